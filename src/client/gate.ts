@@ -33,7 +33,7 @@ export interface Pass {
 
 const CLOCK = { now: () => performance.now() };
 
-/** No call waits longer for a 429 that another one met, ms: then the service decides. */
+/** No call of a library or a command waits longer for a 429 that another one met, ms: then the service decides. */
 const LONGEST_WAIT_MS = 15_000;
 
 /** Opens as soon as the limiter does. */
@@ -66,7 +66,7 @@ export class LocalGate implements Gate {
   }
 
   async #wait(operation: string, signal: AbortSignal): Promise<void> {
-    const until = CLOCK.now() + LONGEST_WAIT_MS;
+    const until = this.#who === 'call' ? CLOCK.now() + LONGEST_WAIT_MS : Infinity;
     for (;;) {
       const now = CLOCK.now();
       const waitMs = Math.min(this.#limiter.opensAt(operation, this.#who, now), until) - now;

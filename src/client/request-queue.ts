@@ -56,6 +56,8 @@ export interface QueueView {
   readonly allowedPerSecond: number | undefined;
   /** How far intervals are stretched: 1 is not at all. */
   readonly stretchRatio: number;
+  /** The time until the service takes a request of the key again, ms; 0: now. */
+  readonly closedMs: number;
   readonly waiting: number;
 }
 
@@ -83,6 +85,10 @@ const PATIENCE_MS = 5_000;
 /** A requester that has not come for so many intervals counts no more. */
 const INTERVALS_KEPT = 3;
 
+function nameOf({ operation, turn }: Waiting): string {
+  return `${operation} ${turn.who ?? ''}`;
+}
+
 export class RequestQueue implements Gate {
   readonly #ports: RequestQueuePorts;
   readonly #waiting = new Set<Waiting>();
@@ -96,6 +102,7 @@ export class RequestQueue implements Gate {
   /** The operations that the heart has not granted, until it is asked again. */
   #refused: ReadonlySet<string> = new Set();
   #allowedPerSecond: number | undefined;
+  #closedUntil = -Infinity;
   #isClosed = false;
 
   constructor(ports: RequestQueuePorts) {
@@ -120,15 +127,19 @@ export class RequestQueue implements Gate {
     };
     signal.addEventListener('abort', leave, { once: true });
     this.#waiting.add(waiting);
+    const name = nameOf(waiting);
+    const { waitedMs = 0 } = this.#requesters.get(name) ?? {};
+    this.#requesters.set(name, { everyMs: turn.everyMs, lastAt: waiting.since, waitedMs });
     if (!this.#refused.has(operation)) this.#ask();
     return promise;
   }
 
   /** The heart has answered. */
-  hear({ number, grants, at, againInMs, allowedPerSecond }: Grants): void {
+  hear({ number, grants, at, againInMs, allowedPerSecond, closedMs = 0 }: Grants): void {
     if (number !== this.#underWay) return;
     this.#underWay = 0;
     this.#allowedPerSecond = allowedPerSecond;
+    this.#closedUntil = this.#ports.now() + closedMs;
     const now = this.#ports.now();
     for (const { grant, operation } of grants) {
       const first =
@@ -146,6 +157,12 @@ export class RequestQueue implements Gate {
     const now = this.#ports.now();
     let wantedPerSecond = 0;
     let stretched = 0;
+    // One that waits now may wait for longer than the last time.
+    for (const waiting of this.#waiting) {
+      const requester = this.#requesters.get(nameOf(waiting));
+      if (requester) requester.lastAt = now;
+      if (requester) requester.waitedMs = Math.max(requester.waitedMs, now - waiting.since);
+    }
     for (const [name, { everyMs, lastAt, waitedMs }] of this.#requesters) {
       if (now - lastAt > INTERVALS_KEPT * everyMs + waitedMs + 60_000) {
         this.#requesters.delete(name);
@@ -157,6 +174,7 @@ export class RequestQueue implements Gate {
     return {
       wantedPerSecond,
       allowedPerSecond: this.#allowedPerSecond,
+      closedMs: Math.max(0, this.#closedUntil - now),
       stretchRatio: wantedPerSecond > 0 ? stretched / wantedPerSecond : 1,
       waiting: this.#waiting.size,
     };
@@ -169,13 +187,9 @@ export class RequestQueue implements Gate {
   }
 
   #go(first: Waiting, grant: number, now: number): void {
-    const { operation, turn } = first;
     this.#waiting.delete(first);
-    this.#requesters.set(`${operation} ${turn.who ?? ''}`, {
-      everyMs: turn.everyMs,
-      lastAt: now,
-      waitedMs: now - first.since,
-    });
+    const requester = this.#requesters.get(nameOf(first));
+    if (requester) [requester.lastAt, requester.waitedMs] = [now, now - first.since];
     first.go({
       answered: (answer, headers) =>
         this.#tell({ grant, answer, at: this.#ports.now(), ...(headers && { headers }) }),

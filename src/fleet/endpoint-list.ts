@@ -22,8 +22,8 @@ export interface EndpointListOptions {
 const LIST_EVERY_MS = 300_000;
 /** After a list that lacks an endpoint: whether that is gone is to be known soon. */
 const DOUBT_MS = 30_000;
-/** A list that takes longer does not count, ms. */
-const TIMEOUT_MS = 30_000;
+/** A list that takes longer does not count, its wait for the rate limit included, ms. */
+const TIMEOUT_MS = 600_000;
 
 export class EndpointList {
   readonly #options: EndpointListOptions;

@@ -16,6 +16,9 @@ export interface AccountWatch {
   view(): AccountView | undefined;
 }
 
+/** As often as it is looked at by default. */
+const TURN = { everyMs: 900_000, need: 'watch' } as const;
+
 /** `nowSeconds` is Unix time in seconds, which `locked_until` is compared with. */
 export function createAccountWatch(
   client: Pick<ClientOf<'users.current' | 'tfa.status'>, 'users' | 'tfa'>,
@@ -25,8 +28,8 @@ export function createAccountWatch(
   return {
     async run(signal) {
       const [user, status] = await Promise.all([
-        client.users.current({}, { signal }),
-        client.tfa.status({}, { signal }),
+        client.users.current({}, { signal, turn: TURN }),
+        client.tfa.status({}, { signal, turn: TURN }),
       ]);
       view = {
         tfaEnabled: status.tfa_enabled ?? status.methods.length > 0,

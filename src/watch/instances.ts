@@ -36,7 +36,10 @@ export function createInstancesWatch(
   let prices: ReadonlyMap<number, InstancePrice> = new Map();
   return {
     async run(signal) {
-      const { instances } = await client.instances.list({}, { signal });
+      const { instances } = await client.instances.list(
+        {},
+        { signal, turn: { everyMs: 60_000, need: 'watch' } },
+      );
       const statuses = instances.map((instance) => ({ id: instance.id, status: statusOf(instance) }));
       counts = countStatuses(statuses.map(({ status }) => status));
       const failed = statuses.filter(({ status }) => isFinal(status));

@@ -40,7 +40,8 @@ export interface Job {
   stop(): Promise<void>;
 }
 
-const DEFAULT_TIMEOUT_MS = 60_000;
+/** Waits for the rate limit included; a call has a limit of its own. */
+const DEFAULT_TIMEOUT_MS = 600_000;
 /** How often the clock is looked at, and a step of it that is worth a new start, ms. */
 const LOOK_EVERY_MS = 1_000;
 const STEP_MS = 2_000;

@@ -26,7 +26,10 @@ export function createMaintenanceWatch(
   let windows: readonly MaintenanceView[] = [];
   return {
     async run(signal) {
-      const answer = await client.machines.maintenances({ machine_ids: [...machineIds] }, { signal });
+      const answer = await client.machines.maintenances(
+        { machine_ids: [...machineIds] },
+        { signal, turn: { everyMs: 300_000, need: 'watch' } },
+      );
       windows = answer.map((window) => viewOf(window)).sort((a, b) => a.startsAt - b.startsAt);
     },
     view: () => windows.filter(({ endsAt = Infinity }) => endsAt > nowSeconds()),

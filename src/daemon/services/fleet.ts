@@ -122,12 +122,14 @@ function fleetSettings(settings: WatchedSettings): FleetSettings {
   return { wanted: endpoints, intervalMs: fleetInterval, groups: endpointGroups };
 }
 
+const LIST_TURN = { everyMs: 300_000, need: 'endpoint' } as const;
+
 /** One attempt for each look: what is missed stays missed. */
 function fleetService({ client, prices }: FleetOptions): FleetService {
   return {
     prices,
     async endpoints(signal) {
-      const answer = await client.endpointGroups.list({}, { signal, retry: false });
+      const answer = await client.endpointGroups.list({}, { signal, retry: false, turn: LIST_TURN });
       return { endpoints: answer.results, unreadable: rowsLeftOut(answer) };
     },
     async workers(id, everyMs, signal) {

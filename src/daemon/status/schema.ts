@@ -43,6 +43,7 @@ const rateLimit = z.object({
     .min(1)
     .describe('How much longer their intervals are for the limit; 1: not longer'),
   waiting_requests: count,
+  closed_seconds: z.number().min(0).describe('Until the service takes a request of the key again; 0: now'),
 });
 
 const heart = z.object({

@@ -87,5 +87,6 @@ function rateLimitStatus(view: QueueView): Status['rate_limit'] {
     wanted_requests_per_second: view.wantedPerSecond,
     stretch_ratio: view.stretchRatio,
     waiting_requests: view.waiting,
+    closed_seconds: view.closedMs / 1000,
   };
 }

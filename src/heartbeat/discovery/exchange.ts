@@ -1,10 +1,9 @@
-/** One question to the service, with an end: an answer, a refusal, the timeout, or the signal. */
+/** One question to the service, with an end: an answer, a refusal, the timeout, or the signal. Its time counts from when the rate limit lets it leave. */
 import type { CallOptions } from '../../client/caller.ts';
 import { TransportError } from '../../client/errors.ts';
-import type { Ports } from '../driver/ports.ts';
 import type { Subject } from './questions.ts';
 import type { Told } from './knowledge.ts';
-import { replyOfError, TIMED_OUT, WRONG_DEPLOYMENT, type Reply } from './reply.ts';
+import { replyOfError, WRONG_DEPLOYMENT, type Reply } from './reply.ts';
 
 /** The question names the id, so an answer may leave it out. */
 type ToldOfOne = Omit<Told, 'id'> & { readonly id?: number | undefined };
@@ -18,14 +17,6 @@ export interface DeploymentClient {
     ): Promise<{ readonly deployments: readonly Told[] }>;
     get(input: { readonly id: number }, options?: CallOptions): Promise<{ readonly deployment: ToldOfOne }>;
   };
-}
-
-export interface ExchangeParts {
-  readonly client: DeploymentClient;
-  readonly setTimer: Ports['setTimer'];
-  readonly signal: AbortSignal;
-  /** Is called once, unless the signal fires before. */
-  readonly onReply: (reply: Reply) => void;
 }
 
 /**
@@ -42,37 +33,20 @@ const TOO_LARGE: Reply = {
 /** An answer that takes longer does not count, ms: what goes wrong first is said within 10 s of the start. */
 const TIMEOUT_MS = 9_500;
 
-/** Resolves when nothing is left of the request, which may be after the reply. Never rejects. */
-export function exchange(
+/** One question, and its end. Never rejects; after the signal the reply means nothing. */
+export async function exchange(
   subject: Subject,
-  { client, setTimer, signal, onReply }: ExchangeParts,
-): Promise<void> {
-  const controller = new AbortController();
-  const cancelTimeout = setTimer(TIMEOUT_MS, () => settle(TIMED_OUT));
-  let settled = false;
-
-  function settle(reply: Reply): void {
-    if (settled) return;
-    settled = true;
-    cancelTimeout();
-    signal.removeEventListener('abort', abandon);
-    controller.abort();
-    if (!signal.aborted) onReply(reply);
+  client: DeploymentClient,
+  signal: AbortSignal,
+): Promise<Reply> {
+  const callOptions = { signal, timeoutMs: TIMEOUT_MS, retry: false, maxBytes: MAX_ANSWER_BYTES } as const;
+  try {
+    return await (subject === 'list'
+      ? askForList(client, callOptions)
+      : askForOne(client, subject, callOptions));
+  } catch (error) {
+    return isTooLarge(error) ? TOO_LARGE : replyOfError(error);
   }
-  function abandon(): void {
-    settle(TIMED_OUT);
-  }
-
-  signal.addEventListener('abort', abandon, { once: true });
-  const callOptions = {
-    signal: controller.signal,
-    timeoutMs: TIMEOUT_MS,
-    retry: false,
-    maxBytes: MAX_ANSWER_BYTES,
-  } as const;
-  const reply =
-    subject === 'list' ? askForList(client, callOptions) : askForOne(client, subject, callOptions);
-  return reply.then(settle, (error: unknown) => settle(isTooLarge(error) ? TOO_LARGE : replyOfError(error)));
 }
 
 function isTooLarge(error: unknown): boolean {

@@ -1,15 +1,13 @@
 /** How a question ended. */
 import { ApiError, CallError } from '../../client/errors.ts';
 import type { Told } from './knowledge.ts';
-import type { Throttle } from './pace.ts';
 
 export type Reply =
   | { readonly kind: 'answered'; readonly rows: readonly Told[] }
   /** `gone`: in the service's own words, and not a gateway's. */
   | { readonly kind: 'denied'; readonly gone: boolean }
-  | { readonly kind: 'unanswered'; readonly reason: string; readonly throttle?: Throttle };
+  | { readonly kind: 'unanswered'; readonly reason: string };
 
-export const TIMED_OUT: Reply = { kind: 'unanswered', reason: 'timeout' };
 /** The answer was about another deployment. */
 export const WRONG_DEPLOYMENT: Reply = { kind: 'unanswered', reason: 'wrong-deployment' };
 
@@ -20,12 +18,9 @@ export function replyOfError(error: unknown): Reply {
   if (!(error instanceof ApiError)) {
     return { kind: 'unanswered', reason: error instanceof CallError ? error.code : 'unknown' };
   }
-  const { code, status, meaning, waitMs, thresholdMs } = error;
-  if (code === 'throttled') {
-    return { kind: 'unanswered', reason: code, throttle: { waitMs, thresholdMs } };
-  }
+  const { code, status, meaning } = error;
   // An expired session is a 404 too.
-  if (code === 'unauthorized') return { kind: 'unanswered', reason: code };
+  if (code === 'throttled' || code === 'unauthorized') return { kind: 'unanswered', reason: code };
   if (!DENIALS.has(status)) return { kind: 'unanswered', reason: `status ${status}` };
   return { kind: 'denied', gone: meaning === 'not-found' };
 }

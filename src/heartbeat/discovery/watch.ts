@@ -1,14 +1,13 @@
 /**
  * Watches which deployments there are to beat, and with which TTL: asks the service, one question at a time, for as
  * long as it takes, and tells what changed. It decides nothing by itself: see question.ts for when it asks,
- * pace.ts for how fast, knowledge.ts for what an answer is worth, resolve.ts for what follows from it.
+ * knowledge.ts for what an answer is worth, resolve.ts for what follows from it. The rate limit is the client's affair.
  */
 import type { CancelTimer, Ports } from '../driver/ports.ts';
 import { nextQuestion, openSingles, singles, type Subject } from './questions.ts';
 import { exchange, type DeploymentClient } from './exchange.ts';
 import { News, type Finding, type Remark } from './findings.ts';
 import { learnGone, learnList, learnOne, NOTHING_KNOWN, type Told } from './knowledge.ts';
-import { afterStart, afterTaken, afterThrottle, USUAL_PACE } from './pace.ts';
 import { afterReply, newQuestion, type Question } from './question.ts';
 import { relevantRows } from './relevant-rows.ts';
 import type { Reply } from './reply.ts';
@@ -37,6 +36,8 @@ export interface WatchOptions {
 const AFTER_FIRST_BEATS_MS = 100;
 /** The longest timer that the ports are asked for. */
 const LONGEST_SLEEP_MS = 10_000;
+/** From question to question: the public service takes most reads of a key every 3 s, ms. */
+const BETWEEN_MS = 3_000;
 /** A denial of the list that came twice is worth a word. */
 const DENIALS_TO_SAY = 2;
 
@@ -51,7 +52,7 @@ export class DeploymentWatch {
   #knowledge = NOTHING_KNOWN;
   #list: Question;
   #open: ReadonlyMap<number, Question> = new Map();
-  #pace = USUAL_PACE;
+  #askedAt = -Infinity;
   #choices: readonly Choice[];
   /** Why questions went unanswered last. */
   readonly #reasons = { list: '', get: '' };
@@ -86,8 +87,6 @@ export class DeploymentWatch {
     if (next !== undefined) [this.#wanted, this.#settings] = [next.wanted, next.settings];
     this.#round += 1;
     const now = this.#now();
-    // A person who reloads does not wait as long as an earlier answer asked for.
-    this.#pace = { ...this.#pace, notBefore: Math.min(this.#pace.notBefore, now + this.#pace.spacing) };
     this.#list = newQuestion(now);
     this.#open = new Map();
     this.#tell();
@@ -119,40 +118,34 @@ export class DeploymentWatch {
     const ids = singles(this.#wanted, this.#knowledge, this.#list, keyRefused, now);
     this.#open = openSingles(this.#open, ids, now);
     const { subject, dueAt } = nextQuestion(this.#list, this.#open, now);
-    const wait = Math.max(dueAt, this.#pace.notBefore) - now;
+    const wait = Math.max(dueAt, this.#askedAt + BETWEEN_MS) - now;
     if (wait > 0) this.#cancelTimer = ports.setTimer(Math.min(wait, LONGEST_SLEEP_MS), () => this.#pump());
-    else this.#ask(subject);
+    else void this.#ask(subject);
   }
 
-  #ask(subject: Subject): void {
+  async #ask(subject: Subject): Promise<void> {
     const { client, ports, signal } = this.#options;
     const round = this.#round;
     this.#asking = true;
-    this.#pace = afterStart(this.#pace, this.#now());
-    const onReply = (reply: Reply): void => {
-      this.#asking = false;
-      this.#take(subject, reply);
-      this.#setQuestion(subject, (question) => {
-        const next = afterReply(question, reply.kind, this.#now(), ports.random);
-        return round === this.#round ? next : { ...next, dueAt: this.#now() };
-      });
-      this.#tell();
-      this.#pump();
-    };
-    void exchange(subject, { client, setTimer: ports.setTimer, signal, onReply }).finally(() => {
-      if (signal.aborted) this.#ended.resolve();
+    this.#askedAt = this.#now();
+    const reply = await exchange(subject, client, signal);
+    if (signal.aborted) return this.#ended.resolve();
+    this.#asking = false;
+    this.#take(subject, reply);
+    this.#setQuestion(subject, (question) => {
+      const next = afterReply(question, reply.kind, this.#now(), ports.random);
+      return round === this.#round ? next : { ...next, dueAt: this.#now() };
     });
+    this.#tell();
+    this.#pump();
   }
 
   #take(subject: Subject, reply: Reply): void {
     const now = this.#now();
     if (reply.kind === 'unanswered') {
       this.#reasons[subject === 'list' ? 'list' : 'get'] = reply.reason;
-      if (reply.throttle)
-        this.#pace = afterThrottle(this.#pace, reply.throttle, now, this.#options.ports.random);
       return;
     }
-    this.#pace = afterTaken(this.#pace);
     if (reply.kind === 'answered') this.#learn(subject, reply.rows);
     else if (subject !== 'list' && reply.gone) this.#knowledge = learnGone(this.#knowledge, subject, now);
   }

@@ -29,8 +29,8 @@ export interface GroupLookupOptions {
 
 /** Between two lists, ms. */
 const LIST_EVERY_MS = 60_000;
-/** A list that takes longer does not count, ms. */
-const TIMEOUT_MS = 30_000;
+/** A list that takes longer does not count, its wait for the rate limit included, ms. */
+const TIMEOUT_MS = 600_000;
 
 export class GroupLookup {
   readonly #options: GroupLookupOptions;

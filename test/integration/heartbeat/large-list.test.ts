@@ -16,10 +16,7 @@ async function replyTo(rows: number): Promise<Reply> {
   onTestFinished(() => void server.close());
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   await using client = createClient({ baseUrl, apiKey: 'key' });
-  const { promise, resolve } = Promise.withResolvers<Reply>();
-  const { signal } = new AbortController();
-  await exchange('list', { client, setTimer: () => () => {}, signal, onReply: resolve });
-  return await promise;
+  return await exchange('list', client, new AbortController().signal);
 }
 
 test('of 5,000 deployments with an environment of 2 kB each is read', async () => {

@@ -91,7 +91,10 @@ describe('who is next', () => {
     scene.enter('logs', { everyMs: 1_000, need: 'log', who: '2' });
     await scene.time.pass(100);
     await scene.grant(['logs']);
-    expect([...scene.entered, scene.queue.view().wantedPerSecond]).toEqual(['logs', 1]);
+    // The one that comes more often has waited for more of its interval; the other one waits on.
+    expect([...scene.entered, scene.queue.view().waiting]).toEqual(['logs', 1]);
+    await scene.time.pass(60_000);
+    expect(scene.queue.view().stretchRatio).toBeCloseTo((1.1 + 13.04 / 5) / 1.2, 1);
   });
 });
 
@@ -229,6 +232,7 @@ describe('the view', () => {
       wantedPerSecond: 0,
       allowedPerSecond: undefined,
       stretchRatio: 1,
+      closedMs: 0,
       waiting: 0,
     });
   });
@@ -245,11 +249,19 @@ describe('the view', () => {
       wantedPerSecond: 2,
       allowedPerSecond: 0.5,
       stretchRatio: 2.5,
+      closedMs: 0,
       waiting: 0,
     });
     scene.enter('logs', { everyMs: 1_000, need: 'log', who: '2' });
-    await scene.grant(['logs']);
-    expect(scene.queue.view().allowedPerSecond).toBeUndefined();
+    await scene.grant(['logs'], { closedMs: 700 });
+    expect(scene.queue.view()).toMatchObject({ allowedPerSecond: undefined, closedMs: 700 });
+  });
+
+  test('has what nobody was granted yet', async () => {
+    const scene = new Scene();
+    scene.enter('logs', { everyMs: 1_000, need: 'log' });
+    await scene.time.pass(9_000);
+    expect(scene.queue.view()).toMatchObject({ wantedPerSecond: 1, stretchRatio: 10, waiting: 1 });
   });
 
   test('forgets who does not come any more', async () => {

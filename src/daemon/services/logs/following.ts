@@ -68,7 +68,8 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
   let leaving: Promise<unknown> = Promise.resolve();
   const lookup = new GroupLookup({
     wanted: settings.workerGroups,
-    list: async (signal) => (await client.workergroups.list({}, { signal })).results,
+    list: async (signal) =>
+      (await client.workergroups.list({}, { signal, turn: { everyMs: 60_000, need: 'log' } })).results,
     onChange(ids) {
       const wanted = new Set(ids);
       const left = followed.filter((id) => !wanted.has(id));

@@ -5,6 +5,8 @@ import { counted, findingsInWords, plural, seconds } from './status-words.js';
 const TROUBLED = new Set(['urgent', 'lapsed', 'gone', 'unauthorized']);
 const UNEASY = new Set(['retrying', 'throttled', 'suspect-gone', 'starting', 'released']);
 const IMMINENT_SECONDS = 6 * 3600;
+/** A pause of all requests that a person should know of. */
+const LONG_PAUSE_SECONDS = 30;
 /** Intervals are longer than they should be. */
 const STRETCHED = 1.5;
 /** What the state and the last failure do not say. */
@@ -46,13 +48,20 @@ function troubles(status, now) {
   }
   if (status.app) found.push(...appTroubles(status.app));
   for (const { severity, problem } of status.config_problems) {
-    const [tone, what] =
-      severity === 'error' ? ['bad', 'A feature is off'] : ['warn', 'A setting is ignored'];
+    const isDefault = problem.endsWith('the default is used');
+    const bad = isDefault ? 'A setting has its default' : 'A feature is off';
+    const [tone, what] = severity === 'error' ? ['bad', bad] : ['warn', 'A setting is ignored'];
     found.push([tone, `${what}: ${problem.replace(/^(error|warning): /, '')}`]);
   }
   for (const { address, reason } of status.heart.avoided_addresses)
     found.push(['warn', `Address ${address} of the service is avoided: ${reason}`]);
-  const { stretch_ratio: stretch, allowed_requests_per_second: allowed } = status.rate_limit;
+  const {
+    stretch_ratio: stretch,
+    allowed_requests_per_second: allowed,
+    closed_seconds: closed,
+  } = status.rate_limit;
+  if (closed > LONG_PAUSE_SECONDS)
+    found.push(['warn', `The service asks for a pause of all requests, for ${seconds(closed)} more`]);
   if (stretch > STRETCHED && allowed !== null)
     found.push([
       'warn',

@@ -35,6 +35,7 @@ const STATUS: Status = {
     wanted_requests_per_second: 2,
     stretch_ratio: 4,
     waiting_requests: 3,
+    closed_seconds: 0,
   },
   config_problems: [{ variable: 'TTL', message: '' }] as never,
   service: { base_url: '', serverless_url: '', clock_skew_seconds: -0.5 },
