@@ -51,6 +51,8 @@ interface Plan {
   readonly debt: number;
   readonly serverlessCounted: boolean;
   readonly other: boolean;
+  /** Each operation keeps a spacing besides. */
+  readonly spaced: boolean;
   readonly processes: number;
   readonly deployments: number;
   readonly ttl: number;
@@ -61,6 +63,9 @@ interface Plan {
 }
 
 const LATENCY = 40;
+/** Of an operation, ms; and what heartbeats take of it at most. */
+const SPACING = 2_000;
+const SPACED_PART = 0.6;
 const SETTLED_AFTER = 300_000;
 const END = 900_000;
 /** Of the refill, so much is for heartbeats at their interval at most. */
@@ -81,12 +86,16 @@ function planOf(random: Random, chaos: boolean): Plan {
   const debt = random.pick([0, 0, 1, 5]);
   const other = random.chance(0.3);
   const wanted = random.pick([1, 1, 3, 10]);
+  const spaced = random.chance(0.2);
   // Requests of others that come at random meet an empty bucket of one or two however seldom they come.
   const size = other || wanted > 1 ? random.pick([5, 10, 20]) : random.pick([1, 2, 5, 20]);
   const ttls = [20, 60, 60, 300].map((seconds) => seconds * 1000);
   const part = wanted > 1 && debt > 0 ? HEARTBEATS_PART / 3 : HEARTBEATS_PART;
-  const most = (ttl: number): number =>
-    Math.floor((part * perSecond * (other ? 0.5 : 1) * timingFor({ ttl, interval: 'auto' }).interval) / 1000);
+  const most = (ttl: number): number => {
+    const { interval } = timingFor({ ttl, interval: 'auto' });
+    const ofKey = (part * perSecond * (other ? 0.5 : 1) * interval) / 1000;
+    return Math.floor(Math.min(ofKey, spaced ? (SPACED_PART * interval) / SPACING : Infinity));
+  };
   const ttl = random.pick(ttls.filter((each) => most(each) > 0) as [number, ...number[]]);
   const processes = Math.min(wanted, most(ttl));
   return {
@@ -95,6 +104,7 @@ function planOf(random: Random, chaos: boolean): Plan {
     debt,
     serverlessCounted: random.chance(0.7),
     other,
+    spaced,
     processes,
     deployments: Math.min(random.pick([1, 3, 20]), Math.floor(most(ttl) / processes)),
     ttl,
@@ -143,6 +153,8 @@ class OneKey {
   readonly #options: RunOptions;
   readonly #bucket: TokenBucket;
   readonly #expiry = new Map<string, number>();
+  /** By operation, when its spacing is over. */
+  readonly #spacedUntil = new Map<string, number>();
   /** From minute five on. */
   readonly #served: Served[] = [];
   #heartbeats = 0;
@@ -180,12 +192,19 @@ class OneKey {
     if (this.#options.trace) this.trace.push(`${(this.time.now / 1000).toFixed(3).padStart(9)} s  ${line}`);
   }
 
-  #admit(name: string, isCounted = true): { readonly throttled: boolean; readonly retryAfterMs?: number } {
+  #admit(
+    name: string,
+    operation: string,
+    isCounted = true,
+  ): { readonly throttled: boolean; readonly retryAfterMs?: number } {
     this.requests += 1;
-    const waitMs = isCounted ? this.#bucket.take(this.time.now) : 0;
+    const { now } = this.time;
+    const spacedMs = this.#plan.spaced ? (this.#spacedUntil.get(operation) ?? 0) - now : 0;
+    const waitMs = Math.max(spacedMs, isCounted && spacedMs <= 0 ? this.#bucket.take(now) : 0);
+    if (waitMs <= 0) this.#spacedUntil.set(operation, now + SPACING);
     const seconds = Math.ceil(waitMs / 1000);
-    this.#note(`${name} ${waitMs === 0 ? 'accepted' : `refused, ${seconds} s`}`);
-    if (waitMs === 0) return { throttled: false };
+    this.#note(`${name} ${waitMs <= 0 ? 'accepted' : `refused, ${seconds} s`}`);
+    if (waitMs <= 0) return { throttled: false };
     return { throttled: true, ...(this.#plan.named && { retryAfterMs: seconds * 1000 }) };
   }
 
@@ -257,7 +276,7 @@ class OneKey {
     const isDown = this.#isDown;
     time.at(time.now + LATENCY / 2, () => {
       if (isDown) return;
-      const { throttled, ...says } = this.#admit(name);
+      const { throttled, ...says } = this.#admit(name, HEARTBEAT);
       if (!throttled) this.#expiry.set(name, time.now + this.#plan.ttl);
       if (!throttled && time.now > SETTLED_AFTER) this.#heartbeats += 1;
       const outcome: Outcome = throttled ? { type: 'throttled', ...says } : { type: 'accepted' };
@@ -278,7 +297,7 @@ class OneKey {
       await new Promise<void>((resolve) => time.deliver(time.now + LATENCY, resolve));
       const isCounted = this.#plan.serverlessCounted || operation !== LOGS;
       const name = nameOf(process, requester);
-      const answer = isDown ? undefined : this.#admit(name, isCounted);
+      const answer = isDown ? undefined : this.#admit(name, operation, isCounted);
       if (answer === undefined) pass.lost();
       else pass.answered(answer);
       if (answer?.throttled === false && isCounted && time.now > SETTLED_AFTER) this.#served.push({ name });
@@ -288,6 +307,7 @@ class OneKey {
 }
 
 const LOGS = 'workergroups.logs';
+const HEARTBEAT = 'deployments.heartbeat';
 
 interface Requester extends Turn {
   readonly operation: string;
@@ -320,7 +340,7 @@ function sleep(time: VirtualTime, ms: number): Promise<void> {
 /** Whether the daemons got less than they may have. */
 function tooLittle(plan: Plan, served: number, heartbeats: number): string[] {
   // A bucket of one or two is empty after a heartbeat: then what comes soon after or before one is too much.
-  if (plan.size < SIZE_FOR_MORE || !plan.named) return [];
+  if (plan.size < SIZE_FOR_MORE || !plan.named || plan.spaced) return [];
   const seconds = (END - SETTLED_AFTER) / 1000;
   const left = plan.perSecond * (plan.other ? 0.5 : 1) - heartbeats / seconds;
   const wanted = plan.processes * perMs(countedOf(plan)) * 1000;
@@ -334,6 +354,8 @@ function tooLittle(plan: Plan, served: number, heartbeats: number): string[] {
 
 /** Those that came less than half as often as their daemon's rate gives each: its intervals, stretched in proportion. */
 function tooSeldom(plan: Plan, served: readonly Served[]): string[] {
+  // The spacing of an operation stretches its requests alone.
+  if (plan.spaced) return [];
   const violations: string[] = [];
   const counts = new Map<string, number>();
   for (const { name } of served) counts.set(name, (counts.get(name) ?? 0) + 1);

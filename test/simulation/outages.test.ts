@@ -21,7 +21,8 @@ it(
   PATIENCE,
 );
 
-it('of outages of 1.25 times the bound many are not', async () => {
-  const { runs, violations } = await search('outages', { runs: 500, factor: 1.25 });
+// 1.25 until a refused deployment kept its whole interval: of those a quarter is lost, not more.
+it('of outages of 1.3 times the bound many are not', async () => {
+  const { runs, violations } = await search('outages', { runs: 500, factor: 1.3 });
   expect(violations / runs).toBeGreaterThan(0.25);
 });

@@ -68,7 +68,8 @@ function accept(draft: Draft, attempt: Attempt): void {
     ...(ttl !== undefined && margin !== Infinity && { marginMs: margin, marginRatio: margin / ttl }),
   });
 
-  const disturbed = beat.trouble !== 'none' || !beat.acknowledged;
+  // Those that a rate limit has refused are spread by it, and beats that come sooner would be refused to others.
+  const disturbed = !['none', 'throttled'].includes(beat.trouble) || !beat.acknowledged;
   const part = disturbed ? beat.spread : 1;
   // A timer may be a tick late, and the interval is the bound of when the beat leaves, not of when it is due:
   // otherwise that tick would count twice, before an outage and after it.
