@@ -72,10 +72,14 @@ interface Requester {
   readonly everyMs: number;
   lastAt: number;
   waitedMs: number;
+  /** It was never let in. */
+  isFirst: boolean;
 }
 
 /** How much sooner its turn is. Below 2, so that nothing waits more than twice as long as another. */
 const NEED: Readonly<Record<Need, number>> = { watch: 1, endpoint: 1.2, log: 1.4, overrun: 1.9 };
+/** What a first request counts as at most, ms: an interval of hours must not make the first look wait for hours. */
+const FIRST_EVERY_MS = 15_000;
 /** A grant is good for so long, ms: a process that was stopped does not send what it was granted before. */
 const GRANT_MS = 1_000;
 /** Operations in one message. */
@@ -128,8 +132,8 @@ export class RequestQueue implements Gate {
     signal.addEventListener('abort', leave, { once: true });
     this.#waiting.add(waiting);
     const name = nameOf(waiting);
-    const { waitedMs = 0 } = this.#requesters.get(name) ?? {};
-    this.#requesters.set(name, { everyMs: turn.everyMs, lastAt: waiting.since, waitedMs });
+    const { waitedMs = 0, isFirst = true } = this.#requesters.get(name) ?? {};
+    this.#requesters.set(name, { everyMs: turn.everyMs, lastAt: waiting.since, waitedMs, isFirst });
     if (!this.#refused.has(operation)) this.#ask();
     return promise;
   }
@@ -189,7 +193,7 @@ export class RequestQueue implements Gate {
   #go(first: Waiting, grant: number, now: number): void {
     this.#waiting.delete(first);
     const requester = this.#requesters.get(nameOf(first));
-    if (requester) [requester.lastAt, requester.waitedMs] = [now, now - first.since];
+    if (requester) Object.assign(requester, { lastAt: now, waitedMs: now - first.since, isFirst: false });
     first.go({
       answered: (answer, headers) =>
         this.#tell({ grant, answer, at: this.#ports.now(), ...(headers && { headers }) }),
@@ -228,8 +232,11 @@ export class RequestQueue implements Gate {
     return [...this.#waiting].toSorted((one, other) => this.overdue(other, now) - this.overdue(one, now));
   }
 
-  /** The part of its interval that it has waited for. */
-  protected overdue({ turn, since }: Waiting, now: number): number {
-    return ((now - since + 1) / turn.everyMs) * NEED[turn.need];
+  /** The part of its interval that it has waited for. Whoever was never let in does not wait for a long interval. */
+  protected overdue(waiting: Waiting, now: number): number {
+    const { turn, since } = waiting;
+    const isFirst = this.#requesters.get(nameOf(waiting))?.isFirst ?? true;
+    const everyMs = isFirst ? Math.min(turn.everyMs, FIRST_EVERY_MS) : turn.everyMs;
+    return ((now - since + 1) / everyMs) * NEED[turn.need];
   }
 }

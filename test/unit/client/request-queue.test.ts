@@ -84,6 +84,20 @@ describe('who is next', () => {
     expect(scene.last.operations.slice(-2)).toEqual(['watch', 'late overrun']);
   });
 
+  test('does not wait for a long interval the first time', async () => {
+    const scene = new Scene();
+    scene.enter('list', { everyMs: 3_600_000, need: 'watch' });
+    await scene.time.pass(30_000);
+    scene.enter('log', { everyMs: 1_000, need: 'log' });
+    await scene.grant([], { againInMs: 900 });
+    await scene.time.pass(1_000);
+    expect(scene.last.operations).toEqual(['list', 'log']);
+    await scene.grant(['list'], { againInMs: 900 });
+    scene.enter('list', { everyMs: 3_600_000, need: 'watch' });
+    await scene.time.pass(30_000);
+    expect(scene.last.operations).toEqual(['log', 'list']);
+  });
+
   test('of the same operation is decided here when a grant comes', async () => {
     const scene = new Scene();
     scene.enter('logs', { everyMs: 5_000, need: 'log', who: '1' });
