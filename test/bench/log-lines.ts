@@ -10,6 +10,8 @@ import { secondsArgument, startEmulatorProcess, startProgram } from './processes
 import { copyProgram } from './program-copy.ts';
 
 const SECONDS = secondsArgument(30);
+/** Until the daemon's rate of requests has doubled to what a hundred groups need. */
+const RAMP_SECONDS = 25;
 
 using node = copyProgram(process.execPath);
 
@@ -59,8 +61,11 @@ async function throughput(groups: number, rate: number): Promise<void> {
 
 async function memory(groups: number, rate: number): Promise<void> {
   await using run = await following(groups, rate, {});
-  await delay(5_000);
   let most = 0;
+  for (let second = 0; second < RAMP_SECONDS; second += 1) {
+    await delay(1_000);
+    most = Math.max(most, run.program.memory().mb);
+  }
   const before = await run.delivered();
   const from = performance.now();
   while (performance.now() - from < SECONDS * 1000) {
@@ -87,14 +92,18 @@ async function longLinesMemory(groups: number, rate: number, characters: number)
   const write = () => log.writeLines([randomBytes(characters / 2).toString('hex')]);
   const writer = setInterval(write, 1_000 / rate);
   let most = 0;
-  for (let second = 0; second < 2 * SECONDS; second += 1) {
+  for (let second = 0; second < RAMP_SECONDS + 2 * SECONDS; second += 1) {
     await delay(1_000);
     most = Math.max(most, program.memory().mb);
   }
   clearInterval(writer);
   const [lines, written] = [await deliveredLines(program), log.written.length * groups];
   ensure(lines > 0.75 * written, `nearly all of ${written} lines on stdout; there were ${lines}`);
-  report('long-lines-memory', most, `the highest in ${2 * SECONDS} s, ${log.written.length} lines each`);
+  report(
+    'long-lines-memory',
+    most,
+    `the highest in ${RAMP_SECONDS + 2 * SECONDS} s, ${log.written.length} lines each`,
+  );
 }
 
 /** Neither less, which would be another load, nor more, which would be lines that came twice. */
