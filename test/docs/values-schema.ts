@@ -9,6 +9,7 @@ import {
   byteSize,
   count,
   listenAddress,
+  serviceUrl,
   url,
   type ValueType,
 } from '../../src/config/types/value-types.ts';
@@ -41,8 +42,9 @@ const POSITIVE = String.raw`(\d*[1-9]\d*(\.\d+)?|\d+\.\d*[1-9]\d*)`;
 function valueSchema(type: ValueType<unknown>): Schema {
   const words = type.name.split(', ');
   if (words.length > 1 && words.every((word) => type.parse(word).value === word)) return oneOf(...words);
-  if (type.parse('true').value === true) return oneOf(true, false, 'true', 'false');
-  if (type === url) return matching(String.raw`^https?://\S+$`);
+  if (type.parse('true').value === true)
+    return oneOf(true, false, 'true', 'false', 'True', 'False', '1', '0', 'yes', 'no', 'on', 'off');
+  if (type === url || type === serviceUrl) return matching(String.raw`^https?://\S+$`);
   if (type === appAddress) return matching(String.raw`^(https?|tcp)://\S+$`);
   if (type === listenAddress) return matching(String.raw`:\d{1,5}$`);
   if (type === byteSize) return matching(`^${POSITIVE}([KMG]i?B|B)?$`);

@@ -7,7 +7,7 @@ import { partnerOf } from '../options/names.ts';
 import { configError, type ConfigProblem } from '../problem.ts';
 import { statFile, type Environment, type ReadFile } from '../values.ts';
 import { parseEnvFile, type Assignment } from './parse.ts';
-import { BeingWritten, readWhole } from './whole.ts';
+import { BEING_WRITTEN, readWhole } from './whole.ts';
 
 export const ENV_FILE = `${PREFIX}ENV_FILE`;
 const SYNTAX = 'NAME=value, with export before it or not, the value bare, in \'…\' or in "…"';
@@ -51,8 +51,9 @@ export function withEnvFile(
   try {
     text = readWhole(file, readFile, mayWait);
   } catch (cause) {
-    const isBeingWritten = cause instanceof BeingWritten;
-    const problems = [awaited(file, (cause as Error).message)];
+    const { message } = cause as Error;
+    const isBeingWritten = message === BEING_WRITTEN;
+    const problems = [awaited(file, message)];
     return { ...nothing, isAwaited: true, isBeingWritten, problems };
   }
   return lay(environment, file, text, isPublic(file, readFile));

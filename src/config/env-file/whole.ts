@@ -21,11 +21,8 @@ const SYSTEM: FileWaits = {
   pause: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
 };
 
-export class BeingWritten extends Error {
-  constructor() {
-    super('it has just changed and its last line has no end: it may still be being written');
-  }
-}
+export const BEING_WRITTEN =
+  'it has just changed and its last line has no end: it may still be being written';
 
 /** @throws What `readFile` throws, and where it is being written and must not, or need no longer, be waited for. */
 export function readWhole(
@@ -41,7 +38,7 @@ export function readWhole(
     const ageMs = now() - changedAt((readFile.stat ?? statFile)(file));
     // A clock that was set back makes it one of the future.
     if (ageMs < 0 || ageMs >= SETTLED_AFTER_MS) return text;
-    if (waits === 0) throw new BeingWritten();
+    if (waits === 0) throw new Error(BEING_WRITTEN);
     pause(SETTLED_AFTER_MS - ageMs);
   }
 }
