@@ -198,6 +198,7 @@ export class RateLimiter {
     };
     bucket.lastAt = now;
     this.#key.lastAt = now;
+    if (who === 'heartbeat') this.#key.beatAt = now;
     if (who === 'daemon') this.#takeTurn(now);
     if (now < this.#key.limitedUntil) this.#key.unanswered = departure;
     if (early) this.#early = departure;
@@ -286,17 +287,18 @@ export class RateLimiter {
 
   /** A question goes after a heartbeat that is due, or was refused; the daemon also keeps its rate, and goes after questions. */
   #afterHeartbeats(bucketOpensAt: number, who: 'question' | 'daemon', now: number): number {
-    const { limitedUntil, spentUntil, heartbeatFirstUntil = -Infinity } = this.#key;
+    const { limitedUntil, spentUntil, beatAt, heartbeatFirstUntil = -Infinity } = this.#key;
     const { lastAt, spacing, stretch } = this.#background;
     const isDaemon = who === 'daemon';
-    const opensAt = isDaemon
-      ? Math.max(bucketOpensAt, spentUntil, lastAt + spacing * stretch)
-      : bucketOpensAt;
+    let opensAt = bucketOpensAt;
+    if (isDaemon) opensAt = Math.max(opensAt, spentUntil, lastAt + spacing * stretch);
     if (now >= limitedUntil) return opensAt;
+    const heartbeatAt = this.heartbeatAt();
+    // After a heartbeat the bucket may be empty: the best moment is the middle between two.
+    const gap = Math.min(spacing, LONGEST_YIELD_MS, (heartbeatAt - beatAt) / 2);
+    if (gap > 0) opensAt = Math.max(opensAt, beatAt + gap);
     const isBehind =
-      now < heartbeatFirstUntil ||
-      this.heartbeatAt() <= Math.max(now, opensAt) ||
-      (isDaemon && this.questions > 0);
+      now < heartbeatFirstUntil || heartbeatAt <= Math.max(now, opensAt) || (isDaemon && this.questions > 0);
     return isBehind ? Math.max(now, opensAt) + HEARTBEAT_LEAVES_MS : opensAt;
   }
 
@@ -453,6 +455,8 @@ interface Key extends Bucket {
   spentUntil: number;
   /** A heartbeat was refused and none was accepted since: until then the daemon waits. */
   heartbeatFirstUntil: number | undefined;
+  /** When the last heartbeat left. */
+  beatAt: number;
   /** The operation that was refused last. */
   refusedOperation: string;
   /** When headers said that last. */
@@ -468,6 +472,7 @@ function startKey(): Key {
     spentUntil: -Infinity,
     spentAt: -Infinity,
     heartbeatFirstUntil: undefined,
+    beatAt: -Infinity,
     refusedOperation: '',
     unanswered: undefined,
   };

@@ -32,6 +32,14 @@ process.on('disconnect', () => {
   setTimeout(() => endProcess(EXIT.ok), ORPHAN_MS);
 });
 
+process.report.excludeEnv = true;
+let redaction: Redaction | undefined;
+for (const event of ['uncaughtException', 'unhandledRejection'] as const)
+  process.on(event, (error: unknown) => {
+    if (daemon) daemon.logger.fatal({ err: error }, `${event}: please report this`);
+    else fail(error);
+  });
+
 const { settings, ...config } = await loadConfigSlowly();
 if (settings === undefined) {
   // The heart has read the same: a file has changed since, or is gone. The next daemon tries again.
@@ -39,13 +47,7 @@ if (settings === undefined) {
   process.stderr.write(`pilotlight: the daemon cannot start: ${problems}\n`);
   endProcess(EXIT.failed);
 }
-const redaction = new Redaction(() => credentialsOf(settings, settings.apiKey));
-process.report.excludeEnv = true;
-for (const event of ['uncaughtException', 'unhandledRejection'] as const)
-  process.on(event, (error: unknown) => {
-    if (daemon) daemon.logger.fatal({ err: error }, `${event}: please report this`);
-    else fail(error);
-  });
+redaction = new Redaction(() => credentialsOf(settings, settings.apiKey));
 daemon = await startDaemon({
   config: { ...config, settings },
   loadConfig: loadConfigSlowly,
@@ -60,7 +62,9 @@ daemon = await startDaemon({
 /** Node itself would print all that an error has, secrets too. The heart tries again. */
 function fail(error: unknown): never {
   const { stack = String(error) } = error instanceof Error ? error : {};
-  process.stderr.write(`pilotlight: the daemon cannot start: ${redaction.text(stack)}\n`);
+  process.stderr.write(
+    `pilotlight: the daemon cannot start: ${redaction?.text(stack) ?? 'a fault before its configuration was read'}\n`,
+  );
   endProcess(EXIT.failed);
 }
 

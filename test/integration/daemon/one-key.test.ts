@@ -5,7 +5,7 @@ import { startEmulator, type TraitsInput } from '../../../src/emulator/index.ts'
 import { startTestDaemon } from '../../support/daemon.ts';
 
 const TTL_SECONDS = 20;
-const LASTS_MS = 45_000;
+const LASTS_MS = 60_000;
 
 const KEY = { size: 5, refill_per_second: 0.5, penalty: 1, debt_cap: 2 };
 const WORLDS: Readonly<Record<string, TraitsInput>> = {
@@ -18,6 +18,7 @@ test.concurrent.each(Object.entries(WORLDS))(
   'busy log groups do not starve the heartbeats: %s',
   async (_name, traits) => {
     const emulator = await startEmulator({
+      dialect: 'public',
       seed: {
         deployments: [{ id: 42, ttl: TTL_SECONDS }],
         workergroups: [
@@ -32,6 +33,8 @@ test.concurrent.each(Object.entries(WORLDS))(
       BASE_URL: emulator.url,
       DEPLOYMENTS: `42@${TTL_SECONDS}s`,
       WORKER_GROUPS: '7,8',
+      INSTANCES_SCHEDULE: 'off',
+      ACCOUNT_SCHEDULE: 'off',
     });
     await delay(LASTS_MS);
     const { deployments, rate_limit: limit, worker_groups: groups } = running.daemon.status();

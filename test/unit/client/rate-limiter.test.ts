@@ -378,9 +378,9 @@ describe('the daemon', () => {
       key.refused(LOGS, 22_000, { retryAfterMs: 4_000 });
       key.refused(other, 22_000, { retryAfterMs: 4_000 });
       expect(key.limiter.allowedPerSecond(22_020)).toBe(0.5);
-      // The heartbeat that was refused goes first.
+      // The heartbeat that was refused goes first, and the bucket may be empty after it.
       key.accepted(HEARTBEAT, 26_020);
-      const counts = granted(key.limiter, 26_040, 18);
+      const counts = granted(key.limiter, 28_020, 18);
       expect(counts.slice(0, 8)).toEqual([1, 0, 1, 0, 1, 0, 1, 1]);
       expect(counts.slice(12, 16)).toEqual([2, 2, 2, 2]);
     },
@@ -428,7 +428,9 @@ describe('the daemon', () => {
     key.refused(HEARTBEAT, 10_000, { retryAfterMs: 1_000 });
     expect(grantOf(key.limiter, LOGS, 60_000)).toBeUndefined();
     key.accepted(HEARTBEAT, 60_000);
-    expect(grantOf(key.limiter, LOGS, 60_100)).toBeDefined();
+    // After it the bucket may be empty.
+    expect(grantOf(key.limiter, LOGS, 61_900)).toBeUndefined();
+    expect(grantOf(key.limiter, LOGS, 62_100)).toBeDefined();
   });
 
   test('asks for nothing that is closed', () => {
