@@ -199,7 +199,8 @@ function sayStarted(logger: Logger, config: DaemonOptions['config'], { main, adm
   );
   for (const feature of off) logger.error({ feature }, `switched off: ${FEATURES[feature].words}`);
   for (const problem of daemonProblems) {
+    const { failsCheck: _, ...shown } = problem;
     if (problem.severity === 'note') continue;
-    logger[isError(problem) ? 'error' : 'warn'](problem, 'configuration problem');
+    logger[isError(problem) ? 'error' : 'warn'](shown, 'configuration problem');
   }
 }

@@ -35,6 +35,7 @@ export function describeStatus(status: Status): string[] {
     expiresAt === null ? 'TTL unknown' : `${(expiresAt - status.now).toFixed(0)} s left`;
   return [
     `pilotlight ${status.version}, ${status.state}, up ${(status.now - status.started_at).toFixed(0)} s, ${status.service.base_url}`,
+    ...status.config_problems.map(({ problem }) => `configuration ${problem}`),
     ...(status.app ? [describeApp(status.app)] : []),
     ...(status.replica.last_error ? [`replicas: ${status.replica.last_error}`] : []),
     ...status.deployments.map(

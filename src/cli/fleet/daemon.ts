@@ -28,7 +28,7 @@ export interface DaemonAddress {
 }
 
 /** What of the status these commands go by: the rest of it may be another's. */
-const known = statusSchema.pick({ now: true, replica: true, config_problems: true, fleet: true });
+const known = statusSchema.pick({ now: true, replica: true, fleet: true });
 
 export type KnownStatus = Pick<Status, keyof typeof known.shape>;
 

@@ -26,11 +26,11 @@ const KNOWN = Array.from(IS_KNOWN, (name) => name.slice(PREFIX.length));
 const SUGGESTED = 50;
 const ALLOWED = 'a known variable: see pilotlight run --help';
 /** Without these no heartbeat is sent, so a misspelt one must not pass for an unset one. */
-const ESSENTIAL: ReadonlySet<string> = new Set(
-  [HEART_OPTIONS.apiKey, HEART_OPTIONS.baseUrl, HEART_OPTIONS.deployments].map(
-    ({ variable }) => PREFIX + variable,
-  ),
+const ESSENTIAL = [HEART_OPTIONS.apiKey, HEART_OPTIONS.baseUrl, HEART_OPTIONS.deployments].map(
+  ({ variable }) => PREFIX + variable,
 );
+/** A name so close to another one is a slip in that one's. */
+const SLIP = 2;
 
 /**
  * What Kubernetes puts into each pod for a Service named pilotlight, or pilotlight-something
@@ -62,7 +62,8 @@ export function foreignNames(environment: Environment): ForeignNames {
   const { ignored = [], others = [] } = Object.groupBy(foreign, (name) =>
     isServiceLink(name, environment[name] ?? '') ? 'ignored' : 'others',
   );
-  const problems = others.map((name, index) => foreignName(name, environment, index < SUGGESTED));
+  const missing = ESSENTIAL.filter((name) => !isSet(name, environment));
+  const problems = others.map((name, index) => foreignName(name, missing, index < SUGGESTED));
   const { fatal = [], unknown = [] } = Object.groupBy(problems, (problem) =>
     isError(problem) ? 'fatal' : 'unknown',
   );
@@ -73,32 +74,45 @@ function isServiceLink(name: string, value: string): boolean {
   return SERVICE_LINK.test(name) || (name.endsWith('_PORT') && SERVICE_ADDRESS.test(value));
 }
 
-function foreignName(name: string, environment: Environment, isSuggested: boolean): ConfigProblem {
+function foreignName(name: string, missing: readonly string[], isSuggested: boolean): ConfigProblem {
   const own = name.slice(PREFIX.length);
   const removed = REMOVED.get(own) ?? REMOVED.get(own.replace(/_FILE$/, ''));
   if (removed !== undefined) return unknownName(name, removed, 'no value');
+  const meant = misspelt(own, missing);
+  if (meant !== undefined)
+    return configError(
+      name,
+      'a value',
+      ALLOWED,
+      `no such variable; did you mean ${meant.name}? ${meant.missing} is not set, and nothing is kept alive without it`,
+    );
   const nearest = isSuggested ? nearestName(own, KNOWN) : undefined;
   if (nearest === undefined) return unknownName(name, 'no such variable');
-  const message = `no such variable; did you mean ${PREFIX}${nearest}?`;
-  const missing = missingEssential(PREFIX + nearest, environment);
-  if (missing === undefined) return unknownName(name, message);
-  return configError(
-    name,
-    'a value',
-    ALLOWED,
-    `${message} ${missing} is not set, and nothing is kept alive without it`,
-  );
+  return unknownName(name, `no such variable; did you mean ${PREFIX}${nearest}?`);
+}
+
+/** The essential variable without a value, or its file, that a name is close to, unless it is a slip in another one. */
+function misspelt(
+  own: string,
+  missing: readonly string[],
+): { readonly name: string; readonly missing: string } | undefined {
+  const slip = nearestName(own, KNOWN, SLIP);
+  for (const essential of missing) {
+    const plain = essential.slice(PREFIX.length);
+    const forms = [plain, `${plain}_FILE`];
+    if (slip !== undefined && !forms.includes(slip)) continue;
+    const meant = slip ?? nearestName(own, [plain]) ?? nearestName(own, forms);
+    if (meant !== undefined) return { name: PREFIX + meant, missing: essential };
+  }
+  return undefined;
 }
 
 function unknownName(name: string, message: string, allowed = ALLOWED): ConfigProblem {
   return { ...configError(name, 'a value', allowed, message), severity: 'warning', failsCheck: true };
 }
 
-/** The essential variable that `known` sets, itself or as its file, if the environment sets neither. */
-function missingEssential(known: string, environment: Environment): string | undefined {
-  const partner = partnerOf(known);
-  if (environment[known] || (partner !== undefined && environment[partner])) return undefined;
-  return [known, partner].find((name) => name !== undefined && ESSENTIAL.has(name));
+function isSet(name: string, environment: Environment): boolean {
+  return [name, FILES.get(name)].some((form) => form !== undefined && environment[form]?.trim());
 }
 
 /** What the environment holds beside our own variables: for a child process that is configured otherwise. */

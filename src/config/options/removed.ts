@@ -1,8 +1,8 @@
 /** The variables that earlier versions had, without the prefix, and what became of each. */
 const NO_STEERING =
-  'removed in 0.2: Pilotlight no longer changes parameters; plan with `pilotlight plan --search` and set them yourself';
+  'removed: Pilotlight no longer changes parameters; plan with `pilotlight plan --search` and set them yourself';
 const NO_ADVICE =
-  'removed in 0.2: Pilotlight gives no advice from recorded load; plan with `pilotlight plan --search` and your own load';
+  'removed: Pilotlight gives no advice from recorded load; plan with `pilotlight plan --search` and your own load';
 
 export const REMOVED: ReadonlyMap<string, string> = new Map([
   ['AUTOTUNE', NO_STEERING],

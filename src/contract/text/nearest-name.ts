@@ -1,10 +1,14 @@
 /**
  * The known name closest to a misspelt one, or undefined when none is close enough to be meant: at most a
- * third of its letters differ (optimal string alignment distance).
+ * third of its letters differ, or `most` (optimal string alignment distance).
  */
-export function nearestName(name: string, known: readonly string[]): string | undefined {
+export function nearestName(
+  name: string,
+  known: readonly string[],
+  most = Math.max(1, Math.floor(name.length / 3)),
+): string | undefined {
   let best: string | undefined;
-  let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1;
+  let bestDistance = most + 1;
   for (const candidate of known) {
     // Each letter more or less is a difference: of most this is enough to know.
     if (Math.abs(candidate.length - name.length) >= bestDistance) continue;

@@ -91,7 +91,7 @@ export class SharedHistory implements HistoryStore {
         (_, error) => onUnread?.({ key: keys.fleetKnown, field: undefined, error, of: 'names' }),
       ).flat(),
     };
-    this.#left = await this.#entries(keys.fleetSteering);
+    this.#left = this.#options.onLeftChange ? await this.#entries(keys.fleetSteering) : [];
     [this.#version, this.#known] = [version, version];
     return state;
   }

@@ -66,11 +66,15 @@ export function fleetNoticesTo(logger: Logger): (notice: FleetNotice) => void {
   };
 }
 
-/** Changes of parameters that an earlier version had under way: this one changes none, and puts none back. */
-export function leftChangeTo(logger: Logger): (change: LeftChange) => void {
-  return ({ endpoint, oldValues, newValues }) =>
+/**
+ * Changes of parameters that an earlier version had under way: this one changes none, and puts none back. Undefined while
+ * nobody would read of them: then they stay where they are.
+ */
+export function leftChangeTo(logger: Logger): ((change: LeftChange) => void) | undefined {
+  if (!logger.isLevelEnabled('warn')) return undefined;
+  return ({ oldValues, ...change }) =>
     logger.warn(
-      { endpoint, oldValues, newValues },
+      { ...change, oldValues },
       oldValues === null
         ? 'an earlier version may have changed parameters of an endpoint, and what it stored cannot be read: compare them with what they should be'
         : 'an earlier version was changing parameters of an endpoint; this version does not watch the change: to undo it, set the old values by hand',

@@ -99,7 +99,7 @@ export class Reloading {
     metrics.reloaded(true, Date.now() / 1000);
     logger.info({ needRestart: names }, 'configuration reloaded');
     const ignored = loaded.daemonProblems.filter(({ failsCheck }) => failsCheck);
-    for (const problem of ignored) logger.warn(problem, 'configuration problem');
+    for (const { failsCheck: _, ...shown } of ignored) logger.warn(shown, 'configuration problem');
     return {
       ok: true,
       problems: [

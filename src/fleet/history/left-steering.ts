@@ -9,6 +9,10 @@ import type { DatabaseFile } from '../../storage/database-file.ts';
 /** A change that was under way. Its values are null if they cannot be read. */
 export interface LeftChange {
   readonly endpoint: string;
+  readonly endpointId?: unknown;
+  /** `watching`, or `returning` where the old values were being put back, and why. */
+  readonly phase?: unknown;
+  readonly because?: unknown;
   readonly oldValues: Readonly<Record<string, unknown>> | null;
   readonly newValues: Readonly<Record<string, unknown>> | null;
 }
@@ -21,7 +25,8 @@ export function leftChanges(stored: readonly (readonly [label: string, text: str
     if (isRecord(state) && state['change'] === undefined) return [];
     const change = isRecord(state) && isRecord(state['change']) ? state['change'] : {};
     if (change['phase'] === 'over') return [];
-    return [{ endpoint, oldValues: valuesOf(change['from']), newValues: valuesOf(change['to']) }];
+    const { endpointId, phase, because, from, to } = change;
+    return [{ endpoint, endpointId, phase, because, oldValues: valuesOf(from), newValues: valuesOf(to) }];
   });
 }
 

@@ -45,12 +45,20 @@ test('the status in words: gaps of each log, and what waits for each sink', () =
   const dropped = { overflow: 0, corruption: 0, rejected: 3 };
   const troubled = describeStatus({
     ...EMPTY_STATUS,
+    config_problems: [
+      {
+        variable: 'PILOTLIGHT_AUTOTUNE',
+        severity: 'warning',
+        problem: 'warning: PILOTLIGHT_AUTOTUNE: removed',
+      },
+    ],
     replica: { id: 'a', role: 'standby', last_error: 'Redis is away: connect ECONNREFUSED' },
     spool_durable: false,
     worker_groups: [{ ...GROUP, gaps, lost_lines_estimate: 350 }],
     sinks: [{ ...SINK, dropped_lines: dropped, last_error: 'connect ECONNREFUSED' }],
   });
   expect(troubled.slice(1)).toEqual([
+    'configuration warning: PILOTLIGHT_AUTOTUNE: removed',
     'replicas: Redis is away: connect ECONNREFUSED',
     'worker group 7: 120 lines, 2.0 lines/s, gaps: 2 overrun, 1 reset, about 350 lines lost',
     'log sink otlp: 100 delivered, 20 waiting, 3 rejected dropped, last failure: connect ECONNREFUSED',

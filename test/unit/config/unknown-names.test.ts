@@ -21,6 +21,10 @@ function load(env: Readonly<Record<string, string>>) {
   };
 }
 
+function manyUnknown(count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`NOTHING_LIKE_IT_${index}`, '1']));
+}
+
 describe('an unknown name', () => {
   test('is a warning with the nearest known name, and ends nothing', () => {
     const { settings, words, heart, daemonProblems, off } = load({ ...COMPLETE, LOG_LEVLE: 'debug' });
@@ -54,6 +58,10 @@ describe('an unknown name that is close to one without which nothing is kept ali
     ['APIKEY', 'API_KEY', 'API_KEY', { BASE_URL, DEPLOYMENTS }],
     ['API_KEYFILE', 'API_KEY_FILE', 'API_KEY', { BASE_URL, DEPLOYMENTS }],
     ['BASE_ULR', 'BASE_URL', 'BASE_URL', { API_KEY, DEPLOYMENTS }],
+    ['DEPLOYMENT', 'DEPLOYMENTS', 'DEPLOYMENTS', { API_KEY, BASE_URL, DEPLOYMENTS: ' ' }],
+    // Another one is closer, but it is no slip in that one's name.
+    ['DEPLOYMENT_NAME', 'DEPLOYMENTS', 'DEPLOYMENTS', { API_KEY, BASE_URL }],
+    ['DEPLOYMENT', 'DEPLOYMENTS', 'DEPLOYMENTS', { ...manyUnknown(60), API_KEY, BASE_URL }],
   ])('ends the start while that one is not set: %s', (name, nearest, missing, rest) => {
     const { settings, words, heart } = load({ ...rest, [name]: 'x' });
     expect([settings, heart.settings]).toEqual([undefined, undefined]);
@@ -92,7 +100,7 @@ describe('a name that an earlier version had', () => {
       expect(settings?.deployments).toMatchObject([{ id: 42 }]);
       expect(words).toEqual([
         expect.stringMatching(
-          `^warning: PILOTLIGHT_${one}: got a value; allowed: no value; removed in 0\\.2: ${what}; plan with \`pilotlight plan --search\``,
+          `^warning: PILOTLIGHT_${one}: got a value; allowed: no value; removed: ${what}; plan with \`pilotlight plan --search\``,
         ),
       ]);
     }

@@ -29,7 +29,7 @@ export interface SqliteHistoryOptions {
   /** Some rows of an endpoint cannot be read; said once for the file. */
   readonly onHole: (endpoint: string, rows: number) => void;
   /** An earlier version had it under way; told once. */
-  readonly onLeftChange?: (change: LeftChange) => void;
+  readonly onLeftChange?: ((change: LeftChange) => void) | undefined;
 }
 
 export class SqliteHistory implements HistoryStore {
@@ -99,8 +99,10 @@ export class SqliteHistory implements HistoryStore {
   #openAndRead(sqlite: Sqlite): StoredState {
     const file = new HistoryFile(sqlite, this.#path);
     try {
+      const { onLeftChange } = this.#options;
+      // First: a file whose state cannot be read is set aside.
+      if (onLeftChange) for (const change of file.takeLeftChanges()) onLeftChange(change);
       const state = file.state();
-      for (const change of file.takeLeftChanges()) this.#options.onLeftChange?.(change);
       this.#file = file;
       return state;
     } catch (error) {

@@ -18,7 +18,7 @@ export interface SearchRequest {
   readonly base: ResolvedParameters;
   readonly settings: PlanSettings;
   /**
-   * At least one; several where the load is made up or resampled, one for each seed. A set's cost is the mean of its
+   * At least one; several where the load is made up, one for each seed. A set's cost is the mean of its
    * costs, its p99 that of the requests of all.
    */
   readonly loads: readonly RecordedLoad[];

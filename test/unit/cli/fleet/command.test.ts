@@ -155,7 +155,6 @@ test.each([
 
 test.each<[what: string, status: object]>([
   ['no replica', { replica: undefined }],
-  ['no problems of its configuration', { config_problems: undefined }],
   ['a time that no date has', { now: 1e300 }],
 ])('what answers with %s is no daemon of this version', async (_, over) => {
   await expectRefused(JSON.stringify({ ...EMPTY_STATUS, ...over }));

@@ -174,7 +174,12 @@ test('what an earlier version kept of how it steered is told once, by whoever wr
   // Who only reads tells of nothing, and leaves it where it is.
   expect([told, redis.values.has(KEYS.fleetSteering)]).toEqual([[], true]);
   await next.write([write({ rows: [row(NOW)] })], NOW);
-  const left = { endpoint: 'chat', oldValues: { cold_workers: 5 }, newValues: { cold_workers: 4 } };
+  const left = {
+    endpoint: 'chat',
+    phase: 'watching',
+    oldValues: { cold_workers: 5 },
+    newValues: { cold_workers: 4 },
+  };
   expect(told).toEqual([left]);
   expect(redis.values.has(KEYS.fleetSteering) || redis.values.has(KEYS.fleetJournal('chat'))).toBe(false);
   await next.write([write({ rows: [row(NOW + 1)] })], NOW);

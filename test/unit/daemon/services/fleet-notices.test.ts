@@ -111,11 +111,15 @@ test.each([
   [{ cold_workers: 5 }, { cold_workers: 4 }, /to undo it, set the old values by hand$/],
   [null, null, /cannot be read: compare them with what they should be$/],
 ])('a change that an earlier version left is one line of the log: %j', (oldValues, newValues, words) => {
-  expect(lineOf((logger) => leftChangeTo(logger)({ endpoint: 'chat', oldValues, newValues }))).toEqual({
+  expect(lineOf((logger) => leftChangeTo(logger)?.({ endpoint: 'chat', oldValues, newValues }))).toEqual({
     level: 'warn',
     endpoint: 'chat',
     oldValues,
     newValues,
     msg: expect.stringMatching(words),
   });
+});
+
+test('nobody is told of such a change where no warning is logged', () => {
+  expect(leftChangeTo(pino({ level: 'error' }))).toBeUndefined();
 });

@@ -69,14 +69,57 @@ test('changes that were under way are told with their values, once; those that a
     expect(first.told).toEqual([
       {
         endpoint: 'chat',
+        endpointId: 31,
+        phase: 'watching',
         oldValues: { target_util: 0.9, cold_workers: 5 },
         newValues: { target_util: 0.8, cold_workers: 4 },
       },
-      { endpoint: 'draw', oldValues: { min_load: 100 }, newValues: { min_load: 80 } },
+      {
+        endpoint: 'draw',
+        endpointId: 32,
+        phase: 'returning',
+        because: 'load was beyond what ready workers can do',
+        oldValues: { min_load: 100 },
+        newValues: { min_load: 80 },
+      },
     ]);
   }
   await using second = await openHistory(folder.path);
   expect(second.told).toEqual([]);
+});
+
+test('changes are told though the rest of the file cannot be read', async () => {
+  using folder = temporaryFolder();
+  writeOldFile(folder.path, "UPDATE endpoint SET body = '{'");
+  const told: string[] = [];
+  const setAside: string[] = [];
+  const store = new SqliteHistory({
+    directory: folder.path,
+    now: () => BEGAN,
+    onSetAside: (path) => setAside.push(path),
+    onHole: () => {},
+    onLeftChange: ({ endpoint }) => told.push(endpoint),
+  });
+  await store.open();
+  store.close();
+  expect([told, setAside.length]).toEqual([['chat', 'draw'], 1]);
+});
+
+test('changes stay where they are while there is nobody to tell', async () => {
+  using folder = temporaryFolder();
+  writeOldFile(folder.path);
+  const never = () => expect.unreachable();
+  const store = new SqliteHistory({
+    directory: folder.path,
+    now: () => BEGAN,
+    onSetAside: never,
+    onHole: never,
+    onLeftChange: undefined,
+  });
+  await store.open();
+  store.close();
+  await using next = await openHistory(folder.path);
+  expect(next.told).toHaveLength(2);
 });
 
 test('what is stored of a change and cannot be read is told as such, and keeps nothing from being read', async () => {
@@ -93,9 +136,9 @@ test.each<[string, object[]]>([
   ['{"change":{"phase":"over","from":{"cold_workers":5}}}', []],
   [
     '{"change":{"phase":"sending","from":{"a":1},"to":{"a":2}}}',
-    [{ oldValues: { a: 1 }, newValues: { a: 2 } }],
+    [{ phase: 'sending', oldValues: { a: 1 }, newValues: { a: 2 } }],
   ],
-  ['{"change":{"phase":"watching"}}', [{ oldValues: null, newValues: null }]],
+  ['{"change":{"phase":"watching"}}', [{ phase: 'watching', oldValues: null, newValues: null }]],
   ['{"change":7}', [{ oldValues: null, newValues: null }]],
   ['[]', [{ oldValues: null, newValues: null }]],
   ['', [{ oldValues: null, newValues: null }]],
