@@ -1,10 +1,9 @@
 /**
  * A job that runs at start and then on a cron schedule, never twice at once, and whose failures touch nothing
- * but its own counters. node-cron keeps the schedule, in UTC. What it misses runs once: because the event loop was late,
- * the machine slept, or the clock was set. After a clock that was set its tasks are started anew, for by itself it waits
- * as long as a step back, and walks through each slot of a step forward.
+ * but its own counters. node-cron reads the schedule, in UTC. What is missed runs once: because the event loop was late,
+ * the machine slept, or the clock was set.
  */
-import { schedule as scheduleTask, type ScheduledTask } from 'node-cron';
+import { createTask } from 'node-cron';
 
 export interface JobOptions {
   readonly name: string;
@@ -26,7 +25,7 @@ export interface JobView {
   readonly schedule: string;
   readonly runs: number;
   readonly failures: number;
-  /** Runs of the schedule that were missed; one run makes up for all of them. */
+  /** Runs that made up for missed ones of the schedule. */
   readonly missed: number;
   /** Unix ms. */
   readonly lastSuccessAt: number | undefined;
@@ -42,9 +41,11 @@ export interface Job {
 
 /** Waits for the rate limit included; a call has a limit of its own. */
 const DEFAULT_TIMEOUT_MS = 600_000;
-/** How often the clock is looked at, and a step of it that is worth a new start, ms. */
+/** How often the clock is looked at, ms. */
 const LOOK_EVERY_MS = 1_000;
-const STEP_MS = 2_000;
+/** A slot that is seen later was missed; and the longest gap whose seconds are looked through. */
+const LATE_SECONDS = 2;
+const MOST_LOOKED_THROUGH = 3_600;
 
 /** One run, whose signal fires at `stopping` and after the job's time limit. */
 async function runWithin(
@@ -116,51 +117,46 @@ export function startJob(options: JobOptions): Job {
     runNow,
     async stop() {
       stopping.abort(new Error('stopping'));
-      await kept?.stop();
+      kept?.stop();
       await running;
     },
   };
 }
 
-/** node-cron's task, started anew whenever the clock was set. `onMissed`: a slot that has passed. */
+/**
+ * Looks each second whether a slot of the schedule has come. node-cron tells which seconds are slots, but keeps no timer
+ * for them: its own waits as long as a step of the clock back, and walks through every slot of a step forward. `onMissed`: one
+ * or more have passed.
+ */
 function keepSchedule(
-  { name, schedule }: JobOptions,
+  { schedule }: JobOptions,
   onSlot: () => Promise<void>,
   onMissed: () => void,
-): { readonly stop: () => Promise<void> } {
-  const task = scheduleTask(schedule, onSlot, {
-    name,
-    timezone: 'Etc/UTC',
-    suppressMissedWarning: true,
-    unref: true,
-  });
-  task.on('execution:missed', onMissed);
-  let offset = clockOffset();
-  let next = task.getNextRun();
+): { readonly stop: () => void } {
+  const task = createTask(schedule, () => {}, { timezone: 'Etc/UTC' });
+  const hasSlot = (from: number, to: number): boolean => {
+    for (let second = from; second <= to; second += 1) if (task.match(new Date(second * 1_000))) return true;
+    return false;
+  };
+  let looked = seconds();
   const looking = setInterval(() => {
-    const stepMs = clockOffset() - offset;
-    offset += stepMs;
-    if (Math.abs(stepMs) > STEP_MS) {
-      const isMissed = next !== null && next.getTime() <= Date.now();
-      restart(task);
-      if (isMissed) onMissed();
-    }
-    next = task.getNextRun();
+    const now = seconds();
+    const gap = now - looked;
+    const [from, to] = [looked + 1, now - LATE_SECONDS];
+    looked = now;
+    // Of a longer gap nobody looks through all seconds: it has a slot.
+    if (gap > MOST_LOOKED_THROUGH || hasSlot(from, to - 1)) onMissed();
+    else if (hasSlot(Math.max(from, to), now)) void onSlot();
   }, LOOK_EVERY_MS).unref();
   return {
-    async stop() {
+    stop() {
       clearInterval(looking);
-      await task.destroy();
+      void task.destroy();
     },
   };
 }
 
-function restart(task: ScheduledTask): void {
-  void task.stop();
-  void task.start();
-}
-
-/** From the monotonic clock to the wall clock, ms. */
-function clockOffset(): number {
-  return Date.now() - performance.now();
+/** Unix time. */
+function seconds(): number {
+  return Math.floor(Date.now() / 1_000);
 }

@@ -215,7 +215,7 @@ const job = z.object({
   schedule: z.string(),
   runs: count,
   failures: count,
-  missed: count.describe('Runs of the schedule that were missed; one run makes up for them'),
+  missed: count.describe('Runs that made up for missed ones of the schedule'),
   last_success_at: time.nullable(),
   last_error: z.string().nullable(),
 });

@@ -93,7 +93,7 @@ export const watchFamilies: readonly Family[] = [
   {
     name: 'job_missed_runs_total',
     type: 'counter',
-    help: 'Runs of the schedule of a job that were missed, because this process or its clock was not there; one run makes up for them.',
+    help: 'Runs of a job that made up for missed ones of its schedule: this process was late, the machine slept or the clock was set.',
     read: perJob(({ missed }) => missed),
   },
   {
