@@ -37,14 +37,16 @@ test.concurrent.each(Object.entries(WORLDS))(
       ACCOUNT_SCHEDULE: 'off',
     });
     await delay(LASTS_MS);
-    const { deployments, rate_limit: limit, worker_groups: groups } = running.daemon.status();
+    // Heartbeats take most of the bucket: a group's turn may come late, but it comes.
+    const haveLines = () => running.daemon.status().worker_groups.every(({ lines }) => lines > 0);
+    await expect.poll(haveLines, { timeout: 180_000, interval: 1_000 }).toBe(true);
+    const { deployments, rate_limit: limit } = running.daemon.status();
     const [deployment] = deployments;
     expect(deployment).toMatchObject({ deployment_id: 42, lapses: 0 });
     expect(deployment?.min_margin_ratio).toBeGreaterThan(0.2);
-    expect(groups.every(({ lines }) => lines > 0)).toBe(true);
     expect(limit.wanted_requests_per_second).toBeGreaterThan(0);
     await running.stop();
     await emulator.close();
   },
-  90_000,
+  300_000,
 );
