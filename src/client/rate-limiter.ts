@@ -1,16 +1,15 @@
 /**
  * The rate limit of one API key, learned from the answers. The service counts requests in token buckets: one for the
- * whole key, and one for each operation, and publishes their sizes nowhere. So there is one class
- * with the whole story, for the heart, the daemon, the library and the command line. It has no clock and no timer: times
- * are handed in, in monotonic ms.
+ * key, and one for each operation. Their sizes are published nowhere. Heart, daemon, library and command line all use
+ * this class. It has no clock and no timer: times are handed in, in monotonic ms.
  *
  * - **Nothing is held back before the service refuses something.** The daemon alone begins slowly, and doubles its rate.
- * - **A 429 closes its operation** until the time that it names, or for 2 s, doubled to 4 s (the key’s to 8 s). If another operation is
- *   refused meanwhile, it is the key's bucket that is empty: the key is closed. From then on each refusal closes it, and
- *   its requests leave one at a time. A wait that was not enough is doubled.
- * - **Requests keep a spacing once it is proven**: four refusals came that soon after or before an accepted request, and
- *   accepted requests are not much closer on average. It is the one that the service names, or the contract's, or it is
- *   searched: half as long again after a refusal, a tenth shorter after each success, and above the one that was refused.
+ * - **A 429 closes its operation** until the time that it names, or for 2 s, then 4 s (8 s for the key). If another
+ *   operation is refused meanwhile, the key's bucket is empty, and the key is closed. From then on each refusal closes it,
+ *   and its requests leave one at a time. A wait that was not enough is doubled.
+ * - **Requests keep a spacing after four refusals** that came too soon after or before an accepted request. The service
+ *   names the spacing, or it is the contract's. If neither is known it is searched: half as long again after a refusal, a
+ *   tenth shorter after each success.
  * - **Heartbeats come first**, the heart's questions next, the daemon last. A heartbeat may leave early, one at a time, if a
  *   wait would cost the deployment. If an early one is accepted, the belief was wrong: the spacing is halved. While one is
  *   refused again and again, the daemon waits for it, but no longer than a minute.
@@ -18,8 +17,8 @@
  *   rate is halved, to one request in 2 s at most. Then it doubles every 5 s up to half of the rate that was refused, and
  *   from there adds a tenth of that half at a time, as TCP does: programs that share a key come to equal parts, and what
  *   they leave in the bucket is for heartbeats.
- * - **Headers are a hint.** One that says that nothing is left costs the daemon some seconds for each request of its own.
- *   Only a refusal stops it, and none for longer than ten minutes.
+ * - **Headers are a hint.** If one says that nothing is left, the daemon waits for up to 5 s before its next request. Only a
+ *   refusal stops it, for ten minutes at most.
  */
 
 import type { RateLimit } from '../wire/rate-limit.ts';
@@ -93,7 +92,7 @@ const BACKGROUND_STEP_MS = 5_000;
 const BACKGROUND_LONGEST_MS = 60_000;
 /** A turn is later by so much of the spacing at most. */
 const BACKGROUND_JITTER = 0.5;
-/** What it adds of half the rate that was refused. */
+/** Near the limit the daemon adds this part of half the refused rate at a time. */
 const BACKGROUND_GAIN = 0.1;
 /** No refusal closes for longer, whatever it names: then one request tries, ms. */
 const LONGEST_NAMED_MS = 600_000;
@@ -108,7 +107,7 @@ const DOUBT_PER_MINUTE = 0.9;
 interface Bucket {
   /** 0: none is kept. */
   spacing: number;
-  /** The one that is suspected, and how many refusals speak for it. */
+  /** A spacing that is not proven yet, ms, and how many refusals point to it. */
   suspected: number;
   proof: number;
   /** When the last accepted requests left; the newest last. */
@@ -135,7 +134,7 @@ export class RateLimiter {
   readonly #random: () => number;
   #key = startKey();
   readonly #operations = new Map<string, Bucket>();
-  /** How long the last answers took, ms: what is longer than the shortest may have delayed the request. */
+  /** How long the last answers took, ms. What a slow one took longer than the fastest may be the way there. */
   #latencies: number[] = [];
   #generation = 0;
   /** When the next heartbeat leaves, as far as is known, monotonic ms. */
