@@ -1,26 +1,26 @@
 /** /api/fleet: what was recorded of the endpoints, as JSON or CSV. */
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Fleet } from '../../../fleet/view.ts';
-import { RedisAway, RedisSilent } from '../../replicas/redis.ts';
 import { json, type Reply, type RouteRequest, type Routes } from '../reply.ts';
 import { fleetJsonSchema, fleetRow, measuredWorkers, type FleetHistory } from './answer.ts';
 import { fleetCsv } from './csv.ts';
 import { readFleetQuery, type QueryProblem } from './query.ts';
 
+const ELSEWHERE =
+  'another replica watches the endpoints and keeps their history: ask the one whose /api/status says "samples": true';
+
 export function fleetRoutes(fleet: Fleet): Routes {
   return {
-    'GET /api/fleet': (request) => answer(fleet, request).catch(redisAway),
+    'GET /api/fleet': (request) => answer(fleet, request),
     'GET /api/fleet/schema': () => ({ ...json(200, fleetJsonSchema()), type: 'application/schema+json' }),
   };
 }
 
 async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<Reply> {
-  const { endpoints: known, history } = fleet.view();
-  const isShared = history === 'redis';
-  const read = readFleetQuery(query, {
-    endpoints: isShared && known.length === 0 ? undefined : known.map(({ endpoint }) => endpoint),
-    nowMs: Date.now(),
-  });
+  const { endpoints: known, isElsewhere } = fleet.view();
+  if (isElsewhere) return json(503, { error: 'another_replica', msg: ELSEWHERE });
+  const byLabel = new Map(known.map((seen) => [seen.endpoint, seen]));
+  const read = readFleetQuery(query, { endpoints: [...byLabel.keys()], nowMs: Date.now() });
   if ('problems' in read) return refused(read.problems);
   const { fromMs, toMs, rows: maxRows, format } = read;
   const endpoints: FleetHistory['endpoints'] = [];
@@ -28,7 +28,7 @@ async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<R
   for (const endpoint of read.endpoints) {
     await othersTurn();
     const rows = await fleet.history({ endpoint, fromMs, toMs, maxRows });
-    const seen = known.find((each) => each.endpoint === endpoint);
+    const seen = byLabel.get(endpoint);
     endpoints.push({
       endpoint_group: endpoint,
       endpoint_id: seen?.id ?? null,
@@ -40,13 +40,6 @@ async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<R
   const isCsv = (format ?? preferred(headers.accept)) === 'csv';
   const reply: Reply = isCsv ? { status: 200, type: 'text/csv', body: fleetCsv(found) } : json(200, found);
   return { ...reply, headers: { vary: 'accept' } };
-}
-
-/** @throws What it is not about. */
-function redisAway(error: unknown): Reply {
-  if (!(error instanceof RedisAway || error instanceof RedisSilent)) throw error;
-  const msg = `Redis is away, and the history of endpoints is kept in it: ${error.message}`;
-  return json(503, { error: 'redis_away', msg });
 }
 
 function preferred(accept = ''): 'csv' | 'json' {
