@@ -23,12 +23,13 @@ const FOLDED_AT_ONCE = 10_000;
 const SAMPLES_FOR_A_ROW = 30;
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 /** Lengths that people can read on an axis. */
 const LENGTHS_MS = [
-  ...[1, 2, 5, 10, 15, 20, 30],
-  ...[1, 2, 3, 4, 6, 8, 12].map((hours) => hours * 60),
-  ...[1, 2, 7, 14, 28].map((days) => days * 24 * 60),
-].map((minutes) => minutes * MINUTE_MS);
+  ...[1, 2, 5, 10, 15, 20, 30].map((minutes) => minutes * MINUTE_MS),
+  ...[1, 2, 3, 4, 6, 8, 12].map((hours) => hours * HOUR_MS),
+  ...[1, 2, 7, 14, 28].map((days) => days * 24 * HOUR_MS),
+];
 
 export interface HistoryOptions {
   /** STATE_DIR; made if it is missing. Undefined: memory alone. */

@@ -47,7 +47,7 @@ describeWithRedis('with one Redis', () => {
     try {
       await until(() => looks().length >= 3);
       const watching = await Promise.all(replicas.map(samples));
-      expect(watching.toSorted()).toEqual([false, true]);
+      expect(watching.filter(Boolean)).toHaveLength(1);
       const [leader, other] = watching[0] ? replicas : ([replicas[1], replicas[0]] as const);
       const firstKept = await kept(leader);
       expect(firstKept.length).toBeGreaterThanOrEqual(2);

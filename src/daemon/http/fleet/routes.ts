@@ -19,20 +19,22 @@ export function fleetRoutes(fleet: Fleet): Routes {
 async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<Reply> {
   const { endpoints: known, isElsewhere } = fleet.view();
   if (isElsewhere) return json(503, { error: 'another_replica', msg: ELSEWHERE });
-  const byLabel = new Map(known.map((seen) => [seen.endpoint, seen]));
-  const read = readFleetQuery(query, { endpoints: [...byLabel.keys()], nowMs: Date.now() });
+  const read = readFleetQuery(query, {
+    endpoints: known.map(({ endpoint }) => endpoint),
+    nowMs: Date.now(),
+  });
   if ('problems' in read) return refused(read.problems);
   const { fromMs, toMs, rows: maxRows, format } = read;
   const endpoints: FleetHistory['endpoints'] = [];
   // One after the other: the rows of one are gone before those of the next are read, and others have their turn between.
-  for (const endpoint of read.endpoints) {
+  for (const { endpoint, id, measured } of known) {
+    if (!read.endpoints.includes(endpoint)) continue;
     await othersTurn();
     const rows = await fleet.history({ endpoint, fromMs, toMs, maxRows });
-    const seen = byLabel.get(endpoint);
     endpoints.push({
       endpoint_group: endpoint,
-      endpoint_id: seen?.id ?? null,
-      measured: seen ? measuredWorkers(seen.measured) : null,
+      endpoint_id: id,
+      measured: measuredWorkers(measured),
       rows: rows.map((row) => fleetRow(row)),
     });
   }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import type { Kept } from '../../../../src/fleet/history/sample-table.ts';
 import { Keeper } from '../../../support/kept-history.ts';
 import { settled } from '../../../support/log-time.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -57,10 +58,10 @@ function series(to: number): string {
   return `(WITH RECURSIVE one(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM one WHERE value < ${to}) SELECT value FROM one)`;
 }
 
-async function open(folder: string, nowMs: number): Promise<Keeper & { readonly stored: unknown }> {
+async function open(folder: string, nowMs: number): Promise<Keeper & { readonly stored: Kept | undefined }> {
   const keeper = new Keeper(folder, nowMs);
   const kept = await keeper.history.open();
-  return Object.assign(keeper, { stored: kept as unknown });
+  return Object.assign(keeper, { stored: kept });
 }
 
 /** Rows are taken over in steps, between which others have their turn. */
@@ -131,11 +132,11 @@ test('minutes become as many samples as they had, with the same sums and peaks; 
   const query = { endpoint: 'chat', fromMs: first, toMs: first + HOUR, maxRows: 60 };
   const rows = await keeper.history.query(query);
   expect(rows.map(({ lengthMs }) => lengthMs)).toEqual(rows.map(() => MINUTE));
-  const expected = [
-    ...minutes.map((row, index) => [index, row] as const),
-    [10, { samples: 2, load: [2, 5_000, 3_000] }] as const,
-    [11, { samples: 1, load: [1, 4_000, 4_000] }] as const,
-    [12, { samples: 1, load: [1, 9_000, 9_000] }] as const,
+  const expected: [minute: number, EarlierRow][] = [
+    ...minutes.map((row, index): [number, EarlierRow] => [index, row]),
+    [10, { samples: 2, load: [2, 5_000, 3_000] }],
+    [11, { samples: 1, load: [1, 4_000, 4_000] }],
+    [12, { samples: 1, load: [1, 9_000, 9_000] }],
   ];
   expect(
     rows.map(({ fromMs, samples, measures: { load }, workers: { idle } }) => ({
@@ -144,7 +145,7 @@ test('minutes become as many samples as they had, with the same sums and peaks; 
       load: load.count === 0 ? undefined : [load.count, load.sum * 1_000, load.peak * 1_000],
       idle: idle && [idle.sum, idle.peak],
     })),
-  ).toEqual(expected.map(([minute, row]) => ({ load: undefined, idle: undefined, ...row, minute })));
+  ).toEqual(expected.map(([minute, { samples, load, idle }]) => ({ minute, samples, load, idle })));
 });
 
 test('of a year the last 40 days are there, and are taken over once, in many steps', async () => {
