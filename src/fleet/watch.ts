@@ -84,7 +84,8 @@ export class FleetWatch implements Fleet {
     const kept = await this.#history.open();
     for (const life of kept?.lives ?? []) this.#lives.put(life);
     for (const [label, times] of kept?.starts ?? []) this.#starts.set(label, times);
-    const known: Knowledge = kept?.known?.map((one) => ({ ...one, row: undefined, missed: 0 })) ?? [];
+    const known: Knowledge =
+      kept?.known?.map(({ id, name, label }) => ({ id, name, label, row: undefined, missed: 0 })) ?? [];
     if (known.length > 0) this.#follow(known);
     this.#list = new EndpointList({
       known,

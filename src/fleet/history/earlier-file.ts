@@ -121,32 +121,13 @@ function parsed(text: string): unknown {
 }
 
 /** What is stored goes by these orders. */
-const MEASURES: readonly Measure[] = [
-  'load',
-  'load_average',
-  'capacity_hot',
-  'capacity_cold',
-  'requests_working',
-  'cost_per_hour',
-];
-const STATUSES: readonly string[] = [
-  'unknown',
-  'pending',
-  'creating',
-  'created',
-  'loading',
-  'model_loading',
-  'starting',
-  'idle',
-  'stopping',
-  'stopped',
-  'rebooting',
-  'update_ready',
-  'update_rebooting',
-  'update_starting',
-  'error',
-  'destroying',
-];
+const MEASURES = 'load load_average capacity_hot capacity_cold requests_working cost_per_hour'.split(
+  ' ',
+) as Measure[];
+const STATUSES =
+  'unknown pending creating created loading model_loading starting idle stopping stopped rebooting update_ready update_rebooting update_starting error destroying'.split(
+    ' ',
+  );
 
 /** Of some samples: how many knew it, their sum and the largest. */
 interface Packed {

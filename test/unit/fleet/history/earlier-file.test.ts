@@ -1,5 +1,5 @@
 /** A file of version 0.1: its last 40 days go on as samples, and a change of parameters that was under way is told once. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import type { Kept } from '../../../../src/fleet/history/sample-table.ts';
@@ -233,4 +233,27 @@ test.each<[string, object[]]>([
   await using keeper = await open(folder.path, BEGAN + HOUR);
   const found = keeper.leftChanges.filter(({ endpoint }) => endpoint === 'idle');
   expect(found).toEqual(told.map((one) => ({ endpoint: 'idle', ...one })));
+});
+
+test('a damaged page among the rows to take over sets the file aside, once', async () => {
+  using folder = temporaryFolder();
+  const row = Buffer.from(packed({ samples: 1, load: [1, 3_000, 3_000] })).toString('hex');
+  writeFile(
+    folder.path,
+    VERSION_3,
+    "INSERT INTO endpoint VALUES (1, 'chat', '{}')",
+    `INSERT INTO history SELECT 1, 0, ${BEGAN} + value * 15000, x'${row}' FROM ${series(9_000)}`,
+  );
+  const path = `${folder.path}/fleet.sqlite`;
+  const first = await open(folder.path, BEGAN + DAY);
+  await settled();
+  await first.history.stop();
+  const bytes = readFileSync(path);
+  bytes.fill(0xff, 8 * 4_096, 40 * 4_096);
+  writeFileSync(path, bytes);
+  await using keeper = await open(folder.path, BEGAN + DAY);
+  for (let turn = 0; turn < 50; turn += 1) await settled();
+  for (let count = 0; count < 4; count += 1) await keeper.sample(count);
+  expect([keeper.aside.length, keeper.history.trouble]).toEqual([1, undefined]);
+  expect(keeper.troubles.length).toBeLessThanOrEqual(1);
 });

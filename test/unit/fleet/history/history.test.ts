@@ -308,7 +308,8 @@ describe('a history on disk', () => {
   test('is waited for while another process has it, and memory holds what is seen if that takes too long', async () => {
     using folder = temporaryFolder();
     const other = await Keeper.open(folder.path);
-    await other.sample(1);
+    const starts = { new: [40], cold: [] };
+    other.record(sampleAt(other.clock.now(), { load: 1 }), { changed: [life(1)], starts });
     const keeper = new Keeper(folder.path);
     const opening = keeper.history.open();
     await keeper.clock.advance(6_000);
@@ -318,9 +319,17 @@ describe('a history on disk', () => {
     ]);
     await keeper.sample(2, 30 * SECOND);
     await other.history.stop();
+    keeper.kept.lives.push(life(2));
     await keeper.sample(3);
     expect([keeper.history.trouble, await keeper.loads()]).toEqual([undefined, [1, 2, 3]]);
     await keeper.history.stop();
+    // What it did not know of goes on; workers are those that it sees.
+    const next = new Keeper(folder.path, keeper.clock.now());
+    expect(await next.history.open()).toMatchObject({
+      lives: [stored(2)],
+      starts: new Map([['chat', starts]]),
+    });
+    await next.history.stop();
   });
 
   test('keeps 40 days, and forgets an endpoint when nothing is left of it', async () => {
