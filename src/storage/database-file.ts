@@ -19,7 +19,7 @@ import type * as sqlite from 'node:sqlite';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 
 /**
- * `node:sqlite`, imported only where something is kept on disk: some versions of Node warn as soon as it loads.
+ * `node:sqlite`, imported only if something is kept in it: some versions of Node warn as soon as it loads.
  */
 export type Sqlite = typeof sqlite;
 
