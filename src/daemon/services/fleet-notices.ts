@@ -2,11 +2,11 @@
 import type { Logger } from 'pino';
 import type { FleetNotice } from '../../fleet/notices.ts';
 import { NewerFile } from '../../storage/database-file.ts';
+import { troubleLevel } from '../../time/trouble.ts';
 
 /** Of a list: a line of the log is for people. */
 const MOST_NAMES = 20;
 
-/** A trouble is logged when it begins, and at level debug while it lasts. */
 export function fleetNoticesTo(logger: Logger): (notice: FleetNotice) => void {
   return (notice) => {
     switch (notice.kind) {
@@ -21,7 +21,7 @@ export function fleetNoticesTo(logger: Logger): (notice: FleetNotice) => void {
       }
       case 'endpoints not listed': {
         const { error, failures } = notice;
-        logger[failures === 1 ? 'warn' : 'debug'](
+        logger[troubleLevel(failures, 'warn')](
           { err: error, failures },
           'the endpoints could not be listed; it is tried again',
         );
@@ -38,7 +38,7 @@ export function fleetNoticesTo(logger: Logger): (notice: FleetNotice) => void {
         return;
       case 'look failed': {
         const { endpoint, error, failures } = notice;
-        logger[failures === 1 ? 'warn' : 'debug'](
+        logger[troubleLevel(failures, 'warn')](
           { endpoint, err: error, failures },
           'the workers of an endpoint could not be looked at; that sample is missing',
         );

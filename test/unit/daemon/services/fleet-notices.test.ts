@@ -42,8 +42,8 @@ test.each<[FleetNotice, object]>([
     { level: 'warn', err, failures: 1, msg: 'the endpoints could not be listed; it is tried again' },
   ],
   [
-    { kind: 'endpoints not listed', error, failures: 2 },
-    { level: 'debug', err, failures: 2, msg: 'the endpoints could not be listed; it is tried again' },
+    { kind: 'endpoints not listed', error, failures: 3 },
+    { level: 'debug', err, failures: 3, msg: 'the endpoints could not be listed; it is tried again' },
   ],
   [
     { kind: 'endpoints listed again', failures: 3 },
@@ -68,12 +68,12 @@ test.each<[FleetNotice, object]>([
     },
   ],
   [
-    { kind: 'look failed', endpoint: 'chat', error, failures: 2 },
+    { kind: 'look failed', endpoint: 'chat', error, failures: 3 },
     {
       level: 'debug',
       endpoint: 'chat',
       err,
-      failures: 2,
+      failures: 3,
       msg: 'the workers of an endpoint could not be looked at; that sample is missing',
     },
   ],
