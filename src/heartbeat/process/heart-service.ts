@@ -189,7 +189,7 @@ export class HeartService {
         reports.removed(id);
         announcer.forget(id);
       },
-      remark: (remark) => announcer.remark(remark),
+      discovery: (notice) => announcer.remark(notice),
       keyUnreadable: (why) =>
         announcer.rarely(
           this.#apiKey.current() === ''

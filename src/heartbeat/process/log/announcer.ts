@@ -7,7 +7,7 @@ import type { HeartbeatState, Notice } from '../../engine/state.ts';
 import { FAILURE_WORDS } from '../../view/failure-words.ts';
 import type { SharedLimit } from '../../view/snapshot.ts';
 import type { OriginAddresses } from '../../../client/transport/transport.ts';
-import type { Finding, FindingType, Remark } from '../../discovery/findings.ts';
+import type { Finding, FindingType, DiscoveryNotice } from '../../discovery/findings.ts';
 import { AddressLines } from './address-lines.ts';
 import type { HeartLog, LogFields } from './log.ts';
 import { StateLines, type Change } from './state-lines.ts';
@@ -45,7 +45,7 @@ const REMARKS: Readonly<Record<FindingType, { readonly level: 'info' | 'warn'; r
     level: 'warn',
     words: 'the TTL that was given is not the one of the service; the shorter rules',
   },
-  'interval-gives-way': {
+  'interval-too-long': {
     level: 'warn',
     words: 'PILOTLIGHT_HEARTBEAT_INTERVAL is too long for a TTL, and gives way to the automatic one',
   },
@@ -122,7 +122,7 @@ export class Announcer {
   }
 
   /** About TTLs and names: each remark is made once. */
-  remark({ type, found }: Remark): void {
+  remark({ type, found }: DiscoveryNotice): void {
     const [first] = found;
     const fields: LogFields =
       found.length === 1 && first
