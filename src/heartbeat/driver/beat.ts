@@ -79,13 +79,13 @@ function whyOf(error: unknown): string | undefined {
     case 'unreachable':
       return `the service is unreachable${place}: ${code ?? message}`;
     case 'reset':
-      return `the connection broke${place}: ${code ?? message}`;
+      return `the connection was closed${place}: ${code ?? message}`;
     case 'dns':
       return `the name ${hostname ?? 'of the service'} does not resolve: ${code ?? message}`;
     case 'tls':
       return `the TLS handshake failed: ${message}; is the CA of the service in NODE_EXTRA_CA_CERTS?`;
     case 'proxy':
-      return `the proxy makes no connection: ${message}`;
+      return `the proxy did not connect: ${message}`;
     default:
       return message;
   }

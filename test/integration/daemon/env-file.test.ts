@@ -46,7 +46,7 @@ test('the file of a service: waited for, read at the start and at each reload, r
     PILOTLIGHT_LOG_LEVEL: 'warn',
   });
   await program.seen(/PILOTLIGHT_ENV_FILE: got \S+; allowed: a file of NAME=value lines; ENOENT/);
-  await program.seen(/waiting for these files; nothing is kept alive until they are there/);
+  await program.seen(/waiting for these files; nothing is kept alive until they can be read/);
 
   write(['PILOTLIGHT_DEPLOYMENTS=42']);
   const url = await addressOf(program);
