@@ -1,6 +1,7 @@
 /** One question to the service, and how it ended. Its time counts from when the rate limit lets it leave. */
 import type { CallOptions } from '../../client/caller.ts';
 import { ApiError, CallError, TransportError } from '../../client/errors.ts';
+import { whyOf } from '../driver/beat.ts';
 import type { Told } from './knowledge.ts';
 
 /** `list`: one question for all deployments; a number: the deployment of this id. */
@@ -68,5 +69,8 @@ function replyOfError(error: unknown): Reply {
     const reason = `the list is larger than ${MAX_ANSWER_MEBIBYTES} MiB; give the deployment by its id`;
     return { kind: 'unanswered', reason };
   }
-  return { kind: 'unanswered', reason: error instanceof CallError ? error.code : 'unknown' };
+  return {
+    kind: 'unanswered',
+    reason: whyOf(error) ?? (error instanceof CallError ? error.code : 'unknown'),
+  };
 }

@@ -68,8 +68,8 @@ export function outcomeOf(error: unknown): Outcome {
   return { type: 'failed', reason: reasonOf(error), ...(why !== undefined && { why }) };
 }
 
-/** In words, as far as the error tells more than its kind. */
-function whyOf(error: unknown): string | undefined {
+/** In words, if the error says more than its kind: `connection refused (10.0.0.7:443)`. */
+export function whyOf(error: unknown): string | undefined {
   if (!(error instanceof TransportError)) return undefined;
   const { code, message, address, port, hostname } = causeOf(error.cause);
   const place = address === undefined ? '' : ` (${address}${port === undefined ? '' : `:${port}`})`;

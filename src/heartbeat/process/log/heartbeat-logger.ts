@@ -250,10 +250,11 @@ export class HeartbeatLogger {
   }
 }
 
-/** A name may be that of thousands. */
-function fieldsOf({ type: _, ...finding }: Finding): LogFields {
-  if (!('ids' in finding) || finding.ids.length <= NAMED) return finding;
-  return { ...finding, count: finding.ids.length, ids: finding.ids.slice(0, NAMED) };
+/** A name may be that of thousands. The message says the type. */
+function fieldsOf(finding: Finding): LogFields {
+  const fields = { ...finding, type: undefined };
+  if (!('ids' in fields) || fields.ids.length <= NAMED) return fields;
+  return { ...fields, count: fields.ids.length, ids: fields.ids.slice(0, NAMED) };
 }
 
 function seconds(ms: number): number {

@@ -227,7 +227,11 @@ describe('a question without an answer is repeated for as long as it takes', () 
     ['a 403', status(403), 'status 403'],
     ['a redirect', status(301), 'status 301'],
     ['a page with status 200', new ResponseError('deployments.list', 200, 'not JSON'), 'unreadable_response'],
-    ['a broken connection', new TransportError('deployments.list', 'reset', new Error('x')), 'transport'],
+    [
+      'a broken connection',
+      new TransportError('deployments.list', 'reset', new Error('x')),
+      'the connection was closed: x',
+    ],
     ['silence', 'hang', 'timeout'],
     ['a bug', new TypeError('x is not a function'), 'unknown'],
   ])('%s', async (_, answer, reason) => {
