@@ -64,8 +64,8 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: 'a reload of the interval alone is no change',
     file: 'heartbeat/discovery/watch.ts',
-    from: 'one.interval === other.interval &&',
-    to: '',
+    from: "'id', 'ttl', 'interval', ",
+    to: "'id', 'ttl', ",
     tests: ['unit/heartbeat/discovery/watch.test.ts'],
   },
   {

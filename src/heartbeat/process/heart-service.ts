@@ -14,11 +14,11 @@ import { Redaction } from '../../contract/text/redaction.ts';
 import type { ServiceManagerSettings } from '../../config/service-manager.ts';
 import { watchFiles } from '../../config/watched-files.ts';
 import { Heart, type AppChoice, type HeartListener } from '../heart.ts';
-import { Announcer } from './log/announcer.ts';
-import { AppLines } from './log/app-lines.ts';
+import { HeartbeatLogger } from './log/heartbeat-logger.ts';
 import { startDaemonChild, type StartDaemon } from './supervision/daemon-child.ts';
 import { containerLimit, daemonMemory, residentMemory } from './supervision/memory.ts';
-import { createHeartLog, type HeartLog } from './log/log.ts';
+import { counted, createHeartLog, type HeartLog } from './log/log.ts';
+import { MESSAGES } from './log/messages.ts';
 import { attemptsAtOnce } from './open-files.ts';
 import { Reports } from './link/reports.ts';
 import { nonBlocking, type Stderr } from './log/stderr.ts';
@@ -55,7 +55,7 @@ export class HeartService {
   readonly #apiKey: ApiKey;
   readonly #reports: Reports;
   readonly #log: HeartLog;
-  readonly #announcer: Announcer;
+  readonly #logger: HeartbeatLogger;
   readonly #heart: Heart;
   #settings: HeartSettings;
   #level: LogLevel;
@@ -91,11 +91,11 @@ export class HeartService {
       avoidedAddresses: () => this.#heart.avoidedAddresses(),
       app: () => this.#heart.app(),
     });
-    this.#announcer = new Announcer(
-      this.#log,
-      () => this.#heart.sharedLimit(),
-      () => this.#heart.addresses(),
-    );
+    this.#logger = new HeartbeatLogger(this.#log, {
+      sharedLimit: () => this.#heart.sharedLimit(),
+      addresses: () => this.#heart.addresses(),
+      deploymentIds: () => this.#heart.deploymentIds(),
+    });
     this.#heart = new Heart({
       baseUrl: settings.baseUrl,
       apiKey: this.#apiKey,
@@ -105,19 +105,15 @@ export class HeartService {
       app: appOf(settings),
       attemptsAtOnce: attemptsAtOnce(),
     });
-    this.#sayProblems(problems);
-    if (ignoredNames.length > 0)
-      this.#log.info({ names: ignoredNames }, 'variables that Kubernetes made for a Service are ignored');
-    this.#sayOverridden(overriddenNames);
+    this.#logProblems(problems);
+    if (ignoredNames.length > 0) this.#log(MESSAGES.ignoredVariables, { names: ignoredNames });
+    this.#logOverridden(overriddenNames);
     this.#unwatchKey = this.#watchKeyFile(files.get('apiKey'));
   }
 
   startDaemon({ onQuit, serviceManager, start }: DaemonOptions): void {
     this.#manager = createServiceManager(serviceManager, ({ message }) =>
-      this.#log.warn(
-        { error: message },
-        'systemd-notify failed; systemd does not know the state of this service',
-      ),
+      this.#log(MESSAGES.systemdFailed, { error: message }),
     );
     this.#manager.ready(this.#statusLine());
     this.#manager.watch(() => this.#isLive());
@@ -151,7 +147,7 @@ export class HeartService {
   /** Something that should not happen, and that ends nothing. */
   fault(what: string, error: unknown): void {
     const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
-    this.#log.fatal({ error: message, stack }, `${what}: please report this`);
+    this.#log(MESSAGES.unexpected, { event: what, error: message, stack });
   }
 
   /** Ends the daemon, sends the last heartbeats, once, and ends everything here. What is left of SHUTDOWN_TIMEOUT. */
@@ -163,23 +159,21 @@ export class HeartService {
     const daemonEnds = this.#supervisor?.stop(left()) ?? Promise.resolve(true);
     await Promise.race([daemonEnds, delay(Math.max(0, left() - this.#lastBeatsMs()))]);
     if (this.#settings.finalHeartbeat) await this.#sendLastBeats(left());
-    if (!(await daemonEnds))
-      this.#log.error({}, 'the daemon did not end in time and was killed; log lines may be missing');
+    if (!(await daemonEnds)) this.#log(MESSAGES.daemonKilled);
     this.#unwatchKey();
-    this.#announcer.close();
+    this.#logger.close();
     await Promise.race([this.#heart.stop(), delay(END_MS / 2)]);
-    this.#log.info({}, 'heartbeats ended');
+    this.#log(MESSAGES.ended);
     return { leftMs: left() + END_MS / 2 };
   }
 
   #listener(exchanged: () => void): HeartListener {
-    const [reports, announcer] = [this.#reports, this.#announcer];
-    const appLines = new AppLines(this.#log, () => [...this.#heart.deploymentIds()]);
+    const [reports, logger] = [this.#reports, this.#logger];
     return {
       notice(id, notice) {
         if (notice.type === 'sent') reports.lag(notice.lagMs);
         reports.changed(id);
-        announcer.notice(id, notice);
+        logger.notice(id, notice);
       },
       exchange(event) {
         exchanged();
@@ -187,37 +181,26 @@ export class HeartService {
       },
       removed(id) {
         reports.removed(id);
-        announcer.forget(id);
+        logger.forget(id);
       },
-      remark: (remark) => announcer.remark(remark),
-      keyUnreadable: (why) =>
-        announcer.rarely(
-          this.#apiKey.current() === ''
-            ? 'the file of the API key cannot be read; no heartbeat is sent until it is there'
-            : 'the API key could not be read again; the old one stays',
-          { why },
-        ),
-      app: (news) => appLines.news(news),
+      discovery: (notice) => logger.discovery(notice),
+      keyUnreadable: (why) => {
+        this.#log(this.#apiKey.current() === '' ? MESSAGES.keyMissing : MESSAGES.keyUnreadable, { why });
+      },
+      app: (news) => logger.app(news),
     };
   }
 
-  #sayProblems(problems: readonly ConfigProblem[]): void {
-    for (const problem of problems) {
-      if (problem.severity === 'note') continue;
-      this.#log[isError(problem) ? 'error' : 'warn'](
-        { problem: describeProblem(problem) },
-        'configuration problem',
-      );
+  #logProblems(problems: readonly ConfigProblem[]): void {
+    for (const problem of problems.filter(({ severity }) => severity !== 'note')) {
+      const message = isError(problem) ? MESSAGES.configError : MESSAGES.configWarning;
+      this.#log(message, { problem: describeProblem(problem) });
     }
   }
 
-  /** Whoever changes the environment and sees nothing happen finds it here. */
-  #sayOverridden(names: readonly string[]): void {
-    if (names.length === 0) return;
-    this.#log.info(
-      { names },
-      'variables that are set in the environment too: those of PILOTLIGHT_ENV_FILE rule',
-    );
+  /** For everybody who changes the environment and sees nothing happen. */
+  #logOverridden(names: readonly string[]): void {
+    if (names.length > 0) this.#log(MESSAGES.overriddenVariables, { names });
   }
 
   #watchKeyFile(path: string | undefined): () => void {
@@ -242,13 +225,10 @@ export class HeartService {
       .filter((problem) => errorsIn([problem]).some((error) => !this.#tolerated.has(error)))
       .map((problem) => describeProblem(problem));
     if (next === undefined || words.length > 0) {
-      this.#log.error(
-        { problems: words },
-        'reload refused: the configuration is invalid; the old one stays in force',
-      );
+      this.#log(MESSAGES.reloadRefused, { problems: words });
       return { ok: false, problems: words };
     }
-    this.#sayOverridden(overriddenNames);
+    this.#logOverridden(overriddenNames);
     this.#tolerated = new Set(errorsIn(loaded.tolerated));
     const { logLevel, baseUrl, logFormat } = this.#settings;
     if (next.logLevel !== logLevel) this.#level = next.logLevel;
@@ -258,7 +238,7 @@ export class HeartService {
     this.#unwatchKey = this.#watchKeyFile(files.get('apiKey'));
     this.#heart.reload(next.deployments, next, appOf(next));
     await this.#heart.keyChanged();
-    this.#log.info({ deployments: next.deployments.length }, 'heartbeats reloaded');
+    this.#log(MESSAGES.reloaded, { deployments: next.deployments.length });
     return { ok: true, problems: [] };
   }
 
@@ -268,7 +248,7 @@ export class HeartService {
 
   #statusLine(): string {
     const { length } = this.#settings.deployments;
-    return `keeping ${length} deployment${length === 1 ? '' : 's'} lit`;
+    return `keeping ${length} deployment${length === 1 ? '' : 's'} alive`;
   }
 
   /** When the last heartbeats must leave at the latest, so that they end in time, ms before that. */
@@ -279,11 +259,7 @@ export class HeartService {
 
   async #sendLastBeats(limitMs: number): Promise<void> {
     const missed = await this.#heart.lastBeats(limitMs);
-    if (missed.length === 0) return;
-    this.#log.warn(
-      { count: missed.length, deploymentIds: missed.slice(0, 20) },
-      'no last heartbeat reached these deployments',
-    );
+    if (missed.length > 0) this.#log(MESSAGES.lastNotAccepted, counted(missed));
   }
 }
 

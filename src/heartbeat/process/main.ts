@@ -13,7 +13,7 @@ import { loadHeartSlowly } from '../../config/load-heart.ts';
 import { serviceManagerSettings } from '../../config/service-manager.ts';
 import { awaitConfig } from './awaited-config.ts';
 import { keepSecretsOutOfDumps } from './dumps.ts';
-import { endProcess } from '../../config/end-process.ts';
+import { endProcess } from '../../client/slow-file.ts';
 import { HeartService } from './heart-service.ts';
 import { listenForSignals } from './link/signals.ts';
 import { openStderr } from './log/stderr.ts';

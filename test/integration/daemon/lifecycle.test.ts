@@ -211,7 +211,7 @@ describeWith(
     await until(() => count(/^WATCHDOG=1$/) >= 2);
     // The heart is alive before its daemon has started: that it is may be said first.
     const first = socket.messages().find((message) => !message.startsWith('WATCHDOG'));
-    expect(first).toBe('READY=1 STATUS=keeping 1 deployment lit');
+    expect(first).toBe('READY=1 STATUS=keeping 1 deployment alive');
     daemon.child.kill('SIGHUP');
     await until(() => count(/^READY=1/) === 2);
     const lifecycle = socket.messages().filter((message) => !message.startsWith('WATCHDOG'));

@@ -52,7 +52,7 @@ class Scene implements AsyncDisposable {
         notice: (_, { type }) => void (type === 'sent' && (this.sent += 1)),
         exchange: ({ operation, code }) => void this.ended.push(`${operation} ${code}`),
         removed() {},
-        remark() {},
+        discovery() {},
         keyUnreadable() {},
         app: (news) => void this.news.push(news),
       },

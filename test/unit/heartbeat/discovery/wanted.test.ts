@@ -1,16 +1,17 @@
 import { expect, test } from 'vitest';
 import { serverlessOperations } from '../../../../src/contract/operations/serverless/serverless.ts';
 import { learnList, NOTHING_KNOWN } from '../../../../src/heartbeat/discovery/knowledge.ts';
-import { listOf, relevantRows } from '../../../../src/heartbeat/discovery/relevant-rows.ts';
-import type { Wanted } from '../../../../src/heartbeat/discovery/wanted.ts';
+import { listOf, relevantRows, Selection } from '../../../../src/heartbeat/discovery/wanted.ts';
 import { readAnswer } from '../../../../src/wire/reading.ts';
 
-const WANTED: readonly Wanted[] = [
+const WANTED = new Selection([
   { by: 'id', id: 7, ttlMs: undefined },
   { by: 'name', name: 'square', tag: 'blue', ttlMs: undefined },
-];
+]);
 const KNOWN = learnList(NOTHING_KNOWN, [{ id: 9, name: 'square', tag: 'blue' }], WANTED, 0);
-const LIST = listOf(serverlessOperations['deployments.list'], (body) => relevantRows(body, WANTED, KNOWN));
+const LIST = listOf(serverlessOperations['deployments.list'], (body) =>
+  relevantRows(body, WANTED, KNOWN.deployments),
+);
 
 function read(...deployments: readonly unknown[]) {
   return readAnswer(LIST.response, { success: true, deployments });

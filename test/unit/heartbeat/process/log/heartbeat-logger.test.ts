@@ -1,12 +1,13 @@
-import { FAILURE_WORDS } from '../../../../../src/heartbeat/view/failure-words.ts';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { OriginAddresses } from '../../../../../src/client/transport/transport.ts';
 import { OPERATIONS } from '../../../../../src/contract/operations.ts';
 import { Redaction } from '../../../../../src/contract/text/redaction.ts';
 import type { Notice } from '../../../../../src/heartbeat/engine/state.ts';
-import { Announcer } from '../../../../../src/heartbeat/process/log/announcer.ts';
-import type { SharedLimit } from '../../../../../src/heartbeat/view/snapshot.ts';
+import { HeartbeatLogger } from '../../../../../src/heartbeat/process/log/heartbeat-logger.ts';
 import { createHeartLog } from '../../../../../src/heartbeat/process/log/log.ts';
+import { DISCOVERY, MESSAGES } from '../../../../../src/heartbeat/process/log/messages.ts';
+import { FAILURE_WORDS } from '../../../../../src/heartbeat/view/failure-words.ts';
+import type { SharedLimit } from '../../../../../src/heartbeat/view/snapshot.ts';
 
 interface Line {
   readonly level: string;
@@ -15,7 +16,7 @@ interface Line {
 }
 
 let lines: Line[];
-let announcer: Announcer;
+let logger: HeartbeatLogger;
 let limit: SharedLimit | undefined;
 let addresses: OriginAddresses['addresses'];
 beforeEach(() => {
@@ -23,20 +24,23 @@ beforeEach(() => {
   lines = [];
   limit = undefined;
   addresses = [];
-  announcer = new Announcer(
+  logger = new HeartbeatLogger(
     createHeartLog({
-      stderr: { write: (line) => void lines.push(JSON.parse(line) as Line), flush: () => Promise.resolve() },
+      stderr: { write: (line) => void lines.push(JSON.parse(line) as Line) },
       level: () => 'info',
       format: 'json',
       redaction: new Redaction(() => []),
       onMessage() {},
     }),
-    () => limit,
-    () => [{ origin: 'https://service.test', addresses }],
+    {
+      sharedLimit: () => limit,
+      addresses: () => [{ origin: 'https://service.test', addresses }],
+      deploymentIds: () => [42, 43],
+    },
   );
 });
 afterEach(() => {
-  announcer.close();
+  logger.close();
   vi.useRealTimers();
 });
 
@@ -50,8 +54,8 @@ function to(state: 'healthy' | 'retrying' | 'lapsed' | 'unauthorized', remaining
 
 test('of a name that thousands of deployments have, a line names twenty', () => {
   const ids = Array.from({ length: 5_000 }, (_, index) => index + 1);
-  announcer.remark({ type: 'matched', found: [{ type: 'matched', label: 'name:square', ids }] });
-  announcer.remark({ type: 'matched', found: [{ type: 'matched', label: 'name:circle', ids: [7, 8] }] });
+  logger.discovery({ type: 'matched', found: [{ type: 'matched', label: 'name:square', ids }] });
+  logger.discovery({ type: 'matched', found: [{ type: 'matched', label: 'name:circle', ids: [7, 8] }] });
   expect(lines).toMatchObject([
     { label: 'name:square', count: 5_000, ids: ids.slice(0, 20) },
     { label: 'name:circle', ids: [7, 8] },
@@ -59,31 +63,31 @@ test('of a name that thousands of deployments have, a line names twenty', () => 
 });
 
 test('one that was never accepted is said with its reason within ten seconds, and then once a minute', async () => {
-  announcer.notice(42, sent);
-  announcer.notice(42, failed);
+  logger.notice(42, sent);
+  logger.notice(42, failed);
   await vi.advanceTimersByTimeAsync(10_000);
   expect(lines).toMatchObject([{ level: 'error', count: 1, deploymentIds: [42], reasons: { [REFUSED]: 1 } }]);
   await vi.advanceTimersByTimeAsync(59_000);
   expect(lines.length).toBeLessThanOrEqual(2);
   await vi.advanceTimersByTimeAsync(120_000);
   expect(lines.length).toBeGreaterThanOrEqual(3);
-  announcer.notice(42, accepted);
+  logger.notice(42, accepted);
   const before = lines.length;
   await vi.advanceTimersByTimeAsync(600_000);
   expect(lines).toHaveLength(before);
 });
 
 test('one that only hangs is said too', async () => {
-  announcer.notice(42, sent);
+  logger.notice(42, sent);
   await vi.advanceTimersByTimeAsync(10_000);
   expect(lines).toMatchObject([{ deploymentIds: [42], reasons: { 'no answer yet': 1 } }]);
 });
 
 test('ten thousand that fail together are a few lines, each with a count and some ids', async () => {
   for (let id = 1; id <= 10_000; id += 1) {
-    announcer.notice(id, sent);
-    announcer.notice(id, failed);
-    announcer.notice(id, to('retrying', id));
+    logger.notice(id, sent);
+    logger.notice(id, failed);
+    logger.notice(id, to('retrying', id));
   }
   await vi.advanceTimersByTimeAsync(60_000);
   expect(lines.length).toBeLessThan(6);
@@ -93,7 +97,10 @@ test('ten thousand that fail together are a few lines, each with a count and som
 
 test('thousands that come and go for an hour are no flood', async () => {
   for (let second = 0; second < 3_600; second += 1) {
-    for (let id = 1; id <= 50; id += 1) announcer.notice(id, to(second % 2 === 0 ? 'retrying' : 'healthy'));
+    for (let id = 1; id <= 50; id += 1) {
+      if (second % 2 === 1) logger.notice(id, accepted);
+      logger.notice(id, to(second % 2 === 0 ? 'retrying' : 'healthy'));
+    }
     await vi.advanceTimersByTimeAsync(1_000);
   }
   // Two kinds of change, once a minute each, and what it took to get there.
@@ -101,9 +108,9 @@ test('thousands that come and go for an hour are no flood', async () => {
 });
 
 test('a single change is said soon, with what is left and what to do', async () => {
-  announcer.notice(42, sent);
-  announcer.notice(42, failed);
-  announcer.notice(42, to('lapsed', -100));
+  logger.notice(42, sent);
+  logger.notice(42, failed);
+  logger.notice(42, to('lapsed', -100));
   await vi.advanceTimersByTimeAsync(300);
   expect(lines).toMatchObject([
     {
@@ -119,19 +126,19 @@ test('a single change is said soon, with what is left and what to do', async () 
 });
 
 test('a refused key may be a good one that lacks a permission: the advice names it', async () => {
-  announcer.notice(42, to('unauthorized'));
+  logger.notice(42, to('unauthorized'));
   await vi.advanceTimersByTimeAsync(300);
   expect(lines[0]?.['advice']).toContain(OPERATIONS['deployments.heartbeat'].permission);
 });
 
 test('what concerns all at once is said for one of them', async () => {
-  for (let id = 1; id <= 1_000; id += 1) announcer.notice(id, { type: 'clock-step', byMs: 3_600_000 });
+  for (let id = 1; id <= 1_000; id += 1) logger.notice(id, { type: 'clock-step', byMs: 3_600_000 });
   expect(lines).toHaveLength(1);
-  announcer.notice(1, { type: 'clock-step', byMs: -7_200_000 });
+  logger.notice(1, { type: 'clock-step', byMs: -7_200_000 });
   expect(lines.at(-1)).toMatchObject({ byMs: -7_200_000 });
   await vi.advanceTimersByTimeAsync(11_000);
-  announcer.notice(1, { type: 'clock-step', byMs: 3_600_000 });
-  expect(lines.at(-1)).toMatchObject({ byMs: 3_600_000, unsaidBefore: 999 });
+  logger.notice(1, { type: 'clock-step', byMs: 3_600_000 });
+  expect(lines.at(-1)).toMatchObject({ byMs: 3_600_000, suppressed: 999 });
 });
 
 test('a shared limit is said once where all fit under it, and every minute with its numbers where they do not', async () => {
@@ -148,26 +155,27 @@ test('a shared limit is said once where all fit under it, and every minute with 
 });
 
 test('what was well before the line was due is not said, and a failure is said whenever it begins', async () => {
-  announcer.notice(42, failed);
-  announcer.notice(42, to('retrying'));
-  announcer.notice(42, accepted);
+  logger.notice(42, failed);
+  logger.notice(42, to('retrying'));
+  logger.notice(42, accepted);
+  logger.notice(42, to('healthy'));
   await vi.advanceTimersByTimeAsync(20_000);
   expect(lines).toEqual([]);
-  announcer.notice(43, { type: 'overdue', attempt: 1 });
+  logger.notice(43, { type: 'overdue', attempt: 1 });
   await vi.advanceTimersByTimeAsync(5_000);
   expect(lines).toMatchObject([{ deploymentIds: [43], reasons: { 'no answer yet': 1 } }]);
 });
 
 test('a later attempt is no trouble by itself, and one that is superseded is none', async () => {
-  announcer.notice(42, { ...sent, attempt: 2 });
-  announcer.notice(42, { type: 'superseded', attempt: 1 });
+  logger.notice(42, { ...sent, attempt: 2 });
+  logger.notice(42, { type: 'superseded', attempt: 1 });
   await vi.advanceTimersByTimeAsync(120_000);
   expect(lines).toEqual([]);
 });
 
 test('what was said of a change is not said again before the minute is over', async () => {
-  announcer.notice(42, failed);
-  announcer.notice(42, to('retrying'));
+  logger.notice(42, failed);
+  logger.notice(42, to('retrying'));
   await vi.advanceTimersByTimeAsync(59_999);
   expect(lines.map(({ msg }) => msg)).toEqual(['heartbeat state changed']);
   await vi.advanceTimersByTimeAsync(1);
@@ -178,7 +186,7 @@ test('what was said of a change is not said again before the minute is over', as
       deploymentIds: [42],
       states: { retrying: 1 },
       reasons: { [REFUSED]: 1 },
-      msg: 'deployments whose last heartbeats were not accepted',
+      msg: MESSAGES.failing.text,
     },
   ]);
   await vi.advanceTimersByTimeAsync(59_999);
@@ -188,10 +196,10 @@ test('what was said of a change is not said again before the minute is over', as
 });
 
 test('of several it is said how many there are by state and reason', async () => {
-  announcer.notice(1, failed);
-  announcer.notice(2, { type: 'failed', attempt: 1, reason: 'dns' });
-  announcer.notice(3, { type: 'failed', attempt: 1, reason: 'dns' });
-  announcer.notice(3, sent);
+  logger.notice(1, failed);
+  logger.notice(2, { type: 'failed', attempt: 1, reason: 'dns' });
+  logger.notice(3, { type: 'failed', attempt: 1, reason: 'dns' });
+  logger.notice(3, sent);
   await vi.advanceTimersByTimeAsync(5_000);
   expect(lines).toMatchObject([
     {
@@ -204,7 +212,7 @@ test('of several it is said how many there are by state and reason', async () =>
 });
 
 test('a change without a failure has no known reason, and without a TTL nothing is left', async () => {
-  announcer.notice(42, { type: 'state', from: 'healthy', to: 'urgent' });
+  logger.notice(42, { type: 'state', from: 'healthy', to: 'urgent' });
   await vi.advanceTimersByTimeAsync(300);
   expect(lines).toEqual([
     {
@@ -214,7 +222,7 @@ test('a change without a failure has no known reason, and without a TTL nothing 
       from: 'healthy',
       to: 'urgent',
       reason: 'no answer yet',
-      advice: expect.stringContaining('is the service reachable from here?') as string,
+      advice: expect.stringContaining('check that the service is reachable') as string,
       msg: 'heartbeat state changed',
     },
   ]);
@@ -226,8 +234,8 @@ test('of many that changed the least time is said, and the reason of the first',
     [2, 4_000],
     [3, 7_000],
   ] as const) {
-    announcer.notice(id, { type: 'failed', attempt: 1, reason: id === 1 ? 'tls' : 'dns' });
-    announcer.notice(id, to('retrying', left));
+    logger.notice(id, { type: 'failed', attempt: 1, reason: id === 1 ? 'tls' : 'dns' });
+    logger.notice(id, to('retrying', left));
   }
   await vi.advanceTimersByTimeAsync(300);
   expect(lines).toMatchObject([{ count: 3, remainingSeconds: 4, reason: FAILURE_WORDS.tls }]);
@@ -236,7 +244,7 @@ test('of many that changed the least time is said, and the reason of the first',
 });
 
 test('what is well is said for information, without a reason', async () => {
-  announcer.notice(42, to('healthy'));
+  logger.notice(42, to('healthy'));
   await vi.advanceTimersByTimeAsync(300);
   expect(lines).toMatchObject([{ level: 'info', from: 'retrying', to: 'healthy', remainingSeconds: 5 }]);
   expect(lines[0]).not.toHaveProperty('reason');
@@ -245,75 +253,50 @@ test('what is well is said for information, without a reason', async () => {
 test.each(['stopped', 'released'] as const)(
   'one that is %s is not said, and is in no trouble',
   async (state) => {
-    announcer.notice(42, failed);
-    announcer.notice(42, { type: 'state', from: 'retrying', to: state });
+    logger.notice(42, failed);
+    logger.notice(42, { type: 'state', from: 'retrying', to: state });
     await vi.advanceTimersByTimeAsync(120_000);
     expect(lines).toEqual([]);
   },
 );
 
 test('a wait that was cut short is said', () => {
-  announcer.notice(42, { type: 'wait-cut-short', byMs: 12_000.6 });
+  logger.notice(42, { type: 'wait-cut-short', byMs: 12_000.6 });
   expect(lines).toMatchObject([
     {
       level: 'warn',
       deploymentId: 42,
       earlyMs: 12_001,
-      msg: 'heartbeat sent before the rate limit allows it: the wait would cost the deployment',
+      msg: MESSAGES.sentEarly.text,
     },
   ]);
 });
 
-test('what is rare is said each ten seconds at most, with how often it was not', async () => {
-  announcer.rarely('it happened', { why: 1 });
-  await vi.advanceTimersByTimeAsync(9_999);
-  announcer.rarely('it happened', { why: 2 });
-  announcer.rarely('something else', {});
-  await vi.advanceTimersByTimeAsync(1);
-  announcer.rarely('it happened', { why: 3 });
-  await vi.advanceTimersByTimeAsync(10_000);
-  announcer.rarely('it happened', { why: 4 });
-  expect(lines.map(({ msg, why, unsaidBefore }) => [msg, why, unsaidBefore])).toEqual([
-    ['it happened', 1, undefined],
-    ['something else', undefined, undefined],
-    ['it happened', 3, 1],
-    ['it happened', 4, undefined],
-  ]);
-});
-
-test('what was not said long ago is not counted any more', async () => {
-  announcer.rarely('it happened', {});
-  announcer.rarely('it happened', {});
-  await vi.advanceTimersByTimeAsync(60_001);
-  announcer.rarely('it happened', {});
-  expect(lines[1]).not.toHaveProperty('unsaidBefore');
-});
-
-test('a remark about one has its fields, and one about several their number', () => {
-  announcer.remark({ type: 'unmatched', found: [{ type: 'unmatched', label: 'name:square' }] });
+test('a finding about one has its fields, and one about several their number', () => {
+  logger.discovery({ type: 'unmatched', found: [{ type: 'unmatched', label: 'name:square' }] });
   const many = Array.from({ length: 21 }, (_, index) => ({ type: 'stopped', label: `${index}` }) as const);
-  announcer.remark({ type: 'stopped', found: many as never });
+  logger.discovery({ type: 'stopped', found: many as never });
   expect(lines).toEqual([
     {
       level: 'warn',
       time: expect.any(String) as string,
       label: 'name:square',
-      msg: 'no deployment of this name; the list is asked for again',
+      msg: DISCOVERY.unmatched.text,
     },
     {
       level: 'warn',
       time: expect.any(String) as string,
       count: 21,
-      found: many.slice(0, 20),
-      msg: 'a deployment is stopped, and is not kept alive',
+      found: many.slice(0, 20).map(({ label }) => ({ label })),
+      msg: DISCOVERY.stopped.text,
     },
   ]);
 });
 
 test('what still waits is said at the end, and nothing after it', async () => {
-  announcer.notice(42, failed);
-  announcer.notice(42, to('retrying'));
-  announcer.close();
+  logger.notice(42, failed);
+  logger.notice(42, to('retrying'));
+  logger.close();
   expect(lines).toHaveLength(1);
   await vi.advanceTimersByTimeAsync(120_000);
   expect(lines).toHaveLength(1);
@@ -325,7 +308,7 @@ test('a shared limit that changes is said again, and one that is gone and comes 
   limit = { ...limit, thresholdMs: 3_000.4 };
   await vi.advanceTimersByTimeAsync(5_000);
   expect(lines.map(({ thresholdMs }) => thresholdMs)).toEqual([2_000, 3_000]);
-  expect(lines[0]?.msg).toContain('take turns under it');
+  expect(lines[0]?.msg).toBe(MESSAGES.sharedLimit.text);
 });
 
 describe('an address of several', () => {
@@ -340,7 +323,7 @@ describe('an address of several', () => {
     const service = { origin: 'https://service.test', address: '192.0.2.2' };
     expect(lines).toMatchObject([
       { level: 'warn', ...service, reason: 'timeout', since: '1970-01-01T00:00:01.000Z' },
-      { level: 'info', ...service, msg: 'an address works again' },
+      { level: 'info', ...service, msg: MESSAGES.addressWorks.text },
     ]);
   });
 
@@ -358,6 +341,92 @@ describe('an address of several', () => {
   test('is not named if it is the only one', async () => {
     addresses = [bad];
     await vi.advanceTimersByTimeAsync(60_000);
+    expect(lines).toEqual([]);
+  });
+});
+
+const UNWELL = { type: 'unwell', why: 'it refuses connections', releasedInMs: 595_000 } as const;
+const RELEASED = { type: 'released', why: 'it refuses connections', unwellMs: 600_000 } as const;
+
+test('an app that falls ill is said at once, once a minute, and that it is well again', async () => {
+  logger.app({ type: 'well' });
+  expect(lines).toEqual([]);
+  for (let look = 0; look < 12; look += 1) {
+    logger.app(UNWELL);
+    await vi.advanceTimersByTimeAsync(5_000);
+  }
+  logger.app({ type: 'well' });
+  logger.app({ type: 'well' });
+  expect(lines).toMatchObject([
+    { level: 'warn', deploymentIds: [42, 43], why: UNWELL.why, withheldInSeconds: 595 },
+    { level: 'info', msg: MESSAGES.appHealthy.text },
+  ]);
+});
+
+test('one that flaps floods nothing', async () => {
+  for (let look = 0; look < 120; look += 1) {
+    logger.app(look % 2 === 0 ? UNWELL : { type: 'well' });
+    await vi.advanceTimersByTimeAsync(5_000);
+  }
+  expect(lines.length).toBeLessThanOrEqual(2 * 10);
+});
+
+test('a release is said as an error at once, and again each minute; so is the next one', async () => {
+  logger.app(UNWELL);
+  for (let look = 0; look < 121; look += 1) {
+    logger.app(RELEASED);
+    await vi.advanceTimersByTimeAsync(1_000);
+  }
+  expect(lines.map(({ level }) => level)).toEqual(['warn', 'error', 'error', 'error']);
+  logger.app({ type: 'relit', because: 'well', deployments: 2, tooLate: [] });
+  logger.app(RELEASED);
+  expect(lines.slice(-2)).toMatchObject([
+    { level: 'warn', count: 2, cause: MESSAGES.appHealthy.text, msg: MESSAGES.resumed.text },
+    { level: 'error', unhealthySeconds: 600 },
+  ]);
+});
+
+test('deployments that may have expired meanwhile are named', () => {
+  logger.app({ type: 'relit', because: 'reload', deployments: 3, tooLate: [42, 43] });
+  expect(lines).toMatchObject([
+    { level: 'warn', count: 3, cause: 'the configuration changed' },
+    { level: 'warn', count: 2, deploymentIds: [42, 43], msg: MESSAGES.resumedLate.text },
+  ]);
+});
+
+describe('changes of state', () => {
+  const changes = () => lines.filter(({ msg }) => msg === MESSAGES.stateChanged.text);
+
+  test('of a deployment that comes and goes are logged once a minute, of another one within a second', async () => {
+    for (let second = 0; second < 120; second += 1) {
+      logger.notice(1, to(second % 2 === 0 ? 'retrying' : 'healthy'));
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    const before = changes().length;
+    expect(before).toBeGreaterThanOrEqual(3);
+    expect(before).toBeLessThanOrEqual(6);
+    logger.notice(2, to('lapsed'));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(changes().slice(before)).toContainEqual(
+      expect.objectContaining({ deploymentId: 2, to: 'lapsed' }),
+    );
+  });
+
+  test('there and back again are none, and two in a row are one', async () => {
+    logger.notice(1, to('retrying'));
+    logger.notice(1, to('healthy'));
+    logger.notice(2, { type: 'state', from: 'healthy', to: 'retrying', remainingMs: 9_000 });
+    logger.notice(2, { type: 'state', from: 'retrying', to: 'urgent', remainingMs: 5_000 });
+    await vi.advanceTimersByTimeAsync(300);
+    expect(changes()).toMatchObject([
+      { deploymentId: 2, from: 'healthy', to: 'urgent', remainingSeconds: 5 },
+    ]);
+  });
+
+  test('of a deployment that is no longer kept alive are not logged', async () => {
+    logger.notice(1, to('lapsed'));
+    logger.forget(1);
+    await vi.advanceTimersByTimeAsync(120_000);
     expect(lines).toEqual([]);
   });
 });
