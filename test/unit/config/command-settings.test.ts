@@ -22,6 +22,13 @@ describe('where a daemon beside a command listens', () => {
     expect(localDaemonUrl(listen === undefined ? {} : { PILOTLIGHT_LISTEN: listen })).toBe(address);
   });
 
+  test('also if a file has its address', () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, 'listen');
+    writeFileSync(file, '127.0.0.1:82\n');
+    expect(localDaemonUrl({ PILOTLIGHT_LISTEN_FILE: file })).toBe('http://127.0.0.1:82');
+  });
+
   test('and takes admin requests', () => {
     expect(localAdminUrl({ PILOTLIGHT_ADMIN_LISTEN: 'unix:/run/a.sock' })).toEqual({
       url: 'unix:/run/a.sock',
