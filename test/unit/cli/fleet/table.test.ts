@@ -25,7 +25,14 @@ function seen(endpoints: readonly Partial<EndpointView>[], budgetPerHour?: numbe
     history: {
       from: NOW - 3600,
       to: NOW,
-      endpoints: [{ endpoint_group: 'chat', endpoint_id: 31, measured: null, rows }],
+      endpoints: [
+        {
+          endpoint_group: 'chat',
+          endpoint_id: 31,
+          measured: { performance: [], start_seconds: { new: [], cold: [] } },
+          rows,
+        },
+      ],
     },
     none: '',
     now: NOW,
