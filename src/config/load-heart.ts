@@ -40,11 +40,11 @@ export function loadHeartFrom(effective: EffectiveEnvironment, readFile: ReadFil
   if (waits)
     return { settings: undefined, problems: ofFile, files: new Map(), tolerated: [], ignoredNames: [] };
   const loaded = loadValues(HEART_OPTIONS, environment, readFile);
-  const { values, fatal: own, tolerated } = fallBack(loaded);
-  const { fatal: misspelt, unknown, ignored: ignoredNames } = unknownNames(environment);
+  const { values, tolerated, remaining } = fallBack(loaded);
+  const names = unknownNames(environment);
   const found = [
-    ...misspelt,
-    ...own,
+    ...names.problems.filter(isError),
+    ...remaining,
     ...networkProblems(environment, readFile),
     ...plainHttpProblems(HEART_OPTIONS.baseUrl.variable, values.baseUrl, 'the API key'),
     ...appLoginProblems(values),
@@ -55,43 +55,38 @@ export function loadHeartFrom(effective: EffectiveEnvironment, readFile: ReadFil
     settings: isFatal ? undefined : Object.freeze({ apiKey: '', ...values } as HeartSettings),
     problems,
     files: loaded.files,
-    tolerated: placed([...tolerated, ...unknown], effective),
-    ignoredNames,
+    tolerated: placed([...tolerated, ...names.problems.filter((problem) => !isError(problem))], effective),
+    ignoredNames: names.ignored,
   };
 }
 
 /** Malformed values, and values whose file is missing, become their default, unless they are essential. */
-function fallBack({ values, broken, problems }: LoadedValues<HeartKey>): {
+function fallBack({ values, broken, problemsOf }: LoadedValues<HeartKey>): {
   readonly values: Partial<HeartSettings>;
-  readonly fatal: readonly ConfigProblem[];
   readonly tolerated: readonly ConfigProblem[];
+  readonly remaining: readonly ConfigProblem[];
 } {
   const complete = { ...values };
-  const isTolerated = new Set<string>();
-  const fallTo = (key: HeartKey): void => {
-    const option: Option = HEART_OPTIONS[key];
-    if (option.essential) return;
-    isTolerated.add(option.variable);
+  let remaining: readonly ConfigProblem[] = [];
+  const tolerated: ConfigProblem[] = [];
+  const fallTo = (option: Option, key: HeartKey, errors: readonly ConfigProblem[]): void => {
     complete[key] = valueOf(option, option.fallback);
+    tolerated.push(...errors.map(withDefault));
   };
-  for (const key of broken) fallTo(key);
+  for (const [key, problems] of problemsOf) {
+    const option: Option = HEART_OPTIONS[key];
+    const falls = broken.has(key) && !option.essential;
+    if (falls) fallTo(option, key, problems.filter(isError));
+    remaining = remaining.concat(falls ? problems.filter((problem) => !isError(problem)) : problems);
+  }
+  const isOfInterval = ({ variable }: ConfigProblem): boolean => variable === INTERVAL;
   let timing = timingProblems(complete as Partial<HeartSettings>);
-  const ofInterval = timing.filter(({ variable }) => variable === INTERVAL);
-  if (ofInterval.length > 0) {
-    fallTo('heartbeatInterval');
+  if (timing.some(isOfInterval)) {
+    fallTo(HEART_OPTIONS.heartbeatInterval, 'heartbeatInterval', timing.filter(isOfInterval));
     // With the default interval another TTL may be too short.
     timing = timingProblems(complete as Partial<HeartSettings>);
   }
-  const { fatal = [], tolerated = [] } = Object.groupBy([...problems, ...ofInterval, ...timing], (problem) =>
-    isError(problem) && isTolerated.has(variableOf(problem)) ? 'tolerated' : 'fatal',
-  );
-  return { values: complete as Partial<HeartSettings>, fatal, tolerated: tolerated.map(withDefault) };
-}
-
-/** Without the prefix, the place inside the value and `_FILE`. */
-function variableOf({ variable }: ConfigProblem): string {
-  const [name = ''] = /^\w+/.exec(variable) ?? [];
-  return name.slice(PREFIX.length).replace(/_FILE$/, '');
+  return { values: complete as Partial<HeartSettings>, tolerated, remaining: remaining.concat(timing) };
 }
 
 function withDefault(problem: ConfigProblem): ConfigProblem {

@@ -1,7 +1,7 @@
 /** Names with our prefix that are not ours: misspelt, of an earlier version, or made by Kubernetes. */
 import { nearestName } from '../contract/text/nearest-name.ts';
 import { OPTIONS, PREFIX, type Option } from './options.ts';
-import { configError, configWarning, isError, type ConfigProblem } from './problem.ts';
+import { configError, configWarning, type ConfigProblem } from './problem.ts';
 import type { Environment } from './values.ts';
 
 const NO_STEERING =
@@ -53,10 +53,8 @@ export function partnerOf(name: string): string | undefined {
 }
 
 export interface UnknownNames {
-  /** Close to an essential variable that is not set: errors. */
-  readonly fatal: readonly ConfigProblem[];
-  /** Warnings that fail `check`. */
-  readonly unknown: readonly ConfigProblem[];
+  /** Errors for names close to an essential variable that is not set; for others, warnings that fail `check`. */
+  readonly problems: readonly ConfigProblem[];
   /** Made by Kubernetes, and ignored. */
   readonly ignored: readonly string[];
 }
@@ -69,11 +67,7 @@ export function unknownNames(environment: Environment): UnknownNames {
     isServiceLink(name, environment[name] ?? '') ? 'ignored' : 'others',
   );
   const missing = ESSENTIAL.filter((variable) => !isSet(PREFIX + variable, environment));
-  const problems = others.map((name, index) => problemOf(name, missing, index < SUGGESTED));
-  const { fatal = [], unknown = [] } = Object.groupBy(problems, (problem) =>
-    isError(problem) ? 'fatal' : 'unknown',
-  );
-  return { fatal, unknown, ignored };
+  return { problems: others.map((name, index) => problemOf(name, missing, index < SUGGESTED)), ignored };
 }
 
 function isServiceLink(name: string, value: string): boolean {

@@ -13,6 +13,7 @@ export interface LoadedValues<Key extends string> {
   /** Options that have no value because of an error. */
   readonly broken: ReadonlySet<Key>;
   readonly problems: readonly ConfigProblem[];
+  readonly problemsOf: ReadonlyMap<Key, readonly ConfigProblem[]>;
 }
 
 export function loadValues<Key extends string>(
@@ -23,22 +24,21 @@ export function loadValues<Key extends string>(
   const values: Partial<Record<Key, unknown>> = {};
   const files = new Map<Key, string>();
   const broken = new Set<Key>();
-  const problems: ConfigProblem[] = [];
+  const problemsOf = new Map<Key, readonly ConfigProblem[]>();
   for (const key of Object.keys(options) as Key[]) {
     const option = options[key];
     const raw = readRaw(option, environment, readFile);
     if (raw.file !== undefined) files.set(key, raw.file);
-    if (raw.problem) problems.push(raw.problem);
     const isBroken = raw.problem !== undefined && raw.text === undefined;
     const text = raw.text ?? (isBroken ? undefined : option.fallback);
     const parsed = text === undefined ? { value: undefined, problems: [] } : parse(option, text);
-    // Not as arguments: each of tens of thousands of endpoint groups may have one.
-    for (const problem of parsed.problems) problems.push(problem);
     if (parsed.value !== undefined) values[key] = parsed.value;
     else if (text !== undefined || isBroken) broken.add(key);
-    else if (option.required) problems.push(missing(option));
+    const isMissing = option.required && text === undefined && !isBroken;
+    const own = [...(raw.problem ? [raw.problem] : []), ...(isMissing ? [missing(option)] : [])];
+    problemsOf.set(key, own.concat(parsed.problems));
   }
-  return { values, files, broken, problems };
+  return { values, files, broken, problemsOf, problems: [...problemsOf.values()].flat() };
 }
 
 interface RawValue {
