@@ -151,7 +151,7 @@ export const MISTAKES: readonly Mistake[] = [
     file: 'config/load.ts',
     from: '!LOOPBACK.has(adminListen.host)',
     to: "adminListen.host === '0.0.0.0'",
-    tests: ['unit/config/access.test.ts'],
+    tests: ['unit/config/addresses.test.ts'],
   },
   {
     what: 'secrets are shown in a dry run',

@@ -1,7 +1,7 @@
 /** The daemon's metrics, on a registry of their own: what the status shows, and what only events can tell. */
 import { Registry } from 'prom-client';
 import type { ClientObserver } from '../../client/caller.ts';
-import type { LogLevel } from '../../config/types/log-levels.ts';
+import type { LogLevel } from '../../config/types/value-types.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { FleetEvent } from '../../fleet/view.ts';
 import type { Status } from '../status/schema.ts';

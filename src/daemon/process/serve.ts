@@ -1,5 +1,5 @@
 /** The daemon in its process (main.ts): from the configuration to the end of the link. */
-import { credentialsOf } from '../../config/credentials.ts';
+import { credentialsOf } from '../../config/secrets.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { endProcess } from '../../client/slow-file.ts';
 import { loadConfigSlowly } from '../../config/load.ts';

@@ -1,5 +1,5 @@
 /** The app that the deployments are kept alive for, as the status has it, from what the heart reports of it. */
-import { withoutCredentials } from '../../config/types/value-types.ts';
+import { withoutCredentials } from '../../config/types/addresses.ts';
 import type { AppSnapshot } from '../../heartbeat/view/snapshot.ts';
 import type { AppStatus } from './schema.ts';
 

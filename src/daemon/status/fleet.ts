@@ -1,5 +1,5 @@
 /** The endpoints as the status has them, from the view that the fleet watch keeps. */
-import type { Settings } from '../../config/options/options.ts';
+import type { Settings } from '../../config/options.ts';
 import type { EndpointView, FleetView } from '../../fleet/view.ts';
 import type { EndpointStatus, FleetStatus } from './schema.ts';
 

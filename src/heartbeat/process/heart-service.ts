@@ -4,15 +4,14 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApiKey, type ApiKey } from '../../client/api-key.ts';
-import { daemonEnvironment } from '../../config/daemon-environment.ts';
+import { daemonEnvironment, type ServiceManagerSettings } from '../../config/other-variables.ts';
 import { type ConfigProblem, describeProblem, isError, errorsIn } from '../../config/problem.ts';
-import { credentialsOf } from '../../config/credentials.ts';
-import type { HeartSettings } from '../../config/options/heart-options.ts';
+import { credentialsOf } from '../../config/secrets.ts';
+import type { HeartSettings } from '../../config/options.ts';
 import type { LoadedHeart } from '../../config/load-heart.ts';
-import { LOG_LEVELS, type LogLevel } from '../../config/types/log-levels.ts';
+import { LOG_LEVELS, type LogLevel } from '../../config/types/value-types.ts';
 import { Redaction } from '../../contract/text/redaction.ts';
-import type { ServiceManagerSettings } from '../../config/service-manager.ts';
-import { watchFiles } from '../../config/watched-files.ts';
+import { watchFiles } from '../../config/files.ts';
 import { Heart, type AppChoice, type HeartListener } from '../heart.ts';
 import { HeartbeatLogger } from './log/heartbeat-logger.ts';
 import { startDaemonChild, type StartDaemon } from './supervision/daemon-child.ts';
@@ -68,7 +67,7 @@ export class HeartService {
   #reloading: Promise<unknown> = Promise.resolve();
 
   constructor(options: HeartServiceOptions) {
-    const { settings, stderr, files, problems, ignoredNames, overriddenNames } = options;
+    const { settings, stderr, files, problems, ignoredNames } = options;
     const { promise: firstExchange, resolve: exchanged } = Promise.withResolvers<void>();
     this.firstExchange = firstExchange;
     this.#options = options;
@@ -107,7 +106,7 @@ export class HeartService {
     });
     this.#logProblems(problems);
     if (ignoredNames.length > 0) this.#log(MESSAGES.ignoredVariables, { names: ignoredNames });
-    this.#logOverridden(overriddenNames);
+    this.#logOverridden(problems);
     this.#unwatchKey = this.#watchKeyFile(files.get('apiKey'));
   }
 
@@ -198,8 +197,9 @@ export class HeartService {
     }
   }
 
-  /** For everybody who changes the environment and sees nothing happen. */
-  #logOverridden(names: readonly string[]): void {
+  /** A change of the environment may have no effect; this says why. */
+  #logOverridden(problems: readonly ConfigProblem[]): void {
+    const names = problems.filter(({ severity }) => severity === 'note').map(({ variable }) => variable);
     if (names.length > 0) this.#log(MESSAGES.overriddenVariables, { names });
   }
 
@@ -219,7 +219,7 @@ export class HeartService {
 
   /** All of the heart's part, or nothing. What only a restart can change stays, and the daemon says so. */
   async #loadAgain(): Promise<ReloadResult> {
-    const { settings: next, files, overriddenNames, ...loaded } = await this.#options.loadConfig();
+    const { settings: next, files, ...loaded } = await this.#options.loadConfig();
     // What would fall back at a start keeps what is in force.
     const words = [...loaded.problems, ...loaded.tolerated]
       .filter((problem) => errorsIn([problem]).some((error) => !this.#tolerated.has(error)))
@@ -228,7 +228,7 @@ export class HeartService {
       this.#log(MESSAGES.reloadRefused, { problems: words });
       return { ok: false, problems: words };
     }
-    this.#logOverridden(overriddenNames);
+    this.#logOverridden(loaded.problems);
     this.#tolerated = new Set(errorsIn(loaded.tolerated));
     const { logLevel, baseUrl, logFormat } = this.#settings;
     if (next.logLevel !== logLevel) this.#level = next.logLevel;

@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { EXIT } from '../../config/exit-codes.ts';
 import type { ConfigProblem } from '../../config/problem.ts';
 import { loadHeartSlowly } from '../../config/load-heart.ts';
-import { serviceManagerSettings } from '../../config/service-manager.ts';
+import { serviceManagerSettings } from '../../config/other-variables.ts';
 import { awaitConfig } from './awaited-config.ts';
 import { keepSecretsOutOfDumps } from './dumps.ts';
 import { endProcess } from '../../client/slow-file.ts';

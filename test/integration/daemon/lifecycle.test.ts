@@ -96,8 +96,8 @@ describe.concurrent('a reload', () => {
     });
     expect(after.worker_groups[0]?.lines).toBeGreaterThanOrEqual(before.worker_groups[0]?.lines ?? Infinity);
     expect(after.jobs.map(({ runs }) => runs)).toEqual(before.jobs.map(({ runs }) => runs));
-    await emulator.faults.add({ kind: 'reset', operation: 'workergroups.logs', times: 2 });
-    // The second failure in a row is said at level debug only.
+    await emulator.faults.add({ kind: 'reset', operation: 'workergroups.logs', times: 3 });
+    // The third failure in a row is logged at level debug only.
     await daemon.seen(/"level":"debug".*log poll failed/);
   });
 

@@ -2,7 +2,7 @@
  * The heart's log, in the format of the daemon's logger (pino): the same fields in the same order. Not pino itself,
  * because this process loads nothing that it can do without, and must not wait for a slow stderr.
  */
-import { LOG_LEVELS, type LogLevel } from '../../../config/types/log-levels.ts';
+import { LOG_LEVELS, type LogLevel } from '../../../config/types/value-types.ts';
 import type { Redaction } from '../../../contract/text/redaction.ts';
 import type { Message } from './messages.ts';
 import type { Stderr } from './stderr.ts';

@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { loadHeartConfig } from '../../../../src/config/load-heart.ts';
-import type { ServiceManagerSettings } from '../../../../src/config/service-manager.ts';
+import type { ServiceManagerSettings } from '../../../../src/config/other-variables.ts';
 import type { DaemonChild } from '../../../../src/heartbeat/process/supervision/daemon-child.ts';
 import { HeartService } from '../../../../src/heartbeat/process/heart-service.ts';
 import { MESSAGES } from '../../../../src/heartbeat/process/log/messages.ts';

@@ -1,11 +1,12 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import * as fc from '../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
-import { isAwaited, loadHeartConfig } from '../../../../src/config/load-heart.ts';
-import { loadConfig, loadConnection, loadEndpointGroups } from '../../../../src/config/load.ts';
-import { localDaemonUrl } from '../../../../src/config/local-daemon.ts';
-import { describeProblem } from '../../../../src/config/problem.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { withEnvFile } from '../../../src/config/env-file.ts';
+import { isAwaited, loadHeartConfig, type LoadedHeart } from '../../../src/config/load-heart.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { describeProblem } from '../../../src/config/problem.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const PATH = '/etc/pilotlight/environment';
 const MINIMAL = 'PILOTLIGHT_API_KEY_FILE=/key\nPILOTLIGHT_BASE_URL=https://service.example\n';
@@ -22,6 +23,8 @@ function load(file: string, environment: Record<string, string> = {}) {
   return { ...loadConfig(env, read), heart: loadHeartConfig(env, read) };
 }
 
+const notesOf = ({ problems }: LoadedHeart) =>
+  problems.filter(({ severity }) => severity === 'note').map(({ variable }) => variable);
 const wordsOf = ({ problems }: Pick<ReturnType<typeof load>, 'problems'>) =>
   problems.map((problem) => describeProblem(problem));
 
@@ -49,9 +52,11 @@ describe('the environment file', () => {
     expect(loaded.settings).toMatchObject({ logLevel: 'debug', baseUrl: 'https://service.example' });
     expect(wordsOf(loaded)).toEqual([
       expect.stringMatching(/^note: PILOTLIGHT_BASE_URL: got a value in the environment, and another/),
-      expect.stringMatching(/^note: PILOTLIGHT_LOG_LEVEL: .*that of \/etc\/pilotlight\/environment is used$/),
+      expect.stringMatching(
+        /^note: PILOTLIGHT_LOG_LEVEL: .*the value in \/etc\/pilotlight\/environment is used$/,
+      ),
     ]);
-    expect(loaded.heart.overriddenNames).toEqual(['PILOTLIGHT_BASE_URL', 'PILOTLIGHT_LOG_LEVEL']);
+    expect(notesOf(loaded.heart)).toEqual(['PILOTLIGHT_BASE_URL', 'PILOTLIGHT_LOG_LEVEL']);
     expect(wordsOf(loaded).join()).not.toContain('secret');
   });
 
@@ -60,10 +65,7 @@ describe('the environment file', () => {
     ['NAME_FILE over NAME', 'PILOTLIGHT_API_KEY_FILE=/key', { API_KEY: 'x' }, 'key-of-key', 'API_KEY'],
   ])('%s of the environment', (_, line, environment, key, overridden) => {
     const loaded = load(`PILOTLIGHT_BASE_URL=https://a\n${line}`, environment);
-    expect([loaded.settings?.apiKey, loaded.heart.overriddenNames]).toEqual([
-      key,
-      [`PILOTLIGHT_${overridden}`],
-    ]);
+    expect([loaded.settings?.apiKey, notesOf(loaded.heart)]).toEqual([key, [`PILOTLIGHT_${overridden}`]]);
   });
 
   test('both in the file are as wrong as both in the environment', () => {
@@ -102,8 +104,8 @@ describe('the environment file', () => {
     const words = wordsOf(loaded);
     expect(words).toHaveLength(7);
     for (const expected of [
-      /^error: PILOTLIGHT_ENV_FILE: got line 3 of \/etc.*; allowed: NAME=value.*it has no =$/,
-      /^error: PILOTLIGHT_ENV_FILE: got line 4 of .*a file names no other$/,
+      /^error: PILOTLIGHT_ENV_FILE: got line 3 of \/etc.*; allowed: NAME=value.*the line has no =$/,
+      /^error: PILOTLIGHT_ENV_FILE: got line 4 of .*an environment file cannot name another one$/,
       /^warning: HTTPS_PROXY: got line 6 of .*read when the process starts/,
       /^error: PILOTLIGHT_DEPLOYMENT: .*did you mean PILOTLIGHT_DEPLOYMENTS\? .*; line 2 of \/etc/,
       /^error: PILOTLIGHT_BASE_URL: got nowhere; .*; line 1 of \/etc/,
@@ -127,20 +129,6 @@ describe('the environment file', () => {
       'PILOTLIGHT_ENV_FILE_FILE: got a value; allowed: a known variable',
     );
   });
-
-  test('commands read it too', () => {
-    using folder = temporaryFolder();
-    const file = join(folder.path, 'environment');
-    writeFileSync(
-      file,
-      'PILOTLIGHT_API_KEY=k\nPILOTLIGHT_BASE_URL=https://a\nPILOTLIGHT_LISTEN=0.0.0.0:81\nPILOTLIGHT_ENDPOINT_GROUPS=[{}]\n',
-    );
-    const env = { PILOTLIGHT_ENV_FILE: file };
-    expect(loadConnection(env).connection).toMatchObject({ apiKey: 'k', baseUrl: 'https://a' });
-    expect(loadEndpointGroups(env).groups).toEqual([{}]);
-    expect(localDaemonUrl(env)).toBe('http://127.0.0.1:81');
-    expect(localDaemonUrl({ PILOTLIGHT_ENV_FILE: '/nowhere' })).toBe('http://127.0.0.1:9847');
-  });
 });
 
 test('secrets in a file that everybody can read are warned of, those of heart and daemon', () => {
@@ -153,7 +141,7 @@ test('secrets in a file that everybody can read are warned of, those of heart an
     'PILOTLIGHT_APP_HEALTH=http://me:secret-3@127.0.0.1/',
     'PILOTLIGHT_REDIS_URL_FILE=/run/redis-url',
   ];
-  writeFileSync(file, lines.join('\n'));
+  writeFileSync(file, `${lines.join('\n')}\n`);
   const warnings = (): string[] =>
     loadConfig({ PILOTLIGHT_ENV_FILE: file })
       .problems.filter(({ severity }) => severity === 'warning')
@@ -165,10 +153,113 @@ test('secrets in a file that everybody can read are warned of, those of heart an
     ),
     expect.stringMatching(/^warning: PILOTLIGHT_APP_HEALTH: .*line 4 of/),
     expect.stringMatching(
-      /^warning: PILOTLIGHT_METRICS_TOKEN: .*everybody on this machine can read this file/,
+      /^warning: PILOTLIGHT_METRICS_TOKEN: .*every user of this machine can read this file/,
     ),
   ]);
   expect(warnings().join()).not.toContain('secret-');
   chmodSync(file, 0o640);
   expect(warnings()).toEqual([]);
+});
+
+const read = (text: string) => withEnvFile({ PILOTLIGHT_ENV_FILE: PATH }, () => text);
+
+/** Name → value. */
+function valuesOf(text: string): Record<string, string | undefined> {
+  const { environment, problems } = read(text);
+  expect(problems).toEqual([]);
+  const { PILOTLIGHT_ENV_FILE: _, ...values } = environment;
+  return values;
+}
+
+test.each([
+  ['A=1', '1'],
+  ['  export A=1  ', '1'],
+  ['\texport\tA=1\t', '1'],
+  ['A=', ''],
+  ['A= # nothing', ''],
+  ['A=one two  three # but not this', 'one two  three'],
+  ['A=one#two', 'one#two'],
+  ['A=https://host/?a=b&c=$d', 'https://host/?a=b&c=$d'],
+  ['A=[{"endpoint_name":"it\'s","target_util":0.9}]', '[{"endpoint_name":"it\'s","target_util":0.9}]'],
+  ['A=C:\\new', 'C:\\new'],
+  ["A=' kept # as it is \\n $x \" '", ' kept # as it is \\n $x " '],
+  ['A="a \\"b\\" \\\\ \\$c \\`d\\` \\n" # e', 'a "b" \\ $c `d` \\n'],
+  ["A=''", ''],
+  ['A="" ', ''],
+  ['A=1\r', '1'],
+  ['A=ü – ☀', 'ü – ☀'],
+])('the line %j', (line, value) => {
+  expect(valuesOf(line.replace('A=', 'PILOTLIGHT_A='))).toEqual({ PILOTLIGHT_A: value });
+});
+
+test('blank lines, comments, a byte order mark and the line ends of Windows mean nothing', () => {
+  const text = '\uFEFF# head\r\n\r\n  # more\r\nPILOTLIGHT_A=1\r\n\t\r\nPILOTLIGHT_B=2\r\n';
+  expect(valuesOf(text)).toEqual({ PILOTLIGHT_A: '1', PILOTLIGHT_B: '2' });
+  expect(valuesOf('')).toEqual({});
+});
+
+test('every malformed line at once, with its number, and without its text', () => {
+  const lines = [
+    ['SECRET one', 'the line has no ='],
+    ['SECRET = two', 'there is a space before the ='],
+    ['SECRET= three', 'there is a space after the =; quote the value to keep it'],
+    ['1SECRET=four', 'the text before the = is not a name'],
+    ['=five', 'the text before the = is not a name'],
+    ["SECRET='six", "the ' is not closed on the same line"],
+    ['SECRET="seven\\"', 'the " is not closed on the same line'],
+    ["SECRET='eight'nine", "there is text after the closing '"],
+    ['SECRET=#ten', 'a value that begins with # must be quoted'],
+    ['SECRET=ele\u0007ven', 'the line has a control character'],
+    ['PILOTLIGHT_A=1', undefined],
+    ['PILOTLIGHT_B=2', undefined],
+    ['export PILOTLIGHT_A=twelve', 'PILOTLIGHT_A is set on line 11 already; keep one'],
+  ] as const;
+  const { environment, problems } = read(lines.map(([line]) => line).join('\n'));
+  expect(problems.map(({ got, message }) => [got, message])).toEqual(
+    lines.flatMap(([, why], index) => (why === undefined ? [] : [[`line ${index + 1} of ${PATH}`, why]])),
+  );
+  expect(environment).toMatchObject({ PILOTLIGHT_A: '1', PILOTLIGHT_B: '2' });
+  expect(JSON.stringify(problems)).not.toMatch(/SECRET|four|five|seven|eight|nine|eleven|twelve/);
+});
+
+test('every quoted value comes back', () => {
+  const text = fc.string({
+    unit: fc.oneof(fc.constantFrom('"', "'", '\\', '$', '`', '#', ' ', '='), fc.string()),
+  });
+  const line = text.filter((value) => !/[^\P{Cc}\t]/u.test(value));
+  const inDouble = (value: string) => `PILOTLIGHT_A="${value.replaceAll(/["\\$`]/g, '\\$&')}" # so`;
+  fc.assert(
+    fc.property(line, (value) => {
+      expect(valuesOf(inDouble(value))).toEqual({ PILOTLIGHT_A: value });
+      if (!value.includes("'"))
+        expect(valuesOf(`export PILOTLIGHT_A='${value}'`)).toEqual({ PILOTLIGHT_A: value });
+    }),
+  );
+});
+
+test('no text makes it throw, and each line is an assignment, a problem or nothing', () => {
+  const piece = fc.constantFrom(
+    'export ',
+    'PILOTLIGHT_A',
+    'B1',
+    '=',
+    "'",
+    '"',
+    '\\',
+    '#',
+    ' ',
+    '\t',
+    '\n',
+    '\r',
+    'ü',
+    '\0',
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
+      const text = pieces.join('');
+      const { fromFile, problems } = read(text);
+      expect(fromFile.size + problems.length).toBeLessThanOrEqual(text.split('\n').length);
+    }),
+    { numRuns: 2_000 },
+  );
 });

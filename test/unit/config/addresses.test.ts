@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
-import { credentialsOf } from '../../../src/config/credentials.ts';
 import { loadConfig } from '../../../src/config/load.ts';
+import { describeProblem } from '../../../src/config/problem.ts';
+import { redactedSettings } from '../../../src/config/secrets.ts';
+import { withoutCredentials } from '../../../src/config/types/addresses.ts';
 
 const MINIMAL = { PILOTLIGHT_API_KEY: 'key', PILOTLIGHT_BASE_URL: 'https://console.example.com' };
 
@@ -16,9 +18,9 @@ test('the admin routes may be on a socket file', () => {
 test.each([
   [`unix:/${'x'.repeat(103)}`, 'the path has 104 bytes'],
   [`unix:/${'é'.repeat(52)}`, 'the path has 105 bytes'],
-  ['unix:relative.sock', 'the path of a file is needed, from / on'],
-  ['unix:', 'the path of a file is needed, from / on'],
-  ['unix:/run/', 'the path of a file is needed, from / on'],
+  ['unix:relative.sock', 'not the absolute path of a file'],
+  ['unix:', 'not the absolute path of a file'],
+  ['unix:/run/', 'not the absolute path of a file'],
   ['9848', undefined],
 ])('%s is no address for them, and switches nothing else off', (value, message) => {
   const { settings, problems, off } = load({ PILOTLIGHT_ADMIN_LISTEN: value });
@@ -59,6 +61,10 @@ test.each([
   ['http://127.0.0.1:8080', false],
   ['http://[::1]:8080', false],
   ['http://localhost', false],
+  ['http://a.localhost', false],
+  ['http://127.1.2.3', false],
+  ['http://1.127.0.0', true],
+  ['http://[::2]', true],
 ])('an address that the key leaves the machine for without TLS is a warning: %s', (address, warns) => {
   for (const variable of ['PILOTLIGHT_BASE_URL', 'PILOTLIGHT_SERVERLESS_URL']) {
     const { settings, problems } = load({ [variable]: address });
@@ -111,33 +117,58 @@ test('white space around a token is not part of it', () => {
   expect(load({ PILOTLIGHT_METRICS_TOKEN: ' a token\n' }).settings?.metricsToken).toBe('a token');
 });
 
-test('credentials of settings and environment: the key, token, passwords, and what is in headers', () => {
-  const { settings } = load({
-    PILOTLIGHT_METRICS_TOKEN: 'metrics-token',
-    PILOTLIGHT_REDIS_URL: 'redis://user:p%40ss@redis:6379/0',
-    PILOTLIGHT_OTLP_HEADERS: `authorization=Basic%20${btoa('name:otlp-password')},x-scope-orgid=team-a,api-key=otlp-key,x-honeycomb-team=comb`,
+function loadApp(address: string, grace?: string) {
+  return load({
+    PILOTLIGHT_APP_HEALTH: address,
+    ...(grace !== undefined && { PILOTLIGHT_APP_GRACE: grace }),
   });
-  if (settings === undefined) throw new Error('no settings');
-  const environment = { HTTPS_PROXY: 'http://me:proxy-password@proxy:3128' };
-  const found = credentialsOf(settings, 'rotated-key', environment);
-  expect(found.toSorted()).toEqual(
-    [
-      'key',
-      'rotated-key',
-      'metrics-token',
-      'redis://user:p%40ss@redis:6379/0',
-      'p%40ss',
-      'p@ss',
-      `Basic ${btoa('name:otlp-password')}`,
-      btoa('name:otlp-password'),
-      'name:otlp-password',
-      'otlp-password',
-      'otlp-key',
-      'comb',
-      'proxy-password',
-      // As HTTP sends them.
-      btoa('user:p@ss'),
-      btoa('me:proxy-password'),
-    ].toSorted(),
-  );
+}
+
+test.each([
+  'http://127.0.0.1:8000/health',
+  'http://localhost',
+  'https://me:secret%40@app.example:8443/ready?token=t0ken',
+  'tcp://127.0.0.1:5432',
+  'tcp://[::1]:80/',
+])('the app may be at %s', (address) => {
+  const { settings, problems } = loadApp(address);
+  expect(problems).toEqual([]);
+  expect(settings).toMatchObject({ appHealth: address, appGrace: 600_000 });
+});
+
+test.each([
+  ['127.0.0.1:8000', 'not an address'],
+  ['localhost:8000', 'localhost:// is not supported'],
+  ['unix:/run/app.sock', 'unix:// is not supported'],
+  ['tcp:80', 'the host is missing'],
+  ['ftp://127.0.0.1/', 'ftp:// is not supported'],
+  ['tcp://127.0.0.1', 'the port is missing'],
+  ['tcp://127.0.0.1:80/health', 'a tcp address has only a host and a port'],
+  ['http://127.0.0.1:8000/#up', 'a fragment is never sent'],
+  ['http://me:50%@127.0.0.1/', 'the user or password has a % that encodes nothing'],
+])('without %s the deployments are kept alive whatever happens: %s', (address, why) => {
+  const { settings, problems } = loadApp(address);
+  expect(settings).toMatchObject({ appHealth: undefined });
+  expect(problems.map((problem) => describeProblem(problem))).toEqual([
+    expect.stringMatching(/^error: PILOTLIGHT_APP_HEALTH: .*; using the default$/),
+  ]);
+  expect(describeProblem(problems[0]!)).toContain(why);
+});
+
+test('credentials in it are shown nowhere', () => {
+  const { settings } = loadApp('https://me:secret@app.example/ready?token=t0ken');
+  expect(redactedSettings(settings!)['PILOTLIGHT_APP_HEALTH']).toBe('https://…@app.example/ready?…');
+  const [problem] = loadApp('ftp://me:secret@app.example/?token=t0ken').problems;
+  expect(JSON.stringify(problem)).not.toMatch(/secret|t0ken/);
+});
+
+test('a grace has five seconds at least', () => {
+  expect(loadApp('tcp://a:1', '5s').settings).toMatchObject({ appGrace: 5_000 });
+  expect(loadApp('tcp://a:1', '4s').settings).toMatchObject({ appGrace: 600_000 });
+});
+
+test('an address is shown without what may be a password', () => {
+  expect(withoutCredentials('http://u:p@a/b?key=1')).toBe('http://…@a/b?…');
+  expect(withoutCredentials('u:p@a#b\nc')).toBe('…@a?…');
+  expect(withoutCredentials('http://a/b')).toBe('http://a/b');
 });

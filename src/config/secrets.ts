@@ -1,25 +1,35 @@
-/** Which texts must never be written: those of the settings and of the environment that are credentials. */
-import type { HeartSettings } from './options/heart-options.ts';
-import { PROXY_VARIABLES } from './network.ts';
+/** Which texts must never be written, and the settings without them. */
+import { OPTIONS, OPTION_KEYS, PREFIX, type Option, type Settings } from './options.ts';
+import { PROXY_VARIABLES } from './other-variables.ts';
+import { decoded } from './types/addresses.ts';
 import type { Environment } from './values.ts';
 
-/** Headers whose value is a credential; `x-scope-orgid` is none. */
+/** Variable → value as `/-/config` shows it: of a secret only that it is set. */
+export function redactedSettings(settings: Settings): Record<string, unknown> {
+  return Object.fromEntries(
+    OPTION_KEYS.map((key) => {
+      const { variable, secret, shown }: Option = OPTIONS[key];
+      const value = settings[key];
+      const isShortened = shown !== undefined && typeof value === 'string';
+      const described = secret && value !== undefined ? '(set)' : isShortened ? shown(value) : value;
+      return [PREFIX + variable, described ?? null];
+    }),
+  );
+}
+
+/** Headers whose value is a credential; `x-scope-orgid` is not one. */
 const CREDENTIAL = /auth|cookie|token|key|secret|password|passwd|credential|session|signature|dsn|team/;
 
-/** Those of `Name: value` headers whose value is to be kept secret. */
+/** The headers whose value is a secret. */
 export function credentialHeaders(headers: Readonly<Record<string, string>>): [string, string][] {
   return Object.entries(headers).filter(([name]) => CREDENTIAL.test(name));
 }
 
-/** What of the settings may hold some. */
-export type CredentialSettings = Pick<HeartSettings, 'apiKey'> & {
-  readonly appHealth?: string | undefined;
-  readonly metricsToken?: string | undefined;
-  readonly redisUrl?: string | undefined;
-  readonly otlpHeaders?: Readonly<Record<string, string>> | undefined;
-};
+/** The settings that may hold credentials. */
+type CredentialSettings = Pick<Settings, 'apiKey'> &
+  Partial<Pick<Settings, 'appHealth' | 'metricsToken' | 'redisUrl' | 'otlpHeaders'>>;
 
-/** `currentKey`: the file of the key may have been read again since. */
+/** All credentials in the settings and the environment. `currentKey`: the key's file may have been read again since. */
 export function credentialsOf(
   { apiKey, appHealth, metricsToken, redisUrl, otlpHeaders = {} }: CredentialSettings,
   currentKey: string,
@@ -37,21 +47,13 @@ export function credentialsOf(
   return [...new Set(found.filter((value) => value !== undefined && value !== ''))] as string[];
 }
 
-/** What of an address lets one in: as it stands there, decoded, and as HTTP sends it. A user without a password is a token. */
+/** The credentials in an address: as written, decoded, and as HTTP sends them. A user without a password is a token. */
 function loginOf(url: string | undefined): string[] {
   const { username = '', password = '' } = url !== undefined && URL.canParse(url) ? new URL(url) : {};
   if (username + password === '') return [];
   const secret = password === '' ? username : password;
   const sent = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64');
   return [secret, decoded(secret), sent];
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** `Bearer abc` is abc too, and `Basic dXNlcjpwYXNz` the password in it. */
