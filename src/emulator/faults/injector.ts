@@ -47,7 +47,7 @@ export interface FaultInjector extends Faults {
   lifted(faultId: string): Promise<void>;
 }
 
-export interface FaultInjectorParts {
+interface FaultInjectorParts {
   readonly clock: ScheduledClock;
   readonly random: Random;
   /** Name of a key by its name or value; undefined for one that does not exist. */

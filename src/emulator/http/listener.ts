@@ -6,7 +6,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-export interface Listener {
+interface Listener {
   readonly port: number;
   /** Stops or resumes listening on the same port; calls take effect in their order. */
   listen(open: boolean): Promise<void>;

@@ -1,22 +1,22 @@
 /** The HTTP shell: bytes to requests, answers to bytes. What is answered is decided in service/ and admin/. */
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { AdminApi } from '../admin/api.ts';
+import type { AdminApi } from '../admin/route.ts';
 import type { ScheduledClock } from '../clock.ts';
 import { jsonAnswer, type Answer } from '../answers/answer.ts';
 import { docsAnswer } from '../docs/routes.ts';
-import { UPLOAD_FOLDER } from '../serverless/upload.ts';
-import { WORKER_FOLDER } from '../serverless/worker-call.ts';
+import { UPLOAD_FOLDER } from '../handlers/deployments.ts';
+import { answerAsWorker, WORKER_FOLDER } from './worker.ts';
 import { takeUpload } from './upload.ts';
-import { answerAsWorker } from './worker.ts';
 import { exchangeWithFaults } from '../faults/exchange.ts';
 import type { FaultInjector } from '../faults/injector.ts';
 import type { Strikes } from '../faults/faults.ts';
 import type { JournalWriter, OpenEntry } from '../journal/journal.ts';
 import type { Call } from '../calls/call.ts';
-import type { Service, World } from '../service/service.ts';
+import type { Service } from '../service/service.ts';
+import type { World } from '../service/world.ts';
 
-export interface ServerParts {
+interface ServerParts {
   readonly world: World;
   readonly clock: ScheduledClock;
   readonly service: Service;

@@ -1,7 +1,7 @@
 /** Where the file of a deployment is posted: multipart, the fields first, answered as an object store does. */
 import { textAnswer, type Answer } from '../answers/answer.ts';
-import { receiveFile } from '../serverless/upload.ts';
-import type { World } from '../service/service.ts';
+import { receiveFile } from '../handlers/deployments.ts';
+import type { World } from '../service/world.ts';
 
 export async function takeUpload(
   world: World,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readCall, type Call } from '../../../../src/emulator/calls/call.ts';
 import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
-import { specDialect } from '../../../../src/emulator/dialect/spec.ts';
+import { specDialect } from '../../../../src/emulator/dialect/dialect.ts';
 import { createJournal } from '../../../../src/emulator/journal/journal.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
 
