@@ -88,13 +88,12 @@ const LAYERS: Record<string, readonly string[]> = {
     'emulator/tfa',
     'emulator/worker-log',
   ],
-  'emulator/docs': ['openapi', 'emulator/answers'],
   'emulator/http': [
+    'openapi',
     'wire',
     'emulator/admin',
     'emulator/answers',
     'emulator/calls',
-    'emulator/docs',
     'emulator/faults',
     'emulator/fleet',
     'emulator/handlers',
@@ -198,6 +197,7 @@ const PURE_MODULES: Record<string, readonly string[]> = {
 const PACKAGES = [
   'undici',
   'fastify',
+  '@fastify/**',
   'pino',
   'prom-client',
   'node-cron',
@@ -210,7 +210,7 @@ const PACKAGES = [
 /** Packages that a folder or room may import besides Node's own modules. */
 const ALLOWED_PACKAGES: Record<string, readonly string[]> = {
   client: ['undici', 'otpauth'],
-  'emulator/http': ['fastify'],
+  'emulator/http': ['fastify', '@fastify/**'],
   'emulator/tfa': ['otpauth'],
   'logs/sinks': ['undici', '@opentelemetry/**'], // the OTLP sink, which is loaded when it is configured
   watch: ['node-cron'],

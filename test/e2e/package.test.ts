@@ -114,7 +114,8 @@ describeWith(
       );
       await using program = startProgram(node(), [bin, 'emulator'], {}, project);
       const [, url = ''] = await program.seen(/listening on (\S+)/);
-      expect((await fetch(`${url}/docs`)).status).toBe(200);
+      for (const path of ['', '/json', '/static/swagger-ui-bundle.js', '/static/swagger-ui.css'])
+        expect((await fetch(`${url}/docs${path}`)).status).toBe(200);
       const env = { PILOTLIGHT_BASE_URL: url, PILOTLIGHT_API_KEY: 'emulator-key' };
       await using beat = startProgram(node(), [bin, 'deployment', 'heartbeat', '42', '--json'], env, project);
       expect([await beat.exit, beat.stdout()]).toEqual([0, '{"success":true,"deployment_id":42}\n']);

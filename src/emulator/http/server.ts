@@ -4,7 +4,7 @@ import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AdminApi } from '../admin/route.ts';
 import type { ScheduledClock } from '../clock.ts';
 import { jsonAnswer, type Answer } from '../answers/answer.ts';
-import { docsAnswer } from '../docs/routes.ts';
+import { addDocs } from './docs.ts';
 import { UPLOAD_FOLDER } from '../handlers/deployments.ts';
 import { answerAsWorker, WORKER_FOLDER } from './worker.ts';
 import { takeUpload } from './upload.ts';
@@ -52,6 +52,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   app.addContentTypeParser('multipart/form-data', upload, (_request, body, done) => done(null, body));
   app.setErrorHandler((error: Error, _request, reply) => send(reply, unreadable(error)));
   app.setNotFoundHandler(handle);
+  await addDocs(app);
   app.all('/*', handle);
   await app.ready();
   if (!server) throw new Error('fastify made no server');
@@ -85,8 +86,6 @@ function createHandler({ world, clock, service, faults, journal, admin, closing 
       );
       return;
     }
-    const page = docsAnswer(method ?? 'GET', url, host);
-    if (page) return send(reply, page);
     const call = service.read({
       method: method ?? 'GET',
       url,
