@@ -6,14 +6,14 @@ import { createControl, type Control } from './admin/control.ts';
 import { createAdminApi } from './admin/route.ts';
 import { adminRoutes, inspect, type Inspected } from './admin/routes.ts';
 import { secretsOf } from './calls/access.ts';
-import { createClock, type Clock, type ClockStart } from './clock.ts';
+import { ScheduledClock, type Clock, type ClockStart } from './clock.ts';
 import { specDialect, type DialectName } from './dialect/dialect.ts';
 import { publicDialect } from './dialect/public.ts';
-import { createFaultInjector, type Faults } from './faults/injector.ts';
+import { FaultInjector, type Faults } from './faults/injector.ts';
 import { findKey } from './handlers/accounts.ts';
 import { openListener } from './http/listener.ts';
 import { createServer } from './http/server.ts';
-import { createJournal, type Journal } from './journal/journal.ts';
+import { RequestJournal, type Journal } from './journal/journal.ts';
 import { buildState } from './seed/build.ts';
 import { checkSeed, readTraits, withReplayFiles } from './seed/file.ts';
 import type { Seed } from './seed/schema.ts';
@@ -115,17 +115,17 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const seed = await withReplayFiles(options.seed ?? {});
   const traits: Traits = { ...defaultTraits(dialectName), ...readTraits(options.traits ?? {}) };
 
-  const clock = createClock(options.clock, (beforeMs) => settle(world, beforeMs));
+  const clock = new ScheduledClock(options.clock, (beforeMs) => settle(world, beforeMs));
   const state = buildState(seed, settings, clock.now(), traits);
   const dialect = dialectName === 'public' ? publicDialect : specDialect;
   const world = createWorld(state, dialect, () => clock.now());
   world.fleets.settle(state, clock.now());
 
-  const journal = createJournal(
+  const journal = new RequestJournal(
     () => world.state.settings.journalEntries,
     () => secretsOf(world.state),
   );
-  const faults = createFaultInjector({
+  const faults = new FaultInjector({
     clock,
     random: () => world.random(),
     keyName: (key) => nameOfKey(world, key),

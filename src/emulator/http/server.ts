@@ -11,7 +11,7 @@ import { takeUpload } from './upload.ts';
 import { exchangeWithFaults } from '../faults/exchange.ts';
 import type { FaultInjector } from '../faults/injector.ts';
 import type { Strikes } from '../faults/faults.ts';
-import type { JournalWriter, OpenEntry } from '../journal/journal.ts';
+import type { OpenEntry, RequestJournal } from '../journal/journal.ts';
 import type { Call } from '../calls/call.ts';
 import type { Service } from '../service/service.ts';
 import type { World } from '../service/world.ts';
@@ -21,7 +21,7 @@ interface ServerParts {
   readonly clock: ScheduledClock;
   readonly service: Service;
   readonly faults: FaultInjector;
-  readonly journal: JournalWriter;
+  readonly journal: RequestJournal;
   readonly admin: AdminApi;
   /** Fires when the emulator closes: whatever waits then stops waiting. */
   readonly closing: AbortSignal;
