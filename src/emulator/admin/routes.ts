@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { DialectName } from '../dialect/dialect.ts';
 import { faultSchema, type FaultInput } from '../faults/faults.ts';
 import type { Faults } from '../faults/injector.ts';
-import { type Journal, journalExpectation, journalFilter } from '../journal/journal.ts';
+import { journalExpectation, journalFilter, type Journal } from '../journal/journal.ts';
 import { seedSchema } from '../seed/schema.ts';
 import type { World } from '../service/world.ts';
 import type { TraitsInput } from '../state/traits.ts';
@@ -20,7 +20,7 @@ import {
 } from './accounts.ts';
 import { TraitSwitches, type Control, type Snapshot } from './control.ts';
 import { deploymentRoutes, Deployments } from './deployments.ts';
-import { EndpointGroups, loadRoutes, Loads, WorkerGroups, workerGroupRoutes } from './fleet.ts';
+import { EndpointGroups, loadRoutes, Loads, workerGroupRoutes, WorkerGroups } from './fleet.ts';
 import { Instances, Machines, Offers, rentalRoutes, Templates, type TemplateView } from './rentals.ts';
 import { bodyRoute, route, type AdminRoute } from './route.ts';
 

@@ -2,8 +2,8 @@
 import type { Base, Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { Refused } from '../answers/refused.ts';
-import type { ApiKeyRecord, UserRecord } from '../state/users.ts';
 import type { State } from '../state/state.ts';
+import type { ApiKeyRecord, UserRecord } from '../state/users.ts';
 import { findSession, userOfSecret } from '../tfa/verify.ts';
 
 /** The value of `Authorization: Bearer …`; undefined without one. */

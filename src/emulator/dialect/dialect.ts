@@ -1,11 +1,11 @@
-/** What differs between the two dialects; they are in spec.ts and public.ts. */
+/** What differs between the two dialects, and the first of them: exactly what the interface states. */
 import type { Operation } from '../../contract/define.ts';
 import type { OperationId } from '../../contract/operations.ts';
-import { type Answer, jsonAnswer } from '../answers/answer.ts';
-import type { Addresses, Call, Target } from '../calls/call.ts';
-import type { Refused } from '../answers/refused.ts';
-import type { State } from '../state/state.ts';
 import { matchOperation } from '../../wire/match.ts';
+import { jsonAnswer, type Answer } from '../answers/answer.ts';
+import type { Refused } from '../answers/refused.ts';
+import type { Addresses, Call, Target } from '../calls/call.ts';
+import type { State } from '../state/state.ts';
 
 export type DialectName = 'spec' | 'public';
 

@@ -2,17 +2,17 @@
  * The public service's way of speaking the interface (src/contract/README.md), so that its existing clients run
  * against the emulator unmodified: laxer about what it takes, and wordier in what it answers.
  */
-import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
+import { isRecord } from '../../contract/is-record.ts';
 import { LIMITS } from '../../contract/limits.ts';
-import { OPERATION_IDS, type OperationId, operationOf } from '../../contract/operations.ts';
+import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
+import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
 import { createMatcher, matchOperation } from '../../wire/match.ts';
 import { jsonAnswer, throttledAnswer } from '../answers/answer.ts';
-import type { Alias, Call } from '../calls/call.ts';
 import { Refused } from '../answers/refused.ts';
-import type { Dialect, Requester } from './dialect.ts';
-import { isRecord } from '../../contract/is-record.ts';
-import { readTexts, tolerate } from './tolerate.ts';
+import type { Alias, Call } from '../calls/call.ts';
 import { findOwnTemplate } from '../handlers/templates.ts';
+import type { Dialect, Requester } from './dialect.ts';
+import { readTexts, tolerate } from './tolerate.ts';
 
 /** Fields that public clients may leave out. */
 const DEFAULTS: Readonly<Partial<Record<OperationId, Readonly<Record<string, unknown>>>>> = {

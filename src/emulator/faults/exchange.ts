@@ -1,9 +1,9 @@
 /** One exchange with its faults: when the change is made, what is sent, and how the connection ends. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Answer, jsonAnswer, textAnswer, throttledAnswer } from '../answers/answer.ts';
-import type { DecisiveFault, FaultRecord, LatencyFault, Strikes } from './faults.ts';
+import { jsonAnswer, textAnswer, throttledAnswer, type Answer } from '../answers/answer.ts';
 import type { Random } from '../random.ts';
+import type { DecisiveFault, FaultRecord, LatencyFault, Strikes } from './faults.ts';
 
 interface ExchangeParts {
   readonly raw: ServerResponse;

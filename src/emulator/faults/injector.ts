@@ -1,5 +1,6 @@
 /** The faults in force: adding and clearing them, requests that hang, and the listener that refuses. */
 import type { ScheduledClock } from '../clock.ts';
+import type { Random } from '../random.ts';
 import {
   faultSchema,
   isActive,
@@ -10,7 +11,6 @@ import {
   type Strikes,
   type Subject,
 } from './faults.ts';
-import type { Random } from '../random.ts';
 
 /** A fault as it was given, with what has become of it. */
 export type FaultView = Fault & {

@@ -3,6 +3,7 @@ import type { Observation } from '../../scaling/planner/model/demand.ts';
 import type { Decision } from '../../scaling/planner/model/observer.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
 import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
+import { createRandom, mixSeeds } from '../random.ts';
 import type {
   EndpointEvent,
   EndpointGroupRecord,
@@ -11,10 +12,9 @@ import type {
   WorkerPhase,
   WorkerRecord,
 } from '../state/endpoints.ts';
-import type { Site } from './site.ts';
-import { createRandom, mixSeeds } from '../random.ts';
 import { appendLines, clockText, setGrowth } from '../worker-log/group-log.ts';
 import { startup, TIME_MARK, traceback } from '../worker-log/inference-log.ts';
+import type { Site } from './site.ts';
 
 export class Story {
   readonly #site: Site;

@@ -2,11 +2,11 @@
  * Workers, pure: each runs on an instance. What moves one is the engine of its endpoint; without one it is what its
  * instance is.
  */
-import { createRandom, mixSeeds } from '../random.ts';
-import { type InstanceRecord, startingSteps, statusAt } from '../state/instances.ts';
-import { nextId, type State } from '../state/state.ts';
-import type { WorkerGroupRecord, WorkerRecord } from '../state/endpoints.ts';
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
+import { createRandom, mixSeeds } from '../random.ts';
+import type { WorkerGroupRecord, WorkerRecord } from '../state/endpoints.ts';
+import { startingSteps, statusAt, type InstanceRecord } from '../state/instances.ts';
+import { nextId, type State } from '../state/state.ts';
 
 /** Of each worker that is made here: those of one RTX 4090. */
 const GPU = { name: 'RTX 4090', ramMb: 24_564, dlperf: 96 } as const;

@@ -10,8 +10,8 @@ import type { RouteAnswer } from '../../contract/operations/serverless/workers.t
 import { checkEndpointGroup, resolveDefaults } from '../../scaling/rules/check.ts';
 import { notFound, Refused } from '../answers/refused.ts';
 import type { Engine } from '../fleet/engine.ts';
-import { eventText, noteEvent } from '../fleet/story.ts';
 import type { Ticket } from '../fleet/requests.ts';
+import { eventText, noteEvent } from '../fleet/story.ts';
 import { workersOf, workerStatus, workerUrl } from '../fleet/workers.ts';
 import { settleDeployment, viewDeployment, type DeploymentRecord } from '../state/deployments.ts';
 import type { EndpointGroupRecord, WorkerRecord } from '../state/endpoints.ts';

@@ -8,8 +8,8 @@ import { FlagError } from '../../contract/text/shell-words.ts';
 import { badRequest, Refused } from '../answers/refused.ts';
 import { deleteInstance } from '../fleet/workers.ts';
 import {
-  startInstance,
   startingSteps,
+  startInstance,
   statusAt,
   stopInstance,
   type InstanceRecord,

@@ -1,15 +1,15 @@
-import { type OperationId, operationOf } from '../../contract/operations.ts';
+import { operationOf, type OperationId } from '../../contract/operations.ts';
+import { TFA_METHODS } from '../../contract/operations/tfa/tfa-fields.ts';
 import { Refused } from '../answers/refused.ts';
 import { invalidBackupCode, invalidMethod, viewMethod } from '../tfa/account.ts';
 import { beginAuthorization, confirmAuthorization } from '../tfa/authorize.ts';
 import { forbidTeams } from '../tfa/challenges.ts';
-import { completeLogin } from '../tfa/verify.ts';
 import { confirmNew, regenerateBackupCodes, removeMethod, updateMethod } from '../tfa/methods.ts';
 import { resendSms, sendEmail, sendSms } from '../tfa/sending.ts';
 import { newTotpSecret, provisioningUri } from '../tfa/totp.ts';
+import { completeLogin } from '../tfa/verify.ts';
 import { viewUser } from './accounts.ts';
 import type { Handler, HandlersOf } from './define.ts';
-import { TFA_METHODS } from '../../contract/operations/tfa/tfa-fields.ts';
 
 export const tfaHandlers: HandlersOf<'tfa'> = {
   'tfa.status': personal((_, { user, nowMs }) => ({

@@ -2,6 +2,7 @@
  * The listening socket, which can stop listening for a while: a connection is then refused by the kernel, as
  * when the service is down, and those that were open are reset.
  */
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -65,12 +66,7 @@ export async function openListener(server: Server, host: string, port: number): 
   };
 }
 
-function bind(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+async function bind(server: Server, host: string, port: number): Promise<void> {
+  server.listen({ host, port });
+  await once(server, 'listening');
 }

@@ -2,19 +2,18 @@
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AdminApi } from '../admin/route.ts';
-import type { ScheduledClock } from '../clock.ts';
-import { jsonAnswer, type Answer } from '../answers/answer.ts';
-import { addDocs } from './docs.ts';
-import { UPLOAD_FOLDER } from '../handlers/deployments.ts';
-import { answerAsWorker, WORKER_FOLDER } from './worker.ts';
-import { takeUpload } from './upload.ts';
-import { exchangeWithFaults } from '../faults/exchange.ts';
-import type { FaultInjector } from '../faults/injector.ts';
-import type { Strikes } from '../faults/faults.ts';
-import type { OpenEntry, RequestJournal } from '../journal/journal.ts';
+import { jsonAnswer, textAnswer, type Answer } from '../answers/answer.ts';
 import type { Call } from '../calls/call.ts';
+import type { ScheduledClock } from '../clock.ts';
+import { exchangeWithFaults } from '../faults/exchange.ts';
+import type { Strikes } from '../faults/faults.ts';
+import type { FaultInjector } from '../faults/injector.ts';
+import { receiveFile, UPLOAD_FOLDER } from '../handlers/deployments.ts';
+import type { OpenEntry, RequestJournal } from '../journal/journal.ts';
 import type { Service } from '../service/service.ts';
 import type { World } from '../service/world.ts';
+import { addDocs } from './docs.ts';
+import { answerAsWorker, WORKER_FOLDER } from './worker.ts';
 
 interface ServerParts {
   readonly world: World;
@@ -152,4 +151,23 @@ function unreadable(error: Error): Answer {
     { error: 'bad_request', msg: error.message },
     `request: ${error.message}`,
   );
+}
+
+/** Where the file of a deployment is posted: multipart, the fields first, answered as an object store does. */
+async function takeUpload(world: World, body: Uint8Array<ArrayBuffer>, contentType: string): Promise<Answer> {
+  const form = await new Response(body, { headers: { 'content-type': contentType } })
+    .formData()
+    .catch(() => undefined);
+  const [key, policy, file] = ['key', 'policy', 'file'].map((name) => form?.get(name) ?? undefined);
+  if (typeof key !== 'string' || typeof policy !== 'string' || !(file instanceof Blob)) {
+    return uploadDenied(400, 'MalformedPOSTRequest');
+  }
+  const received = receiveFile(world.state, { key, policy }, file.size, world.now());
+  if (received === 'stored') return { status: 204, contentType: 'text/plain', text: '' };
+  return uploadDenied(received === 'AccessDenied' ? 403 : 400, received);
+}
+
+function uploadDenied(status: number, code: string): Answer {
+  const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code></Error>`;
+  return textAnswer(status, 'application/xml', xml);
 }

@@ -1,27 +1,23 @@
 /** Seed → state, pure. */
-import { createDeployment } from '../state/deployments.ts';
-import { createGroupLog } from '../worker-log/group-log.ts';
-import type { EndpointGroupRecord, LineSource, WorkerGroupRecord } from '../state/endpoints.ts';
-import { DEFAULT_IMAGE, NO_TRAITS } from '../handlers/workergroups.ts';
+import type { z } from 'zod';
+import { TEMPLATE_DEFAULTS } from '../../contract/operations/templates.ts';
 import { newWorker } from '../fleet/workers.ts';
+import { newGroup } from '../handlers/endpoint-groups.ts';
+import { contentOf, templateHash } from '../handlers/templates.ts';
+import { DEFAULT_IMAGE, NO_TRAITS } from '../handlers/workergroups.ts';
+import { createRandom, mixSeeds, type Random } from '../random.ts';
+import { createDeployment } from '../state/deployments.ts';
+import type { EndpointGroupRecord, LineSource, WorkerGroupRecord } from '../state/endpoints.ts';
 import {
+  startingSteps,
   type InstanceRecord,
   type InstanceStep,
   type OfferRecord,
-  startingSteps,
 } from '../state/instances.ts';
-import { DEFAULT_SEED } from './default.ts';
-import {
-  type endpointGroupEntry,
-  type offerEntry,
-  type ParsedSeed,
-  type Seed,
-  seedSchema,
-  type statusSteps,
-  type templateEntry,
-  tfaSection,
-} from './schema.ts';
-import { type Settings, type SettingsInput, settingsSchema } from '../state/settings.ts';
+import { loadRecord } from '../state/loads.ts';
+import { settingsSchema, type Settings, type SettingsInput } from '../state/settings.ts';
+import type { Numbered, State, TemplateRecord } from '../state/state.ts';
+import { defaultTraits, fullBuckets, type Traits } from '../state/traits.ts';
 import {
   type ApiKeyRecord,
   type TfaAccount,
@@ -29,16 +25,20 @@ import {
   type TfaState,
   type UserRecord,
 } from '../state/users.ts';
-import type { Numbered, State, TemplateRecord } from '../state/state.ts';
-import { defaultTraits, fullBuckets, type Traits } from '../state/traits.ts';
-import type { z } from 'zod';
-import { TEMPLATE_DEFAULTS } from '../../contract/operations/templates.ts';
-import { newGroup } from '../handlers/endpoint-groups.ts';
-import { loadRecord } from '../state/loads.ts';
-import { contentOf, templateHash } from '../handlers/templates.ts';
-import { createRandom, mixSeeds, type Random } from '../random.ts';
 import { newBackupCodes } from '../tfa/account.ts';
 import { newTotpSecret } from '../tfa/totp.ts';
+import { createGroupLog } from '../worker-log/group-log.ts';
+import { DEFAULT_SEED } from './default.ts';
+import {
+  seedSchema,
+  tfaSection,
+  type endpointGroupEntry,
+  type offerEntry,
+  type ParsedSeed,
+  type Seed,
+  type statusSteps,
+  type templateEntry,
+} from './schema.ts';
 
 type Entry<Section extends keyof ParsedSeed> =
   NonNullable<ParsedSeed[Section]> extends (infer One)[] ? One : never;

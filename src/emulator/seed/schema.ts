@@ -5,19 +5,19 @@
  */
 import * as z from 'zod';
 import { LIMITS } from '../../contract/limits.ts';
-import { BACKUP_CODE } from '../../contract/operations/tfa/tfa-fields.ts';
-import { BACKING_STORES, SMS_PROVIDERS } from '../state/users.ts';
-import { DEFAULT_TAG } from '../../contract/operations/serverless/deployment.ts';
+import { INSTANCE_STATUSES } from '../../contract/operations/instances/instance-list.ts';
 import { MAINTENANCE_CATEGORIES } from '../../contract/operations/machines.ts';
-import { id, phoneNumber, timestamp } from '../../contract/schemas.ts';
-import { settingsSchema } from '../state/settings.ts';
+import { DEFAULT_TAG } from '../../contract/operations/serverless/deployment.ts';
 import {
   ENDPOINT_STATES,
   endpointGroupParameters,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
-import { INSTANCE_STATUSES } from '../../contract/operations/instances/instance-list.ts';
-import { loadSchema } from '../state/loads.ts';
 import { templateBody } from '../../contract/operations/templates.ts';
+import { BACKUP_CODE } from '../../contract/operations/tfa/tfa-fields.ts';
+import { id, phoneNumber, timestamp } from '../../contract/schemas.ts';
+import { loadSchema } from '../state/loads.ts';
+import { settingsSchema } from '../state/settings.ts';
+import { BACKING_STORES, SMS_PROVIDERS } from '../state/users.ts';
 
 const seconds = z.number().nonnegative();
 

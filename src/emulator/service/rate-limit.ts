@@ -2,7 +2,7 @@
  * The trait `rate_limit`: token buckets of a key, and what an answer shows of them. The arithmetic is pure: functions of
  * buckets and time.
  */
-import { type Answer, limitedAnswer, throttledMessage } from '../answers/answer.ts';
+import { limitedAnswer, throttledMessage, type Answer } from '../answers/answer.ts';
 import { Refused } from '../answers/refused.ts';
 import type { Call } from '../calls/call.ts';
 import type { Random } from '../random.ts';

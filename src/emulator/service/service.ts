@@ -2,14 +2,14 @@
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { matchOperation } from '../../wire/match.ts';
 import { problemsOf } from '../../wire/request.ts';
+import { jsonAnswer, throttledMessage, type Answer } from '../answers/answer.ts';
+import { Refused } from '../answers/refused.ts';
 import { authorize, identify } from '../calls/access.ts';
-import { type Answer, jsonAnswer, throttledMessage } from '../answers/answer.ts';
-import { type Call, type IncomingRequest, readCall, type Target } from '../calls/call.ts';
+import { readCall, type Call, type IncomingRequest, type Target } from '../calls/call.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import type { HandlerContext } from '../handlers/define.ts';
-import { HANDLERS } from '../handlers/index.ts';
-import { Refused } from '../answers/refused.ts';
 import { settleEndpoints } from '../handlers/endpoint-groups.ts';
+import { HANDLERS } from '../handlers/index.ts';
 import { createValidator } from './validate.ts';
 import type { World } from './world.ts';
 

@@ -1,21 +1,21 @@
 /** A call's input against the contract's schemas, strictly: what the interface does not allow is refused. */
 import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
+import { isRecord } from '../../contract/is-record.ts';
+import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import {
   ENDPOINT_GROUP_PARAMETERS,
   endpointGroupParameters,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
-import { isRecord } from '../../contract/is-record.ts';
-import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import { coerceFields } from '../../wire/coerce.ts';
 import { problemsOf } from '../../wire/request.ts';
+import { Refused } from '../answers/refused.ts';
 import { findCaller } from '../calls/access.ts';
 import type { Call, Target } from '../calls/call.ts';
-import { refuseBadGroup } from '../handlers/endpoint-groups.ts';
 import type { Dialect } from '../dialect/dialect.ts';
-import { Refused } from '../answers/refused.ts';
-import type { State } from '../state/state.ts';
+import { refuseBadGroup } from '../handlers/endpoint-groups.ts';
 import { tfaSchemaRefusal } from '../handlers/tfa.ts';
+import type { State } from '../state/state.ts';
 
 type Validator = (call: Call, target: Target, state: State, nowMs: number) => Record<string, unknown>;
 

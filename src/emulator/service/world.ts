@@ -14,7 +14,7 @@ export interface World {
   state: State;
   readonly dialect: Dialect;
   /** Unix time in ms. */
-  now(): number;
+  readonly now: () => number;
   random: Random;
   readonly inferenceLog: InferenceLog;
   readonly signer: Signer;

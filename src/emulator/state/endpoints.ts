@@ -1,9 +1,10 @@
+/** Endpoint groups, their worker groups with their logs, and workers. A log is kept as what it grows by, not line by line. */
 import type {
   EndpointGroupParameters,
   EndpointState,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
-import type { LoadRecord } from './loads.ts';
 import type { StatusStep } from './instances.ts';
+import type { LoadRecord } from './loads.ts';
 
 export interface EndpointGroupRecord {
   readonly id: number;

@@ -1,3 +1,4 @@
+/** Instances, machines and what of them can be rented. The status of an instance is a function of the time. */
 import type { LaunchValues } from '../../contract/merge.ts';
 import type { InstanceStatus } from '../../contract/operations/instances/instance-list.ts';
 import type { MaintenanceWindow } from '../../contract/operations/machines.ts';

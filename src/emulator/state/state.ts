@@ -3,13 +3,13 @@
  * are changed in place, since copying a map at every heartbeat would cost O(n); in return every handler does
  * all its checks before its first change, so that a refused request leaves no trace.
  */
-import type { ApiKeyRecord, TeamRoleRecord, TfaState, UserRecord } from './users.ts';
+import type { TemplateFields } from '../../contract/operations/templates.ts';
 import type { DeploymentRecord } from './deployments.ts';
 import type { EndpointGroupRecord, WorkerGroupRecord, WorkerRecord } from './endpoints.ts';
 import type { InstanceRecord, MachineRecord, OfferRecord } from './instances.ts';
 import type { Settings } from './settings.ts';
 import type { RateLimitState, Traits } from './traits.ts';
-import type { TemplateFields } from '../../contract/operations/templates.ts';
+import type { ApiKeyRecord, TeamRoleRecord, TfaState, UserRecord } from './users.ts';
 
 export interface State {
   readonly settings: Settings;

@@ -1,4 +1,4 @@
-/** Users, and the roles of their teams. */
+/** Users, the roles of their teams, API keys, and what the service remembers about second factors. */
 
 export interface UserRecord {
   readonly id: number;

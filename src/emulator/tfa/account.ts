@@ -1,11 +1,11 @@
-/** The second factors of one user: which there are, and what of them is shown. Pure. */
+/** The second factors of one user: methods and their locks (§3), and backup codes (§2.4). Pure. */
+import { LIMITS } from '../../contract/limits.ts';
 import type { TfaMethod } from '../../contract/operations/tfa/tfa-status.ts';
 import type { TFA_STATUSES } from '../../contract/operations/users.ts';
 import { Refused } from '../answers/refused.ts';
-import type { Challenge, TfaAccount, TfaMethodRecord } from '../state/users.ts';
-import { LIMITS } from '../../contract/limits.ts';
 import type { Random } from '../random.ts';
 import type { State } from '../state/state.ts';
+import type { Challenge, TfaAccount, TfaMethodRecord } from '../state/users.ts';
 
 export function tfaStatusOf({ methods, legacy }: TfaAccount): (typeof TFA_STATUSES)[number] {
   if (methods.length > 0) return 'enabled';

@@ -1,7 +1,8 @@
 /** The two steps that open the 30-minute window in which a method may be added (§3, §4.4). Pure. */
-import type { Input } from '../../contract/operations.ts';
 import { LIMITS } from '../../contract/limits.ts';
+import type { Input } from '../../contract/operations.ts';
 import { Refused } from '../answers/refused.ts';
+import type { TfaMethodRecord } from '../state/users.ts';
 import { chooseMethod, invalidMethod, methodOf, requireUnlocked, useBackupCode } from './account.ts';
 import {
   challengeNotFound,
@@ -17,7 +18,6 @@ import {
   sendEmailCode,
   sendSmsCode,
 } from './sending.ts';
-import type { TfaMethodRecord } from '../state/users.ts';
 import { readTotpSecret } from './totp.ts';
 import { notConfigured, verifySentCode, verifyTotp } from './verify.ts';
 

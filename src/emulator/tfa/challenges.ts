@@ -3,11 +3,11 @@
  * that is too old stays known for a while, so that 2fa_expired can be told from challenge_not_found. Pure.
  */
 import { LIMITS } from '../../contract/limits.ts';
-import { Refused } from '../answers/refused.ts';
-import type { ApiKeyRecord, Challenge, Channel, SentCode, UserRecord } from '../state/users.ts';
 import type { OperationId } from '../../contract/operations.ts';
+import { Refused } from '../answers/refused.ts';
 import type { Random } from '../random.ts';
 import type { State } from '../state/state.ts';
+import type { ApiKeyRecord, Challenge, Channel, SentCode, UserRecord } from '../state/users.ts';
 
 const VALIDITY_MS = LIMITS.challengeValiditySeconds * 1000;
 const SECRET_BYTES = 16;

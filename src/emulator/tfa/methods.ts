@@ -1,6 +1,7 @@
 /** The list of an account's methods, as it grows, changes and shrinks (§3, §4.4). Pure. */
 import type { Input } from '../../contract/operations.ts';
 import { Refused } from '../answers/refused.ts';
+import type { TfaMethodRecord } from '../state/users.ts';
 import {
   chooseMethod,
   invalidMethod,
@@ -11,7 +12,6 @@ import {
 } from './account.ts';
 import { requireWindow } from './authorize.ts';
 import { challengeNotFound, findChallenge, liveCode, noteWrongCode, type TfaContext } from './challenges.ts';
-import type { TfaMethodRecord } from '../state/users.ts';
 import { missingPhone, phoneMismatch } from './sending.ts';
 import { periodOfCode, readTotpSecret } from './totp.ts';
 import { requireTfa, verifyProof, wrongCode, type Proof } from './verify.ts';

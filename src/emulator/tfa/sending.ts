@@ -1,6 +1,8 @@
-/** Sending codes, by SMS and by e-mail: what stands in the way, and the outbox that they end up in. Pure. */
+/** tfa/email/, tfa/sms/ and tfa/sms/resend/ (§4.4): what stands in the way of a code, and the outbox that it ends up in. Pure. */
 import type { Input, OperationId } from '../../contract/operations.ts';
 import { Refused } from '../answers/refused.ts';
+import type { Challenge, Channel, SentCode } from '../state/users.ts';
+import { invalidMethod, methodOf, methodOfPhone } from './account.ts';
 import {
   challengeNotFound,
   findChallenge,
@@ -11,8 +13,6 @@ import {
   requireVerifiedEmail,
   type TfaContext,
 } from './challenges.ts';
-import type { Challenge, Channel, SentCode } from '../state/users.ts';
-import { invalidMethod, methodOf, methodOfPhone } from './account.ts';
 
 /** Messages that the outbox keeps. */
 const OUTBOX_MESSAGES = 1_000;

@@ -1,6 +1,9 @@
-/** Verifying a second factor (§4.4, §5.7): a code with its secret, an authenticator's code, or a backup code. Pure. */
+/** Verifying a second factor (§4.4, §5.7), and the login and session that this gives (§5.4, §5.8). Pure. */
+import type { Input } from '../../contract/operations.ts';
 import type { TfaMethodName } from '../../contract/operations/tfa/tfa-fields.ts';
 import { Refused } from '../answers/refused.ts';
+import type { State } from '../state/state.ts';
+import type { Challenge, Channel, SessionRecord, TfaMethodRecord, UserRecord } from '../state/users.ts';
 import {
   chooseMethod,
   invalidMethod,
@@ -20,11 +23,8 @@ import {
   requireUnexpired,
   type TfaContext,
 } from './challenges.ts';
-import type { Challenge, Channel, SessionRecord, TfaMethodRecord, UserRecord } from '../state/users.ts';
 import { phoneMismatch } from './sending.ts';
 import { periodOfCode, readTotpSecret } from './totp.ts';
-import type { Input } from '../../contract/operations.ts';
-import type { State } from '../state/state.ts';
 
 export interface Proof {
   readonly tfa_method?: TfaMethodName | undefined;
