@@ -12,7 +12,7 @@ import { STATE, type State } from '../../scaling/planner/model/worker-pool.ts';
 import type { PlanResult } from '../../scaling/planner/result.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
 import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
-import type { WorkerPhase, WorkerRecord } from '../state/endpoints.ts';
+import type { WorkerRecord } from '../state/endpoints.ts';
 import { statusAt, type InstanceRecord } from '../state/instances.ts';
 import { Lives, type Cause, type SavedLives } from './lives.ts';
 import { LoadSource } from './load-source.ts';
@@ -241,7 +241,7 @@ export class Engine implements GroupObserver {
       if (worker && workerGroups.get(worker.groupId)?.endpointId === this.endpointId) continue;
       if (worker) worker.life = null;
       this.#requests.lose(place, this.#model.now);
-      this.#because('gone', () => this.#model.drop(place));
+      this.#because('gone', () => this.#model.put('none', { place }));
     }
   }
 
@@ -258,8 +258,8 @@ export class Engine implements GroupObserver {
     const isStopped = instance.intendedStatus === 'stopped';
     if (isStopped && !isCold) {
       this.#requests.lose(place, this.#model.now);
-      this.#because('halted', () => this.#model.halt(place));
-    } else if (!isStopped && isCold) this.#model.start(place);
+      this.#because('halted', () => this.#model.put('cold', { place }));
+    } else if (!isStopped && isCold) this.#model.put('starting', { place });
     else if (!isStopped && isBroken(instance, this.#site.msOf(this.#model.now))) this.#die(worker);
   }
 
@@ -271,7 +271,7 @@ export class Engine implements GroupObserver {
     const isStopped = instance.intendedStatus === 'stopped';
     const isRunning = statusAt(instance, nowMs) === 'running';
     if (!isStopped && !isRunning && (runsMs === null || isBroken(instance, nowMs))) return;
-    const phase: WorkerPhase = isStopped ? 'cold' : isRunning ? 'ready' : 'creating';
+    const phase = isStopped ? 'cold' : isRunning ? 'ready' : 'creating';
     worker.life = {
       phase,
       sinceMs: phase === 'creating' ? instance.stepsFromMs : nowMs,
@@ -280,7 +280,7 @@ export class Engine implements GroupObserver {
     };
     this.#adopted = worker;
     const readyMs = (runsMs ?? nowMs) + site.state.settings.workerModelLoadingSeconds * 1000;
-    this.#model.adopt(phase === 'ready' ? 'hot' : phase, site.secondsOf(readyMs));
+    this.#model.put(phase === 'ready' ? 'hot' : phase, { readyAt: site.secondsOf(readyMs) });
     this.#adopted = undefined;
     const endsMs = isStopped ? null : endsAtMs(instance);
     if (endsMs !== null) this.#lives.add({ at: site.secondsOf(endsMs), kind: 'die', worker: worker.id });
@@ -293,7 +293,7 @@ export class Engine implements GroupObserver {
     if (place === undefined) return;
     this.#deaths += 1;
     this.#story.died(id, this.#requests.lose(place, now), this.#site.msOf(now));
-    this.#because('died', () => this.#model.drop(place));
+    this.#because('died', () => this.#model.put('none', { place }));
   }
 
   /** Its server has crashed, and starts again. */
@@ -304,10 +304,11 @@ export class Engine implements GroupObserver {
     this.#errors += 1;
     this.#story.erred(worker, this.#requests.lose(place, now), this.#site.msOf(now));
     const { workerErrorSeconds, workerColdStartSeconds } = this.#site.state.settings;
-    this.#because('erred', () => this.#model.restart(place, workerErrorSeconds + workerColdStartSeconds));
+    const readyAt = now + workerErrorSeconds + workerColdStartSeconds;
+    this.#because('erred', () => this.#model.put('starting', { place, readyAt }));
   }
 
-  #because(cause: Cause | undefined, move: () => void): void {
+  #because(cause: Cause | undefined, move: () => unknown): void {
     this.#cause = cause;
     move();
     this.#cause = undefined;
