@@ -47,7 +47,16 @@ describe('the packed library', () => {
 
   test('carries the licences of what is bundled into it', () => {
     const text = readFileSync(join(root, 'dist/LICENSES.txt'), 'utf8');
-    for (const name of ['fastify', 'node-cron', 'pino', 'prom-client', 'undici', 'uplot', 'zod'])
+    for (const name of [
+      '@fastify/swagger-ui',
+      'fastify',
+      'node-cron',
+      'pino',
+      'prom-client',
+      'undici',
+      'uplot',
+      'zod',
+    ])
       expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\S+ \\(\\S+\\)\\n\\n.*(licen[cs]e|copyright)`, 'im'));
   });
 
