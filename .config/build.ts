@@ -81,17 +81,25 @@ async function bundle(options: BuildOptions) {
   return metafile;
 }
 
-// Files that are read as they are: the status page, the emulator's documentation, and the parts of the page of a plan.
-const READ = ['src/daemon/status/page', 'src/emulator/docs', 'src/cli/plan/report'];
+// Files that are read as they are: the status page, the parts of the page of a plan, and the emulator's Swagger UI.
+const READ = ['src/daemon/status/page', 'src/cli/plan/report'];
 for (const folder of READ) {
   cpSync(join(root, folder), out, { recursive: true, filter: (name) => !name.endsWith('.ts') });
 }
 for (const name of ['uPlot.iife.min.js', 'uPlot.min.css'])
   copyFileSync(join(root, 'node_modules/uplot/dist', name), join(out, name));
+// All of Swagger UI but a second copy of its code.
+cpSync(join(root, 'node_modules/@fastify/swagger-ui/static'), join(out, 'swagger-ui'), {
+  recursive: true,
+  filter: (name) => !name.endsWith('/swagger-ui.js'),
+});
 
 // uPlot comes as a file; it is in no bundle.
 const inputs = ['node_modules/uplot/', ...metafiles.flatMap((metafile) => Object.keys(metafile.inputs))];
-writeFileSync(join(out, 'LICENSES.txt'), licences(root, inputs));
+const swaggerUi = 'Swagger UI, in swagger-ui/ (Apache-2.0)\n\nCopyright 2020-2021 SmartBear Software Inc.\n';
+const apache = readFileSync(join(root, 'LICENSE'), 'utf8');
+const texts = [licences(root, inputs), `${swaggerUi}\n${apache}`];
+writeFileSync(join(out, 'LICENSES.txt'), texts.join(`\n${'-'.repeat(80)}\n\n`));
 
 const files = metafiles.flatMap((metafile) => Object.values(metafile.outputs));
 const bytes = files.reduce((sum, file) => sum + file.bytes, 0);

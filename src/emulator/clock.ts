@@ -9,35 +9,6 @@ export type ClockMode = 'real' | 'offset' | 'frozen';
 /** How the clock starts; times in ms since the Unix epoch. `frozen` stops at the real time of the start. */
 export type ClockStart = 'real' | 'frozen' | { readonly frozenAtMs: number } | { readonly offsetMs: number };
 
-export interface Clock {
-  /** Unix time in ms as the emulator sees it. */
-  now(): number;
-  readonly mode: ClockMode;
-  /** Distance from real time in ms. */
-  readonly offsetMs: number;
-  /** Stops the clock where it is, or at a Unix time in ms. */
-  freeze(atMs?: number): Promise<void>;
-  /** Lets a frozen clock run on from where it stands. */
-  resume(): void;
-  /** Runs at real time plus `ms`; 0 is real time again. */
-  offset(ms: number): Promise<void>;
-  /**
-   * Moves the clock by `ms` (not negative). Everything that falls due on the way happens in its order and at
-   * its time, before the promise resolves.
-   */
-  advance(ms: number): Promise<void>;
-}
-
-export interface ScheduledClock extends Clock, Disposable {
-  /** Runs `task` when the clock reaches `atMs`; returns what cancels it. */
-  schedule(atMs: number, task: () => void | Promise<void>): () => void;
-  /** Puts the clock back to how it started. */
-  reset(): void;
-  /** For snapshots: the reading of a frozen clock, or the offset of a running one. */
-  save(): Reading;
-  restore(reading: Reading): void;
-}
-
 /** What a clock shows: a frozen one a time, a running one its distance from real time; both in ms. */
 export type Reading = { readonly frozenAtMs: number } | { readonly offsetMs: number };
 
@@ -53,16 +24,13 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 const FIRST_STEP_MS = 60_000;
 const LONG_STEP_MS = 50;
 
-/** `onMove` is told before the clock jumps, so that what is due by then can be written down first. */
-export function createClock(
-  start: ClockStart = 'real',
-  onMove: (beforeMs: number) => void = () => {},
-  realNow: () => number = Date.now,
-): ScheduledClock {
-  return new MovableClock(start, onMove, realNow);
-}
+/** What a test does with it; only the emulator schedules, and keeps it in snapshots. */
+export type Clock = Pick<
+  ScheduledClock,
+  'now' | 'mode' | 'offsetMs' | 'freeze' | 'resume' | 'offset' | 'advance'
+>;
 
-class MovableClock implements ScheduledClock {
+export class ScheduledClock implements Disposable {
   readonly #start: ClockStart;
   readonly #onMove: (beforeMs: number) => void;
   readonly #realNow: () => number;
@@ -72,13 +40,19 @@ class MovableClock implements ScheduledClock {
   #timer: NodeJS.Timeout | undefined;
   #disposed = false;
 
-  constructor(start: ClockStart, onMove: (beforeMs: number) => void, realNow: () => number) {
+  /** `onMove` is told before the clock jumps, so that what is due by then can be written down first. */
+  constructor(
+    start: ClockStart = 'real',
+    onMove: (beforeMs: number) => void = () => {},
+    realNow: () => number = Date.now,
+  ) {
     this.#start = start;
     this.#onMove = onMove;
     this.#realNow = realNow;
     this.#reading = readingOf(start, realNow);
   }
 
+  /** Unix time in ms as the emulator sees it. */
   now(): number {
     const reading = this.#reading;
     return 'frozenAtMs' in reading ? reading.frozenAtMs : this.#realNow() + reading.offsetMs;
@@ -89,32 +63,41 @@ class MovableClock implements ScheduledClock {
     return this.#reading.offsetMs === 0 ? 'real' : 'offset';
   }
 
+  /** Distance from real time in ms. */
   get offsetMs(): number {
     const reading = this.#reading;
     return 'frozenAtMs' in reading ? reading.frozenAtMs - this.#realNow() : reading.offsetMs;
   }
 
+  /** Stops the clock where it is, or at a Unix time in ms. */
   async freeze(atMs = this.now()): Promise<void> {
     this.#set({ frozenAtMs: this.now() });
     await this.#travel(atMs);
     this.#set({ frozenAtMs: atMs });
   }
 
+  /** Lets a frozen clock run on from where it stands. */
   resume(): void {
     const reading = this.#reading;
     if ('frozenAtMs' in reading) this.#set({ offsetMs: reading.frozenAtMs - this.#realNow() });
   }
 
+  /** Runs at real time plus `ms`; 0 is real time again. */
   async offset(ms: number): Promise<void> {
     await this.#travel(this.#realNow() + ms);
     this.#set({ offsetMs: ms });
   }
 
+  /**
+   * Moves the clock by `ms` (not negative). Everything that falls due on the way happens in its order and at
+   * its time, before the promise resolves.
+   */
   async advance(ms: number): Promise<void> {
     if (!(ms >= 0)) throw new RangeError(`advance by ${ms} ms: a clock advances by 0 or more`);
     await this.#travel(this.now() + ms);
   }
 
+  /** Runs `task` when the clock reaches `atMs`; returns what cancels it. */
   schedule(atMs: number, task: Due['task']): () => void {
     const entry = { atMs, task };
     const index = this.#due.findIndex((other) => other.atMs > atMs);
@@ -127,10 +110,12 @@ class MovableClock implements ScheduledClock {
     };
   }
 
+  /** Puts the clock back to how it started. */
   reset(): void {
     this.#set(readingOf(this.#start, this.#realNow));
   }
 
+  /** For snapshots: the reading of a frozen clock, or the offset of a running one. */
   save(): Reading {
     return this.#reading;
   }

@@ -47,7 +47,16 @@ describe('the packed library', () => {
 
   test('carries the licences of what is bundled into it', () => {
     const text = readFileSync(join(root, 'dist/LICENSES.txt'), 'utf8');
-    for (const name of ['fastify', 'node-cron', 'pino', 'prom-client', 'undici', 'uplot', 'zod'])
+    for (const name of [
+      '@fastify/swagger-ui',
+      'fastify',
+      'node-cron',
+      'pino',
+      'prom-client',
+      'undici',
+      'uplot',
+      'zod',
+    ])
       expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\S+ \\(\\S+\\)\\n\\n.*(licen[cs]e|copyright)`, 'im'));
   });
 
@@ -114,7 +123,8 @@ describeWith(
       );
       await using program = startProgram(node(), [bin, 'emulator'], {}, project);
       const [, url = ''] = await program.seen(/listening on (\S+)/);
-      expect((await fetch(`${url}/docs`)).status).toBe(200);
+      for (const path of ['', '/json', '/static/swagger-ui-bundle.js', '/static/swagger-ui.css'])
+        expect((await fetch(`${url}/docs${path}`)).status).toBe(200);
       const env = { PILOTLIGHT_BASE_URL: url, PILOTLIGHT_API_KEY: 'emulator-key' };
       await using beat = startProgram(node(), [bin, 'deployment', 'heartbeat', '42', '--json'], env, project);
       expect([await beat.exit, beat.stdout()]).toEqual([0, '{"success":true,"deployment_id":42}\n']);

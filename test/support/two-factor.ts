@@ -1,17 +1,12 @@
 /** The emulated service without its sockets, with users of every kind that §5 and §7 speak of. */
 import { LIMITS } from '../../src/contract/limits.ts';
 import { operationOf, type OperationId } from '../../src/contract/operations.ts';
-import { specDialect } from '../../src/emulator/dialect/spec.ts';
-import type { Dialect } from '../../src/emulator/dialect/dialect.ts';
+import { type Dialect, specDialect } from '../../src/emulator/dialect/dialect.ts';
 import type { Seed, SettingsInput } from '../../src/emulator/index.ts';
-import { createRandom } from '../../src/emulator/random.ts';
 import { buildState } from '../../src/emulator/seed/build.ts';
-import { createService, type World } from '../../src/emulator/service/service.ts';
-import { settle } from '../../src/emulator/service/settle.ts';
-import { inspectOutbox, inspectTwoFactor, totpHelper } from '../../src/emulator/inspect/two-factor.ts';
-import { createSigner } from '../../src/emulator/serverless/signature.ts';
-import { createFleets } from '../../src/emulator/fleet/fleets.ts';
-import { createInferenceLog } from '../../src/emulator/worker-log/inference-log.ts';
+import { inspect } from '../../src/emulator/admin/routes.ts';
+import { createService } from '../../src/emulator/service/service.ts';
+import { createWorld, settle } from '../../src/emulator/service/world.ts';
 
 export const MINUTE = 60_000;
 export const CHALLENGE_MS = LIMITS.challengeValiditySeconds * 1000;
@@ -105,18 +100,10 @@ export type Lab = ReturnType<typeof createLab>;
 
 export function createLab(settings: SettingsInput = {}, dialect: Dialect = specDialect, seed = TFA_SEED) {
   let nowMs = NOON;
-  const world: World = {
-    state: buildState(seed, settings, nowMs),
-    dialect,
-    now: () => nowMs,
-    random: createRandom(1),
-    signer: createSigner(),
-    inferenceLog: createInferenceLog(),
-    fleets: createFleets(),
-  };
+  const world = createWorld(buildState(seed, settings, nowMs), dialect, () => nowMs);
   const service = createService(world);
-  const outbox = inspectOutbox(world);
-  const totp = totpHelper(world);
+  const inspected = inspect(world);
+  const { outbox } = inspected;
 
   /** A request as it comes from the wire; `key` null: without a Bearer. */
   function send(method: string, url: string, bodyText: string, key: string | null): Answered {
@@ -158,9 +145,7 @@ export function createLab(settings: SettingsInput = {}, dialect: Dialect = specD
     ok,
     sent,
     authorize,
-    outbox,
-    totp,
-    tfa: inspectTwoFactor(world),
+    ...inspected,
     now: () => nowMs,
     /** Moves the clock, back too, as the emulator's own does. */
     advance(ms: number) {

@@ -5,7 +5,7 @@
 import { problemsOf } from '../../wire/request.ts';
 import { DEFAULT_SEED } from '../../emulator/seed/default.ts';
 import type { Seed } from '../../emulator/seed/schema.ts';
-import { loadSchema, type LoadInput } from '../../emulator/state/endpoints/loads.ts';
+import { type LoadInput, loadSchema } from '../../emulator/state/loads.ts';
 import { RecordedLoad } from '../../scaling/planner/load/load.ts';
 import { InputError } from '../input-error.ts';
 import { openTrace } from '../plan/trace/trace.ts';

@@ -1,29 +1,200 @@
-/** What is asked of endpoints, and what their engines make of it. */
+/** Endpoints, what is asked of them and what their engines make of it; worker groups and their logs. */
 import * as z from 'zod';
-import { loadSchema } from '../state/endpoints/loads.ts';
-import { bodyRoute, route, type AdminParts, type AdminRoute } from './route.ts';
+import {
+  endpointActivity,
+  loadView,
+  type EndpointActivity,
+  type EndpointLoadView,
+} from '../fleet/engine-view.ts';
+import { noteEvent } from '../fleet/story.ts';
+import { newWorker } from '../fleet/workers.ts';
+import { endpointWorkers, groupView } from '../handlers/endpoint-groups.ts';
+import { deleteWorkerGroup } from '../handlers/workergroups.ts';
+import { workerGroupOf } from '../seed/build.ts';
+import { workerGroupEntry } from '../seed/schema.ts';
+import type { EndpointGroupRecord, WorkerGroupRecord } from '../state/endpoints.ts';
+import { loadRecord, loadSchema, type LoadInput } from '../state/loads.ts';
+import type { State } from '../state/state.ts';
+import {
+  appendLines,
+  clearLog,
+  firstRetained,
+  growthRate,
+  lineCount,
+  linesBetween,
+  setGrowthRate,
+  writeText,
+} from '../worker-log/group-log.ts';
+import { existing, Inspection } from './inspection.ts';
+import { bodyRoute, route, type AdminRoute } from './route.ts';
+
+export type EndpointGroupView = ReturnType<typeof groupView>;
+
+export class EndpointGroups extends Inspection {
+  /** With all defaults filled in. */
+  list(): EndpointGroupView[] {
+    return [...this.settled.endpointGroups.values()].map(groupView);
+  }
+
+  /** What is asked of one, by id or name, and what its engine made of it. @throws RangeError for one that does not exist */
+  get(named: number | string): EndpointActivity {
+    const state = this.settled;
+    const endpoint = endpointNamed(state, named);
+    const workers = endpointWorkers(state, endpoint.id);
+    const engine = this.world.fleets.of(endpoint.id);
+    return endpointActivity(endpoint, workers, engine, { state, nowMs: this.world.now() });
+  }
+}
+
+/** Requests that come by themselves, from now on. An endpoint is named by id or name. */
+export class Loads extends Inspection {
+  #revision = 0;
+
+  list(): EndpointLoadView[] {
+    return [...this.settled.endpointGroups.values()].map((endpoint) => this.#view(endpoint));
+  }
+
+  /** In place of the one that it has. @throws RangeError for an endpoint that does not exist */
+  set(named: number | string, load: LoadInput): EndpointLoadView {
+    const state = this.settled;
+    const endpoint = endpointNamed(state, named);
+    const parsed = loadSchema.parse(load);
+    this.#revision = Math.max(this.#revision, endpoint.load?.revision ?? 0) + 1;
+    const around = { sinceMs: this.world.now(), revision: this.#revision, seed: state.settings.randomSeed };
+    this.#change(endpoint, loadRecord(parsed, around), `another load: ${parsed.shape}`);
+    return this.#view(endpoint);
+  }
+
+  /** Of all endpoints if none is named. */
+  stop(named?: number | string): void {
+    const state = this.settled;
+    const stopped = named === undefined ? [...state.endpointGroups.values()] : [endpointNamed(state, named)];
+    for (const endpoint of stopped) if (endpoint.load) this.#change(endpoint, null, 'the load is stopped');
+  }
+
+  /** At once: the clock may be moved next. */
+  #change(endpoint: EndpointGroupRecord, load: EndpointGroupRecord['load'], text: string): void {
+    endpoint.load = load;
+    noteEvent(endpoint, text, this.world.now());
+    void this.settled;
+  }
+
+  #view(endpoint: EndpointGroupRecord): EndpointLoadView {
+    return loadView(endpoint, this.world.fleets.of(endpoint.id));
+  }
+}
+
+function endpointNamed(state: State, named: number | string): EndpointGroupRecord {
+  for (const endpoint of state.endpointGroups.values()) {
+    if (endpoint.id === Number(named) || endpoint.parameters.endpoint_name === named) return endpoint;
+  }
+  throw new RangeError(`no endpoint group ${named}`);
+}
+
+export interface WorkerGroupView {
+  readonly id: number;
+  /** Finished lines written so far, also those that the service no longer has. */
+  readonly lineCount: number;
+  /** Index of the first line that the service still has. */
+  readonly firstRetained: number;
+  readonly linesPerSecond: number;
+}
+
+/** `emulator.workergroups.append(7, ['a line'])` */
+export class WorkerGroups extends Inspection {
+  get(id: number): WorkerGroupView {
+    const { log } = this.#group(id);
+    const nowMs = this.world.now();
+    return {
+      id,
+      lineCount: lineCount(log, nowMs),
+      firstRetained: firstRetained(log, nowMs),
+      linesPerSecond: growthRate(log),
+    };
+  }
+
+  list(): WorkerGroupView[] {
+    return [...this.settled.workerGroups.keys()].map((id) => this.get(id));
+  }
+
+  add(group: z.input<typeof workerGroupEntry>): void {
+    const { workers, ...entry } = workerGroupEntry.parse(group);
+    const state = this.settled;
+    const record = workerGroupOf({ workers, ...entry }, this.owner, state.settings, this.world.now());
+    state.workerGroups.set(entry.id, record);
+    for (const worker of workers) state.workers.set(worker, newWorker(worker, entry.id));
+  }
+
+  remove(id: number): void {
+    deleteWorkerGroup(this.settled, id);
+  }
+
+  /** Writes whole lines now. */
+  append(id: number, lines: readonly string[]): void {
+    appendLines(this.#group(id).log, lines, this.world.now());
+  }
+
+  /** Writes text as a process does; what follows the last line break stays unfinished. Needs a rate of 0. */
+  write(id: number, text: string): void {
+    writeText(this.#group(id).log, text, this.world.now());
+  }
+
+  /** Lines per second from now on; 0 stops the growth. */
+  setRate(id: number, linesPerSecond: number): void {
+    const group = this.#group(id);
+    group.linesPerSecond = linesPerSecond;
+    setGrowthRate(group.log, linesPerSecond, this.world.now());
+  }
+
+  /** The true log: lines `from` to `to` (excluded) by index, as far as they are retained. */
+  lines(id: number, from = 0, to = Infinity): string[] {
+    return linesBetween(this.#group(id).log, from, to, this.world.now(), this.world.inferenceLog);
+  }
+
+  /** Throws away what was written so far, as when a worker is replaced. */
+  clear(id: number): void {
+    clearLog(this.#group(id).log, this.world.now());
+  }
+
+  #group(id: number): WorkerGroupRecord {
+    return existing(this.settled.workerGroups, id, 'worker group');
+  }
+}
 
 const endpointName = z.union([z.string().min(1), z.int()]).describe('name or id of the endpoint group');
 /** Which endpoint, and beside it the load as a seed has it. */
 const endpointLoad = z.looseObject({ endpoint: endpointName });
+const lines = z.union([z.strictObject({ lines: z.array(z.string()) }), z.strictObject({ text: z.string() })]);
+const rate = z.strictObject({ linesPerSecond: z.number().nonnegative() });
 
-export function fleetRoutes({ endpointGroups, load }: AdminParts): AdminRoute[] {
+export function workerGroupRoutes(workergroups: WorkerGroups): AdminRoute[] {
+  return [
+    bodyRoute('POST /workergroups/{id}/lines', 'writes lines, or text', lines, ({ id, body }) => {
+      if ('lines' in body) workergroups.append(id, body.lines);
+      else workergroups.write(id, body.text);
+    }),
+    route('DELETE /workergroups/{id}/lines', 'throws its log away', ({ id }) => workergroups.clear(id)),
+    bodyRoute('PUT /workergroups/{id}/rate', 'lines per second from now on', rate, ({ id, body }) =>
+      workergroups.setRate(id, body.linesPerSecond),
+    ),
+  ];
+}
+
+export function loadRoutes(endpointGroups: EndpointGroups, load: Loads): AdminRoute[] {
   return [
     route(
-      'GET',
-      '/endpoint-groups/{endpoint}',
+      'GET /endpoint-groups/{endpoint}',
       'by id or name: load, workers, queue times, worker seconds since its engine began',
-      ({ params }) => endpointGroups.get(params['endpoint'] ?? ''),
+      ({ name }) => endpointGroups.get(name),
     ),
-    route('GET', '/load', 'the load of each endpoint', () => ({ loads: load.list() })),
+    route('GET /load', 'the load of each endpoint', () => ({ loads: load.list() })),
     bodyRoute(
-      'PUT',
-      '/load',
+      'PUT /load',
       'another load from now on: endpoint, shape, rate …, as in a seed',
       endpointLoad,
       ({ body: { endpoint, ...given } }) => load.set(endpoint, loadSchema.parse(given)),
     ),
-    route('DELETE', '/load', 'no load any more; of one alone with ?endpoint=', ({ query }) =>
+    route('DELETE /load', 'no load any more; of one alone with ?endpoint=', ({ query }) =>
       load.stop(query['endpoint']),
     ),
   ];

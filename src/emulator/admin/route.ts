@@ -1,29 +1,24 @@
-/** What a route of the admin API is, and what it works on. */
-import type { z } from 'zod';
-import type { Clock } from '../clock.ts';
-import type { Control } from '../service/control.ts';
-import type { DialectName } from '../dialect/dialect.ts';
-import type { Faults } from '../faults/injector.ts';
-import type { ApiKeys } from '../inspect/api-keys.ts';
-import type { Deployments } from '../inspect/deployments.ts';
-import type { EndpointGroups, Loads } from '../inspect/endpoint-groups.ts';
-import type { Instances } from '../inspect/instances.ts';
-import type { Machines } from '../inspect/machines.ts';
-import type { WorkerGroups } from '../inspect/worker-groups.ts';
-import type { Resources } from '../inspect/resources.ts';
-import type { Journal } from '../journal/journal.ts';
-import type { TraitSwitches } from '../inspect/traits.ts';
-import type { World } from '../service/service.ts';
-import type { Outbox, TotpHelper, TwoFactor } from '../inspect/two-factor.ts';
+/**
+ * The admin API under `/_emulator/`, for those who are not in process: JSON in, JSON out. A refusal is 400
+ * `{error, msg, problems: [{field, message}]}`. `GET /_emulator/` lists the routes.
+ */
+import * as z from 'zod';
+import { createMatcher } from '../../wire/match.ts';
+import { problemsOf } from '../../wire/request.ts';
+import { jsonAnswer, type Answer } from '../answers/answer.ts';
+import { TraitsError } from '../seed/file.ts';
 
-export interface AdminRequest<Body = unknown> {
-  readonly params: Readonly<Record<string, string>>;
+interface AdminRequest<Body = unknown> {
+  /** The parameter of the path, as it is written. */
+  readonly name: string;
+  /** The same as a number. @throws Error if it is not an integer */
+  readonly id: number;
   readonly query: Readonly<Record<string, string>>;
   readonly body: Body;
 }
 
 export interface AdminRoute {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: string;
   /** Below `/_emulator`. */
   readonly path: string;
   readonly summary: string;
@@ -31,50 +26,96 @@ export interface AdminRoute {
   run(request: AdminRequest): unknown;
 }
 
-/** What the admin API works on: the in-process API. */
-export interface AdminParts extends Resources {
-  readonly dialect: DialectName;
-  readonly world: World;
-  readonly control: Control;
-  readonly clock: Clock;
-  readonly faults: Faults;
-  readonly journal: Journal;
-  readonly apiKeys: ApiKeys;
-  readonly deployments: Deployments;
-  readonly workergroups: WorkerGroups;
-  readonly instances: Instances;
-  readonly machines: Machines;
-  readonly endpointGroups: EndpointGroups;
-  readonly load: Loads;
-  readonly traits: TraitSwitches;
-  readonly outbox: Outbox;
-  readonly totp: TotpHelper;
-  readonly tfa: TwoFactor;
-}
-
-export function route(
-  method: AdminRoute['method'],
-  path: string,
-  summary: string,
-  run: (request: AdminRequest) => unknown,
-): AdminRoute {
+/** `address` is method and path: `GET /deployments/{id}`. */
+export function route(address: string, summary: string, run: (request: AdminRequest) => unknown): AdminRoute {
+  const [method = '', path = ''] = address.split(' ');
   return { method, path, summary, run };
 }
 
 /** A route whose body has been parsed by `body` when it runs. */
 export function bodyRoute<Schema extends z.ZodType>(
-  method: AdminRoute['method'],
-  path: string,
+  address: string,
   summary: string,
   body: Schema,
   run: (request: AdminRequest<z.output<Schema>>) => unknown,
 ): AdminRoute {
-  return { method, path, summary, body, run: (request) => run(request as AdminRequest<z.output<Schema>>) };
+  return { ...route(address, summary, (request) => run(request as AdminRequest<z.output<Schema>>)), body };
 }
 
-/** @throws Error for an `{id}` in the path that is no integer */
-export function idOf(params: Readonly<Record<string, string>>): number {
-  const id = Number(params['id']);
-  if (!Number.isSafeInteger(id)) throw new Error(`id: "${params['id']}" is no integer`);
-  return id;
+export interface AdminApi {
+  /** Whether a URL belongs to it. */
+  owns(url: string): boolean;
+  /** Never rejects. */
+  answer(method: string, url: string, bodyText: string): Promise<Answer>;
+}
+
+const PREFIX = '/_emulator';
+
+export function createAdminApi(routes: readonly AdminRoute[]): AdminApi {
+  const match = createMatcher(
+    routes.map((each) => ({ method: each.method, path: PREFIX + each.path, value: each })),
+  );
+  const overview = routes.map(({ method, path, summary }) => ({ method, path: PREFIX + path, summary }));
+
+  return {
+    owns: (url) => url.startsWith(PREFIX) && /^(?:$|[/?])/.test(url.slice(PREFIX.length)),
+    async answer(method, url, bodyText) {
+      const { pathname, searchParams } = new URL(url, 'http://emulator');
+      if (method === 'GET' && /^\/_emulator\/?$/.test(pathname)) return jsonAnswer(200, { routes: overview });
+      const found = match(method, pathname);
+      if (!found) return unknownRoute(method, pathname);
+      try {
+        const { value, params } = found;
+        const body: unknown = value.body ? value.body.parse(readJson(bodyText)) : undefined;
+        const result = await value.run(requestOf(params, Object.fromEntries(searchParams), body));
+        return jsonAnswer(200, result ?? { ok: true });
+      } catch (error) {
+        return refusal(error);
+      }
+    },
+  };
+
+  function unknownRoute(method: string, path: string): Answer {
+    const methods = match.methodsOf(path);
+    const known =
+      methods.length > 0 ? `it knows ${methods.join(', ')} here` : 'GET /_emulator/ lists what it knows';
+    return jsonAnswer(404, { error: 'not_found', msg: `no admin route ${method} ${path}; ${known}` });
+  }
+}
+
+function requestOf(params: Readonly<Record<string, string>>, query: AdminRequest['query'], body: unknown) {
+  const [name = ''] = Object.values(params);
+  return {
+    name,
+    get id() {
+      if (Number.isSafeInteger(Number(name))) return Number(name);
+      throw new Error(`id: "${name}" is no integer`);
+    },
+    query,
+    body,
+  };
+}
+
+function readJson(text: string): unknown {
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new Error(`body: not JSON: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function refusal(error: unknown): Answer {
+  if (error instanceof TraitsError) {
+    const problems = error.problems.map(({ field, message }) => ({ field, message }));
+    return jsonAnswer(400, { error: 'bad_request', msg: error.message, problems });
+  }
+  if (!(error instanceof z.ZodError)) {
+    const missing = error instanceof RangeError && error.message.startsWith('no ');
+    const msg = error instanceof Error ? error.message : String(error);
+    return jsonAnswer(missing ? 404 : 400, { error: missing ? 'not_found' : 'bad_request', msg });
+  }
+  const problems = problemsOf(error, undefined).map(({ field, message }) => ({ field, message }));
+  const msg = problems.map(({ field, message }) => `${field || 'body'}: ${message}`).join('; ');
+  return jsonAnswer(400, { error: 'bad_request', msg, problems });
 }

@@ -1,3 +1,6 @@
+import type { ThrottleShape } from '../state/settings.ts';
+import type { ThrottledBody } from '../state/traits.ts';
+
 /** An HTTP answer before it is on the wire. */
 export interface Answer {
   readonly status: number;
@@ -25,4 +28,56 @@ function headerText(reason: string): string {
     .replaceAll('§', 'section ')
     .replaceAll(/[^\x20-\x7e]+/g, ' ')
     .slice(0, 500);
+}
+
+const WORDS = 'API requests too frequent';
+
+/** `verbose`: the JSON error body carries `success: false`. */
+export function throttledAnswer(
+  shape: ThrottleShape,
+  thresholdSeconds: number | undefined,
+  verbose: boolean,
+): Answer {
+  const message = throttledMessage(thresholdSeconds);
+  switch (shape) {
+    case 'text':
+      return textAnswer(429, 'text/plain; charset=utf-8', message);
+    case 'detail':
+      // As the service does: here without the colon.
+      return jsonAnswer(429, { detail: message.replace(':', '') });
+    case 'error': {
+      const body = { error: 'rate_limited', msg: message };
+      return jsonAnswer(429, verbose ? { success: false, ...body } : body);
+    }
+  }
+}
+
+/** What a 429 of the rate limit says. */
+interface Throttling {
+  readonly retryAfterSeconds: number;
+  /** Size of the bucket that is empty. */
+  readonly limit: number;
+  /** From token to token. */
+  readonly thresholdSeconds: number;
+}
+
+/** All bodies except the JSON error body, which the dialect writes. */
+export function limitedAnswer(
+  body: Exclude<ThrottledBody, 'error'>,
+  { retryAfterSeconds, limit, thresholdSeconds }: Throttling,
+): Answer {
+  if (body === 'plain') return throttledAnswer('text', undefined, true);
+  if (body === 'threshold') return throttledAnswer('text', thresholdSeconds, true);
+  if (body === 'detail') return throttledAnswer('detail', thresholdSeconds, true);
+  const told = { retry_after: retryAfterSeconds, limit, remaining: 0 };
+  return jsonAnswer(429, { error: 'HTTPTooManyRequests', msg: WORDS, ...told });
+}
+
+export function throttledMessage(thresholdSeconds: number | undefined): string {
+  return thresholdSeconds === undefined ? WORDS : `${WORDS}: endpoint threshold=${decimal(thresholdSeconds)}`;
+}
+
+/** With a decimal point, as the service writes it: 3.0, 0.25. */
+function decimal(seconds: number): string {
+  return Number.isInteger(seconds) ? seconds.toFixed(1) : String(seconds);
 }

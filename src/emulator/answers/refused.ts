@@ -1,9 +1,9 @@
-/** How the emulated service says no: thrown by what finds the error, made an answer by the dialect. */
+/** How the emulated service says no: a handler or a check throws it, and the dialect makes it an answer. */
 import { ERRORS, type Actor, type ErrorCode } from '../../contract/errors.ts';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { ThrottleShape } from '../state/settings.ts';
 
-export interface RefusedOptions {
+interface RefusedOptions {
   /** Further fields of the error body, e.g. `fail_count`. */
   readonly fields?: Readonly<Record<string, unknown>>;
   /** For `x-emulator-reason`: the field and the rule; the message when absent. */
@@ -47,4 +47,15 @@ export class Refused extends PilotlightError {
   get actor(): Actor {
     return ERRORS[this.code].actor;
   }
+}
+
+/** The input breaks a rule: `image: needed without a template`. */
+export function badRequest(field: string, rule: string): Refused {
+  const reason = `${field}: ${rule}`;
+  return new Refused('bad_request', rule.startsWith(field) ? rule : reason, { reason });
+}
+
+/** The account has no such thing: `what` is its kind with its id or name, `field` the one that names it. */
+export function notFound(what: string, field = 'id', code: ErrorCode = 'not_found'): Refused {
+  return new Refused(code, `no ${what}`, { reason: `${field}: this account has no ${what}` });
 }

@@ -2,10 +2,9 @@
 import type { Base, Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { Refused } from '../answers/refused.ts';
-import type { ApiKeyRecord } from '../state/api-keys.ts';
 import type { State } from '../state/state.ts';
-import type { UserRecord } from '../state/users.ts';
-import { findSession } from '../tfa/login.ts';
+import type { ApiKeyRecord, UserRecord } from '../state/users.ts';
+import { findSession, userOfSecret } from '../tfa/verify.ts';
 
 /** The value of `Authorization: Bearer …`; undefined without one. */
 export function bearerOf(authorization: string | undefined): string | undefined {
@@ -17,7 +16,7 @@ export function bearerOf(authorization: string | undefined): string | undefined 
  * @throws Refused auth_error without a key or with an expired session, invalid_key for one that is unknown,
  * was reset or was deleted
  */
-export function authenticate(
+function authenticate(
   state: State,
   bearer: string | undefined,
   nowMs: number,
@@ -105,4 +104,30 @@ function granted(permissions: Readonly<Record<string, unknown>>): Set<string> {
   const { api } = permissions;
   const nested = isRecord(api) ? Object.keys(api).filter((name) => api[name] !== false) : [];
   return new Set([...flags, ...nested].flatMap((name) => FLAG_GRANTS[name] ?? name));
+}
+
+export interface Identity {
+  readonly key: ApiKeyRecord;
+  readonly user: UserRecord;
+  /** Known by a secret alone; `key` then grants nothing. */
+  readonly loggedOut: boolean;
+}
+
+/**
+ * On whose behalf a call is made: by key, or for some operations of 2FA by the `secret` of a login (§5.7).
+ * @throws Refused what authenticate and userOfSecret throw
+ */
+export function identify(
+  state: State,
+  { verification, base }: Operation,
+  { bearer, secret }: { readonly bearer: string | undefined; readonly secret: unknown },
+  nowMs: number,
+): Identity {
+  if (bearer !== undefined || !verification.secretAlone) {
+    return { ...authenticate(state, bearer, nowMs, base), loggedOut: false };
+  }
+  const user = userOfSecret(state, secret, nowMs);
+  // Below 0, where no API key can be; its own for each user, since minimum intervals go by it.
+  const key = { id: -1_000_000 - user.id, name: 'tfa_secret', userId: user.id, permissions: {}, team: false };
+  return { key, user, loggedOut: true };
 }

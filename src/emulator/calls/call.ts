@@ -2,10 +2,10 @@
 import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
-import { bearerOf, keyNamed } from './access.ts';
 import type { RouteMatch } from '../../wire/match.ts';
-import type { ApiKeyRecord } from '../state/api-keys.ts';
 import type { State } from '../state/state.ts';
+import type { ApiKeyRecord } from '../state/users.ts';
+import { bearerOf, keyNamed } from './access.ts';
 
 /** What a path leads to: an operation, perhaps under another name and in another form. */
 export interface Target {

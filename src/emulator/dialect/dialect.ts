@@ -1,9 +1,10 @@
-/** What differs between the two dialects; they are in spec.ts and public.ts. */
+/** What differs between the two dialects, and the first of them: exactly what the interface states. */
 import type { Operation } from '../../contract/define.ts';
 import type { OperationId } from '../../contract/operations.ts';
-import type { Answer } from '../answers/answer.ts';
-import type { Addresses, Call, Target } from '../calls/call.ts';
+import { matchOperation } from '../../wire/match.ts';
+import { jsonAnswer, type Answer } from '../answers/answer.ts';
 import type { Refused } from '../answers/refused.ts';
+import type { Addresses, Call, Target } from '../calls/call.ts';
 import type { State } from '../state/state.ts';
 
 export type DialectName = 'spec' | 'public';
@@ -26,3 +27,26 @@ export interface Dialect extends Addresses {
   success(target: Target, body: unknown, call: Call): Answer;
   refusal(operation: Operation | undefined, refused: Refused, call: Call): Answer;
 }
+
+export const specDialect: Dialect = {
+  name: 'spec',
+  strict: true,
+  keyAnywhere: false,
+  match(method, path) {
+    const match = matchOperation(method, path);
+    return match && { value: { id: match.value }, params: match.params };
+  },
+  knows: (operation) => operation.origin === 'interface',
+  adapt: (_id, _operation, body) => body,
+  adaptQuery: (_operation, query) => query,
+  success: (_target, body) => jsonAnswer(200, body),
+  refusal(operation, refused) {
+    const { code, message, status, fields, reason } = refused;
+    // §7: errors of the serverless address are {error_msg}.
+    const body =
+      operation?.base === 'serverless'
+        ? { error_msg: message, ...fields }
+        : { error: code, msg: message, ...fields };
+    return jsonAnswer(status, body, reason);
+  },
+};

@@ -2,18 +2,16 @@
  * The public service's way of speaking the interface (src/contract/README.md), so that its existing clients run
  * against the emulator unmodified: laxer about what it takes, and wordier in what it answers.
  */
-import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
-import { LIMITS } from '../../contract/limits.ts';
-import type { OperationId } from '../../contract/operations.ts';
-import { matchOperation } from '../../wire/match.ts';
-import { jsonAnswer } from '../answers/answer.ts';
-import type { Call } from '../calls/call.ts';
-import { throttledAnswer } from '../answers/throttled.ts';
-import { matchAlias } from './aliases.ts';
-import { Refused } from '../answers/refused.ts';
-import type { Dialect, Requester } from './dialect.ts';
-import { shownTemplates, withTemplateId } from './public-templates.ts';
 import { isRecord } from '../../contract/is-record.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
+import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
+import { createMatcher, matchOperation } from '../../wire/match.ts';
+import { jsonAnswer, throttledAnswer } from '../answers/answer.ts';
+import { Refused } from '../answers/refused.ts';
+import type { Alias, Call } from '../calls/call.ts';
+import { findOwnTemplate } from '../handlers/templates.ts';
+import type { Dialect, Requester } from './dialect.ts';
 import { readTexts, tolerate } from './tolerate.ts';
 
 /** Fields that public clients may leave out. */
@@ -97,4 +95,86 @@ function withEndTimes(id: OperationId, body: unknown): unknown {
   return (body as MaintenanceWindow[]).map((window) =>
     Object.assign({}, window, { end_time: window.start_time + window.duration_hours * 3600 }),
   );
+}
+
+/** `select_cols` is a JSON list of columns, or `*` for all; without it all come. */
+function shownTemplates(
+  { templates }: Readonly<Record<string, unknown>>,
+  query: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  const rows = Array.isArray(templates) ? templates.filter(isRecord) : [];
+  const columns = columnsOf(query['select_cols']);
+  const shown = columns === undefined ? rows : rows.map((row) => pick(row, columns));
+  return { templates_found: rows.length, templates: shown };
+}
+
+/** A deletion that names the hash, as one by the numeric id. @throws Refused not_found */
+function withTemplateId(
+  body: Record<string, unknown>,
+  { state, userId }: Requester,
+): Record<string, unknown> {
+  const { hash_id: hashId, ...rest } = body;
+  if (typeof hashId !== 'string' || (rest['template_id'] ?? null) !== null) return body;
+  const template = userId === undefined ? undefined : findOwnTemplate(state, hashId, userId);
+  if (template) return { ...rest, template_id: template.id };
+  throw new Refused('not_found', `no template with hash_id ${hashId}`, {
+    reason: 'hash_id: no template of this account has it',
+  });
+}
+
+function columnsOf(text: string | undefined): string[] | undefined {
+  if (text === undefined) return undefined;
+  const columns: string[] = text.match(/[\w*]+/g) ?? [];
+  return columns.length === 0 || columns.includes('*') ? undefined : columns;
+}
+
+function pick(row: Readonly<Record<string, unknown>>, columns: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(row).filter(([name]) => columns.includes(name)));
+}
+
+const ALIASES: readonly Alias[] = [
+  {
+    method: 'GET',
+    path: '/api/v0/machines/maintenances',
+    id: 'machines.maintenances',
+    publicSpacingMs: 2000,
+    body: ({ machine_ids: listed }, state) => ({
+      // `?owner=me` alone asks for all machines of the account.
+      machine_ids: listed === undefined ? [...state.machines.keys()] : parseList(listed),
+    }),
+  },
+  ...older('/api/v0/autojobs/', '/api/v0/workergroups/'),
+  {
+    method: 'POST',
+    path: '/get_autogroup_logs/',
+    id: 'workergroups.logs',
+    answer: ({ logs }) => ({ info0: logs, info1: withoutRedraws(logs), trace: '', debug: '' }),
+  },
+];
+
+const matchAlias = createMatcher(
+  ALIASES.map((alias) => ({ method: alias.method, path: alias.path, value: { id: alias.id, alias } })),
+);
+
+/** The operations below one path, at the path that they had before. */
+function older(was: string, is: string): Alias[] {
+  return OPERATION_IDS.flatMap((id) => {
+    const { method, path } = operationOf(id);
+    if (!path.startsWith(is)) return [];
+    const spacing = id === 'workergroups.create' ? { publicSpacingMs: 4000 } : {};
+    return [{ method, path: was + path.slice(is.length), id, ...spacing }];
+  });
+}
+
+function parseList(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** The less detailed level of a log: of a line that was redrawn in place, such as a progress bar, the last state. */
+function withoutRedraws(logs: unknown): unknown {
+  return typeof logs === 'string' ? logs.replaceAll(/[^\n]*\r(?=[^\n])/g, '') : logs;
 }

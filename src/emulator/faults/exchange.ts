@@ -1,12 +1,11 @@
 /** One exchange with its faults: when the change is made, what is sent, and how the connection ends. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { jsonAnswer, textAnswer, type Answer } from '../answers/answer.ts';
-import type { DecisiveFault, FaultRecord, LatencyFault, Strikes } from './faults.ts';
+import { jsonAnswer, textAnswer, throttledAnswer, type Answer } from '../answers/answer.ts';
 import type { Random } from '../random.ts';
-import { throttledAnswer } from '../answers/throttled.ts';
+import type { DecisiveFault, FaultRecord, LatencyFault, Strikes } from './faults.ts';
 
-export interface ExchangeParts {
+interface ExchangeParts {
   readonly raw: ServerResponse;
   readonly random: Random;
   /** Whether error bodies carry `success: false`. */

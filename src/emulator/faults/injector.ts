@@ -1,5 +1,6 @@
 /** The faults in force: adding and clearing them, requests that hang, and the listener that refuses. */
 import type { ScheduledClock } from '../clock.ts';
+import type { Random } from '../random.ts';
 import {
   faultSchema,
   isActive,
@@ -10,7 +11,6 @@ import {
   type Strikes,
   type Subject,
 } from './faults.ts';
-import type { Random } from '../random.ts';
 
 /** A fault as it was given, with what has become of it. */
 export type FaultView = Fault & {
@@ -29,25 +29,7 @@ export interface FaultHandle extends AsyncDisposable {
   clear(): Promise<void>;
 }
 
-export interface Faults {
-  /**
-   * Puts a fault in force; resolves when it is (a refused listener is closed by then).
-   * @throws z.ZodError, or an Error for a key that does not exist
-   */
-  add(fault: FaultInput): Promise<FaultHandle>;
-  /** Lifts one fault, or all: what hangs is answered, what refused listens again by then. */
-  clear(faultId?: string): Promise<void>;
-  list(): FaultView[];
-}
-
-export interface FaultInjector extends Faults {
-  /** Which faults strike a request; undefined when there are none at all. */
-  strike(subject: Subject): Strikes | undefined;
-  /** Resolves when the fault is lifted. */
-  lifted(faultId: string): Promise<void>;
-}
-
-export interface FaultInjectorParts {
+interface FaultInjectorParts {
   readonly clock: ScheduledClock;
   readonly random: Random;
   /** Name of a key by its name or value; undefined for one that does not exist. */
@@ -56,11 +38,10 @@ export interface FaultInjectorParts {
   readonly listen: (open: boolean) => Promise<void>;
 }
 
-export function createFaultInjector(parts: FaultInjectorParts): FaultInjector {
-  return new ActiveFaults(parts);
-}
+/** What a test does; the server alone asks which faults strike. */
+export type Faults = Omit<FaultInjector, 'strike' | 'lifted'>;
 
-class ActiveFaults implements FaultInjector {
+export class FaultInjector {
   readonly #parts: FaultInjectorParts;
   readonly #records = new Map<string, FaultRecord>();
   /** Fault → what lets go of the requests that hang on it. */
@@ -73,6 +54,10 @@ class ActiveFaults implements FaultInjector {
     this.#parts = parts;
   }
 
+  /**
+   * Puts a fault in force; resolves when it is (a refused listener is closed by then).
+   * @throws z.ZodError, or an Error for a key that does not exist
+   */
   async add(input: FaultInput): Promise<FaultHandle> {
     const fault = this.#withKeyName(faultSchema.parse(input));
     this.#lastId += 1;
@@ -97,6 +82,7 @@ class ActiveFaults implements FaultInjector {
     };
   }
 
+  /** Lifts one fault, or all: what hangs is answered, what refused listens again by then. */
   async clear(faultId?: string): Promise<void> {
     for (const id of faultId === undefined ? [...this.#records.keys()] : [faultId]) {
       for (const cancel of this.#timers.get(id) ?? []) cancel();
@@ -115,12 +101,14 @@ class ActiveFaults implements FaultInjector {
     });
   }
 
+  /** Which faults strike a request; undefined when there are none at all. */
   strike(subject: Subject): Strikes | undefined {
     if (this.#records.size === 0) return undefined;
     const { clock, random } = this.#parts;
     return selectFaults([...this.#records.values()], subject, clock.now(), random);
   }
 
+  /** Resolves when the fault is lifted. */
   lifted(faultId: string): Promise<void> {
     const record = this.#records.get(faultId);
     // It may have been lifted between the request's arrival and its coming here.

@@ -1,14 +1,13 @@
 /** An endpoint as a test sees it: what is asked of it, what its engine does, what came of it. Pure. */
 import type { PlanResult } from '../../scaling/planner/result.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
-import type { EndpointGroupRecord } from '../state/endpoints/endpoint-groups.ts';
-import type { LoadRecord } from '../state/endpoints/loads.ts';
+import type { EndpointGroupRecord, WorkerRecord } from '../state/endpoints.ts';
+import type { LoadRecord } from '../state/loads.ts';
 import type { State } from '../state/state.ts';
-import type { WorkerRecord } from '../state/endpoints/workers.ts';
 import type { Engine } from './engine.ts';
 import { workerStatus } from './workers.ts';
 
-export type LoadShown = Readonly<Record<string, number | string | boolean>>;
+type LoadShown = Readonly<Record<string, number | string | boolean>>;
 
 export interface EndpointLoadView {
   readonly id: number;

@@ -3,118 +3,162 @@
  * and of /route/, whose moves become those of workers and instances of the state. It runs when somebody looks: whatever
  * time has passed since is made up for then, in order, so that a frozen clock can be moved by a day.
  */
+import type { Observation } from '../../scaling/planner/model/demand.ts';
+import { GroupModel, type SavedGroup } from '../../scaling/planner/model/group.ts';
+import type { Decision, GroupObserver } from '../../scaling/planner/model/observer.ts';
+import { PlanStats, type SavedStats } from '../../scaling/planner/model/stats.ts';
+import type { WorkerCounts } from '../../scaling/planner/model/time-series.ts';
+import { STATE, type State } from '../../scaling/planner/model/worker-pool.ts';
 import type { PlanResult } from '../../scaling/planner/result.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
 import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
-import type { WorkerRecord } from '../state/endpoints/workers.ts';
-import { engineParts, savedParts, type EngineParts, type SavedParts } from './engine-parts.ts';
-import { adjustWorkers } from './life/adjustment.ts';
-import type { FailureCounts } from './life/failures.ts';
-import { parametersIn } from './plan-settings.ts';
-import { shareOf } from './requests/asked-load.ts';
-import { LoadSource } from './requests/load-source.ts';
-import type { Surroundings } from './site.ts';
-import type { Ticket } from './tickets.ts';
-import { NO_LOAD, type WorkerLoad } from './worker-view.ts';
-import { deleteInstance } from './workers.ts';
+import type { WorkerRecord } from '../state/endpoints.ts';
+import { statusAt, type InstanceRecord } from '../state/instances.ts';
+import { Lives, type Cause, type SavedLives } from './lives.ts';
+import { LoadSource } from './load-source.ts';
+import { Requests, shareOf, type SavedRequests, type Ticket } from './requests.ts';
+import { parametersIn, planSettingsOf, Site, type Surroundings } from './site.ts';
+import { followWork, Story } from './story.ts';
+import { deleteInstance, endsAtMs, NO_LOAD, runsFromMs, type WorkerLoad } from './workers.ts';
 
 export interface SavedEngine {
   readonly endpointId: number;
   readonly epochMs: number;
-  readonly parts: SavedParts;
+  readonly parameters: ResolvedParameters;
+  readonly group: SavedGroup;
+  readonly stats: SavedStats;
+  readonly lives: SavedLives;
+  readonly requests: SavedRequests;
+  readonly deaths: number;
+  readonly errors: number;
   readonly load: { readonly revision: number; readonly taken: number } | null;
 }
 
-/** Requests and workers that no statistics of a plan know: a plan has no worker that dies, and no end of its queue. */
-export interface EngineCounts extends FailureCounts {
+/** What no statistics of a plan know: a plan has no worker that fails, and no end of its queue. */
+interface EngineCounts {
+  /** Requests that a worker had when it failed or was stopped, and those that came when too many waited. */
   readonly lost: number;
   readonly refused: number;
+  /** Workers whose machine is gone, and those whose server has crashed. */
+  readonly deaths: number;
+  readonly errors: number;
 }
 
-export class Engine {
+export class Engine implements GroupObserver {
   readonly endpointId: number;
   readonly epochMs: number;
-  readonly #parts: EngineParts;
+  /** A plan with these does what this engine does. */
+  readonly settings: PlanSettings;
+  readonly #site: Site;
+  readonly #story: Story;
+  readonly #lives: Lives;
+  readonly #requests: Requests;
+  readonly #stats: PlanStats;
+  readonly #model: GroupModel;
+  #parameters: ResolvedParameters;
   #load: LoadSource | undefined;
+  #deaths: number;
+  #errors: number;
+  /** Of the move that the model is being told to make. */
+  #cause: Cause | undefined;
+  #adopted: WorkerRecord | undefined;
 
   /** Begins at `epochMs`, or goes on where another left off. */
   constructor(around: Surroundings, epochMs: number, saved?: SavedEngine) {
-    const { endpoint, workers } = around;
+    const { endpoint, state, workers } = around;
     this.endpointId = endpoint.id;
     this.epochMs = epochMs;
-    this.#parts = engineParts(around, epochMs, saved?.parts);
+    this.settings = planSettingsOf(state.settings, endpoint.id);
+    this.#parameters = saved?.parameters ?? parametersIn(around);
+    this.#site = new Site(around, epochMs);
+    this.#story = new Story(this.#site);
+    this.#lives = new Lives(this.#site, this.#story, this.settings.seed + 1, saved?.lives);
+    this.#requests = new Requests(saved?.requests);
+    this.#stats = new PlanStats(this.#parameters, this.settings, false, saved?.stats);
+    const [parameters, settings, mostWaiting] = [
+      this.#parameters,
+      this.settings,
+      state.settings.requestsWaitingMost,
+    ];
+    this.#model = new GroupModel({ parameters, settings, observer: this, mostWaiting }, saved?.group);
+    this.#deaths = saved?.deaths ?? 0;
+    this.#errors = saved?.errors ?? 0;
     if (saved?.load && endpoint.load?.revision === saved.load.revision) {
       this.#load = new LoadSource(endpoint.load, epochMs, saved.load.taken);
     }
-    if (!saved && endpoint.established && workers.length === 0) this.#parts.group.model.place();
+    if (!saved && endpoint.established && workers.length === 0) this.#model.place();
   }
 
   save(): SavedEngine {
-    const { endpointId, epochMs } = this;
     const load = this.#load ? { revision: this.#load.record.revision, taken: this.#load.taken } : null;
-    return { endpointId, epochMs, parts: savedParts(this.#parts), load };
-  }
-
-  /** A plan with these does what this engine does. */
-  get settings(): PlanSettings {
-    return this.#parts.settings;
+    return {
+      endpointId: this.endpointId,
+      epochMs: this.epochMs,
+      parameters: this.#parameters,
+      group: this.#model.save(),
+      stats: this.#stats.save(),
+      lives: this.#lives.save(),
+      requests: this.#requests.save(),
+      deaths: this.#deaths,
+      errors: this.#errors,
+      load,
+    };
   }
 
   /**
-   * First what others have changed since the last time, at the time of that: whoever changes something has had the
-   * engine settled just before. Then everything that is due by now.
+   * First what others have changed since the last time, at the time of that: who changes something has had the engine
+   * settled just before. Then everything that is due by now.
    */
   settle(around: Surroundings, nowMs: number): void {
-    this.#parts.site.look(around);
+    Object.assign(this.#site, around);
     this.#adjust();
-    this.#run(this.#parts.site.secondsOf(nowMs));
+    this.#run(this.#site.secondsOf(nowMs));
   }
 
   /** Its workers are no longer its own. */
   release(): void {
-    for (const worker of this.#parts.site.workers) worker.life = null;
+    for (const worker of this.#site.workers) worker.life = null;
   }
 
   /** A request that asks for a worker for the first time; it waits while none has room. */
-  request(cost: number, patienceSeconds: number): Ticket {
-    const { endpoint } = this.#parts.site;
-    const { now } = this.#parts.group.model;
+  request(cost: number, patience: number): Ticket {
+    const { endpoint } = this.#site;
+    const { now } = this.#model;
     endpoint.requests += 1;
-    const ticket = this.#parts.requests.open(endpoint.requests, cost, { now, patience: patienceSeconds });
-    if (ticket.state === 'waiting') this.#parts.group.model.arrive(now, cost, ticket.request);
+    const ticket = this.#requests.open(endpoint.requests, cost, { now, patience });
+    if (ticket.state === 'waiting') this.#model.arrive(now, cost, ticket.request);
     return ticket;
   }
 
-  /** One that has asked before, and goes on waiting; undefined where it is not known any more. */
-  again(request: number, patienceSeconds: number): Ticket | undefined {
+  /** A request that has asked before, and goes on waiting; undefined if it is not known any more. */
+  again(request: number, patience: number): Ticket | undefined {
     const ticket = this.ticket(request);
-    if (ticket) ticket.expiresAt = this.#parts.group.model.now + patienceSeconds;
+    if (ticket) ticket.expiresAt = this.#model.now + patience;
     return ticket;
   }
 
   ticket(request: number): Ticket | undefined {
-    return this.#parts.requests.get(request, this.#parts.group.model.now);
+    return this.#requests.ticket(request, this.#model.now);
   }
 
   /** Requests that wait for a worker. */
   get waiting(): number {
-    return this.#parts.group.model.waiting;
+    return this.#model.waiting;
   }
 
   /** Requests of /route/ that workers answer just now. */
   get working(): number {
-    return this.#parts.requests.answered;
+    return this.#requests.answered;
   }
 
   get counts(): EngineCounts {
-    const { lost, refused } = this.#parts.requests;
-    return { lost, refused, ...this.#parts.failures.counts };
+    const { lost, refused } = this.#requests;
+    return { lost, refused, deaths: this.#deaths, errors: this.#errors };
   }
 
   /** Estimated load and what ready workers can do, units/s. */
   get estimate(): { readonly load: number; readonly capacity: number } {
-    const { load, workers } = this.#parts.group.model;
-    return { load, capacity: workers.capacity };
+    return { load: this.#model.load, capacity: this.#model.workers.capacity };
   }
 
   /** Requests of the load that have come so far. */
@@ -124,67 +168,221 @@ export class Engine {
 
   /** What came of it so far, as a plan says it. */
   result(): PlanResult {
-    const { now, workers, totals } = this.#parts.group.model;
-    this.#parts.stats.workersUntil(now, workers);
-    return this.#parts.stats.result(totals);
+    this.#stats.workersUntil(this.#model.now, this.#model.workers);
+    return this.#stats.result(this.#model.totals);
   }
 
   /** What a worker reports. */
   loadOf(worker: WorkerRecord): WorkerLoad {
-    const { model } = this.#parts.group;
-    const place = this.#parts.roster.placeOf(worker.id);
+    const place = this.#lives.placeOf(worker.id);
     if (place === undefined) return NO_LOAD;
-    const places = Array.from(this.#parts.roster, ([each]) => each);
-    return this.#parts.asked.of(
-      shareOf(place, places, model),
-      this.#parts.requests.unfinished(place, model.now),
+    const share = shareOf(
+      place,
+      Array.from(this.#lives, ([each]) => each),
+      this.#model,
     );
-  }
-
-  #adjust(): void {
-    const { endpoint } = this.#parts.site;
-    const parameters = parametersIn(this.#parts.site);
-    if (!same(parameters, this.#parts.group.parameters)) this.#parts.group.setParameters(parameters);
-    adjustWorkers(this.#parts);
-    this.#parts.group.setState(endpoint.state);
-    if (endpoint.load?.revision !== this.#load?.record.revision) {
-      this.#load = endpoint.load ? new LoadSource(endpoint.load, this.epochMs) : undefined;
-      if (endpoint.load) this.#parts.asked.begin();
-    }
+    return this.#requests.loadOf(share, this.#requests.unfinished(place, this.#model.now));
   }
 
   #run(to: number): void {
-    const { model } = this.#parts.group;
     for (;;) {
       const arrival = this.#load?.nextAt ?? Infinity;
-      const at = Math.min(arrival, this.#parts.agenda.nextAt);
+      const at = Math.min(arrival, this.#lives.nextDue);
       if (at > to) break;
       // A clock that was set back and forth again may have left some behind.
-      const then = Math.max(at, model.now);
-      if (arrival <= this.#parts.agenda.nextAt) this.#arrive(then);
+      const then = Math.max(at, this.#model.now);
+      if (arrival <= this.#lives.nextDue) this.#takeFromLoad(then);
       else this.#carryOutDue(then);
     }
-    if (to > model.now) model.advance(to);
+    if (to > this.#model.now) this.#model.advance(to);
   }
 
-  #arrive(at: number): void {
+  #takeFromLoad(at: number): void {
     const work = this.#load?.nextWork ?? 0;
     this.#load?.shift();
-    this.#parts.group.model.arrive(at, work);
+    this.#model.arrive(at, work);
   }
 
   #carryOutDue(at: number): void {
-    this.#parts.group.model.advance(at);
-    const due = this.#parts.agenda.take();
-    const worker = due && this.#parts.site.state.workers.get(due.worker);
+    this.#model.advance(at);
+    const due = this.#lives.takeDue();
+    const worker = due && this.#site.state.workers.get(due.worker);
     if (!worker) return;
-    if (due.kind === 'die') this.#parts.failures.die(worker);
-    else if (due.kind === 'err') this.#parts.failures.err(worker);
-    else if (due.kind === 'destroy') this.#parts.lives.destroy(worker, at);
-    else deleteInstance(this.#parts.site.state, worker.id);
+    if (due.kind === 'die') this.#die(worker);
+    else if (due.kind === 'err') this.#err(worker);
+    else if (due.kind === 'destroy') this.#lives.destroy(worker, at);
+    else deleteInstance(this.#site.state, worker.id);
+  }
+
+  // What others than the engine have done since it looked last. The model follows.
+
+  #adjust(): void {
+    const { endpoint, workers } = this.#site;
+    const parameters = parametersIn(this.#site);
+    if (JSON.stringify(parameters) !== JSON.stringify(this.#parameters)) {
+      this.#parameters = parameters;
+      this.#model.setParameters(parameters);
+      this.#stats.setParameters(parameters);
+    }
+    this.#forgetWorkers();
+    for (const worker of workers) this.#adjustWorker(worker);
+    const cause = endpoint.state === 'stopped' ? 'halted' : undefined;
+    this.#because(cause, () => this.#model.setState(endpoint.state));
+    if (endpoint.load?.revision === this.#load?.record.revision) return;
+    this.#load = endpoint.load ? new LoadSource(endpoint.load, this.epochMs) : undefined;
+    if (endpoint.load) this.#requests.beginLoad();
+  }
+
+  /** Those that somebody has deleted, or given to another endpoint. */
+  #forgetWorkers(): void {
+    const { workers, workerGroups } = this.#site.state;
+    for (const [place, id] of this.#lives) {
+      const worker = workers.get(id);
+      if (worker && workerGroups.get(worker.groupId)?.endpointId === this.endpointId) continue;
+      if (worker) worker.life = null;
+      this.#requests.lose(place, this.#model.now);
+      this.#because('gone', () => this.#model.put('none', { place }));
+    }
+  }
+
+  /** It is taken in, or does what its instance was told to. */
+  #adjustWorker(worker: WorkerRecord): void {
+    const instance = this.#site.state.instances.get(worker.id);
+    if (!instance) return;
+    const place = this.#lives.placeOf(worker.id);
+    if (place === undefined) {
+      if (worker.life === null) this.#adopt(worker, instance);
+      return;
+    }
+    const isCold = worker.life?.phase === 'cold';
+    const isStopped = instance.intendedStatus === 'stopped';
+    if (isStopped && !isCold) {
+      this.#requests.lose(place, this.#model.now);
+      this.#because('halted', () => this.#model.put('cold', { place }));
+    } else if (!isStopped && isCold) this.#model.put('starting', { place });
+    else if (!isStopped && isBroken(instance, this.#site.msOf(this.#model.now))) this.#die(worker);
+  }
+
+  /** A worker that was there before the engine looked: it is what its instance is. One that never will run stays out. */
+  #adopt(worker: WorkerRecord, instance: InstanceRecord): void {
+    const site = this.#site;
+    const nowMs = site.msOf(this.#model.now);
+    const runsMs = runsFromMs(instance);
+    const isStopped = instance.intendedStatus === 'stopped';
+    const isRunning = statusAt(instance, nowMs) === 'running';
+    if (!isStopped && !isRunning && (runsMs === null || isBroken(instance, nowMs))) return;
+    const phase = isStopped ? 'cold' : isRunning ? 'ready' : 'creating';
+    worker.life = {
+      phase,
+      sinceMs: phase === 'creating' ? instance.stepsFromMs : nowMs,
+      readyMs: phase === 'ready' ? (runsMs ?? nowMs) : null,
+      startedMs: instance.stepsFromMs,
+    };
+    this.#adopted = worker;
+    const readyMs = (runsMs ?? nowMs) + site.state.settings.workerModelLoadingSeconds * 1000;
+    this.#model.put(phase === 'ready' ? 'hot' : phase, { readyAt: site.secondsOf(readyMs) });
+    this.#adopted = undefined;
+    const endsMs = isStopped ? null : endsAtMs(instance);
+    if (endsMs !== null) this.#lives.add({ at: site.secondsOf(endsMs), kind: 'die', worker: worker.id });
+  }
+
+  /** Its machine is gone. */
+  #die({ id }: WorkerRecord): void {
+    const { now } = this.#model;
+    const place = this.#lives.placeOf(id);
+    if (place === undefined) return;
+    this.#deaths += 1;
+    this.#story.died(id, this.#requests.lose(place, now), this.#site.msOf(now));
+    this.#because('died', () => this.#model.put('none', { place }));
+  }
+
+  /** Its server has crashed, and starts again. */
+  #err(worker: WorkerRecord): void {
+    const { now } = this.#model;
+    const place = this.#lives.placeOf(worker.id);
+    if (place === undefined) return;
+    this.#errors += 1;
+    this.#story.erred(worker, this.#requests.lose(place, now), this.#site.msOf(now));
+    const { workerErrorSeconds, workerColdStartSeconds } = this.#site.state.settings;
+    const readyAt = now + workerErrorSeconds + workerColdStartSeconds;
+    this.#because('erred', () => this.#model.put('starting', { place, readyAt }));
+  }
+
+  #because(cause: Cause | undefined, move: () => unknown): void {
+    this.#cause = cause;
+    move();
+    this.#cause = undefined;
+  }
+
+  // What the model tells.
+
+  arrived(atSeconds: number, work: number): void {
+    this.#requests.arrived(work);
+    this.#stats.arrived(atSeconds, work);
+  }
+
+  workersUntil(toSeconds: number, workers: WorkerCounts): void {
+    this.#stats.workersUntil(toSeconds, workers);
+  }
+
+  begun(arrivedSeconds: number, waited: number): void {
+    this.#stats.begun(arrivedSeconds, waited);
+  }
+
+  taken(request: number, work: number, place: number, ends: number): void {
+    const worker = this.#lives.workerAt(place) ?? 0;
+    const seconds = (work * this.settings.slots) / this.#model.speedOf(place);
+    this.#requests.taken(request, { place, worker }, { ends, seconds, now: this.#model.now });
+  }
+
+  abandoned(arrivedSeconds: number, work: number, request: number): void {
+    this.#stats.abandoned(arrivedSeconds, work);
+    this.#requests.abandon(request);
+  }
+
+  refused(_atSeconds: number, _work: number, request: number): void {
+    this.#requests.refuse(request);
+  }
+
+  waits(request: number, atSeconds: number): boolean {
+    return this.#requests.waits(request, atSeconds);
+  }
+
+  looked(observed: Observation, atSeconds: number): void {
+    this.#requests.looked(observed.load, this.settings.controlSeconds);
+    this.#story.looked(observed, this.#site.msOf(atSeconds));
+    this.#followWork(observed.load > 0 || observed.waitingRequests > 0, atSeconds);
+  }
+
+  decided(decision: Decision): void {
+    this.#story.decided(decision);
+  }
+
+  carriedOut(atSeconds: number): void {
+    this.#story.carriedOut(this.#parameters, this.settings, this.#site.msOf(atSeconds));
+  }
+
+  moved(place: number, from: State, to: State, atSeconds: number): void {
+    const [speed, cause, adopted] = [this.#model.speedOf(place), this.#cause, this.#adopted];
+    this.#lives.moved({ place, speed, from, to, atSeconds, cause, adopted });
+  }
+
+  /** The logs of its worker groups grow as fast as their workers serve; if there never was a load they are left alone. */
+  #followWork(busy: boolean, atSeconds: number): void {
+    if (!this.#requests.everLoaded) return;
+    const { state, groups } = this.#site;
+    const serving = new Map<number, number>();
+    for (const [place, id] of this.#lives) {
+      const placeState = this.#model.stateOf(place);
+      if (placeState !== STATE.hot && placeState !== STATE.draining) continue;
+      const group = state.workers.get(id)?.groupId ?? 0;
+      serving.set(group, (serving.get(group) ?? 0) + 1);
+    }
+    const atMs = this.#site.msOf(atSeconds);
+    for (const group of groups) followWork(group, serving.get(group.id) ?? 0, busy, atMs);
   }
 }
 
-function same(one: ResolvedParameters, other: ResolvedParameters): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+function isBroken(instance: InstanceRecord, nowMs: number): boolean {
+  return ['exited', 'offline', 'unknown'].includes(statusAt(instance, nowMs));
 }

@@ -1,8 +1,11 @@
-/** Where an engine works: its endpoint with all that belongs to it as of the last look, and the time it counts from. */
-import type { EndpointGroupRecord } from '../state/endpoints/endpoint-groups.ts';
+/** Where an engine works: its endpoint with all that belongs to it as of the last look, and what it plans with. */
+import { planSettings, type PlanSettings } from '../../scaling/planner/settings.ts';
+import { resolveDefaults } from '../../scaling/rules/check.ts';
+import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
+import { mixSeeds } from '../random.ts';
+import type { EndpointGroupRecord, WorkerGroupRecord, WorkerRecord } from '../state/endpoints.ts';
+import type { Settings } from '../state/settings.ts';
 import type { State } from '../state/state.ts';
-import type { WorkerGroupRecord } from '../state/endpoints/worker-groups.ts';
-import type { WorkerRecord } from '../state/endpoints/workers.ts';
 
 /** As of one moment. */
 export interface Surroundings {
@@ -14,34 +17,19 @@ export interface Surroundings {
 }
 
 export class Site implements Surroundings {
-  /** When the engine began: its seconds count from then. */
+  state: State;
+  endpoint: EndpointGroupRecord;
+  groups: readonly WorkerGroupRecord[];
+  workers: readonly WorkerRecord[];
+  /** When the engine began, Unix ms: its seconds count from then. */
   readonly epochMs: number;
-  #around: Surroundings;
 
-  constructor(around: Surroundings, epochMs: number) {
-    this.#around = around;
+  constructor({ state, endpoint, groups, workers }: Surroundings, epochMs: number) {
+    this.state = state;
+    this.endpoint = endpoint;
+    this.groups = groups;
+    this.workers = workers;
     this.epochMs = epochMs;
-  }
-
-  /** From now on it is like this. */
-  look(around: Surroundings): void {
-    this.#around = around;
-  }
-
-  get state(): State {
-    return this.#around.state;
-  }
-
-  get endpoint(): EndpointGroupRecord {
-    return this.#around.endpoint;
-  }
-
-  get groups(): readonly WorkerGroupRecord[] {
-    return this.#around.groups;
-  }
-
-  get workers(): readonly WorkerRecord[] {
-    return this.#around.workers;
   }
 
   msOf(seconds: number): number {
@@ -51,4 +39,50 @@ export class Site implements Surroundings {
   secondsOf(ms: number): number {
     return (ms - this.epochMs) / 1000;
   }
+}
+
+/** Of each endpoint its worker groups and workers, in one go over all. */
+export function surroundings(state: State): Surroundings[] {
+  const groups = Map.groupBy(state.workerGroups.values(), ({ endpointId }) => endpointId);
+  const workers = Map.groupBy(
+    state.workers.values(),
+    ({ groupId }) => state.workerGroups.get(groupId)?.endpointId ?? null,
+  );
+  return Array.from(state.endpointGroups.values(), (endpoint) => ({
+    state,
+    endpoint,
+    groups: groups.get(endpoint.id) ?? [],
+    workers: workers.get(endpoint.id) ?? [],
+  }));
+}
+
+/** What the emulator has, as the planner takes it: a plan with these settings does what the emulator does. */
+export function planSettingsOf(settings: Settings, endpointId: number): PlanSettings {
+  const {
+    workerPerformanceLeast: least,
+    instanceCreatedSeconds,
+    instanceLoadingSeconds,
+    workerModelLoadingSeconds,
+  } = settings;
+  return planSettings({
+    performance: { least, most: Math.max(least, settings.workerPerformanceMost) },
+    slots: settings.workerSlots,
+    startSeconds: instanceCreatedSeconds + instanceLoadingSeconds + workerModelLoadingSeconds,
+    coldStartSeconds: settings.workerColdStartSeconds,
+    priceHot: (settings.workerPriceLeast + settings.workerPriceMost) / 2,
+    controlSeconds: settings.engineDecisionSeconds,
+    loadWindowSeconds: settings.engineLoadWindowSeconds,
+    scaleDownSeconds: settings.engineScaleDownSeconds,
+    destroySeconds: settings.engineDestroySeconds,
+    giveUpSeconds: settings.requestGiveUpSeconds,
+    // Endpoints differ in what chance gives them.
+    seed: mixSeeds(settings.randomSeed, endpointId),
+  });
+}
+
+export function parametersIn({ state, endpoint, groups }: Surroundings): ResolvedParameters {
+  const parameters = resolveDefaults(endpoint.parameters);
+  // Without a worker group there is nothing to recruit for, and machines are not without end.
+  const most = groups.length > 0 ? state.settings.workersMost : 0;
+  return { ...parameters, max_workers: Math.min(parameters.max_workers, most) };
 }

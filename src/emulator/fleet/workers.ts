@@ -2,14 +2,11 @@
  * Workers, pure: each runs on an instance. What moves one is the engine of its endpoint; without one it is what its
  * instance is.
  */
+import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import { createRandom, mixSeeds } from '../random.ts';
-import { startingSteps, statusAt } from '../resources/instances.ts';
-import { returnOffer } from '../resources/offers.ts';
-import type { InstanceRecord } from '../state/instances.ts';
-import { nextId } from '../state/next-id.ts';
-import type { State } from '../state/state.ts';
-import type { WorkerGroupRecord } from '../state/endpoints/worker-groups.ts';
-import type { WorkerRecord } from '../state/endpoints/workers.ts';
+import type { WorkerGroupRecord, WorkerRecord } from '../state/endpoints.ts';
+import { startingSteps, statusAt, type InstanceRecord } from '../state/instances.ts';
+import { nextId, type State } from '../state/state.ts';
 
 /** Of each worker that is made here: those of one RTX 4090. */
 const GPU = { name: 'RTX 4090', ramMb: 24_564, dlperf: 96 } as const;
@@ -62,16 +59,11 @@ export function recruitWorker(state: State, group: WorkerGroupRecord, nowMs: num
   return worker;
 }
 
-/** Destroys them and their instances. */
-export function destroyWorkers(state: State, workers: readonly WorkerRecord[]): void {
-  for (const { id } of workers) deleteInstance(state, id);
-}
-
 /** With the worker that runs on it; its offer is free again. */
 export function deleteInstance(state: State, id: number): void {
   state.workers.delete(id);
   state.instances.delete(id);
-  returnOffer(state, id);
+  for (const offer of state.offers.values()) if (offer.rentedBy === id) offer.rentedBy = null;
 }
 
 /** As the engine names it. */
@@ -170,4 +162,67 @@ export function endsAtMs({ steps, stepsFromMs }: InstanceRecord): number | null 
     if (status === 'running') return atMs;
   }
   return null;
+}
+
+/** What is asked of a worker, and what it does. Work units a second. */
+export interface WorkerLoad {
+  /** In the last interval between two looks of the engine. */
+  readonly now: number;
+  readonly average: number;
+  readonly requests: number;
+  readonly works: boolean;
+}
+
+export const NO_LOAD: WorkerLoad = { now: 0, average: 0, requests: 0, works: false };
+
+/** What a worker is taken to be able to do before it has measured itself: a guess from its hardware. */
+function guessedPerformance({ settings }: State): number {
+  return (settings.workerPerformanceLeast + settings.workerPerformanceMost) / 2;
+}
+
+/** `origin`: where the emulator is reached. */
+export function workerView(
+  record: WorkerRecord,
+  state: State,
+  nowMs: number,
+  { origin, load }: { readonly origin: string; readonly load: WorkerLoad },
+): Worker {
+  const { id, dlperf, reliability, diskUsage } = record;
+  const instance = state.instances.get(id);
+  const { readyMs, startedMs } = timesOf(record, instance, nowMs);
+  const perf = readyMs === null ? guessedPerformance(state) : record.perf;
+  return {
+    id,
+    status: workerStatus(record, state, nowMs),
+    cur_load: load.now,
+    new_load: load.now,
+    cur_load_rolling_avg: load.average,
+    cur_perf: load.works ? record.perf : 0,
+    perf,
+    measured_perf: perf,
+    dlperf,
+    reliability,
+    reqs_working: load.requests,
+    disk_usage: diskUsage,
+    loaded_at: readyMs === null ? 0 : readyMs / 1000,
+    started_at: readyMs === null ? 0 : startedMs / 1000,
+    gpu_name: instance?.gpuName ?? null,
+    url: workerUrl(id, origin),
+    created_at: instance ? instance.createdMs / 1000 : null,
+  };
+}
+
+/** Of its life; without one, of its instance. */
+function timesOf(
+  { life }: WorkerRecord,
+  instance: InstanceRecord | undefined,
+  nowMs: number,
+): { readyMs: number | null; startedMs: number } {
+  if (life) return life;
+  if (!instance || statusAt(instance, nowMs) !== 'running') return { readyMs: null, startedMs: 0 };
+  return { readyMs: runsFromMs(instance), startedMs: instance.stepsFromMs };
+}
+
+export function workerUrl(id: number, origin: string): string {
+  return `${origin}/_worker/${id}`;
 }

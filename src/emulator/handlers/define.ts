@@ -1,10 +1,11 @@
 /** What a handler is: the behaviour of one operation, as a transition of the state. */
 import type { Fields, OperationId, Output } from '../../contract/operations.ts';
+import { notFound } from '../answers/refused.ts';
+import type { Identity } from '../calls/access.ts';
 import type { Fleets } from '../fleet/fleets.ts';
-import type { InferenceLog } from '../worker-log/inference-log.ts';
 import type { Random } from '../random.ts';
-import type { Identity } from '../calls/identity.ts';
 import type { State } from '../state/state.ts';
+import type { InferenceLog } from '../worker-log/inference-log.ts';
 
 export interface HandlerContext extends Identity {
   readonly state: State;
@@ -34,3 +35,27 @@ export type Handlers = { readonly [Id in OperationId]: Handler<Id> };
 export type HandlersOf<Resource extends string> = {
   readonly [Id in Extract<OperationId, `${Resource}.${string}`>]: Handler<Id>;
 };
+
+interface Owned {
+  readonly userId: number;
+}
+
+/** Those that belong to the caller, in the order in which they were made. */
+export function ownOf<Item extends Owned>(
+  items: ReadonlyMap<unknown, Item>,
+  { user }: HandlerContext,
+): Item[] {
+  return [...items.values()].filter(({ userId }) => userId === user.id);
+}
+
+/** One of the caller's; `what` is its kind. @throws Refused not_found */
+export function ownOne<Item extends Owned>(
+  items: ReadonlyMap<number, Item>,
+  id: number,
+  { user }: HandlerContext,
+  what: string,
+): Item {
+  const item = items.get(id);
+  if (item?.userId === user.id) return item;
+  throw notFound(`${what} ${id}`);
+}

@@ -1,38 +1,63 @@
-import type { Deployment } from '../../contract/operations/serverless/deployment.ts';
-import { Refused } from '../answers/refused.ts';
-import { beat, settleDeployment } from '../resources/deployments.ts';
-import { deploy, livingDeployments } from '../serverless/deploy.ts';
-import { deleteDeployment, endpointOf, moveDeployment } from '../serverless/endpoints.ts';
-import { UPLOAD_FOLDER, uploadOf } from '../serverless/upload.ts';
-import { deploymentView, versionView } from '../serverless/view.ts';
-import { groupsOf } from '../serverless/worker-groups.ts';
-import type { DeploymentRecord } from '../state/endpoints/deployments.ts';
-import type { HandlerContext, HandlersOf } from './define.ts';
+/** Deployments, their versions and files: made, brought up to date, stopped and deleted with all that hangs on them. */
+import type {
+  DeployAction,
+  DeployRequest,
+  DeploymentVersion as ShownVersion,
+} from '../../contract/operations/serverless/deploy.ts';
+import { DEFAULT_TAG, type Deployment } from '../../contract/operations/serverless/deployment.ts';
+import {
+  ENDPOINT_GROUP_PARAMETERS,
+  type EndpointGroupParameters,
+} from '../../contract/operations/serverless/endpoint-groups.ts';
+import { notFound, Refused } from '../answers/refused.ts';
+import { noteEvent } from '../fleet/story.ts';
+import { rollWorkers } from '../fleet/workers.ts';
+import {
+  beat,
+  changeDeployment,
+  createDeployment,
+  settleDeployment,
+  type DeploymentRecord,
+  type DeploymentVersion,
+} from '../state/deployments.ts';
+import type { EndpointGroupRecord } from '../state/endpoints.ts';
+import { nextId, type State } from '../state/state.ts';
+import { ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
+import {
+  createGroup,
+  deleteDeployment,
+  endpointOf,
+  endpointWorkers,
+  moveDeployment,
+  refuseBadGroup,
+} from './endpoint-groups.ts';
+import { createWorkerGroup, groupsOf, searchText } from './workergroups.ts';
+
+/** Path at which the files of deployments are posted. */
+export const UPLOAD_FOLDER = '/_upload/';
 
 export const deploymentHandlers: HandlersOf<'deployments'> = {
-  'deployments.heartbeat': ({ id }, { state, nowMs, user }) => {
-    const deployment = state.deployments.get(id);
-    if (deployment?.userId !== user.id) throw unknownDeployment(id);
-    if (!beat(deployment, nowMs)) throw expiredDeployment(id);
+  'deployments.heartbeat': ({ id }, context) => {
+    const { state, nowMs } = context;
+    if (!beat(ownOne(state.deployments, id, context, 'deployment'), nowMs)) throw expiredDeployment(id);
     return { success: true, deployment_id: id };
   },
 
-  'deployments.list': (_input, { state, nowMs, user }) => ({
-    deployments: livingDeployments(state, user.id, nowMs).map((one) => deploymentView(one, state)),
+  'deployments.list': (_input, context) => ({
+    deployments: livingDeployments(context).map((one) => shownDeployment(one, context.state)),
   }),
 
   'deployments.get': ({ id }, context): { deployment: Deployment } => ({
-    deployment: deploymentView(ownDeployment(id, context), context.state),
+    deployment: shownDeployment(ownDeployment(id, context), context.state),
   }),
 
   'deployments.versions': ({ id }, context) => ({
-    versions: ownDeployment(id, context).versions.map(versionView),
+    versions: ownDeployment(id, context).versions.map(shownVersion),
   }),
 
-  'deployments.create': (request, { state, user, nowMs, random, origin }) => {
-    const policy = Array.from({ length: 8 }, () => Math.floor(random() * 2 ** 32).toString(36)).join('');
-    const done = deploy(request, { state, userId: user.id, nowMs, policy });
-    const { action, deployment, version, evicted } = done;
+  'deployments.create': (request, context) => {
+    const { state, origin } = context;
+    const { action, deployment, version, evicted } = deploy(request, context);
     const endpoint = endpointOf(state, deployment.id);
     const [group] = endpoint ? groupsOf(state, endpoint.id) : [];
     const fields = uploadOf(version);
@@ -61,37 +86,252 @@ export const deploymentHandlers: HandlersOf<'deployments'> = {
     return { success: true };
   },
 
-  'deployments.deleteByName': ({ name, tag }, { state, nowMs, user }) => {
-    const found = livingDeployments(state, user.id, nowMs).filter(
+  'deployments.deleteByName': ({ name, tag }, context) => {
+    const found = livingDeployments(context).filter(
       (one) => one.name === name && (tag === undefined || one.tag === tag),
     );
     if (found.length === 0) {
-      const label = tag === undefined ? name : `${name} with tag ${tag}`;
-      throw new Refused('not_found', `no deployment ${label}`, {
-        reason: `name: this account has no deployment ${label}`,
-      });
+      throw notFound(`deployment ${tag === undefined ? name : `${name} with tag ${tag}`}`, 'name');
     }
-    for (const one of found) deleteDeployment(state, one);
+    for (const one of found) deleteDeployment(context.state, one);
     return { count: found.length };
   },
 };
 
-function ownDeployment(id: number, { state, nowMs, user }: HandlerContext): DeploymentRecord {
-  const deployment = state.deployments.get(id);
-  if (deployment?.userId !== user.id) throw unknownDeployment(id);
-  settleDeployment(deployment, nowMs);
+/** @throws Refused not_found for one that has expired, too */
+function ownDeployment(id: number, context: HandlerContext): DeploymentRecord {
+  const deployment = ownOne(context.state.deployments, id, context, 'deployment');
+  settleDeployment(deployment, context.nowMs);
   if (deployment.expiredAtMs !== null) throw expiredDeployment(id);
   return deployment;
 }
 
-function unknownDeployment(id: number): Refused {
-  return new Refused('not_found', `no deployment ${id}`, {
-    reason: `id: this account has no deployment ${id}`,
-  });
+function livingDeployments(context: HandlerContext): DeploymentRecord[] {
+  const own = ownOf(context.state.deployments, context);
+  for (const one of own) settleDeployment(one, context.nowMs);
+  return own.filter(({ expiredAtMs }) => expiredAtMs === null);
 }
 
 function expiredDeployment(id: number): Refused {
   return new Refused('not_found', `deployment ${id} has expired`, {
     reason: `id: the TTL of deployment ${id} passed without a heartbeat; it stays expired`,
   });
+}
+
+function shownDeployment(record: DeploymentRecord, state: State): Deployment {
+  const { id, name, tag, endpointState, ttlMs, lastHeartbeatMs, createdMs, updatedMs, versions } = record;
+  const version = currentVersion(record);
+  const endpoint = endpointOf(state, id);
+  return {
+    id,
+    name,
+    tag,
+    image: version.image,
+    file_hash: version.fileHash,
+    current_version_id: version.id,
+    last_healthy_version_id: versions.findLast(({ uploadedMs }) => uploadedMs !== null)?.id ?? null,
+    s3_key: fileKey(version),
+    env: version.env,
+    storage: version.storage,
+    search_params: version.searchParams,
+    endpoint_id: endpoint?.id ?? null,
+    endpoint_state: endpointState,
+    worker_count: endpoint ? endpointWorkers(state, endpoint.id).length : 0,
+    ttl: ttlMs === null ? null : ttlMs / 1000,
+    last_client_heartbeat: lastHeartbeatMs === null ? null : lastHeartbeatMs / 1000,
+    created_at: createdMs / 1000,
+    updated_at: updatedMs / 1000,
+  };
+}
+
+function shownVersion(version: DeploymentVersion): ShownVersion {
+  const { id, label, image, fileHash, fileSize, createdMs, uploadedMs } = version;
+  return {
+    id,
+    version_label: label,
+    image,
+    file_hash: fileHash,
+    file_size: fileSize,
+    s3_key: fileKey(version),
+    created_at: createdMs / 1000,
+    uploaded_at: uploadedMs === null ? null : uploadedMs / 1000,
+  };
+}
+
+/** The version in force. */
+function currentVersion({ id, versions }: DeploymentRecord): DeploymentVersion {
+  const last = versions.at(-1);
+  if (!last) throw new Error(`deployment ${id} has no version`);
+  return last;
+}
+
+interface Deployed {
+  readonly action: DeployAction;
+  readonly deployment: DeploymentRecord;
+  readonly version: DeploymentVersion;
+  readonly evicted: readonly DeploymentVersion[];
+}
+
+/** @throws Refused bad_request for parameters that the rules of an endpoint refuse, and nothing has changed then */
+function deploy(request: DeployRequest, context: HandlerContext): Deployed {
+  const { name, tag = DEFAULT_TAG } = request;
+  const policy = Array.from({ length: 8 }, () => Math.floor(context.random() * 2 ** 32).toString(36)).join(
+    '',
+  );
+  const present = livingDeployments(context).find((one) => one.name === name && one.tag === tag);
+  return present ? update(present, request, policy, context) : create({ ...request, tag }, policy, context);
+}
+
+function create(
+  request: DeployRequest & { readonly tag: string },
+  policy: string,
+  context: HandlerContext,
+): Deployed {
+  const { state, user, nowMs } = context;
+  const { name, tag, ttl } = request;
+  const parameters = firstParameters(tag, request);
+  refuseBadGroup(parameters);
+  const version = newVersion(request, policy, context);
+  const deployment = createDeployment({
+    id: nextId(state, 'deployment', state.deployments.keys()),
+    userId: user.id,
+    name,
+    tag,
+    ttlMs: ttl === undefined ? null : ttl * 1000,
+    createdMs: nowMs,
+    countsFromMs: state.settings.deploymentTtlStarts === 'created' ? nowMs : null,
+    version,
+  });
+  state.deployments.set(deployment.id, deployment);
+  createEndpoint(deployment, parameters, request, context);
+  return { action: 'created', deployment, version, evicted: [] };
+}
+
+function firstParameters(tag: string, request: DeployRequest): EndpointGroupParameters {
+  const { name } = request;
+  return { endpoint_name: tag === DEFAULT_TAG ? name : `${name}-${tag}`, ...parametersOf(request) };
+}
+
+function createEndpoint(
+  { id, name, tag }: DeploymentRecord,
+  parameters: EndpointGroupParameters,
+  { image, search_params: search }: DeployRequest,
+  { state, user, nowMs }: HandlerContext,
+): void {
+  const endpoint = createGroup(state, { userId: user.id, createdMs: nowMs, parameters, deploymentId: id });
+  noteEvent(endpoint, `made for deployment ${id} (${name}, ${tag})`, nowMs);
+  createWorkerGroup(state, endpoint, { image, searchQuery: searchText(search) }, nowMs);
+}
+
+function update(
+  deployment: DeploymentRecord,
+  request: DeployRequest,
+  policy: string,
+  context: HandlerContext,
+): Deployed {
+  const { state, nowMs } = context;
+  const endpoint = endpointOf(state, deployment.id);
+  // A deployment of the seed has no endpoint yet.
+  const rescaled = endpoint ? rescaledBy(endpoint, request) : firstParameters(deployment.tag, request);
+  if (rescaled) refuseBadGroup(rescaled);
+  const ttlMs = request.ttl === undefined ? deployment.ttlMs : request.ttl * 1000;
+  const version = currentVersion(deployment);
+  const next = sameContent(version, request) ? version : newVersion(request, policy, context);
+
+  if (endpoint && rescaled) {
+    endpoint.parameters = rescaled;
+    noteEvent(endpoint, 'other parameters', nowMs);
+  } else if (rescaled) createEndpoint(deployment, rescaled, request, context);
+  const retimed = ttlMs !== deployment.ttlMs;
+  if (retimed) changeDeployment(deployment, { ttlMs }, nowMs);
+  if (next === version) {
+    return { action: rescaled || retimed ? 'autoscale_update' : 'exists', deployment, version, evicted: [] };
+  }
+  const versions = [...deployment.versions, next];
+  const kept = state.settings.deploymentVersionsKept;
+  deployment.versions = versions.slice(-kept);
+  deployment.updatedMs = nowMs;
+  if (endpoint) {
+    const updated = rollWorkers(state, endpointWorkers(state, endpoint.id), nowMs);
+    noteEvent(endpoint, `version ${next.id}: ${updated.length} workers are updated one by one`, nowMs);
+  }
+  return { action: 'soft_update', deployment, version: next, evicted: versions.slice(0, -kept) };
+}
+
+/** The parameters that the request would give an endpoint; undefined if they are what they were. */
+function rescaledBy(
+  endpoint: EndpointGroupRecord,
+  request: DeployRequest,
+): EndpointGroupParameters | undefined {
+  const next = { ...endpoint.parameters, ...parametersOf(request) };
+  return JSON.stringify(next) === JSON.stringify(endpoint.parameters) ? undefined : next;
+}
+
+function parametersOf(request: DeployRequest): EndpointGroupParameters {
+  return Object.fromEntries(
+    ENDPOINT_GROUP_PARAMETERS.flatMap((name) => (request[name] === undefined ? [] : [[name, request[name]]])),
+  );
+}
+
+/** A file that this account sent once need not come again. */
+function newVersion(request: DeployRequest, policy: string, context: HandlerContext): DeploymentVersion {
+  const { state, nowMs } = context;
+  const taken = [...state.deployments.values()].flatMap(({ versions }) => versions.map(({ id }) => id));
+  const isThere = ownOf(state.deployments, context).some(({ versions }) =>
+    versions.some(({ fileHash, uploadedMs }) => fileHash === request.file_hash && uploadedMs !== null),
+  );
+  return {
+    id: nextId(state, 'deployment version', taken),
+    image: request.image,
+    fileHash: request.file_hash,
+    fileSize: request.file_size,
+    label: request.version_label ?? null,
+    env: request.env ?? null,
+    storage: request.storage ?? null,
+    searchParams: request.search_params ?? null,
+    createdMs: nowMs,
+    uploadedMs: isThere ? nowMs : null,
+    uploadPolicy: isThere ? null : policy,
+  };
+}
+
+function sameContent(version: DeploymentVersion, request: DeployRequest): boolean {
+  const { image, fileHash, env, storage, searchParams } = version;
+  const asked = [request.image, request.file_hash, request.env, request.storage, request.search_params];
+  return (
+    JSON.stringify([image, fileHash, env, storage, searchParams]) ===
+    JSON.stringify(asked.map((value) => value ?? null))
+  );
+}
+
+/** The name of a version's file in the store. */
+function fileKey({ id, fileHash }: DeploymentVersion): string {
+  return `deployments/${id}/${fileHash}.tar.gz`;
+}
+
+/** Fields that come with the file. */
+interface UploadFields {
+  readonly key: string;
+  readonly policy: string;
+}
+
+/** undefined if the file of a version has come, or none is expected. */
+function uploadOf(version: DeploymentVersion): UploadFields | undefined {
+  const { uploadPolicy: policy, uploadedMs } = version;
+  return policy === null || uploadedMs !== null ? undefined : { key: fileKey(version), policy };
+}
+
+type Received = 'stored' | 'AccessDenied' | 'EntityTooLarge' | 'EntityTooSmall';
+
+/** Takes a file of `bytes` bytes, as the answer to the creation of a deployment says; its content is not kept. */
+export function receiveFile(state: State, fields: UploadFields, bytes: number, nowMs: number): Received {
+  for (const { versions } of state.deployments.values()) {
+    const version = versions.find(({ uploadPolicy }) => uploadPolicy === fields.policy);
+    if (!version || fileKey(version) !== fields.key) continue;
+    const wanted = version.fileSize ?? bytes;
+    if (bytes !== wanted) return bytes > wanted ? 'EntityTooLarge' : 'EntityTooSmall';
+    version.uploadedMs ??= nowMs;
+    return 'stored';
+  }
+  return 'AccessDenied';
 }

@@ -1,16 +1,27 @@
-import type { EndpointGroup } from '../../contract/operations/serverless/endpoint-groups.ts';
+/**
+ * Endpoint groups (§2.7) with all that hangs on them: what was set, with the defaults filled in when shown; a state that
+ * moves moves the workers, and what ends takes them along; and which worker takes a request.
+ */
+import { createHash } from 'node:crypto';
 import { LIMITS } from '../../contract/limits.ts';
-import { Refused } from '../answers/refused.ts';
-import { viewDeployment } from '../resources/deployments.ts';
-import { createGroup, groupView } from '../resources/endpoint-groups.ts';
-import { deleteEndpoint, endpointWorkers, moveEndpoint } from '../serverless/endpoints.ts';
-import { eventText, noteEvent } from '../fleet/events.ts';
-import { routeRequest } from '../serverless/route.ts';
-import { shownWorkers } from './workers.ts';
-import type { EndpointGroupRecord } from '../state/endpoints/endpoint-groups.ts';
-import type { HandlerContext, HandlersOf } from './define.ts';
+import type { Input } from '../../contract/operations.ts';
+import type { EndpointGroup, EndpointState } from '../../contract/operations/serverless/endpoint-groups.ts';
+import type { RouteAnswer } from '../../contract/operations/serverless/workers.ts';
+import { checkEndpointGroup, resolveDefaults } from '../../scaling/rules/check.ts';
+import { notFound, Refused } from '../answers/refused.ts';
+import type { Engine } from '../fleet/engine.ts';
+import type { Ticket } from '../fleet/requests.ts';
+import { eventText, noteEvent } from '../fleet/story.ts';
+import { workersOf, workerStatus, workerUrl } from '../fleet/workers.ts';
+import { settleDeployment, viewDeployment, type DeploymentRecord } from '../state/deployments.ts';
+import type { EndpointGroupRecord, WorkerRecord } from '../state/endpoints.ts';
+import { nextId, type State } from '../state/state.ts';
+import { ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
+import { deleteWorkerGroup, groupsOf, shownWorkers } from './workergroups.ts';
 
 const DAY_SECONDS = 86_400;
+/** How long the engine waits for a client that does not say how long it will. */
+const REPLAY_TIMEOUT_SECONDS = 60;
 
 export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
   'endpointGroups.create': (parameters, { state, user, nowMs }) => {
@@ -20,7 +31,7 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
   },
 
   'endpointGroups.list': (_, context) => ({
-    results: ownGroups(context).map((group) => shownGroup(group, context)),
+    results: ownOf(context.state.endpointGroups, context).map((group) => shownGroup(group, context)),
   }),
 
   'endpointGroups.get': ({ id }, context) => ({ result: shownGroup(ownGroup(id, context), context) }),
@@ -35,15 +46,12 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
     return { success: true };
   },
 
-  'endpointGroups.delete': ({ id }, context) => {
-    const workers = deleteEndpoint(context.state, ownGroup(id, context));
-    return {
-      success: true,
-      deleted_workers: workers,
-      failed_workers: [],
-      msg: `deleted endpoint group ${id}`,
-    };
-  },
+  'endpointGroups.delete': ({ id }, context) => ({
+    success: true,
+    deleted_workers: deleteEndpoint(context.state, ownGroup(id, context)),
+    failed_workers: [],
+    msg: `deleted endpoint group ${id}`,
+  }),
 
   'endpointGroups.logs': ({ id, tail = LIMITS.logTailMax }, context) => {
     const group = ownGroup(id, context);
@@ -59,24 +67,15 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
 
   'endpointGroups.route': (request, context) => {
     const { endpoint: name } = request;
-    const group = ownGroups(context).find(({ parameters }) => parameters.endpoint_name === name);
-    if (group) return routeRequest(group, request, { ...context, engine: context.fleets.of(group.id) });
-    throw new Refused('not_found', `no endpoint ${name}`, {
-      reason: `endpoint: this account has no endpoint ${name}`,
-    });
+    const own = ownOf(context.state.endpointGroups, context);
+    const group = own.find(({ parameters }) => parameters.endpoint_name === name);
+    if (!group) throw notFound(`endpoint ${name}`, 'endpoint');
+    return routeRequest(group, request, context);
   },
 };
 
-function ownGroups({ state, user }: HandlerContext): EndpointGroupRecord[] {
-  return [...state.endpointGroups.values()].filter(({ userId }) => userId === user.id);
-}
-
-function ownGroup(id: number, { state, user }: HandlerContext): EndpointGroupRecord {
-  const group = state.endpointGroups.get(id);
-  if (group?.userId === user.id) return group;
-  throw new Refused('not_found', `no endpoint group ${id}`, {
-    reason: `id: this account has no endpoint group ${id}`,
-  });
+function ownGroup(id: number, context: HandlerContext): EndpointGroupRecord {
+  return ownOne(context.state.endpointGroups, id, context, 'endpoint group');
 }
 
 /** With its key, and when it ends with its deployment. */
@@ -90,4 +89,158 @@ function shownGroup(group: EndpointGroupRecord, { state, nowMs }: HandlerContext
     auto_delete_in_seconds: seconds,
     auto_delete_due_24h: seconds !== null && seconds <= DAY_SECONDS,
   };
+}
+
+/** A group without its key; null if there is neither a value nor a default. */
+export function groupView({ id, userId, createdMs, parameters, state }: EndpointGroupRecord) {
+  const resolved = resolveDefaults(parameters);
+  return {
+    id,
+    user_id: userId,
+    created_at: createdMs / 1000,
+    ...resolved,
+    endpoint_name: resolved.endpoint_name ?? null,
+    endpoint_state: state,
+    inactivity_timeout: resolved.inactivity_timeout ?? null,
+  };
+}
+
+/**
+ * For values that the interface does not allow, each by itself. Values that are unwise together it takes, and so does
+ * this: to say so is the client's part.
+ * @throws Refused bad_request naming parameter and rule
+ */
+export function refuseBadGroup(given: unknown): void {
+  const { parameters, findings } = checkEndpointGroup(given);
+  const error = findings.find(({ severity }) => severity === 'error');
+  if (parameters !== undefined || !error) return;
+  const { parameter, rule, allowed, message, got } = error;
+  const field = parameter || 'body';
+  throw new Refused('bad_request', `${field}: ${message} (allowed: ${allowed})`, {
+    reason: `${field}: ${rule}: allowed: ${allowed}; got ${JSON.stringify(got) ?? 'nothing'}`,
+  });
+}
+
+type NewGroup = Pick<EndpointGroupRecord, 'id' | 'userId' | 'createdMs' | 'parameters'> &
+  Partial<Pick<EndpointGroupRecord, 'state' | 'deploymentId' | 'load' | 'established'>>;
+
+/** Its key has 64 hexadecimal digits, as the keys of accounts have; it is the same in each run. */
+export function newGroup(group: NewGroup): EndpointGroupRecord {
+  const apiKey = createHash('sha256').update(`key of endpoint group ${group.id}`).digest('hex');
+  const begun = { apiKey, events: [], details: [], requests: 0 };
+  return { state: 'active', deploymentId: null, load: null, established: false, ...group, ...begun };
+}
+
+export function createGroup(state: State, group: Omit<NewGroup, 'id'>): EndpointGroupRecord {
+  const record = newGroup({ id: nextId(state, 'endpoint group', state.endpointGroups.keys()), ...group });
+  state.endpointGroups.set(record.id, record);
+  return record;
+}
+
+export function endpointOf(state: State, deploymentId: number): EndpointGroupRecord | undefined {
+  for (const endpoint of state.endpointGroups.values())
+    if (endpoint.deploymentId === deploymentId) return endpoint;
+  return undefined;
+}
+
+export function endpointWorkers(state: State, endpointId: number): WorkerRecord[] {
+  return groupsOf(state, endpointId).flatMap(({ id }) => workersOf(state, id));
+}
+
+/** Its engine moves the workers: stopped, they stop; active again, those start that are wanted; suspended, they go on. */
+export function moveEndpoint(
+  state: State,
+  endpoint: EndpointGroupRecord,
+  next: EndpointState,
+  nowMs: number,
+): void {
+  const deployment =
+    endpoint.deploymentId === null ? undefined : state.deployments.get(endpoint.deploymentId);
+  if (deployment) Object.assign(deployment, { endpointState: next, updatedMs: nowMs });
+  if (endpoint.state === next) return;
+  endpoint.state = next;
+  const workers = endpointWorkers(state, endpoint.id);
+  noteEvent(endpoint, `the endpoint is ${next}, with ${workers.length} workers`, nowMs);
+}
+
+/** Returns the ids of the workers that went with it. */
+function deleteEndpoint(state: State, endpoint: EndpointGroupRecord): number[] {
+  const workers = groupsOf(state, endpoint.id).flatMap(({ id }) => deleteWorkerGroup(state, id));
+  state.endpointGroups.delete(endpoint.id);
+  return workers;
+}
+
+/** The state of a deployment's endpoint, or of the deployment alone if it has none. */
+export function moveDeployment(
+  state: State,
+  deployment: DeploymentRecord,
+  next: EndpointState,
+  nowMs: number,
+): void {
+  const endpoint = endpointOf(state, deployment.id);
+  if (endpoint) moveEndpoint(state, endpoint, next, nowMs);
+  else Object.assign(deployment, { endpointState: next, updatedMs: nowMs });
+}
+
+export function deleteDeployment(state: State, deployment: DeploymentRecord): void {
+  const endpoint = endpointOf(state, deployment.id);
+  if (endpoint) deleteEndpoint(state, endpoint);
+  state.deployments.delete(deployment.id);
+}
+
+/** An endpoint ends with its deployment: call this before any look at what hangs on one. */
+export function settleEndpoints(state: State, nowMs: number): void {
+  for (const endpoint of state.endpointGroups.values()) {
+    const { deploymentId } = endpoint;
+    const deployment = deploymentId === null ? undefined : state.deployments.get(deploymentId);
+    if (!deployment) continue;
+    settleDeployment(deployment, nowMs);
+    if (deployment.expiredAtMs !== null) deleteEndpoint(state, endpoint);
+  }
+}
+
+/**
+ * A request that asks for the first time arrives at the model and waits there behind those before it. A request that asks
+ * again goes on waiting, and gets the worker that has taken it. A client that does not ask again within its
+ * replay_timeout has gone.
+ */
+function routeRequest(
+  endpoint: EndpointGroupRecord,
+  input: Input<'endpointGroups.route'>,
+  context: HandlerContext,
+): RouteAnswer {
+  const { endpoint: name, cost, request_idx: asked = 0 } = input;
+  const engine = context.fleets.of(endpoint.id);
+  const patience = input.replay_timeout ?? REPLAY_TIMEOUT_SECONDS;
+  const known = asked === 0 ? undefined : engine?.again(asked, patience);
+  // A request that was lost or used up begins again.
+  const isOpen = known?.state === 'waiting' || known?.state === 'taken';
+  const ticket = isOpen ? known : engine?.request(cost, patience);
+  if (ticket?.state !== 'taken' || ticket.worker === null) {
+    const status = whyNot(ticket, endpoint, engine, context);
+    return { request_idx: ticket?.request ?? asked, endpoint: name, status };
+  }
+  const url = workerUrl(ticket.worker, context.origin);
+  const signature = context.sign(routeText(url));
+  const { request } = ticket;
+  return { url, reqnum: request, signature, cost: ticket.cost, endpoint: name, request_idx: request };
+}
+
+/** What the signature of a route is over, spelled as a worker of the service spells it before it checks one. */
+export function routeText(url: string): string {
+  return `{"url": ${JSON.stringify(url)}}`;
+}
+
+function whyNot(
+  ticket: Ticket | undefined,
+  endpoint: EndpointGroupRecord,
+  engine: Engine | undefined,
+  { state, nowMs }: HandlerContext,
+): string {
+  if (ticket?.state === 'refused') return 'too many requests wait';
+  const statuses = endpointWorkers(state, endpoint.id).map((worker) => workerStatus(worker, state, nowMs));
+  const counts = [...Map.groupBy(statuses, (status) => status)];
+  const told = counts.map(([status, { length }]) => `${length} ${status}`).join(', ') || 'it has none';
+  if (!statuses.includes('idle')) return `no worker is ready: ${told}`;
+  return `all workers are busy, and ${engine?.waiting ?? 0} requests wait: ${told}`;
 }

@@ -1,14 +1,27 @@
-import type { Input } from '../../contract/operations.ts';
-import { Refused } from '../answers/refused.ts';
-import { instanceRow } from '../resources/instance-view.ts';
-import { pageOf } from '../resources/instance-page.ts';
-import { startInstance, stopInstance } from '../resources/instances.ts';
-import { rentOffer } from '../resources/rent.ts';
+/** Instances (§2.3, §4.3), how an offer is rented, and the maintenance windows of the machines that they run on (§4.1). */
+import { LIMITS } from '../../contract/limits.ts';
+import { mergedValues, mergeLaunch, type LaunchValues } from '../../contract/merge.ts';
+import type { Input, Output } from '../../contract/operations.ts';
+import { countCharacters } from '../../contract/text/characters.ts';
+import { parseRegistryLogin, type RegistryLogin } from '../../contract/text/registry-login.ts';
+import { FlagError } from '../../contract/text/shell-words.ts';
+import { badRequest, Refused } from '../answers/refused.ts';
 import { deleteInstance } from '../fleet/workers.ts';
-import type { InstanceRecord } from '../state/instances.ts';
-import type { HandlerContext, HandlersOf } from './define.ts';
+import {
+  startingSteps,
+  startInstance,
+  statusAt,
+  stopInstance,
+  type InstanceRecord,
+  type OfferRecord,
+} from '../state/instances.ts';
+import { nextId, type State, type TemplateRecord } from '../state/state.ts';
+import { ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
+import { findTemplate, matchesFilters } from './templates.ts';
 
-export const instanceHandlers: HandlersOf<'instances'> = {
+type InstanceRequest = Omit<Input<'instances.create'>, 'offer_id'>;
+
+export const instanceHandlers: HandlersOf<'instances' | 'machines'> = {
   'instances.create': create,
   'instances.createByPost': create,
 
@@ -19,19 +32,14 @@ export const instanceHandlers: HandlersOf<'instances'> = {
   },
 
   'instances.list': (_, context) => {
-    const instances = ownInstances(context).map((instance) => instanceRow(instance, context.nowMs));
+    const instances = ownRows(context);
     return { instances_found: instances.length, instances };
   },
 
-  'instances.page': (query, context) =>
-    pageOf(
-      ownInstances(context).map((instance) => instanceRow(instance, context.nowMs)),
-      query,
-    ),
+  'instances.page': (query, context) => pageOf(ownRows(context), query),
 
   'instances.filters': (_, context) => {
-    const rows = ownInstances(context).map((instance) => instanceRow(instance, context.nowMs));
-    const combinations = Map.groupBy(rows, (row) => `${row.actual_status} ${row.gpu_name}`);
+    const combinations = Map.groupBy(ownRows(context), (row) => `${row.actual_status} ${row.gpu_name}`);
     return {
       filters: [...combinations.values()].flatMap(([row]) =>
         row ? [{ actual_status: row.actual_status, verification: 'verified', gpu_name: row.gpu_name }] : [],
@@ -46,10 +54,8 @@ export const instanceHandlers: HandlersOf<'instances'> = {
 
   'instances.update': ({ id, label, state: next }, context) => {
     const { state, nowMs } = context;
-    const instance = ownInstance(id, context);
-    if (label === undefined && next === undefined) {
-      throw new Refused('bad_request', 'label: needed, or state', { reason: 'label: needed, or state' });
-    }
+    const instance = ownOne(state.instances, id, context, 'instance');
+    if (label === undefined && next === undefined) throw badRequest('label', 'needed, or state');
     if (label !== undefined) instance.label = label === '' ? null : label;
     if (next === 'stopped') stopInstance(instance, nowMs);
     if (next === 'running') startInstance(instance, state.settings, nowMs);
@@ -57,26 +63,93 @@ export const instanceHandlers: HandlersOf<'instances'> = {
   },
 
   'instances.destroy': ({ id }, context) => {
-    deleteInstance(context.state, ownInstance(id, context).id);
+    deleteInstance(context.state, ownOne(context.state.instances, id, context, 'instance').id);
     return { success: true };
+  },
+
+  'machines.maintenances': ({ machine_ids, ctime }, { state, nowMs }) => {
+    const nowSeconds = ctime ?? nowMs / 1000;
+    // A machine of another user, or none at all, has no windows: the interface names no error for it (§4.1).
+    return listedIds(machine_ids).flatMap((id) =>
+      (state.machines.get(id)?.maintenances ?? []).filter(
+        (window) => window.start_time + window.duration_hours * 3600 > nowSeconds,
+      ),
+    );
   },
 };
 
-function ownInstances({ state, user }: HandlerContext): InstanceRecord[] {
-  return [...state.instances.values()].filter(({ userId }) => userId === user.id);
+/** The three ways in which §4.1 lets a client list machines, each machine once. */
+function listedIds(ids: Input<'machines.maintenances'>['machine_ids']): number[] {
+  if (typeof ids === 'number') return [ids];
+  return [...new Set(typeof ids === 'string' ? ids.split(',').map(Number) : ids)];
 }
 
-function ownInstance(id: number, { state, user }: HandlerContext): InstanceRecord {
-  const instance = state.instances.get(id);
-  if (instance?.userId === user.id) return instance;
-  throw new Refused('not_found', `no instance ${id}`, { reason: `id: this account has no instance ${id}` });
+type InstanceRow = ReturnType<typeof instanceRow>;
+
+function instanceRow(instance: InstanceRecord, nowMs: number) {
+  const { launch } = instance;
+  const { values = {} } = launch ?? {};
+  return {
+    id: instance.id,
+    machine_id: instance.machineId,
+    actual_status: statusAt(instance, nowMs),
+    intended_status: instance.intendedStatus,
+    label: instance.label,
+    image_uuid: instance.image,
+    image_runtype: values.runtype ?? null,
+    image_args: values.args ?? values.args_str ?? null,
+    gpu_name: instance.gpuName,
+    num_gpus: instance.gpuCount,
+    gpu_ram: instance.gpuRamMb,
+    dph_total: instance.dphTotal,
+    disk_space: values.disk ?? null,
+    onstart: values.onstart ?? null,
+    volume_info: values.volume_info ?? null,
+    template_id: launch?.templateId ?? null,
+    template_hash_id: launch?.templateHashId ?? null,
+    start_date: instance.createdMs / 1000,
+    extra_env: Object.entries(values.env ?? {}),
+  };
 }
 
-function createOne(
-  offerId: number,
-  request: Omit<Input<'instances.create'>, 'offer_id'>,
-  context: HandlerContext,
-) {
+function ownRows(context: HandlerContext): InstanceRow[] {
+  return ownOf(context.state.instances, context).map((instance) => instanceRow(instance, context.nowMs));
+}
+
+/** Those that match, by id, and where the next page begins. @throws Refused bad_request for a token that no page has given */
+function pageOf(
+  rows: readonly InstanceRow[],
+  { limit = Infinity, select_filters: filters = {}, next_token: token }: Input<'instances.page'>,
+): Output<'instances.page'> {
+  const matching = rows.filter((row) => matchesFilters(row, filters)).sort((a, b) => a.id - b.id);
+  const after = token === undefined ? -1 : lastIdOf(token);
+  const left = matching.filter(({ id }) => id > after);
+  const instances = left.slice(0, limit);
+  const last = instances.at(-1);
+  const hasMore = last !== undefined && instances.length < left.length;
+  const labels = Map.groupBy(
+    matching.flatMap(({ label }) => label ?? []),
+    (label) => label,
+  );
+  return {
+    instances_found: instances.length,
+    instances,
+    total_instances: matching.length,
+    label_counts: Object.fromEntries([...labels].map(([label, { length }]) => [label, length])),
+    // Clients pass it on and do not read it.
+    next_token: hasMore ? Buffer.from(`after ${last.id}`).toString('base64url') : null,
+  };
+}
+
+function lastIdOf(token: string): number {
+  const [, id] = /^after (\d+)$/.exec(Buffer.from(token, 'base64url').toString()) ?? [];
+  if (id !== undefined) return Number(id);
+  throw new Refused('bad_request', 'next_token: not one of a page', {
+    reason: 'next_token: not one that a page has given',
+  });
+}
+
+function createOne(offerId: number, request: InstanceRequest, context: HandlerContext) {
   try {
     return { success: true, ...create({ offer_id: offerId, ...request }, context) };
   } catch (error) {
@@ -85,9 +158,91 @@ function createOne(
   }
 }
 
-/** `id` is there and is not the instance's, as §2.3 warns: it is the offer's. */
+/**
+ * Rents an offer: all checks, then the instance with what the merge rules make of it. `id` is there and is not the
+ * instance's, as §2.3 warns: it is the offer's.
+ * @throws Refused invalid_offer, not_found (template) or bad_request, and nothing has changed then
+ */
 function create({ offer_id: offerId, ...request }: Input<'instances.create'>, context: HandlerContext) {
   const { state, user, nowMs } = context;
-  const instance = rentOffer(state, offerId, request, user.id, nowMs);
-  return { id: offerId, new_contract: instance.id };
+  const offer = freeOffer(state, offerId);
+  const template = templateOf(state, request, user.id);
+  const values = mergedValues(mergeLaunch(template?.content, request));
+  const { image, label, image_login: loginText, ...launch } = values;
+  if (image === undefined) throw badRequest('image', 'needed without a template (§4.3)');
+  checkOnstart(launch.onstart, request);
+  const login = loginText === undefined ? null : readLogin(loginText);
+
+  const id = nextId(state, 'instance', state.instances.keys());
+  offer.rentedBy = id;
+  if (template) {
+    template.countCreated += 1;
+    template.recentCreateMs = nowMs;
+  }
+  state.instances.set(id, {
+    id,
+    userId: user.id,
+    machineId: offer.machineId,
+    label: label ?? null,
+    image,
+    gpuName: offer.gpuName,
+    gpuCount: offer.gpuCount,
+    gpuRamMb: offer.gpuRamMb,
+    dphTotal: offer.dphTotal,
+    createdMs: nowMs,
+    stepsFromMs: nowMs,
+    steps: stepsOf(offer, launch, state),
+    intendedStatus: launch.target_state ?? 'running',
+    launch: {
+      offerId,
+      templateId: template?.id ?? null,
+      templateHashId: template?.hashId ?? null,
+      login: login && { registry: login.registry, user: login.user },
+      values: { ...launch, disk: launch.disk ?? state.settings.instanceDiskGb },
+    },
+  });
+  return { id: offerId, new_contract: id };
+}
+
+function freeOffer(state: State, offerId: number): OfferRecord {
+  const offer = state.offers.get(offerId);
+  if (offer && offer.rentedBy === null) return offer;
+  throw new Refused('invalid_offer', `offer ${offerId} is not available`, {
+    reason: offer ? `offer_id: offer ${offerId} is rented already` : `offer_id: there is no offer ${offerId}`,
+  });
+}
+
+function templateOf(state: State, request: InstanceRequest, userId: number): TemplateRecord | undefined {
+  const { template_hash_id: hashId } = request;
+  if (hashId === undefined) return undefined;
+  const template = findTemplate(state, hashId, userId);
+  if (template) return template;
+  throw new Refused('not_found', `no template with hash_id ${hashId}`, {
+    reason:
+      'template_hash_id: no template of this account, or open to it, has this hash_id; it changes with every edit, and the numeric id does not serve (§2.3)',
+  });
+}
+
+/** The contract has checked the request's own script; a template may hold a longer one. */
+function checkOnstart(onstart: string | undefined, request: InstanceRequest): void {
+  const length = countCharacters(onstart ?? '');
+  if (length <= LIMITS.onstartLength) return;
+  const whose = request.onstart === undefined ? "the template's script" : 'the script';
+  const rule = `${whose} has ${length} characters, at most ${LIMITS.onstartLength} are taken (§8)`;
+  throw badRequest('onstart', rule);
+}
+
+function readLogin(text: string): RegistryLogin {
+  try {
+    return parseRegistryLogin(text);
+  } catch (error) {
+    if (!(error instanceof FlagError)) throw error;
+    throw badRequest('image_login', error.message);
+  }
+}
+
+/** An instance that is to be stopped is made and never starts. */
+function stepsOf(offer: OfferRecord, launch: Partial<LaunchValues>, state: State) {
+  if (launch.target_state === 'stopped') return [{ status: 'created', durationMs: null }] as const;
+  return offer.steps ?? startingSteps(state.settings);
 }

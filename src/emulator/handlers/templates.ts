@@ -1,12 +1,12 @@
+/**
+ * Templates (§2.2): their content, the hash derived from it, and who sees which. The hash is of the content alone: equal
+ * contents have equal hashes whoever stored them. An edit that changes nothing leaves it as it was.
+ */
+import { createHash } from 'node:crypto';
+import { TEMPLATE_DEFAULTS, type TemplateFields } from '../../contract/operations/templates.ts';
+import type { FilterOperator } from '../../contract/schemas.ts';
 import { Refused } from '../answers/refused.ts';
-import { matchesFilters } from '../resources/template-filters.ts';
-import {
-  createTemplate,
-  editTemplate,
-  findOwnTemplate,
-  templateView,
-  visibleTo,
-} from '../resources/templates.ts';
+import { nextId, type State, type TemplateContent, type TemplateRecord } from '../state/state.ts';
 import type { HandlersOf } from './define.ts';
 
 export const templateHandlers: HandlersOf<'templates'> = {
@@ -17,9 +17,22 @@ export const templateHandlers: HandlersOf<'templates'> = {
       .filter((template) => matchesFilters(template, filters)),
   }),
 
-  'templates.create': (fields, { state, user, nowMs }) => ({
-    template: templateView(createTemplate(state, user.id, fields, nowMs)),
-  }),
+  'templates.create': (fields, { state, user, nowMs }) => {
+    const content = contentOf(fields);
+    const template: TemplateRecord = {
+      id: nextId(state, 'template', state.templates.keys()),
+      creatorId: user.id,
+      recommended: false,
+      defaultTag: TEMPLATE_DEFAULTS.tag,
+      createdMs: nowMs,
+      content,
+      hashId: templateHash(content),
+      countCreated: 0,
+      recentCreateMs: null,
+    };
+    state.templates.set(template.id, template);
+    return { template: templateView(template) };
+  },
 
   'templates.edit': ({ hash_id: hashId, ...changes }, { state, user }) => {
     const template = findOwnTemplate(state, hashId, user.id);
@@ -28,7 +41,8 @@ export const templateHandlers: HandlersOf<'templates'> = {
         reason: 'hash_id: no template of this account has it; it changes with every edit (§2.2)',
       });
     }
-    editTemplate(template, changes);
+    template.content = contentOf({ ...template.content, ...changes } as TemplateFields);
+    template.hashId = templateHash(template.content);
     return { template: templateView(template) };
   },
 
@@ -42,3 +56,97 @@ export const templateHandlers: HandlersOf<'templates'> = {
     return { success: true };
   },
 };
+
+/** A flag that is not set is off. */
+const OFF = {
+  ssh_direct: false,
+  use_ssh: false,
+  jup_direct: false,
+  use_jupyter_lab: false,
+  private: false,
+} as const;
+
+/** The fields that are set, and defaults for the others. */
+export function contentOf(fields: TemplateFields): TemplateContent {
+  const set = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
+  return { ...OFF, ...TEMPLATE_DEFAULTS, ...(Object.fromEntries(set) as unknown as TemplateFields) };
+}
+
+/** 32 hexadecimal digits; the order in which fields were sent has no part in it. */
+export function templateHash(content: TemplateContent): string {
+  const canonical = JSON.stringify(content, (_, item: unknown) => {
+    if (typeof item !== 'object' || item === null || Array.isArray(item)) return item;
+    return Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+  return createHash('sha256').update(canonical).digest('hex').slice(0, 32);
+}
+
+/** All users see what is not private; its creator sees it anyway. */
+export function visibleTo(template: TemplateRecord, userId: number): boolean {
+  return template.creatorId === userId || template.content.private !== true;
+}
+
+/** The template of a hash. If several have it, the user's own comes first, then the newest. */
+export function findTemplate(state: State, hashId: string, userId: number): TemplateRecord | undefined {
+  const own = findOwnTemplate(state, hashId, userId);
+  return own ?? newest(state, (other) => other.hashId === hashId && visibleTo(other, userId));
+}
+
+/** The template that this user may edit. */
+export function findOwnTemplate(state: State, hashId: string, userId: number): TemplateRecord | undefined {
+  return newest(state, (template) => template.hashId === hashId && template.creatorId === userId);
+}
+
+function newest(state: State, fits: (template: TemplateRecord) => boolean): TemplateRecord | undefined {
+  return [...state.templates.values()].filter(fits).sort((a, b) => b.id - a.id)[0];
+}
+
+/** A template as it is answered: everything but the registry's token, which goes in and never comes out. */
+export function templateView(template: TemplateRecord) {
+  const { docker_login_pass: _, ...content } = template.content;
+  return {
+    id: template.id,
+    hash_id: template.hashId,
+    creator_id: template.creatorId,
+    created_at: template.createdMs / 1000,
+    count_created: template.countCreated,
+    recent_create_date: template.recentCreateMs === null ? null : template.recentCreateMs / 1000,
+    default_tag: template.defaultTag,
+    recommended: template.recommended,
+    ...content,
+  };
+}
+
+type Scalar = string | number | boolean;
+
+const COMPARISONS: Readonly<Record<FilterOperator, (actual: Scalar, wanted: never) => boolean>> = {
+  eq: (actual, wanted: Scalar) => actual === wanted,
+  neq: (actual, wanted: Scalar) => actual !== wanted,
+  lt: (actual, wanted: Scalar) => actual < wanted,
+  lte: (actual, wanted: Scalar) => actual <= wanted,
+  gt: (actual, wanted: Scalar) => actual > wanted,
+  gte: (actual, wanted: Scalar) => actual >= wanted,
+  in: (actual, wanted: readonly Scalar[]) => wanted.includes(actual),
+  notin: (actual, wanted: readonly Scalar[]) => !wanted.includes(actual),
+};
+
+/** `{<field>: {<operator>: <value>}}` */
+type Filters = Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
+
+/**
+ * `select_filters` (§4.2) over a template or another row. All operators of all fields must hold. A field without a value
+ * (`recent_create_date` before the first instance) equals nothing: `neq` and `notin` hold for it, the six others do not.
+ * Texts are ordered by their UTF-16 code units, false before true.
+ */
+export function matchesFilters(row: Readonly<Record<string, unknown>>, filters: Filters): boolean {
+  return Object.entries(filters).every(([field, filter]) =>
+    Object.entries(filter ?? {}).every(([operator, wanted]) =>
+      holds(row[field] as Scalar | null | undefined, operator as FilterOperator, wanted as never),
+    ),
+  );
+}
+
+function holds(actual: Scalar | null | undefined, operator: FilterOperator, wanted: never): boolean {
+  if (actual === null || actual === undefined) return operator === 'neq' || operator === 'notin';
+  return COMPARISONS[operator](actual, wanted);
+}

@@ -1,17 +1,30 @@
+/** Worker groups (§2.7): made for an endpoint, with their first workers; deleted with all that they have; and their logs. */
 import type { WorkerGroup } from '../../contract/operations/serverless/worker-group-list.ts';
 import type { WorkerGroupRequest } from '../../contract/operations/serverless/worker-groups.ts';
-import { Refused } from '../answers/refused.ts';
+import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import { resolveDefaults } from '../../scaling/rules/check.ts';
-import { createWorkerGroup, deleteWorkerGroup, workerImage } from '../serverless/worker-groups.ts';
-import { noteEvent } from '../fleet/events.ts';
-import { cancelRoll, rollWorkers, workersOf } from '../fleet/workers.ts';
-import { findTemplate, visibleTo } from '../resources/templates.ts';
-import type { EndpointGroupRecord } from '../state/endpoints/endpoint-groups.ts';
-import type { TemplateRecord } from '../state/templates.ts';
-import type { WorkerGroupRecord, WorkerGroupTraits } from '../state/endpoints/worker-groups.ts';
-import { tailText } from '../worker-log/group-log.ts';
-import type { HandlerContext, HandlersOf } from './define.ts';
-import { shownWorkers } from './workers.ts';
+import { badRequest, notFound, Refused } from '../answers/refused.ts';
+import type { Engine } from '../fleet/engine.ts';
+import { noteEvent } from '../fleet/story.ts';
+import {
+  cancelRoll,
+  deleteInstance,
+  NO_LOAD,
+  recruitWorker,
+  rollWorkers,
+  workersOf,
+  workerView,
+} from '../fleet/workers.ts';
+import type {
+  EndpointGroupRecord,
+  WorkerGroupRecord,
+  WorkerGroupTraits,
+  WorkerRecord,
+} from '../state/endpoints.ts';
+import { nextId, type State, type TemplateRecord } from '../state/state.ts';
+import { createGroupLog, tailText } from '../worker-log/group-log.ts';
+import { ownOf, type HandlerContext, type HandlersOf } from './define.ts';
+import { findTemplate, visibleTo } from './templates.ts';
 
 export const workerGroupHandlers: HandlersOf<'workergroups'> = {
   'workergroups.logs': ({ id, tail }, context) => {
@@ -22,17 +35,15 @@ export const workerGroupHandlers: HandlersOf<'workergroups'> = {
   },
 
   'workergroups.list': (_, context) => ({
-    results: [...context.state.workerGroups.values()]
-      .filter(({ userId }) => userId === context.user.id)
-      .map((group) => shownGroup(group, context)),
+    results: ownOf(context.state.workerGroups, context).map((group) => shownGroup(group, context)),
   }),
 
   'workergroups.create': (request, context) => {
-    const endpoint = endpointOf(request, context);
-    if (!endpoint) throw refusedField('endpoint_name', 'needed, or endpoint_id');
-    const template = templateOf(request, context);
+    const endpoint = namedEndpoint(request, context);
+    if (!endpoint) throw badRequest('endpoint_name', 'needed, or endpoint_id');
+    const template = namedTemplate(request, context);
     if (!template && request.launch_args === undefined)
-      throw refusedField('template_hash', 'needed, or template_id, or an image in launch_args');
+      throw badRequest('template_hash', 'needed, or template_id, or an image in launch_args');
     const traits = { ...traitsOf(request, template), image: workerImage(template) };
     return { id: createWorkerGroup(context.state, endpoint, traits, context.nowMs).id };
   },
@@ -40,8 +51,8 @@ export const workerGroupHandlers: HandlersOf<'workergroups'> = {
   /** What is not sent stays as it is. */
   'workergroups.update': ({ id, ...request }, context) => {
     const group = ownGroup(id, context, 'no_such_workergroup');
-    const endpoint = endpointOf(request, context);
-    const traits = traitsOf(request, templateOf(request, context));
+    const endpoint = namedEndpoint(request, context);
+    const traits = traitsOf(request, namedTemplate(request, context));
     group.endpointId = endpoint?.id ?? group.endpointId;
     group.traits = { ...group.traits, ...traits };
     return { success: true };
@@ -77,28 +88,26 @@ function ownGroup(
 ): WorkerGroupRecord {
   const group = state.workerGroups.get(id);
   if (group?.userId === user.id) return group;
-  throw new Refused(code, `no worker group ${id}`, { reason: `id: this account has no worker group ${id}` });
+  throw notFound(`worker group ${id}`, 'id', code);
 }
 
-/** The endpoint that is named; undefined where none is. @throws Refused not_found */
-function endpointOf(
+/** The endpoint that the request names; undefined if it names none. @throws Refused not_found */
+function namedEndpoint(
   { endpoint_id: id, endpoint_name: name }: WorkerGroupRequest,
-  { state, user }: HandlerContext,
+  context: HandlerContext,
 ): EndpointGroupRecord | undefined {
   if (id === undefined && name === undefined) return undefined;
-  const found = [...state.endpointGroups.values()].find(
-    (one) =>
-      one.userId === user.id && (id === undefined ? one.parameters.endpoint_name === name : one.id === id),
+  const found = ownOf(context.state.endpointGroups, context).find((one) =>
+    id === undefined ? one.parameters.endpoint_name === name : one.id === id,
   );
   if (found) return found;
-  const [field, value] = id === undefined ? ['endpoint_name', name] : ['endpoint_id', id];
-  throw new Refused('not_found', `no endpoint ${value}`, {
-    reason: `${field}: this account has no endpoint ${value}`,
-  });
+  throw id === undefined
+    ? notFound(`endpoint ${name}`, 'endpoint_name')
+    : notFound(`endpoint ${id}`, 'endpoint_id');
 }
 
-/** The template that is named; undefined where none is. @throws Refused not_found */
-function templateOf(
+/** The template that the request names; undefined if it names none. @throws Refused not_found */
+function namedTemplate(
   { template_hash: hash, template_id: id }: WorkerGroupRequest,
   { state, user }: HandlerContext,
 ): TemplateRecord | undefined {
@@ -121,9 +130,7 @@ function traitsOf(
   const { test_workers: testWorkers, cold_workers: coldWorkers } = request;
   return {
     ...(template && { templateHash: template.hashId, templateId: template.id }),
-    ...(search !== undefined && {
-      searchQuery: typeof search === 'string' ? search : JSON.stringify(search),
-    }),
+    ...(search !== undefined && { searchQuery: searchText(search) }),
     ...(launchArgs !== undefined && { launchArgs }),
     ...(gpuRam !== undefined && { gpuRam }),
     ...(testWorkers !== undefined && { testWorkers }),
@@ -131,21 +138,22 @@ function traitsOf(
   };
 }
 
+/** Which machines will do, as text; null if nothing says it. */
+export function searchText(params: unknown): string | null {
+  if (params === undefined || params === null) return null;
+  return typeof params === 'string' ? params : JSON.stringify(params);
+}
+
 /** With the parameters and the key of its endpoint. */
 function shownGroup(group: WorkerGroupRecord, { state }: HandlerContext): WorkerGroup {
   const { id, userId, endpointId, createdMs, traits } = group;
   const endpoint = endpointId === null ? undefined : state.endpointGroups.get(endpointId);
-  const {
-    endpoint_name: name,
-    min_load,
-    target_util,
-    cold_mult,
-  } = resolveDefaults(endpoint?.parameters ?? {});
+  const { endpoint_name, min_load, target_util, cold_mult } = resolveDefaults(endpoint?.parameters ?? {});
   return {
     id,
     user_id: userId,
     endpoint_id: endpointId,
-    endpoint_name: name ?? null,
+    endpoint_name: endpoint_name ?? null,
     template_hash: traits.templateHash,
     template_id: traits.templateId,
     search_query: traits.searchQuery,
@@ -161,6 +169,86 @@ function shownGroup(group: WorkerGroupRecord, { state }: HandlerContext): Worker
   };
 }
 
-function refusedField(field: string, rule: string): Refused {
-  return new Refused('bad_request', `${field}: ${rule}`, { reason: `${field}: ${rule}` });
+/** With what their engine knows of them. */
+export function shownWorkers(
+  workers: readonly WorkerRecord[],
+  engine: Engine | undefined,
+  { state, nowMs, origin }: HandlerContext,
+): Worker[] {
+  return workers.map((worker) =>
+    workerView(worker, state, nowMs, { origin, load: engine?.loadOf(worker) ?? NO_LOAD }),
+  );
+}
+
+export function groupsOf(state: State, endpointId: number): WorkerGroupRecord[] {
+  return [...state.workerGroups.values()].filter((group) => group.endpointId === endpointId);
+}
+
+export const DEFAULT_IMAGE = 'vllm/vllm-openai:latest';
+
+/** What the workers of a template run; without one, what `launch_args` say is not read. */
+function workerImage(template: TemplateRecord | undefined): string {
+  if (!template) return DEFAULT_IMAGE;
+  const { image, tag } = template.content;
+  return `${image}:${tag ?? template.defaultTag}`;
+}
+
+export const NO_TRAITS: WorkerGroupTraits = {
+  templateHash: null,
+  templateId: null,
+  searchQuery: null,
+  launchArgs: null,
+  gpuRam: null,
+  testWorkers: null,
+  coldWorkers: null,
+};
+
+/** Its first workers come at once, as far as the endpoint is active and its `max_workers` allows. */
+export function createWorkerGroup(
+  state: State,
+  endpoint: EndpointGroupRecord,
+  { image, ...traits }: Partial<WorkerGroupTraits> & { readonly image: string },
+  nowMs: number,
+): WorkerGroupRecord {
+  const { settings } = state;
+  const id = nextId(state, 'worker group', state.workerGroups.keys());
+  const group: WorkerGroupRecord = {
+    id,
+    userId: endpoint.userId,
+    endpointId: endpoint.id,
+    createdMs: nowMs,
+    traits: { ...NO_TRAITS, ...traits },
+    image,
+    linesPerSecond: settings.logLinesPerSecond,
+    log: createGroupLog({
+      source: { kind: 'generated', seed: id + settings.randomSeed },
+      linesPerSecond: settings.logLinesPerSecond,
+      retainedLines: settings.logRetainedLines,
+      sinceMs: nowMs,
+    }),
+  };
+  state.workerGroups.set(id, group);
+  noteEvent(endpoint, `worker group ${id} is there`, nowMs);
+  const count = Math.min(roomFor(state, endpoint), traits.testWorkers ?? settings.workersRecruited);
+  const recruited = Array.from({ length: count }, () => recruitWorker(state, group, nowMs));
+  if (count > 0) {
+    const ids = recruited.map((worker) => worker.id).join(', ');
+    noteEvent(endpoint, `recruited ${count} for worker group ${id}, to measure them: ${ids}`, nowMs);
+  }
+  return group;
+}
+
+/** How many more workers the endpoint may have. */
+function roomFor(state: State, endpoint: EndpointGroupRecord): number {
+  if (endpoint.state !== 'active') return 0;
+  const present = groupsOf(state, endpoint.id).flatMap(({ id }) => workersOf(state, id)).length;
+  return Math.max(0, resolveDefaults(endpoint.parameters).max_workers - present);
+}
+
+/** With its workers and their instances. Returns the ids of the workers. */
+export function deleteWorkerGroup(state: State, id: number): number[] {
+  const ids = workersOf(state, id).map((worker) => worker.id);
+  for (const worker of ids) deleteInstance(state, worker);
+  state.workerGroups.delete(id);
+  return ids;
 }

@@ -2,11 +2,12 @@
  * The listening socket, which can stop listening for a while: a connection is then refused by the kernel, as
  * when the service is down, and those that were open are reset.
  */
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-export interface Listener {
+interface Listener {
   readonly port: number;
   /** Stops or resumes listening on the same port; calls take effect in their order. */
   listen(open: boolean): Promise<void>;
@@ -65,12 +66,7 @@ export async function openListener(server: Server, host: string, port: number): 
   };
 }
 
-function bind(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+async function bind(server: Server, host: string, port: number): Promise<void> {
+  server.listen({ host, port });
+  await once(server, 'listening');
 }

@@ -1,27 +1,26 @@
 /** The HTTP shell: bytes to requests, answers to bytes. What is answered is decided in service/ and admin/. */
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { AdminApi } from '../admin/api.ts';
-import type { ScheduledClock } from '../clock.ts';
-import { jsonAnswer, type Answer } from '../answers/answer.ts';
-import { docsAnswer } from '../docs/routes.ts';
-import { UPLOAD_FOLDER } from '../serverless/upload.ts';
-import { WORKER_FOLDER } from '../serverless/worker-call.ts';
-import { takeUpload } from './upload.ts';
-import { answerAsWorker } from './worker.ts';
-import { exchangeWithFaults } from '../faults/exchange.ts';
-import type { FaultInjector } from '../faults/injector.ts';
-import type { Strikes } from '../faults/faults.ts';
-import type { JournalWriter, OpenEntry } from '../journal/journal.ts';
+import type { AdminApi } from '../admin/route.ts';
+import { jsonAnswer, textAnswer, type Answer } from '../answers/answer.ts';
 import type { Call } from '../calls/call.ts';
-import type { Service, World } from '../service/service.ts';
+import type { ScheduledClock } from '../clock.ts';
+import { exchangeWithFaults } from '../faults/exchange.ts';
+import type { Strikes } from '../faults/faults.ts';
+import type { FaultInjector } from '../faults/injector.ts';
+import { receiveFile, UPLOAD_FOLDER } from '../handlers/deployments.ts';
+import type { OpenEntry, RequestJournal } from '../journal/journal.ts';
+import type { Service } from '../service/service.ts';
+import type { World } from '../service/world.ts';
+import { addDocs } from './docs.ts';
+import { answerAsWorker, WORKER_FOLDER } from './worker.ts';
 
-export interface ServerParts {
+interface ServerParts {
   readonly world: World;
   readonly clock: ScheduledClock;
   readonly service: Service;
   readonly faults: FaultInjector;
-  readonly journal: JournalWriter;
+  readonly journal: RequestJournal;
   readonly admin: AdminApi;
   /** Fires when the emulator closes: whatever waits then stops waiting. */
   readonly closing: AbortSignal;
@@ -52,6 +51,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   app.addContentTypeParser('multipart/form-data', upload, (_request, body, done) => done(null, body));
   app.setErrorHandler((error: Error, _request, reply) => send(reply, unreadable(error)));
   app.setNotFoundHandler(handle);
+  await addDocs(app);
   app.all('/*', handle);
   await app.ready();
   if (!server) throw new Error('fastify made no server');
@@ -85,8 +85,6 @@ function createHandler({ world, clock, service, faults, journal, admin, closing 
       );
       return;
     }
-    const page = docsAnswer(method ?? 'GET', url, host);
-    if (page) return send(reply, page);
     const call = service.read({
       method: method ?? 'GET',
       url,
@@ -153,4 +151,23 @@ function unreadable(error: Error): Answer {
     { error: 'bad_request', msg: error.message },
     `request: ${error.message}`,
   );
+}
+
+/** Where the file of a deployment is posted: multipart, the fields first, answered as an object store does. */
+async function takeUpload(world: World, body: Uint8Array<ArrayBuffer>, contentType: string): Promise<Answer> {
+  const form = await new Response(body, { headers: { 'content-type': contentType } })
+    .formData()
+    .catch(() => undefined);
+  const [key, policy, file] = ['key', 'policy', 'file'].map((name) => form?.get(name) ?? undefined);
+  if (typeof key !== 'string' || typeof policy !== 'string' || !(file instanceof Blob)) {
+    return uploadDenied(400, 'MalformedPOSTRequest');
+  }
+  const received = receiveFile(world.state, { key, policy }, file.size, world.now());
+  if (received === 'stored') return { status: 204, contentType: 'text/plain', text: '' };
+  return uploadDenied(received === 'AccessDenied' ? 403 : 400, received);
+}
+
+function uploadDenied(status: number, code: string): Answer {
+  const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code></Error>`;
+  return textAnswer(status, 'application/xml', xml);
 }

@@ -1,34 +1,58 @@
-/** The workers' own addresses: answered when the work is done on the emulator's clock, or the worker has died of it. */
+/**
+ * The workers' own addresses. A request's route is checked as a worker of the service does. It takes as long as its cost
+ * over what the worker can do, and is answered when that is over on the emulator's clock, or the worker has died of it.
+ */
 import type { IncomingMessage } from 'node:http';
+import * as z from 'zod';
+import { problemsOf } from '../../wire/request.ts';
 import { jsonAnswer, type Answer } from '../answers/answer.ts';
 import type { ScheduledClock } from '../clock.ts';
-import { settle } from '../service/settle.ts';
-import type { World } from '../service/service.ts';
-import { beginWork, endWork, WORKER_FOLDER, type WorkerCall } from '../serverless/worker-call.ts';
+import type { Ticket } from '../fleet/requests.ts';
+import { workerUrl } from '../fleet/workers.ts';
+import { routeText } from '../handlers/endpoint-groups.ts';
+import { settle, type World } from '../service/world.ts';
 
-export interface WorkerCallParts {
+/** Path at which workers are, with the id behind it. */
+export const WORKER_FOLDER = '/_worker/';
+
+/** As clients post it: the answer of the route, a name for the session, and what the model is asked. */
+const workerRequest = z.looseObject({
+  auth_data: z.looseObject({
+    url: z.string(),
+    signature: z.string(),
+    cost: z.coerce.number().nonnegative(),
+    endpoint: z.string(),
+    reqnum: z.coerce.number().int(),
+  }),
+  payload: z.unknown().optional(),
+});
+
+interface WorkerCallParts {
   readonly world: World;
   readonly clock: Pick<ScheduledClock, 'schedule'>;
 }
 
-/** `text`: the body; `origin`: where the client sees the emulator. Resolves to undefined where the client leaves before. */
+/** `text`: the body; `origin`: where the client sees the emulator. Resolves to undefined if the client leaves before. */
 export async function answerAsWorker(
-  raw: Pick<IncomingMessage, 'url' | 'method' | 'socket'>,
+  { url = '', method, socket }: Pick<IncomingMessage, 'url' | 'method' | 'socket'>,
   { text, origin }: { readonly text: string; readonly origin: string },
   { world, clock }: WorkerCallParts,
 ): Promise<Answer | undefined> {
-  const id = workerOf(raw.url ?? '');
-  if (raw.method !== 'POST') return refusal(404, 'workers take POST alone');
-  const around = () => ({ ...world, nowMs: world.now(), origin });
+  if (method !== 'POST') return refusal(404, 'workers take POST alone');
   settle(world, world.now());
-  const begun = beginWork(id, jsonOf(text), around());
-  if ('reason' in begun) return refusal(begun.status, begun.reason);
+  const [name = ''] = url.slice(WORKER_FOLDER.length).split(/[/?]/);
+  const id = /^\d+$/.test(name) ? Number(name) : Number.NaN;
+  const begun = beginWork(id, jsonOf(text), origin, world);
+  if ('status' in begun) return begun;
   // On a frozen clock what is due now would wait for somebody to move it.
-  const stayed = begun.endsMs <= world.now() || (await untilDone(begun.endsMs, raw.socket, clock));
+  const stayed = begun.endsMs <= world.now() || (await untilDone(begun.endsMs, socket, clock));
   settle(world, world.now());
-  const why = endWork(begun, around());
+  const why = endWork(begun, world);
   if (!stayed) return undefined;
-  return why === undefined ? jsonAnswer(200, resultOf(begun)) : refusal(500, why);
+  if (why !== undefined) return refusal(500, why);
+  // There is no model that could answer: what it was asked comes back.
+  const { request, takesSeconds, payload } = begun;
+  return jsonAnswer(200, { worker: id, reqnum: request, seconds: takesSeconds, payload });
 }
 
 /** False when the client has hung up before. */
@@ -50,14 +74,62 @@ function untilDone(
   });
 }
 
-/** There is no model that could answer: what it was asked comes back. */
-function resultOf({ worker, request, takesSeconds, payload }: WorkerCall) {
-  return { worker, reqnum: request, seconds: takesSeconds, payload };
+/** Work that a worker has begun. */
+interface WorkerCall {
+  readonly endpointId: number;
+  readonly worker: number;
+  readonly request: number;
+  readonly endsMs: number;
+  readonly takesSeconds: number;
+  readonly payload: unknown;
 }
 
-function workerOf(url: string): number {
-  const [id = ''] = url.slice(WORKER_FOLDER.length).split(/[/?]/);
-  return /^\d+$/.test(id) ? Number(id) : Number.NaN;
+/** Checks a request and has the worker begin with it: once, and only while its route may be used. */
+function beginWork(
+  id: number,
+  body: unknown,
+  origin: string,
+  { state, fleets, signer, now }: World,
+): WorkerCall | Answer {
+  const worker = state.workers.get(id);
+  const engine = worker && fleets.ofGroup(state, worker.groupId);
+  if (!engine) return refusal(404, `no worker ${id}`);
+  const parsed = workerRequest.safeParse(body);
+  if (!parsed.success) {
+    const [first] = problemsOf(parsed.error, body);
+    return refusal(400, `${first?.field || 'body'}: ${first?.message ?? 'not allowed'}`);
+  }
+  const { auth_data: route, payload } = parsed.data;
+  if (route.url !== workerUrl(id, origin)) return refusal(401, `auth_data.url: not that of worker ${id}`);
+  if (!signer.verify(routeText(route.url), route.signature))
+    return refusal(401, 'auth_data.signature: not one of the service for this url');
+  const ticket = engine.ticket(route.reqnum);
+  const problem = problemWith(ticket, id);
+  if (!ticket || problem !== undefined) return refusal(410, `auth_data.reqnum: ${problem}`);
+  const { request, takesSeconds } = ticket;
+  // It may come later than the worker expected it, and takes as long all the same.
+  const beginsMs = Math.max(now(), engine.epochMs + ticket.beginsAt * 1000);
+  const endsMs = Math.ceil(beginsMs + takesSeconds * 1000);
+  ticket.state = 'working';
+  // It is not forgotten before it is answered.
+  ticket.expiresAt = Math.max(ticket.expiresAt, (endsMs - engine.epochMs) / 1000);
+  return { endpointId: engine.endpointId, worker: id, request, endsMs, takesSeconds, payload };
+}
+
+/** Its time has come, or its client has left. undefined if the worker has lived to see it, else what became of it. */
+function endWork({ worker, request, endpointId }: WorkerCall, { state, fleets }: World): string | undefined {
+  const ticket = fleets.of(endpointId)?.ticket(request);
+  if (ticket?.state === 'working') ticket.state = 'used';
+  if (ticket?.state === 'lost') return `worker ${worker} has lost the request`;
+  return state.workers.has(worker) ? undefined : `worker ${worker} is gone`;
+}
+
+function problemWith(ticket: Ticket | undefined, worker: number): string | undefined {
+  if (!ticket) return 'unknown, or its replay_timeout has passed: ask /route/ again';
+  if (ticket.state === 'used' || ticket.state === 'working')
+    return 'used already: a route is good for one request';
+  if (ticket.state !== 'taken') return `${ticket.state}: ask /route/ again`;
+  return ticket.worker === worker ? undefined : `worker ${ticket.worker} has taken it`;
 }
 
 function jsonOf(text: string): unknown {

@@ -1,29 +1,82 @@
 /** The requests that came, secrets redacted, the latest ones only; and questions about them. */
+import * as z from 'zod';
+import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
 import type { Call } from '../calls/call.ts';
-import { matches, type JournalEntry, type JournalExpectation, type JournalFilter } from './entry.ts';
 import { redactCall } from './redact.ts';
+
+export interface JournalEntry {
+  /** Counts up by one per request, from 1. */
+  readonly seq: number;
+  /** Arrival, Unix ms on the emulator's clock. */
+  readonly atMs: number;
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, unknown>>;
+  /** null for a path that leads nowhere. */
+  readonly operation: OperationId | null;
+  /** The id in the path, else the one in the body. */
+  readonly id: number | null;
+  /** Name of the API key; `unknown` for one that does not exist, null without one. */
+  readonly key: string | null;
+  readonly body: unknown;
+  /** Ids of the faults that struck it. */
+  readonly faults: readonly string[];
+  /** Status of the answer; null while there is none, and for good where the connection broke first. */
+  readonly status: number | null;
+  /** Real time in ms from arrival to the answer, or to the end of the connection; null before it. */
+  readonly durationMs: number | null;
+}
+
+const operationId = z.enum(OPERATION_IDS as [OperationId, ...OperationId[]]);
+
+export const journalFilter = z.strictObject({
+  operation: operationId.nullable().optional(),
+  method: z.string().optional(),
+  path: z.string().optional(),
+  id: z.int().nullable().optional(),
+  key: z.string().nullable().optional().describe('name of the key'),
+  status: z.int().nullable().optional(),
+  body: z.unknown().optional().describe('fields that the redacted body must have; it may have more'),
+  afterSeq: z.int().nonnegative().optional(),
+});
+export type JournalFilter = z.output<typeof journalFilter>;
+
+export const journalExpectation = journalFilter.extend({
+  times: z.int().nonnegative().optional(),
+  atLeast: z.int().nonnegative().optional(),
+  atMost: z.int().nonnegative().optional(),
+});
+export type JournalExpectation = z.output<typeof journalExpectation>;
+
+/** Whether an entry is all that a filter says. */
+function matches(entry: JournalEntry, filter: JournalFilter): boolean {
+  const { body, afterSeq, ...fields } = filter;
+  if (afterSeq !== undefined && entry.seq <= afterSeq) return false;
+  for (const [name, wanted] of Object.entries(fields)) {
+    if (wanted !== undefined && entry[name as keyof JournalEntry] !== wanted) return false;
+  }
+  return body === undefined || contains(entry.body, body);
+}
+
+/** Whether `actual` has at least what `wanted` has. */
+function contains(actual: unknown, wanted: unknown): boolean {
+  if (typeof wanted !== 'object' || wanted === null) return actual === wanted;
+  if (typeof actual !== 'object' || actual === null) return false;
+  if (Array.isArray(wanted)) {
+    return (
+      Array.isArray(actual) &&
+      actual.length === wanted.length &&
+      wanted.every((item, index) => contains(actual[index], item))
+    );
+  }
+  return Object.entries(wanted).every(([name, value]) =>
+    contains((actual as Record<string, unknown>)[name], value),
+  );
+}
 
 export interface Verification {
   readonly ok: boolean;
   readonly message: string;
-}
-
-export interface Journal {
-  /** Requests kept, oldest first. */
-  entries(filter?: JournalFilter): JournalEntry[];
-  count(filter?: JournalFilter): number;
-  /** How many requests have been forgotten because the journal was full. */
-  readonly dropped: number;
-  /** How often: `times`, `atLeast`, `atMost`; without any of them at least once. */
-  verify(expectation: JournalExpectation): Verification;
-  /** One request for each filter, in this order; others may come between them. */
-  verifyOrder(filters: readonly JournalFilter[]): Verification;
-  /**
-   * Resolves once `count` requests (default 1) that fit have been answered, those that already were included;
-   * with `arrived`, once they have come in.
-   */
-  waitFor(filter: JournalFilter, options?: WaitOptions): Promise<JournalEntry[]>;
-  clear(): void;
 }
 
 export interface WaitOptions {
@@ -32,36 +85,31 @@ export interface WaitOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The side that the server writes. */
-export interface JournalWriter extends Journal {
-  begin(call: Call, atMs: number): OpenEntry;
-}
-
 export interface OpenEntry {
   struck(faultId: string): void;
   /** null: the connection ended without a whole answer. */
   end(status: number | null): void;
 }
 
-/** `limit` and `secrets` are asked at every request, since reset and restore change them. */
-export function createJournal(limit: () => number, secrets: () => Iterable<string>): JournalWriter {
-  return new RequestJournal(limit, secrets);
-}
-
 type OwnEntry = { -readonly [K in keyof JournalEntry]: JournalEntry[K] };
 
-class RequestJournal implements JournalWriter {
+/** What a test asks; the server alone begins an entry. */
+export type Journal = Omit<RequestJournal, 'begin'>;
+
+export class RequestJournal {
   readonly #limit: () => number;
   readonly #secrets: () => Iterable<string>;
   #entries: OwnEntry[] = [];
   #seq = 0;
   readonly #waiters = new Set<() => void>();
 
+  /** `limit` and `secrets` are asked at every request, since reset and restore change them. */
   constructor(limit: () => number, secrets: () => Iterable<string>) {
     this.#limit = limit;
     this.#secrets = secrets;
   }
 
+  /** Requests kept, oldest first. */
   entries(filter: JournalFilter = {}): JournalEntry[] {
     return this.#entries.slice(-this.#limit()).filter((entry) => matches(entry, filter));
   }
@@ -70,10 +118,12 @@ class RequestJournal implements JournalWriter {
     return this.entries(filter).length;
   }
 
+  /** How many requests have been forgotten because the journal was full. */
   get dropped(): number {
     return Math.max(0, this.#seq - this.#limit());
   }
 
+  /** How often: `times`, `atLeast`, `atMost`; without any of them at least once. */
   verify({ times, atLeast, atMost, ...filter }: JournalExpectation): Verification {
     const count = this.count(filter);
     const least = times ?? atLeast ?? (atMost === undefined ? 1 : 0);
@@ -84,6 +134,7 @@ class RequestJournal implements JournalWriter {
     return { ok, message: `${wanted} wanted, ${count} came: ${text(filter)}` };
   }
 
+  /** One request for each filter, in this order; others may come between them. */
   verifyOrder(filters: readonly JournalFilter[]): Verification {
     let after = 0;
     for (const [index, filter] of filters.entries()) {
@@ -94,6 +145,10 @@ class RequestJournal implements JournalWriter {
     return { ok: true, message: `all ${filters.length} came in this order` };
   }
 
+  /**
+   * Resolves once `count` requests (default 1) that fit have been answered, those that already were included;
+   * with `arrived`, once they have come in.
+   */
   waitFor(filter: JournalFilter, options: WaitOptions = {}): Promise<JournalEntry[]> {
     const { count = 1, arrived = false, signal } = options;
     return new Promise((resolve, reject) => {

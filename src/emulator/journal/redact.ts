@@ -22,7 +22,7 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'launch_args',
 ]);
 
-export interface RedactedRequest {
+interface RedactedRequest {
   readonly path: string;
   readonly query: Readonly<Record<string, unknown>>;
   /** undefined without a body, or where it was not JSON. */

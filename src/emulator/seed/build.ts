@@ -1,21 +1,44 @@
 /** Seed → state, pure. */
-import { createDeployment } from '../resources/deployments.ts';
-import { createGroupLog } from '../worker-log/group-log.ts';
-import type { LineSource, WorkerGroupRecord } from '../state/endpoints/worker-groups.ts';
-import { DEFAULT_IMAGE, NO_TRAITS } from '../serverless/worker-groups.ts';
+import type { z } from 'zod';
+import { TEMPLATE_DEFAULTS } from '../../contract/operations/templates.ts';
 import { newWorker } from '../fleet/workers.ts';
-import { startingSteps } from '../resources/instances.ts';
-import type { InstanceRecord } from '../state/instances.ts';
-import { endpointGroupOf, offerOf, stepsOf, templateOf } from './build-resources.ts';
-import { DEFAULT_SEED } from './default.ts';
-import { seedSchema, type ParsedSeed, type Seed } from './schema.ts';
+import { newGroup } from '../handlers/endpoint-groups.ts';
+import { contentOf, templateHash } from '../handlers/templates.ts';
+import { DEFAULT_IMAGE, NO_TRAITS } from '../handlers/workergroups.ts';
+import { createRandom, mixSeeds, type Random } from '../random.ts';
+import { createDeployment } from '../state/deployments.ts';
+import type { EndpointGroupRecord, LineSource, WorkerGroupRecord } from '../state/endpoints.ts';
+import {
+  startingSteps,
+  type InstanceRecord,
+  type InstanceStep,
+  type OfferRecord,
+} from '../state/instances.ts';
+import { loadRecord } from '../state/loads.ts';
 import { settingsSchema, type Settings, type SettingsInput } from '../state/settings.ts';
-import type { ApiKeyRecord } from '../state/api-keys.ts';
-import type { Numbered } from '../state/next-id.ts';
-import type { State } from '../state/state.ts';
+import type { Numbered, State, TemplateRecord } from '../state/state.ts';
 import { defaultTraits, fullBuckets, type Traits } from '../state/traits.ts';
-import type { UserRecord } from '../state/users.ts';
-import { accountOf, buildTfaState, tfaSection } from './two-factor.ts';
+import {
+  type ApiKeyRecord,
+  type TfaAccount,
+  type TfaMethodRecord,
+  type TfaState,
+  type UserRecord,
+} from '../state/users.ts';
+import { newBackupCodes } from '../tfa/account.ts';
+import { newTotpSecret } from '../tfa/totp.ts';
+import { createGroupLog } from '../worker-log/group-log.ts';
+import { DEFAULT_SEED } from './default.ts';
+import {
+  seedSchema,
+  tfaSection,
+  type endpointGroupEntry,
+  type offerEntry,
+  type ParsedSeed,
+  type Seed,
+  type statusSteps,
+  type templateEntry,
+} from './schema.ts';
 
 type Entry<Section extends keyof ParsedSeed> =
   NonNullable<ParsedSeed[Section]> extends (infer One)[] ? One : never;
@@ -195,5 +218,126 @@ function instanceOf(
     steps: stepsOf(entry.statuses) ?? startingSteps(settings),
     intendedStatus: 'running',
     launch: null,
+  };
+}
+
+export function templateOf(
+  entry: z.output<typeof templateEntry>,
+  owner: number,
+  nowMs: number,
+): TemplateRecord {
+  const {
+    id,
+    creator_id: creatorId = owner,
+    recommended,
+    default_tag: defaultTag = TEMPLATE_DEFAULTS.tag,
+    age_seconds: age,
+    count_created: countCreated,
+    recent_create_ago: ago,
+    ...fields
+  } = entry;
+  const content = contentOf(fields);
+  return {
+    id,
+    creatorId,
+    recommended,
+    defaultTag,
+    createdMs: nowMs - age * 1000,
+    content,
+    hashId: templateHash(content),
+    countCreated,
+    recentCreateMs: ago === undefined ? null : nowMs - ago * 1000,
+  };
+}
+
+export function offerOf(entry: z.output<typeof offerEntry>): OfferRecord {
+  return {
+    id: entry.id,
+    machineId: entry.machine_id,
+    gpuName: entry.gpu_name,
+    gpuCount: entry.num_gpus,
+    gpuRamMb: entry.gpu_ram,
+    dphTotal: entry.dph_total,
+    diskSpaceGb: entry.disk_space,
+    steps: stepsOf(entry.statuses),
+    rentedBy: null,
+  };
+}
+
+/** `seed`: of the random numbers of its load. */
+function endpointGroupOf(
+  entry: z.output<typeof endpointGroupEntry>,
+  userId: number,
+  { nowMs, seed }: { readonly nowMs: number; readonly seed: number },
+): EndpointGroupRecord {
+  const { id, endpoint_state: state, deployment_id: deploymentId = null, load, ...parameters } = entry;
+  const record = load ? loadRecord(load, { sinceMs: nowMs, revision: 1, seed }) : null;
+  return newGroup({
+    id,
+    userId,
+    createdMs: nowMs,
+    parameters,
+    state,
+    deploymentId,
+    load: record,
+    established: true,
+  });
+}
+
+function stepsOf(statuses: z.output<typeof statusSteps>): InstanceStep[] | null {
+  if (!statuses) return null;
+  return statuses.map(({ actual_status: status, seconds }) => ({
+    status,
+    durationMs: seconds === undefined ? null : seconds * 1000,
+  }));
+}
+
+export function accountOf(user: Entry<'users'>, randomSeed: number, nowMs: number): TfaAccount {
+  const random = createRandom(mixSeeds(randomSeed, user.id));
+  const methods = user.tfa_methods.map((given): TfaMethodRecord => ({
+    id: given.id,
+    method: given.method,
+    label: given.label ?? null,
+    phoneNumber: given.phone_number ?? null,
+    totpSecret: given.method === 'sms' ? null : secretOf(given, random),
+    isPrimary: given.is_primary,
+    failCount: given.fail_count,
+    lockedUntilMs: given.locked_for === undefined ? null : nowMs + given.locked_for * 1000,
+    lastTotpPeriod: null,
+    createdAtMs: nowMs,
+    lastUsedMs: null,
+  }));
+  return {
+    legacy: user.legacy_2fa && methods.length === 0,
+    phoneNumber: user.phone_number ?? null,
+    smsFraud: user.sms_fraud,
+    methods,
+    backupCodes: user.backup_codes ?? newBackupCodes(random, user.backup_codes_remaining),
+    authorizedUntilMs: null,
+    smsSentAtMs: [],
+  };
+}
+
+function secretOf(
+  { totp_secret: given }: { readonly totp_secret?: string | null | undefined },
+  random: Random,
+): string | null {
+  return given === undefined ? newTotpSecret(random) : given;
+}
+
+export function buildTfaState(
+  { sms_provider, blocked_numbers, store }: z.output<typeof tfaSection>,
+  accounts: readonly TfaAccount[],
+): TfaState {
+  const ids = accounts.flatMap(({ methods }) => methods.map((record) => record.id));
+  return {
+    challenges: new Map(),
+    sessions: new Map(),
+    outbox: [],
+    phoneUse: new Map(),
+    blockedNumbers: new Set(blocked_numbers),
+    smsProvider: sms_provider,
+    store,
+    nextMethodId: Math.max(0, ...ids) + 1,
   };
 }

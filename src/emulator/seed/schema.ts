@@ -4,14 +4,117 @@
  * Its JSON schema is served at `/_emulator/seed-schema`.
  */
 import * as z from 'zod';
-import { DEFAULT_TAG } from '../../contract/operations/serverless/deployment.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import { INSTANCE_STATUSES } from '../../contract/operations/instances/instance-list.ts';
 import { MAINTENANCE_CATEGORIES } from '../../contract/operations/machines.ts';
-import { id, timestamp } from '../../contract/schemas.ts';
-import { endpointGroupEntry, offerEntry, statusSteps, templateEntry } from './resource-schema.ts';
-import { tfaSection, tfaUserFields } from './two-factor.ts';
+import { DEFAULT_TAG } from '../../contract/operations/serverless/deployment.ts';
+import {
+  ENDPOINT_STATES,
+  endpointGroupParameters,
+} from '../../contract/operations/serverless/endpoint-groups.ts';
+import { templateBody } from '../../contract/operations/templates.ts';
+import { BACKUP_CODE } from '../../contract/operations/tfa/tfa-fields.ts';
+import { id, phoneNumber, timestamp } from '../../contract/schemas.ts';
+import { loadSchema } from '../state/loads.ts';
 import { settingsSchema } from '../state/settings.ts';
+import { BACKING_STORES, SMS_PROVIDERS } from '../state/users.ts';
 
 const seconds = z.number().nonnegative();
+
+export const statusSteps = z
+  .array(
+    z.strictObject({
+      actual_status: z.enum(INSTANCE_STATUSES),
+      seconds: seconds.optional().describe('how long it lasts; absent: for good'),
+    }),
+  )
+  .min(1)
+  .optional()
+  .describe('statuses it passes through; absent: created, loading, running with the times of the settings');
+
+const { docker_login_repo: repo, docker_login_user: loginUser, docker_login_pass: pass } = templateBody.shape;
+
+export const templateEntry = z.strictObject({
+  id,
+  creator_id: id
+    .optional()
+    .describe('user who owns it, also one that does not exist; absent: the first user'),
+  recommended: z.boolean().default(false),
+  default_tag: z.string().optional(),
+  age_seconds: seconds.default(0).describe('how long it has existed at the start'),
+  count_created: z.int().nonnegative().default(0).describe('instances made from it before the start'),
+  recent_create_ago: seconds.optional().describe('seconds since the last of them at the start'),
+  ...templateBody.shape,
+  docker_login_repo: repo.default(''),
+  docker_login_user: loginUser.default(''),
+  docker_login_pass: pass.default(''),
+});
+
+export const offerEntry = z.strictObject({
+  id,
+  machine_id: id,
+  gpu_name: z.string().default('RTX 4090'),
+  num_gpus: z.int().positive().default(1),
+  gpu_ram: z.number().positive().default(24_564).describe('memory of one GPU in MB'),
+  dph_total: z.number().nonnegative().default(0.4).describe('price in $/h'),
+  disk_space: z.number().positive().default(500).describe('GB'),
+  statuses: statusSteps.describe('statuses of an instance made from it; absent: it starts without trouble'),
+});
+
+export const endpointGroupEntry = z.strictObject({
+  id,
+  ...endpointGroupParameters.shape,
+  endpoint_state: z.enum(ENDPOINT_STATES).default('active'),
+  deployment_id: id.optional().describe('the deployment whose endpoint it is, and with which it ends'),
+  load: loadSchema.optional().describe('requests that come by themselves from the start on; absent: none'),
+});
+
+const tfaMethod = z.strictObject({
+  id,
+  method: z.enum(['sms', 'totp']),
+  label: z.string().max(LIMITS.methodLabelLength).optional(),
+  phone_number: z.string().optional().describe('E.164; shown masked'),
+  totp_secret: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('base32; absent: one is made up; null or no base32: tfa_method_not_configured'),
+  is_primary: z.boolean().default(false),
+  fail_count: z.int().nonnegative().default(0),
+  locked_for: z.number().nonnegative().optional().describe('seconds from the start for which it is locked'),
+});
+
+const tfaUserFields = {
+  legacy_2fa: z
+    .boolean()
+    .default(false)
+    .describe('2FA from before methods were stored; without meaning beside tfa_methods'),
+  phone_number: phoneNumber.optional().describe('the number on file; codes of a legacy account go there'),
+  sms_fraud: z.boolean().default(false).describe('flagged for SMS fraud: sms_fraud_detected'),
+  tfa_methods: z.array(tfaMethod).default([]),
+  backup_codes: z
+    .array(z.string().regex(BACKUP_CODE, 'three groups of four characters'))
+    .optional()
+    .describe('those that are unused'),
+  backup_codes_remaining: z
+    .int()
+    .nonnegative()
+    .default(0)
+    .describe(
+      'so many are made up where backup_codes is absent; /_emulator/users/{id}/backup-codes shows them',
+    ),
+};
+export const tfaSection = z.strictObject({
+  sms_provider: z
+    .enum(SMS_PROVIDERS)
+    .default('up')
+    .describe('failing: twilio_error; rate limited: twilio_rate_limited'),
+  blocked_numbers: z.array(phoneNumber).default([]).describe('high risk of SMS pumping: sms_blocked_number'),
+  store: z
+    .enum(BACKING_STORES)
+    .default('up')
+    .describe('of authorizations; read only: challenge_creation_failed; down: service_unavailable'),
+});
 
 export const apiKeyEntry = z.strictObject({
   name: z.string().min(1).describe('for people: journal and faults call the key by it'),

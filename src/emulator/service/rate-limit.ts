@@ -2,9 +2,8 @@
  * The trait `rate_limit`: token buckets of a key, and what an answer shows of them. The arithmetic is pure: functions of
  * buckets and time.
  */
-import type { Answer } from '../answers/answer.ts';
+import { limitedAnswer, throttledMessage, type Answer } from '../answers/answer.ts';
 import { Refused } from '../answers/refused.ts';
-import { limitedAnswer, throttledMessage } from '../answers/throttled.ts';
 import type { Call } from '../calls/call.ts';
 import type { Random } from '../random.ts';
 import {
@@ -15,7 +14,8 @@ import {
   type ThrottledBody,
   type TokenBucket,
 } from '../state/traits.ts';
-import type { Service, World } from './service.ts';
+import type { Service } from './service.ts';
+import type { World } from './world.ts';
 
 /** Tokens are fractions: a difference below this is a rounding error. */
 const ROUNDING = 1e-9;
@@ -70,7 +70,7 @@ function withTokens(counting: Counting, tokens: number): Counting {
 }
 
 /** What headers and body of an answer show: the tightest bucket. */
-export interface ShownLimit {
+interface ShownLimit {
   readonly part: Counting['part'];
   readonly limit: number;
   readonly remaining: number;
@@ -93,14 +93,14 @@ export function tightest(buckets: readonly Counting[]): ShownLimit | undefined {
 }
 
 /** What became of a call. */
-export interface Counted {
+interface Counted {
   readonly isAllowed: boolean;
   /** undefined if no bucket counts the call. */
   readonly shown: ShownLimit | undefined;
 }
 
 /** Counts a call in the buckets of its key. A call without a valid key has none; it is refused anyway. */
-export function countCall(
+function countCall(
   state: RateLimitState,
   trait: RateLimitTrait,
   call: Call,

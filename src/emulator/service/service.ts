@@ -2,35 +2,16 @@
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { matchOperation } from '../../wire/match.ts';
 import { problemsOf } from '../../wire/request.ts';
-import { authorize } from '../calls/access.ts';
-import { jsonAnswer, type Answer } from '../answers/answer.ts';
-import { identify } from '../calls/identity.ts';
-import { readCall, type Call, type IncomingRequest } from '../calls/call.ts';
-import type { Dialect } from '../dialect/dialect.ts';
-import type { Target } from '../calls/call.ts';
-import type { HandlerContext } from '../handlers/define.ts';
-import type { Fleets } from '../fleet/fleets.ts';
-import { HANDLERS } from '../handlers/index.ts';
-import type { InferenceLog } from '../worker-log/inference-log.ts';
-import type { Random } from '../random.ts';
+import { jsonAnswer, throttledMessage, type Answer } from '../answers/answer.ts';
 import { Refused } from '../answers/refused.ts';
-import { settleEndpoints } from '../serverless/endpoints.ts';
-import type { Signer } from '../serverless/signature.ts';
-import type { State } from '../state/state.ts';
-import { throttledMessage } from '../answers/throttled.ts';
+import { authorize, identify } from '../calls/access.ts';
+import { readCall, type Call, type IncomingRequest, type Target } from '../calls/call.ts';
+import type { Dialect } from '../dialect/dialect.ts';
+import type { HandlerContext } from '../handlers/define.ts';
+import { settleEndpoints } from '../handlers/endpoint-groups.ts';
+import { HANDLERS } from '../handlers/index.ts';
 import { createValidator } from './validate.ts';
-
-/** What the service works on; `state` is swapped as a whole by reset and restore. */
-export interface World {
-  state: State;
-  readonly dialect: Dialect;
-  /** Unix time in ms. */
-  now(): number;
-  random: Random;
-  readonly inferenceLog: InferenceLog;
-  readonly signer: Signer;
-  readonly fleets: Fleets;
-}
+import type { World } from './world.ts';
 
 export interface Service {
   /** Reads a request without judging it and without changing anything. */
@@ -65,7 +46,9 @@ export function createService(world: World): Service {
     const { state, random, inferenceLog, signer, fleets } = world;
     const operation = operationOf(target.id);
     const nowMs = world.now();
-    const caller = identify(state, operation, call, nowMs);
+    const { bearer, body: sent } = call;
+    const secret = sent.kind === 'json' ? (sent.value as { secret?: unknown } | null)?.secret : undefined;
+    const caller = identify(state, operation, { bearer, secret }, nowMs);
     const { key } = caller;
     authorize(operation, key);
     keepInterval(target.id, key.id, nowMs);

@@ -1,24 +1,23 @@
 /** A call's input against the contract's schemas, strictly: what the interface does not allow is refused. */
 import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
+import { isRecord } from '../../contract/is-record.ts';
+import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import {
   ENDPOINT_GROUP_PARAMETERS,
   endpointGroupParameters,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
-import { isRecord } from '../../contract/is-record.ts';
-import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import { coerceFields } from '../../wire/coerce.ts';
 import { problemsOf } from '../../wire/request.ts';
-import { findCaller } from '../calls/access.ts';
-import type { Call } from '../calls/call.ts';
-import { refuseBadGroup } from '../resources/endpoint-groups.ts';
-import type { Dialect } from '../dialect/dialect.ts';
-import type { Target } from '../calls/call.ts';
 import { Refused } from '../answers/refused.ts';
+import { findCaller } from '../calls/access.ts';
+import type { Call, Target } from '../calls/call.ts';
+import type { Dialect } from '../dialect/dialect.ts';
+import { refuseBadGroup } from '../handlers/endpoint-groups.ts';
+import { tfaSchemaRefusal } from '../handlers/tfa.ts';
 import type { State } from '../state/state.ts';
-import { tfaSchemaRefusal } from '../tfa/schema-refusal.ts';
 
-export type Validator = (call: Call, target: Target, state: State, nowMs: number) => Record<string, unknown>;
+type Validator = (call: Call, target: Target, state: State, nowMs: number) => Record<string, unknown>;
 
 /** Builds the schemas once: the body schema of an operation with `keyInBody` also takes the key. */
 export function createValidator(dialect: Dialect): Validator {

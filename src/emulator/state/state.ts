@@ -3,18 +3,13 @@
  * are changed in place, since copying a map at every heartbeat would cost O(n); in return every handler does
  * all its checks before its first change, so that a refused request leaves no trace.
  */
-import type { ApiKeyRecord } from './api-keys.ts';
-import type { DeploymentRecord } from './endpoints/deployments.ts';
-import type { EndpointGroupRecord } from './endpoints/endpoint-groups.ts';
-import type { InstanceRecord } from './instances.ts';
-import type { MachineRecord, OfferRecord } from './machines.ts';
+import type { TemplateFields } from '../../contract/operations/templates.ts';
+import type { DeploymentRecord } from './deployments.ts';
+import type { EndpointGroupRecord, WorkerGroupRecord, WorkerRecord } from './endpoints.ts';
+import type { InstanceRecord, MachineRecord, OfferRecord } from './instances.ts';
 import type { Settings } from './settings.ts';
-import type { TemplateRecord } from './templates.ts';
 import type { RateLimitState, Traits } from './traits.ts';
-import type { TfaState } from './two-factor.ts';
-import type { TeamRoleRecord, UserRecord } from './users.ts';
-import type { WorkerGroupRecord } from './endpoints/worker-groups.ts';
-import type { WorkerRecord } from './endpoints/workers.ts';
+import type { ApiKeyRecord, TeamRoleRecord, TfaState, UserRecord } from './users.ts';
 
 export interface State {
   readonly settings: Settings;
@@ -39,4 +34,41 @@ export interface State {
   /** `operation key-id` → Unix ms of the last call, for the minimum interval. */
   readonly lastCalls: Map<string, number>;
   readonly tfa: TfaState;
+}
+
+/** Fields that are set, or have a default; null is unset. */
+export type TemplateContent = Readonly<TemplateFields>;
+
+export interface TemplateRecord {
+  readonly id: number;
+  readonly creatorId: number;
+  readonly recommended: boolean;
+  /** What `tag` is without one. */
+  readonly defaultTag: string;
+  readonly createdMs: number;
+  content: TemplateContent;
+  hashId: string;
+  /** Instances made from it so far, by anybody. */
+  countCreated: number;
+  /** When the last one was made, Unix ms; null before the first. */
+  recentCreateMs: number | null;
+}
+
+/** The kinds of things that get an id of their own when they are created. */
+export type Numbered =
+  | 'deployment'
+  | 'deployment version'
+  | 'worker group'
+  | 'template'
+  | 'instance'
+  | 'api key'
+  | 'team role'
+  | 'endpoint group';
+
+/** `taken`: ids that exist, those of the seed among them. */
+export function nextId(state: State, kind: Numbered, taken: Iterable<number>): number {
+  let last = state.lastIds.get(kind) ?? 0;
+  for (const id of taken) last = Math.max(last, id);
+  state.lastIds.set(kind, last + 1);
+  return last + 1;
 }

@@ -82,7 +82,7 @@ export const TRAITS = {
 } as const;
 
 type Rows = typeof TRAITS;
-export type TraitName = keyof Rows;
+type TraitName = keyof Rows;
 export type Traits = { readonly [Name in TraitName]: z.output<Rows[Name]['schema']> };
 /** The traits to change. */
 export type TraitsInput = { readonly [Name in TraitName]?: z.input<Rows[Name]['schema']> };

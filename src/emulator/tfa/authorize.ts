@@ -1,16 +1,24 @@
 /** The two steps that open the 30-minute window in which a method may be added (§3, §4.4). Pure. */
-import type { Input } from '../../contract/operations.ts';
 import { LIMITS } from '../../contract/limits.ts';
+import type { Input } from '../../contract/operations.ts';
 import { Refused } from '../answers/refused.ts';
-import { chooseMethod, invalidMethod, methodOf } from './account/account.ts';
-import { useBackupCode } from './account/backup-codes.ts';
-import { challengeNotFound, findChallenge, openChallenge } from './challenges.ts';
-import { requireVerifiedEmail, type TfaContext } from './context.ts';
-import { requireDeliverableSms, requireEmailAddress, sendEmailCode, sendSmsCode } from './delivery.ts';
-import { requireUnlocked } from './account/lock.ts';
-import type { TfaMethodRecord } from '../state/two-factor.ts';
-import { missingPhone } from './send-codes.ts';
-import { readTotpSecret } from './account/totp.ts';
+import type { TfaMethodRecord } from '../state/users.ts';
+import { chooseMethod, invalidMethod, methodOf, requireUnlocked, useBackupCode } from './account.ts';
+import {
+  challengeNotFound,
+  findChallenge,
+  openChallenge,
+  requireVerifiedEmail,
+  type TfaContext,
+} from './challenges.ts';
+import {
+  missingPhone,
+  requireDeliverableSms,
+  requireEmailAddress,
+  sendEmailCode,
+  sendSmsCode,
+} from './sending.ts';
+import { readTotpSecret } from './totp.ts';
 import { notConfigured, verifySentCode, verifyTotp } from './verify.ts';
 
 const WINDOW_MS = LIMITS.addMethodWindowSeconds * 1000;

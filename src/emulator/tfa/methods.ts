@@ -1,14 +1,19 @@
 /** The list of an account's methods, as it grows, changes and shrinks (§3, §4.4). Pure. */
 import type { Input } from '../../contract/operations.ts';
 import { Refused } from '../answers/refused.ts';
-import { chooseMethod, invalidMethod, methodOf, methodOfPhone, viewMethod } from './account/account.ts';
+import type { TfaMethodRecord } from '../state/users.ts';
+import {
+  chooseMethod,
+  invalidMethod,
+  methodOf,
+  methodOfPhone,
+  newBackupCodes,
+  viewMethod,
+} from './account.ts';
 import { requireWindow } from './authorize.ts';
-import { newBackupCodes } from './account/backup-codes.ts';
-import { challengeNotFound, findChallenge, liveCode, noteWrongCode } from './challenges.ts';
-import type { TfaContext } from './context.ts';
-import type { TfaMethodRecord } from '../state/two-factor.ts';
-import { missingPhone, phoneMismatch } from './send-codes.ts';
-import { periodOfCode, readTotpSecret } from './account/totp.ts';
+import { challengeNotFound, findChallenge, liveCode, noteWrongCode, type TfaContext } from './challenges.ts';
+import { missingPhone, phoneMismatch } from './sending.ts';
+import { periodOfCode, readTotpSecret } from './totp.ts';
 import { requireTfa, verifyProof, wrongCode, type Proof } from './verify.ts';
 
 type Confirmation = Input<'tfa.confirmNew'>;

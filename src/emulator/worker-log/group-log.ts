@@ -3,7 +3,7 @@
  * segments: lines that were handed over, and stretches that grow by themselves at a rate. Nothing runs in
  * between; a line once written never changes, whatever rate is set later.
  */
-import type { GroupLog, Growth, LineSource, Literal, Scenery } from '../state/endpoints/worker-groups.ts';
+import type { GroupLog, Growth, LineSource, Literal, Scenery } from '../state/endpoints.ts';
 import { TIME_MARK, type InferenceLog } from './inference-log.ts';
 
 export function createGroupLog(options: {

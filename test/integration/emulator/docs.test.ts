@@ -17,14 +17,19 @@ test('its page loads nothing from anywhere else, and the documentation is no par
   for (const [path, type] of [
     ['/docs', 'text/html'],
     ['/docs/', 'text/html'],
-    ['/docs/docs.css', 'text/css'],
-    ['/docs/docs.js', 'text/javascript'],
+    ['/docs/json', 'application/json'],
+    ['/docs/static/swagger-ui.css', 'text/css'],
+    ['/docs/static/swagger-ui-bundle.js', 'application/javascript'],
   ] as const) {
     const response = await fetch(emulator.url + path);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, `${type}; charset=utf-8`]);
-    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(await response.text()).not.toMatch(/https?:\/\//);
+    expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'; [^:]*data:$/);
+    const text = await response.text();
+    if (type === 'text/html') expect(text).not.toMatch(/https?:\/\//);
   }
+  const shown: unknown = await (await fetch(`${emulator.url}/docs/json`)).json();
+  expect(shown).toEqual(await (await fetch(`${emulator.url}/openapi.json`)).json());
   expect(emulator.journal.entries()).toEqual([]);
-  expect((await fetch(`${emulator.url}/docs/..%2fserver.ts`)).status).toBe(404);
+  expect((await fetch(`${emulator.url}/docs/..%2f..%2fpackage.json`)).status).toBe(403);
+  expect((await fetch(`${emulator.url}/docs/static/none.js`)).status).toBe(404);
 });

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createClock } from '../../../src/emulator/clock.ts';
+import { ScheduledClock } from '../../../src/emulator/clock.ts';
 
 const DAY = 86_400_000;
 
 test('a frozen clock stands still, and runs on from where it stood', async () => {
   let real = 1_000;
-  using clock = createClock('real', undefined, () => real);
+  using clock = new ScheduledClock('real', undefined, () => real);
   expect([clock.now(), clock.mode]).toEqual([1_000, 'real']);
   await clock.freeze();
   real = 5_000;
@@ -18,7 +18,7 @@ test('a frozen clock stands still, and runs on from where it stood', async () =>
 });
 
 test('advance runs what falls due in its order and at its time, before it resolves', async () => {
-  using clock = createClock({ frozenAtMs: 0 });
+  using clock = new ScheduledClock({ frozenAtMs: 0 });
   const seen: [string, number][] = [];
   clock.schedule(2 * DAY, () => void seen.push(['second', clock.now()]));
   clock.schedule(DAY, async () => {
@@ -39,7 +39,7 @@ test('advance runs what falls due in its order and at its time, before it resolv
 });
 
 test('freezing in the future and an offset make things due as well', async () => {
-  using clock = createClock({ frozenAtMs: 0 }, undefined, () => 0);
+  using clock = new ScheduledClock({ frozenAtMs: 0 }, undefined, () => 0);
   const seen: number[] = [];
   clock.schedule(10, () => void seen.push(clock.now()));
   clock.schedule(20, () => void seen.push(clock.now()));
@@ -51,7 +51,7 @@ test('freezing in the future and an offset make things due as well', async () =>
 
 test('whoever listens for moves sees the time before each of them', async () => {
   const moves: number[] = [];
-  using clock = createClock({ frozenAtMs: 100 }, (beforeMs) => moves.push(beforeMs));
+  using clock = new ScheduledClock({ frozenAtMs: 100 }, (beforeMs) => moves.push(beforeMs));
   await clock.advance(50);
   await clock.freeze(20);
   expect(moves[0]).toBe(100);
@@ -60,7 +60,7 @@ test('whoever listens for moves sees the time before each of them', async () => 
 });
 
 test('a clock does not advance backwards', async () => {
-  using clock = createClock({ frozenAtMs: 0 });
+  using clock = new ScheduledClock({ frozenAtMs: 0 });
   await expect(clock.advance(-1)).rejects.toThrow(RangeError);
   await expect(clock.advance(Number.NaN)).rejects.toThrow(RangeError);
 });
@@ -75,7 +75,7 @@ test('a long way is passed in steps that take no long time, and others get their
     steps.push(atMs - last);
     last = atMs;
   };
-  using clock = createClock({ frozenAtMs: 0 }, onMove, () => real);
+  using clock = new ScheduledClock({ frozenAtMs: 0 }, onMove, () => real);
   clock.schedule(DAY, () => {});
   const turns: number[] = [];
   const passing = clock.advance(2 * DAY);
@@ -90,7 +90,7 @@ test('a long way is passed in steps that take no long time, and others get their
 
 test('an idle year is passed in few steps', async () => {
   const moves: number[] = [];
-  using clock = createClock(
+  using clock = new ScheduledClock(
     { frozenAtMs: 0 },
     (atMs) => moves.push(atMs),
     () => 0,
@@ -102,7 +102,7 @@ test('an idle year is passed in few steps', async () => {
 test('a running clock runs what is due by a timer, and disposing it leaves none', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const clock = createClock();
+  const clock = new ScheduledClock();
   let runs = 0;
   clock.schedule(clock.now() + 5, () => void (runs += 1));
   clock.schedule(clock.now() + 40 * DAY, () => void (runs += 1));

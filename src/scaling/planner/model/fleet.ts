@@ -34,6 +34,15 @@ export interface FleetOptions {
   readonly moved?: Moved | undefined;
 }
 
+/** `none`: it is gone. */
+export type WorkerState = Exclude<keyof typeof STATE, 'draining'>;
+
+export interface Whereabouts {
+  readonly place?: number;
+  /** In seconds since the model began; default: the start from cold takes its time. */
+  readonly readyAt?: number;
+}
+
 export class Fleet {
   readonly #settings: PlanSettings;
   readonly #random: Random;
@@ -119,36 +128,19 @@ export class Fleet {
     this.#notePeaks();
   }
 
-  /** Takes in a worker that is there already; one that is creating is ready at `readyAt`. Returns its place. */
-  adopt(state: 'hot' | 'cold' | 'creating', readyAt: number): number {
-    const place = this.#appear(STATE[state]);
-    if (state === 'creating') this.#changes.push(readyAt, place);
+  /** See GroupModel.put. */
+  put(state: WorkerState, now: number, { place, readyAt }: Whereabouts): number {
+    const to = STATE[state];
+    if (place !== undefined) {
+      if (to === STATE.starting && this.#pool.stateOf(place) === STATE.cold) this.#starts.fromCold += 1;
+      this.#abandonWork(place, now);
+      this.#move(place, to);
+    }
+    const put = place ?? this.#appear(to);
+    if (to === STATE.starting || to === STATE.creating)
+      this.#changes.push(readyAt ?? now + this.#settings.coldStartSeconds, put);
     this.#notePeaks();
-    return place;
-  }
-
-  /** The worker is gone, and what it had not done yet with it. */
-  drop(place: number, now: number): void {
-    this.#abandonWork(place, now);
-    this.#move(place, STATE.none);
-  }
-
-  /** It begins anew and is ready after `seconds`; what it had not done yet is lost. */
-  restart(place: number, now: number, seconds: number): void {
-    this.#abandonWork(place, now);
-    this.#move(place, STATE.starting);
-    this.#changes.push(now + seconds, place);
-  }
-
-  /** It is cold at once; what it had not done yet is lost. */
-  halt(place: number, now: number): void {
-    this.#abandonWork(place, now);
-    this.#move(place, STATE.cold);
-  }
-
-  /** It starts from cold, wanted or not. */
-  start(place: number, now: number): void {
-    this.#startCold(place, now);
+    return put;
   }
 
   /** All become cold, those that have work once it is done. */
@@ -156,7 +148,7 @@ export class Fleet {
     this.#wanted = NOTHING_WANTED;
     for (let place = 0; place < this.#pool.places; place += 1) {
       const state = this.#pool.stateOf(place);
-      if (state === STATE.starting || state === STATE.creating) this.halt(place, now);
+      if (state === STATE.starting || state === STATE.creating) this.put('cold', now, { place });
       else if (state === STATE.hot) this.#drainOrStop(place, this.work.freeAtHot(place), now);
     }
   }
@@ -238,7 +230,8 @@ export class Fleet {
     for (const state of [STATE.cold, STATE.creating, STATE.starting]) {
       const worker = pool.last(state);
       if (worker < 0) continue;
-      this.drop(worker, now);
+      this.#abandonWork(worker, now);
+      this.#move(worker, STATE.none);
       return true;
     }
     // Those that drain are on their way out.

@@ -13,7 +13,7 @@ import type { PlanSettings } from '../settings.ts';
 import { ControlLoop, type SavedControlLoop } from './control-loop.ts';
 import { demandFor, NOTHING_OBSERVED, type Demand, type Observation } from './demand.ts';
 import { Dispatcher } from './dispatcher.ts';
-import { Fleet, type FleetTotals, type SavedFleet } from './fleet.ts';
+import { Fleet, type FleetTotals, type SavedFleet, type Whereabouts, type WorkerState } from './fleet.ts';
 import type { GroupObserver } from './observer.ts';
 import type { RequestQueue, SavedQueue } from './structures/request-queue.ts';
 import type { WorkerCounts } from './time-series.ts';
@@ -214,39 +214,14 @@ export class GroupModel {
     if (state === 'active') this.#reconsider();
   }
 
-  /** Takes in a worker that is there already; one that is creating is ready at `readyAt`. Returns its place. */
-  adopt(state: 'hot' | 'cold' | 'creating', readyAt = this.#now): number {
+  /**
+   * Somebody else than the group puts a worker into a state: the one at a place, which loses what it has not done yet, or
+   * without a place one that is there already. A worker that is on its way is ready at `readyAt`. Returns its place.
+   */
+  put(state: WorkerState, at: Whereabouts = {}): number {
     this.#loop.stir();
     this.#observer.workersUntil(this.#now, this.#fleet.workers);
-    return this.#fleet.adopt(state, readyAt);
-  }
-
-  /** The worker at that place dies, and what it had not done yet is lost. */
-  drop(place: number): void {
-    this.#loop.stir();
-    this.#observer.workersUntil(this.#now, this.#fleet.workers);
-    this.#fleet.drop(place, this.#now);
-  }
-
-  /** It breaks, loses what it had not done yet, and is ready again after `seconds`. */
-  restart(place: number, seconds: number): void {
-    this.#loop.stir();
-    this.#observer.workersUntil(this.#now, this.#fleet.workers);
-    this.#fleet.restart(place, this.#now, seconds);
-  }
-
-  /** Somebody else than the group stops it; what it had not done yet is lost. */
-  halt(place: number): void {
-    this.#loop.stir();
-    this.#observer.workersUntil(this.#now, this.#fleet.workers);
-    this.#fleet.halt(place, this.#now);
-  }
-
-  /** Somebody else than the group starts it from cold. */
-  start(place: number): void {
-    this.#loop.stir();
-    this.#observer.workersUntil(this.#now, this.#fleet.workers);
-    this.#fleet.start(place, this.#now);
+    return this.#fleet.put(state, this.#now, at);
   }
 
   /** The group looks at its load and its queue, and starts or stops workers. */

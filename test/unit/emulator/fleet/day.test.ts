@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
 import type { Seed, SettingsInput } from '../../../../src/emulator/index.ts';
-import { inspectEndpointGroups } from '../../../../src/emulator/inspect/endpoint-groups.ts';
-import type { LoadInput } from '../../../../src/emulator/state/endpoints/loads.ts';
+import type { LoadInput } from '../../../../src/emulator/state/loads.ts';
 import { createLab } from '../../../support/two-factor.ts';
 
 const PERFORMANCE: SettingsInput = { workerPerformanceLeast: 100, workerPerformanceMost: 100, randomSeed: 3 };
@@ -26,7 +25,7 @@ function started(seed: Seed, settings: SettingsInput = {}) {
       .trimEnd()
       .split('\n')
       .map((line) => line.slice(11, 23).replace(/\.000$/, '') + line.slice(24));
-  const activity = () => inspectEndpointGroups(lab.world).get('chat');
+  const activity = () => lab.endpointGroups.get('chat');
   return { lab, send, lines, activity };
 }
 

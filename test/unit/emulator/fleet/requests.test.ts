@@ -1,11 +1,8 @@
 /** What is asked of workers, what they have and lose, and what their logs and their endpoint tell of it. */
 import { describe, expect, test } from 'vitest';
 import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
-import { AskedLoad, shareOf } from '../../../../src/emulator/fleet/requests/asked-load.ts';
-import { Requests } from '../../../../src/emulator/fleet/requests/requests.ts';
-import { followWork } from '../../../../src/emulator/fleet/story/log-life.ts';
-import { inspectEndpointGroups, inspectLoads } from '../../../../src/emulator/inspect/endpoint-groups.ts';
-import { inspectInstances } from '../../../../src/emulator/inspect/instances.ts';
+import { Requests, shareOf } from '../../../../src/emulator/fleet/requests.ts';
+import { followWork } from '../../../../src/emulator/fleet/story.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
 import { growthRate, lineCount } from '../../../../src/emulator/worker-log/group-log.ts';
 import { STATE, type State } from '../../../../src/scaling/planner/model/worker-pool.ts';
@@ -13,26 +10,23 @@ import { createLab } from '../../../support/two-factor.ts';
 
 describe('the load that is asked', () => {
   test('is that between two looks, and each worker has its share of it', () => {
-    const asked = new AskedLoad();
+    const asked = new Requests();
     asked.arrived(30);
     asked.arrived(20);
-    expect(asked.of(1, 0)).toEqual({ now: 0, average: 0, requests: 0, works: false });
+    expect(asked.loadOf(1, 0)).toEqual({ now: 0, average: 0, requests: 0, works: false });
     asked.looked(40, 5);
-    expect(asked.of(0.5, 2)).toEqual({ now: 5, average: 20, requests: 2, works: true });
+    expect(asked.loadOf(0.5, 2)).toEqual({ now: 5, average: 20, requests: 2, works: true });
     asked.arrived(10);
-    const other = new AskedLoad(structuredClone(asked.save()));
+    const other = new Requests(structuredClone(asked.save()));
     asked.looked(8, 4);
-    expect(asked.of(1, 0)).toMatchObject({ now: 2.5, average: 8 });
+    expect(asked.loadOf(1, 0)).toMatchObject({ now: 2.5, average: 8 });
     asked.looked(0, 4);
-    expect(asked.of(1, 0)).toMatchObject({ now: 0, average: 0 });
-    expect(other.of(1, 0)).toMatchObject({ now: 10, average: 40 });
+    expect(asked.loadOf(1, 0)).toMatchObject({ now: 0, average: 0 });
+    expect(other.loadOf(1, 0)).toMatchObject({ now: 10, average: 40 });
     other.looked(1, 1);
-    expect(other.of(1, 0).now).toBe(10);
-    expect([other.ever, (other.begin(), other.ever), new AskedLoad(other.save()).ever]).toEqual([
-      false,
-      true,
-      true,
-    ]);
+    expect(other.loadOf(1, 0).now).toBe(10);
+    expect([other.everLoaded, (other.beginLoad(), other.everLoaded)]).toEqual([false, true]);
+    expect(new Requests(other.save()).everLoaded).toBe(true);
   });
 
   const { none, hot, cold, starting, creating, draining } = STATE;
@@ -65,7 +59,7 @@ describe('the requests of an endpoint', () => {
     requests.abandon(2);
     requests.refuse(3);
     requests.refuse(0);
-    expect([1, 2, 3].map((request) => requests.get(request, 1))).toEqual([
+    expect([1, 2, 3].map((request) => requests.ticket(request, 1))).toEqual([
       expect.objectContaining({ state: 'taken', worker: 501, beginsAt: 7, takesSeconds: 5 }),
       expect.objectContaining({ state: 'gone', worker: null }),
       expect.objectContaining({ state: 'refused' }),
@@ -90,7 +84,7 @@ describe('the requests of an endpoint', () => {
     for (const each of [requests, saved]) {
       expect(each.lose(0, 6)).toBe(2);
       expect([each.lost, each.unfinished(0, 6), each.unfinished(1, 6)]).toEqual([2, 0, 1]);
-      expect([1, 2, 3].map((request) => each.get(request, 6)?.state)).toEqual(['taken', 'lost', 'taken']);
+      expect([1, 2, 3].map((request) => each.ticket(request, 6)?.state)).toEqual(['taken', 'lost', 'taken']);
     }
   });
 });
@@ -122,13 +116,13 @@ test('a worker whose instance goes offline has died, with what it had, and one t
   };
   const settings = { workerPerformanceLeast: 100, workerPerformanceMost: 100 };
   const lab = createLab(settings, publicDialect, seed);
-  const activity = () => inspectEndpointGroups(lab.world).get('chat');
-  inspectLoads(lab.world).set('chat', { shape: 'constant', rate: 50, request_work: 50 });
+  const activity = () => lab.endpointGroups.get('chat');
+  lab.load.set('chat', { shape: 'constant', rate: 50, request_work: 50 });
   lab.advance(12_300);
   expect(activity()).toMatchObject({ deaths: 0, lost: 0, taken: 13 });
-  inspectInstances(lab.world).setStatus(501, 'offline');
+  lab.instances.setStatus(501, 'offline');
   expect(activity()).toMatchObject({ deaths: 1, lost: 1, waiting: 0, workers: { error: 1 } });
-  inspectInstances(lab.world).setStatus(502, 'offline');
+  lab.instances.setStatus(502, 'offline');
   lab.advance(1_000);
   expect(activity()).toMatchObject({ deaths: 2, errors: 0 });
 });

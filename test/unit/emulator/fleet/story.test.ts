@@ -1,11 +1,10 @@
 /** What the log of an endpoint says of its engine. */
 import { describe, expect, test } from 'vitest';
 import { Site } from '../../../../src/emulator/fleet/site.ts';
-import { Chronicle } from '../../../../src/emulator/fleet/story/chronicle.ts';
-import { observationText, wishText } from '../../../../src/emulator/fleet/story/decision-text.ts';
+import { Story, observationText, wishText } from '../../../../src/emulator/fleet/story.ts';
 import { newWorker } from '../../../../src/emulator/fleet/workers.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
-import type { WorkerLife, WorkerPhase } from '../../../../src/emulator/state/endpoints/workers.ts';
+import type { WorkerLife, WorkerPhase } from '../../../../src/emulator/state/endpoints.ts';
 import { tailText } from '../../../../src/emulator/worker-log/group-log.ts';
 import { createInferenceLog } from '../../../../src/emulator/worker-log/inference-log.ts';
 import type { Observation } from '../../../../src/scaling/planner/model/demand.ts';
@@ -80,18 +79,18 @@ describe('the log', () => {
   const BEGIN = Date.UTC(2026, 0, 1);
   const PARAMETERS = resolveDefaults({ max_workers: 20, target_util: 0.9 });
 
-  function chronicle() {
+  function told() {
     const state = buildState({ workergroups: [{ id: 7, endpoint_id: 31, lines_per_second: 0 }] }, {}, BEGIN);
     const endpoint = state.endpointGroups.get(31)!;
     const groups = [...state.workerGroups.values()];
     const site = new Site({ state, endpoint, groups, workers: [] }, BEGIN);
     const said = () => endpoint.events.map(({ atMs, text }) => `${(atMs - BEGIN) / 1000} ${text}`);
     const log = () => tailText(groups[0]!.log, 50, BEGIN + 60_000, createInferenceLog());
-    return { story: new Chronicle(site), endpoint, said, log };
+    return { story: new Story(site), endpoint, said, log };
   }
 
   test('has a look that saw something among its details, and no other', () => {
-    const { story, endpoint, said } = chronicle();
+    const { story, endpoint, said } = told();
     story.looked({ ...SEEN, load: 0, waitingRequests: 0 }, BEGIN);
     story.looked({ ...SEEN, load: 0 }, BEGIN);
     story.looked({ ...SEEN, waitingRequests: 0 }, BEGIN);
@@ -99,7 +98,7 @@ describe('the log', () => {
   });
 
   test('has the moves of a decision in one line with its reasons, and nothing of one that moved nothing', () => {
-    const { story, said } = chronicle();
+    const { story, said } = told();
     story.decided(decision({ load: 90 }, { hotCapacity: 100 }));
     story.carriedOut(PARAMETERS, SETTINGS, BEGIN);
     story.decided(decision({ load: 90 }, { hotCapacity: 100 }));
@@ -135,7 +134,7 @@ describe('the log', () => {
     ['ready', 'error', false, undefined, false],
     ['ready', undefined, false, undefined, false],
   ])('of a worker from %s to %s (halted %j)', (before, after, halted, words, isStart) => {
-    const { story, said, log } = chronicle();
+    const { story, said, log } = told();
     const worker = { ...newWorker(9, 7), life: after === undefined ? null : life(after) };
     story.moved(worker, life(before), halted, BEGIN + 30_000);
     expect(said()).toEqual(words === undefined ? [] : [`30 ${words}`]);
@@ -146,7 +145,7 @@ describe('the log', () => {
   });
 
   test('of one that died or erred has what was lost with it', () => {
-    const { story, said, log } = chronicle();
+    const { story, said, log } = told();
     story.died(9, 2, BEGIN);
     expect(log()).toBe('');
     story.erred(newWorker(9, 7), 1, BEGIN + 5_000);

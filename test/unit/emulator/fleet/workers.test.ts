@@ -1,27 +1,27 @@
 /** Workers without an engine and with one, as statuses, times and prices. */
 import { describe, expect, test } from 'vitest';
-import { Agenda } from '../../../../src/emulator/fleet/life/agenda.ts';
-import { NO_LOAD, workerView } from '../../../../src/emulator/fleet/worker-view.ts';
 import {
   cancelRoll,
   deleteInstance,
   endsAtMs,
   newWorker,
+  NO_LOAD,
   recruitWorker,
   rollWorkers,
   runsFromMs,
   workersOf,
   workerStatus,
+  workerView,
 } from '../../../../src/emulator/fleet/workers.ts';
 import {
   setInstanceStatus,
   startInstance,
   statusAt,
   stopInstance,
-} from '../../../../src/emulator/resources/instances.ts';
+} from '../../../../src/emulator/state/instances.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
 import type { State } from '../../../../src/emulator/state/state.ts';
-import type { WorkerPhase, WorkerRecord } from '../../../../src/emulator/state/endpoints/workers.ts';
+import type { WorkerPhase, WorkerRecord } from '../../../../src/emulator/state/endpoints.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const SETTINGS = {
@@ -229,22 +229,4 @@ describe('a worker as it is shown', () => {
       loaded_at: 0,
     });
   });
-});
-
-test('what is due comes in order of its time, of the same moment in the order in which it was said', () => {
-  const agenda = new Agenda();
-  expect([agenda.nextAt, agenda.take()]).toEqual([Infinity, undefined]);
-  const due = (when: number, worker: number) => ({ at: when, kind: 'die', worker }) as const;
-  for (const [when, worker] of [
-    [5, 1],
-    [3, 2],
-    [5, 3],
-    [4, 2],
-    [9, 4],
-  ] as const)
-    agenda.add(due(when, worker));
-  expect([agenda.nextAt, agenda.save().map(({ worker }) => worker)]).toEqual([3, [2, 2, 1, 3, 4]]);
-  agenda.cancel(2);
-  expect(new Agenda(agenda.save()).save()).toEqual([due(5, 1), due(5, 3), due(9, 4)]);
-  expect([agenda.take(), agenda.nextAt]).toEqual([due(5, 1), 5]);
 });

@@ -1,7 +1,6 @@
 /** What is refused because of what came before, and why. */
 import { expect, test } from 'vitest';
 import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
-import { inspectResources } from '../../../../src/emulator/inspect/resources.ts';
 import { DEFAULT_SEED } from '../../../../src/emulator/seed/default.ts';
 import { createLab } from '../../../support/two-factor.ts';
 
@@ -54,8 +53,7 @@ test('a body that is null names nothing, and is refused where one is needed', ()
 });
 
 test('a template that is added belongs to the first user', () => {
-  const { world } = labOf();
-  const { templates } = inspectResources(world);
+  const { world, templates } = labOf();
   expect(templates.add({ id: 90, name: 'own', image: 'a' })).toMatchObject({ id: 90, creator_id: 1 });
   world.state.users.clear();
   expect(templates.add({ id: 91, name: 'nobody’s', image: 'a' })).toMatchObject({ creator_id: 0 });

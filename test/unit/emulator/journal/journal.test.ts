@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { readCall, type Call } from '../../../../src/emulator/calls/call.ts';
 import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
-import { specDialect } from '../../../../src/emulator/dialect/spec.ts';
-import { createJournal } from '../../../../src/emulator/journal/journal.ts';
+import { specDialect } from '../../../../src/emulator/dialect/dialect.ts';
+import { RequestJournal } from '../../../../src/emulator/journal/journal.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
 
 const SECRET = 'a-key-that-nobody-may-see';
@@ -22,7 +22,7 @@ const heartbeat = (id: number): Call => call('POST', `/api/v0/deployment/${id}/h
 const logs = (tail: number): Call => call('POST', '/get_workergroup_logs', { id: 7, tail, api_key: SECRET });
 
 function journalOf(limit = 100) {
-  return createJournal(
+  return new RequestJournal(
     () => limit,
     () => state.keys.keys(),
   );

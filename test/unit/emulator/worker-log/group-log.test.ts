@@ -11,7 +11,7 @@ import {
   tailText,
   writeText,
 } from '../../../../src/emulator/worker-log/group-log.ts';
-import type { GroupLog, LineSource } from '../../../../src/emulator/state/endpoints/worker-groups.ts';
+import type { GroupLog, LineSource } from '../../../../src/emulator/state/endpoints.ts';
 import { createInferenceLog } from '../../../../src/emulator/worker-log/inference-log.ts';
 
 const inferenceLog = createInferenceLog();

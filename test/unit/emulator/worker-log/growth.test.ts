@@ -1,6 +1,6 @@
 /** How a log goes on: when its next line comes, and what becomes of text that has no end yet. */
 import { expect, test } from 'vitest';
-import type { GroupLog, LineSource } from '../../../../src/emulator/state/endpoints/worker-groups.ts';
+import type { GroupLog, LineSource } from '../../../../src/emulator/state/endpoints.ts';
 import {
   appendLines,
   clearLog,

@@ -1,7 +1,7 @@
 /** What an emulated inference server writes, line by line: programs that read such logs are tested with it. */
 import { expect, test } from 'vitest';
 import type { Random } from '../../../../src/emulator/random.ts';
-import { SCENERIES, startup } from '../../../../src/emulator/worker-log/scenes.ts';
+import { SCENERIES, startup } from '../../../../src/emulator/worker-log/inference-log.ts';
 
 /** Numbers that come again and again. */
 function numbers(...values: readonly number[]): Random {

@@ -90,12 +90,12 @@ describe('placed for a load', () => {
 describe('the most workers that there were', () => {
   test('counts those that are taken in', () => {
     const { model } = modelOf(fixedPool(3, 10));
-    model.adopt('hot');
+    model.put('hot');
     expect(model.totals.peak).toEqual({ hot: 1, total: 1 });
-    model.adopt('cold');
-    model.adopt('creating', 3);
+    model.put('cold');
+    model.put('creating', { readyAt: 3 });
     expect(model.totals.peak).toEqual({ hot: 1, total: 3 });
-    model.drop(0);
+    model.put('none', { place: 0 });
     expect(model.totals.peak).toEqual({ hot: 1, total: 3 });
   });
 
@@ -122,12 +122,12 @@ describe('beyond a lower max_workers', () => {
     const left = [3, 2, 1].map((max_workers) => {
       const { model } = modelOf(fixedPool(4, 10), { controlSeconds: 5 });
       model.setState('suspended');
-      model.adopt('hot');
-      model.adopt('cold');
-      model.adopt('creating', 100);
-      model.adopt('cold');
+      model.put('hot');
+      model.put('cold');
+      model.put('creating', { readyAt: 100 });
+      model.put('cold');
       model.advance(6);
-      model.start(1);
+      model.put('starting', { place: 1 });
       // All four were wanted a second ago, and would be kept.
       lower(model, max_workers, 10);
       model.setState('active');
@@ -175,9 +175,9 @@ test('clients that have waited too long go at the next decision, first come firs
 
 test('stopped, those that start or are made are cold at once', () => {
   const { model } = modelOf({ ...fixedPool(3, 10), cold_workers: 2 });
-  model.adopt('cold');
-  model.adopt('creating', 50);
-  model.start(0);
+  model.put('cold');
+  model.put('creating', { readyAt: 50 });
+  model.put('starting', { place: 0 });
   model.setState('stopped');
   expect(model.workers).toEqual({ hot: 0, cold: 2, starting: 0, capacity: 0 });
   model.advance(60);

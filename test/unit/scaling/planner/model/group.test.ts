@@ -11,7 +11,7 @@ describe('a worker', () => {
     model.place();
     model.arrive(1, 100);
     model.advance(3);
-    model.drop(0);
+    model.put('none', { place: 0 });
     expect(model.workers).toMatchObject({ hot: 0, starting: 0 });
     expect(model.totals.served[0]).toBeCloseTo(20);
     model.advance(25);
@@ -29,9 +29,9 @@ describe('a worker', () => {
   test('that dies on its way leaves the others on theirs', () => {
     const { model } = modelOf({ ...fixedPool(3, 10), cold_workers: 3 }, { controlSeconds: 1000 });
     model.place(0);
-    for (const place of [0, 1, 2]) model.start(place);
+    for (const place of [0, 1, 2]) model.put('starting', { place });
     model.advance(4);
-    model.drop(1);
+    model.put('none', { place: 1 });
     expect(model.workers).toMatchObject({ hot: 0, starting: 2 });
     model.advance(10);
     expect([0, 1, 2].map((place) => model.stateOf(place))).toEqual([STATE.hot, STATE.none, STATE.hot]);
@@ -40,7 +40,7 @@ describe('a worker', () => {
   test('does what was drawn for it', () => {
     const speedsOf = (least: number, most: number) => {
       const { model } = modelOf(fixedPool(3, 10), { performance: { least, most } });
-      for (let count = 0; count < 3; count += 1) model.adopt('hot');
+      for (let count = 0; count < 3; count += 1) model.put('hot');
       const speeds = [0, 1, 2].map((place) => model.speedOf(place));
       const capacity = speeds.reduce((sum, speed) => sum + speed, 0);
       expect(model.workers).toMatchObject({ hot: 3, capacity: expect.closeTo(capacity, 9) });
@@ -57,7 +57,7 @@ describe('a worker', () => {
     model.place();
     model.arrive(0, 100);
     model.advance(2);
-    model.restart(0, 7);
+    model.put('starting', { place: 0, readyAt: 9 });
     model.arrive(3, 10);
     model.advance(20);
     expect(observer.of('begun').at(-1)).toEqual([3, 6]);
@@ -66,9 +66,9 @@ describe('a worker', () => {
   test('that somebody else stops or starts does so at once', () => {
     const { model } = modelOf({ ...fixedPool(2, 10), cold_workers: 2 }, { controlSeconds: 1000 });
     model.place();
-    model.halt(1);
+    model.put('cold', { place: 1 });
     expect(model.workers).toMatchObject({ hot: 1, cold: 1 });
-    model.start(1);
+    model.put('starting', { place: 1 });
     model.advance(9);
     expect(model.workers).toMatchObject({ hot: 1, starting: 1 });
     model.advance(10);
@@ -77,7 +77,7 @@ describe('a worker', () => {
 
   test('that is there already is taken in as it is', () => {
     const { model } = modelOf(fixedPool(3, 10));
-    expect([model.adopt('hot'), model.adopt('cold'), model.adopt('creating', 3)]).toEqual([0, 1, 2]);
+    expect([model.put('hot'), model.put('cold'), model.put('creating', { readyAt: 3 })]).toEqual([0, 1, 2]);
     expect(model.workers).toMatchObject({ hot: 1, cold: 1, starting: 1 });
     model.advance(3);
     expect(model.stateOf(2)).toBe(STATE.cold);

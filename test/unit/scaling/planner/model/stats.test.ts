@@ -81,12 +81,12 @@ describe('the time of workers', () => {
     model.place();
     return { model, observer };
   };
-  const change: [string, (model: GroupModel) => void, hot: number][] = [
+  const change: [string, (model: GroupModel) => unknown, hot: number][] = [
     ['is stopped', (model) => model.setState('stopped'), 0],
-    ['loses a worker', (model) => model.drop(1), 1],
-    ['has one that breaks', (model) => model.restart(1, 1000), 1],
-    ['has one halted', (model) => model.halt(1), 1],
-    ['takes one in', (model) => void model.adopt('hot'), 3],
+    ['loses a worker', (model) => model.put('none', { place: 1 }), 1],
+    ['has one that breaks', (model) => model.put('starting', { place: 1, readyAt: 1010 }), 1],
+    ['has one halted', (model) => model.put('cold', { place: 1 }), 1],
+    ['takes one in', (model) => model.put('hot'), 3],
   ];
 
   test.each(change)('counts as it was until a group %s', (_, changes, hot) => {
@@ -101,9 +101,9 @@ describe('the time of workers', () => {
 
   test('counts one that is started from cold from then on', () => {
     const { model, observer } = groupOf();
-    model.halt(1);
+    model.put('cold', { place: 1 });
     model.advance(10);
-    model.start(1);
+    model.put('starting', { place: 1 });
     model.advance(15);
     observer.workersUntil(15, model.workers);
     expect(observer.save().workers).toMatchObject({ hot: 15, cold: 10, starting: 5 });

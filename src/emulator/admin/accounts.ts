@@ -1,0 +1,251 @@
+/** API keys, roles of teams, and 2FA: the codes that were sent, an authenticator, logins that wait for a second factor. */
+import * as z from 'zod';
+import { phoneNumber } from '../../contract/schemas.ts';
+import { coerceFields } from '../../wire/coerce.ts';
+import { findKey, storeKey } from '../handlers/accounts.ts';
+import { apiKeyEntry } from '../seed/schema.ts';
+import {
+  BACKING_STORES,
+  SMS_PROVIDERS,
+  type ApiKeyRecord,
+  type SentMessage,
+  type TfaMethodRecord,
+  type UserRecord,
+} from '../state/users.ts';
+import { openChallenge } from '../tfa/challenges.ts';
+import { readTotpSecret, totpCode } from '../tfa/totp.ts';
+import { Inspection } from './inspection.ts';
+import { bodyRoute, route, type AdminRoute } from './route.ts';
+
+/** Keys by their names; values go in and never come out. */
+export class ApiKeys extends Inspection {
+  list(): { readonly name: string; readonly userId: number }[] {
+    return [...this.world.state.keys.values()].map(({ name, userId }) => ({ name, userId }));
+  }
+
+  /** A further key of the first user. @throws Error for a name or value that is taken */
+  add(entry: z.input<typeof apiKeyEntry>): void {
+    const { state } = this.world;
+    const { key, name, permissions, team } = apiKeyEntry.parse(entry);
+    if (findKey(state, name)) throw new Error(`name: there is an API key "${name}" already`);
+    if (state.keys.has(key)) throw new Error('key: this value is in use');
+    storeKey(state, key, { name, userId: this.owner, permissions: permissions ?? null, team });
+  }
+
+  /** A new value: the old one answers 401 at once. @throws RangeError for a name that does not exist, Error for a value in use */
+  reset(name: string, newValue: string): void {
+    const { keys } = this.world.state;
+    const [value, key] = this.#named(name);
+    if (newValue !== value && keys.has(newValue)) throw new Error('key: this value is in use');
+    keys.delete(value);
+    keys.set(newValue, key);
+  }
+
+  /** Later requests with it get 401. @throws RangeError for a name that does not exist */
+  remove(name: string): void {
+    this.world.state.keys.delete(this.#named(name)[0]);
+  }
+
+  #named(name: string): [value: string, key: ApiKeyRecord] {
+    const found = findKey(this.world.state, name);
+    if (found) return found;
+    throw new RangeError(`no API key "${name}"`);
+  }
+}
+
+/** A role of a team; `created_at` in Unix seconds. */
+export interface TeamRoleView {
+  readonly id: number;
+  readonly team_id: number;
+  readonly name: string;
+  readonly permissions: Readonly<Record<string, unknown>>;
+  readonly created_at: number;
+}
+
+export class TeamRoles extends Inspection {
+  list(): TeamRoleView[] {
+    return [...this.world.state.teamRoles.values()].map(({ id, teamId, name, permissions, createdMs }) => ({
+      id,
+      team_id: teamId,
+      name,
+      permissions,
+      created_at: createdMs / 1000,
+    }));
+  }
+}
+
+const outboxFilter = z.strictObject({
+  channel: z.enum(['sms', 'email']).optional(),
+  to: z.string().optional().describe('phone number or e-mail address'),
+  userId: z.int().optional(),
+  afterSeq: z.int().nonnegative().optional(),
+});
+export type OutboxFilter = z.output<typeof outboxFilter>;
+
+/** Codes that were sent. Reading one does not use it up. */
+export class Outbox extends Inspection {
+  /** Oldest first; the latest 1,000 are kept. */
+  messages({ channel, to, userId, afterSeq = 0 }: OutboxFilter = {}): SentMessage[] {
+    return this.world.state.tfa.outbox.filter(
+      (message) =>
+        message.seq > afterSeq &&
+        (channel === undefined || message.channel === channel) &&
+        (to === undefined || message.to === to) &&
+        (userId === undefined || message.userId === userId),
+    );
+  }
+
+  /** @throws RangeError if none fits */
+  latest(filter?: OutboxFilter): SentMessage {
+    const message = this.messages(filter).at(-1);
+    if (!message) throw new RangeError('no such message in the outbox');
+    return message;
+  }
+
+  clear(): void {
+    this.world.state.tfa.outbox.splice(0);
+  }
+}
+
+/**
+ * The code that an authenticator shows now, of a method by its id, or of a base32 secret that is being set up.
+ * @throws RangeError for a method that does not exist or a secret that cannot be read
+ */
+export type TotpHelper = (methodIdOrSecret: number | string) => string;
+
+/** Of the whole service; names and meanings are those of the seed's `tfa` section. */
+const tfaChange = z.strictObject({
+  sms_provider: z.enum(SMS_PROVIDERS).optional(),
+  blocked_numbers: z.array(phoneNumber).optional(),
+  store: z.enum(BACKING_STORES).optional(),
+});
+
+/** Of one user. */
+const userChange = z.strictObject({
+  email_verified: z.boolean().optional(),
+  sms_fraud: z.boolean().optional(),
+});
+
+export class TwoFactor extends Inspection {
+  /**
+   * Begins a login as the login endpoint does, which is no part of the interface: the password was right, and
+   * the secret stands for the login until its second factor is verified (§5.8). Default: the first user.
+   * @throws RangeError for a user that does not exist; so do all methods here that take one
+   */
+  startLogin(userId?: number): { readonly tfa_secret: string } {
+    const { state, random } = this.world;
+    const context = { state, random, nowMs: this.world.now(), user: this.#user(userId) };
+    return { tfa_secret: openChallenge(context, 'login') };
+  }
+
+  /** Unused ones. */
+  backupCodes(userId?: number): string[] {
+    return [...this.#user(userId).tfa.backupCodes];
+  }
+
+  /** `expiresAtMs` is Unix ms. */
+  sessions(): readonly { readonly userId: number; readonly admin: boolean; readonly expiresAtMs: number }[] {
+    const sessions = [...this.world.state.tfa.sessions.values()];
+    return sessions.map(({ userId, admin, expiresAtMs }) => ({ userId, admin, expiresAtMs }));
+  }
+
+  /** What is left out stays as it is. */
+  set(change: z.input<typeof tfaChange>): void {
+    const { tfa } = this.world.state;
+    const { sms_provider, blocked_numbers, store } = tfaChange.parse(change);
+    if (sms_provider) tfa.smsProvider = sms_provider;
+    if (store) tfa.store = store;
+    if (!blocked_numbers) return;
+    tfa.blockedNumbers.clear();
+    for (const number of blocked_numbers) tfa.blockedNumbers.add(number);
+  }
+
+  setUser(userId: number, change: z.input<typeof userChange>): void {
+    const user = this.#user(userId);
+    const { email_verified, sms_fraud } = userChange.parse(change);
+    if (sms_fraud !== undefined) user.tfa.smsFraud = sms_fraud;
+    if (email_verified !== undefined) {
+      user.emailVerifiedAt = email_verified ? Math.floor(this.world.now() / 1000) : null;
+    }
+  }
+
+  /** Another secret for an authenticator; null or what is no base32 makes it tfa_method_not_configured. */
+  setTotpSecret(methodId: number, base32: string | null): void {
+    this.#authenticator(methodId).totpSecret = base32;
+  }
+
+  /** See TotpHelper. */
+  totp(methodIdOrSecret: number | string): string {
+    const isSecret = typeof methodIdOrSecret === 'string';
+    const base32 = isSecret ? methodIdOrSecret : this.#authenticator(methodIdOrSecret).totpSecret;
+    const secret = readTotpSecret(base32);
+    if (!secret) throw new RangeError('no TOTP secret that can be read');
+    return totpCode(secret, this.world.now());
+  }
+
+  #authenticator(id: number): TfaMethodRecord {
+    for (const { tfa } of this.world.state.users.values()) {
+      const method = tfa.methods.find((candidate) => candidate.id === id && candidate.method === 'totp');
+      if (method) return method;
+    }
+    throw new RangeError(`no 2FA method ${id} of the type totp`);
+  }
+
+  #user(id: number | undefined): UserRecord {
+    const { users } = this.world.state;
+    const user = id === undefined ? users.values().next().value : users.get(id);
+    if (!user) throw new RangeError(`no user ${id}`);
+    return user;
+  }
+}
+
+const keyValue = apiKeyEntry.pick({ key: true });
+const keyEntry = apiKeyEntry.omit({ name: true });
+const login = z.strictObject({ user_id: z.int().optional().describe('absent: the first user') });
+const totpSecret = z.strictObject({ secret: z.string().describe('base32, of tfa/totp-setup/') });
+const newSecret = z.strictObject({ secret: z.string().nullable() });
+
+export function keyRoutes(apiKeys: ApiKeys): AdminRoute[] {
+  return [
+    bodyRoute('PUT /api-keys/{name}', 'adds an API key', keyEntry, ({ name, body }) =>
+      apiKeys.add({ name, ...body }),
+    ),
+    bodyRoute(
+      'POST /api-keys/{name}/reset',
+      'a new value; the old one gets 401',
+      keyValue,
+      ({ name, body }) => apiKeys.reset(name, body.key),
+    ),
+    route('DELETE /api-keys/{name}', 'deletes it', ({ name }) => apiKeys.remove(name)),
+  ];
+}
+
+export function twoFactorRoutes(outbox: Outbox, tfa: TwoFactor): AdminRoute[] {
+  return [
+    route('GET /outbox', 'codes sent by SMS and e-mail; filters in the query', ({ query }) => ({
+      messages: outbox.messages(outboxFilter.parse(coerceFields(outboxFilter, query))),
+    })),
+    route('DELETE /outbox', 'empties it; the codes stay valid', () => outbox.clear()),
+    route('GET /totp/{id}', 'the code that the authenticator of a method shows', ({ id }) => ({
+      code: tfa.totp(id),
+    })),
+    bodyRoute('PUT /totp/{id}', 'another secret, or null for one that is lost', newSecret, ({ id, body }) =>
+      tfa.setTotpSecret(id, body.secret),
+    ),
+    bodyRoute('POST /totp', 'the code of a secret that is being set up', totpSecret, ({ body }) => ({
+      code: tfa.totp(body.secret),
+    })),
+    bodyRoute('POST /logins', 'begins a login: a tfa_secret for the logged-out path', login, ({ body }) =>
+      tfa.startLogin(body.user_id),
+    ),
+    bodyRoute('PUT /tfa', 'SMS provider, blocked numbers, backing store', tfaChange, ({ body }) =>
+      tfa.set(body),
+    ),
+    bodyRoute('PUT /users/{id}', 'e-mail verified, SMS fraud', userChange, ({ id, body }) =>
+      tfa.setUser(id, body),
+    ),
+    route('GET /users/{id}/backup-codes', 'the unused ones', ({ id }) => ({
+      backup_codes: tfa.backupCodes(id),
+    })),
+  ];
+}

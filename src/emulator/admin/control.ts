@@ -1,0 +1,96 @@
+/** The whole emulator at once: reset, seed, snapshot and restore. Each is one synchronous swap of the state. */
+import type { Reading, ScheduledClock } from '../clock.ts';
+import type { Faults } from '../faults/injector.ts';
+import type { SavedEngine } from '../fleet/engine.ts';
+import type { Journal } from '../journal/journal.ts';
+import { createRandom } from '../random.ts';
+import { buildState } from '../seed/build.ts';
+import { checkSeed, readTraits, withReplayFiles } from '../seed/file.ts';
+import type { Seed } from '../seed/schema.ts';
+import type { World } from '../service/world.ts';
+import type { SettingsInput } from '../state/settings.ts';
+import type { State } from '../state/state.ts';
+import { fullBuckets, type Traits, type TraitsInput } from '../state/traits.ts';
+import { Inspection } from './inspection.ts';
+
+/** The state of one moment. A frozen clock is part of it; a running one keeps running. */
+export interface Snapshot {
+  readonly state: State;
+  /** Engines of the endpoints, which belong to the state. */
+  readonly fleets: readonly SavedEngine[];
+  readonly clock: Reading;
+}
+
+export interface Control {
+  /** Back to the seed that is in force: state, clock, faults, journal, and the traits of the start. */
+  reset(): Promise<void>;
+  /** Another seed, then as reset. @throws SeedError, and nothing has changed then */
+  seed(seed: Seed): Promise<void>;
+  snapshot(): Snapshot;
+  /** Faults and journal are the test's own and stay. A snapshot can be restored any number of times. */
+  restore(snapshot: Snapshot): void;
+}
+
+interface ControlParts {
+  readonly world: World;
+  readonly clock: ScheduledClock;
+  readonly faults: Faults;
+  readonly journal: Journal;
+  readonly settings: SettingsInput;
+  readonly seed: Seed;
+  /** Of the start. */
+  readonly traits: Traits;
+}
+
+export function createControl(parts: ControlParts): Control {
+  const { world, clock, faults, journal, settings, seed, traits } = parts;
+  let current = seed;
+
+  async function reset(): Promise<void> {
+    clock.reset();
+    world.state = buildState(current, settings, clock.now(), traits);
+    world.random = createRandom(world.state.settings.randomSeed);
+    world.fleets.clear();
+    world.fleets.settle(world.state, clock.now());
+    journal.clear();
+    await faults.clear();
+  }
+
+  return {
+    reset,
+    async seed(next) {
+      checkSeed(next);
+      current = await withReplayFiles(next);
+      await reset();
+    },
+    snapshot() {
+      world.fleets.settle(world.state, clock.now());
+      return structuredClone({ state: world.state, fleets: world.fleets.save(), clock: clock.save() });
+    },
+    restore(snapshot) {
+      clock.restore(snapshot.clock);
+      const { state, fleets } = structuredClone({ state: snapshot.state, fleets: snapshot.fleets });
+      world.state = state;
+      world.fleets.restore(state, fleets);
+    },
+  };
+}
+
+/** The traits, as a test looks at them and switches them. */
+export class TraitSwitches extends Inspection {
+  get(): Traits {
+    return this.world.state.traits;
+  }
+
+  /**
+   * Replaces the given traits, each as a whole, and returns all. A new `rate_limit` begins with full buckets.
+   * @throws TraitsError, and nothing has changed then
+   */
+  set(changes: TraitsInput): Traits {
+    const { state } = this.world;
+    const read = readTraits(changes);
+    state.traits = { ...state.traits, ...read };
+    if (read.rate_limit !== undefined) state.rateLimit = fullBuckets();
+    return state.traits;
+  }
+}

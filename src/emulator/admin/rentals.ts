@@ -1,0 +1,124 @@
+/** What is rented and from what: instances, machines and their offers, templates. */
+import * as z from 'zod';
+import { INSTANCE_STATUSES, type InstanceStatus } from '../../contract/operations/instances/instance-list.ts';
+import { maintenanceWindow, type MaintenanceWindow } from '../../contract/operations/machines.ts';
+import { templateView } from '../handlers/templates.ts';
+import { offerOf, templateOf } from '../seed/build.ts';
+import { offerEntry, templateEntry } from '../seed/schema.ts';
+import { setInstanceStatus, statusAt, type OfferRecord } from '../state/instances.ts';
+import { existing, Inspection } from './inspection.ts';
+import { bodyRoute, type AdminRoute } from './route.ts';
+
+export interface InstanceView {
+  readonly id: number;
+  readonly status: InstanceStatus;
+  readonly machineId: number;
+  /** What the image is fetched with, from the request or the template; the token is not kept. */
+  readonly registryLogin: { readonly registry: string; readonly user: string } | null;
+}
+
+/** `emulator.instances.setStatus(501, 'exited')` */
+export class Instances extends Inspection {
+  list(): InstanceView[] {
+    return [...this.settled.instances.values()].map((instance) => ({
+      id: instance.id,
+      status: statusAt(instance, this.world.now()),
+      machineId: instance.machineId,
+      registryLogin: instance.launch?.login ?? null,
+    }));
+  }
+
+  /** This status from now on, for good. */
+  setStatus(id: number, status: InstanceStatus): void {
+    setInstanceStatus(existing(this.settled.instances, id, 'instance'), status, this.world.now());
+  }
+}
+
+/** `emulator.machines.maintenances(11)` */
+export class Machines extends Inspection {
+  maintenances(id: number): readonly MaintenanceWindow[] {
+    return existing(this.world.state.machines, id, 'machine').maintenances;
+  }
+
+  setMaintenances(id: number, windows: readonly MaintenanceWindow[]): void {
+    existing(this.world.state.machines, id, 'machine').maintenances = [...windows];
+  }
+}
+
+/** What a test may know of an offer, in the units of the interface. */
+export interface OfferView {
+  readonly id: number;
+  readonly machine_id: number;
+  readonly gpu_name: string;
+  readonly num_gpus: number;
+  /** MB (§1). */
+  readonly gpu_ram: number;
+  /** $/h. */
+  readonly dph_total: number;
+  /** GB. */
+  readonly disk_space: number;
+  /** The instance that holds it; null while it is free. */
+  readonly rented_by: number | null;
+}
+
+/** Each offer can be rented once at a time, and is free again when its instance is destroyed. */
+export class Offers extends Inspection {
+  list(): OfferView[] {
+    return [...this.world.state.offers.values()].map(viewOffer);
+  }
+
+  /** Adds one that is free, or puts it in the place of the one with this id; `gpu_ram` in MB. */
+  add(offer: z.input<typeof offerEntry>): void {
+    const record = offerOf(offerEntry.parse(offer));
+    this.world.state.offers.set(record.id, record);
+  }
+}
+
+function viewOffer(offer: OfferRecord): OfferView {
+  return {
+    id: offer.id,
+    machine_id: offer.machineId,
+    gpu_name: offer.gpuName,
+    num_gpus: offer.gpuCount,
+    gpu_ram: offer.gpuRamMb,
+    dph_total: offer.dphTotal,
+    disk_space: offer.diskSpaceGb,
+    rented_by: offer.rentedBy,
+  };
+}
+
+export type TemplateView = ReturnType<typeof templateView>;
+
+export class Templates extends Inspection {
+  /** All of them, private ones of all users included. */
+  list(): TemplateView[] {
+    return [...this.world.state.templates.values()].map(templateView);
+  }
+
+  /** Adds one, or puts it in the place of the one with this id. */
+  add(template: z.input<typeof templateEntry>): TemplateView {
+    const record = templateOf(templateEntry.parse(template), this.owner, this.world.now());
+    this.world.state.templates.set(record.id, record);
+    return templateView(record);
+  }
+}
+
+const status = z.strictObject({ actual_status: z.enum(INSTANCE_STATUSES) });
+const offer = offerEntry.omit({ id: true });
+const windows = z.strictObject({
+  maintenances: z.array(maintenanceWindow.extend({ duration_hours: z.int().positive() })),
+});
+
+export function rentalRoutes(instances: Instances, offers: Offers, machines: Machines): AdminRoute[] {
+  return [
+    bodyRoute('PUT /instances/{id}/status', 'its status from now on', status, ({ id, body }) =>
+      instances.setStatus(id, body.actual_status),
+    ),
+    bodyRoute('PUT /offers/{id}', 'adds or replaces a machine offer', offer, ({ id, body }) =>
+      offers.add({ id, ...body }),
+    ),
+    bodyRoute('PUT /machines/{id}/maintenances', 'its maintenance windows', windows, ({ id, body }) =>
+      machines.setMaintenances(id, body.maintenances),
+    ),
+  ];
+}

@@ -1,0 +1,246 @@
+/**
+ * What the moves of the model do to the workers of the state: each place that is taken is a worker, and lives. Beside it,
+ * what will happen to workers at some time that the model does not decide.
+ */
+import {
+  exponential,
+  randomFrom,
+  seededState,
+  type Random,
+  type RandomState,
+} from '../../scaling/planner/load/random.ts';
+import { STATE, type State as ModelState } from '../../scaling/planner/model/worker-pool.ts';
+import type { WorkerGroupRecord, WorkerPhase, WorkerRecord } from '../state/endpoints.ts';
+import { setInstanceStatus, startingSteps, statusAt, type InstanceRecord } from '../state/instances.ts';
+import type { State } from '../state/state.ts';
+import type { Site } from './site.ts';
+import type { Story } from './story.ts';
+import { recruitWorker } from './workers.ts';
+
+/** Why a worker moves that the model does not move by itself. */
+export type Cause = 'died' | 'gone' | 'erred' | 'halted';
+
+/** Of the worker at a place, from one state of the model to another. */
+interface Move {
+  readonly place: number;
+  /** Units/s. */
+  readonly speed: number;
+  readonly from: ModelState;
+  readonly to: ModelState;
+  readonly atSeconds: number;
+  readonly cause: Cause | undefined;
+  /** The worker that the place is taken by, if it is there already. */
+  readonly adopted: WorkerRecord | undefined;
+}
+
+const PHASES: Readonly<Record<Exclude<ModelState, 0>, WorkerPhase>> = {
+  [STATE.creating]: 'creating',
+  [STATE.cold]: 'cold',
+  [STATE.starting]: 'starting',
+  [STATE.hot]: 'ready',
+  [STATE.draining]: 'draining',
+};
+
+/** `die`, `err`: of a ready worker; `destroy`: of one that has died; `leave`: of one that is being destroyed. */
+interface Due {
+  /** Seconds since the engine began. */
+  readonly at: number;
+  readonly kind: 'die' | 'err' | 'destroy' | 'leave';
+  readonly worker: number;
+}
+
+export interface SavedLives {
+  /** Place of the model → id of the worker, in the order in which the places were taken. */
+  readonly workers: ReadonlyMap<number, number>;
+  readonly due: readonly Due[];
+  readonly random: RandomState;
+}
+
+export class Lives {
+  readonly #site: Site;
+  readonly #story: Story;
+  readonly #workers: Map<number, number>;
+  readonly #places: Map<number, number>;
+  /** By time, of the same time in the order in which they were added; few, so that a list will do. */
+  #due: Due[];
+  readonly #randomState: RandomState;
+  readonly #random: Random;
+
+  constructor(site: Site, story: Story, seed: number, saved?: SavedLives) {
+    this.#site = site;
+    this.#story = story;
+    this.#workers = new Map(saved?.workers);
+    this.#places = new Map(Array.from(this.#workers, ([place, worker]) => [worker, place]));
+    this.#due = [...(saved?.due ?? [])];
+    this.#randomState = saved?.random.slice() ?? seededState(seed);
+    this.#random = randomFrom(this.#randomState);
+  }
+
+  save(): SavedLives {
+    return { workers: new Map(this.#workers), due: [...this.#due], random: this.#randomState.slice() };
+  }
+
+  workerAt(place: number): number | undefined {
+    return this.#workers.get(place);
+  }
+
+  placeOf(worker: number): number | undefined {
+    return this.#places.get(worker);
+  }
+
+  /** Place and worker; a loop over them may free the place that it is at. */
+  [Symbol.iterator](): Iterator<[place: number, worker: number]> {
+    return this.#workers[Symbol.iterator]();
+  }
+
+  /** When the next thing is due; Infinity if nothing is. */
+  get nextDue(): number {
+    return this.#due[0]?.at ?? Infinity;
+  }
+
+  add(due: Due): void {
+    const index = this.#due.findIndex(({ at }) => at > due.at);
+    this.#due.splice(index === -1 ? this.#due.length : index, 0, due);
+  }
+
+  takeDue(): Due | undefined {
+    return this.#due.shift();
+  }
+
+  moved(move: Move): void {
+    if (move.from === STATE.none) this.#appear(move);
+    const id = this.#workers.get(move.place);
+    const worker = id === undefined ? undefined : this.#site.state.workers.get(id);
+    if (move.to === STATE.none) this.#vanish(move, worker);
+    else if (worker) this.#change(worker, move, move.to);
+  }
+
+  /** It gives up its machine, and is gone when that has taken its time. */
+  destroy(worker: WorkerRecord, atSeconds: number): void {
+    const { state } = this.#site;
+    movePhase(state, worker, { phase: 'destroying', measured: false }, this.#site.msOf(atSeconds));
+    const at = atSeconds + state.settings.workerDestroyingSeconds;
+    this.add({ at, kind: 'leave', worker: worker.id });
+  }
+
+  #change(worker: WorkerRecord, move: Move, to: Exclude<ModelState, 0>): void {
+    const { from, atSeconds, cause, adopted } = move;
+    const atMs = this.#site.msOf(atSeconds);
+    const before = worker.life;
+    const isNew = from === STATE.none && adopted === undefined && to === STATE.creating;
+    if (from !== STATE.none || isNew) {
+      const phase = cause === 'erred' ? 'rebooting' : PHASES[to];
+      // A worker that came from nothing is measured when its start is over, wanted or not.
+      const measured = to === STATE.hot || (from === STATE.creating && cause === undefined);
+      movePhase(this.#site.state, worker, { phase, measured }, atMs);
+    }
+    if (from === STATE.hot) this.#cancel(worker.id);
+    if (to === STATE.hot) this.#drawFailure(worker.id, atSeconds);
+    if (before && from !== STATE.none) this.#story.moved(worker, before, cause !== undefined, atMs);
+  }
+
+  /** When a worker that is ready from now on will fail if it is left alone, as the settings have it by chance. */
+  #drawFailure(worker: number, atSeconds: number): void {
+    const { workerDeathsPerHour: deaths, workerErrorsPerHour: errors } = this.#site.state.settings;
+    if (deaths + errors === 0) return;
+    const at = atSeconds + exponential(this.#random, 3600 / (deaths + errors));
+    const kind = this.#random() * (deaths + errors) < deaths ? 'die' : 'err';
+    this.add({ at, kind, worker });
+  }
+
+  #cancel(worker: number): void {
+    if (this.#due.length > 0) this.#due = this.#due.filter((due) => due.worker !== worker);
+  }
+
+  /** A place is taken: by a worker that is there already, or by a new one. */
+  #appear({ place, speed, to, atSeconds, adopted }: Move): void {
+    const { state } = this.#site;
+    const atMs = this.#site.msOf(atSeconds);
+    const group = adopted ? undefined : this.#smallestGroup();
+    const worker = adopted ?? (group && recruitWorker(state, group, atMs));
+    if (!worker) return;
+    worker.perf = speed;
+    this.#workers.set(place, worker.id);
+    this.#places.set(worker.id, place);
+    if (adopted) return;
+    if (to !== STATE.creating) this.#establish(worker, to, atMs);
+    else this.#story.say(`recruits ${worker.id} for worker group ${worker.groupId}`, atMs);
+  }
+
+  /** The worker group with the fewest workers of it, the first of several; undefined without a group. */
+  #smallestGroup(): WorkerGroupRecord | undefined {
+    const { groups, state } = this.#site;
+    const sizes = Map.groupBy(this.#places.keys(), (id) => state.workers.get(id)?.groupId);
+    const size = ({ id }: WorkerGroupRecord) => sizes.get(id)?.length ?? 0;
+    return groups.toSorted((one, other) => size(one) - size(other))[0];
+  }
+
+  /** It has always been there. */
+  #establish(worker: WorkerRecord, to: ModelState, atMs: number): void {
+    const isHot = to === STATE.hot;
+    worker.life = { phase: isHot ? 'ready' : 'cold', sinceMs: atMs, readyMs: atMs, startedMs: atMs };
+    const instance = this.#site.state.instances.get(worker.id);
+    if (!instance) return;
+    setInstanceStatus(instance, isHot ? 'running' : 'exited', atMs);
+    instance.intendedStatus = isHot ? 'running' : 'stopped';
+  }
+
+  /** A place is free again: its worker has died, is given up, or is not there any more. */
+  #vanish({ place, atSeconds, cause }: Move, worker: WorkerRecord | undefined): void {
+    const id = this.#workers.get(place);
+    this.#workers.delete(place);
+    if (id === undefined) return;
+    this.#places.delete(id);
+    this.#cancel(id);
+    if (!worker || cause === 'gone') return;
+    const { state } = this.#site;
+    const atMs = this.#site.msOf(atSeconds);
+    if (cause === 'died') {
+      movePhase(state, worker, { phase: 'error', measured: false }, atMs);
+      this.add({ at: atSeconds + state.settings.workerErrorSeconds, kind: 'destroy', worker: id });
+      return;
+    }
+    this.#story.say(`destroys ${id}`, atMs);
+    this.destroy(worker, atSeconds);
+  }
+}
+
+/** Its instance follows: stopped with it, started with it, gone when it is dead. */
+function movePhase(
+  state: State,
+  worker: WorkerRecord,
+  { phase, measured }: { readonly phase: WorkerPhase; readonly measured: boolean },
+  atMs: number,
+): void {
+  const before = worker.life;
+  worker.life = {
+    phase,
+    sinceMs: atMs,
+    readyMs: measured ? atMs : (before?.readyMs ?? null),
+    startedMs: phase === 'creating' || phase === 'starting' ? atMs : (before?.startedMs ?? atMs),
+  };
+  // Called back before it had stopped.
+  if (phase === 'ready' && before?.phase === 'draining') worker.life.readyMs = before.readyMs;
+  if (phase !== 'ready') worker.steps = [];
+  const instance = state.instances.get(worker.id);
+  if (instance) moveInstance(state, instance, phase, atMs);
+}
+
+function moveInstance(state: State, instance: InstanceRecord, phase: WorkerPhase, atMs: number): void {
+  if (phase === 'cold') {
+    instance.intendedStatus = 'stopped';
+    setInstanceStatus(instance, 'exited', atMs);
+  } else if (phase === 'starting') {
+    instance.intendedStatus = 'running';
+    instance.stepsFromMs = atMs;
+    instance.steps = [
+      { status: 'loading', durationMs: state.settings.workerColdStartSeconds * 1000 },
+      { status: 'running', durationMs: null },
+    ];
+  } else if (phase === 'creating') {
+    instance.stepsFromMs = atMs;
+    instance.steps = startingSteps(state.settings);
+  } else if (phase === 'error' && statusAt(instance, atMs) === 'running') {
+    setInstanceStatus(instance, 'offline', atMs);
+  }
+}

@@ -1,0 +1,204 @@
+/** What the engine of an endpoint does, told in the log of the endpoint and in those of its worker groups. */
+import type { Observation } from '../../scaling/planner/model/demand.ts';
+import type { Decision } from '../../scaling/planner/model/observer.ts';
+import type { PlanSettings } from '../../scaling/planner/settings.ts';
+import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
+import { createRandom, mixSeeds } from '../random.ts';
+import type {
+  EndpointEvent,
+  EndpointGroupRecord,
+  WorkerGroupRecord,
+  WorkerLife,
+  WorkerPhase,
+  WorkerRecord,
+} from '../state/endpoints.ts';
+import { appendLines, clockText, setGrowth } from '../worker-log/group-log.ts';
+import { startup, TIME_MARK, traceback } from '../worker-log/inference-log.ts';
+import type { Site } from './site.ts';
+
+export class Story {
+  readonly #site: Site;
+  /** The one that is being carried out. */
+  #decision: { readonly decision: Decision; readonly moves: string[] } | undefined;
+
+  constructor(site: Site) {
+    this.#site = site;
+  }
+
+  looked(observed: Observation, atMs: number): void {
+    const idle = observed.load === 0 && observed.waitingRequests === 0;
+    if (!idle) noteDetail(this.#site.endpoint, observationText(observed), atMs);
+  }
+
+  /** What is said from now on is part of it. */
+  decided(decision: Decision): void {
+    this.#decision = { decision, moves: [] };
+  }
+
+  /** One that moved nothing is not told. */
+  carriedOut(parameters: ResolvedParameters, settings: PlanSettings, atMs: number): void {
+    const { decision, moves } = this.#decision ?? {};
+    this.#decision = undefined;
+    if (!decision || !moves || moves.length === 0) return;
+    const why = wishText(decision, parameters, settings);
+    const seen = observationText(decision.observed);
+    noteEvent(this.#site.endpoint, `${moves.join(', ')}: ${why}; ${seen}`, atMs);
+  }
+
+  /** Part of the decision that is being carried out, or by itself. */
+  say(text: string, atMs: number): void {
+    if (this.#decision) this.#decision.moves.push(text);
+    else noteEvent(this.#site.endpoint, text, atMs);
+  }
+
+  /**
+   * A worker has gone from one phase of its life to another; with it, what it writes to its log.
+   * @param halted by somebody else than the engine
+   */
+  moved({ id, groupId, life }: WorkerRecord, before: WorkerLife, halted: boolean, atMs: number): void {
+    const isIdleAtOnce = life?.phase === 'cold' && before.phase === 'creating' && !halted;
+    const seconds = (atMs - before.sinceMs) / 1000;
+    const text = isIdleAtOnce
+      ? `${id} is there after ${seconds} s and not wanted now: it stops`
+      : moveText(id, before.phase, life?.phase, seconds);
+    if (text !== undefined) this.say(text, atMs);
+    const hasStarted = ['creating', 'starting', 'rebooting'].includes(before.phase);
+    const isUp = life?.phase === 'ready' || isIdleAtOnce;
+    const group = this.#site.state.workerGroups.get(groupId);
+    if (group && hasStarted && isUp) writeStart(group, id, before.sinceMs, atMs);
+  }
+
+  died(id: number, lost: number, atMs: number): void {
+    this.say(`${id} has died, and ${lost} requests with it`, atMs);
+  }
+
+  erred({ id, groupId }: WorkerRecord, lost: number, atMs: number): void {
+    const group = this.#site.state.workerGroups.get(groupId);
+    if (group) writeError(group, id, atMs);
+    this.say(`${id} has erred, lost ${lost} requests and reboots`, atMs);
+  }
+}
+
+function moveText(id: number, before: WorkerPhase, after: WorkerPhase | undefined, seconds: number) {
+  switch (after) {
+    case 'ready':
+      return before === 'draining' ? `calls ${id} back` : `${id} is ready after ${seconds} s (${before})`;
+    case 'starting':
+      return `starts ${id} from cold`;
+    case 'draining':
+      return `stops ${id} once it has done what it has`;
+    case 'cold':
+      return `stops ${id}`;
+    default:
+      return undefined;
+  }
+}
+
+export function observationText({ load, waitingRequests, expectedWaitSeconds }: Observation): string {
+  const wait =
+    expectedWaitSeconds === Infinity ? 'no worker is ready' : `a wait of ${rounded(expectedWaitSeconds)} s`;
+  return `estimated load ${rounded(load)} units/s, ${waitingRequests} requests wait, ${wait}`;
+}
+
+/** `wants 800 units/s ready, for the load at target_util 0.9, and 2000 with stopped ones (cold_mult 2.5)` */
+export function wishText(
+  { observed, wanted, kept }: Decision,
+  parameters: ResolvedParameters,
+  settings: PlanSettings,
+): string {
+  const hot = `wants ${rounded(wanted.hotCapacity)} units/s ready, ${hotReason(observed, wanted.hotCapacity, parameters, settings)}`;
+  const one = wanted.hotWorkers > 0 ? ', at least one worker' : '';
+  const total = `, ${rounded(wanted.totalCapacity)} with stopped ones, at least ${wanted.totalWorkers} workers`;
+  const still =
+    kept.hotCapacity > wanted.hotCapacity && kept.hotCapacity < Infinity
+      ? `; keeps ${rounded(kept.hotCapacity)} ready, wanted within the last ${settings.scaleDownSeconds} s`
+      : '';
+  return hot + one + total + still;
+}
+
+function hotReason(
+  { load, waitingRequests, idleSeconds }: Observation,
+  hotCapacity: number,
+  { min_load, target_util, target_queue_time, max_workers, inactivity_timeout }: ResolvedParameters,
+  { performance }: PlanSettings,
+): string {
+  if (hotCapacity >= max_workers * performance.most) return `all that max_workers ${max_workers} can do`;
+  const forLoad = Math.max(load, min_load) / target_util;
+  if (hotCapacity > forLoad) return `to clear the queue within target_queue_time ${target_queue_time} s`;
+  if (load >= min_load && load > 0) return `for the load at target_util ${target_util}`;
+  if (min_load > 0) return `for min_load ${min_load} at target_util ${target_util}`;
+  if (waitingRequests > 0) return 'for what waits';
+  if (inactivity_timeout !== undefined && (inactivity_timeout < 0 || idleSeconds < inactivity_timeout)) {
+    return `within inactivity_timeout ${inactivity_timeout} s`;
+  }
+  return 'for there is no load';
+}
+
+function rounded(value: number): string {
+  return String(Number(value.toPrecision(3)));
+}
+
+/** Of the lines that a server writes at work, so many a hundred it writes when it waits for some. */
+const IDLE_SHARE = 0.1;
+
+/** A worker is ready: what it wrote from `fromMs` until then. */
+function writeStart(group: WorkerGroupRecord, workerId: number, fromMs: number, atMs: number): void {
+  const lines = startup(createRandom(mixSeeds(workerId, fromMs)));
+  const timed = lines.map((line, index) =>
+    line.replaceAll(TIME_MARK, clockText(fromMs + ((atMs - fromMs) * (index + 1)) / lines.length)),
+  );
+  appendLines(group.log, timed, atMs);
+}
+
+function writeError(group: WorkerGroupRecord, workerId: number, atMs: number): void {
+  const lines = traceback(createRandom(mixSeeds(workerId, atMs)));
+  appendLines(
+    group.log,
+    lines.map((line) => line.replaceAll(TIME_MARK, clockText(atMs))),
+    atMs,
+  );
+}
+
+/** From now on its log is that of so many workers that serve, with work or without. */
+export function followWork(group: WorkerGroupRecord, serving: number, busy: boolean, atMs: number): void {
+  const share = busy ? 1 : IDLE_SHARE;
+  const linesPerSecond = group.linesPerSecond * serving * share;
+  setGrowth(group.log, { linesPerSecond, scenes: busy ? 'busy' : 'idle' }, atMs);
+}
+
+/** Older ones are forgotten. */
+const KEPT = 10_000;
+
+export function noteEvent(endpoint: EndpointGroupRecord, text: string, nowMs: number): void {
+  note(endpoint.events, { atMs: nowMs, text });
+}
+
+/** For the level with most detail alone. */
+function noteDetail(endpoint: EndpointGroupRecord, text: string, nowMs: number): void {
+  note(endpoint.details, { atMs: nowMs, text });
+}
+
+function note(events: EndpointEvent[], event: EndpointEvent): void {
+  events.push(event);
+  // Seldom, since what is cut off moves all the rest.
+  if (events.length >= 2 * KEPT) events.splice(0, events.length - KEPT);
+}
+
+/** The last `tail` lines, each with its time; `info0` has the details too. */
+export function eventText(
+  { events, details }: EndpointGroupRecord,
+  level: 'info0' | 'info1',
+  tail: number,
+): string {
+  const most = Math.min(tail, KEPT);
+  const shown = level === 'info1' ? events.slice(-most) : merged(events.slice(-most), details.slice(-most));
+  return shown
+    .slice(-most)
+    .map(({ atMs, text }) => `${new Date(atMs).toISOString()} ${text}\n`)
+    .join('');
+}
+
+/** In order of time; of the same moment, details first: they are the reason. */
+function merged(events: readonly EndpointEvent[], details: readonly EndpointEvent[]): EndpointEvent[] {
+  return [...details, ...events].toSorted((one, other) => one.atMs - other.atMs);
+}

@@ -1,0 +1,111 @@
+/**
+ * Users, roles of their teams, and API keys (§2.4 to §2.6, §5.2): what a reset or deletion takes away stops working at
+ * once. A team is that of a user whose key acts in a team's context.
+ */
+import { notFound, Refused } from '../answers/refused.ts';
+import { requireWithin } from '../calls/access.ts';
+import type { Random } from '../random.ts';
+import { nextId, type State } from '../state/state.ts';
+import type { ApiKeyRecord, UserRecord } from '../state/users.ts';
+import { tfaStatusOf } from '../tfa/account.ts';
+import { ownOf, type HandlerContext, type HandlersOf } from './define.ts';
+
+export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
+  /** It acts in the context of the key that created it, and may do no more. */
+  'apiKeys.create': ({ name, permissions = null }, { state, key, random }) => {
+    const { userId, team } = key;
+    requireWithin(key, permissions);
+    const value = freshValue(state, random);
+    return { id: storeKey(state, value, { name, userId, permissions, team }), key: value };
+  },
+
+  'apiKeys.list': (_, context) => ({
+    apikeys: ownOf(context.state.keys, context)
+      .sort((a, b) => a.id - b.id)
+      .map(shownKey),
+  }),
+
+  'apiKeys.get': ({ id }, context) => shownKey(ownKey(id, context)[1]),
+
+  'apiKeys.delete': ({ id }, context) => {
+    context.state.keys.delete(ownKey(id, context)[0]);
+    return { success: true };
+  },
+
+  'apiKeys.reset': (_, { state, key, random }) => {
+    const [value] = [...state.keys].find(([, { id }]) => id === key.id) ?? [];
+    if (value === undefined) {
+      throw new Refused('forbidden', 'a session_key is no API key, and cannot be reset', {
+        reason: `authorization: the ${key.name} is no API key; only the calling key can be reset`,
+      });
+    }
+    const newValue = freshValue(state, random);
+    state.keys.delete(value);
+    state.keys.set(newValue, key);
+    return { new_api_key: newValue };
+  },
+
+  /** Names are compared as they are written: `Operators` and `operators` are two roles. */
+  'teams.createRole': ({ name, permissions }, { state, key, user: { teamId }, nowMs }) => {
+    if (!key.team) {
+      throw new Refused('team_required', 'roles belong to a team, and this key acts for you alone', {
+        reason: `authorization: key "${key.name}" does not act in a team context (§4.5)`,
+      });
+    }
+    if ([...state.teamRoles.values()].some((role) => role.teamId === teamId && role.name === name)) {
+      throw new Refused('duplicate_role', `there is a role "${name}" already`, {
+        reason: `name: team ${teamId} has a role of this name`,
+      });
+    }
+    const id = nextId(state, 'team role', state.teamRoles.keys());
+    state.teamRoles.set(id, { id, teamId, name, permissions, createdMs: nowMs });
+    return { msg: `Role ${name} created` };
+  },
+
+  'users.current': (_, { user }) => viewUser(user),
+};
+
+/** The user object of the interface (§2.4). */
+export function viewUser(user: UserRecord) {
+  return {
+    id: user.id,
+    username: user.username,
+    email: user.email,
+    email_verified_at: user.emailVerifiedAt,
+    is_admin: user.isAdmin,
+    tfa_status: tfaStatusOf(user.tfa),
+  };
+}
+
+function ownKey(id: number, { state, user }: HandlerContext): [value: string, key: ApiKeyRecord] {
+  const found = [...state.keys].find(([, key]) => key.id === id && key.userId === user.id);
+  if (found) return found;
+  throw notFound(`API key ${id}`);
+}
+
+function shownKey({ id, name, permissions }: ApiKeyRecord) {
+  return { id, name, permissions };
+}
+
+/**
+ * What journal, faults and the admin API call a key by. Keys of the seed and the admin API have names of their own; of
+ * several that the service created under one name this is the oldest.
+ */
+export function findKey(state: State, name: string): [value: string, key: ApiKeyRecord] | undefined {
+  return [...state.keys].find(([, key]) => key.name === name);
+}
+
+/** Adds a key of this value. Returns its id. */
+export function storeKey(state: State, value: string, key: Omit<ApiKeyRecord, 'id'>): number {
+  const taken = [...state.keys.values()].map(({ id }) => id);
+  const id = nextId(state, 'api key', taken);
+  state.keys.set(value, { id, ...key });
+  return id;
+}
+
+/** 64 hexadecimal digits, as the public service's keys are. */
+function freshValue(state: State, random: Random): string {
+  const digits = Array.from({ length: 64 }, () => Math.floor(random() * 16).toString(16));
+  const value = digits.join('');
+  return state.keys.has(value) ? freshValue(state, random) : value;
+}

@@ -1,0 +1,66 @@
+/** What the emulated service works on: its state, its time and chance, its engines, and the key that it signs with. */
+import { createSign, createVerify, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import type { Dialect } from '../dialect/dialect.ts';
+import { Fleets } from '../fleet/fleets.ts';
+import { settleEndpoints } from '../handlers/endpoint-groups.ts';
+import { createRandom, type Random } from '../random.ts';
+import { settleDeployment } from '../state/deployments.ts';
+import type { State } from '../state/state.ts';
+import { settleTfa } from '../tfa/account.ts';
+import { createInferenceLog, type InferenceLog } from '../worker-log/inference-log.ts';
+
+/** `state` is swapped as a whole by reset and restore. */
+export interface World {
+  state: State;
+  readonly dialect: Dialect;
+  /** Unix time in ms. */
+  readonly now: () => number;
+  random: Random;
+  readonly inferenceLog: InferenceLog;
+  readonly signer: Signer;
+  readonly fleets: Fleets;
+}
+
+export function createWorld(state: State, dialect: Dialect, now: () => number): World {
+  return {
+    state,
+    dialect,
+    now,
+    random: createRandom(state.settings.randomSeed),
+    inferenceLog: createInferenceLog(),
+    signer: createSigner(),
+    fleets: new Fleets(),
+  };
+}
+
+/** Writes down everything that has fallen due, before the clock jumps (it may jump back). */
+export function settle({ state, fleets }: World, nowMs: number): void {
+  for (const deployment of state.deployments.values()) settleDeployment(deployment, nowMs);
+  settleEndpoints(state, nowMs);
+  fleets.settle(state, nowMs);
+  settleTfa(state, nowMs);
+}
+
+/** The service's own key, with which it signs where a request may go. */
+export interface Signer {
+  /** base64 of RSA PKCS#1 v1.5 with SHA-256. */
+  sign(text: string): string;
+  /** Whether that is a signature of this text. */
+  verify(text: string, signature: string): boolean;
+  /** For those who check signatures, PEM. */
+  publicKey(): string;
+}
+
+const MODULUS_BITS = 2048;
+
+/** The key is made when it is needed first: that takes a tenth of a second, and few need it. */
+function createSigner(): Signer {
+  let pair: { readonly privateKey: KeyObject; readonly publicKey: KeyObject } | undefined;
+  const keys = () => (pair ??= generateKeyPairSync('rsa', { modulusLength: MODULUS_BITS }));
+  return {
+    sign: (text) => createSign('sha256').update(text).sign(keys().privateKey, 'base64'),
+    verify: (text, signature) =>
+      createVerify('sha256').update(text).verify(keys().publicKey, signature, 'base64'),
+    publicKey: () => keys().publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+  };
+}

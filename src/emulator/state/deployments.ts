@@ -1,0 +1,195 @@
+/**
+ * Deployments and their TTL: expiry is found by comparing with the time, and what expired stays expired (§2.8). How
+ * close each one came to it is counted as well.
+ */
+import { createHash } from 'node:crypto';
+import { DEFAULT_TAG } from '../../contract/operations/serverless/deployment.ts';
+
+/** What the public dialect shows of a deployment and lets its owner change. */
+interface DeploymentTraits {
+  name: string;
+  tag: string;
+  /** `active`, `stopped`, or whatever else a seed says. */
+  endpointState: string;
+  /** null: never expires. */
+  ttlMs: number | null;
+}
+
+/** Code and surroundings of a deployment, as they were sent. */
+export interface DeploymentVersion {
+  readonly id: number;
+  readonly image: string;
+  readonly fileHash: string;
+  /** In bytes; null where it is not known. */
+  readonly fileSize: number | null;
+  readonly label: string | null;
+  readonly env: unknown;
+  readonly storage: unknown;
+  readonly searchParams: unknown;
+  /** Unix time in ms. */
+  readonly createdMs: number;
+  /** When its file came, Unix ms; null while it has not. */
+  uploadedMs: number | null;
+  /** What an upload has to bring; null where none is waited for. */
+  readonly uploadPolicy: string | null;
+}
+
+export interface DeploymentRecord extends DeploymentTraits {
+  readonly id: number;
+  readonly userId: number;
+  /** Oldest first; the last one is in force, and there always is one. */
+  versions: DeploymentVersion[];
+  readonly createdMs: number;
+  updatedMs: number;
+  /** From when the TTL counts while no heartbeat has come; null: from the first heartbeat on. */
+  readonly countsFromMs: number | null;
+  lastHeartbeatMs: number | null;
+  expiredAtMs: number | null;
+  /** Accepted heartbeats. */
+  beats: number;
+  /** Heartbeats that came when it was too late. */
+  lateBeats: number;
+  /** Smallest remaining time at an accepted heartbeat, in ms. */
+  minMarginMs: number | null;
+}
+
+/** What a test may know of a deployment; times in ms since the Unix epoch, durations in ms. */
+export interface DeploymentView extends Readonly<DeploymentTraits> {
+  readonly id: number;
+  readonly lastHeartbeatMs: number | null;
+  /** When it expires if no further heartbeat comes, or when it did. */
+  readonly expiresAtMs: number | null;
+  readonly expiredAtMs: number | null;
+  readonly expired: boolean;
+  readonly beats: number;
+  readonly lateBeats: number;
+  /** Closest approach to expiry at any accepted heartbeat; 0 once it expired, null before the first heartbeat. */
+  readonly minMarginMs: number | null;
+  /** The same as a fraction of the TTL, 0 to 1. */
+  readonly minMarginRatio: number | null;
+  /** How often it expired: it stays expired, so 0 or 1. */
+  readonly lapses: number;
+}
+
+/** How a deployment begins; what is left out has a default. */
+interface NewDeployment extends Partial<Pick<DeploymentTraits, 'name' | 'tag' | 'endpointState'>> {
+  readonly id: number;
+  readonly userId: number;
+  readonly ttlMs: number | null;
+  readonly createdMs: number;
+  /** Left out: one that is made up, and stays the same for the deployment. */
+  readonly version?: DeploymentVersion;
+  readonly countsFromMs: number | null;
+  readonly lastHeartbeatMs?: number | null;
+}
+
+export function createDeployment({
+  id,
+  userId,
+  name = `deployment-${id}`,
+  tag = DEFAULT_TAG,
+  endpointState = 'active',
+  ttlMs,
+  createdMs,
+  version = madeUpVersion(id, createdMs),
+  countsFromMs,
+  lastHeartbeatMs = null,
+}: NewDeployment): DeploymentRecord {
+  return {
+    id,
+    userId,
+    versions: [version],
+    name,
+    tag,
+    endpointState,
+    ttlMs,
+    createdMs,
+    updatedMs: createdMs,
+    countsFromMs,
+    lastHeartbeatMs,
+    expiredAtMs: null,
+    beats: 0,
+    lateBeats: 0,
+    minMarginMs: null,
+  };
+}
+
+function madeUpVersion(id: number, createdMs: number): DeploymentVersion {
+  return {
+    id,
+    image: 'vllm/vllm-openai:latest',
+    fileHash: createHash('sha256').update(`${id}`).digest('hex'),
+    fileSize: null,
+    label: null,
+    env: null,
+    storage: null,
+    searchParams: null,
+    createdMs,
+    uploadedMs: createdMs,
+    uploadPolicy: null,
+  };
+}
+
+/** Writes down an expiry that has come; to be called before any other look at the record. */
+export function settleDeployment(deployment: DeploymentRecord, nowMs: number): void {
+  const expiresAtMs = expiryOf(deployment);
+  if (deployment.expiredAtMs !== null || expiresAtMs === null || nowMs < expiresAtMs) return;
+  deployment.expiredAtMs = expiresAtMs;
+  deployment.minMarginMs = 0;
+}
+
+/** Changes what is named; under a shortened TTL that is over already, it expires now. */
+export function changeDeployment(
+  deployment: DeploymentRecord,
+  changes: Partial<DeploymentTraits>,
+  nowMs: number,
+): void {
+  settleDeployment(deployment, nowMs);
+  const hadExpired = deployment.expiredAtMs !== null;
+  Object.assign(deployment, changes, { updatedMs: nowMs });
+  settleDeployment(deployment, nowMs);
+  if (!hadExpired && deployment.expiredAtMs !== null) deployment.expiredAtMs = nowMs;
+}
+
+/** Takes a heartbeat; false when the deployment had expired before. */
+export function beat(deployment: DeploymentRecord, nowMs: number): boolean {
+  settleDeployment(deployment, nowMs);
+  if (deployment.expiredAtMs !== null) {
+    deployment.lateBeats += 1;
+    return false;
+  }
+  const expiresAtMs = expiryOf(deployment);
+  if (expiresAtMs !== null) {
+    deployment.minMarginMs = Math.min(deployment.minMarginMs ?? Infinity, expiresAtMs - nowMs);
+  }
+  deployment.beats += 1;
+  deployment.lastHeartbeatMs = nowMs;
+  return true;
+}
+
+export function viewDeployment(deployment: DeploymentRecord, nowMs: number): DeploymentView {
+  settleDeployment(deployment, nowMs);
+  const { id, name, tag, endpointState, ttlMs, lastHeartbeatMs } = deployment;
+  const { expiredAtMs, beats, lateBeats, minMarginMs } = deployment;
+  return {
+    id,
+    name,
+    tag,
+    endpointState,
+    ttlMs,
+    lastHeartbeatMs,
+    expiresAtMs: expiredAtMs ?? expiryOf(deployment),
+    expiredAtMs,
+    expired: expiredAtMs !== null,
+    beats,
+    lateBeats,
+    minMarginMs,
+    minMarginRatio: minMarginMs === null || ttlMs === null ? null : minMarginMs / ttlMs,
+    lapses: expiredAtMs === null ? 0 : 1,
+  };
+}
+
+function expiryOf({ ttlMs, lastHeartbeatMs, countsFromMs }: DeploymentRecord): number | null {
+  const fromMs = lastHeartbeatMs ?? countsFromMs;
+  return ttlMs === null || fromMs === null ? null : fromMs + ttlMs;
+}

@@ -1,0 +1,147 @@
+/** Endpoint groups, their worker groups with their logs, and workers. A log is kept as what it grows by, not line by line. */
+import type {
+  EndpointGroupParameters,
+  EndpointState,
+} from '../../contract/operations/serverless/endpoint-groups.ts';
+import type { StatusStep } from './instances.ts';
+import type { LoadRecord } from './loads.ts';
+
+export interface EndpointGroupRecord {
+  readonly id: number;
+  readonly userId: number;
+  /** Unix time in ms. */
+  readonly createdMs: number;
+  /** What the user set, without defaults: a rule may tell the two apart. */
+  parameters: EndpointGroupParameters;
+  state: EndpointState;
+  /** Its own key, a secret: good at the serverless address alone. */
+  readonly apiKey: string;
+  /** The deployment that it was made for, and ends with; null: it was made by itself. */
+  deploymentId: number | null;
+  /** What happened to it and why, oldest first. */
+  readonly events: EndpointEvent[];
+  /** The same with most detail: each look at the load that found another one. */
+  readonly details: EndpointEvent[];
+  /** What is asked of it; null: nothing but the requests that come over /route/. */
+  load: LoadRecord | null;
+  /** Its engine begins with the workers that the parameters keep, as if it had always been there. */
+  readonly established: boolean;
+  /** Requests that asked it for a worker so far. */
+  requests: number;
+}
+
+export interface EndpointEvent {
+  /** Unix time in ms. */
+  readonly atMs: number;
+  readonly text: string;
+}
+
+/** What its owner says of it; null: unset. */
+export interface WorkerGroupTraits {
+  readonly templateHash: string | null;
+  readonly templateId: number | null;
+  readonly searchQuery: string | null;
+  readonly launchArgs: string | null;
+  /** In GB, as this operation has it. */
+  readonly gpuRam: number | null;
+  /** How many workers it begins with. */
+  readonly testWorkers: number | null;
+  readonly coldWorkers: number | null;
+}
+
+export interface WorkerGroupRecord {
+  readonly id: number;
+  readonly userId: number;
+  /** null: it serves none, as a seed may have it. */
+  endpointId: number | null;
+  /** Unix time in ms. */
+  readonly createdMs: number;
+  traits: WorkerGroupTraits;
+  /** What its workers run. */
+  readonly image: string;
+  /** Lines a second that its log grows by; of an endpoint with a load, those of each worker that serves. */
+  linesPerSecond: number;
+  readonly log: GroupLog;
+}
+
+/** Which scenes of an inference server's life a generated log is made of. */
+export type Scenery = 'all' | 'busy' | 'idle';
+
+export type LineSource =
+  /** Without scenes: all of them. */
+  | { readonly kind: 'generated'; readonly seed: number; readonly scenes?: Scenery }
+  /** Given lines; with `loop` from the start again when they are all written, else the log stops there. */
+  | { readonly kind: 'replay'; readonly lines: readonly string[]; readonly loop: boolean };
+
+export interface Literal {
+  readonly kind: 'literal';
+  readonly first: number;
+  readonly lines: string[];
+}
+
+export interface Growth {
+  readonly kind: 'growth';
+  /** Index of its first line in the whole log. */
+  readonly first: number;
+  /** Its line `n` (from 0) is written `(n + 1) / linesPerSecond` seconds after this time. */
+  readonly sinceMs: number;
+  readonly linesPerSecond: number;
+  /** Index in the source of its first line. */
+  readonly sourceFirst: number;
+  readonly source: LineSource;
+  /** Index in the whole log after its last line; open while it still grows. */
+  readonly end?: number;
+}
+
+export interface GroupLog {
+  /** Ascending and without holes; the last one is an open growth (which may have rate 0). */
+  segments: (Literal | Growth)[];
+  /** Lines the service keeps. */
+  readonly retainedLines: number;
+  /** Lines before this index were thrown away by `clear`. */
+  clearedBefore: number;
+  /** What was written after the last line break. */
+  unfinished: string;
+}
+
+/**
+ * What the engine of its endpoint has it do. `ready` is hot, whether or not it works; `error`: it has died, and is
+ * destroyed soon; `rebooting`: it has erred, and starts again.
+ */
+export type WorkerPhase =
+  | 'creating'
+  | 'cold'
+  | 'starting'
+  | 'ready'
+  | 'draining'
+  | 'error'
+  | 'rebooting'
+  | 'destroying';
+
+/** A worker that an engine moves. Times in Unix ms. */
+export interface WorkerLife {
+  phase: WorkerPhase;
+  sinceMs: number;
+  /** When it was ready last; null before the first time, when nobody knows what it can do. */
+  readyMs: number | null;
+  /** When it began to start last. */
+  startedMs: number;
+}
+
+/** A worker of a worker group. It runs on the instance that has its id, whose price and machine are the instance's. */
+export interface WorkerRecord {
+  readonly id: number;
+  readonly groupId: number;
+  /** What it can do, in work units a second. */
+  perf: number;
+  readonly dlperf: number;
+  /** A fraction. */
+  readonly reliability: number;
+  /** In GB. */
+  readonly diskUsage: number;
+  /** null: no engine moves it, and it is what its instance is. */
+  life: WorkerLife | null;
+  /** Statuses of an update that is under way, from `stepsFromMs`; then its instance says what it does. */
+  steps: readonly StatusStep<string>[];
+  stepsFromMs: number;
+}

@@ -1,0 +1,254 @@
+/** tfa/email/, tfa/sms/ and tfa/sms/resend/ (§4.4): what stands in the way of a code, and the outbox that it ends up in. Pure. */
+import type { Input, OperationId } from '../../contract/operations.ts';
+import { Refused } from '../answers/refused.ts';
+import type { Challenge, Channel, SentCode } from '../state/users.ts';
+import { invalidMethod, methodOf, methodOfPhone } from './account.ts';
+import {
+  challengeNotFound,
+  findChallenge,
+  liveCode,
+  noChallenge,
+  openChallenge,
+  putCode,
+  requireVerifiedEmail,
+  type TfaContext,
+} from './challenges.ts';
+
+/** Messages that the outbox keeps. */
+const OUTBOX_MESSAGES = 1_000;
+
+/** Where an SMS goes, and the method whose number that is. */
+interface SmsTarget {
+  readonly phoneNumber: string;
+  readonly methodId: number | null;
+}
+
+/**
+ * Whether an SMS may and can be sent to a number now; nothing has changed where not.
+ * @throws Refused sms_fraud_detected, sms_blocked_number, sms_rate_limited, preauth_phone_cap, twilio_*
+ */
+export function requireDeliverableSms(context: TfaContext, phoneNumber: string, preauth: boolean): void {
+  const { state, user, nowMs } = context;
+  const { settings, tfa } = state;
+  if (user.tfa.smsFraud) {
+    throw new Refused('sms_fraud_detected', 'SMS is disabled for this account; ask support', {
+      reason: 'authorization: the account is flagged for SMS fraud',
+    });
+  }
+  if (tfa.blockedNumbers.has(phoneNumber)) {
+    throw new Refused('sms_blocked_number', 'no codes are sent to this number; use another one', {
+      reason: 'phone_number: flagged as high risk of SMS pumping',
+    });
+  }
+  const sent = since(user.tfa.smsSentAtMs, nowMs, settings.smsWindowSeconds);
+  if (sent.length >= settings.smsPerWindow) {
+    throw new Refused('sms_rate_limited', 'too many codes were asked for; wait a little', {
+      reason: `settings.smsPerWindow: ${settings.smsPerWindow} SMS in ${settings.smsWindowSeconds} s`,
+    });
+  }
+  const used = since(tfa.phoneUse.get(phoneNumber) ?? [], nowMs, settings.phoneCapWindowSeconds);
+  if (preauth && used.length >= settings.phoneCap) {
+    throw new Refused('preauth_phone_cap', 'this number was used in too many attempts', {
+      reason: `settings.phoneCap: ${settings.phoneCap} attempts in ${settings.phoneCapWindowSeconds} s`,
+    });
+  }
+  if (tfa.smsProvider === 'failing') {
+    throw new Refused('twilio_error', 'the SMS could not be delivered', { reason: 'SMS provider: failing' });
+  }
+  if (tfa.smsProvider === 'rate limited') {
+    throw new Refused('twilio_rate_limited', 'the SMS provider is busy; try again in a moment', {
+      reason: 'SMS provider: rate limited',
+    });
+  }
+}
+
+/** Sends a code that requireDeliverableSms has let pass. */
+export function sendSmsCode(
+  context: TfaContext,
+  challenge: Challenge,
+  { phoneNumber, methodId }: SmsTarget,
+  preauth: boolean,
+): void {
+  const { state, user, nowMs } = context;
+  const { settings, tfa } = state;
+  user.tfa.smsSentAtMs = [...since(user.tfa.smsSentAtMs, nowMs, settings.smsWindowSeconds), nowMs];
+  if (preauth) {
+    const used = since(tfa.phoneUse.get(phoneNumber) ?? [], nowMs, settings.phoneCapWindowSeconds);
+    tfa.phoneUse.set(phoneNumber, [...used, nowMs]);
+  }
+  send(context, challenge, 'sms', phoneNumber, { phoneNumber, methodId });
+}
+
+/** The address that a code may go to. @throws Refused missing_email, email_not_verified */
+export function requireEmailAddress(context: TfaContext, operation: OperationId): string {
+  const { email } = context.user;
+  if (email === null) {
+    throw new Refused('missing_email', 'your account has no e-mail address', {
+      reason: 'email: the account has none',
+    });
+  }
+  requireVerifiedEmail(context, operation);
+  return email;
+}
+
+export function sendEmailCode(context: TfaContext, challenge: Challenge, address: string): void {
+  send(context, challenge, 'email', address, { phoneNumber: null, methodId: null });
+}
+
+function send(
+  { state: { tfa }, user, nowMs, random }: TfaContext,
+  challenge: Challenge,
+  channel: Channel,
+  to: string,
+  target: { readonly phoneNumber: string | null; readonly methodId: number | null },
+): void {
+  const code = String(Math.floor(random() * 1_000_000)).padStart(6, '0');
+  const { expiresAtMs } = putCode(challenge, channel, { code, ...target }, nowMs);
+  const seq = (tfa.outbox.at(-1)?.seq ?? 0) + 1;
+  tfa.outbox.push({ seq, atMs: nowMs, userId: user.id, channel, to, code, expiresAtMs });
+  if (tfa.outbox.length > OUTBOX_MESSAGES) tfa.outbox.shift();
+}
+
+/** Those of the times that lie within the last `seconds`. */
+function since(timesMs: readonly number[], nowMs: number, seconds: number): number[] {
+  return timesMs.filter((atMs) => atMs > nowMs - seconds * 1000);
+}
+
+type SmsInput = Input<'tfa.sendSms'>;
+
+export function sendEmail(context: TfaContext, { secret }: Input<'tfa.sendEmail'>) {
+  const given = secret === undefined ? undefined : challengeFor(context, secret, 'email');
+  const address = requireEmailAddress(context, 'tfa.sendEmail');
+  const [name, challenge] = given ?? fresh(context);
+  sendEmailCode(context, challenge, address);
+  return { success: true, msg: 'Code sent by e-mail', secret: name };
+}
+
+export function sendSms(context: TfaContext, input: SmsInput, operation: OperationId) {
+  const { secret } = input;
+  const given = secret === undefined ? undefined : challengeFor(context, secret, 'sms');
+  requireVerifiedEmail(context, operation);
+  const target = smsTarget(context, input);
+  const pending = given ? given[1].codes.sms : newestCodeTo(context, target.phoneNumber)?.[1];
+  if (pending && context.nowMs < pending.expiresAtMs) {
+    throw new Refused('tfa_challenge_exists', 'a code was sent already; ask to resend it', {
+      reason: 'phone_number: a code that was sent there is still valid; use tfa/sms/resend/',
+    });
+  }
+  requireDeliverableSms(context, target.phoneNumber, context.loggedOut);
+  const [name, challenge] = given ?? fresh(context);
+  sendSmsCode(context, challenge, target, context.loggedOut);
+  return { msg: 'Code sent by SMS', secret: name };
+}
+
+/** Sends a new code in the place of the one that was sent; without a secret it gets a new secret too. */
+export function resendSms(context: TfaContext, input: SmsInput, operation: OperationId) {
+  const { state, user } = context;
+  const [name, challenge] = challengeToResend(context, input);
+  const { phoneNumber, methodId } = liveCode(challenge, 'sms', context.nowMs);
+  const to = phoneNumber ?? '';
+  requireSameNumber(context, input, to);
+  requireVerifiedEmail(context, operation);
+  requireDeliverableSms(context, to, context.loggedOut);
+  sendSmsCode(context, challenge, { phoneNumber: to, methodId }, context.loggedOut);
+  if (input.secret !== undefined) return { msg: 'Code sent again by SMS', secret: name };
+  const renamed = openChallenge({ ...context, user }, challenge.purpose, challenge.by);
+  state.tfa.challenges.set(renamed, challenge);
+  state.tfa.challenges.delete(name);
+  return { msg: 'Code sent again by SMS', secret: renamed };
+}
+
+type Named = readonly [secret: string, challenge: Challenge];
+
+function fresh(context: TfaContext): Named {
+  const secret = openChallenge(context, 'code');
+  return [secret, findChallenge(context, secret)];
+}
+
+/** The challenge of a given secret, if codes of this channel belong to it. */
+function challengeFor(context: TfaContext, secret: string, channel: Channel): Named {
+  const challenge = findChallenge(context, secret);
+  if (challenge.purpose === 'authorize' && challenge.by !== channel) throw challengeNotFound();
+  return [secret, challenge];
+}
+
+/**
+ * Where an SMS is to go (§4.4): to the method named by id, the number given, that of the account's own SMS
+ * method, or the number on file. A caller who is not logged in can have it sent to numbers of the account
+ * alone: the code would otherwise prove nothing.
+ */
+function smsTarget(context: TfaContext, { phone_number: given, tfa_method_id: id }: SmsInput): SmsTarget {
+  const { tfa: account } = context.user;
+  if (id !== undefined) {
+    const phoneNumber = numberOfMethod(context, id);
+    if (given !== undefined && given !== phoneNumber) throw phoneMismatch('is not that of the method');
+    return { phoneNumber, methodId: id };
+  }
+  const phoneNumber = given ?? ownNumber(context);
+  if (phoneNumber === null) throw missingPhone();
+  const methodId = methodOfPhone(account, phoneNumber)?.id ?? null;
+  const isOnFile = account.legacy && phoneNumber === account.phoneNumber;
+  if (context.loggedOut && methodId === null && !isOnFile) {
+    throw phoneMismatch('belongs to no method of this account');
+  }
+  return { phoneNumber, methodId };
+}
+
+function ownNumber({ user: { tfa: account } }: TfaContext): string | null {
+  const methods = account.methods.filter(({ method, phoneNumber }) => method === 'sms' && phoneNumber);
+  const method = methods.length === 1 ? methods[0] : methods.find(({ isPrimary }) => isPrimary);
+  return method?.phoneNumber ?? account.phoneNumber;
+}
+
+function challengeToResend(context: TfaContext, input: SmsInput): Named {
+  if (input.secret !== undefined) return challengeFor(context, input.secret, 'sms');
+  const { phone_number: given, tfa_method_id: id } = input;
+  const wanted = given ?? (id === undefined ? undefined : numberOfMethod(context, id));
+  const found = newestCodeTo(context, wanted);
+  if (found) return found[0];
+  if (newestCodeTo(context, undefined)) throw phoneMismatch('is not the one that the code was sent to');
+  throw noChallenge('no SMS code of this account is still valid');
+}
+
+/** The latest SMS code of the account that was asked for with an API key and is still valid. */
+function newestCodeTo(
+  { state, user, nowMs }: TfaContext,
+  phoneNumber: string | undefined,
+): readonly [Named, SentCode] | undefined {
+  let newest: readonly [Named, SentCode] | undefined;
+  for (const named of state.tfa.challenges) {
+    const { userId, purpose, codes } = named[1];
+    if (userId !== user.id || purpose !== 'code' || !codes.sms || nowMs >= codes.sms.expiresAtMs) continue;
+    if (phoneNumber === undefined || codes.sms.phoneNumber === phoneNumber) newest = [named, codes.sms];
+  }
+  return newest;
+}
+
+function requireSameNumber(context: TfaContext, input: SmsInput, sentTo: string): void {
+  const { phone_number: given, tfa_method_id: id } = input;
+  if (given !== undefined && given !== sentTo)
+    throw phoneMismatch('is not the one that the code was sent to');
+  if (id !== undefined && numberOfMethod(context, id) !== sentTo) {
+    throw phoneMismatch('of the method is not the one that the code was sent to');
+  }
+}
+
+/** @throws Refused not_found, invalid_tfa_method for another type, missing_phone_number */
+function numberOfMethod({ user }: TfaContext, id: number): string {
+  const method = methodOf(user.tfa, id);
+  if (method.method !== 'sms') throw invalidMethod(`method ${id} is of the type ${method.method}, not sms`);
+  if (method.phoneNumber === null) throw missingPhone();
+  return method.phoneNumber;
+}
+
+export function missingPhone(): Refused {
+  return new Refused('missing_phone_number', 'a phone number is needed', {
+    reason: 'phone_number: not given, and the account has none',
+  });
+}
+
+export function phoneMismatch(rule: string): Refused {
+  return new Refused('phone_number_mismatch', `the phone number ${rule}`, {
+    reason: `phone_number: ${rule}`,
+  });
+}

@@ -1,0 +1,51 @@
+/** Time-based one-time passwords (RFC 6238): SHA-1, 6 digits, 30 seconds. Pure; the time is handed in. */
+import { Secret, TOTP } from 'otpauth';
+import type { Random } from '../random.ts';
+
+const DIGITS = 6;
+const PERIOD_SECONDS = 30;
+/** Length of a new secret in bytes, that of SHA-1 as RFC 4226 recommends. */
+const SECRET_BYTES = 20;
+const ISSUER = 'Emulator';
+
+/** A new base32 secret. */
+export function newTotpSecret(random: Random): string {
+  const bytes = Uint8Array.from({ length: SECRET_BYTES }, () => Math.floor(random() * 256));
+  return new Secret({ buffer: bytes.buffer }).base32;
+}
+
+/** undefined for a secret that is missing or not base32. */
+export function readTotpSecret(base32: string | null): Secret | undefined {
+  if (base32 === null || !/^[A-Z2-7]+=*$/i.test(base32)) return undefined;
+  const secret = Secret.fromBase32(base32);
+  return secret.bytes.length > 0 ? secret : undefined;
+}
+
+/** The code that an authenticator app shows at a Unix time in ms. */
+export function totpCode(secret: Secret, atMs: number): string {
+  return totp(secret).generate({ timestamp: atMs });
+}
+
+/**
+ * The period of 30 seconds, counted from 1970, whose code this is: that of the time `atMs`, or up to `steps`
+ * before or after it; undefined for any other code.
+ */
+export function periodOfCode(secret: Secret, code: string, atMs: number, steps: number): number | undefined {
+  const distance = totp(secret).validate({ token: code, timestamp: atMs, window: steps });
+  return distance === null ? undefined : Math.floor(atMs / (PERIOD_SECONDS * 1000)) + distance;
+}
+
+/** What an authenticator app reads from a QR code. */
+export function provisioningUri(base32: string, account: string): string {
+  return new TOTP({
+    issuer: ISSUER,
+    label: account,
+    secret: base32,
+    digits: DIGITS,
+    period: PERIOD_SECONDS,
+  }).toString();
+}
+
+function totp(secret: Secret): TOTP {
+  return new TOTP({ secret, algorithm: 'SHA1', digits: DIGITS, period: PERIOD_SECONDS });
+}

@@ -1,0 +1,159 @@
+/** Endpoints and what hangs on them: deployments, worker groups, workers, files. */
+import { describe, expect, test } from 'vitest';
+import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
+import { workersOf } from '../../../../src/emulator/fleet/workers.ts';
+import { receiveFile } from '../../../../src/emulator/handlers/deployments.ts';
+import {
+  deleteDeployment,
+  endpointOf,
+  endpointWorkers,
+  moveDeployment,
+  moveEndpoint,
+  settleEndpoints,
+} from '../../../../src/emulator/handlers/endpoint-groups.ts';
+import { createWorkerGroup } from '../../../../src/emulator/handlers/workergroups.ts';
+import { buildState } from '../../../../src/emulator/seed/build.ts';
+import type { State } from '../../../../src/emulator/state/state.ts';
+import { createLab } from '../../../support/two-factor.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+
+function world(): State {
+  const seed = {
+    deployments: [
+      { id: 42, ttl: 100 },
+      { id: 43, ttl: null },
+      { id: 44, ttl: 50 },
+    ],
+    instances: [
+      { id: 501, machine_id: 11 },
+      { id: 502, machine_id: 11 },
+    ],
+    endpoint_groups: [
+      { id: 31, endpoint_name: 'chat', deployment_id: 42, max_workers: 4 },
+      { id: 32, endpoint_name: 'alone' },
+      { id: 33, endpoint_name: 'other', deployment_id: 44 },
+    ],
+    workergroups: [
+      { id: 7, endpoint_id: 31, workers: [501] },
+      { id: 8, endpoint_id: 32, workers: [502] },
+    ],
+  };
+  return buildState(seed, { workersRecruited: 2 }, NOW);
+}
+const endpoint = (state: State, id: number) => state.endpointGroups.get(id)!;
+const said = (state: State, id: number) => endpoint(state, id).events.map(({ text }) => text);
+
+test('the endpoint of a deployment, and its workers', () => {
+  const state = world();
+  expect([42, 43, 44].map((id) => endpointOf(state, id)?.id)).toEqual([31, undefined, 33]);
+  expect([31, 32, 33].map((id) => endpointWorkers(state, id).map((worker) => worker.id))).toEqual([
+    [501],
+    [502],
+    [],
+  ]);
+});
+
+test('an endpoint that moves takes its deployment along, and says so once', () => {
+  const state = world();
+  moveEndpoint(state, endpoint(state, 31), 'stopped', NOW + 1);
+  moveEndpoint(state, endpoint(state, 31), 'stopped', NOW + 2);
+  expect(state.deployments.get(42)).toMatchObject({ endpointState: 'stopped', updatedMs: NOW + 2 });
+  expect([endpoint(state, 31).state, said(state, 31)]).toEqual([
+    'stopped',
+    ['the endpoint is stopped, with 1 workers'],
+  ]);
+  moveEndpoint(state, endpoint(state, 32), 'suspended', NOW + 3);
+  expect(said(state, 32)).toEqual(['the endpoint is suspended, with 1 workers']);
+  expect([...state.deployments.values()].map(({ endpointState }) => endpointState)).toEqual([
+    'stopped',
+    'active',
+    'active',
+  ]);
+});
+
+test('a deployment moves its endpoint, or itself alone where it has none', () => {
+  const state = world();
+  moveDeployment(state, state.deployments.get(44)!, 'stopped', NOW + 1);
+  moveDeployment(state, state.deployments.get(43)!, 'stopped', NOW + 1);
+  expect([31, 32, 33].map((id) => endpoint(state, id).state)).toEqual(['active', 'active', 'stopped']);
+  expect(state.deployments.get(43)).toMatchObject({ endpointState: 'stopped', updatedMs: NOW + 1 });
+});
+
+test('a deployment that is deleted or expires takes its endpoint with groups, workers and instances', () => {
+  const state = world();
+  deleteDeployment(state, state.deployments.get(43)!);
+  expect([[...state.deployments.keys()], [...state.endpointGroups.keys()]]).toEqual([
+    [42, 44],
+    [31, 32, 33],
+  ]);
+  settleEndpoints(state, NOW + 50_000);
+  expect([...state.endpointGroups.keys()]).toEqual([31, 32]);
+  deleteDeployment(state, state.deployments.get(42)!);
+  const left = [state.endpointGroups, state.workerGroups, state.workers, state.instances];
+  expect(left.map((items) => Array.from<number>(items.keys()))).toEqual([[32], [8], [502], [502]]);
+});
+
+describe('a worker group that is made', () => {
+  test('gets its first workers, as far as the endpoint has room for them, and says so', () => {
+    const state = world();
+    const made = createWorkerGroup(state, endpoint(state, 31), { image: 'a', testWorkers: 3 }, NOW);
+    expect(made).toMatchObject({
+      id: 9,
+      endpointId: 31,
+      image: 'a',
+      traits: { testWorkers: 3, gpuRam: null },
+    });
+    expect(workersOf(state, 9).map(({ id }) => id)).toEqual([503, 504, 505]);
+    expect(said(state, 31)).toEqual([
+      'worker group 9 is there',
+      'recruited 3 for worker group 9, to measure them: 503, 504, 505',
+    ]);
+    createWorkerGroup(state, endpoint(state, 31), { image: 'a' }, NOW);
+    expect([workersOf(state, 10), said(state, 31).at(-1)]).toEqual([[], 'worker group 10 is there']);
+  });
+
+  test('gets as many as the setting says, and none where the endpoint is not active', () => {
+    const state = world();
+    createWorkerGroup(state, endpoint(state, 33), { image: 'a' }, NOW);
+    expect(workersOf(state, 9)).toHaveLength(2);
+    moveEndpoint(state, endpoint(state, 32), 'stopped', NOW);
+    createWorkerGroup(state, endpoint(state, 32), { image: 'a' }, NOW);
+    expect(workersOf(state, 10)).toHaveLength(0);
+  });
+
+  test('runs what its template says, with its tag or the default one', () => {
+    const { send, world: made } = createLab({}, publicDialect, {});
+    const images = [{ launch_args: '--image other' }, { template_id: 9 }, { template_id: 10 }].map((runs) => {
+      const body = JSON.stringify({ endpoint_id: 31, test_workers: 1, ...runs });
+      const { id } = send('POST', '/api/v0/workergroups/', body, 'emulator-key').body as { id: number };
+      const [worker] = workersOf(made.state, id);
+      return made.state.instances.get(worker?.id ?? 0)?.image;
+    });
+    expect(images).toEqual([
+      'vllm/vllm-openai:latest',
+      `vllm/vllm-openai:${made.state.templates.get(9)?.defaultTag}`,
+      'jupyter/scipy-notebook:2024-10-07',
+    ]);
+  });
+});
+
+test('a file is taken by its policy and key, in its size, and once', () => {
+  const { send, world: made } = createLab({}, publicDialect, {});
+  const body = { name: 'new', image: 'a', file_hash: 'f'.repeat(64), file_size: 10, tag: 'default' };
+  const create = () =>
+    send('PUT', '/api/v0/deployments/', JSON.stringify(body), 'emulator-key').body as {
+      upload_fields?: { key: string; policy: string };
+    };
+  const fields = create().upload_fields!;
+  const version = () => [...made.state.deployments.values()].at(-1)!.versions.at(-1)!;
+  expect(fields.key).toBe(`deployments/${version().id}/${body.file_hash}.tar.gz`);
+  const receive = (over: object, bytes: number, nowMs = NOW + 5) =>
+    receiveFile(made.state, { ...fields, ...over }, bytes, nowMs);
+  expect(receive({ key: 'other' }, 10)).toBe('AccessDenied');
+  expect(receive({ policy: 'other' }, 10)).toBe('AccessDenied');
+  expect([receive({}, 9), receive({}, 11)]).toEqual(['EntityTooSmall', 'EntityTooLarge']);
+  expect([version().uploadedMs, receive({}, 10), version().uploadedMs]).toEqual([null, 'stored', NOW + 5]);
+  expect([receive({}, 10, NOW + 9), version().uploadedMs]).toEqual(['stored', NOW + 5]);
+  expect(create().upload_fields).toBeUndefined();
+});

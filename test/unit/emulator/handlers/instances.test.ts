@@ -1,0 +1,95 @@
+/** Pages of instances, and which rows a filter lets through. */
+import { expect, test } from 'vitest';
+import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
+import { matchesFilters } from '../../../../src/emulator/handlers/templates.ts';
+import { createLab } from '../../../support/two-factor.ts';
+
+const SEED = {
+  workergroups: [],
+  instances: [
+    { id: 9, machine_id: 11, label: 'a', gpu_name: 'H100' },
+    { id: 2, machine_id: 11, gpu_name: 'H100' },
+    { id: 5, machine_id: 11, label: 'b', gpu_name: 'A100' },
+    { id: 7, machine_id: 11, label: 'a', gpu_name: 'H100' },
+  ],
+};
+
+function pageOf(query: Readonly<Record<string, string>>, seed: object = SEED) {
+  const url = `/api/v1/instances/?${new URLSearchParams(query).toString()}`;
+  const { status, body } = createLab({}, publicDialect, seed).send('GET', url, '', 'emulator-key');
+  const { success, instances, ...page } = body as Record<string, unknown>;
+  const ids = (instances as { id: number }[] | undefined)?.map(({ id }) => id);
+  return { ...page, status, success, ids } as Record<string, unknown>;
+}
+
+test('a page is by id, says how many there are in all, and where the next one begins', () => {
+  const first = pageOf({ limit: '3' });
+  expect(first).toMatchObject({ ids: [2, 5, 7], instances_found: 3, total_instances: 4 });
+  expect(first['label_counts']).toEqual({ a: 2, b: 1 });
+  expect(pageOf({ limit: '3', next_token: String(first['next_token']) })).toMatchObject({
+    ids: [9],
+    instances_found: 1,
+    total_instances: 4,
+    next_token: null,
+  });
+});
+
+test('all that match are one page if no limit is given; none are none', () => {
+  expect(pageOf({ select_filters: '{"gpu_name":{"eq":"H100"}}' })).toMatchObject({
+    ids: [2, 7, 9],
+    total_instances: 3,
+    next_token: null,
+  });
+  expect(pageOf({ limit: '4' })['next_token']).toBeNull();
+  expect(pageOf({}, { ...SEED, instances: [] })).toEqual({
+    status: 200,
+    success: true,
+    ids: [],
+    instances_found: 0,
+    total_instances: 0,
+    label_counts: {},
+    next_token: null,
+  });
+});
+
+test.each([
+  '',
+  'after 5',
+  Buffer.from('after x').toString('base64url'),
+  Buffer.from('xafter 5').toString('base64url'),
+])('no page has given the token %j', (token) => {
+  expect(pageOf({ next_token: token })).toMatchObject({
+    status: 400,
+    msg: 'next_token: not one of a page',
+  });
+});
+
+test.each<[object, object, boolean]>([
+  [{ a: 1 }, {}, true],
+  [{ a: 1 }, { a: { eq: 1 } }, true],
+  [{ a: 1 }, { a: { eq: 2 } }, false],
+  [{ a: 1 }, { a: { neq: 1 } }, false],
+  [{ a: 1 }, { a: { neq: 2 } }, true],
+  [{ a: 1 }, { a: { lt: 1 } }, false],
+  [{ a: 1 }, { a: { lt: 2 } }, true],
+  [{ a: 1 }, { a: { lte: 1 } }, true],
+  [{ a: 1 }, { a: { lte: 0 } }, false],
+  [{ a: 1 }, { a: { gt: 1 } }, false],
+  [{ a: 1 }, { a: { gt: 0 } }, true],
+  [{ a: 1 }, { a: { gte: 1 } }, true],
+  [{ a: 1 }, { a: { gte: 2 } }, false],
+  [{ a: 1 }, { a: { in: [1, 2] } }, true],
+  [{ a: 1 }, { a: { in: [2] } }, false],
+  [{ a: 1 }, { a: { notin: [1, 2] } }, false],
+  [{ a: 1 }, { a: { notin: [2] } }, true],
+  [{ a: 1 }, { a: { gt: 0, lt: 1 } }, false],
+  [{ a: 1, b: 2 }, { a: { eq: 1 }, b: { eq: 1 } }, false],
+  [{ a: 1 }, { a: undefined }, true],
+  [{ a: null }, { a: { eq: null } }, false],
+  [{ a: null }, { a: { neq: 1 } }, true],
+  [{}, { a: { notin: [1] } }, true],
+  [{}, { a: { in: [1] } }, false],
+  [{}, { a: { lt: 1 } }, false],
+])('of %j, %j is %j', (row, filters, matches) => {
+  expect(matchesFilters({ ...row }, { ...filters })).toBe(matches);
+});
