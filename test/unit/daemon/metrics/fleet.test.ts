@@ -117,11 +117,6 @@ test('the series of an endpoint end with it, those of its workers too', async ()
   );
 });
 
-test('a replica that does not look has none: what it saw before is out of date', async () => {
-  const { series } = metricsOf(fleetView([seen(3)], { samples: false }));
-  expect(await series('endpoint_')).toEqual([]);
-});
-
 test('drift names its parameters, findings are counted, and a budget is shown where there is one', async () => {
   const finding = {
     rule: 'r',

@@ -79,10 +79,27 @@ test('label values are escaped, and numbers spelled, as the format asks', async 
   ]);
 });
 
-test('scrapes at the same time show each their own moment, and each only one', async () => {
-  const metrics = metricsOf({ version: 'v1' }, { version: 'v2' });
+test('a scrape shows one moment, which scrapes at the same time share, and the next one its own', async () => {
+  const moment = (nth: number): Partial<Status> => ({ version: `v${nth}`, jobs: [job('account', nth)] });
+  const metrics = metricsOf(moment(1), moment(2));
+  const shown = (text: string): unknown[] => [
+    /version="(v\d)"/.exec(text)?.[1],
+    ...seriesIn(text, 'job_runs_total'),
+  ];
   const texts = await Promise.all([expositionOf(metrics), expositionOf(metrics)]);
-  expect(texts.map((text) => /version="(v\d)"/.exec(text)?.[1])).toEqual(['v1', 'v2']);
+  for (const text of texts) expect(shown(text)).toEqual(['v1', 'pilotlight_job_runs_total{job="account"} 1']);
+  expect(shown(await expositionOf(metrics))).toEqual(['v2', 'pilotlight_job_runs_total{job="account"} 2']);
+});
+
+test('the event loop has its turns while much is written', async () => {
+  const metrics = metricsOf({});
+  let turns = 0;
+  const turn = (): unknown => setImmediate(() => ((turns += 1), isOver || turn()));
+  let isOver = false;
+  turn();
+  const families = (await metrics.exposition()).length;
+  isOver = true;
+  expect(turns).toBeGreaterThan(families / 2);
 });
 
 test('times are seconds: requests, waits that were asked for, lags', async () => {

@@ -1,9 +1,9 @@
 /** Each part of the status from what it is made of: names, units, and what is not known. */
 import { describe, expect, test } from 'vitest';
-import { appStatus } from '../../../../src/daemon/status/app.ts';
 import { deploymentStatus } from '../../../../src/daemon/status/deployment.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
-import { workerGroupStatus } from '../../../../src/daemon/status/worker-group.ts';
+import { workerGroupStatus } from '../../../../src/daemon/status/logs.ts';
+import { appStatus } from '../../../../src/daemon/status/process.ts';
 import {
   FAILURE_LABELS,
   type DeploymentSnapshot,
