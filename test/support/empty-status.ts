@@ -9,7 +9,14 @@ export const EMPTY_STATUS: Status = {
   now: 0,
   started_at: 0,
   replica: { id: '', role: 'alone', last_error: null },
-  heart: { daemon_restarts: 0, open_connections: 0, avoided_addresses: [] },
+  heart: {
+    daemon_restarts: 0,
+    open_connections: 0,
+    resident_memory_bytes: null,
+    cpu_seconds: null,
+    event_loop_lag_max_seconds: null,
+    avoided_addresses: [],
+  },
   rate_limit: {
     allowed_requests_per_second: null,
     wanted_requests_per_second: 0,

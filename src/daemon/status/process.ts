@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { QueueView } from '../../client/request-queue.ts';
 import { describeProblem, isError, type ConfigProblem } from '../../config/problem.ts';
 import { withoutCredentials } from '../../config/types/value-types.ts';
+import type { Report } from '../../heartbeat/process/link/link.ts';
 import { APP_STATES, type AppSnapshot } from '../../heartbeat/view/snapshot.ts';
 import { LIFECYCLE_STATES } from '../process/lifecycle.ts';
 import { count, LABELS, metric, seconds } from './fact.ts';
@@ -52,8 +53,41 @@ export const heart = z.object({
     'heart_open_connections',
     'Connections that the heart has open to the service.',
   ),
+  resident_memory_bytes: metric(
+    count.nullable(),
+    'heart_resident_memory_bytes',
+    'Resident memory of the heart.',
+  ),
+  cpu_seconds: metric(
+    seconds.nullable(),
+    'heart_cpu_seconds_total',
+    'User and system time of the heart since it began.',
+  ),
+  event_loop_lag_max_seconds: metric(
+    seconds.nullable(),
+    'heart_eventloop_lag_max_seconds',
+    "Longest delay of the heart's event loop within the last minute or two; what is shorter than 0.25 s may be missed.",
+  ),
   avoided_addresses: z.array(avoidedAddress),
 });
+
+/** What it says of itself is null before its first report. */
+export function heartStatus(restarts: number, report: Report | undefined): z.infer<typeof heart> {
+  const { openConnections = 0, vitals, avoided = [] } = report ?? {};
+  return {
+    daemon_restarts: restarts,
+    open_connections: openConnections,
+    resident_memory_bytes: vitals?.residentBytes ?? null,
+    cpu_seconds: vitals?.cpuSeconds ?? null,
+    event_loop_lag_max_seconds: vitals ? vitals.lagMs / 1000 : null,
+    avoided_addresses: avoided.map(({ origin, address, reason, since }) => ({
+      origin,
+      address,
+      reason,
+      since: since / 1000,
+    })),
+  };
+}
 
 export const rateLimit = z.object({
   allowed_requests_per_second: metric(

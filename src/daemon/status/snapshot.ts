@@ -7,7 +7,7 @@ import type { Heartbeats } from '../services/heartbeats.ts';
 import type { InForce } from '../services/reloading.ts';
 import type { ServiceClock } from '../services/service-clock.ts';
 import { fleetStatus } from './fleet.ts';
-import { appStatus, configProblems, rateLimitStatus } from './process.ts';
+import { appStatus, configProblems, heartStatus, rateLimitStatus } from './process.ts';
 import type { Status } from './schema.ts';
 
 export interface StatusSources {
@@ -19,7 +19,7 @@ export interface StatusSources {
   readonly inForce: InForce;
   readonly lifecycle: Pick<Lifecycle, 'state'>;
   readonly clock: Pick<ServiceClock, 'skewSeconds'>;
-  readonly heartbeats: Pick<Heartbeats, 'status' | 'openConnections' | 'avoidedAddresses' | 'app'>;
+  readonly heartbeats: Pick<Heartbeats, 'status' | 'report'>;
   readonly requests: Pick<RequestQueue, 'view'>;
   readonly work: Pick<SharedWork, 'status' | 'fleet'>;
 }
@@ -27,6 +27,7 @@ export interface StatusSources {
 export function statusSnapshot(sources: StatusSources): Status {
   const { build, startedAt, restarts, inForce, lifecycle, clock, heartbeats } = sources;
   const { settings, problems } = inForce;
+  const report = heartbeats.report();
   const work = sources.work.status();
   // What workers print is for those who are known, or for all if somebody has said so.
   const shown = settings.publicStatus || settings.metricsToken !== undefined;
@@ -38,15 +39,9 @@ export function statusSnapshot(sources: StatusSources): Status {
     now: Date.now() / 1000,
     started_at: startedAt,
     replica: work.replica,
-    heart: {
-      daemon_restarts: restarts,
-      open_connections: heartbeats.openConnections(),
-      avoided_addresses: heartbeats
-        .avoidedAddresses()
-        .map(({ origin, address, reason, since }) => ({ origin, address, reason, since: since / 1000 })),
-    },
+    heart: heartStatus(restarts, report),
     rate_limit: rateLimitStatus(sources.requests.view()),
-    app: appStatus(settings.appHealth, heartbeats.app()),
+    app: appStatus(settings.appHealth, report?.app),
     config_problems: configProblems(problems),
     service: {
       base_url: settings.baseUrl,

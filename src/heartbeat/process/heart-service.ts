@@ -23,6 +23,7 @@ import { attemptsAtOnce } from './open-files.ts';
 import { Reports } from './link/reports.ts';
 import { nonBlocking, type Stderr } from './log/stderr.ts';
 import { Supervisor, type SupervisorOptions } from './supervision/supervisor.ts';
+import { Vitals } from './vitals.ts';
 import { createServiceManager, type ServiceManager } from './service-manager.ts';
 
 export interface HeartServiceOptions extends LoadedHeart {
@@ -83,11 +84,13 @@ export class HeartService {
       redaction: new Redaction(() => credentialsOf(this.#settings, this.#apiKey.current())),
       onMessage: (level) => this.#reports.message(level),
     });
+    const vitals = new Vitals();
     this.#reports = new Reports({
       snapshotOf: (id) => this.#heart.snapshotOf(id),
       deploymentIds: () => this.#heart.deploymentIds(),
       lastTickAt: () => this.#heart.lastTickAt(),
       openConnections: () => this.#heart.openConnections(),
+      vitals: () => vitals.read(),
       avoidedAddresses: () => this.#heart.avoidedAddresses(),
       app: () => this.#heart.app(),
     });

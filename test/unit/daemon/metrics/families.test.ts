@@ -28,6 +28,9 @@ const STATUS: Status = {
   heart: {
     daemon_restarts: 2,
     open_connections: 3,
+    resident_memory_bytes: 5e7,
+    cpu_seconds: 1.5,
+    event_loop_lag_max_seconds: 0.02,
     avoided_addresses: [{ origin: 'https://a', address: '10.0.0.7', reason: 'timeout', since: 1 }],
   },
   rate_limit: {
@@ -112,6 +115,9 @@ test.each([
   'deployment_heartbeat_failures_total{deployment_id="42",reason="dns"} 2',
   'daemon_restarts_total 2',
   'heart_open_connections 3',
+  'heart_resident_memory_bytes 50000000',
+  'heart_cpu_seconds_total 1.5',
+  'heart_eventloop_lag_max_seconds 0.02',
   'heart_address_avoided{address="10.0.0.7",reason="timeout"} 1',
   'rate_limit_allowed_requests_per_second 0.5',
   'rate_limit_wanted_requests_per_second 2',
@@ -177,6 +183,19 @@ test('a daemon that runs and follows says so', async () => {
       'pilotlight_log_spool_durable 1',
     ]),
   );
+});
+
+test('the process of the daemon has its usual names, and no gauge is called a total', async () => {
+  const text = await expositionOf(createMetrics(() => STATUS, []));
+  const types = new Map(
+    [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type]) => [name, type]),
+  );
+  expect([types.get('process_resident_memory_bytes'), types.get('process_cpu_seconds_total')]).toEqual([
+    'gauge',
+    'counter',
+  ]);
+  expect(types.has('nodejs_heap_size_used_bytes')).toBe(true);
+  expect([...types].filter(([name, type]) => name.endsWith('_total') && type !== 'counter')).toEqual([]);
 });
 
 test('requests are counted by operation and status, messages by level', async () => {

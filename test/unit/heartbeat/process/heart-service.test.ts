@@ -342,6 +342,9 @@ describe('a heart with a deployment', () => {
     );
     expect(reports().flatMap(({ lags }) => lags)).toEqual([expect.any(Number)]);
     expect(reports()[0]?.openConnections).toBeGreaterThan(0);
+    const { residentBytes, cpuSeconds } = reports()[0]?.vitals ?? {};
+    expect(residentBytes).toBeGreaterThan(1e7);
+    expect(cpuSeconds).toBeGreaterThan(0);
     environment['DEPLOYMENTS'] = '';
     daemon.say({ type: 'reload', number: 1 });
     await expect.poll(() => reports().flatMap(({ removed }) => removed), { interval: 5 }).toEqual([42]);
