@@ -22,7 +22,7 @@ export const EMPTY_STATUS: Status = {
     wanted_requests_per_second: 0,
     stretch_ratio: 1,
     waiting_requests: 0,
-    closed_seconds: 0,
+    paused_seconds: 0,
   },
   app: null,
   config_problems: [],

@@ -7,6 +7,7 @@ import { statusSchema, type Status } from '../status/schema.ts';
 export const PREFIX = 'pilotlight_';
 
 type Labels = Record<string, string | number>;
+type Fields = Readonly<Record<string, string | number | null>>;
 type Series = readonly [labels: Labels, value: number];
 
 export interface Family extends Pick<Metric, 'name' | 'help'> {
@@ -89,12 +90,14 @@ function labelled(place: Place, own: readonly string[]): Place {
   };
 }
 
-/** Prometheus takes an empty label for none. */
+/** One that is null is left out: Prometheus takes that for an empty label. */
 function labelsOf(thing: unknown, names: readonly string[]): Labels {
-  const fields = thing as Labels;
-  return Object.fromEntries(
-    names.flatMap((name) => (fields[name] === '' ? [] : [[name, fields[name] ?? '']])),
-  );
+  const labels: Labels = {};
+  for (const name of names) {
+    const value = (thing as Fields)[name] ?? null;
+    if (value !== null) labels[name] = value;
+  }
+  return labels;
 }
 
 function familyOf({ name, help, label, value }: Metric, { labels, find }: Place): Family {

@@ -9,7 +9,7 @@ import {
 import { byReason, count, LABELS, metric, seconds } from './fact.ts';
 import { time } from './time.ts';
 
-const beat = z.object({
+const attempt = z.object({
   at: time,
   outcome: z.string().describe('accepted, waiting, superseded, overdue, or why it failed'),
   latency_ms: z.number().nullable(),
@@ -25,6 +25,12 @@ const STATE_SETS = new Map<string, Readonly<Record<string, number>>>(
 
 export const deployment = z.object({
   deployment_id: count,
+  deployment: z
+    .string()
+    .nullable()
+    .describe(
+      'The name by which PILOTLIGHT_DEPLOYMENTS has it, with the tag if that is given; null if it is there by its id',
+    ),
   state: metric(
     z.string(),
     'deployment_state',
@@ -72,14 +78,15 @@ export const deployment = z.object({
   lapses: metric(count, 'deployment_lapses_total', 'How often the TTL passed without an accepted heartbeat.'),
   last_error: z.string().nullable().describe('Why the last attempt that failed did, in words'),
   last_error_at: time.nullable(),
-  beats: z.array(beat).describe('The last attempts, oldest first'),
+  last_heartbeats: z.array(attempt).describe('The last attempts, oldest first'),
 });
-LABELS.add(deployment, { labels: ['deployment_id'] });
+LABELS.add(deployment, { labels: ['deployment_id', 'deployment'] });
 
 export function deploymentStatus(snapshot: DeploymentSnapshot): z.infer<typeof deployment> {
   const failed = snapshot.timeline.findLast(({ result }) => !SETTLED_WELL.has(result));
   return {
     deployment_id: snapshot.deploymentId,
+    deployment: snapshot.name ?? null,
     state: snapshot.state,
     ttl_seconds: secondsOrNull(snapshot.ttlMs),
     interval_seconds: snapshot.intervalMs / 1000,
@@ -92,7 +99,7 @@ export function deploymentStatus(snapshot: DeploymentSnapshot): z.infer<typeof d
     lapses: snapshot.lapses,
     last_error: failed ? FAILURE_WORDS[failed.result as FailureLabel | 'overdue'] : null,
     last_error_at: failed ? failed.at / 1000 : null,
-    beats: snapshot.timeline.map(({ at, result, tookMs }) => ({
+    last_heartbeats: snapshot.timeline.map(({ at, result, tookMs }) => ({
       at: at / 1000,
       outcome: result,
       latency_ms: tookMs ?? null,

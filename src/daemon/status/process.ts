@@ -106,7 +106,7 @@ export const rateLimit = z.object({
     'How much longer the intervals of logs, endpoints and watches are for the rate limit; 1: not longer.',
   ),
   waiting_requests: count,
-  closed_seconds: z.number().min(0).describe('Until the service takes a request of the key again; 0: now'),
+  paused_seconds: seconds.describe('Until the service takes a request of the key again; 0: now'),
 });
 
 export function rateLimitStatus(view: QueueView): z.infer<typeof rateLimit> {
@@ -115,18 +115,16 @@ export function rateLimitStatus(view: QueueView): z.infer<typeof rateLimit> {
     wanted_requests_per_second: view.wantedPerSecond,
     stretch_ratio: view.stretchRatio,
     waiting_requests: view.waiting,
-    closed_seconds: view.closedMs / 1000,
+    paused_seconds: view.closedMs / 1000,
   };
 }
 
 export const app = z.object({
   address: z.string().describe('PILOTLIGHT_APP_HEALTH, without credentials'),
-  state: z
-    .enum(APP_STATES)
-    .describe('released: it was not well for the grace, so no deployment is sent heartbeats'),
-  unwell_seconds: seconds.describe('How long it has not been well, as far as it could be asked'),
+  state: z.enum(APP_STATES).describe('withheld: it was unhealthy for the grace, so no heartbeat is sent'),
+  unhealthy_seconds: seconds.describe('How long it has been unhealthy, as far as it could be asked'),
   grace_seconds: seconds,
-  last_error: z.string().nullable().describe('Why it was not well when it was asked last'),
+  last_error: z.string().nullable().describe('Why it was unhealthy when it was asked last'),
 });
 
 /** Null without an app, and before the heart has told of it. */
@@ -138,7 +136,7 @@ export function appStatus(
   return {
     address: withoutCredentials(address),
     state: snapshot.state,
-    unwell_seconds: snapshot.unwellMs / 1000,
+    unhealthy_seconds: snapshot.unhealthyMs / 1000,
     grace_seconds: snapshot.graceMs / 1000,
     last_error: snapshot.why ?? null,
   };

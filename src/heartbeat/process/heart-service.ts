@@ -260,6 +260,8 @@ export class HeartService {
     this.#unwatchKey();
     this.#unwatchKey = this.#watchKeyFile(files.get('apiKey'));
     this.#heart.reload(next.deployments, next, appOf(next));
+    // One that goes on may have another name.
+    for (const id of this.#heart.deploymentIds()) this.#reports.changed(id);
     await this.#heart.keyChanged();
     this.#log.info({ deployments: next.deployments.length }, 'heartbeats reloaded');
     return { ok: true, problems: [] };

@@ -168,8 +168,8 @@ export class Announcer {
   }
 
   #changed(id: number, from: HeartbeatState, to: HeartbeatState, remainingMs: number | undefined): void {
-    // That all are released is said once, of the app (app-lines.ts).
-    if (to === 'stopped' || to === 'released') return this.forget(id);
+    // That all are withheld is said once, of the app (app-lines.ts).
+    if (to === 'stopped' || to === 'withheld') return this.forget(id);
     if (to !== 'healthy') this.#troubled(id, { state: to });
     let lines = this.#lines.get(to);
     if (!lines) {

@@ -1,6 +1,6 @@
 /**
- * What the heart logs about the app that its deployments are kept alive for: that it is not well, that they are
- * released, again each minute, and that they are lit again. Whatever the app does, each of the lines about its health
+ * What the heart logs about the app that its deployments are kept alive for: that it is not well, that heartbeats are
+ * withheld, again each minute, and that they resume. Whatever the app does, each of the lines about its health
  * comes once a minute at most, so that one that is well and not well in turns floods nothing.
  */
 import type { AppNews } from '../../heart.ts';
@@ -16,7 +16,7 @@ export class AppLines {
   /** When each was said last, monotonic ms. */
   readonly #saidAt = new Map<AppNews['type'], number>();
   /** Whether it was said that the app is not well, and not yet that it is. */
-  #isUnwell = false;
+  #isUnhealthy = false;
 
   /** `deploymentIds`: those that are kept alive now. */
   constructor(log: HeartLog, deploymentIds: () => readonly number[]) {
@@ -26,35 +26,35 @@ export class AppLines {
 
   news(news: AppNews): void {
     switch (news.type) {
-      case 'well':
-        if (!this.#isUnwell || !this.#isTime('well')) return;
-        this.#isUnwell = false;
+      case 'healthy':
+        if (!this.#isUnhealthy || !this.#isTime('healthy')) return;
+        this.#isUnhealthy = false;
         return this.#log.info({}, 'the app is well again');
-      case 'unwell': {
-        if (!this.#isTime('unwell')) return;
-        this.#isUnwell = true;
-        const releasedInSeconds = seconds(news.releasedInMs);
+      case 'unhealthy': {
+        if (!this.#isTime('unhealthy')) return;
+        this.#isUnhealthy = true;
+        const withheldInSeconds = seconds(news.withheldInMs);
         return this.#log.warn(
-          { ...this.#named(), why: news.why, releasedInSeconds },
+          { ...this.#named(), why: news.why, withheldInSeconds },
           'the app is not well; heartbeats go on within PILOTLIGHT_APP_GRACE',
         );
       }
-      case 'released':
-        if (!this.#isTime('released')) return;
+      case 'withheld':
+        if (!this.#isTime('withheld')) return;
         return this.#log.error(
-          { ...this.#named(), why: news.why, unwellSeconds: seconds(news.unwellMs) },
-          'the deployments are released: the app was not well for PILOTLIGHT_APP_GRACE, so no heartbeat is sent and their TTL ends them',
+          { ...this.#named(), why: news.why, unhealthySeconds: seconds(news.unhealthyMs) },
+          'the app was unhealthy for PILOTLIGHT_APP_GRACE: heartbeats are withheld, and the deployments will expire',
         );
-      case 'relit':
-        return this.#sayRelit(news);
+      case 'resumed':
+        return this.#sayResumed(news);
     }
   }
 
   /** Each time: heartbeats began again. And the next release is news. */
-  #sayRelit({ because, deployments, tooLate }: Extract<AppNews, { type: 'relit' }>): void {
+  #sayResumed({ because, deployments, tooLate }: Extract<AppNews, { type: 'resumed' }>): void {
     this.#saidAt.clear();
-    this.#isUnwell = false;
-    const cause = because === 'well' ? 'the app is well again' : 'the configuration changed';
+    this.#isUnhealthy = false;
+    const cause = because === 'healthy' ? 'the app is well again' : 'the configuration changed';
     const fields = {
       deployments,
       ...(tooLate.length > 0 && { tooLate: tooLate.length, deploymentIds: tooLate.slice(0, NAMED) }),

@@ -9,6 +9,7 @@ import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 function beating(id: number, heartbeats: number, state = 'healthy'): DeploymentStatus {
   return {
     deployment_id: id,
+    deployment: null,
     state,
     ttl_seconds: 30,
     interval_seconds: 6,
@@ -21,7 +22,7 @@ function beating(id: number, heartbeats: number, state = 'healthy'): DeploymentS
     lapses: 0,
     last_error: null,
     last_error_at: null,
-    beats: [],
+    last_heartbeats: [],
   };
 }
 

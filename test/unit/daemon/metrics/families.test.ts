@@ -38,13 +38,14 @@ const STATUS: Status = {
     wanted_requests_per_second: 2,
     stretch_ratio: 4,
     waiting_requests: 3,
-    closed_seconds: 0,
+    paused_seconds: 0,
   },
   config_problems: [{ variable: 'TTL', message: '' }] as never,
   service: { base_url: '', serverless_url: '', clock_skew_seconds: -0.5 },
   deployments: [
     {
       deployment_id: 42,
+      deployment: null,
       state: 'healthy',
       ttl_seconds: 300,
       interval_seconds: 60,
@@ -57,7 +58,7 @@ const STATUS: Status = {
       lapses: 1,
       last_error: null,
       last_error_at: null,
-      beats: [],
+      last_heartbeats: [],
     },
   ],
   worker_groups: [
@@ -161,6 +162,19 @@ test.each([
   'fleet_sample_interval_seconds 15',
 ])('%s', async (line) => {
   expect(await series()).toContain(`pilotlight_${line}`);
+});
+
+test('beside the id of a deployment stands its name, if it is configured by one', async () => {
+  const [unnamed] = STATUS.deployments;
+  const named = { ...unnamed!, deployment_id: 43, deployment: 'square/"blue"' };
+  const lines = await series({ deployments: [unnamed!, named] });
+  expect(lines.filter((line) => line.startsWith('pilotlight_deployment_ttl'))).toEqual([
+    'pilotlight_deployment_ttl_seconds{deployment_id="42"} 300',
+    'pilotlight_deployment_ttl_seconds{deployment_id="43",deployment="square/\\"blue\\""} 300',
+  ]);
+  expect(lines).toContain(
+    'pilotlight_deployment_heartbeat_failures_total{deployment_id="43",deployment="square/\\"blue\\"",reason="dns"} 2',
+  );
 });
 
 test('what is not known has no series', async () => {

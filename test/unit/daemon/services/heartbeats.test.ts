@@ -69,7 +69,7 @@ describe('a report', () => {
   test('is taken, and what it says is shown', () => {
     const { heartbeats, sent, metrics, lines, clock, report } = receiving();
     expect([heartbeats.status(), heartbeats.report()]).toEqual([[], undefined]);
-    const app = { state: 'well', unwellMs: 0, graceMs: 60_000 } as const;
+    const app = { state: 'healthy', unhealthyMs: 0, graceMs: 60_000 } as const;
     const exchange = { operation: 'deployments.heartbeat', code: '200', durationMs: 20 } as const;
     const serverDate = new Date(START + 7_000).toUTCString();
     report(1, {

@@ -388,7 +388,7 @@ describe('a heart with a deployment', () => {
       scene.daemon.heard.flatMap((message) => (message.type === 'report' ? [message.report.app] : []));
     await expect
       .poll(() => app().at(-1), { interval: 5 })
-      .toMatchObject({ state: 'unwell', graceMs: 33_000 });
+      .toMatchObject({ state: 'unhealthy', graceMs: 33_000 });
     await scene.service.stop();
   });
 });

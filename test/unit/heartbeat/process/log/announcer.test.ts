@@ -242,7 +242,7 @@ test('what is well is said for information, without a reason', async () => {
   expect(lines[0]).not.toHaveProperty('reason');
 });
 
-test.each(['stopped', 'released'] as const)(
+test.each(['stopped', 'withheld'] as const)(
   'one that is %s is not said, and is in no trouble',
   async (state) => {
     announcer.notice(42, failed);

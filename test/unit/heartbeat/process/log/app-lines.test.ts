@@ -26,49 +26,49 @@ beforeEach(() => {
 });
 afterEach(() => void vi.useRealTimers());
 
-const UNWELL = { type: 'unwell', why: 'it refuses connections', releasedInMs: 595_000 } as const;
-const RELEASED = { type: 'released', why: 'it refuses connections', unwellMs: 600_000 } as const;
+const UNHEALTHY = { type: 'unhealthy', why: 'it refuses connections', withheldInMs: 595_000 } as const;
+const WITHHELD = { type: 'withheld', why: 'it refuses connections', unhealthyMs: 600_000 } as const;
 
 test('an app that falls ill is said at once, once a minute, and that it is well again', async () => {
-  app.news({ type: 'well' });
+  app.news({ type: 'healthy' });
   expect(lines).toEqual([]);
   for (let look = 0; look < 12; look += 1) {
-    app.news(UNWELL);
+    app.news(UNHEALTHY);
     await vi.advanceTimersByTimeAsync(5_000);
   }
-  app.news({ type: 'well' });
-  app.news({ type: 'well' });
+  app.news({ type: 'healthy' });
+  app.news({ type: 'healthy' });
   expect(lines).toMatchObject([
-    { level: 'warn', deploymentIds: [42, 43], why: UNWELL.why, releasedInSeconds: 595 },
+    { level: 'warn', deploymentIds: [42, 43], why: UNHEALTHY.why, withheldInSeconds: 595 },
     { level: 'info', msg: 'the app is well again' },
   ]);
 });
 
 test('one that flaps floods nothing', async () => {
   for (let look = 0; look < 120; look += 1) {
-    app.news(look % 2 === 0 ? UNWELL : { type: 'well' });
+    app.news(look % 2 === 0 ? UNHEALTHY : { type: 'healthy' });
     await vi.advanceTimersByTimeAsync(5_000);
   }
   expect(lines.length).toBeLessThanOrEqual(2 * 10);
 });
 
 test('a release is said as an error at once, and again each minute; so is the next one', async () => {
-  app.news(UNWELL);
+  app.news(UNHEALTHY);
   for (let look = 0; look < 121; look += 1) {
-    app.news(RELEASED);
+    app.news(WITHHELD);
     await vi.advanceTimersByTimeAsync(1_000);
   }
   expect(lines.map(({ level }) => level)).toEqual(['warn', 'error', 'error', 'error']);
-  app.news({ type: 'relit', because: 'well', deployments: 2, tooLate: [] });
-  app.news(RELEASED);
+  app.news({ type: 'resumed', because: 'healthy', deployments: 2, tooLate: [] });
+  app.news(WITHHELD);
   expect(lines.slice(-2)).toMatchObject([
     { level: 'warn', deployments: 2, msg: 'the app is well again: heartbeats are sent at once' },
-    { level: 'error', unwellSeconds: 600 },
+    { level: 'error', unhealthySeconds: 600 },
   ]);
 });
 
 test('whoever may be lost is named', () => {
-  app.news({ type: 'relit', because: 'reload', deployments: 3, tooLate: [42, 43] });
+  app.news({ type: 'resumed', because: 'reload', deployments: 3, tooLate: [42, 43] });
   expect(lines).toMatchObject([{ level: 'warn', tooLate: 2, deploymentIds: [42, 43] }]);
   expect(lines[0]?.msg).toMatch(/^the configuration changed: .* some may be lost/);
 });
