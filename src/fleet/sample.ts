@@ -7,7 +7,8 @@ export const MEASURES = {
   capacity_hot: 'What its ready workers can do, units a second (sum of perf)',
   capacity_cold: 'What its stopped workers could do, units a second (sum of perf)',
   requests_working: 'Requests in its workers (sum of reqs_working)',
-  cost_per_hour: 'What its workers cost an hour, by the price of their instances and their status',
+  spend_per_hour:
+    'What its workers cost an hour, estimated from the price of their instances and their status',
 } as const;
 export type Measure = keyof typeof MEASURES;
 

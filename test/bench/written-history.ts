@@ -55,7 +55,7 @@ function hourOf(endpoint: number, fromMs: number): StepRow[] {
         capacity_hot: idle * 1_013.77,
         capacity_cold: cold * 1_013.77,
         requests_working: Math.round(load / 100),
-        cost_per_hour: idle * 0.4321 + cold * 0.0123,
+        spend_per_hour: idle * 0.4321 + cold * 0.0123,
       },
       workers: { idle, stopped: cold, loading: index % 3, error: index % 50 === 0 ? 1 : 0 },
     });

@@ -68,7 +68,10 @@ const endpoint = z.object({
   ),
   capacity_cold: measure.describe(MEASURES.capacity_cold),
   requests_working: metric(measure, 'endpoint_requests_working', MEASURES.requests_working, asMeasured),
-  cost_per_hour: metric(measure, 'endpoint_cost_per_hour', MEASURES.cost_per_hour, asMeasured),
+  spend_per_hour: metric(measure, 'endpoint_spend_per_hour', MEASURES.spend_per_hour, {
+    label: 'source',
+    value: whileFresh((estimate: number | null) => ({ estimate })),
+  }),
   workers: metric(
     z.record(z.string(), count).nullable(),
     'endpoint_workers',
@@ -176,7 +179,7 @@ const NOTHING_MEASURED = {
   capacity_hot: null,
   capacity_cold: null,
   requests_working: null,
-  cost_per_hour: null,
+  spend_per_hour: null,
 } as const;
 
 function endpointStatus(view: EndpointView): z.infer<typeof endpoint> {

@@ -18,7 +18,7 @@ export const MEASURE_ORDER = [
   'capacity_hot',
   'capacity_cold',
   'requests_working',
-  'cost_per_hour',
+  'spend_per_hour',
 ] as const satisfies readonly Measure[];
 export const STATUS_ORDER: readonly string[] = [
   'unknown',

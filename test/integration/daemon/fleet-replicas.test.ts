@@ -89,7 +89,7 @@ describeWithRedis('with one Redis', () => {
       capacity_hot: 0,
       capacity_cold: 0,
       requests_working: 0,
-      cost_per_hour: 0,
+      spend_per_hour: 0,
     };
     return { atMs, measures: { load, ...rest }, workers: { idle: load } };
   };

@@ -69,7 +69,7 @@ function endpointAt(at: number, load: number): EndpointStatus {
     capacity_hot: 2_000,
     capacity_cold: 1_000,
     requests_working: 1,
-    cost_per_hour: 0.8,
+    spend_per_hour: 0.8,
     workers: { idle: 2, stopped: 1 },
     parameters: {},
     drift: [{ parameter: 'target_util', actual: 0.9, wanted: 0.97 }],

@@ -42,7 +42,9 @@ test('an endpoint that was just seen has all its series, with a zero for each st
     `endpoint_capacity{${label},state="cold"} 100`,
   ]);
   expect(await series('endpoint_requests_working')).toEqual([`endpoint_requests_working{${label}} 12`]);
-  expect(await series('endpoint_cost_per_hour')).toEqual([`endpoint_cost_per_hour{${label}} 3.2`]);
+  expect(await series('endpoint_spend_per_hour')).toEqual([
+    `endpoint_spend_per_hour{${label},source="estimate"} 3.2`,
+  ]);
   const workers = await series('endpoint_workers');
   expect(workers).toHaveLength(16);
   expect(workers).toContain(`endpoint_workers{${label},status="stopped"} 10`);
@@ -62,10 +64,10 @@ test('an endpoint that was just seen has all its series, with a zero for each st
 });
 
 test('what is not known has no series: null is no zero', async () => {
-  const nothing = { load: null, capacity_hot: null, capacity_cold: 5, cost_per_hour: null };
+  const nothing = { load: null, capacity_hot: null, capacity_cold: 5, spend_per_hour: null };
   const { series } = metricsOf(fleetView([seen(3, { sample: sampleAt(0, nothing), parameters: {} })]));
   expect(await series('endpoint_load')).toEqual([]);
-  expect(await series('endpoint_cost_per_hour')).toEqual([]);
+  expect(await series('endpoint_spend_per_hour')).toEqual([]);
   expect(await series('endpoint_capacity')).toEqual([
     'endpoint_capacity{endpoint_group="chat",state="cold"} 5',
   ]);

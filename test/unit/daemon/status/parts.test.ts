@@ -232,7 +232,7 @@ describe('the fleet', () => {
       capacity_hot: null,
       capacity_cold: null,
       requests_working: null,
-      cost_per_hour: null,
+      spend_per_hour: null,
       workers: null,
     });
   });

@@ -116,7 +116,7 @@ const EMPTY: FleetSample = {
     capacity_hot: 0,
     capacity_cold: 0,
     requests_working: 0,
-    cost_per_hour: 0,
+    spend_per_hour: 0,
   },
   workers: {},
 };
@@ -160,7 +160,7 @@ describe('bytes', () => {
       capacity_hot: 2000,
       capacity_cold: 3000,
       requests_working: 17,
-      cost_per_hour: 4.2,
+      spend_per_hour: 4.2,
     };
     expect(
       packed(rowOf({ ...EMPTY, measures, workers: { idle: 10, stopped: 12, loading: 1 } })).length,

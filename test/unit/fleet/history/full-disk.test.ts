@@ -6,7 +6,7 @@ import { settled, VirtualClock } from '../../../support/log-time.ts';
 import { describeWith } from '../../../support/optional.ts';
 import { canMount, smallDisk } from '../../../support/small-disk.ts';
 
-const rest = { load_average: 0, capacity_hot: 0, capacity_cold: 0, requests_working: 0, cost_per_hour: 0 };
+const rest = { load_average: 0, capacity_hot: 0, capacity_cold: 0, requests_working: 0, spend_per_hour: 0 };
 
 describeWith(
   'mount',

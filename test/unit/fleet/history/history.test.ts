@@ -52,7 +52,7 @@ function sampleOf(atMs: number, load: number | null): FleetSample {
     capacity_hot: 100,
     capacity_cold: 50,
     requests_working: 3,
-    cost_per_hour: 0.4,
+    spend_per_hour: 0.4,
   };
   return { atMs, measures: { load, ...rest }, workers: { idle: 2 } };
 }
