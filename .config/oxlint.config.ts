@@ -155,7 +155,7 @@ const LAYERS: Record<string, readonly string[]> = {
   'heartbeat/process': ['contract', 'client', 'config', 'heartbeat'],
 
   time: ['contract'],
-  storage: ['contract'],
+  storage: ['contract', 'time'],
 
   logs: ['contract'],
   'logs/lookup': ['time'],

@@ -6,7 +6,14 @@ import { rateLimitOf, type RateLimit } from '../wire/rate-limit.ts';
 import { namesShownOnce, showsOnce } from '../wire/reading.ts';
 import { requestHeaders, type WireRequest } from '../wire/request.ts';
 import { decodeResponse, type Outcome, type WireResponse } from '../wire/response.ts';
-import { AbortedError, ResponseError, TimeoutError, TransportError, refusalError } from './errors.ts';
+import {
+  AbortedError,
+  type CallError,
+  ResponseError,
+  TimeoutError,
+  TransportError,
+  refusalError,
+} from './errors.ts';
 import type { Subject } from './transport/address-book.ts';
 import { transportReason } from './transport/reason.ts';
 import type { Answered, Peer, Transport } from './transport/transport.ts';
@@ -42,7 +49,7 @@ const TIMED_OUT = Symbol('timed out');
 
 /** Resolves with the validated answer. Rejects with a CallError. */
 export async function attemptCall(transport: Transport, attempt: Attempt): Promise<Answer> {
-  const { id, operation, timeoutMs, signal, graceMs } = attempt;
+  const { operation, timeoutMs, signal, graceMs } = attempt;
   // A timer of our own rather than AbortSignal.timeout, so that nothing is left behind after an answer.
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(TIMED_OUT), timeoutMs);
@@ -63,17 +70,26 @@ export async function attemptCall(transport: Transport, attempt: Attempt): Promi
     const cut = progress?.soFar?.();
     const answer = cut && completeAnswer(operation, cut);
     if (answer) return answer;
-    const mayBeDone = !operation.repeatable && (progress?.isSent ?? false);
-    const options = { rawAnswer: cut?.text ?? '', mayBeDone };
-    if (controller.signal.reason === TIMED_OUT) throw new TimeoutError(id, timeoutMs, options);
-    if (controller.signal.aborted) throw new AbortedError(id, 'aborted', { cause, ...options });
-    const error = cause instanceof Error ? cause : new Error(String(cause));
-    throw new TransportError(id, transportReason(error), error, options);
+    const mayBeDone = !operation.repeatable && progress?.isSent === true;
+    throw failure(attempt, cause, controller.signal, { rawAnswer: cut?.text ?? '', mayBeDone });
   } finally {
     clearTimeout(timer);
     clearTimeout(grace);
     signal?.removeEventListener('abort', forward);
   }
+}
+
+/** Why no answer came. */
+function failure(
+  { id, timeoutMs }: Attempt,
+  cause: unknown,
+  { aborted, reason }: AbortSignal,
+  options: { readonly rawAnswer: string; readonly mayBeDone: boolean },
+): CallError {
+  if (reason === TIMED_OUT) return new TimeoutError(id, timeoutMs, options);
+  if (aborted) return new AbortedError(id, 'aborted', { cause, ...options });
+  const error = cause instanceof Error ? cause : new Error(String(cause));
+  return new TransportError(id, transportReason(error), error, options);
 }
 
 /** How far a request came. */

@@ -5,8 +5,8 @@
 import type { Operation } from '../contract/define.ts';
 import type { Input, OperationId, Output } from '../contract/operations.ts';
 import type { RateLimit } from '../wire/rate-limit.ts';
-import { type WireRequest, encodeRequest } from '../wire/request.ts';
-import { attemptCall } from './attempt.ts';
+import { encodeRequest } from '../wire/request.ts';
+import { attemptCall, type Attempt } from './attempt.ts';
 import { delay } from './delay.ts';
 import { AbortedError, ApiError, CallError, RequestError, ResponseError, ThrottledError } from './errors.ts';
 import { type Gate, LocalGate, type Pass, type Turn } from './gate.ts';
@@ -132,17 +132,14 @@ class ServiceCaller implements Caller {
     callOptions: CallOptions = {},
   ): Promise<unknown> {
     const { observe, random = Math.random } = this.#options;
-    const policy =
-      callOptions.retry === false || !operation.repeatable
-        ? NO_RETRY
-        : (callOptions.retry ?? this.#options.retry ?? DEFAULT_RETRY);
+    const policy = this.#retryPolicy(operation, callOptions);
     let mayBeDeleted = false;
     for (let attempt = 1; ; attempt += 1) {
       const key = callOptions.apiKey ?? this.#currentKey();
       const encoded = encodeRequest(operation, input, key);
       if (!encoded.ok) throw new RequestError(id, encoded.problems);
       try {
-        return await this.#attempt(id, operation, encoded.request, key, callOptions);
+        return await this.#attempt({ id, operation, request: encoded.request, key }, callOptions);
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
         if (mayBeDeleted && error instanceof ApiError && error.meaning === 'not-found') return {};
@@ -157,13 +154,15 @@ class ServiceCaller implements Caller {
     }
   }
 
+  #retryPolicy(operation: Operation, { retry = this.#options.retry }: CallOptions): RetryPolicy {
+    return retry === false || !operation.repeatable ? NO_RETRY : (retry ?? DEFAULT_RETRY);
+  }
+
   async #attempt(
-    id: OperationId,
-    operation: Operation,
-    request: WireRequest,
-    key: string | undefined,
+    what: Pick<Attempt, 'id' | 'operation' | 'request' | 'key'>,
     callOptions: CallOptions,
   ): Promise<unknown> {
+    const { id, operation } = what;
     const pass = await this.#enter(id, callOptions);
     const started = performance.now();
     let code = 'ok';
@@ -171,11 +170,8 @@ class ServiceCaller implements Caller {
     let rate: RateLimit | undefined;
     try {
       const answer = await attemptCall(this.#transport, {
-        id,
-        operation,
+        ...what,
         base: this.#bases[operation.base],
-        request,
-        key,
         timeoutMs: callOptions.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
         signal: callOptions.signal,
         graceMs: callOptions.graceMs ?? 0,

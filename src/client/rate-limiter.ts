@@ -11,8 +11,8 @@
  *   names the spacing, or it is the contract's. If neither is known it is searched: half as long again after a refusal, a
  *   tenth shorter after each success.
  * - **Heartbeats come first**, the heart's questions next, the daemon last. A heartbeat may leave early, one at a time, if a
- *   wait would cost the deployment. If an early one is accepted, the belief was wrong: the spacing is halved. While one is
- *   refused again and again, the daemon waits for it, but no longer than a minute.
+ *   wait would cost the deployment. If an early one is accepted, the belief was wrong: the spacing is halved. After a
+ *   heartbeat was refused the others wait until one is accepted, but no longer than a minute.
  * - **The daemon pauses after each refusal of the key.** If it sent the request that was refused, or the one before it, its
  *   rate is halved, to one request in 2 s at most. Then it doubles every 5 s up to half of the rate that was refused, and
  *   from there adds a tenth of that half at a time, as TCP does: programs that share a key come to equal parts, and what
@@ -193,10 +193,11 @@ export class RateLimiter {
       kept: early ? 0 : bucket.spacing,
       keptOfKey: now >= this.#key.lastAt + this.#key.spacing ? this.#key.spacing : 0,
       who,
-      followsDaemon: this.#background.lastAt >= this.#key.lastAt,
+      followsDaemon: this.#key.lastWho === 'daemon',
     };
     bucket.lastAt = now;
     this.#key.lastAt = now;
+    this.#key.lastWho = who;
     if (who === 'heartbeat') this.#key.beatAt = now;
     if (who === 'daemon') this.#takeTurn(now);
     if (now < this.#key.limitedUntil) this.#key.unanswered = departure;
@@ -286,18 +287,20 @@ export class RateLimiter {
 
   /** A question goes after a heartbeat that is due, or was refused; the daemon also keeps its rate, and goes after questions. */
   #afterHeartbeats(bucketOpensAt: number, who: 'question' | 'daemon', now: number): number {
-    const { limitedUntil, spentUntil, beatAt, heartbeatFirstUntil = -Infinity } = this.#key;
+    const key = this.#key;
     const { lastAt, spacing, stretch } = this.#background;
     const isDaemon = who === 'daemon';
     let opensAt = bucketOpensAt;
-    if (isDaemon) opensAt = Math.max(opensAt, spentUntil, lastAt + spacing * stretch);
-    if (now >= limitedUntil) return opensAt;
-    const heartbeatAt = this.heartbeatAt();
-    // After a heartbeat the bucket may be empty: the best moment is the middle between two.
-    const gap = Math.min(spacing, LONGEST_YIELD_MS, (heartbeatAt - beatAt) / 2);
-    if (gap > 0) opensAt = Math.max(opensAt, beatAt + gap);
-    const isBehind =
-      now < heartbeatFirstUntil || heartbeatAt <= Math.max(now, opensAt) || (isDaemon && this.questions > 0);
+    if (isDaemon) opensAt = Math.max(opensAt, key.spentUntil, lastAt + spacing * stretch);
+    let isBehind = now < (key.heartbeatFirstUntil ?? now);
+    if (now < key.limitedUntil) {
+      const heartbeatAt = this.heartbeatAt();
+      // After a heartbeat the bucket may be empty: the best moment is the middle between two.
+      const gap = Math.min(spacing, LONGEST_YIELD_MS, (heartbeatAt - key.beatAt) / 2);
+      if (gap > 0) opensAt = Math.max(opensAt, key.beatAt + gap);
+      if (isDaemon) opensAt = Math.max(opensAt, key.lastAt + key.spacing);
+      isBehind ||= heartbeatAt <= Math.max(now, opensAt) || (isDaemon && this.questions > 0);
+    }
     return isBehind ? Math.max(now, opensAt) + HEARTBEAT_LEAVES_MS : opensAt;
   }
 
@@ -341,6 +344,7 @@ export class RateLimiter {
     if (!isKeys || thresholdMs !== undefined) space(bucket, departure.at, departure.kept, thresholdMs);
     if (bucket.named === 0) bucket.spacing = Math.min(bucket.spacing, bucket.widest);
     bucket.refusedAt = now;
+    if (departure.who === 'heartbeat') this.#key.heartbeatFirstUntil ??= now + LONGEST_SPACING_MS;
     const isAgain = bucket.inRow > 1;
     const namedMs = retryAfterMs ?? thresholdMs;
     const waitMs =
@@ -369,7 +373,6 @@ export class RateLimiter {
     // One operation that is refused again and again may have a limit of its own.
     if (departure.operation !== key.refusedOperation) key.limitedUntil = now + MEMORY_MS;
     key.refusedOperation = departure.operation;
-    if (departure.who === 'heartbeat') key.heartbeatFirstUntil ??= now + LONGEST_SPACING_MS;
     // One that was under way when another was refused says nothing new, nor do two heartbeats that are too close.
     const isOurs = departure.who === 'daemon' || departure.followsDaemon;
     if (departure.at >= key.refusedAt && isOurs) slowDown(this.#background);
@@ -456,6 +459,8 @@ interface Key extends Bucket {
   heartbeatFirstUntil: number | undefined;
   /** When the last heartbeat left. */
   beatAt: number;
+  /** Whose request left last. */
+  lastWho: Who | undefined;
   /** The operation that was refused last. */
   refusedOperation: string;
   /** When headers said that last. */
@@ -472,6 +477,7 @@ function startKey(): Key {
     spentAt: -Infinity,
     heartbeatFirstUntil: undefined,
     beatAt: -Infinity,
+    lastWho: undefined,
     refusedOperation: '',
     unanswered: undefined,
   };

@@ -18,5 +18,20 @@ export type FleetNotice =
       readonly failures: number;
     }
   | { readonly kind: 'look succeeded again'; readonly endpoint: string; readonly failures: number }
+  /** What is seen meanwhile is held in memory. */
   | { readonly kind: 'history not stored'; readonly error: unknown }
-  | { readonly kind: 'history stored again' };
+  | { readonly kind: 'history stored again' }
+  /** Its file cannot be read; it has this path now, and a new one begins. */
+  | { readonly kind: 'history set aside'; readonly path: string; readonly error: unknown }
+  | { readonly kind: 'change left'; readonly change: LeftChange };
+
+/** A change of parameters that version 0.1 had under way. Its values are null if they cannot be read. */
+export interface LeftChange {
+  readonly endpoint: string;
+  readonly endpointId?: unknown;
+  /** `watching`, or `returning` if the old values were being put back, and why. */
+  readonly phase?: unknown;
+  readonly because?: unknown;
+  readonly oldValues: Readonly<Record<string, unknown>> | null;
+  readonly newValues: Readonly<Record<string, unknown>> | null;
+}

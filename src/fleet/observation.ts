@@ -4,7 +4,6 @@ import type { CheckedGroup } from '../scaling/rules/check.ts';
 import type { Finding, WorkerFacts } from '../scaling/rules/findings.ts';
 import type { ListedEndpoint } from './discovery/knowledge.ts';
 import { driftOf, findingsOf, numericParameters } from './discovery/parameters.ts';
-import type { StartRecord } from './history/store.ts';
 import type { FleetSample } from './sample.ts';
 import type { EndpointView } from './view.ts';
 import { isPresent, type LifeEvent, type WorkerLife } from './workers/lives.ts';
@@ -40,11 +39,15 @@ export class Observation {
   /** What the rules said last, and of what. */
   #checked: { row: ListedEndpoint; facts: WorkerFacts; findings: readonly Finding[] } | undefined;
 
-  /** @param starts Of earlier processes. */
-  constructor(id: number, label: string, starts: readonly StartRecord[]) {
+  /** @param starts That were timed before. */
+  constructor(id: number, label: string, starts: StartTimes = NO_STARTS) {
     this.id = id;
     this.label = label;
-    this.#starts = starts.reduce((times, { from, seconds }) => withStart(times, from, seconds), NO_STARTS);
+    this.#starts = starts;
+  }
+
+  get starts(): StartTimes {
+    return this.#starts;
   }
 
   /**

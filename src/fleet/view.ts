@@ -46,12 +46,14 @@ export interface EndpointView {
 export interface FleetView {
   /** Empty where no endpoint is named, or none is found. */
   readonly endpoints: readonly EndpointView[];
-  /** Where the history is kept: `memory` is gone at the end of the process. */
-  readonly history: 'disk' | 'redis' | 'memory';
-  /** Why the history takes nothing just now; undefined where it does. */
+  /** Where the history is kept: on disk for 40 days, or in memory for one and no longer than the process. */
+  readonly history: 'disk' | 'memory';
+  /** Why the disk takes nothing just now, and memory holds what is seen; undefined if it does. */
   readonly historyTrouble: string | undefined;
   /** Whether this replica does the looking. */
   readonly samples: boolean;
+  /** Another replica does, and keeps the history of it. */
+  readonly isElsewhere: boolean;
 }
 
 /** What happens between two scrapes and is counted. */

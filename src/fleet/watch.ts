@@ -10,13 +10,13 @@ import { unknownNames, watchedEndpoints, type Knowledge } from './discovery/know
 import type { WantedEndpoint } from './discovery/wanted.ts';
 import { History } from './history/history.ts';
 import type { HistoryQuery, HistoryRow } from './history/row.ts';
-import type { HistoryStore, StoredState } from './history/store.ts';
 import type { FleetNotice } from './notices.ts';
 import { Observation } from './observation.ts';
 import type { FleetService } from './service.ts';
 import type { Fleet, FleetEvent, FleetView } from './view.ts';
 import { afterLook } from './workers/lives.ts';
 import { LivesByEndpoint } from './workers/lives-by-endpoint.ts';
+import type { StartTimes } from './workers/trouble.ts';
 import { measure, type WorkersAnswer } from './workers/measure.ts';
 import { billingOf, statusOf } from './workers/status.ts';
 
@@ -29,7 +29,8 @@ export interface FleetSettings {
 
 export interface FleetWatchOptions extends FleetSettings {
   readonly service: FleetService;
-  readonly store: HistoryStore;
+  /** STATE_DIR, for the history; undefined: it is kept in memory. */
+  readonly directory: string | undefined;
   readonly onEvent: (event: FleetEvent) => void;
   readonly notice: (notice: FleetNotice) => void;
   readonly clock: Clock;
@@ -55,9 +56,10 @@ export class FleetWatch implements Fleet {
   readonly #options: FleetWatchOptions;
   readonly #history: History;
   readonly #lives = new LivesByEndpoint();
+  /** By label, of endpoints that are not watched now too. */
+  readonly #starts = new Map<string, StartTimes>();
   readonly #watched = new Map<string, Watched>();
   #settings: FleetSettings;
-  #stored: StoredState | undefined;
   #list: EndpointList | undefined;
   #begun = 0;
   /** Names in the settings that no endpoint has, as far as they were told. */
@@ -65,24 +67,25 @@ export class FleetWatch implements Fleet {
   #leaving: Promise<unknown> = Promise.resolve();
 
   constructor(options: FleetWatchOptions) {
-    const { store, clock, notice } = options;
+    const { directory, clock, notice } = options;
     this.#options = options;
     this.#settings = options;
     this.#history = new History({
-      store,
+      directory,
       clock,
-      lives: () => this.#lives.all(),
-      onTrouble: (error) => notice({ kind: 'history not stored', error }),
-      onStored: () => notice({ kind: 'history stored again' }),
+      kept: () => ({ lives: this.#lives.all(), starts: this.#starts, known: knownOf(this.#known) }),
+      notice,
     });
   }
 
   /** Goes on from what is stored, or without where that cannot be read just now. */
   async start(): Promise<void> {
     const { service, clock, random, notice } = this.#options;
-    this.#stored = await this.#history.open();
-    for (const life of this.#stored?.lives ?? []) this.#lives.put(life);
-    const known: Knowledge = this.#stored?.known.map((one) => ({ ...one, row: undefined, missed: 0 })) ?? [];
+    const kept = await this.#history.open();
+    for (const life of kept?.lives ?? []) this.#lives.put(life);
+    for (const [label, times] of kept?.starts ?? []) this.#starts.set(label, times);
+    const known: Knowledge =
+      kept?.known?.map(({ id, name, label }) => ({ id, name, label, row: undefined, missed: 0 })) ?? [];
     if (known.length > 0) this.#follow(known);
     this.#list = new EndpointList({
       known,
@@ -124,6 +127,7 @@ export class FleetWatch implements Fleet {
       history: this.#history.kind,
       historyTrouble: this.#history.trouble,
       samples: true,
+      isElsewhere: false,
     };
   }
 
@@ -166,13 +170,12 @@ export class FleetWatch implements Fleet {
     this.#leaving = Promise.all([this.#leaving, ...ended.map(([, { watch }]) => watch.stop())]);
     if (begun.length > 0 || left.length > 0) notice({ kind: 'endpoints changed', begun, left });
     this.#forgetWorkers();
-    this.#history.recordKnown(known.map(({ id, name, label }) => ({ id, name, label })));
+    this.#history.recordKnown(knownOf(known));
   }
 
   #begin(id: number, label: string): void {
     const { clock, random } = this.#options;
-    const starts = this.#stored?.starts.filter(({ endpoint }) => endpoint === label) ?? [];
-    const observation = new Observation(id, label, starts);
+    const observation = new Observation(id, label, this.#starts.get(label));
     const watch = new EndpointWatch({
       look: (signal) => this.#look(observation, signal),
       intervalMs: () => this.#settings.intervalMs,
@@ -221,8 +224,10 @@ export class FleetWatch implements Fleet {
     const { changed, gone, events } = afterLook(this.#lives, look, MOST_GAP * this.#settings.intervalMs);
     for (const life of changed) this.#lives.put(life);
     for (const id of gone) this.#lives.remove(id);
-    this.#history.record({ label, sample, changed, gone, events });
     const failures = observation.succeeded(sample, events);
+    const starts = events.some(({ kind }) => kind === 'started') ? observation.starts : undefined;
+    if (starts) this.#starts.set(label, starts);
+    this.#history.record({ label, sample, changed, gone, starts });
     if (failures > 0) notice({ kind: 'look succeeded again', endpoint: label, failures });
     for (const event of events) onEvent(fleetEvent(event, label));
   }
@@ -238,6 +243,10 @@ export class FleetWatch implements Fleet {
   #forgetWorkers(): void {
     this.#history.recordGone(this.#lives.keepOnly((endpoint) => this.#watched.has(endpoint)));
   }
+}
+
+function knownOf(known: Knowledge) {
+  return known.map(({ id, name, label }) => ({ id, name, label }));
 }
 
 function fleetEvent(event: ReturnType<typeof afterLook>['events'][number], endpoint: string): FleetEvent {

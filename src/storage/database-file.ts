@@ -19,7 +19,7 @@ import type * as sqlite from 'node:sqlite';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 
 /**
- * `node:sqlite`, imported only where something is kept on disk: some versions of Node warn as soon as it loads.
+ * `node:sqlite`, imported only if something is kept in it: some versions of Node warn as soon as it loads.
  */
 export type Sqlite = typeof sqlite;
 
@@ -36,7 +36,12 @@ export interface DatabaseFormat {
    * `NORMAL`: it survives the end of this process, and after a loss of power the last commits may be gone.
    */
   readonly synchronous: 'FULL' | 'NORMAL';
+  /** The whole file is checked when it is opened, which takes 2 ms a megabyte; for a large one damage shows when it is read. */
+  readonly isChecked: boolean;
 }
+
+/** The path of a database that ends with its process. */
+export const IN_MEMORY = ':memory:';
 
 /** The database, and the files that SQLite keeps beside it. */
 const FILES = ['', '-wal', '-shm'];
@@ -80,17 +85,19 @@ export class FileInUse extends PilotlightError {
 export class DatabaseFile {
   readonly db: sqlite.DatabaseSync;
   readonly #path: string;
-  readonly #opened: Stats;
+  /** Undefined: in memory. */
+  readonly #opened: Stats | undefined;
 
   /** @throws UnreadableFile, NewerFile, FileInUse, or what SQLite says: the disk may be full. */
   constructor({ DatabaseSync }: Sqlite, path: string, format: DatabaseFormat) {
-    const isNew = !existsSync(path);
+    const isOnDisk = path !== IN_MEMORY;
+    const isNew = isOnDisk && !existsSync(path);
     this.#path = path;
-    makePrivate(path);
+    if (isOnDisk) makePrivate(path);
     this.db = opened(DatabaseSync, path);
     try {
       prepare(this.db, format);
-      this.#opened = statSync(path);
+      this.#opened = isOnDisk ? statSync(path) : undefined;
     } catch (error) {
       this.db.close();
       // What could not be made is not there: an empty file would be one that lost what it had.
@@ -105,6 +112,7 @@ export class DatabaseFile {
    * what it wrote.
    */
   isInPlace(): boolean {
+    if (this.#opened === undefined) return true;
     try {
       const { dev, ino, size } = statSync(this.#path);
       return dev === this.#opened.dev && ino === this.#opened.ino && size > 0;
@@ -173,7 +181,10 @@ function opened(Database: typeof sqlite.DatabaseSync, path: string): sqlite.Data
   }
 }
 
-function prepare(db: sqlite.DatabaseSync, { version, schema, upgrades, synchronous }: DatabaseFormat): void {
+function prepare(
+  db: sqlite.DatabaseSync,
+  { version, schema, upgrades, synchronous, isChecked }: DatabaseFormat,
+): void {
   db.exec('PRAGMA locking_mode = EXCLUSIVE');
   const found = Number(pragma(db, 'user_version'));
   // Before anything is written: the journal's mode is part of the file.
@@ -185,7 +196,7 @@ function prepare(db: sqlite.DatabaseSync, { version, schema, upgrades, synchrono
   }
   if (found !== version && !(found in upgrades))
     throw new UnreadableFile(`its version is ${found}, not ${version}`);
-  if (pragma(db, 'quick_check') !== 'ok') throw new UnreadableFile('the integrity check failed');
+  if (isChecked && pragma(db, 'quick_check') !== 'ok') throw new UnreadableFile('the integrity check failed');
   for (let from = found; from < version; from += 1) db.exec(versioned(upgrades[from] ?? '', from + 1));
 }
 

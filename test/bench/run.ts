@@ -51,7 +51,7 @@ const SCRIPTS: readonly Script[] = [
   { name: 'planner', figures: ['planner'] },
   { name: 'search-grid', figures: ['search-excess', 'search-faster'] },
   { name: 'fleet-week', figures: ['fleet-week'] },
-  { name: 'fleet-history', figures: ['history-disk', 'history-query'] },
+  { name: 'fleet-history', figures: ['history-disk', 'history-query', 'history-wait'] },
   { name: 'growth', figures: [], seconds: [20, 5] },
   { name: 'peers', figures: [], seconds: [30, 10] },
 ];

@@ -46,7 +46,7 @@ const LIMITERS_NOTICED_BY = {
   'no spacing is learned': 'limiter',
   'the daemon comes back at once': 'oneKeyInChaos',
   'a wait is never cut short': 'outages',
-  'logs are always first': 'oneKey',
+  'logs are always first': 'oneKeyShares',
 } as const satisfies Record<BrokenLimiter, ScenarioName>;
 
 it.each(Object.entries(LIMITERS_NOTICED_BY) as [BrokenLimiter, ScenarioName][])(

@@ -2,7 +2,7 @@
  * Property 5, one key for everything: the service counts all requests of a key in one token bucket (evidence 1.1 to 1.5).
  * One to ten Pilotlights share it, each with heartbeats and a daemon that wants far more than the bucket gives; another
  * program may take half of it. If the heartbeats alone fit, none lapses. From minute five on the daemons get at least half
- * of what heartbeats leave, and no requester's interval is stretched more than twice as far as the others'.
+ * of what heartbeats leave, and no requester's interval is stretched more than twice as far as the others' (`oneKeyShares`).
  */
 import { RateLimiter } from '../../src/client/rate-limiter.ts';
 import type { Turn } from '../../src/client/gate.ts';
@@ -70,14 +70,14 @@ const SETTLED_AFTER = 300_000;
 const END = 900_000;
 /** Of the refill, so much is for heartbeats at their interval at most. */
 const HEARTBEATS_PART = 0.6;
-/** Of what heartbeats leave, so much is for the daemons at least; in a debt each refusal takes some of it. */
+/** Of what heartbeats leave, so much is for the daemons at least. */
 const LEAST_PART = 0.5;
-const LEAST_PART_IN_DEBT = 0.2;
 /** And of what they want. */
 const LEAST_OF_WANTED = 0.7;
-/** If so much of the refill is left, the bucket holds so many, and refusals name a time. */
+/** If so much of the refill is left. */
 const LEAST_LEFT = 0.3;
-const SIZE_FOR_MORE = 5;
+/** Of refusals without a time, buckets are larger. */
+const SIZE_IF_UNNAMED = 5;
 /** So many requests tell how often a requester comes. */
 const ENOUGH = 12;
 
@@ -109,7 +109,7 @@ function planOf(random: Random, chaos: boolean): Plan {
     deployments: Math.min(random.pick([1, 3, 20]), Math.floor(most(ttl) / processes)),
     ttl,
     groups: random.pick([1, 2, 10]),
-    named: random.chance(0.8) || size < SIZE_FOR_MORE,
+    named: random.chance(0.8) || size < SIZE_IF_UNNAMED,
     chaos,
   };
 }
@@ -121,24 +121,36 @@ interface Served {
 }
 
 export function oneKey(options: RunOptions): Promise<RunResult> {
-  return run(options, false);
+  const random = new Random(options.seed);
+  return run(options, planOf(random, false), random);
 }
 
 /** The same over a network that fails. */
 export function oneKeyInChaos(options: RunOptions): Promise<RunResult> {
-  return run(options, true);
+  const random = new Random(options.seed);
+  return run(options, planOf(random, true), random);
 }
 
-async function run(options: RunOptions, chaos: boolean): Promise<RunResult> {
+/** What the daemons get, if the bucket is one that can be shared: a bucket of one or two is empty after a heartbeat. */
+export function oneKeyShares(options: RunOptions): Promise<RunResult> {
   const random = new Random(options.seed);
-  const world = new OneKey(planOf(random, chaos), random, options);
+  return run(
+    options,
+    { ...planOf(random, false), spaced: false, size: random.pick([5, 10, 20]) },
+    random,
+    true,
+  );
+}
+
+async function run(options: RunOptions, plan: Plan, random: Random, shares = false): Promise<RunResult> {
+  const world = new OneKey(plan, random, options);
   const closers = world.begin();
   const violations: string[] = [];
   for (let at = 1000; at <= END && violations.length === 0; at += 1000) {
     await world.time.runUntil(at);
     violations.push(...world.expired());
   }
-  if (!chaos && violations.length === 0) violations.push(...world.unfair());
+  if (shares && violations.length === 0) violations.push(...world.unfair());
   for (const close of closers) await world.time.until(close());
   return { violations, trace: world.trace, requests: world.requests };
 }
@@ -339,23 +351,18 @@ function sleep(time: VirtualTime, ms: number): Promise<void> {
 
 /** Whether the daemons got less than they may have. */
 function tooLittle(plan: Plan, served: number, heartbeats: number): string[] {
-  // A bucket of one or two is empty after a heartbeat: then what comes soon after or before one is too much.
-  if (plan.size < SIZE_FOR_MORE || !plan.named || plan.spaced) return [];
   const seconds = (END - SETTLED_AFTER) / 1000;
   const left = plan.perSecond * (plan.other ? 0.5 : 1) - heartbeats / seconds;
   const wanted = plan.processes * perMs(countedOf(plan)) * 1000;
   const got = served / seconds;
-  const part = plan.debt > 0 ? LEAST_PART_IN_DEBT : LEAST_PART;
   if (left < LEAST_LEFT * plan.perSecond) return [];
-  if (got >= Math.min(wanted * LEAST_OF_WANTED, left * part)) return [];
+  if (got >= Math.min(wanted * LEAST_OF_WANTED, left * LEAST_PART)) return [];
   const numbers = `of ${left.toFixed(3)} that were left and ${wanted.toFixed(2)} wanted`;
   return [`daemons got ${got.toFixed(3)} requests a second, ${numbers}`];
 }
 
 /** Those that came less than half as often as their daemon's rate gives each: its intervals, stretched in proportion. */
 function tooSeldom(plan: Plan, served: readonly Served[]): string[] {
-  // The spacing of an operation stretches its requests alone.
-  if (plan.spaced) return [];
   const violations: string[] = [];
   const counts = new Map<string, number>();
   for (const { name } of served) counts.set(name, (counts.get(name) ?? 0) + 1);

@@ -21,7 +21,7 @@ it(
   PATIENCE,
 );
 
-// 1.25 until a refused deployment kept its whole interval: of those a quarter is lost, not more.
+// The bound is near the truth: a quarter of the outages a little above it cost a deployment.
 it('of outages of 1.3 times the bound many are not', async () => {
   const { runs, violations } = await search('outages', { runs: 500, factor: 1.3 });
   expect(violations / runs).toBeGreaterThan(0.25);

@@ -8,7 +8,7 @@ import { concurrencyLimit } from './concurrency-limit.ts';
 import { limiter as namedLimiter, unnamedLimiter } from './limiter.ts';
 import { mistakes } from './mistakes.ts';
 import { needed } from './needed.ts';
-import { oneKey, oneKeyInChaos } from './one-key.ts';
+import { oneKey, oneKeyInChaos, oneKeyShares } from './one-key.ts';
 import { outages } from './outages.ts';
 import { farewell, resume, rotation, slowness } from './recoveries.ts';
 import type { Scenario } from './scenario.ts';
@@ -33,6 +33,7 @@ export const SCENARIOS = {
   needed,
   oneKey,
   oneKeyInChaos,
+  oneKeyShares,
 } as const satisfies Record<string, Scenario>;
 
 export type ScenarioName = keyof typeof SCENARIOS;

@@ -4,9 +4,8 @@
  * when the first of them is, Unix ms: the same for each process that goes on.
  */
 import { DatabaseSync, StatementSync } from 'node:sqlite';
-import { setImmediate } from 'node:timers/promises';
 import { History } from '../../src/fleet/history/history.ts';
-import { SqliteHistory } from '../../src/fleet/history/places/sqlite-history.ts';
+import { NO_WRITE } from '../../src/fleet/history/sample-table.ts';
 import type { WorkerLife } from '../../src/fleet/workers/lives.ts';
 import { systemClock } from '../../src/time/clock.ts';
 
@@ -32,21 +31,15 @@ for (const [prototype, name] of [
   });
 }
 
-const fail = (error: unknown): never => {
-  process.stderr.write(`${String(error)}\n`);
+const fail = (notice: unknown): never => {
+  process.stderr.write(`${JSON.stringify(notice)}\n`);
   process.exit(3);
 };
 const history = new History({
-  store: new SqliteHistory({
-    directory,
-    now: Date.now,
-    onSetAside: fail,
-    onHole: () => fail(new Error('a hole')),
-  }),
+  directory,
   clock: systemClock,
-  lives: () => [],
-  onTrouble: fail,
-  onStored() {},
+  kept: () => NO_WRITE,
+  notice: fail,
 });
 await history.open();
 const last = history.lastMs('chat');
@@ -74,10 +67,8 @@ for (let index = first; index < Number(samples); index += 1) {
     sample,
     changed: [life],
     gone: [],
-    events: [{ kind: 'started', workerId: id, from: 'cold', seconds: index, perf: undefined }],
+    starts: { new: [], cold: [index] },
   });
   process.stdout.write(`${index}\n`);
-  // Until then it is being stored.
-  await setImmediate();
 }
 await history.stop();

@@ -40,7 +40,14 @@ export function endpointView(over: Partial<EndpointView> = {}, nowMs = Date.now(
 }
 
 export function fleetView(endpoints: readonly EndpointView[], over: Partial<FleetView> = {}): FleetView {
-  return { endpoints, history: 'disk', historyTrouble: undefined, samples: true, ...over };
+  return {
+    endpoints,
+    history: 'disk',
+    historyTrouble: undefined,
+    samples: true,
+    isElsewhere: false,
+    ...over,
+  };
 }
 
 /** One that was never seen. */

@@ -23,7 +23,7 @@ import { PilotlightError } from '../../src/contract/pilotlight-error.ts';
 import { FlagError } from '../../src/contract/text/shell-words.ts';
 import { SocketFileError } from '../../src/daemon/http/socket-file.ts';
 import { WaitingForLastHolder } from '../../src/daemon/replicas/replica-memory.ts';
-import { LeaseLost, StaleVersion } from '../../src/daemon/replicas/fenced-commit.ts';
+import { LeaseLost } from '../../src/daemon/replicas/fenced-commit.ts';
 import { UnreadableState } from '../../src/daemon/replicas/shared-store.ts';
 import { SeedError, TraitsError } from '../../src/emulator/seed/file.ts';
 import { Refused } from '../../src/emulator/answers/refused.ts';
@@ -77,7 +77,6 @@ const ERRORS: readonly PilotlightError[] = [
   new UnreadableFile('unreadable'),
   new EpochOver(2),
   new LeaseLost('lost'),
-  new StaleVersion('stale'),
   new WaitingForLastHolder(),
   new InputError('input'),
   new PlanInterrupted(AbortSignal.abort('SIGINT')),

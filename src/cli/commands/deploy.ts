@@ -38,7 +38,7 @@ export function deployCommand(console: Console): Command {
     `pilotlight deployment deploy code.tar.gz --name circle --image team/app`,
   );
   return command.action(async (path: string, options: CommandOptions) => {
-    const input = readFields(command, flags, options.input, console);
+    const input = readFields(command, flags, { base: options.input }, console);
     if (!input) return console.exit(EXIT.usage);
     console.exit(await deploy(path, input, options, console));
   });
@@ -55,7 +55,7 @@ async function deploy(
     try {
       await using archive = await openArchive(path, signal);
       const all = { ...input, file_hash: archive.hash, file_size: archive.bytes };
-      return await perform(ID, all, options, console, deployer(archive, options, console));
+      return await perform(ID, all, { ...options, act: deployer(archive, options, console) }, console);
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
       printError(console, `error: ${legibleLine(error.message)}`);

@@ -11,13 +11,17 @@ import type { Input } from './input.ts';
 
 type Ask = NonNullable<Console['ask']>;
 
+export interface Asking {
+  readonly client: Client;
+  readonly console: Pick<Console, 'ask' | 'err'>;
+  readonly signal: AbortSignal;
+}
+
 /** The input with what was asked for; unchanged where no person can be asked, as in a script. */
 export async function completeInput(
   operation: Operation,
   input: Input,
-  client: Client,
-  { ask, err }: Console,
-  signal: AbortSignal,
+  { client, console: { ask, err }, signal }: Asking,
 ): Promise<Input> {
   if (!ask) return input;
   if (takesProof(operation.body)) {

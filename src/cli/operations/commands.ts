@@ -45,7 +45,7 @@ function operationCommand(id: OperationId, name: string, console: Console): Comm
       return typeof text === 'string' ? [[flagName, text] as const] : [];
     });
     const options = command.opts<CommandOptions>();
-    const input = readFields(command, flags, options.input, console, texts);
+    const input = readFields(command, flags, { base: options.input, subjects: texts }, console);
     console.exit(input ? await perform(id, input, options, console) : EXIT.usage);
   });
 }

@@ -19,13 +19,19 @@ export function addFlags(command: Command, flags: readonly Flag[]): void {
   for (const flag of flags) for (const option of optionsOf(flag)) command.addOption(option);
 }
 
-/** The input that was given, `subjects` without their flags; undefined where something is wrong with it, which has been said. */
+export interface GivenElsewhere {
+  /** The text of --input. */
+  readonly base?: string | undefined;
+  /** Arguments that stand for a flag. */
+  readonly subjects?: readonly (readonly [name: string, text: string])[];
+}
+
+/** The input that was given. Undefined if something is wrong with it, which has been said. */
 export function readFields(
   command: Command,
   flags: readonly Flag[],
-  base: string | undefined,
+  { base, subjects = [] }: GivenElsewhere,
   console: Console,
-  subjects: readonly (readonly [name: string, text: string])[] = [],
 ): Input | undefined {
   const given = givenTexts(command, flags);
   for (const [name, text] of subjects) {

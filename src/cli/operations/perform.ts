@@ -27,9 +27,10 @@ export interface PerformOptions {
   readonly timeout?: number;
   /** The input came as fields and not as flags: problems are told in their names. */
   readonly fields?: boolean;
+  /** What is done with a complete input. Default: the operation, by itself. */
+  readonly act?: Act;
 }
 
-/** What is done with an input that is complete; by default the operation, by itself. */
 export type Act = (client: Client, input: Input, options: CallOptions) => Promise<unknown>;
 
 /** The exit code. Results go to stdout, everything else to stderr. */
@@ -38,7 +39,6 @@ export async function perform(
   input: Input,
   options: PerformOptions,
   console: Console,
-  act: Act = (client, complete, callOptions) => client.call(id, complete, callOptions),
 ): Promise<number> {
   if (options.dryRun || options.curl) return show(id, input, options, console);
   const { connection, problems } = takesSecretAlone(id, input)
@@ -62,13 +62,14 @@ export async function perform(
         printError(console, `error: ${named.problem}`);
         return named.exit;
       }
-      const complete = await completeInput(operationOf(id), named, client, console, signal);
+      const complete = await completeInput(operationOf(id), named, { client, console, signal });
       const problem = describeProblems(id, complete, options);
       if (problem !== undefined) {
         console.err(problem);
         return EXIT.usage;
       }
       const patient = repeatable ? callOptions : patientOptions(callOptions, signal, console);
+      const { act = (_client, whole, own) => client.call(id, whole, own) } = options;
       const answer = await act(client, complete, patient);
       const isInterrupted = signal.aborted && !repeatable;
       const isDone = (await printAnswer(id, answer, options, console)) && !saysNo(answer);

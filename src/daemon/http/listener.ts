@@ -80,12 +80,12 @@ async function handle(
   const path = url.split('?')[0] ?? '/';
   const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET');
   const key = `${method} ${path}`;
+  const query = new URLSearchParams(url.slice(path.length));
   let reply: Reply;
   try {
-    const query = new URLSearchParams(url.slice(path.length));
     const onWhole = (): void => connections.answering(request.socket, response);
     reply = connections.begins(request.socket, response)
-      ? await answer(options, key, path, query, request, onWhole)
+      ? await answer(options, { key, path, query, request }, onWhole)
       : plain(503, 'one request at a time on a connection\n');
     if (options.redaction) reply = redactedReply(reply, options.redaction);
   } catch (error) {
@@ -110,12 +110,16 @@ async function handle(
   response.end(last);
 }
 
+interface Asked {
+  readonly key: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly request: IncomingMessage;
+}
+
 async function answer(
   options: ListenerOptions,
-  key: string,
-  path: string,
-  query: URLSearchParams,
-  request: IncomingMessage,
+  { key, path, query, request }: Asked,
   onWhole: () => void,
 ): Promise<Reply> {
   const refusal = options.isForPrograms && refusalOfForeign(request.headers, 'path' in options.address);

@@ -7,12 +7,6 @@ import type { Redis } from './redis.ts';
 
 export type Command = readonly string[];
 
-const RUN = `
-while at <= #ARGV do
-  local count = tonumber(ARGV[at])
-  redis.call(unpack(ARGV, at + 1, at + count))
-  at = at + count + 1
-end`;
 const COMMIT = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return -1 end
 local version = redis.call('GET', KEYS[2]) or '0'
@@ -23,20 +17,19 @@ if version == ARGV[3] then
 end
 if version ~= ARGV[2] then return -2 end
 local at = 4
-${RUN}
+while at <= #ARGV do
+  local count = tonumber(ARGV[at])
+  redis.call(unpack(ARGV, at + 1, at + count))
+  at = at + count + 1
+end
 redis.call('SET', KEYS[2], ARGV[3])
 redis.call('SET', KEYS[3], ARGV[1])
 return 1`;
 
 /** The lease is another's, or Redis has not the version that was written last: nothing was changed. */
 export class LeaseLost extends PilotlightError {
-  readonly code: string = 'lease_lost';
+  readonly code = 'lease_lost';
   readonly actor = 'service';
-}
-
-/** It is this replica's still, and Redis has another version than the one that was written last. */
-export class StaleVersion extends LeaseLost {
-  override readonly code = 'stale_version';
 }
 
 export interface Fence {
@@ -55,12 +48,12 @@ export async function commitFenced(
   { lease, token, version, from, to }: Fence,
   commands: readonly Command[],
 ): Promise<void> {
-  const flat = flattened(commands);
+  const flat = commands.flatMap((command) => [String(command.length), ...command]);
   const fence = [token, String(from), String(to)];
   const keys = [lease, version, writerOf(version)];
   const answer = await redis.command('EVAL', COMMIT, String(keys.length), ...keys, ...fence, ...flat);
   if (answer === -1) throw new LeaseLost('the lease has gone to another replica');
-  if (answer === -2) throw new StaleVersion('Redis has not what was written to it last');
+  if (answer === -2) throw new LeaseLost('Redis has not what was written to it last');
 }
 
 /**
@@ -69,13 +62,4 @@ export async function commitFenced(
  */
 function writerOf(version: string): string {
   return `${version}:writer`;
-}
-
-/** All of them or none, whoever has the lease: for what is true beside anything that others write. */
-export async function commitBeside(redis: Redis, commands: readonly Command[]): Promise<void> {
-  await redis.command('EVAL', `local at = 1\n${RUN}`, '0', ...flattened(commands));
-}
-
-function flattened(commands: readonly Command[]): string[] {
-  return commands.flatMap((command) => [String(command.length), ...command]);
 }

@@ -1,5 +1,6 @@
 /** What goes wrong with Redis, in words for whoever can mend it. */
 import type { Logger } from 'pino';
+import { troubleLevel } from '../../time/trouble.ts';
 import { LeaseLost } from './fenced-commit.ts';
 import { RedisAway } from './redis.ts';
 import { WaitingForLastHolder } from './replica-memory.ts';
@@ -36,11 +37,10 @@ export class RedisTrouble {
       return;
     }
     this.#failures += 1;
-    const isTold = Number.isInteger(Math.log2(this.#failures));
     const advice = wordsFor(error);
     const what = advice ?? this.#what;
     this.#last = advice ?? `${what}: ${reasonOf(error)}`;
-    this.#logger[isTold ? 'warn' : 'debug'](
+    this.#logger[troubleLevel(this.#failures, 'warn')](
       { err: error, failures: this.#failures },
       `${what}: ${this.#consequence}`,
     );

@@ -5,7 +5,6 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options/options.ts';
-import type { HistoryStore } from '../../fleet/history/store.ts';
 import { systemClock } from '../../time/clock.ts';
 import type { LogFollowing } from '../services/logs/following.ts';
 import type { Status } from '../status/schema.ts';
@@ -14,12 +13,9 @@ import { RedisTrouble } from './redis-trouble.ts';
 import { connectRedis } from './redis.ts';
 import { ReplicaMemory } from './replica-memory.ts';
 import { createReplicatedLogs, type StartFollowing } from './replicated-logs.ts';
-import { SharedHistory } from './shared-history.ts';
 import { SharedSpool } from './shared-spool.ts';
 import { SharedKeys } from './shared-keys.ts';
 import { LeaseLost } from './fenced-commit.ts';
-import { leftChangeTo } from '../services/fleet-notices.ts';
-import { unreadTo } from './unread.ts';
 import { NOTHING, SharedStore, UnreadableState, type SharedState } from './shared-store.ts';
 
 export interface ReplicasOptions {
@@ -39,8 +35,6 @@ export interface Replicas {
   status(): Status['replica'];
   /** Whether this replica may act for all. */
   readonly held: () => boolean;
-  /** The history of endpoints that the replicas share. */
-  history(): HistoryStore;
   /** Lets another replica take over at once; after the logs have stopped. */
   leave(): Promise<void>;
 }
@@ -127,15 +121,6 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
       last_error: away.last ?? leasing.last ?? writing.last ?? null,
     }),
     held: () => lease.held(),
-    history: () =>
-      new SharedHistory({
-        redis,
-        keys,
-        token: id,
-        now: Date.now,
-        onUnread: unreadTo(logger),
-        onLeftChange: leftChangeTo(logger),
-      }),
     async leave() {
       await lease.release();
       redis.close();

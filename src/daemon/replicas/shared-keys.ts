@@ -35,38 +35,6 @@ export class SharedKeys {
   get windows(): string {
     return `${this.#scope}:window:`;
   }
-  /** Of the history of endpoints: counts the commits. */
-  get fleetCommits(): string {
-    return `${this.#scope}:fleet:commits`;
-  }
-  /** Hash: label of an endpoint → its state as JSON. */
-  get fleetEndpoints(): string {
-    return `${this.#scope}:fleet:endpoints`;
-  }
-  /** Hash: id of a worker → its life as JSON. */
-  get fleetWorkers(): string {
-    return `${this.#scope}:fleet:workers`;
-  }
-  /** The endpoints that are known, as JSON. */
-  get fleetKnown(): string {
-    return `${this.#scope}:fleet:known`;
-  }
-  /** Of an earlier version. Hash: label of an endpoint → how it was steered, as JSON. */
-  get fleetSteering(): string {
-    return `${this.#scope}:fleet:steering`;
-  }
-  /** Of an earlier version. Hash: number of a change of an endpoint → the change, as JSON. */
-  fleetJournal(label: string): string {
-    return `${this.#scope}:fleet:journal:${label}`;
-  }
-  /** List of starts of an endpoint's workers, as JSON. */
-  fleetStarts(label: string): string {
-    return `${this.#scope}:fleet:starts:${label}`;
-  }
-  /** A line for each row of an endpoint in a stretch of time, numbered from 1970 on. */
-  fleetRows(label: string, tier: string, stretch: number): string {
-    return `${this.#scope}:fleet:rows:${tier}:${stretch}:${label}`;
-  }
   /** List of the lines of one window. */
   window(workergroupId: number, level: string): string {
     return `${this.windows}${workergroupId}:${level}`;

@@ -76,7 +76,7 @@ export async function startSharedWork(options: SharedWorkOptions): Promise<Share
     logger,
     prices: watches.prices,
     onEvent: onFleetEvent,
-    replicas: replicas && { held: replicas.held, history: () => replicas.history() },
+    isReplica: replicas !== undefined,
   });
 
   return {

@@ -1,13 +1,12 @@
 /** What the watch of endpoints says in the daemon's own log. */
 import type { Logger } from 'pino';
-import type { LeftChange } from '../../fleet/history/left-steering.ts';
 import type { FleetNotice } from '../../fleet/notices.ts';
 import { NewerFile } from '../../storage/database-file.ts';
+import { troubleLevel } from '../../time/trouble.ts';
 
 /** Of a list: a line of the log is for people. */
 const MOST_NAMES = 20;
 
-/** A trouble is logged when it begins, and at level debug while it lasts. */
 export function fleetNoticesTo(logger: Logger): (notice: FleetNotice) => void {
   return (notice) => {
     switch (notice.kind) {
@@ -22,7 +21,7 @@ export function fleetNoticesTo(logger: Logger): (notice: FleetNotice) => void {
       }
       case 'endpoints not listed': {
         const { error, failures } = notice;
-        logger[failures === 1 ? 'warn' : 'debug'](
+        logger[troubleLevel(failures, 'warn')](
           { err: error, failures },
           'the endpoints could not be listed; it is tried again',
         );
@@ -39,7 +38,7 @@ export function fleetNoticesTo(logger: Logger): (notice: FleetNotice) => void {
         return;
       case 'look failed': {
         const { endpoint, error, failures } = notice;
-        logger[failures === 1 ? 'warn' : 'debug'](
+        logger[troubleLevel(failures, 'warn')](
           { endpoint, err: error, failures },
           'the workers of an endpoint could not be looked at; that sample is missing',
         );
@@ -55,28 +54,27 @@ export function fleetNoticesTo(logger: Logger): (notice: FleetNotice) => void {
         logger.error(
           { err: error },
           error instanceof NewerFile
-            ? 'the history of endpoints is of a newer Pilotlight: it is left as it is, and nothing is added to it'
-            : 'the history of endpoints cannot be stored; the last minutes of it are held, and it is tried again',
+            ? 'the history of endpoints is of a newer Pilotlight: its file is left as it is, and memory holds the last day'
+            : 'the history of endpoints cannot be stored; memory holds the last day, and storing is retried',
         );
         return;
       }
       case 'history stored again':
         logger.info('the history of endpoints can be stored again');
+        return;
+      case 'history set aside':
+        logger.error(
+          { err: notice.error, setAside: notice.path },
+          'the history of endpoints could not be read: its file was renamed, and a new one begins',
+        );
+        return;
+      case 'change left':
+        logger.warn(
+          { ...notice.change },
+          notice.change.oldValues === null
+            ? 'an earlier version may have changed parameters of an endpoint, and what it stored cannot be read: compare them with what they should be'
+            : 'an earlier version was changing parameters of an endpoint; this version does not watch the change: to undo it, set the old values by hand',
+        );
     }
   };
-}
-
-/**
- * Changes of parameters that an earlier version had under way: this one changes none, and puts none back. Undefined while
- * nobody would read of them: then they stay where they are.
- */
-export function leftChangeTo(logger: Logger): ((change: LeftChange) => void) | undefined {
-  if (!logger.isLevelEnabled('warn')) return undefined;
-  return ({ oldValues, ...change }) =>
-    logger.warn(
-      { ...change, oldValues },
-      oldValues === null
-        ? 'an earlier version may have changed parameters of an endpoint, and what it stored cannot be read: compare them with what they should be'
-        : 'an earlier version was changing parameters of an endpoint; this version does not watch the change: to undo it, set the old values by hand',
-    );
 }

@@ -1,15 +1,13 @@
 /** The watch of endpoints in the daemon: started from the settings, changed by a reload, one replica's at a time. */
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options/options.ts';
-import type { HistoryQuery, HistoryRow } from '../../fleet/history/row.ts';
-import type { HistoryStore } from '../../fleet/history/store.ts';
 import type { FleetService, PriceSource } from '../../fleet/service.ts';
 import type { Fleet, FleetEvent, FleetView } from '../../fleet/view.ts';
 import type { FleetSettings, FleetWatch } from '../../fleet/watch.ts';
 import { systemClock } from '../../time/clock.ts';
 import { rowsLeftOut } from '../../wire/reading.ts';
 import type { DaemonClient } from './client.ts';
-import { fleetNoticesTo, leftChangeTo } from './fleet-notices.ts';
+import { fleetNoticesTo } from './fleet-notices.ts';
 
 type WatchedSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'endpointGroups' | 'stateDir'>;
 
@@ -19,8 +17,8 @@ export interface FleetOptions {
   readonly logger: Logger;
   readonly prices: PriceSource;
   readonly onEvent: (event: FleetEvent) => void;
-  /** Where there are several: one watches, and what it sees is kept for all. */
-  readonly replicas: { readonly held: () => boolean; readonly history: () => HistoryStore } | undefined;
+  /** Whether there may be several: then one watches, and keeps the history. */
+  readonly isReplica: boolean;
 }
 
 export interface FleetWatching extends Fleet {
@@ -28,9 +26,8 @@ export interface FleetWatching extends Fleet {
   /** This replica is the one that watches now. */
   takeOver(): Promise<void>;
   /**
-   * Another is, as Redis says. While nobody can say who is, the one that was goes on, and for some seconds after: to look
-   * twice does no harm, and to look away leaves a hole. Of what it holds at the end, what it saw before the other began is
-   * kept.
+   * Another is, as Redis says. While Redis cannot say who is, the one that was goes on, and for some seconds after: to look
+   * twice does no harm, and to look away leaves a hole.
    */
   standDown(): Promise<void>;
   stop(): Promise<void>;
@@ -46,10 +43,10 @@ const LOOK_TIMEOUT_MS = 15_000;
 
 /** Where no endpoint is named, nothing of it is even loaded. */
 export function startFleet(options: FleetOptions): FleetWatching {
-  const { logger, replicas } = options;
+  const { logger, isReplica } = options;
   let settings = options.settings;
   /** Whether this replica watches, if there is anything to watch. */
-  let isOurs = replicas === undefined;
+  let isOurs = !isReplica;
   /** Monotonic ms; undefined: nobody else is said to. */
   let othersSince: number | undefined;
   let isStopping = false;
@@ -73,10 +70,14 @@ export function startFleet(options: FleetOptions): FleetWatching {
 
   async function begin(): Promise<void> {
     const { FleetWatch: Watch } = await import('../../fleet/watch.ts');
+    if (settings.stateDir === undefined)
+      logger.info(
+        'no PILOTLIGHT_STATE_DIR: the history of endpoints is kept in memory for a day, and ends with the process',
+      );
     const begun = new Watch({
       ...fleetSettings(settings),
       service: fleetService(options),
-      store: await openStore(options),
+      directory: settings.stateDir,
       onEvent: options.onEvent,
       notice: fleetNoticesTo(logger),
       clock: systemClock,
@@ -93,8 +94,8 @@ export function startFleet(options: FleetOptions): FleetWatching {
 
   void adjust();
   return {
-    view: () => watch?.view() ?? nothingSeen(options),
-    history: (query) => watch?.history(query) ?? sharedHistory(options, query),
+    view: () => watch?.view() ?? nothingSeen(settings, !isOurs && settings.endpoints.length > 0),
+    history: async (query) => (await watch?.history(query)) ?? [],
     apply(next) {
       settings = { ...next, stateDir: settings.stateDir };
       return adjust();
@@ -143,50 +144,7 @@ function fleetService({ client, prices }: FleetOptions): FleetService {
   };
 }
 
-async function openStore({ settings, logger, replicas }: FleetOptions): Promise<HistoryStore> {
-  if (replicas) return replicas.history();
-  const { stateDir: directory } = settings;
-  if (directory === undefined) {
-    logger.info(
-      'no PILOTLIGHT_STATE_DIR: the history of endpoints is kept in memory, and ends with the process',
-    );
-    const { MemoryHistory } = await import('../../fleet/history/places/memory-history.ts');
-    return new MemoryHistory();
-  }
-  const { SqliteHistory } = await import('../../fleet/history/places/sqlite-history.ts');
-  return new SqliteHistory({
-    directory,
-    now: Date.now,
-    onSetAside: (path, error) =>
-      logger.error(
-        { err: error, setAside: path },
-        'the history of endpoints could not be read: it is set aside, and begins anew',
-      ),
-    onHole: (endpoint, rows) =>
-      logger.warn({ endpoint, rows }, 'some rows of the history cannot be read: they are left out'),
-    onLeftChange: leftChangeTo(logger),
-  });
-}
-
-function nothingSeen({ settings, replicas }: FleetOptions): FleetView {
-  const history = replicas ? 'redis' : settings.stateDir === undefined ? 'memory' : 'disk';
-  return { endpoints: [], history, historyTrouble: undefined, samples: false };
-}
-
-/** For a replica that does not watch: what the one that does has kept. */
-async function sharedHistory(
-  { replicas }: FleetOptions,
-  query: HistoryQuery,
-): Promise<readonly HistoryRow[]> {
-  if (!replicas) return [];
-  const { History } = await import('../../fleet/history/history.ts');
-  const history = new History({
-    store: replicas.history(),
-    clock: systemClock,
-    lives: () => [],
-    onTrouble() {},
-    onStored() {},
-  });
-  await history.open();
-  return history.query(query);
+function nothingSeen({ stateDir }: WatchedSettings, isElsewhere: boolean): FleetView {
+  const history = stateDir === undefined ? 'memory' : 'disk';
+  return { endpoints: [], history, historyTrouble: undefined, samples: false, isElsewhere };
 }

@@ -1,223 +1,321 @@
 /**
- * The history of endpoints: takes what each look brings, folds it into minutes and hours, and answers what was when. It
- * never waits for where it is kept, and what cannot be stored just now is held, up to a bound, until it can be.
+ * The history of endpoints: takes what each look brings, and answers what was when. It is kept on disk for 40 days, or in
+ * memory for one. While the disk takes nothing, memory holds what is seen, and the disk gets it as soon as it can.
  */
+import { join } from 'node:path';
+import { setImmediate as othersTurn } from 'node:timers/promises';
+import { isUnreadable, NewerFile, setAside, UnreadableFile } from '../../storage/database-file.ts';
+import { openOnceFree } from '../../storage/open-once-free.ts';
+import { makePrivateFolder } from '../../storage/private-folder.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { FleetSample } from '../sample.ts';
-import type { LifeEvent, WorkerLife } from '../workers/lives.ts';
-import { afterSample, goneOn, startOf } from './after-sample.ts';
-import { fittingRows } from './fitting-rows.ts';
-import { folded, type StepRow } from './fold.ts';
-import { HeldWrites } from './held-writes.ts';
-import { openOnceFree } from './places/open-once-free.ts';
-import type { HistoryQuery, HistoryRow } from './row.ts';
-import {
-  NO_WRITE,
-  type EndpointState,
-  type HistoryStore,
-  type StoredEndpoint,
-  type StoredState,
-  type Write,
-} from './store.ts';
-import { Storing } from './storing.ts';
-import { tierOf, TIER_MS, type Tier } from './tiers.ts';
+import type { FleetNotice } from '../notices.ts';
+import type { FleetSample, Measure } from '../sample.ts';
+import type { WorkerLife } from '../workers/lives.ts';
+import type { StartTimes } from '../workers/trouble.ts';
+import type { Aggregate, HistoryQuery, HistoryRow } from './row.ts';
+import { NO_WRITE, SampleTable, type Kept, type Write } from './sample-table.ts';
+
+const FILE = 'fleet.sqlite';
+/** Between two tries to use a disk that failed, ms. */
+const TRY_AGAIN_MS = 5_000;
+/** Samples that are folded without a pause: some 5 ms of work. A row counts as a few. */
+const FOLDED_AT_ONCE = 10_000;
+const SAMPLES_FOR_A_ROW = 30;
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+/** Lengths that people can read on an axis. */
+const LENGTHS_MS = [
+  ...[1, 2, 5, 10, 15, 20, 30].map((minutes) => minutes * MINUTE_MS),
+  ...[1, 2, 3, 4, 6, 8, 12].map((hours) => hours * HOUR_MS),
+  ...[1, 2, 7, 14, 28].map((days) => days * 24 * HOUR_MS),
+];
 
 export interface HistoryOptions {
-  readonly store: HistoryStore;
+  /** STATE_DIR; made if it is missing. Undefined: memory alone. */
+  readonly directory: string | undefined;
   readonly clock: Clock;
-  /** All workers that are known, for a store that has lost what it had of them. */
-  readonly lives: () => Iterable<WorkerLife>;
-  /** Nothing can be stored any more, or something can again. */
-  readonly onTrouble: (error: unknown) => void;
-  readonly onStored: () => void;
+  /** As it is now, for a disk that has missed changes of it. */
+  readonly kept: () => Kept;
+  readonly notice: (notice: FleetNotice) => void;
 }
 
 /** What a look found, to be kept. */
 export interface LookRecord {
+  /** The label of the endpoint. */
   readonly label: string;
   readonly sample: FleetSample;
   readonly changed: readonly WorkerLife[];
+  /** Ids of workers that are forgotten. */
   readonly gone: readonly number[];
-  readonly events: readonly LifeEvent[];
+  /** If one more is known. */
+  readonly starts: StartTimes | undefined;
 }
 
 export class History {
   readonly #options: HistoryOptions;
-  readonly #states = new Map<string, EndpointState>();
+  readonly #path: string | undefined;
+  readonly #lastMs = new Map<string, number>();
   readonly #stopping = new AbortController();
-  #known: readonly StoredEndpoint[] | undefined;
-  readonly #held = new HeldWrites();
-  /** Something that was held is lost: what is stored of the workers is to be replaced. */
-  #isBehind = false;
-  /** What was stored before is part of what is known here. */
-  #hasLoaded = false;
+  #disk: SampleTable | undefined;
+  /** What the disk does not take, or all there is. */
+  #memory: SampleTable | undefined;
   #trouble: string | undefined;
-  readonly #storing: Storing;
+  #triedMs = -Infinity;
+  #takingOver: Promise<void> = Promise.resolve();
 
   constructor(options: HistoryOptions) {
     this.#options = options;
-    this.#storing = new Storing({
-      held: this.#held,
-      store: () => this.#store(),
-      onLost: () => (this.#isBehind = true),
-      clock: options.clock,
-    });
+    this.#path = options.directory === undefined ? undefined : join(options.directory, FILE);
   }
 
-  get kind(): HistoryStore['kind'] {
-    return this.#options.store.kind;
+  get kind(): 'disk' | 'memory' {
+    return this.#path === undefined ? 'memory' : 'disk';
   }
 
-  /** Why nothing is stored just now. */
+  /** Why the disk takes nothing just now; undefined if it does, or if none is wanted. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
 
-  /** What was stored before, or why there is none just now: then it is tried again with each look. */
-  async open(): Promise<StoredState | undefined> {
+  /** What a process before this one kept; undefined if there is no disk, or it cannot be used just now. */
+  async open(): Promise<Kept | undefined> {
+    if (this.#path === undefined) return undefined;
     try {
-      const { store, clock } = this.#options;
-      const stored = await openOnceFree(store, clock, this.#stopping.signal);
-      for (const state of stored.endpoints) this.#states.set(state.label, state);
-      this.#hasLoaded = true;
-      return stored;
+      const { clock } = this.#options;
+      this.#disk = await openOnceFree(() => this.#openDisk(), clock, this.#stopping.signal);
+      for (const [label, lastMs] of this.#disk.lastMs()) this.#lastMs.set(label, lastMs);
+      return this.#disk.kept();
     } catch (error) {
-      this.#isBehind = true;
       this.#fail(error);
       return undefined;
     }
   }
 
+  /** When the endpoint was seen last, Unix ms. */
   lastMs(label: string): number | undefined {
-    return this.#states.get(label)?.lastMs;
+    return this.#lastMs.get(label);
   }
 
-  record({ label, sample, changed, gone, events }: LookRecord): void {
-    const { state, closed, row } = afterSample(this.#states.get(label), label, sample);
-    this.#states.set(label, state);
-    this.#storing.add({
+  record({ label, sample, changed, gone, starts }: LookRecord): void {
+    this.#lastMs.set(label, sample.atMs);
+    this.#write({
       ...NO_WRITE,
-      label,
-      state,
-      rows: [row, ...closed],
+      sample: [label, sample],
       lives: changed,
       gone,
-      starts: events.flatMap((event) => startOf(event, label, sample.atMs) ?? []),
+      starts: new Map(starts && [[label, starts]]),
     });
   }
 
   /** Workers that are no longer anybody's. */
   recordGone(gone: readonly number[]): void {
-    if (gone.length > 0) this.#storing.add({ ...NO_WRITE, gone });
+    if (gone.length > 0) this.#write({ ...NO_WRITE, gone });
   }
 
-  recordKnown(known: readonly StoredEndpoint[]): void {
-    if (JSON.stringify(known) === JSON.stringify(this.#known)) return;
-    this.#known = known;
-    this.#storing.add({ ...NO_WRITE, known });
+  recordKnown(known: NonNullable<Kept['known']>): void {
+    this.#write({ ...NO_WRITE, known });
   }
 
+  /** In the shortest rows that are not too many. Others have their turn while it works. */
   async query({ endpoint, fromMs, toMs, maxRows }: HistoryQuery): Promise<readonly HistoryRow[]> {
-    const sinceMs = this.#states.get(endpoint)?.sinceMs ?? 0;
-    const nowMs = this.#options.clock.now();
-    const { keptMs } = this.#options.store;
-    return fittingRows({ fromMs, toMs, maxRows, sinceMs, nowMs, keptMs }, (tier, beginMs) =>
-      this.#rows(endpoint, tier, beginMs, toMs),
-    );
-  }
-
-  /** What can neither be stored now nor be given to another that stores is lost. */
-  async stop(): Promise<void> {
-    const { store, clock } = this.#options;
-    this.#stopping.abort(new Error('stopping'));
-    await this.#storing.stop();
     try {
-      if (store.add)
-        for (const [label, rows] of await this.#held.unstored(store))
-          await store.add(label, rows, clock.now());
+      const each = this.#tables.map((table) => table.each(endpoint, fromMs, toMs, maxRows));
+      const rows = each.flatMap((some) => some ?? []);
+      if (each.includes(undefined) || rows.length > maxRows)
+        return await this.#folded({ endpoint, fromMs, toMs, maxRows });
+      return rows.sort((a, b) => a.fromMs - b.fromMs);
     } catch (error) {
-      this.#fail(error);
+      // A damaged page shows only when it is read.
+      if (isUnreadable(error)) this.#fail(error);
+      throw error;
     }
-    store.close();
   }
 
-  async #rows(label: string, tier: Tier, fromMs: number, toMs: number): Promise<readonly StepRow[]> {
-    const { store, clock } = this.#options;
-    // What is on its way would be counted twice, or not at all.
-    await this.#storing.atRest();
-    const keptFromMs = clock.now() - store.keptMs[tier];
-    const later = [...this.#held.rowsOf(label), ...(this.#states.get(label)?.open ?? [])].filter(
-      (row) => tierOf(row) === tier && row.fromMs >= Math.max(fromMs, keptFromMs) && row.fromMs < toMs,
-    );
-    const stored = await store.read(label, tier, fromMs, toMs);
-    if (later.length === 0) return stored;
-    return tier === 'sample'
-      ? [...stored, ...later].sort((a, b) => a.fromMs - b.fromMs)
-      : folded([...stored, ...later], TIER_MS[tier]);
+  /** What the disk does not take now is lost. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('stopping'));
+    await this.#takingOver;
+    if (this.#trouble !== undefined) this.#mend();
+    for (const table of this.#tables) table.close();
+    this.#disk = undefined;
+    this.#memory = undefined;
   }
 
-  async #store(): Promise<boolean> {
-    const { store, clock } = this.#options;
+  get #tables(): readonly SampleTable[] {
+    return [this.#disk, this.#memory].filter((table) => table !== undefined);
+  }
+
+  async #folded({ endpoint, fromMs, toMs, maxRows }: HistoryQuery): Promise<readonly HistoryRow[]> {
+    const startOf = (atMs: number, lengthMs: number): number => Math.floor(atMs / lengthMs) * lengthMs;
+    // The stretch that has the first moment is answered as a whole.
+    const spanOf = (lengthMs: number) => this.#span(endpoint, startOf(fromMs, lengthMs), toMs);
+    const fits = (lengthMs: number): boolean => {
+      const [firstMs = 0, lastMs = 0] = spanOf(lengthMs) ?? [];
+      return (startOf(lastMs, lengthMs) - startOf(firstMs, lengthMs)) / lengthMs < maxRows;
+    };
+    const lengthMs = LENGTHS_MS.find(fits) ?? LENGTHS_MS.at(-1) ?? MINUTE_MS;
+    const rows: HistoryRow[] = [];
+    let work = 0;
+    // From one sample to the stretch after it, so that a hole costs nothing.
+    for (let atMs = spanOf(lengthMs)?.[0]; atMs !== undefined;) {
+      const beginMs = startOf(atMs, lengthMs);
+      const endMs = Math.min(beginMs + lengthMs, toMs);
+      const parts = this.#tables.flatMap((table) => table.folded(endpoint, beginMs, endMs) ?? []);
+      if (parts.length > 0) rows.push({ ...parts.reduce(both), lengthMs });
+      atMs = this.#span(endpoint, beginMs + lengthMs, toMs)?.[0];
+      work += SAMPLES_FOR_A_ROW + (rows.at(-1)?.samples ?? 0);
+      if (work < FOLDED_AT_ONCE) continue;
+      work = 0;
+      await othersTurn();
+    }
+    return rows;
+  }
+
+  #span(label: string, fromMs: number, toMs: number): readonly [number, number] | undefined {
+    const spans = this.#tables.flatMap((table) => [table.span(label, fromMs, toMs) ?? []].flat());
+    return spans.length === 0 ? undefined : [Math.min(...spans), Math.max(...spans)];
+  }
+
+  #write(write: Write): void {
+    const nowMs = this.#options.clock.now();
+    if (this.#isDiskUsable(nowMs) && this.#disk) {
+      try {
+        this.#disk.write(write, nowMs);
+        return;
+      } catch (error) {
+        this.#fail(error);
+      }
+    }
+    // Of all else the disk gets what it has become.
+    if (write.sample === undefined) return;
+    this.#memory ??= new SampleTable();
+    this.#memory.write({ ...NO_WRITE, sample: write.sample }, nowMs);
+  }
+
+  #isDiskUsable(nowMs: number): boolean {
+    if (this.#path === undefined) return false;
+    // SQLite goes on with a file that was removed, and what it writes there is lost.
+    if (this.#disk?.isInPlace() === false) {
+      this.#closeDisk();
+      this.#fail(new UnreadableFile(`${this.#path} is gone, or another file`));
+    }
+    if (this.#trouble === undefined) return true;
+    return Math.abs(nowMs - this.#triedMs) >= TRY_AGAIN_MS && this.#mend();
+  }
+
+  /** Gives the disk what it has missed. @returns Whether it took all of that. */
+  #mend(): boolean {
     try {
-      if (!store.isOpen) await this.#adopt(await store.open());
-      const isBehind = this.#isBehind;
-      const first = isBehind ? [this.#everything()] : [];
-      await store.write([...first, ...this.#held.batch], clock.now());
-      if (isBehind) this.#isBehind = false;
-      if (this.#trouble !== undefined) this.#options.onStored();
-      this.#trouble = undefined;
-      return true;
+      this.#disk ??= this.#openDisk();
+      if (this.#memory) this.#disk.takeFrom(this.#memory);
+      const { clock, kept } = this.#options;
+      this.#disk.write({ ...NO_WRITE, ...kept(), gone: 'all' }, clock.now());
     } catch (error) {
-      this.#isBehind ||= !store.isOpen;
       this.#fail(error);
       return false;
     }
+    this.#memory?.close();
+    this.#memory = undefined;
+    this.#trouble = undefined;
+    this.#options.notice({ kind: 'history stored again' });
+    return true;
   }
 
-  /** Of workers and endpoints, as they are now: later ones of what is held say the same again. */
-  #everything(): Write {
-    return { ...NO_WRITE, gone: 'all', lives: [...this.#options.lives()], known: this.#known };
-  }
-
-  /** What was stored before is gone on from, or what is known here is stored in its place. */
-  async #adopt(stored: StoredState): Promise<void> {
-    this.#isBehind = true;
-    if (stored.isOthers) await this.#giveWay();
-    for (const state of stored.endpoints) {
-      const own = this.#states.get(state.label);
-      this.#states.set(state.label, own ? goneOn(state, own) : state);
-      if (own) this.#close(state);
+  /** @throws FileInUse, NewerFile, or what the file system says. */
+  #openDisk(): SampleTable {
+    const { directory = '', notice } = this.#options;
+    makePrivateFolder(directory);
+    const open = (): SampleTable => {
+      const disk = new SampleTable(this.#path);
+      try {
+        for (const change of disk.takeLeftChanges()) notice({ kind: 'change left', change });
+        // What cannot be read is set aside now, and not at the first look.
+        disk.kept();
+        this.#takingOver = this.#takeOver(disk);
+        return disk;
+      } catch (error) {
+        disk.close();
+        throw error;
+      }
+    };
+    try {
+      return open();
+    } catch (error) {
+      if (!isDamaged(error)) throw error;
+      this.#setAside(error);
+      return open();
     }
-    this.#hasLoaded = true;
   }
 
-  /** Another has looked meanwhile: what it stored is gone on from, with what was seen here before it began. */
-  async #giveWay(): Promise<void> {
-    const { store } = this.#options;
-    const unstoredRows = await this.#held.unstored(store);
-    this.#held.replaceWith(Array.from(unstoredRows, ([label, rows]) => ({ ...NO_WRITE, label, rows })));
-    this.#states.clear();
+  /** Rows of version 0.1, in steps: forty days of twenty endpoints take some 20 s of CPU time. */
+  async #takeOver(disk: SampleTable): Promise<void> {
+    try {
+      do await othersTurn();
+      while (!this.#stopping.signal.aborted && this.#disk === disk && disk.takeEarlierRows());
+    } catch (error) {
+      this.#fail(error);
+      // It goes on when the disk is opened again.
+      this.#closeDisk();
+    }
   }
 
-  /**
-   * What is stored as open has no end of its own any more, and becomes rows; but for a stretch that this process went on
-   * with, and has the whole of.
-   */
-  #close(stored: EndpointState): void {
-    const state = this.#states.get(stored.label);
-    const held = this.#held.rowsOf(stored.label);
-    const isOurs = (row: StepRow): boolean =>
-      this.#hasLoaded &&
-      [...(state?.open ?? []), ...held].some(
-        ({ lengthMs, fromMs }) => lengthMs === row.lengthMs && fromMs === row.fromMs,
-      );
-    const rows = stored.open.filter((row) => !isOurs(row));
-    this.#held.add({ ...NO_WRITE, label: stored.label, state, rows });
+  #closeDisk(): void {
+    this.#disk?.close();
+    this.#disk = undefined;
   }
 
+  #setAside(error: unknown): void {
+    const path = this.#path ?? '';
+    this.#closeDisk();
+    this.#options.notice({
+      kind: 'history set aside',
+      path: setAside(path, error, this.#options.clock.now()),
+      error,
+    });
+  }
+
+  /** Says so when it begins. */
   #fail(error: unknown): void {
-    const words = error instanceof Error ? error.message : String(error);
-    if (this.#trouble === undefined) this.#options.onTrouble(error);
-    this.#trouble = words;
+    let why = error;
+    try {
+      if (this.#disk && isDamaged(error)) this.#setAside(error);
+    } catch (another) {
+      why = another;
+    }
+    this.#triedMs = this.#options.clock.now();
+    const isNew = this.#trouble === undefined;
+    this.#trouble = why instanceof Error ? why.message : String(why);
+    if (isNew) this.#options.notice({ kind: 'history not stored', error: why });
   }
+}
+
+/** A file of a newer version is whole, and left alone. */
+function isDamaged(error: unknown): boolean {
+  return isUnreadable(error) && !(error instanceof NewerFile);
+}
+
+/** Of one stretch: what the disk has, and what memory holds. */
+function both(a: HistoryRow, b: HistoryRow): HistoryRow {
+  const samples = a.samples + b.samples;
+  const added = (one: Aggregate | undefined, other: Aggregate | undefined): Aggregate => ({
+    count: (one?.count ?? 0) + (other?.count ?? 0),
+    sum: (one?.sum ?? 0) + (other?.sum ?? 0),
+    peak: Math.max(one?.peak ?? 0, other?.peak ?? 0),
+  });
+  const names = Object.keys(a.measures) as Measure[];
+  const statuses = new Set([...Object.keys(a.workers), ...Object.keys(b.workers)]);
+  return {
+    ...a,
+    samples,
+    measures: Object.fromEntries(
+      names.map((name) => [name, added(a.measures[name], b.measures[name])]),
+    ) as HistoryRow['measures'],
+    workers: Object.fromEntries(
+      Array.from(statuses, (status) => [
+        status,
+        { ...added(a.workers[status], b.workers[status]), count: samples },
+      ]),
+    ),
+  };
 }

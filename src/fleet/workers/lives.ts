@@ -51,8 +51,6 @@ export type LifeEvent =
       readonly workerId: number;
       readonly from: Origin;
       readonly seconds: number;
-      /** What its own benchmark found, units a second. */
-      readonly perf: number | undefined;
     }
   | { readonly kind: 'failed'; readonly workerId: number };
 
@@ -168,14 +166,14 @@ function eventsOf(
   // One that has failed before anybody looked may have done so days ago.
   if (status === 'error') return before || isDense ? [{ kind: 'failed', workerId: after.id }] : [];
   if (before === undefined || phaseOf(status) !== 'ready' || !isDense) return [];
-  const { id: workerId, perf } = after;
+  const workerId = after.id;
   const { start } = before;
   if (start?.timed) {
-    return [{ kind: 'started', workerId, from: start.from, seconds: (atMs - start.sinceMs) / 1000, perf }];
+    return [{ kind: 'started', workerId, from: start.from, seconds: (atMs - start.sinceMs) / 1000 }];
   }
   if (start || phaseOf(presentStatus(before)) !== 'cold' || before.missed > 0) return [];
   // It was cold at the last look and is ready at this one: it took between nothing and all of the time between.
-  return [{ kind: 'started', workerId, from: 'cold', seconds: (atMs - previousMs) / 2000, perf }];
+  return [{ kind: 'started', workerId, from: 'cold', seconds: (atMs - previousMs) / 2000 }];
 }
 
 /** Before a worker has been ready, what it says of itself is a guess. */

@@ -26,6 +26,7 @@ const FORMAT: DatabaseFormat = {
   // Version 1 had windows of lines only: they are read as they are, and packed when they are next written.
   upgrades: { 1: WINDOW_BLOCKS },
   synchronous: 'FULL',
+  isChecked: true,
 };
 
 export class SpoolFile {

@@ -109,6 +109,7 @@ test('without ENDPOINTS nothing is asked and nothing is kept', async () => {
     history: 'disk',
     historyTrouble: undefined,
     samples: false,
+    isElsewhere: false,
   });
   expect(await historyOf(daemon)).toEqual([]);
   expect(emulator.journal.count({ operation: 'endpointGroups.list' })).toBe(0);

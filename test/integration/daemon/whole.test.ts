@@ -250,7 +250,7 @@ describeWithRedis('one of several', () => {
   test('follows and watches where it holds the lease, and gives it back at its end', async () => {
     const first = await startHolder();
     const { id } = first.daemon.status().replica;
-    expect(first.daemon.fleet.view().history).toBe('redis');
+    expect(first.daemon.fleet.view()).toMatchObject({ history: 'memory', samples: true, isElsewhere: false });
     expect(first.said('this replica follows the logs now')).toMatchObject([
       { level: 'info', replica: id, waitingRecords: 0 },
     ]);

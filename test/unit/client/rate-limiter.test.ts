@@ -433,6 +433,25 @@ describe('the daemon', () => {
     expect(grantOf(key.limiter, LOGS, 62_100)).toBeDefined();
   });
 
+  test('keeps the spacing of the key, once it is found', () => {
+    const key = new Key();
+    const question = key.limiter.sent(WORKERS, 0, 'question');
+    key.refused(HEARTBEAT, 0, { retryAfterMs: 1_000 });
+    key.limiter.settled(question, { throttled: true, retryAfterMs: 1_000 }, LATENCY);
+    key.proven(HEARTBEAT, { retryAfterMs: 1_000 }, 5).accepted(HEARTBEAT, 60_000);
+    expect(opens(key.limiter, LOGS, 60_100)).toBe(61_020);
+  });
+
+  test('goes after a heartbeat that was refused, whatever bucket refused it', () => {
+    const key = new Key();
+    key.refused(HEARTBEAT, 0, { retryAfterMs: 1_000 });
+    expect(opens(key.limiter, LOGS, 30_000)).toBe(30_100);
+    key.accepted(HEARTBEAT, 31_000);
+    expect(opens(key.limiter, LOGS, 31_020)).toBe(-Infinity);
+    key.refused(HEARTBEAT, 40_000, { retryAfterMs: 1_000 });
+    expect(opens(key.limiter, LOGS, 40_020 + 60_000)).toBe(-Infinity);
+  });
+
   test('asks for nothing that is closed', () => {
     const key = new Key();
     key.refused(LOGS, 0, { retryAfterMs: 9_000 });

@@ -2,9 +2,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Worker } from '../../../src/contract/operations/serverless/workers.ts';
 import type { ListedEndpoint } from '../../../src/fleet/discovery/knowledge.ts';
-import { MemoryHistory } from '../../../src/fleet/history/places/memory-history.ts';
-import { SqliteHistory } from '../../../src/fleet/history/places/sqlite-history.ts';
-import type { HistoryStore } from '../../../src/fleet/history/store.ts';
 import type { FleetNotice } from '../../../src/fleet/notices.ts';
 import type { FleetEvent } from '../../../src/fleet/view.ts';
 import { FleetWatch, type FleetWatchOptions } from '../../../src/fleet/watch.ts';
@@ -38,10 +35,7 @@ class World {
     this.clock = clock;
   }
 
-  async start(
-    options: Partial<FleetWatchOptions> = {},
-    store: HistoryStore = new MemoryHistory(),
-  ): Promise<this> {
+  async start(options: Partial<FleetWatchOptions> = {}): Promise<this> {
     this.watch = new FleetWatch({
       wanted: [{ by: 'all' }],
       intervalMs: 15 * SECOND,
@@ -57,7 +51,7 @@ class World {
         },
         prices: { known: () => this.prices, refresh: (isLacking) => this.lacking.push(isLacking) },
       },
-      store,
+      directory: undefined,
       onEvent: (event) => this.events.push(event),
       notice: (notice) => this.notices.push(notice),
       clock: this.clock,
@@ -482,20 +476,12 @@ describe('endpoints', () => {
   });
 });
 
-const openDisk = (directory: string) =>
-  new SqliteHistory({
-    directory,
-    now: () => 0,
-    onSetAside: () => expect.unreachable(),
-    onHole: () => expect.unreachable(),
-  });
-
 describe('the next process', () => {
   test('knows the endpoints, goes on with the lives of workers, and looks soon', async () => {
     using folder = temporaryFolder();
     const first = new World();
     first.workers = () => [idle(1, { status: 'loading' }), idle(2)];
-    await first.start({}, openDisk(folder.path));
+    await first.start({ directory: folder.path });
     await first.pass(16);
     first.workers = () => [idle(1, { status: 'loading' }), idle(2), idle(3, { status: 'loading' })];
     await first.pass(15);
@@ -507,7 +493,7 @@ describe('the next process', () => {
     second.endpoints = () => Promise.reject(new Error('away'));
     second.workers = () => [idle(1), idle(2, { status: 'error' }), idle(3)];
     await second.pass(5);
-    await second.start({}, openDisk(folder.path));
+    await second.start({ directory: folder.path });
     expect(second.one().sampledAtMs).toBeLessThan(second.clock.now());
     await second.pass(3);
     expect(second.asked).toHaveLength(1);

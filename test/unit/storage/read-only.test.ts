@@ -14,6 +14,7 @@ const FORMAT: DatabaseFormat = {
   schema: 'CREATE TABLE line (text TEXT) STRICT;',
   upgrades: {},
   synchronous: 'NORMAL',
+  isChecked: true,
 };
 
 describeWith(

@@ -36,7 +36,7 @@ const row = z.object({
 
 const endpoint = z.object({
   endpoint_group: z.string().describe('As metrics and status name it'),
-  endpoint_id: count.nullable().describe('Null from a replica that does not look at it'),
+  endpoint_id: count,
   measured: z
     .object({
       performance: z.array(z.number()).describe('Of each worker that there is, units a second'),
@@ -44,8 +44,7 @@ const endpoint = z.object({
         .object({ new: z.array(z.number()), cold: z.array(z.number()) })
         .describe('How long the last starts took, from nothing and from stopped'),
     })
-    .nullable()
-    .describe('What is known of single workers; null from a replica that does not look at it'),
+    .describe('What is known of single workers'),
   rows: z.array(row).describe('Oldest first'),
 });
 
@@ -53,7 +52,7 @@ export const fleetHistorySchema = z.object({ from: time, to: time, endpoints: z.
 
 export type FleetHistory = z.infer<typeof fleetHistorySchema>;
 type FleetHistoryRow = z.infer<typeof row>;
-type MeasuredWorkers = NonNullable<z.infer<typeof endpoint>['measured']>;
+type MeasuredWorkers = z.infer<typeof endpoint>['measured'];
 
 /** The published JSON Schema: served at /api/fleet/schema, and in the tree as deploy/fleet.schema.json. */
 export function fleetJsonSchema(): Record<string, unknown> {

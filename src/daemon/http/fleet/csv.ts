@@ -26,7 +26,7 @@ export function fleetCsv({ endpoints }: FleetHistory): string {
   const lines = endpoints.flatMap(({ endpoint_group, endpoint_id, rows }) =>
     rows.map((row) => [
       textField(endpoint_group),
-      endpoint_id ?? '',
+      endpoint_id,
       new Date(row.from * 1000).toISOString(),
       row.length_seconds,
       row.samples,

@@ -22,8 +22,8 @@ export interface QueryProblem {
 }
 
 export interface QueryContext {
-  /** Those that are known, by their labels; undefined where another replica knows them, and any name may be one. */
-  readonly endpoints: readonly string[] | undefined;
+  /** Those that are known, by their labels. */
+  readonly endpoints: readonly string[];
   /** Unix milliseconds. */
   readonly nowMs: number;
 }
@@ -70,7 +70,7 @@ export function readFleetQuery(
   for (const field of new Set(query.keys()))
     if (!FIELDS.some((known) => known === field)) wrong(field, query.get(field) ?? '', FIELDS.join(', '));
   const endpoint = one('endpoint');
-  if (endpoint !== undefined && endpoints?.includes(endpoint) === false)
+  if (endpoint !== undefined && !endpoints.includes(endpoint))
     wrong('endpoint', endpoint, knownInWords(endpoints));
   const fromMs = time('from', DEFAULT_FROM);
   const toMs = time('to', 'now');
@@ -85,7 +85,7 @@ export function readFleetQuery(
   if (formatText !== undefined && format === undefined) wrong('format', formatText, FORMATS.join(', '));
 
   if (problems.length > 0 || fromMs === undefined || toMs === undefined) return { problems };
-  const wanted = endpoint === undefined ? (endpoints ?? []) : [endpoint];
+  const wanted = endpoint === undefined ? endpoints : [endpoint];
   const share = Math.max(LEAST_ROWS, Math.floor(MOST_ROWS_IN_ALL / Math.max(1, wanted.length)));
   return { endpoints: wanted, fromMs, toMs, rows: Math.min(rows, share), format };
 }

@@ -1,38 +1,40 @@
 /** /api/fleet: what was recorded of the endpoints, as JSON or CSV. */
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Fleet } from '../../../fleet/view.ts';
-import { RedisAway, RedisSilent } from '../../replicas/redis.ts';
 import { json, type Reply, type RouteRequest, type Routes } from '../reply.ts';
 import { fleetJsonSchema, fleetRow, measuredWorkers, type FleetHistory } from './answer.ts';
 import { fleetCsv } from './csv.ts';
 import { readFleetQuery, type QueryProblem } from './query.ts';
 
+const ELSEWHERE =
+  'another replica watches the endpoints and keeps their history: ask the one whose /api/status says "samples": true';
+
 export function fleetRoutes(fleet: Fleet): Routes {
   return {
-    'GET /api/fleet': (request) => answer(fleet, request).catch(redisAway),
+    'GET /api/fleet': (request) => answer(fleet, request),
     'GET /api/fleet/schema': () => ({ ...json(200, fleetJsonSchema()), type: 'application/schema+json' }),
   };
 }
 
 async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<Reply> {
-  const { endpoints: known, history } = fleet.view();
-  const isShared = history === 'redis';
+  const { endpoints: known, isElsewhere } = fleet.view();
+  if (isElsewhere) return json(503, { error: 'another_replica', msg: ELSEWHERE });
   const read = readFleetQuery(query, {
-    endpoints: isShared && known.length === 0 ? undefined : known.map(({ endpoint }) => endpoint),
+    endpoints: known.map(({ endpoint }) => endpoint),
     nowMs: Date.now(),
   });
   if ('problems' in read) return refused(read.problems);
   const { fromMs, toMs, rows: maxRows, format } = read;
   const endpoints: FleetHistory['endpoints'] = [];
   // One after the other: the rows of one are gone before those of the next are read, and others have their turn between.
-  for (const endpoint of read.endpoints) {
+  for (const { endpoint, id, measured } of known) {
+    if (!read.endpoints.includes(endpoint)) continue;
     await othersTurn();
     const rows = await fleet.history({ endpoint, fromMs, toMs, maxRows });
-    const seen = known.find((each) => each.endpoint === endpoint);
     endpoints.push({
       endpoint_group: endpoint,
-      endpoint_id: seen?.id ?? null,
-      measured: seen ? measuredWorkers(seen.measured) : null,
+      endpoint_id: id,
+      measured: measuredWorkers(measured),
       rows: rows.map((row) => fleetRow(row)),
     });
   }
@@ -40,13 +42,6 @@ async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<R
   const isCsv = (format ?? preferred(headers.accept)) === 'csv';
   const reply: Reply = isCsv ? { status: 200, type: 'text/csv', body: fleetCsv(found) } : json(200, found);
   return { ...reply, headers: { vary: 'accept' } };
-}
-
-/** @throws What it is not about. */
-function redisAway(error: unknown): Reply {
-  if (!(error instanceof RedisAway || error instanceof RedisSilent)) throw error;
-  const msg = `Redis is away, and the history of endpoints is kept in it: ${error.message}`;
-  return json(503, { error: 'redis_away', msg });
 }
 
 function preferred(accept = ''): 'csv' | 'json' {

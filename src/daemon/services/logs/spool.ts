@@ -1,17 +1,11 @@
 /** The spool that the settings ask for: on disk, in memory, or in memory until the disk can be used. */
-import { setTimeout as delay } from 'node:timers/promises';
-import { FileInUse } from '../../../storage/database-file.ts';
+import { openOnceFree } from '../../../storage/open-once-free.ts';
 import { systemClock } from '../../../time/clock.ts';
 import type { LogEvent } from '../../../logs/events.ts';
 import { FallbackSpool } from '../../../logs/spool/fallback-spool.ts';
 import { MemorySpool } from '../../../logs/spool/memory-spool.ts';
 import { epochOfNow, type Spool } from '../../../logs/spool/spool.ts';
-import {
-  mayHaveSpool,
-  sqliteSpools,
-  type OpenSqliteSpool,
-  type SqliteSpool,
-} from '../../../logs/spool/sqlite-spool.ts';
+import { mayHaveSpool, sqliteSpools } from '../../../logs/spool/sqlite-spool.ts';
 
 export interface LogSpoolOptions {
   /** STATE_DIR. */
@@ -32,9 +26,6 @@ export interface OpenedSpool {
 
 /** Between two tries to use the disk, ms. */
 const TRY_AGAIN_MS = 5_000;
-/** How long to wait for another process that has the spool open, ms: the daemon before this one may still end. */
-const IN_USE_MS = 5_000;
-const IN_USE_LOOK_MS = 200;
 
 /** Never rejects. */
 export async function openLogSpool({
@@ -49,21 +40,11 @@ export async function openLogSpool({
   }
   const open = await sqliteSpools({ directory, sinks, clock: systemClock, observe });
   const isKnown = mayHaveSpool(directory);
-  const first = await openOnceFree(open).then(
+  const first = await openOnceFree(open, systemClock, new AbortController().signal).then(
     (opened) => ({ opened }),
     (error: unknown) => ({ error }),
   );
   const spool = new FallbackSpool({ sinks, open, isKnown, clock: systemClock, observe }, first);
   const tries = setInterval(() => spool.look(), TRY_AGAIN_MS);
   return { spool, durable: () => spool.durable, release: () => clearInterval(tries) };
-}
-
-async function openOnceFree(open: OpenSqliteSpool): Promise<SqliteSpool> {
-  for (const deadline = performance.now() + IN_USE_MS; ; await delay(IN_USE_LOOK_MS)) {
-    try {
-      return open();
-    } catch (error) {
-      if (!(error instanceof FileInUse) || performance.now() > deadline) throw error;
-    }
-  }
 }

@@ -25,7 +25,14 @@ function seen(endpoints: readonly Partial<EndpointView>[], budgetPerHour?: numbe
     history: {
       from: NOW - 3600,
       to: NOW,
-      endpoints: [{ endpoint_group: 'chat', endpoint_id: 31, measured: null, rows }],
+      endpoints: [
+        {
+          endpoint_group: 'chat',
+          endpoint_id: 31,
+          measured: { performance: [], start_seconds: { new: [], cold: [] } },
+          rows,
+        },
+      ],
     },
     none: '',
     now: NOW,
@@ -126,7 +133,8 @@ test('columns go by their rank, and a long name gives way first', () => {
     { endpoint: 'x'.repeat(40), sample: sampleAt(NOW * 1000, {}, { idle: 1 }), sampledAtMs: NOW * 1000 },
   ]);
   const within = (columns: number) => fleetTable({ ...long, history: undefined }, { ...PLAIN, columns });
-  const full = 'STATE   LOAD / READY  USE               WORKERS          SPEND/H  REQS  LOAD, LAST HOUR  SEEN';
+  const full =
+    'STATE   LOAD / READY  USE               WORKERS          SPEND/H  REQS  LOAD, LAST HOUR  SEEN';
   expect(within(200)[0]).toBe(`${'ENDPOINT'.padEnd(32)}  ${full}`);
   expect(within(60)[0]).toMatch(/^ENDPOINT {2}/);
   expect(within(12).slice(0, 2)).toEqual(['ENDPOINT', 'xxxxxxxxxxx…']);

@@ -29,7 +29,7 @@ async function complete(id: OperationId, input: Record<string, unknown>, answers
     err: (text: string) => said.push(text),
     ask: answers && ((question: string) => (asked.push(question), Promise.resolve(left.shift() ?? ''))),
   } as unknown as Console;
-  const completed = await completeInput(operationOf(id), input, client, console, signal);
+  const completed = await completeInput(operationOf(id), input, { client, console, signal });
   return { completed, asked, said, calls: transport.calls.map((call) => call.replace('/api/v0/tfa/', '')) };
 }
 

@@ -1,6 +1,6 @@
 import { pino, type Logger } from 'pino';
 import { expect, test } from 'vitest';
-import { fleetNoticesTo, leftChangeTo } from '../../../../src/daemon/services/fleet-notices.ts';
+import { fleetNoticesTo } from '../../../../src/daemon/services/fleet-notices.ts';
 import type { FleetNotice } from '../../../../src/fleet/notices.ts';
 import { NewerFile } from '../../../../src/storage/database-file.ts';
 
@@ -42,8 +42,8 @@ test.each<[FleetNotice, object]>([
     { level: 'warn', err, failures: 1, msg: 'the endpoints could not be listed; it is tried again' },
   ],
   [
-    { kind: 'endpoints not listed', error, failures: 2 },
-    { level: 'debug', err, failures: 2, msg: 'the endpoints could not be listed; it is tried again' },
+    { kind: 'endpoints not listed', error, failures: 3 },
+    { level: 'debug', err, failures: 3, msg: 'the endpoints could not be listed; it is tried again' },
   ],
   [
     { kind: 'endpoints listed again', failures: 3 },
@@ -68,12 +68,12 @@ test.each<[FleetNotice, object]>([
     },
   ],
   [
-    { kind: 'look failed', endpoint: 'chat', error, failures: 2 },
+    { kind: 'look failed', endpoint: 'chat', error, failures: 3 },
     {
       level: 'debug',
       endpoint: 'chat',
       err,
-      failures: 2,
+      failures: 3,
       msg: 'the workers of an endpoint could not be looked at; that sample is missing',
     },
   ],
@@ -91,7 +91,7 @@ test.each<[FleetNotice, object]>([
     {
       level: 'error',
       err,
-      msg: 'the history of endpoints cannot be stored; the last minutes of it are held, and it is tried again',
+      msg: 'the history of endpoints cannot be stored; memory holds the last day, and storing is retried',
     },
   ],
   [
@@ -99,7 +99,16 @@ test.each<[FleetNotice, object]>([
     {
       level: 'error',
       err: expect.objectContaining({ code: 'newer_file' }),
-      msg: 'the history of endpoints is of a newer Pilotlight: it is left as it is, and nothing is added to it',
+      msg: 'the history of endpoints is of a newer Pilotlight: its file is left as it is, and memory holds the last day',
+    },
+  ],
+  [
+    { kind: 'history set aside', path: '/state/fleet.sqlite.corrupt', error },
+    {
+      level: 'error',
+      err,
+      setAside: '/state/fleet.sqlite.corrupt',
+      msg: 'the history of endpoints could not be read: its file was renamed, and a new one begins',
     },
   ],
   [{ kind: 'history stored again' }, { level: 'info', msg: 'the history of endpoints can be stored again' }],
@@ -111,15 +120,15 @@ test.each([
   [{ cold_workers: 5 }, { cold_workers: 4 }, /to undo it, set the old values by hand$/],
   [null, null, /cannot be read: compare them with what they should be$/],
 ])('a change that an earlier version left is one line of the log: %j', (oldValues, newValues, words) => {
-  expect(lineOf((logger) => leftChangeTo(logger)?.({ endpoint: 'chat', oldValues, newValues }))).toEqual({
+  expect(
+    lineOf((logger) =>
+      fleetNoticesTo(logger)({ kind: 'change left', change: { endpoint: 'chat', oldValues, newValues } }),
+    ),
+  ).toEqual({
     level: 'warn',
     endpoint: 'chat',
     oldValues,
     newValues,
     msg: expect.stringMatching(words),
   });
-});
-
-test('nobody is told of such a change where no warning is logged', () => {
-  expect(leftChangeTo(pino({ level: 'error' }))).toBeUndefined();
 });

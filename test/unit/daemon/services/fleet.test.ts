@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startFleet, type FleetOptions, type FleetWatching } from '../../../../src/daemon/services/fleet.ts';
-import { MemoryHistory } from '../../../../src/fleet/history/places/memory-history.ts';
 import { settingsOf } from '../../../support/settings.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 
@@ -37,7 +36,7 @@ function start(more: Readonly<Record<string, string>>, options: Partial<FleetOpt
     logger,
     prices: { known: () => new Map(), refresh() {} },
     onEvent() {},
-    replicas: undefined,
+    isReplica: false,
     ...options,
   });
   return fleet;
@@ -54,6 +53,7 @@ describe('alone', () => {
       history: 'memory',
       historyTrouble: undefined,
       samples: false,
+      isElsewhere: false,
     });
     expect(await own.history({ endpoint: 'chat', fromMs: 0, toMs: 1, maxRows: 5 })).toEqual([]);
     expect(asked).toEqual([]);
@@ -65,7 +65,7 @@ describe('alone', () => {
     expect(asked[0]).toBe('list, repeated: false');
     expect(fleet?.view()).toMatchObject({ history: 'memory', samples: true });
     expect(lines.map(({ msg }) => msg)).toContain(
-      'no PILOTLIGHT_STATE_DIR: the history of endpoints is kept in memory, and ends with the process',
+      'no PILOTLIGHT_STATE_DIR: the history of endpoints is kept in memory for a day, and ends with the process',
     );
   });
 
@@ -87,7 +87,7 @@ describe('alone', () => {
     expect(lines).toContainEqual(
       expect.objectContaining({
         setAside: path,
-        msg: 'the history of endpoints could not be read: it is set aside, and begins anew',
+        msg: 'the history of endpoints could not be read: its file was renamed, and a new one begins',
       }),
     );
   });
@@ -112,24 +112,23 @@ describe('alone', () => {
 });
 
 describe('one of several replicas', () => {
-  const replicas = { held: () => true, history: () => new MemoryHistory() };
-
   test('watches once it has taken over', async () => {
-    const own = start(WATCHING, { replicas });
+    const own = start(WATCHING, { isReplica: true });
     await own.apply(settingsOf(WATCHING));
     expect(own.view()).toEqual({
       endpoints: [],
-      history: 'redis',
+      history: 'memory',
       historyTrouble: undefined,
       samples: false,
+      isElsewhere: true,
     });
     await own.takeOver();
-    expect(own.view().samples).toBe(true);
+    expect(own.view()).toMatchObject({ samples: true, isElsewhere: false });
   });
 
   test('goes on for eight seconds after another was said to be the one, and no longer', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
-    const own = start(WATCHING, { replicas });
+    const own = start(WATCHING, { isReplica: true });
     await own.takeOver();
     const samplesAfter = async (ms: number): Promise<boolean> => {
       vi.advanceTimersByTime(ms);
@@ -147,16 +146,10 @@ describe('one of several replicas', () => {
     expect(await samplesAfter(1)).toBe(false);
   });
 
-  test('reads what the one that watches has kept', async () => {
-    let opened = 0;
-    const store = Object.assign(new MemoryHistory(), {
-      read: async () => {
-        opened += 1;
-        return [];
-      },
-    });
-    const own = start(WATCHING, { replicas: { ...replicas, history: () => store } });
-    expect(await own.history({ endpoint: 'chat', fromMs: 0, toMs: 1, maxRows: 5 })).toEqual([]);
-    expect(opened).toBeGreaterThan(0);
+  test('has no history of what another watches, and names no other where nothing is watched', async () => {
+    const own = start(WATCHING, { isReplica: true });
+    expect(await own.history({ endpoint: 'chat', fromMs: 0, toMs: 1, maxRows: 16 })).toEqual([]);
+    await own.apply(settingsOf());
+    expect(own.view().isElsewhere).toBe(false);
   });
 });

@@ -3,9 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as fc from '../../../support/fast-check.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { folded, stretchOf } from '../../../../src/fleet/history/fold.ts';
-import { SqliteHistory } from '../../../../src/fleet/history/places/sqlite-history.ts';
 import { childBundle } from '../../../support/child-bundle.ts';
+import { Keeper } from '../../../support/kept-history.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const CHILD = new URL('../../../support/fleet-crash-child.ts', import.meta.url);
@@ -26,20 +25,14 @@ async function live(directory: string, statement: number, when: string, beginMs:
 }
 
 async function stored(directory: string) {
-  const file = new SqliteHistory({
-    directory,
-    now: () => 0,
-    onSetAside: () => expect.unreachable(),
-    onHole: () => expect.unreachable(),
-  });
-  const state = await file.open();
-  const [samples, minutes, hours] = [
-    await file.read('chat', 'sample', 0, Infinity),
-    await file.read('chat', 'minute', 0, Infinity),
-    await file.read('chat', 'hour', 0, Infinity),
-  ];
-  file.close();
-  return { state, samples, minutes, hours };
+  await using keeper = new Keeper(directory);
+  const kept = await keeper.history.open();
+  expect([keeper.troubles, keeper.aside]).toEqual([[], []]);
+  return {
+    loads: await keeper.loads(),
+    perfs: Array.from(kept?.lives ?? [], ({ perf }) => perf ?? -1),
+    starts: kept?.starts.get('chat')?.cold ?? [],
+  };
 }
 
 test('what is stored is whole at every instant, and no recorded sample but the last is lost', async () => {
@@ -51,8 +44,7 @@ test('what is stored is whole at every instant, and no recorded sample but the l
       }),
       async (deaths) => {
         using folder = temporaryFolder();
-        // Once for all of them: an hour may end in between.
-        const beginMs = stretchOf(Date.now(), 3_600_000) - 3 * 3_600_000;
+        const beginMs = Date.now() - 3 * 3_600_000;
         let known = -1;
         for (const [statement, when] of [...deaths, [0, 'never'] as const]) {
           const { code, recorded } = await live(folder.path, statement, when, beginMs);
@@ -61,20 +53,15 @@ test('what is stored is whole at every instant, and no recorded sample but the l
           // It goes on where the one before ended.
           if (recorded.length > 0) expect(recorded[0]).toBeLessThanOrEqual(known + 2);
           known = Math.max(known, recorded.at(-1) ?? known);
-          const { state, samples, minutes, hours } = await stored(folder.path);
-          expect(samples.length).toBeGreaterThanOrEqual(known + 1);
-          expect(samples.map(({ measures }) => measures.load.sum)).toEqual(
-            samples.map((_, index) => index * 1_000),
+          const { loads, perfs, starts } = await stored(folder.path);
+          expect(loads.length).toBeGreaterThanOrEqual(known + 1);
+          expect(loads).toEqual(loads.map((_, index) => index));
+          // Workers and starts are of these very samples, and of no other.
+          const last = loads.length - 1;
+          expect(perfs.toSorted((a, b) => a - b)).toEqual(
+            [4, 3, 2, 1, 0].map((back) => last - back).filter((index) => index >= 0),
           );
-          // Minutes, hours and workers are of these very samples, and of no other.
-          const open = state.endpoints.flatMap((one) => one.open);
-          const with_ = (lengthMs: number) => open.filter((row) => row.lengthMs === lengthMs);
-          expect([...minutes, ...with_(60_000)]).toEqual(folded(samples, 60_000));
-          expect([...hours, ...with_(3_600_000)]).toEqual(folded(samples, 3_600_000));
-          const perfs = state.lives.map(({ perf }) => perf ?? -1).sort((a, b) => a - b);
-          const last = samples.length - 1;
-          expect(perfs).toEqual([4, 3, 2, 1, 0].map((back) => last - back).filter((index) => index >= 0));
-          expect(state.starts.map(({ seconds }) => seconds)).toEqual(samples.map((_, index) => index));
+          expect(starts).toEqual(last < 0 ? [] : [last]);
         }
         expect(known).toBe(SAMPLES - 1);
       },

@@ -1,12 +1,9 @@
 /** A history on a real file system that is full, or read-only, for a while. */
 import { expect, test } from 'vitest';
-import { History } from '../../../../src/fleet/history/history.ts';
-import { SqliteHistory } from '../../../../src/fleet/history/places/sqlite-history.ts';
-import { settled, VirtualClock } from '../../../support/log-time.ts';
+import { Keeper } from '../../../support/kept-history.ts';
 import { describeWith } from '../../../support/optional.ts';
+import { sampleAt } from '../../../support/recorded-fleet.ts';
 import { canMount, smallDisk } from '../../../support/small-disk.ts';
-
-const rest = { load_average: 0, capacity_hot: 0, capacity_cold: 0, requests_working: 0, spend_per_hour: 0 };
 
 describeWith(
   'mount',
@@ -14,69 +11,57 @@ describeWith(
   'run as root, where tmpfs can be mounted',
 )('a history', () => {
   test.each(['full', 'read-only'])(
-    'on a %s disk is held meanwhile, and goes on when it can',
+    'on a %s disk is held in memory meanwhile, shown, and stored when it can be',
     async (kind) => {
       using disk = smallDisk(1_024);
-      const clock = new VirtualClock();
-      const troubles: unknown[] = [];
-      let again = 0;
-      const open = () =>
-        new History({
-          store: new SqliteHistory({
-            directory: disk.path,
-            now: () => clock.now(),
-            onSetAside: () => expect.unreachable(),
-            onHole: () => expect.unreachable(),
-          }),
-          clock,
-          lives: () => [],
-          onTrouble: (error) => troubles.push(error),
-          onStored: () => (again += 1),
-        });
-      const history = open();
+      const keeper = new Keeper(disk.path);
       // What has a file open cannot be made read-only any more.
       if (kind === 'read-only') disk.readOnly();
-      await history.open();
+      await keeper.history.open();
       let load = 0;
       const sample = async () => {
-        await clock.advance(15_000);
-        const measures = { load, ...rest };
+        await keeper.clock.advance(15_000);
+        // A worker's name takes room, so that the disk is soon full.
+        const changed = [{ ...LIFE, id: load, endpoint: 'chat'.repeat(500) }];
+        keeper.record(sampleAt(keeper.clock.now(), { load }), { changed });
         load += 1;
-        // Long names take room, so that the disk is soon full.
-        const label = 'chat'.repeat(100);
-        history.record({
-          label,
-          sample: { atMs: clock.now(), measures, workers: {} },
-          changed: [],
-          gone: [],
-          events: [],
-        });
-        await settled();
-      };
-      const loads = async () => {
-        const query = { endpoint: 'chat'.repeat(100), fromMs: 0, toMs: Infinity, maxRows: 10_000 };
-        return (await history.query(query)).map(({ measures }) => measures.load.sum);
       };
       const all = () => Array.from({ length: load }, (_, index) => index);
+      const hours = async () => {
+        const rows = await keeper.query(86_400_000, 16);
+        return rows.map(({ samples, measures }) => [samples, measures.load.sum, measures.load.peak]);
+      };
       await sample();
       if (kind === 'full') disk.fill();
       for (let count = 0; count < 100; count += 1) await sample();
-      expect(history.trouble).toBeDefined();
-      expect(troubles).toHaveLength(1);
-      // What is held is shown too.
-      expect(await loads()).toEqual(all());
+      expect(keeper.history.trouble).toBeDefined();
+      expect(keeper.troubles).toHaveLength(1);
+      // What is held is shown too, beside what the disk has and folded with it.
+      expect(await keeper.loads()).toEqual(all());
+      const shown = await hours();
+      expect(shown.reduce((sum, [samples = 0]) => sum + samples, 0)).toBe(load);
       disk.free();
       if (kind === 'read-only') disk.writable();
-      await sample();
-      expect(history.trouble).toBeUndefined();
-      expect(again).toBe(1);
-      expect(await loads()).toEqual(all());
-      await history.stop();
-      const next = open();
-      await next.open();
-      const query = { endpoint: 'chat'.repeat(100), fromMs: 0, toMs: Infinity, maxRows: 10_000 };
-      expect(await next.query(query)).toHaveLength(load);
-      await next.stop();
+      await keeper.clock.advance(6_000);
+      keeper.history.recordGone([1]);
+      expect(keeper.history.trouble).toBeUndefined();
+      expect(keeper.stored).toBe(1);
+      expect(await keeper.loads()).toEqual(all());
+      expect(await hours()).toEqual(shown);
+      await keeper.history.stop();
+      const next = new Keeper(disk.path, keeper.clock.now());
+      await next.history.open();
+      expect(await next.loads()).toEqual(all());
+      await next.history.stop();
     },
   );
 });
+
+const LIFE = {
+  firstSeenMs: 5,
+  changes: [['idle', 5]] as const,
+  start: undefined,
+  perf: 7,
+  missed: 0,
+  missingSinceMs: undefined,
+};

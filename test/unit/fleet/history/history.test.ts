@@ -1,61 +1,19 @@
-import { readFileSync } from 'node:fs';
+/** What is recorded is there when it is asked for: folded exactly, on disk for 40 days, in memory for one. */
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { History } from '../../../../src/fleet/history/history.ts';
-import { MemoryHistory } from '../../../../src/fleet/history/places/memory-history.ts';
-import { SqliteHistory } from '../../../../src/fleet/history/places/sqlite-history.ts';
-import type { HistoryStore, StoredState } from '../../../../src/fleet/history/store.ts';
-import type { FleetSample } from '../../../../src/fleet/sample.ts';
+import { MEASURES, type FleetSample, type Measure } from '../../../../src/fleet/sample.ts';
 import type { WorkerLife } from '../../../../src/fleet/workers/lives.ts';
-import { settled, VirtualClock } from '../../../support/log-time.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { STEPS } from '../../../../src/fleet/workers/measure.ts';
+import * as fc from '../../../support/fast-check.ts';
+import { Keeper } from '../../../support/kept-history.ts';
+import { sampleAt } from '../../../support/recorded-fleet.ts';
+import { memoryFolder, temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-
-class Keeper {
-  readonly clock = new VirtualClock();
-  readonly lives = new Map<number, WorkerLife>();
-  readonly troubles: unknown[] = [];
-  stored = 0;
-  readonly history: History;
-
-  constructor(store: HistoryStore) {
-    this.history = new History({
-      store,
-      clock: this.clock,
-      lives: () => this.lives.values(),
-      onTrouble: (error) => this.troubles.push(error),
-      onStored: () => (this.stored += 1),
-    });
-  }
-
-  /** A sample after so long. */
-  async sample(load: number | null, afterMs = 15 * SECOND, label = 'chat'): Promise<FleetSample> {
-    await this.clock.advance(afterMs);
-    const sample = sampleOf(this.clock.now(), load);
-    this.history.record({ label, sample, changed: [], gone: [], events: [] });
-    await settled();
-    return sample;
-  }
-
-  query(agoMs: number, maxRows: number, label = 'chat') {
-    const toMs = this.clock.now() + 1;
-    return this.history.query({ endpoint: label, fromMs: toMs - agoMs, toMs, maxRows });
-  }
-}
-
-function sampleOf(atMs: number, load: number | null): FleetSample {
-  const rest = {
-    load_average: 1,
-    capacity_hot: 100,
-    capacity_cold: 50,
-    requests_working: 3,
-    spend_per_hour: 0.4,
-  };
-  return { atMs, measures: { load, ...rest }, workers: { idle: 2 } };
-}
 
 function life(id: number): WorkerLife {
   const [endpoint, firstSeenMs, changes] = ['chat', 5, [['idle', 5]] as const];
@@ -71,34 +29,31 @@ function life(id: number): WorkerLife {
   };
 }
 
-const kinds: [string, (path: string) => HistoryStore][] = [
-  ['memory', () => new MemoryHistory()],
-  ['disk', sqlite],
-];
-function sqlite(directory: string, aside: string[] = []): SqliteHistory {
-  return new SqliteHistory({
-    directory,
-    now: () => 0,
-    onSetAside: (path) => aside.push(path),
-    onHole: (endpoint, rows) => aside.push(`${rows} of ${endpoint}`),
-  });
-}
+/** As it comes back from JSON. */
+const stored = (id: number) => JSON.parse(JSON.stringify(life(id))) as WorkerLife;
 
-describe.each(kinds)('a history in %s', (_kind, make) => {
-  test('has each sample, minutes and hours, with the one that is not over', async () => {
-    using folder = temporaryFolder();
-    const keeper = new Keeper(make(folder.path));
-    await keeper.history.open();
-    const first = await keeper.sample(1);
-    for (let count = 1; count < 400; count += 1) await keeper.sample(count % 7);
+describe.each(['memory', 'disk'])('a history in %s', (kind) => {
+  const open = (path: string) => Keeper.open(kind === 'disk' ? path : undefined);
+
+  test('answers in the shortest rows that are not too many, with the same sums', async () => {
+    using folder = memoryFolder();
+    await using keeper = await open(folder.path);
+    const first = keeper.clock.now() + 15 * SECOND;
+    for (let count = 0; count < 400; count += 1) await keeper.sample(count % 7);
     const samples = await keeper.query(100 * MINUTE, 1_000);
     expect(samples).toHaveLength(400);
-    expect(samples[0]).toMatchObject({ fromMs: first.atMs, lengthMs: 0, samples: 1 });
-    expect(samples[0]?.measures.load).toEqual({ count: 1, sum: 1, peak: 1 });
-    expect(samples[0]?.workers).toEqual({ idle: { count: 1, sum: 2, peak: 2 } });
+    expect(samples[0]).toMatchObject({ fromMs: first, lengthMs: 0, samples: 1 });
+    expect(samples[1]?.measures.load).toEqual({ count: 1, sum: 1, peak: 1 });
+    expect(samples[0]?.workers).toEqual({
+      idle: { count: 1, sum: 6, peak: 6 },
+      model_loading: { count: 1, sum: 2, peak: 2 },
+      stopped: { count: 1, sum: 10, peak: 10 },
+    });
     for (const [maxRows, lengthMs] of [
+      [400, 0],
       [399, MINUTE],
       [60, 2 * MINUTE],
+      [50, 5 * MINUTE],
       [16, 10 * MINUTE],
     ] as const) {
       const rows = await keeper.query(100 * MINUTE, maxRows);
@@ -109,235 +64,308 @@ describe.each(kinds)('a history in %s', (_kind, make) => {
       expect(sum).toBe(samples.reduce((total, row) => total + row.measures.load.sum, 0));
     }
     expect(await keeper.query(100 * MINUTE, 1_000, 'other')).toEqual([]);
-    await keeper.history.stop();
+  });
+
+  test('keeps counts, sums and peaks exactly, whatever was seen', async () => {
+    await fc.assert(
+      fc.asyncProperty(SAMPLES, async (all) => {
+        using folder = memoryFolder();
+        await using keeper = await open(folder.path);
+        for (const [index, sample] of all.entries()) keeper.record({ ...sample, atMs: BEGIN + index });
+        const { history } = keeper;
+        const [row, ...others] = await history.query({ ...ALL, maxRows: all.length - 1 });
+        expect([others, row?.samples, row?.lengthMs]).toEqual([[], all.length, MINUTE]);
+        for (const name of MEASURE_NAMES) {
+          const known = all.flatMap(({ measures }) => measures[name] ?? []);
+          const steps = known.map((value) => BigInt(Math.round(value * STEPS[name])));
+          expect(row?.measures[name]).toEqual({
+            count: known.length,
+            sum: Number(steps.reduce((total, value) => total + value, 0n)) / STEPS[name],
+            peak: Math.max(0, ...known),
+          });
+        }
+        const idle = all.map(({ workers }) => workers['idle'] ?? 0);
+        const sum = idle.reduce((total, count) => total + count, 0);
+        const expected = { count: all.length, sum, peak: Math.max(...idle) };
+        expect(row?.workers['idle']).toEqual(sum === 0 ? undefined : expected);
+        const each = await history.query({ ...ALL, maxRows: all.length });
+        expect(each.map(({ measures }) => measures.load.peak)).toEqual(
+          all.map(({ measures }) => measures.load ?? 0),
+        );
+      }),
+      { numRuns: 30 },
+    );
   });
 
   test('leaves a hole where nothing was seen, and counts what was unknown as nothing', async () => {
-    using folder = temporaryFolder();
-    const keeper = new Keeper(make(folder.path));
-    await keeper.history.open();
-    await keeper.sample(4);
+    using folder = memoryFolder();
+    await using keeper = await open(folder.path);
+    for (let count = 0; count < 20; count += 1) await keeper.sample(4);
     await keeper.sample(null, 10 * MINUTE);
-    const rows = await keeper.query(30 * MINUTE, 30);
-    expect(rows.map(({ measures }) => measures.load.count)).toEqual([1, 0]);
-    await keeper.history.stop();
+    const rows = await keeper.query(30 * MINUTE, 20);
+    const found = rows.map(({ fromMs, measures }) => [fromMs % MINUTE, measures.load]);
+    expect(found.slice(-2)).toEqual([
+      [0, { count: 2, sum: 8, peak: 4 }],
+      [0, { count: 0, sum: 0, peak: 0 }],
+    ]);
+    const [before = 0, after = 0] = rows.slice(-2).map(({ fromMs }) => fromMs);
+    expect(after - before).toBe(10 * MINUTE);
   });
 
-  test('goes on where the clock is set back, and adds to what was there', async () => {
-    using folder = temporaryFolder();
-    const keeper = new Keeper(make(folder.path));
-    await keeper.history.open();
-    for (let count = 0; count < 10; count += 1) await keeper.sample(1);
-    const { clock, history } = keeper;
-    const back = (atMs: number) => {
-      history.record({ label: 'chat', sample: sampleOf(atMs, 1), changed: [], gone: [], events: [] });
-      return settled();
+  test('answers the stretch of the first moment as a whole, and nothing from the last moment on', async () => {
+    using folder = memoryFolder();
+    await using keeper = await open(folder.path);
+    for (let index = 0; index < 240; index += 1) keeper.record(sampleAt(BEGIN + index * 15 * SECOND));
+    const within = async (from: number, to: number, maxRows: number) => {
+      const query = { endpoint: 'chat', fromMs: BEGIN + from, toMs: BEGIN + to, maxRows };
+      const rows = await keeper.history.query(query);
+      return rows.map(({ fromMs, samples }) => [(fromMs - BEGIN) / SECOND, samples]);
     };
-    for (let count = 0; count < 10; count += 1) await back(clock.now() - 2 * MINUTE + count * 15 * SECOND);
-    const fromMs = clock.now() - HOUR;
-    const query = (maxRows: number) =>
-      history.query({ endpoint: 'chat', fromMs, toMs: clock.now() + HOUR, maxRows });
-    for (const maxRows of [1_000, 120, 30]) {
-      const rows = await query(maxRows);
+    expect(await within(30 * SECOND, 60 * SECOND, 16)).toEqual([
+      [30, 1],
+      [45, 1],
+    ]);
+    const rows = await within(90 * SECOND, 16 * MINUTE + 1, 16);
+    expect([rows[0], rows.at(-1), rows.length]).toEqual([[60, 4], [960, 1], 16]);
+    expect(await within(60 * SECOND, 60 * SECOND, 16)).toEqual([]);
+  });
+
+  test('goes on if the clock is set back, and adds to what was there', async () => {
+    using folder = memoryFolder();
+    await using keeper = await open(folder.path);
+    for (let count = 0; count < 10; count += 1) await keeper.sample(1);
+    const now = keeper.clock.now();
+    for (let count = 0; count < 10; count += 1)
+      keeper.record(sampleAt(now - 2 * MINUTE + 1 + count * 15 * SECOND));
+    for (const maxRows of [1_000, 19, 16]) {
+      const rows = await keeper.history.query({ ...ALL, toMs: now + HOUR, maxRows });
       expect(rows.reduce((sum, row) => sum + row.samples, 0)).toBe(20);
-      expect(new Set(rows.map((row) => row.fromMs)).size).toBe(rows.length);
+      expect(rows.map(({ fromMs }) => fromMs)).toEqual(
+        [...new Set(rows.map(({ fromMs }) => fromMs))].toSorted((a, b) => a - b),
+      );
     }
-    await history.stop();
+  });
+});
+
+const MEASURE_NAMES = Object.keys(MEASURES) as Measure[];
+const BEGIN = 1_790_000_040_000;
+const ALL = { endpoint: 'chat', fromMs: 0, toMs: Infinity };
+/** With as many digits as a sample has. */
+const SAMPLES = fc.array(
+  fc.record({
+    measures: fc.record(
+      Object.fromEntries(
+        MEASURE_NAMES.map((name) => [
+          name,
+          fc.option(fc.integer({ min: 0, max: 2_000_000_000 }).map((steps) => steps / STEPS[name])),
+        ]),
+      ) as Record<Measure, fc.Arbitrary<number | null>>,
+    ),
+    workers: fc.dictionary(fc.constantFrom('idle', 'error', 'unknown'), fc.integer({ min: 1, max: 500 })),
+  }),
+  { minLength: 2, maxLength: 40 },
+) satisfies fc.Arbitrary<readonly Omit<FleetSample, 'atMs'>[]>;
+
+describe('a history in memory', () => {
+  test('keeps a day, and an hour more at most', async () => {
+    await using keeper = await Keeper.open(undefined);
+    for (let hour = 0; hour < 50; hour += 1) await keeper.sample(hour, HOUR);
+    const rows = await keeper.query(100 * HOUR, 100);
+    expect(rows.length).toBeGreaterThanOrEqual(24);
+    expect(rows.length).toBeLessThanOrEqual(26);
+    expect(rows.at(-1)?.measures.load.sum).toBe(49);
+    expect(keeper.history.trouble).toBeUndefined();
+  });
+
+  test('keeps 200,000 rows at most, the last ones', async () => {
+    await using keeper = await Keeper.open(undefined);
+    for (let index = 0; index < 201_000; index += 1) keeper.record(sampleAt(BEGIN + index * 18));
+    await keeper.clock.advance(BEGIN + HOUR + 1 - keeper.clock.now());
+    keeper.record(sampleAt(keeper.clock.now()));
+    const rows = await keeper.history.query({ ...ALL, maxRows: 100 });
+    expect(rows.reduce((sum, { samples }) => sum + samples, 0)).toBe(200_000);
+    expect(rows[0]?.fromMs).toBe(BEGIN);
   });
 });
 
 describe('a history on disk', () => {
-  test('goes on in the next process: rows, the minute that was open, workers, starts, names', async () => {
+  test('goes on in the next process: rows, workers, start times, names', async () => {
     using folder = temporaryFolder();
-    const first = new Keeper(sqlite(folder.path));
-    await first.history.open();
-    await first.sample(1);
-    const { history, clock } = first;
-    history.record({
-      label: 'chat',
-      sample: sampleOf(clock.now() + 1, 5),
-      changed: [life(1), life(2)],
-      gone: [],
-      events: [
-        { kind: 'started', workerId: 1, from: 'cold', seconds: 12.5, perf: 7 },
-        { kind: 'failed', workerId: 2 },
-      ],
-    });
-    history.record({
-      label: 'chat',
-      sample: sampleOf(clock.now() + 2, 5),
-      changed: [],
-      gone: [2],
-      events: [],
-    });
     const known = [
       { id: 40, name: 'chat', label: 'chat' },
       { id: 31, name: undefined, label: '#31' },
     ];
-    history.recordKnown(known);
-    await history.stop();
+    const starts = { new: [40], cold: [12.5, 3] };
+    const first = await Keeper.open(folder.path);
+    await first.sample(1);
+    const atMs = first.clock.now();
+    first.record(sampleAt(atMs + 1, { load: 5 }), { changed: [life(1), life(2)], starts });
+    first.record(sampleAt(atMs + 2, { load: 5 }), { gone: [2] });
+    first.history.recordGone([]);
+    first.history.recordKnown(known);
+    await first.history.stop();
 
-    const second = new Keeper(sqlite(folder.path));
-    await second.clock.advance(clock.now() + 20 - second.clock.now());
-    const stored = (await second.history.open()) as StoredState;
-    expect(stored.lives).toEqual([life(1)]);
-    expect(stored.known).toEqual(known);
-    expect(stored.starts).toEqual([
-      { endpoint: 'chat', atMs: clock.now() + 1, from: 'cold', seconds: 12.5, perf: 7 },
-    ]);
-    expect(second.history.lastMs('chat')).toBe(clock.now() + 2);
+    const second = new Keeper(folder.path, atMs + 20);
+    const kept = await second.history.open();
+    expect({ ...kept }).toEqual({ lives: [stored(1)], starts: new Map([['chat', starts]]), known });
+    expect(second.history.lastMs('chat')).toBe(atMs + 2);
     await second.sample(2, 0);
     const rows = await second.query(DAY, 1_000);
     expect(rows.map(({ measures }) => measures.load.sum)).toEqual([1, 5, 5, 2]);
-    const [minute] = await second.query(30 * MINUTE, 3);
-    expect(minute).toMatchObject({ samples: 4, measures: { load: { sum: 13 } } });
+    await second.history.stop();
+  });
+
+  test('leaves out a worker that cannot be read, and has the others', async () => {
+    using folder = temporaryFolder();
+    const first = await Keeper.open(folder.path);
+    first.record(sampleAt(BEGIN), { changed: [life(1), life(2), life(3)] });
+    await first.history.stop();
+    using db = new DatabaseSync(`${folder.path}/fleet.sqlite`);
+    db.exec("UPDATE state SET body = '{' WHERE key = 'worker:1'");
+    db.exec("UPDATE state SET body = '{}' WHERE key = 'worker:2'");
+    db.close();
+    const second = new Keeper(folder.path);
+    expect([...((await second.history.open())?.lives ?? [])]).toEqual([stored(3)]);
     await second.history.stop();
   });
 
   test('that cannot be read is set aside, at the start or later, and begins anew', async () => {
     using folder = temporaryFolder();
-    const { writeFileSync, readdirSync, rmSync } = await import('node:fs');
     const path = `${folder.path}/fleet.sqlite`;
     writeFileSync(path, 'no database');
-    const aside: string[] = [];
-    const keeper = new Keeper(sqlite(folder.path, aside));
-    await keeper.history.open();
-    expect(aside).toEqual([`${path}.corrupt-1970-01-01T000000.000Z`]);
-    keeper.lives.set(1, life(1));
+    const keeper = await Keeper.open(folder.path);
+    expect(keeper.aside).toEqual([expect.stringMatching(/fleet\.sqlite\.corrupt-2023-11-14T\d+\.\d+Z$/)]);
+    keeper.kept.lives.push(life(1));
     await keeper.sample(1);
     expect(keeper.troubles).toEqual([]);
-    // And a file that is taken away is made again, with what is known of the workers.
+    // And a file that is taken away is made again, with what is known of the workers, and what was seen meanwhile.
     rmSync(path);
     await keeper.sample(2);
     expect(keeper.history.trouble).toContain('is gone');
+    expect(await keeper.loads()).toEqual([2]);
     await keeper.sample(3);
     expect(keeper.history.trouble).toBeUndefined();
-    expect(keeper.stored).toBe(1);
+    expect([keeper.troubles.length, keeper.stored]).toEqual([1, 1]);
     expect(readdirSync(folder.path)).toContain('fleet.sqlite');
     await keeper.history.stop();
-    const next = new Keeper(sqlite(folder.path));
-    expect((await next.history.open())?.lives).toEqual([life(1)]);
+    const next = new Keeper(folder.path, keeper.clock.now());
+    expect([...((await next.history.open())?.lives ?? [])]).toEqual([stored(1)]);
+    expect(await next.loads()).toEqual([2, 3]);
     await next.history.stop();
   });
 
-  test('with rows that cannot be read answers with the others, and says so once', async () => {
+  test('with a damaged page is set aside when that is read, and begins anew', async () => {
     using folder = temporaryFolder();
-    const before = new Keeper(sqlite(folder.path));
-    await before.history.open();
-    for (const load of [1, 2, 3]) await before.sample(load);
-    await before.history.stop();
-    const { DatabaseSync } = await import('node:sqlite');
-    const db = new DatabaseSync(`${folder.path}/fleet.sqlite`);
-    db.exec(
-      "UPDATE history SET row = x'ffff' WHERE tier = 0 AND at = (SELECT min(at) FROM history WHERE tier = 0)",
-    );
-    db.close();
-    const said: string[] = [];
-    const keeper = new Keeper(sqlite(folder.path, said));
-    await keeper.clock.advance(HOUR);
+    const path = `${folder.path}/fleet.sqlite`;
+    const first = await Keeper.open(folder.path);
+    for (let count = 0; count < 2_000; count += 1) first.record(sampleAt(BEGIN + count * SECOND));
+    await first.history.stop();
+    const bytes = readFileSync(path);
+    bytes.fill(0xff, 16_384, bytes.length - 4_096);
+    writeFileSync(path, bytes);
+    await using keeper = new Keeper(folder.path, BEGIN + HOUR);
     await keeper.history.open();
-    for (let times = 0; times < 2; times += 1) {
-      const rows = await keeper.query(DAY, 1_000);
-      expect(rows.map(({ measures }) => measures.load.sum)).toEqual([2, 3]);
-    }
-    expect(said).toEqual(['1 of chat']);
-    await keeper.history.stop();
+    await keeper.history.query({ ...ALL, maxRows: 16 }).catch(() => {});
+    await keeper.sample(1);
+    await keeper.sample(2);
+    expect(keeper.aside).toEqual([expect.stringContaining('fleet.sqlite.corrupt-')]);
+    expect(await keeper.loads()).toEqual([1, 2]);
+    expect(keeper.history.trouble).toBeUndefined();
   });
 
-  test.each([1, 2])('of version %i goes on', async (version) => {
+  test('of a newer version is left alone and said; memory holds the samples meanwhile', async () => {
     using folder = temporaryFolder();
-    const before = new Keeper(sqlite(folder.path));
-    await before.history.open();
+    const before = await Keeper.open(folder.path);
     await before.sample(1);
     await before.history.stop();
-    const { DatabaseSync } = await import('node:sqlite');
-    const db = new DatabaseSync(`${folder.path}/fleet.sqlite`);
-    db.exec(`PRAGMA user_version = ${version}`);
-    db.close();
-    const after = new Keeper(sqlite(folder.path));
-    await after.history.open();
-    await after.clock.advance(DAY);
-    expect(await after.query(2 * DAY, 100)).toHaveLength(1);
-    await after.history.stop();
-  });
-
-  test('of a newer version is left alone and said; samples are held meanwhile, up to a bound', async () => {
-    using folder = temporaryFolder();
-    const before = new Keeper(sqlite(folder.path));
-    await before.history.open();
-    await before.sample(1);
-    await before.history.stop();
-    const { DatabaseSync } = await import('node:sqlite');
     const path = `${folder.path}/fleet.sqlite`;
     const setVersion = (version: number) => {
-      const db = new DatabaseSync(path);
+      using db = new DatabaseSync(path);
       // Who wrote it may have chosen another journal, too.
       db.exec(`PRAGMA journal_mode = DELETE; PRAGMA user_version = ${version}`);
-      db.close();
     };
-    setVersion(4);
+    setVersion(5);
     const bytes = readFileSync(path);
-    const aside: string[] = [];
-    const keeper = new Keeper(sqlite(folder.path, aside));
+    const keeper = new Keeper(folder.path);
     expect(await keeper.history.open()).toBeUndefined();
-    expect(readFileSync(path).equals(bytes)).toBe(true);
     expect(keeper.history.trouble).toContain('newer Pilotlight');
-    for (let count = 0; count < 1_000; count += 1) await keeper.sample(1);
-    expect(aside).toEqual([]);
-    expect(keeper.troubles).toHaveLength(1);
-    expect(await keeper.query(DAY, 10_000)).toHaveLength(801);
-    setVersion(3);
-    keeper.lives.set(9, life(9));
-    await keeper.sample(1);
+    for (let count = 0; count < 1_000; count += 1) await keeper.sample(count);
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+    expect([keeper.aside, keeper.troubles.length]).toEqual([[], 1]);
+    expect(await keeper.loads()).toEqual(Array.from({ length: 1_000 }, (_, index) => index));
+    setVersion(4);
+    keeper.kept.lives.push(life(9));
+    await keeper.sample(1_000);
     expect(keeper.history.trouble).toBeUndefined();
     await keeper.history.stop();
-    const next = new Keeper(sqlite(folder.path));
-    await next.clock.advance(DAY);
-    const stored = await next.history.open();
-    expect(stored?.lives).toEqual([life(9)]);
-    expect(await next.query(3 * DAY, 5_000)).toHaveLength(802);
+    const next = new Keeper(folder.path, keeper.clock.now());
+    expect([...((await next.history.open())?.lives ?? [])]).toEqual([stored(9)]);
+    // The first of them is of the same millisecond as the one that was there, and is not counted twice.
+    expect(await next.loads()).toEqual([1, ...Array.from({ length: 1_000 }, (_, index) => index + 1)]);
     await next.history.stop();
-    // The minute that the first process left open is a row: the second had one of its own.
-    const file = sqlite(folder.path);
-    await file.open();
-    const [minute] = await file.read('chat', 'minute', 0, Infinity);
-    expect(minute?.samples).toBe(1);
-    file.close();
   });
 
-  test('keeps samples for 3 days, minutes for 40, hours for 400', async () => {
+  test('is waited for while another process has it, and memory holds what is seen if that takes too long', async () => {
     using folder = temporaryFolder();
-    const keeper = new Keeper(sqlite(folder.path));
-    await keeper.history.open();
-    await keeper.sample(1);
-    const oldest = async () => (await keeper.query(500 * DAY, 100_000))[0];
-    for (let day = 1; day <= 2; day += 1) await keeper.sample(day, DAY);
-    expect(await oldest()).toMatchObject({ lengthMs: 0 });
-    for (let day = 3; day <= 5; day += 1) await keeper.sample(day, DAY);
-    expect(await oldest()).toMatchObject({ lengthMs: MINUTE, measures: { load: { sum: 1 } } });
-    for (let day = 6; day <= 50; day += 1) await keeper.sample(day, DAY);
-    expect(await oldest()).toMatchObject({ lengthMs: HOUR, measures: { load: { sum: 1 } } });
-    for (let day = 51; day <= 410; day += 1) await keeper.sample(day, DAY);
-    expect((await oldest())?.measures.load.sum).toBeGreaterThan(1);
+    const other = await Keeper.open(folder.path);
+    const starts = { new: [40], cold: [] };
+    other.record(sampleAt(other.clock.now(), { load: 1 }), { changed: [life(1)], starts });
+    const keeper = new Keeper(folder.path);
+    const opening = keeper.history.open();
+    await keeper.clock.advance(6_000);
+    expect([await opening, keeper.history.trouble]).toEqual([
+      undefined,
+      expect.stringContaining('in use by another process'),
+    ]);
+    await keeper.sample(2, 30 * SECOND);
+    await other.history.stop();
+    keeper.kept.lives.push(life(2));
+    await keeper.sample(3);
+    expect([keeper.history.trouble, await keeper.loads()]).toEqual([undefined, [1, 2, 3]]);
     await keeper.history.stop();
-    const { DatabaseSync } = await import('node:sqlite');
+    // What it did not know of goes on; workers are those that it sees.
+    const next = new Keeper(folder.path, keeper.clock.now());
+    expect(await next.history.open()).toMatchObject({
+      lives: [stored(2)],
+      starts: new Map([['chat', starts]]),
+    });
+    await next.history.stop();
+  });
+
+  test('keeps 40 days, and forgets an endpoint when nothing is left of it', async () => {
+    using folder = temporaryFolder();
+    const keeper = await Keeper.open(folder.path);
+    keeper.record(sampleAt(keeper.clock.now()), { label: 'gone', starts: { new: [7], cold: [] } });
+    await keeper.sample(0, HOUR);
+    for (let day = 1; day <= 39; day += 1) await keeper.sample(day, DAY);
+    expect(await keeper.loads()).toEqual(Array.from({ length: 40 }, (_, day) => day));
+    expect(await keeper.query(60 * DAY, 100, 'gone')).toHaveLength(1);
+    await keeper.sample(40, DAY - 1);
+    await keeper.sample(41, DAY);
+    expect(await keeper.loads()).toEqual(Array.from({ length: 41 }, (_, day) => day + 1));
+    expect(await keeper.query(60 * DAY, 100, 'gone')).toEqual([]);
+    await keeper.history.stop();
+    const next = new Keeper(folder.path, keeper.clock.now());
+    expect((await next.history.open())?.starts).toEqual(new Map());
+    await next.history.stop();
+  });
+
+  test('gets a column for each measure and status that it lacks', async () => {
+    using folder = temporaryFolder();
+    const before = await Keeper.open(folder.path);
+    await before.sample(1);
+    await before.history.stop();
     const db = new DatabaseSync(`${folder.path}/fleet.sqlite`);
-    const counts = db.prepare('SELECT tier, count(*) AS n FROM history GROUP BY tier ORDER BY tier').all();
+    db.exec('ALTER TABLE samples DROP COLUMN load_average; ALTER TABLE samples DROP COLUMN workers_idle');
     db.close();
-    // The last minute and hour are not over.
-    expect(counts.map(({ n }) => Number(n))).toEqual([4, 39, 399]);
-  });
-
-  test('forgets an endpoint when nothing is left of it', async () => {
-    using folder = temporaryFolder();
-    const keeper = new Keeper(sqlite(folder.path));
+    await using keeper = new Keeper(folder.path);
     await keeper.history.open();
-    await keeper.sample(1, 0, 'gone');
-    await keeper.sample(1, 399 * DAY);
-    expect(await keeper.query(500 * DAY, 1_000, 'gone')).toHaveLength(1);
-    await keeper.sample(1, 2 * DAY);
-    expect(await keeper.query(500 * DAY, 1_000, 'gone')).toEqual([]);
-    expect(await keeper.query(500 * DAY, 1_000)).toHaveLength(2);
-    await keeper.history.stop();
+    await keeper.clock.advance(MINUTE);
+    await keeper.sample(2);
+    const rows = await keeper.query(DAY, 100);
+    expect(rows.map(({ measures, workers }) => [measures.load_average.count, workers['idle']?.sum])).toEqual([
+      [0, undefined],
+      [1, 6],
+    ]);
   });
 });

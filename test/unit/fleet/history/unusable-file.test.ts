@@ -2,43 +2,19 @@
 import { mkdirSync, readdirSync, rmdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { History } from '../../../../src/fleet/history/history.ts';
-import { SqliteHistory } from '../../../../src/fleet/history/places/sqlite-history.ts';
-import { settled, VirtualClock } from '../../../support/log-time.ts';
+import { Keeper } from '../../../support/kept-history.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
-
-function keep(directory: string) {
-  const clock = new VirtualClock();
-  const aside: string[] = [];
-  const history = new History({
-    store: new SqliteHistory({
-      directory,
-      now: () => clock.now(),
-      onSetAside: (path) => aside.push(path),
-      onHole: () => expect.unreachable(),
-    }),
-    clock,
-    lives: () => [],
-    onTrouble() {},
-    onStored() {},
-  });
-  return { history, clock, aside, [Symbol.asyncDispose]: () => history.stop() };
-}
 
 test('a folder: said with its name, and used once it is gone', async () => {
   using folder = temporaryFolder();
   const path = `${folder.path}/fleet.sqlite`;
   mkdirSync(path);
-  await using here = keep(folder.path);
+  await using here = new Keeper(folder.path);
   expect(await here.history.open()).toBeUndefined();
   expect(here.history.trouble).toBe(`${path}: unable to open database file`);
   rmdirSync(path);
-  here.history.recordKnown([]);
+  await here.clock.advance(5_000);
   here.history.recordKnown([{ id: 1, name: 'chat', label: 'chat' }]);
-  for (let second = 0; second < 60; second += 1) {
-    await here.clock.advance(1_000);
-    await settled();
-  }
   expect(here.history.trouble).toBeUndefined();
 });
 
@@ -58,8 +34,8 @@ test.each([
 ])('%s: set aside whole, and begun anew', async (_, damage) => {
   using folder = temporaryFolder();
   damage(`${folder.path}/fleet.sqlite`);
-  await using here = keep(folder.path);
-  expect(await here.history.open()).toMatchObject({ endpoints: [] });
+  await using here = new Keeper(folder.path);
+  expect(await here.history.open()).toMatchObject({ lives: [] });
   expect(here.history.trouble).toBeUndefined();
   expect(here.aside).toEqual([expect.stringContaining('fleet.sqlite.corrupt-')]);
   expect(readdirSync(folder.path).some((name) => name.startsWith('fleet.sqlite.corrupt-'))).toBe(true);
@@ -68,7 +44,7 @@ test.each([
 test('an empty file is one that has nothing yet', async () => {
   using folder = temporaryFolder();
   writeFileSync(`${folder.path}/fleet.sqlite`, '');
-  await using here = keep(folder.path);
-  expect(await here.history.open()).toMatchObject({ endpoints: [] });
+  await using here = new Keeper(folder.path);
+  expect(await here.history.open()).toMatchObject({ lives: [] });
   expect(here.aside).toEqual([]);
 });

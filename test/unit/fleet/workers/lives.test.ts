@@ -58,7 +58,7 @@ describe('a start', () => {
     expect(watcher.look({ 1: 'loading' })).toEqual([]);
     expect(watcher.look({ 1: 'model_loading' })).toEqual([]);
     expect(watcher.look([{ id: 1, status: 'idle', measured_perf: 250 }])).toEqual([
-      { kind: 'started', workerId: 1, from: 'new', seconds: 45, perf: 250 },
+      { kind: 'started', workerId: 1, from: 'new', seconds: 45 },
     ]);
     expect(watcher.look({ 1: 'idle' })).toEqual([]);
     expect(watcher.life(1).changes.map(([status]) => status)).toEqual([

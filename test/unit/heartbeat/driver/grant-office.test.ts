@@ -133,3 +133,14 @@ describe('an answer', () => {
     expect(scene.limiter.opensAt(LOGS)).toBe(2_003_000);
   });
 });
+
+test('a new daemon begins with what was learned from the last one', () => {
+  const scene = new Scene();
+  scene.ask(0, [LOGS]);
+  scene.ask(200, [WORKERS]);
+  scene.ask(220, [], [refused(1, 220), refused(2, 220)]);
+  const four = [LOGS, LOGS, LOGS, LOGS];
+  const first = { number: 1, operations: four, answers: [] };
+  expect(scene.office.answer(first, 1_000, 1_000 + AHEAD)).toMatchObject({ grants: [] });
+  expect(scene.office.answer(first, 9_000, 9_000 + AHEAD).grants).toHaveLength(1);
+});

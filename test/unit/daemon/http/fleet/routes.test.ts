@@ -93,21 +93,19 @@ test('asks the history for what was asked, and for no more than its bound', asyn
   expect(asked).toEqual([{ endpoint: 'code', fromMs: AT, toMs: AT + 3_600_000, maxRows: 17 }]);
 });
 
-test('a replica that does not look tells what the other one recorded, of an endpoint that is named', async () => {
-  const view = fleetView([], { history: 'redis', samples: false });
-  listener = await listenWithFleet(recordedFleet(() => view, { chat: [minuteRow(AT)] }));
-  const found = async (query: string): Promise<FleetHistory> =>
-    (await (await fetch(`${listener?.url}/api/fleet?${RANGE}${query}`)).json()) as FleetHistory;
-  expect((await found('&endpoint=chat')).endpoints).toMatchObject([
-    { endpoint_group: 'chat', endpoint_id: null, rows: [{ samples: 4 }] },
-  ]);
-  expect((await found('')).endpoints).toEqual([]);
-  expect(
-    parseCsv(
-      await (await fetch(`${listener.url}/api/fleet?${RANGE}&endpoint=chat&format=csv`)).text(),
-    )[1]?.[1],
-  ).toBe('');
-});
+test.each(['', '&endpoint=chat', '&format=csv'])(
+  'a replica that does not watch says that another one has the history%s',
+  async (query) => {
+    const view = fleetView([], { samples: false, isElsewhere: true });
+    listener = await listenWithFleet(recordedFleet(() => view, { chat: [minuteRow(AT)] }));
+    const answer = await fetch(`${listener.url}/api/fleet?${RANGE}${query}`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([503, 'application/json']);
+    expect(await answer.json()).toEqual({
+      error: 'another_replica',
+      msg: expect.stringContaining('ask the one whose /api/status says "samples": true') as string,
+    });
+  },
+);
 
 test.each([
   ['?', {}, 'application/json'],

@@ -80,12 +80,12 @@ test.each<[LogEvent, Record<string, unknown>]>([
     },
   ],
   [
-    { ...pollFailed, failures: 2 },
+    { ...pollFailed, failures: 3 },
     {
       level: DEBUG,
       workergroupId: 7,
       reason: 'timeout',
-      failures: 2,
+      failures: 3,
       retryInSeconds: 1.3,
       msg: 'log poll failed; nothing is lost yet',
     },
@@ -174,8 +174,8 @@ test.each<[LogEvent, Record<string, unknown>]>([
   ],
   [notListed, { level: WARN, err, failures: 1, msg: expect.stringContaining('could not be looked up') }],
   [
-    { ...notListed, failures: 2 },
-    { level: DEBUG, err, failures: 2, msg: expect.stringContaining('could not be looked up') },
+    { ...notListed, failures: 3 },
+    { level: DEBUG, err, failures: 3, msg: expect.stringContaining('could not be looked up') },
   ],
   [
     { kind: 'groups listed again', failures: 3 },

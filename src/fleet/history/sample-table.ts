@@ -1,0 +1,313 @@
+/**
+ * One SQLite table of samples, with a row for each look at an endpoint. Beside it stands what the next process goes on
+ * from: workers, how long they took to start, and the endpoints. The same on disk and in memory.
+ */
+import * as sqlite from 'node:sqlite';
+import { isRecord } from '../../contract/is-record.ts';
+import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
+import { DatabaseFile, IN_MEMORY, type DatabaseFormat } from '../../storage/database-file.ts';
+import type { KnownEndpoint } from '../discovery/knowledge.ts';
+import type { LeftChange } from '../notices.ts';
+import { MEASURES, type FleetSample, type Measure } from '../sample.ts';
+import type { WorkerLife } from '../workers/lives.ts';
+import { STEPS } from '../workers/measure.ts';
+import { UNKNOWN } from '../workers/status.ts';
+import type { StartTimes } from '../workers/trouble.ts';
+import { FROM_VERSION_3, hasEarlierRows, takeEarlierRows, takeLeftChanges } from './earlier-file.ts';
+import type { Aggregate, HistoryRow } from './row.ts';
+
+export type StoredEndpoint = Pick<KnownEndpoint, 'id' | 'name' | 'label'>;
+
+/** What a process goes on from, or what of it changes. */
+export interface Kept {
+  readonly lives: Iterable<WorkerLife>;
+  /** By the label of the endpoint. */
+  readonly starts: ReadonlyMap<string, StartTimes>;
+  /** Undefined: as before. */
+  readonly known: readonly StoredEndpoint[] | undefined;
+}
+
+/** What is stored at once, or not at all. */
+export interface Write extends Kept {
+  /** With the label of its endpoint. */
+  readonly sample: readonly [label: string, FleetSample] | undefined;
+  /** Ids of workers that are forgotten; `all` are, before these lives are stored. */
+  readonly gone: readonly number[] | 'all';
+}
+
+export const NO_WRITE: Write = {
+  sample: undefined,
+  lives: [],
+  gone: [],
+  starts: new Map(),
+  known: undefined,
+};
+
+const DAY_MS = 86_400_000;
+const KEPT_ON_DISK_MS = 40 * DAY_MS;
+const KEPT_IN_MEMORY_MS = DAY_MS;
+/** Of all endpoints together, in memory: some 20 MB. */
+const MOST_ROWS_IN_MEMORY = 200_000;
+const PURGE_EVERY_MS = 3_600_000;
+/** Rows that are moved at once from one table to another. */
+const ROWS_MOVED = 500;
+
+const MEASURE_NAMES = Object.keys(MEASURES) as Measure[];
+const STATUSES: readonly string[] = [UNKNOWN, ...WORKER_STATUSES];
+/** Measures in whole steps (STEPS), so that sums are exact; workers by status. NULL: not known, or no workers. */
+const COLUMNS: readonly string[] = [...MEASURE_NAMES, ...STATUSES.map((status) => `workers_${status}`)];
+const TABLES = `
+  CREATE TABLE samples (
+    endpoint INTEGER, at INTEGER, ${COLUMNS.map((name) => `${name} INTEGER`).join(', ')}, PRIMARY KEY (endpoint, at)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE state (key TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
+`;
+
+const FORMAT: DatabaseFormat = {
+  version: 4,
+  schema: `CREATE TABLE endpoint (id INTEGER PRIMARY KEY, label TEXT NOT NULL UNIQUE) STRICT; ${TABLES}`,
+  // Version 2 had more tables: takeLeftChanges reads them.
+  upgrades: { 1: '', 2: '', 3: TABLES + FROM_VERSION_3 },
+  // A loss of power may take some seconds of the history; in return a sample costs no flush.
+  synchronous: 'NORMAL',
+  // A check of 300 MB would hold up the daemon for a second or more.
+  isChecked: false,
+};
+
+/** `total` is a float, which never overflows, and is exact up to 2^53 steps. */
+const FOLDED = [
+  'count(*) AS samples',
+  ...MEASURE_NAMES.map((name) => `count(${name}) AS ${name}_known`),
+  ...COLUMNS.map((name) => `total(${name}) AS ${name}_sum, max(${name}) AS ${name}_peak`),
+].join(', ');
+const OF_RANGE =
+  'FROM samples WHERE endpoint = (SELECT id FROM endpoint WHERE label = ?) AND at >= ? AND at < ?';
+
+export class SampleTable {
+  readonly #file: DatabaseFile;
+  readonly #isInMemory: boolean;
+  readonly #sql: ReturnType<typeof statements>;
+  #hasEarlierRows: boolean;
+  #purgedMs = -Infinity;
+
+  /** @param path Of the file; undefined: in memory. @throws As DatabaseFile. */
+  constructor(path?: string) {
+    this.#isInMemory = path === undefined;
+    this.#file = new DatabaseFile(sqlite, path ?? IN_MEMORY, FORMAT);
+    try {
+      addMissingColumns(this.#file.db);
+      this.#sql = statements(this.#file.db);
+      this.#hasEarlierRows = hasEarlierRows(this.#file.db);
+    } catch (error) {
+      this.#file.close();
+      throw error;
+    }
+  }
+
+  /** Whether its file still has its name. */
+  isInPlace(): boolean {
+    return this.#file.isInPlace();
+  }
+
+  /** When each endpoint was seen last, by label, Unix ms. */
+  lastMs(): ReadonlyMap<string, number> {
+    const rows = this.#sql.lastSamples.all();
+    return new Map(rows.flatMap(({ label, at }) => (at === null ? [] : [[String(label), Number(at)]])));
+  }
+
+  /** What cannot be read is left out: a worker is seen again at the next look, as a new one. */
+  kept(): Kept {
+    const bodies = this.#sql.state.all().map(({ key, body }) => [String(key), parsed(String(body))] as const);
+    const of = (kind: string) =>
+      bodies.flatMap(([key, body]) =>
+        key.startsWith(kind) && isRecord(body) ? [[key.slice(kind.length), body] as const] : [],
+      );
+    const known = bodies.find(([key]) => key === 'known')?.[1];
+    return {
+      lives: of('worker:').flatMap(([, life]) =>
+        Array.isArray(life['changes']) && life['changes'].length > 0 ? [life as unknown as WorkerLife] : [],
+      ),
+      starts: new Map(of('starts:').map(([label, times]) => [label, times as unknown as StartTimes])),
+      known: Array.isArray(known)
+        ? known.map(({ id, name, label }: StoredEndpoint) => ({ id, name: name ?? undefined, label }))
+        : undefined,
+    };
+  }
+
+  /** In one transaction. */
+  write({ sample, lives, gone, starts, known }: Write, nowMs: number): void {
+    // A clock that was set back is a reason too.
+    const isPurged = Math.abs(nowMs - this.#purgedMs) >= PURGE_EVERY_MS;
+    const put = (key: string, value: unknown) => this.#sql.putState.run(key, JSON.stringify(value));
+    this.#file.transaction(() => {
+      if (sample) this.#addSample(this.#idOf(sample[0]), sample[1]);
+      if (gone === 'all') this.#sql.clearWorkers.run();
+      else for (const id of gone) this.#sql.removeState.run(`worker:${id}`);
+      for (const life of lives) put(`worker:${life.id}`, life);
+      for (const [label, times] of starts) put(`starts:${label}`, times);
+      if (known) put('known', known);
+      if (isPurged) this.#purge(nowMs);
+    });
+    if (isPurged) this.#purgedMs = nowMs;
+  }
+
+  /** Moves the samples of another table here. What was moved before an error stays moved. */
+  takeFrom(held: SampleTable): void {
+    for (;;) {
+      const rows = held.#sql.oldest.all(ROWS_MOVED);
+      const last = rows.at(-1);
+      if (!last) return;
+      this.#file.transaction(() => {
+        for (const { label, at = null, ...values } of rows)
+          this.#sql.addSample.run(
+            this.#idOf(String(label)),
+            at,
+            ...COLUMNS.map((name) => values[name] ?? null),
+          );
+      });
+      held.#sql.removeUpTo.run(last['endpoint'] ?? null, last['at'] ?? null);
+    }
+  }
+
+  /** The first sample from this moment on, and the last before the other, Unix ms; undefined without samples. */
+  span(label: string, fromMs: number, toMs: number): readonly [firstMs: number, lastMs: number] | undefined {
+    const first = this.#sql.first.get(label, fromMs, toMs)?.['at'];
+    const last = this.#sql.last.get(label, fromMs, toMs)?.['at'];
+    return first === undefined ? undefined : [Number(first), Number(last)];
+  }
+
+  /** A row for each sample, oldest first; undefined if there are more than `most`. */
+  each(label: string, fromMs: number, toMs: number, most: number): readonly HistoryRow[] | undefined {
+    const count = Number(this.#sql.count.get(label, fromMs, toMs, most + 1)?.['samples']);
+    if (count > most) return undefined;
+    return this.#sql.each.all(label, fromMs, toMs).map((row) => rowFrom(row, Number(row['at'])));
+  }
+
+  /** All samples of the time as one row, with length 0; undefined without samples. */
+  folded(label: string, fromMs: number, toMs: number): HistoryRow | undefined {
+    const row = this.#sql.folded.get(label, fromMs, toMs);
+    return row && row['samples'] !== 0 ? rowFrom(row, fromMs) : undefined;
+  }
+
+  /** Takes over some rows of version 0.1. @returns Whether there may be more. */
+  takeEarlierRows(): boolean {
+    if (!this.#hasEarlierRows) return false;
+    this.#hasEarlierRows = this.#file.transaction(() =>
+      takeEarlierRows(this.#file.db, (endpoint, sample) => this.#addSample(endpoint, sample)),
+    );
+    return this.#hasEarlierRows;
+  }
+
+  /** Changes that version 0.1 had under way: once. */
+  takeLeftChanges(): readonly LeftChange[] {
+    return takeLeftChanges(this.#file);
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  /** Two samples of one millisecond are one: the first. */
+  #addSample(endpoint: number, { atMs, measures, workers }: FleetSample): void {
+    const values = MEASURE_NAMES.map((name) => {
+      const value = measures[name];
+      return value === null ? null : Math.round(value * STEPS[name]);
+    });
+    this.#sql.addSample.run(endpoint, atMs, ...values, ...STATUSES.map((status) => workers[status] || null));
+  }
+
+  #idOf(label: string): number {
+    this.#sql.addEndpoint.run(label);
+    return Number(this.#sql.endpoint.get(label)?.['id']);
+  }
+
+  /** Endpoints that are not watched any more too, and they themselves when nothing is left of them. */
+  #purge(nowMs: number): void {
+    const endpoints = this.#sql.endpoints.all().map(({ id }) => Number(id));
+    const keptMs = this.#isInMemory ? KEPT_IN_MEMORY_MS : KEPT_ON_DISK_MS;
+    for (const id of endpoints) {
+      this.#sql.purge.run(id, nowMs - keptMs);
+      const share = Math.floor(MOST_ROWS_IN_MEMORY / endpoints.length);
+      if (this.#isInMemory) this.#sql.shorten.run(id, id, share);
+    }
+    // Their rows may still be among those of version 0.1.
+    if (this.#hasEarlierRows) return;
+    this.#sql.purgeEndpoints.run();
+    this.#sql.purgeStarts.run();
+  }
+}
+
+/** A version with more measures or statuses needs no other format. */
+function addMissingColumns(db: sqlite.DatabaseSync): void {
+  const columns = db.prepare("SELECT name FROM pragma_table_info('samples')").all();
+  const there = new Set(columns.map(({ name }) => name));
+  for (const name of COLUMNS) if (!there.has(name)) db.exec(`ALTER TABLE samples ADD COLUMN ${name} INTEGER`);
+}
+
+function statements(db: sqlite.DatabaseSync) {
+  return {
+    endpoints: db.prepare('SELECT id FROM endpoint'),
+    endpoint: db.prepare('SELECT id FROM endpoint WHERE label = ?'),
+    addEndpoint: db.prepare('INSERT OR IGNORE INTO endpoint (label) VALUES (?)'),
+    lastSamples: db.prepare(
+      'SELECT label, (SELECT max(at) FROM samples WHERE endpoint = id) AS at FROM endpoint',
+    ),
+    addSample: db.prepare(
+      `INSERT OR IGNORE INTO samples (endpoint, at, ${COLUMNS.join(', ')}) VALUES (?, ?${', ?'.repeat(COLUMNS.length)})`,
+    ),
+    oldest: db.prepare(
+      'SELECT label, samples.* FROM samples JOIN endpoint ON id = endpoint ORDER BY endpoint, at LIMIT ?',
+    ),
+    removeUpTo: db.prepare('DELETE FROM samples WHERE (endpoint, at) <= (?, ?)'),
+    first: db.prepare(`SELECT at ${OF_RANGE} ORDER BY at LIMIT 1`),
+    last: db.prepare(`SELECT at ${OF_RANGE} ORDER BY at DESC LIMIT 1`),
+    count: db.prepare(`SELECT count(*) AS samples FROM (SELECT 1 ${OF_RANGE} LIMIT ?)`),
+    each: db.prepare(`SELECT at, ${FOLDED} ${OF_RANGE} GROUP BY at ORDER BY at`),
+    folded: db.prepare(`SELECT ${FOLDED} ${OF_RANGE}`),
+    purge: db.prepare('DELETE FROM samples WHERE endpoint = ? AND at < ?'),
+    shorten: db.prepare(
+      'DELETE FROM samples WHERE endpoint = ? AND at <= (SELECT at FROM samples WHERE endpoint = ? ORDER BY at DESC LIMIT 1 OFFSET ?)',
+    ),
+    purgeEndpoints: db.prepare(
+      'DELETE FROM endpoint WHERE NOT EXISTS (SELECT 1 FROM samples WHERE endpoint = endpoint.id)',
+    ),
+    purgeStarts: db.prepare(
+      "DELETE FROM state WHERE key LIKE 'starts:%' AND substr(key, 8) NOT IN (SELECT label FROM endpoint)",
+    ),
+    state: db.prepare('SELECT key, body FROM state'),
+    putState: db.prepare('INSERT OR REPLACE INTO state VALUES (?, ?)'),
+    removeState: db.prepare('DELETE FROM state WHERE key = ?'),
+    clearWorkers: db.prepare("DELETE FROM state WHERE key LIKE 'worker:%'"),
+  };
+}
+
+function rowFrom(row: Readonly<Record<string, unknown>>, fromMs: number): HistoryRow {
+  const samples = Number(row['samples']);
+  const aggregate = (column: string, count: number, steps: number): Aggregate => ({
+    count,
+    sum: Number(row[`${column}_sum`]) / steps,
+    peak: Number(row[`${column}_peak`]) / steps,
+  });
+  return {
+    fromMs,
+    lengthMs: 0,
+    samples,
+    measures: Object.fromEntries(
+      MEASURE_NAMES.map((name) => [name, aggregate(name, Number(row[`${name}_known`]), STEPS[name])]),
+    ) as Record<Measure, Aggregate>,
+    workers: Object.fromEntries(
+      STATUSES.filter((status) => row[`workers_${status}_peak`] !== null).map((status) => [
+        status,
+        aggregate(`workers_${status}`, samples, 1),
+      ]),
+    ),
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
