@@ -129,7 +129,13 @@ const STATUS: Status = {
   service: { ...EMPTY_STATUS.service, base_url: 'https://a.test' },
   deployments: [
     DEPLOYMENT,
-    { ...DEPLOYMENT, deployment_id: 43, expires_at: null, last_error: 'no\u001B[2J answer' },
+    {
+      ...DEPLOYMENT,
+      deployment_id: 43,
+      deployment: 'square',
+      expires_at: null,
+      last_error: 'no\u001B[2J answer',
+    },
   ],
   worker_groups: [{ ...GROUP, last_error: 'status 503' }],
   maintenance_windows: [{ machine_id: 11, category: 'power', starts_at: 86_400, ends_at: null }],
@@ -169,7 +175,7 @@ test('the daemon of this machine is asked, with its token, and told a line for e
     stdout:
       'pilotlight 1.2.3, running, up 60 s, https://a.test\n' +
       'deployment 42: beating, 12 s left, 7 heartbeats, 1 lapses\n' +
-      'deployment 43: beating, TTL unknown, 7 heartbeats, 1 lapses, last failure: no answer\n' +
+      'deployment square (43): beating, TTL unknown, 7 heartbeats, 1 lapses, last failure: no answer\n' +
       'worker group 7: 120 lines, 2.0 lines/s, no gaps, last failure: status 503\n' +
       'machine 11: power maintenance at 1970-01-02T00:00:00.000Z\n',
   });

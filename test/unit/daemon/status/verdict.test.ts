@@ -107,6 +107,29 @@ describe('the verdict of the status page', () => {
     });
   });
 
+  test('calls a deployment by its name and its id', () => {
+    const deployments = [{ ...deployment('urgent', 'no answer in time'), deployment: 'square/blue' }];
+    expect(judge({ deployments }).troubles).toEqual([
+      'Deployment square/blue (42) is urgent: no answer in time',
+    ]);
+  });
+
+  test('says what the rate limit leaves for the daemon itself', () => {
+    const rate_limit = {
+      ...EMPTY_STATUS.rate_limit,
+      allowed_requests_per_second: 0.5,
+      stretch_ratio: 4,
+      paused_seconds: 45,
+    };
+    expect(judge({ rate_limit })).toMatchObject({
+      tone: 'warn',
+      troubles: [
+        'The service asks for a pause of all requests, for 45 s more',
+        'The daemon uses up to 0.5 requests a second beside heartbeats, for the rate limit of the key: logs and watches are polled 4 times less often. Follow less, or use another key',
+      ],
+    });
+  });
+
   test.each([
     ['error', 'bad', 'A feature is off'],
     ['warning', 'warn', 'A setting is ignored'],
