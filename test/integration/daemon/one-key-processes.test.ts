@@ -48,6 +48,8 @@ test('three sidecars and a person who follows a log share one key: every heartbe
   await using emulator = await emulatorWith(3);
   const env = { PILOTLIGHT_API_KEY: emulator.apiKey, PILOTLIGHT_BASE_URL: emulator.url };
   const started = await Promise.all([1, 2, 3].map((id) => startOne(emulator, id)));
+  await using sidecars = new AsyncDisposableStack();
+  for (const sidecar of started) sidecars.use(sidecar);
   await using person = startPilotlight(['logs', '101', '-f'], env);
   await delay(LASTS_MS);
   for (const sidecar of started) {
@@ -58,5 +60,4 @@ test('three sidecars and a person who follows a log share one key: every heartbe
     expect(deployments[0]?.min_margin_ratio).toBeGreaterThan(0.3);
   }
   expect(person.stdout().split('\n').length).toBeGreaterThan(10);
-  for (const sidecar of started) await sidecar[Symbol.asyncDispose]();
 }, 300_000);
