@@ -29,9 +29,14 @@ export function statSlowFile(path: string): Promise<Stats> {
   return within(`stat ${path}`, () => stat(path));
 }
 
-/** As libuv joins its threads when the process exits, that takes until such a file answers. */
-export function isFileUnderWay(): boolean {
-  return underWay.size > 0;
+/**
+ * Ends this process at once. While a file hangs, Node's own exit would wait for it, as libuv joins its threads. So
+ * another program takes the place of this one, whose threads the kernel ends, and exits with the code.
+ */
+export function endProcess(code: number): never {
+  if (underWay.size > 0)
+    process.execve?.(process.execPath, [process.execPath, '--eval', `process.exit(${code})`], {});
+  process.exit(code);
 }
 
 async function within<Result>(

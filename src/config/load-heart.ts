@@ -1,127 +1,101 @@
 /** Environment → the settings of the heart, all problems at once. Loads nothing that only the daemon needs. */
 import { labelOf } from '../heartbeat/discovery/wanted.ts';
 import { checkTiming } from '../heartbeat/engine/timing-check.ts';
-import { HEART_OPTIONS, type HeartOptionKey, type HeartSettings } from './options/heart-options.ts';
-import { foreignNames } from './options/names.ts';
-import { exposedSecrets, placed, withEnvFile, type EffectiveEnvironment } from './env-file/effective.ts';
-import { networkProblems, plainHttpProblems } from './network.ts';
-import { PREFIX, type Option } from './options/option.ts';
-import { overFiles } from './slow-files.ts';
+import { exposedSecrets, placed, withEnvFile, type EffectiveEnvironment } from './env-file.ts';
+import { overFiles, readText, type ReadFile } from './files.ts';
+import { HEART_OPTIONS, PREFIX, type HeartKey, type HeartSettings, type Option, valueOf } from './options.ts';
+import { networkProblems, plainHttpProblems } from './other-variables.ts';
 import { configError, isError, type ConfigProblem } from './problem.ts';
-import { loadValues, readText, type Environment, type LoadedValues, type ReadFile } from './values.ts';
+import { unknownNames } from './unknown-names.ts';
+import { loadValues, type Environment, type LoadedValues } from './values.ts';
 
 export interface LoadedHeart {
-  /**
-   * Undefined where an error is in the way. The API key is empty while its file is not there: the heart begins all the
-   * same, and looks for it.
-   */
+  /** Undefined if an error is in the way. The API key is empty while its file is missing: the heart looks for it. */
   readonly settings: HeartSettings | undefined;
+  /** Its notes name the variables whose value in the environment is not used, because ENV_FILE has one. */
   readonly problems: readonly ConfigProblem[];
   /** Options whose value comes from a file, with its path. */
-  readonly files: ReadonlyMap<HeartOptionKey, string>;
-  /** What is wrong and keeps nothing from being sent, which the daemon reports: unknown names, values that fell back. */
+  readonly files: ReadonlyMap<HeartKey, string>;
+  /** Problems that stop nothing, which the daemon reports: unknown names, values that fell back to their default. */
   readonly tolerated: readonly ConfigProblem[];
   /** Names that Kubernetes made for a Service. */
   readonly ignoredNames: readonly string[];
-  /** Names whose value in the environment is not used, because ENV_FILE has one. */
-  readonly overriddenNames: readonly string[];
 }
 
 export function loadHeartConfig(
   environment: Environment = process.env,
   readFile: ReadFile = readText,
 ): LoadedHeart {
-  return loadHeartFrom(withEnvFile(environment, readFile, false), readFile);
+  return loadHeartFrom(withEnvFile(environment, readFile), readFile);
 }
 
-/** The same, however long its files take; one that does not answer within seconds cannot be read. */
+/** The same, without blocking this process; a file that does not answer within 4 s cannot be read. */
 export function loadHeartSlowly(environment: Environment = process.env): Promise<LoadedHeart> {
   return overFiles((readFile) => loadHeartConfig(environment, readFile));
 }
 
-/** The same of an environment with the file over it. While that cannot be read, it is all that is wrong. */
+/** While the environment file cannot be read, that is the only problem. */
 export function loadHeartFrom(effective: EffectiveEnvironment, readFile: ReadFile): LoadedHeart {
-  const { environment, isAwaited: waits, problems: ofFile, overridden: overriddenNames } = effective;
+  const { environment, isAwaited: waits, problems: ofFile } = effective;
   if (waits)
-    return {
-      settings: undefined,
-      problems: ofFile,
-      files: new Map(),
-      tolerated: [],
-      ignoredNames: [],
-      overriddenNames,
-    };
+    return { settings: undefined, problems: ofFile, files: new Map(), tolerated: [], ignoredNames: [] };
   const loaded = loadValues(HEART_OPTIONS, environment, readFile);
-  const { files } = loaded;
-  const { values, fatal: own, tolerated } = fallBack(loaded);
-  const { fatal: misspelt, unknown, ignored } = foreignNames(environment);
+  const { values, tolerated, remaining } = fallBack(loaded);
+  const names = unknownNames(environment);
   const found = [
-    ...misspelt,
-    ...own,
+    ...names.problems.filter(isError),
+    ...remaining,
     ...networkProblems(environment, readFile),
     ...plainHttpProblems(HEART_OPTIONS.baseUrl.variable, values.baseUrl, 'the API key'),
-    ...appLoginProblems(values as Partial<HeartSettings>),
+    ...appLoginProblems(values),
   ];
   const problems = [...ofFile, ...placed(found, effective), ...exposedSecrets(HEART_OPTIONS, effective)];
-  const fatal = problems.some((problem) => isError(problem) && !isKeyAwaited(problem));
-  const settings = fatal ? undefined : Object.freeze({ apiKey: '', ...values } as HeartSettings);
+  const isFatal = problems.some((problem) => isError(problem) && !isKeyAwaited(problem));
   return {
-    settings,
+    settings: isFatal ? undefined : Object.freeze({ apiKey: '', ...values } as HeartSettings),
     problems,
-    files,
-    tolerated: placed([...tolerated, ...unknown], effective),
-    ignoredNames: ignored,
-    overriddenNames,
+    files: loaded.files,
+    tolerated: placed([...tolerated, ...names.problems.filter((problem) => !isError(problem))], effective),
+    ignoredNames: names.ignored,
   };
 }
 
-/** What is to be kept alive, and where: of these nothing is guessed. */
-const ESSENTIAL: ReadonlySet<HeartOptionKey> = new Set(['apiKey', 'baseUrl', 'deployments']);
-
-/** Any other malformed value, or one whose file is not there, is the default. */
-function fallBack({ values, broken, problems }: LoadedValues<HeartOptionKey>): {
-  readonly values: Partial<Record<HeartOptionKey, unknown>>;
-  readonly fatal: readonly ConfigProblem[];
+/** Malformed values, and values whose file is missing, become their default, unless they are essential. */
+function fallBack({ values, broken, problemsOf }: LoadedValues<HeartKey>): {
+  readonly values: Partial<HeartSettings>;
   readonly tolerated: readonly ConfigProblem[];
+  readonly remaining: readonly ConfigProblem[];
 } {
   const complete = { ...values };
-  const isTolerated = new Set<string>();
-  const fallTo = (key: HeartOptionKey): void => {
-    const { variable, fallback, type }: Option = HEART_OPTIONS[key];
-    isTolerated.add(variable);
-    complete[key] = fallback === undefined ? undefined : type.parse(fallback).value;
+  let remaining: readonly ConfigProblem[] = [];
+  const tolerated: ConfigProblem[] = [];
+  const fallTo = (option: Option, key: HeartKey, errors: readonly ConfigProblem[]): void => {
+    complete[key] = valueOf(option, option.fallback);
+    tolerated.push(...errors.map(withDefault));
   };
-  for (const key of broken) if (!ESSENTIAL.has(key)) fallTo(key);
+  for (const [key, problems] of problemsOf) {
+    const option: Option = HEART_OPTIONS[key];
+    const falls = broken.has(key) && !option.essential;
+    if (falls) fallTo(option, key, problems.filter(isError));
+    remaining = remaining.concat(falls ? problems.filter((problem) => !isError(problem)) : problems);
+  }
+  const isOfInterval = ({ variable }: ConfigProblem): boolean => variable === INTERVAL;
   let timing = timingProblems(complete as Partial<HeartSettings>);
-  const ofInterval = timing.filter(({ variable }) => variable === INTERVAL);
-  if (ofInterval.length > 0) {
-    fallTo('heartbeatInterval');
-    // With its default another TTL may be too short.
+  if (timing.some(isOfInterval)) {
+    fallTo(HEART_OPTIONS.heartbeatInterval, 'heartbeatInterval', timing.filter(isOfInterval));
+    // With the default interval another TTL may be too short.
     timing = timingProblems(complete as Partial<HeartSettings>);
   }
-  const { fatal = [], tolerated = [] } = Object.groupBy([...problems, ...ofInterval, ...timing], (problem) =>
-    isError(problem) && isTolerated.has(variableOf(problem)) ? 'tolerated' : 'fatal',
-  );
-  return { values: complete, fatal, tolerated: tolerated.map(withDefault) };
-}
-
-/** Without the prefix, the place inside the value and `_FILE`. */
-function variableOf({ variable }: ConfigProblem): string {
-  return (
-    /^\w+/
-      .exec(variable)?.[0]
-      .slice(PREFIX.length)
-      .replace(/_FILE$/, '') ?? ''
-  );
+  return { values: complete as Partial<HeartSettings>, tolerated, remaining: remaining.concat(timing) };
 }
 
 function withDefault(problem: ConfigProblem): ConfigProblem {
   const { message } = problem;
-  const used = 'the default is used';
+  const used = 'using the default';
   return { ...problem, message: message ? `${message}; ${used}` : used };
 }
 
-/** Whether all that is in the way are files that may still come. */
+/** Whether all errors are files that may still come. */
 export function isAwaited(problems: readonly ConfigProblem[]): boolean {
   return problems.filter((problem) => isError(problem)).every(({ awaitedFile }) => awaitedFile !== undefined);
 }
@@ -139,7 +113,7 @@ function appLoginProblems({ appHealth }: Partial<HeartSettings>): ConfigProblem[
 
 const INTERVAL = PREFIX + HEART_OPTIONS.heartbeatInterval.variable;
 
-/** Refuses TTLs and intervals with which one failed heartbeat may already be the last. */
+/** Refuses TTLs and intervals with which a single failed heartbeat may end a deployment. */
 function timingProblems({
   deployments = [],
   deploymentTtl,
@@ -151,7 +125,7 @@ function timingProblems({
     if (!problem) return [];
     const { change, got, atLeast, atMost, message } = problem;
     const limit = atLeast === undefined ? `at most ${(atMost ?? 0) / 1000}s` : `at least ${atLeast / 1000}s`;
-    const variable = change === 'interval' ? INTERVAL : `${PREFIX}DEPLOYMENTS`;
+    const variable = change === 'interval' ? INTERVAL : PREFIX + HEART_OPTIONS.deployments.variable;
     return [configError(variable, `${got / 1000}s for deployment ${labelOf(wanted)}`, limit, message)];
   });
 }

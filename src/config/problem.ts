@@ -28,6 +28,14 @@ export function configError(
   return { severity: 'error', variable, got, allowed, message };
 }
 
+export function configWarning(...parts: Parameters<typeof configError>): ConfigProblem {
+  return { ...configError(...parts), severity: 'warning' };
+}
+
+export function configNote(...parts: Parameters<typeof configError>): ConfigProblem {
+  return { ...configError(...parts), severity: 'note' };
+}
+
 export function isError({ severity }: ConfigProblem): boolean {
   return severity === 'error';
 }

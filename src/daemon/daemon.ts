@@ -8,13 +8,12 @@ import { buildInfo } from '../build-info.ts';
 import { createApiKey } from '../client/api-key.ts';
 import { RequestQueue } from '../client/request-queue.ts';
 import { systemMs } from '../client/system-ms.ts';
-import { credentialsOf } from '../config/credentials.ts';
+import { credentialsOf } from '../config/secrets.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { FEATURES } from '../config/options/features.ts';
-import { SECRET_KEYS, type Settings } from '../config/options/options.ts';
+import { FEATURES, SECRET_KEYS, type Settings } from '../config/options.ts';
 import { isError } from '../config/problem.ts';
-import { watchFiles } from '../config/watched-files.ts';
-import type { LogLevel } from '../config/types/log-levels.ts';
+import { watchFiles } from '../config/files.ts';
+import type { LogLevel } from '../config/types/value-types.ts';
 import { Redaction } from '../contract/text/redaction.ts';
 import type { Fleet } from '../fleet/view.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../heartbeat/process/link/link.ts';
@@ -197,7 +196,7 @@ function sayStarted(logger: Logger, config: DaemonOptions['config'], { main, adm
     },
     'pilotlight started',
   );
-  for (const feature of off) logger.error({ feature }, `switched off: ${FEATURES[feature].words}`);
+  for (const feature of off) logger.error({ feature }, `switched off: ${FEATURES[feature]}`);
   for (const problem of daemonProblems) {
     const { failsCheck: _, ...shown } = problem;
     if (problem.severity === 'note') continue;

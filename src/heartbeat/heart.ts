@@ -14,10 +14,9 @@ import { serverlessOperations } from '../contract/operations/serverless/serverle
 import { AppWatch } from './app/app-watch.ts';
 import { createAskApp } from './app/ask-app.ts';
 import { createBeatPort } from './driver/beat.ts';
-import type { Remark } from './discovery/findings.ts';
-import { listOf } from './discovery/relevant-rows.ts';
+import type { DiscoveryNotice } from './discovery/findings.ts';
 import type { Choice, TimingSettings } from './discovery/resolve.ts';
-import type { Wanted } from './discovery/wanted.ts';
+import { listOf, type Wanted } from './discovery/wanted.ts';
 import { DeploymentWatch } from './discovery/watch.ts';
 import { HeartbeatDriver } from './driver/driver.ts';
 import { GrantOffice } from './driver/grant-office.ts';
@@ -32,8 +31,8 @@ export interface HeartListener {
   exchange(event: ExchangeEvent): void;
   /** A deployment is not kept alive any more. */
   removed(deploymentId: number): void;
-  /** Something to know of TTLs and names. */
-  remark(remark: Remark): void;
+  /** Something to know about TTLs and names. */
+  discovery(notice: DiscoveryNotice): void;
   /** The key could not be read again; the old one stays. */
   keyUnreadable(why: string): void;
   /** The app was asked, or it is another that is asked, or none. */
@@ -156,7 +155,7 @@ export class Heart {
       ports,
       signal: this.#stopping.signal,
       onChange: (choices) => this.#keep(choices),
-      onRemark: (remark) => listener.remark(remark),
+      onNotice: (notice) => listener.discovery(notice),
       isGone: (id) => this.#driver.snapshotOf(id)?.state === 'gone',
     });
     this.#watchApp(options.app);

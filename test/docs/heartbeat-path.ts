@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { Session } from 'node:inspector/promises';
 import { createInterface } from 'node:readline';
 import { createApiKey } from '../../src/client/api-key.ts';
-import { deploymentList } from '../../src/config/types/deployment-list.ts';
+import { deploymentList } from '../../src/config/types/wanted.ts';
 import { Heart } from '../../src/heartbeat/heart.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -32,7 +32,7 @@ export async function filesOfOneHeartbeat(): Promise<ReadonlyMap<string, readonl
       notice: (_, { type }) => void (type === 'accepted' && accepted()),
       exchange() {},
       removed() {},
-      remark() {},
+      discovery() {},
       keyUnreadable() {},
       app() {},
     },

@@ -15,9 +15,15 @@ import {
 } from '../../src/contract/operations/serverless/endpoint-groups.ts';
 import { OPERATION_IDS, operationOf } from '../../src/contract/operations.ts';
 import { EXIT, EXIT_MEANINGS } from '../../src/config/exit-codes.ts';
-import { DAEMON_OPTIONS, type Feature } from '../../src/config/options/daemon-options.ts';
-import { FEATURES } from '../../src/config/options/features.ts';
-import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/config/options/options.ts';
+import {
+  DAEMON_OPTIONS,
+  FEATURES,
+  OPTIONS,
+  OPTION_KEYS,
+  PREFIX,
+  type Feature,
+  type Option,
+} from '../../src/config/options.ts';
 import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
 import { EMPTY_STATUS } from '../support/empty-status.ts';
 import { expositionOf } from '../support/exposition.ts';
@@ -75,7 +81,7 @@ function featuresTable(): string {
     Object.values(DAEMON_OPTIONS);
   const rows = (Object.keys(FEATURES) as Feature[]).map((name) => {
     const variables = options.filter(({ feature }) => feature === name);
-    return [variables.map(({ variable }) => `\`${variable}\``).join(', '), FEATURES[name].words];
+    return [variables.map(({ variable }) => `\`${variable}\``).join(', '), FEATURES[name]];
   });
   return table(['malformed', 'then'], rows);
 }

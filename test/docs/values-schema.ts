@@ -2,17 +2,9 @@
  * The schema of the Helm chart's values, by which Helm refuses a misspelt or wrong one before anything is installed.
  * The settings in it come from the option table, so that the chart has no second list of them.
  */
-import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/config/options/options.ts';
-import { appAddress } from '../../src/config/types/app-address.ts';
-import {
-  amount,
-  byteSize,
-  count,
-  listenAddress,
-  serviceUrl,
-  url,
-  type ValueType,
-} from '../../src/config/types/value-types.ts';
+import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/config/options.ts';
+import { appAddress, listenAddress, serviceUrl, url } from '../../src/config/types/addresses.ts';
+import { amount, byteSize, count, type ValueType } from '../../src/config/types/value-types.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 

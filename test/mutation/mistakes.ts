@@ -64,8 +64,8 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: 'a reload of the interval alone is no change',
     file: 'heartbeat/discovery/watch.ts',
-    from: 'one.interval === other.interval &&',
-    to: '',
+    from: "'id', 'ttl', 'interval', ",
+    to: "'id', 'ttl', ",
     tests: ['unit/heartbeat/discovery/watch.test.ts'],
   },
   {
@@ -151,7 +151,7 @@ export const MISTAKES: readonly Mistake[] = [
     file: 'config/load.ts',
     from: '!LOOPBACK.has(adminListen.host)',
     to: "adminListen.host === '0.0.0.0'",
-    tests: ['unit/config/access.test.ts'],
+    tests: ['unit/config/addresses.test.ts'],
   },
   {
     what: 'secrets are shown in a dry run',

@@ -85,7 +85,7 @@ export async function runCell(cell: Cell): Promise<CellResult> {
       },
       exchange() {},
       removed() {},
-      remark() {},
+      discovery() {},
       keyUnreadable() {},
       app() {},
     },

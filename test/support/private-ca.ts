@@ -9,7 +9,7 @@ export interface PrivateCa {
   /** Its own certificate, for NODE_EXTRA_CA_CERTS. */
   readonly file: string;
   /** Key and certificate of a server with these names. */
-  issue(...names: readonly string[]): { readonly key: string; readonly cert: string };
+  issue(...names: readonly string[]): Certificate;
 }
 
 function openssl(folder: string, ...args: readonly string[]): void {
@@ -47,15 +47,19 @@ export function createPrivateCa(folder: string): PrivateCa {
   };
 }
 
+export interface Certificate {
+  readonly key: string;
+  readonly cert: string;
+}
+
 export interface TlsFront extends AsyncDisposable {
   readonly port: number;
+  /** Shows another certificate from now on, and closes the connections that have seen the old one. */
+  show(certificate: Certificate): void;
 }
 
 /** Ends TLS and hands the bytes to the server at `target`, a port of this machine. */
-export async function startTlsFront(
-  certificate: { readonly key: string; readonly cert: string },
-  target: number,
-): Promise<TlsFront> {
+export async function startTlsFront(certificate: Certificate, target: number): Promise<TlsFront> {
   const sockets = new Set<Socket>();
   const server = createServer(certificate, (client) => {
     const upstream = connect(target, '127.0.0.1');
@@ -73,6 +77,10 @@ export async function startTlsFront(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,
+    show(other) {
+      server.setSecureContext(other);
+      for (const socket of sockets) socket.destroy();
+    },
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const socket of sockets) socket.destroy();

@@ -1,5 +1,5 @@
 import { loadConfig } from '../../src/config/load.ts';
-import type { Settings } from '../../src/config/options/options.ts';
+import type { Settings } from '../../src/config/options.ts';
 
 /** What a daemon needs at the least. */
 const LEAST_ENVIRONMENT = {

@@ -69,7 +69,7 @@ const REFUSED = [
   ['fleet/history', '../../client/client.ts'],
   ['watch', '../daemon/daemon.ts'],
   ['config', '../daemon/daemon.ts'],
-  ['config/options', '../../emulator/index.ts'],
+  ['config', '../emulator/index.ts'],
   ['config/types', '../../heartbeat/driver/driver.ts'],
   ['config', '../heartbeat/heart.ts'],
   ['daemon', '../cli/program.ts'],

@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
-import { localAdminUrl } from '../../config/local-daemon.ts';
-import { LOG_LEVELS } from '../../config/types/log-levels.ts';
+import { localAdminUrl } from '../../config/command-settings.ts';
+import { LOG_LEVELS } from '../../config/types/value-types.ts';
 import { legible } from '../text/legible.ts';
 import { printError, printLine, type Console } from '../console.ts';
 

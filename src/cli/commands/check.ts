@@ -1,7 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { type ConfigProblem, describeProblem, inCheck } from '../../config/problem.ts';
 import { EXIT } from '../../config/exit-codes.ts';
-import { ENDPOINT_GROUPS_VARIABLE, loadConfig, loadEndpointGroups } from '../../config/load.ts';
+import { ENDPOINT_GROUPS_VARIABLE, loadEndpointGroups } from '../../config/command-settings.ts';
+import { loadConfig } from '../../config/load.ts';
 import { parseDuration } from '../../config/types/value-types.ts';
 import { ENDPOINT_GROUP_DEFAULTS } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { checkEndpointGroups, DEFAULT_FILLED_IN } from '../../scaling/rules/check.ts';

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
-import { localDaemonUrl, localToken } from '../../config/local-daemon.ts';
+import { localDaemonUrl, localToken } from '../../config/command-settings.ts';
 import { durationUpTo } from '../../config/types/value-types.ts';
 import type { Console } from '../console.ts';
 import { daemonUrlOption } from '../daemon-url.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { EXIT } from '../../config/exit-codes.ts';
-import { localDaemonUrl } from '../../config/local-daemon.ts';
+import { localDaemonUrl } from '../../config/command-settings.ts';
 import { printError, type Console } from '../console.ts';
 import { daemonUrlOption } from '../daemon-url.ts';
 

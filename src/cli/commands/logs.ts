@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { LIMITS } from '../../contract/limits.ts';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
 import { describeProblem } from '../../config/problem.ts';
-import { loadConnection } from '../../config/load.ts';
+import { loadConnection } from '../../config/command-settings.ts';
 import { printError, type Console } from '../console.ts';
 import type { LogFormat } from '../logs/format.ts';
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { loadConnection } from '../../config/load.ts';
+import { loadConnection } from '../../config/command-settings.ts';
 import { printLine, type Console } from '../console.ts';
 
 export function openapiCommand(console: Console): Command {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../config/options/options.ts';
+import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../config/options.ts';
 
 export function runCommand(): Command {
   return new Command('run')

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { localDaemonUrl, localToken } from '../../config/local-daemon.ts';
+import { localDaemonUrl, localToken } from '../../config/command-settings.ts';
 import type { AppStatus, DeploymentStatus, Status, WorkerGroupStatus } from '../../daemon/status/schema.ts';
 import { printJson, printLine, type Console } from '../console.ts';
 import { daemonUrlOption } from '../daemon-url.ts';

@@ -4,7 +4,7 @@ import { ApiError, CallError } from '../../client/errors.ts';
 import { adviceOf } from '../../client/flows/explain.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import { describeProblem } from '../../config/problem.ts';
-import { loadConnection, loadKeylessConnection } from '../../config/load.ts';
+import { loadConnection } from '../../config/command-settings.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { encodeRequest } from '../../wire/request.ts';
 import { EXIT } from '../../config/exit-codes.ts';
@@ -41,9 +41,7 @@ export async function perform(
   console: Console,
 ): Promise<number> {
   if (options.dryRun || options.curl) return show(id, input, options, console);
-  const { connection, problems } = takesSecretAlone(id, input)
-    ? loadKeylessConnection(console.environment)
-    : loadConnection(console.environment);
+  const { connection, problems } = loadConnection(console.environment, !takesSecretAlone(id, input));
   if (!connection) {
     for (const problem of problems) printError(console, describeProblem(problem));
     console.err(describeProblems(id, input, options) ?? '');
@@ -143,7 +141,7 @@ function show(id: OperationId, input: Input, options: PerformOptions, console: C
       printError(console, 'A dry run asks the service nothing, so it takes ids and no names.');
     return EXIT.usage;
   }
-  const { addresses, hasKey } = loadKeylessConnection(console.environment);
+  const { addresses, hasKey } = loadConnection(console.environment, false);
   const target = { ...addresses, isKeyless: !hasKey && takesSecretAlone(id, input) };
   if (options.curl) {
     const { line, variables } = curlLine(operation, encoded.request, target);

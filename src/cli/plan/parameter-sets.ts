@@ -5,7 +5,7 @@ import {
   type EndpointGroupParameter,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { describeProblem } from '../../config/problem.ts';
-import { loadEndpointGroups } from '../../config/load.ts';
+import { loadEndpointGroups } from '../../config/command-settings.ts';
 import { checkEndpointGroup, checkEndpointGroups } from '../../scaling/rules/check.ts';
 import {
   gotInWords,

@@ -1,9 +1,7 @@
 /**
- * The value types of environment variables: text in, value or problems out, pure. No coercion by accident: an
- * empty string is not 0, and "no" is not true. But words are read as people write them: `True`, `1`, `INFO`.
+ * Types of environment variables: text in, value or problems out, pure. Nothing is coerced by accident: an empty string
+ * is not 0, and "no" is not true. Words are read as people write them: `True`, `1`, `INFO`.
  */
-import { isIP } from 'node:net';
-import { keyProblem } from '../../client/api-key.ts';
 
 /** One thing wrong with a value. */
 export interface ValueProblem {
@@ -29,140 +27,70 @@ export interface ValueType<T> {
   readonly parse: (text: string) => Parsed<T>;
 }
 
-function fine<T>(value: T): Parsed<T> {
+export function fine<T>(value: T): Parsed<T> {
   return { value, problems: [] };
 }
 
-function wrong<T>(got: string, allowed: string, message?: string): Parsed<T> {
+export function wrong<T>(got: string, allowed: string, message?: string): Parsed<T> {
   return { value: undefined, problems: [{ at: '', got, allowed, ...(message ? { message } : {}) }] };
 }
 
-/** A secret that others send as a Bearer token: what no HTTP header holds would lock all of them out, without a word. */
-export const token: ValueType<string> = {
-  name: 'text',
-  parse(value) {
-    const given = value.trim();
-    return /^[ -~]{1,8000}$/.test(given)
-      ? fine(given)
-      : wrong(value, 'at most 8000 visible ASCII characters, and spaces between');
-  },
-};
-
-/** What an HTTP header can hold as a Bearer token. White space around it is not part of it. */
-export const apiKey: ValueType<string> = {
-  name: 'text',
-  parse(value) {
-    const problem = keyProblem(value);
-    return problem === undefined
-      ? fine(value.trim())
-      : wrong(value, 'visible ASCII characters', `the key ${problem}`);
-  },
-};
-
-export const path: ValueType<string> = {
-  name: 'path',
-  parse: (value) => (value === '' ? wrong(value, 'a path') : fine(value)),
-};
-
-export const url: ValueType<string> = {
-  name: 'url',
-  parse(value) {
-    const allowed = 'an http or https address such as https://console.example.com';
-    if (!URL.canParse(value)) return wrong(withoutCredentials(value), allowed);
-    const parsed = new URL(value);
-    if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')
-      return wrong(withoutCredentials(value), allowed);
-    if (parsed.username || parsed.password) {
-      return wrong(withoutCredentials(value), `${allowed}, without a user or password in it`);
-    }
-    if (parsed.search || parsed.hash)
-      return wrong(withoutCredentials(value), `${allowed}, without a query or fragment`);
-    return fine(trimSlash(value));
-  },
-};
-
-/** The paths of the interface document begin with this, so an address that ends in it would have it twice. */
-const API_ROOT = /\/api\/v0$/;
-
-/** The address of the service. */
-export const serviceUrl: ValueType<string> = {
-  name: 'url',
-  parse(given) {
-    const parsed = url.parse(given);
-    if (parsed.value === undefined || !API_ROOT.test(parsed.value)) return parsed;
-    const value = trimSlash(parsed.value.replace(API_ROOT, ''));
-    const message = `the paths of the service have /api/v0 themselves; ${value} is used`;
-    return { value, problems: [{ at: '', got: given, allowed: value, message, severity: 'warning' }] };
-  },
-};
-
-function trimSlash(value: string): string {
-  return value.replace(/(?<!\/)\/+$/, '');
+/** `read` returns undefined for what is not allowed. */
+export function valueType<T>(
+  name: string,
+  allowed: string,
+  read: (text: string) => T | undefined,
+): ValueType<T> {
+  return {
+    name,
+    parse(text) {
+      const value = read(text);
+      return value === undefined ? wrong(text, allowed) : fine(value);
+    },
+  };
 }
 
-/** An address without what may hold credentials: what stands before an @, and a query. */
-export function withoutCredentials(value: string): string {
-  return value.replace(/(?<![^/\s])[^/\s]*@/g, '…@').replace(/[?#].*$/s, '?…');
-}
-
-/** User and password are percent-encoded, and a percent sign that encodes nothing cannot be decoded. */
-export function canDecode({ username, password }: URL): boolean {
-  try {
-    return decodeURIComponent(username + password) !== undefined;
-  } catch {
-    return false;
-  }
-}
+export const path = valueType('path', 'a path', (text) => text || undefined);
 
 const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
+export const DURATION_ALLOWED = 'a duration such as 500ms, 20s, 5m or 1h, more than zero';
+/** Node's timers fire at once above this. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Whole milliseconds of `500ms`, `20s`, `5m`, `1h`, rounded up; undefined for anything else. */
-export function parseDuration(value: string): number | undefined {
-  const match = DURATION.exec(value);
-  if (!match) return undefined;
-  const ms = Math.ceil(Number(match[1]) * UNITS_MS[match[2] as keyof typeof UNITS_MS]);
+export function parseDuration(text: string): number | undefined {
+  const [, number, unit] = DURATION.exec(text) ?? [];
+  const ms = Math.ceil(Number(number) * UNITS_MS[unit as keyof typeof UNITS_MS]);
   return Number.isSafeInteger(ms) ? ms : undefined;
 }
 
-export const DURATION_ALLOWED = 'a duration such as 500ms, 20s, 5m or 1h, more than zero';
+function durationBetween(text: string, leastMs: number, mostMs: number): number | undefined {
+  const ms = parseDuration(text);
+  return ms !== undefined && ms >= leastMs && ms <= mostMs ? ms : undefined;
+}
 
-export const duration: ValueType<number> = {
-  name: 'duration',
-  parse(value) {
-    const ms = parseDuration(value);
-    return ms === undefined || ms <= 0 ? wrong(value, DURATION_ALLOWED) : fine(ms);
-  },
-};
+export const duration = valueType('duration', DURATION_ALLOWED, (text) => durationBetween(text, 1, Infinity));
 
-/** Node's timers take no more. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-/** For what a timer waits for: Node's timers take no more than 2^31 - 1 ms, and fire at once above that. */
+/** For the delay of a timer. `maximum` is a duration, `24h` at most 2^31 - 1 ms. */
 export function durationUpTo(maximum: string): ValueType<number> {
-  const limit = parseDuration(maximum) ?? 0;
-  return {
-    name: `duration up to ${maximum}`,
-    parse(value) {
-      const ms = parseDuration(value);
-      const inRange = ms !== undefined && ms > 0 && ms <= limit;
-      return inRange ? fine(ms) : wrong(value, `${DURATION_ALLOWED}, at most ${maximum}`);
-    },
-  };
+  const most = parseDuration(maximum) ?? 0;
+  const allowed = `${DURATION_ALLOWED}, at most ${maximum}`;
+  return valueType(`duration up to ${maximum}`, allowed, (text) => durationBetween(text, 1, most));
 }
 
-/** For what must not happen more often. */
+/** For the delay of a timer that must not fire more often. */
 export function durationFrom(minimum: string): ValueType<number> {
-  const limit = parseDuration(minimum) ?? 0;
-  return {
-    name: `duration from ${minimum}`,
-    parse(value) {
-      const ms = parseDuration(value);
-      const inRange = ms !== undefined && ms >= limit && ms <= LONGEST_TIMER_MS;
-      return inRange ? fine(ms) : wrong(value, `a duration such as 15s or 1m, at least ${minimum}`);
-    },
-  };
+  const least = parseDuration(minimum) ?? 0;
+  const allowed = `a duration such as 15s or 1m, at least ${minimum}`;
+  return valueType(`duration from ${minimum}`, allowed, (text) =>
+    durationBetween(text, least, LONGEST_TIMER_MS),
+  );
 }
+
+export const durationOrAuto = valueType('duration or auto', `auto, or ${DURATION_ALLOWED}`, (text) =>
+  text === 'auto' ? text : durationBetween(text, 1, Infinity),
+);
 
 const UNITS_BYTES = {
   B: 1,
@@ -176,142 +104,98 @@ const UNITS_BYTES = {
 const BYTE_SIZE = /^(\d+(?:\.\d+)?)([KMG]i?B|B)?$/;
 
 /** Bytes of `64MiB`, `500KB`, `1GiB`, or of a number alone. */
-export const byteSize: ValueType<number> = {
-  name: 'size',
-  parse(value) {
-    const match = BYTE_SIZE.exec(value);
-    const bytes = Math.floor(
-      Number(match?.[1]) * UNITS_BYTES[(match?.[2] ?? 'B') as keyof typeof UNITS_BYTES],
-    );
-    return bytes >= 1 ? fine(bytes) : wrong(value, 'a size such as 64MiB, 500KB or 1GiB, at least 1B');
-  },
-};
+export const byteSize = valueType('size', 'a size such as 64MiB, 500KB or 1GiB, at least 1B', (text) => {
+  const [, number, unit = 'B'] = BYTE_SIZE.exec(text) ?? [];
+  const bytes = Math.floor(Number(number) * UNITS_BYTES[unit as keyof typeof UNITS_BYTES]);
+  return bytes >= 1 ? bytes : undefined;
+});
 
-/** A whole number from 1 on. */
-export const count: ValueType<number> = {
-  name: 'count',
-  parse(value) {
-    const number = Number(value);
-    const valid = /^\d+$/.test(value) && number >= 1 && Number.isSafeInteger(number);
-    return valid ? fine(number) : wrong(value, 'a whole number from 1 on, such as 10');
-  },
-};
+function wholeNumber(text: string, least: number): number | undefined {
+  const number = Number(text);
+  return /^\d+$/.test(text) && number >= least && Number.isSafeInteger(number) ? number : undefined;
+}
 
-/** Of money: a number above 0, written without a currency. */
-export const amount: ValueType<number> = {
-  name: 'number',
-  parse(value) {
-    const number = Number(value);
-    const valid = /^\d+(\.\d+)?$/.test(value) && number > 0 && Number.isFinite(number);
-    return valid ? fine(number) : wrong(value, 'a number above 0, such as 12.50');
-  },
-};
+export const count = valueType('count', 'a whole number of at least 1, such as 10', (text) =>
+  wholeNumber(text, 1),
+);
 
-export const durationOrAuto: ValueType<number | 'auto'> = {
-  name: 'duration or auto',
-  parse(value) {
-    if (value === 'auto') return fine(value);
-    const ms = parseDuration(value);
-    return ms === undefined || ms <= 0 ? wrong(value, `auto, or ${DURATION_ALLOWED}`) : fine(ms);
-  },
-};
+export const id = valueType('id', 'an id: a whole number such as 42', (text) => wholeNumber(text, 0));
+
+/** Money: a number above 0, without a currency. */
+export const amount = valueType('number', 'a number above 0, such as 12.50', (text) => {
+  const number = Number(text);
+  return /^\d+(\.\d+)?$/.test(text) && number > 0 && Number.isFinite(number) ? number : undefined;
+});
 
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ...['true', '1', 'yes', 'on'].map((word) => [word, true] as const),
   ...['false', '0', 'no', 'off'].map((word) => [word, false] as const),
 ]);
 
-export const boolean: ValueType<boolean> = {
-  name: 'bool',
-  parse(value) {
-    const found = BOOLEANS.get(value.trim().toLowerCase());
-    return found === undefined ? wrong(value, 'true or false') : fine(found);
-  },
-};
+export const boolean = valueType('bool', 'true or false', (text) => BOOLEANS.get(text.trim().toLowerCase()));
 
-/** In any case. */
-export function oneOf<const T extends string>(...values: readonly T[]): ValueType<T> {
-  return oneOfAlso({}, ...values);
-}
-
-/** `others`: words that mean one of the values. */
-export function oneOfAlso<const T extends string>(
-  others: Readonly<Record<string, T>>,
-  ...values: readonly T[]
+/** In any case. `others`: words that mean one of the values. */
+export function oneOf<const T extends string>(
+  values: readonly T[],
+  others: Readonly<Record<string, NoInfer<T>>> = {},
 ): ValueType<T> {
-  return {
-    name: values.join(', '),
-    parse(value) {
-      const word = value.trim().toLowerCase();
-      const found = values.find((allowed) => allowed === word) ?? others[word];
-      return found === undefined ? wrong(value, `one of ${values.join(', ')}`) : fine(found);
-    },
-  };
+  return valueType(values.join(', '), `one of ${values.join(', ')}`, (text) => {
+    const word = text.trim().toLowerCase();
+    return (
+      values.find((allowed) => allowed === word) ?? (Object.hasOwn(others, word) ? others[word] : undefined)
+    );
+  });
 }
 
-export function listOf<T>(name: string, item: ValueType<T>): ValueType<readonly T[]> {
+/** pino's levels, most severe first. */
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Entries between commas, each once: entries with the same label are the same. All problems at once. */
+export function listOf<T>(
+  name: string,
+  item: ValueType<T>,
+  labelOf: (value: T) => string = String,
+): ValueType<readonly T[]> {
   return {
     name,
-    parse(value) {
-      const parsed = splitList(value).map((entry) => item.parse(entry));
-      const problems = parsed.flatMap((entry) => entry.problems);
-      const values = parsed.flatMap((entry) => (entry.value === undefined ? [] : [entry.value]));
-      return { value: values.length === parsed.length ? values : undefined, problems };
+    parse(text) {
+      const parsed = splitList(text).map((entry) => item.parse(entry));
+      const values = parsed.flatMap(({ value }) => (value === undefined ? [] : [value]));
+      const problems = [...parsed.flatMap((entry) => entry.problems), ...repeats(values.map(labelOf))];
+      return problems.length === 0 ? fine(values) : { value: undefined, problems };
     },
   };
 }
 
-export function splitList(value: string): string[] {
-  const trimmed = value.trim();
+function splitList(text: string): string[] {
+  const trimmed = text.trim();
   return trimmed === '' ? [] : trimmed.split(',').map((entry) => entry.trim());
 }
 
-export const id: ValueType<number> = {
-  name: 'id',
-  parse(value) {
-    const number = Number(value);
-    const valid = /^\d+$/.test(value) && Number.isSafeInteger(number);
-    return valid ? fine(number) : wrong(value, 'an id: a whole number such as 42');
-  },
-};
-
-/** Ids, each once. */
-export const idList: ValueType<readonly number[]> = unique(listOf('list of ids', id), (value) => value);
-
-export function unique<T>(
-  list: ValueType<readonly T[]>,
-  key: (item: T) => number | string,
-): ValueType<readonly T[]> {
-  return {
-    name: list.name,
-    parse(value) {
-      const parsed = list.parse(value);
-      const keys = (parsed.value ?? []).map((item) => key(item));
-      const seen = new Set<number | string>();
-      const repeated = keys.find((one) => seen.size === seen.add(one).size);
-      if (repeated === undefined) return parsed;
-      return wrong(value, 'each one once', `${repeated} is listed more than once`);
-    },
-  };
+function repeats(labels: readonly string[]): ValueProblem[] {
+  const seen = new Set<string>();
+  const repeated = new Set(labels.filter((label) => seen.size === seen.add(label).size));
+  return Array.from(repeated, (label) => ({
+    at: '',
+    got: label,
+    allowed: 'each entry once',
+    message: `${label} is listed more than once`,
+  }));
 }
 
-export interface ListenAddress {
-  readonly host: string;
-  /** 0 picks a free port. */
-  readonly port: number;
-}
+export const idList = listOf('list of ids', id);
 
-export const listenAddress: ValueType<ListenAddress> = {
-  name: 'host:port',
-  parse(value) {
-    const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d+)$/.exec(value);
-    // As others write it, a port alone is one of all addresses.
-    const host = match?.[1] ?? (match?.[2] || '0.0.0.0');
-    const port = Number(match?.[3]);
-    const hostValid = host === 'localhost' || isIP(host) !== 0 || /^[a-z\d.-]+$/i.test(host);
-    if (!match || !hostValid || port > 65_535) {
-      return wrong(value, 'host:port, such as 0.0.0.0:9847 or [::1]:9847; port 0 picks a free one');
+/** Its values are unchecked. */
+export const jsonArray: ValueType<readonly unknown[]> = {
+  name: 'JSON array',
+  parse(text) {
+    const allowed = 'a JSON array of parameter objects such as [{"endpoint_name":"chat","target_util":0.9}]';
+    try {
+      const parsed: unknown = JSON.parse(text);
+      return Array.isArray(parsed) ? fine(parsed) : wrong(text, allowed, 'not an array');
+    } catch (error) {
+      return wrong(text, allowed, `not JSON: ${(error as Error).message}`);
     }
-    return fine({ host, port });
   },
 };

@@ -1,7 +1,7 @@
 /** The admin routes, for whoever is on this machine: reload, quit, log level, the configuration without its secrets. */
 import type { Logger } from 'pino';
-import { redactedSettings } from '../../config/describe.ts';
-import { LOG_LEVELS } from '../../config/types/log-levels.ts';
+import { redactedSettings } from '../../config/secrets.ts';
+import { LOG_LEVELS } from '../../config/types/value-types.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../../heartbeat/process/link/link.ts';
 import type { ReloadResult } from '../services/heartbeats.ts';
 import type { InForce, Reloading } from '../services/reloading.ts';

@@ -1,7 +1,7 @@
 /** The daemon's two listeners: one for whoever watches it, one for whoever may change it. */
 import type { Logger } from 'pino';
-import type { Settings } from '../../config/options/options.ts';
-import type { AdminAddress } from '../../config/types/admin-address.ts';
+import type { Settings } from '../../config/options.ts';
+import type { AdminAddress } from '../../config/types/addresses.ts';
 import type { Redaction } from '../../contract/text/redaction.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import { keepListening, type KeptListener } from './kept-listener.ts';

@@ -3,7 +3,7 @@
  * somebody else's API takes the app down with it. They need no token either: whoever runs them has none, and what they
  * tell is a word.
  */
-import type { Settings } from '../../config/options/options.ts';
+import type { Settings } from '../../config/options.ts';
 import type { Fleet } from '../../fleet/view.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';

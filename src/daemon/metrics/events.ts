@@ -1,7 +1,7 @@
 /** Metrics that only events can tell: requests, how late heartbeats leave, reloads, the daemon's own messages, workers. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { ClientObserver } from '../../client/caller.ts';
-import { LOG_LEVELS, type LogLevel } from '../../config/types/log-levels.ts';
+import { LOG_LEVELS, type LogLevel } from '../../config/types/value-types.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { FleetEvent } from '../../fleet/view.ts';
 import type { Status } from '../status/schema.ts';

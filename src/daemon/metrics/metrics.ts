@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { ClientObserver } from '../../client/caller.ts';
-import type { LogLevel } from '../../config/types/log-levels.ts';
+import type { LogLevel } from '../../config/types/value-types.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { FleetEvent } from '../../fleet/view.ts';
 import type { Status } from '../status/schema.ts';

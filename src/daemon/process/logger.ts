@@ -7,7 +7,7 @@ import { isatty } from 'node:tty';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { Redaction } from '../../contract/text/redaction.ts';
-import type { LogLevel } from '../../config/types/log-levels.ts';
+import type { LogLevel } from '../../config/types/value-types.ts';
 import { openStderr } from '../../heartbeat/process/log/stderr.ts';
 
 export interface LoggerOptions {

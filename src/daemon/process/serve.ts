@@ -1,7 +1,7 @@
 /** The daemon in its process (main.ts): from the configuration to the end of the link. */
-import { credentialsOf } from '../../config/credentials.ts';
+import { credentialsOf } from '../../config/secrets.ts';
 import { EXIT } from '../../config/exit-codes.ts';
-import { endProcess } from '../../config/end-process.ts';
+import { endProcess } from '../../client/slow-file.ts';
 import { loadConfigSlowly } from '../../config/load.ts';
 import { describeProblem } from '../../config/problem.ts';
 import { Redaction } from '../../contract/text/redaction.ts';

@@ -1,5 +1,5 @@
 /** Log following that begins and ends with the lease: to the daemon it looks like any other. */
-import type { Settings } from '../../config/options/options.ts';
+import type { Settings } from '../../config/options.ts';
 import type { LogFollowing } from '../services/logs/following.ts';
 import type { Spool } from '../../logs/spool/spool.ts';
 import type { SharedSpool } from './shared-spool.ts';

@@ -3,7 +3,7 @@
  * replicas does it itself; with them, the one that holds the lease does.
  */
 import type { Logger } from 'pino';
-import type { Settings } from '../../config/options/options.ts';
+import type { Settings } from '../../config/options.ts';
 import type { LineOutput } from '../../logs/sinks/line-output.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { DaemonClient } from '../services/client.ts';

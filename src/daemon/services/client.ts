@@ -2,7 +2,7 @@
 import type { ApiKey } from '../../client/api-key.ts';
 import type { Gate } from '../../client/gate.ts';
 import { createPartialClient, type ClientOf } from '../../client/caller.ts';
-import type { Settings } from '../../config/options/options.ts';
+import type { Settings } from '../../config/options.ts';
 import { instanceListOperations } from '../../contract/operations/instances/instance-list.ts';
 import { machineOperations } from '../../contract/operations/machines.ts';
 import { endpointGroupOperations } from '../../contract/operations/serverless/endpoint-groups.ts';

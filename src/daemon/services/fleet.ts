@@ -1,6 +1,6 @@
 /** The watch of endpoints in the daemon: started from the settings, changed by a reload, one replica's at a time. */
 import type { Logger } from 'pino';
-import type { Settings } from '../../config/options/options.ts';
+import type { Settings } from '../../config/options.ts';
 import type { FleetService, PriceSource } from '../../fleet/service.ts';
 import type { Fleet, FleetEvent, FleetView } from '../../fleet/view.ts';
 import type { FleetSettings, FleetWatch } from '../../fleet/watch.ts';

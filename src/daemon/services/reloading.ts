@@ -10,7 +10,7 @@ import {
   type Option,
   type OptionKey,
   type Settings,
-} from '../../config/options/options.ts';
+} from '../../config/options.ts';
 import { describeProblem, errorsIn, type ConfigProblem } from '../../config/problem.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';

@@ -6,7 +6,7 @@ import { createInstancesWatch } from '../../watch/instances.ts';
 import { startJob, type Job, type JobView } from '../../watch/job.ts';
 import { createMaintenanceWatch, type MaintenanceView } from '../../watch/maintenance.ts';
 import type { DaemonClient } from './client.ts';
-import type { Settings } from '../../config/options/options.ts';
+import type { Settings } from '../../config/options.ts';
 import type { JobStatus, MaintenanceWindowStatus, Status } from '../status/schema.ts';
 
 /** What the watches are started with. */

@@ -1,6 +1,6 @@
 /** The watched endpoints in the status, from the view that the fleet watch keeps: in seconds and by the published names. */
 import * as z from 'zod';
-import type { Settings } from '../../config/options/options.ts';
+import type { Settings } from '../../config/options.ts';
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
 import { MEASURES } from '../../fleet/sample.ts';
 import type { EndpointView, FleetView } from '../../fleet/view.ts';

@@ -6,9 +6,3 @@ export type WantedEndpoint =
   | { readonly by: 'name'; readonly name: string }
   /** All of the account. */
   | { readonly by: 'all' };
-
-/** As ENDPOINTS has it: `31`, `chat`, `all`. */
-export function labelOf(wanted: WantedEndpoint): string {
-  if (wanted.by === 'all') return 'all';
-  return wanted.by === 'id' ? String(wanted.id) : wanted.name;
-}

@@ -19,13 +19,13 @@ const HEADER_BYTES = 16 * 1024;
 const WORDS: Readonly<Record<TransportReason, string>> = {
   dns: 'its name does not resolve',
   tls: 'the TLS handshake failed',
-  reset: 'the connection broke',
+  reset: 'the connection was closed',
   refused: 'it refuses connections',
   unreachable: 'it cannot be reached',
   proxy: 'it cannot be reached',
   'too-large': 'its answer was too large',
-  malformed: 'its answer is no whole HTTP answer',
-  other: 'its answer is no whole HTTP answer',
+  malformed: 'its answer is not a complete HTTP response',
+  other: 'its answer is not a complete HTTP response',
 };
 
 const WELL: AppAnswer = { well: true };

@@ -1,4 +1,4 @@
-/** What a person should know about the deployments that are wanted and the questions about them: data, no text. */
+/** What a person should know about the wanted deployments and the questions about them: data, no text. */
 
 /** All times in ms. */
 export type Finding =
@@ -12,7 +12,7 @@ export type Finding =
     }
   /** The configured interval does not suit the TTL, so the automatic one is used. */
   | {
-      readonly type: 'interval-gives-way';
+      readonly type: 'interval-too-long';
       readonly id: number;
       readonly ttl: number;
       readonly interval: number;
@@ -34,36 +34,34 @@ export type Finding =
 export type FindingType = Finding['type'];
 
 /** New findings of one type: one line of a log, however many deployments they are about. */
-export type Remark = {
+export type DiscoveryNotice = {
   readonly [T in FindingType]: { readonly type: T; readonly found: readonly Extract<Finding, { type: T }>[] };
 }[FindingType];
 
-/** A finding is not told again within this time, even if it was gone in between, ms. */
-const SAY_AGAIN_MS = 10 * 60_000;
-/** While a name or a TTL cannot be found, deployments may not be kept alive: that is told again, ms. */
-const STANDING: ReadonlySet<FindingType> = new Set(['unmatched', 'no-list', 'unanswered']);
-const STANDING_AGAIN_MS = 60_000;
+/** A finding that was gone and came back is not reported again within this time, ms. */
+const REPORT_AGAIN_MS = 10 * 60_000;
+/** Without a name or a TTL, deployments may not be kept alive: that is reported again while it lasts, ms. */
+const REMIND: ReadonlySet<FindingType> = new Set(['unmatched', 'no-list', 'unanswered']);
+const REMIND_EVERY_MS = 60_000;
 
-/** Tells each finding when it appears, not each time it comes and goes; most are not repeated while they last. */
-export class News {
-  #current = new Set<string>();
-  readonly #saidAt = new Map<string, number>();
+/** Reports each finding when it appears, not each time it comes and goes. */
+export class FindingReports {
+  readonly #reportedAt = new Map<string, number>();
 
-  /** What is new among all findings there are at a monotonic time, by type. */
-  of(findings: readonly Finding[], now: number): Remark[] {
-    const before = this.#current;
-    this.#current = new Set(findings.map((finding) => keyOf(finding)));
-    for (const [key, saidAt] of this.#saidAt) if (now - saidAt >= SAY_AGAIN_MS) this.#saidAt.delete(key);
-    const fresh = findings.filter((finding) => {
-      const key = keyOf(finding);
-      const saidAt = this.#saidAt.get(key);
-      const again = STANDING.has(finding.type) && now - (saidAt ?? now) >= STANDING_AGAIN_MS;
-      if (!again && (before.has(key) || saidAt !== undefined)) return false;
-      this.#saidAt.set(key, now);
-      return true;
+  /** What is new among all current findings, by type. `now`: monotonic ms. */
+  newOf(findings: readonly Finding[], now: number): DiscoveryNotice[] {
+    const current = new Map(findings.map((finding) => [keyOf(finding), finding]));
+    for (const [key, at] of this.#reportedAt)
+      if (!current.has(key) && now - at >= REPORT_AGAIN_MS) this.#reportedAt.delete(key);
+    const fresh = [...current].flatMap(([key, finding]) => {
+      const at = this.#reportedAt.get(key);
+      if (at !== undefined && !(REMIND.has(finding.type) && now - at >= REMIND_EVERY_MS)) return [];
+      this.#reportedAt.set(key, now);
+      return [finding];
     });
-    const byType = Map.groupBy(fresh, ({ type }) => type);
-    return [...byType].map(([type, found]) => ({ type, found }) as Remark);
+    return [...Map.groupBy(fresh, ({ type }) => type)].map(
+      ([type, found]) => ({ type, found }) as DiscoveryNotice,
+    );
   }
 }
 

@@ -1,10 +1,10 @@
-/** Wanted deployments and what is known of them → which to beat, and how. Pure. */
+/** Wanted deployments and what is known of them → which to keep alive, and with which timing. Pure. */
 import type { DeploymentChoice } from '../driver/driver.ts';
-import { MIN_SPACING, type IntervalChoice, type TimingChoice } from '../engine/formulas.ts';
+import { MIN_SPACING, type IntervalChoice } from '../engine/formulas.ts';
 import { checkTiming } from '../engine/timing-check.ts';
 import type { Finding } from './findings.ts';
 import type { Known, Knowledge } from './knowledge.ts';
-import { labelOf, type Wanted, type WantedByName } from './wanted.ts';
+import { labelOf, Selection, type Wanted, type WantedByName } from './wanted.ts';
 
 export interface TimingSettings {
   /** For deployments to which no TTL was given, ms. */
@@ -12,12 +12,12 @@ export interface TimingSettings {
   readonly heartbeatInterval: IntervalChoice;
 }
 
-/** A deployment to keep alive, and where what is known of it comes from. */
+/** A deployment to keep alive. */
 export interface Choice extends DeploymentChoice {
-  /** As the service tells them; undefined where it did not. */
+  /** As the service has them; undefined if it has not said. */
   readonly name: string | undefined;
   readonly tag: string | undefined;
-  /** Where the TTL comes from. `never`: the service says that it does not expire; `unknown`: nobody said. */
+  /** Where the TTL comes from. `never`: the service says that it does not expire; `unknown`: neither has one. */
   readonly ttlFrom: 'given' | 'learned' | 'never' | 'unknown';
 }
 
@@ -27,7 +27,7 @@ export interface Resolution {
   readonly findings: readonly Finding[];
 }
 
-/** Each deployment once, however often it is wanted. One that is wanted by its id is kept alive whatever a list says. */
+/** Each deployment once, however often it is wanted. If it is wanted by its id, no list can end its heartbeats. */
 export function resolve(
   wanted: readonly Wanted[],
   knowledge: Knowledge,
@@ -35,13 +35,10 @@ export function resolve(
 ): Resolution {
   const findings: Finding[] = [];
   const given = new Map<number, number | undefined>();
-  const byId = new Set(wanted.flatMap((one) => (one.by === 'id' ? [one.id] : [])));
-  const byName = Map.groupBy(knowledge.deployments.values(), ({ name }) => name);
-
-  function want(id: number, ttlMs: number | undefined): void {
+  const want = (id: number, ttlMs: number | undefined): unknown =>
     given.set(id, shorter(given.get(id), ttlMs));
-  }
-
+  const { ids } = new Selection(wanted);
+  const byName = Map.groupBy(knowledge.deployments.values(), ({ name }) => name);
   for (const one of wanted) {
     if (one.by === 'id') {
       want(one.id, one.ttlMs);
@@ -52,20 +49,24 @@ export function resolve(
     if (matches.length > 0) findings.push({ type: 'matched', label, ids: matches.map(({ id }) => id) });
     else if (knowledge.listed) findings.push({ type: 'unmatched', label });
     for (const { id, stopped } of matches) {
-      if (!stopped || byId.has(id)) want(id, one.ttlMs);
+      if (!stopped || ids.has(id)) want(id, one.ttlMs);
       else findings.push({ type: 'stopped', id, label });
     }
   }
-
   const choices = [...given].map(([id, ttlMs]) => {
-    const choice = choose(id, ttlMs ?? settings.deploymentTtl, knowledge.deployments.get(id), settings);
-    findings.push(...choice.findings);
-    return choice.choice;
+    const { choice, found } = choose(
+      id,
+      ttlMs ?? settings.deploymentTtl,
+      knowledge.deployments.get(id),
+      settings,
+    );
+    findings.push(...found);
+    return choice;
   });
   return { choices, findings };
 }
 
-/** Those of the name that exist; where none does, those that did, since the service may be wrong about them. */
+/** Those of the name that exist; if none does, those that did, since the service may be wrong about them. */
 function matching({ tag }: WantedByName, ofName: readonly Known[]): Known[] {
   const matches = ofName.filter((known) => tag === undefined || known.tag === tag);
   const living = matches.filter(({ gone }) => !gone);
@@ -77,40 +78,30 @@ function choose(
   given: number | undefined,
   known: Known | undefined,
   { heartbeatInterval }: TimingSettings,
-): { readonly choice: Choice; readonly findings: readonly Finding[] } {
-  const findings: Finding[] = [];
+): { readonly choice: Choice; readonly found: readonly Finding[] } {
+  const found: Finding[] = [];
   const learned = known?.ttl;
   const ttl = shorter(given, learned ?? undefined);
   if (given !== undefined && learned !== undefined && learned !== given) {
-    findings.push({ type: 'ttl-differs', id, given, learned, used: ttl ?? given });
+    found.push({ type: 'ttl-differs', id, given, learned, used: ttl ?? given });
   }
   const problem = checkTiming({ ttl, interval: heartbeatInterval });
-  const timing: TimingChoice = { ttl, interval: problem ? 'auto' : heartbeatInterval };
   if (problem && ttl !== undefined && problem.change === 'ttl') {
-    findings.push({ type: 'ttl-too-short', id, ttl, atLeast: problem.atLeast ?? ttl });
+    found.push({ type: 'ttl-too-short', id, ttl, atLeast: problem.atLeast ?? ttl });
   } else if (problem && ttl !== undefined && heartbeatInterval !== 'auto') {
-    const { atMost } = problem;
-    findings.push({ type: 'interval-gives-way', id, ttl, interval: heartbeatInterval, atMost });
+    found.push({ type: 'interval-too-long', id, ttl, interval: heartbeatInterval, atMost: problem.atMost });
   }
+  const withoutTtl = learned === null ? 'never' : 'unknown';
   const choice: Choice = {
     id,
-    ...timing,
     // No heartbeat leaves sooner after another, so a shorter TTL can be timed no better.
     ttl: ttl === undefined ? undefined : Math.max(ttl, MIN_SPACING),
+    interval: problem ? 'auto' : heartbeatInterval,
     name: known?.name,
     tag: known?.name === undefined ? undefined : known.tag,
-    ttlFrom: sourceOf(ttl, given, learned),
+    ttlFrom: ttl === undefined ? withoutTtl : ttl === given ? 'given' : 'learned',
   };
-  return { choice, findings };
-}
-
-function sourceOf(
-  ttl: number | undefined,
-  given: number | undefined,
-  learned: number | null | undefined,
-): Choice['ttlFrom'] {
-  if (ttl === undefined) return learned === null ? 'never' : 'unknown';
-  return ttl === given ? 'given' : 'learned';
+  return { choice, found };
 }
 
 function shorter(a: number | undefined, b: number | undefined): number | undefined {

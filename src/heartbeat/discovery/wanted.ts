@@ -1,9 +1,12 @@
-/** Which deployments are to be kept alive, as a user writes it: by id, or by the name that outlives an id. */
+/** Which deployments to keep alive, as a user names them, and which rows of the service's list those are. Pure. */
+import * as z from 'zod';
+import type { Operation } from '../../contract/define.ts';
+import { isRecord } from '../../contract/is-record.ts';
 
 export type Wanted = WantedById | WantedByName;
 
 interface Common {
-  /** The TTL that the user gives, ms; undefined where none is given. */
+  /** The TTL that the user gives, ms; undefined if there is none. */
   readonly ttlMs: number | undefined;
 }
 
@@ -12,7 +15,7 @@ export interface WantedById extends Common {
   readonly id: number;
 }
 
-/** Every deployment of a name, or the one of a name and a tag. */
+/** Every deployment of a name, or the one of a name and a tag. A name outlives an id. */
 export interface WantedByName extends Common {
   readonly by: 'name';
   readonly name: string;
@@ -24,4 +27,67 @@ export interface WantedByName extends Common {
 export function labelOf(wanted: Wanted): string {
   if (wanted.by === 'id') return String(wanted.id);
   return wanted.tag === undefined ? `name:${wanted.name}` : `name:${wanted.name}/${wanted.tag}`;
+}
+
+/** Answers quickly whether a deployment is wanted, however many are. */
+export class Selection {
+  readonly ids: ReadonlySet<number>;
+  /** By name; undefined among the tags: any. */
+  readonly #tags = new Map<string, Set<string | undefined>>();
+
+  constructor(wanted: readonly Wanted[]) {
+    this.ids = new Set(wanted.flatMap((one) => (one.by === 'id' ? [one.id] : [])));
+    for (const one of wanted) {
+      if (one.by === 'name') this.#tags.set(one.name, (this.#tags.get(one.name) ?? new Set()).add(one.tag));
+    }
+  }
+
+  has({
+    id,
+    name,
+    tag,
+  }: {
+    readonly id: number;
+    readonly name: string | undefined;
+    readonly tag: string;
+  }): boolean {
+    const tags = name === undefined ? undefined : this.#tags.get(name);
+    return this.ids.has(id) || (tags !== undefined && (tags.has(undefined) || tags.has(tag)));
+  }
+
+  hasName(name: string): boolean {
+    return this.#tags.has(name);
+  }
+}
+
+/** The list, whose answers are read only as far as `relevant` leaves of them. */
+export function listOf(list: Operation, relevant: (body: unknown) => unknown): Operation {
+  return { ...list, response: z.preprocess(relevant, list.response) };
+}
+
+/**
+ * The wanted and the known rows of a list's body, as they came, with five fields each; a body without rows stays as it
+ * is. Checking tens of thousands of rows by their schema would take seconds, in which no heartbeat leaves.
+ */
+export function relevantRows(
+  body: unknown,
+  selection: Selection,
+  known: Pick<ReadonlySet<number>, 'has'>,
+): unknown {
+  if (!isRecord(body) || !Array.isArray(body['deployments'])) return body;
+  const rows: readonly unknown[] = body['deployments'];
+  const relevant = rows.filter((row) => {
+    if (!isRecord(row)) return false;
+    const id = Number(row['id']);
+    return selection.ids.has(id) || known.has(id) || selection.hasName(String(row['name']));
+  });
+  // If no row can be read, the schema has to see one to refuse it.
+  const kept = relevant.length > 0 ? relevant : rows.slice(0, 1);
+  return { ...body, deployments: kept.map((row) => fieldsOf(row)) };
+}
+
+function fieldsOf(row: unknown): unknown {
+  if (!isRecord(row)) return row;
+  const { id, name, tag, ttl, endpoint_state } = row;
+  return { id, name, tag, ttl, endpoint_state };
 }

@@ -68,8 +68,8 @@ export function outcomeOf(error: unknown): Outcome {
   return { type: 'failed', reason: reasonOf(error), ...(why !== undefined && { why }) };
 }
 
-/** In words, as far as the error tells more than its kind. */
-function whyOf(error: unknown): string | undefined {
+/** In words, if the error says more than its kind: `connection refused (10.0.0.7:443)`. */
+export function whyOf(error: unknown): string | undefined {
   if (!(error instanceof TransportError)) return undefined;
   const { code, message, address, port, hostname } = causeOf(error.cause);
   const place = address === undefined ? '' : ` (${address}${port === undefined ? '' : `:${port}`})`;
@@ -79,13 +79,13 @@ function whyOf(error: unknown): string | undefined {
     case 'unreachable':
       return `the service is unreachable${place}: ${code ?? message}`;
     case 'reset':
-      return `the connection broke${place}: ${code ?? message}`;
+      return `the connection was closed${place}: ${code ?? message}`;
     case 'dns':
       return `the name ${hostname ?? 'of the service'} does not resolve: ${code ?? message}`;
     case 'tls':
       return `the TLS handshake failed: ${message}; is the CA of the service in NODE_EXTRA_CA_CERTS?`;
     case 'proxy':
-      return `the proxy makes no connection: ${message}`;
+      return `the proxy did not connect: ${message}`;
     default:
       return message;
   }

@@ -1,6 +1,7 @@
 /** The heart's configuration, once the files that it names are there. */
 import { isAwaited, type LoadedHeart } from '../../config/load-heart.ts';
 import { describeProblem, type ConfigProblem } from '../../config/problem.ts';
+import { BEFORE_THE_LOG } from './log/messages.ts';
 import type { Stderr } from './log/stderr.ts';
 
 /** Between two looks at files that are missing, ms. */
@@ -19,7 +20,7 @@ export interface AwaitedConfigOptions {
 
 export type CompleteConfig = LoadedHeart & { readonly settings: NonNullable<LoadedHeart['settings']> };
 
-/** `refused`: it is wrong, and standard error says why. `told`: the program was told to end while it waited. */
+/** `refused`: it is invalid, and standard error says why. `told`: the program was told to end while it waited. */
 export async function awaitConfig(
   options: AwaitedConfigOptions,
 ): Promise<CompleteConfig | 'refused' | 'told'> {
@@ -31,22 +32,17 @@ export async function awaitConfig(
     const { settings, problems } = loaded;
     if (settings) return { ...loaded, settings };
     if (!isAwaited(problems)) {
-      sayRefused(stderr, await allProblems());
+      const serious = (await allProblems()).filter(({ severity }) => severity !== 'note');
+      print(stderr, serious, BEFORE_THE_LOG.notStarted);
       return 'refused';
     }
-    if (looks % LOOKS_PER_MESSAGE === 0) sayAwaited(stderr, problems);
+    if (looks % LOOKS_PER_MESSAGE === 0) print(stderr, problems, BEFORE_THE_LOG.waiting);
     const pause = new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
     if ((await Promise.race([told, pause])) === 'told') return 'told';
   }
 }
 
-function sayAwaited(stderr: Pick<Stderr, 'write'>, problems: readonly ConfigProblem[]): void {
+function print(stderr: Pick<Stderr, 'write'>, problems: readonly ConfigProblem[], message: string): void {
   for (const problem of problems) stderr.write(`${describeProblem(problem)}\n`);
-  stderr.write('pilotlight: waiting for these files; nothing is kept alive until they are there\n');
-}
-
-function sayRefused(stderr: Pick<Stderr, 'write'>, problems: readonly ConfigProblem[]): void {
-  const serious = problems.filter(({ severity }) => severity !== 'note');
-  for (const problem of serious) stderr.write(`${describeProblem(problem)}\n`);
-  stderr.write('pilotlight: not started; fix the environment (pilotlight run --help lists it)\n');
+  stderr.write(`${message}\n`);
 }

@@ -4,21 +4,20 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApiKey, type ApiKey } from '../../client/api-key.ts';
-import { daemonEnvironment } from '../../config/daemon-environment.ts';
+import { daemonEnvironment, type ServiceManagerSettings } from '../../config/other-variables.ts';
 import { type ConfigProblem, describeProblem, isError, errorsIn } from '../../config/problem.ts';
-import { credentialsOf } from '../../config/credentials.ts';
-import type { HeartSettings } from '../../config/options/heart-options.ts';
+import { credentialsOf } from '../../config/secrets.ts';
+import type { HeartSettings } from '../../config/options.ts';
 import type { LoadedHeart } from '../../config/load-heart.ts';
-import { LOG_LEVELS, type LogLevel } from '../../config/types/log-levels.ts';
+import { LOG_LEVELS, type LogLevel } from '../../config/types/value-types.ts';
 import { Redaction } from '../../contract/text/redaction.ts';
-import type { ServiceManagerSettings } from '../../config/service-manager.ts';
-import { watchFiles } from '../../config/watched-files.ts';
+import { watchFiles } from '../../config/files.ts';
 import { Heart, type AppChoice, type HeartListener } from '../heart.ts';
-import { Announcer } from './log/announcer.ts';
-import { AppLines } from './log/app-lines.ts';
+import { HeartbeatLogger } from './log/heartbeat-logger.ts';
 import { startDaemonChild, type StartDaemon } from './supervision/daemon-child.ts';
 import { containerLimit, daemonMemory, residentMemory } from './supervision/memory.ts';
-import { createHeartLog, type HeartLog } from './log/log.ts';
+import { counted, createHeartLog, type HeartLog } from './log/log.ts';
+import { MESSAGES } from './log/messages.ts';
 import { attemptsAtOnce } from './open-files.ts';
 import { Reports } from './link/reports.ts';
 import { nonBlocking, type Stderr } from './log/stderr.ts';
@@ -56,7 +55,7 @@ export class HeartService {
   readonly #apiKey: ApiKey;
   readonly #reports: Reports;
   readonly #log: HeartLog;
-  readonly #announcer: Announcer;
+  readonly #logger: HeartbeatLogger;
   readonly #heart: Heart;
   #settings: HeartSettings;
   #level: LogLevel;
@@ -69,7 +68,7 @@ export class HeartService {
   #reloading: Promise<unknown> = Promise.resolve();
 
   constructor(options: HeartServiceOptions) {
-    const { settings, stderr, files, problems, ignoredNames, overriddenNames } = options;
+    const { settings, stderr, files, problems, ignoredNames } = options;
     const { promise: firstExchange, resolve: exchanged } = Promise.withResolvers<void>();
     this.firstExchange = firstExchange;
     this.#options = options;
@@ -94,11 +93,11 @@ export class HeartService {
       avoidedAddresses: () => this.#heart.avoidedAddresses(),
       app: () => this.#heart.app(),
     });
-    this.#announcer = new Announcer(
-      this.#log,
-      () => this.#heart.sharedLimit(),
-      () => this.#heart.addresses(),
-    );
+    this.#logger = new HeartbeatLogger(this.#log, {
+      sharedLimit: () => this.#heart.sharedLimit(),
+      addresses: () => this.#heart.addresses(),
+      deploymentIds: () => this.#heart.deploymentIds(),
+    });
     this.#heart = new Heart({
       baseUrl: settings.baseUrl,
       apiKey: this.#apiKey,
@@ -108,19 +107,15 @@ export class HeartService {
       app: appOf(settings),
       attemptsAtOnce: attemptsAtOnce(),
     });
-    this.#sayProblems(problems);
-    if (ignoredNames.length > 0)
-      this.#log.info({ names: ignoredNames }, 'variables that Kubernetes made for a Service are ignored');
-    this.#sayOverridden(overriddenNames);
+    this.#logProblems(problems);
+    if (ignoredNames.length > 0) this.#log(MESSAGES.ignoredVariables, { names: ignoredNames });
+    this.#logOverridden(problems);
     this.#unwatchKey = this.#watchKeyFile(files.get('apiKey'));
   }
 
   startDaemon({ onQuit, serviceManager, start }: DaemonOptions): void {
     this.#manager = createServiceManager(serviceManager, ({ message }) =>
-      this.#log.warn(
-        { error: message },
-        'systemd-notify failed; systemd does not know the state of this service',
-      ),
+      this.#log(MESSAGES.systemdFailed, { error: message }),
     );
     this.#manager.ready(this.#statusLine());
     this.#manager.watch(() => this.#isLive());
@@ -154,7 +149,7 @@ export class HeartService {
   /** Something that should not happen, and that ends nothing. */
   fault(what: string, error: unknown): void {
     const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
-    this.#log.fatal({ error: message, stack }, `${what}: please report this`);
+    this.#log(MESSAGES.unexpected, { event: what, error: message, stack });
   }
 
   /** Ends the daemon, sends the last heartbeats, once, and ends everything here. What is left of SHUTDOWN_TIMEOUT. */
@@ -166,23 +161,21 @@ export class HeartService {
     const daemonEnds = this.#supervisor?.stop(left()) ?? Promise.resolve(true);
     await Promise.race([daemonEnds, delay(Math.max(0, left() - this.#lastBeatsMs()))]);
     if (this.#settings.finalHeartbeat) await this.#sendLastBeats(left());
-    if (!(await daemonEnds))
-      this.#log.error({}, 'the daemon did not end in time and was killed; log lines may be missing');
+    if (!(await daemonEnds)) this.#log(MESSAGES.daemonKilled);
     this.#unwatchKey();
-    this.#announcer.close();
+    this.#logger.close();
     await Promise.race([this.#heart.stop(), delay(END_MS / 2)]);
-    this.#log.info({}, 'heartbeats ended');
+    this.#log(MESSAGES.ended);
     return { leftMs: left() + END_MS / 2 };
   }
 
   #listener(exchanged: () => void): HeartListener {
-    const [reports, announcer] = [this.#reports, this.#announcer];
-    const appLines = new AppLines(this.#log, () => [...this.#heart.deploymentIds()]);
+    const [reports, logger] = [this.#reports, this.#logger];
     return {
       notice(id, notice) {
         if (notice.type === 'sent') reports.lag(notice.lagMs);
         reports.changed(id);
-        announcer.notice(id, notice);
+        logger.notice(id, notice);
       },
       exchange(event) {
         exchanged();
@@ -190,37 +183,27 @@ export class HeartService {
       },
       removed(id) {
         reports.removed(id);
-        announcer.forget(id);
+        logger.forget(id);
       },
-      remark: (remark) => announcer.remark(remark),
-      keyUnreadable: (why) =>
-        announcer.rarely(
-          this.#apiKey.current() === ''
-            ? 'the file of the API key cannot be read; no heartbeat is sent until it is there'
-            : 'the API key could not be read again; the old one stays',
-          { why },
-        ),
-      app: (news) => appLines.news(news),
+      discovery: (notice) => logger.discovery(notice),
+      keyUnreadable: (why) => {
+        this.#log(this.#apiKey.current() === '' ? MESSAGES.keyMissing : MESSAGES.keyUnreadable, { why });
+      },
+      app: (news) => logger.app(news),
     };
   }
 
-  #sayProblems(problems: readonly ConfigProblem[]): void {
-    for (const problem of problems) {
-      if (problem.severity === 'note') continue;
-      this.#log[isError(problem) ? 'error' : 'warn'](
-        { problem: describeProblem(problem) },
-        'configuration problem',
-      );
+  #logProblems(problems: readonly ConfigProblem[]): void {
+    for (const problem of problems.filter(({ severity }) => severity !== 'note')) {
+      const message = isError(problem) ? MESSAGES.configError : MESSAGES.configWarning;
+      this.#log(message, { problem: describeProblem(problem) });
     }
   }
 
-  /** Whoever changes the environment and sees nothing happen finds it here. */
-  #sayOverridden(names: readonly string[]): void {
-    if (names.length === 0) return;
-    this.#log.info(
-      { names },
-      'variables that are set in the environment too: those of PILOTLIGHT_ENV_FILE rule',
-    );
+  /** A change of the environment may have no effect; this says why. */
+  #logOverridden(problems: readonly ConfigProblem[]): void {
+    const names = problems.filter(({ severity }) => severity === 'note').map(({ variable }) => variable);
+    if (names.length > 0) this.#log(MESSAGES.overriddenVariables, { names });
   }
 
   #watchKeyFile(path: string | undefined): () => void {
@@ -239,19 +222,16 @@ export class HeartService {
 
   /** All of the heart's part, or nothing. What only a restart can change stays, and the daemon says so. */
   async #loadAgain(): Promise<ReloadResult> {
-    const { settings: next, files, overriddenNames, ...loaded } = await this.#options.loadConfig();
+    const { settings: next, files, ...loaded } = await this.#options.loadConfig();
     // What would fall back at a start keeps what is in force.
     const words = [...loaded.problems, ...loaded.tolerated]
       .filter((problem) => errorsIn([problem]).some((error) => !this.#tolerated.has(error)))
       .map((problem) => describeProblem(problem));
     if (next === undefined || words.length > 0) {
-      this.#log.error(
-        { problems: words },
-        'reload refused: the configuration is invalid; the old one stays in force',
-      );
+      this.#log(MESSAGES.reloadRefused, { problems: words });
       return { ok: false, problems: words };
     }
-    this.#sayOverridden(overriddenNames);
+    this.#logOverridden(loaded.problems);
     this.#tolerated = new Set(errorsIn(loaded.tolerated));
     const { logLevel, baseUrl, logFormat } = this.#settings;
     if (next.logLevel !== logLevel) this.#level = next.logLevel;
@@ -263,7 +243,7 @@ export class HeartService {
     // One that goes on may have another name.
     for (const id of this.#heart.deploymentIds()) this.#reports.changed(id);
     await this.#heart.keyChanged();
-    this.#log.info({ deployments: next.deployments.length }, 'heartbeats reloaded');
+    this.#log(MESSAGES.reloaded, { deployments: next.deployments.length });
     return { ok: true, problems: [] };
   }
 
@@ -273,7 +253,7 @@ export class HeartService {
 
   #statusLine(): string {
     const { length } = this.#settings.deployments;
-    return `keeping ${length} deployment${length === 1 ? '' : 's'} lit`;
+    return `keeping ${length} deployment${length === 1 ? '' : 's'} alive`;
   }
 
   /** When the last heartbeats must leave at the latest, so that they end in time, ms before that. */
@@ -284,11 +264,7 @@ export class HeartService {
 
   async #sendLastBeats(limitMs: number): Promise<void> {
     const missed = await this.#heart.lastBeats(limitMs);
-    if (missed.length === 0) return;
-    this.#log.warn(
-      { count: missed.length, deploymentIds: missed.slice(0, 20) },
-      'no last heartbeat reached these deployments',
-    );
+    if (missed.length > 0) this.#log(MESSAGES.lastNotAccepted, counted(missed));
   }
 }
 

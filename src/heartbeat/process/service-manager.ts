@@ -5,7 +5,7 @@
  * which service it belongs to. The unit needs NotifyAccess=all, because another process sends the message.
  */
 import { execFile } from 'node:child_process';
-import type { ServiceManagerSettings } from '../../config/service-manager.ts';
+import type { ServiceManagerSettings } from '../../config/other-variables.ts';
 
 export interface ServiceManager {
   /** Started, or reloaded. `status` is what `systemctl status` shows. */

@@ -6,9 +6,3 @@ export type WantedGroup =
   | { readonly by: 'endpoint'; readonly name: string }
   /** All groups of the account. */
   | { readonly by: 'all' };
-
-/** As WORKER_GROUPS has it: `7`, `endpoint:chat`, `all`. */
-export function labelOf(wanted: WantedGroup): string {
-  if (wanted.by === 'all') return 'all';
-  return wanted.by === 'id' ? String(wanted.id) : `endpoint:${wanted.name}`;
-}

@@ -36,7 +36,7 @@ test('the heart loads nothing that only the daemon needs', async () => {
     (name) => !/^(?:cli\/(?:main|heart)\.ts$|(?:heartbeat|config|client|wire|contract)\/)/.test(name),
   );
   expect(others).toEqual([]);
-  expect(loaded).not.toContain('config/options/daemon-options.ts');
+  expect(loaded).not.toContain('config/load.ts');
   expect(loaded).not.toContain('contract/operations.ts');
 });
 

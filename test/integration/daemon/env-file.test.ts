@@ -46,13 +46,13 @@ test('the file of a service: waited for, read at the start and at each reload, r
     PILOTLIGHT_LOG_LEVEL: 'warn',
   });
   await program.seen(/PILOTLIGHT_ENV_FILE: got \S+; allowed: a file of NAME=value lines; ENOENT/);
-  await program.seen(/waiting for these files; nothing is kept alive until they are there/);
+  await program.seen(/waiting for these files; nothing is kept alive until they can be read/);
 
   write(['PILOTLIGHT_DEPLOYMENTS=42']);
   const url = await addressOf(program);
   const deployments = async () => (await statusOf(url)).deployments.map(({ deployment_id: id }) => id);
   await until(async () => (await deployments()).includes(42));
-  await program.seen(/"PILOTLIGHT_LOG_LEVEL"\],"msg":"variables that are set in the environment too/);
+  await program.seen(/"PILOTLIGHT_LOG_LEVEL"\],"msg":"variables of PILOTLIGHT_ENV_FILE override/);
 
   write(['PILOTLIGHT_DEPLOYMENTS=42,43', `PILOTLIGHT_API_KEY=${emulator.apiKey}`]);
   chmodSync(file, 0o644);

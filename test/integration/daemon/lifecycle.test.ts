@@ -96,8 +96,8 @@ describe.concurrent('a reload', () => {
     });
     expect(after.worker_groups[0]?.lines).toBeGreaterThanOrEqual(before.worker_groups[0]?.lines ?? Infinity);
     expect(after.jobs.map(({ runs }) => runs)).toEqual(before.jobs.map(({ runs }) => runs));
-    await emulator.faults.add({ kind: 'reset', operation: 'workergroups.logs', times: 2 });
-    // The second failure in a row is said at level debug only.
+    await emulator.faults.add({ kind: 'reset', operation: 'workergroups.logs', times: 3 });
+    // The third failure in a row is logged at level debug only.
     await daemon.seen(/"level":"debug".*log poll failed/);
   });
 
@@ -211,7 +211,7 @@ describeWith(
     await until(() => count(/^WATCHDOG=1$/) >= 2);
     // The heart is alive before its daemon has started: that it is may be said first.
     const first = socket.messages().find((message) => !message.startsWith('WATCHDOG'));
-    expect(first).toBe('READY=1 STATUS=keeping 1 deployment lit');
+    expect(first).toBe('READY=1 STATUS=keeping 1 deployment alive');
     daemon.child.kill('SIGHUP');
     await until(() => count(/^READY=1/) === 2);
     const lifecycle = socket.messages().filter((message) => !message.startsWith('WATCHDOG'));

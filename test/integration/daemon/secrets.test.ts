@@ -62,7 +62,7 @@ test('no signal makes the daemon listen for a debugger, which every user of the 
   expect(daemon.daemonPid()).toBe(pid);
   // Its last words tell what it wrote itself.
   process.kill(pid, 'SIGKILL');
-  const [said] = await daemon.seen(/^.*the daemon ended and is started again.*$/m);
+  const [said] = await daemon.seen(/^.*the daemon ended and is restarted.*$/m);
   expect(said).toContain('SIGKILL');
   expect(said).not.toContain('Debugger');
 });

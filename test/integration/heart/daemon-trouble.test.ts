@@ -75,7 +75,7 @@ describe('the heart goes on, and the daemon is started again, when the daemon', 
     await using program = await startDaemonProcess(settings(emulator, DISTURBED));
     const first = program.daemonPid();
     process.kill(first, signal);
-    await program.seen(/the daemon ended and is started again/);
+    await program.seen(/the daemon ended and is restarted/);
     await program.seen(/pilotlight started[\s\S]*pilotlight started/);
     await beatOn(emulator, 2);
     expectNoneMissed(emulator);
@@ -91,7 +91,7 @@ describe('the heart goes on, and the daemon is started again, when the daemon', 
       troubled(folder.path, trouble),
     );
     // On a busy machine the trouble may come before the first one has started.
-    await program.seen(/the daemon ended and is started again[\s\S]*pilotlight started/);
+    await program.seen(/the daemon ended and is restarted[\s\S]*pilotlight started/);
     await beatOn(emulator, 2);
     expectNoneMissed(emulator);
   }
@@ -200,7 +200,7 @@ describe.concurrent('a configuration that only the daemon reads', () => {
       { PILOTLIGHT_SERVICE_HOST: '10.0.0.1', PILOTLIGHT_PORT: 'tcp://10.0.0.1:80' },
     );
     await program.seen(/switched off: no worker group is followed/);
-    await program.seen(/variables that Kubernetes made for a Service are ignored/);
+    await program.seen(/ignored variables that Kubernetes sets for a Service/);
     await until(() => emulator.deployments.get(DISTURBED).beats >= 1);
     const metrics = await (await fetch(`${program.url}/metrics`)).text();
     expect(metrics).toContain('pilotlight_config_problem{variable="PILOTLIGHT_WORKER_GROUPS"} 1');

@@ -155,7 +155,7 @@ test.concurrent('signals that reach the daemon while it is being loaded are not 
     DEPLOYMENTS: '42@60s',
   });
   process.kill(daemonPid(program), 'SIGKILL');
-  await program.seen(/the daemon ended and is started again/);
+  await program.seen(/the daemon ended and is restarted/);
   const born = await untilBorn(() => daemonPid(program));
   // Before that it is Node that begins, and no program can have a say.
   await until(() => catchesHangup(born));

@@ -61,7 +61,7 @@ describe('over HTTP', () => {
       response.writeHead(200, { 'content-length': '10' }).write('half');
       setTimeout(() => response.destroy(), 20);
     };
-    expect(await ask()).toEqual(bad('its answer is no whole HTTP answer'));
+    expect(await ask()).toEqual(bad('its answer is not a complete HTTP response'));
   });
 
   test.each<[string, TestApp['answer']]>([
@@ -128,7 +128,7 @@ describe('over HTTP', () => {
     const server = createTcpServer((socket) => void socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    expect(await ask(`http://127.0.0.1:${port}/`)).toEqual(bad('its answer is no whole HTTP answer'));
+    expect(await ask(`http://127.0.0.1:${port}/`)).toEqual(bad('its answer is not a complete HTTP response'));
     server.close();
   });
 });

@@ -1,9 +1,9 @@
 /** The watch over deployments, the real client and the emulator, over a socket; all clocks move together. */
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
-import { deploymentList } from '../../../src/config/types/deployment-list.ts';
+import { deploymentList } from '../../../src/config/types/wanted.ts';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src/emulator/index.ts';
-import type { Remark } from '../../../src/heartbeat/discovery/findings.ts';
+import type { DiscoveryNotice } from '../../../src/heartbeat/discovery/findings.ts';
 import { DeploymentWatch } from '../../../src/heartbeat/discovery/watch.ts';
 import { settlePromises, VirtualTime } from '../../support/virtual-time.ts';
 
@@ -21,7 +21,7 @@ async function startScene(wanted: string, options: EmulatorOptions, firstKey?: s
     return call;
   }
   const time = new VirtualTime();
-  const remarks: Remark[] = [];
+  const notices: DiscoveryNotice[] = [];
   const stop = new AbortController();
   const watch = new DeploymentWatch({
     client: {
@@ -35,7 +35,7 @@ async function startScene(wanted: string, options: EmulatorOptions, firstKey?: s
     ports: { clock: time.clock, setTimer: time.setTimer, random: () => 0 },
     signal: stop.signal,
     onChange: () => {},
-    onRemark: (remark) => remarks.push(remark),
+    onNotice: (notice) => notices.push(notice),
   });
 
   /** Lets time pass here and at the service, second by second; every question is answered before it goes on. */
@@ -52,7 +52,7 @@ async function startScene(wanted: string, options: EmulatorOptions, firstKey?: s
   return {
     emulator,
     watch,
-    remarks,
+    notices,
     pass,
     useKey(key: string) {
       apiKey = key;
@@ -90,7 +90,7 @@ describe('under the public dialect', () => {
     await using scene = await startScene('50@1h,name:square', { seed, settings }, 'not-yet-valid');
     await scene.pass(20);
     expect(scene.timings()).toEqual([[50, 3_600_000]]);
-    expect(scene.remarks).toEqual([
+    expect(scene.notices).toEqual([
       { type: 'unanswered', found: [{ type: 'unanswered', question: 'list', reason: 'unauthorized' }] },
     ]);
     scene.useKey(scene.emulator.apiKey);
@@ -163,6 +163,6 @@ test('under the interface document nothing is learned, and ids are beaten all th
     [43, 60_000],
   ]);
   // Said again as long as it is so, for nothing is kept alive by that name.
-  expect(new Set(scene.remarks.map(({ type }) => type))).toEqual(new Set(['no-list']));
+  expect(new Set(scene.notices.map(({ type }) => type))).toEqual(new Set(['no-list']));
   expect(scene.emulator.journal.count()).toBeLessThan(25);
 });

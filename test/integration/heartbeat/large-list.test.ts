@@ -4,8 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
-import { exchange } from '../../../src/heartbeat/discovery/exchange.ts';
-import type { Reply } from '../../../src/heartbeat/discovery/reply.ts';
+import { ask, type Reply } from '../../../src/heartbeat/discovery/ask.ts';
 
 async function replyTo(rows: number): Promise<Reply> {
   const env = 'x'.repeat(2_000);
@@ -16,7 +15,7 @@ async function replyTo(rows: number): Promise<Reply> {
   onTestFinished(() => void server.close());
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   await using client = createClient({ baseUrl, apiKey: 'key' });
-  return await exchange('list', client, new AbortController().signal);
+  return await ask('list', client, new AbortController().signal);
 }
 
 test('of 5,000 deployments with an environment of 2 kB each is read', async () => {

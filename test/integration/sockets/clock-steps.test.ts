@@ -51,7 +51,7 @@ describeWith(
       expect(sent() - countBefore, step).toBeLessThanOrEqual(4 * IDS.length);
     }
     expect(emulator.deployments.list().filter(({ expired }) => expired)).toEqual([]);
-    await daemon.seen(/"byMs":3(?:600|599)\d{3},"msg":"clock step/);
-    await daemon.seen(/"byMs":-7(?:200|199)\d{3},"msg":"clock step/);
+    await daemon.seen(/"byMs":3(?:600|599)\d{3},"msg":"the clock jumped/);
+    await daemon.seen(/"byMs":-7(?:200|199)\d{3},"msg":"the clock jumped/);
   });
 });

@@ -3,17 +3,10 @@ import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from '../../support/fast-check.ts';
 import { expect, test } from 'vitest';
-import { credentialsOf } from '../../../src/config/credentials.ts';
+import { credentialsOf, redactedSettings } from '../../../src/config/secrets.ts';
 import { loadHeartConfig } from '../../../src/config/load-heart.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { redactedSettings } from '../../../src/config/describe.ts';
-import {
-  OPTIONS,
-  OPTION_KEYS,
-  PREFIX,
-  type Option,
-  type Settings,
-} from '../../../src/config/options/options.ts';
+import { OPTIONS, OPTION_KEYS, PREFIX, type Option, type Settings } from '../../../src/config/options.ts';
 import { describeProblem } from '../../../src/config/problem.ts';
 import { Redaction } from '../../../src/contract/text/redaction.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';

@@ -1,12 +1,6 @@
 /** Environments and files over them, of which each variable has a right value, a wrong one, or none. */
 import * as fc from '../fast-check.ts';
-import {
-  OPTIONS,
-  OPTION_KEYS,
-  PREFIX,
-  type Option,
-  type OptionKey,
-} from '../../../src/config/options/options.ts';
+import { OPTIONS, OPTION_KEYS, PREFIX, type Option, type OptionKey } from '../../../src/config/options.ts';
 import { damagedText } from './damage.ts';
 
 /** A right value of each, where the default is none or says little. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { redactedSettings } from '../../../src/config/describe.ts';
-import { describeProblem } from '../../../src/config/problem.ts';
+import { redactedSettings } from '../../../src/config/secrets.ts';
+import { configError, describeProblem } from '../../../src/config/problem.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Environment } from '../../../src/config/values.ts';
 
@@ -72,7 +72,7 @@ describe('configuration from the environment', () => {
     expect(JSON.stringify(problems)).not.toContain(key);
     expect(problems.map((problem) => describeProblem(problem))).toEqual([
       expect.stringMatching(
-        /^error: PILOTLIGHT_API_KEY_FILE: got what is no absolute path; .* it belongs into PILOTLIGHT_API_KEY$/,
+        /^error: PILOTLIGHT_API_KEY_FILE: got a path that cannot be read; .* the value itself, set PILOTLIGHT_API_KEY instead$/,
       ),
     ]);
   });
@@ -131,11 +131,11 @@ describe('configuration from the environment', () => {
   });
 
   test.each([
-    ['name:', /NAME and TAG of anything but , @ \/ and control characters/],
+    ['name:', /NAME and TAG have no , @ \/ or control character/],
     ['name:/blue', /name:NAME or name:NAME\/TAG/],
     ['name:square/', /name:NAME or name:NAME\/TAG/],
     ['name:a/b/c', /name:NAME or name:NAME\/TAG/],
-    ['name:a\tb', /control characters/],
+    ['name:a\tb', /control character/],
     ['name:square@5', /name:square@TTL with TTL a duration such as/],
     ['name:square@5m@5m', /ID, name:NAME or name:NAME\/TAG, each with or without @TTL/],
     ['@5m', /ID, name:NAME or name:NAME\/TAG, each with or without @TTL/],
@@ -237,7 +237,7 @@ describe('configuration from the environment', () => {
     expect(problems).toHaveLength(2);
     for (const problem of problems) {
       expect(problem.severity).toBe('error');
-      expect(problem.message).toMatch(/the default is used$/);
+      expect(problem.message).toMatch(/using the default$/);
     }
   });
 
@@ -443,4 +443,14 @@ test.each([
 test('a value cannot forge lines or speak to a terminal', () => {
   const [error = ''] = errorsOf({ ...MINIMAL, PILOTLIGHT_LISTEN: 'x\nerror: forged\u001B[2J' });
   for (const character of ['\n', '\u001B']) expect(error).not.toContain(character);
+});
+
+test.each([
+  ['x'.repeat(200), 'x'.repeat(200)],
+  ['x'.repeat(201), `${'x'.repeat(200)}… (201 characters)`],
+  ['a "word"\u001B[31m\nmore', 'a "word"\\u001b[31m\\nmore'],
+])('of a value %j a line shows %s', (got, shown) => {
+  expect(describeProblem(configError('NAME', got, 'a word', ''))).toBe(
+    `error: NAME: got ${shown}; allowed: a word`,
+  );
 });

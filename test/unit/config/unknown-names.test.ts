@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import { loadHeartConfig } from '../../../src/config/load-heart.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { REMOVED } from '../../../src/config/options/removed.ts';
 import { describeProblem } from '../../../src/config/problem.ts';
 
 /** Without the prefix. */
@@ -103,10 +102,22 @@ describe('a name that an earlier version had', () => {
           `^warning: PILOTLIGHT_${one}: got a value; allowed: no value; removed: ${what}; plan with \`pilotlight plan --search\``,
         ),
       ]);
+      expect(words.join()).not.toContain('… (');
     }
   });
+});
 
-  test('is not cut off', () => {
-    expect(Math.max(...Array.from(REMOVED.values(), ({ length }) => length))).toBeLessThan(200);
+test('names of others are not ours, and those that Kubernetes made are ignored', () => {
+  const { heart } = load({
+    ...COMPLETE,
+    OTHER_PORT: '80',
+    SERVICE_HOST: '10.0.0.1',
+    PORT: 'tcp://10.0.0.1:80',
   });
+  expect(heart.ignoredNames).toEqual(['PILOTLIGHT_SERVICE_HOST', 'PILOTLIGHT_PORT']);
+  // The prefix alone does not make it similar to API_KEY.
+  expect(heart.tolerated).toMatchObject([{ variable: 'PILOTLIGHT_OTHER_PORT', message: 'no such variable' }]);
+  const others = { PATH: '/bin', MY_PILOTLIGHT_: '1', PILOTLIGHT_EMPTY_NAME: '' };
+  const { ignoredNames, tolerated } = loadHeartConfig(others);
+  expect([ignoredNames, tolerated]).toEqual([[], []]);
 });

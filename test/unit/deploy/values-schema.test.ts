@@ -2,7 +2,7 @@ import { Ajv } from 'ajv';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../../src/config/options/options.ts';
+import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../../src/config/options.ts';
 import { SET_BY_CHART, valuesJsonSchema } from '../../docs/values-schema.ts';
 import { root } from '../../support/optional.ts';
 

@@ -8,7 +8,7 @@ import { startLogPipeline } from '../../../logs/follow/pipeline.ts';
 import { GroupLookup } from '../../../logs/lookup/group-lookup.ts';
 import type { LineOutput } from '../../../logs/sinks/line-output.ts';
 import type { Spool } from '../../../logs/spool/spool.ts';
-import type { Settings } from '../../../config/options/options.ts';
+import type { Settings } from '../../../config/options.ts';
 import type { Status } from '../../status/schema.ts';
 import { workerGroupStatus } from '../../status/logs.ts';
 import { logEventsTo } from './events.ts';

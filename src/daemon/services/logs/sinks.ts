@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { LineOutput } from '../../../logs/sinks/line-output.ts';
 import type { Sink } from '../../../logs/sinks/sink.ts';
 import { stdoutSink } from '../../../logs/sinks/stdout.ts';
-import type { Settings } from '../../../config/options/options.ts';
+import type { Settings } from '../../../config/options.ts';
 
 export type SinkSettings = Pick<
   Settings,

@@ -1,6 +1,6 @@
 /** The signals that the program handles. */
 import { exitCodeOfSignal } from '../../../config/exit-codes.ts';
-import { endProcess } from '../../../config/end-process.ts';
+import { endProcess } from '../../../client/slow-file.ts';
 import { takeEarlySignals } from './early-signals.ts';
 
 export interface Signals {

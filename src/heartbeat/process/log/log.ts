@@ -1,49 +1,75 @@
 /**
- * The heart's own few log lines, in the format of the daemon's logger (pino): the same fields in the same order. Not
- * pino itself, because this process loads nothing that it can do without, and must not wait for a slow stderr.
+ * The heart's log, in the format of the daemon's logger (pino): the same fields in the same order. Not pino itself,
+ * because this process loads nothing that it can do without, and must not wait for a slow stderr.
  */
-import { LOG_LEVELS, type LogLevel } from '../../../config/types/log-levels.ts';
+import { LOG_LEVELS, type LogLevel } from '../../../config/types/value-types.ts';
 import type { Redaction } from '../../../contract/text/redaction.ts';
+import type { Message } from './messages.ts';
 import type { Stderr } from './stderr.ts';
 
 export type LogFields = Readonly<Record<string, unknown>>;
-export type HeartLog = Readonly<Record<LogLevel, (fields: LogFields, message: string) => void>>;
+/** False: the message was logged too recently about the same subject. */
+export type HeartLog = (message: Message, fields?: LogFields, subject?: string) => boolean;
 
 export interface HeartLogOptions {
-  readonly stderr: Stderr;
-  /** Asked at each line: a reload may change it. */
+  readonly stderr: Pick<Stderr, 'write'>;
+  /** Read at each line, because a reload may change it. */
   readonly level: () => LogLevel;
   readonly format: 'json' | 'text';
   readonly redaction: Redaction;
-  /** Hears of every line that is written, for the metric. */
+  /** Called with each line that is written, for the metric. */
   readonly onMessage: (level: LogLevel) => void;
 }
 
-export function createHeartLog(options: HeartLogOptions): HeartLog {
-  const { stderr, format, redaction } = options;
+/** How many ids a line names. */
+export const NAMED = 20;
+/** Longer than any message waits to be repeated, ms. */
+const FORGOTTEN_MS = 10 * 60_000;
 
-  function write(level: LogLevel, fields: LogFields, message: string): void {
-    if (LOG_LEVELS.indexOf(level) > LOG_LEVELS.indexOf(options.level())) return;
-    options.onMessage(level);
-    const time = new Date().toISOString();
-    const line =
-      format === 'json'
-        ? redaction.json(asJson(level, time, fields, message))
-        : asText(level, time, redaction.json(JSON.stringify(fields)), redaction.text(message));
-    stderr.write(`${line}\n`);
-  }
-
-  return Object.fromEntries(
-    LOG_LEVELS.map((level) => [level, (fields: LogFields, message: string) => write(level, fields, message)]),
-  ) as HeartLog;
+/** Many deployments in one line. */
+export function counted(ids: readonly number[]): LogFields {
+  return { count: ids.length, deploymentIds: ids.slice(0, NAMED) };
 }
 
-function asJson(level: LogLevel, time: string, fields: LogFields, msg: string): string {
-  return JSON.stringify({ level, time, ...fields, msg });
+export function createHeartLog({ stderr, level, format, redaction, onMessage }: HeartLogOptions): HeartLog {
+  /** When a message was logged last, and how often since then it was not. */
+  const logged = new Map<string, { readonly at: number; suppressed: number }>();
+
+  /** How many were suppressed before this one; undefined: so is this one. */
+  function suppressedBefore({ text, everyMs }: Message, subject: string): number | undefined {
+    if (everyMs === undefined) return 0;
+    const now = performance.now();
+    for (const [old, { at }] of logged) if (now - at > FORGOTTEN_MS) logged.delete(old);
+    const key = `${text} ${subject}`;
+    const last = logged.get(key);
+    if (last !== undefined && now - last.at < everyMs) {
+      last.suppressed += 1;
+      return undefined;
+    }
+    logged.set(key, { at: now, suppressed: 0 });
+    return last?.suppressed ?? 0;
+  }
+
+  return (message, fields = {}, subject = '') => {
+    const suppressed = suppressedBefore(message, subject);
+    if (suppressed === undefined) return false;
+    if (LOG_LEVELS.indexOf(message.level) > LOG_LEVELS.indexOf(level())) return true;
+    onMessage(message.level);
+    const all = message.isCounted && suppressed > 0 ? { ...fields, suppressed } : fields;
+    stderr.write(
+      `${format === 'json' ? asJson(message, all, redaction) : asText(message, all, redaction)}\n`,
+    );
+    return true;
+  };
+}
+
+function asJson({ level, text }: Message, fields: LogFields, redaction: Redaction): string {
+  return redaction.json(JSON.stringify({ level, time: new Date().toISOString(), ...fields, msg: text }));
 }
 
 /** `[07:58:01.123] WARN: heartbeat state changed {"deploymentId":42}`, as pino-pretty writes it. */
-function asText(level: LogLevel, time: string, fields: string, message: string): string {
-  const rest = fields === '{}' ? '' : ` ${fields}`;
-  return `[${time.slice(11, 23)}] ${level.toUpperCase()}: ${message}${rest}`;
+function asText({ level, text }: Message, fields: LogFields, redaction: Redaction): string {
+  const json = redaction.json(JSON.stringify(fields));
+  const time = new Date().toISOString().slice(11, 23);
+  return `[${time}] ${level.toUpperCase()}: ${redaction.text(text)}${json === '{}' ? '' : ` ${json}`}`;
 }

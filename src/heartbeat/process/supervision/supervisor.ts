@@ -6,6 +6,7 @@ import type { Ask, Grants } from '../../../client/request-queue.ts';
 import type { DaemonChild, StartDaemon } from './daemon-child.ts';
 import type { DaemonMessage } from '../link/link.ts';
 import type { HeartLog } from '../log/log.ts';
+import { MESSAGES } from '../log/messages.ts';
 import type { Reports } from '../link/reports.ts';
 
 export interface SupervisorOptions {
@@ -148,10 +149,7 @@ export class Supervisor {
     this.#wait = livedMs < SHORT_LIFE_MS ? Math.min(LONGEST_WAIT_MS, this.#wait * 2) : FIRST_WAIT_MS;
     this.#restarts += 1;
     const livedSeconds = Math.round(livedMs / 1000);
-    log.error(
-      { cause: this.#cause ?? how, livedSeconds, againInMs: this.#wait },
-      'the daemon ended and is started again; heartbeats go on',
-    );
+    log(MESSAGES.daemonEnded, { cause: this.#cause ?? how, livedSeconds, restartInMs: this.#wait });
     this.#again = setTimeout(() => this.#start(), this.#wait);
   }
 
@@ -171,7 +169,7 @@ export class Supervisor {
     if (pid === undefined) return;
     const bytes = await memoryOf(pid);
     if (bytes === undefined || bytes <= memoryBound || this.#child?.pid !== pid) return;
-    this.#kill(`it took ${mebibytes(bytes)} MiB of memory, and may take ${mebibytes(memoryBound)}`);
+    this.#kill(`it used ${mebibytes(bytes)} MiB of memory; its limit is ${mebibytes(memoryBound)} MiB`);
   }
 
   #kill(why: string): void {

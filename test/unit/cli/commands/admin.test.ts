@@ -80,5 +80,5 @@ test('one that breaks off, or is not there, is exit code 3 with its address', as
 test('an address that cannot be one is said, and nothing is asked', async () => {
   const { code, stdout, stderr } = await pilotlight(['admin', 'quit'], { env: { ADMIN_LISTEN: 'nowhere' } });
   expect([code, stdout]).toEqual([2, '']);
-  expect(stderr).toMatch(/^PILOTLIGHT_ADMIN_LISTEN: got nowhere; allowed: /);
+  expect(stderr).toMatch(/^error: PILOTLIGHT_ADMIN_LISTEN: got nowhere; allowed: host:port, /);
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Console } from '../../../../src/cli/console.ts';
 import { createProgram } from '../../../../src/cli/program.ts';
 import { exitCodesText } from '../../../../src/config/exit-codes.ts';
-import { OPTION_KEYS, OPTIONS, PREFIX } from '../../../../src/config/options/options.ts';
+import { OPTION_KEYS, OPTIONS, PREFIX } from '../../../../src/config/options.ts';
 import { pilotlight } from '../../../support/console.ts';
 
 const SILENT = { out() {}, err() {} } as unknown as Console;

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { LogLevel } from '../../../../src/config/types/log-levels.ts';
+import type { LogLevel } from '../../../../src/config/types/value-types.ts';
 import { PilotlightError } from '../../../../src/contract/pilotlight-error.ts';
 import { Redaction } from '../../../../src/contract/text/redaction.ts';
 import {

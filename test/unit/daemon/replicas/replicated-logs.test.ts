@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Settings } from '../../../../src/config/options/options.ts';
+import type { Settings } from '../../../../src/config/options.ts';
 import { createReplicatedLogs } from '../../../../src/daemon/replicas/replicated-logs.ts';
 import type { SharedSpool } from '../../../../src/daemon/replicas/shared-spool.ts';
 import type { LogFollowing } from '../../../../src/daemon/services/logs/following.ts';

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { createApiKey } from '../../../../src/client/api-key.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
-import type { Settings } from '../../../../src/config/options/options.ts';
+import type { Settings } from '../../../../src/config/options.ts';
 import { adminRoutes } from '../../../../src/daemon/http/admin.ts';
 import { Reloading, type InForce, type ReloadingOptions } from '../../../../src/daemon/services/reloading.ts';
 

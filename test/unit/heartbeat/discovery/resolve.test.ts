@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { deploymentList } from '../../../../src/config/types/deployment-list.ts';
+import { deploymentList } from '../../../../src/config/types/wanted.ts';
 import { NOTHING_KNOWN, learnList, type Told } from '../../../../src/heartbeat/discovery/knowledge.ts';
 import { resolve, type TimingSettings } from '../../../../src/heartbeat/discovery/resolve.ts';
-import type { Wanted } from '../../../../src/heartbeat/discovery/wanted.ts';
+import { Selection, type Wanted } from '../../../../src/heartbeat/discovery/wanted.ts';
 
 const AUTO: TimingSettings = { deploymentTtl: undefined, heartbeatInterval: 'auto' };
 
@@ -14,7 +14,8 @@ function wantedOf(text: string): readonly Wanted[] {
 
 function resolved(text: string, rows: readonly Told[] | undefined, settings = AUTO) {
   const wanted = wantedOf(text);
-  const knowledge = rows === undefined ? NOTHING_KNOWN : learnList(NOTHING_KNOWN, rows, wanted, 0);
+  const knowledge =
+    rows === undefined ? NOTHING_KNOWN : learnList(NOTHING_KNOWN, rows, new Selection(wanted), 0);
   return resolve(wanted, knowledge, settings);
 }
 
@@ -90,7 +91,7 @@ describe('a configured interval', () => {
     expect(timings('42', [{ id: 42, ttl: 8 }], settings)).toEqual([[42, 8_000, 'auto']]);
     expect(findings('42', [{ id: 42, ttl: 8 }], settings)).toMatchObject([
       {
-        type: 'interval-gives-way',
+        type: 'interval-too-long',
         id: 42,
         ttl: 8_000,
         interval: 15_000,

@@ -7,8 +7,8 @@ import {
   refusalError,
   type ApiError,
 } from '../../../../src/client/errors.ts';
-import type { DeploymentClient } from '../../../../src/heartbeat/discovery/exchange.ts';
-import type { Remark } from '../../../../src/heartbeat/discovery/findings.ts';
+import type { DeploymentClient } from '../../../../src/heartbeat/discovery/ask.ts';
+import type { DiscoveryNotice } from '../../../../src/heartbeat/discovery/findings.ts';
 import type { Told } from '../../../../src/heartbeat/discovery/knowledge.ts';
 import type { Choice } from '../../../../src/heartbeat/discovery/resolve.ts';
 import { DeploymentWatch } from '../../../../src/heartbeat/discovery/watch.ts';
@@ -56,7 +56,7 @@ class Scene {
   readonly time = new VirtualTime();
   readonly asked: Asked[] = [];
   readonly changes: (readonly Choice[])[] = [];
-  readonly remarks: Remark[] = [];
+  readonly notices: DiscoveryNotice[] = [];
   readonly gone = new Set<number>();
   readonly stop = new AbortController();
   readonly watch: DeploymentWatch;
@@ -92,7 +92,7 @@ class Scene {
       ports: { clock, setTimer, random: () => 0 },
       signal: this.stop.signal,
       onChange: (choices) => this.changes.push(choices),
-      onRemark: (remark) => this.remarks.push(remark),
+      onNotice: (notice) => this.notices.push(notice),
       isGone: (id) => this.gone.has(id),
     });
   }
@@ -142,9 +142,9 @@ class Scene {
     return this.asked.filter((one) => one.subject === subject).map(({ at }) => Math.round(at / SECOND));
   }
 
-  said(type: Remark['type']): unknown[] {
-    return this.remarks
-      .filter((remark) => remark.type === type)
+  said(type: DiscoveryNotice['type']): unknown[] {
+    return this.notices
+      .filter((notice) => notice.type === type)
       .flatMap(({ found }): readonly unknown[] => found);
   }
 
@@ -227,7 +227,11 @@ describe('a question without an answer is repeated for as long as it takes', () 
     ['a 403', status(403), 'status 403'],
     ['a redirect', status(301), 'status 301'],
     ['a page with status 200', new ResponseError('deployments.list', 200, 'not JSON'), 'unreadable_response'],
-    ['a broken connection', new TransportError('deployments.list', 'reset', new Error('x')), 'transport'],
+    [
+      'a broken connection',
+      new TransportError('deployments.list', 'reset', new Error('x')),
+      'the connection was closed: x',
+    ],
     ['silence', 'hang', 'timeout'],
     ['a bug', new TypeError('x is not a function'), 'unknown'],
   ])('%s', async (_, answer, reason) => {
@@ -263,7 +267,7 @@ describe('a question without an answer is repeated for as long as it takes', () 
   test('the first thing that goes wrong is said within ten seconds', async () => {
     const scene = new Scene(byId(42), { list: () => 'hang' });
     await scene.time.pass(10_001);
-    expect(scene.remarks).toEqual([
+    expect(scene.notices).toEqual([
       { type: 'unanswered', found: [{ type: 'unanswered', question: 'list', reason: 'timeout' }] },
     ]);
   });
@@ -375,7 +379,7 @@ describe('where there is no list', () => {
     await scene.time.pass(60 * MINUTE);
     expect(scene.beaten).toEqual([1]);
     expect(scene.asked.length).toBeLessThan(30);
-    expect(scene.remarks).toEqual([]);
+    expect(scene.notices).toEqual([]);
   });
 
   test('an answer about another deployment is none', async () => {
@@ -484,7 +488,7 @@ describe('what changes is taken', () => {
     });
     await scene.time.pass(60 * MINUTE);
     expect(scene.changes).toHaveLength(2);
-    expect(scene.remarks).toHaveLength(1);
+    expect(scene.notices).toHaveLength(1);
   });
 
   test('states that flap are said once in ten minutes', async () => {
@@ -499,14 +503,14 @@ describe('what changes is taken', () => {
   });
 });
 
-test('a thousand deployments come with one question, and what is to be said of them with one remark', async () => {
+test('a thousand deployments come with one question, and what is to be said of them with one notice', async () => {
   const rows = Array.from({ length: 1_000 }, (_, id) => ({ id, name: 'square', ttl: 60 }));
   const wanted = [{ ...byName('square'), ttlMs: 90_000 }];
   const scene = new Scene(wanted, { list: () => rows });
   await scene.time.pass(SECOND);
   expect(scene.beaten).toHaveLength(1_000);
   expect(scene.asked).toHaveLength(1);
-  expect(scene.remarks.map(({ type, found }) => [type, found.length])).toEqual([
+  expect(scene.notices.map(({ type, found }) => [type, found.length])).toEqual([
     ['matched', 1],
     ['ttl-differs', 1_000],
   ]);
@@ -522,7 +526,7 @@ describe('the end', () => {
     scene.stop.abort(new Error('stopping'));
     await scene.watch.done;
     expect([scene.time.timers, scene.inFlight]).toEqual([0, 0]);
-    const words = () => [scene.asked.length, scene.changes.length, scene.remarks.length];
+    const words = () => [scene.asked.length, scene.changes.length, scene.notices.length];
     expect(words()).toEqual([1, 1, 0]);
     scene.watch.refresh({ wanted: byId(2), settings: AUTO });
     await scene.time.pass(10 * MINUTE);
@@ -542,7 +546,7 @@ describe('the end', () => {
       ports: { clock: time.clock, setTimer: time.setTimer, random: () => 0 },
       signal: stop,
       onChange: () => {},
-      onRemark: () => {},
+      onNotice: () => {},
     });
     await watch.done;
     await settlePromises();

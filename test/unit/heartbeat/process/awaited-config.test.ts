@@ -8,7 +8,7 @@ const ENVIRONMENT = {
   PILOTLIGHT_BASE_URL: 'https://service.example',
   PILOTLIGHT_ENV_FILE: '/etc/pilotlight/environment',
 };
-const WAITS = 'pilotlight: waiting for these files; nothing is kept alive until they are there\n';
+const WAITS = 'pilotlight: waiting for these files; nothing is kept alive until they can be read\n';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

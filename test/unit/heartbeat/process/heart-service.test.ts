@@ -4,9 +4,10 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { loadHeartConfig } from '../../../../src/config/load-heart.ts';
-import type { ServiceManagerSettings } from '../../../../src/config/service-manager.ts';
+import type { ServiceManagerSettings } from '../../../../src/config/other-variables.ts';
 import type { DaemonChild } from '../../../../src/heartbeat/process/supervision/daemon-child.ts';
 import { HeartService } from '../../../../src/heartbeat/process/heart-service.ts';
+import { MESSAGES } from '../../../../src/heartbeat/process/log/messages.ts';
 import type { DaemonMessage, HeartMessage } from '../../../../src/heartbeat/process/link/link.ts';
 import { NotifyProgram } from '../../../support/notify-program.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -118,11 +119,11 @@ describe('what is said at the start', () => {
         problem: expect.stringContaining('PILOTLIGHT_BASE_URL'),
         msg: 'configuration problem',
       },
-      { level: 'info', names: ['PILOTLIGHT_SERVICE_HOST'], msg: expect.stringContaining('are ignored') },
+      { level: 'info', names: ['PILOTLIGHT_SERVICE_HOST'], msg: MESSAGES.ignoredVariables.text },
       {
         level: 'info',
         names: ['PILOTLIGHT_DEPLOYMENT_TTL'],
-        msg: expect.stringContaining('PILOTLIGHT_ENV_FILE'),
+        msg: MESSAGES.overriddenVariables.text,
       },
     ]);
     await service.stop();
@@ -257,9 +258,10 @@ describe('what should not happen', () => {
         level: 'fatal',
         error: 'a bug',
         stack: expect.stringContaining('heart-service.test') as string,
-        msg: 'uncaughtException: please report this',
+        event: 'uncaughtException',
+        msg: MESSAGES.unexpected.text,
       },
-      { level: 'fatal', error: 'a word', msg: 'unhandledRejection: please report this' },
+      { level: 'fatal', error: 'a word', event: 'unhandledRejection', msg: MESSAGES.unexpected.text },
     ]);
     await service.stop();
   });
@@ -287,12 +289,12 @@ describe('the end', () => {
     await service.stop();
     expect(daemon.killed).toBe(true);
     expect(lines).toMatchObject([
-      { level: 'error', msg: 'the daemon did not end in time and was killed; log lines may be missing' },
+      { level: 'error', msg: MESSAGES.daemonKilled.text },
       { level: 'info', msg: 'heartbeats ended' },
     ]);
   });
 
-  const MISSED = 'no last heartbeat reached these deployments';
+  const MISSED = MESSAGES.lastNotAccepted.text;
 
   test('names those that no last heartbeat reached', async () => {
     const { service, lines } = new Scene({ DEPLOYMENTS: '42@20s,43@20s', SHUTDOWN_TIMEOUT: '350ms' });
@@ -366,7 +368,7 @@ describe('a heart with a deployment', () => {
       DEPLOYMENTS: '42@20s',
       FINAL_HEARTBEAT: 'false',
     });
-    const words = 'the API key could not be read again; the old one stays';
+    const words = MESSAGES.keyUnreadable.text;
     await expect.poll(said, { interval: 5 }).toContain(words);
     expect(lines.find(({ msg }) => msg === words)).toMatchObject({ why: expect.stringContaining(file) });
     await service.stop();
@@ -382,7 +384,7 @@ describe('a heart with a deployment', () => {
       APP_GRACE: '33s',
     });
     scene.startDaemon();
-    const words = 'the app is not well; heartbeats go on within PILOTLIGHT_APP_GRACE';
+    const words = MESSAGES.appUnhealthy.text;
     await expect.poll(scene.said, { interval: 5 }).toContain(words);
     const app = () =>
       scene.daemon.heard.flatMap((message) => (message.type === 'report' ? [message.report.app] : []));
@@ -398,7 +400,7 @@ describe('systemd', () => {
     using program = new NotifyProgram();
     const { service, startDaemon } = new Scene({ DEPLOYMENTS: '42@20s,43@20s', FINAL_HEARTBEAT: 'false' });
     startDaemon({ watchdogMs: undefined });
-    await expect.poll(program.ended, { interval: 2 }).toEqual(['READY=1 STATUS=keeping 2 deployments lit']);
+    await expect.poll(program.ended, { interval: 2 }).toEqual(['READY=1 STATUS=keeping 2 deployments alive']);
     service.reload();
     await service.stop();
     await expect.poll(program.ended, { interval: 2 }).toContain('STOPPING=1 STATUS=stopping');
@@ -409,11 +411,11 @@ describe('systemd', () => {
     using program = new NotifyProgram();
     const { service, startDaemon, daemon, environment } = new Scene();
     startDaemon({ watchdogMs: undefined });
-    await expect.poll(program.ended, { interval: 2 }).toEqual(['READY=1 STATUS=keeping 0 deployments lit']);
+    await expect.poll(program.ended, { interval: 2 }).toEqual(['READY=1 STATUS=keeping 0 deployments alive']);
     environment['DEPLOYMENTS'] = '42@20s';
     environment['FINAL_HEARTBEAT'] = 'false';
     daemon.say({ type: 'reload', number: 1 });
-    await expect.poll(program.ended, { interval: 2 }).toContain('READY=1 STATUS=keeping 1 deployment lit');
+    await expect.poll(program.ended, { interval: 2 }).toContain('READY=1 STATUS=keeping 1 deployment alive');
     await service.stop();
     await expect.poll(program.ended, { interval: 2 }).toContain('STOPPING=1 STATUS=stopping');
   });
@@ -426,7 +428,7 @@ describe('systemd', () => {
     onTestFinished(() => void vi.useRealTimers());
     const { service, startDaemon, said } = new Scene();
     startDaemon({ watchdogMs: 5 });
-    const words = 'systemd-notify failed; systemd does not know the state of this service';
+    const words = MESSAGES.systemdFailed.text;
     await expect.poll(said, { interval: 2 }).toContain(words);
     const begun = () => {
       vi.advanceTimersByTime(5);

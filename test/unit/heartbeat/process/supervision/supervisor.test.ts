@@ -85,7 +85,6 @@ class Scene {
       log: createHeartLog({
         stderr: {
           write: (line) => void this.lines.push(JSON.parse(line) as Record<string, unknown>),
-          flush: () => Promise.resolve(),
         },
         level: () => 'info',
         format: 'json',
@@ -100,7 +99,7 @@ class Scene {
       memoryBound: BOUND,
       onReload: () => Promise.resolve({ ok: true, problems: ['as it was'] }),
       onReloadRefused: () => this.refusals.push('refused'),
-      onAsk: (ask) => ({ number: ask.number, grants: [], at: 5, againInMs: 7 }),
+      onAsk: (ask) => ({ number: ask.number, grants: [], at: 5, restartInMs: 7 }),
       onLogLevel: (level) => this.levels.push(level),
       onQuit: () => (this.quits += 1),
     });
@@ -221,7 +220,7 @@ test('a daemon that takes more than its memory is killed, and one that takes les
   scene.memory = BOUND + MEBIBYTE;
   await vi.advanceTimersByTimeAsync(6_000);
   expect(scene.daemons[0]?.killed).toBe(true);
-  expect(scene.causes()).toEqual(['it took 145 MiB of memory, and may take 144']);
+  expect(scene.causes()).toEqual(['it used 145 MiB of memory; its limit is 144 MiB']);
 });
 
 describe('the end', () => {
@@ -292,7 +291,7 @@ test('a daemon that asks for requests is answered', async () => {
   await vi.advanceTimersByTimeAsync(1);
   expect(scene.current.heard.at(-1)).toEqual({
     type: 'grants',
-    grants: { number: 3, grants: [], at: 5, againInMs: 7 },
+    grants: { number: 3, grants: [], at: 5, restartInMs: 7 },
   });
 });
 
@@ -340,14 +339,14 @@ test('how long it lived, and when there is another, is said', async () => {
       level: 'error',
       cause: 'exit code 1',
       livedSeconds: 7,
-      againInMs: 200,
+      restartInMs: 200,
       msg: expect.stringContaining('heartbeats go on') as string,
     },
   ]);
   await vi.advanceTimersByTimeAsync(200 + 60_000);
   scene.current.end('exit code 1');
   await vi.advanceTimersByTimeAsync(1);
-  expect(scene.lines[1]).toMatchObject({ livedSeconds: 60, againInMs: 100 });
+  expect(scene.lines[1]).toMatchObject({ livedSeconds: 60, restartInMs: 100 });
 });
 
 test('the cause of one is not that of the next', async () => {
@@ -358,7 +357,7 @@ test('the cause of one is not that of the next', async () => {
   await vi.advanceTimersByTimeAsync(1_000);
   scene.current.end('signal SIGSEGV');
   await vi.advanceTimersByTimeAsync(1);
-  expect(scene.causes()).toEqual(['it took 145 MiB of memory, and may take 144', 'signal SIGSEGV']);
+  expect(scene.causes()).toEqual(['it used 145 MiB of memory; its limit is 144 MiB', 'signal SIGSEGV']);
 });
 
 test('one that answered now and then has its whole time again', async () => {

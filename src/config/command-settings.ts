@@ -1,0 +1,96 @@
+/** The settings that commands need, without the rest: the way to the service, the daemon beside them, endpoint groups. */
+import { placed, withEnvFile } from './env-file.ts';
+import { readTextPatiently } from './files.ts';
+import { OPTIONS, PREFIX, type Option, type Settings, valueOf, type ValuesOf } from './options.ts';
+import { networkProblems } from './other-variables.ts';
+import { describeProblem, isError, type ConfigProblem } from './problem.ts';
+import type { AdminAddress, ListenAddress } from './types/addresses.ts';
+import { loadValues, type Environment } from './values.ts';
+
+export interface Connection extends Pick<Settings, 'baseUrl'> {
+  /** Absent only for a call that needs none. */
+  readonly apiKey?: string;
+  readonly serverlessUrl?: string;
+}
+
+export interface LoadedConnection {
+  /** Undefined if any problem is an error. */
+  readonly connection: Connection | undefined;
+  /** The valid addresses, for commands that only show a request. */
+  readonly addresses: Partial<Omit<Connection, 'apiKey'>>;
+  readonly hasKey: boolean;
+  readonly problems: readonly ConfigProblem[];
+}
+
+const { required: _, ...OPTIONAL_KEY } = OPTIONS.apiKey;
+
+/** `needsKey`: false for a call that needs no key (§5.8); a malformed key is an error all the same. */
+export function loadConnection(environment: Environment = process.env, needsKey = true): LoadedConnection {
+  const effective = withEnvFile(environment, readTextPatiently);
+  const { apiKey, baseUrl, serverlessUrl } = OPTIONS;
+  const options = { apiKey: needsKey ? apiKey : OPTIONAL_KEY, baseUrl, serverlessUrl };
+  const loaded = loadValues(options, effective.environment, readTextPatiently);
+  const found = [...loaded.problems, ...networkProblems(environment, readTextPatiently)];
+  const problems = [...effective.problems, ...placed(found, effective)];
+  const connection = loaded.values as Partial<Connection>;
+  const { apiKey: key, ...addresses } = connection;
+  return {
+    connection: problems.some(isError) ? undefined : (connection as Connection),
+    addresses,
+    hasKey: key !== undefined,
+    problems,
+  };
+}
+
+const { fallback: __, ...ENDPOINT_GROUPS } = OPTIONS.endpointGroups;
+export const ENDPOINT_GROUPS_VARIABLE = PREFIX + ENDPOINT_GROUPS.variable;
+
+/** The endpoint groups, unchecked; undefined if none are set. Their errors. */
+export function loadEndpointGroups(environment: Environment = process.env): {
+  readonly groups: readonly unknown[] | undefined;
+  readonly problems: readonly ConfigProblem[];
+} {
+  const { values, problems } = effectiveValues({ groups: ENDPOINT_GROUPS }, environment);
+  return { groups: values.groups, problems: problems.filter(isError) };
+}
+
+/** `http://host:port` of a daemon with this environment. */
+export function localDaemonUrl(environment: Environment = process.env): string {
+  const { listen } = effectiveValues({ listen: OPTIONS.listen }, environment).values;
+  return urlOf(listen ?? (valueOf(OPTIONS.listen, OPTIONS.listen.fallback) as ListenAddress));
+}
+
+/** `http://host:port` or `unix:/path` of its admin routes, or why there is none. */
+export function localAdminUrl(
+  environment: Environment = process.env,
+): { readonly url: string } | { readonly problem: string } {
+  const { values, problems } = effectiveValues({ address: OPTIONS.adminListen }, environment);
+  const address: AdminAddress | undefined = values.address;
+  if (address === undefined)
+    return { problem: problems.map((problem) => describeProblem(problem)).join('\n') };
+  return { url: 'path' in address ? `unix:${address.path}` : urlOf(address) };
+}
+
+/** The token that its metrics and status ask for; undefined if none is set, or its file cannot be read. */
+export function localToken(environment: Environment = process.env): string | undefined {
+  return effectiveValues({ token: OPTIONS.metricsToken }, environment).values.token;
+}
+
+function effectiveValues<Rows extends Readonly<Record<string, Option>>>(
+  options: Rows,
+  environment: Environment,
+): { readonly values: Partial<ValuesOf<Rows>>; readonly problems: readonly ConfigProblem[] } {
+  const loaded = loadValues(
+    options,
+    withEnvFile(environment, readTextPatiently).environment,
+    readTextPatiently,
+  );
+  return { values: loaded.values as Partial<ValuesOf<Rows>>, problems: loaded.problems };
+}
+
+const ANYWHERE: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+
+function urlOf({ host, port }: ListenAddress): string {
+  const reachable = ANYWHERE.has(host) ? '127.0.0.1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}

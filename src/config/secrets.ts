@@ -1,0 +1,65 @@
+/** Which texts must never be written, and the settings without them. */
+import { OPTIONS, OPTION_KEYS, PREFIX, type Option, type Settings } from './options.ts';
+import { PROXY_VARIABLES } from './other-variables.ts';
+import { decoded } from './types/addresses.ts';
+import type { Environment } from './values.ts';
+
+/** Variable → value as `/-/config` shows it: of a secret only that it is set. */
+export function redactedSettings(settings: Settings): Record<string, unknown> {
+  return Object.fromEntries(
+    OPTION_KEYS.map((key) => {
+      const { variable, secret, shown }: Option = OPTIONS[key];
+      const value = settings[key];
+      const isShortened = shown !== undefined && typeof value === 'string';
+      const described = secret && value !== undefined ? '(set)' : isShortened ? shown(value) : value;
+      return [PREFIX + variable, described ?? null];
+    }),
+  );
+}
+
+/** Headers whose value is a credential; `x-scope-orgid` is not one. */
+const CREDENTIAL = /auth|cookie|token|key|secret|password|passwd|credential|session|signature|dsn|team/;
+
+/** The headers whose value is a secret. */
+export function credentialHeaders(headers: Readonly<Record<string, string>>): [string, string][] {
+  return Object.entries(headers).filter(([name]) => CREDENTIAL.test(name));
+}
+
+/** The settings that may hold credentials. */
+type CredentialSettings = Pick<Settings, 'apiKey'> &
+  Partial<Pick<Settings, 'appHealth' | 'metricsToken' | 'redisUrl' | 'otlpHeaders'>>;
+
+/** All credentials in the settings and the environment. `currentKey`: the key's file may have been read again since. */
+export function credentialsOf(
+  { apiKey, appHealth, metricsToken, redisUrl, otlpHeaders = {} }: CredentialSettings,
+  currentKey: string,
+  environment: Environment = process.env,
+): string[] {
+  const proxies = PROXY_VARIABLES.map((name) => environment[name]);
+  const found = [
+    currentKey,
+    apiKey,
+    metricsToken,
+    redisUrl,
+    ...[appHealth, redisUrl, ...proxies].flatMap((url) => loginOf(url)),
+    ...credentialHeaders(otlpHeaders).flatMap(([, value]) => [value].concat(schemeless(value))),
+  ];
+  return [...new Set(found.filter((value) => value !== undefined && value !== ''))] as string[];
+}
+
+/** The credentials in an address: as written, decoded, and as HTTP sends them. A user without a password is a token. */
+function loginOf(url: string | undefined): string[] {
+  const { username = '', password = '' } = url !== undefined && URL.canParse(url) ? new URL(url) : {};
+  if (username + password === '') return [];
+  const secret = password === '' ? username : password;
+  const sent = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64');
+  return [secret, decoded(secret), sent];
+}
+
+/** `Bearer abc` is abc too, and `Basic dXNlcjpwYXNz` the password in it. */
+function schemeless(value: string): string[] {
+  const [, scheme = '', rest = ''] = /^(\S+) +(\S.*)$/.exec(value) ?? [];
+  if (scheme.toLowerCase() !== 'basic') return [rest];
+  const login = Buffer.from(rest, 'base64').toString('utf8');
+  return [rest, login, login.slice(login.indexOf(':') + 1)];
+}

@@ -1,0 +1,193 @@
+/** Value types of addresses, and of the credentials that go with them. No message shows a password or a token. */
+import { isIP } from 'node:net';
+import { keyProblem } from '../../client/api-key.ts';
+import { fine, valueType, wrong, type ValueType } from './value-types.ts';
+
+/** An address without what may hold credentials: the part before an @, and the query. */
+export function withoutCredentials(value: string): string {
+  return value.replace(/(?<![^/\s])[^/\s]*@/g, '…@').replace(/[?#].*$/s, '?…');
+}
+
+/** User and password are percent-encoded. */
+function canDecode({ username, password }: URL): boolean {
+  try {
+    return decodeURIComponent(username + password) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+export const url: ValueType<string> = {
+  name: 'url',
+  parse(text) {
+    const allowed = 'an http or https address such as https://console.example.com';
+    const refused = (without = '') => wrong<string>(withoutCredentials(text), allowed + without);
+    if (!URL.canParse(text)) return refused();
+    const { protocol, username, password, search, hash } = new URL(text);
+    if (protocol !== 'http:' && protocol !== 'https:') return refused();
+    if (username || password) return refused(', without a user or password in it');
+    return search || hash ? refused(', without a query or fragment') : fine(trimSlash(text));
+  },
+};
+
+/** The paths of the interface document begin with this: an address that ends in it would have it twice. */
+const API_ROOT = /\/api\/v0$/;
+
+/** The address of the service. */
+export const serviceUrl: ValueType<string> = {
+  name: 'url',
+  parse(text) {
+    const parsed = url.parse(text);
+    if (parsed.value === undefined || !API_ROOT.test(parsed.value)) return parsed;
+    const value = trimSlash(parsed.value.replace(API_ROOT, ''));
+    const message = `/api/v0 is added to each request anyway; using ${value}`;
+    return { value, problems: [{ at: '', got: text, allowed: value, message, severity: 'warning' }] };
+  },
+};
+
+function trimSlash(address: string): string {
+  return address.replace(/(?<!\/)\/+$/, '');
+}
+
+/** Where the app beside the heart says that it is healthy. */
+export const appAddress: ValueType<string> = {
+  name: 'http, https or tcp address',
+  parse(text) {
+    const allowed =
+      'http://… or https://…, which answers 2xx while the app is healthy, such as http://127.0.0.1:8000/health; or tcp://host:port';
+    const problem = appProblem(text);
+    return problem === undefined ? fine(text) : wrong(withoutCredentials(text), allowed, problem);
+  },
+};
+
+function appProblem(text: string): string | undefined {
+  if (!URL.canParse(text)) return 'not an address';
+  const address = new URL(text);
+  const { protocol, hostname, port, hash, pathname, search, username, password } = address;
+  if (!['http:', 'https:', 'tcp:'].includes(protocol)) return `${protocol}// is not supported`;
+  if (hostname === '') return 'the host is missing';
+  if (hash !== '') return 'a fragment is never sent';
+  if (!canDecode(address)) return 'the user or password has a % that encodes nothing';
+  if (protocol !== 'tcp:') return undefined;
+  if (port === '' || port === '0') return 'the port is missing';
+  const isBare = username + password + search === '' && /^\/?$/.test(pathname);
+  return isBare ? undefined : 'a tcp address has only a host and a port';
+}
+
+export interface ListenAddress {
+  readonly host: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+}
+
+export const listenAddress = valueType(
+  'host:port',
+  'host:port, such as 0.0.0.0:9847 or [::1]:9847; port 0 picks a free one',
+  (text): ListenAddress | undefined => {
+    const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d+)$/.exec(text);
+    // A port alone means all addresses, as in other programs.
+    const host = match?.[1] ?? (match?.[2] || '0.0.0.0');
+    const port = Number(match?.[3]);
+    const hostValid = isIP(host) !== 0 || /^[a-z\d.-]+$/i.test(host);
+    return match && hostValid && port <= 65_535 ? { host, port } : undefined;
+  },
+);
+
+export interface SocketPath {
+  /** Absolute. */
+  readonly path: string;
+}
+
+/** `host:port`, or `unix:/path` for a socket that only programs of this user can open. */
+export type AdminAddress = ListenAddress | SocketPath;
+
+const SCHEME = 'unix:';
+/** Linux has room for 107 bytes, macOS for 103; a longer path would be truncated silently. */
+const PATH_BYTES = 103;
+
+export const adminAddress: ValueType<AdminAddress> = {
+  name: 'host:port or unix:PATH',
+  parse(text) {
+    const allowed = `host:port, such as 127.0.0.1:9848, or ${SCHEME} and an absolute path of at most ${PATH_BYTES} bytes, such as ${SCHEME}/run/pilotlight/admin.sock`;
+    if (!text.startsWith(SCHEME)) {
+      const { value } = listenAddress.parse(text);
+      return value ? fine(value) : wrong(text, allowed);
+    }
+    const path = text.slice(SCHEME.length);
+    const bytes = Buffer.byteLength(path);
+    if (bytes > PATH_BYTES) return wrong(text, allowed, `the path has ${bytes} bytes`);
+    return /^\/[^\0]*[^/\0]$/.test(path)
+      ? fine({ path })
+      : wrong(text, allowed, 'not the absolute path of a file');
+  },
+};
+
+export const redisUrl = valueType(
+  'url',
+  'an address such as redis://redis:6379/0, or rediss:// for TLS',
+  (text) => {
+    if (!URL.canParse(text)) return undefined;
+    const address = new URL(text);
+    const isRedis = address.protocol === 'redis:' || address.protocol === 'rediss:';
+    // The path, if any, is the number of a database.
+    return isRedis && /^\/?\d*$/.test(address.pathname) && canDecode(address) ? text : undefined;
+  },
+);
+
+/** Braces would tell a cluster where to keep a key, and are ours. */
+export const redisPrefix = valueType('text', 'up to 64 letters, digits and characters of _ . : / -', (text) =>
+  /^[\w.:/-]{1,64}$/.test(text) ? text : undefined,
+);
+
+/** The API key. White space around it is not part of it. */
+export const apiKey: ValueType<string> = {
+  name: 'text',
+  parse(text) {
+    const problem = keyProblem(text);
+    if (problem === undefined) return fine(text.trim());
+    return wrong(text, 'visible ASCII characters', `the key ${problem}`);
+  },
+};
+
+/** A secret that others send as a Bearer token: with other characters in it, no HTTP header could hold it. */
+export const token = valueType(
+  'text',
+  'at most 8000 visible ASCII characters, and spaces between',
+  (text) => /^[ -~]{1,8000}$/.exec(text.trim())?.[0],
+);
+
+/** Lower-case name → value. */
+export type HeaderList = Readonly<Record<string, string>>;
+
+/** RFC 9110, section 5.6.2. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
+const HEADER_VALUE = /^[\t\u0020-\u007E]+$/;
+/** Set by the request itself. */
+const RESERVED = /^(?:host|connection|transfer-encoding|content-.*)$/;
+
+/** In the syntax of OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20abc,x-scope=team`. */
+export const headerList = valueType(
+  'list of name=value',
+  'HTTP headers such as authorization=Bearer%20abc,x-scope=team, values percent-encoded, none of content-…',
+  (text): HeaderList | undefined => {
+    const headers = text.split(',').map(parseHeader);
+    return headers.every((header) => header !== undefined) ? Object.fromEntries(headers) : undefined;
+  },
+);
+
+function parseHeader(text: string): readonly [string, string] | undefined {
+  const [, name = '', encoded = ''] = /^([^=]*)=(.*)$/s.exec(text.trim()) ?? [];
+  const value = decoded(encoded.trim());
+  if (!HEADER_NAME.test(name) || RESERVED.test(name.toLowerCase()) || !HEADER_VALUE.test(value))
+    return undefined;
+  return [name.toLowerCase(), value];
+}
+
+/** A token may have a percent sign that encodes nothing. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,76 @@
+/** One question to the service, and how it ended. Its time counts from when the rate limit lets it leave. */
+import type { CallOptions } from '../../client/caller.ts';
+import { ApiError, CallError, TransportError } from '../../client/errors.ts';
+import { whyOf } from '../driver/beat.ts';
+import type { Told } from './knowledge.ts';
+
+/** `list`: one question for all deployments; a number: the deployment of this id. */
+export type Subject = 'list' | number;
+
+export type Reply =
+  | { readonly kind: 'answered'; readonly rows: readonly Told[] }
+  /** The service does not know such an operation or deployment. `gone`: in its own words, not a gateway's. */
+  | { readonly kind: 'denied'; readonly gone: boolean }
+  /** Anything else, a refused key and the page of a gateway among them. */
+  | { readonly kind: 'unanswered'; readonly reason: string };
+
+/** The part of the client that is asked; `ClientOf<'deployments.list' | 'deployments.get'>` has it. */
+export interface DeploymentClient {
+  readonly deployments: {
+    list(
+      input: Readonly<Record<string, unknown>>,
+      options?: CallOptions,
+    ): Promise<{ readonly deployments: readonly Told[] }>;
+    /** The question names the id, so an answer may leave it out. */
+    get(
+      input: { readonly id: number },
+      options?: CallOptions,
+    ): Promise<{ readonly deployment: Omit<Told, 'id'> & { readonly id?: number | undefined } }>;
+  };
+}
+
+/**
+ * A larger answer is refused: it is read in one go, between two heartbeats. 16 MiB are some 8,000 deployments with an
+ * environment of 2 kB each, take up to half a second on a busy core (a pause of T/30 breaks no bound, 0.67 s at a TTL of
+ * 20 s), and 100 MB for that moment.
+ */
+const MAX_ANSWER_MEBIBYTES = 16;
+/** An answer that takes longer does not count, ms: the first failure is logged within 10 s of the start. */
+const TIMEOUT_MS = 9_500;
+/** Statuses of a service that does not know such an operation, or such a deployment. */
+const DENIALS: ReadonlySet<number> = new Set([404, 405, 501]);
+
+/** Never rejects; after the signal the reply means nothing. */
+export async function ask(subject: Subject, client: DeploymentClient, signal: AbortSignal): Promise<Reply> {
+  const maxBytes = MAX_ANSWER_MEBIBYTES * 1024 * 1024;
+  const callOptions = { signal, timeoutMs: TIMEOUT_MS, retry: false, maxBytes } as const;
+  try {
+    if (subject === 'list') {
+      const { deployments } = await client.deployments.list({}, callOptions);
+      return { kind: 'answered', rows: deployments };
+    }
+    const { deployment } = await client.deployments.get({ id: subject }, callOptions);
+    if ((deployment.id ?? subject) !== subject) return { kind: 'unanswered', reason: 'wrong-deployment' };
+    return { kind: 'answered', rows: [{ ...deployment, id: subject }] };
+  } catch (error) {
+    return replyOfError(error);
+  }
+}
+
+function replyOfError(error: unknown): Reply {
+  if (error instanceof ApiError) {
+    const { code, status, meaning } = error;
+    // An expired session is a 404 too.
+    if (code === 'throttled' || code === 'unauthorized') return { kind: 'unanswered', reason: code };
+    if (!DENIALS.has(status)) return { kind: 'unanswered', reason: `status ${status}` };
+    return { kind: 'denied', gone: meaning === 'not-found' };
+  }
+  if (error instanceof TransportError && error.reason === 'too-large') {
+    const reason = `the list is larger than ${MAX_ANSWER_MEBIBYTES} MiB; give the deployment by its id`;
+    return { kind: 'unanswered', reason };
+  }
+  return {
+    kind: 'unanswered',
+    reason: whyOf(error) ?? (error instanceof CallError ? error.code : 'unknown'),
+  };
+}

@@ -1,0 +1,62 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  loadConnection,
+  loadEndpointGroups,
+  localAdminUrl,
+  localDaemonUrl,
+  localToken,
+} from '../../../src/config/command-settings.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+describe('where a daemon beside a command listens', () => {
+  test.each([
+    [undefined, 'http://127.0.0.1:9847'],
+    ['0.0.0.0:80', 'http://127.0.0.1:80'],
+    ['[::]:80', 'http://127.0.0.1:80'],
+    ['[::1]:80', 'http://[::1]:80'],
+    ['10.0.0.1:80', 'http://10.0.0.1:80'],
+    ['nonsense', 'http://127.0.0.1:9847'],
+  ])('%s: %s', (listen, address) => {
+    expect(localDaemonUrl(listen === undefined ? {} : { PILOTLIGHT_LISTEN: listen })).toBe(address);
+  });
+
+  test('also if a file has its address', () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, 'listen');
+    writeFileSync(file, '127.0.0.1:82\n');
+    expect(localDaemonUrl({ PILOTLIGHT_LISTEN_FILE: file })).toBe('http://127.0.0.1:82');
+  });
+
+  test('and takes admin requests', () => {
+    expect(localAdminUrl({ PILOTLIGHT_ADMIN_LISTEN: 'unix:/run/a.sock' })).toEqual({
+      url: 'unix:/run/a.sock',
+    });
+    expect(localAdminUrl({ PILOTLIGHT_ADMIN_LISTEN: 'localhost:81' })).toEqual({
+      url: 'http://localhost:81',
+    });
+    expect(localAdminUrl({ PILOTLIGHT_ADMIN_LISTEN: 'nonsense' })).toEqual({
+      problem: expect.stringMatching(/^error: PILOTLIGHT_ADMIN_LISTEN: got nonsense; allowed: host:port, /),
+    });
+  });
+
+  test('and which token it wants', () => {
+    expect(localToken({ PILOTLIGHT_METRICS_TOKEN: 't' })).toBe('t');
+    expect(localToken({})).toBeUndefined();
+  });
+});
+
+test('commands read the environment file too', () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, 'environment');
+  writeFileSync(
+    file,
+    'PILOTLIGHT_API_KEY=k\nPILOTLIGHT_BASE_URL=https://a\nPILOTLIGHT_LISTEN=0.0.0.0:81\nPILOTLIGHT_ENDPOINT_GROUPS=[{}]\n',
+  );
+  const env = { PILOTLIGHT_ENV_FILE: file };
+  expect(loadConnection(env).connection).toMatchObject({ apiKey: 'k', baseUrl: 'https://a' });
+  expect(loadEndpointGroups(env).groups).toEqual([{}]);
+  expect(localDaemonUrl(env)).toBe('http://127.0.0.1:81');
+  expect(localDaemonUrl({ PILOTLIGHT_ENV_FILE: '/nowhere' })).toBe('http://127.0.0.1:9847');
+});
