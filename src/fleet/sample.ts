@@ -2,12 +2,13 @@
 
 /** What is measured at each look, in the order in which it is kept and shown. Field names of `/api/fleet`. */
 export const MEASURES = {
-  load: 'work asked of its workers, units a second (sum of cur_load)',
-  load_average: 'the same, as the service averages it (sum of cur_load_rolling_avg)',
-  capacity_hot: 'what its ready workers can do, units a second (sum of perf)',
-  capacity_cold: 'what its stopped workers could do, units a second (sum of perf)',
-  requests_working: 'requests in its workers (sum of reqs_working)',
-  cost_per_hour: 'what its workers cost an hour, by the price of their instances and their status',
+  load: 'Work asked of its workers, units a second (sum of cur_load)',
+  load_average: 'The same, as the service averages it (sum of cur_load_rolling_avg)',
+  capacity_hot: 'What its ready workers can do, units a second (sum of perf)',
+  capacity_cold: 'What its stopped workers could do, units a second (sum of perf)',
+  requests_working: 'Requests in its workers (sum of reqs_working)',
+  spend_per_hour:
+    'What its workers cost an hour, estimated from the price of their instances and their status',
 } as const;
 export type Measure = keyof typeof MEASURES;
 

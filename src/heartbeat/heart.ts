@@ -15,10 +15,10 @@ import { AppWatch } from './app/app-watch.ts';
 import { createAskApp } from './app/ask-app.ts';
 import { createBeatPort } from './driver/beat.ts';
 import type { DiscoveryNotice } from './discovery/findings.ts';
-import type { TimingSettings } from './discovery/resolve.ts';
+import type { Choice, TimingSettings } from './discovery/resolve.ts';
 import { listOf, type Wanted } from './discovery/wanted.ts';
 import { DeploymentWatch } from './discovery/watch.ts';
-import { HeartbeatDriver, type DeploymentChoice } from './driver/driver.ts';
+import { HeartbeatDriver } from './driver/driver.ts';
 import { GrantOffice } from './driver/grant-office.ts';
 import type { AppHealth } from './engine/app-health.ts';
 import type { Notice } from './engine/state.ts';
@@ -39,16 +39,16 @@ export interface HeartListener {
   app(news: AppNews): void;
 }
 
-/** What happens when the app was well no more within its grace, or is again. */
+/** What happens when the app was unhealthy for its grace, or is healthy again. */
 export type AppNews =
-  | { readonly type: 'well' }
-  | { readonly type: 'unwell'; readonly why: string; readonly releasedInMs: number }
-  /** Nobody needs the deployments: no heartbeat is sent. Told again with each bad answer. */
-  | { readonly type: 'released'; readonly why: string; readonly unwellMs: number }
+  | { readonly type: 'healthy' }
+  | { readonly type: 'unhealthy'; readonly why: string; readonly withheldInMs: number }
+  /** No heartbeat is sent. Told again with each bad answer. */
+  | { readonly type: 'withheld'; readonly why: string; readonly unhealthyMs: number }
   /** They are beaten again, at once. `tooLate`: ids of those that may be lost by now. */
   | {
-      readonly type: 'relit';
-      readonly because: 'well' | 'reload';
+      readonly type: 'resumed';
+      readonly because: 'healthy' | 'reload';
       readonly deployments: number;
       readonly tooLate: readonly number[];
     };
@@ -57,7 +57,7 @@ export type AppNews =
 export interface AppChoice {
   /** `http://…`, `https://…` or `tcp://host:port`; it may have credentials in it. */
   readonly address: string;
-  /** How long it may not be well before the deployments are released, ms. */
+  /** How long it may be unhealthy before heartbeats are withheld, ms. */
   readonly grace: number;
 }
 
@@ -99,8 +99,10 @@ export class Heart {
   readonly #driver: HeartbeatDriver;
   readonly #watch: DeploymentWatch;
   readonly #stopping = new AbortController();
-  /** Ids of the deployments that are kept alive. */
-  readonly #kept = new Set<number>();
+  /** The deployments that are kept alive, by id. */
+  readonly #kept = new Map<number, Choice>();
+  /** As they are configured: `square`, `square/blue`. */
+  #names: ReadonlySet<string>;
   #lastTickAt = Date.now();
   #app: AppWatch | undefined;
   #appAddress: string | undefined;
@@ -108,6 +110,7 @@ export class Heart {
   constructor(options: HeartOptions) {
     const { apiKey, baseUrl, deployments, settings, listener, attemptsAtOnce = 512 } = options;
     this.#options = options;
+    this.#names = namesIn(deployments);
     const list = listOf(QUESTIONS['deployments.list'], (body) => this.#watch.relevantRows(body));
     const common = { transport: this.#transport, baseUrl, apiKey: () => apiKey.current() };
     // The driver itself decides when a heartbeat leaves.
@@ -160,6 +163,7 @@ export class Heart {
 
   /** Keeps these alive and no others; those that were gone are tried at once. An app with another address is new. */
   reload(wanted: readonly Wanted[], settings: TimingSettings, app?: AppChoice): void {
+    this.#names = namesIn(wanted);
     this.#watch.refresh({ wanted, settings });
     this.#driver.beatNow((state) => state === 'gone');
     if (app !== undefined && app.address === this.#appAddress) this.#app?.setGrace(app.grace);
@@ -177,11 +181,14 @@ export class Heart {
   }
 
   deploymentIds(): Iterable<number> {
-    return this.#kept;
+    return this.#kept.keys();
   }
 
   snapshotOf(deploymentId: number): DeploymentSnapshot | undefined {
-    return this.#driver.snapshotOf(deploymentId);
+    const snapshot = this.#driver.snapshotOf(deploymentId);
+    const { name = '', tag } = this.#kept.get(deploymentId) ?? {};
+    const configured = [`${name}/${tag}`, name].find((one) => this.#names.has(one));
+    return snapshot && configured !== undefined ? { ...snapshot, name: configured } : snapshot;
   }
 
   /** What is known of the app that the deployments are kept alive for; undefined where there is none. */
@@ -230,7 +237,7 @@ export class Heart {
 
   /** One last heartbeat for every deployment. The ids that were not reached within `limitMs`, or sooner. */
   lastBeats(limitMs: number): Promise<number[]> {
-    // Whoever is released by now has none, and whoever is not has one: the app may end with this process.
+    // From here on nothing is withheld or resumed: the app may end with this process.
     this.#app?.stop();
     return this.#driver.finalBeat(AbortSignal.timeout(Math.max(0, Math.floor(limitMs))));
   }
@@ -255,9 +262,9 @@ export class Heart {
     };
   }
 
-  /** From the start on, or from a reload on: nobody is released yet. */
+  /** From the start on, or from a reload on: nothing is withheld yet. */
   #watchApp(app: AppChoice | undefined): void {
-    const wasReleased = this.#app?.health.released ?? false;
+    const wasWithheld = this.#app?.health.withheld ?? false;
     this.#app?.stop();
     this.#appAddress = app?.address;
     this.#app =
@@ -269,25 +276,25 @@ export class Heart {
         ask: createAskApp(app.address),
         onHealth: (health, before) => this.#hearApp(health, before),
       });
-    if (wasReleased) this.#relight('reload');
+    if (wasWithheld) this.#resume('reload');
   }
 
   #hearApp(health: AppHealth, before: AppHealth): void {
-    const { unwellMs, misses, released } = health;
+    const { unhealthyMs, misses, withheld } = health;
     const why = this.#app?.why;
-    if (released && !before.released) this.#driver.release();
-    if (before.released && !released) this.#relight(misses === 0 ? 'well' : 'reload');
-    else if (why === undefined) this.#options.listener.app({ type: 'well' });
-    else if (released) this.#options.listener.app({ type: 'released', why, unwellMs });
+    if (withheld && !before.withheld) this.#driver.withhold();
+    if (before.withheld && !withheld) this.#resume(misses === 0 ? 'healthy' : 'reload');
+    else if (why === undefined) this.#options.listener.app({ type: 'healthy' });
+    else if (withheld) this.#options.listener.app({ type: 'withheld', why, unhealthyMs });
     else {
-      const releasedInMs = Math.max(0, health.grace - unwellMs);
-      this.#options.listener.app({ type: 'unwell', why, releasedInMs });
+      const withheldInMs = Math.max(0, health.grace - unhealthyMs);
+      this.#options.listener.app({ type: 'unhealthy', why, withheldInMs });
     }
   }
 
-  #relight(because: 'well' | 'reload'): void {
-    const tooLate = this.#driver.relight();
-    this.#options.listener.app({ type: 'relit', because, deployments: this.#kept.size, tooLate });
+  #resume(because: 'healthy' | 'reload'): void {
+    const tooLate = this.#driver.resume();
+    this.#options.listener.app({ type: 'resumed', because, deployments: this.#kept.size, tooLate });
   }
 
   #hear(deploymentId: number, notice: Notice): void {
@@ -311,19 +318,27 @@ export class Heart {
   }
 
   /** Keeps these alive and no others. */
-  #keep(choices: readonly DeploymentChoice[]): void {
+  #keep(choices: readonly Choice[]): void {
     const wanted = new Set(choices.map(({ id }) => id));
-    for (const id of this.#kept) {
+    for (const id of this.#kept.keys()) {
       if (wanted.has(id)) continue;
       this.#kept.delete(id);
       this.#driver.remove(id);
       this.#options.listener.removed(id);
     }
     for (const choice of choices) {
-      this.#kept.add(choice.id);
+      this.#kept.set(choice.id, choice);
       this.#driver.add(choice);
     }
   }
+}
+
+function namesIn(wanted: readonly Wanted[]): ReadonlySet<string> {
+  return new Set(
+    wanted.flatMap((one) =>
+      one.by === 'id' ? [] : [one.tag === undefined ? one.name : `${one.name}/${one.tag}`],
+    ),
+  );
 }
 
 function setSystemTimer(ms: number, fn: () => void): () => void {
@@ -332,9 +347,15 @@ function setSystemTimer(ms: number, fn: () => void): () => void {
 }
 
 function appSnapshotOf({ health, why, hasAnswered }: AppWatch): AppSnapshot {
-  const { released, unwellMs, grace } = health;
-  const state = released ? 'released' : !hasAnswered ? 'unknown' : why === undefined ? 'well' : 'unwell';
-  return { state, unwellMs, graceMs: grace, ...(why !== undefined && { why }) };
+  const { withheld, unhealthyMs, grace } = health;
+  const state = withheld
+    ? 'withheld'
+    : !hasAnswered
+      ? 'unknown'
+      : why === undefined
+        ? 'healthy'
+        : 'unhealthy';
+  return { state, unhealthyMs, graceMs: grace, ...(why !== undefined && { why }) };
 }
 
 /** Without a key, because its file is not there yet, the key is what is wrong, and is looked for. */

@@ -104,7 +104,7 @@ function sampleOf(endpoint: number, atMs: number): FleetSample {
       capacity_hot: idle * 1_013.77,
       capacity_cold: cold * 1_013.77,
       requests_working: Math.round(load / 100),
-      cost_per_hour: idle * 0.4321 + cold * 0.0123,
+      spend_per_hour: idle * 0.4321 + cold * 0.0123,
     },
     workers: {
       idle,

@@ -46,7 +46,7 @@ const SCRIPTS: readonly Script[] = [
   { name: 'log-lines', figures: ['lines', 'groups-memory', 'long-lines-memory'], seconds: [30, 10] },
   { name: 'late-lines', figures: ['late-lines'], seconds: [30, 10] },
   { name: 'line-delay', figures: ['line-delay'], seconds: [60, 10] },
-  { name: 'metrics', figures: ['metrics'] },
+  { name: 'metrics', figures: ['metrics', 'metrics-many'] },
   { name: 'emulator', figures: ['emulator'] },
   { name: 'planner', figures: ['planner'] },
   { name: 'search-grid', figures: ['search-excess', 'search-faster'] },

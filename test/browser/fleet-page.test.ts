@@ -160,7 +160,7 @@ describeWith(
   test('what a reader has focused and chosen stays through new samples, and the hours can be chosen', async () => {
     let price = 3.2;
     await using listener = await serve(() => {
-      const sample = sampleAt(Date.now(), { cost_per_hour: price });
+      const sample = sampleAt(Date.now(), { spend_per_hour: price });
       return fleetView([endpointView({ sample })]);
     });
     const { page } = watched(await browser.newPage());

@@ -85,11 +85,11 @@ function featuresTable(): string {
   return table(['malformed', 'then'], rows);
 }
 
-/** Name, type, labels and help, read from the text that a daemon with nothing configured exposes. */
+/** Name, type and help of ours, read from the text that a daemon with nothing configured exposes. */
 async function metricsTable(): Promise<string> {
   const metrics = createMetrics(() => EMPTY_STATUS, OPERATION_IDS);
   const text = await expositionOf(metrics);
-  const rows = [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm)].map(
+  const rows = [...text.matchAll(/^# HELP (pilotlight_\S+) (.*)\n# TYPE \S+ (\S+)$/gm)].map(
     ([, name = '', help = '', type = '']) => [`\`${name}\``, type, help],
   );
   return table(

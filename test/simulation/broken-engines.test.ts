@@ -26,8 +26,8 @@ const NOTICED_BY = {
   'slow attempts given up at A': 'slowness',
   'nothing is aborted': 'windows',
   'no attempt gives way': 'connections',
-  'released ones are beaten': 'needed',
-  'released for ever': 'needed',
+  'withheld ones are beaten': 'needed',
+  'withheld for ever': 'needed',
   'lit again at its interval': 'needed',
 } as const satisfies Record<BrokenEngine, ScenarioName>;
 

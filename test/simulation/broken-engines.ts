@@ -107,14 +107,14 @@ export const BROKEN_ENGINES = {
   'no attempt gives way': (beat, event, now, random) =>
     event.type === 'evict' ? { beat, actions: [] } : step(beat, event, now, random),
   /** A GPU that nobody needs burns on. */
-  'released ones are beaten': (beat, event, now, random) =>
-    event.type === 'release' ? { beat, actions: [] } : step(beat, event, now, random),
+  'withheld ones are beaten': (beat, event, now, random) =>
+    event.type === 'withhold' ? { beat, actions: [] } : step(beat, event, now, random),
   /** The app comes back for nothing. */
-  'released for ever': (beat, event, now, random) =>
-    event.type === 'relight' ? { beat, actions: [] } : step(beat, event, now, random),
+  'withheld for ever': (beat, event, now, random) =>
+    event.type === 'resume' ? { beat, actions: [] } : step(beat, event, now, random),
   /** The app is back, and its deployment waits for a beat that would have been due some time. */
   'lit again at its interval': amended(({ beat, actions }, _before, event, now) =>
-    event.type === 'relight'
+    event.type === 'resume'
       ? { beat: { ...beat, dueAt: now.mono + beat.timing.interval }, actions }
       : { beat, actions },
   ),

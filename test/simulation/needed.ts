@@ -3,17 +3,17 @@
  *
  * - No release while it answered well within the grace, whatever the clocks, the process and the machine did; and none
  *   for one answer alone.
- * - Released grace + ASK_EVERY + 2 ANSWER_WITHIN + 2q after its last good moment at the latest; never well: after the
+ * - Withheld grace + ASK_EVERY + 2 ANSWER_WITHIN + 2q after its last good moment at the latest; never well: after the
  *   start.
- * - No request while released, no last beat, and nothing remains after stop().
- * - Well again with ASK_RELEASED_EVERY + ANSWER_WITHIN + A + 2q left: saved. With less: tried, and whoever is lost was
+ * - No request while withheld, no last beat, and nothing remains after stop().
+ * - Well again with ASK_WITHHELD_EVERY + ANSWER_WITHIN + A + 2q left: saved. With less: tried, and whoever is lost was
  *   named.
  */
 import { AppWatch } from '../../src/heartbeat/app/app-watch.ts';
 import {
   ANSWER_WITHIN,
   ASK_EVERY,
-  ASK_RELEASED_EVERY,
+  ASK_WITHHELD_EVERY,
   type AppHealth,
 } from '../../src/heartbeat/engine/app-health.ts';
 import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
@@ -34,8 +34,8 @@ interface Scene {
   readonly app: App;
   readonly grace: number;
   readonly watch: AppWatch;
-  releasedAt: number;
-  relitAt: number;
+  withheldAt: number;
+  resumedAt: number;
   /** The ids that were named as too late. */
   tooLate: readonly number[];
 }
@@ -58,8 +58,8 @@ function scene({ seed, step, trace }: RunOptions): Scene {
     random,
     app,
     grace,
-    releasedAt: Infinity,
-    relitAt: Infinity,
+    withheldAt: Infinity,
+    resumedAt: Infinity,
     tooLate: [],
     watch: new AppWatch({
       grace,
@@ -72,16 +72,16 @@ function scene({ seed, step, trace }: RunOptions): Scene {
 }
 
 /** As the heart does it (src/heartbeat/heart.ts). */
-function hear(it: Scene, { released }: AppHealth, before: AppHealth): void {
+function hear(it: Scene, { withheld }: AppHealth, before: AppHealth): void {
   const { world } = it;
-  if (released === before.released) return;
-  world.note(() => (released ? '== released' : '== lit again'));
-  if (released) {
-    it.releasedAt = world.time.now;
-    world.driver.release();
+  if (withheld === before.withheld) return;
+  world.note(() => (withheld ? '== withheld' : '== lit again'));
+  if (withheld) {
+    it.withheldAt = world.time.now;
+    world.driver.withhold();
   } else {
-    it.relitAt = world.time.now;
-    it.tooLate = world.driver.relight();
+    it.resumedAt = world.time.now;
+    it.tooLate = world.driver.resume();
   }
 }
 
@@ -111,7 +111,7 @@ async function live({ world, random, app, grace }: Scene): Promise<void> {
     await world.run(time.now + Math.max(0, random.between(0, longest)));
     app.mood = goodMood(random);
     await world.run(time.now + ONE_LOOK);
-    // Its deployment lives or not, as the sleep has it: what is asked here is that it is not released.
+    // Its deployment lives or not, as the sleep has it: what is asked here is that it is not withheld.
     if (world.service.expiresAt(ID) === undefined) revive(world);
   }
 }
@@ -124,18 +124,18 @@ function revive(world: World): void {
   world.driver.beatNow(() => true);
 }
 
-/** From its last good moment, at `since`, the app is bad; it is released in time, and not before. */
+/** From its last good moment, at `since`, the app is bad; it is withheld in time, and not before. */
 async function die(it: Scene, since: number): Promise<void> {
   const { world, random, app, grace } = it;
   app.mood = badMood(random);
   const lateness = 2 * (timingOf(world)?.tick ?? 0) + 2_000;
   const latest = since + grace + ASK_EVERY + 2 * ANSWER_WITHIN + lateness;
-  await world.run(latest, () => it.releasedAt < Infinity);
+  await world.run(latest, () => it.withheldAt < Infinity);
   const lastWellAt = app.wellAt.at(-1) ?? 0;
-  if (it.releasedAt === Infinity)
-    broken(world, `not released ${ms(latest - since)} after the last good moment`);
-  else if (it.releasedAt < lastWellAt + grace - ROUNDING)
-    broken(world, `released ${ms(it.releasedAt - lastWellAt)} after a good answer, grace ${ms(grace)}`);
+  if (it.withheldAt === Infinity)
+    broken(world, `not withheld ${ms(latest - since)} after the last good moment`);
+  else if (it.withheldAt < lastWellAt + grace - ROUNDING)
+    broken(world, `withheld ${ms(it.withheldAt - lastWellAt)} after a good answer, grace ${ms(grace)}`);
 }
 
 function timingOf(world: World) {
@@ -157,15 +157,15 @@ export async function needed(options: RunOptions): Promise<RunResult> {
     await world.run(ONE_LOOK);
     await live(it);
     await world.run(time.now + random.between(0, ASK_EVERY));
-    if (it.releasedAt < Infinity) broken(world, 'released while the app was well within the grace');
+    if (it.withheldAt < Infinity) broken(world, 'withheld while the app was well within the grace');
   }
   if (world.promises.broken.length > 0) return end(it);
   await die(it, wasWell ? time.now : 0);
-  if (it.releasedAt === Infinity) return end(it);
+  if (it.withheldAt === Infinity) return end(it);
 
   const sent = network.flights.length;
   const { attemptTimeout = 0, tick = 0 } = timingOf(world) ?? {};
-  const enough = ASK_RELEASED_EVERY + ANSWER_WITHIN + attemptTimeout + 2 * tick;
+  const enough = ASK_WITHHELD_EVERY + ANSWER_WITHIN + attemptTimeout + 2 * tick;
   const left = (service.expiresAt(ID) ?? 0) - time.now;
   const isEnough = random.chance(0.5);
   const atLeast = (options.factor ?? 1) * enough + ROUNDING;
@@ -177,7 +177,7 @@ export async function needed(options: RunOptions): Promise<RunResult> {
   if (random.chance(0.25)) {
     const missed = await time.until(driver.finalBeat(new AbortController().signal));
     if (network.flights.length > sent || missed.length > 0)
-      broken(world, 'a released deployment had a last beat');
+      broken(world, 'a withheld deployment had a last beat');
     world.lost.splice(0);
     return end(it);
   }
@@ -188,7 +188,7 @@ export async function needed(options: RunOptions): Promise<RunResult> {
   let accepted = false;
   world.onNotice = (_, { type }) => void (accepted ||= type === 'accepted');
   await world.run(time.now + enough + attemptTimeout + 1_000, () => accepted);
-  if (it.relitAt === Infinity) broken(world, 'not lit again');
+  if (it.resumedAt === Infinity) broken(world, 'not lit again');
   if (network.flights.length === sent) broken(world, 'it was not even tried');
   if (wasEnough || it.tooLate.length === 0) return end(it);
   world.lost.splice(0);

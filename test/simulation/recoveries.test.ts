@@ -25,7 +25,7 @@ describe('on a healthy service, within its stated bound,', () => {
   );
 
   it(
-    'needed: what an app needs is kept; what none needs is released, and saved where the app is back in time',
+    'needed: what an app needs is kept; what none needs is withheld, and saved where the app is back in time',
     async () => {
       expect((await search('needed', { runs: Math.ceil(RUNS / 100), enough: 5 })).examples).toEqual([]);
     },

@@ -2,6 +2,5 @@ import type { Metrics } from '../../src/daemon/metrics/metrics.ts';
 
 /** What a scrape gets. */
 export async function expositionOf(metrics: Pick<Metrics, 'exposition'>): Promise<string> {
-  const { deployments, others } = await metrics.exposition();
-  return Buffer.concat(deployments).toString() + others;
+  return (await metrics.exposition()).join('');
 }

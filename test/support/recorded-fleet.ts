@@ -9,7 +9,7 @@ const MEASURED: Readonly<Record<Measure, number | null>> = {
   capacity_hot: 60,
   capacity_cold: 100,
   requests_working: 12,
-  cost_per_hour: 3.2,
+  spend_per_hour: 3.2,
 };
 
 export function sampleAt(
@@ -81,7 +81,7 @@ export function minuteRow(
       capacity_hot: aggregate(all.capacity_hot, 4),
       capacity_cold: aggregate(all.capacity_cold, 4),
       requests_working: aggregate(all.requests_working, 4),
-      cost_per_hour: aggregate(all.cost_per_hour, 4),
+      spend_per_hour: aggregate(all.spend_per_hour, 4),
     },
     workers: Object.fromEntries(
       Object.entries(workers).map(([status, count]) => [status, aggregate(count, 4)]),
@@ -108,7 +108,7 @@ export function morning(fromMs: number, minutes: number): HistoryRow[] {
         capacity_hot: ready * 10,
         capacity_cold: Math.max(0, 12 - ready - starting) * 10,
         requests_working: Math.round(load / 4),
-        cost_per_hour: (ready + starting) * 0.42 + 0.3,
+        spend_per_hour: (ready + starting) * 0.42 + 0.3,
       },
       {
         idle: ready,

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { localDaemonUrl, localToken } from '../../config/command-settings.ts';
-import type { AppStatus, Status, WorkerGroupStatus } from '../../daemon/status/schema.ts';
+import type { AppStatus, DeploymentStatus, Status, WorkerGroupStatus } from '../../daemon/status/schema.ts';
 import { printJson, printLine, type Console } from '../console.ts';
 import { daemonUrlOption } from '../daemon-url.ts';
 import { endpointInWords, fleetNotes } from '../fleet/words.ts';
@@ -40,7 +40,7 @@ export function describeStatus(status: Status): string[] {
     ...(status.replica.last_error ? [`replicas: ${status.replica.last_error}`] : []),
     ...status.deployments.map(
       (deployment) =>
-        `deployment ${deployment.deployment_id}: ${deployment.state}, ${remaining(deployment.expires_at)}, ` +
+        `deployment ${named(deployment)}: ${deployment.state}, ${remaining(deployment.expires_at)}, ` +
         `${deployment.heartbeats} heartbeats, ${deployment.lapses} lapses` +
         (deployment.last_error ? `, last failure: ${deployment.last_error}` : ''),
     ),
@@ -71,13 +71,18 @@ export function describeStatus(status: Status): string[] {
   ];
 }
 
+/** `42`, `square (42)` */
+function named({ deployment, deployment_id: id }: DeploymentStatus): string {
+  return deployment === null ? String(id) : `${deployment} (${id})`;
+}
+
 function describeApp({ address, state, ...app }: AppStatus): string {
-  const [unwell, grace] = [app.unwell_seconds.toFixed(0), app.grace_seconds.toFixed(0)];
+  const [unhealthy, grace] = [app.unhealthy_seconds.toFixed(0), app.grace_seconds.toFixed(0)];
   const words = {
     unknown: 'not answered yet',
-    well: 'well',
-    unwell: `not well for ${unwell} of ${grace} s, then the deployments are released: ${app.last_error}`,
-    released: `not well for ${unwell} s, the deployments are released, and no heartbeat is sent: ${app.last_error}`,
+    healthy: 'healthy',
+    unhealthy: `unhealthy for ${unhealthy} of ${grace} s, then heartbeats are withheld: ${app.last_error}`,
+    withheld: `unhealthy for ${unhealthy} s, and heartbeats are withheld: ${app.last_error}`,
   };
   return `app ${address}: ${words[state]}`;
 }

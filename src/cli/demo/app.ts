@@ -1,6 +1,6 @@
 /**
- * The app of the demo, which its deployments are kept alive for: every so often it dies, nobody needs them, and they are
- * released; then it comes back, and they are lit again in time.
+ * The app of the demo, which its deployments are kept alive for: every so often it dies, and heartbeats
+ * are withheld; then it comes back, and they resume in time.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ import type { Screen } from './screen.ts';
 
 export interface AppReport {
   readonly deaths: number;
-  /** Those after which all deployments were lit again. */
+  /** Those after which all deployments were healthy again. */
   readonly survived: number;
 }
 
@@ -28,7 +28,7 @@ export interface DemoApp extends AsyncDisposable {
 const FIRST_MS = 25_000;
 /** Four faults later. */
 const AGAIN_MS = 64_000;
-/** How long it stays away once its deployments are released, in ms. */
+/** How long it stays away once heartbeats are withheld, in ms. */
 const AWAY_MS = 1_000;
 
 export async function startDemoApp(screen: Screen, firstMs = FIRST_MS, awayMs = AWAY_MS): Promise<DemoApp> {
@@ -78,9 +78,9 @@ export async function startDemoApp(screen: Screen, firstMs = FIRST_MS, awayMs = 
   async function die(signal: AbortSignal): Promise<void> {
     await until(signal, (seen) => (askedAtDeath = seen)).finally(() => (askedAtDeath = undefined));
     deaths += 1;
-    screen.event('app', 'dies: nobody needs its deployments, and their heartbeats will end', 'warn');
+    screen.event('app', 'dies: the heartbeats of its deployments will be withheld', 'warn');
     await close();
-    await allAre(['released'], signal);
+    await allAre(['withheld'], signal);
     await delay(awayMs, signal);
     await listen(port);
     screen.event('app', 'is back', 'warn');

@@ -82,9 +82,13 @@ export function createWatcher(screen: Screen, wanted: Wanted): Watcher {
   };
 }
 
-function endpointText({ workers, cost_per_hour: cost }: EndpointStatus, load: number, ready: number): string {
+function endpointText(
+  { workers, spend_per_hour: spend }: EndpointStatus,
+  load: number,
+  ready: number,
+): string {
   const use = useBar(ready > 0 ? load / ready : 0, USE_WIDTH).map(({ text }) => text);
-  const price = cost === null ? [] : [`${money(cost)} an hour`];
+  const price = spend === null ? [] : [`${money(spend)} an hour`];
   const words = [`${number(load)} of ${number(ready)} units/s`, workersInWords(workers ?? {}), ...price];
   return `load ${use.join('')} ${words.filter((word) => word !== '').join(', ')}`;
 }

@@ -58,9 +58,9 @@ const COLUMNS: readonly Column[] = [
     cell: ({ workers }) => plain(workers === null ? '' : workersInWords(workers), 'quiet'),
   },
   {
-    title: 'COST/H',
+    title: 'SPEND/H',
     rank: 2,
-    cell: ({ cost_per_hour: cost }) => plain(cost === null ? '?' : money(cost)),
+    cell: ({ spend_per_hour: spend }) => plain(spend === null ? '?' : money(spend)),
   },
   { title: 'REQS', rank: 9, cell: ({ requests_working }) => plain(numberOr(requests_working)) },
   { title: 'LOAD, LAST HOUR', rank: 5, cell: (endpoint, seen) => plain(lastHour(endpoint, seen)) },

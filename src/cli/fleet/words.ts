@@ -10,13 +10,13 @@ export function endpointInWords(endpoint: EndpointStatus, fleet: FleetStatus, no
 }
 
 function figuresInWords(endpoint: EndpointStatus): string[] {
-  const { state, load, capacity_hot: hot, capacity_cold: cold, workers, cost_per_hour: cost } = endpoint;
+  const { state, load, capacity_hot: hot, capacity_cold: cold, workers, spend_per_hour: spend } = endpoint;
   return [
     state ?? 'state not known',
     `load ${numberOr(load)} of ${numberOr(hot)} ready${load !== null && hot ? ` (${percent(load / hot)})` : ''}`,
     ...(cold === null ? [] : [`${number(cold)} cold`]),
     workers === null ? 'workers not known' : workersInWords(workers) || 'no workers',
-    cost === null ? 'price not known' : `${money(cost)} an hour`,
+    spend === null ? 'price not known' : `${money(spend)} an hour`,
   ];
 }
 
@@ -82,10 +82,10 @@ export function noEndpoints({ fleet, replica: { role } }: Pick<Status, 'fleet' |
 /** Of all endpoints together. */
 export function fleetNotes({ endpoints, budget_per_hour: budget, ...fleet }: FleetStatus): string[] {
   if (endpoints.length === 0) return [];
-  const cost = endpoints.reduce((sum, endpoint) => sum + (endpoint.cost_per_hour ?? 0), 0);
+  const spend = endpoints.reduce((sum, endpoint) => sum + (endpoint.spend_per_hour ?? 0), 0);
   return [
-    ...(budget !== null && cost > budget
-      ? [`together ${money(cost)} an hour, above PILOTLIGHT_BUDGET_PER_HOUR (${money(budget)})`]
+    ...(budget !== null && spend > budget
+      ? [`together ${money(spend)} an hour, above PILOTLIGHT_BUDGET_PER_HOUR (${money(budget)})`]
       : []),
     ...(fleet.history_trouble === null ? [] : [`nothing is being recorded: ${fleet.history_trouble}`]),
   ];

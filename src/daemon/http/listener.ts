@@ -94,19 +94,20 @@ async function handle(
     options.onError(error, key);
     reply = plain(500, 'internal error; the daemon log says more\n');
   }
-  const { lead = [] } = reply;
+  const pieces = [reply.body].flat().map((piece) => Buffer.from(piece));
   response.writeHead(reply.status, {
     ...SECURITY_HEADERS,
     'content-type': reply.type.startsWith('text/') ? withCharset(reply.type) : reply.type,
-    'content-length': lead.reduce((sum, { length }) => sum + length, Buffer.byteLength(reply.body)),
+    'content-length': pieces.reduce((sum, { length }) => sum + length, 0),
     ...reply.headers,
   });
   if (request.method === 'HEAD') {
     response.end();
     return;
   }
-  for (const piece of lead) response.write(piece);
-  response.end(reply.body);
+  const last = pieces.pop();
+  for (const piece of pieces) response.write(piece);
+  response.end(last);
 }
 
 interface Asked {

@@ -7,9 +7,9 @@ const OUR_OWN = /^(?:text\/(?:html|css|javascript)|image\/)/;
 
 export function redactedReply(reply: Reply, redaction: Redaction): Reply {
   if (OUR_OWN.test(reply.type)) return reply;
-  const text = String(reply.body);
-  const redacted = redactedText(text, reply.type, redaction);
-  return redacted === text ? reply : { ...reply, body: redacted };
+  const redacted = (text: string): string => redactedText(text, reply.type, redaction);
+  const { body } = reply;
+  return { ...reply, body: Array.isArray(body) ? body.map(redacted) : redacted(String(body)) };
 }
 
 function redactedText(text: string, type: string, redaction: Redaction): string {

@@ -10,9 +10,8 @@ export interface Reply {
     | 'text/javascript'
     | 'application/json'
     | (string & {});
-  /** What goes before the body, without a copy of it: of ours alone, so that no secret is looked for in it. */
-  readonly lead?: readonly Buffer[];
-  readonly body: string | Buffer;
+  /** Several texts are written one after the other: together they may be 30 MB. */
+  readonly body: string | Buffer | readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -38,9 +38,10 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
       type: 'application/schema+json',
     }),
     ...fleetRoutes(sources.fleet),
-    'GET /metrics': oncePerTurn(async () => {
-      const { deployments, others } = await metrics.exposition();
-      return { status: 200, type: metrics.contentType, lead: deployments, body: others };
+    'GET /metrics': async () => ({
+      status: 200,
+      type: metrics.contentType,
+      body: await metrics.exposition(),
     }),
   };
   return {
@@ -65,8 +66,8 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
  * Requests that come together get one answer. Made for each of them it could take longer than the heart waits for a sign
  * of life of this process.
  */
-function oncePerTurn(route: () => Reply | Promise<Reply>): Route {
-  let shared: Reply | Promise<Reply> | undefined;
+function oncePerTurn(route: () => Reply): Route {
+  let shared: Reply | undefined;
   return () => {
     if (shared === undefined) setImmediate(() => (shared = undefined));
     return (shared ??= route());

@@ -1,28 +1,23 @@
-/** The daemon's metrics, on a registry of their own: what the status shows, and what only events can tell. */
-import { Registry } from 'prom-client';
+/** The daemon's metrics, in one registry: what the status shows, and what only events can tell. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { ClientObserver } from '../../client/caller.ts';
 import type { LogLevel } from '../../config/types/value-types.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { FleetEvent } from '../../fleet/view.ts';
 import type { Status } from '../status/schema.ts';
-import { deploymentMetrics } from './families/deployments.ts';
-import { logMessageMetric, reloadMetrics, requestMetrics, schedulingLagMetric } from './families/events.ts';
-import { fleetEventMetrics, fleetFamilies } from './families/fleet.ts';
-import { logFamilies } from './families/logs.ts';
-import { processFamilies } from './families/process.ts';
-import { watchFamilies } from './families/watches.ts';
-import { familyText, type Family } from './family.ts';
-
-/** In the Prometheus text format. */
-export interface Exposition {
-  /** Of the deployments, and most of it: numbers, and words of ours. */
-  readonly deployments: readonly Buffer[];
-  /** What has names in it that others chose, or the service. */
-  readonly others: string;
-}
+import {
+  fleetEventMetrics,
+  logMessageMetric,
+  reloadMetrics,
+  requestMetrics,
+  schedulingLagMetric,
+} from './events.ts';
+import { FAMILIES, registerFamily } from './families.ts';
 
 export interface Metrics {
-  exposition(): Promise<Exposition>;
+  /** In the Prometheus text format, a text for each family. Who asks while one is written gets that one. */
+  exposition(): Promise<readonly string[]>;
   readonly contentType: string;
   readonly client: ClientObserver;
   readonly logMessages: (level: LogLevel, count: number) => void;
@@ -33,27 +28,39 @@ export interface Metrics {
   readonly schedulingLag: (ms: number) => void;
 }
 
-/** What the status shows. */
-const FAMILIES: readonly Family[] = [...processFamilies, ...logFamilies, ...watchFamilies, ...fleetFamilies];
+/** What else waits, such as the heart's question whether this process lives, waits for so long, or for one family, ms. */
+const TURN_MS = 20;
 
 /** `status` is asked once a scrape; `operations` are those that this daemon may call. */
 export function createMetrics(status: () => Status, operations: readonly OperationId[]): Metrics {
   const registry = new Registry();
-  let scraped: Status | undefined;
-  const shown = (): Status => (scraped ??= status());
+  let moment: Status | undefined;
+  const shown = (): Status => moment ?? status();
+  const families = new Map(FAMILIES.map((family) => registerFamily(registry, family, shown)));
+  registerProcess(registry);
+  let underWay: Promise<readonly string[]> | undefined;
+
+  /** One family after the other, each forgotten once it is written: 10,000 deployments have 350,000 series. */
+  async function write(): Promise<readonly string[]> {
+    moment = status();
+    const texts: string[] = [];
+    let turnFrom = performance.now();
+    for (const { name } of registry.getMetricsAsArray()) {
+      texts.push(`${await registry.getSingleMetricAsString(name)}\n`);
+      families.get(name)?.reset();
+      if (performance.now() - turnFrom < TURN_MS) continue;
+      await nextTurn();
+      turnFrom = performance.now();
+    }
+    return texts;
+  }
 
   return {
-    async exposition() {
-      const moment = status();
-      scraped = moment;
-      // Who asks for the status has done so before metrics() returns its promise.
-      const events = registry.metrics();
-      scraped = undefined;
-      const [deployments, families] = [
-        deploymentMetrics(moment),
-        FAMILIES.map((one) => familyText(one, moment)),
-      ];
-      return { deployments, others: families.join('') + (await events) };
+    exposition() {
+      underWay ??= write().finally(() => {
+        moment = underWay = undefined;
+      });
+      return underWay;
     },
     contentType: registry.contentType,
     client: requestMetrics(registry, operations),
@@ -62,4 +69,15 @@ export function createMetrics(status: () => Status, operations: readonly Operati
     fleet: fleetEventMetrics(registry, shown),
     schedulingLag: schedulingLagMetric(registry),
   };
+}
+
+/** The event loop is looked at so often, ms, which is a part of each delay shown: 10 ms would take 0.3% of a core. */
+const EVENT_LOOP_STEP_MS = 100;
+
+/** This process under its usual names, less the gauges that are called totals: `promtool check metrics` refuses them. */
+function registerProcess(registry: Registry): void {
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_STEP_MS });
+  for (const { name } of registry.getMetricsAsArray())
+    if (name.endsWith('_total') && registry.getSingleMetric(name) instanceof Gauge)
+      registry.removeSingleMetric(name);
 }

@@ -6,7 +6,6 @@ import type { Logger } from 'pino';
 import type { Grants } from '../../client/request-queue.ts';
 import type { LogLevel } from '../../config/types/value-types.ts';
 import type { DaemonMessage, HeartMessage, Link, Report } from '../../heartbeat/process/link/link.ts';
-import type { AppSnapshot, AvoidedAddress } from '../../heartbeat/view/snapshot.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { deploymentStatus } from '../status/deployment.ts';
 import type { DeploymentStatus } from '../status/schema.ts';
@@ -37,12 +36,8 @@ export interface Heartbeats {
   status(): DeploymentStatus[];
   /** Ms by which the heart's scheduler is late with its next look at the clock, as far as is known here. */
   lateMs(): number;
-  /** Connections that the heart has open. */
-  openConnections(): number;
-  /** Addresses of the service that the heart avoids. */
-  avoidedAddresses(): readonly AvoidedAddress[];
-  /** The app that the deployments are kept alive for; undefined where there is none. */
-  app(): AppSnapshot | undefined;
+  /** The last report of the heart; undefined before the first. */
+  report(): Report | undefined;
   /** Asks the heart to load its part of the configuration. */
   reload(): Promise<ReloadResult>;
   /** Tells the heart that nothing is to be loaded. */
@@ -58,10 +53,7 @@ export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
   const { heart, metrics, clock, logger } = options;
   const deployments = new Map<number, DeploymentStatus>();
   let heardAt = Date.now();
-  let lastTickAt = heardAt;
-  let openConnections = 0;
-  let avoided: readonly AvoidedAddress[] = [];
-  let app: AppSnapshot | undefined;
+  let last: Report | undefined;
   let asked = 0;
   let reloaded: (result: ReloadResult) => void = () => {};
 
@@ -85,7 +77,7 @@ export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
 
   function take(report: Report): void {
     heardAt = Date.now();
-    ({ lastTickAt, openConnections, app, avoided = [] } = report);
+    last = report;
     for (const id of report.removed) deployments.delete(id);
     for (const snapshot of report.changed) deployments.set(snapshot.deploymentId, deploymentStatus(snapshot));
     for (const event of report.exchanges) {
@@ -103,12 +95,11 @@ export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
     status: () => [...deployments.values()],
     lateMs() {
       const silent = Date.now() - heardAt - 2 * REPORT_EVERY_MS;
-      const stuck = deployments.size === 0 ? 0 : heardAt - lastTickAt - REPORT_EVERY_MS;
+      const tickedAt = last?.lastTickAt ?? heardAt;
+      const stuck = deployments.size === 0 ? 0 : heardAt - tickedAt - REPORT_EVERY_MS;
       return Math.max(0, silent, stuck);
     },
-    openConnections: () => openConnections,
-    avoidedAddresses: () => avoided,
-    app: () => app,
+    report: () => last,
     refuseReload: () => heart.send({ type: 'reload-refused' }),
     async reload() {
       const { promise, resolve } = Promise.withResolvers<ReloadResult>();

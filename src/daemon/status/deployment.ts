@@ -1,13 +1,92 @@
-/** A deployment as the status has it, from the snapshot that the heart sends. */
+/** A deployment in the status, from the snapshot that the heart sends: in seconds and by the published names. */
+import * as z from 'zod';
 import { FAILURE_WORDS } from '../../heartbeat/view/failure-words.ts';
-import type { DeploymentSnapshot, FailureLabel } from '../../heartbeat/view/snapshot.ts';
-import type { DeploymentStatus } from './schema.ts';
+import {
+  HEARTBEAT_STATES,
+  type DeploymentSnapshot,
+  type FailureLabel,
+} from '../../heartbeat/view/snapshot.ts';
+import { byReason, count, LABELS, metric, seconds } from './fact.ts';
+import { time } from './time.ts';
 
-/** In seconds and by the published names; what is not known is null. */
-export function deploymentStatus(snapshot: DeploymentSnapshot): DeploymentStatus {
+const attempt = z.object({
+  at: time,
+  outcome: z.string().describe('accepted, waiting, superseded, overdue, or why it failed'),
+  latency_ms: z.number().nullable(),
+});
+
+/** 1 for the state, 0 for the others: each of them has its series from the start. */
+const STATE_SETS = new Map<string, Readonly<Record<string, number>>>(
+  HEARTBEAT_STATES.map((state) => [
+    state,
+    Object.fromEntries(HEARTBEAT_STATES.map((other) => [other, Number(other === state)])),
+  ]),
+);
+
+export const deployment = z.object({
+  deployment_id: count,
+  deployment: z
+    .string()
+    .nullable()
+    .describe(
+      'The name by which PILOTLIGHT_DEPLOYMENTS has it, with the tag if that is given; null if it is there by its id',
+    ),
+  state: metric(
+    z.string(),
+    'deployment_state',
+    `State of the heartbeat: ${HEARTBEAT_STATES.join(', ')}. In the metric 1 for the current one, 0 for the others.`,
+    { label: 'state', value: (state) => STATE_SETS.get(state) ?? null },
+  ),
+  ttl_seconds: metric(
+    seconds.nullable(),
+    'deployment_ttl_seconds',
+    'TTL of the deployment; absent while it is not known.',
+  ),
+  interval_seconds: metric(
+    seconds,
+    'deployment_heartbeat_interval_seconds',
+    'Time between heartbeats while all is well.',
+  ),
+  heartbeats: metric(count, 'deployment_heartbeats_total', 'Heartbeats sent, whatever came of them.'),
+  failures: metric(
+    byReason,
+    'deployment_heartbeat_failures_total',
+    'Heartbeats that were not accepted, by reason.',
+    { label: 'reason' },
+  ),
+  last_success_at: metric(
+    time.nullable(),
+    'deployment_last_heartbeat_success_timestamp_seconds',
+    'When the last accepted heartbeat was sent; 0 in the metric before the first.',
+    { value: (at) => at ?? 0 },
+  ),
+  next_heartbeat_at: metric(
+    time.nullable(),
+    'deployment_next_heartbeat_timestamp_seconds',
+    'When the next heartbeat is due; absent once there will be none.',
+  ),
+  expires_at: metric(
+    time.nullable(),
+    'deployment_expiry_timestamp_seconds',
+    'When the deployment expires unless a heartbeat is accepted before; absent without a TTL, and before the first accepted heartbeat.',
+  ),
+  min_margin_ratio: metric(
+    z.number().nullable(),
+    'deployment_min_margin_ratio',
+    'Closest approach to expiry so far: remaining time over TTL; absent before the first heartbeat was due.',
+  ),
+  lapses: metric(count, 'deployment_lapses_total', 'How often the TTL passed without an accepted heartbeat.'),
+  last_error: z.string().nullable().describe('Why the last attempt that failed did, in words'),
+  last_error_at: time.nullable(),
+  last_heartbeats: z.array(attempt).describe('The last attempts, oldest first'),
+});
+LABELS.add(deployment, { labels: ['deployment_id', 'deployment'] });
+
+export function deploymentStatus(snapshot: DeploymentSnapshot): z.infer<typeof deployment> {
   const failed = snapshot.timeline.findLast(({ result }) => !SETTLED_WELL.has(result));
   return {
     deployment_id: snapshot.deploymentId,
+    deployment: snapshot.name ?? null,
     state: snapshot.state,
     ttl_seconds: secondsOrNull(snapshot.ttlMs),
     interval_seconds: snapshot.intervalMs / 1000,
@@ -20,7 +99,7 @@ export function deploymentStatus(snapshot: DeploymentSnapshot): DeploymentStatus
     lapses: snapshot.lapses,
     last_error: failed ? FAILURE_WORDS[failed.result as FailureLabel | 'overdue'] : null,
     last_error_at: failed ? failed.at / 1000 : null,
-    beats: snapshot.timeline.map(({ at, result, tookMs }) => ({
+    last_heartbeats: snapshot.timeline.map(({ at, result, tookMs }) => ({
       at: at / 1000,
       outcome: result,
       latency_ms: tookMs ?? null,

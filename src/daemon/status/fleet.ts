@@ -1,12 +1,166 @@
-/** The endpoints as the status has them, from the view that the fleet watch keeps. */
+/** The watched endpoints in the status, from the view that the fleet watch keeps: in seconds and by the published names. */
+import * as z from 'zod';
 import type { Settings } from '../../config/options.ts';
+import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
+import { MEASURES } from '../../fleet/sample.ts';
 import type { EndpointView, FleetView } from '../../fleet/view.ts';
-import type { EndpointStatus, FleetStatus } from './schema.ts';
+import { count, LABELS, metric, seconds, type Shown } from './fact.ts';
+import { time } from './time.ts';
+import { bySeverity, finding } from './watches.ts';
+
+const STATUSES = [...WORKER_STATUSES, 'unknown'];
+/** A sample that is older than this many intervals tells nothing of now: its series end, rather than go on as they were. */
+const STALE_AFTER_INTERVALS = 4;
+
+interface Moment {
+  readonly now: number;
+  readonly fleet: { readonly sample_interval_seconds: number };
+}
+
+/** The value of a fact of the last sample, while that is fresh. */
+function whileFresh<Fact, Endpoint>(value: (fact: Fact, endpoint: Endpoint) => Shown) {
+  return (
+    fact: Fact,
+    endpoint: Endpoint & { readonly last_sample_at: number | null },
+    moment: Moment,
+  ): Shown => {
+    const oldest = moment.now - STALE_AFTER_INTERVALS * moment.fleet.sample_interval_seconds;
+    const { last_sample_at: at } = endpoint;
+    return at !== null && at >= oldest ? value(fact, endpoint) : null;
+  };
+}
+
+const asMeasured = { value: whileFresh((value: number | null) => value) };
+const measure = z.number().nullable();
+
+const drift = z.object({
+  parameter: z.string(),
+  actual: z.union([z.number(), z.string()]).nullable().describe('As the service has it'),
+  wanted: z.union([z.number(), z.string()]).describe('As PILOTLIGHT_ENDPOINT_GROUPS has it'),
+});
+
+const endpoint = z.object({
+  endpoint_group: z.string().describe('Its name; name#2 for the second that shares it; #ID if it has none'),
+  endpoint_id: count,
+  state: z.string().nullable().describe('active, suspended or stopped'),
+  last_sample_at: metric(
+    time.nullable(),
+    'endpoint_last_sample_timestamp_seconds',
+    "When the last look at the endpoint's workers succeeded; 0 in the metric before the first.",
+    { value: (at) => at ?? 0 },
+  ),
+  last_error: z.string().nullable().describe('Why the last look failed; null when it did not'),
+  load: metric(measure, 'endpoint_load', MEASURES.load, asMeasured),
+  load_average: measure.describe(MEASURES.load_average),
+  capacity_hot: metric(
+    measure,
+    'endpoint_capacity',
+    `${MEASURES.capacity_hot}; in the metric also cold: stopped ones`,
+    {
+      label: 'state',
+      value: whileFresh(
+        (hot: number | null, { capacity_cold: cold }: { readonly capacity_cold: number | null }) => ({
+          hot,
+          cold,
+        }),
+      ),
+    },
+  ),
+  capacity_cold: measure.describe(MEASURES.capacity_cold),
+  requests_working: metric(measure, 'endpoint_requests_working', MEASURES.requests_working, asMeasured),
+  spend_per_hour: metric(measure, 'endpoint_spend_per_hour', MEASURES.spend_per_hour, {
+    label: 'source',
+    value: whileFresh((estimate: number | null) => ({ estimate })),
+  }),
+  workers: metric(
+    z.record(z.string(), count).nullable(),
+    'endpoint_workers',
+    'Workers of the endpoint by status, in its last sample; a status that the interface does not name counts as unknown.',
+    {
+      label: 'status',
+      value: whileFresh(
+        (workers: Readonly<Record<string, number>> | null) =>
+          workers && Object.fromEntries(STATUSES.map((status) => [status, workers[status] ?? 0])),
+      ),
+    },
+  ),
+  parameters: metric(
+    z.record(z.string(), z.number()),
+    'endpoint_parameter',
+    'Numeric parameters of the endpoint as the service has them now, defaults filled in; none until it was asked.',
+    { label: 'parameter' },
+  ),
+  drift: metric(
+    z.array(drift),
+    'endpoint_parameter_drift',
+    'Parameters that are not what PILOTLIGHT_ENDPOINT_GROUPS says; 1 in the metric for each.',
+    {
+      label: 'parameter',
+      value: (drifting) => Object.fromEntries(drifting.map(({ parameter }) => [parameter, 1])),
+    },
+  ),
+  findings: metric(
+    z.array(finding),
+    'endpoint_violations',
+    'Rules that the parameters break which the service has, by severity; absent until it was asked.',
+    {
+      label: 'severity',
+      value: (findings, { parameters }: { readonly parameters: object }) =>
+        Object.keys(parameters).length === 0 ? null : bySeverity(findings),
+    },
+  ),
+  stuck_workers: metric(
+    count,
+    'endpoint_stuck_workers',
+    'Workers that have been loading far longer than their like.',
+    { value: whileFresh((workers: number) => workers) },
+  ),
+  failing_workers: metric(count, 'endpoint_failing_workers', 'Workers that fail again and again.', {
+    value: whileFresh((workers: number) => workers),
+  }),
+});
+
+LABELS.add(endpoint, { labels: ['endpoint_group'] });
+
+interface Watching {
+  readonly configured: boolean;
+  readonly samples: boolean;
+}
+
+export const fleet = z.object({
+  configured: z.boolean().describe('Whether PILOTLIGHT_ENDPOINTS names any'),
+  samples: metric(
+    z.boolean(),
+    'fleet_samples',
+    'Whether this replica looks at the endpoints; another may. Absent without PILOTLIGHT_ENDPOINTS.',
+    { value: (samples, { configured }: Watching) => (configured ? samples : null) },
+  ),
+  sample_interval_seconds: metric(
+    seconds,
+    'fleet_sample_interval_seconds',
+    'Time between two looks at the workers of the endpoints.',
+  ),
+  budget_per_hour: metric(
+    z.number().nullable(),
+    'fleet_budget_per_hour',
+    'PILOTLIGHT_BUDGET_PER_HOUR: what all endpoints together may cost an hour; absent without it.',
+  ),
+  history: z.enum(['disk', 'redis', 'memory']).describe('memory: gone at the end of the process'),
+  history_trouble: metric(
+    z.string().nullable(),
+    'fleet_history_stored',
+    'Why the history of endpoints takes nothing just now. In the metric 1 while it takes what this replica sees, 0 while it does not; absent if this replica does not look.',
+    {
+      value: (trouble, { configured, samples }: Watching) =>
+        configured && samples ? trouble === null : null,
+    },
+  ),
+  endpoints: z.array(endpoint),
+});
 
 export type FleetSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'budgetPerHour'>;
 
-/** In seconds and by the published names; what is not known is null. */
-export function fleetStatus(view: FleetView, settings: FleetSettings): FleetStatus {
+export function fleetStatus(view: FleetView, settings: FleetSettings): z.infer<typeof fleet> {
   const { endpoints, fleetInterval, budgetPerHour } = settings;
   return {
     configured: endpoints.length > 0,
@@ -15,7 +169,7 @@ export function fleetStatus(view: FleetView, settings: FleetSettings): FleetStat
     budget_per_hour: budgetPerHour ?? null,
     history: view.history,
     history_trouble: view.historyTrouble ?? null,
-    endpoints: view.endpoints.map((endpoint) => endpointStatus(endpoint)),
+    endpoints: view.endpoints.map((one) => endpointStatus(one)),
   };
 }
 
@@ -25,23 +179,23 @@ const NOTHING_MEASURED = {
   capacity_hot: null,
   capacity_cold: null,
   requests_working: null,
-  cost_per_hour: null,
+  spend_per_hour: null,
 } as const;
 
-function endpointStatus(endpoint: EndpointView): EndpointStatus {
-  const { sample, sampledAtMs } = endpoint;
+function endpointStatus(view: EndpointView): z.infer<typeof endpoint> {
+  const { sample, sampledAtMs } = view;
   return {
-    endpoint_group: endpoint.endpoint,
-    endpoint_id: endpoint.id,
-    state: endpoint.state ?? null,
+    endpoint_group: view.endpoint,
+    endpoint_id: view.id,
+    state: view.state ?? null,
     last_sample_at: sampledAtMs === undefined ? null : sampledAtMs / 1000,
-    last_error: endpoint.lastError ?? null,
+    last_error: view.lastError ?? null,
     ...(sample?.measures ?? NOTHING_MEASURED),
     workers: sample?.workers ?? null,
-    parameters: endpoint.parameters,
-    drift: endpoint.drift,
-    findings: endpoint.findings,
-    stuck_workers: endpoint.stuckWorkers,
-    failing_workers: endpoint.failingWorkers,
+    parameters: view.parameters,
+    drift: [...view.drift],
+    findings: [...view.findings],
+    stuck_workers: view.stuckWorkers,
+    failing_workers: view.failingWorkers,
   };
 }

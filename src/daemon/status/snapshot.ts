@@ -1,14 +1,13 @@
 /** The status at a moment, put together from what each part of the daemon tells. */
 import type { BuildInfo } from '../../build-info.ts';
-import type { QueueView, RequestQueue } from '../../client/request-queue.ts';
-import { describeProblem, isError } from '../../config/problem.ts';
+import type { RequestQueue } from '../../client/request-queue.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { SharedWork } from '../replicas/shared-work.ts';
 import type { Heartbeats } from '../services/heartbeats.ts';
 import type { InForce } from '../services/reloading.ts';
 import type { ServiceClock } from '../services/service-clock.ts';
-import { appStatus } from './app.ts';
 import { fleetStatus } from './fleet.ts';
+import { appStatus, configProblems, heartStatus, rateLimitStatus } from './process.ts';
 import type { Status } from './schema.ts';
 
 export interface StatusSources {
@@ -20,7 +19,7 @@ export interface StatusSources {
   readonly inForce: InForce;
   readonly lifecycle: Pick<Lifecycle, 'state'>;
   readonly clock: Pick<ServiceClock, 'skewSeconds'>;
-  readonly heartbeats: Pick<Heartbeats, 'status' | 'openConnections' | 'avoidedAddresses' | 'app'>;
+  readonly heartbeats: Pick<Heartbeats, 'status' | 'report'>;
   readonly requests: Pick<RequestQueue, 'view'>;
   readonly work: Pick<SharedWork, 'status' | 'fleet'>;
 }
@@ -28,6 +27,7 @@ export interface StatusSources {
 export function statusSnapshot(sources: StatusSources): Status {
   const { build, startedAt, restarts, inForce, lifecycle, clock, heartbeats } = sources;
   const { settings, problems } = inForce;
+  const report = heartbeats.report();
   const work = sources.work.status();
   // What workers print is for those who are known, or for all if somebody has said so.
   const shown = settings.publicStatus || settings.metricsToken !== undefined;
@@ -39,23 +39,10 @@ export function statusSnapshot(sources: StatusSources): Status {
     now: Date.now() / 1000,
     started_at: startedAt,
     replica: work.replica,
-    heart: {
-      daemon_restarts: restarts,
-      open_connections: heartbeats.openConnections(),
-      avoided_addresses: heartbeats
-        .avoidedAddresses()
-        .map(({ origin, address, reason, since }) => ({ origin, address, reason, since: since / 1000 })),
-    },
+    heart: heartStatus(restarts, report),
     rate_limit: rateLimitStatus(sources.requests.view()),
-    app: appStatus(settings.appHealth, heartbeats.app()),
-    config_problems: problems
-      // A rule of endpoint groups only advises, and is told with its group.
-      .filter((problem) => problem.failsCheck || (isError(problem) && problem.rule === undefined))
-      .map((problem) => ({
-        variable: problem.variable,
-        severity: isError(problem) ? ('error' as const) : ('warning' as const),
-        problem: describeProblem(problem),
-      })),
+    app: appStatus(settings.appHealth, report?.app),
+    config_problems: configProblems(problems),
     service: {
       base_url: settings.baseUrl,
       serverless_url: settings.serverlessUrl ?? settings.baseUrl,
@@ -78,15 +65,5 @@ export function statusSnapshot(sources: StatusSources): Status {
     maintenance_windows: work.maintenance_windows,
     account: work.account,
     jobs: work.jobs,
-  };
-}
-
-function rateLimitStatus(view: QueueView): Status['rate_limit'] {
-  return {
-    allowed_requests_per_second: view.allowedPerSecond ?? null,
-    wanted_requests_per_second: view.wantedPerSecond,
-    stretch_ratio: view.stretchRatio,
-    waiting_requests: view.waiting,
-    closed_seconds: view.closedMs / 1000,
   };
 }

@@ -121,7 +121,7 @@ function parsed(text: string): unknown {
 }
 
 /** What is stored goes by these orders. */
-const MEASURES = 'load load_average capacity_hot capacity_cold requests_working cost_per_hour'.split(
+const MEASURES = 'load load_average capacity_hot capacity_cold requests_working spend_per_hour'.split(
   ' ',
 ) as Measure[];
 const STATUSES =

@@ -29,7 +29,7 @@ export const STEPS: Readonly<Record<Measure, number>> = {
   capacity_hot: 1_000,
   capacity_cold: 1_000,
   requests_working: 1_000,
-  cost_per_hour: 1_000_000,
+  spend_per_hour: 1_000_000,
 };
 
 /**
@@ -50,7 +50,7 @@ export function measure(
     capacity_hot: sum(ready.map(performance)),
     capacity_cold: sum(cold.map(performance)),
     requests_working: sumOfAll(workers, ready, ({ reqs_working }) => reqs_working),
-    cost_per_hour: sum(workers.map((worker) => cost(worker, prices))),
+    spend_per_hour: sum(workers.map((worker) => cost(worker, prices))),
   };
   const measures = Object.fromEntries(
     Object.entries(sums).map(([name, value]) => [

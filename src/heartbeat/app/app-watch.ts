@@ -70,7 +70,7 @@ export class AppWatch {
     for (const question of this.#open) this.#drop(question);
   }
 
-  /** While it is released the next question does not wait for this one: a second counts more than a request. */
+  /** While heartbeats are withheld the next question does not wait for this one: a second counts more than a request. */
   #ask(): void {
     const { ports, ask } = this.#options;
     const question = new AbortController();
@@ -102,7 +102,7 @@ export class AppWatch {
   #observe(event: AppEvent): void {
     const before = this.#health;
     this.#health = observeApp(before, event, this.#options.ports.clock.mono());
-    if (this.#health.released !== before.released) this.#arm();
+    if (this.#health.withheld !== before.withheld) this.#arm();
     this.#options.onHealth(this.#health, before);
   }
 

@@ -82,7 +82,7 @@ export class HeartbeatDriver {
   #offset: number;
   #longestSleep = LONGEST_SLEEP;
   readonly #alarm: Alarm;
-  #released = false;
+  #withheld = false;
   #stopped = false;
 
   constructor(options: DriverOptions) {
@@ -130,24 +130,24 @@ export class HeartbeatDriver {
     this.#pump();
   }
 
-  /** Nobody needs the deployments: none is beaten, nor one that is added, until relight(). May be called again. */
-  release(): void {
-    this.#released = true;
-    for (const entry of this.#deployments.values()) this.#tell(entry, { type: 'release' }, this.#now());
+  /** The app is unhealthy: no heartbeat is sent, of those that are added neither, until resume(). May be called again. */
+  withhold(): void {
+    this.#withheld = true;
+    for (const entry of this.#deployments.values()) this.#tell(entry, { type: 'withhold' }, this.#now());
     this.#pump();
   }
 
   /**
-   * Somebody needs them again: all that were released are beaten at once, the one that would die first before the
+   * The app is healthy again: all whose heartbeats were withheld are beaten at once, the one that would die first before the
    * others. Returns the ids of those for which it is too late, or for which an attempt that takes A would be.
    */
-  relight(): number[] {
-    this.#released = false;
+  resume(): number[] {
+    this.#withheld = false;
     const now = this.#now();
-    const released = [...this.#deployments.values()].filter(({ beat }) => beat.released);
-    for (const entry of released) this.#tell(entry, { type: 'relight' }, now);
+    const withheld = [...this.#deployments.values()].filter(({ beat }) => beat.withheld);
+    for (const entry of withheld) this.#tell(entry, { type: 'resume' }, now);
     this.#pump();
-    return released.filter(({ beat }) => !isInTime(beat, now.mono)).map(({ beat }) => beat.id);
+    return withheld.filter(({ beat }) => !isInTime(beat, now.mono)).map(({ beat }) => beat.id);
   }
 
   /** Looks at the key source now, for instance because a reload was asked for. */
@@ -242,7 +242,7 @@ export class HeartbeatDriver {
     this.#deployments.set(id, entry);
     this.#queue.add(timing);
     this.#queue.place(entry, now.mono);
-    if (this.#released) this.#tell(entry, { type: 'release' }, now);
+    if (this.#withheld) this.#tell(entry, { type: 'withhold' }, now);
   }
 
   #retime(entry: Entry, timing: Heartbeat['timing']): void {
@@ -300,7 +300,7 @@ export class HeartbeatDriver {
     this.#outbox.add(id, notice);
     if (notice.type === 'overdue') this.#discount(entry, notice.attempt);
     if (notice.type === 'accepted') this.#final?.settle(id, 'reached');
-    if (notice.type === 'state' && (notice.to === 'gone' || notice.to === 'released' || isFinal(notice.to)))
+    if (notice.type === 'state' && (notice.to === 'gone' || notice.to === 'withheld' || isFinal(notice.to)))
       this.#final?.settle(id, 'ended');
   }
 

@@ -1,15 +1,15 @@
 /**
  * Whether somebody needs the deployments, as a pure function of what the app beside them answered: it was well within
- * the grace, or they are released.
+ * the grace, or heartbeats are withheld.
  *
  * The grace counts time in which the app could be asked, on the monotonic clock. A machine that slept, a process that
  * stood still and a clock that was set are no sign that the app is not well, and neither is one answer that did not
  * come: whatever lies between two answers, it counts no more than a look takes at most.
  */
 
-/** How often the app is asked, ms. A released deployment may be saved by a second. */
+/** How often the app is asked, ms. When heartbeats are withheld, a second may save a deployment. */
 export const ASK_EVERY = 5_000;
-export const ASK_RELEASED_EVERY = 1_000;
+export const ASK_WITHHELD_EVERY = 1_000;
 /** An answer that takes longer is none, ms. */
 export const ANSWER_WITHIN = 2_000;
 
@@ -22,12 +22,12 @@ export interface AppHealth {
   /** ms. */
   readonly grace: number;
   /** How long the app has not been well, ms, as far as it could be asked. */
-  readonly unwellMs: number;
+  readonly unhealthyMs: number;
   /** Bad answers in a row. */
   readonly misses: number;
   /** When the last answer came, or when it all began: monotonic ms. */
   readonly heardAt: number;
-  readonly released: boolean;
+  readonly withheld: boolean;
 }
 
 export type AppEvent =
@@ -37,22 +37,22 @@ export type AppEvent =
 
 /** Never well since the start: the grace counts from the start. */
 export function startAppHealth(grace: number, mono: number): AppHealth {
-  return { grace, unwellMs: 0, misses: 0, heardAt: mono, released: false };
+  return { grace, unhealthyMs: 0, misses: 0, heardAt: mono, withheld: false };
 }
 
 export function observeApp(health: AppHealth, event: AppEvent, mono: number): AppHealth {
   if (event.type === 'grace') return decide({ ...health, grace: event.grace });
-  if (event.well) return { ...health, unwellMs: 0, misses: 0, heardAt: mono, released: false };
+  if (event.well) return { ...health, unhealthyMs: 0, misses: 0, heardAt: mono, withheld: false };
   const lookMs = Math.max(0, Math.min(mono - health.heardAt, LONGEST_LOOK));
-  const { unwellMs, misses } = health;
-  return decide({ ...health, unwellMs: unwellMs + lookMs, misses: misses + 1, heardAt: mono });
+  const { unhealthyMs, misses } = health;
+  return decide({ ...health, unhealthyMs: unhealthyMs + lookMs, misses: misses + 1, heardAt: mono });
 }
 
 function decide(health: AppHealth): AppHealth {
-  return { ...health, released: health.misses >= LEAST_MISSES && health.unwellMs >= health.grace };
+  return { ...health, withheld: health.misses >= LEAST_MISSES && health.unhealthyMs >= health.grace };
 }
 
 /** How long until it is asked again, from one question to the next, ms. */
-export function askEvery({ released }: AppHealth): number {
-  return released ? ASK_RELEASED_EVERY : ASK_EVERY;
+export function askEvery({ withheld }: AppHealth): number {
+  return withheld ? ASK_WITHHELD_EVERY : ASK_EVERY;
 }

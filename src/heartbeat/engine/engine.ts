@@ -45,11 +45,11 @@ export function step(beat: Heartbeat, event: Event, now: Instant, random: () => 
     case 'beat-now':
       dueNow(draft);
       break;
-    case 'release':
-      release(draft);
+    case 'withhold':
+      withhold(draft);
       break;
-    case 'relight':
-      relight(draft);
+    case 'resume':
+      resume(draft);
       break;
     case 'stop':
       stop(draft);
@@ -172,19 +172,19 @@ function retime(draft: Draft, timing: Timing): void {
 }
 
 /** An answer that is still awaited would only lengthen a life that nobody needs. */
-function release(draft: Draft): void {
+function withhold(draft: Draft): void {
   for (const attempt of draft.beat.inFlight) supersede(draft, attempt);
-  draft.beat.released = true;
+  draft.beat.withheld = true;
 }
 
 /**
  * At once, on a new connection: the old ones are as old as the silence. Until a heartbeat is accepted the deployment is
- * in trouble: nobody knows whether it lives, and its next beats are spread, as others were released with it.
+ * in trouble: nobody knows whether it lives, and its next beats are spread, as those of others were withheld too.
  */
-function relight(draft: Draft): void {
+function resume(draft: Draft): void {
   const { beat, now } = draft;
-  if (!beat.released) return;
-  beat.released = false;
+  if (!beat.withheld) return;
+  beat.withheld = false;
   beat.fresh = true;
   if (beat.trouble === 'none') beat.trouble = 'failing';
   // Not since it would have been due: that it was not sent then is no lag.

@@ -4,7 +4,7 @@ import { isFinal, wasJustReached } from './schedule.ts';
 
 /** Whether a last beat is wanted: not where one was reached just now, nor where it is gone, or nobody needs it. */
 export function wantsFinalBeat(beat: Heartbeat, mono: number): boolean {
-  return !isFinal(beat.state) && !beat.released && !beat.gone && !wasJustReached(beat, mono);
+  return !isFinal(beat.state) && !beat.withheld && !beat.gone && !wasJustReached(beat, mono);
 }
 
 /**

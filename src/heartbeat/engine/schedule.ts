@@ -14,8 +14,8 @@ export function isFinal(state: HeartbeatState): boolean {
 }
 
 /** Whether nothing is sent, whatever is due. */
-function isSilent({ state, released }: Heartbeat): boolean {
-  return isFinal(state) || released;
+function isSilent({ state, withheld }: Heartbeat): boolean {
+  return isFinal(state) || withheld;
 }
 
 /**
@@ -75,12 +75,12 @@ export function urgentAt(beat: Heartbeat): number {
 }
 
 /**
- * The state to show, by priority: released before all that a heartbeat might find, gone before lapsed, lapsed before the reason of a failure, the reason before
+ * The state to show, by priority: withheld before all that a heartbeat might find, gone before lapsed, lapsed before the reason of a failure, the reason before
  * `retrying` and `urgent`.
  */
 export function stateOf(beat: Heartbeat, mono: number): HeartbeatState {
   if (isFinal(beat.state)) return beat.state;
-  if (beat.released) return 'released';
+  if (beat.withheld) return 'withheld';
   if (beat.gone) return 'gone';
   if (mono >= expiresAt(beat)) return 'lapsed';
   if (beat.trouble === 'throttled' || beat.trouble === 'unauthorized') return beat.trouble;

@@ -6,8 +6,8 @@ import { startDrift, type Instant, type ClockDrift } from './clock-drift.ts';
 
 /**
  * In the order in which a deployment might pass through them. Only `stopped` is final: a `gone` deployment is tried
- * slowly, because the service may be wrong, or the deployment may be created again; a `released` one is not beaten,
- * because the app that needs it is not well, until that is well again.
+ * slowly, because the service may be wrong, or the deployment may be created again; the heartbeats of a `withheld`
+ * one wait until the app that needs it is healthy again.
  */
 export const HEARTBEAT_STATES = [
   'starting',
@@ -19,7 +19,7 @@ export const HEARTBEAT_STATES = [
   'suspect-gone',
   'lapsed',
   'gone',
-  'released',
+  'withheld',
   'stopped',
 ] as const;
 
@@ -90,7 +90,7 @@ export interface Heartbeat {
   /** Whether it was believed. From then on until the next success it is asked slowly, whatever it answers. */
   readonly gone: boolean;
   /** Whether nobody needs it: then nothing is sent, whatever is due, and the TTL does the rest. */
-  readonly released: boolean;
+  readonly withheld: boolean;
   /** Whether the next attempt must not reuse a connection. */
   readonly fresh: boolean;
   /** Whether an urgent deployment may have two attempts running; a 429 forbids it until the next success. */
@@ -114,9 +114,9 @@ export type Event =
   /** Send a heartbeat at once, but 1 s after the last attempt at the earliest. */
   | { readonly type: 'beat-now' }
   /** Nobody needs the deployment any more. */
-  | { readonly type: 'release' }
+  | { readonly type: 'withhold' }
   /** Somebody needs it again. */
-  | { readonly type: 'relight' }
+  | { readonly type: 'resume' }
   | { readonly type: 'stop' };
 
 export type Action =
@@ -214,7 +214,7 @@ export function startHeartbeat(
     notFoundAt: undefined,
     notFoundBy: undefined,
     gone: false,
-    released: false,
+    withheld: false,
     fresh: false,
     hedging: true,
   };

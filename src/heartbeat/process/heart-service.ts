@@ -22,6 +22,7 @@ import { attemptsAtOnce } from './open-files.ts';
 import { Reports } from './link/reports.ts';
 import { nonBlocking, type Stderr } from './log/stderr.ts';
 import { Supervisor, type SupervisorOptions } from './supervision/supervisor.ts';
+import { Vitals } from './vitals.ts';
 import { createServiceManager, type ServiceManager } from './service-manager.ts';
 
 export interface HeartServiceOptions extends LoadedHeart {
@@ -82,11 +83,13 @@ export class HeartService {
       redaction: new Redaction(() => credentialsOf(this.#settings, this.#apiKey.current())),
       onMessage: (level) => this.#reports.message(level),
     });
+    const vitals = new Vitals();
     this.#reports = new Reports({
       snapshotOf: (id) => this.#heart.snapshotOf(id),
       deploymentIds: () => this.#heart.deploymentIds(),
       lastTickAt: () => this.#heart.lastTickAt(),
       openConnections: () => this.#heart.openConnections(),
+      vitals: () => vitals.read(),
       avoidedAddresses: () => this.#heart.avoidedAddresses(),
       app: () => this.#heart.app(),
     });
@@ -237,6 +240,8 @@ export class HeartService {
     this.#unwatchKey();
     this.#unwatchKey = this.#watchKeyFile(files.get('apiKey'));
     this.#heart.reload(next.deployments, next, appOf(next));
+    // One that goes on may have another name.
+    for (const id of this.#heart.deploymentIds()) this.#reports.changed(id);
     await this.#heart.keyChanged();
     this.#log(MESSAGES.reloaded, { deployments: next.deployments.length });
     return { ok: true, problems: [] };

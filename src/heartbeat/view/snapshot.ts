@@ -16,6 +16,8 @@ export { FAILURE_LABELS, type FailureLabel } from '../engine/outcome.ts';
 /** One deployment. Times are Unix ms; an absent one is unknown, or will not come. */
 export interface DeploymentSnapshot {
   readonly deploymentId: number;
+  /** By which it is configured, with the tag if that is given: `square`, `square/blue`. Absent if it is by its id. */
+  readonly name?: string;
   readonly state: HeartbeatState;
   readonly ttlMs?: number;
   readonly intervalMs: number;
@@ -32,14 +34,14 @@ export interface DeploymentSnapshot {
   readonly timeline: readonly BeatRecord[];
 }
 
-/** In the order of an app that never was well. `released`: its deployments are, until it is well again. */
-export const APP_STATES = ['unknown', 'unwell', 'released', 'well'] as const;
+/** In the order of an app that never was healthy. `withheld`: heartbeats are, until it is healthy again. */
+export const APP_STATES = ['unknown', 'unhealthy', 'withheld', 'healthy'] as const;
 
 /** The app that the deployments are kept alive for. */
 export interface AppSnapshot {
   readonly state: (typeof APP_STATES)[number];
   /** How long it has not been well, as far as it could be asked, ms. */
-  readonly unwellMs: number;
+  readonly unhealthyMs: number;
   readonly graceMs: number;
   /** Why its last answer was not a good one. */
   readonly why?: string;
@@ -114,11 +116,11 @@ export function snapshotOf(last: Heartbeat, stats: Stats, now: Instant): Deploym
 
 /**
  * The stats know margins only from beats that arrived; a deployment in trouble may be closer now. One that is gone has
- * no time left to run out, and that of a released one runs out on purpose.
+ * no time left to run out, and if heartbeats are withheld it runs out on purpose.
  */
 function closestMargin(beat: Heartbeat, stats: Stats, now: Instant): number | undefined {
   const { ttl } = beat.timing;
-  const idle = isFinal(beat.state) || beat.released || beat.gone || !beat.acknowledged;
+  const idle = isFinal(beat.state) || beat.withheld || beat.gone || !beat.acknowledged;
   if (ttl === undefined || idle) return stats.minMarginRatio;
   return Math.min(stats.minMarginRatio ?? Infinity, (expiresAt(beat) - now.mono) / ttl);
 }

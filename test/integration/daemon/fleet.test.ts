@@ -42,7 +42,7 @@ test('workers, prices, parameters and drift are those of the service', async () 
     // Listed at the start, and not once more where the test runs into the next minute.
     INSTANCES_SCHEDULE: '0 0 1 1 *',
   });
-  await until(() => endpoint(daemon)?.sample?.measures.cost_per_hour === 0);
+  await until(() => endpoint(daemon)?.sample?.measures.spend_per_hour === 0);
   const seen = endpoint(daemon);
   expect(seen).toMatchObject({
     id: CHAT,
@@ -56,7 +56,7 @@ test('workers, prices, parameters and drift are those of the service', async () 
   expect(seen?.findings.map(({ rule }) => rule)).toContain('target-util-no-headroom');
   await put(emulator, { endpoint_state: 'active' });
   // Those that run are priced by the instances that are listed for other reasons anyway.
-  await until(() => (endpoint(daemon)?.sample?.measures.cost_per_hour ?? 0) > 0);
+  await until(() => (endpoint(daemon)?.sample?.measures.spend_per_hour ?? 0) > 0);
   expect(emulator.journal.count({ operation: 'instances.list' })).toBe(1);
   expect(daemon.daemon.fleet.view()).toMatchObject({ history: 'memory', samples: true });
   expect(await historyOf(daemon)).not.toEqual([]);
@@ -65,7 +65,7 @@ test('workers, prices, parameters and drift are those of the service', async () 
 test('where nothing else lists the instances, the watch does', async () => {
   await using emulator = await startEmulator({ dialect: 'public', seed: SEED });
   await using daemon = await start(emulator, { INSTANCES_SCHEDULE: 'off' });
-  await until(() => (endpoint(daemon)?.sample?.measures.cost_per_hour ?? 0) > 0);
+  await until(() => (endpoint(daemon)?.sample?.measures.spend_per_hour ?? 0) > 0);
   expect(emulator.journal.count({ operation: 'instances.list' })).toBe(1);
 });
 

@@ -92,7 +92,7 @@ describe.concurrent('a reload', () => {
     expect(after.deployments[0]).toMatchObject({
       heartbeats: before.deployments[0]?.heartbeats,
       last_success_at: before.deployments[0]?.last_success_at,
-      beats: before.deployments[0]?.beats,
+      last_heartbeats: before.deployments[0]?.last_heartbeats,
     });
     expect(after.worker_groups[0]?.lines).toBeGreaterThanOrEqual(before.worker_groups[0]?.lines ?? Infinity);
     expect(after.jobs.map(({ runs }) => runs)).toEqual(before.jobs.map(({ runs }) => runs));

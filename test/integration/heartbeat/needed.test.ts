@@ -39,16 +39,16 @@ describe.concurrent('over real sockets', () => {
       (app) => (app.answer = (response) => void setTimeout(() => response.end(), 3_000)),
       'no answer within 2 s',
     ],
-  ])('an app that %s is released, loudly, and saved when it is back', async (_, harm, why) => {
+  ])('an app that %s is withheld, loudly, and saved when it is back', async (_, harm, why) => {
     await using app = await startTestApp();
     await using emulator = await emulate(20);
     await using daemon = await start(emulator, 20, { APP_HEALTH: app.url });
-    await until(() => appOf(daemon) === 'well' && beats(emulator) > 0);
+    await until(() => appOf(daemon) === 'healthy' && beats(emulator) > 0);
     await harm(app);
-    await until(() => stateOf(daemon) === 'released');
+    await until(() => stateOf(daemon) === 'withheld');
     expect(said(daemon, /are withheld/)).toMatchObject([{ level: 'error', why }]);
     expect(await daemon.metrics()).toContain(
-      `pilotlight_deployment_state{deployment_id="${ID}",state="released"} 1`,
+      `pilotlight_deployment_state{deployment_id="${ID}",state="withheld"} 1`,
     );
     expect(daemon.daemon.status().deployments[0]).toMatchObject({ next_heartbeat_at: null });
     const sent = beats(emulator);
@@ -69,8 +69,8 @@ describe.concurrent('over real sockets', () => {
     await using emulator = await emulate(30);
     await using daemon = await start(emulator, 30, { APP_HEALTH: `tcp://127.0.0.1:${app.port}` });
     await until(() => beats(emulator) > 0);
-    expect(stateOf(daemon)).not.toBe('released');
-    await until(() => stateOf(daemon) === 'released');
+    expect(stateOf(daemon)).not.toBe('withheld');
+    await until(() => stateOf(daemon) === 'withheld');
     const sent = beats(emulator);
     await daemon.stop();
     expect(beats(emulator)).toBe(sent); // no last beat either
@@ -97,7 +97,7 @@ describe.concurrent('over real sockets', () => {
     await using app = await startTestApp(FAILS);
     await using emulator = await emulate(12);
     await using daemon = await start(emulator, 12, { APP_HEALTH: app.url });
-    await until(() => stateOf(daemon) === 'released');
+    await until(() => stateOf(daemon) === 'withheld');
     await until(() => emulator.deployments.get(ID).expired);
     app.answer = WELL;
     await until(() => stateOf(daemon) === 'suspect-gone' || stateOf(daemon) === 'gone');
@@ -118,17 +118,17 @@ describe.concurrent('over real sockets', () => {
       const answer = await fetch(`${daemon.adminUrl}/-/reload`, { method: 'POST' });
       expect(answer.status).toBe(200);
     };
-    await until(() => stateOf(daemon) === 'released');
+    await until(() => stateOf(daemon) === 'withheld');
     const sent = beats(emulator);
     await reload(`${other.url}?token=abc`);
     await until(() => beats(emulator) > sent && stateOf(daemon) === 'healthy');
-    await until(() => appOf(daemon) === 'well');
+    await until(() => appOf(daemon) === 'healthy');
     expect(daemon.daemon.status().app?.address).toBe(`${other.url}?…`);
     expect(said(daemon, /^heartbeats resumed$/)).toMatchObject([{ cause: 'the configuration changed' }]);
     other.answer = FAILS;
-    await until(() => stateOf(daemon) === 'released');
+    await until(() => stateOf(daemon) === 'withheld');
     await reload(app.url);
-    await until(() => appOf(daemon) === 'unwell' && stateOf(daemon) === 'healthy');
+    await until(() => appOf(daemon) === 'unhealthy' && stateOf(daemon) === 'healthy');
     expect(JSON.stringify(daemon.messages)).not.toContain('token=abc');
   });
 

@@ -68,11 +68,11 @@ test('the status in words: gaps of each log, and what waits for each sink', () =
 
 test.each([
   ['unknown', 'not answered yet'],
-  ['well', 'well'],
-  ['unwell', 'not well for 130 of 600 s, then the deployments are released: status 503'],
-  ['released', 'not well for 130 s, the deployments are released, and no heartbeat is sent: status 503'],
+  ['healthy', 'healthy'],
+  ['unhealthy', 'unhealthy for 130 of 600 s, then heartbeats are withheld: status 503'],
+  ['withheld', 'unhealthy for 130 s, and heartbeats are withheld: status 503'],
 ] as const)('an app that is %s, in words', (state, words) => {
-  const times = { unwell_seconds: 130, grace_seconds: 600 };
+  const times = { unhealthy_seconds: 130, grace_seconds: 600 };
   const app = { address: 'tcp://127.0.0.1:80', state, ...times, last_error: 'status 503' };
   expect(describeStatus({ ...EMPTY_STATUS, app }).slice(1)).toEqual([`app tcp://127.0.0.1:80: ${words}`]);
 });
@@ -105,6 +105,7 @@ test('endpoints in words: load, capacity, workers, price, how old that is, and w
 
 const DEPLOYMENT: DeploymentStatus = {
   deployment_id: 42,
+  deployment: null,
   state: 'beating',
   ttl_seconds: 30,
   interval_seconds: 10,
@@ -117,7 +118,7 @@ const DEPLOYMENT: DeploymentStatus = {
   lapses: 1,
   last_error: null,
   last_error_at: null,
-  beats: [],
+  last_heartbeats: [],
 };
 
 const STATUS: Status = {
@@ -128,7 +129,13 @@ const STATUS: Status = {
   service: { ...EMPTY_STATUS.service, base_url: 'https://a.test' },
   deployments: [
     DEPLOYMENT,
-    { ...DEPLOYMENT, deployment_id: 43, expires_at: null, last_error: 'no\u001B[2J answer' },
+    {
+      ...DEPLOYMENT,
+      deployment_id: 43,
+      deployment: 'square',
+      expires_at: null,
+      last_error: 'no\u001B[2J answer',
+    },
   ],
   worker_groups: [{ ...GROUP, last_error: 'status 503' }],
   maintenance_windows: [{ machine_id: 11, category: 'power', starts_at: 86_400, ends_at: null }],
@@ -168,7 +175,7 @@ test('the daemon of this machine is asked, with its token, and told a line for e
     stdout:
       'pilotlight 1.2.3, running, up 60 s, https://a.test\n' +
       'deployment 42: beating, 12 s left, 7 heartbeats, 1 lapses\n' +
-      'deployment 43: beating, TTL unknown, 7 heartbeats, 1 lapses, last failure: no answer\n' +
+      'deployment square (43): beating, TTL unknown, 7 heartbeats, 1 lapses, last failure: no answer\n' +
       'worker group 7: 120 lines, 2.0 lines/s, no gaps, last failure: status 503\n' +
       'machine 11: power maintenance at 1970-01-02T00:00:00.000Z\n',
   });

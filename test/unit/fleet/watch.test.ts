@@ -114,7 +114,7 @@ describe('a look', () => {
       state: 'active',
       lastError: undefined,
       sample: {
-        measures: { load: 5, capacity_hot: 10, capacity_cold: 10, requests_working: 2, cost_per_hour: 0.5 },
+        measures: { load: 5, capacity_hot: 10, capacity_cold: 10, requests_working: 2, spend_per_hour: 0.5 },
         workers: { idle: 1, stopped: 1 },
       },
     });
@@ -288,7 +288,7 @@ describe('a list of workers that is empty', () => {
     expect(world.one()).toMatchObject({ lastError: undefined, sample: { workers: {} } });
     const none = await new World().start();
     await none.pass(16);
-    expect(none.one()).toMatchObject({ sample: { workers: {}, measures: { load: 0, cost_per_hour: 0 } } });
+    expect(none.one()).toMatchObject({ sample: { workers: {}, measures: { load: 0, spend_per_hour: 0 } } });
   });
 });
 
@@ -333,11 +333,11 @@ describe('workers', () => {
     world.prices.set(1, { running: 0.5, storage: undefined });
     await world.start();
     await world.pass(16);
-    expect(world.one().sample?.measures.cost_per_hour).toBeNull();
+    expect(world.one().sample?.measures.spend_per_hour).toBeNull();
     expect(world.lacking.at(-1)).toBe(true);
     world.prices.set(2, { running: 0.25, storage: undefined });
     await world.pass(15);
-    expect(world.one().sample?.measures.cost_per_hour).toBe(0.75);
+    expect(world.one().sample?.measures.spend_per_hour).toBe(0.75);
     expect(world.lacking.at(-1)).toBe(false);
   });
 });

@@ -101,6 +101,22 @@ describe('deployments by name are looked up anew', () => {
     await expect.poll(() => [...scene.heart.deploymentIds()], { interval: 2 }).toContain(successor);
   });
 
+  test.each([
+    ['name:square', 'square'],
+    ['name:square/default', 'square/default'],
+    ['42,name:square', 'square'],
+    ['42', undefined],
+  ])('%s is shown by the name %s', async (wanted, name) => {
+    await using scene = new Scene({ url: emulator.url, apiKey: emulator.apiKey, wanted });
+    await vi.advanceTimersByTimeAsync(200);
+    await scene.has(1, LISTED);
+    await vi.advanceTimersByTimeAsync(1);
+    await expect.poll(() => scene.heart.snapshotOf(42), { interval: 2 }).toMatchObject({ deploymentId: 42 });
+    expect(scene.heart.snapshotOf(42)?.name).toBe(name);
+    scene.heart.reload(deploymentList.parse('42').value ?? [], scene.settings);
+    expect(scene.heart.snapshotOf(42)?.name).toBeUndefined();
+  });
+
   test('with a new key, however long the old one was refused', async () => {
     using folder = temporaryFolder();
     const keyFile = join(folder.path, 'key');
@@ -144,27 +160,27 @@ describe('an app', () => {
     }
   }
 
-  const UNWELL = { url: 'http://127.0.0.1:9', wanted: '' };
+  const UNHEALTHY = { url: 'http://127.0.0.1:9', wanted: '' };
 
-  test('that is still the same after a reload keeps the deployments released', async () => {
+  test('that is still the same after a reload keeps the deployments withheld', async () => {
     const choice = { address: app.url, grace: 5_000 };
-    await using scene = new Scene({ ...UNWELL, app: choice });
-    await askUntil(scene, 'released');
+    await using scene = new Scene({ ...UNHEALTHY, app: choice });
+    await askUntil(scene, 'withheld');
     scene.heart.reload(scene.wanted, scene.settings, choice);
-    expect(scene.heart.app()).toMatchObject({ state: 'released' });
+    expect(scene.heart.app()).toMatchObject({ state: 'withheld' });
     scene.heart.reload(scene.wanted, scene.settings, { ...choice, address: `${app.url}?other` });
     expect(scene.heart.app()).toMatchObject({ state: 'unknown' });
-    expect(scene.news.at(-1)).toMatchObject({ type: 'relit', because: 'reload' });
+    expect(scene.news.at(-1)).toMatchObject({ type: 'resumed', because: 'reload' });
   });
 
   test('that another has taken the place of is asked no more', async () => {
     await using other = await startTestApp();
-    await using scene = new Scene({ ...UNWELL, app: { address: app.url, grace: 60_000 } });
-    await askUntil(scene, 'unwell');
+    await using scene = new Scene({ ...UNHEALTHY, app: { address: app.url, grace: 60_000 } });
+    await askUntil(scene, 'unhealthy');
     const { asked } = app;
     scene.heart.reload(scene.wanted, scene.settings, { address: other.url, grace: 60_000 });
     await vi.advanceTimersByTimeAsync(1);
-    await expect.poll(() => scene.news.at(-1)?.type, { interval: 2 }).toBe('well');
+    await expect.poll(() => scene.news.at(-1)?.type, { interval: 2 }).toBe('healthy');
     await vi.advanceTimersByTimeAsync(5_000);
     await expect.poll(() => other.asked, { interval: 2 }).toBe(2);
     expect(app.asked).toBe(asked);
@@ -177,10 +193,10 @@ describe('an app', () => {
       wanted: '42@1h',
       app: { address: app.url, grace: 5_000 },
     });
-    await askUntil(scene, 'unwell');
+    await askUntil(scene, 'unhealthy');
     const last = scene.heart.lastBeats(60_000);
     await vi.advanceTimersByTimeAsync(5_000);
-    expect(scene.heart.snapshotOf(42)?.state).not.toBe('released');
+    expect(scene.heart.snapshotOf(42)?.state).not.toBe('withheld');
     await vi.advanceTimersByTimeAsync(60_000);
     expect(await last).toEqual([42]);
     expect(scene.news).toHaveLength(1);

@@ -30,7 +30,7 @@ const row = z.object({
   capacity_hot: measured('capacity_hot'),
   capacity_cold: measured('capacity_cold'),
   requests_working: measured('requests_working'),
-  cost_per_hour: measured('cost_per_hour'),
+  spend_per_hour: measured('spend_per_hour'),
   workers: z.record(z.string(), stretch).describe('By status; none where there were no workers of it'),
 });
 
@@ -72,7 +72,7 @@ export function fleetRow({ fromMs, lengthMs, samples, measures, workers }: Histo
     capacity_hot: stretchOf(measures.capacity_hot),
     capacity_cold: stretchOf(measures.capacity_cold),
     requests_working: stretchOf(measures.requests_working),
-    cost_per_hour: stretchOf(measures.cost_per_hour),
+    spend_per_hour: stretchOf(measures.spend_per_hour),
     workers: Object.fromEntries(
       Object.entries(workers).flatMap(([status, workersOfIt]) => {
         const value = stretchOf(workersOfIt);

@@ -10,7 +10,7 @@ import type { LineOutput } from '../../../logs/sinks/line-output.ts';
 import type { Spool } from '../../../logs/spool/spool.ts';
 import type { Settings } from '../../../config/options.ts';
 import type { Status } from '../../status/schema.ts';
-import { workerGroupStatus } from '../../status/worker-group.ts';
+import { workerGroupStatus } from '../../status/logs.ts';
 import { logEventsTo } from './events.ts';
 import { openSinks, type SinkSettings } from './sinks.ts';
 import { openLogSpool } from './spool.ts';

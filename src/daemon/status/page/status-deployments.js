@@ -1,14 +1,14 @@
 // Deployments: what is left of each TTL, moving, and the last heartbeats.
 import { ago, byId, cards, element, facts } from './status-dom.js';
 import { deploymentTone } from './status-verdict.js';
-import { clockTime, plural, seconds } from './status-words.js';
+import { clockTime, deploymentName, plural, seconds } from './status-words.js';
 
 const SETTLED_WELL = new Set(['accepted', 'superseded']);
 
 export function drawDeployments(deployments) {
   cards(byId('deployments'), deployments, {
     key: (deployment) => deployment.deployment_id,
-    label: (deployment) => `Deployment ${deployment.deployment_id}`,
+    label: (deployment) => `Deployment ${deploymentName(deployment)}`,
     tone: deploymentTone,
     draw: deploymentCard,
     none: 'None configured (PILOTLIGHT_DEPLOYMENTS).',
@@ -16,13 +16,13 @@ export function drawDeployments(deployments) {
 }
 
 function deploymentCard(deployment) {
-  const { deployment_id: id, ttl_seconds: ttl, min_margin_ratio: margin } = deployment;
+  const { ttl_seconds: ttl, min_margin_ratio: margin } = deployment;
   const tone = deploymentTone(deployment);
   return [
     element(
       'div',
       { class: 'row' },
-      element('span', { class: 'name' }, `Deployment ${id}`),
+      element('span', { class: 'name' }, `Deployment ${deploymentName(deployment)}`),
       element('span', { class: `pill ${tone}` }, deployment.state),
     ),
     ...remaining(deployment, tone),
@@ -46,11 +46,12 @@ function deploymentCard(deployment) {
           ),
         ]
       : []),
-    beats(deployment.beats),
+    beats(deployment.last_heartbeats),
   ];
 }
 
-function remaining({ deployment_id: id, ttl_seconds: ttl, expires_at: expires }, tone) {
+function remaining(deployment, tone) {
+  const { ttl_seconds: ttl, expires_at: expires } = deployment;
   if (expires === null || ttl === null) {
     const known = ttl === null ? 'TTL not known' : `of ${seconds(ttl)}, not yet accepted`;
     return [element('p', { class: 'large' }, '— ', element('small', {}, known))];
@@ -58,7 +59,7 @@ function remaining({ deployment_id: id, ttl_seconds: ttl, expires_at: expires },
   const bar = element('div', {
     class: `bar ${tone}`,
     role: 'meter',
-    'aria-label': `Remaining TTL of deployment ${id}`,
+    'aria-label': `Remaining TTL of deployment ${deploymentName(deployment)}`,
     'aria-valuemin': '0',
     'aria-valuemax': String(ttl),
     'aria-valuenow': '0',

@@ -1,9 +1,9 @@
 // The verdict: one sentence, and what needs a person, worst first.
 import { fleetTroubles } from './fleet/verdict.js';
-import { counted, findingsInWords, plural, seconds } from './status-words.js';
+import { counted, deploymentName, findingsInWords, plural, seconds } from './status-words.js';
 
 const TROUBLED = new Set(['urgent', 'lapsed', 'gone', 'unauthorized']);
-const UNEASY = new Set(['retrying', 'throttled', 'suspect-gone', 'starting', 'released']);
+const UNEASY = new Set(['retrying', 'throttled', 'suspect-gone', 'starting', 'withheld']);
 const IMMINENT_SECONDS = 6 * 3600;
 /** A pause of all requests that a person should know of. */
 const LONG_PAUSE_SECONDS = 30;
@@ -13,7 +13,7 @@ const STRETCHED = 1.5;
 const MEANWHILE = {
   starting: '; no heartbeat was accepted yet',
   gone: '; it is asked again at a slow pace, and at once at a reload',
-  released: ': no heartbeat is sent, and its TTL ends it',
+  withheld: ': no heartbeat is sent, and it expires',
 };
 
 function rounded(value) {
@@ -39,11 +39,11 @@ function troubles(status, now) {
   for (const deployment of status.deployments) {
     const tone = deploymentTone(deployment);
     if (tone === 'good') continue;
-    const isFailing = deployment.last_error && deployment.state !== 'released';
+    const isFailing = deployment.last_error && deployment.state !== 'withheld';
     const why = isFailing ? `: ${deployment.last_error}` : '';
     found.push([
       tone,
-      `Deployment ${deployment.deployment_id} is ${deployment.state}${why}${MEANWHILE[deployment.state] ?? ''}`,
+      `Deployment ${deploymentName(deployment)} is ${deployment.state}${why}${MEANWHILE[deployment.state] ?? ''}`,
     ]);
   }
   if (status.app) found.push(...appTroubles(status.app));
@@ -58,14 +58,14 @@ function troubles(status, now) {
   const {
     stretch_ratio: stretch,
     allowed_requests_per_second: allowed,
-    closed_seconds: closed,
+    paused_seconds: paused,
   } = status.rate_limit;
-  if (closed > LONG_PAUSE_SECONDS)
-    found.push(['warn', `The service asks for a pause of all requests, for ${seconds(closed)} more`]);
+  if (paused > LONG_PAUSE_SECONDS)
+    found.push(['warn', `The service asks for a pause of all requests, for ${seconds(paused)} more`]);
   if (stretch > STRETCHED && allowed !== null)
     found.push([
       'warn',
-      `The rate limit of the key allows ${rounded(allowed)} requests a second: logs and watches are asked ${rounded(stretch)} times as seldom. Follow less, or use another key`,
+      `The daemon uses up to ${rounded(allowed)} requests a second beside heartbeats, for the rate limit of the key: logs and watches are polled ${rounded(stretch)} times less often. Follow less, or use another key`,
     ]);
   if (status.spool_durable === false)
     found.push([
@@ -99,12 +99,11 @@ function troubles(status, now) {
   return found.sort(([one], [other]) => (one === other ? 0 : one === 'bad' ? -1 : 1));
 }
 
-function appTroubles({ state, unwell_seconds: unwell, grace_seconds: grace, last_error: error }) {
-  if (state === 'released')
-    return [['bad', `The app has not been well for ${seconds(unwell)}, so nothing is kept alive: ${error}`]];
-  if (state !== 'unwell') return [];
-  const rest = `its deployments are released after ${seconds(grace)}`;
-  return [['warn', `The app is not well since ${seconds(unwell)}, ${rest}: ${error}`]];
+function appTroubles({ state, unhealthy_seconds: unhealthy, grace_seconds: grace, last_error: error }) {
+  const since = `The app has been unhealthy for ${seconds(unhealthy)}`;
+  if (state === 'withheld') return [['bad', `${since}, so heartbeats are withheld: ${error}`]];
+  if (state !== 'unhealthy') return [];
+  return [['warn', `${since}; heartbeats are withheld after ${seconds(grace)}: ${error}`]];
 }
 
 const ALL_LIT = ['No deployment to keep', 'The deployment is lit', 'Both deployments are lit'];

@@ -21,6 +21,11 @@ export function plural(count, noun) {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** `42`, `square (42)` */
+export function deploymentName({ deployment, deployment_id: id }) {
+  return deployment === null ? String(id) : printable(`${deployment} (${id})`);
+}
+
 export function clockTime(at) {
   return new Date(at * 1000).toLocaleTimeString();
 }

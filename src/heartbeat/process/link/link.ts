@@ -4,6 +4,7 @@
  */
 import type { Ask, Grants } from '../../../client/request-queue.ts';
 import type { ExchangeEvent } from '../../heart.ts';
+import type { HeartVitals } from '../vitals.ts';
 import type { AppSnapshot, AvoidedAddress, DeploymentSnapshot } from '../../view/snapshot.ts';
 
 /**
@@ -31,6 +32,7 @@ export interface Report {
   /** The heart's own log messages since the report before, by level. */
   readonly messages: Readonly<Record<string, number>>;
   readonly openConnections: number;
+  readonly vitals: HeartVitals;
   /** Absent while no address is avoided. */
   readonly avoided?: readonly AvoidedAddress[];
   /** Absent where the deployments hang on no app. */

@@ -4,6 +4,7 @@
  */
 import type { ExchangeEvent } from '../../heart.ts';
 import type { AppSnapshot, AvoidedAddress, DeploymentSnapshot } from '../../view/snapshot.ts';
+import type { HeartVitals } from '../vitals.ts';
 import type { Report } from './link.ts';
 
 /** What is read when a report is made. */
@@ -12,6 +13,7 @@ export interface ReportSources {
   deploymentIds(): Iterable<number>;
   lastTickAt(): number;
   openConnections(): number;
+  vitals(): HeartVitals;
   avoidedAddresses?(): readonly AvoidedAddress[];
   app(): AppSnapshot | undefined;
 }
@@ -140,6 +142,7 @@ export class Reports {
       missed: this.#missed,
       messages: this.#messages,
       openConnections: this.#sources.openConnections(),
+      vitals: this.#sources.vitals(),
       ...(avoided.length > 0 && { avoided }),
       ...(app && { app }),
     });

@@ -110,18 +110,18 @@ export class HeartbeatLogger {
     const all = (): LogFields => counted([...this.#sources.deploymentIds()]);
     // After a resume, the next trouble is logged at once.
     const subject = String(this.#resumes);
-    if (news.type === 'well') {
+    if (news.type === 'healthy') {
       if (this.#isAppUnhealthy) this.#isAppUnhealthy = !this.#log(MESSAGES.appHealthy, {}, subject);
-    } else if (news.type === 'unwell') {
-      const fields = { ...all(), why: news.why, withheldInSeconds: seconds(news.releasedInMs) };
+    } else if (news.type === 'unhealthy') {
+      const fields = { ...all(), why: news.why, withheldInSeconds: seconds(news.withheldInMs) };
       if (this.#log(MESSAGES.appUnhealthy, fields, subject)) this.#isAppUnhealthy = true;
-    } else if (news.type === 'released') {
-      const fields = { ...all(), why: news.why, unhealthySeconds: seconds(news.unwellMs) };
+    } else if (news.type === 'withheld') {
+      const fields = { ...all(), why: news.why, unhealthySeconds: seconds(news.unhealthyMs) };
       this.#log(MESSAGES.withheld, fields, subject);
     } else {
       this.#resumes += 1;
       this.#isAppUnhealthy = false;
-      const cause = news.because === 'well' ? 'the app is healthy again' : 'the configuration changed';
+      const cause = news.because === 'healthy' ? 'the app is healthy again' : 'the configuration changed';
       this.#log(MESSAGES.resumed, { cause, count: news.deployments });
       if (news.tooLate.length > 0) this.#log(MESSAGES.resumedLate, counted(news.tooLate));
     }
@@ -148,7 +148,7 @@ export class HeartbeatLogger {
   #change(change: Change): void {
     const { id, to } = change;
     // That all are withheld is logged once, of the app.
-    if (to === 'stopped' || to === 'released') return this.forget(id);
+    if (to === 'stopped' || to === 'withheld') return this.forget(id);
     if (to !== 'healthy') this.#trouble(id, { state: to });
     const from = this.#changes.get(id)?.from ?? change.from;
     if (from === to) return void this.#changes.delete(id);

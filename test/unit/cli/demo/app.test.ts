@@ -18,7 +18,7 @@ async function isWell(url: string): Promise<boolean> {
   );
 }
 
-test('it dies, waits until all are released, and comes back; who is healthy then has survived', async () => {
+test('it dies, waits until all are withheld, and comes back; who is healthy then has survived', async () => {
   const lines: string[] = [];
   const ending = new AbortController();
   await using app = await startDemoApp(screenInto(lines), 20, 0);
@@ -27,9 +27,9 @@ test('it dies, waits until all are released, and comes back; who is healthy then
   await until(async () => !(await isWell(app.url)));
   expect(app.report().deaths).toBe(1);
   app.look([]);
-  app.look([{ state: 'released' }, { state: 'urgent' }]);
+  app.look([{ state: 'withheld' }, { state: 'urgent' }]);
   expect(await isWell(app.url)).toBe(false);
-  app.look([{ state: 'released' }, { state: 'released' }]);
+  app.look([{ state: 'withheld' }, { state: 'withheld' }]);
   await until(() => isWell(app.url));
   expect(app.report()).toEqual({ deaths: 1, survived: 0 });
   app.look([{ state: 'healthy' }, { state: 'gone' }]);

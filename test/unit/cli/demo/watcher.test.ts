@@ -9,6 +9,7 @@ import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 function beating(id: number, heartbeats: number, state = 'healthy'): DeploymentStatus {
   return {
     deployment_id: id,
+    deployment: null,
     state,
     ttl_seconds: 30,
     interval_seconds: 6,
@@ -21,7 +22,7 @@ function beating(id: number, heartbeats: number, state = 'healthy'): DeploymentS
     lapses: 0,
     last_error: null,
     last_error_at: null,
-    beats: [],
+    last_heartbeats: [],
   };
 }
 
@@ -68,7 +69,7 @@ function endpointAt(at: number, load: number): EndpointStatus {
     capacity_hot: 2_000,
     capacity_cold: 1_000,
     requests_working: 1,
-    cost_per_hour: 0.8,
+    spend_per_hour: 0.8,
     workers: { idle: 2, stopped: 1 },
     parameters: {},
     drift: [{ parameter: 'target_util', actual: 0.9, wanted: 0.97 }],

@@ -44,9 +44,9 @@ const PLAIN = { columns: 200, hasColours: false };
 test('a line for each endpoint, with small bars', () => {
   const unseen = { endpoint: 'new', ...UNSEEN };
   expect(fleetTable(seen([{}, unseen]), PLAIN)).toEqual([
-    'ENDPOINT  STATE   LOAD / READY  USE               WORKERS                                                COST/H  REQS  LOAD, LAST HOUR       SEEN',
-    'chat      active  42 / 60       ████████▍░░░ 70%  █████▒▒░░░░░░░░░  6 idle, 2 model_loading, 10 stopped  3.20    12    ▃         ▆        █  4 s',
-    'new       ?       ? / ?         ?                 ?                                                      ?       ?                           never',
+    'ENDPOINT  STATE   LOAD / READY  USE               WORKERS                                                SPEND/H  REQS  LOAD, LAST HOUR       SEEN',
+    'chat      active  42 / 60       ████████▍░░░ 70%  █████▒▒░░░░░░░░░  6 idle, 2 model_loading, 10 stopped  3.20     12    ▃         ▆        █  4 s',
+    'new       ?       ? / ?         ?                 ?                                                      ?        ?                           never',
     '█ ready ▒ starting ░ cold × error',
   ]);
 });
@@ -133,7 +133,8 @@ test('columns go by their rank, and a long name gives way first', () => {
     { endpoint: 'x'.repeat(40), sample: sampleAt(NOW * 1000, {}, { idle: 1 }), sampledAtMs: NOW * 1000 },
   ]);
   const within = (columns: number) => fleetTable({ ...long, history: undefined }, { ...PLAIN, columns });
-  const full = 'STATE   LOAD / READY  USE               WORKERS          COST/H  REQS  LOAD, LAST HOUR  SEEN';
+  const full =
+    'STATE   LOAD / READY  USE               WORKERS          SPEND/H  REQS  LOAD, LAST HOUR  SEEN';
   expect(within(200)[0]).toBe(`${'ENDPOINT'.padEnd(32)}  ${full}`);
   expect(within(60)[0]).toMatch(/^ENDPOINT {2}/);
   expect(within(12).slice(0, 2)).toEqual(['ENDPOINT', 'xxxxxxxxxxx…']);

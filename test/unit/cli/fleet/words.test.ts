@@ -40,7 +40,11 @@ describe('an endpoint in words', () => {
     [
       'no workers',
       {
-        sample: sampleAt(NOW * 1000, { capacity_hot: 0, capacity_cold: null, cost_per_hour: 0 }, { idle: 0 }),
+        sample: sampleAt(
+          NOW * 1000,
+          { capacity_hot: 0, capacity_cold: null, spend_per_hour: 0 },
+          { idle: 0 },
+        ),
       },
       'active, load 42 of 0 ready, no workers, 0.00 an hour, seen 0 s ago',
     ],

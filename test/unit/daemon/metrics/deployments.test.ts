@@ -1,7 +1,6 @@
 import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../../../src/daemon/metrics/metrics.ts';
-import { deploymentMetrics } from '../../../../src/daemon/metrics/families/deployments.ts';
 import { deploymentStatus } from '../../../../src/daemon/status/deployment.ts';
 import { FAILURE_LABELS, type FailureLabel } from '../../../../src/heartbeat/engine/outcome.ts';
 import { HEARTBEAT_STATES } from '../../../../src/heartbeat/engine/state.ts';
@@ -121,15 +120,4 @@ test('every number of every deployment has its series, and what is not known has
       expect(await seriesOfScrape(snapshots)).toEqual(new Map(snapshots.flatMap((one) => seriesOf(one))));
     }),
   );
-});
-
-test('many deployments are written piece by piece, with every series in its family', () => {
-  const deployments = Array.from({ length: 3000 }, (_, id) =>
-    deploymentStatus({ ...BARE, deploymentId: id }),
-  );
-  const pieces = deploymentMetrics({ deployments });
-  expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(32 * 1024);
-  const families = Buffer.concat(pieces).toString().split('# HELP ').slice(1);
-  const ofState = families.find((family) => family.startsWith('pilotlight_deployment_state '));
-  expect(ofState?.match(/^pilotlight_deployment_state\{/gm)).toHaveLength(3000 * HEARTBEAT_STATES.length);
 });

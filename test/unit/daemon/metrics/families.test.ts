@@ -28,6 +28,9 @@ const STATUS: Status = {
   heart: {
     daemon_restarts: 2,
     open_connections: 3,
+    resident_memory_bytes: 5e7,
+    cpu_seconds: 1.5,
+    event_loop_lag_max_seconds: 0.02,
     avoided_addresses: [{ origin: 'https://a', address: '10.0.0.7', reason: 'timeout', since: 1 }],
   },
   rate_limit: {
@@ -35,13 +38,14 @@ const STATUS: Status = {
     wanted_requests_per_second: 2,
     stretch_ratio: 4,
     waiting_requests: 3,
-    closed_seconds: 0,
+    paused_seconds: 0,
   },
   config_problems: [{ variable: 'TTL', message: '' }] as never,
   service: { base_url: '', serverless_url: '', clock_skew_seconds: -0.5 },
   deployments: [
     {
       deployment_id: 42,
+      deployment: null,
       state: 'healthy',
       ttl_seconds: 300,
       interval_seconds: 60,
@@ -54,7 +58,7 @@ const STATUS: Status = {
       lapses: 1,
       last_error: null,
       last_error_at: null,
-      beats: [],
+      last_heartbeats: [],
     },
   ],
   worker_groups: [
@@ -112,6 +116,9 @@ test.each([
   'deployment_heartbeat_failures_total{deployment_id="42",reason="dns"} 2',
   'daemon_restarts_total 2',
   'heart_open_connections 3',
+  'heart_resident_memory_bytes 50000000',
+  'heart_cpu_seconds_total 1.5',
+  'heart_eventloop_lag_max_seconds 0.02',
   'heart_address_avoided{address="10.0.0.7",reason="timeout"} 1',
   'rate_limit_allowed_requests_per_second 0.5',
   'rate_limit_wanted_requests_per_second 2',
@@ -157,6 +164,19 @@ test.each([
   expect(await series()).toContain(`pilotlight_${line}`);
 });
 
+test('beside the id of a deployment stands its name, if it is configured by one', async () => {
+  const [unnamed] = STATUS.deployments;
+  const named = { ...unnamed!, deployment_id: 43, deployment: 'square/"blue"' };
+  const lines = await series({ deployments: [unnamed!, named] });
+  expect(lines.filter((line) => line.startsWith('pilotlight_deployment_ttl'))).toEqual([
+    'pilotlight_deployment_ttl_seconds{deployment_id="42"} 300',
+    'pilotlight_deployment_ttl_seconds{deployment_id="43",deployment="square/\\"blue\\""} 300',
+  ]);
+  expect(lines).toContain(
+    'pilotlight_deployment_heartbeat_failures_total{deployment_id="43",deployment="square/\\"blue\\"",reason="dns"} 2',
+  );
+});
+
 test('what is not known has no series', async () => {
   const lines = await series({
     account: null,
@@ -177,6 +197,19 @@ test('a daemon that runs and follows says so', async () => {
       'pilotlight_log_spool_durable 1',
     ]),
   );
+});
+
+test('the process of the daemon has its usual names, and no gauge is called a total', async () => {
+  const text = await expositionOf(createMetrics(() => STATUS, []));
+  const types = new Map(
+    [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type]) => [name, type]),
+  );
+  expect([types.get('process_resident_memory_bytes'), types.get('process_cpu_seconds_total')]).toEqual([
+    'gauge',
+    'counter',
+  ]);
+  expect(types.has('nodejs_heap_size_used_bytes')).toBe(true);
+  expect([...types].filter(([name, type]) => name.endsWith('_total') && type !== 'counter')).toEqual([]);
 });
 
 test('requests are counted by operation and status, messages by level', async () => {

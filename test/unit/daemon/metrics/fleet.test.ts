@@ -42,7 +42,9 @@ test('an endpoint that was just seen has all its series, with a zero for each st
     `endpoint_capacity{${label},state="cold"} 100`,
   ]);
   expect(await series('endpoint_requests_working')).toEqual([`endpoint_requests_working{${label}} 12`]);
-  expect(await series('endpoint_cost_per_hour')).toEqual([`endpoint_cost_per_hour{${label}} 3.2`]);
+  expect(await series('endpoint_spend_per_hour')).toEqual([
+    `endpoint_spend_per_hour{${label},source="estimate"} 3.2`,
+  ]);
   const workers = await series('endpoint_workers');
   expect(workers).toHaveLength(16);
   expect(workers).toContain(`endpoint_workers{${label},status="stopped"} 10`);
@@ -62,10 +64,10 @@ test('an endpoint that was just seen has all its series, with a zero for each st
 });
 
 test('what is not known has no series: null is no zero', async () => {
-  const nothing = { load: null, capacity_hot: null, capacity_cold: 5, cost_per_hour: null };
+  const nothing = { load: null, capacity_hot: null, capacity_cold: 5, spend_per_hour: null };
   const { series } = metricsOf(fleetView([seen(3, { sample: sampleAt(0, nothing), parameters: {} })]));
   expect(await series('endpoint_load')).toEqual([]);
-  expect(await series('endpoint_cost_per_hour')).toEqual([]);
+  expect(await series('endpoint_spend_per_hour')).toEqual([]);
   expect(await series('endpoint_capacity')).toEqual([
     'endpoint_capacity{endpoint_group="chat",state="cold"} 5',
   ]);
@@ -115,11 +117,6 @@ test('the series of an endpoint end with it, those of its workers too', async ()
   expect(await series('endpoint_worker_errors_total')).toContain(
     'endpoint_worker_errors_total{endpoint_group="code"} 0',
   );
-});
-
-test('a replica that does not look has none: what it saw before is out of date', async () => {
-  const { series } = metricsOf(fleetView([seen(3)], { samples: false }));
-  expect(await series('endpoint_')).toEqual([]);
 });
 
 test('drift names its parameters, findings are counted, and a budget is shown where there is one', async () => {

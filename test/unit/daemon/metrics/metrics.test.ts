@@ -1,10 +1,25 @@
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../../../src/daemon/metrics/metrics.ts';
-import type { JobStatus, Status } from '../../../../src/daemon/status/schema.ts';
+import type { JobStatus, Status, WorkerGroupStatus } from '../../../../src/daemon/status/schema.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 import { expositionOf } from '../../../support/exposition.ts';
 
 const account = { tfa_enabled: true, tfa_status: null, backup_codes_remaining: 3, locked_methods: 0 };
+
+const GROUP: WorkerGroupStatus = {
+  workergroup_id: 7,
+  lines: 120,
+  bytes: 4_000,
+  lines_per_second: 2,
+  gaps: { overrun: 0, reset: 0, ambiguous: 0 },
+  stale_answers: 0,
+  lost_lines_estimate: 0,
+  poll_interval_seconds: 2,
+  tail_size: 200,
+  last_line_at: null,
+  last_error: null,
+  last_lines: [],
+};
 
 function job(name: string, runs: number): JobStatus {
   return {
@@ -79,10 +94,29 @@ test('label values are escaped, and numbers spelled, as the format asks', async 
   ]);
 });
 
-test('scrapes at the same time show each their own moment, and each only one', async () => {
-  const metrics = metricsOf({ version: 'v1' }, { version: 'v2' });
+test('a scrape shows one moment, which scrapes at the same time share, and the next one its own', async () => {
+  const moment = (nth: number): Partial<Status> => ({ version: `v${nth}`, jobs: [job('account', nth)] });
+  const metrics = metricsOf(moment(1), moment(2));
+  const shown = (text: string): unknown[] => [
+    /version="(v\d)"/.exec(text)?.[1],
+    ...seriesIn(text, 'job_runs_total'),
+  ];
   const texts = await Promise.all([expositionOf(metrics), expositionOf(metrics)]);
-  expect(texts.map((text) => /version="(v\d)"/.exec(text)?.[1])).toEqual(['v1', 'v2']);
+  for (const text of texts) expect(shown(text)).toEqual(['v1', 'pilotlight_job_runs_total{job="account"} 1']);
+  expect(shown(await expositionOf(metrics))).toEqual(['v2', 'pilotlight_job_runs_total{job="account"} 2']);
+});
+
+test('the event loop has its turns while much is written', async () => {
+  const groups = Array.from({ length: 20_000 }, (_, id) => ({ ...GROUP, workergroup_id: id }));
+  const metrics = metricsOf({ worker_groups: groups });
+  let turns = 0;
+  let isOver = false;
+  const turn = (): unknown => setImmediate(() => ((turns += 1), isOver || turn()));
+  turn();
+  await metrics.exposition();
+  isOver = true;
+  // There are ten families of groups.
+  expect(turns).toBeGreaterThan(5);
 });
 
 test('times are seconds: requests, waits that were asked for, lags', async () => {

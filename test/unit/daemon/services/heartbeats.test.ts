@@ -46,6 +46,7 @@ function receiving() {
         missed: 0,
         messages: {},
         openConnections: 0,
+        vitals: { residentBytes: 4e7, cpuSeconds: 2, lagMs: 3 },
         ...more,
       },
     });
@@ -67,8 +68,8 @@ function snapshot(deploymentId: number): DeploymentSnapshot {
 describe('a report', () => {
   test('is taken, and what it says is shown', () => {
     const { heartbeats, sent, metrics, lines, clock, report } = receiving();
-    expect([heartbeats.status(), heartbeats.openConnections(), heartbeats.app()]).toEqual([[], 0, undefined]);
-    const app = { state: 'well', unwellMs: 0, graceMs: 60_000 } as const;
+    expect([heartbeats.status(), heartbeats.report()]).toEqual([[], undefined]);
+    const app = { state: 'healthy', unhealthyMs: 0, graceMs: 60_000 } as const;
     const exchange = { operation: 'deployments.heartbeat', code: '200', durationMs: 20 } as const;
     const serverDate = new Date(START + 7_000).toUTCString();
     report(1, {
@@ -81,7 +82,7 @@ describe('a report', () => {
     });
     expect(sent).toEqual([{ type: 'taken', number: 1 }]);
     expect(heartbeats.status().map(({ deployment_id }) => deployment_id)).toEqual([42, 43]);
-    expect([heartbeats.openConnections(), heartbeats.app()]).toEqual([5, app]);
+    expect(heartbeats.report()).toMatchObject({ openConnections: 5, app });
     expect(metrics).toMatchObject({
       exchanges: [exchange],
       lags: [3, 4],
@@ -94,7 +95,7 @@ describe('a report', () => {
     expect(lines).toEqual([]);
     report(2, { removed: [42], missed: 12 });
     expect(heartbeats.status().map(({ deployment_id }) => deployment_id)).toEqual([43]);
-    expect([heartbeats.openConnections(), heartbeats.app()]).toEqual([0, undefined]);
+    expect(heartbeats.report()).toMatchObject({ openConnections: 0 });
     expect(lines).toMatchObject([{ events: 12, msg: expect.stringContaining('were not counted') as string }]);
   });
 

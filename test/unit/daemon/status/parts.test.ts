@@ -1,9 +1,9 @@
 /** Each part of the status from what it is made of: names, units, and what is not known. */
 import { describe, expect, test } from 'vitest';
-import { appStatus } from '../../../../src/daemon/status/app.ts';
 import { deploymentStatus } from '../../../../src/daemon/status/deployment.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
-import { workerGroupStatus } from '../../../../src/daemon/status/worker-group.ts';
+import { workerGroupStatus } from '../../../../src/daemon/status/logs.ts';
+import { appStatus } from '../../../../src/daemon/status/process.ts';
 import {
   FAILURE_LABELS,
   type DeploymentSnapshot,
@@ -36,6 +36,7 @@ describe('a deployment', () => {
   test('has times in seconds', () => {
     expect(deploymentStatus(SNAPSHOT)).toEqual({
       deployment_id: 42,
+      deployment: null,
       state: 'healthy',
       ttl_seconds: 300,
       interval_seconds: 60,
@@ -48,8 +49,12 @@ describe('a deployment', () => {
       lapses: 1,
       last_error: null,
       last_error_at: null,
-      beats: [],
+      last_heartbeats: [],
     });
+  });
+
+  test('has the name that it is configured by', () => {
+    expect(deploymentStatus({ ...SNAPSHOT, name: 'square/blue' }).deployment).toBe('square/blue');
   });
 
   test('has nothing where nothing is known', () => {
@@ -76,7 +81,7 @@ describe('a deployment', () => {
     expect(deploymentStatus({ ...SNAPSHOT, timeline })).toMatchObject({
       last_error: 'no answer in time',
       last_error_at: 2,
-      beats: [
+      last_heartbeats: [
         { at: 1, outcome: 'dns', latency_ms: 5 },
         { at: 2, outcome: 'timeout', latency_ms: null },
         { at: 3, outcome: 'accepted', latency_ms: 7 },
@@ -140,13 +145,13 @@ describe('a worker group', () => {
 });
 
 describe('the app', () => {
-  const app = { state: 'unwell', unwellMs: 1_500, graceMs: 60_000 } as const;
+  const app = { state: 'unhealthy', unhealthyMs: 1_500, graceMs: 60_000 } as const;
 
   test('has an address without what is secret in it', () => {
     expect(appStatus('http://user:secret@127.0.0.1:8000/health', { ...app, why: 'status 500' })).toEqual({
       address: expect.not.stringContaining('secret'),
-      state: 'unwell',
-      unwell_seconds: 1.5,
+      state: 'unhealthy',
+      unhealthy_seconds: 1.5,
       grace_seconds: 60,
       last_error: 'status 500',
     });
@@ -227,7 +232,7 @@ describe('the fleet', () => {
       capacity_hot: null,
       capacity_cold: null,
       requests_working: null,
-      cost_per_hour: null,
+      spend_per_hour: null,
       workers: null,
     });
   });

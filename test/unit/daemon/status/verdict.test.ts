@@ -21,6 +21,7 @@ function judge(over: Partial<Status>): Verdict {
 function deployment(state: string, lastError: string | null = null): DeploymentStatus {
   return {
     deployment_id: 42,
+    deployment: null,
     state,
     ttl_seconds: 300,
     interval_seconds: 60,
@@ -33,13 +34,13 @@ function deployment(state: string, lastError: string | null = null): DeploymentS
     lapses: 0,
     last_error: lastError,
     last_error_at: null,
-    beats: [],
+    last_heartbeats: [],
   };
 }
 
 const APP = {
   address: 'http://127.0.0.1:8000/health',
-  unwell_seconds: 130,
+  unhealthy_seconds: 130,
   grace_seconds: 600,
   last_error: 'it refuses connections',
 };
@@ -47,22 +48,22 @@ const APP = {
 describe('the verdict of the status page', () => {
   test('says that the app is not well, and what follows from it', () => {
     const deployments = [deployment('healthy')];
-    expect(judge({ deployments, app: { ...APP, state: 'well', last_error: null } }).tone).toBe('good');
+    expect(judge({ deployments, app: { ...APP, state: 'healthy', last_error: null } }).tone).toBe('good');
     expect(judge({ deployments, app: { ...APP, state: 'unknown', last_error: null } }).tone).toBe('good');
-    expect(judge({ deployments, app: { ...APP, state: 'unwell' } })).toMatchObject({
+    expect(judge({ deployments, app: { ...APP, state: 'unhealthy' } })).toMatchObject({
       tone: 'warn',
       sentence: 'The deployment is lit, 1 thing to look at.',
       troubles: [
-        'The app is not well since 2 min, its deployments are released after 10 min: it refuses connections',
+        'The app has been unhealthy for 2 min; heartbeats are withheld after 10 min: it refuses connections',
       ],
     });
-    const released = [deployment('released', 'no answer in time')];
-    expect(judge({ deployments: released, app: { ...APP, state: 'released' } })).toMatchObject({
+    const withheld = [deployment('withheld', 'no answer in time')];
+    expect(judge({ deployments: withheld, app: { ...APP, state: 'withheld' } })).toMatchObject({
       tone: 'bad',
       sentence: '0 of 1 deployment lit, 2 things to look at.',
       troubles: [
-        'The app has not been well for 2 min, so nothing is kept alive: it refuses connections',
-        'Deployment 42 is released: no heartbeat is sent, and its TTL ends it',
+        'The app has been unhealthy for 2 min, so heartbeats are withheld: it refuses connections',
+        'Deployment 42 is withheld: no heartbeat is sent, and it expires',
       ],
     });
   });
@@ -103,6 +104,29 @@ describe('the verdict of the status page', () => {
       tone,
       sentence: '0 of 1 deployment lit, 1 thing to look at.',
       troubles: [words],
+    });
+  });
+
+  test('calls a deployment by its name and its id', () => {
+    const deployments = [{ ...deployment('urgent', 'no answer in time'), deployment: 'square/blue' }];
+    expect(judge({ deployments }).troubles).toEqual([
+      'Deployment square/blue (42) is urgent: no answer in time',
+    ]);
+  });
+
+  test('says what the rate limit leaves for the daemon itself', () => {
+    const rate_limit = {
+      ...EMPTY_STATUS.rate_limit,
+      allowed_requests_per_second: 0.5,
+      stretch_ratio: 4,
+      paused_seconds: 45,
+    };
+    expect(judge({ rate_limit })).toMatchObject({
+      tone: 'warn',
+      troubles: [
+        'The service asks for a pause of all requests, for 45 s more',
+        'The daemon uses up to 0.5 requests a second beside heartbeats, for the rate limit of the key: logs and watches are polled 4 times less often. Follow less, or use another key',
+      ],
     });
   });
 

@@ -90,7 +90,7 @@ test('samples, workers, starts and names go on where the old version ended', asy
   expect(rows.map(({ fromMs }) => (fromMs - BEGAN) / 1_000)).toEqual([0, 15, 30, 45, 60, 75]);
   expect(rows[0]).toMatchObject({
     samples: 1,
-    measures: { load: { sum: 42 }, cost_per_hour: { count: 1 } },
+    measures: { load: { sum: 42 }, spend_per_hour: { count: 1 } },
     workers: { idle: { sum: 6 }, stopped: { sum: 10 } },
   });
   await first.sample(5);

@@ -33,7 +33,7 @@ test('what an endpoint is asked, can do, and costs', () => {
       capacity_hot: 200,
       capacity_cold: 100,
       requests_working: 4,
-      cost_per_hour: 0.91,
+      spend_per_hour: 0.91,
     },
     workers: { idle: 2, loading: 1, stopped: 1 },
   });
@@ -74,7 +74,7 @@ describe('what a worker does not say', () => {
       capacity_hot: null,
       capacity_cold: 0,
       requests_working: 2,
-      cost_per_hour: 2,
+      spend_per_hour: 2,
     });
   });
 
@@ -138,29 +138,29 @@ describe('the cost', () => {
     ['error', 0],
     ['of some new kind', 2],
   ])('of a worker that is %s', (status, cost) => {
-    expect(sample([{ id: 1, status }], price).measures.cost_per_hour).toBe(cost);
+    expect(sample([{ id: 1, status }], price).measures.spend_per_hour).toBe(cost);
   });
 
   test('is unknown where the price of one that runs is, and not where one that costs storage only has none', () => {
-    const cost = (status: string) => sample([{ id: 2, status }], price).measures.cost_per_hour;
+    const cost = (status: string) => sample([{ id: 2, status }], price).measures.spend_per_hour;
     expect(cost('idle')).toBeNull();
     expect(cost('stopped')).toBe(0);
     expect(cost('error')).toBe(0);
     const unpriced: [number, Price][] = [[2, { running: undefined, storage: undefined }]];
-    expect(sample([{ id: 2, status: 'idle' }], unpriced).measures.cost_per_hour).toBeNull();
+    expect(sample([{ id: 2, status: 'idle' }], unpriced).measures.spend_per_hour).toBeNull();
   });
 
   test.each([-0.5, -Infinity, Infinity, NaN])('is unknown where the price is %s, which is none', (odd) => {
     const prices: [number, Price][] = [[1, running(odd, odd)]];
-    expect(sample([{ id: 1, status: 'idle' }], prices).measures.cost_per_hour).toBeNull();
-    expect(sample([{ id: 1, status: 'stopped' }], prices).measures.cost_per_hour).toBe(0);
+    expect(sample([{ id: 1, status: 'idle' }], prices).measures.spend_per_hour).toBeNull();
+    expect(sample([{ id: 1, status: 'stopped' }], prices).measures.spend_per_hour).toBe(0);
   });
 
   test('has no more digits than the history keeps', () => {
     const thirds: [number, Price][] = [1, 2, 3].map((id) => [id, running(1 / 3)]);
     const workers = [1, 2, 3].map((id) => ({ id, status: 'idle' }));
-    expect(sample(workers, thirds.slice(0, 1)).measures.cost_per_hour).toBeNull();
-    expect(sample(workers.slice(0, 1), thirds).measures.cost_per_hour).toBe(0.333333);
+    expect(sample(workers, thirds.slice(0, 1)).measures.spend_per_hour).toBeNull();
+    expect(sample(workers.slice(0, 1), thirds).measures.spend_per_hour).toBe(0.333333);
   });
 });
 

@@ -34,7 +34,7 @@ function rig(grace = 20_000) {
       });
       return promise.finally(() => (app.open -= 1));
     },
-    onHealth: ({ released }) => void told.push(released),
+    onHealth: ({ withheld }) => void told.push(withheld),
   });
   return { time, watch, app, asked, told };
 }
@@ -44,25 +44,25 @@ test('a well app is asked every five seconds, by its own clock', async () => {
   expect([watch.hasAnswered, asked]).toEqual([false, []]); // the first heartbeats leave before
   await time.pass(16_000);
   expect(asked).toEqual([0, 5_000, 10_000, 15_000]);
-  expect([watch.hasAnswered, watch.why, watch.health.released]).toEqual([true, undefined, false]);
+  expect([watch.hasAnswered, watch.why, watch.health.withheld]).toEqual([true, undefined, false]);
 });
 
-test('one that hangs is given up after two seconds each time, and released after its grace', async () => {
+test('one that hangs is given up after two seconds each time, and withheld after its grace', async () => {
   const { time, watch, app, asked } = rig();
   await time.pass(1);
   app.answer = () => undefined;
   await time.pass(21_000);
-  expect([watch.health.released, watch.why]).toEqual([false, 'no answer within 2 s']);
+  expect([watch.health.withheld, watch.why]).toEqual([false, 'no answer within 2 s']);
   await time.pass(1_500); // the answer to the question of 20 s
-  expect(watch.health.released).toBe(true);
+  expect(watch.health.withheld).toBe(true);
   expect(asked.at(-1)).toBe(22_000);
 });
 
-test('while it is released it is asked every second, also beside questions that hang', async () => {
+test('while it is withheld it is asked every second, also beside questions that hang', async () => {
   const { time, watch, app, asked } = rig(5_000);
   app.answer = () => undefined;
   await time.pass(10_000);
-  expect(watch.health.released).toBe(true);
+  expect(watch.health.withheld).toBe(true);
   const before = asked.length;
   await time.pass(10_000);
   expect(asked.length - before).toBe(10);
@@ -73,10 +73,10 @@ test('what was asked before a good answer is not waited for, and counts for noth
   const { time, watch, app } = rig(5_000);
   app.answer = () => undefined;
   await time.pass(9_990);
-  expect(watch.health.released).toBe(true);
+  expect(watch.health.withheld).toBe(true);
   app.answer = () => 500;
   await time.pass(1_000);
-  expect(watch.health).toMatchObject({ released: false, unwellMs: 0, misses: 0 });
+  expect(watch.health).toMatchObject({ withheld: false, unhealthyMs: 0, misses: 0 });
   await time.pass(2_500);
   expect([watch.health.misses, app.open]).toEqual([0, 0]);
 });
@@ -85,10 +85,10 @@ test('an answer that takes just under two seconds is good, for as long as it lik
   const { time, watch, app } = rig(5_000);
   app.answer = () => 1_999;
   await time.pass(60_000);
-  expect([watch.health.released, watch.health.unwellMs]).toEqual([false, 0]);
+  expect([watch.health.withheld, watch.health.unhealthyMs]).toEqual([false, 0]);
   app.answer = () => 2_001;
   await time.pass(20_000);
-  expect(watch.health.released).toBe(true);
+  expect(watch.health.withheld).toBe(true);
 });
 
 test('a port that throws is no good answer', async () => {
@@ -97,7 +97,7 @@ test('a port that throws is no good answer', async () => {
     throw new Error('no descriptor left');
   };
   await time.pass(11_000);
-  expect([watch.health.released, watch.why]).toEqual([true, 'it could not be asked']);
+  expect([watch.health.withheld, watch.why]).toEqual([true, 'it could not be asked']);
 });
 
 test('a longer grace lights it again, and the same changes nothing', async () => {
@@ -108,7 +108,7 @@ test('a longer grace lights it again, and the same changes nothing', async () =>
   watch.setGrace(5_000);
   expect(told).toHaveLength(before);
   watch.setGrace(60_000);
-  expect([watch.health.released, told.at(-1)]).toEqual([false, false]);
+  expect([watch.health.withheld, told.at(-1)]).toEqual([false, false]);
 });
 
 test('after stop() no timer and no question remains, and nothing is told', async () => {

@@ -549,7 +549,7 @@ describe('the last beat', () => {
     expect(await last).toEqual([1]);
   });
 
-  it('of one that is released meanwhile is waited for no more', async () => {
+  it('of one that is withheld meanwhile is waited for no more', async () => {
     const { time, driver, service } = rig();
     driver.add({ id: 1, ttl: 60_000, interval: 'auto' });
     await time.pass(5000);
@@ -558,7 +558,7 @@ describe('the last beat', () => {
     void driver.finalBeat(new AbortController().signal).then((ids) => (missed = ids));
     await time.pass(100);
     expect(missed).toBeUndefined();
-    driver.release();
+    driver.withhold();
     await time.pass(0);
     expect(missed).toEqual([1]);
   });

@@ -23,48 +23,48 @@ function after(answers: readonly (readonly [ms: number, well: boolean])[], grace
 const bad = (count: number, ms = 5_000) => Array.from({ length: count }, () => [ms, false] as const);
 
 test('an app that is never well releases its deployments when the grace has passed since the start', () => {
-  expect(after(bad(11)).released).toBe(false);
-  expect(after(bad(12))).toMatchObject({ released: true, unwellMs: GRACE, misses: 12 });
+  expect(after(bad(11)).withheld).toBe(false);
+  expect(after(bad(12))).toMatchObject({ withheld: true, unhealthyMs: GRACE, misses: 12 });
 });
 
 test('each good answer gives the whole grace, also to one that flaps', () => {
   const flapping = Array.from({ length: 20 }, () => [...bad(11), [5_000, true] as const]).flat();
-  expect(after(flapping)).toMatchObject({ released: false, unwellMs: 0, misses: 0 });
-  expect(after([...flapping, ...bad(12)]).released).toBe(true);
+  expect(after(flapping)).toMatchObject({ withheld: false, unhealthyMs: 0, misses: 0 });
+  expect(after([...flapping, ...bad(12)]).withheld).toBe(true);
 });
 
 test('one good answer lights them again', () => {
-  expect(after([...bad(30), [1_000, true]])).toMatchObject({ released: false, unwellMs: 0 });
+  expect(after([...bad(30), [1_000, true]])).toMatchObject({ withheld: false, unhealthyMs: 0 });
 });
 
 test('one answer that did not come is never enough, however short the grace is', () => {
-  expect(after([[5_000, false]], 5_000).released).toBe(false);
-  expect(after(bad(2), 5_000).released).toBe(true);
+  expect(after([[5_000, false]], 5_000).withheld).toBe(false);
+  expect(after(bad(2), 5_000).withheld).toBe(true);
 });
 
 test('time in which it could not be asked does not count: a sleep, a stall, a clock that jumped', () => {
   const asleep = after([[5_000, true], [3_600_000, false], ...bad(3)]);
-  expect(asleep).toMatchObject({ released: false, unwellMs: 8_000 + 15_000 });
-  expect(after([[5_000, true], ...bad(2, -9e9)])).toMatchObject({ released: false, unwellMs: 0 });
+  expect(asleep).toMatchObject({ withheld: false, unhealthyMs: 8_000 + 15_000 });
+  expect(after([[5_000, true], ...bad(2, -9e9)])).toMatchObject({ withheld: false, unhealthyMs: 0 });
 });
 
 test('another grace applies to what is known', () => {
   const health = after(bad(12));
-  expect(observeApp(health, { type: 'grace', grace: GRACE + 1 }, 0).released).toBe(false);
-  expect(observeApp(after(bad(11)), { type: 'grace', grace: 30_000 }, 0).released).toBe(true);
+  expect(observeApp(health, { type: 'grace', grace: GRACE + 1 }, 0).withheld).toBe(false);
+  expect(observeApp(after(bad(11)), { type: 'grace', grace: 30_000 }, 0).withheld).toBe(true);
 });
 
-test('it is asked every second once it is released', () => {
+test('it is asked every second once it is withheld', () => {
   expect([after(bad(11)), after(bad(12))].map((health) => askEvery(health))).toEqual([5_000, 1_000]);
 });
 
-test('released exactly where the last good answer is a grace ago, or the start, by what could be asked', () => {
+test('withheld exactly where the last good answer is a grace ago, or the start, by what could be asked', () => {
   const answer = fc.tuple(fc.integer({ min: 0, max: 20_000 }), fc.boolean());
   fc.assert(
     fc.property(fc.array(answer), fc.integer({ min: 5_000, max: 60_000 }), (answers, grace) => {
       const since = answers.slice(answers.findLastIndex(([, well]) => well) + 1);
-      const unwell = since.reduce((sum, [ms]) => sum + Math.min(ms, 8_000), 0);
-      expect(after(answers, grace).released).toBe(since.length >= 2 && unwell >= grace);
+      const unhealthy = since.reduce((sum, [ms]) => sum + Math.min(ms, 8_000), 0);
+      expect(after(answers, grace).withheld).toBe(since.length >= 2 && unhealthy >= grace);
     }),
   );
 });

@@ -41,7 +41,7 @@ test('a heartbeat begins with nothing known', () => {
     notFoundAt: undefined,
     notFoundBy: undefined,
     gone: false,
-    released: false,
+    withheld: false,
     fresh: false,
     hedging: true,
   });
@@ -388,8 +388,8 @@ test('a second attempt comes after what nineteen of twenty took at most, in what
 
 test('lit again it is in trouble, though it was in none', () => {
   const patient = new Patient({ ttl: 60_000 }).light();
-  patient.tell({ type: 'release' });
-  patient.tell({ type: 'relight' });
+  patient.tell({ type: 'withhold' });
+  patient.tell({ type: 'resume' });
   expect(patient.beat).toMatchObject({ trouble: 'failing', state: 'retrying', dueAt: patient.mono });
 });
 
@@ -398,6 +398,6 @@ test('once it is stopped nothing changes it', () => {
   patient.tell({ type: 'stop' });
   const { beat } = patient;
   patient.wall += 60_000;
-  for (const type of ['beat-now', 'release', 'relight', 'stop'] as const) patient.tell({ type });
+  for (const type of ['beat-now', 'withhold', 'resume', 'stop'] as const) patient.tell({ type });
   expect(patient.beat).toBe(beat);
 });

@@ -118,7 +118,7 @@ test('whoever is overdue when another is accepted has failed, and whoever is not
   expect(early.told('superseded')).toEqual([{ type: 'superseded', attempt: 3 }]);
 });
 
-test.each(['stop', 'release'] as const)('%s supersedes all that are under way', (type) => {
+test.each(['stop', 'withhold'] as const)('%s supersedes all that are under way', (type) => {
   const patient = overdue();
   patient.tell({ type });
   expect(patient.aborted).toEqual([2, 3]);

@@ -344,6 +344,9 @@ describe('a heart with a deployment', () => {
     );
     expect(reports().flatMap(({ lags }) => lags)).toEqual([expect.any(Number)]);
     expect(reports()[0]?.openConnections).toBeGreaterThan(0);
+    const { residentBytes, cpuSeconds } = reports()[0]?.vitals ?? {};
+    expect(residentBytes).toBeGreaterThan(1e7);
+    expect(cpuSeconds).toBeGreaterThan(0);
     environment['DEPLOYMENTS'] = '';
     daemon.say({ type: 'reload', number: 1 });
     await expect.poll(() => reports().flatMap(({ removed }) => removed), { interval: 5 }).toEqual([42]);
@@ -387,7 +390,7 @@ describe('a heart with a deployment', () => {
       scene.daemon.heard.flatMap((message) => (message.type === 'report' ? [message.report.app] : []));
     await expect
       .poll(() => app().at(-1), { interval: 5 })
-      .toMatchObject({ state: 'unwell', graceMs: 33_000 });
+      .toMatchObject({ state: 'unhealthy', graceMs: 33_000 });
     await scene.service.stop();
   });
 });

@@ -61,9 +61,9 @@ function about(endpoint, tone) {
   );
 }
 
-function figures({ workers, capacity_cold: cold, requests_working: requests, cost_per_hour: cost }) {
+function figures({ workers, capacity_cold: cold, requests_working: requests, spend_per_hour: spend }) {
   return [
-    ['Price', cost === null ? 'not known' : `${cost.toFixed(2)} an hour`],
+    ['Price', spend === null ? 'not known' : `${spend.toFixed(2)} an hour`],
     ['Workers', workers === null ? 'not known' : (workersInWords(workers) ?? 'none')],
     ['Stopped ones', cold === null ? 'not known' : `${short(cold)} units/s more`],
     ['Requests', requests === null ? 'not known' : `${plural(requests, 'request')} at work`],

@@ -84,7 +84,7 @@ function createPanel(box, name) {
     caption: 'Workers by status',
     isStacked: true,
   });
-  const cost = element('p', { class: 'quiet' });
+  const spend = element('p', { class: 'quiet' });
   const table = element('tbody');
   const heading = ['Time', 'Load', 'Ready can do', 'Stopped could do', 'Price an hour', 'Workers'];
   const figures = element(
@@ -107,7 +107,7 @@ function createPanel(box, name) {
     ),
   );
   const nothing = element('p', { class: 'quiet' }, 'Nothing is recorded of these hours yet.');
-  box.replaceChildren(load.figure, workers.figure, element('div', { class: 'recorded' }, cost, figures));
+  box.replaceChildren(load.figure, workers.figure, element('div', { class: 'recorded' }, spend, figures));
   return {
     box,
     draw({ from, to, rows, interval }) {
@@ -115,12 +115,12 @@ function createPanel(box, name) {
       const isEmpty = rows.length === 0;
       for (const { figure } of [load, workers]) figure.hidden = isEmpty;
       figures.hidden = isEmpty;
-      if (isEmpty) return cost.replaceChildren(nothing);
+      if (isEmpty) return spend.replaceChildren(nothing);
       // What was not recorded yet takes no room.
       const window = { from: Math.max(from, rows[0].from), to, at: points.map(({ at }) => at) };
       load.draw({ ...window, series: loadSeries(points) });
       workers.draw({ ...window, series: workerSeries(points) });
-      cost.textContent = costInWords(rows, interval);
+      spend.textContent = spendInWords(rows, interval);
       table.replaceChildren(...tableRows(rows, window.to - window.from));
     },
   };
@@ -184,15 +184,15 @@ function workerSeries(points) {
   }));
 }
 
-function costInWords(rows, interval) {
-  const known = rows.filter(({ cost_per_hour: cost }) => cost !== null);
+function spendInWords(rows, interval) {
+  const known = rows.filter(({ spend_per_hour: spend }) => spend !== null);
   if (known.length === 0) return 'Its price is not known.';
   const seconds = known.reduce((sum, row) => sum + (row.length_seconds || interval), 0);
   const spent = known.reduce(
-    (sum, row) => sum + (row.cost_per_hour.mean * (row.length_seconds || interval)) / 3600,
+    (sum, row) => sum + (row.spend_per_hour.mean * (row.length_seconds || interval)) / 3600,
     0,
   );
-  const peak = Math.max(...known.map((row) => row.cost_per_hour.peak));
+  const peak = Math.max(...known.map((row) => row.spend_per_hour.peak));
   return `Price: ${((spent * 3600) / seconds).toFixed(2)} an hour on average, at most ${peak.toFixed(2)}; about ${spent.toFixed(2)} for what is recorded here.`;
 }
 
@@ -214,7 +214,7 @@ function tableRows(rows, span) {
       cell(row.load),
       cell(row.capacity_hot),
       cell(row.capacity_cold),
-      element('td', {}, row.cost_per_hour === null ? 'not known' : row.cost_per_hour.mean.toFixed(2)),
+      element('td', {}, row.spend_per_hour === null ? 'not known' : row.spend_per_hour.mean.toFixed(2)),
       element('td', {}, workers.join(', ') || 'none'),
     );
   });

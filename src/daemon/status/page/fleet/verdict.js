@@ -11,11 +11,11 @@ export function fleetTroubles({ fleet }, now) {
       printable(`Endpoint ${endpoint.endpoint_group}${text}`),
     ]),
   );
-  const cost = fleet.endpoints.reduce((sum, { cost_per_hour: each }) => sum + (each ?? 0), 0);
-  if (fleet.budget_per_hour !== null && cost > fleet.budget_per_hour) {
+  const spend = fleet.endpoints.reduce((sum, { spend_per_hour: each }) => sum + (each ?? 0), 0);
+  if (fleet.budget_per_hour !== null && spend > fleet.budget_per_hour) {
     found.push([
       'warn',
-      `The endpoints cost ${cost.toFixed(2)} an hour, above PILOTLIGHT_BUDGET_PER_HOUR (${fleet.budget_per_hour})`,
+      `The endpoints cost ${spend.toFixed(2)} an hour, above PILOTLIGHT_BUDGET_PER_HOUR (${fleet.budget_per_hour})`,
     ]);
   }
   if (fleet.endpoints.length > 0 && fleet.history_trouble !== null)

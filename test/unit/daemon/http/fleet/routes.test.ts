@@ -58,7 +58,7 @@ test('tells the recorded rows of each endpoint, null where nothing is known', as
       capacity_hot: { mean: 60, peak: 60, samples: 4 },
       capacity_cold: { mean: 100, peak: 100, samples: 4 },
       requests_working: { mean: 12, peak: 12, samples: 4 },
-      cost_per_hour: { mean: 3.2, peak: 3.2, samples: 4 },
+      spend_per_hour: { mean: 3.2, peak: 3.2, samples: 4 },
       workers: { idle: { mean: 6, peak: 6, samples: 4 }, stopped: { mean: 10, peak: 10, samples: 4 } },
     },
   ]);

@@ -22,6 +22,7 @@ function reporting(ids: readonly number[] = []) {
     deploymentIds: () => states.keys(),
     lastTickAt: () => 0,
     openConnections: () => 3,
+    vitals: () => ({ residentBytes: 4e7, cpuSeconds: 2, lagMs: 3 }),
     app: () => undefined,
   });
   reports.sendTo((report) => sent.push(report));
@@ -63,6 +64,7 @@ test('begins with all deployments, and then has what changed, as it is by then',
     removed: [42],
     messages: { warn: 2 },
     openConnections: 3,
+    vitals: { residentBytes: 4e7, cpuSeconds: 2, lagMs: 3 },
   });
   expect(sent[1]?.changed).toHaveLength(1);
   reports.close();

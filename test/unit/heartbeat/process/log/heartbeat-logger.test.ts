@@ -250,7 +250,7 @@ test('what is well is said for information, without a reason', async () => {
   expect(lines[0]).not.toHaveProperty('reason');
 });
 
-test.each(['stopped', 'released'] as const)(
+test.each(['stopped', 'withheld'] as const)(
   'one that is %s is not said, and is in no trouble',
   async (state) => {
     logger.notice(42, failed);
@@ -345,41 +345,41 @@ describe('an address of several', () => {
   });
 });
 
-const UNWELL = { type: 'unwell', why: 'it refuses connections', releasedInMs: 595_000 } as const;
-const RELEASED = { type: 'released', why: 'it refuses connections', unwellMs: 600_000 } as const;
+const UNHEALTHY = { type: 'unhealthy', why: 'it refuses connections', withheldInMs: 595_000 } as const;
+const WITHHELD = { type: 'withheld', why: 'it refuses connections', unhealthyMs: 600_000 } as const;
 
 test('an app that falls ill is said at once, once a minute, and that it is well again', async () => {
-  logger.app({ type: 'well' });
+  logger.app({ type: 'healthy' });
   expect(lines).toEqual([]);
   for (let look = 0; look < 12; look += 1) {
-    logger.app(UNWELL);
+    logger.app(UNHEALTHY);
     await vi.advanceTimersByTimeAsync(5_000);
   }
-  logger.app({ type: 'well' });
-  logger.app({ type: 'well' });
+  logger.app({ type: 'healthy' });
+  logger.app({ type: 'healthy' });
   expect(lines).toMatchObject([
-    { level: 'warn', deploymentIds: [42, 43], why: UNWELL.why, withheldInSeconds: 595 },
+    { level: 'warn', deploymentIds: [42, 43], why: UNHEALTHY.why, withheldInSeconds: 595 },
     { level: 'info', msg: MESSAGES.appHealthy.text },
   ]);
 });
 
 test('one that flaps floods nothing', async () => {
   for (let look = 0; look < 120; look += 1) {
-    logger.app(look % 2 === 0 ? UNWELL : { type: 'well' });
+    logger.app(look % 2 === 0 ? UNHEALTHY : { type: 'healthy' });
     await vi.advanceTimersByTimeAsync(5_000);
   }
   expect(lines.length).toBeLessThanOrEqual(2 * 10);
 });
 
 test('a release is said as an error at once, and again each minute; so is the next one', async () => {
-  logger.app(UNWELL);
+  logger.app(UNHEALTHY);
   for (let look = 0; look < 121; look += 1) {
-    logger.app(RELEASED);
+    logger.app(WITHHELD);
     await vi.advanceTimersByTimeAsync(1_000);
   }
   expect(lines.map(({ level }) => level)).toEqual(['warn', 'error', 'error', 'error']);
-  logger.app({ type: 'relit', because: 'well', deployments: 2, tooLate: [] });
-  logger.app(RELEASED);
+  logger.app({ type: 'resumed', because: 'healthy', deployments: 2, tooLate: [] });
+  logger.app(WITHHELD);
   expect(lines.slice(-2)).toMatchObject([
     { level: 'warn', count: 2, cause: MESSAGES.appHealthy.text, msg: MESSAGES.resumed.text },
     { level: 'error', unhealthySeconds: 600 },
@@ -387,7 +387,7 @@ test('a release is said as an error at once, and again each minute; so is the ne
 });
 
 test('deployments that may have expired meanwhile are named', () => {
-  logger.app({ type: 'relit', because: 'reload', deployments: 3, tooLate: [42, 43] });
+  logger.app({ type: 'resumed', because: 'reload', deployments: 3, tooLate: [42, 43] });
   expect(lines).toMatchObject([
     { level: 'warn', count: 3, cause: 'the configuration changed' },
     { level: 'warn', count: 2, deploymentIds: [42, 43], msg: MESSAGES.resumedLate.text },

@@ -66,6 +66,7 @@ class Scene {
     deploymentIds: () => [],
     lastTickAt: () => Date.now(),
     openConnections: () => 0,
+    vitals: () => ({ residentBytes: 0, cpuSeconds: 0, lagMs: 0 }),
     app: () => undefined,
   });
   readonly supervisor: Supervisor;

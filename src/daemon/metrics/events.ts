@@ -1,12 +1,17 @@
-/** Metrics that only events can tell: requests, how late heartbeats leave, reloads, the daemon's own messages. */
+/** Metrics that only events can tell: requests, how late heartbeats leave, reloads, the daemon's own messages, workers. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { ClientObserver } from '../../../client/caller.ts';
-import { LOG_LEVELS, type LogLevel } from '../../../config/types/value-types.ts';
-import type { OperationId } from '../../../contract/operations.ts';
-import { PREFIX } from '../family.ts';
+import type { ClientObserver } from '../../client/caller.ts';
+import { LOG_LEVELS, type LogLevel } from '../../config/types/value-types.ts';
+import type { OperationId } from '../../contract/operations.ts';
+import type { FleetEvent } from '../../fleet/view.ts';
+import type { Status } from '../status/schema.ts';
+import { PREFIX } from './families.ts';
 
 /** Seconds; a heartbeat answered after 10 s is the attempt timeout's own limit. */
 const REQUEST_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** Seconds: a stopped worker takes some, a new one that loads a large model up to an hour. */
+const START_BUCKETS = [5, 10, 20, 30, 60, 90, 120, 180, 300, 600, 1200, 1800, 3600];
+const STARTED_FROM = ['new', 'cold'] as const;
 const LAG_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
 /** Counts the requests of a client. Series of these operations exist from the start. */
@@ -92,5 +97,56 @@ export function reloadMetrics(registry: Registry): (successful: boolean, atSecon
   return (successful, atSeconds) => {
     success.set(Number(successful));
     if (successful) time.set(atSeconds);
+  };
+}
+
+/** Takes what happens to workers. The series of an endpoint begin and end with it in the status. */
+export function fleetEventMetrics(registry: Registry, status: () => Status): (event: FleetEvent) => void {
+  const registers = [registry];
+  const starts = new Histogram({
+    name: `${PREFIX}endpoint_worker_start_seconds`,
+    help: 'Time until a worker was ready; from new: since it was first seen, from cold: since it was started.',
+    labelNames: ['endpoint_group', 'from'],
+    buckets: START_BUCKETS,
+    registers,
+    collect: follow,
+  });
+  const errors = new Counter({
+    name: `${PREFIX}endpoint_worker_errors_total`,
+    help: 'Workers that went into an error.',
+    labelNames: ['endpoint_group'],
+    registers,
+  });
+  const known = new Set<string>();
+
+  function begin(endpoint_group: string): void {
+    if (known.has(endpoint_group)) return;
+    known.add(endpoint_group);
+    errors.inc({ endpoint_group }, 0);
+    for (const from of STARTED_FROM) starts.zero({ endpoint_group, from });
+  }
+
+  function end(endpoint_group: string): void {
+    known.delete(endpoint_group);
+    errors.remove({ endpoint_group });
+    for (const from of STARTED_FROM) starts.remove({ endpoint_group, from });
+  }
+
+  /** At each scrape, before the first of the two is written. */
+  function follow(): void {
+    const seen = new Set(status().fleet.endpoints.map(({ endpoint_group }) => endpoint_group));
+    for (const endpoint of seen) begin(endpoint);
+    for (const endpoint of known) if (!seen.has(endpoint)) end(endpoint);
+  }
+
+  return (event) => {
+    const { endpoint: endpoint_group } = event;
+    begin(endpoint_group);
+    switch (event.kind) {
+      case 'worker started':
+        return starts.observe({ endpoint_group, from: event.from }, event.seconds);
+      case 'worker failed':
+        return errors.inc({ endpoint_group });
+    }
   };
 }

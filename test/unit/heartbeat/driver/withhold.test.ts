@@ -33,17 +33,17 @@ function rig() {
   return { time, driver, sent, states };
 }
 
-test('all are released, also what is added meanwhile, and a reload beats none of them', async () => {
+test('all are withheld, also what is added meanwhile, and a reload beats none of them', async () => {
   const { time, driver, sent, states } = rig();
   driver.add({ id: 1, ttl: 20_000, interval: 'auto' });
   await time.pass(100);
-  driver.release();
+  driver.withhold();
   driver.add({ id: 2, ttl: 60_000, interval: 'auto' });
   driver.add({ id: 1, ttl: 6_000, interval: 'auto' });
   driver.beatNow(() => true);
   await driver.readKey();
   await time.pass(100_000);
-  expect([states(), sent]).toEqual([['released', 'released'], [1]]);
+  expect([states(), sent]).toEqual([['withheld', 'withheld'], [1]]);
   expect(driver.snapshot().deployments).toMatchObject([{ lapses: 0 }, { attempts: 0 }]);
   expect(driver.snapshot().deployments[0]).not.toHaveProperty('nextBeatAt');
   expect(await time.until(driver.finalBeat(new AbortController().signal))).toEqual([]);
@@ -62,14 +62,14 @@ test('lit again, who may live goes first, by its remaining time, and who may be 
   ] as const)
     driver.add({ id, ttl, interval: 'auto' });
   await time.pass(1_000);
-  driver.release();
+  driver.withhold();
   const left = (id: number): number => (driver.snapshotOf(id)?.expiresAt ?? 0) - time.clock.wall();
   await time.pass(left(4) - 2_000);
   sent.length = 0;
   // 2 has lapsed; 3 has less than A, 1.5 s, left.
-  expect(driver.relight()).toEqual([2, 3]);
+  expect(driver.resume()).toEqual([2, 3]);
   await time.pass(400);
   expect(sent).toEqual([3, 4, 1, 2]);
   expect(new Set(states())).toEqual(new Set(['healthy']));
-  expect(driver.relight()).toEqual([]);
+  expect(driver.resume()).toEqual([]);
 });

@@ -3,15 +3,15 @@ import { wantsFinalBeat } from '../../../../src/heartbeat/engine/last-beat.ts';
 import { deadlineAt, isInTime, nextBeatAt, sendAt } from '../../../../src/heartbeat/engine/schedule.ts';
 import { ACCEPTED, NOT_FOUND, Patient, UNAUTHORIZED } from './patient.ts';
 
-const RELEASE = { type: 'release' } as const;
-const RELIGHT = { type: 'relight' } as const;
+const WITHHELD = { type: 'withhold' } as const;
+const RESUME = { type: 'resume' } as const;
 
-describe('a released deployment', () => {
+describe('a withheld deployment', () => {
   it('is sent nothing, whatever is due, and its attempts are given up', () => {
     const patient = new Patient({ ttl: 20_000 }).light();
     patient.nextAttempt();
-    patient.tell(RELEASE);
-    expect([patient.state, patient.aborted]).toEqual(['released', [2]]);
+    patient.tell(WITHHELD);
+    expect([patient.state, patient.aborted]).toEqual(['withheld', [2]]);
     for (const event of [
       { type: 'beat-now' },
       { type: 'key', generation: 2 },
@@ -29,10 +29,10 @@ describe('a released deployment', () => {
 
   it('stays so when its TTL has passed, which is meant, and has no last beat', () => {
     const patient = new Patient({ ttl: 20_000 }).light();
-    patient.tell(RELEASE);
+    patient.tell(WITHHELD);
     patient.pass(60_000);
     patient.tell({ type: 'wake', room: true });
-    expect(patient.told('state').map(({ to }) => to)).toEqual(['healthy', 'released']);
+    expect(patient.told('state').map(({ to }) => to)).toEqual(['healthy', 'withheld']);
     expect(wantsFinalBeat(patient.beat, patient.mono)).toBe(false);
     patient.tell({ type: 'stop' });
     expect(patient.state).toBe('stopped');
@@ -42,9 +42,9 @@ describe('a released deployment', () => {
     const patient = new Patient({ ttl: 20_000 }).light();
     const before = patient.remaining;
     patient.nextAttempt();
-    patient.tell(RELEASE);
+    patient.tell(WITHHELD);
     patient.answer(ACCEPTED);
-    expect(patient.state).toBe('released');
+    expect(patient.state).toBe('withheld');
     expect(patient.remaining).toBeLessThan(before);
   });
 
@@ -55,9 +55,9 @@ describe('a released deployment', () => {
     const patient = new Patient({ ttl: 20_000 }).light();
     patient.nextAttempt();
     patient.answer(outcome);
-    patient.tell(RELEASE);
-    expect(patient.state).toBe('released');
-    patient.tell(RELIGHT);
+    patient.tell(WITHHELD);
+    expect(patient.state).toBe('withheld');
+    patient.tell(RESUME);
     expect(patient.state).toBe(state);
   });
 });
@@ -65,9 +65,9 @@ describe('a released deployment', () => {
 describe('lit again,', () => {
   it('it is beaten at once, on a new connection, and is in trouble until it is accepted', () => {
     const patient = new Patient({ ttl: 20_000 }).light();
-    patient.tell(RELEASE);
+    patient.tell(WITHHELD);
     patient.pass(5_000);
-    patient.tell(RELIGHT);
+    patient.tell(RESUME);
     expect([patient.state, patient.nextIn]).toEqual(['retrying', 0]);
     expect(patient.nextAttempt()).toMatchObject({ attempt: 2, fresh: true });
     expect(patient.told('sent').at(-1)).toMatchObject({ lagMs: 0 });
@@ -79,22 +79,22 @@ describe('lit again,', () => {
 
   it('too late, it is said to have lapsed, and tried', () => {
     const patient = new Patient({ ttl: 20_000 }).light();
-    patient.tell(RELEASE);
+    patient.tell(WITHHELD);
     patient.pass(18_700);
     expect(isInTime(patient.beat, patient.mono)).toBe(true);
     patient.pass(200);
     expect(isInTime(patient.beat, patient.mono)).toBe(false);
     patient.pass(2_000);
-    patient.tell(RELIGHT);
+    patient.tell(RESUME);
     expect(patient.state).toBe('lapsed');
-    expect(patient.told('state').at(-1)).toMatchObject({ from: 'released', to: 'lapsed' });
+    expect(patient.told('state').at(-1)).toMatchObject({ from: 'withheld', to: 'lapsed' });
     expect(patient.nextAttempt().at).toBe(patient.mono);
   });
 
-  it('where it was not released, nothing happens', () => {
+  it('where it was not withheld, nothing happens', () => {
     const patient = new Patient({ ttl: 20_000 }).light();
     const { beat } = patient;
-    patient.tell(RELIGHT);
+    patient.tell(RESUME);
     expect(patient.beat).toEqual(beat);
   });
 });
