@@ -1,8 +1,8 @@
-// Preloaded with NODE_OPTIONS=--import: what TROUBLE names happens to the daemon process, some time after its start,
-// once; the heart loads it too and is left alone. TROUBLE_FILE remembers that it has happened.
-import { existsSync, writeFileSync } from 'node:fs';
+// Preloaded with NODE_OPTIONS=--import: the trouble that TROUBLE names happens to the daemon process as soon as
+// TROUBLE_FILE is there, which is removed, so that it happens once. The heart loads this too and is left alone.
+import { existsSync, rmSync } from 'node:fs';
 
-const AFTER_MS = 1_500;
+const LOOK_MS = 50;
 const { TROUBLE, TROUBLE_FILE = '' } = process.env;
 const isDaemon = process.argv[1]?.includes('daemon') ?? false;
 
@@ -26,9 +26,11 @@ const TROUBLES = {
   },
 };
 
-if (isDaemon && TROUBLE && !existsSync(TROUBLE_FILE)) {
-  setTimeout(() => {
-    writeFileSync(TROUBLE_FILE, TROUBLE);
+if (isDaemon && TROUBLE) {
+  const looking = setInterval(() => {
+    if (!existsSync(TROUBLE_FILE)) return;
+    clearInterval(looking);
+    rmSync(TROUBLE_FILE);
     TROUBLES[TROUBLE]();
-  }, AFTER_MS);
+  }, LOOK_MS).unref();
 }

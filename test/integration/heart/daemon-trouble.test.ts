@@ -59,13 +59,16 @@ async function restarts({ url }: DaemonProcess): Promise<number> {
   return Number(/^pilotlight_daemon_restarts_total (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
 }
 
-/** What makes a daemon trouble itself, once. */
-function troubled(folder: string, trouble: string): Record<string, string> {
-  return {
+/** A program whose daemon has started, and now meets trouble by itself, once. */
+async function startTroubled(emulator: Emulator, folder: string, trouble: string): Promise<DaemonProcess> {
+  const file = join(folder, 'now');
+  const program = await startDaemonProcess(settings(emulator, DISTURBED), {
     NODE_OPTIONS: `--import ${root}test/support/daemon-trouble.js`,
     TROUBLE: trouble,
-    TROUBLE_FILE: join(folder, 'happened'),
-  };
+    TROUBLE_FILE: file,
+  });
+  writeFileSync(file, '');
+  return program;
 }
 
 describe('the heart goes on, and the daemon is started again, when the daemon', () => {
@@ -86,11 +89,7 @@ describe('the heart goes on, and the daemon is started again, when the daemon', 
     using folder = temporaryFolder();
     await using emulator = await startEmulator({ seed });
     await using _twin = await startDaemonProcess(settings(emulator, TWIN));
-    await using program = await startDaemonProcess(
-      settings(emulator, DISTURBED),
-      troubled(folder.path, trouble),
-    );
-    // On a busy machine the trouble may come before the first one has started.
+    await using program = await startTroubled(emulator, folder.path, trouble);
     await program.seen(/the daemon ended and is restarted[\s\S]*pilotlight started/);
     await beatOn(emulator, 2);
     expectNoneMissed(emulator);
@@ -102,10 +101,7 @@ describe('the heart goes on, and the daemon is started again, when the daemon', 
     using folder = temporaryFolder();
     await using emulator = await startEmulator({ seed });
     await using _twin = await startDaemonProcess(settings(emulator, TWIN));
-    await using program = await startDaemonProcess(
-      settings(emulator, DISTURBED),
-      troubled(folder.path, 'throw'),
-    );
+    await using program = await startTroubled(emulator, folder.path, 'throw');
     await program.seen(/a fault that ends nothing.*please report this/);
     expect(await restarts(program)).toBe(0);
     await beatOn(emulator, 2);
