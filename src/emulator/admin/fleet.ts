@@ -148,7 +148,7 @@ export class WorkerGroups extends Inspection {
 
   /** The true log: lines `from` to `to` (excluded) by index, as far as they are retained. */
   lines(id: number, from = 0, to = Infinity): string[] {
-    return linesBetween(this.#group(id).log, from, to, this.world.now(), this.world.inferenceLog);
+    return linesBetween(this.#group(id).log, { from, to }, this.world.now(), this.world.inferenceLog);
   }
 
   /** Throws away what was written so far, as when a worker is replaced. */

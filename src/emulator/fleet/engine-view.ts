@@ -73,25 +73,51 @@ export function endpointActivity(
   engine: Engine | undefined,
   { state, nowMs }: { readonly state: State; readonly nowMs: number },
 ): EndpointActivity {
-  const result = engine?.result();
-  const abandoned = Math.round((result?.share.abandoned ?? 0) * (result?.requests ?? 0));
-  const { hot = 0, cold = 0, starting = 0 } = result?.workerHours ?? {};
   return {
     ...loadView(endpoint, engine),
     state: endpoint.state,
-    engineSinceMs: engine?.epochMs ?? null,
-    estimatedLoad: engine?.estimate.load ?? 0,
-    readyCapacity: engine?.estimate.capacity ?? 0,
     workers: countBy(workers.map((worker) => workerStatus(worker, state, nowMs))),
-    taken: (result?.requests ?? 0) - abandoned,
-    waiting: engine?.waiting ?? 0,
-    working: engine?.working ?? 0,
+    ...(engine ? engineActivity(engine) : NO_ENGINE),
+  };
+}
+
+type EngineActivity = Omit<EndpointActivity, keyof EndpointLoadView | 'state' | 'workers'>;
+
+const NO_ENGINE: EngineActivity = {
+  engineSinceMs: null,
+  estimatedLoad: 0,
+  readyCapacity: 0,
+  taken: 0,
+  waiting: 0,
+  working: 0,
+  abandoned: 0,
+  lost: 0,
+  refused: 0,
+  deaths: 0,
+  errors: 0,
+  queueTime: NO_QUEUE_TIME,
+  workerSeconds: { hot: 0, cold: 0, starting: 0 },
+  starts: { fromCold: 0, fromNothing: 0 },
+  planSettings: null,
+};
+
+function engineActivity(engine: Engine): EngineActivity {
+  const { requests, share, workerHours, queueTime, starts } = engine.result();
+  const { hot, cold, starting } = workerHours;
+  const abandoned = Math.round(share.abandoned * requests);
+  return {
+    engineSinceMs: engine.epochMs,
+    estimatedLoad: engine.estimate.load,
+    readyCapacity: engine.estimate.capacity,
+    taken: requests - abandoned,
+    waiting: engine.waiting,
+    working: engine.working,
     abandoned,
-    ...(engine?.counts ?? { lost: 0, refused: 0, deaths: 0, errors: 0 }),
-    queueTime: result?.queueTime ?? NO_QUEUE_TIME,
+    ...engine.counts,
+    queueTime,
     workerSeconds: { hot: hot * 3600, cold: cold * 3600, starting: starting * 3600 },
-    starts: result?.starts ?? { fromCold: 0, fromNothing: 0 },
-    planSettings: engine?.settings ?? null,
+    starts,
+    planSettings: engine.settings,
   };
 }
 

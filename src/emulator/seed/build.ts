@@ -57,17 +57,19 @@ export function buildState(
   const given = seedSchema.parse(seed);
   const defaults = seedSchema.parse(DEFAULT_SEED);
   const settings: Settings = settingsSchema.parse({ ...given.settings, ...overrides });
-  const users = given.users ?? defaults.users ?? [];
+  const {
+    users = [],
+    deployments = [],
+    workergroups: workerGroups = [],
+    machines = [],
+    instances = [],
+    templates = [],
+    offers = [],
+    endpoint_groups: endpointGroups = [],
+  } = { ...defaults, ...given };
   const owner = users[0]?.id ?? 0;
   const userRecords = users.map((user) => userOf(user, settings, nowMs));
   const keys = keysOf(users);
-  const deployments = given.deployments ?? defaults.deployments ?? [];
-  const workerGroups = given.workergroups ?? defaults.workergroups ?? [];
-  const machines = given.machines ?? defaults.machines ?? [];
-  const instances = given.instances ?? defaults.instances ?? [];
-  const templates = given.templates ?? defaults.templates ?? [];
-  const offers = given.offers ?? defaults.offers ?? [];
-  const endpointGroups = given.endpoint_groups ?? defaults.endpoint_groups ?? [];
   return {
     settings,
     traits,

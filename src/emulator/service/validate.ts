@@ -41,7 +41,7 @@ export function createValidator(dialect: Dialect): Validator {
     } else {
       Object.assign(input, readQuery(operation, call, dialect), readBody(operation, id, call, state));
     }
-    checkKeyInBody(operation, input, call, state, nowMs);
+    checkKeyInBody(operation, input, call, { state, nowMs });
     return input;
   };
 
@@ -96,8 +96,7 @@ function checkKeyInBody(
   { keyInBody, base }: Operation,
   input: Record<string, unknown>,
   call: Call,
-  state: State,
-  nowMs: number,
+  { state, nowMs }: { readonly state: State; readonly nowMs: number },
 ): void {
   if (keyInBody === undefined || input[keyInBody] === undefined) return;
   const value = input[keyInBody];

@@ -64,7 +64,7 @@ export function confirmAuthorization(
   const { by } = pendingAuthorization(context, secret);
   const challenge = findChallenge(context, secret);
   if (by === 'sms' || by === 'email') {
-    verifySentCode(context, challenge, by, code, '2fa_verification_failed');
+    verifySentCode(context, challenge, { channel: by, code }, '2fa_verification_failed');
   } else {
     verifyTotp(context, methodOf(user.tfa, by?.totpMethodId ?? -1), code, '2fa_verification_failed');
   }

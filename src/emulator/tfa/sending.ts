@@ -76,7 +76,7 @@ export function sendSmsCode(
     const used = since(tfa.phoneUse.get(phoneNumber) ?? [], nowMs, settings.phoneCapWindowSeconds);
     tfa.phoneUse.set(phoneNumber, [...used, nowMs]);
   }
-  send(context, challenge, 'sms', phoneNumber, { phoneNumber, methodId });
+  send(context, challenge, { channel: 'sms', to: phoneNumber, phoneNumber, methodId });
 }
 
 /** The address that a code may go to. @throws Refused missing_email, email_not_verified */
@@ -92,15 +92,20 @@ export function requireEmailAddress(context: TfaContext, operation: OperationId)
 }
 
 export function sendEmailCode(context: TfaContext, challenge: Challenge, address: string): void {
-  send(context, challenge, 'email', address, { phoneNumber: null, methodId: null });
+  send(context, challenge, { channel: 'email', to: address, phoneNumber: null, methodId: null });
+}
+
+interface Target {
+  readonly channel: Channel;
+  readonly to: string;
+  readonly phoneNumber: string | null;
+  readonly methodId: number | null;
 }
 
 function send(
   { state: { tfa }, user, nowMs, random }: TfaContext,
   challenge: Challenge,
-  channel: Channel,
-  to: string,
-  target: { readonly phoneNumber: string | null; readonly methodId: number | null },
+  { channel, to, ...target }: Target,
 ): void {
   const code = String(Math.floor(random() * 1_000_000)).padStart(6, '0');
   const { expiresAtMs } = putCode(challenge, channel, { code, ...target }, nowMs);

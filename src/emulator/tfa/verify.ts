@@ -67,7 +67,12 @@ export function verifyProof(context: TfaContext, proof: Proof, failure: Failure)
   }
   const challenge = findChallenge(context, proof.secret);
   if (challenge.purpose === 'authorize') throw challengeNotFound();
-  const method = verifySentCode(context, challenge, type, proof.code, failure, proof.tfa_method_id);
+  const method = verifySentCode(
+    context,
+    challenge,
+    { channel: type, code: proof.code, id: proof.tfa_method_id },
+    failure,
+  );
   state.tfa.challenges.delete(proof.secret);
   return { method, byBackupCode: false };
 }
@@ -109,6 +114,13 @@ export function verifyTotp(
   noteSuccess(method, nowMs);
 }
 
+export interface SentCode {
+  readonly channel: Channel;
+  readonly code: string;
+  /** Of the method that it is to prove, if the caller named one. */
+  readonly id?: number | undefined;
+}
+
 /**
  * Checks a code that was sent; the caller removes the challenge. Only a number of the account itself proves
  * anything: with an API key a code can be sent to any number, so that it can be added.
@@ -117,10 +129,8 @@ export function verifyTotp(
 export function verifySentCode(
   context: TfaContext,
   challenge: Challenge,
-  channel: Channel,
-  code: string,
+  { channel, code, id }: SentCode,
   failure: Failure,
-  id?: number,
 ): TfaMethodRecord | null {
   const { state, user, nowMs } = context;
   const { tfa: account } = user;

@@ -34,8 +34,7 @@ export function growthRate(log: GroupLog): number {
 /** Lines `from` (included) to `to` (excluded); those that are gone or not yet written are left out. */
 export function linesBetween(
   log: GroupLog,
-  from: number,
-  to: number,
+  { from, to }: { readonly from: number; readonly to: number },
   nowMs: number,
   inferenceLog: InferenceLog,
 ): string[] {
@@ -55,7 +54,7 @@ export function linesBetween(
 export function tailText(log: GroupLog, units: number, nowMs: number, inferenceLog: InferenceLog): string {
   const finished = log.unfinished === '' ? units : units - 1;
   const count = lineCount(log, nowMs);
-  const lines = linesBetween(log, count - finished, count, nowMs, inferenceLog);
+  const lines = linesBetween(log, { from: count - finished, to: count }, nowMs, inferenceLog);
   return lines.length === 0 ? log.unfinished : `${lines.join('\n')}\n${log.unfinished}`;
 }
 

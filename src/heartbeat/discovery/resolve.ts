@@ -1,7 +1,7 @@
 /** Wanted deployments and what is known of them → which to keep alive, and with which timing. Pure. */
 import type { DeploymentChoice } from '../driver/driver.ts';
 import { MIN_SPACING, type IntervalChoice } from '../engine/formulas.ts';
-import { checkTiming } from '../engine/timing-check.ts';
+import { checkTiming, type TimingProblem } from '../engine/timing-check.ts';
 import type { Finding } from './findings.ts';
 import type { Known, Knowledge } from './knowledge.ts';
 import { labelOf, Selection, type Wanted, type WantedByName } from './wanted.ts';
@@ -86,11 +86,7 @@ function choose(
     found.push({ type: 'ttl-differs', id, given, learned, used: ttl ?? given });
   }
   const problem = checkTiming({ ttl, interval: heartbeatInterval });
-  if (problem && ttl !== undefined && problem.change === 'ttl') {
-    found.push({ type: 'ttl-too-short', id, ttl, atLeast: problem.atLeast ?? ttl });
-  } else if (problem && ttl !== undefined && heartbeatInterval !== 'auto') {
-    found.push({ type: 'interval-too-long', id, ttl, interval: heartbeatInterval, atMost: problem.atMost });
-  }
+  if (problem && ttl !== undefined) found.push(...timingFindings(id, ttl, heartbeatInterval, problem));
   const withoutTtl = learned === null ? 'never' : 'unknown';
   const choice: Choice = {
     id,
@@ -102,6 +98,16 @@ function choose(
     ttlFrom: ttl === undefined ? withoutTtl : ttl === given ? 'given' : 'learned',
   };
   return { choice, found };
+}
+
+function timingFindings(
+  id: number,
+  ttl: number,
+  interval: number | 'auto',
+  { change, atLeast = ttl, atMost }: TimingProblem,
+): Finding[] {
+  if (change === 'ttl') return [{ type: 'ttl-too-short', id, ttl, atLeast }];
+  return interval === 'auto' ? [] : [{ type: 'interval-too-long', id, ttl, interval, atMost }];
 }
 
 function shorter(a: number | undefined, b: number | undefined): number | undefined {

@@ -33,33 +33,45 @@ export function isImminent(window, now) {
   return window.starts_at - now < IMMINENT_SECONDS;
 }
 
-/** @returns `[tone, text]` of each trouble. */
+/** @returns `[tone, text]` of each trouble, the bad ones first. */
 function troubles(status, now) {
-  const found = [];
-  for (const deployment of status.deployments) {
+  const found = [
+    ...deploymentTroubles(status),
+    ...(status.app ? appTroubles(status.app) : []),
+    ...configTroubles(status),
+    ...serviceTroubles(status),
+    ...logTroubles(status),
+    ...watchTroubles(status, now),
+    ...fleetTroubles(status, now),
+  ];
+  return found.sort(([one], [other]) => (one === other ? 0 : one === 'bad' ? -1 : 1));
+}
+
+function deploymentTroubles({ deployments }) {
+  return deployments.flatMap((deployment) => {
     const tone = deploymentTone(deployment);
-    if (tone === 'good') continue;
-    const isFailing = deployment.last_error && deployment.state !== 'withheld';
-    const why = isFailing ? `: ${deployment.last_error}` : '';
-    found.push([
-      tone,
-      `Deployment ${deploymentName(deployment)} is ${deployment.state}${why}${MEANWHILE[deployment.state] ?? ''}`,
-    ]);
-  }
-  if (status.app) found.push(...appTroubles(status.app));
-  for (const { severity, problem } of status.config_problems) {
+    if (tone === 'good') return [];
+    const { state, last_error: error } = deployment;
+    const why = error && state !== 'withheld' ? `: ${error}` : '';
+    return [[tone, `Deployment ${deploymentName(deployment)} is ${state}${why}${MEANWHILE[state] ?? ''}`]];
+  });
+}
+
+function configTroubles(status) {
+  return status.config_problems.map(({ severity, problem }) => {
     const isDefault = problem.endsWith('the default is used');
     const bad = isDefault ? 'A setting has its default' : 'A feature is off';
     const [tone, what] = severity === 'error' ? ['bad', bad] : ['warn', 'A setting is ignored'];
-    found.push([tone, `${what}: ${problem.replace(/^(error|warning): /, '')}`]);
-  }
-  for (const { address, reason } of status.heart.avoided_addresses)
-    found.push(['warn', `Address ${address} of the service is avoided: ${reason}`]);
-  const {
-    stretch_ratio: stretch,
-    allowed_requests_per_second: allowed,
-    paused_seconds: paused,
-  } = status.rate_limit;
+    return [tone, `${what}: ${problem.replace(/^(error|warning): /, '')}`];
+  });
+}
+
+function serviceTroubles({ heart, rate_limit: limit }) {
+  const found = heart.avoided_addresses.map(({ address, reason }) => [
+    'warn',
+    `Address ${address} of the service is avoided: ${reason}`,
+  ]);
+  const { stretch_ratio: stretch, allowed_requests_per_second: allowed, paused_seconds: paused } = limit;
   if (paused > LONG_PAUSE_SECONDS)
     found.push(['warn', `The service asks for a pause of all requests, for ${seconds(paused)} more`]);
   if (stretch > STRETCHED && allowed !== null)
@@ -67,6 +79,11 @@ function troubles(status, now) {
       'warn',
       `The daemon uses up to ${rounded(allowed)} requests a second beside heartbeats, for the rate limit of the key: logs and watches are polled ${rounded(stretch)} times less often. Follow less, or use another key`,
     ]);
+  return found;
+}
+
+function logTroubles(status) {
+  const found = [];
   if (status.spool_durable === false)
     found.push([
       'warn',
@@ -81,6 +98,11 @@ function troubles(status, now) {
     if (counted(lossy)) found.push(['warn', `Worker group ${id} has gaps in its log: ${counted(lossy)}`]);
     if (error) found.push(['warn', `Worker group ${id} cannot be read: ${error}`]);
   }
+  return found;
+}
+
+function watchTroubles(status, now) {
+  const found = [];
   for (const window of status.maintenance_windows) {
     if (!isImminent(window, now)) continue;
     const when = window.starts_at > now ? `in ${seconds(window.starts_at - now)}` : 'is under way';
@@ -91,12 +113,10 @@ function troubles(status, now) {
     if (tone !== 'good')
       found.push([tone, `Endpoint group ${group.endpoint_group}: ${findingsInWords(group.findings)}`]);
   }
-  found.push(...fleetTroubles(status, now));
-  for (const { job, last_error: error } of status.jobs) {
+  for (const { job, last_error: error } of status.jobs)
     if (error) found.push(['warn', `Job ${job} failed: ${error}`]);
-  }
   if (status.account?.locked_methods > 0) found.push(['bad', 'A second factor of the account is locked']);
-  return found.sort(([one], [other]) => (one === other ? 0 : one === 'bad' ? -1 : 1));
+  return found;
 }
 
 function appTroubles({ state, unhealthy_seconds: unhealthy, grace_seconds: grace, last_error: error }) {

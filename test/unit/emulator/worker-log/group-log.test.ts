@@ -25,7 +25,7 @@ function logAt(
 }
 
 function all(log: GroupLog, nowMs: number): string[] {
-  return linesBetween(log, 0, Infinity, nowMs, inferenceLog);
+  return linesBetween(log, { from: 0, to: Infinity }, nowMs, inferenceLog);
 }
 
 test('a log has as many lines as its rate and its time give', () => {
@@ -39,7 +39,7 @@ test('a log has as many lines as its rate and its time give', () => {
 test('lines are the same whoever asks for them and when, and differ from seed to seed', () => {
   const whole = all(logAt(10), 100_000);
   const other = createInferenceLog();
-  expect(linesBetween(logAt(10), 500, 520, 100_000, other)).toEqual(whole.slice(500, 520));
+  expect(linesBetween(logAt(10), { from: 500, to: 520 }, 100_000, other)).toEqual(whole.slice(500, 520));
   expect(all(logAt(10, { source: { kind: 'generated', seed: 2 } }), 100_000)).not.toEqual(whole);
 });
 

@@ -68,13 +68,13 @@ test('text without an end is the last of what there is, until more of it comes',
 
 test('scenes change from now on; the same again, and a log that is replayed, stay as they are', () => {
   const log = logOf(1, GENERATED);
-  const before = linesBetween(log, 0, 5, 5_000, inferenceLog);
+  const before = linesBetween(log, { from: 0, to: 5 }, 5_000, inferenceLog);
   setGrowth(log, { linesPerSecond: 1, scenes: 'all' }, 5_000);
   expect(log.segments).toHaveLength(1);
   setGrowth(log, { linesPerSecond: 4, scenes: 'idle' }, 5_000);
   expect([log.segments.length, growthRate(log), lineCount(log, 6_000)]).toEqual([2, 4, 9]);
-  expect(linesBetween(log, 0, 5, 6_000, inferenceLog)).toEqual(before);
-  expect(linesBetween(log, 5, 9, 6_000, inferenceLog).join('\n')).toMatch(/^INFO.*(?:health|0\.0 tokens)/);
+  expect(linesBetween(log, { from: 0, to: 5 }, 6_000, inferenceLog)).toEqual(before);
+  expect(linesBetween(log, { from: 5, to: 9 }, 6_000, inferenceLog).join('\n')).toMatch(/^INFO.*(?:health|0\.0 tokens)/);
   const replayed = logOf(1, replay(['a'], true));
   setGrowth(replayed, { linesPerSecond: 9, scenes: 'busy' }, 0);
   expect(growthRate(replayed)).toBe(1);
@@ -87,12 +87,12 @@ test('what is no longer retained is forgotten, a long piece at twice its size', 
   expect(log.segments[0]).toMatchObject({ kind: 'literal', first: 0 });
   appendLines(log, ['6'], 0);
   expect(log.segments[0]).toMatchObject({ kind: 'literal', first: 3, lines: ['4', '5', '6'] });
-  expect(linesBetween(log, 0, 99, 0, inferenceLog)).toEqual(['4', '5', '6']);
+  expect(linesBetween(log, { from: 0, to: 99 }, 0, inferenceLog)).toEqual(['4', '5', '6']);
 });
 
 test('a made-up line has the time at which it was written', () => {
   expect(clockText(Date.UTC(2026, 9, 8, 9, 15, 2, 700))).toBe('10-08 09:15:02');
-  const [first, second] = linesBetween(logOf(0.5, GENERATED), 0, 2, 4_000, inferenceLog);
+  const [first, second] = linesBetween(logOf(0.5, GENERATED), { from: 0, to: 2 }, 4_000, inferenceLog);
   expect([first, second]).toEqual([
     'INFO 01-01 00:00:02 [__init__.py:239] Automatically detected platform cuda.',
     'INFO 01-01 00:00:04 [api_server.py:1043] vLLM API server version 0.8.5',
