@@ -3,7 +3,6 @@ import { EXIT } from '../../config/exit-codes.ts';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import { openRunner } from '../../scaling/parallel/thread-runner.ts';
 import { estimateOf } from '../../scaling/planner/estimate.ts';
-import { givenOf } from '../../scaling/planner/given.ts';
 import { RecordedLoad } from '../../scaling/planner/load/load.ts';
 import { plan as planFor, planStream } from '../../scaling/planner/plan.ts';
 import type { PlanResult } from '../../scaling/planner/result.ts';
@@ -141,7 +140,7 @@ async function searched(asked: Asked, around: Around, signal: AbortSignal): Prom
   const plans = sides.flatMap((own, index): LabelledPlan[] => {
     const [plan] = own;
     const label = labels[index] ?? '';
-    const { findings } = checkEndpointGroup(givenOf(parameters[index] ?? set.parameters), factsOf(settings));
+    const { findings } = checkEndpointGroup(parameters[index], factsOf(settings));
     const said = label === 'given' ? set.findings : findings;
     return plan ? [{ label, findings: said, ...plan, estimates: estimatesOf(own) }] : [];
   });

@@ -3,7 +3,6 @@ import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { PlanResult } from '../result.ts';
 import type { PlanSettings } from '../settings.ts';
 import { GroupModel } from './group.ts';
-import type { RequestQueue } from './structures/request-queue.ts';
 import { PlanStats } from './stats.ts';
 
 export interface Scenario {
@@ -17,17 +16,13 @@ export class Simulation {
   readonly #stats: PlanStats;
   readonly #group: GroupModel;
 
-  /**
-   * Throws a RangeError for parameters that no load could ever be planned with.
-   * @param stats what counts it, where somebody wants to look on
-   * @param queue an empty one, for somebody who has it already
-   */
-  constructor({ parameters, settings, series = true }: Scenario, stats?: PlanStats, queue?: RequestQueue) {
+  /** Throws a RangeError for parameters that no load could ever be planned with. */
+  constructor({ parameters, settings, series = true }: Scenario) {
     if (!(Number.isSafeInteger(parameters.max_workers) && parameters.max_workers >= 1)) {
       throw new RangeError(`max_workers: an integer of at least 1, not ${parameters.max_workers}`);
     }
-    this.#stats = stats ?? new PlanStats(parameters, settings, series);
-    this.#group = new GroupModel({ parameters, settings, observer: this.#stats, queue });
+    this.#stats = new PlanStats(parameters, settings, series);
+    this.#group = new GroupModel({ parameters, settings, observer: this.#stats });
     const { initialWorkers } = settings;
     this.#group.place(initialWorkers === 'floor' ? undefined : initialWorkers);
   }

@@ -98,7 +98,7 @@ const FOLLOWED_LATE = 0.04;
 const ALMOST_LATE = 0.008;
 const ROUNDS = 6;
 /** Points of the frontier of a long load that are tried on all of it. */
-const DRAWN_OF_LONG = 8;
+const DRAWN_OF_LONG = 6;
 /** Sets between two looks at the best one and at the progress. */
 const WAVE = 16;
 
@@ -157,12 +157,14 @@ function allHotOf(space: SearchSpace): SearchPoint {
 }
 
 function gridOf(space: SearchSpace): readonly SearchPoint[] {
-  let points: readonly Partial<SearchPoint>[] = [{}];
-  for (const axis of SEARCH_AXES) {
-    const values = spreadOver(space[axis], GRID[axis]);
-    points = points.flatMap((point) => values.map((value) => ({ ...point, [axis]: value })));
-  }
-  return points as readonly SearchPoint[];
+  const some = (axis: SearchAxis) => spreadOver(space[axis], GRID[axis]);
+  return some('target_util').flatMap((target_util) =>
+    some('cold_mult').flatMap((cold_mult) =>
+      some('cold_workers').flatMap((cold_workers) =>
+        some('min_load').map((min_load) => ({ target_util, cold_mult, cold_workers, min_load })),
+      ),
+    ),
+  );
 }
 
 function* wavesOf(points: readonly SearchPoint[]): Generator<readonly SearchPoint[]> {
@@ -173,10 +175,15 @@ function* wavesOf(points: readonly SearchPoint[]): Generator<readonly SearchPoin
  * Coordinate descent from the cheapest sets of the grid; in finer steps from the best that this finds.
  * @param allowed share of the requests that may be late, of a sample; a whole load is judged by its p99
  */
-async function descend(trials: Trials, space: SearchSpace, allowed = P99_LATE): Promise<void> {
+async function descend(
+  trials: Trials,
+  space: SearchSpace,
+  allowed = P99_LATE,
+  descents = DESCENTS,
+): Promise<void> {
   const starts = new Map<number, Candidate>();
   for (const candidate of trials.good(allowed)) {
-    if (starts.size < DESCENTS && !starts.has(candidate.cold_workers))
+    if (starts.size < descents && !starts.has(candidate.cold_workers))
       starts.set(candidate.cold_workers, candidate);
   }
   const follow = async (start: Candidate, around: (point: SearchPoint) => readonly SearchPoint[]) => {
@@ -233,17 +240,17 @@ function movesFrom(
   valuesOf: (axis: SearchAxis) => readonly number[],
   loadsNear: (load: number) => readonly number[],
 ): readonly SearchPoint[] {
-  return SEARCH_AXES.flatMap((axis) =>
-    valuesOf(axis).flatMap((value) => {
+  const moves: SearchPoint[] = [];
+  for (const axis of SEARCH_AXES) {
+    for (const value of valuesOf(axis)) {
       const moved = { ...point, [axis]: value };
-      if (axis === 'min_load') return [moved];
       // What is kept hot is min_load over target_util.
-      return loadsNear((point.min_load * moved.target_util) / point.target_util).map((min_load) => ({
-        ...moved,
-        min_load,
-      }));
-    }),
-  );
+      const load = (point.min_load * moved.target_util) / point.target_util;
+      if (axis === 'min_load') moves.push(moved);
+      else for (const min_load of loadsNear(load)) moves.push({ ...moved, min_load });
+    }
+  }
+  return moves;
 }
 
 /**
@@ -253,7 +260,7 @@ function movesFrom(
 async function findByItsSample(sampled: Trials, whole: Trials, space: SearchSpace): Promise<void> {
   let allowed = P99_LATE;
   for (let round = 0; round < ROUNDS; round += 1) {
-    await descend(sampled, space, allowed);
+    await descend(sampled, space, allowed, round === 0 ? DESCENTS : 0);
     const best = sampled.best(allowed);
     if (!best) break;
     await whole.run([best], { mostLateShare: FOLLOWED_LATE, mostCost: Infinity });
@@ -261,8 +268,8 @@ async function findByItsSample(sampled: Trials, whole: Trials, space: SearchSpac
     if (late >= ALMOST_LATE && late <= P99_LATE) return;
     const off = Math.max(late, 1e-4) / Math.max(sampled.lateShareOf(best), 1e-4);
     const next = Math.min((P99_LATE * 0.95) / off, allowed * 4, FOLLOWED_LATE);
-    // Stricter each time while it is late: two sets may be off by different parts.
-    allowed = late > P99_LATE ? Math.min(next, allowed * 0.8) : next;
+    // Two sets may be off by different parts.
+    allowed = late > P99_LATE ? Math.min(next, allowed * 0.8) : Math.max(next, allowed * 1.2);
   }
   // All workers hot keep the limit, and the sample knows of nothing else that does.
   if (whole.good(P99_LATE).length === 1) await descend(whole, space);

@@ -4,7 +4,7 @@
  */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { RecordedLoad } from '../load/load.ts';
-import { createRandom } from '../load/random.ts';
+import { createRandom, type Random } from '../load/random.ts';
 import { GroupModel } from '../model/group.ts';
 import type { GroupObserver } from '../model/observer.ts';
 import { longestLike, QueueTimes } from '../model/structures/queue-times.ts';
@@ -66,15 +66,15 @@ const LOOK_EVERY = 256;
 export function runTrial(ground: TrialGround, trial: Trial): TrialOutcome {
   const { loads } = ground;
   const parts = (trial.sampled && ground.sample) || loads.map((_, load) => wholeOf(load));
-  const requests = parts.reduce((sum, part) => sum + part.weight * requestsIn(ground, part), 0);
-  const tally = new Tally(ground.settings, trial.limitSeconds);
-  const mostLate = requests - Math.max(1, Math.ceil((1 - trial.mostLateShare) * requests));
-  const mostCost = trial.mostCost * loads.length;
-  const isOver = () => tally.late > mostLate || tally.cost > mostCost;
+  const requests = parts.reduce(
+    (sum, { load, from, to, weight }) => sum + weight * (loads[load]?.countBetween(from, to) ?? 0),
+    0,
+  );
+  const tally = new Tally(ground, trial, requests);
   for (const part of parts) {
-    if (runPart(ground, trial.parameters, part, tally, isOver)) continue;
-    const end = tally.late > mostLate ? 'late' : 'dear';
-    return { end, cost: Infinity, costPerHour: Infinity, p99Seconds: Infinity, lateShare: 1 };
+    runPart(ground, trial.parameters, part, tally);
+    if (!tally.end) continue;
+    return { end: tally.end, cost: Infinity, costPerHour: Infinity, p99Seconds: Infinity, lateShare: 1 };
   }
   return {
     end: 'whole',
@@ -85,15 +85,14 @@ export function runTrial(ground: TrialGround, trial: Trial): TrialOutcome {
   };
 }
 
-/** Whether there is a point in going on. */
+/** Up to its end, or to the limits of the trial. */
 function runPart(
   { settings, loads }: TrialGround,
   parameters: ResolvedParameters,
   part: Part,
   tally: Tally,
-  isOver: () => boolean,
-): boolean {
-  const { warmFrom, began } = part;
+): void {
+  const { warmFrom, to, began } = part;
   const own = { ...settings, seed: settings.seed + part.load };
   const group = new GroupModel({ parameters, settings: own, observer: tally });
   const { initialWorkers } = settings;
@@ -101,24 +100,20 @@ function runPart(
   else group.place(initialWorkers === 'floor' ? undefined : initialWorkers);
   tally.begin(part);
   let countdown = LOOK_EVERY;
-  loads[part.load]?.replay(
-    (atSeconds, work) => {
-      group.arrive(atSeconds - warmFrom, work);
-      countdown -= 1;
-      if (countdown > 0) return true;
-      countdown = LOOK_EVERY;
-      return !isOver();
-    },
-    warmFrom,
-    part.to,
-  );
-  if (isOver()) return false;
-  if (part.to < Infinity) group.advance(part.to - warmFrom);
+  const arrive = (atSeconds: number, work: number) => {
+    group.arrive(atSeconds - warmFrom, work);
+    countdown -= 1;
+    if (countdown > 0) return true;
+    countdown = LOOK_EVERY;
+    return tally.end === undefined;
+  };
+  loads[part.load]?.replay(arrive, warmFrom, to);
+  if (tally.end) return;
+  if (to < Infinity) group.advance(to - warmFrom);
   while (group.waiting > 0) group.advance(group.nextDecision);
   group.advance(group.lastBusy);
   tally.workersUntil(group.now, group.workers);
-  tally.end(group.now);
-  return !isOver();
+  tally.finish(group.now);
 }
 
 /** What matters of a trial: money, queue times, and who was late. Times are those of the part. */
@@ -129,14 +124,25 @@ class Tally implements GroupObserver {
   cost = 0;
   #seconds = 0;
   readonly #settings: PlanSettings;
-  readonly #limit: number;
+  readonly #limitSeconds: number;
+  readonly #mostLate: number;
+  readonly #mostCost: number;
+  /** The part that runs, in seconds of its own; what happens before `from` or after `to` does not count. */
   #part = { from: 0, to: Infinity, weight: 1 };
   #until = 0;
 
-  constructor(settings: PlanSettings, limitSeconds: number) {
+  constructor({ settings, loads }: TrialGround, trial: Trial, requests: number) {
     this.#settings = settings;
     // As finely as the percentile tells queue times apart, so that the two agree.
-    this.#limit = longestLike(limitSeconds) * (1 + 1e-9);
+    this.#limitSeconds = longestLike(trial.limitSeconds) * (1 + 1e-9);
+    this.#mostLate = requests - Math.max(1, Math.ceil((1 - trial.mostLateShare) * requests));
+    this.#mostCost = trial.mostCost * loads.length;
+  }
+
+  /** Why there is no point in going on. */
+  get end(): 'late' | 'dear' | undefined {
+    if (this.late > this.#mostLate) return 'late';
+    return this.cost > this.#mostCost ? 'dear' : undefined;
   }
 
   get perHour(): number {
@@ -148,7 +154,7 @@ class Tally implements GroupObserver {
     this.#until = this.#part.from;
   }
 
-  end(now: number): void {
+  finish(now: number): void {
     const { from, to, weight } = this.#part;
     this.#seconds += weight * (Math.min(now, to) - from);
   }
@@ -159,7 +165,7 @@ class Tally implements GroupObserver {
     const { from, weight } = this.#part;
     if (arrivedSeconds < from) return;
     this.queueTimes.record(waited, weight);
-    if (waited > this.#limit) this.late += weight;
+    if (waited > this.#limitSeconds) this.late += weight;
   }
 
   abandoned(arrivedSeconds: number): void {
@@ -180,15 +186,13 @@ function wholeOf(load: number): Part {
   return { load, warmFrom: 0, from: 0, to: Infinity, weight: 1 };
 }
 
-function requestsIn({ loads }: TrialGround, { load, from, to }: Part): number {
-  return loads[load]?.countBetween(from, to) ?? 0;
-}
-
 const STRETCH_SECONDS = 1200;
+/** Of the stretches of a sample, those that are there because the load rises most in them. */
+const HARDEST_SHARE = 0.5;
 
 /**
- * Stretches that stand for long loads: the beginning, in which a load that starts in mid-traffic has a queue, and of the
- * rest one stretch out of every so many, drawn by the seed.
+ * Stretches that stand for long loads: the beginning, in which a load that starts in mid-traffic has a queue; those in
+ * which the load rises most, which decide how long requests wait; and of the rest one of every so many, by the seed.
  * @param mostRequests of all loads together, about
  * @returns undefined if the loads are short enough to be taken whole
  */
@@ -197,43 +201,88 @@ export function sampleOf(
   loads: readonly RecordedLoad[],
   mostRequests: number,
 ): readonly Part[] | undefined {
-  const requests = loads.reduce((sum, load) => sum + load.length, 0);
-  const every = requests / mostRequests;
+  const every = loads.reduce((sum, load) => sum + load.length, 0) / mostRequests;
   if (every <= 2) return undefined;
-  const { loadWindowSeconds, coldStartSeconds, startSeconds, scaleDownSeconds, destroySeconds } = settings;
   const random = createRandom(settings.seed);
-  return loads.flatMap((load, index): Part[] => {
-    const beginning =
-      STRETCH_SECONDS * Math.ceil((3 * startSeconds + 2 * loadWindowSeconds) / STRETCH_SECONDS);
-    const stretches = Math.floor((load.seconds - beginning) / STRETCH_SECONDS);
-    const drawn = Math.ceil(stretches / every);
-    // A load that begins in the middle of its traffic would be cut off by its own beginning.
-    if (drawn < 4) return [wholeOf(index)];
-    const weight = stretches / drawn;
-    const rest = Array.from({ length: drawn }, (_, place): Part => {
-      const from = beginning + STRETCH_SECONDS * Math.floor((place + random()) * weight);
-      const warmFrom = Math.max(0, from - 2 * loadWindowSeconds - coldStartSeconds);
-      const highest = (seconds: number) => highestRate(load, warmFrom, seconds, loadWindowSeconds);
-      const began = { hot: highest(scaleDownSeconds), total: highest(destroySeconds) };
-      return { load: index, warmFrom, from, to: from + STRETCH_SECONDS, weight, began };
-    });
-    return [{ ...wholeOf(index), to: beginning }, ...rest];
+  return loads.flatMap((load, index) => {
+    const parts = new Stretches(settings, load, index).draw(every, random);
+    return parts ?? [wholeOf(index)];
   });
 }
 
-/** The highest mean of a window of those that lie before `until`, units/s; at least one window is looked at. */
-function highestRate(load: RecordedLoad, until: number, seconds: number, window: number): number {
-  const from = Math.max(0, Math.min(until - window, until - seconds));
-  const works = new Float64Array(Math.ceil((until - from) / window));
-  load.replay(
-    (atSeconds, work) => {
-      const place = Math.floor((atSeconds - from) / window);
-      works[place] = (works[place] ?? 0) + work;
-    },
-    from,
-    until,
-  );
-  return works.reduce((most, work) => Math.max(most, work / window), 0);
+/** A load in stretches, with the rates that say how hard each one is and what the group has kept for it. */
+class Stretches {
+  readonly #settings: PlanSettings;
+  readonly #load: RecordedLoad;
+  readonly #index: number;
+  /** Of each window of the group's estimate, units/s. */
+  readonly #rates: Float64Array;
+
+  constructor(settings: PlanSettings, load: RecordedLoad, index: number) {
+    this.#settings = settings;
+    this.#load = load;
+    this.#index = index;
+    this.#rates = ratesOf(load, settings.loadWindowSeconds);
+  }
+
+  /** One of every so many; undefined if the load is not much longer than its beginning. */
+  draw(every: number, random: Random): readonly Part[] | undefined {
+    const { startSeconds, loadWindowSeconds } = this.#settings;
+    // A queue takes a few starts to clear.
+    const first = Math.ceil((3 * startSeconds + 2 * loadWindowSeconds) / STRETCH_SECONDS);
+    const count = Math.floor(this.#load.seconds / STRETCH_SECONDS) - first;
+    const drawn = Math.ceil(count / every);
+    if (drawn < 4) return undefined;
+    const byRise = Array.from({ length: count }, (_, place) => (first + place) * STRETCH_SECONDS)
+      .map((from) => ({ from, rise: this.#riseIn(from) }))
+      .toSorted((one, other) => other.rise - one.rise)
+      .map(({ from }) => from);
+    const hardest = Math.floor(drawn * HARDEST_SHARE);
+    const weight = (count - hardest) / (drawn - hardest);
+    return [
+      { ...wholeOf(this.#index), to: first * STRETCH_SECONDS },
+      ...byRise.slice(0, hardest).map((from) => this.#partAt(from, 1)),
+      ...Array.from({ length: drawn - hardest }, (_, place) =>
+        this.#partAt(byRise[hardest + Math.floor((place + random()) * weight)] as number, weight),
+      ),
+    ];
+  }
+
+  /** By how much a window of it is above the two before, at most. */
+  #riseIn(from: number): number {
+    const window = this.#settings.loadWindowSeconds;
+    let most = 0;
+    for (let at = from; at < from + STRETCH_SECONDS; at += window) {
+      most = Math.max(most, this.#highest(at, at + window) - this.#highest(at - 2 * window, at));
+    }
+    return most;
+  }
+
+  #partAt(from: number, weight: number): Part {
+    const { loadWindowSeconds, coldStartSeconds, scaleDownSeconds, destroySeconds } = this.#settings;
+    const warmFrom = Math.max(0, from - 2 * loadWindowSeconds - coldStartSeconds);
+    const keptFor = (seconds: number) =>
+      this.#highest(warmFrom - Math.max(loadWindowSeconds, seconds), warmFrom);
+    const began = { hot: keptFor(scaleDownSeconds), total: keptFor(destroySeconds) };
+    return { load: this.#index, warmFrom, from, to: from + STRETCH_SECONDS, weight, began };
+  }
+
+  /** The highest rate of the windows between. */
+  #highest(from: number, to: number): number {
+    const window = this.#settings.loadWindowSeconds;
+    const rates = this.#rates.subarray(Math.max(0, Math.floor(from / window)), Math.ceil(to / window));
+    return rates.reduce((most, rate) => Math.max(most, rate), 0);
+  }
+}
+
+/** The work that arrives in each window, units/s. */
+function ratesOf(load: RecordedLoad, window: number): Float64Array {
+  const rates = new Float64Array(Math.floor(load.seconds / window) + 1);
+  load.replay((atSeconds, work) => {
+    const place = Math.floor(atSeconds / window);
+    rates[place] = (rates[place] as number) + work / window;
+  });
+  return rates;
 }
 
 /** Runs the trials of a search: in this thread or in several, with the same outcomes. */
