@@ -27,8 +27,6 @@ const LEAST_SHARE = 0.25;
  */
 export function searchSpace(given: ResolvedParameters, performance: Performance): SearchSpace {
   const { max_workers: most } = given;
-  // A default of cold_workers may exceed max_workers; the check refuses it once it is written down.
-  const own = pointOf({ ...given, cold_workers: Math.min(given.cold_workers, most) });
   const all = most * performance.most;
   const values: SearchSpace = {
     target_util: steps(14).map((step) => rounded(0.3 + step * 0.05)),
@@ -36,7 +34,7 @@ export function searchSpace(given: ResolvedParameters, performance: Performance)
     cold_workers: [...steps(most).filter(isRoundEnough), most],
     min_load: [0, ...geometric(performance.least * LEAST_SHARE, all), all],
   };
-  const entries = SEARCH_AXES.map((axis) => [axis, rising([...values[axis], own[axis]])]);
+  const entries = SEARCH_AXES.map((axis) => [axis, rising([...values[axis], given[axis]])]);
   return Object.fromEntries(entries) as SearchSpace;
 }
 

@@ -68,7 +68,7 @@ export interface SearchResult {
   readonly givenUp: number;
   /** The candidates that no other beats in both cost and p99; cheapest first. */
   readonly frontier: readonly Candidate[];
-  /** The set in force. */
+  /** The set in force, its cold_workers within max_workers. */
   readonly given: Candidate;
   /** Cheapest whose p99 is at most the limit; undefined without a limit, or if not even all workers hot keep it. */
   readonly best: Candidate | undefined;
@@ -79,7 +79,7 @@ const P99_LATE = 0.01;
 const TO_THE_END: TrialLimits = { mostLateShare: 1, mostCost: Infinity };
 /** Values of each axis in the grid. */
 const GRID: SearchPoint = { target_util: 6, cold_mult: 2, cold_workers: 4, min_load: 6 };
-/** Starts, each with other cold_workers: costs have several valleys. */
+/** Starts, each with another target_util: costs have several valleys. */
 const DESCENTS = 3;
 /** Moves at each stride; a move that finds nothing ends it. */
 const MOST_MOVES = 12;
@@ -94,9 +94,13 @@ const FINE_STEPS: readonly SearchPoint[] = [
 const LOADS_BESIDE = 2;
 /** A set is followed this far beyond its p99, to learn by how much a sample is off. */
 const FOLLOWED_LATE = 0.04;
-/** Good enough on the whole load: not late, and hardly better than it has to be. */
-const ALMOST_LATE = 0.008;
+/** A sample's share of late requests is looked for up to this factor. */
+const NEAR = 1.2;
+/** Sets of each round that are tried on the whole load. */
+const CHECKED = 4;
 const ROUNDS = 6;
+/** A sample of fewer stretches may miss what decides; then the last steps are taken on the whole load. */
+const FEW_STRETCHES = 24;
 /** Points of the frontier of a long load that are tried on all of it. */
 const DRAWN_OF_LONG = 6;
 /** Sets between two looks at the best one and at the progress. */
@@ -110,7 +114,10 @@ export async function searchParameters(
   request: SearchRequest,
   { openRunner = openLocalRunner, signal, progress }: SearchOptions = {},
 ): Promise<SearchResult> {
-  const { base, settings, loads, p99LimitSeconds, sampleRequests = SAMPLE_REQUESTS } = request;
+  const { settings, loads, p99LimitSeconds, sampleRequests = SAMPLE_REQUESTS } = request;
+  const { cold_workers, max_workers } = request.base;
+  // A default of cold_workers may exceed max_workers; the check refuses it once it is written down.
+  const base = { ...request.base, cold_workers: Math.min(cold_workers, max_workers) };
   const sample = sampleOf(settings, loads, sampleRequests);
   await using runner = openRunner({ settings, loads, sample });
   const space = searchSpace(base, settings.performance);
@@ -130,7 +137,8 @@ export async function searchParameters(
   for (const wave of wavesOf(grid)) await first.run(wave, TO_THE_END);
   if (p99LimitSeconds !== undefined) {
     if (sample) await findByItsSample(first, whole, space);
-    else await descend(whole, space);
+    if (!sample || sample.length < FEW_STRETCHES)
+      await descend(whole, space, P99_LATE, sample ? 0 : DESCENTS);
   }
   if (sample) await whole.run(spreadOver(frontierOf(first.tried), DRAWN_OF_LONG), TO_THE_END);
   const { tried } = whole;
@@ -183,8 +191,8 @@ async function descend(
 ): Promise<void> {
   const starts = new Map<number, Candidate>();
   for (const candidate of trials.good(allowed)) {
-    if (starts.size < descents && !starts.has(candidate.cold_workers))
-      starts.set(candidate.cold_workers, candidate);
+    if (starts.size < descents && !starts.has(candidate.target_util))
+      starts.set(candidate.target_util, candidate);
   }
   const follow = async (start: Candidate, around: (point: SearchPoint) => readonly SearchPoint[]) => {
     let best = start;
@@ -254,22 +262,25 @@ function movesFrom(
 }
 
 /**
- * A sample is right about costs, and a little off about who is late. So what is best on it is tried on the whole load, and
- * by how much it is off there tells how strict the sample has to be.
+ * A sample is right about costs, and a little off about who is late. So the cheapest sets on it are tried on the whole load,
+ * and how late those are tells how strict the sample has to be: as little as will do.
  */
 async function findByItsSample(sampled: Trials, whole: Trials, space: SearchSpace): Promise<void> {
+  let [holds, fails] = [0, Infinity];
   let allowed = P99_LATE;
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < ROUNDS && fails / holds > NEAR; round += 1) {
     await descend(sampled, space, allowed, round === 0 ? DESCENTS : 0);
-    const best = sampled.best(allowed);
+    const cheapest = sampled.good(allowed).slice(0, CHECKED);
+    const [best] = cheapest;
     if (!best) break;
-    await whole.run([best], { mostLateShare: FOLLOWED_LATE, mostCost: Infinity });
+    await whole.run(cheapest, { mostLateShare: FOLLOWED_LATE, mostCost: Infinity });
     const late = whole.lateShareOf(best);
-    if (late >= ALMOST_LATE && late <= P99_LATE) return;
-    const off = Math.max(late, 1e-4) / Math.max(sampled.lateShareOf(best), 1e-4);
-    const next = Math.min((P99_LATE * 0.95) / off, allowed * 4, FOLLOWED_LATE);
-    // Two sets may be off by different parts.
-    allowed = late > P99_LATE ? Math.min(next, allowed * 0.8) : Math.max(next, allowed * 1.2);
+    if (late > P99_LATE) fails = allowed;
+    else holds = allowed;
+    const off = Math.min(4, Math.max(0.25, (0.95 * P99_LATE) / Math.max(late, 1e-4)));
+    if (holds > 0 && fails < Infinity) allowed = Math.sqrt(holds * fails);
+    else allowed *= late > P99_LATE ? Math.min(off, 1 / NEAR) : Math.max(off, NEAR);
+    if (allowed > FOLLOWED_LATE) break;
   }
   // All workers hot keep the limit, and the sample knows of nothing else that does.
   if (whole.good(P99_LATE).length === 1) await descend(whole, space);

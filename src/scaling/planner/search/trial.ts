@@ -81,7 +81,7 @@ export function runTrial(ground: TrialGround, trial: Trial): TrialOutcome {
     cost: tally.cost / loads.length,
     costPerHour: tally.perHour,
     p99Seconds: tally.queueTimes.quantile(0.99),
-    lateShare: requests === 0 ? 0 : tally.late / requests,
+    lateShare: tally.queueTimes.shareAbove(trial.limitSeconds),
   };
 }
 
@@ -133,9 +133,9 @@ class Tally implements GroupObserver {
 
   constructor({ settings, loads }: TrialGround, trial: Trial, requests: number) {
     this.#settings = settings;
-    // As finely as the percentile tells queue times apart, so that the two agree.
+    // No more than the percentile will say, which does not tell queue times apart that are almost alike.
     this.#limitSeconds = longestLike(trial.limitSeconds) * (1 + 1e-9);
-    this.#mostLate = requests - Math.max(1, Math.ceil((1 - trial.mostLateShare) * requests));
+    this.#mostLate = Math.max(0, requests - Math.max(1, Math.ceil((1 - trial.mostLateShare) * requests)));
     this.#mostCost = trial.mostCost * loads.length;
   }
 

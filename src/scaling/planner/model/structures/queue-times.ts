@@ -93,6 +93,15 @@ export class QueueTimes {
     return bucket;
   }
 
+  /** Share of the requests that waited longer, as finely as `quantile` says it; 0 when nothing was recorded. */
+  shareAbove(seconds: number): number {
+    if (this.#max <= seconds) return 0;
+    // The middle of the bucket decides, for a percentile is told as that.
+    const own = queueTimeBucket(seconds);
+    const from = queueTimeOf(own) > seconds ? own : own + 1;
+    return this.#counts.subarray(from).reduce((sum, count) => sum + count, 0) / this.#count;
+  }
+
   /** Seconds below which the share `quantile` of the requests waited; 0 when nothing was recorded. */
   quantile(quantile: number): number {
     const bucket = bucketOfQuantile(this.#counts, this.#count, quantile);
