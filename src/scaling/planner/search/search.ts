@@ -5,6 +5,7 @@
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { RecordedLoad } from '../load/load.ts';
 import type { PlanSettings } from '../settings.ts';
+import { sampleOf } from './sample.ts';
 import {
   frontierOf,
   keyOf,
@@ -20,7 +21,6 @@ import {
 } from './search-space.ts';
 import {
   openLocalRunner,
-  sampleOf,
   type OpenRunner,
   type Trial,
   type TrialLimits,

@@ -4,12 +4,12 @@
  */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { RecordedLoad } from '../load/load.ts';
-import { createRandom, type Random } from '../load/random.ts';
 import { GroupModel } from '../model/group.ts';
 import type { GroupObserver } from '../model/observer.ts';
 import { longestLike, QueueTimes } from '../model/structures/queue-times.ts';
 import type { WorkerCounts } from '../model/time-series.ts';
 import type { PlanSettings } from '../settings.ts';
+import { wholeOf, type Part } from './sample.ts';
 
 export interface TrialLimits {
   /** Share of the requests that may be late; 1 allows all. A p99 allows 0.01. */
@@ -35,21 +35,6 @@ export interface TrialOutcome {
   /** Of the requests of all loads together. */
   readonly p99Seconds: number;
   readonly lateShare: number;
-}
-
-/** A stretch of a load, in its seconds. */
-export interface Part {
-  /** Index of the load. */
-  readonly load: number;
-  /** Requests come from here on, and count from `from` on. */
-  readonly warmFrom: number;
-  readonly from: number;
-  /** Infinity: until the last request is done. */
-  readonly to: number;
-  /** It stands for so many stretches. */
-  readonly weight: number;
-  /** Highest loads that the group still keeps workers for at `warmFrom`, units/s; undefined at the start of a load. */
-  readonly began?: { readonly hot: number; readonly total: number };
 }
 
 /** What all trials of a search have in common. */
@@ -121,7 +106,7 @@ class Tally implements GroupObserver {
   readonly queueTimes = new QueueTimes();
   /** Sums over all parts, by their weights. */
   late = 0;
-  cost = 0;
+  readonly #workerSeconds = { hot: 0, cold: 0, starting: 0 };
   #seconds = 0;
   readonly #settings: PlanSettings;
   readonly #limitSeconds: number;
@@ -143,6 +128,12 @@ class Tally implements GroupObserver {
   get end(): 'late' | 'dear' | undefined {
     if (this.late > this.#mostLate) return 'late';
     return this.cost > this.#mostCost ? 'dear' : undefined;
+  }
+
+  get cost(): number {
+    const { priceHot, priceCold, priceStarting } = this.#settings;
+    const { hot, cold, starting } = this.#workerSeconds;
+    return (hot * priceHot + cold * priceCold + starting * priceStarting) / 3600;
   }
 
   get perHour(): number {
@@ -174,115 +165,14 @@ class Tally implements GroupObserver {
 
   workersUntil(toSeconds: number, { hot, cold, starting }: WorkerCounts): void {
     const { to, weight } = this.#part;
-    const passed = Math.min(toSeconds, to) - this.#until;
+    const until = Math.min(toSeconds, to);
+    const passed = weight * (until - this.#until);
     if (passed <= 0) return;
-    const { priceHot, priceCold, priceStarting } = this.#settings;
-    this.cost += (weight * passed * (hot * priceHot + cold * priceCold + starting * priceStarting)) / 3600;
-    this.#until += passed;
+    this.#workerSeconds.hot += hot * passed;
+    this.#workerSeconds.cold += cold * passed;
+    this.#workerSeconds.starting += starting * passed;
+    this.#until = until;
   }
-}
-
-function wholeOf(load: number): Part {
-  return { load, warmFrom: 0, from: 0, to: Infinity, weight: 1 };
-}
-
-const STRETCH_SECONDS = 1200;
-/** Of the stretches of a sample, those that are there because the load rises most in them. */
-const HARDEST_SHARE = 0.5;
-
-/**
- * Stretches that stand for long loads: the beginning, in which a load that starts in mid-traffic has a queue; those in
- * which the load rises most, which decide how long requests wait; and of the rest one of every so many, by the seed.
- * @param mostRequests of all loads together, about
- * @returns undefined if the loads are short enough to be taken whole
- */
-export function sampleOf(
-  settings: PlanSettings,
-  loads: readonly RecordedLoad[],
-  mostRequests: number,
-): readonly Part[] | undefined {
-  const every = loads.reduce((sum, load) => sum + load.length, 0) / mostRequests;
-  if (every <= 2) return undefined;
-  const random = createRandom(settings.seed);
-  return loads.flatMap((load, index) => {
-    const parts = new Stretches(settings, load, index).draw(every, random);
-    return parts ?? [wholeOf(index)];
-  });
-}
-
-/** A load in stretches, with the rates that say how hard each one is and what the group has kept for it. */
-class Stretches {
-  readonly #settings: PlanSettings;
-  readonly #load: RecordedLoad;
-  readonly #index: number;
-  /** Of each window of the group's estimate, units/s. */
-  readonly #rates: Float64Array;
-
-  constructor(settings: PlanSettings, load: RecordedLoad, index: number) {
-    this.#settings = settings;
-    this.#load = load;
-    this.#index = index;
-    this.#rates = ratesOf(load, settings.loadWindowSeconds);
-  }
-
-  /** One of every so many; undefined if the load is not much longer than its beginning. */
-  draw(every: number, random: Random): readonly Part[] | undefined {
-    const { startSeconds, loadWindowSeconds } = this.#settings;
-    // A queue takes a few starts to clear.
-    const first = Math.ceil((3 * startSeconds + 2 * loadWindowSeconds) / STRETCH_SECONDS);
-    const count = Math.floor(this.#load.seconds / STRETCH_SECONDS) - first;
-    const drawn = Math.ceil(count / every);
-    if (drawn < 4) return undefined;
-    const byRise = Array.from({ length: count }, (_, place) => (first + place) * STRETCH_SECONDS)
-      .map((from) => ({ from, rise: this.#riseIn(from) }))
-      .toSorted((one, other) => other.rise - one.rise)
-      .map(({ from }) => from);
-    const hardest = Math.floor(drawn * HARDEST_SHARE);
-    const weight = (count - hardest) / (drawn - hardest);
-    return [
-      { ...wholeOf(this.#index), to: first * STRETCH_SECONDS },
-      ...byRise.slice(0, hardest).map((from) => this.#partAt(from, 1)),
-      ...Array.from({ length: drawn - hardest }, (_, place) =>
-        this.#partAt(byRise[hardest + Math.floor((place + random()) * weight)] as number, weight),
-      ),
-    ];
-  }
-
-  /** By how much a window of it is above the two before, at most. */
-  #riseIn(from: number): number {
-    const window = this.#settings.loadWindowSeconds;
-    let most = 0;
-    for (let at = from; at < from + STRETCH_SECONDS; at += window) {
-      most = Math.max(most, this.#highest(at, at + window) - this.#highest(at - 2 * window, at));
-    }
-    return most;
-  }
-
-  #partAt(from: number, weight: number): Part {
-    const { loadWindowSeconds, coldStartSeconds, scaleDownSeconds, destroySeconds } = this.#settings;
-    const warmFrom = Math.max(0, from - 2 * loadWindowSeconds - coldStartSeconds);
-    const keptFor = (seconds: number) =>
-      this.#highest(warmFrom - Math.max(loadWindowSeconds, seconds), warmFrom);
-    const began = { hot: keptFor(scaleDownSeconds), total: keptFor(destroySeconds) };
-    return { load: this.#index, warmFrom, from, to: from + STRETCH_SECONDS, weight, began };
-  }
-
-  /** The highest rate of the windows between. */
-  #highest(from: number, to: number): number {
-    const window = this.#settings.loadWindowSeconds;
-    const rates = this.#rates.subarray(Math.max(0, Math.floor(from / window)), Math.ceil(to / window));
-    return rates.reduce((most, rate) => Math.max(most, rate), 0);
-  }
-}
-
-/** The work that arrives in each window, units/s. */
-function ratesOf(load: RecordedLoad, window: number): Float64Array {
-  const rates = new Float64Array(Math.floor(load.seconds / window) + 1);
-  load.replay((atSeconds, work) => {
-    const place = Math.floor(atSeconds / window);
-    rates[place] = (rates[place] as number) + work / window;
-  });
-  return rates;
 }
 
 /** Runs the trials of a search: in this thread or in several, with the same outcomes. */

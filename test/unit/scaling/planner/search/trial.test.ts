@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { generateLoad } from '../../../../../src/scaling/planner/load/generators.ts';
 import { RecordedLoad } from '../../../../../src/scaling/planner/load/load.ts';
 import { plan } from '../../../../../src/scaling/planner/plan.ts';
-import { runTrial, sampleOf, type Trial } from '../../../../../src/scaling/planner/search/trial.ts';
+import { sampleOf } from '../../../../../src/scaling/planner/search/sample.ts';
+import { runTrial, type Trial } from '../../../../../src/scaling/planner/search/trial.ts';
 import { fixedPool, requests, scenarioOf } from '../../../../support/plans.ts';
 
 const { parameters, settings } = scenarioOf(fixedPool(1, 10), { priceHot: 3600 });
