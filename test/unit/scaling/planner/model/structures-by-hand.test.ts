@@ -205,6 +205,18 @@ describe('queue times', () => {
   });
 });
 
+test('the share that waits longer agrees with the percentile, and is none of nothing', () => {
+  expect(new QueueTimes().shareAbove(0)).toBe(0);
+  const times = new QueueTimes();
+  for (let seconds = 1; seconds <= 200; seconds += 1) times.record(seconds);
+  for (const quantile of [0.5, 0.9, 0.99, 1]) {
+    const limit = times.quantile(quantile);
+    expect(times.shareAbove(limit)).toBeLessThanOrEqual(1 - quantile + 1e-9);
+    expect(times.shareAbove(limit * (1 - 1e-9))).toBeGreaterThan(1 - quantile - 1e-9);
+  }
+  expect([times.shareAbove(0), times.shareAbove(200), times.shareAbove(1e9)]).toEqual([1, 0, 0]);
+});
+
 describe('a series', () => {
   const prices = { hot: 3600, cold: 360, starting: 36 };
 
