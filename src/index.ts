@@ -67,9 +67,9 @@ export {
 export type { Finding, ResolvedParameters, Severity, WorkerFacts } from './scaling/rules/findings.ts';
 export { generateLoad, type GeneratedLoad, type LoadShape } from './scaling/planner/load/generators.ts';
 export { RecordedLoad, type Arrival, type ArrivalStream } from './scaling/planner/load/load.ts';
-export { plan, planStream } from './scaling/planner/plan.ts';
+export { plan, planStream, Simulation, type Scenario } from './scaling/planner/plan.ts';
 export type { PlanResult } from './scaling/planner/result.ts';
-export type { Candidate } from './scaling/planner/search/candidate.ts';
+export type { Candidate } from './scaling/planner/search/search-space.ts';
 export {
   searchParameters,
   type SearchOptions,
@@ -77,8 +77,5 @@ export {
   type SearchResult,
   type SearchStep,
 } from './scaling/planner/search/search.ts';
-export { planSideBySide, type SideBySide } from './scaling/planner/search/side-by-side.ts';
-export type { SearchBounds } from './scaling/planner/search/search-space.ts';
 export { MODEL, NOT_MODELLED, planSettings, type PlanSettings } from './scaling/planner/settings.ts';
-export { Simulation, type Scenario } from './scaling/planner/model/simulation.ts';
 export type { PlanSeries } from './scaling/planner/model/time-series.ts';

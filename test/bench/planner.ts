@@ -8,9 +8,8 @@ import { join } from 'node:path';
 import { openTrace } from '../../src/cli/plan/trace/trace.ts';
 import { resolveDefaults } from '../../src/scaling/rules/check.ts';
 import { generateLoad } from '../../src/scaling/planner/load/generators.ts';
-import { plan, planStream } from '../../src/scaling/planner/plan.ts';
+import { plan, planStream, type Scenario } from '../../src/scaling/planner/plan.ts';
 import { planSettings } from '../../src/scaling/planner/settings.ts';
-import type { Scenario } from '../../src/scaling/planner/model/simulation.ts';
 import type { Measurement } from './figures.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

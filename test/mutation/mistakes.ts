@@ -302,9 +302,9 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: 'a search tries what the check refuses',
-    file: 'scaling/planner/search/search-space.ts',
-    from: "axis === 'cold_workers' ? given.max_workers : Infinity",
-    to: 'Infinity',
+    file: 'scaling/planner/search/search.ts',
+    from: 'Math.min(cold_workers, max_workers)',
+    to: 'cold_workers',
     tests: ['unit/scaling/planner/search/search.test.ts'],
   },
   {

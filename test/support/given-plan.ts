@@ -1,7 +1,7 @@
 /** A plan and its report as the planner makes them, with round figures, but for what is named. */
 import { createReport, type LabelledPlan, type PlanReport } from '../../src/cli/plan/plan-report.ts';
 import { planSettings, type PlanSettings } from '../../src/scaling/planner/settings.ts';
-import type { Candidate } from '../../src/scaling/planner/search/candidate.ts';
+import type { Candidate } from '../../src/scaling/planner/search/search-space.ts';
 import type { SearchResult } from '../../src/scaling/planner/search/search.ts';
 import { resolveDefaults } from '../../src/scaling/rules/check.ts';
 
@@ -55,7 +55,6 @@ export function candidate(cost: number, p99Seconds: number, over: Partial<Candid
     cold_mult: 2,
     cold_workers: 3,
     min_load: 40,
-    min_cold_load: 0,
     cost,
     costPerHour: cost / 2,
     p99Seconds,
@@ -68,11 +67,10 @@ export function givenSearch(over: Partial<SearchResult> = {}): SearchResult {
   const tried = [cheap, middle, dear, candidate(25, 50)];
   return {
     p99LimitSeconds: 5,
-    space: { target_util: [], cold_mult: [], cold_workers: [], min_load: [], min_cold_load: [] },
+    space: { target_util: [], cold_mult: [], cold_workers: [], min_load: [] },
     tried,
     givenUp: 2,
     frontier: [cheap, middle, dear],
-    looked: 0,
     given: cheap,
     best: middle,
     ...over,

@@ -3,10 +3,9 @@ import * as fc from './fast-check.ts';
 import type { EndpointGroupParameters } from '../../src/contract/operations/serverless/endpoint-groups.ts';
 import { resolveDefaults } from '../../src/scaling/rules/check.ts';
 import type { Arrival } from '../../src/scaling/planner/load/load.ts';
-import { plan } from '../../src/scaling/planner/plan.ts';
+import { plan, type Scenario } from '../../src/scaling/planner/plan.ts';
 import type { PlanResult } from '../../src/scaling/planner/result.ts';
 import { planSettings, type PlanSettings } from '../../src/scaling/planner/settings.ts';
-import type { Scenario } from '../../src/scaling/planner/model/simulation.ts';
 
 interface Settings extends Partial<Omit<PlanSettings, 'performance'>> {
   /** Units/s of every worker. */

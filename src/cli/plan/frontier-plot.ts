@@ -1,5 +1,5 @@
 /** Cost against p99 in characters: dots for what was tried, circles for what no other beats. */
-import type { Candidate } from '../../scaling/planner/search/candidate.ts';
+import type { Candidate } from '../../scaling/planner/search/search-space.ts';
 import { money, seconds } from '../text/numbers.ts';
 
 const HEIGHT = 14;

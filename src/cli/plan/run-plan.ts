@@ -3,13 +3,11 @@ import { EXIT } from '../../config/exit-codes.ts';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import { openRunner } from '../../scaling/parallel/thread-runner.ts';
 import { estimateOf } from '../../scaling/planner/estimate.ts';
-import { givenOf } from '../../scaling/planner/given.ts';
 import { RecordedLoad } from '../../scaling/planner/load/load.ts';
 import { plan as planFor, planStream } from '../../scaling/planner/plan.ts';
 import type { PlanResult } from '../../scaling/planner/result.ts';
 import { pointOf, type SearchPoint } from '../../scaling/planner/search/search-space.ts';
 import { searchParameters, type SearchResult, type SearchStep } from '../../scaling/planner/search/search.ts';
-import { planSideBySide } from '../../scaling/planner/search/side-by-side.ts';
 import { sensitivityOf, variedScenarios } from '../../scaling/planner/sensitivity.ts';
 import { planSettings, type PlanSettings } from '../../scaling/planner/settings.ts';
 import { checkEndpointGroup } from '../../scaling/rules/check.ts';
@@ -131,18 +129,18 @@ async function searched(asked: Asked, around: Around, signal: AbortSignal): Prom
   const request = { base: set.parameters, settings, loads, p99LimitSeconds: flags.p99 };
   let search: SearchResult;
   try {
-    search = await searchParameters(request, { openRunner, frontier: true, signal, progress });
+    search = await searchParameters(request, { openRunner, signal, progress });
   } finally {
     bar.end();
   }
   const labels = search.best ? ['best', 'given'] : ['given'];
   const points = search.best ? [search.best, search.given] : [search.given];
   const parameters = points.map((point) => withPoint(set.parameters, point));
-  const sides = await planSideBySide(parameters, settings, loads, { series: true, signal });
-  const plans = sides.flatMap(({ plans: own }, index): LabelledPlan[] => {
+  const sides = await plansOf(parameters, settings, loads, signal);
+  const plans = sides.flatMap((own, index): LabelledPlan[] => {
     const [plan] = own;
     const label = labels[index] ?? '';
-    const { findings } = checkEndpointGroup(givenOf(parameters[index] ?? set.parameters), factsOf(settings));
+    const { findings } = checkEndpointGroup(parameters[index], factsOf(settings));
     const said = label === 'given' ? set.findings : findings;
     return plan ? [{ label, findings: said, ...plan, estimates: estimatesOf(own) }] : [];
   });
@@ -151,6 +149,25 @@ async function searched(asked: Asked, around: Around, signal: AbortSignal): Prom
   const varied = plan && flags.sensitivity ? variedScenarios(plan.parameters, settings) : [];
   const results = load ? varied.map((scenario) => planFor(scenario, load)) : [];
   return { plans, search, sensitivity: plan && varied.length > 0 ? sensitivityOf(plan, results) : [] };
+}
+
+/** Of each set its plan under each load; under the first one with its series. */
+async function plansOf(
+  sets: readonly ResolvedParameters[],
+  settings: PlanSettings,
+  loads: readonly RecordedLoad[],
+  signal: AbortSignal,
+): Promise<readonly (readonly PlanResult[])[]> {
+  const plans = sets.map((): PlanResult[] => []);
+  for (const [index, load] of loads.entries()) {
+    const own = { ...settings, seed: settings.seed + index };
+    for (const [set, parameters] of sets.entries()) {
+      await new Promise((resolve) => setImmediate(resolve));
+      signal.throwIfAborted();
+      plans[set]?.push(planFor({ parameters, settings: own, series: index === 0 }, load));
+    }
+  }
+  return plans;
 }
 
 function withPoint(parameters: ResolvedParameters, point: SearchPoint): ResolvedParameters {

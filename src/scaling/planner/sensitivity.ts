@@ -1,6 +1,6 @@
 /** On which assumption a plan hangs most: each is halved and doubled, all else being equal. */
 import type { ResolvedParameters } from '../rules/findings.ts';
-import type { Scenario } from './model/simulation.ts';
+import type { Scenario } from './plan.ts';
 import type { PlanResult } from './result.ts';
 import type { PlanSetting, PlanSettings } from './settings.ts';
 

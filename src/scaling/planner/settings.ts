@@ -207,23 +207,22 @@ export function planSettings(given: Partial<PlanSettings> = {}): PlanSettings {
 }
 
 function problemWith(option: SettingOption, value: unknown): string | undefined {
-  if (option.kind === 'choice') {
+  if (option.kind === 'choice')
     return option.choices?.includes(value as string) ? undefined : `one of ${option.choices?.join(', ')}`;
-  }
   if (option.kind === 'performance') {
     const { least, most } = value as Performance;
-    return least > 0 && most >= least && most < Infinity
-      ? undefined
-      : 'a number above 0, or two such as 80..120, the smaller first';
+    const isRange = least > 0 && most >= least && most < Infinity;
+    return isRange ? undefined : 'a number above 0, or two such as 80..120, the smaller first';
   }
-  if (option.kind === 'workers' && value === 'floor') return undefined;
-  const number = value as number;
-  if (number === Infinity && option.never) return undefined;
-  const whole = option.kind === 'count' || option.kind === 'workers';
-  if (!Number.isFinite(number) || number < 0 || (option.positive && number === 0)) {
-    return `a number ${option.positive ? 'above 0' : 'of at least 0'}`;
-  }
-  return whole && !Number.isSafeInteger(number) ? 'a whole number' : undefined;
+  const isWord = option.kind === 'workers' ? value === 'floor' : option.never && value === Infinity;
+  return isWord ? undefined : problemWithNumber(option, value as number);
+}
+
+function problemWithNumber({ kind, positive }: SettingOption, number: number): string | undefined {
+  if (!Number.isFinite(number) || number < 0 || (positive && number === 0))
+    return `a number ${positive ? 'above 0' : 'of at least 0'}`;
+  const isWhole = kind === 'count' || kind === 'workers';
+  return isWhole && !Number.isSafeInteger(number) ? 'a whole number' : undefined;
 }
 
 /** How the planner reads the interface, for people. Where each comes from is part of the sentence. */

@@ -13,7 +13,7 @@ import {
   type LoadInput,
 } from '../../../src/emulator/index.ts';
 import { RecordedLoad, type Arrival } from '../../../src/scaling/planner/load/load.ts';
-import { Simulation } from '../../../src/scaling/planner/model/simulation.ts';
+import { Simulation } from '../../../src/scaling/planner/plan.ts';
 import type { PlanResult } from '../../../src/scaling/planner/result.ts';
 import { resolveDefaults } from '../../../src/scaling/rules/check.ts';
 import { describeWithRealData, realData } from '../../support/real-data.ts';

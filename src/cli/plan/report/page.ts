@@ -1,6 +1,5 @@
 /** One self-contained page of a plan: figures, plots, and everything it assumes. */
-import type { Candidate } from '../../../scaling/planner/search/candidate.ts';
-import { spreadOver } from '../../../scaling/planner/search/search-space.ts';
+import { spreadOver, type Candidate } from '../../../scaling/planner/search/search-space.ts';
 import type { SearchResult } from '../../../scaling/planner/search/search.ts';
 import { money, percent, seconds } from '../../text/numbers.ts';
 import type { LabelledPlan, PlanReport } from '../plan-report.ts';

@@ -87,6 +87,11 @@ export class RecordedLoad implements Iterable<Arrival> {
     }
   }
 
+  /** How many requests `replay` would call back for. */
+  countBetween(from: number, to: number): number {
+    return (to === Infinity ? this.#length : this.#firstAt(to)) - this.#firstAt(from);
+  }
+
   /** For the constructor to make the same load of. */
   share(): SharedLoad {
     return { times: this.#times, works: this.#works, length: this.#length, work: this.#work };

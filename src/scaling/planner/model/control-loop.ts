@@ -111,7 +111,7 @@ export class ControlLoop {
 }
 
 /** Not wanted for a whole delay: by the decision at its start, the one at its end, and all between. */
-export function decisionsIn(seconds: number, controlSeconds: number): number {
+function decisionsIn(seconds: number, controlSeconds: number): number {
   return Math.ceil(seconds / controlSeconds) + 1;
 }
 

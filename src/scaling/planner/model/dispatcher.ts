@@ -12,8 +12,6 @@ export interface DispatcherOptions {
   readonly slots: WorkSlots;
   /** How many requests may wait in the global queue; further ones are refused. */
   readonly mostWaiting: number;
-  /** An empty one, of somebody who has it already. */
-  readonly queue?: RequestQueue | undefined;
 }
 
 export class Dispatcher {
@@ -33,7 +31,7 @@ export class Dispatcher {
     this.#random = options.random;
     this.#slots = options.slots;
     this.#mostWaiting = options.mostWaiting;
-    this.#queue = options.queue ?? new RequestQueue(saved);
+    this.#queue = new RequestQueue(saved);
   }
 
   save(): SavedQueue {

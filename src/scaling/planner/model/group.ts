@@ -15,7 +15,7 @@ import { demandFor, NOTHING_OBSERVED, type Demand, type Observation } from './de
 import { Dispatcher } from './dispatcher.ts';
 import { Fleet, type FleetTotals, type SavedFleet, type Whereabouts, type WorkerState } from './fleet.ts';
 import type { GroupObserver } from './observer.ts';
-import type { RequestQueue, SavedQueue } from './structures/request-queue.ts';
+import type { SavedQueue } from './structures/request-queue.ts';
 import type { WorkerCounts } from './time-series.ts';
 import type { State } from './worker-pool.ts';
 
@@ -28,8 +28,6 @@ export interface GroupOptions {
   readonly observer: GroupObserver;
   /** How many requests may wait in the global queue; further ones are refused. */
   readonly mostWaiting?: number;
-  /** An empty global queue, of somebody who has one already, for a group that begins. */
-  readonly queue?: RequestQueue | undefined;
 }
 
 /** All of it, as plain data. */
@@ -68,7 +66,7 @@ export class GroupModel {
       ((place: number, from: State, to: State) => observer.moved?.(place, from, to, this.#now));
     const { max_workers: maxWorkers, max_queue_time: maxQueueSeconds } = this.#parameters;
     this.#fleet = new Fleet({ maxWorkers, settings, random, moved }, saved?.fleet);
-    const parts = { settings, observer, random, slots: this.#fleet.work, mostWaiting, queue: options.queue };
+    const parts = { settings, observer, random, slots: this.#fleet.work, mostWaiting };
     this.#dispatcher = new Dispatcher(parts, maxQueueSeconds, saved?.queue);
     this.#loop = new ControlLoop(settings, saved);
     this.#state = saved?.state ?? 'active';

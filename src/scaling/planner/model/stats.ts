@@ -32,18 +32,11 @@ export class PlanStats implements GroupObserver {
   #lastArrival = 0;
   #until = 0;
 
-  /** @param queueTimes empty ones, for somebody who has them already */
-  constructor(
-    parameters: ResolvedParameters,
-    settings: PlanSettings,
-    series: boolean,
-    saved?: SavedStats,
-    queueTimes = new QueueTimes(saved?.queueTimes),
-  ) {
+  constructor(parameters: ResolvedParameters, settings: PlanSettings, series: boolean, saved?: SavedStats) {
     this.#parameters = saved?.parameters ?? parameters;
     this.#settings = settings;
     this.#series = series ? new TimeSeries() : undefined;
-    this.#queueTimes = queueTimes;
+    this.#queueTimes = new QueueTimes(saved?.queueTimes);
     if (!saved) return;
     Object.assign(this.#late, saved.late);
     Object.assign(this.#abandoned, saved.abandoned);
@@ -109,10 +102,6 @@ export class PlanStats implements GroupObserver {
     const { priceHot, priceCold, priceStarting } = this.#settings;
     const { hot, cold, starting } = this.#workers;
     return (hot * priceHot + cold * priceCold + starting * priceStarting) / 3600;
-  }
-
-  get queueTimes(): QueueTimes {
-    return this.#queueTimes;
   }
 
   result({ served: servedBy, starts, peak }: FleetTotals): PlanResult {

@@ -1,108 +1,122 @@
-/**
- * Stretches that stand for a long load: those where it rises most, which decide how long requests wait, and of the rest
- * every so many, each for those beside it. Sets are compared on these first, and only the best on all of it.
- */
+/** Stretches that stand for a long load, so that most sets of a search need not meet all of it. */
 import type { RecordedLoad } from '../load/load.ts';
+import { createRandom, type Random } from '../load/random.ts';
 import type { PlanSettings } from '../settings.ts';
-import { CostFloor, type LoadCourse } from './cost-floor.ts';
 
-export interface Stretch {
-  /** Seconds of the load: where requests begin to come, and from where on they count. */
+/** A stretch of a load, in its seconds. */
+export interface Part {
+  /** Index of the load. */
+  readonly load: number;
+  /** Requests come from here on, and count from `from` on. */
   readonly warmFrom: number;
   readonly from: number;
+  /** Infinity: until the last request is done. */
   readonly to: number;
-  /** For so many stretches it stands. */
+  /** It stands for so many stretches. */
   readonly weight: number;
-  /** What the group goes by where it begins, units/s; undefined at the start of the load, where it has seen nothing. */
-  readonly began: { readonly hotLoad: number; readonly totalLoad: number } | undefined;
+  /** Highest loads that the group still keeps workers for at `warmFrom`, units/s; undefined at the start of a load. */
+  readonly began?: { readonly hot: number; readonly total: number };
 }
 
-export interface Sample {
-  readonly stretches: readonly Stretch[];
-  /** That they stand for, about those of the load. */
-  readonly requests: number;
+export function wholeOf(load: number): Part {
+  return { load, warmFrom: 0, from: 0, to: Infinity, weight: 1 };
 }
 
-/** Requests that a sample has, about; a load of twice as many is planned for as it is. */
-export const SAMPLE_REQUESTS = 500_000;
-const STRETCH_SECONDS = 600;
-/** Of the stretches of a sample, those that are there because they are hard. */
+const STRETCH_SECONDS = 1200;
+/** Of the stretches of a sample, those that are there because the load rises most in them. */
 const HARDEST_SHARE = 0.5;
 
-export interface SampleWithFloors extends Sample {
-  /** By stretch. */
-  readonly floors: readonly CostFloor[];
-}
-
-/** Undefined where the load is short enough to be taken as it is. */
+/**
+ * Stretches that stand for long loads: the beginning, in which a load that starts in mid-traffic has a queue; those in
+ * which the load rises most, which decide how long requests wait; and of the rest one of every so many, by the seed.
+ * @param mostRequests of all loads together, about
+ * @returns undefined if the loads are short enough to be taken whole
+ */
 export function sampleOf(
   settings: PlanSettings,
-  load: RecordedLoad,
-  course: LoadCourse,
-  mostRequests = SAMPLE_REQUESTS,
-): SampleWithFloors | undefined {
-  const { controlSeconds, loadWindowSeconds, coldStartSeconds, startSeconds } = settings;
-  const share = mostRequests / load.length;
-  const length = Math.max(1, Math.round(STRETCH_SECONDS / controlSeconds));
-  // A window of the load's estimate, and what has begun to start meanwhile.
-  const warm = Math.ceil((2 * loadWindowSeconds + coldStartSeconds) / controlSeconds);
-  const starts = startsOf(course, length);
-  const count = Math.round(starts.length * share);
-  if (share > 0.5 || count < 8) return undefined;
-  // A load that begins in the middle of the day begins with a queue, which takes a few starts to clear.
-  const beginning =
-    length * Math.ceil((3 * startSeconds + 2 * loadWindowSeconds) / (length * controlSeconds));
-  const others = starts.filter((start) => start >= beginning);
-  const byRise = others.toSorted((one, other) => riseIn(course, other, length) - riseIn(course, one, length));
-  const hardest = Math.round(count * HARDEST_SHARE);
-  const rest = byRise.slice(hardest);
-  const every = rest.length / (count - hardest - 1);
-  const drawn = Array.from(
-    { length: count - hardest - 1 },
-    (_, index) => rest[Math.floor((index + 0.5) * every)] as number,
-  );
-  const chosen = [
-    { start: 0, end: beginning, weight: 1 },
-    ...byRise.slice(0, hardest).map((start) => ({ start, end: start + length, weight: 1 })),
-    ...drawn.map((start) => ({ start, end: start + length, weight: every })),
-  ];
-  const stretches = chosen.map(({ start, end, weight }): Stretch => {
-    const to = (end + 1) * controlSeconds;
-    if (start === 0) return { warmFrom: 0, from: 0, to, weight, began: undefined };
-    const warmStart = Math.max(0, start - warm);
-    return {
-      warmFrom: warmStart * controlSeconds,
-      // What is decided at an index lasts from one interval later on.
-      from: (start + 1) * controlSeconds,
-      to,
-      weight,
-      began: { hotLoad: course.hot[warmStart] as number, totalLoad: course.total[warmStart] as number },
-    };
+  loads: readonly RecordedLoad[],
+  mostRequests: number,
+): readonly Part[] | undefined {
+  const every = loads.reduce((sum, load) => sum + load.length, 0) / mostRequests;
+  if (every <= 2) return undefined;
+  const random = createRandom(settings.seed);
+  return loads.flatMap((load, index) => {
+    const parts = new Stretches(settings, load, index).draw(every, random);
+    return parts ?? [wholeOf(index)];
   });
-  const floors = chosen.map(({ start, end }) => {
-    const part = (values: Float64Array) => values.subarray(start, end);
-    return new CostFloor(settings, {
-      seen: part(course.seen),
-      hot: part(course.hot),
-      total: part(course.total),
-      paid: part(course.paid),
-    });
-  });
-  let requests = 0;
-  for (const { from, to, weight } of stretches) load.replay(() => void (requests += weight), from, to);
-  return { stretches, requests, floors };
 }
 
-/** Decisions at which a stretch may begin; what is left over at the end is like the one before it. */
-function startsOf({ seen }: LoadCourse, length: number): number[] {
-  return Array.from({ length: Math.floor(seen.length / length) }, (_, index) => index * length);
-}
+/** A load in stretches, with the rates that say how hard each one is and what the group has kept for it. */
+class Stretches {
+  readonly #settings: PlanSettings;
+  readonly #load: RecordedLoad;
+  readonly #index: number;
+  /** Of each window of the group's estimate, units/s. */
+  readonly #rates: Float64Array;
 
-/** How much the load grows within a stretch at most, beyond what was kept hot for it, units/s. */
-function riseIn({ seen, hot }: LoadCourse, start: number, length: number): number {
-  let most = 0;
-  for (let at = Math.max(1, start); at < start + length; at += 1) {
-    most = Math.max(most, (seen[at] as number) - (hot[Math.max(0, at - 12)] as number));
+  constructor(settings: PlanSettings, load: RecordedLoad, index: number) {
+    this.#settings = settings;
+    this.#load = load;
+    this.#index = index;
+    this.#rates = ratesOf(load, settings.loadWindowSeconds);
   }
-  return most;
+
+  /** One of every so many; undefined if the load is not much longer than its beginning. */
+  draw(every: number, random: Random): readonly Part[] | undefined {
+    const { startSeconds, loadWindowSeconds } = this.#settings;
+    // A queue takes a few starts to clear.
+    const first = Math.ceil((3 * startSeconds + 2 * loadWindowSeconds) / STRETCH_SECONDS);
+    const count = Math.floor(this.#load.seconds / STRETCH_SECONDS) - first;
+    const drawn = Math.ceil(count / every);
+    if (drawn < 4) return undefined;
+    const byRise = Array.from({ length: count }, (_, place) => (first + place) * STRETCH_SECONDS)
+      .map((from) => ({ from, rise: this.#riseIn(from) }))
+      .toSorted((one, other) => other.rise - one.rise)
+      .map(({ from }) => from);
+    const hardest = Math.floor(drawn * HARDEST_SHARE);
+    const weight = (count - hardest) / (drawn - hardest);
+    return [
+      { ...wholeOf(this.#index), to: first * STRETCH_SECONDS },
+      ...byRise.slice(0, hardest).map((from) => this.#partAt(from, 1)),
+      ...Array.from({ length: drawn - hardest }, (_, place) =>
+        this.#partAt(byRise[hardest + Math.floor((place + random()) * weight)] as number, weight),
+      ),
+    ];
+  }
+
+  /** By how much a window of it is above the two before, at most. */
+  #riseIn(from: number): number {
+    const window = this.#settings.loadWindowSeconds;
+    let most = 0;
+    for (let at = from; at < from + STRETCH_SECONDS; at += window) {
+      most = Math.max(most, this.#highest(at, at + window) - this.#highest(at - 2 * window, at));
+    }
+    return most;
+  }
+
+  #partAt(from: number, weight: number): Part {
+    const { loadWindowSeconds, coldStartSeconds, scaleDownSeconds, destroySeconds } = this.#settings;
+    const warmFrom = Math.max(0, from - 2 * loadWindowSeconds - coldStartSeconds);
+    const keptFor = (seconds: number) =>
+      this.#highest(warmFrom - Math.max(loadWindowSeconds, seconds), warmFrom);
+    const began = { hot: keptFor(scaleDownSeconds), total: keptFor(destroySeconds) };
+    return { load: this.#index, warmFrom, from, to: from + STRETCH_SECONDS, weight, began };
+  }
+
+  /** The highest rate of the windows between. */
+  #highest(from: number, to: number): number {
+    const window = this.#settings.loadWindowSeconds;
+    const rates = this.#rates.subarray(Math.max(0, Math.floor(from / window)), Math.ceil(to / window));
+    return rates.reduce((most, rate) => Math.max(most, rate), 0);
+  }
+}
+
+/** The work that arrives in each window, units/s. */
+function ratesOf(load: RecordedLoad, window: number): Float64Array {
+  const rates = new Float64Array(Math.floor(load.seconds / window) + 1);
+  load.replay((atSeconds, work) => {
+    const place = Math.floor(atSeconds / window);
+    rates[place] = (rates[place] as number) + work / window;
+  });
+  return rates;
 }

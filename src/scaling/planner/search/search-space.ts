@@ -1,14 +1,20 @@
-/** The sets that a search may try: values that people write on each axis, the given ones among them. */
+/** The sets that a search may try: values that people write on each axis, the set in force among them. */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { Performance } from '../settings.ts';
 
-export const SEARCH_AXES = ['target_util', 'cold_mult', 'cold_workers', 'min_cold_load', 'min_load'] as const;
+export const SEARCH_AXES = ['target_util', 'cold_mult', 'cold_workers', 'min_load'] as const;
 export type SearchAxis = (typeof SEARCH_AXES)[number];
 /** Values on each axis, rising. */
 export type SearchSpace = Readonly<Record<SearchAxis, readonly number[]>>;
 export type SearchPoint = Readonly<Record<SearchAxis, number>>;
-/** The least and the most of an axis; one that is not named may take any value that makes sense. */
-export type SearchBounds = Partial<Readonly<Record<SearchAxis, readonly [least: number, most: number]>>>;
+
+/** A set that was tried to the end. */
+export interface Candidate extends SearchPoint {
+  /** Of the whole load; the mean if there are several. */
+  readonly cost: number;
+  readonly costPerHour: number;
+  readonly p99Seconds: number;
+}
 
 /** From one min_load to the next. */
 const LOAD_RATIO = 1.15;
@@ -16,53 +22,43 @@ const LOAD_RATIO = 1.15;
 const LEAST_SHARE = 0.25;
 
 /**
- * min_load goes up to what all workers can carry and no further; it is spaced geometrically, since a load's peak may be
- * many times its mean. min_cold_load keeps what cold_workers keeps, so it is searched only where that one is fixed.
+ * min_load goes up to what all workers can carry. It is spaced geometrically, because the peak of a load may be many
+ * times its mean. min_cold_load is not searched: it keeps what cold_workers keeps.
  */
-export function searchSpace(
-  given: ResolvedParameters,
-  performance: Performance,
-  bounds: SearchBounds = {},
-): SearchSpace {
-  const counts = rangeOf(given.max_workers, (count) => count).filter(isRoundEnough);
-  const isFixed = bounds.cold_workers !== undefined && bounds.cold_workers[0] === bounds.cold_workers[1];
-  const values: Record<SearchAxis, readonly number[]> = {
-    target_util: rangeOf(14, (step) => rounded(0.3 + step * 0.05)),
+export function searchSpace(given: ResolvedParameters, performance: Performance): SearchSpace {
+  const { max_workers: most } = given;
+  const all = most * performance.most;
+  const values: SearchSpace = {
+    target_util: steps(14).map((step) => rounded(0.3 + step * 0.05)),
     cold_mult: [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4],
-    cold_workers: [...counts, given.max_workers],
-    min_cold_load: isFixed ? counts.map((count) => rounded(count * performance.most)) : [],
-    min_load: [0, ...geometric(performance.least * LEAST_SHARE, given.max_workers * performance.most)],
+    cold_workers: [...steps(most).filter(isRoundEnough), most],
+    min_load: [0, ...geometric(performance.least * LEAST_SHARE, all), all],
   };
-  return mapAxes((axis) => {
-    const [least, bound] = bounds[axis] ?? [-Infinity, Infinity];
-    // More workers than there may be: the check refuses it, and where both are not given it is a default.
-    const limit = axis === 'cold_workers' ? given.max_workers : Infinity;
-    const most = Math.min(bound, limit);
-    const ends = [least, most].filter(Number.isFinite);
-    const within = [...values[axis], ...ends].filter((value) => value >= least && value <= most);
-    // What is given is there even beyond the bounds: it is what the others are compared with.
-    return rising([...within, Math.min(given[axis], limit)]);
-  });
-}
-
-/** Whether it may be named as the best. */
-export function isWithin(point: SearchPoint, bounds: SearchBounds): boolean {
-  return SEARCH_AXES.every((axis) => {
-    const [least, most] = bounds[axis] ?? [-Infinity, Infinity];
-    return point[axis] >= least && point[axis] <= most;
-  });
+  const entries = SEARCH_AXES.map((axis) => [axis, rising([...values[axis], given[axis]])]);
+  return Object.fromEntries(entries) as SearchSpace;
 }
 
 export function pointOf(values: SearchPoint): SearchPoint {
-  const { target_util, cold_mult, cold_workers, min_cold_load, min_load } = values;
-  return { target_util, cold_mult, cold_workers, min_cold_load, min_load };
+  const { target_util, cold_mult, cold_workers, min_load } = values;
+  return { target_util, cold_mult, cold_workers, min_load };
 }
 
 export function keyOf(point: SearchPoint): string {
   return SEARCH_AXES.map((axis) => point[axis]).join(' ');
 }
 
-/** At most `most` of them, evenly spread, the ends included. */
+/** The candidates that no other beats in both cost and p99; cheapest first. */
+export function frontierOf(candidates: readonly Candidate[]): readonly Candidate[] {
+  const sorted = candidates.toSorted((a, b) => a.cost - b.cost || a.p99Seconds - b.p99Seconds);
+  let lowest = Infinity;
+  return sorted.filter(({ p99Seconds }) => {
+    const beats = p99Seconds < lowest;
+    if (beats) lowest = p99Seconds;
+    return beats;
+  });
+}
+
+/** At most `most` of them (two or more), evenly spread, both ends included. */
 export function spreadOver<T>(all: readonly T[], most: number): readonly T[] {
   if (all.length <= most) return all;
   return Array.from(
@@ -71,18 +67,20 @@ export function spreadOver<T>(all: readonly T[], most: number): readonly T[] {
   );
 }
 
-function mapAxes(values: (axis: SearchAxis) => readonly number[]): SearchSpace {
-  return Object.fromEntries(SEARCH_AXES.map((axis) => [axis, values(axis)])) as unknown as SearchSpace;
+/** Three digits, as people write them: 1320, not 1319.4082. */
+export function rounded(value: number): number {
+  return Number(value.toPrecision(3));
 }
 
-function rangeOf(last: number, value: (step: number) => number): number[] {
-  return Array.from({ length: last + 1 }, (_, step) => value(step));
+function steps(last: number): number[] {
+  return Array.from({ length: last + 1 }, (_, step) => step);
 }
 
+/** Evenly spaced in their logarithms, `to` left out. */
 function geometric(from: number, to: number): number[] {
-  const steps = Math.ceil(Math.log(to / from) / Math.log(LOAD_RATIO));
-  const ratio = (to / from) ** (1 / steps);
-  return rangeOf(steps, (step) => (step === steps ? to : rounded(from * ratio ** step)));
+  const count = Math.ceil(Math.log(to / from) / Math.log(LOAD_RATIO));
+  const ratio = (to / from) ** (1 / count);
+  return steps(count - 1).map((step) => rounded(from * ratio ** step));
 }
 
 function rising(values: readonly number[]): readonly number[] {
@@ -95,9 +93,4 @@ function isRoundEnough(count: number): boolean {
   const digits = 10 ** Math.floor(Math.log10(count));
   const lead = count / digits;
   return Number.isInteger(lead < 2 ? lead * 5 : lead < 5 ? lead * 2 : lead);
-}
-
-/** Three digits, as people write them: 1320, not 1319.4082. */
-export function rounded(value: number): number {
-  return Number(value.toPrecision(3));
 }

@@ -1,46 +1,57 @@
 /**
- * Which parameters cost least for the queue time wanted: plans for many sets under common arrivals, most of which are
- * given up as soon as they cannot win.
+ * The parameters that cost least for the queue time wanted: a coarse grid, then coordinate descent from its best few. All
+ * sets meet the same arrivals. A long load is searched on a sample, and what is best there is checked on all of it.
  */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { RecordedLoad } from '../load/load.ts';
 import type { PlanSettings } from '../settings.ts';
-import { frontierOf, type Candidate } from './candidate.ts';
-import { CostFloor, courseOf, type LoadCourse } from './cost-floor.ts';
-import { Race } from './race.ts';
-import { openLocalRunner, type OpenRunner } from './runner.ts';
-import { SAMPLE_REQUESTS, sampleOf, type SampleWithFloors } from './sample.ts';
-import { SearchPlan } from './search-plan.ts';
-import { keyOf, searchSpace, spreadOver, type SearchBounds, type SearchSpace } from './search-space.ts';
+import { sampleOf } from './sample.ts';
+import {
+  frontierOf,
+  keyOf,
+  pointOf,
+  rounded,
+  SEARCH_AXES,
+  searchSpace,
+  spreadOver,
+  type Candidate,
+  type SearchAxis,
+  type SearchPoint,
+  type SearchSpace,
+} from './search-space.ts';
+import {
+  openLocalRunner,
+  type OpenRunner,
+  type Trial,
+  type TrialLimits,
+  type TrialOutcome,
+  type TrialRunner,
+} from './trial.ts';
 
 export interface SearchRequest {
-  /** The set that is in force: always tried, and what the other parameters are taken from. */
+  /** The set in force: always tried, and the other parameters are taken from it. */
   readonly base: ResolvedParameters;
   readonly settings: PlanSettings;
   /**
-   * At least one; several where the load is made up, one for each seed. A set's cost is the mean of its
-   * costs, its p99 that of the requests of all.
+   * At least one; several if the load is made up, one for each seed. A set's cost is the mean of its costs, its p99 that
+   * of the requests of all.
    */
   readonly loads: readonly RecordedLoad[];
   /** Seconds that 99 of 100 requests wait at most; without it there is a frontier, and no best. */
   readonly p99LimitSeconds?: number | undefined;
-  /** Of what may be named as the best; what is not named may take any value that makes sense. */
-  readonly bounds?: SearchBounds;
   /** Requests of the sample that stands for loads of more than twice as many. */
   readonly sampleRequests?: number;
 }
 
 export interface SearchOptions {
-  /** Who runs the trials; without it this thread. The result is the same. */
+  /** Who runs the trials; by default this thread. The result is the same. */
   readonly openRunner?: OpenRunner;
-  /** Also looks for the cheapest sets of other limits, so that cost can be drawn against waiting. */
-  readonly frontier?: boolean;
   readonly signal?: AbortSignal;
   readonly progress?: (step: SearchStep) => void;
 }
 
 export interface SearchStep {
-  /** Sets tried so far, to the end or not. */
+  /** Sets tried so far. */
   readonly done: number;
   /** How much of the search that is, about: 0 to 1, never falling. */
   readonly share: number;
@@ -51,19 +62,49 @@ export interface SearchStep {
 export interface SearchResult {
   readonly p99LimitSeconds: number | undefined;
   readonly space: SearchSpace;
-  /** Those that were tried to the end. */
+  /** Those that were tried on the whole load, to its end. */
   readonly tried: readonly Candidate[];
-  /** How many were given up before the end: too many requests late by then, or as dear as the best one. */
+  /** How many were given up as late or dear before the end, or tried on a sample alone. */
   readonly givenUp: number;
   /** The candidates that no other beats in both cost and p99; cheapest first. */
   readonly frontier: readonly Candidate[];
-  /** Sets that were tried, of a long load on its sample. */
-  readonly looked: number;
-  /** The set that is in force. */
+  /** The set in force, its cold_workers within max_workers. */
   readonly given: Candidate;
-  /** Cheapest whose p99 is at most the limit; undefined without a limit, or where not even all workers hot keep it. */
+  /** Cheapest whose p99 is at most the limit; undefined without a limit, or if not even all workers hot keep it. */
   readonly best: Candidate | undefined;
 }
+
+const SAMPLE_REQUESTS = 150_000;
+const P99_LATE = 0.01;
+const TO_THE_END: TrialLimits = { mostLateShare: 1, mostCost: Infinity };
+/** Values of each axis in the grid. */
+const GRID: SearchPoint = { target_util: 6, cold_mult: 2, cold_workers: 4, min_load: 6 };
+/** Starts, each with another target_util: costs have several valleys. */
+const DESCENTS = 3;
+/** Moves at each stride; a move that finds nothing ends it. */
+const MOST_MOVES = 12;
+/** A set has to be cheaper by this part: less is not worth a person's change. */
+const GAIN = 0.001;
+/** Steps that people still write; finer ones would fit the load of yesterday and no other. min_load in parts of itself. */
+const FINE_STEPS: readonly SearchPoint[] = [
+  { target_util: 0.02, cold_mult: 0.1, cold_workers: 1, min_load: 0.06 },
+  { target_util: 0.01, cold_mult: 0.05, cold_workers: 1, min_load: 0.02 },
+];
+/** Values of min_load that each value of another axis is tried with. */
+const LOADS_BESIDE = 2;
+/** A set is followed this far beyond its p99, to learn by how much a sample is off. */
+const FOLLOWED_LATE = 0.04;
+/** A sample's share of late requests is looked for up to this factor. */
+const NEAR = 1.2;
+/** Sets of each round that are tried on the whole load. */
+const CHECKED = 4;
+const ROUNDS = 6;
+/** A sample of fewer stretches may miss what decides; then the last steps are taken on the whole load. */
+const FEW_STRETCHES = 24;
+/** Points of the frontier of a long load that are tried on all of it. */
+const DRAWN_OF_LONG = 6;
+/** Sets between two looks at the best one and at the progress. */
+const WAVE = 16;
 
 /**
  * The cheapest set that keeps the limit. Deterministic: the same request has the same result, whoever runs it.
@@ -71,71 +112,258 @@ export interface SearchResult {
  */
 export async function searchParameters(
   request: SearchRequest,
-  options: SearchOptions = {},
+  { openRunner = openLocalRunner, signal, progress }: SearchOptions = {},
 ): Promise<SearchResult> {
-  const { base, settings, loads, p99LimitSeconds, bounds = {} } = request;
-  const {
-    openRunner = openLocalRunner,
-    signal,
-    progress,
-    frontier = p99LimitSeconds === undefined,
-  } = options;
-  const { floors, samples } = groundOf(request);
-  await using runner = openRunner({ settings, loads, samples });
-  const plan = new SearchPlan(base, searchSpace(base, settings.performance, bounds), (share) => {
-    progress?.({ done: done(), share, best: (whole.tried.length > 2 ? whole : first).best });
-  });
-  const about = { base, bounds, floors, runner, signal, told: () => plan.tell() };
-  const whole = new Race(about);
-  const first = samples ? new Race({ ...about, samples }) : whole;
-  const done = () =>
-    whole.tried.length + whole.givenUp + (first === whole ? 0 : first.tried.length + first.givenUp);
-  await whole.runWhole([plan.given, plan.allHot]);
-  let best: Candidate | undefined;
+  const { settings, loads, p99LimitSeconds, sampleRequests = SAMPLE_REQUESTS } = request;
+  const { cold_workers, max_workers } = request.base;
+  // A default of cold_workers may exceed max_workers; the check refuses it once it is written down.
+  const base = { ...request.base, cold_workers: Math.min(cold_workers, max_workers) };
+  const sample = sampleOf(settings, loads, sampleRequests);
+  await using runner = openRunner({ settings, loads, sample });
+  const space = searchSpace(base, settings.performance);
+  const grid = gridOf(space);
+  let share = 0;
+  const told = () => {
+    const done = whole.done + (first === whole ? 0 : first.done);
+    // Four times as many sets as the grid has are tried, about.
+    share = Math.max(share + (1 - share) / 100, Math.min(0.9, done / (4 * grid.length)));
+    progress?.({ done, share, best: whole.best() ?? first.best() });
+  };
+  const about = { base, limitSeconds: p99LimitSeconds ?? Infinity, runner, signal, told };
+  const whole = new Trials({ ...about, sampled: false });
+  const first = sample ? new Trials({ ...about, sampled: true }) : whole;
+  await whole.run([pointOf(base), allHotOf(space)], TO_THE_END);
+  const given = whole.tried[0] as Candidate;
+  for (const wave of wavesOf(grid)) await first.run(wave, TO_THE_END);
   if (p99LimitSeconds !== undefined) {
-    if (first === whole) await plan.findBest(whole, p99LimitSeconds);
-    else await plan.findBestOfLong(first, whole, p99LimitSeconds);
-    best = whole.best;
+    if (sample) await findByItsSample(first, whole, space);
+    if (!sample || sample.length < FEW_STRETCHES)
+      await descend(whole, space, P99_LATE, sample ? 0 : DESCENTS);
   }
-  if (frontier) {
-    await plan.findOthers(first, p99LimitSeconds);
-    // Where there is no sample they are known already.
-    await whole.runWhole(spreadOver(frontierOf(first.tried), DRAWN_OF_LONG));
-  }
-  const { tried, givenUp } = whole;
-  const given = tried.find((candidate) => keyOf(candidate) === keyOf(plan.given)) as Candidate;
+  if (sample) await whole.run(spreadOver(frontierOf(first.tried), DRAWN_OF_LONG), TO_THE_END);
+  const { tried } = whole;
   return {
     p99LimitSeconds,
-    space: plan.space,
+    space,
     tried,
-    givenUp,
+    givenUp: new Set([...whole.keys, ...first.keys]).size - tried.length,
     frontier: frontierOf(tried),
-    looked: first.tried.length + first.givenUp,
     given,
-    best,
+    best: p99LimitSeconds === undefined ? undefined : whole.best(),
   };
 }
 
-/** Points of the frontier of a long load that are planned for on all of it. */
-const DRAWN_OF_LONG = 8;
-
-/** What is known before anything is tried. The courses that it is told from are megabytes, and not kept. */
-function groundOf(request: SearchRequest) {
-  const { settings, loads } = request;
-  const courses = loads.map((load) => courseOf(settings, load));
+/** As many workers hot as there may be, always: what does not keep a limit then never does. */
+function allHotOf(space: SearchSpace): SearchPoint {
+  const most = (axis: SearchAxis) => space[axis].at(-1) as number;
   return {
-    floors: courses.map((course) => new CostFloor(settings, course)),
-    samples: samplesOf(request, courses),
+    target_util: space.target_util[0] as number,
+    cold_mult: most('cold_mult'),
+    cold_workers: most('cold_workers'),
+    min_load: most('min_load'),
   };
 }
 
-/** Of all loads or of none, so that their costs can be added. */
-function samplesOf(
-  { settings, loads, sampleRequests = SAMPLE_REQUESTS }: SearchRequest,
-  courses: readonly LoadCourse[],
-): readonly SampleWithFloors[] | undefined {
-  const samples = loads.map((load, index) =>
-    sampleOf(settings, load, courses[index] as LoadCourse, sampleRequests / loads.length),
+function gridOf(space: SearchSpace): readonly SearchPoint[] {
+  const some = (axis: SearchAxis) => spreadOver(space[axis], GRID[axis]);
+  return some('target_util').flatMap((target_util) =>
+    some('cold_mult').flatMap((cold_mult) =>
+      some('cold_workers').flatMap((cold_workers) =>
+        some('min_load').map((min_load) => ({ target_util, cold_mult, cold_workers, min_load })),
+      ),
+    ),
   );
-  return samples.every((sample) => sample !== undefined) ? samples : undefined;
+}
+
+function* wavesOf(points: readonly SearchPoint[]): Generator<readonly SearchPoint[]> {
+  for (let from = 0; from < points.length; from += WAVE) yield points.slice(from, from + WAVE);
+}
+
+/**
+ * Coordinate descent from the cheapest sets of the grid; in finer steps from the best that this finds.
+ * @param allowed share of the requests that may be late, of a sample; a whole load is judged by its p99
+ */
+async function descend(
+  trials: Trials,
+  space: SearchSpace,
+  allowed = P99_LATE,
+  descents = DESCENTS,
+): Promise<void> {
+  const starts = new Map<number, Candidate>();
+  for (const candidate of trials.good(allowed)) {
+    if (starts.size < descents && !starts.has(candidate.target_util))
+      starts.set(candidate.target_util, candidate);
+  }
+  const follow = async (start: Candidate, around: (point: SearchPoint) => readonly SearchPoint[]) => {
+    let best = start;
+    for (let move = 0; move < MOST_MOVES; move += 1) {
+      const centre = best;
+      for (const wave of wavesOf(around(centre))) {
+        const mostCost = best.cost * (1 - GAIN);
+        await trials.run(wave, { mostLateShare: trials.followed, mostCost });
+        const [found] = trials.good(allowed, wave);
+        if (found && found.cost <= mostCost) best = found;
+      }
+      if (best === centre) return;
+    }
+  };
+  for (const start of starts.values()) await follow(start, (point) => alongAxes(point, space));
+  for (const steps of FINE_STEPS) {
+    const best = trials.best(allowed);
+    if (best) await follow(best, (point) => besideIn(point, space, steps));
+  }
+}
+
+/** Each axis with all of its values. */
+function alongAxes(point: SearchPoint, space: SearchSpace): readonly SearchPoint[] {
+  const loads = space.min_load;
+  const loadsNear = (load: number) => {
+    const above = loads.findIndex((other) => other >= load);
+    const place = above < 0 ? loads.length - 1 : above;
+    return loads.slice(Math.max(0, place - LOADS_BESIDE), place + LOADS_BESIDE + 1);
+  };
+  return movesFrom(point, (axis) => space[axis], loadsNear);
+}
+
+/** Each axis with a step up or down. */
+function besideIn(point: SearchPoint, space: SearchSpace, steps: SearchPoint): readonly SearchPoint[] {
+  const within = (axis: SearchAxis, values: readonly number[]) => {
+    const [least, most] = [space[axis][0] as number, space[axis].at(-1) as number];
+    return values.map((value) => rounded(value)).filter((value) => value >= least && value <= most);
+  };
+  const loadsNear = (load: number) => {
+    const step = load * steps.min_load;
+    return within('min_load', [load - step, load, load + step]);
+  };
+  const valuesOf = (axis: SearchAxis) => {
+    if (axis === 'min_load') return loadsNear(point.min_load);
+    return within(axis, [point[axis] - steps[axis], point[axis] + steps[axis]]);
+  };
+  return movesFrom(point, valuesOf, loadsNear);
+}
+
+/** One axis moves at a time, and min_load with it: less of one is made good by more of the other. */
+function movesFrom(
+  point: SearchPoint,
+  valuesOf: (axis: SearchAxis) => readonly number[],
+  loadsNear: (load: number) => readonly number[],
+): readonly SearchPoint[] {
+  const moves: SearchPoint[] = [];
+  for (const axis of SEARCH_AXES) {
+    for (const value of valuesOf(axis)) {
+      const moved = { ...point, [axis]: value };
+      // What is kept hot is min_load over target_util.
+      const load = (point.min_load * moved.target_util) / point.target_util;
+      if (axis === 'min_load') moves.push(moved);
+      else for (const min_load of loadsNear(load)) moves.push({ ...moved, min_load });
+    }
+  }
+  return moves;
+}
+
+/**
+ * A sample is right about costs, and a little off about who is late. So the cheapest sets on it are tried on the whole load,
+ * and how late those are tells how strict the sample has to be: as little as will do.
+ */
+async function findByItsSample(sampled: Trials, whole: Trials, space: SearchSpace): Promise<void> {
+  let [holds, fails] = [0, Infinity];
+  let allowed = P99_LATE;
+  for (let round = 0; round < ROUNDS && fails / holds > NEAR; round += 1) {
+    await descend(sampled, space, allowed, round === 0 ? DESCENTS : 0);
+    const cheapest = sampled.good(allowed).slice(0, CHECKED);
+    const [best] = cheapest;
+    if (!best) break;
+    await whole.run(cheapest, { mostLateShare: FOLLOWED_LATE, mostCost: Infinity });
+    const late = whole.lateShareOf(best);
+    if (late > P99_LATE) fails = allowed;
+    else holds = allowed;
+    const off = Math.min(4, Math.max(0.25, (0.95 * P99_LATE) / Math.max(late, 1e-4)));
+    if (holds > 0 && fails < Infinity) allowed = Math.sqrt(holds * fails);
+    else allowed *= late > P99_LATE ? Math.min(off, 1 / NEAR) : Math.max(off, NEAR);
+    if (allowed > FOLLOWED_LATE) break;
+  }
+  // All workers hot keep the limit, and the sample knows of nothing else that does.
+  if (whole.good(P99_LATE).length === 1) await descend(whole, space);
+}
+
+interface TrialsOptions extends Pick<Trial, 'limitSeconds' | 'sampled'> {
+  readonly base: ResolvedParameters;
+  readonly runner: TrialRunner;
+  readonly signal: AbortSignal | undefined;
+  /** After each wave. */
+  readonly told: () => void;
+}
+
+/** The sets tried so far, on the whole load or on its sample. */
+class Trials {
+  readonly #options: TrialsOptions;
+  readonly #known = new Map<string, { readonly outcome: TrialOutcome; readonly limits: TrialLimits }>();
+  /** To the end. */
+  readonly tried: Candidate[] = [];
+
+  constructor(options: TrialsOptions) {
+    this.#options = options;
+  }
+
+  get done(): number {
+    return this.#known.size;
+  }
+
+  get keys(): Iterable<string> {
+    return this.#known.keys();
+  }
+
+  /** Share of late requests up to which a set is followed. */
+  get followed(): number {
+    return this.#options.sampled ? FOLLOWED_LATE : P99_LATE;
+  }
+
+  /** 1 if it was given up. */
+  lateShareOf(point: SearchPoint): number {
+    return this.#known.get(keyOf(point))?.outcome.lateShare ?? 1;
+  }
+
+  /** Those that keep the limit, of all or of some; the cheapest first, and if two cost the same, the one that waits less. */
+  good(allowed: number, points?: readonly SearchPoint[]): readonly Candidate[] {
+    const { limitSeconds, sampled } = this.#options;
+    const keys = points && new Set(points.map((point) => keyOf(point)));
+    return this.tried
+      .filter((candidate) => keys?.has(keyOf(candidate)) ?? true)
+      .filter((candidate) =>
+        sampled ? this.lateShareOf(candidate) <= allowed : candidate.p99Seconds <= limitSeconds,
+      )
+      .toSorted((one, other) => one.cost - other.cost || one.p99Seconds - other.p99Seconds);
+  }
+
+  best(allowed = P99_LATE): Candidate | undefined {
+    return this.good(allowed)[0];
+  }
+
+  /** Tries those of which trials within these limits would say something new. */
+  async run(points: readonly SearchPoint[], limits: TrialLimits): Promise<void> {
+    const { base, limitSeconds, sampled, runner, signal, told } = this.#options;
+    const unknown = points.filter((point) => !this.#isSettled(keyOf(point), limits));
+    const fresh = [...new Map(unknown.map((point) => [keyOf(point), pointOf(point)])).values()];
+    const trials = fresh.map((point): Trial => ({
+      ...limits,
+      limitSeconds,
+      sampled,
+      parameters: { ...base, ...point },
+    }));
+    const outcomes = await runner.run(trials, signal);
+    for (const [index, point] of fresh.entries()) {
+      const outcome = outcomes[index] as TrialOutcome;
+      this.#known.set(keyOf(point), { outcome, limits });
+      const { cost, costPerHour, p99Seconds } = outcome;
+      if (outcome.end === 'whole') this.tried.push({ ...point, cost, costPerHour, p99Seconds });
+    }
+    if (fresh.length > 0) told();
+  }
+
+  #isSettled(key: string, { mostLateShare, mostCost }: TrialLimits): boolean {
+    const known = this.#known.get(key);
+    if (known?.outcome.end === 'late') return known.limits.mostLateShare >= mostLateShare;
+    if (known?.outcome.end === 'dear') return known.limits.mostCost >= mostCost;
+    return known !== undefined;
+  }
 }

@@ -1,94 +1,201 @@
-/** One set of parameters under the loads of a search, given up as soon as it cannot be the one that is looked for. */
+/**
+ * One set of parameters under the loads of a search, or under a sample of them. A trial ends early once more requests are
+ * late, or more money is spent, than its limits allow.
+ */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { RecordedLoad } from '../load/load.ts';
+import { GroupModel } from '../model/group.ts';
+import type { GroupObserver } from '../model/observer.ts';
+import { longestLike, QueueTimes } from '../model/structures/queue-times.ts';
+import type { WorkerCounts } from '../model/time-series.ts';
 import type { PlanSettings } from '../settings.ts';
-import { Course, TrialMemory, type CourseLimits } from './course.ts';
-import type { Sample } from './sample.ts';
+import { wholeOf, type Part } from './sample.ts';
 
-export interface Trial {
-  readonly parameters: ResolvedParameters;
-  /** It is given up once more requests have waited longer than `mostLateShare` says; Infinity: never. */
-  readonly limitSeconds: number;
-  /** 0.01: one of 100, which is what a p99 is. */
+export interface TrialLimits {
+  /** Share of the requests that may be late; 1 allows all. A p99 allows 0.01. */
   readonly mostLateShare: number;
-  /** It is given up once it has cost more, in the mean of all loads; Infinity: never. */
+  /** Mean cost of the loads; may be Infinity. */
   readonly mostCost: number;
-  /** Runs it on what stands for the loads. */
-  readonly sampled: SampledCosts | undefined;
 }
 
-/** What is known of the costs of a set before it is run on a sample. */
-export interface SampledCosts {
-  /** Added to the cost of the stretches to make that of the whole, in the mean of all loads. */
-  readonly beside: number;
-  /** By load and stretch, as often as it stands for: the least that it costs. */
-  readonly floors: readonly Float64Array[];
+export interface Trial extends TrialLimits {
+  readonly parameters: ResolvedParameters;
+  /** A request that waits longer is late; may be Infinity. */
+  readonly limitSeconds: number;
+  /** Runs on the sample, if the ground has one. */
+  readonly sampled: boolean;
 }
 
 export interface TrialOutcome {
-  /** `late`, `dear`: given up for that; what is said besides is of no use then. */
+  /** `late` and `dear`: ended early. The other fields are Infinity then, and `lateShare` is 1. */
   readonly end: 'whole' | 'late' | 'dear';
-  /** Means over all loads. */
+  /** Means of all loads; estimates on a sample. */
   readonly cost: number;
   readonly costPerHour: number;
   /** Of the requests of all loads together. */
   readonly p99Seconds: number;
-  /** Share of the requests that waited longer than the limit. */
   readonly lateShare: number;
 }
 
 /** What all trials of a search have in common. */
 export interface TrialGround {
   readonly settings: PlanSettings;
-  /** At least one; the chance that is in workers and routing has a seed of its own under each. */
+  /** At least one. Each has its own seed for the chance in workers and routing. */
   readonly loads: readonly RecordedLoad[];
-  /** What stands for each load, for trials that ask for it. */
-  readonly samples?: readonly Sample[] | undefined;
+  readonly sample?: readonly Part[] | undefined;
 }
 
-/** @param memory Of whoever runs one trial after the other */
-export function runTrial(
-  { settings, loads, samples }: TrialGround,
-  trial: Trial,
-  memory = new TrialMemory(),
-): TrialOutcome {
-  const requests = ((trial.sampled && samples) ?? loads.map(({ length }) => ({ requests: length }))).reduce(
-    (sum, each) => sum + each.requests,
+/** Requests between two looks at the limits. */
+const LOOK_EVERY = 256;
+
+export function runTrial(ground: TrialGround, trial: Trial): TrialOutcome {
+  const { loads } = ground;
+  const parts = (trial.sampled && ground.sample) || loads.map((_, load) => wholeOf(load));
+  const requests = parts.reduce(
+    (sum, { load, from, to, weight }) => sum + weight * (loads[load]?.countBetween(from, to) ?? 0),
     0,
   );
-  const limits: CourseLimits = {
-    limitSeconds: trial.limitSeconds,
-    mostLate: requests - Math.max(1, Math.ceil((1 - trial.mostLateShare) * requests)),
-    mostCost: trial.mostCost * loads.length,
-  };
-  const { sampled } = trial;
-  const course = new Course(limits, memory, {
-    cost: (sampled?.beside ?? 0) * loads.length,
-    ahead: sampled ? sumOf(sampled.floors) : 0,
-  });
-  for (const [index, load] of loads.entries()) {
-    const own = { ...settings, seed: settings.seed + index };
-    const sample = sampled && samples?.[index];
-    if (sample) {
-      const floors = sampled.floors[index];
-      for (const [place, stretch] of sample.stretches.entries())
-        if (!course.runStretch(trial.parameters, own, load, stretch, floors?.[place] ?? 0)) break;
-    } else course.runWhole(trial.parameters, own, load);
-    if (course.end !== 'whole') {
-      return { end: course.end, cost: Infinity, costPerHour: Infinity, p99Seconds: Infinity, lateShare: 1 };
-    }
+  const tally = new Tally(ground, trial, requests);
+  for (const part of parts) {
+    runPart(ground, trial.parameters, part, tally);
+    if (!tally.end) continue;
+    return { end: tally.end, cost: Infinity, costPerHour: Infinity, p99Seconds: Infinity, lateShare: 1 };
   }
-  const cost = course.cost / loads.length;
-  const hours = loads.reduce((sum, load) => sum + load.seconds, 0) / loads.length / 3600;
   return {
     end: 'whole',
-    cost,
-    costPerHour: trial.sampled ? cost / hours : course.costPerHour / loads.length,
-    p99Seconds: memory.queueTimes.quantile(0.99),
-    lateShare: course.late / requests,
+    cost: tally.cost / loads.length,
+    costPerHour: tally.perHour,
+    p99Seconds: tally.queueTimes.quantile(0.99),
+    lateShare: tally.queueTimes.shareAbove(trial.limitSeconds),
   };
 }
 
-function sumOf(floors: readonly Float64Array[]): number {
-  return floors.reduce((sum, costs) => costs.reduce((total, cost) => total + cost, sum), 0);
+/** Up to its end, or to the limits of the trial. */
+function runPart(
+  { settings, loads }: TrialGround,
+  parameters: ResolvedParameters,
+  part: Part,
+  tally: Tally,
+): void {
+  const { warmFrom, to, began } = part;
+  const own = { ...settings, seed: settings.seed + part.load };
+  const group = new GroupModel({ parameters, settings: own, observer: tally });
+  const { initialWorkers } = settings;
+  if (began) group.placeFor(began.hot, began.total);
+  else group.place(initialWorkers === 'floor' ? undefined : initialWorkers);
+  tally.begin(part);
+  let countdown = LOOK_EVERY;
+  const arrive = (atSeconds: number, work: number) => {
+    group.arrive(atSeconds - warmFrom, work);
+    countdown -= 1;
+    if (countdown > 0) return true;
+    countdown = LOOK_EVERY;
+    return tally.end === undefined;
+  };
+  loads[part.load]?.replay(arrive, warmFrom, to);
+  if (tally.end) return;
+  if (to < Infinity) group.advance(to - warmFrom);
+  while (group.waiting > 0) group.advance(group.nextDecision);
+  group.advance(group.lastBusy);
+  tally.workersUntil(group.now, group.workers);
+  tally.finish(group.now);
 }
+
+/** What matters of a trial: money, queue times, and who was late. Times are those of the part. */
+class Tally implements GroupObserver {
+  readonly queueTimes = new QueueTimes();
+  /** Sums over all parts, by their weights. */
+  late = 0;
+  readonly #workerSeconds = { hot: 0, cold: 0, starting: 0 };
+  #seconds = 0;
+  readonly #settings: PlanSettings;
+  readonly #limitSeconds: number;
+  readonly #mostLate: number;
+  readonly #mostCost: number;
+  /** The part that runs, in seconds of its own; what happens before `from` or after `to` does not count. */
+  #part = { from: 0, to: Infinity, weight: 1 };
+  #until = 0;
+
+  constructor({ settings, loads }: TrialGround, trial: Trial, requests: number) {
+    this.#settings = settings;
+    // No more than the percentile will say, which does not tell queue times apart that are almost alike.
+    this.#limitSeconds = longestLike(trial.limitSeconds) * (1 + 1e-9);
+    this.#mostLate = Math.max(0, requests - Math.max(1, Math.ceil((1 - trial.mostLateShare) * requests)));
+    this.#mostCost = trial.mostCost * loads.length;
+  }
+
+  /** Why there is no point in going on. */
+  get end(): 'late' | 'dear' | undefined {
+    if (this.late > this.#mostLate) return 'late';
+    return this.cost > this.#mostCost ? 'dear' : undefined;
+  }
+
+  get cost(): number {
+    const { priceHot, priceCold, priceStarting } = this.#settings;
+    const { hot, cold, starting } = this.#workerSeconds;
+    return (hot * priceHot + cold * priceCold + starting * priceStarting) / 3600;
+  }
+
+  get perHour(): number {
+    return this.#seconds === 0 ? 0 : (this.cost * 3600) / this.#seconds;
+  }
+
+  begin({ warmFrom, from, to, weight }: Part): void {
+    this.#part = { from: from - warmFrom, to: to - warmFrom, weight };
+    this.#until = this.#part.from;
+  }
+
+  finish(now: number): void {
+    const { from, to, weight } = this.#part;
+    this.#seconds += weight * (Math.min(now, to) - from);
+  }
+
+  arrived(): void {}
+
+  begun(arrivedSeconds: number, waited: number): void {
+    const { from, weight } = this.#part;
+    if (arrivedSeconds < from) return;
+    this.queueTimes.record(waited, weight);
+    if (waited > this.#limitSeconds) this.late += weight;
+  }
+
+  abandoned(arrivedSeconds: number): void {
+    this.begun(arrivedSeconds, this.#settings.giveUpSeconds);
+  }
+
+  workersUntil(toSeconds: number, { hot, cold, starting }: WorkerCounts): void {
+    const { to, weight } = this.#part;
+    const until = Math.min(toSeconds, to);
+    const passed = weight * (until - this.#until);
+    if (passed <= 0) return;
+    this.#workerSeconds.hot += hot * passed;
+    this.#workerSeconds.cold += cold * passed;
+    this.#workerSeconds.starting += starting * passed;
+    this.#until = until;
+  }
+}
+
+/** Runs the trials of a search: in this thread or in several, with the same outcomes. */
+export interface TrialRunner extends AsyncDisposable {
+  /**
+   * Outcomes in the order of the trials.
+   * @throws the signal's reason, soon after it is aborted; after that it runs nothing any more
+   */
+  run(trials: readonly Trial[], signal?: AbortSignal): Promise<readonly TrialOutcome[]>;
+}
+
+export type OpenRunner = (ground: TrialGround) => TrialRunner;
+
+/** One trial after the other in this thread, which can do something else between them. */
+export const openLocalRunner: OpenRunner = (ground) => ({
+  async run(trials, signal) {
+    const outcomes: TrialOutcome[] = [];
+    for (const trial of trials) {
+      await new Promise((resolve) => setImmediate(resolve));
+      signal?.throwIfAborted();
+      outcomes.push(runTrial(ground, trial));
+    }
+    return outcomes;
+  },
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+});

@@ -74,7 +74,9 @@ test('scenes change from now on; the same again, and a log that is replayed, sta
   setGrowth(log, { linesPerSecond: 4, scenes: 'idle' }, 5_000);
   expect([log.segments.length, growthRate(log), lineCount(log, 6_000)]).toEqual([2, 4, 9]);
   expect(linesBetween(log, { from: 0, to: 5 }, 6_000, inferenceLog)).toEqual(before);
-  expect(linesBetween(log, { from: 5, to: 9 }, 6_000, inferenceLog).join('\n')).toMatch(/^INFO.*(?:health|0\.0 tokens)/);
+  expect(linesBetween(log, { from: 5, to: 9 }, 6_000, inferenceLog).join('\n')).toMatch(
+    /^INFO.*(?:health|0\.0 tokens)/,
+  );
   const replayed = logOf(1, replay(['a'], true));
   setGrowth(replayed, { linesPerSecond: 9, scenes: 'busy' }, 0);
   expect(growthRate(replayed)).toBe(1);

@@ -1,9 +1,9 @@
 import type { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openThreadRunner } from '../../../../src/scaling/parallel/thread-runner.ts';
+import { openThreads } from '../../../../src/scaling/parallel/thread-runner.ts';
 import { generateLoad } from '../../../../src/scaling/planner/load/generators.ts';
 import { RecordedLoad } from '../../../../src/scaling/planner/load/load.ts';
-import type { OpenRunner } from '../../../../src/scaling/planner/search/runner.ts';
+import type { OpenRunner } from '../../../../src/scaling/planner/search/trial.ts';
 import { searchParameters, type SearchRequest } from '../../../../src/scaling/planner/search/search.ts';
 import { requests, scenarioOf } from '../../../support/plans.ts';
 
@@ -26,10 +26,10 @@ const request: SearchRequest = { base, settings, loads, p99LimitSeconds: 60 };
 const on =
   (threads: number): OpenRunner =>
   (ground) =>
-    openThreadRunner(ground, { threads });
+    openThreads(ground, threads);
 
 describe('a search on several threads', () => {
-  test('has the same result to the byte with one more thread, with three, and without any', async () => {
+  test('has the same result to the byte with one thread, with three, and without any', async () => {
     const alone = JSON.stringify(await searchParameters(request));
     for (const threads of [1, 3]) {
       expect(JSON.stringify(await searchParameters(request, { openRunner: on(threads) }))).toBe(alone);
@@ -50,7 +50,7 @@ describe('a search on several threads', () => {
     const add = (thread: Worker): void => void threads.push(thread);
     process.on('worker', add);
     onTestFinished(() => void process.off('worker', add));
-    const runner = openThreadRunner({ settings, loads }, { threads: 2 });
+    const runner = openThreads({ settings, loads }, 2);
     await expect.poll(() => threads.length, { interval: 1 }).toBe(2);
     await runner[Symbol.asyncDispose]();
     // A thread that has ended has no number any more.
@@ -62,11 +62,11 @@ describe('a search on several threads', () => {
     const shared = RecordedLoad.of(requests([7, 1], [3, 1])).share();
     const broken = Object.assign(RecordedLoad.of(requests([3, 1], [7, 1])), { share: () => shared });
     const message = 'request at 3 s: not in order of time';
-    await using runner = openThreadRunner({ settings, loads: [broken] }, { threads: 2 });
-    const trial = { parameters: base, limitSeconds: 1, mostLateShare: 0.01, mostCost: 1, sampled: undefined };
+    await using runner = openThreads({ settings, loads: [broken] }, 2);
+    const trial = { parameters: base, limitSeconds: 1, mostLateShare: 0.01, mostCost: 1, sampled: false };
     await expect(runner.run([trial, trial])).rejects.toThrow(message);
-    // Of its error and of its end it tells by itself; after both it is asked in vain, and that is told too.
-    await using single = openThreadRunner({ settings, loads: [broken] }, { threads: 1 });
+    // Its error comes by itself, and its end after it; what is asked after both fails as well.
+    await using single = openThreads({ settings, loads: [broken] }, 1);
     for (let run = 0; run < 3; run += 1) await expect(single.run([trial, trial])).rejects.toThrow(message);
   });
 });

@@ -1,18 +1,14 @@
-/** What plans are made of and compared by: settings, estimates, sets side by side, and what a plan hangs on. */
+/** What plans are made of and compared by: settings, estimates, and what a plan hangs on. */
 import { describe, expect, test } from 'vitest';
 import { estimateOf } from '../../../../src/scaling/planner/estimate.ts';
-import { givenOf } from '../../../../src/scaling/planner/given.ts';
-import { RecordedLoad } from '../../../../src/scaling/planner/load/load.ts';
 import { plan } from '../../../../src/scaling/planner/plan.ts';
-import { planSideBySide } from '../../../../src/scaling/planner/search/side-by-side.ts';
 import { sensitivityOf, variedScenarios } from '../../../../src/scaling/planner/sensitivity.ts';
 import {
   planSettings,
   SETTING_DEFAULTS,
   type PlanSettings,
 } from '../../../../src/scaling/planner/settings.ts';
-import { resolveDefaults } from '../../../../src/scaling/rules/check.ts';
-import { fixedPool, requests, scenarioOf } from '../../../support/plans.ts';
+import { requests, scenarioOf } from '../../../support/plans.ts';
 
 describe('settings', () => {
   test('have defaults, and a worker that starts costs what a hot one does', () => {
@@ -51,13 +47,6 @@ describe('settings', () => {
   });
 });
 
-test('parameters as a user writes them are those that have a value', () => {
-  expect(givenOf({ ...resolveDefaults({ min_load: 5 }), endpoint_name: undefined })).not.toHaveProperty(
-    'endpoint_name',
-  );
-  expect(givenOf(resolveDefaults({ min_load: 5 }))).toMatchObject({ min_load: 5 });
-});
-
 describe('an estimate', () => {
   test.each([
     [[3], 3, 3, 3],
@@ -77,38 +66,6 @@ describe('an estimate', () => {
     expect(estimateOf(many).high).toBeCloseTo(0.5 + 1.96 * spread);
     const fewer = many.slice(0, 11);
     expect(estimateOf(fewer).high - estimateOf(fewer).mean).toBeGreaterThan(2.2 * spread);
-  });
-});
-
-describe('sets side by side', () => {
-  const { settings } = scenarioOf({}, { priceHot: 2, coldStartSeconds: 0 });
-  const pool = (workers: number) => resolveDefaults(fixedPool(workers, 10));
-  const load = RecordedLoad.of(requests([0, 10], [1, 10], [3600, 10]));
-  const other = RecordedLoad.of(requests([0, 10], [7200, 10]));
-
-  test('say what each costs, waits and saves, under each load', async () => {
-    const [one, two] = await planSideBySide([pool(2), pool(1)], settings, [load, other], { series: true });
-    expect(one?.saving).toEqual({ mean: 0, low: 0, high: 0 });
-    expect(two?.saving.mean).toBeCloseTo(0.5);
-    expect([one?.costPerHour.mean, two?.costPerHour.mean]).toEqual([expect.closeTo(4), expect.closeTo(2)]);
-    expect(two?.p99Seconds.mean).toBeGreaterThanOrEqual(0);
-    expect(two?.parameters).toEqual(pool(1));
-    expect(two?.plans.map(({ seconds }) => seconds >= 3600)).toEqual([true, true]);
-    // Of the first load alone, and each load has a seed of its own.
-    expect(two?.plans.map(({ series }) => series !== undefined)).toEqual([true, false]);
-    expect(two?.plans.map(({ settings: { seed } }) => seed)).toEqual([settings.seed, settings.seed + 1]);
-  });
-
-  test('have no series unless they are asked for, and save nothing where nothing is paid', async () => {
-    const free = { ...settings, priceHot: 0, priceCold: 0, priceStarting: 0 };
-    const [one, two] = await planSideBySide([pool(2), pool(1)], free, [load]);
-    expect([one?.plans[0]?.series, two?.saving.mean]).toEqual([undefined, 0]);
-  });
-
-  test('end with the reason of their signal', async () => {
-    const reason = new Error('enough');
-    const signal = AbortSignal.abort(reason);
-    await expect(planSideBySide([pool(1)], settings, [load], { signal })).rejects.toBe(reason);
   });
 });
 

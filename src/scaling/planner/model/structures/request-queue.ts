@@ -61,11 +61,6 @@ export class RequestQueue {
     return this.#size === 0 ? 0 : (this.#requests[this.#head] as number);
   }
 
-  /** Empty again, with the room that it has. */
-  clear(): void {
-    [this.#head, this.#size, this.#work] = [0, 0, 0];
-  }
-
   push(arrival: number, work: number, request = 0): void {
     if (this.#size === this.#arrivals.length) this.#grow();
     const place = (this.#head + this.#size) % this.#arrivals.length;

@@ -1,6 +1,6 @@
 /** How many workers are asked for, by the formulas, and how long what was asked for is kept. */
 import { describe, expect, test } from 'vitest';
-import { ControlLoop, decisionsIn } from '../../../../../src/scaling/planner/model/control-loop.ts';
+import { ControlLoop } from '../../../../../src/scaling/planner/model/control-loop.ts';
 import {
   demandFor,
   NOTHING_OBSERVED,
@@ -85,16 +85,6 @@ describe('workers', () => {
   });
 });
 
-test.each([
-  [0, 1],
-  [4, 2],
-  [5, 2],
-  [12, 4],
-  [Infinity, Infinity],
-])('a delay of %d s is %d decisions of 5 s', (seconds, decisions) => {
-  expect(decisionsIn(seconds, 5)).toBe(decisions);
-});
-
 describe('decisions', () => {
   const SETTINGS = planSettings({
     controlSeconds: 5,
@@ -130,6 +120,19 @@ describe('decisions', () => {
     expect(kept.map(({ hotCapacity }) => hotCapacity)).toEqual([40, 40, 40, 0, 0, 0]);
     expect(kept.map(({ totalCapacity }) => totalCapacity)).toEqual([80, 80, 80, 80, 80, 0]);
     expect(kept[5]).toEqual(NONE);
+  });
+
+  test.each([
+    [0, 1],
+    [4, 2],
+    [5, 2],
+    [12, 4],
+    [Infinity, 50],
+  ])('a delay of %d s keeps what was wanted for %d of 50 decisions, 5 s apart', (scaleDownSeconds, kept) => {
+    const loop = new ControlLoop({ ...SETTINGS, scaleDownSeconds });
+    const wanted = [decide(loop, {}, { ...NONE, hotCapacity: 40 })];
+    while (wanted.length < 50) wanted.push(decide(loop));
+    expect(wanted.filter(({ hotCapacity }) => hotCapacity === 40)).toHaveLength(kept);
   });
 
   /** So many that are all alike, after which it rests. */

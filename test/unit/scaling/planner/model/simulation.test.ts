@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { generateLoad } from '../../../../../src/scaling/planner/load/generators.ts';
-import { Simulation } from '../../../../../src/scaling/planner/model/simulation.ts';
+import { Simulation } from '../../../../../src/scaling/planner/plan.ts';
 import { fixedPool, planOf, requests, scenarioOf } from '../../../../support/plans.ts';
 
 describe('a plan reckoned by hand', () => {

@@ -80,18 +80,13 @@ describe('a queue', () => {
     }
   });
 
-  test('that is cleared is empty, and a sum of fractions leaves no rest', () => {
+  test('that is empty again has no rest of a sum of fractions', () => {
     const queue = new RequestQueue();
     queue.push(1, 0.1);
     queue.push(2, 0.2);
     queue.shift();
     queue.shift();
     expect(queue.work).toBe(0);
-    queue.push(1, 5, 7);
-    queue.clear();
-    expect([queue.size, queue.work, queue.headRequest]).toEqual([0, 0, 0]);
-    queue.push(3, 4);
-    expect([queue.headArrival, queue.headRequest, queue.work]).toEqual([3, 0, 4]);
   });
 });
 
@@ -196,22 +191,30 @@ describe('queue times', () => {
     expect(bucketOfQuantile(Uint32Array.of(0, 0), 0, 0.5)).toBe(-1);
   });
 
-  test('are added as often as they stand for, put away, and cleared', () => {
-    const [one, other] = [new QueueTimes(), new QueueTimes()];
-    one.record(1);
-    other.record(10);
-    other.record(4);
-    one.add(other, 2.5);
-    expect([one.count, one.mean, one.max]).toEqual([6, 36 / 6, 10]);
-    expect(one.quantile(0.16)).toBeCloseTo(1, 1);
-    expect(one.quantile(0.5)).toBeCloseTo(4, 1);
-    expect(one.quantile(0.6)).toBeCloseTo(10, 0);
-    const again = new QueueTimes(structuredClone(one.save()));
-    again.add(other);
-    expect([again.count, again.mean, one.count]).toEqual([8, 50 / 8, 6]);
-    one.clear();
-    expect([one.count, one.mean, one.max, one.quantile(0.99)]).toEqual([0, 0, 0, 0]);
+  test('count as often as they stand for, put away or not', () => {
+    const times = new QueueTimes();
+    times.record(1);
+    times.record(10, 2.5);
+    times.record(4, 2.5);
+    for (const each of [times, new QueueTimes(structuredClone(times.save()))]) {
+      expect([each.count, each.mean, each.max]).toEqual([6, 36 / 6, 10]);
+      expect(each.quantile(0.16)).toBeCloseTo(1, 1);
+      expect(each.quantile(0.5)).toBeCloseTo(4, 1);
+      expect(each.quantile(0.6)).toBeCloseTo(10, 0);
+    }
   });
+});
+
+test('the share that waits longer agrees with the percentile, and is none of nothing', () => {
+  expect(new QueueTimes().shareAbove(0)).toBe(0);
+  const times = new QueueTimes();
+  for (let seconds = 1; seconds <= 200; seconds += 1) times.record(seconds);
+  for (const quantile of [0.5, 0.9, 0.99, 1]) {
+    const limit = times.quantile(quantile);
+    expect(times.shareAbove(limit)).toBeLessThanOrEqual(1 - quantile + 1e-9);
+    expect(times.shareAbove(limit * (1 - 1e-9))).toBeGreaterThan(1 - quantile - 1e-9);
+  }
+  expect([times.shareAbove(0), times.shareAbove(200), times.shareAbove(1e9)]).toEqual([1, 0, 0]);
 });
 
 describe('a series', () => {

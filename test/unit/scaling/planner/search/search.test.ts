@@ -2,7 +2,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { checkEndpointGroup, resolveDefaults } from '../../../../../src/scaling/rules/check.ts';
 import { generateLoad } from '../../../../../src/scaling/planner/load/generators.ts';
 import { RecordedLoad } from '../../../../../src/scaling/planner/load/load.ts';
-import { givenOf } from '../../../../../src/scaling/planner/given.ts';
 import { plan } from '../../../../../src/scaling/planner/plan.ts';
 import { createRandom } from '../../../../../src/scaling/planner/load/random.ts';
 import {
@@ -12,12 +11,7 @@ import {
   type SearchResult,
   type SearchStep,
 } from '../../../../../src/scaling/planner/search/search.ts';
-import {
-  pointOf,
-  searchSpace,
-  SEARCH_AXES,
-  spreadOver,
-} from '../../../../../src/scaling/planner/search/search-space.ts';
+import { pointOf, searchSpace, SEARCH_AXES } from '../../../../../src/scaling/planner/search/search-space.ts';
 import { requests, scenarioOf } from '../../../../support/plans.ts';
 
 const { parameters: base, settings } = scenarioOf({ max_workers: 12 });
@@ -54,13 +48,13 @@ describe('a search', () => {
       const { cost, queueTime } = plan({ parameters: { ...base, ...point }, settings, series: false }, load);
       if (queueTime.p99 <= 20) expect(result.best!.cost).toBeLessThanOrEqual(cost.total * 1.01);
     }
-    // Most of what is tried is given up in its first requests; a plan to the end is what takes time.
-    expect(result.tried.length).toBeLessThan(200);
+    // The grid is tried to the end, to be drawn; of what comes after it most is given up.
+    expect(result.tried.length).toBeLessThan(400);
     expect(result.tried.length + result.givenUp).toBeLessThan(2_000);
   });
 
   test('tries no set twice to the end, the given one among them, and says how far it is, never backwards', async () => {
-    const { result, steps } = await searched({}, { frontier: true });
+    const { result, steps } = await plain;
     const sets = result.tried.map((one) => SEARCH_AXES.map((axis) => one[axis]).join(' '));
     expect(new Set(sets).size).toBe(sets.length);
     expect(pointOf(result.given)).toEqual(pointOf(base));
@@ -97,16 +91,6 @@ describe('a search', () => {
     expect((await searched({ loads: [possible], p99LimitSeconds: 1 })).result.best?.p99Seconds).toBe(0);
   });
 
-  test('bounds hold for what is named, and the set in force is compared with, within them or not', async () => {
-    const bounds = { min_load: [20, 60], target_util: [0.9, 0.9], cold_mult: [2, 3] } as const;
-    const { result } = await searched({ bounds, p99LimitSeconds: 60 });
-    for (const [axis, [least, most]] of Object.entries(bounds)) {
-      expect(result.best![axis as keyof typeof bounds]).toBeGreaterThanOrEqual(least);
-      expect(result.best![axis as keyof typeof bounds]).toBeLessThanOrEqual(most);
-    }
-    expect(result.given.min_load).toBe(0);
-  });
-
   test('several loads count together: the mean of their costs, the percentile of all requests', async () => {
     const quiet = RecordedLoad.of(
       generateLoad({ shape: 'poisson', unitsPerSecond: 20, seconds: 1800, seed: 2 }),
@@ -134,23 +118,13 @@ describe('a search', () => {
     // Written out, the default of cold_workers is more than there may be.
     const few = resolveDefaults({ max_workers: 2 });
     const light = RecordedLoad.of(generateLoad({ shape: 'bursts', unitsPerSecond: 4, seconds: 1800 }));
-    const bounds = { cold_workers: [0, 9] } as const;
-    const { result } = await searched(
-      { base: few, loads: [light], bounds, p99LimitSeconds: 60 },
-      { frontier: true },
-    );
+    const { result } = await searched({ base: few, loads: [light], p99LimitSeconds: 60 });
     const refused = result.tried.filter((one) =>
-      checkEndpointGroup(givenOf({ ...few, ...pointOf(one) })).findings.some(
-        ({ severity }) => severity === 'error',
-      ),
+      checkEndpointGroup({ ...few, ...pointOf(one) }).findings.some(({ severity }) => severity === 'error'),
     );
-    expect(refused).toEqual([result.given]);
+    expect(refused).toEqual([]);
+    expect(result.given.cold_workers).toBe(2);
     expect(result.tried.length).toBeGreaterThan(1);
     expect(result.best?.cold_workers).toBeLessThanOrEqual(2);
   });
-});
-
-test('spreads over a list with both ends', () => {
-  expect(spreadOver([1, 2, 3], 5)).toEqual([1, 2, 3]);
-  expect(spreadOver([...Array.from({ length: 101 }).keys()], 5)).toEqual([0, 25, 50, 75, 100]);
 });

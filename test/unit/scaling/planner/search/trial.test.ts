@@ -1,33 +1,177 @@
-/** One trial after the other in the same memory. */
-import { expect, test } from 'vitest';
+/** One set of parameters under the loads of a search, or under a sample of them. */
+import { describe, expect, test } from 'vitest';
 import { generateLoad } from '../../../../../src/scaling/planner/load/generators.ts';
 import { RecordedLoad } from '../../../../../src/scaling/planner/load/load.ts';
-import { TrialMemory } from '../../../../../src/scaling/planner/search/course.ts';
+import { plan } from '../../../../../src/scaling/planner/plan.ts';
+import { sampleOf } from '../../../../../src/scaling/planner/search/sample.ts';
 import { runTrial, type Trial } from '../../../../../src/scaling/planner/search/trial.ts';
-import { scenarioOf } from '../../../../support/plans.ts';
+import { fixedPool, requests, scenarioOf } from '../../../../support/plans.ts';
 
-const { parameters, settings } = scenarioOf({ max_workers: 8, cold_workers: 2 });
-const load = { shape: 'bursts', unitsPerSecond: 30, unitsPerRequest: 20, seconds: 1200 } as const;
-const ground = { settings, loads: [RecordedLoad.of(generateLoad(load))] };
-const whole: Trial = {
-  parameters,
-  limitSeconds: Infinity,
-  mostLateShare: 1,
-  mostCost: Infinity,
-  sampled: undefined,
-};
+const { parameters, settings } = scenarioOf(fixedPool(1, 10), { priceHot: 3600 });
+/** Ten at once: they wait 0, 10, … 90 s, and it costs 100. */
+const ten = RecordedLoad.of(requests(...Array.from({ length: 10 }, () => [0, 100] as const)));
+const trial: Trial = { parameters, limitSeconds: 45, mostLateShare: 1, mostCost: Infinity, sampled: false };
+const run = (over: Partial<Trial>, loads = [ten]) => runTrial({ settings, loads }, { ...trial, ...over });
 
-test('nothing of a trial that was given up, with requests that wait, is in the one after it', () => {
-  const alone = runTrial(ground, whole);
-  const memory = new TrialMemory();
-  const late: Trial = {
-    ...whole,
-    parameters: { ...parameters, max_workers: 1, cold_workers: 0, max_queue_time: 1 },
-    limitSeconds: 10,
-    mostLateShare: 0.01,
-  };
-  expect(runTrial(ground, late, memory).end).toBe('late');
-  expect(memory.queue.size).toBeGreaterThan(0);
-  expect(runTrial(ground, whole, memory)).toEqual(alone);
-  expect(runTrial(ground, whole, memory)).toEqual(alone);
+describe('a trial', () => {
+  test('says what it cost, how long requests waited, and how many of them too long', () => {
+    const { end, cost, costPerHour, p99Seconds, lateShare } = run({});
+    expect([end, cost, costPerHour, lateShare]).toEqual(['whole', 100, 3600, 0.5]);
+    expect(p99Seconds).toBeCloseTo(90, 0);
+  });
+
+  test.each<[Partial<Trial>, string]>([
+    [{ mostLateShare: 0.5 }, 'whole'],
+    [{ mostLateShare: 0.4 }, 'late'],
+    [{ mostLateShare: 0.01, limitSeconds: 90 }, 'whole'],
+    [{ mostLateShare: 0.01, limitSeconds: 80 }, 'late'],
+    [{ mostCost: 100 }, 'whole'],
+    [{ mostCost: 99.9 }, 'dear'],
+    [{ mostCost: 99.9, mostLateShare: 0.4 }, 'late'],
+  ])('that may have %j ends %s', (over, end) => {
+    expect(run(over)).toMatchObject(
+      end === 'whole'
+        ? { end }
+        : { end, cost: Infinity, costPerHour: Infinity, p99Seconds: Infinity, lateShare: 1 },
+    );
+  });
+
+  test('costs and waits as a plan does, but for the rounding of sums', () => {
+    const given = scenarioOf(
+      { max_workers: 6, cold_workers: 2 },
+      { routing: 'random', giveUpSeconds: 60, initialWorkers: 3 },
+    );
+    const world = { ...given, settings: { ...given.settings, performance: { least: 5, most: 15 } } };
+    const load = RecordedLoad.of(
+      generateLoad({ shape: 'bursts', unitsPerSecond: 20, unitsPerRequest: 20, seconds: 3000 }),
+    );
+    const found = runTrial(
+      { settings: world.settings, loads: [load] },
+      { ...trial, parameters: world.parameters },
+    );
+    const { cost, queueTime } = plan({ ...world, series: false }, load);
+    expect([found.cost, found.costPerHour]).toEqual([
+      expect.closeTo(cost.total, 9),
+      expect.closeTo(cost.perHour, 9),
+    ]);
+    expect(found.p99Seconds).toBe(queueTime.p99);
+  });
+
+  test('under several loads has the means of their costs, and the waits of all', () => {
+    const two = RecordedLoad.of(requests([0, 100], [0, 100]));
+    expect(run({}, [ten, two])).toMatchObject({
+      end: 'whole',
+      cost: 60,
+      costPerHour: 3600,
+      lateShare: 5 / 12,
+    });
+    expect(run({ mostCost: 60 }, [ten, two]).end).toBe('whole');
+    expect(run({ mostCost: 59 }, [ten, two]).end).toBe('dear');
+  });
+
+  test('of a load without requests costs nothing', () => {
+    expect(run({}, [new RecordedLoad()])).toMatchObject({
+      end: 'whole',
+      cost: 0,
+      costPerHour: 0,
+      lateShare: 0,
+    });
+  });
+
+  test('is given up in the middle', () => {
+    const arrivals = [
+      ...generateLoad({ shape: 'poisson', unitsPerSecond: 50, unitsPerRequest: 10, seconds: 600 }),
+    ];
+    let heard = 0;
+    const counted = RecordedLoad.of(arrivals);
+    const replay = counted.replay.bind(counted);
+    Object.assign(counted, {
+      replay: (arrive: (at: number, work: number) => boolean | void) =>
+        replay((at, work) => {
+          heard += 1;
+          return arrive(at, work);
+        }),
+    });
+    expect(run({ mostLateShare: 0.01 }, [counted]).end).toBe('late');
+    expect(heard % 256).toBe(0);
+    expect(heard).toBeLessThan(arrivals.length / 2);
+    heard = 0;
+    expect(run({ limitSeconds: Infinity, mostCost: 100 }, [counted]).end).toBe('dear');
+    // 100 s of 600.
+    expect(heard).toBeLessThan(arrivals.length / 3);
+  });
+});
+
+describe('a sample', () => {
+  const world = scenarioOf(
+    { max_workers: 6, cold_workers: 2 },
+    { startSeconds: 300, coldStartSeconds: 30, controlSeconds: 10, loadWindowSeconds: 60 },
+  );
+  /** Two days with a request in each ten seconds, and in the tenth hour a hundred at once. */
+  const days = RecordedLoad.of(
+    Array.from({ length: 17_280 }, (_, index) => ({
+      atSeconds: 10 * index,
+      work: index === 3600 ? 9000 : 90,
+    })),
+  );
+  const parts = sampleOf(world.settings, [days], 4000) ?? [];
+
+  test('has the beginning, what rises most, and of the rest each stretch for those beside it', () => {
+    // Of 144 stretches of twenty minutes less the one that is the beginning, a part of 4,000 / 17,280.
+    expect(parts).toHaveLength(1 + 33);
+    expect(parts[0]).toEqual({ load: 0, warmFrom: 0, from: 0, to: 1200, weight: 1 });
+    expect(parts[1]).toMatchObject({ from: 36_000, to: 37_200, warmFrom: 36_000 - 2 * 60 - 30, weight: 1 });
+    expect(parts.slice(1, 17).map(({ weight }) => weight)).toEqual(Array.from({ length: 16 }, () => 1));
+    const weights = parts.map(({ weight }) => weight);
+    expect(weights.reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(143, 9);
+    expect(new Set(parts.map(({ from }) => from)).size).toBe(34);
+    // 54 units in each window, as it had been before; kept cold from the peak on for half an hour.
+    expect(parts.at(-1)?.began?.hot).toBeCloseTo(9, 9);
+  });
+
+  test('is drawn by the seed', () => {
+    const other = { ...world.settings, seed: 2 };
+    expect(sampleOf(world.settings, [days], 4000)).toEqual(parts);
+    expect(sampleOf(other, [days], 4000)).not.toEqual(parts);
+  });
+
+  test.each([
+    [8640, false],
+    [8639, true],
+  ])('of %s requests of 17,280: %s', (most, is) => {
+    expect(sampleOf(world.settings, [days], most) !== undefined).toBe(is);
+  });
+
+  test('takes a load whole that is not much longer than its beginning', () => {
+    const dense = RecordedLoad.of(
+      Array.from({ length: 4000 }, (_, index) => ({ atSeconds: index, work: 1 })),
+    );
+    expect(sampleOf(world.settings, [dense], 100)).toEqual([
+      { load: 0, warmFrom: 0, from: 0, to: Infinity, weight: 1 },
+    ]);
+  });
+
+  test.each([1, 2, 3])('says of the whole what it costs, and about who is late, seed %i', (seed) => {
+    const load = RecordedLoad.of(
+      generateLoad({
+        shape: 'bursts',
+        unitsPerSecond: 20,
+        unitsPerRequest: 40,
+        seconds: 4 * 86_400,
+        seed,
+      }),
+    );
+    const ground = {
+      settings: world.settings,
+      loads: [load],
+      sample: sampleOf(world.settings, [load], load.length / 5),
+    };
+    const given = { ...trial, parameters: { ...world.parameters, min_load: 10 }, limitSeconds: 20 };
+    const [whole, sampled] = [runTrial(ground, given), runTrial(ground, { ...given, sampled: true })];
+    expect(sampled.cost / whole.cost).toBeCloseTo(1, 1);
+    expect(sampled.costPerHour / whole.costPerHour).toBeCloseTo(1, 1);
+    expect(whole.lateShare).toBeGreaterThan(0.005);
+    expect(sampled.lateShare / whole.lateShare).toBeGreaterThan(0.75);
+    expect(sampled.lateShare / whole.lateShare).toBeLessThan(1.33);
+  });
 });
