@@ -207,24 +207,42 @@ export class Connection {
   }
 }
 
-/** The head of `100 Continue`, and what may stand in it. */
-const CONTINUE = /^HTTP\/1\.1 100(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n/;
-/** It has a few fields at most. */
-const CONTINUE_BYTES = 1024;
+/** The head of an interim answer. It has a few fields at most. */
+const INTERIM = /^HTTP\/1\.1 1(\d\d)(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n/;
+const INTERIM_BEGINS = 'HTTP/1.1 1';
+const INTERIM_BYTES = 1024;
 
 /**
- * A server may send `100 Continue` unasked (RFC 9110, 15.2.1), and undici would end the connection. So it is left out of
- * what is read from the socket. One that comes in pieces is none.
+ * A server may send `100 Continue` unasked, and more than once (RFC 9110, 15.2.1), and undici would end the connection. So
+ * each is left out of what is read from the socket. An interim head that is not whole yet waits for its rest.
  */
 function skipContinue(socket: Socket, isAnswerDue: () => boolean): void {
   const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
+  let held: Buffer = Buffer.alloc(0);
   socket.read = (size?: number): Buffer | null => {
     const chunk = read(size);
     if (chunk === null || !isAnswerDue()) return chunk;
-    const [head] = CONTINUE.exec(chunk.subarray(0, CONTINUE_BYTES).toString('latin1')) ?? [];
-    if (head === undefined) return chunk;
-    return chunk.length > head.length ? chunk.subarray(head.length) : socket.read(size);
+    const passed: Buffer[] = [];
+    let rest = Buffer.concat([held, chunk]);
+    for (;;) {
+      const text = rest.toString('latin1', 0, INTERIM_BYTES);
+      const [head, status] = INTERIM.exec(text) ?? [];
+      if (head === undefined) {
+        held = isCutInterim(text) ? rest : Buffer.alloc(0);
+        rest = rest.subarray(held.length);
+        break;
+      }
+      if (status !== '00') passed.push(rest.subarray(0, head.length));
+      rest = rest.subarray(head.length);
+    }
+    const all = Buffer.concat([...passed, rest]);
+    return all.length > 0 ? all : socket.read(size);
   };
+}
+
+function isCutInterim(text: string): boolean {
+  if (text.length < INTERIM_BEGINS.length) return text !== '' && INTERIM_BEGINS.startsWith(text);
+  return text.startsWith(INTERIM_BEGINS) && text.length < INTERIM_BYTES && !text.includes('\r\n\r\n');
 }
 
 function tooLarge(maxBytes: number): Error {

@@ -15,6 +15,10 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
+/** Node's own codes, and those of OpenSSL's verification (node:tls, "X509 certificate error codes"). */
+const TLS =
+  /^(ERR_TLS|ERR_SSL|UNABLE_TO_|CRL_|ERROR_IN_)|CERT|^(EPROTO|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/;
+
 /** What kind of connection failure an error of the transport is. */
 export function transportReason(error: Error): TransportReason {
   const code = errorCode(error);
@@ -29,7 +33,7 @@ export function transportReason(error: Error): TransportReason {
   // The proxy's own refusal of a CONNECT has no code but that of an abort; a real abort never comes here.
   if (code.startsWith('UND_ERR_PRX') || code === 'UND_ERR_ABORTED') return 'proxy';
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'malformed';
-  if (/^(ERR_TLS|ERR_SSL|UNABLE_TO_)|CERT|^EPROTO$/.test(code)) return 'tls';
+  if (TLS.test(code)) return 'tls';
   return 'other';
 }
 

@@ -31,15 +31,14 @@ export class Trust {
   async refresh(): Promise<boolean> {
     if (this.#path === undefined) return false;
     try {
-      const extra = certificatesIn(await readSlowFile(this.#path, refuse));
+      // One that is damaged does not cost the others: a secure context takes garbage without a word.
+      const extra = certificatesIn(await readSlowFile(this.#path, refuse)).filter((one) =>
+        isCertificate(one),
+      );
       const [tls, all] = [process.getBuiltinModule('node:tls'), extra.join('\n')];
       const ofStart = tls.getCACertificates('extra');
       if (extra.length === 0 || all === (this.#extra ?? certificatesIn(ofStart.join('\n')).join('\n')))
         return false;
-      const { X509Certificate } = process.getBuiltinModule('node:crypto');
-      // A secure context takes garbage without a word.
-      const isGarbage = (one: string): boolean => new X509Certificate(one).raw.length === 0;
-      if (extra.some(isGarbage)) return false;
       const own = tls.getCACertificates('default').filter((one) => !ofStart.includes(one));
       this.#context = tls.createSecureContext({ ca: [...own, ...extra] });
       this.#extra = all;
@@ -54,6 +53,17 @@ function certificatesIn(text: string): string[] {
   return Array.from(text.matchAll(CERTIFICATE), ([one]) => one.replaceAll('\r', ''));
 }
 
-function refuse({ size }: Stats): void {
-  if (size > BUNDLE_BYTES) throw new Error(`${size} bytes are no bundle of certificates`);
+function isCertificate(text: string): boolean {
+  const { X509Certificate } = process.getBuiltinModule('node:crypto');
+  try {
+    return new X509Certificate(text).raw.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** A pipe would keep its reader for ever. */
+function refuse(stats: Stats): void {
+  if (!stats.isFile()) throw new Error('it is not a regular file');
+  if (stats.size > BUNDLE_BYTES) throw new Error(`${stats.size} bytes are no bundle of certificates`);
 }

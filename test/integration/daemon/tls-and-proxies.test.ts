@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
@@ -67,19 +68,28 @@ describeWith(
   hasCommand('openssl', 'version'),
   'apt-get install openssl',
 )('a service with a private CA', () => {
+  const BROKEN = '\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
   test.concurrent.each([
-    ['a new CA', true],
-    ['a bundle that comes after the start', false],
-  ])('%s is trusted as soon as the file has it', async (_what, isThere) => {
+    ['a new CA', 'another CA', ''],
+    ['a new CA beside a broken certificate', 'another CA', BROKEN],
+    ['a bundle that comes after the start', 'nothing', ''],
+    ['a bundle where a pipe was', 'a pipe', ''],
+  ])('%s is trusted as soon as the file has it', async (_what, before, beside) => {
     await using network = await startNetwork();
     using folder = temporaryFolder();
     const bundle = join(folder.path, 'bundle.pem');
-    if (isThere) writeFileSync(bundle, readFileSync(createPrivateCa(folder.path).file));
+    const another = createPrivateCa(folder.path).file;
+    if (before !== 'nothing') copyFileSync(another, bundle);
     await using daemon = await network.start(`https://127.0.0.1:${network.front.port}`, {
       NODE_EXTRA_CA_CERTS: bundle,
     });
-    await until(async () => (await failures(daemon, 'tls')) > 0);
-    writeFileSync(bundle, readFileSync(network.ca.file));
+    if (before === 'a pipe') {
+      rmSync(bundle);
+      spawnSync('mkfifo', [bundle]);
+    }
+    await until(async () => (await failures(daemon, 'tls')) > 1);
+    rmSync(bundle, { force: true });
+    writeFileSync(bundle, readFileSync(network.ca.file, 'utf8') + beside);
     await untilHealthy(daemon);
   });
 

@@ -22,6 +22,15 @@ async function send(socket: Socket, packets: readonly string[]): Promise<void> {
 test.each([
   ['100 Continue in one packet with the answer', [CONTINUE + answer() + BODY]],
   ['100 Continue in a packet of its own, with fields', ['HTTP/1.1 100 \r\nvia: a\r\n\r\n', answer() + BODY]],
+  ['100 Continue twice in one packet', [CONTINUE + CONTINUE, CONTINUE + answer() + BODY]],
+  [
+    '100 Continue in two pieces',
+    [CONTINUE.slice(0, 5), CONTINUE.slice(5, 20), CONTINUE.slice(20), answer() + BODY],
+  ],
+  [
+    '103 Early Hints, then 100 Continue',
+    ['HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n' + CONTINUE, answer() + BODY],
+  ],
   ['a body that begins like one, in a packet of its own', [answer(), BODY]],
   ['100 KiB of headers', [answer(`x-filler: ${'a'.repeat(100 * 1024)}\r\n`) + BODY]],
 ])('%s: the answer is read, twice over one connection', async (_what, packets) => {

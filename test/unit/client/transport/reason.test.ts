@@ -20,6 +20,7 @@ test.each([
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'ERR_SSL_WRONG_VERSION_NUMBER', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
   ],
   ['tls', ['DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED', 'EPROTO']],
+  ['tls', ['INVALID_PURPOSE', 'INVALID_CA', 'PATH_LENGTH_EXCEEDED', 'HOSTNAME_MISMATCH', 'CRL_HAS_EXPIRED']],
   ['other', ['EMFILE', 'EPROTOTYPE', 'XEPROTO', 'XERR_TLS', 'UND_ERR_INFO', 'X_UND_ERR_PRX']],
 ])('%s: %j', (reason, codes) => {
   for (const code of codes) {
