@@ -7,7 +7,7 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 # No install scripts: the bundler's binary is a package of its own, and this image already has Node 24.
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json ./
+COPY tsconfig.json LICENSE ./
 COPY .config .config
 COPY src src
 ARG REVISION=unknown
@@ -33,7 +33,7 @@ HEALTHCHECK --interval=15s --timeout=5s --start-period=5s CMD ["/nodejs/bin/node
 # One arena for malloc, where glibc would make one for each thread. And a block of 32 KiB or more, which is what V8's
 # compilers work in, goes back to the system when it is freed: glibc would raise that limit with each larger block that it
 # sees freed, to 32 MiB, and keep most of what they needed for good. The heart alone takes 10 MB less. The daemon inherits
-# the first and has a limit of its own (src/config/daemon-environment.ts).
+# the first and has a limit of its own (src/config/other-variables.ts).
 ENV MALLOC_ARENA_MAX=1
 ENV MALLOC_MMAP_THRESHOLD_=32768
 # V8 lets its nursery grow to 48 MiB, three semi-spaces, and keeps it: with the smallest the heart takes 2 MB less, and

@@ -1,4 +1,5 @@
 /** The files of the configuration: read within limits, read only when complete, and read again when they change. */
+import { PilotlightError } from '../contract/pilotlight-error.ts';
 import { readFileSync, statSync, type Stats } from 'node:fs';
 import { readSlowFile, statSlowFile } from '../client/slow-file.ts';
 
@@ -53,7 +54,10 @@ export const readTextPatiently: ReadFile = Object.assign((path: string) => readT
 });
 
 /** A file may still be being written, so what can be read may be half of it. */
-export class UnfinishedFile extends Error {
+export class UnfinishedFile extends PilotlightError {
+  readonly code = 'unfinished_file';
+  readonly actor = 'user';
+
   constructor() {
     super('changed just now, and the last line has no line end: it may still be being written');
   }

@@ -29,7 +29,7 @@ it(
 it(
   'with a network that fails, and one key for several processes, no deployment lapses',
   async () => {
-    expect((await search('oneKeyInChaos', { runs: RUNS, enough: 5 })).examples).toEqual([]);
+    expect((await search('oneKeyInChaos', { runs: Math.ceil(RUNS / 2), enough: 5 })).examples).toEqual([]);
   },
   PATIENCE,
 );
