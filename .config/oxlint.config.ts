@@ -159,10 +159,10 @@ const LAYERS: Record<string, readonly string[]> = {
 
   logs: ['contract'],
   'logs/lookup': ['time'],
-  'logs/tail': ['contract', 'time'],
-  'logs/spool': ['contract', 'storage', 'time', 'logs/tail'],
+  'logs/follower': ['contract', 'time'],
+  'logs/spool': ['contract', 'storage', 'time', 'logs/follower'],
   'logs/sinks': ['contract', 'wire', 'client', 'storage', 'time', 'logs/spool'],
-  'logs/follow': ['contract', 'client', 'time', 'logs/sinks', 'logs/spool', 'logs/tail'],
+  'logs/follow': ['contract', 'client', 'time', 'logs/sinks', 'logs/spool', 'logs/follower'],
 
   fleet: ['contract', 'scaling/rules', 'storage', 'time', 'fleet'],
   'fleet/workers': ['contract', 'fleet/*'],
@@ -219,12 +219,10 @@ const PURE = new Set([
   'heartbeat/driver',
   'heartbeat/discovery',
   'logs/lookup',
-  'logs/tail',
+  'logs/follower',
   'fleet/workers',
   'fleet/discovery',
 ]);
-/** What a pure one may use all the same: compressing is arithmetic. */
-const PURE_MODULES: Record<string, readonly string[]> = { 'logs/tail': ['node:zlib'] };
 
 const PACKAGES = [
   'undici',
@@ -295,7 +293,6 @@ const NO_SYNC = {
 function layerOverride(layer: string): OxlintOverride {
   const places = LAYERS[layer]?.join(', ') || 'nothing beside itself';
   const packages = PACKAGES.filter((name) => !ALLOWED_PACKAGES[layer]?.includes(name));
-  const modules = PURE_MODULES[layer]?.map((name) => `!${name}`) ?? [];
   return {
     files: [layer === '.' ? '**/src/*.ts' : `**/src/${layer}/**/*.ts`],
     rules: {
@@ -309,7 +306,7 @@ function layerOverride(layer: string): OxlintOverride {
               message: `src/${layer} may import only: ${places}. See .config/oxlint.config.ts.`,
             },
             {
-              group: [...packages, ...(PURE.has(layer) ? ['node:*', ...modules] : [])],
+              group: [...packages, ...(PURE.has(layer) ? ['node:*'] : [])],
               message: `src/${layer} may not import this package. See .config/oxlint.config.ts.`,
             },
           ],

@@ -3,8 +3,8 @@ import { createClient, type ClientOptions } from '../../client/client.ts';
 import { CallError } from '../../client/errors.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { formatMicros } from '../../logs/record.ts';
-import { recogniseAnswer, type TailAnswer } from '../../logs/tail/answer.ts';
-import { readText } from '../../logs/tail/tail-text.ts';
+import { recogniseAnswer, type TailAnswer } from '../../logs/answer.ts';
+import { readText } from '../../logs/follower/text.ts';
 import { printError, type Console } from '../console.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { legibleLine } from '../text/legible.ts';
@@ -49,6 +49,6 @@ function linesOf(answer: Exclude<TailAnswer, { kind: 'error' }>): readonly strin
   const texts = answer.kind === 'text' ? [answer.text] : Object.values(answer.levels);
   return texts.flatMap((text) => {
     const { lines, unended } = readText(text);
-    return unended === undefined ? lines : lines.concat(unended);
+    return unended === '' ? lines : lines.concat(unended);
   });
 }

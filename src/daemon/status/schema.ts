@@ -118,9 +118,14 @@ const workerGroup = z.object({
   lines_per_second: z.number().min(0),
   gaps: byReason,
   lost_lines_estimate: count,
+  unknown_gaps: count.describe('Gaps of unknown size, which the estimate does not include'),
   stale_answers: count.describe('Answers that were older views of the log, of which nothing was taken'),
   poll_interval_seconds: seconds,
   tail_size: count,
+  tail_unit: z
+    .enum(['lines', 'bytes'])
+    .nullable()
+    .describe('What the service counts; null until it is learned'),
   last_line_at: time.nullable(),
   last_error: z.string().nullable(),
   last_lines: z.array(z.string()),

@@ -1,0 +1,164 @@
+/** How often to ask, and for how much. The rate and the round trip are remembered as peaks that fade. */
+import { FIRST_TAIL, type TailUnit } from './unit.ts';
+
+export interface Pace {
+  /** Fading peaks per second. */
+  readonly peakLines: number;
+  readonly peakBytes: number;
+  /** Lines in the fading past, and how many seconds of it there are. */
+  readonly sumLines: number;
+  readonly seconds: number;
+  readonly roundTripMs: number;
+  /** Lines above the end of a view at which late lines stood lately; a fading peak. */
+  readonly depth: number;
+  readonly intervalMs: number;
+}
+
+export interface Sample {
+  readonly lines: number;
+  readonly bytes: number;
+  /** Since the answer before; undefined if it says nothing about the rate. */
+  readonly elapsedMs: number | undefined;
+  readonly roundTripMs: number;
+  readonly lateDepth: number;
+  /** `risky`: lines may be lost before long. `busy`: something is being written. */
+  readonly activity: 'risky' | 'busy' | 'quiet';
+}
+
+export const FIRST_PACE: Pace = {
+  peakLines: 0,
+  peakBytes: 0,
+  sumLines: 0,
+  seconds: 0,
+  roundTripMs: 0,
+  depth: 0,
+  intervalMs: 2_000,
+};
+
+/** Milliseconds. */
+export const INTERVAL_MS = { risky: 1_000, busy: 2_000, quiet: 30_000 } as const;
+/** Bytes of the largest question. */
+export const MOST_BYTES = 8_000_000;
+/** Less tells too little. */
+export const LEAST_BYTES = 1_000;
+const PEAK_MEMORY_MS = 15_000;
+const DEPTH_MEMORY_MS = 120_000;
+const MEAN_MEMORY_S = 60;
+/** The rate counts as known from then on. */
+const ENOUGH_S = 8;
+const HEADROOM = 2;
+/** Each view shows so much of the log again, for lines that come late. */
+const REACH_MS = 4_000;
+/** Beside what is expected: evidence that the view joins the known lines. */
+const RESERVE_BYTES = 8_000;
+const [LEAST_RESERVE, MOST_RESERVE] = [3, 100];
+
+export function paceAfter(pace: Pace, sample: Sample): Pace {
+  const { lines, bytes, elapsedMs, roundTripMs, lateDepth, activity } = sample;
+  const passedMs = elapsedMs ?? pace.intervalMs;
+  const kept = Math.exp(-passedMs / PEAK_MEMORY_MS);
+  const rated = elapsedMs === undefined ? 0 : 1_000 / Math.max(100, elapsedMs);
+  const old = elapsedMs === undefined ? 1 : Math.exp(-elapsedMs / 1_000 / MEAN_MEMORY_S);
+  return {
+    peakLines: Math.max(lines * rated, kept * pace.peakLines),
+    peakBytes: Math.max(bytes * rated, kept * pace.peakBytes),
+    sumLines: old * pace.sumLines + (rated > 0 ? lines : 0),
+    seconds: old * pace.seconds + (elapsedMs ?? 0) / 1_000,
+    roundTripMs: Math.max(roundTripMs, kept * pace.roundTripMs),
+    depth: Math.max(2 * lateDepth, Math.exp(-passedMs / DEPTH_MEMORY_MS) * pace.depth),
+    intervalMs:
+      activity === 'quiet' ? Math.min(INTERVAL_MS.quiet, 1.5 * pace.intervalMs) : INTERVAL_MS[activity],
+  };
+}
+
+/** Lines per second, the mean of about a minute; undefined while too little was seen. */
+export function meanRate({ sumLines, seconds }: Pace): number | undefined {
+  return seconds < ENOUGH_S ? undefined : sumLines / seconds;
+}
+
+/**
+ * @param spanMs From the last answer that was taken to the next one.
+ * @returns Units of the service.
+ */
+export function tailFor(pace: Pace, spanMs: number, unit: TailUnit, bytesPerLine: number): number {
+  const { peakLines, peakBytes, roundTripMs, depth } = pace;
+  const seconds = (HEADROOM * (spanMs + roundTripMs) + REACH_MS) / 1_000;
+  const reserve = Math.min(MOST_RESERVE, Math.max(LEAST_RESERVE, RESERVE_BYTES / bytesPerLine));
+  if (unit === 'lines') return Math.ceil(peakLines * seconds + reserve + depth);
+  return Math.ceil(peakBytes * seconds + (reserve + depth) * bytesPerLine);
+}
+
+/** What the size of answers is limited to, in bytes: `fits` came through, `fails` did not. */
+export interface Limit {
+  readonly fits: number;
+  readonly fails: number;
+  /** How often `fails` failed right after an answer came through. From SURE_STRIKES on it is the size, and no outage. */
+  readonly strikes: number;
+  /** Unix milliseconds at which more than `fits` is tried again, and the wait after another failure. */
+  readonly retryAt: number;
+  readonly waitMs: number;
+}
+
+export const SURE_STRIKES = 3;
+const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [2_000, 60_000];
+/** Sizes that are nearer to each other count as one. */
+export const NEARLY = 1.5;
+const FAILURES_TO_HALVE = 3;
+
+/**
+ * @param size Bytes that were asked for, about; more than ever came through lately.
+ * @param good Bytes of the last answer that came through.
+ * @param strikes 1 if an answer came through just before, SURE_STRIKES if the service said that it is too large.
+ */
+export function limitAfterFailure(
+  limit: Limit | undefined,
+  { size, good, strikes }: { size: number; good: number; strikes: number },
+  now: number,
+): Limit {
+  const waitMs = Math.min(LONGEST_WAIT_MS, 2 * (limit?.waitMs ?? FIRST_WAIT_MS / 2));
+  const known = Math.max(limit?.fits ?? 0, good);
+  return {
+    fits: Math.max(strikes < SURE_STRIKES ? LEAST_BYTES : 1, known > 0 && known < size ? known : size / 2),
+    fails: size,
+    strikes: strikes + (limit?.strikes ?? 0),
+    retryAt: now + waitMs,
+    waitMs,
+  };
+}
+
+/** @param size Bytes that came through. */
+export function limitAfterAnswer(limit: Limit | undefined, size: number): Limit | undefined {
+  if (limit === undefined || size >= MOST_BYTES / 2) return undefined;
+  if (size <= limit.fits) return limit;
+  if (size < limit.fails) return { ...limit, fits: size };
+  return { fits: size, fails: 2 * size, strikes: 0, retryAt: limit.retryAt, waitMs: FIRST_WAIT_MS };
+}
+
+/** An outage fails as a slow answer does, so it takes several strikes; and now and then more is tried again. */
+function isSure(limit: Limit | undefined, now: number): limit is Limit {
+  return limit !== undefined && limit.strikes >= SURE_STRIKES && now < limit.retryAt;
+}
+
+/**
+ * The most bytes to ask for.
+ *
+ * @param failures In a row. An outage is no reason to ask for less, but a third failure may be one of size.
+ */
+export function mostBytes(limit: Limit | undefined, now: number, failures: number): number {
+  if (failures > 0) {
+    const fits = limit?.fits ?? MOST_BYTES;
+    return Math.max(Math.min(LEAST_BYTES, fits), fits * 2 ** -Math.floor(failures / FAILURES_TO_HALVE));
+  }
+  return isSure(limit, now) ? limit.fits : MOST_BYTES;
+}
+
+/**
+ * Before lines are given up: the next larger size, or undefined if no larger one comes through.
+ *
+ * @param size Bytes asked for now.
+ */
+export function widerBytes(limit: Limit | undefined, size: number, now: number): number | undefined {
+  if (size >= MOST_BYTES) return undefined;
+  if (!isSure(limit, now) || size >= limit.fails) return Math.min(MOST_BYTES, Math.max(FIRST_TAIL, 8 * size));
+  return limit.fails > NEARLY * size ? Math.sqrt(size * limit.fails) : undefined;
+}
