@@ -19,6 +19,7 @@ import {
   paceAfter,
   SURE_STRIKES,
   tailFor,
+  whileFailing,
   widerBytes,
   type Limit,
   type Pace,
@@ -27,7 +28,7 @@ import {
 import { numberRecords, PLAIN, type Numbers, type Taken } from './records.ts';
 import { begin, EMPTY_STREAM, take, type Outcome, type Sighting, type Stream } from './stream.ts';
 import { readText, type Text } from './text.ts';
-import { contradicts, FIRST_TAIL, isFull, PROBE_TAIL, unitOfProbe, type TailUnit } from './unit.ts';
+import { canProbe, contradicts, FIRST_TAIL, isFull, PROBE_TAIL, unitOfProbe, type TailUnit } from './unit.ts';
 import { wipeInMs } from './wipes.ts';
 
 export type LogStart = 'all' | 'end';
@@ -113,8 +114,9 @@ const ASK_YOUNG_MS = 5_000;
 /** So often more is asked for before lines are given up. */
 const MOST_TRIES = 6;
 const USUAL_LINE = 100;
-/** Equal lines are told apart by a view of at most so many bytes. */
+/** Equal lines are told apart by a view of at most so many bytes, or so many long lines. */
 const MOST_FOR_DOUBT = 4 * FIRST_TAIL;
+const LINES_FOR_DOUBT = 16;
 
 export function beginGroup({ workergroupId, start, progress, epochAfterLoss }: Beginning): GroupState {
   return {
@@ -139,7 +141,7 @@ export function beginGroup({ workergroupId, start, progress, epochAfterLoss }: B
 }
 
 export function firstPoll(state: GroupState): NextPoll {
-  return { tail: firstTail(state, -Infinity), delayMs: 0 };
+  return nextPoll(state, -Infinity, 0);
 }
 
 /** The tail to ask for when it comes to it, which may be later than planned: more lines have come by then. */
@@ -177,12 +179,6 @@ function bytesPerUnit({ unit, bytesPerLine }: GroupProgress): number {
   return unit === 'lines' ? bytesPerLine : 1;
 }
 
-/** Without an answer to measure from. */
-function firstTail({ progress, failures }: GroupState, now: number): number {
-  const { limit } = progress;
-  return Math.min(FIRST_TAIL, units(progress, mostBytes(limit, now, failures)));
-}
-
 function units(progress: GroupProgress, bytes: number): number {
   return Math.max(1, Math.floor(bytes / bytesPerUnit(progress)));
 }
@@ -191,11 +187,11 @@ function units(progress: GroupProgress, bytes: number): number {
 function nextPoll(state: GroupState, now: number, delayMs: number): NextPoll {
   const { progress, pace, takenAt, failures } = state;
   const { unit, limit, bytesPerLine } = progress;
-  const at = now + delayMs;
-  if (unit === undefined || takenAt === undefined || now < takenAt)
-    return { tail: firstTail(state, at), delayMs };
-  const tail = tailFor(pace, now - takenAt + delayMs, unit, bytesPerLine);
-  return { tail: Math.min(tail, units(progress, mostBytes(limit, at, failures))), delayMs };
+  const isMeasured = unit !== undefined && takenAt !== undefined && now >= takenAt;
+  const wanted = isMeasured ? tailFor(pace, now - takenAt + delayMs, unit, bytesPerLine) : FIRST_TAIL;
+  const most = mostBytes(limit, now + delayMs);
+  const bytes = whileFailing(Math.min(wanted * bytesPerUnit(progress), most), failures);
+  return { tail: Math.min(wanted, units(progress, bytes)), delayMs };
 }
 
 /** An answer without a log: it is empty, or the service cannot find it for now. */
@@ -293,7 +289,8 @@ function read(before: GroupState, { tail, now, roundTripMs }: PollResult, texts:
       text,
       isFull: isFull(text, tail, progress.unit),
       canWiden: widerTail > tail,
-      canWidenForDoubt: widerTail > tail && size < MOST_FOR_DOUBT,
+      canWidenForDoubt:
+        widerTail > tail && size < Math.max(MOST_FOR_DOUBT, LINES_FOR_DOUBT * progress.bytesPerLine),
       now,
       intervalMs: state.pace.intervalMs,
       expected: expected === undefined ? undefined : expected / texts.length,
@@ -344,14 +341,10 @@ function taken(
     pace,
     ...(all.length > 0 && { takenAt: now }),
   };
-  return { state: withProbe(next, now), records, moved, stale, next: soonEnough(withProbe(next, now), now) };
-}
-
-/** Once more than 64 lines are known, the next question is for the unit. */
-function withProbe(state: GroupState, now: number): GroupState {
-  const { unit, streams } = state.progress;
-  const isKnown = Object.values(streams).some(({ window }) => window.hashes.length > PROBE_TAIL);
-  return unit === undefined && isKnown && now >= state.probeAt ? { ...state, isProbing: true } : state;
+  const isProbing =
+    progress.unit === undefined && now >= state.probeAt && texts.some(([, text]) => canProbe(text));
+  const then = { ...next, isProbing };
+  return { state: then, records, moved, stale, next: soonEnough(then, now) };
 }
 
 function soonEnough(state: GroupState, now: number): NextPoll {

@@ -48,7 +48,7 @@ const MEAN_MEMORY_S = 60;
 const ENOUGH_S = 8;
 const HEADROOM = 2;
 /** Each view shows so much of the log again, for lines that come late. */
-const REACH_MS = 4_000;
+const [REACH_MS, MOST_REACH_BYTES] = [3_000, 64_000];
 /** Beside what is expected: evidence that the view joins the known lines. */
 const RESERVE_BYTES = 8_000;
 const [LEAST_RESERVE, MOST_RESERVE] = [3, 100];
@@ -82,10 +82,13 @@ export function meanRate({ sumLines, seconds }: Pace): number | undefined {
  */
 export function tailFor(pace: Pace, spanMs: number, unit: TailUnit, bytesPerLine: number): number {
   const { peakLines, peakBytes, roundTripMs, depth } = pace;
-  const seconds = (HEADROOM * (spanMs + roundTripMs) + REACH_MS) / 1_000;
+  const seconds = (HEADROOM * (spanMs + roundTripMs)) / 1_000;
   const reserve = Math.min(MOST_RESERVE, Math.max(LEAST_RESERVE, RESERVE_BYTES / bytesPerLine));
-  if (unit === 'lines') return Math.ceil(peakLines * seconds + reserve + depth);
-  return Math.ceil(peakBytes * seconds + (reserve + depth) * bytesPerLine);
+  const reach = Math.min((peakLines * REACH_MS) / 1_000, MOST_REACH_BYTES / bytesPerLine);
+  const above = reserve + reach + depth;
+  return Math.ceil(
+    unit === 'lines' ? peakLines * seconds + above : peakBytes * seconds + above * bytesPerLine,
+  );
 }
 
 /** What the size of answers is limited to, in bytes: `fits` came through, `fails` did not. */
@@ -117,10 +120,13 @@ export function limitAfterFailure(
 ): Limit {
   const waitMs = Math.min(LONGEST_WAIT_MS, 2 * (limit?.waitMs ?? FIRST_WAIT_MS / 2));
   const known = Math.max(limit?.fits ?? 0, good);
+  const before = limit?.strikes ?? 0;
+  // Failures of much smaller answers say nothing about the larger ones, unless the limit is known already.
+  const isOther = limit !== undefined && before < SURE_STRIKES && NEARLY * size < limit.fails;
   return {
     fits: Math.max(strikes < SURE_STRIKES ? LEAST_BYTES : 1, known > 0 && known < size ? known : size / 2),
-    fails: size,
-    strikes: strikes + (limit?.strikes ?? 0),
+    fails: Math.min(size, isOther ? size : (limit?.fails ?? size)),
+    strikes: isOther ? strikes : strikes + before,
     retryAt: now + waitMs,
     waitMs,
   };
@@ -139,17 +145,18 @@ function isSure(limit: Limit | undefined, now: number): limit is Limit {
   return limit !== undefined && limit.strikes >= SURE_STRIKES && now < limit.retryAt;
 }
 
-/**
- * The most bytes to ask for.
- *
- * @param failures In a row. An outage is no reason to ask for less, but a third failure may be one of size.
- */
-export function mostBytes(limit: Limit | undefined, now: number, failures: number): number {
-  if (failures > 0) {
-    const fits = limit?.fits ?? MOST_BYTES;
-    return Math.max(Math.min(LEAST_BYTES, fits), fits * 2 ** -Math.floor(failures / FAILURES_TO_HALVE));
-  }
+/** The most bytes to ask for. */
+export function mostBytes(limit: Limit | undefined, now: number): number {
   return isSure(limit, now) ? limit.fits : MOST_BYTES;
+}
+
+/**
+ * What to ask for while polls fail. An outage is no reason to ask for less, but a third failure may be one of size.
+ *
+ * @param failures In a row.
+ */
+export function whileFailing(bytes: number, failures: number): number {
+  return Math.max(Math.min(bytes, LEAST_BYTES), bytes * 2 ** -Math.floor(failures / FAILURES_TO_HALVE));
 }
 
 /**

@@ -262,7 +262,7 @@ function broken(stream: Stream, sighting: Sighting, isFull: boolean): Outcome {
   };
   // The first line of a full view may be cut. What is above it is lost, so it is delivered, unless it was before.
   const [top = ''] = text.lines;
-  const isKnown = isFull && (top === '' || last.endsWith(top) || pending?.text.endsWith(top) === true);
+  const isKnown = isFull && (isEndOf(top, last) || pending?.text.endsWith(top) === true);
   const lines = isKnown ? text.lines.slice(1) : text.lines;
   const gap: Gap = isFull
     ? { reason: 'overrun', lost_min: 0, lost_estimate: skipped(expected, lines.length) }
@@ -275,6 +275,11 @@ function broken(stream: Stream, sighting: Sighting, isFull: boolean): Outcome {
     fresh: isFull ? withoutBegun(pending, lines) : { lines },
     lateDepth: 0,
   };
+}
+
+/** @param last The end of the last known line. */
+function isEndOf(top: string, last: string): boolean {
+  return last.endsWith(top) || (last.length === MOST_LAST && top.endsWith(last));
 }
 
 /** The rate says how many lines came. If that is not far above what the view holds, it does not know this burst. */

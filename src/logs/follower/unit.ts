@@ -9,8 +9,10 @@ export type TailUnit = 'lines' | 'bytes';
 
 /** Asked for while nothing is known: enough in either unit. */
 export const FIRST_TAIL = 100_000;
-/** Asked for once to learn the unit, when more lines than this are known. */
+/** Asked for once to learn the unit. A service that counts bytes or characters gives so many; one that counts lines more. */
 export const PROBE_TAIL = 64;
+/** The log must have as much before that is asked. */
+const ENOUGH = { lines: PROBE_TAIL, bytes: 1_000 } as const;
 
 /** A character may be cut, and a cut one arrives as up to three replacement characters of three bytes. */
 const SLACK = 8;
@@ -23,12 +25,15 @@ export function isFull(text: Text, tail: number, unit: TailUnit | undefined): bo
   return unit === undefined ? hasLines || hasBytes : unit === 'lines' ? hasLines : hasBytes;
 }
 
-/** @returns undefined if the answer fits both units or neither. */
+export function canProbe({ lines, bytes }: Text): boolean {
+  return lines.length > ENOUGH.lines || bytes > ENOUGH.bytes;
+}
+
+/** @returns undefined if the answer fits both units, as one of blank lines does. */
 export function unitOfProbe(text: Text): TailUnit | undefined {
-  const lines = text.lines.length + (text.unended === '' ? 0 : 1);
-  const hasLines = Math.abs(lines - PROBE_TAIL) <= 1;
-  const hasBytes = text.bytes <= PROBE_TAIL + SLACK || text.length <= PROBE_TAIL + SLACK;
-  return hasLines === hasBytes ? undefined : hasLines ? 'lines' : 'bytes';
+  const hasBytes = Math.min(text.bytes, text.length) <= PROBE_TAIL + SLACK;
+  if (!hasBytes) return 'lines';
+  return Math.abs(text.lines.length - PROBE_TAIL) <= 1 ? undefined : 'bytes';
 }
 
 /** Whether an answer cannot be one of a service that counts so. */

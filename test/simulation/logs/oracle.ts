@@ -35,8 +35,15 @@ interface Delivered {
 }
 
 export function examine(records: readonly LogRecord[], truth: readonly Truth[]): Findings {
-  const delivered = entriesOf(records);
-  const { unmatchedTruth, unmatchedDelivered, free } = align(delivered, truth);
+  const all = entriesOf(records);
+  // What is as it should be needs no search, however long it is.
+  let top = 0;
+  while (top < all.length && top < truth.length && all[top]?.text === truth[top]?.text) top += 1;
+  let [end, last] = [all.length, truth.length];
+  while (end > top && last > top && all[end - 1]?.text === truth[last - 1]?.text)
+    [end, last] = [end - 1, last - 1];
+  const [delivered, rest] = [all.slice(top, end), truth.slice(top, last)];
+  const { unmatchedTruth, unmatchedDelivered, free } = align(delivered, rest, top === 0);
   const extra = new Map<string, number>();
   for (const text of unmatchedDelivered) extra.set(text, (extra.get(text) ?? 0) + 1);
   let moved = 0;
@@ -62,7 +69,7 @@ export function examine(records: readonly LogRecord[], truth: readonly Truth[]):
     torn: left.filter((text) => !written.has(text)),
     moved: moved + beyond,
     lost: silent.length + free.length - beyond,
-    delivered: delivered.filter(({ text }) => text !== undefined).length,
+    delivered: all.filter(({ text }) => text !== undefined).length,
   };
 }
 
@@ -99,12 +106,15 @@ export function shown(line: string): string {
   return line.slice(line.lastIndexOf('\r') + 1);
 }
 
-function align(delivered: readonly Delivered[], truth: readonly Truth[]) {
+/** @param isTop Nothing was delivered before. */
+function align(delivered: readonly Delivered[], truth: readonly Truth[], isTop: boolean) {
   const width = delivered.length + 1;
   const costs = new Uint16Array((truth.length + 1) * width);
   const at = (row: number, column: number) => row * width + column;
   const skipTruth = (column: number, line: Truth) =>
-    (column === 0 ? line.isUnseen : delivered[column - 1]?.text === undefined) || line.isUnended ? 0 : 1;
+    (column === 0 ? isTop && line.isUnseen : delivered[column - 1]?.text === undefined) || line.isUnended
+      ? 0
+      : 1;
   for (let row = 0; row <= truth.length; row++)
     for (let column = 0; column < width; column++) {
       if (row === 0 && column === 0) continue;
