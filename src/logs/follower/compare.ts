@@ -179,7 +179,10 @@ class Scale {
     const aboveBits = this.#extent.isFull ? 0 : Math.min(CAPPED_BITS, MISSING_BITS * first);
     const against = LATE_BITS * late + MISSING_BITS * missing + goneBits + aboveBits;
     const paired = seen.keys().filter((index) => (partners[index] ?? -1) >= 0);
-    return { ...found, bits: this.#evidence(paired) - against };
+    const bits = this.#evidence(paired) - against;
+    // Of a log of few lines, a view of all of it that has them all, and more above them, is no other log.
+    const hasAll = first === 0 && lacking.length === 0 && this.#extent.isWhole && !this.#extent.isFull;
+    return { ...found, bits: hasAll ? Math.max(0, bits) : bits };
   }
 
   /** Known lines without a partner from a place on, by their hash. */

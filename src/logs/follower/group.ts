@@ -9,7 +9,6 @@ import { isWaiting } from './last-line.ts';
 import {
   FIRST_PACE,
   INTERVAL_MS,
-  LEAST_BYTES,
   limitAfterAnswer,
   limitAfterFailure,
   meanRate,
@@ -179,6 +178,11 @@ function bytesPerUnit({ unit, bytesPerLine }: GroupProgress): number {
   return unit === 'lines' ? bytesPerLine : 1;
 }
 
+/** Less tells too little. While the unit is unknown, these may be lines. */
+function leastBytes({ unit }: GroupProgress): number {
+  return unit === undefined ? PROBE_TAIL : 1_000;
+}
+
 function units(progress: GroupProgress, bytes: number): number {
   return Math.max(1, Math.floor(bytes / bytesPerUnit(progress)));
 }
@@ -190,7 +194,7 @@ function nextPoll(state: GroupState, now: number, delayMs: number): NextPoll {
   const isMeasured = unit !== undefined && takenAt !== undefined && now >= takenAt;
   const wanted = isMeasured ? tailFor(pace, now - takenAt + delayMs, unit, bytesPerLine) : FIRST_TAIL;
   const most = mostBytes(limit, now + delayMs);
-  const bytes = whileFailing(Math.min(wanted * bytesPerUnit(progress), most), failures);
+  const bytes = whileFailing(Math.min(wanted * bytesPerUnit(progress), most), failures, leastBytes(progress));
   return { tail: Math.min(wanted, units(progress, bytes)), delayMs };
 }
 
@@ -213,7 +217,7 @@ function quiet(state: GroupState, { now, roundTripMs }: PollResult): Step {
 function refused(state: GroupState, { tail, now, random }: PollResult, refusal: Refusal): Step {
   const { retryAfterMs = 0, tooLarge, notFound } = refusal;
   const { progress, goodBytes } = state;
-  const waits = { ...state, isProbing: false, probeAt: now + PROBE_AGAIN_MS };
+  const waits = { ...state, isProbing: false, ...(state.isProbing && { probeAt: now + PROBE_AGAIN_MS }) };
   if (notFound && !state.begun && now - (state.startedAt ?? now) < YOUNG_MS)
     return {
       state: waits,
@@ -225,14 +229,18 @@ function refused(state: GroupState, { tail, now, random }: PollResult, refusal: 
   const failures = state.failures + 1;
   const delayMs = Math.max(backoffMs(failures, random), Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS));
   const size = tail * bytesPerUnit(progress);
-  const isLarger = size > NEARLY * Math.max(goodBytes, LEAST_BYTES);
+  const isLarger = size > NEARLY * Math.max(goodBytes, leastBytes(progress));
   const isSize = tooLarge === 'surely' || (tooLarge === 'perhaps' && isLarger);
   if (!isSize || state.isProbing || tail <= 1) {
     const next = { ...waits, failures };
     return { state: next, records: [], moved: false, next: { ...nextPoll(next, now, delayMs), delayMs } };
   }
   const strikes = tooLarge === 'surely' ? SURE_STRIKES : Number(state.failures === 0);
-  const limit = limitAfterFailure(progress.limit, { size, good: goodBytes, strikes }, now);
+  const limit = limitAfterFailure(
+    progress.limit,
+    { size, good: goodBytes, strikes, least: leastBytes(progress) },
+    now,
+  );
   const tries = state.tries + Number(state.failures === 0);
   const next = { ...waits, failures, tries, progress: { ...progress, limit } };
   const shorter = units(next.progress, limit.fits);
@@ -264,10 +272,10 @@ function measured(state: GroupState, tail: number, texts: Texts): GroupState {
     (sum, [, { lines: ended, unended }]) => sum + ended.length + Number(unended !== ''),
     0,
   );
-  const isWrong = unit !== undefined && texts.some(([, text]) => contradicts(text, tail, unit));
+  const isNot = (one: TailUnit) => texts.some(([, text]) => contradicts(text, tail, one));
   const progress = {
     ...state.progress,
-    unit: isWrong ? undefined : unit,
+    unit: isNot('bytes') ? 'lines' : unit === 'lines' && isNot('lines') ? undefined : unit,
     limit: limitAfterAnswer(limit, bytes),
     bytesPerLine: lines > 0 ? Math.max(1, bytes / lines) : bytesPerLine,
   };

@@ -39,8 +39,6 @@ export const FIRST_PACE: Pace = {
 export const INTERVAL_MS = { risky: 1_000, busy: 2_000, quiet: 30_000 } as const;
 /** Bytes of the largest question. */
 export const MOST_BYTES = 8_000_000;
-/** Less tells too little. */
-export const LEAST_BYTES = 1_000;
 const PEAK_MEMORY_MS = 15_000;
 const DEPTH_MEMORY_MS = 120_000;
 const MEAN_MEMORY_S = 60;
@@ -106,16 +104,17 @@ export const SURE_STRIKES = 3;
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [2_000, 60_000];
 /** Sizes that are nearer to each other count as one. */
 export const NEARLY = 1.5;
-const FAILURES_TO_HALVE = 3;
+const FAILURES_OF_OUTAGE = 2;
 
 /**
  * @param size Bytes that were asked for, about; more than ever came through lately.
  * @param good Bytes of the last answer that came through.
+ * @param least Less is not asked for, unless the service says that even that is too large.
  * @param strikes 1 if an answer came through just before, SURE_STRIKES if the service said that it is too large.
  */
 export function limitAfterFailure(
   limit: Limit | undefined,
-  { size, good, strikes }: { size: number; good: number; strikes: number },
+  { size, good, strikes, least }: { size: number; good: number; strikes: number; least: number },
   now: number,
 ): Limit {
   const waitMs = Math.min(LONGEST_WAIT_MS, 2 * (limit?.waitMs ?? FIRST_WAIT_MS / 2));
@@ -124,7 +123,7 @@ export function limitAfterFailure(
   // Failures of much smaller answers say nothing about the larger ones, unless the limit is known already.
   const isOther = limit !== undefined && before < SURE_STRIKES && NEARLY * size < limit.fails;
   return {
-    fits: Math.max(strikes < SURE_STRIKES ? LEAST_BYTES : 1, known > 0 && known < size ? known : size / 2),
+    fits: Math.max(strikes < SURE_STRIKES ? least : 1, known > 0 && known < size ? known : size / 2),
     fails: Math.min(size, isOther ? size : (limit?.fails ?? size)),
     strikes: isOther ? strikes : strikes + before,
     retryAt: now + waitMs,
@@ -151,12 +150,12 @@ export function mostBytes(limit: Limit | undefined, now: number): number {
 }
 
 /**
- * What to ask for while polls fail. An outage is no reason to ask for less, but a third failure may be one of size.
+ * What to ask for while polls fail. An outage is no reason to ask for less, but a third failure in a row may be one of size.
  *
  * @param failures In a row.
  */
-export function whileFailing(bytes: number, failures: number): number {
-  return Math.max(Math.min(bytes, LEAST_BYTES), bytes * 2 ** -Math.floor(failures / FAILURES_TO_HALVE));
+export function whileFailing(bytes: number, failures: number, least: number): number {
+  return Math.max(Math.min(bytes, least), bytes * 2 ** -Math.max(0, failures - FAILURES_OF_OUTAGE));
 }
 
 /**

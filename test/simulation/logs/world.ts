@@ -29,7 +29,9 @@ export type Advance = typeof advance;
 
 /** Virtual milliseconds. */
 const LASTS_MS = 180_000;
-const HONEST_POLLS = 14;
+/** At the end it is honest, until so many answers in a row brought nothing. */
+const HONEST_POLLS = 8;
+const MOST_HONEST_POLLS = 60;
 const REST_MS = 10_000;
 /** Questions at once; more are a loop without end. */
 const MOST_AT_ONCE = 40;
@@ -47,11 +49,12 @@ export function play({ seed, faults }: Schedule, step: Advance = advance): Playe
   let isEndless = false;
   const stood = new Set<WrittenLine>();
 
-  for (let rest = HONEST_POLLS; rest > 0;) {
+  let [restPolls, quiet] = [0, 0];
+  while (restPolls < MOST_HONEST_POLLS && quiet < HONEST_POLLS) {
     const isOver = service.now > BEGINNING + LASTS_MS;
     if (isOver) {
       log.end();
-      rest -= 1;
+      restPolls += 1;
     }
     log.writeUntil(service.now + Math.ceil(Math.max(next.delayMs, isOver ? REST_MS : 100)));
     let atOnce = 0;
@@ -64,6 +67,7 @@ export function play({ seed, faults }: Schedule, step: Advance = advance): Playe
         `+${service.now - BEGINNING} tail ${tail} ${answer.kind} ${'text' in answer ? answer.text.length : ''} ${done.stale === true ? 'stale' : ''} records ${done.records.length} ${gaps.join(' ')}`,
       );
       records.push(...done.records);
+      quiet = isOver && answer.kind === 'text' && done.records.length === 0 ? quiet + 1 : 0;
       for (const line of service.shown) stood.add(line);
       ({ state, next } = done);
       if (done.moved) stored = asStored(state.progress);
