@@ -60,7 +60,8 @@ export function compare(known: Float64Array, seen: Float64Array, extent: Extent)
     const found = scale.weigh(inARow(seen.length, 0, both, 0));
     return { ...found, older: 0, gone: known.length - both, bits: Infinity };
   }
-  const candidates = overlaps(known, seen);
+  // Nothing stands above the first line of a log.
+  const candidates = overlaps(known, seen).filter((lines) => !extent.isWhole || lines <= known.length);
   const largest = candidates.at(-1) ?? 0;
   const exact = scale.weigh(
     inARow(seen.length, Math.max(0, largest - known.length), largest, Math.max(0, known.length - largest)),

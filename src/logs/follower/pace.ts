@@ -39,7 +39,7 @@ export const FIRST_PACE: Pace = {
 export const INTERVAL_MS = { risky: 1_000, busy: 2_000, quiet: 30_000 } as const;
 /** Bytes of the largest question. */
 export const MOST_BYTES = 8_000_000;
-const PEAK_MEMORY_MS = 15_000;
+const PEAK_MEMORY_MS = 12_000;
 const DEPTH_MEMORY_MS = 120_000;
 const MEAN_MEMORY_S = 60;
 /** The rate counts as known from then on. */
