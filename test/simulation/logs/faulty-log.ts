@@ -34,7 +34,7 @@ export interface UnendedLine {
   readonly at: number;
 }
 
-/** What a backend lags at most, ms. If answers are short, less than what they reach. */
+/** What a backend lags at most, ms. If answers or files are short, less than what they reach. */
 const MOST_LAG_MS = 12_000;
 const MOST_SHORT_LAG_MS = 1_500;
 /** A line that comes late does so by at most this, ms. */
@@ -76,7 +76,8 @@ export class FaultyLog {
     this.#source = readRealLog(this.name);
     // On a service that lags, a faster loop cannot be told from a lagging backend.
     this.#lifeMs = random.between(this.has('stale') ? 45_000 : 12_000, 100_000);
-    const mostLag = this.has('byte-limited') ? MOST_SHORT_LAG_MS : MOST_LAG_MS;
+    const isShort = this.has('byte-limited') || this.has('wiped');
+    const mostLag = isShort ? MOST_SHORT_LAG_MS : MOST_LAG_MS;
     this.service = new LogService({
       unit: this.has('bytes') ? random.pick(['bytes', 'characters']) : 'lines',
       endsLines: !this.has('joined'),

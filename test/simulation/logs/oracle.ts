@@ -66,7 +66,14 @@ export function examine(records: readonly LogRecord[], truth: readonly Truth[]):
   return {
     silent,
     twice: left.filter((text) => written.has(text)),
-    torn: left.filter((text) => !written.has(text)),
+    // What was seen of a line when its file ended; all of it may be the first line of the next one.
+    torn: left.filter(
+      (text) =>
+        !written.has(text) &&
+        !all.some(
+          (entry) => entry.isLast && entry.text === text && truth.some((line) => line.text.startsWith(text)),
+        ),
+    ),
     moved: moved + beyond,
     lost: silent.length + free.length - beyond,
     delivered: all.filter(({ text }) => text !== undefined).length,
