@@ -158,8 +158,7 @@ class Scale {
     const [known, seen] = [this.#known, this.#seen];
     const top = partners.findIndex((place) => place >= 0);
     const end = partners.findLastIndex((place) => place >= 0);
-    const [first, last] =
-      top < 0 ? [known.length, known.length - 1] : [partners[top] ?? 0, partners[end] ?? 0];
+    const [first = known.length, last = known.length - 1] = top < 0 ? [] : [partners[top], partners[end]];
     // Text above the first known line is older; above a later one it came late.
     const from = first > 0 || this.#extent.isWhole ? 0 : Math.max(0, top);
     const unpaired = this.#unpaired(partners, first);
@@ -170,20 +169,23 @@ class Scale {
       if (isNew) fresh.push(index);
     }
     const lacking = [...unpaired.values()].flat().sort((one, other) => one - other);
-    const missing = lacking.filter((place) => place < last).length;
-    const gone = lacking.length - missing;
+    const gone = lacking.filter((place) => place >= last).length;
     const late = fresh.filter((index) => index < end).length;
     const found = { partners, fresh, late, lacking, gone, from, older: first, doubt: 0 };
-    if (top < 0) return { ...found, bits: -Infinity };
+    return { ...found, bits: top < 0 ? -Infinity : this.#bits(found) };
+  }
+
+  #bits({ partners, fresh, late, lacking, gone, older }: Omit<Comparison, 'bits'>): number {
+    const { isFull, isWhole } = this.#extent;
+    const missing = lacking.length - gone;
     // A log that goes on has all that was known.
     const goneBits = fresh.length > late ? MISSING_BITS * gone : Math.min(STALE_BITS, MISSING_BITS * gone);
-    const aboveBits = this.#extent.isFull ? 0 : Math.min(CAPPED_BITS, MISSING_BITS * first);
-    const against = LATE_BITS * late + MISSING_BITS * missing + goneBits + aboveBits;
-    const paired = seen.keys().filter((index) => (partners[index] ?? -1) >= 0);
-    const bits = this.#evidence(paired) - against;
+    const aboveBits = isFull ? 0 : Math.min(CAPPED_BITS, MISSING_BITS * older);
+    const paired = partners.keys().filter((index) => (partners[index] ?? -1) >= 0);
+    const bits = this.#evidence(paired) - LATE_BITS * late - MISSING_BITS * missing - goneBits - aboveBits;
     // Of a log of few lines, a view of all of it that has them all, and more above them, is no other log.
-    const hasAll = first === 0 && lacking.length === 0 && this.#extent.isWhole && !this.#extent.isFull;
-    return { ...found, bits: hasAll ? Math.max(0, bits) : bits };
+    const hasAll = older === 0 && lacking.length === 0 && isWhole && !isFull;
+    return hasAll ? Math.max(0, bits) : bits;
   }
 
   /** Known lines without a partner from a place on, by their hash. */

@@ -2,6 +2,7 @@
  * Following one worker group's log as a pure state machine: (state, what a poll brought) → (state, records, the next
  * poll). `progress` says how far the log was taken, and is stored together with the records; the rest is learned again.
  */
+import { LIMITS } from '../../contract/limits.ts';
 import { backoffMs } from '../../time/backoff.ts';
 import type { LogRecord } from '../record.ts';
 import type { Refusal, TailAnswer } from '../answer.ts';
@@ -214,9 +215,9 @@ function quiet(state: GroupState, { now, roundTripMs }: PollResult): Step {
   return { state: next, records: [], moved: !state.begun, next: nextPoll(next, now, pace.intervalMs) };
 }
 
-function refused(state: GroupState, { tail, now, random }: PollResult, refusal: Refusal): Step {
-  const { retryAfterMs = 0, tooLarge, notFound } = refusal;
-  const { progress, goodBytes } = state;
+function refused(state: GroupState, result: PollResult, refusal: Refusal): Step {
+  const { tail, now, random } = result;
+  const { retryAfterMs = 0, notFound } = refusal;
   const waits = { ...state, isProbing: false, ...(state.isProbing && { probeAt: now + PROBE_AGAIN_MS }) };
   if (notFound && !state.begun && now - (state.startedAt ?? now) < YOUNG_MS)
     return {
@@ -227,26 +228,33 @@ function refused(state: GroupState, { tail, now, random }: PollResult, refusal: 
       next: { tail, delayMs: ASK_YOUNG_MS },
     };
   const failures = state.failures + 1;
-  const delayMs = Math.max(backoffMs(failures, random), Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS));
-  const size = tail * bytesPerUnit(progress);
-  const isLarger = size > NEARLY * Math.max(goodBytes, leastBytes(progress));
-  const isSize = tooLarge === 'surely' || (tooLarge === 'perhaps' && isLarger);
-  if (!isSize || state.isProbing || tail <= 1) {
+  const atLeastMs = Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS);
+  const delayMs = Math.max(backoffMs(failures, random), atLeastMs);
+  const limit = state.isProbing || tail <= 1 ? undefined : limitAfter(state, result, refusal);
+  if (limit === undefined) {
     const next = { ...waits, failures };
     return { state: next, records: [], moved: false, next: { ...nextPoll(next, now, delayMs), delayMs } };
   }
-  const strikes = tooLarge === 'surely' ? SURE_STRIKES : Number(state.failures === 0);
-  const limit = limitAfterFailure(
-    progress.limit,
-    { size, good: goodBytes, strikes, least: leastBytes(progress) },
-    now,
-  );
   const tries = state.tries + Number(state.failures === 0);
-  const next = { ...waits, failures, tries, progress: { ...progress, limit } };
+  const next = { ...waits, failures, tries, progress: { ...state.progress, limit } };
   const shorter = units(next.progress, limit.fits);
-  const isSoon = shorter < tail && (tooLarge === 'surely' || (goodBytes > 0 && failures === 1));
-  const waitMs = isSoon ? Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS) : delayMs;
-  return { state: next, records: [], moved: state.begun, next: { tail: shorter, delayMs: waitMs } };
+  const isSoon = shorter < tail && (refusal.tooLarge === 'surely' || (state.goodBytes > 0 && failures === 1));
+  const then = { tail: shorter, delayMs: isSoon ? atLeastMs : delayMs };
+  return { state: next, records: [], moved: state.begun, next: then };
+}
+
+/** What a failure says about sizes; undefined if it says nothing. */
+function limitAfter(
+  { progress, goodBytes, failures }: GroupState,
+  { tail, now }: PollResult,
+  { tooLarge }: Refusal,
+): Limit | undefined {
+  const size = tail * bytesPerUnit(progress);
+  const least = leastBytes(progress);
+  const isLarger = size > NEARLY * Math.max(goodBytes, least);
+  if (tooLarge === undefined || (tooLarge === 'perhaps' && !isLarger)) return undefined;
+  const strikes = tooLarge === 'surely' ? SURE_STRIKES : Number(failures === 0);
+  return limitAfterFailure(progress.limit, { size, good: goodBytes, strikes, least }, now);
 }
 
 /** The answer to the short question: nothing is taken from it. */
@@ -338,7 +346,7 @@ function taken(
     roundTripMs,
     activity: activityOf(all, stale, before, streams),
   });
-  const moved = records.length > 0 || all.some(([level, { stream }]) => isNews(stream, before[level]));
+  const moved = records.length > 0 || outcomes.some(([level, { stream }]) => isNews(stream, before[level]));
   const rate = meanRate(pace) ?? progress.linesPerSecond;
   const next: GroupState = {
     ...state,
@@ -364,7 +372,8 @@ function soonEnough(state: GroupState, now: number): NextPoll {
   );
   // What an answer holds must not be written between two polls.
   const caps = Object.values(progress.streams).map(({ cap }) => cap?.bytes ?? MOST_BYTES);
-  const holds = Math.min(progress.limit?.fits ?? MOST_BYTES, ...caps);
+  const documented = LIMITS.logTailMax * progress.bytesPerLine;
+  const holds = Math.min(progress.limit?.fits ?? MOST_BYTES, documented, ...caps);
   const fullMs = (500 * holds) / Math.max(1, pace.peakBytes) - pace.roundTripMs;
   const delayMs = Math.max(INTERVAL_MS.risky, Math.min(pace.intervalMs, wipeMs / 2, fullMs));
   return nextPoll(state, now, delayMs);
@@ -408,7 +417,7 @@ function sinceTaken({ takenAt, progress }: GroupState, now: number): number | un
   return since === undefined || now < since ? undefined : Math.max(1, now - since);
 }
 
-/** There is something to store beside records: other known lines, or a last line that begins or ends to wait. */
+/** There is something to store beside records: other known lines, a last line that waits, another shorter view. */
 function isNews(stream: Stream, before: Stream | undefined): boolean {
   return (
     stream.window !== before?.window || (stream.pending === undefined) !== (before.pending === undefined)

@@ -117,18 +117,23 @@ export function limitAfterFailure(
   { size, good, strikes, least }: { size: number; good: number; strikes: number; least: number },
   now: number,
 ): Limit {
-  const waitMs = Math.min(LONGEST_WAIT_MS, 2 * (limit?.waitMs ?? FIRST_WAIT_MS / 2));
-  const known = Math.max(limit?.fits ?? 0, good);
-  const before = limit?.strikes ?? 0;
+  if (limit === undefined)
+    return { fits: fitting(good), fails: size, strikes, retryAt: now + FIRST_WAIT_MS, waitMs: FIRST_WAIT_MS };
+  const waitMs = Math.min(LONGEST_WAIT_MS, 2 * limit.waitMs);
   // Failures of much smaller answers say nothing about the larger ones, unless the limit is known already.
-  const isOther = limit !== undefined && before < SURE_STRIKES && NEARLY * size < limit.fails;
+  const isOther = limit.strikes < SURE_STRIKES && NEARLY * size < limit.fails;
   return {
-    fits: Math.max(strikes < SURE_STRIKES ? least : 1, known > 0 && known < size ? known : size / 2),
-    fails: Math.min(size, isOther ? size : (limit?.fails ?? size)),
-    strikes: isOther ? strikes : strikes + before,
+    fits: fitting(Math.max(limit.fits, good)),
+    fails: Math.min(size, limit.fails),
+    strikes: isOther ? strikes : strikes + limit.strikes,
     retryAt: now + waitMs,
     waitMs,
   };
+
+  function fitting(known: number): number {
+    const floor = strikes < SURE_STRIKES ? least : 1;
+    return Math.max(floor, known > 0 && known < size ? known : size / 2);
+  }
 }
 
 /** @param size Bytes that came through. */

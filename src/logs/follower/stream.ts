@@ -1,6 +1,15 @@
 /** One stream of lines: what is known of it, and what a view of its end brings. */
+import { LIMITS } from '../../contract/limits.ts';
 import { BROKEN_BITS, compare, isCapped, merged, SURE_BITS, type Comparison } from './compare.ts';
-import { followed, pendingOf, rested, withoutBegun, type Lines, type Pending } from './last-line.ts';
+import {
+  followed,
+  pendingOf,
+  rested,
+  withoutBegun,
+  type LastLine,
+  type Lines,
+  type Pending,
+} from './last-line.ts';
 import type { Gap } from '../record.ts';
 import { standalone, type Text } from './text.ts';
 import { isWipeKnown, withReset, wipeLoss, type Wipes } from './wipes.ts';
@@ -101,48 +110,65 @@ const NEARLY = 0.9;
 
 /** The first sight of a log. */
 export function begin(sighting: Sighting, deliver: boolean): Outcome {
-  const { text, isFull, canWiden, now } = sighting;
-  if (deliver && isFull && canWiden) return { kind: 'widen', stream: EMPTY_STREAM };
-  const seen = isFull ? text.hashes.subarray(1) : text.hashes;
+  const { text, canWiden, now } = sighting;
+  if (deliver && sighting.isFull && canWiden) return { kind: 'widen', stream: EMPTY_STREAM };
+  const isFull = sighting.isFull || reachesCap(undefined, text);
   const first: Stream = { ...EMPTY_STREAM, isWhole: !isFull, size: isFull ? undefined : text.bytes };
-  const stream = learned(first, seen.slice(), sighting, seen.length);
-  const pending = pendingOf(text, now, deliver ? 0 : text.unended.length);
-  const gap: Gap | undefined =
-    deliver && isFull ? { reason: 'overrun', lost_min: 0, lost_estimate: null } : undefined;
-  const fresh = { lines: deliver ? text.lines : [] };
-  return { kind: 'taken', stream: { ...stream, pending }, gap, fresh, lateDepth: 0 };
+  const seen = text.hashes.slice(isFull ? 1 : 0);
+  const stream = learned(first, seen, sighting, seen.length);
+  return {
+    kind: 'taken',
+    stream: { ...stream, pending: pendingOf(text, now, deliver ? 0 : text.unended.length) },
+    // What the service no longer has is no loss; what does not come through is.
+    gap: deliver && sighting.isFull ? { reason: 'overrun', lost_min: 0, lost_estimate: null } : undefined,
+    fresh: { lines: deliver ? text.lines : [] },
+    lateDepth: 0,
+  };
 }
 
-/** The verdict on a view: it continues the log, is older, tells too little, or is of another log. */
+interface View {
+  readonly isFull: boolean;
+  /** Without the first line of a full view, which may be cut. */
+  readonly seen: Float64Array;
+  readonly found: Comparison;
+  readonly isSure: boolean;
+  readonly isBroken: boolean;
+}
+
+/** The verdict on a view: it tells too little, is older, is of another log, or continues the log. */
 export function take(stream: Stream, sighting: Sighting): Outcome {
-  const { text, now } = sighting;
-  const isFull = sighting.isFull || reachesCap(stream, text);
-  // The first line of a full view may be cut.
+  const view = viewOf(stream, sighting);
+  const { found, isBroken } = view;
+  if (needsMore(stream, sighting, view)) return { kind: 'widen', stream };
+  if (isOfPrevious(stream, sighting, view)) return { kind: 'held', stream };
+  if (isBroken) return broken(stream, sighting, view.isFull || looksCapped(stream, sighting.text));
+  // Late lines of an older view are taken from an answer that has all known lines.
+  const isOlder = found.gone > 0 && found.fresh.length === found.late;
+  return isOlder ? older(stream, sighting, view) : continued(stream, sighting, view);
+}
+
+function viewOf({ window, isWhole, cap }: Stream, sighting: Sighting): View {
+  const { text } = sighting;
+  const isFull = sighting.isFull || reachesCap(cap, text);
   const seen = isFull ? text.hashes.subarray(1) : text.hashes;
-  const known = stream.window.hashes;
-  const found = compare(known, seen, { isFull, isWhole: stream.isWhole });
-  const isFirst = known.length === 0 && stream.isWhole && !isFull;
+  const found = compare(window.hashes, seen, { isFull, isWhole });
+  const isFirst = window.hashes.length === 0 && isWhole && !isFull;
   const sureBits = isFull && isSurprising(found, seen, sighting) ? SURPRISE_BITS : SURE_BITS;
   const isSure = isFirst || (found.bits >= sureBits && found.doubt === 0);
-  const isBroken = !isFirst && found.bits <= BROKEN_BITS;
-  if (
-    sighting.isFull &&
-    (isBroken ? sighting.canWiden : !isSure && sighting.canWidenForDoubt && !stream.isDoubted)
-  )
-    return { kind: 'widen', stream };
-  // In a crash loop in the same words, the log before seems to continue the new one, in one leap.
-  const isLeap = stream.lags === true && found.fresh.length > 2 * sighting.most + LEAP_LINES;
-  if ((isBroken || isLeap) && isOfPrevious(stream, seen, isFull, now)) return { kind: 'held', stream };
-  if (isBroken) return broken(stream, sighting, isFull || looksCapped(stream, text));
-  // An older view. Late lines in it are taken from an answer that has all known lines.
-  if (found.gone > 0 && found.fresh.length === found.late) {
-    const after = shorterAgain(stream, text);
-    const isOdd = found.late > 0 || (after.shorter?.views ?? 0) >= ODD_VIEWS;
-    if (isFull && isOdd && sighting.isFull && sighting.canWiden) return { kind: 'widen', stream: after };
-    if (isFull || !isAnother(after, found, now)) return { kind: 'held', stream: after };
-    return broken(stream, sighting, isFull);
-  }
-  return continued(stream, sighting, found, { seen, isFull, isSure });
+  return { isFull, seen, found, isSure, isBroken: !isFirst && found.bits <= BROKEN_BITS };
+}
+
+function needsMore({ isDoubted }: Stream, sighting: Sighting, { isBroken, isSure }: View): boolean {
+  if (!sighting.isFull) return false;
+  return isBroken ? sighting.canWiden : !isSure && !isDoubted && sighting.canWidenForDoubt;
+}
+
+function older(stream: Stream, sighting: Sighting, { isFull, found }: View): Outcome {
+  const after = shorterAgain(stream, sighting.text);
+  const isOdd = found.late > 0 || (after.shorter?.views ?? 0) >= ODD_VIEWS;
+  if (isOdd && sighting.isFull && sighting.canWiden) return { kind: 'widen', stream: after };
+  if (isFull || !isAnother(after, found, sighting.now)) return { kind: 'held', stream: after };
+  return broken(stream, sighting, isFull);
 }
 
 /**
@@ -154,8 +180,9 @@ function isSurprising({ fresh }: Comparison, seen: Float64Array, { expected = 0,
   return expected > seen.length || (fresh.length > 3 * known && fresh.length > 2 * most + LEAP_LINES);
 }
 
-/** The service gave less than was asked for before, and not the oldest lines. */
-function reachesCap({ cap }: Stream, { lines, bytes }: Text): boolean {
+/** The service gave less than was asked for before, and not the oldest lines; or as much as it gives by its documents. */
+function reachesCap(cap: Stream['cap'], { lines, bytes }: Text): boolean {
+  if (lines.length === LIMITS.logTailMax) return true;
   return cap !== undefined && (lines.length >= NEARLY * cap.lines || bytes >= NEARLY * cap.bytes);
 }
 
@@ -164,8 +191,15 @@ function looksCapped({ size = 0 }: Stream, { lines, bytes }: Text): boolean {
   return bytes >= size && (lines.length >= LEAST_CAP.lines || bytes >= LEAST_CAP.bytes);
 }
 
-function isOfPrevious({ previous }: Stream, seen: Float64Array, isFull: boolean, now: number): boolean {
+/** It shows the log before this one. In a crash loop in the same words, that seems to continue this one, in one leap. */
+function isOfPrevious(
+  { previous, lags }: Stream,
+  { now, most }: Sighting,
+  { isBroken, found, seen, isFull }: View,
+): boolean {
   if (previous === undefined || now - previous.at >= LONGEST_LAG_MS) return false;
+  const isLeap = lags === true && found.fresh.length > 2 * most + LEAP_LINES;
+  if (!isBroken && !isLeap) return false;
   const hashes = Float64Array.from(previous.hashes);
   return compare(hashes, seen, { isFull, isWhole: false }).bits >= SURE_BITS;
 }
@@ -186,42 +220,21 @@ function isAnother(stream: Stream, { gone }: Comparison, now: number): boolean {
 }
 
 /** The same log: lines without a partner are new. */
-function continued(
-  stream: Stream,
-  sighting: Sighting,
-  found: Comparison,
-  { seen, isFull, isSure }: { seen: Float64Array; isFull: boolean; isSure: boolean },
-): Outcome {
+function continued(stream: Stream, sighting: Sighting, view: View): Outcome {
   const { text, expected } = sighting;
+  const { found, seen, isSure } = view;
   const above = text.lines.length - seen.length;
   const lines = found.fresh.map((index) => text.lines[index + above] ?? '');
-  const isCut = !isFull && isCapped(found);
-  const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
-  const hashes = merged(stream.window.hashes, seen, found);
-  const { shorter, lags, cap } = stream;
   const after = learned(
-    {
-      ...stream,
-      isWhole: stream.isWhole && hashes.length <= MOST_KNOWN && !isCut,
-      size: stream.isWhole && !isFull && !isCut ? text.bytes : stream.size && stream.size + bytes,
-      isDoubted: !isSure,
-      shorter: found.gone === 0 ? undefined : shorter,
-      lags: lags || (found.gone === 0 && shorter !== undefined) || undefined,
-      cap: isCut ? lesser(cap, text) : cap,
-    },
-    hashes,
+    { ...stream, ...extentAfter(stream, text, view, lines), ...lagAfter(stream, found), isDoubted: !isSure },
+    merged(stream.window.hashes, seen, found),
     sighting,
     lines.length,
   );
-  const isLonger = lines.length > found.late;
-  let last = followed(stream.pending, lines, isLonger, sighting);
-  const isEnded = stream.pending !== undefined && last.pending === undefined;
-  if (!isLonger && found.gone === 0 && !isEnded) {
-    const next = rested(last.pending, text, { ...sighting, endsLines: after.endsLines });
-    const continues = next.continues === undefined ? last.continues : last.lines.length;
-    last = { pending: next.pending, lines: [...last.lines, ...next.lines], continues };
-  }
-  const { pending, ...fresh } = last;
+  const { pending, ...fresh } = lastLineAfter(stream.pending, lines, found, {
+    ...sighting,
+    endsLines: after.endsLines,
+  });
   return {
     kind: 'taken',
     stream: { ...after, pending },
@@ -229,6 +242,42 @@ function continued(
     fresh,
     lateDepth: found.late > 0 ? seen.length - (found.fresh[0] ?? seen.length) : 0,
   };
+}
+
+/** How much of the log is known, after these lines of it. */
+function extentAfter(
+  { isWhole, size, cap, window }: Stream,
+  text: Text,
+  { isFull, found }: View,
+  lines: readonly string[],
+): Pick<Stream, 'isWhole' | 'size' | 'cap'> {
+  const isCut = !isFull && isCapped(found);
+  const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+  return {
+    isWhole: isWhole && window.hashes.length + lines.length <= MOST_KNOWN && !isCut,
+    size: isWhole && !isFull && !isCut ? text.bytes : size && size + bytes,
+    cap: isCut ? lesser(cap, text) : cap,
+  };
+}
+
+function lagAfter({ shorter, lags }: Stream, { gone }: Comparison): Pick<Stream, 'shorter' | 'lags'> {
+  if (gone > 0 || shorter === undefined) return { shorter, lags };
+  return { shorter: undefined, lags: true };
+}
+
+function lastLineAfter(
+  before: Pending | undefined,
+  lines: readonly string[],
+  { late, gone }: Comparison,
+  sighting: Sighting & Pick<Stream, 'endsLines'>,
+): LastLine {
+  const isLonger = lines.length > late;
+  const last = followed(before, lines, isLonger, sighting);
+  const isEnded = before !== undefined && last.pending === undefined;
+  if (isLonger || gone > 0 || isEnded) return last;
+  const next = rested(last.pending, sighting.text, sighting);
+  const continues = next.continues === undefined ? last.continues : last.lines.length;
+  return { pending: next.pending, lines: [...last.lines, ...next.lines], continues };
 }
 
 function ambiguous(most: number, expected: number | undefined): Gap {
@@ -245,36 +294,61 @@ function lesser(cap: Stream['cap'], { lines, bytes }: Text): NonNullable<Stream[
 
 /** Nothing joins the two. A full view means that more lines came than it holds; a whole one that the log began again. */
 function broken(stream: Stream, sighting: Sighting, isFull: boolean): Outcome {
-  const { text, now, expected } = sighting;
-  const { pending, endsLines, window, last, cap, wipes, lags } = stream;
-  const seen = isFull ? text.hashes.subarray(1) : text.hashes;
-  const old = [...(isFull ? (stream.previous?.hashes ?? []) : []), ...window.hashes.subarray(-MOST_PREVIOUS)];
-  const next: Stream = {
+  return isFull ? overrun(stream, sighting) : reset(stream, sighting);
+}
+
+/** @param old The end of what was known, which a backend that lags may still show. */
+function brokenOff(stream: Stream, now: number, old: readonly number[]): Stream {
+  const { window, endsLines, cap, lags, wipes } = stream;
+  return {
     ...EMPTY_STREAM,
-    window: { from: window.from + window.hashes.length, hashes: EMPTY_STREAM.window.hashes },
-    isWhole: !isFull,
-    size: isFull ? undefined : text.bytes,
+    window: { from: window.from + window.hashes.length, hashes: new Float64Array() },
     endsLines,
     previous: { hashes: old.slice(-MOST_PREVIOUS), at: now },
-    cap: isFull && !sighting.isFull ? lesser(cap, text) : cap,
+    cap,
     lags,
-    wipes: isFull ? wipes : withReset(stream, { expected, lines: text.lines.length }),
+    wipes,
   };
-  // The first line of a full view may be cut. What is above it is lost, so it is delivered, unless it was before.
+}
+
+function overrun(stream: Stream, sighting: Sighting): Outcome {
+  const { text, now, expected } = sighting;
+  const { pending, endsLines, last, previous, window } = stream;
+  const seen = text.hashes.slice(1);
+  const old = [...(previous?.hashes ?? []), ...window.hashes.subarray(-MOST_PREVIOUS)];
+  const cap = sighting.isFull ? stream.cap : lesser(stream.cap, text);
+  const next = { ...brokenOff(stream, now, old), isWhole: false, cap };
+  // The first line may be cut. What is above it is lost, so it is delivered, unless it was before.
   const [top = ''] = text.lines;
-  const isKnown = isFull && (isEndOf(top, last) || pending?.text.endsWith(top) === true);
+  const isKnown = isEndOf(top, last) || pending?.text.endsWith(top) === true;
   const lines = isKnown ? text.lines.slice(1) : text.lines;
-  const gap: Gap = isFull
-    ? { reason: 'overrun', lost_min: 0, lost_estimate: skipped(expected, lines.length) }
-    : { reason: 'reset', lost_min: 0, lost_estimate: lostBefore(stream, sighting) };
   return {
     kind: 'taken',
-    stream: { ...learned(next, seen.slice(), sighting, seen.length), pending: pendingOf(text, now) },
-    parting: pending?.taken === 0 && !(isFull && endsLines) ? pending.text : undefined,
-    gap,
-    fresh: isFull ? withoutBegun(pending, lines) : { lines },
+    stream: { ...learned(next, seen, sighting, seen.length), pending: pendingOf(text, now) },
+    parting: endsLines ? undefined : lastWords(pending),
+    gap: { reason: 'overrun', lost_min: 0, lost_estimate: skipped(expected, lines.length) },
+    fresh: withoutBegun(pending, lines),
     lateDepth: 0,
   };
+}
+
+function reset(stream: Stream, sighting: Sighting): Outcome {
+  const { text, now, expected } = sighting;
+  const wipes = withReset(stream, { expected, lines: text.lines.length });
+  const old = Array.from(stream.window.hashes.subarray(-MOST_PREVIOUS));
+  const next = { ...brokenOff(stream, now, old), size: text.bytes, wipes };
+  return {
+    kind: 'taken',
+    stream: { ...learned(next, text.hashes, sighting, text.lines.length), pending: pendingOf(text, now) },
+    parting: lastWords(stream.pending),
+    gap: { reason: 'reset', lost_min: 0, lost_estimate: lostBefore(stream, sighting) },
+    fresh: { lines: text.lines },
+    lateDepth: 0,
+  };
+}
+
+function lastWords(pending: Pending | undefined): string | undefined {
+  return pending?.taken === 0 ? pending.text : undefined;
 }
 
 /** @param last The end of the last known line. */
