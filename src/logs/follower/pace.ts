@@ -32,7 +32,7 @@ export const FIRST_PACE: Pace = {
   seconds: 0,
   roundTripMs: 0,
   depth: 0,
-  intervalMs: 2_000,
+  intervalMs: 1_000,
 };
 
 /** Milliseconds. */
@@ -64,9 +64,14 @@ export function paceAfter(pace: Pace, sample: Sample): Pace {
     seconds: old * pace.seconds + (elapsedMs ?? 0) / 1_000,
     roundTripMs: Math.max(roundTripMs, kept * pace.roundTripMs),
     depth: Math.max(2 * lateDepth, Math.exp(-passedMs / DEPTH_MEMORY_MS) * pace.depth),
-    intervalMs:
-      activity === 'quiet' ? Math.min(INTERVAL_MS.quiet, 1.5 * pace.intervalMs) : INTERVAL_MS[activity],
+    intervalMs: intervalAfter(pace, activity),
   };
+}
+
+function intervalAfter(pace: Pace, activity: Sample['activity']): number {
+  if (activity === 'quiet') return Math.min(INTERVAL_MS.quiet, 1.5 * pace.intervalMs);
+  // While the rate is unknown, lines may be lost.
+  return meanRate(pace) === undefined ? INTERVAL_MS.risky : INTERVAL_MS[activity];
 }
 
 /** Lines per second, the mean of about a minute; undefined while too little was seen. */

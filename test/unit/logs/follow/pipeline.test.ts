@@ -129,7 +129,7 @@ describe('the log pipeline', () => {
     failing = false;
     await clock.advance(22_500);
     expect(pipeline.view().groups[0]).toMatchObject({ state: 'following', lines: 1 });
-    expect(events.find(({ kind }) => kind === 'polled')).toMatchObject({ intervalMs: INTERVAL_MS.busy });
+    expect(events.find(({ kind }) => kind === 'polled')).toMatchObject({ intervalMs: INTERVAL_MS.risky });
     const recovered = events.filter(({ kind }) => kind === 'poll recovered');
     expect(recovered).toMatchObject([{ workergroupId: 7, failures: waits.length }]);
     await pipeline.stop(NEVER);

@@ -37,8 +37,8 @@ test('a line that grows is activity: the next question comes soon', () => {
     { length: 6 },
     (_, step) => pictured.answer(`a\n${'.'.repeat(step + 1)}`).next.delayMs,
   );
-  expect(new Set(waits)).toEqual(new Set([2_000]));
-  expect(pictured.answer('a\n......').next.delayMs).toBeGreaterThan(2_000);
+  expect(Math.max(...waits)).toBeLessThanOrEqual(2_000);
+  expect(pictured.answer('a\n......').next.delayMs).toBeGreaterThan(waits.at(-1) ?? 0);
 });
 
 describe('carriage returns', () => {
