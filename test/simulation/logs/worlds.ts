@@ -1,6 +1,6 @@
 /** Logs as people have them, and services as they are: what the follower is made for. Time is virtual. */
-import { LogService, type LogServiceOptions } from '../../support/log-service.ts';
-import { Random } from '../random.ts';
+import type { LogService, LogServiceOptions } from '../../support/log-service.ts';
+import type { Random } from '../random.ts';
 
 export type Unit = NonNullable<LogServiceOptions['unit']>;
 
