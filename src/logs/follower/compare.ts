@@ -48,6 +48,7 @@ const CAPPED_LINES = CAPPED_BITS / MISSING_BITS;
 const RAREST_BITS = 8;
 /** The next line of a short log could be any of so many. */
 const LEAST_VOCABULARY = 255;
+const SAMPLE = 4_000;
 /** Lines by which a late line, or a backend that lags, moves a view. */
 const SLACK = 500;
 
@@ -61,7 +62,9 @@ export function compare(known: Float64Array, seen: Float64Array, extent: Extent)
     return { ...found, older: 0, gone: known.length - both, bits: Infinity };
   }
   // Nothing stands above the first line of a log.
-  const candidates = overlaps(known, seen).filter((lines) => !extent.isWhole || lines <= known.length);
+  const candidates = overlaps(known.subarray(-seen.length - 1), seen).filter(
+    (lines) => !extent.isWhole || lines <= known.length,
+  );
   const largest = candidates.at(-1) ?? 0;
   const exact = scale.weigh(
     inARow(seen.length, Math.max(0, largest - known.length), largest, Math.max(0, known.length - largest)),
@@ -133,25 +136,29 @@ class Scale {
   readonly #known: Float64Array;
   readonly #seen: Float64Array;
   readonly #extent: Extent;
+  /** The lines that tell how rare a line is. */
+  readonly #sample: Float64Array;
   readonly #counts = new Map<number, number>();
 
   constructor(known: Float64Array, seen: Float64Array, extent: Extent) {
     this.#known = known;
     this.#seen = seen;
     this.#extent = extent;
-    for (const hash of known) this.#counts.set(hash, (this.#counts.get(hash) ?? 0) + 1);
+    this.#sample = known.subarray(-SAMPLE);
+    for (const hash of this.#sample) this.#counts.set(hash, (this.#counts.get(hash) ?? 0) + 1);
   }
 
-  /** Bits that a line adds by standing where it is expected. */
+  /** Bits that a known line adds by standing where it is expected. */
   rarity(hash: number): number {
     const count = this.#counts.get(hash);
-    if (count === undefined) return 0;
-    return Math.min(RAREST_BITS, Math.log2((Math.max(this.#known.length, LEAST_VOCABULARY) + 1) / count));
+    if (count === undefined) return RAREST_BITS;
+    return Math.min(RAREST_BITS, Math.log2((Math.max(this.#sample.length, LEAST_VOCABULARY) + 1) / count));
   }
 
   /** The new lines are known ones, more or less: they may stand behind a late line. */
   isRepeating({ fresh, bits }: Comparison): boolean {
-    return this.#evidence(fresh) > bits / 4;
+    const known = fresh.filter((index) => this.#counts.has(this.#seen[index] ?? 0));
+    return this.#evidence(known) > bits / 4;
   }
 
   weigh(partners: Partners): Comparison {
