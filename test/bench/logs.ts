@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compare } from '../../src/logs/follower/compare.ts';
 import { EMPTY_STREAM } from '../../src/logs/follower/stream.ts';
-import { hashesOf } from '../../src/logs/follower/text.ts';
+import { hashesOf } from '../../src/logs/text.ts';
 import { formatMicros, type LogRecord } from '../../src/logs/record.ts';
 import { openSqliteSpool } from '../../src/logs/spool/sqlite-spool.ts';
 import { report } from './figures.ts';

@@ -2,7 +2,7 @@ import { batchBytes, createBatch, type Batch } from '../../src/logs/spool/batch.
 import type { GroupProgress } from '../../src/logs/follower/group.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
 import { EMPTY_STREAM, type Window } from '../../src/logs/follower/stream.ts';
-import { hashesOf } from '../../src/logs/follower/text.ts';
+import { hashesOf } from '../../src/logs/text.ts';
 
 export function record(seq: number, line = `line ${seq}`): LogRecord {
   return { time: '2025-01-01T00:00:00.000000Z', workergroup_id: 7, epoch: 1, seq, line };

@@ -4,7 +4,7 @@ import { CallError } from '../../client/errors.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { formatMicros } from '../../logs/record.ts';
 import { recogniseAnswer, type Refusal } from '../../logs/answer.ts';
-import { readText } from '../../logs/follower/text.ts';
+import { readText } from '../../logs/text.ts';
 import { printError, type Console } from '../console.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { legibleLine } from '../text/legible.ts';

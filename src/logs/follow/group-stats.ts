@@ -4,7 +4,7 @@ import type { LogEvent } from '../events.ts';
 import type { GroupState, NextPoll, Step } from '../follower/group.ts';
 import { meanRate } from '../follower/pace.ts';
 import type { Gap, GapReason } from '../record.ts';
-import { standalone } from '../follower/text.ts';
+import { standalone } from '../text.ts';
 import type { TailUnit } from '../follower/unit.ts';
 
 const LAST_LINES = 20;
@@ -33,10 +33,11 @@ export interface GroupView {
   readonly lastLineAt?: number;
   /** The last ones taken in this process, oldest first. */
   readonly lastLines: readonly string[];
-  /** What is to be asked for next, in the unit of the service, and when: milliseconds after the last poll. */
+  /** What is to be asked for next, in the unit of the service. */
   readonly tail: number;
   /** What `tail` counts; undefined until it is learned. */
   readonly tailUnit?: TailUnit;
+  /** From poll to poll, ms, with the wait for a turn under the rate limit. */
   readonly intervalMs: number;
 }
 
@@ -47,6 +48,7 @@ export class GroupStats {
   #lostEstimate = 0;
   #unknownGaps = 0;
   #staleAnswers = 0;
+  #roundTripMs = 0;
   #lastLines: readonly string[] = [];
   #lastLineAt?: number;
   #error?: string;
@@ -68,6 +70,7 @@ export class GroupStats {
       const { delayMs: retryInMs } = next;
       return [{ kind: 'poll failed', workergroupId, reason: answer.reason, failures, retryInMs }];
     }
+    this.#roundTripMs = roundTripMs;
     const failed = this.#failures;
     this.#failures = 0;
     if (stale === true) this.#staleAnswers += 1;
@@ -128,7 +131,7 @@ export class GroupStats {
       lastLines: this.#lastLines,
       tail: next.tail,
       ...(progress.unit !== undefined && { tailUnit: progress.unit }),
-      intervalMs: next.delayMs,
+      intervalMs: next.delayMs + this.#roundTripMs,
     };
   }
 }

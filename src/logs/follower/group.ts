@@ -27,7 +27,7 @@ import {
 } from './pace.ts';
 import { numberRecords, PLAIN, type Numbers, type Taken } from './records.ts';
 import { begin, EMPTY_STREAM, take, type Outcome, type Sighting, type Stream } from './stream.ts';
-import { readText, type Text } from './text.ts';
+import { readText, type Text } from '../text.ts';
 import { canProbe, contradicts, FIRST_TAIL, isFull, PROBE_TAIL, unitOfProbe, type TailUnit } from './unit.ts';
 import { wipeInMs } from './wipes.ts';
 

@@ -1,7 +1,7 @@
 /** Gives each record its number, its epoch and its time. */
 import { microsFormatter, type Gap, type LogRecord } from '../record.ts';
 import type { Outcome } from './stream.ts';
-import { lastState } from './text.ts';
+import { lastState } from '../text.ts';
 
 export interface Numbers {
   readonly epoch: number;

@@ -11,7 +11,7 @@ import {
   type Pending,
 } from './last-line.ts';
 import type { Gap } from '../record.ts';
-import { standalone, type Text } from './text.ts';
+import { standalone, type Text } from '../text.ts';
 import { isWipeKnown, withReset, wipeLoss, type Wipes } from './wipes.ts';
 
 /** The known lines, as hashes. */

@@ -2,7 +2,7 @@
  * The service does not say in what unit `tail` counts: some answer with so many lines, some with so many bytes or
  * characters. One short question finds out, once enough lines are known for the answers to differ.
  */
-import type { Text } from './text.ts';
+import type { Text } from '../text.ts';
 
 /** `bytes` stands for characters too: what is asked for and what is full differ little. */
 export type TailUnit = 'lines' | 'bytes';

@@ -6,7 +6,7 @@ import { inflateRawSync } from 'node:zlib';
 import { isRecord } from '../../contract/is-record.ts';
 import type { GroupProgress } from '../follower/group.ts';
 import { EMPTY_STREAM, type Stream } from '../follower/stream.ts';
-import { hashOf } from '../follower/text.ts';
+import { hashOf } from '../text.ts';
 
 interface OldProgress {
   readonly epoch: number;

@@ -10,7 +10,7 @@ import {
   type SharedState,
 } from '../../../../src/daemon/replicas/shared-store.ts';
 import type { GroupProgress } from '../../../../src/logs/follower/group.ts';
-import { hashesOf } from '../../../../src/logs/follower/text.ts';
+import { hashesOf } from '../../../../src/logs/text.ts';
 import { progressAt, record, recordsFrom } from '../../../support/log-records.ts';
 import { MemoryRedis } from '../../../support/memory-redis.ts';
 

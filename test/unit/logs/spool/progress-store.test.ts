@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SpoolFile } from '../../../../src/logs/spool/spool-file.ts';
 import type { GroupProgress } from '../../../../src/logs/follower/group.ts';
 import { EMPTY_STREAM, type Window } from '../../../../src/logs/follower/stream.ts';
-import { hashesOf } from '../../../../src/logs/follower/text.ts';
+import { hashesOf } from '../../../../src/logs/text.ts';
 import { progressAt, windowOf } from '../../../support/log-records.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 

@@ -9,7 +9,7 @@ import type { LogRecord } from '../../../../src/logs/record.ts';
 import { bytesOf, MEBIBYTE } from '../../../../src/logs/spool/spool.ts';
 import { mayHaveSpool, openSqliteSpool, type SqliteSpool } from '../../../../src/logs/spool/sqlite-spool.ts';
 import { EMPTY_STREAM, MOST_KNOWN } from '../../../../src/logs/follower/stream.ts';
-import { hashesOf } from '../../../../src/logs/follower/text.ts';
+import { hashesOf } from '../../../../src/logs/text.ts';
 import { LogPolls, linesOf, mergedView } from '../../../support/log-polls.ts';
 import { progressAt, record, recordsFrom, windowOf } from '../../../support/log-records.ts';
 import { LogService } from '../../../support/log-service.ts';
