@@ -187,8 +187,9 @@ function reachesCap(cap: Stream['cap'], { lines, bytes }: Text): boolean {
 }
 
 /** A new log is seldom as long as the one before. A service that caps its answers, at so much or more, gives as much. */
-function looksCapped({ size = 0 }: Stream, { lines, bytes }: Text): boolean {
-  return bytes >= size && (lines.length >= LEAST_CAP.lines || bytes >= LEAST_CAP.bytes);
+function looksCapped({ size, window }: Stream, { lines, bytes }: Text): boolean {
+  const isAsLong = size === undefined ? lines.length >= window.hashes.length : bytes >= size;
+  return isAsLong && (lines.length >= LEAST_CAP.lines || bytes >= LEAST_CAP.bytes);
 }
 
 /** It shows the log before this one. In a crash loop in the same words, that seems to continue this one, in one leap. */
