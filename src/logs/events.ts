@@ -12,7 +12,7 @@ export type LogEvent =
   | {
       readonly kind: 'polled';
       readonly workergroupId: number;
-      /** The tail to be asked for next, in lines, and when, in milliseconds from now. */
+      /** The tail to be asked for next, in the unit of the service, and when, in milliseconds from now. */
       readonly tail: number;
       readonly intervalMs: number;
       readonly roundTripMs: number;
@@ -44,7 +44,8 @@ export type LogEvent =
       readonly workergroupId: number;
       readonly reason: GapReason;
       readonly lostMin: number;
-      readonly lostEstimate: number;
+      /** null: unknown. */
+      readonly lostEstimate: number | null;
     }
   /** Records, gaps among them, that a sink has accepted. */
   | { readonly kind: 'delivered'; readonly sink: string; readonly records: number }

@@ -13,8 +13,11 @@ export interface Gap {
   readonly reason: GapReason;
   /** Lines that are certainly lost. */
   readonly lost_min: number;
-  /** Lines that are probably lost; for `ambiguous`, the most that the line rate makes likely. At least lost_min. */
-  readonly lost_estimate: number;
+  /**
+   * Lines that are probably lost; for `ambiguous`, the most that the line rate makes likely. At least lost_min; null
+   * while the line rate is unknown.
+   */
+  readonly lost_estimate: number | null;
 }
 
 interface Place {

@@ -1,8 +1,7 @@
 /** How figures grow with the work. Prints a line for each amount of work. Run: node test/bench/growth.ts [seconds] */
 import { setTimeout as delay } from 'node:timers/promises';
-import { align } from '../../src/logs/tail/align.ts';
-import { hashed } from '../../src/logs/tail/line-hash.ts';
-import { restoredWindow } from '../../src/logs/tail/window.ts';
+import { compare } from '../../src/logs/follower/compare.ts';
+import { hashesOf } from '../../src/logs/text.ts';
 import { deliveredLines, deploymentBooks, scrape } from './books.ts';
 import { ensure, quantile } from './figures.ts';
 import { reportGrowth } from './growth-rows.ts';
@@ -25,11 +24,11 @@ for (const count of [1, 10, 100]) await groups(count);
 function alignMs(count: number): number {
   const line = (index: number) => `2026-11-21 08:00:00,${index} INFO worker: request ${index} took 3 ms`;
   const log = Array.from({ length: count * 1.5 }, (_, index) => line(index));
-  const window = restoredWindow(0, [], log.slice(0, count));
+  const known = hashesOf(log.slice(0, count));
   const tail = log.slice(count / 2);
   const times = Array.from({ length: 15 }, () => {
     const from = performance.now();
-    align(window, hashed(tail), { full: true });
+    compare(known, hashesOf(tail), { isFull: true, isWhole: false });
     return performance.now() - from;
   });
   return quantile(times, 0.5);

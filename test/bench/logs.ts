@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { align } from '../../src/logs/tail/align.ts';
-import { hashed } from '../../src/logs/tail/line-hash.ts';
+import { compare } from '../../src/logs/follower/compare.ts';
+import { EMPTY_STREAM } from '../../src/logs/follower/stream.ts';
+import { hashesOf } from '../../src/logs/text.ts';
 import { formatMicros, type LogRecord } from '../../src/logs/record.ts';
 import { openSqliteSpool } from '../../src/logs/spool/sqlite-spool.ts';
-import { EMPTY_WINDOW, extendedBy } from '../../src/logs/tail/window.ts';
 import { report } from './figures.ts';
 
 const RUNS = 41;
@@ -42,9 +42,9 @@ for (const [kind, line, figure] of [
   ['of period 2', (index: number) => request(index % 2), undefined],
 ] as const) {
   const ms = median(`align ${LINES} lines on ${LINES}, ${kind}`, () => {
-    const window = extendedBy(EMPTY_WINDOW, hashed(received(LINES, line)));
+    const known = hashesOf(received(LINES, line));
     const tail = received(LINES, line, 3_000);
-    return () => align(window, hashed(tail), { full: true });
+    return () => compare(known, hashesOf(tail), { isFull: true, isWhole: false });
   });
   if (figure !== undefined) report(figure, ms, `median of ${RUNS}`);
 }
@@ -57,18 +57,25 @@ const spool = await openSqliteSpool({
   observe: () => {},
 });
 let seq = 0;
-let window = EMPTY_WINDOW;
+let hashes = new Float64Array();
 for (const count of [1, 100, 1_000]) {
   median(`store ${count} lines and their window on disk, durably`, () => {
     const lines = received(count, request, seq);
-    window = extendedBy(window, hashed(lines));
+    hashes = Float64Array.from([...hashes, ...hashesOf(lines)]);
     const records = lines.map((line): LogRecord => {
       seq += 1;
       return { time: formatMicros(seq), workergroup_id: 7, epoch: 1, seq, line };
     });
-    const streams = { '': { window, endsLines: true } };
+    const streams = { '': { ...EMPTY_STREAM, window: { from: 0, hashes }, endsLines: true } };
     return () =>
-      spool.append(7, records, { epoch: 1, seq, time: seq, ceiling: LINES, linesPerSecond: count, streams });
+      spool.append(7, records, {
+        epoch: 1,
+        seq,
+        time: seq,
+        bytesPerLine: 80,
+        linesPerSecond: count,
+        streams,
+      });
   });
 }
 median('read back how far a group was followed, 10,000 lines', () => () => spool.progress(7));

@@ -7,7 +7,7 @@ export interface FaultyScene {
   readonly options: () => LogServiceOptions;
   /** Written first, and then each tenth of a second. */
   readonly writes: () => Iterable<string>;
-  /** Gaps that Pilotlight must tell of. */
+  /** The kinds of gaps that Pilotlight must tell of. */
   readonly gaps?: readonly string[];
   /** Nobody can tell how many lines came. */
   readonly isLossy?: boolean;
@@ -96,13 +96,34 @@ export const FAULTY_SCENES: readonly FaultyScene[] = [
     name: 'a block of 20 lines that repeats, 14 lines/s, in a log longer than a tail',
     options: () => ({}),
     writes: () => blocks(14),
-    gaps: ['ambiguous'],
   },
   {
     name: 'the same with 23 lines/s: more than a block between two polls',
     options: () => ({}),
     writes: () => blocks(23),
-    gaps: ['ambiguous'],
+  },
+  {
+    name: '`tail` counts bytes, 10 lines/s',
+    options: () => ({ unit: 'bytes' }),
+    writes: () => steady(600, 1),
+  },
+  {
+    name: 'files of 8 KB, wiped when they are full, 10 lines/s',
+    options: () => ({ fileBytes: 8_192 }),
+    writes: () => steady(1_200, 1),
+    gaps: ['reset'],
+    isLossy: true,
+  },
+  {
+    name: 'a crash loop of 40 s: the log begins again in the same words',
+    options: () => ({ fileBytes: 40 * 'Added request 00\n'.length }),
+    *writes() {
+      for (let second = 0; second < 400; second++) {
+        yield `Added request ${String(second % 40).padStart(2, '0')}\n`;
+        for (let step = 1; step < 10; step++) yield '';
+      }
+    },
+    gaps: ['reset'],
     isLossy: true,
   },
 ];

@@ -63,6 +63,6 @@ export async function followService(options: () => LogServiceOptions, writes: It
     await time.advance(POLL_MS, STEP_MS);
     await Promise.all(pollers.map((poller) => poller.poll()));
   }
-  const { lines } = servers[0]?.log ?? { lines: [] };
+  const lines = servers[0]?.log.written.map(({ text }) => text) ?? [];
   return { records: sink.records, lines, printed: pollers.map(({ printed }) => printed) };
 }

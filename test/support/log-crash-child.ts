@@ -4,7 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { standardOutput } from '../../src/daemon/process/standard-output.ts';
-import type { TailAnswer } from '../../src/logs/tail/answer.ts';
+import type { TailAnswer } from '../../src/logs/answer.ts';
 import type { Clock } from '../../src/time/clock.ts';
 import { startLogPipeline } from '../../src/logs/follow/pipeline.ts';
 import { stdoutSink } from '../../src/logs/sinks/stdout.ts';

@@ -1,7 +1,7 @@
 /** Followers of a log as people write them today, and what anyone printed held against what was written. */
 import type { Client } from '../../src/client/client.ts';
-import { lastState } from '../../src/logs/tail/last/last-line.ts';
-import { MAX_TAIL } from '../../src/logs/tail/rate.ts';
+import { LIMITS } from '../../src/contract/limits.ts';
+import { lastState } from '../../src/logs/text.ts';
 
 /**
  * Asks for a tail every second and prints what stands after the lines that it printed last. It is dealt with kindly:
@@ -22,7 +22,7 @@ export class AnchorPoller {
 
   async poll(): Promise<void> {
     const answer = await this.#client.workergroups
-      .logs({ id: this.#group, tail: MAX_TAIL }, { retry: false })
+      .logs({ id: this.#group, tail: LIMITS.logTailMax }, { retry: false })
       .catch(() => undefined);
     if (typeof answer !== 'object' || typeof answer.logs !== 'string' || answer.logs === '') return;
     const lines = answer.logs.replace(/\n$/, '').split('\n');

@@ -7,8 +7,8 @@ import {
   type GroupProgress,
   type GroupState,
   type NextPoll,
-} from '../../src/logs/tail/group.ts';
-import type { TailAnswer } from '../../src/logs/tail/answer.ts';
+} from '../../src/logs/follower/group.ts';
+import type { TailAnswer } from '../../src/logs/answer.ts';
 import type { Gap, LogRecord } from '../../src/logs/record.ts';
 
 export class LogPolls {

@@ -1,8 +1,8 @@
 import { batchBytes, createBatch, type Batch } from '../../src/logs/spool/batch.ts';
-import type { GroupProgress } from '../../src/logs/tail/group.ts';
+import type { GroupProgress } from '../../src/logs/follower/group.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
-import type { Reading } from '../../src/logs/tail/stream.ts';
-import { restoredWindow, type LineWindow } from '../../src/logs/tail/window.ts';
+import { EMPTY_STREAM, type Window } from '../../src/logs/follower/stream.ts';
+import { hashesOf } from '../../src/logs/text.ts';
 
 export function record(seq: number, line = `line ${seq}`): LogRecord {
   return { time: '2025-01-01T00:00:00.000000Z', workergroup_id: 7, epoch: 1, seq, line };
@@ -18,29 +18,13 @@ export function batchOf(records: readonly LogRecord[]): Batch {
 }
 
 export function progressAt(seq: number, lines: readonly string[] = [], from = 0): GroupProgress {
-  const stream = { window: windowOf(lines, from), endsLines: true };
-  return { epoch: 1, seq, time: seq, ceiling: 10_000, linesPerSecond: 0, streams: { '': stream } };
+  const stream = { ...EMPTY_STREAM, window: windowOf(lines, from), endsLines: true };
+  return { epoch: 1, seq, time: seq, bytesPerLine: 10, linesPerSecond: 0, streams: { '': stream } };
 }
 
-export function windowOf(lines: readonly string[], from = 0): LineWindow {
-  return restoredWindow(from, [], lines);
+export function windowOf(lines: readonly string[], from = 0): Window {
+  return { from, hashes: hashesOf(lines) };
 }
-
-/** A tail of a service that gives 200 lines, asked for each second; read a quarter of an hour after 1970 began. */
-export function readingOf(lines: readonly string[], over: Partial<Reading> = {}): Reading {
-  return {
-    text: { lines },
-    tail: 200,
-    widest: 200,
-    ceiling: 10_000,
-    now: READ_AT,
-    intervalMs: 1_000,
-    expected: undefined,
-    ...over,
-  };
-}
-
-export const READ_AT = 1_000_000;
 
 /** @throws Error when a line of `part` is not in `whole`, or not in its order. */
 export function expectSubsequence(part: readonly string[], whole: readonly string[]): void {

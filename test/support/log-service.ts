@@ -1,8 +1,14 @@
 /** A worker group's log as the service keeps and gives it: the end of a text, in lines. And what it may do wrong. */
-import type { TailAnswer } from '../../src/logs/tail/answer.ts';
+import type { TailAnswer } from '../../src/logs/answer.ts';
 
 /** Times in ms. Each may be switched on beside any other. */
 export interface LogServiceOptions {
+  /** What `tail` counts. Default: lines. */
+  readonly unit?: 'lines' | 'bytes' | 'characters';
+  /** A file of more bytes is wiped: the line that does not fit begins a new one. */
+  readonly fileBytes?: number;
+  /** The most bytes it gives, however much is asked for. */
+  readonly givesBytes?: number;
   /** The text ends with a line's end; otherwise the last one is left out, as by a join of lines. */
   readonly endsLines?: boolean;
   /** Characters missing from the first line of a full tail. */
@@ -40,6 +46,7 @@ export class LogService {
   readonly #options: LogServiceOptions;
   #lines: string[] = [];
   #partial = '';
+  #bytes = 0;
   readonly #partials: Partial[] = [{ at: -Infinity, text: '' }];
   /** The first line of each epoch, and when it began. */
   readonly #epochs: { readonly from: number; readonly at: number }[] = [{ from: 0, at: -Infinity }];
@@ -64,6 +71,9 @@ export class LogService {
     this.#partial = pieces.pop() ?? '';
     this.#partials.push({ at: this.now, text: this.#partial });
     for (const piece of pieces) {
+      const size = Buffer.byteLength(piece) + 1;
+      if (this.#bytes + size > (this.#options.fileBytes ?? Infinity)) this.#begin();
+      this.#bytes += size;
       const seenAt = this.now + (this.#options.merged?.() ?? 0);
       this.written.push({ text: piece, epoch: this.epoch, seenAt });
       this.#lines.push(piece);
@@ -77,14 +87,32 @@ export class LogService {
   /** The worker group starts anew: its log is gone. @returns The line that was being written. */
   reset(): string {
     const partial = this.#partial;
-    this.#epochs.push({ from: this.written.length, at: this.now });
-    this.#lines = [];
+    this.#begin();
     this.#partial = '';
     this.#partials.push({ at: this.now, text: '' });
     return partial;
   }
 
+  #begin(): void {
+    this.#epochs.push({ from: this.written.length, at: this.now });
+    this.#lines = [];
+    this.#bytes = 0;
+  }
+
   tail(count: number): string {
+    const { unit = 'lines', givesBytes = Infinity, gives = Infinity } = this.#options;
+    if (unit === 'lines' && givesBytes === Infinity) return this.#tailOfLines(count);
+    // A line has at least its end, so this has all that is asked for.
+    const text = this.#tailOfLines(unit === 'lines' ? count : Math.min(count, gives) + 1);
+    const most = unit === 'lines' ? givesBytes : Math.min(count, givesBytes);
+    const last = unit === 'characters' ? Array.from(text).slice(-most).join('') : lastBytes(text, most);
+    // Lines that are there as a whole, behind the first line's end.
+    const isCut = last.length < text.length;
+    if (isCut) this.shown = this.shown.slice(this.shown.length - (last.split('\n').length - 2));
+    return last;
+  }
+
+  #tailOfLines(count: number): string {
     const { endsLines = true, cut = 0, gives = Infinity, stale } = this.#options;
     const at = this.now - (stale?.() ?? 0);
     const partial = this.#partials.findLast((one) => one.at <= at)?.text ?? '';
@@ -120,4 +148,11 @@ export class LogService {
     }
     return found.reverse();
   }
+}
+
+/** Decoded as a service does: what is cut of a character becomes a replacement character. */
+function lastBytes(text: string, most: number): string {
+  if (most === Infinity) return text;
+  const bytes = Buffer.from(text);
+  return bytes.length <= most ? text : bytes.subarray(-most).toString();
 }

@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import type { TailAnswer } from '../../src/logs/tail/answer.ts';
+import type { TailAnswer } from '../../src/logs/answer.ts';
 import { LogService, type LogServiceOptions } from './log-service.ts';
 
 /** Stands in a line for the bytes FF FE, which occur nowhere in UTF-8. */

@@ -30,11 +30,15 @@ export function formatRecord(record: LogRecord, { json, timestamps }: LogFormat,
 export function describeGap({ reason, lost_min: least, lost_estimate: estimate }: Gap): string {
   switch (reason) {
     case 'overrun':
-      return `gap: about ${estimate} lines (at least ${least}) were lost before they could be read`;
+      return estimate === null
+        ? `gap: an unknown number of lines (at least ${least}) was lost before they could be read`
+        : `gap: about ${estimate} lines (at least ${least}) were lost before they could be read`;
     case 'reset':
       return 'gap: the log began anew here; what was written just before may be lost';
     case 'ambiguous':
-      return `gap: up to ${estimate} lines that repeat may have been taken for old ones`;
+      return estimate === null
+        ? 'gap: some lines that repeat may have been taken for old ones'
+        : `gap: up to ${estimate} lines that repeat may have been taken for old ones`;
   }
 }
 

@@ -1,10 +1,10 @@
 /** `pilotlight logs`: the last lines that the service has. */
-import { createClient, type ClientOptions } from '../../client/client.ts';
+import { createClient, type Client, type ClientOptions } from '../../client/client.ts';
 import { CallError } from '../../client/errors.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { formatMicros } from '../../logs/record.ts';
-import { recogniseAnswer, type TailAnswer } from '../../logs/tail/answer.ts';
-import { readText } from '../../logs/tail/tail-text.ts';
+import { recogniseAnswer, type Refusal } from '../../logs/answer.ts';
+import { readText } from '../../logs/text.ts';
 import { printError, type Console } from '../console.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { legibleLine } from '../text/legible.ts';
@@ -26,13 +26,13 @@ export async function printLog(
 ): Promise<number> {
   await using client = createClient(connection);
   try {
-    const answer = recogniseAnswer(200, await client.workergroups.logs({ id: group, tail }));
-    if (answer.kind === 'error') {
+    const answer = await lastLines(client, group, tail);
+    if ('kind' in answer) {
       printError(console, `error: worker group ${group}: ${legibleLine(answer.reason)}`);
       return EXIT.failed;
     }
     const now = Date.now() * 1000;
-    for (const [index, line] of linesOf(answer).slice(-tail).entries()) {
+    for (const [index, line] of answer.entries()) {
       const time = formatMicros(now + index);
       const record = { time, workergroup_id: group, epoch: 1, seq: index + 1, line };
       console.out(formatRecord(record, format, console.hasColours));
@@ -45,10 +45,27 @@ export async function printLog(
   }
 }
 
-function linesOf(answer: Exclude<TailAnswer, { kind: 'error' }>): readonly string[] {
-  const texts = answer.kind === 'text' ? [answer.text] : Object.values(answer.levels);
-  return texts.flatMap((text) => {
-    const { lines, unended } = readText(text);
-    return unended === undefined ? lines : lines.concat(unended);
-  });
+/** The most that is asked for, in bytes. */
+const MOST_BYTES = 8_000_000;
+/** A character that is cut makes an answer longer or shorter by a few bytes. */
+const SLACK = 8;
+
+/** The service may count bytes or characters: then more is asked for, until so many lines come. */
+async function lastLines(
+  client: Client,
+  group: number,
+  wanted: number,
+): Promise<readonly string[] | Refusal> {
+  for (let tail = wanted; ; tail = Math.min(MOST_BYTES, 100 * tail)) {
+    const answer = recogniseAnswer(200, await client.workergroups.logs({ id: group, tail }));
+    if (answer.kind === 'error') return answer;
+    const texts = (answer.kind === 'text' ? [answer.text] : Object.values(answer.levels)).map(readText);
+    const isCut = texts.some(({ bytes, length }) =>
+      [bytes, length].some((size) => Math.abs(size - tail) <= SLACK),
+    );
+    const lines = texts.flatMap(({ lines: ended, unended }) =>
+      (unended === '' ? ended : [...ended, unended]).slice(isCut ? 1 : 0),
+    );
+    if (lines.length >= wanted || !isCut || tail >= MOST_BYTES) return lines.slice(-wanted);
+  }
 }

@@ -5,7 +5,7 @@
  * too, the logs begin a new epoch, so that no number is used twice.
  */
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
-import type { GroupProgress } from '../../logs/tail/group.ts';
+import type { GroupProgress } from '../../logs/follower/group.ts';
 import type { SharedState } from './shared-store.ts';
 
 /** How long the last holder is waited for, ms: on a busy machine it takes seconds to stop, to reach Redis and to begin. */

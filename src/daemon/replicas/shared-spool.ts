@@ -6,7 +6,7 @@
  */
 import { createBatch, type Batch } from '../../logs/spool/batch.ts';
 import { SinkPositions } from '../../logs/spool/sink-positions.ts';
-import type { GroupProgress } from '../../logs/tail/group.ts';
+import type { GroupProgress } from '../../logs/follower/group.ts';
 import { RecordQueue } from '../../logs/spool/record-queue.ts';
 import type { LogRecord } from '../../logs/record.ts';
 import { MEBIBYTE, type Dropped, type SinkStanding, type Spool } from '../../logs/spool/spool.ts';

@@ -4,10 +4,11 @@
  * applied whole or not at all, and a second time without effect (its answer may have been lost).
  */
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
-import type { GroupProgress } from '../../logs/tail/group.ts';
+import type { GroupProgress } from '../../logs/follower/group.ts';
 import type { LogRecord } from '../../logs/record.ts';
-import type { Stream } from '../../logs/tail/stream.ts';
-import { nextPlace, restoredWindow, windowLines } from '../../logs/tail/window.ts';
+import type { Window } from '../../logs/follower/stream.ts';
+import { isOldProgress, takenOver } from '../../logs/spool/old-progress.ts';
+import { isProgress, withoutWindows, withWindows } from '../../logs/spool/progress-store.ts';
 import type { Redis } from './redis.ts';
 import { commitFenced, LeaseLost, type Command } from './fenced-commit.ts';
 import type { SharedKeys } from './shared-keys.ts';
@@ -43,11 +44,6 @@ export const NOTHING: Omit<SharedState, 'version'> = {
 
 /** Elements of a list that are read at once. */
 const PART = 2_000;
-
-type StoredStream = Omit<Stream, 'window'> & { readonly from: number };
-type StoredProgress = Omit<GroupProgress, 'streams'> & {
-  readonly streams: Readonly<Record<string, StoredStream>>;
-};
 
 export class SharedStore {
   readonly #redis: Redis;
@@ -168,14 +164,20 @@ export class SharedStore {
     return [...found];
   }
 
+  /** @throws TypeError when it is not what a replica wrote. */
   async #progress(id: number, body: string): Promise<GroupProgress> {
-    const { streams, ...rest } = JSON.parse(body) as StoredProgress;
-    const whole: [string, Stream][] = [];
-    for (const [level, { from, ...stream }] of Object.entries(streams)) {
-      const lines = await this.#list(this.#keys.window(id, level));
-      whole.push([level, { ...stream, window: restoredWindow(from, [], lines) }]);
-    }
-    return { ...rest, streams: Object.fromEntries(whole) };
+    const stored: unknown = JSON.parse(body);
+    const isOld = !isProgress(stored);
+    if (isOld && !isOldProgress(stored))
+      throw new TypeError(`the progress of worker group ${id} cannot be read`);
+    const lists = new Map<string, readonly string[]>();
+    for (const level of Object.keys(stored.streams))
+      lists.set(level, await this.#list(this.#keys.window(id, level)));
+    if (isOld) return takenOver(stored, (level) => lists.get(level) ?? []);
+    return withWindows(stored, (level, from) => ({
+      from,
+      hashes: Float64Array.from(lists.get(level) ?? [], Number),
+    }));
   }
 
   async #list(key: string): Promise<string[]> {
@@ -222,23 +224,25 @@ function inChunks(command: Command, values: readonly string[]): Command[] {
 export function progressCommands(
   keys: SharedKeys,
   workergroupId: number,
-  { streams, ...rest }: GroupProgress,
+  progress: GroupProgress,
   before: GroupProgress | undefined,
 ): Command[] {
-  const stored: Record<string, StoredStream> = {};
   const commands: Command[] = [];
-  for (const [level, { window, ...stream }] of Object.entries(streams)) {
-    stored[level] = { ...stream, from: window.from };
+  for (const [level, { window }] of Object.entries(progress.streams)) {
     const key = keys.window(workergroupId, level);
     const known = before?.streams[level]?.window;
-    const next = Math.max(window.from, known ? nextPlace(known) : window.from);
-    if (next < nextPlace(window)) commands.push(...pushCommands(key, windowLines(window, next)));
+    const { from, hashes } = window;
+    const added = hashes.subarray(Math.max(0, (known ? nextPlace(known) : from) - from));
+    if (added.length > 0) commands.push(...pushCommands(key, Array.from(added, String)));
     // Redis drops a list with its last element.
-    const { length } = window.hashes;
-    commands.push(length === 0 ? ['DEL', key] : ['LTRIM', key, String(-length), '-1']);
+    commands.push(hashes.length === 0 ? ['DEL', key] : ['LTRIM', key, String(-hashes.length), '-1']);
   }
-  const body: StoredProgress = { ...rest, streams: stored };
-  return [...commands, ['HSET', keys.progress, String(workergroupId), JSON.stringify(body)]];
+  const body = JSON.stringify(withoutWindows(progress));
+  return [...commands, ['HSET', keys.progress, String(workergroupId), body]];
+}
+
+function nextPlace({ from, hashes }: Window): number {
+  return from + hashes.length;
 }
 
 /** What writes a whole state into a Redis that has none. */

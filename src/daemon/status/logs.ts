@@ -15,6 +15,11 @@ export const workerGroup = z.object({
     'workergroup_log_lost_lines_estimate_total',
     'Lines that the service lost before they could be read, estimated.',
   ),
+  unknown_gaps: metric(
+    count,
+    'workergroup_log_unknown_gaps_total',
+    'Gaps of unknown size, which the estimate of lost lines does not include.',
+  ),
   stale_answers: metric(
     count,
     'workergroup_log_stale_answers_total',
@@ -26,6 +31,10 @@ export const workerGroup = z.object({
     'Time between two polls of the log.',
   ),
   tail_size: metric(count, 'workergroup_log_tail_size', 'Log units asked for at a poll.'),
+  tail_unit: z
+    .enum(['lines', 'bytes'])
+    .nullable()
+    .describe('What the service counts; null until it is learned'),
   last_line_at: metric(
     time.nullable(),
     'workergroup_log_last_line_timestamp_seconds',
@@ -70,9 +79,11 @@ export function workerGroupStatus(group: GroupView): z.infer<typeof workerGroup>
     lines_per_second: group.linesPerSecond,
     gaps: group.gaps,
     lost_lines_estimate: group.lostEstimate,
+    unknown_gaps: group.unknownGaps,
     stale_answers: group.staleAnswers,
     poll_interval_seconds: group.intervalMs / 1000,
     tail_size: group.tail,
+    tail_unit: group.tailUnit ?? null,
     last_line_at: group.lastLineAt === undefined ? null : group.lastLineAt / 1000,
     last_error: group.error ?? null,
     last_lines: group.lastLines.map((line) => shortened(line)),

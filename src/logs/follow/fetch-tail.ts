@@ -7,7 +7,7 @@ import {
   TransportError,
   type TransportReason,
 } from '../../client/errors.ts';
-import { recogniseAnswer, type Refusal } from '../tail/answer.ts';
+import { recogniseAnswer, type Refusal } from '../answer.ts';
 import type { FetchTail } from './group-follower.ts';
 
 /** Logs can be slow: the vendor's own client waits 120 s for them, ms. */

@@ -2,7 +2,7 @@
  * Follows one worker group until told to stop: the clock and the socket
  * around the state machine. One poll at a time, so polls never overlap.
  */
-import type { TailAnswer } from '../tail/answer.ts';
+import type { TailAnswer } from '../answer.ts';
 import { NoAnswer, within, type Clock } from '../../time/clock.ts';
 import type { LogListener } from '../events.ts';
 import {
@@ -10,20 +10,20 @@ import {
   beginGroup,
   expectedLength,
   firstPoll,
+  tailNow,
   type GroupState,
   type LogStart,
   type NextPoll,
   type PollResult,
   type Step,
-} from '../tail/group.ts';
-import { tailNow } from '../tail/poll/pacing.ts';
+} from '../follower/group.ts';
 import { GroupStats, type GroupView } from './group-stats.ts';
 import type { PollsUnderWay } from './polls-under-way.ts';
 import { EpochOver, type Spool } from '../spool/spool.ts';
 
 export interface TailRequest {
   readonly workergroupId: number;
-  /** Lines, from 1 to 10,000. */
+  /** In the unit of the service: lines, or bytes. */
   readonly tail: number;
   /** How often the group is asked, ms. */
   readonly everyMs: number;

@@ -1,10 +1,11 @@
 /** What one group's following amounts to: events for the metrics, and the view for a person's eyes. */
-import type { TailAnswer } from '../tail/answer.ts';
+import type { TailAnswer } from '../answer.ts';
 import type { LogEvent } from '../events.ts';
-import type { GroupState, NextPoll, Step } from '../tail/group.ts';
-import { meanRate } from '../tail/rate.ts';
+import type { GroupState, NextPoll, Step } from '../follower/group.ts';
+import { meanRate } from '../follower/pace.ts';
 import type { Gap, GapReason } from '../record.ts';
-import { standalone } from '../tail/tail-text.ts';
+import { standalone } from '../text.ts';
+import type { TailUnit } from '../follower/unit.ts';
 
 const LAST_LINES = 20;
 
@@ -22,15 +23,21 @@ export interface GroupView {
   /** Of those lines in UTF-8, without line ends. */
   readonly bytes: number;
   readonly gaps: Readonly<Record<GapReason, number>>;
+  /** Sum over the gaps of which it is known. */
   readonly lostEstimate: number;
+  /** Gaps of unknown size. */
+  readonly unknownGaps: number;
   /** Answers that were older views of the log. */
   readonly staleAnswers: number;
   /** Unix milliseconds. */
   readonly lastLineAt?: number;
   /** The last ones taken in this process, oldest first. */
   readonly lastLines: readonly string[];
-  /** The tail to be asked for next, in lines, and when: milliseconds after the last poll. */
+  /** What is to be asked for next, in the unit of the service. */
   readonly tail: number;
+  /** What `tail` counts; undefined until it is learned. */
+  readonly tailUnit?: TailUnit;
+  /** From poll to poll, ms, with the wait for a turn under the rate limit. */
   readonly intervalMs: number;
 }
 
@@ -39,7 +46,9 @@ export class GroupStats {
   #lines = 0;
   #bytes = 0;
   #lostEstimate = 0;
+  #unknownGaps = 0;
   #staleAnswers = 0;
+  #roundTripMs = 0;
   #lastLines: readonly string[] = [];
   #lastLineAt?: number;
   #error?: string;
@@ -48,18 +57,20 @@ export class GroupStats {
 
   /** @param now Unix milliseconds at which the answer came. */
   count(
-    { state, records, stale, next }: Step,
+    { state, records, stale, isNotReady, next }: Step,
     answer: TailAnswer,
     now: number,
     roundTripMs: number,
   ): LogEvent[] {
     const { workergroupId, failures } = state;
+    if (isNotReady === true) return [];
     if (answer.kind === 'error') {
       this.#error = answer.reason;
       this.#failures = failures;
       const { delayMs: retryInMs } = next;
       return [{ kind: 'poll failed', workergroupId, reason: answer.reason, failures, retryInMs }];
     }
+    this.#roundTripMs = roundTripMs;
     const failed = this.#failures;
     this.#failures = 0;
     if (stale === true) this.#staleAnswers += 1;
@@ -75,7 +86,8 @@ export class GroupStats {
     }
     for (const { reason, lost_estimate } of gaps) {
       this.#gaps[reason] += 1;
-      this.#lostEstimate += lost_estimate;
+      this.#lostEstimate += lost_estimate ?? 0;
+      if (lost_estimate === null) this.#unknownGaps += 1;
     }
     if (lines.length > 0) {
       this.#lines += lines.length;
@@ -108,16 +120,18 @@ export class GroupStats {
       ...(failing && this.#error !== undefined && { error: this.#error }),
       epoch: progress.epoch,
       seq: progress.seq,
-      linesPerSecond: meanRate(pace),
+      linesPerSecond: meanRate(pace) ?? 0,
       lines: this.#lines,
       bytes: this.#bytes,
       gaps: { ...this.#gaps },
       lostEstimate: this.#lostEstimate,
+      unknownGaps: this.#unknownGaps,
       staleAnswers: this.#staleAnswers,
       ...(this.#lastLineAt !== undefined && { lastLineAt: this.#lastLineAt }),
       lastLines: this.#lastLines,
       tail: next.tail,
-      intervalMs: next.delayMs,
+      ...(progress.unit !== undefined && { tailUnit: progress.unit }),
+      intervalMs: next.delayMs + this.#roundTripMs,
     };
   }
 }

@@ -60,7 +60,7 @@ function contentOf(
       ...attributes,
       'gap.reason': reason,
       'gap.lost_min': lost_min,
-      'gap.lost_estimate': lost_estimate,
+      ...(lost_estimate !== null && { 'gap.lost_estimate': lost_estimate }),
     },
     severityNumber: SEVERITIES.warn,
     severityText: 'WARN',
@@ -68,7 +68,7 @@ function contentOf(
 }
 
 function describe({ reason, lost_min, lost_estimate }: Gap): string {
-  return `gap in the log (${reason}): at least ${lost_min} lines lost, about ${lost_estimate}`;
+  return `gap in the log (${reason}): at least ${lost_min} lines lost, ${lost_estimate === null ? 'how many is unknown' : `about ${lost_estimate}`}`;
 }
 
 function severityOf(level: string | undefined): Pick<OtlpRecord, 'severityNumber' | 'severityText'> {

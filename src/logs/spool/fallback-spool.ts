@@ -3,7 +3,7 @@
  * memory then, after those that are on disk already, and the spool on disk goes on when it can be written again.
  */
 import type { Batch } from './batch.ts';
-import type { GroupProgress } from '../tail/group.ts';
+import type { GroupProgress } from '../follower/group.ts';
 import type { LogListener } from '../events.ts';
 import { MemorySpool, type Waiting } from './memory-spool.ts';
 import type { LogRecord } from '../record.ts';

@@ -3,7 +3,7 @@
  * no sink has acknowledged is lost when the process ends.
  */
 import { createBatch, type Batch } from './batch.ts';
-import type { GroupProgress } from '../tail/group.ts';
+import type { GroupProgress } from '../follower/group.ts';
 import { SinkPositions } from './sink-positions.ts';
 import { RecordQueue } from './record-queue.ts';
 import type { LogRecord } from '../record.ts';

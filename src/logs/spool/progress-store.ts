@@ -1,52 +1,38 @@
 /**
- * How far each group was followed, in the spool's database. A window is stored as it is held: its
- * blocks are rows, and so are its recent lines, numbered by their place in the stream. A poll adds the
- * new ones and removes those that slid out or were packed, and never writes the other thousands again.
+ * How far each group was followed, in the spool's database. A window is stored by what was added: its hashes are rows of
+ * many, numbered by the place of the first one. A poll adds the new ones and removes those that slid out.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { isRecord } from '../../contract/is-record.ts';
 import { UnreadableFile } from '../../storage/database-file.ts';
-import type { GroupProgress } from '../tail/group.ts';
-import type { Stream } from '../tail/stream.ts';
-import { nextPlace, restoredWindow, type Block, type LineWindow } from '../tail/window.ts';
+import type { GroupProgress } from '../follower/group.ts';
+import type { Stream, Window } from '../follower/stream.ts';
+import { isOldProgress, takenOver, unpackedLines } from './old-progress.ts';
 
-/** Of JavaScript, Unix ms. */
-const LATEST_DATE = 8_640_000_000_000_000;
-
-type StoredStream = Omit<Stream, 'window'> & { readonly from: number };
-type StoredProgress = Omit<GroupProgress, 'streams'> & {
-  readonly streams: Readonly<Record<string, StoredStream>>;
+export type StoredProgress = Omit<GroupProgress, 'streams'> & {
+  readonly streams: Readonly<Record<string, Omit<Stream, 'window'> & { readonly from: number }>>;
 };
+
+/** The last row is written again with what is added, until it has so many hashes. */
+const ROW_HASHES = 512;
 
 export class ProgressStore {
   readonly #statements;
 
   constructor(db: DatabaseSync) {
+    const ofStream = 'WHERE workergroup_id = ? AND level = ?';
     this.#statements = {
       get: db.prepare('SELECT body FROM progress WHERE workergroup_id = ?'),
       put: db.prepare('INSERT OR REPLACE INTO progress VALUES (?, ?)'),
-      lines: db.prepare(
-        'SELECT line FROM window_line WHERE workergroup_id = ? AND level = ? ORDER BY ordinal',
-      ),
-      nextLine: db.prepare(
-        'SELECT max(ordinal) + 1 AS next FROM window_line WHERE workergroup_id = ? AND level = ?',
-      ),
-      slideLines: db.prepare(
-        'DELETE FROM window_line WHERE workergroup_id = ? AND level = ? AND ordinal < ?',
-      ),
-      addLine: db.prepare('INSERT INTO window_line VALUES (?, ?, ?, ?)'),
-      blocks: db.prepare(
-        'SELECT ordinal, lines, packed FROM window_block WHERE workergroup_id = ? AND level = ? ORDER BY ordinal',
-      ),
-      nextBlock: db.prepare(
-        'SELECT max(ordinal + lines) AS next FROM window_block WHERE workergroup_id = ? AND level = ?',
-      ),
-      slideBlocks: db.prepare(
-        'DELETE FROM window_block WHERE workergroup_id = ? AND level = ? AND ordinal + lines <= ?',
-      ),
-      clearLines: db.prepare('DELETE FROM window_line WHERE workergroup_id = ?'),
-      clearBlocks: db.prepare('DELETE FROM window_block WHERE workergroup_id = ?'),
-      addBlock: db.prepare('INSERT INTO window_block VALUES (?, ?, ?, ?, ?)'),
+      rows: db.prepare(`SELECT ordinal, lines, hashes FROM window_hashes ${ofStream} ORDER BY ordinal`),
+      last: db.prepare(`SELECT ordinal, lines FROM window_hashes ${ofStream} ORDER BY ordinal DESC LIMIT 1`),
+      slide: db.prepare(`DELETE FROM window_hashes ${ofStream} AND ordinal + lines <= ?`),
+      add: db.prepare('INSERT OR REPLACE INTO window_hashes VALUES (?, ?, ?, ?, ?)'),
+      clear: db.prepare('DELETE FROM window_hashes WHERE workergroup_id = ?'),
+      oldLines: db.prepare(`SELECT line FROM window_line ${ofStream} ORDER BY ordinal`),
+      oldBlocks: db.prepare(`SELECT packed FROM window_block ${ofStream} ORDER BY ordinal`),
+      clearOldLines: db.prepare('DELETE FROM window_line WHERE workergroup_id = ?'),
+      clearOldBlocks: db.prepare('DELETE FROM window_block WHERE workergroup_id = ?'),
     };
   }
 
@@ -55,118 +41,108 @@ export class ProgressStore {
     const body = this.#statements.get.get(workergroupId)?.['body'];
     if (body === undefined) return undefined;
     const stored: unknown = JSON.parse(String(body));
-    if (!isProgress(stored))
-      throw new UnreadableFile(`what is stored of worker group ${workergroupId} is none`);
-    const { streams, ...rest } = stored;
-    return {
-      ...rest,
-      streams: Object.fromEntries(
-        Object.entries(streams).map(([level, { from, ...stream }]) => {
-          return [level, Object.assign(stream, { window: this.#readWindow(workergroupId, level, from) })];
-        }),
-      ),
-    };
+    if (isProgress(stored))
+      return withWindows(stored, (level, from) => this.#window(workergroupId, level, from));
+    if (isOldProgress(stored)) return takenOver(stored, (level) => this.#oldLines(workergroupId, level));
+    throw new UnreadableFile(`the stored progress of worker group ${workergroupId} cannot be read`);
   }
 
-  /** Where what is stored may be of other numbers: a window that began elsewhere goes on from nothing that is here. */
+  /** If the stored window may have other numbers: nothing of it is kept. */
   replace(workergroupId: number, progress: GroupProgress): void {
-    this.#statements.clearLines.run(workergroupId);
-    this.#statements.clearBlocks.run(workergroupId);
+    this.#statements.clear.run(workergroupId);
     this.write(workergroupId, progress);
   }
 
-  write(workergroupId: number, { streams, ...rest }: GroupProgress): void {
-    const stored: Record<string, StoredStream> = {};
-    for (const [level, { window, ...stream }] of Object.entries(streams)) {
-      stored[level] = { ...stream, from: window.from };
+  write(workergroupId: number, progress: GroupProgress): void {
+    this.#statements.clearOldLines.run(workergroupId);
+    this.#statements.clearOldBlocks.run(workergroupId);
+    for (const [level, { window }] of Object.entries(progress.streams))
       this.#writeWindow(workergroupId, level, window);
-    }
-    const body: StoredProgress = { ...rest, streams: stored };
-    this.#statements.put.run(workergroupId, JSON.stringify(body));
+    this.#statements.put.run(workergroupId, JSON.stringify(withoutWindows(progress)));
   }
 
-  #readWindow(workergroupId: number, level: string, from: number): LineWindow {
-    const { blocks, lines } = this.#statements;
-    return restoredWindow(
-      from,
-      blocks.all(workergroupId, level).map(blockOf),
-      lines.all(workergroupId, level).map(({ line }) => String(line)),
-    );
+  #window(workergroupId: number, level: string, from: number): Window {
+    const hashes: number[] = [];
+    let next = from;
+    for (const row of this.#statements.rows.all(workergroupId, level)) {
+      const [ordinal, lines, bytes] = [Number(row['ordinal']), Number(row['lines']), row['hashes']];
+      if (!(bytes instanceof Uint8Array) || bytes.length !== 8 * lines || ordinal > next)
+        throw new UnreadableFile('the hashes of a log window cannot be read');
+      for (const hash of new Float64Array(bytes.slice().buffer).subarray(next - ordinal)) hashes.push(hash);
+      next = ordinal + lines;
+    }
+    return { from, hashes: Float64Array.from(hashes) };
   }
 
-  #writeWindow(workergroupId: number, level: string, window: LineWindow): void {
-    const { slideBlocks, nextBlock, addBlock, slideLines, nextLine, addLine } = this.#statements;
-    slideBlocks.run(workergroupId, level, window.from);
-    const packedTo = Number(nextBlock.get(workergroupId, level)?.['next'] ?? 0);
-    for (const { first, count, packed } of window.blocks) {
-      if (first >= packedTo) addBlock.run(workergroupId, level, first, count, packed);
-    }
-    const recentFrom = nextPlace(window) - window.recent.length;
-    slideLines.run(workergroupId, level, recentFrom);
-    const next = Number(nextLine.get(workergroupId, level)?.['next'] ?? recentFrom);
-    for (const [index, line] of window.recent.entries()) {
-      if (recentFrom + index >= next) addLine.run(workergroupId, level, recentFrom + index, line);
-    }
+  #writeWindow(workergroupId: number, level: string, { from, hashes }: Window): void {
+    const { slide, last, add } = this.#statements;
+    slide.run(workergroupId, level, from);
+    const row = last.get(workergroupId, level);
+    const [ordinal, lines] = [Number(row?.['ordinal'] ?? from), Number(row?.['lines'] ?? 0)];
+    const end = from + hashes.length;
+    if (ordinal + lines >= end) return;
+    const start = lines < ROW_HASHES && ordinal >= from ? ordinal : Math.max(from, ordinal + lines);
+    const added = hashes.slice(start - from);
+    add.run(workergroupId, level, start, added.length, new Uint8Array(added.buffer));
+  }
+
+  #oldLines(workergroupId: number, level: string): readonly string[] {
+    const { oldBlocks, oldLines } = this.#statements;
+    const packed = oldBlocks.all(workergroupId, level).flatMap((row) => unpackedLines(row['packed']));
+    return [...packed, ...oldLines.all(workergroupId, level).map(({ line }) => String(line))];
   }
 }
 
-/** Numbers that are none would go out with each line, or end each poll: what nobody here has written is not gone on from. */
-function isProgress(stored: unknown): stored is StoredProgress {
+/** As JSON: windows are stored beside it. */
+export function withoutWindows({ streams, ...rest }: GroupProgress): StoredProgress {
+  const stored = Object.entries(streams).map(([level, { window, ...stream }]) => [
+    level,
+    { ...stream, from: window.from },
+  ]);
+  return { ...rest, streams: Object.fromEntries(stored) as StoredProgress['streams'] };
+}
+
+export function withWindows(
+  { streams, ...rest }: StoredProgress,
+  windowOf: (level: string, from: number) => Window,
+): GroupProgress {
+  const whole = Object.entries(streams).map(([level, { from, ...stream }]) => [
+    level,
+    Object.assign(stream, { window: windowOf(level, from) }),
+  ]);
+  return { ...rest, streams: Object.fromEntries(whole) as GroupProgress['streams'] };
+}
+
+/** A wrong number would go out with each line, or end each poll: only what this version has written is read. */
+export function isProgress(stored: unknown): stored is StoredProgress {
   if (!isRecord(stored) || !isRecord(stored['streams'])) return false;
-  const { epoch, seq, time = 0, ceiling = 0, linesPerSecond = 0, streams } = stored;
-  const { bytesPerLine, sizeLimit = {}, unsettled = [], passed = {} } = stored;
-  const numbers = [time, linesPerSecond, bytesPerLine ?? 0];
+  const { epoch, seq, time, bytesPerLine, linesPerSecond = 0, unit = 'lines', limit = {} } = stored;
   return (
-    [epoch, seq, ceiling].every(isCount) &&
-    numbers.every((number) => typeof number === 'number') &&
-    isFlat(sizeLimit) &&
-    Array.isArray(unsettled) &&
-    unsettled.every(isPoll) &&
-    isRecord(passed) &&
-    Object.values(passed).every((pieces) => Array.isArray(pieces) && pieces.every(isPiece)) &&
-    Object.values(streams as object).every(isStream)
+    [epoch, seq].every(isCount) &&
+    [time, bytesPerLine, linesPerSecond].every((number) => typeof number === 'number') &&
+    (unit === 'lines' || unit === 'bytes') &&
+    isRecord(limit) &&
+    Object.values(stored['streams']).every(isStream)
   );
-}
-
-function isPoll(poll: unknown): boolean {
-  if (!isRecord(poll) || !Array.isArray(poll['texts'])) return false;
-  const { tail, now, roundTripMs, texts } = poll;
-  return (
-    isCount(tail) &&
-    isCount(now) &&
-    (now as number) <= LATEST_DATE &&
-    typeof roundTripMs === 'number' &&
-    texts.every((text) => Array.isArray(text) && isText(text[1]))
-  );
-}
-
-function isPiece(piece: unknown): boolean {
-  if (!isRecord(piece) || !Array.isArray(piece['hashes'])) return false;
-  return [piece['at'], ...piece['hashes']].every((number) => typeof number === 'number');
-}
-
-function isText(text: unknown): boolean {
-  if (!isRecord(text) || !Array.isArray(text['lines'])) return false;
-  return [...text['lines'], text['unended'] ?? ''].every((line) => typeof line === 'string');
 }
 
 function isStream(stream: unknown): boolean {
-  if (!isRecord(stream) || !isCount(stream['from'])) return false;
-  const { shown, size, cutAt, pending, departed } = stream;
-  const isLine = (line: unknown) => line === undefined || (isFlat(line) && typeof line['text'] === 'string');
-  return isLine(pending) && isLine(departed) && isFlat({ shown, size, cutAt });
+  if (!isRecord(stream)) return false;
+  const { from, isWhole, last, endsLines, came, pending } = stream;
+  return (
+    isCount(from) &&
+    typeof last === 'string' &&
+    [isWhole, endsLines].every((flag) => typeof flag === 'boolean') &&
+    Array.isArray(came) &&
+    came.every((pair) => Array.isArray(pair) && pair.every((number) => typeof number === 'number')) &&
+    (pending === undefined || isPending(pending))
+  );
 }
 
-/** A record without anything in it that holds something else. */
-function isFlat(value: unknown): value is Record<string, unknown> {
-  return isRecord(value) && Object.values(value).every((one) => one === null || typeof one !== 'object');
+function isPending(pending: unknown): boolean {
+  return isRecord(pending) && typeof pending['text'] === 'string' && isCount(pending['taken']);
 }
 
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function blockOf({ ordinal, lines, packed }: Record<string, unknown>): Block {
-  if (!(packed instanceof Uint8Array)) throw new SyntaxError('a block of log lines is no bytes');
-  return { first: Number(ordinal), count: Number(lines), packed };
 }

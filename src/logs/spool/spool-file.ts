@@ -10,8 +10,15 @@ const WINDOW_BLOCKS = `
   ) STRICT;
 `;
 
+const WINDOW_HASHES = `
+  CREATE TABLE window_hashes (
+    workergroup_id INTEGER, level TEXT, ordinal INTEGER, lines INTEGER NOT NULL, hashes BLOB NOT NULL,
+    PRIMARY KEY (workergroup_id, level, ordinal)
+  ) STRICT;
+`;
+
 const FORMAT: DatabaseFormat = {
-  version: 2,
+  version: 3,
   schema: `
     CREATE TABLE record (position INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, body TEXT NOT NULL) STRICT;
     CREATE TABLE sink (name TEXT PRIMARY KEY, acknowledged INTEGER NOT NULL, dropped INTEGER NOT NULL) STRICT;
@@ -21,10 +28,11 @@ const FORMAT: DatabaseFormat = {
       PRIMARY KEY (workergroup_id, level, ordinal)
     ) STRICT, WITHOUT ROWID;
     ${WINDOW_BLOCKS}
+    ${WINDOW_HASHES}
     CREATE TABLE loss (epoch INTEGER NOT NULL) STRICT;
   `,
-  // Version 1 had windows of lines only: they are read as they are, and packed when they are next written.
-  upgrades: { 1: WINDOW_BLOCKS },
+  // Versions 1 and 2 kept the text of lines. It is read, and removed when the group is next written.
+  upgrades: { 1: WINDOW_BLOCKS, 2: WINDOW_HASHES },
   synchronous: 'FULL',
   isChecked: true,
 };

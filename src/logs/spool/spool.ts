@@ -6,7 +6,7 @@
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { Batch } from './batch.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { GroupProgress } from '../tail/group.ts';
+import type { GroupProgress } from '../follower/group.ts';
 import type { DropReason } from '../events.ts';
 import type { LogRecord } from '../record.ts';
 

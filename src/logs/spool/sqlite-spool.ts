@@ -17,7 +17,7 @@ import {
 import { makePrivateFolder } from '../../storage/private-folder.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { LogListener } from '../events.ts';
-import type { GroupProgress } from '../tail/group.ts';
+import type { GroupProgress } from '../follower/group.ts';
 import type { DiskSpool } from './fallback-spool.ts';
 import type { Waiting } from './memory-spool.ts';
 import { SinkPositions } from './sink-positions.ts';

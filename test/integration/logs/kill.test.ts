@@ -8,7 +8,6 @@ import {
   type EmulatorOptions,
   type JournalEntry,
 } from '../../../src/emulator/index.ts';
-import { EVIDENT_LINES } from '../../../src/logs/tail/align.ts';
 import type { Gap, LogRecord } from '../../../src/logs/record.ts';
 import { until } from '../../support/daemon.ts';
 import { readLogFiles, rotatedFiles } from '../../support/log-files.ts';
@@ -22,6 +21,8 @@ const KILLS = Number(process.env['KILLS'] ?? 8);
 const LANES = 4;
 /** What the service gives of a log, and so what is to be asked for. */
 const MAX_TAIL = 10_000;
+/** Lines that join two views by chance. */
+const EVIDENT_LINES = 8;
 const RESTARTS = KILLS;
 const LINES_PER_SECOND = 2_000;
 /** The log repeats itself after so many lines: more than come between two polls, however busy the machine is. */
@@ -243,9 +244,9 @@ function reachedAt(records: readonly LogRecord[], place: number, asked: readonly
   const first = times.next().value ?? Infinity;
   const questionOf = (time: number) => asked.findLast(({ atMs }) => atMs <= time);
   const question = questionOf(first);
-  if (question?.tail === MAX_TAIL) return first;
+  if ((question?.tail ?? 0) >= MAX_TAIL) return first;
   const next = times.find((time) => questionOf(time) !== question) ?? Infinity;
-  return questionOf(next)?.tail === MAX_TAIL ? next : first;
+  return (questionOf(next)?.tail ?? 0) >= MAX_TAIL ? next : first;
 }
 
 /** The log moved on until a tail held only its last few known lines: nothing is lost, and nothing shows that. */

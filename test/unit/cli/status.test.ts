@@ -23,6 +23,8 @@ const GROUP: WorkerGroupStatus = {
   lost_lines_estimate: 0,
   poll_interval_seconds: 2,
   tail_size: 200,
+  tail_unit: null,
+  unknown_gaps: 0,
   last_line_at: null,
   last_error: null,
   last_lines: [],

@@ -48,7 +48,7 @@ function groupCard(group) {
     facts(
       ['Last line', ago(group.last_line_at)],
       ['Polled', `every ${seconds(group.poll_interval_seconds)}`],
-      ...(gaps ? [['Gaps', `${gaps}; about ${plural(group.lost_lines_estimate, 'line')} lost`]] : []),
+      ...(gaps ? [['Gaps', `${gaps}; ${lostLines(group)}`]] : []),
     ),
     ...(group.last_error ? [element('p', { class: 'note warn' }, printable(group.last_error))] : []),
   ];
@@ -106,4 +106,9 @@ function sinkCard(sink, durable) {
     ),
     ...(sink.last_error ? [element('p', { class: 'note warn' }, printable(sink.last_error))] : []),
   ];
+}
+
+function lostLines({ lost_lines_estimate: lost, unknown_gaps: unknown }) {
+  if (unknown === 0) return `about ${plural(lost, 'line')} lost`;
+  return lost === 0 ? 'how many lines were lost is unknown' : `at least about ${plural(lost, 'line')} lost`;
 }

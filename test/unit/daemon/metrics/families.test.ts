@@ -72,6 +72,8 @@ const STATUS: Status = {
       stale_answers: 4,
       poll_interval_seconds: 1.5,
       tail_size: 500,
+      tail_unit: 'lines',
+      unknown_gaps: 1,
       last_line_at: null,
       last_error: null,
       last_lines: [],

@@ -9,7 +9,8 @@ import {
   SharedStore,
   type SharedState,
 } from '../../../../src/daemon/replicas/shared-store.ts';
-import type { GroupProgress } from '../../../../src/logs/tail/group.ts';
+import type { GroupProgress } from '../../../../src/logs/follower/group.ts';
+import { hashesOf } from '../../../../src/logs/text.ts';
 import { progressAt, record, recordsFrom } from '../../../support/log-records.ts';
 import { MemoryRedis } from '../../../support/memory-redis.ts';
 
@@ -64,7 +65,7 @@ describe('a state', () => {
   test('is put in small commits, and counts as none until the last of them', async () => {
     const groups = Array.from({ length: 40 }, (_, id): [number, GroupProgress] => [
       id,
-      progressAt(1, [`${id} ${'x'.repeat(50_000)}`]),
+      progressAt(1, lines(3_600)),
     ]);
     redis.values.set(KEYS.version, '3');
     const versions: unknown[] = [];
@@ -107,7 +108,10 @@ describe('a state', () => {
 
   test('that cannot be had is not unreadable', async () => {
     redis.values.set(KEYS.version, '4');
-    redis.values.set(KEYS.progress, new Map([['7', '{"streams":{}}']]));
+    redis.values.set(
+      KEYS.progress,
+      new Map([['7', JSON.stringify({ epoch: 1, seq: 0, time: 0, streams: {} })]]),
+    );
     await expect(store.load(() => false)).rejects.toThrow('the lease ran out while the state was read');
     redis.meanwhile = async () => void redis.values.set(KEYS.version, '5');
     const reading = store.load(always);
@@ -147,7 +151,11 @@ describe('of a window that goes on', () => {
     const all = lines(5);
     const second = progressAt(5, all.slice(1), 1);
     const commands = progressCommands(KEYS, 7, second, first);
-    expect(commands[0]).toEqual(['RPUSH', KEYS.window(7, ''), 'line 3', 'line 4']);
+    expect(commands[0]).toEqual([
+      'RPUSH',
+      KEYS.window(7, ''),
+      ...Array.from(hashesOf(all.slice(-2)), String),
+    ]);
     await put(second, first);
     expect(await windowOf(7)).toEqual(second);
   });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { PollsUnderWay } from '../../../../src/logs/follow/polls-under-way.ts';
 import { GroupFollower, type FetchTail } from '../../../../src/logs/follow/group-follower.ts';
 import { MemorySpool } from '../../../../src/logs/spool/memory-spool.ts';
-import { MAX_INTERVAL_MS, MIN_INTERVAL_MS } from '../../../../src/logs/tail/rate.ts';
+import { INTERVAL_MS } from '../../../../src/logs/follower/pace.ts';
 import { LogService, type LogServiceOptions } from '../../../support/log-service.ts';
 import { VirtualClock } from '../../../support/log-time.ts';
 
@@ -59,15 +59,15 @@ test('at 100 lines/s half of all lines are delivered within 1.2 intervals of the
   await clock.advance(5_000);
   expect([...delivered.keys()]).toEqual([...appeared.keys()]);
   const waits = Array.from(appeared, ([line, at]) => (delivered.get(line) ?? Infinity) - at);
-  expect(median(waits)).toBeLessThanOrEqual(1.2 * MIN_INTERVAL_MS);
-  expect(Math.max(...waits)).toBeLessThanOrEqual(2 * (MIN_INTERVAL_MS + ROUND_TRIP_MS));
+  expect(median(waits)).toBeLessThanOrEqual(1.2 * INTERVAL_MS.busy);
+  expect(Math.max(...waits)).toBeLessThanOrEqual(2 * (INTERVAL_MS.busy + ROUND_TRIP_MS));
 });
 
 describe('from a slow service that joins its lines', () => {
   test('half of all lines are delivered an interval and 5 s later than otherwise', async () => {
     await using group = follow({ endsLines: false });
     const waits = await writeEach(group, () => 7_300);
-    expect(median(waits)).toBeLessThanOrEqual(2.2 * MIN_INTERVAL_MS + 5_000);
+    expect(median(waits)).toBeLessThanOrEqual(2.2 * INTERVAL_MS.busy + 5_000);
   });
 
   test('also a line after a rest is delivered 5 s and two of the shortest intervals after it was seen', async () => {
@@ -75,7 +75,7 @@ describe('from a slow service that joins its lines', () => {
     // Rests of every length, so that a line comes at any moment of an interval of any length.
     const waits = await writeEach(group, (line) => 46_000 + 1_700 * line);
     expect(Math.max(...waits)).toBeLessThanOrEqual(
-      MAX_INTERVAL_MS + 5_000 + 2 * MIN_INTERVAL_MS + 3 * ROUND_TRIP_MS,
+      INTERVAL_MS.quiet + 5_000 + 2 * INTERVAL_MS.busy + 3 * ROUND_TRIP_MS,
     );
   });
 });

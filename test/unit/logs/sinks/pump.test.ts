@@ -1,7 +1,7 @@
 import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '../../../../src/logs/events.ts';
-import type { GroupProgress } from '../../../../src/logs/tail/group.ts';
+import type { GroupProgress } from '../../../../src/logs/follower/group.ts';
 import { MemorySpool } from '../../../../src/logs/spool/memory-spool.ts';
 import type { LogRecord } from '../../../../src/logs/record.ts';
 import { LineOutput } from '../../../../src/logs/sinks/line-output.ts';
@@ -16,7 +16,7 @@ const PROGRESS: GroupProgress = {
   epoch: 1,
   seq: 0,
   time: 0,
-  ceiling: 10_000,
+  bytesPerLine: 100,
   linesPerSecond: 0,
   streams: {},
 };

@@ -24,7 +24,7 @@ import {
   sqliteSpools,
   type OpenSqliteSpool,
 } from '../../../../src/logs/spool/sqlite-spool.ts';
-import type { GroupProgress } from '../../../../src/logs/tail/group.ts';
+import type { GroupProgress } from '../../../../src/logs/follower/group.ts';
 import { progressAt, record, recordsFrom } from '../../../support/log-records.ts';
 import { describeWith } from '../../../support/optional.ts';
 import { canMount, smallDisk } from '../../../support/small-disk.ts';
@@ -238,15 +238,15 @@ describe('a spool on disk', () => {
     newer.append(7, recordsFrom(1, 2), progressAt(2, ['one', 'two']));
     newer.close();
     const path = join(folder.path, 'spool.sqlite');
-    setVersion(path, 3);
+    setVersion(path, 4);
     const { spool, events } = await open(folder.path);
-    const aside = `${path}.version-3-2025-01-01T000000.000Z`;
+    const aside = `${path}.version-4-2025-01-01T000000.000Z`;
     expect(events).toMatchObject([{ kind: 'spool set aside', path: aside, error: { code: 'newer_file' } }]);
     expect(events.every((event) => 'error' in event && event.error instanceof NewerFile)).toBe(true);
     expect([spool.durable, spool.epochAfterLoss, spool.progress(7)]).toEqual([true, EPOCH, undefined]);
     spool.close();
     // Nothing of it is lost.
-    setVersion(aside, 2);
+    setVersion(aside, 3);
     const rows = new DatabaseSync(aside).prepare('SELECT body FROM record ORDER BY position').all();
     expect(rows.map(({ body }): unknown => JSON.parse(String(body)))).toEqual(recordsFrom(1, 2));
     expect(readdirSync(folder.path)).toContain('spool.sqlite');

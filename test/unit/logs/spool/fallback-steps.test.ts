@@ -6,7 +6,7 @@ import type { LogEvent } from '../../../../src/logs/events.ts';
 import { FallbackSpool } from '../../../../src/logs/spool/fallback-spool.ts';
 import { bytesOf, EpochOver } from '../../../../src/logs/spool/spool.ts';
 import { sqliteSpools } from '../../../../src/logs/spool/sqlite-spool.ts';
-import type { GroupProgress } from '../../../../src/logs/tail/group.ts';
+import type { GroupProgress } from '../../../../src/logs/follower/group.ts';
 import { progressAt, record, recordsFrom } from '../../../support/log-records.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 

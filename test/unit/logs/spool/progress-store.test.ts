@@ -2,9 +2,9 @@ import * as sqlite from 'node:sqlite';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SpoolFile } from '../../../../src/logs/spool/spool-file.ts';
-import { hashed } from '../../../../src/logs/tail/line-hash.ts';
-import type { GroupProgress } from '../../../../src/logs/tail/group.ts';
-import { extendedBy, rewrittenFrom, type LineWindow } from '../../../../src/logs/tail/window.ts';
+import type { GroupProgress } from '../../../../src/logs/follower/group.ts';
+import { EMPTY_STREAM, type Window } from '../../../../src/logs/follower/stream.ts';
+import { hashesOf } from '../../../../src/logs/text.ts';
 import { progressAt, windowOf } from '../../../support/log-records.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 
@@ -29,20 +29,9 @@ afterAll(() => {
   folder[Symbol.dispose]();
 });
 
-const GOOD = {
-  epoch: 1,
-  seq: 2,
-  time: 3,
-  ceiling: 10_000,
-  linesPerSecond: 0.5,
-  streams: { '': { from: 0, endsLines: true } },
-};
-const POLL = {
-  tail: 200,
-  now: 1_700_000_000_000,
-  roundTripMs: 20,
-  texts: [['', { lines: ['a'], unended: 'b' }]],
-};
+const { window: _, ...EMPTY } = EMPTY_STREAM;
+const STREAM = { ...EMPTY, from: 0 };
+const GOOD = { epoch: 1, seq: 2, time: 3, bytesPerLine: 80, streams: { '': STREAM } };
 
 /** What is read where this is stored. */
 function reading(body: unknown): GroupProgress | undefined {
@@ -51,97 +40,105 @@ function reading(body: unknown): GroupProgress | undefined {
   return file.progress.read(7);
 }
 
-describe('what a spool of ours wrote is read:', () => {
+describe('what this version wrote is read:', () => {
+  const stream = {
+    ...STREAM,
+    size: 40,
+    came: [[1, 2]],
+    pending: { text: 'p', taken: 0, since: 1 },
+    cap: { lines: 1, bytes: 2 },
+    wipes: { low: 1, high: null, count: 1 },
+  };
   test.each<[string, object]>([
     ['as little as there may be', {}],
     [
       'all that there may be',
       {
-        bytesPerLine: 80,
-        sizeLimit: { fits: 1, fails: 2, isSure: true },
-        unsettled: [POLL],
-        passed: { '': [{ at: 1, hashes: [2, 3] }] },
+        unit: 'bytes',
+        linesPerSecond: 0.5,
+        limit: { fits: 1, fails: 2, strikes: 3, retryAt: 4, waitMs: 5 },
         began: { at: 1, levels: [] },
+        streams: { info: stream },
       },
     ],
-    [
-      'a line that has not ended',
-      {
-        streams: {
-          info: {
-            from: 5,
-            endsLines: false,
-            shown: 3,
-            size: 40,
-            cutAt: 9,
-            pending: { text: 'p', taken: 0, since: 1 },
-          },
-        },
-      },
-    ],
-    ['a text without one', { unsettled: [{ ...POLL, texts: [['', { lines: [] }]] }] }],
-    ['of an earlier version', { time: undefined, ceiling: undefined, linesPerSecond: undefined }],
   ])('%s', (_what, more) => {
     const { streams, ...rest } = { ...GOOD, ...more };
     const read = reading({ ...rest, streams });
     expect(read).toMatchObject(JSON.parse(JSON.stringify(rest)) as object);
-    expect(Object.keys(read?.streams ?? {})).toEqual(Object.keys(streams));
+    const [[level, { from: place, ...kept }] = ['', STREAM]] = Object.entries(streams);
+    expect(read?.streams[level]).toEqual({ ...kept, window: { from: place, hashes: new Float64Array() } });
   });
 });
 
-describe('what nobody here wrote is not gone on from:', () => {
-  const stream = (more: object) => ({ streams: { '': { from: 0, endsLines: true, ...more } } });
-  const poll = (more: object) => ({ unsettled: [{ ...POLL, ...more }] });
+describe('an older version kept the text of lines:', () => {
+  const OLD = { epoch: 4, seq: 9, time: 17, ceiling: 250, linesPerSecond: 0 };
+  const streams = (more: object) => ({ streams: { info: { from: 5, endsLines: true, ...more } } });
+
+  test('a long line is known by its hash', () => {
+    const long = 'x'.repeat(500);
+    const lines = ['short', `\u0001${hashesOf([long])[0]} 500 ${long.slice(-128)}`];
+    for (const [index, line] of lines.entries())
+      opened[0]?.prepare('INSERT INTO window_line VALUES (7, ?, ?, ?)').run('info', 5 + index, line);
+    const read = reading({ ...OLD, ...streams({}) });
+    expect(read).toMatchObject({ epoch: 4, seq: 9, time: 17, linesPerSecond: undefined });
+    expect(read?.streams['info']?.window.hashes).toEqual(hashesOf(['short', long]));
+    if (read) file.progress.write(7, read);
+    expect(file.progress.read(7)).toEqual(read);
+  });
+
+  test.each([
+    [{ text: 'half', taken: 2, since: 8 }, 2],
+    [{ text: 'half', delivered: true, since: 8 }, 4],
+    [{ text: 'half', delivered: false, since: 8 }, 0],
+  ])('a last line %j', (pending, taken) => {
+    expect(reading({ ...OLD, ...streams({ pending }) })?.streams['info']?.pending).toEqual({
+      text: 'half',
+      since: 8,
+      taken,
+    });
+  });
+});
+
+describe('what this version did not write is not read:', () => {
+  const stream = (more: object) => ({ streams: { '': { ...STREAM, ...more } } });
 
   test.each<[string, object]>([
     ['no streams', { streams: undefined }],
-    ['streams that are none', { streams: [] }],
-    ['an epoch that is none', { epoch: 'one' }],
+    ['streams in a list', { streams: [5] }],
+    ['an epoch in words', { epoch: 'one' }],
     ['an epoch below 0', { epoch: -1 }],
-    ['a number that is no whole one', { seq: 1.5 }],
+    ['a fraction as a number', { seq: 1.5 }],
     ['a number that is missing', { seq: undefined }],
-    ['a ceiling that is none', { ceiling: null }],
-    ['a ceiling below 0', { ceiling: -1 }],
-    ['a time that is none', { time: '3' }],
-    ['a rate that is none', { linesPerSecond: 'fast' }],
-    ['a line’s length that is none', { bytesPerLine: '80' }],
-    ['a limit that is none', { sizeLimit: 5 }],
-    ['a limit of limits', { sizeLimit: { fits: {} } }],
-    ['polls that are none', { unsettled: {} }],
-    ['passed answers that are none', { passed: 5 }],
-    ['a level whose passed answers are none', { passed: { '': {} } }],
-    ['a passed answer without hashes', { passed: { '': [{ at: 1 }] } }],
-    ['a passed answer whose hashes are none', { passed: { '': [{ at: 1, hashes: ['a'] }] } }],
-    ['a passed answer whose time is none', { passed: { '': [{ at: 'now', hashes: [1] }] } }],
-    ['a poll that is none', { unsettled: [5] }],
-    ['a poll without texts', poll({ texts: undefined })],
-    ['a poll whose tail is none', poll({ tail: 'all' })],
-    ['a poll whose time is none', poll({ now: 'now' })],
-    ['a poll of a time that no date has', poll({ now: 8_640_000_000_000_001 })],
-    ['a poll whose round trip is none', poll({ roundTripMs: null })],
-    ['a text without a level', poll({ texts: [5] })],
-    ['a text that is none', poll({ texts: [['', 'a']] })],
-    ['a text whose lines are none', poll({ texts: [['', { lines: 'a' }]] })],
-    ['a text with a line that is none', poll({ texts: [['', { lines: [5] }]] })],
-    ['a text whose last line is none', poll({ texts: [['', { lines: [], unended: 5 }]] })],
-    ['a stream that is none', { streams: { '': 5 } }],
-    ['a stream that begins nowhere', stream({ from: -1 })],
+    ['a time in words', { time: '3' }],
+    ['a rate in words', { linesPerSecond: 'fast' }],
+    ['a line’s length in words', { bytesPerLine: '80' }],
+    ['another unit', { unit: 'words' }],
+    ['a limit in a number', { limit: 5 }],
+    ['a stream in a number', { streams: { '': 5 } }],
+    ['a stream without a place', stream({ from: -1 })],
     ['a stream that begins within a line', stream({ from: 0.5 })],
-    ['a stream of a size that is none', stream({ size: {} })],
-    ['a stream that was cut at no place', stream({ cutAt: [] })],
-    ['a last line that is none', stream({ pending: 5 })],
+    ['a stream with a flag in words', stream({ isWhole: 'yes' })],
+    ['a stream without times', stream({ came: undefined })],
+    ['a stream with times in words', stream({ came: [['now', 1]] })],
+    ['a last line in a number', stream({ pending: 5 })],
     ['a last line without a text', stream({ pending: { taken: 0 } })],
     ['a last line with something in it', stream({ pending: { text: 'p', taken: {} } })],
   ])('%s', (_what, more) => {
-    expect(() => reading({ ...GOOD, ...more })).toThrow('what is stored of worker group 7 is none');
+    expect(() => reading({ ...GOOD, ...more })).toThrow('of worker group 7 cannot be read');
   });
 
   test.each(['null', '[]', '5', '"text"'])('%s', (text) => {
-    expect(() => reading(text)).toThrow('is none');
+    expect(() => reading(text)).toThrow('cannot be read');
   });
 
   test('no JSON at all', () => {
     expect(() => reading('{')).toThrow(SyntaxError);
+  });
+
+  test('a row that has fewer hashes than it says', () => {
+    file.progress.write(9, progressAt(1, ['a', 'b', 'c']));
+    opened[0]?.exec('UPDATE window_hashes SET lines = 4 WHERE workergroup_id = 9');
+    expect(() => file.progress.read(9)).toThrow('the hashes of a log window cannot be read');
   });
 });
 
@@ -151,30 +148,33 @@ test('of a group that was never followed nothing is known', () => {
 
 describe('a window', () => {
   const lines = (from: number, count: number) =>
-    Array.from({ length: count }, (_, index) => `line ${from + index}`);
-  const wholeOf = (window: LineWindow): GroupProgress => ({
+    Array.from({ length: count }, (_line, index) => `line ${from + index}`);
+  const wholeOf = (window: Window): GroupProgress => ({
     ...progressAt(1),
     streams: {
-      '': { window, endsLines: true },
-      info: { window: windowOf(['of another level']), endsLines: false },
+      '': { ...EMPTY_STREAM, window },
+      info: { ...EMPTY_STREAM, window: windowOf(['of another level']) },
     },
   });
 
   test('is read as it was written, whatever was there before', () => {
-    let window = windowOf([]);
-    // Few lines, then so many that they are packed, then a rewriting of the last ones.
+    const all: string[] = [];
+    file.progress.replace(7, wholeOf(windowOf([])));
+    // Few lines, then many, then a window that slides, then one with new places.
     for (const count of [10, 3, 500, 0, 7, 2_000]) {
-      window = extendedBy(window, hashed(lines(window.from + window.hashes.length, count)));
-      file.progress.write(7, wholeOf(window));
-      expect(file.progress.read(7)).toEqual(wholeOf(window));
+      all.push(...lines(all.length, count));
+      const from = Math.max(0, all.length - 600);
+      const whole = wholeOf(windowOf(all.slice(from), from));
+      file.progress.write(7, whole);
+      expect(file.progress.read(7)).toEqual(whole);
     }
-    window = rewrittenFrom(window, 2_000, hashed(lines(9_000, 5)));
-    file.progress.write(7, wholeOf(window));
-    expect(file.progress.read(7)).toEqual(wholeOf(window));
+    const rewritten = wholeOf(windowOf(lines(9_000, 5), all.length));
+    file.progress.write(7, rewritten);
+    expect(file.progress.read(7)).toEqual(rewritten);
   });
 
   test('that began elsewhere takes the place of another', () => {
-    file.progress.write(7, wholeOf(extendedBy(windowOf([]), hashed(lines(0, 600)))));
+    file.progress.write(7, wholeOf(windowOf(lines(0, 600))));
     file.progress.write(8, progressAt(1, ['of another group']));
     const other = wholeOf(windowOf(['a', 'b']));
     file.progress.replace(7, other);

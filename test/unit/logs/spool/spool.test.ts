@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { MemorySpool } from '../../../../src/logs/spool/memory-spool.ts';
 import { BATCH_RECORDS, bytesOf, type Spool } from '../../../../src/logs/spool/spool.ts';
 import { openSqliteSpool } from '../../../../src/logs/spool/sqlite-spool.ts';
+import { EMPTY_STREAM } from '../../../../src/logs/follower/stream.ts';
 import { progressAt, record, recordsFrom, windowOf } from '../../../support/log-records.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 
@@ -143,13 +144,10 @@ describe.each([
       expect(spool.epochAfterLoss).toBeUndefined();
       const pending = { text: 'wait', taken: 4, since: 5 };
       const streams = {
-        info0: { window: windowOf(['a\0b', '', '😀'], 3), endsLines: true, pending },
-        debug: { window: windowOf([]), endsLines: false },
+        info0: { ...EMPTY_STREAM, window: windowOf(['a\0b', '', '😀'], 3), endsLines: true, pending },
+        debug: { ...EMPTY_STREAM, window: windowOf([]) },
       };
-      const unsettled = [
-        { tail: 9, now: 5, roundTripMs: 20, texts: [['debug', { lines: ['kept'] }]] as const },
-      ];
-      const progress = { epoch: 2, seq: 9, time: 17, ceiling: 250, linesPerSecond: 2.5, streams, unsettled };
+      const progress = { ...progressAt(9), unit: 'bytes' as const, streams };
       spool.append(7, [], progress);
       spool.append(8, [], progressAt(4));
       expect(spool.progress(7)).toEqual(progress);

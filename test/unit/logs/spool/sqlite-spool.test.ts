@@ -1,16 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '../../../../src/logs/events.ts';
-import { hashed } from '../../../../src/logs/tail/line-hash.ts';
 import type { LogRecord } from '../../../../src/logs/record.ts';
 import { bytesOf, MEBIBYTE } from '../../../../src/logs/spool/spool.ts';
 import { mayHaveSpool, openSqliteSpool, type SqliteSpool } from '../../../../src/logs/spool/sqlite-spool.ts';
-import { EMPTY_WINDOW, extendedBy } from '../../../../src/logs/tail/window.ts';
+import { EMPTY_STREAM, MOST_KNOWN } from '../../../../src/logs/follower/stream.ts';
+import { hashesOf } from '../../../../src/logs/text.ts';
 import { LogPolls, linesOf, mergedView } from '../../../support/log-polls.ts';
-import { progressAt, record, recordsFrom } from '../../../support/log-records.ts';
+import { progressAt, record, recordsFrom, windowOf } from '../../../support/log-records.ts';
 import { LogService } from '../../../support/log-service.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 
@@ -132,23 +133,23 @@ describe('a spool on disk, opened again', () => {
 
   test("has each group's window as it was left, however it was taken", async () => {
     using folder = memoryFolder();
-    let [seq, window] = [0, EMPTY_WINDOW];
+    let [seq, window] = [0, windowOf([])];
     for (const count of [5, 200, 100, 4_000, 1, 9_000, 30, 255, 2, 12_000, 7]) {
       const spool = await open(folder.path);
       for (let turn = 0; turn < 2; turn++) {
-        const lines = Array.from({ length: count }, (_, index) => `line ${seq + index}`);
-        window = extendedBy(window, hashed(lines));
+        const added = hashesOf(Array.from({ length: count }, (_, index) => `line ${seq + index}`));
+        const hashes = Float64Array.from([...window.hashes, ...added]).slice(-MOST_KNOWN);
         seq += count;
-        spool.append(7, [], { ...progressAt(seq), streams: { '': { window, endsLines: true } } });
+        window = { from: seq - hashes.length, hashes };
+        const stream = { ...EMPTY_STREAM, window };
+        spool.append(7, [], { ...progressAt(seq), streams: { '': stream } });
         expect(spool.progress(7)?.streams['']?.window).toEqual(window);
       }
       spool.close();
     }
     using db = new DatabaseSync(join(folder.path, 'spool.sqlite'));
-    const stored = db.prepare(
-      'SELECT (SELECT count(*) FROM window_block) AS blocks, (SELECT count(*) FROM window_line) AS lines',
-    );
-    expect(stored.get()).toEqual({ blocks: window.blocks.length, lines: window.recent.length });
+    const stored = db.prepare('SELECT sum(lines) AS lines FROM window_hashes').get();
+    expect(Number(stored?.['lines'])).toBeLessThan(MOST_KNOWN + 12_000);
   });
 
   test("has each group's window as a merged view of the log left it", async () => {
@@ -165,7 +166,7 @@ describe('a spool on disk, opened again', () => {
     second.close();
   });
 
-  test('goes on from a file of version 1, which has a window as lines', async () => {
+  test.each([1, 2])('goes on from a file of version %i, which has windows as text', async (version) => {
     using folder = memoryFolder();
     const log = new LogService();
     log.writeLines(Array.from({ length: 3_000 }, (_, index) => `line ${index % 700}`));
@@ -177,7 +178,7 @@ describe('a spool on disk, opened again', () => {
       polls.state.progress,
     );
     before.close();
-    makeVersion1(join(folder.path, 'spool.sqlite'), log.lines);
+    makeOld(version, join(folder.path, 'spool.sqlite'), log.lines);
 
     for (let run = 0; run < 2; run++) {
       const events: LogEvent[] = [];
@@ -276,7 +277,7 @@ describe('a database that cannot be read', () => {
   test.each([
     ['$.seq', '[]'],
     ['$.epoch', '"1"'],
-    ['$.unsettled', '[7]'],
+    ['$.unit', '"words"'],
   ])('with %s of a group that is %s, is set aside: no line is numbered by that', async (path, value) => {
     using folder = memoryFolder();
     const before = await open(folder.path, ['stdout']);
@@ -379,11 +380,22 @@ test('node:sqlite is not loaded unless a spool on disk is opened', () => {
 });
 
 /** Turns a spool whose group 7 was followed through `lines` into what version 1 would have written. */
-function makeVersion1(path: string, lines: readonly string[]): void {
+function makeOld(version: number, path: string, lines: readonly string[]): void {
   using db = new DatabaseSync(path);
-  db.exec('DROP TABLE window_block; DELETE FROM window_line; PRAGMA user_version = 1;');
+  const streams = { '': { from: 0, endsLines: true } };
+  const body = { epoch: 1, seq: lines.length, time: 5, ceiling: 10_000, linesPerSecond: 3, streams };
+  db.exec('DROP TABLE window_hashes; DELETE FROM window_line; DELETE FROM window_block');
+  db.prepare('UPDATE progress SET body = ? WHERE workergroup_id = 7').run(JSON.stringify(body));
+  if (version === 1) db.exec('DROP TABLE window_block');
+  // Version 2 packed all but the newest lines.
+  const loose = version === 1 ? lines : lines.slice(2_000);
+  if (version === 2) {
+    const packed = deflateRawSync(lines.slice(0, 2_000).join('\n'));
+    db.prepare('INSERT INTO window_block VALUES (7, ?, 0, 2000, ?)').run('', packed);
+  }
   const add = db.prepare('INSERT INTO window_line VALUES (7, ?, ?, ?)');
-  for (const [ordinal, line] of lines.entries()) add.run('', ordinal, line);
+  for (const [index, line] of loose.entries()) add.run('', lines.length - loose.length + index, line);
+  db.exec(`PRAGMA user_version = ${version}`);
 }
 
 /** Fills a spool, damages it, and opens it again. */

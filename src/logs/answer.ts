@@ -1,0 +1,69 @@
+/**
+ * What the service answered when asked for a tail. Only text moves the window of lines already taken:
+ * errors come in many shapes, some of them with status 200, and not one of them is a log line (§4.6,
+ * §7; the public dialect adds the bare string, plain text, and the map of levels).
+ */
+
+import { isRecord } from '../contract/is-record.ts';
+
+export type TailAnswer =
+  /**
+   * The end of the log. Empty text is an answer too: the log is empty, or the service cannot find it.
+   */
+  | { readonly kind: 'text'; readonly text: string }
+  /** The older form: one text for each level, and each level is a stream of its own. */
+  | { readonly kind: 'levels'; readonly levels: Readonly<Record<string, string>> }
+  | Refusal;
+
+export interface Refusal {
+  readonly kind: 'error';
+  /** For a person; must hold no secret. */
+  readonly reason: string;
+  /** How long the service asked to be left alone, in milliseconds. */
+  readonly retryAfterMs?: number;
+  /**
+   * The answer was too large, and fewer lines come through; or it was too slow, or cut, as one that is too large is,
+   * and one of a service in trouble.
+   */
+  readonly tooLarge?: 'surely' | 'perhaps';
+  /** The service does not know the group: the key is wrong, or the group is young. */
+  readonly notFound?: boolean;
+}
+
+/** Level names of the public dialect and their kin. `error` is left out: it is how an error body begins. */
+const LEVEL = /^(?:info|warn|trace|debug)\d*$/;
+/** "authenticate_…_apikey: invalid api_key or … not found". */
+const NOT_FOUND = /invalid api_key or .*not found/i;
+const ERROR_KEYS = ['error_msg', 'error', 'detail', 'msg', 'message'] as const;
+
+/**
+ * @param status HTTP status.
+ * @param body The parsed JSON, or the text itself where it was not JSON.
+ */
+export function recogniseAnswer(status: number, body: unknown): TailAnswer {
+  if (status < 200 || status > 299) return refusal(`status ${status}`, body);
+  if (!isRecord(body)) return refusal('not a log', body);
+  if (body['error_msg'] || body['error'] || body['success'] === false) return refusal('error', body);
+  const logs = body['logs'];
+  if (typeof logs === 'string') return { kind: 'text', text: logs };
+  const levels = levelsOf(isRecord(logs) ? logs : body);
+  return levels === undefined ? refusal('no logs', body) : { kind: 'levels', levels };
+}
+
+function levelsOf(fields: Readonly<Record<string, unknown>>): Record<string, string> | undefined {
+  const levels = Object.entries(fields).filter(
+    (entry): entry is [string, string] => LEVEL.test(entry[0]) && typeof entry[1] === 'string',
+  );
+  return levels.length === 0 ? undefined : Object.fromEntries(levels);
+}
+
+function refusal(what: string, body: unknown): Refusal {
+  const said = typeof body === 'string' ? body.trim() : isRecord(body) ? sayingOf(body) : '';
+  const reason = said === '' ? what : `${what}: ${said.slice(0, 200)}`;
+  return { kind: 'error', reason, ...(NOT_FOUND.test(said) && { notFound: true }) };
+}
+
+function sayingOf(fields: Readonly<Record<string, unknown>>): string {
+  const said = ERROR_KEYS.map((key) => fields[key]);
+  return said.find((text): text is string => typeof text === 'string' && text !== '') ?? '';
+}

@@ -1,0 +1,221 @@
+/**
+ * How a view relates to the known lines, weighed in bits. Lines that both have in the same order are evidence for the same
+ * log: the rarer they are, the more. Late lines, missing lines and lines gone from the end are evidence against it.
+ */
+import { overlaps, partnersOf, type Partners } from './diff.ts';
+
+export interface Comparison {
+  readonly partners: Partners;
+  /** Places of the view's new lines, ascending. */
+  readonly fresh: readonly number[];
+  /** How many of them have known lines behind them. */
+  readonly late: number;
+  /** Places of known lines that the view lacks although it reaches as far up. */
+  readonly lacking: readonly number[];
+  /** How many of them stand behind the last line that both have. */
+  readonly gone: number;
+  /** The view's lines above this one are older than the known lines. */
+  readonly from: number;
+  /** Known lines above the first line that both have. */
+  readonly older: number;
+  /** The most lines that may be new although they count as known. */
+  readonly doubt: number;
+  /** For the same log; negative against it. */
+  readonly bits: number;
+}
+
+export interface Extent {
+  /** More lines may stand above the view. */
+  readonly isFull: boolean;
+  /** The known lines begin where the log begins. */
+  readonly isWhole: boolean;
+}
+
+/** From so many bits on, both are surely one log. */
+export const SURE_BITS = 16;
+/** Up to so many, they are two: a log that breaks is rare. */
+export const BROKEN_BITS = -8;
+
+const LATE_BITS = 4;
+const MISSING_BITS = 4;
+/** A view that is only older is a common fault, however many lines are gone. */
+const STALE_BITS = 8;
+/** A service that gives fewer lines than were asked for, and not the oldest ones. */
+const CAPPED_BITS = 24;
+/** So many known lines above the view show that the service caps its answers. */
+const CAPPED_LINES = CAPPED_BITS / MISSING_BITS;
+/** A log that begins again repeats more of the one before than chance would. */
+const RAREST_BITS = 8;
+/** The next line of a short log could be any of so many. */
+const LEAST_VOCABULARY = 255;
+const SAMPLE = 4_000;
+/** Lines by which a late line, or a backend that lags, moves a view. */
+const SLACK = 500;
+
+export function compare(known: Float64Array, seen: Float64Array, extent: Extent): Comparison {
+  const scale = new Scale(known, seen, extent);
+  const bothFromTop = extent.isWhole && !extent.isFull;
+  if (bothFromTop && known.every((hash, index) => index >= seen.length || seen[index] === hash)) {
+    // One log is the beginning of the other.
+    const both = Math.min(known.length, seen.length);
+    const found = scale.weigh(inARow(seen.length, 0, both, 0));
+    return { ...found, older: 0, gone: known.length - both, bits: Infinity };
+  }
+  // Nothing stands above the first line of a log.
+  const candidates = overlaps(known.subarray(-seen.length - 1), seen).filter(
+    (lines) => !extent.isWhole || lines <= known.length,
+  );
+  const largest = candidates.at(-1) ?? 0;
+  const exact = scale.weigh(
+    inARow(seen.length, Math.max(0, largest - known.length), largest, Math.max(0, known.length - largest)),
+  );
+  const doubt = exact.bits < SURE_BITS ? 0 : largest - smallestSure(candidates, known, scale);
+  const plain = { ...exact, doubt };
+  if (plain.bits >= SURE_BITS && doubt === 0 && !scale.isRepeating(plain)) return plain;
+  // The end first: equal lines far above it are chance.
+  const near = bothFromTop ? 0 : Math.max(0, known.length - seen.length - SLACK);
+  const atEnd = scale.weigh(moved(partnersOf(known.subarray(near), seen, bothFromTop), near));
+  const isPoor = atEnd.gone > 0 || Math.max(atEnd.bits, plain.bits) < SURE_BITS;
+  const anywhere = near > 0 && isPoor ? [scale.weigh(partnersOf(known, seen, bothFromTop))] : [];
+  return [atEnd, ...anywhere].reduce((best, one) => (one.bits > best.bits ? one : best), plain);
+}
+
+/** The view has none of many known lines above, though it is shorter than what was asked for. */
+export function isCapped({ older }: Comparison): boolean {
+  return older >= CAPPED_LINES;
+}
+
+/** The known lines after a view: its lines in its order, with those that it lacks where they stood. */
+export function merged(known: Float64Array, seen: Float64Array, comparison: Comparison): Float64Array {
+  const { partners, lacking, from, older } = comparison;
+  const end = partners.findLastIndex((place) => place >= 0);
+  const rest: number[] = [];
+  let next = 0;
+  const insertLacking = (before: number) => {
+    for (; (lacking[next] ?? Infinity) < before; next++) rest.push(known[lacking[next] ?? 0] ?? 0);
+  };
+  for (let index = from; index < seen.length; index++) {
+    const place = partners[index] ?? -1;
+    if (index === end + 1) insertLacking(known.length);
+    else if (place >= 0) insertLacking(place);
+    rest.push(seen[index] ?? 0);
+  }
+  insertLacking(known.length);
+  const all = new Float64Array(older + rest.length);
+  all.set(known.subarray(0, older));
+  all.set(rest, older);
+  return all;
+}
+
+/** The view's lines from one to another are known ones, from a place on. */
+function inARow(length: number, from: number, to: number, place: number): Partners {
+  const partners = new Int32Array(length).fill(-1);
+  for (let index = from; index < to; index++) partners[index] = place + index - from;
+  return partners;
+}
+
+function moved(partners: Partners, by: number): Partners {
+  return partners.map((place) => (place < 0 ? place : place + by));
+}
+
+/** The smallest overlap that is evidence enough by itself. */
+function smallestSure(candidates: readonly number[], known: Float64Array, scale: Scale): number {
+  const distinct = new Set<number>();
+  let [bits, count] = [0, 0];
+  while (bits < SURE_BITS && count < known.length) {
+    const hash = known[known.length - ++count] ?? 0;
+    if (!distinct.has(hash)) bits += scale.rarity(hash);
+    distinct.add(hash);
+  }
+  const largest = candidates.at(-1) ?? 0;
+  return bits < SURE_BITS ? largest : (candidates.find((lines) => lines >= count) ?? largest);
+}
+
+/** Weighs one way to pair a view with the known lines. */
+class Scale {
+  readonly #known: Float64Array;
+  readonly #seen: Float64Array;
+  readonly #extent: Extent;
+  /** The lines that tell how rare a line is. */
+  readonly #sample: Float64Array;
+  readonly #counts = new Map<number, number>();
+
+  constructor(known: Float64Array, seen: Float64Array, extent: Extent) {
+    this.#known = known;
+    this.#seen = seen;
+    this.#extent = extent;
+    this.#sample = known.subarray(-SAMPLE);
+    for (const hash of this.#sample) this.#counts.set(hash, (this.#counts.get(hash) ?? 0) + 1);
+  }
+
+  /** Bits that a known line adds by standing where it is expected. */
+  rarity(hash: number): number {
+    const count = this.#counts.get(hash);
+    if (count === undefined) return RAREST_BITS;
+    return Math.min(RAREST_BITS, Math.log2((Math.max(this.#sample.length, LEAST_VOCABULARY) + 1) / count));
+  }
+
+  /** The new lines are known ones, more or less: they may stand behind a late line. */
+  isRepeating({ fresh, bits }: Comparison): boolean {
+    const known = fresh.filter((index) => this.#counts.has(this.#seen[index] ?? 0));
+    return this.#evidence(known) > bits / 4;
+  }
+
+  weigh(partners: Partners): Comparison {
+    const [known, seen] = [this.#known, this.#seen];
+    const top = partners.findIndex((place) => place >= 0);
+    const end = partners.findLastIndex((place) => place >= 0);
+    const [first = known.length, last = known.length - 1] = top < 0 ? [] : [partners[top], partners[end]];
+    // Text above the first known line is older; above a later one it came late.
+    const from = first > 0 || this.#extent.isWhole ? 0 : Math.max(0, top);
+    const unpaired = this.#unpaired(partners, first);
+    const fresh: number[] = [];
+    for (let index = from; index < seen.length; index++) {
+      // A line that is missing elsewhere only moved.
+      const isNew = (partners[index] ?? -1) < 0 && unpaired.get(seen[index] ?? 0)?.pop() === undefined;
+      if (isNew) fresh.push(index);
+    }
+    const lacking = [...unpaired.values()].flat().sort((one, other) => one - other);
+    const gone = lacking.filter((place) => place >= last).length;
+    const late = fresh.filter((index) => index < end).length;
+    const found = { partners, fresh, late, lacking, gone, from, older: first, doubt: 0 };
+    return { ...found, bits: top < 0 ? -Infinity : this.#bits(found) };
+  }
+
+  #bits({ partners, fresh, late, lacking, gone, older }: Omit<Comparison, 'bits'>): number {
+    const { isFull, isWhole } = this.#extent;
+    const missing = lacking.length - gone;
+    // A log that goes on has all that was known.
+    const goneBits = fresh.length > late ? MISSING_BITS * gone : Math.min(STALE_BITS, MISSING_BITS * gone);
+    const aboveBits = isFull ? 0 : Math.min(CAPPED_BITS, MISSING_BITS * older);
+    const paired = partners.keys().filter((index) => (partners[index] ?? -1) >= 0);
+    const bits = this.#evidence(paired) - LATE_BITS * late - MISSING_BITS * missing - goneBits - aboveBits;
+    // Of a log of few lines, a view of all of it that has them all, and more above them, is no other log.
+    const hasAll = older === 0 && lacking.length === 0 && isWhole && !isFull;
+    return hasAll ? Math.max(0, bits) : bits;
+  }
+
+  /** Known lines without a partner from a place on, by their hash. */
+  #unpaired(partners: Partners, first: number): Map<number, number[]> {
+    const paired = new Uint8Array(this.#known.length);
+    for (const place of partners) if (place >= 0) paired[place] = 1;
+    const found = new Map<number, number[]>();
+    for (let place = first; place < this.#known.length; place++) {
+      if (paired[place] === 1) continue;
+      const hash = this.#known[place] ?? 0;
+      const places = found.get(hash);
+      if (places === undefined) found.set(hash, [place]);
+      else places.push(place);
+    }
+    return found;
+  }
+
+  /** Of the distinct lines at these places of the view. */
+  #evidence(places: Iterable<number>): number {
+    const distinct = new Set<number>();
+    for (const place of places) distinct.add(this.#seen[place] ?? 0);
+    let bits = 0;
+    for (const hash of distinct) bits += this.rarity(hash);
+    return bits;
+  }
+}

@@ -1,0 +1,425 @@
+/**
+ * Following one worker group's log as a pure state machine: (state, what a poll brought) → (state, records, the next
+ * poll). `progress` says how far the log was taken, and is stored together with the records; the rest is learned again.
+ */
+import { LIMITS } from '../../contract/limits.ts';
+import { backoffMs } from '../../time/backoff.ts';
+import type { LogRecord } from '../record.ts';
+import type { Refusal, TailAnswer } from '../answer.ts';
+import { isWaiting } from './last-line.ts';
+import {
+  FIRST_PACE,
+  INTERVAL_MS,
+  limitAfterAnswer,
+  limitAfterFailure,
+  meanRate,
+  MOST_BYTES,
+  NEARLY,
+  mostBytes,
+  paceAfter,
+  SURE_STRIKES,
+  tailFor,
+  whileFailing,
+  widerBytes,
+  type Limit,
+  type Pace,
+  type Sample,
+} from './pace.ts';
+import { numberRecords, PLAIN, type Numbers, type Taken } from './records.ts';
+import { begin, EMPTY_STREAM, take, type Outcome, type Sighting, type Stream } from './stream.ts';
+import { readText, type Text } from '../text.ts';
+import { canProbe, contradicts, FIRST_TAIL, isFull, PROBE_TAIL, unitOfProbe, type TailUnit } from './unit.ts';
+import { wipeInMs } from './wipes.ts';
+
+export type LogStart = 'all' | 'end';
+
+/** How far a group was followed. JSON, except for the windows of the streams. */
+export interface GroupProgress extends Numbers {
+  /** What `tail` counts; undefined until it is learned. */
+  readonly unit?: TailUnit | undefined;
+  readonly linesPerSecond?: number | undefined;
+  readonly bytesPerLine: number;
+  readonly limit?: Limit | undefined;
+  /** By level. */
+  readonly streams: Readonly<Record<string, Stream>>;
+}
+
+export interface GroupState {
+  readonly workergroupId: number;
+  readonly start: LogStart;
+  readonly progress: GroupProgress;
+  /** An answer was seen: what comes after it is new. */
+  readonly begun: boolean;
+  /** Lines were delivered before, and nothing is known about them. */
+  readonly isForgotten: boolean;
+  readonly pace: Pace;
+  /** Unix milliseconds of the last answer that was taken. */
+  readonly takenAt?: number | undefined;
+  /** Unix milliseconds of the first poll. */
+  readonly startedAt?: number | undefined;
+  /** The next poll asks for the unit; or when to ask for it again, Unix milliseconds. */
+  readonly isProbing: boolean;
+  readonly probeAt: number;
+  /** Errors in a row. */
+  readonly failures: number;
+  /** Bytes of the last answer that came through. */
+  readonly goodBytes: number;
+  /** How often more failed right after an answer came through, since one was taken. */
+  readonly tries: number;
+}
+
+export interface PollResult {
+  readonly answer: TailAnswer;
+  /** What was asked for, in units of the service. */
+  readonly tail: number;
+  /** Unix milliseconds at which the answer came. */
+  readonly now: number;
+  readonly roundTripMs: number;
+  /** In [0, 1), for the jitter of a backoff. */
+  readonly random: number;
+}
+
+export interface NextPoll {
+  readonly tail: number;
+  /** Milliseconds from now; 0: at once. */
+  readonly delayMs: number;
+}
+
+export interface Step {
+  readonly state: GroupState;
+  readonly records: readonly LogRecord[];
+  /** There is something to store. */
+  readonly moved: boolean;
+  /** The answer was an older view of the log. */
+  readonly stale?: boolean;
+  /** The service does not know the group yet, as it is young: no error so far. */
+  readonly isNotReady?: boolean;
+  readonly next: NextPoll;
+}
+
+export interface Beginning {
+  readonly workergroupId: number;
+  readonly start: LogStart;
+  readonly progress?: GroupProgress | undefined;
+  /** Without progress: the epoch to begin with, if what was known about earlier ones is lost. */
+  readonly epochAfterLoss?: number | undefined;
+}
+
+/** Milliseconds. */
+const LONGEST_RETRY_AFTER_MS = 120_000;
+const PROBE_AGAIN_MS = 60_000;
+/** A group may be unknown to the service for some minutes after it was created. */
+const YOUNG_MS = 300_000;
+const ASK_YOUNG_MS = 5_000;
+/** So often more is asked for before lines are given up. */
+const MOST_TRIES = 6;
+const USUAL_LINE = 100;
+/** Equal lines are told apart by a view of at most so many bytes, or so many long lines. */
+const MOST_FOR_DOUBT = 4 * FIRST_TAIL;
+const LINES_FOR_DOUBT = 16;
+
+export function beginGroup({ workergroupId, start, progress, epochAfterLoss }: Beginning): GroupState {
+  return {
+    workergroupId,
+    start,
+    progress: progress ?? {
+      epoch: epochAfterLoss ?? 1,
+      seq: 0,
+      time: 0,
+      bytesPerLine: USUAL_LINE,
+      streams: {},
+    },
+    begun: progress !== undefined,
+    isForgotten: progress === undefined && epochAfterLoss !== undefined,
+    pace: FIRST_PACE,
+    isProbing: false,
+    probeAt: 0,
+    failures: 0,
+    goodBytes: 0,
+    tries: 0,
+  };
+}
+
+export function firstPoll(state: GroupState): NextPoll {
+  return nextPoll(state, -Infinity, 0);
+}
+
+/** The tail to ask for when it comes to it, which may be later than planned: more lines have come by then. */
+export function tailNow(state: GroupState, { tail }: NextPoll, now: number): number {
+  if (state.isProbing || state.failures > 0 || state.takenAt === undefined) return tail;
+  return Math.max(tail, nextPoll(state, now, 0).tail);
+}
+
+/** Bytes that a poll may bring, as far as lines are as long as they were; between both units while that is unknown. */
+export function expectedLength({ progress }: GroupState, tail: number): number {
+  return tail * (progress.unit === undefined ? 10 : bytesPerUnit(progress));
+}
+
+export function advance(before: GroupState, result: PollResult): Step {
+  const state = before.startedAt === undefined ? { ...before, startedAt: result.now } : before;
+  const { answer } = result;
+  if (answer.kind === 'error') return refused(state, result, answer);
+  const levels = answer.kind === 'levels' ? answer.levels : { [PLAIN]: answer.text };
+  const texts = Object.entries(levels)
+    .filter(([level, body]) => !isBlank(body, state.progress.streams[level]))
+    .map(([level, body]) => [level, readText(body)] as const);
+  if (state.isProbing) return probed(state, result, texts);
+  return texts.length === 0 ? quiet(state, result) : read(state, result, texts);
+}
+
+type Texts = readonly (readonly [level: string, text: Text])[];
+
+/** If lines are known, line ends alone come from a service that ends lines which are not there. */
+function isBlank(body: string, known: Stream | undefined): boolean {
+  return body === '' || (body.trim() === '' && (known?.window.hashes.length ?? 0) > 0);
+}
+
+/** While the unit is unknown, the service may count bytes. */
+function bytesPerUnit({ unit, bytesPerLine }: GroupProgress): number {
+  return unit === 'lines' ? bytesPerLine : 1;
+}
+
+/** Less tells too little. While the unit is unknown, these may be lines. */
+function leastBytes({ unit }: GroupProgress): number {
+  return unit === undefined ? PROBE_TAIL : 1_000;
+}
+
+function units(progress: GroupProgress, bytes: number): number {
+  return Math.max(1, Math.floor(bytes / bytesPerUnit(progress)));
+}
+
+/** @param delayMs From now. */
+function nextPoll(state: GroupState, now: number, delayMs: number): NextPoll {
+  const { progress, pace, takenAt, failures } = state;
+  const { unit, limit, bytesPerLine } = progress;
+  const isMeasured = unit !== undefined && takenAt !== undefined && now >= takenAt;
+  const wanted = isMeasured ? tailFor(pace, now - takenAt + delayMs, unit, bytesPerLine) : FIRST_TAIL;
+  const most = mostBytes(limit, now + delayMs);
+  const bytes = whileFailing(Math.min(wanted * bytesPerUnit(progress), most), failures, leastBytes(progress));
+  return { tail: Math.min(wanted, units(progress, bytes)), delayMs };
+}
+
+/** An answer without a log: it is empty, or the service cannot find it for now. */
+function quiet(state: GroupState, { now, roundTripMs }: PollResult): Step {
+  const sample = {
+    lines: 0,
+    bytes: 0,
+    elapsedMs: undefined,
+    roundTripMs,
+    lateDepth: 0,
+    activity: 'quiet',
+  } as const;
+  const pace = paceAfter(state.pace, sample);
+  const next = { ...state, begun: true, failures: 0, pace };
+  // A later process is to know that what it sees was written since.
+  return { state: next, records: [], moved: !state.begun, next: nextPoll(next, now, pace.intervalMs) };
+}
+
+function refused(state: GroupState, result: PollResult, refusal: Refusal): Step {
+  const { tail, now, random } = result;
+  const { retryAfterMs = 0, notFound } = refusal;
+  const waits = { ...state, isProbing: false, ...(state.isProbing && { probeAt: now + PROBE_AGAIN_MS }) };
+  if (notFound && !state.begun && now - (state.startedAt ?? now) < YOUNG_MS)
+    return {
+      state: waits,
+      records: [],
+      moved: false,
+      isNotReady: true,
+      next: { tail, delayMs: ASK_YOUNG_MS },
+    };
+  const failures = state.failures + 1;
+  const atLeastMs = Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS);
+  const delayMs = Math.max(backoffMs(failures, random), atLeastMs);
+  const limit = state.isProbing || tail <= 1 ? undefined : limitAfter(state, result, refusal);
+  if (limit === undefined) {
+    const next = { ...waits, failures };
+    return { state: next, records: [], moved: false, next: { ...nextPoll(next, now, delayMs), delayMs } };
+  }
+  const tries = state.tries + Number(state.failures === 0);
+  const next = { ...waits, failures, tries, progress: { ...state.progress, limit } };
+  const shorter = units(next.progress, limit.fits);
+  const isSoon = shorter < tail && (refusal.tooLarge === 'surely' || (state.goodBytes > 0 && failures === 1));
+  const then = { tail: shorter, delayMs: isSoon ? atLeastMs : delayMs };
+  return { state: next, records: [], moved: state.begun, next: then };
+}
+
+/** What a failure says about sizes; undefined if it says nothing. */
+function limitAfter(
+  { progress, goodBytes, failures }: GroupState,
+  { tail, now }: PollResult,
+  { tooLarge }: Refusal,
+): Limit | undefined {
+  const size = tail * bytesPerUnit(progress);
+  const least = leastBytes(progress);
+  const isLarger = size > NEARLY * Math.max(goodBytes, least);
+  if (tooLarge === undefined || (tooLarge === 'perhaps' && !isLarger)) return undefined;
+  const strikes = tooLarge === 'surely' ? SURE_STRIKES : Number(failures === 0);
+  return limitAfterFailure(progress.limit, { size, good: goodBytes, strikes, least }, now);
+}
+
+/** The answer to the short question: nothing is taken from it. */
+function probed(state: GroupState, { now }: PollResult, texts: Texts): Step {
+  const found = texts.map(([, text]) => unitOfProbe(text)).find((unit) => unit !== undefined);
+  const { limit: _, ...rest } = state.progress;
+  // Sizes were counted in the other unit.
+  const progress = found === undefined ? state.progress : { ...rest, unit: found };
+  const next = { ...state, progress, isProbing: false, probeAt: now + PROBE_AGAIN_MS, failures: 0 };
+  return {
+    state: next,
+    records: [],
+    moved: found !== undefined,
+    next: nextPoll(next, now, state.pace.intervalMs),
+  };
+}
+
+/** What an answer says about units and sizes. */
+function measured(state: GroupState, tail: number, texts: Texts): GroupState {
+  const { unit, limit, bytesPerLine } = state.progress;
+  const bytes = texts.reduce((sum, [, text]) => sum + text.bytes, 0);
+  const lines = texts.reduce(
+    (sum, [, { lines: ended, unended }]) => sum + ended.length + Number(unended !== ''),
+    0,
+  );
+  const isNot = (one: TailUnit) => texts.some(([, text]) => contradicts(text, tail, one));
+  const progress = {
+    ...state.progress,
+    unit: isNot('bytes') ? 'lines' : unit === 'lines' && isNot('lines') ? undefined : unit,
+    limit: limitAfterAnswer(limit, bytes),
+    bytesPerLine: lines > 0 ? Math.max(1, bytes / lines) : bytesPerLine,
+  };
+  // A whole log says that as much as was asked for comes through.
+  const isWhole = texts.every(([, text]) => !isFull(text, tail, unit));
+  const goodBytes = isWhole ? Math.max(bytes, tail * bytesPerUnit(progress)) : bytes;
+  return { ...state, progress, failures: 0, goodBytes };
+}
+
+function read(before: GroupState, { tail, now, roundTripMs }: PollResult, texts: Texts): Step {
+  const state = measured(before, tail, texts);
+  const { progress } = state;
+  const size = tail * bytesPerUnit(progress);
+  const wider = state.tries < MOST_TRIES ? widerBytes(progress.limit, size, now) : undefined;
+  const widerTail = wider === undefined ? tail : Math.max(tail + 1, units(progress, wider));
+  const expected = expectedLines(state, now);
+  const outcomes = texts.map(([level, text]): readonly [string, Outcome] => {
+    const sighting: Sighting = {
+      text,
+      isFull: isFull(text, tail, progress.unit),
+      canWiden: widerTail > tail,
+      canWidenForDoubt:
+        widerTail > tail && size < Math.max(MOST_FOR_DOUBT, LINES_FOR_DOUBT * progress.bytesPerLine),
+      now,
+      intervalMs: state.pace.intervalMs,
+      expected: expected === undefined ? undefined : expected / texts.length,
+      most: Math.max(expected ?? 0, (state.pace.peakLines * (sinceTaken(state, now) ?? 0)) / 1_000),
+    };
+    const known = progress.streams[level] ?? EMPTY_STREAM;
+    return [level, state.begun ? take(known, sighting) : begin(sighting, state.start === 'all')];
+  });
+  if (outcomes.some(([, { kind }]) => kind === 'widen')) {
+    // What failed just now is not asked for again at once.
+    const delayMs = before.failures > 0 ? INTERVAL_MS.risky : 0;
+    return { state, records: [], moved: false, next: { tail: widerTail, delayMs } };
+  }
+  return taken(state, outcomes, { now, roundTripMs, texts });
+}
+
+function taken(
+  state: GroupState,
+  outcomes: readonly (readonly [string, Outcome])[],
+  { now, roundTripMs, texts }: { now: number; roundTripMs: number; texts: Texts },
+): Step {
+  const { progress } = state;
+  const before = progress.streams;
+  const streams: Record<string, Stream> = { ...before };
+  const all: Taken[] = [];
+  for (const [level, outcome] of outcomes) {
+    streams[level] = outcome.stream;
+    if (outcome.kind === 'taken') all.push([level, outcome]);
+  }
+  const stale = all.length < outcomes.length;
+  const { workergroupId, isForgotten } = state;
+  const { records, numbers } = numberRecords(progress, all, { workergroupId, isForgotten, now });
+  const since = sinceTaken(state, now);
+  const pace = paceAfter(state.pace, {
+    ...amountOf(all, texts.length),
+    elapsedMs: state.begun && state.takenAt !== undefined && all.length > 0 ? since : undefined,
+    roundTripMs,
+    activity: activityOf(all, stale, before, streams),
+  });
+  const moved = records.length > 0 || outcomes.some(([level, { stream }]) => isNews(stream, before[level]));
+  const rate = meanRate(pace) ?? progress.linesPerSecond;
+  const next: GroupState = {
+    ...state,
+    progress: { ...progress, ...numbers, streams, linesPerSecond: rate },
+    begun: true,
+    tries: 0,
+    isForgotten: all.length > 0 ? false : isForgotten,
+    pace,
+    ...(all.length > 0 && { takenAt: now }),
+  };
+  const isProbing =
+    progress.unit === undefined && now >= state.probeAt && texts.some(([, text]) => canProbe(text));
+  const then = { ...next, isProbing };
+  return { state: then, records, moved, stale, next: soonEnough(then, now) };
+}
+
+function soonEnough(state: GroupState, now: number): NextPoll {
+  const { isProbing, pace, progress } = state;
+  if (isProbing) return { tail: PROBE_TAIL, delayMs: 0 };
+  const bytesPerSecond = (meanRate(pace) ?? 0) * progress.bytesPerLine;
+  const wipeMs = Math.min(
+    ...Object.values(progress.streams).map((stream) => wipeInMs(stream, bytesPerSecond)),
+  );
+  // What an answer holds must not be written between two polls.
+  const caps = Object.values(progress.streams).map(({ cap }) => cap?.bytes ?? MOST_BYTES);
+  const documented = LIMITS.logTailMax * progress.bytesPerLine;
+  const holds = Math.min(progress.limit?.fits ?? MOST_BYTES, documented, ...caps);
+  const fullMs = (500 * holds) / Math.max(1, pace.peakBytes) - pace.roundTripMs;
+  const delayMs = Math.max(INTERVAL_MS.risky, Math.min(pace.intervalMs, wipeMs / 2, fullMs));
+  return nextPoll(state, now, delayMs);
+}
+
+/** Of the busiest level, as `tail` counts for each. */
+function amountOf(all: readonly Taken[], levels: number): Pick<Sample, 'lines' | 'bytes' | 'lateDepth'> {
+  let [lines, bytes, lateDepth] = [0, 0, 0];
+  for (const [, outcome] of all) {
+    lines += outcome.fresh.lines.length;
+    bytes += outcome.fresh.lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+    lateDepth = Math.max(lateDepth, outcome.lateDepth);
+  }
+  return levels === 0 ? { lines: 0, bytes: 0, lateDepth } : { lines, bytes, lateDepth };
+}
+
+function activityOf(
+  all: readonly Taken[],
+  stale: boolean,
+  before: GroupProgress['streams'],
+  after: GroupProgress['streams'],
+): Sample['activity'] {
+  if (stale || all.some(([, { gap }]) => gap?.reason === 'overrun')) return 'risky';
+  const grows = all.some(
+    ([level, { fresh, stream }]) =>
+      fresh.lines.length > 0 || stream.pending?.text !== before[level]?.pending?.text,
+  );
+  return grows || Object.values(after).some(isWaiting) ? 'busy' : 'quiet';
+}
+
+/** Lines that the rate lets expect since an answer was taken; undefined while no rate is known. */
+function expectedLines(state: GroupState, now: number): number | undefined {
+  const rate = meanRate(state.pace) ?? state.progress.linesPerSecond;
+  const since = sinceTaken(state, now);
+  return rate === undefined || since === undefined ? undefined : (rate * since) / 1_000;
+}
+
+/** Milliseconds, also across a restart of the process; undefined if nothing was taken or the clock was set back. */
+function sinceTaken({ takenAt, progress }: GroupState, now: number): number | undefined {
+  const since = takenAt ?? (progress.seq === 0 ? undefined : progress.time / 1_000);
+  return since === undefined || now < since ? undefined : Math.max(1, now - since);
+}
+
+/** There is something to store beside records: other known lines, a last line that waits, another shorter view. */
+function isNews(stream: Stream, before: Stream | undefined): boolean {
+  return (
+    stream.window !== before?.window || (stream.pending === undefined) !== (before.pending === undefined)
+  );
+}

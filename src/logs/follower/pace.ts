@@ -1,0 +1,180 @@
+/** How often to ask, and for how much. The rate and the round trip are remembered as peaks that fade. */
+import { FIRST_TAIL, type TailUnit } from './unit.ts';
+
+export interface Pace {
+  /** Fading peaks per second. */
+  readonly peakLines: number;
+  readonly peakBytes: number;
+  /** Lines in the fading past, and how many seconds of it there are. */
+  readonly sumLines: number;
+  readonly seconds: number;
+  readonly roundTripMs: number;
+  /** Lines above the end of a view at which late lines stood lately; a fading peak. */
+  readonly depth: number;
+  readonly intervalMs: number;
+}
+
+export interface Sample {
+  readonly lines: number;
+  readonly bytes: number;
+  /** Since the answer before; undefined if it says nothing about the rate. */
+  readonly elapsedMs: number | undefined;
+  readonly roundTripMs: number;
+  readonly lateDepth: number;
+  /** `risky`: lines may be lost before long. `busy`: something is being written. */
+  readonly activity: 'risky' | 'busy' | 'quiet';
+}
+
+export const FIRST_PACE: Pace = {
+  peakLines: 0,
+  peakBytes: 0,
+  sumLines: 0,
+  seconds: 0,
+  roundTripMs: 0,
+  depth: 0,
+  intervalMs: 1_000,
+};
+
+/** Milliseconds. */
+export const INTERVAL_MS = { risky: 1_000, busy: 2_000, quiet: 30_000 } as const;
+/** Bytes of the largest question. */
+export const MOST_BYTES = 8_000_000;
+const PEAK_MEMORY_MS = 12_000;
+const DEPTH_MEMORY_MS = 120_000;
+const MEAN_MEMORY_S = 60;
+/** The rate counts as known from then on. */
+const ENOUGH_S = 8;
+const HEADROOM = 2;
+/** Each view shows so much of the log again, for lines that come late. */
+const [REACH_MS, MOST_REACH_BYTES] = [3_000, 64_000];
+/** Beside what is expected: evidence that the view joins the known lines. */
+const RESERVE_BYTES = 8_000;
+const [LEAST_RESERVE, MOST_RESERVE] = [3, 100];
+
+export function paceAfter(pace: Pace, sample: Sample): Pace {
+  const { lines, bytes, elapsedMs, roundTripMs, lateDepth, activity } = sample;
+  const passedMs = elapsedMs ?? pace.intervalMs;
+  const kept = Math.exp(-passedMs / PEAK_MEMORY_MS);
+  const rated = elapsedMs === undefined ? 0 : 1_000 / Math.max(100, elapsedMs);
+  const old = elapsedMs === undefined ? 1 : Math.exp(-elapsedMs / 1_000 / MEAN_MEMORY_S);
+  return {
+    peakLines: Math.max(lines * rated, kept * pace.peakLines),
+    peakBytes: Math.max(bytes * rated, kept * pace.peakBytes),
+    sumLines: old * pace.sumLines + (rated > 0 ? lines : 0),
+    seconds: old * pace.seconds + (elapsedMs ?? 0) / 1_000,
+    roundTripMs: Math.max(roundTripMs, kept * pace.roundTripMs),
+    depth: Math.max(2 * lateDepth, Math.exp(-passedMs / DEPTH_MEMORY_MS) * pace.depth),
+    intervalMs: intervalAfter(pace, activity),
+  };
+}
+
+function intervalAfter(pace: Pace, activity: Sample['activity']): number {
+  if (activity === 'quiet') return Math.min(INTERVAL_MS.quiet, 1.5 * pace.intervalMs);
+  // While the rate is unknown, lines may be lost.
+  return meanRate(pace) === undefined ? INTERVAL_MS.risky : INTERVAL_MS[activity];
+}
+
+/** Lines per second, the mean of about a minute; undefined while too little was seen. */
+export function meanRate({ sumLines, seconds }: Pace): number | undefined {
+  return seconds < ENOUGH_S ? undefined : sumLines / seconds;
+}
+
+/**
+ * @param spanMs From the last answer that was taken to the next one.
+ * @returns Units of the service.
+ */
+export function tailFor(pace: Pace, spanMs: number, unit: TailUnit, bytesPerLine: number): number {
+  const { peakLines, peakBytes, roundTripMs, depth } = pace;
+  const seconds = (HEADROOM * (spanMs + roundTripMs)) / 1_000;
+  const reserve = Math.min(MOST_RESERVE, Math.max(LEAST_RESERVE, RESERVE_BYTES / bytesPerLine));
+  const reach = Math.min((peakLines * REACH_MS) / 1_000, MOST_REACH_BYTES / bytesPerLine);
+  const above = reserve + reach + depth;
+  return Math.ceil(
+    unit === 'lines' ? peakLines * seconds + above : peakBytes * seconds + above * bytesPerLine,
+  );
+}
+
+/** What the size of answers is limited to, in bytes: `fits` came through, `fails` did not. */
+export interface Limit {
+  readonly fits: number;
+  readonly fails: number;
+  /** How often `fails` failed right after an answer came through. From SURE_STRIKES on it is the size, and no outage. */
+  readonly strikes: number;
+  /** Unix milliseconds at which more than `fits` is tried again, and the wait after another failure. */
+  readonly retryAt: number;
+  readonly waitMs: number;
+}
+
+export const SURE_STRIKES = 3;
+const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [2_000, 60_000];
+/** Sizes that are nearer to each other count as one. */
+export const NEARLY = 1.5;
+const FAILURES_OF_OUTAGE = 2;
+
+/**
+ * @param size Bytes that were asked for, about; more than ever came through lately.
+ * @param good Bytes of the last answer that came through.
+ * @param least Less is not asked for, unless the service says that even that is too large.
+ * @param strikes 1 if an answer came through just before, SURE_STRIKES if the service said that it is too large.
+ */
+export function limitAfterFailure(
+  limit: Limit | undefined,
+  { size, good, strikes, least }: { size: number; good: number; strikes: number; least: number },
+  now: number,
+): Limit {
+  if (limit === undefined)
+    return { fits: fitting(good), fails: size, strikes, retryAt: now + FIRST_WAIT_MS, waitMs: FIRST_WAIT_MS };
+  const waitMs = Math.min(LONGEST_WAIT_MS, 2 * limit.waitMs);
+  // Failures of much smaller answers say nothing about the larger ones, unless the limit is known already.
+  const isOther = limit.strikes < SURE_STRIKES && NEARLY * size < limit.fails;
+  return {
+    fits: fitting(Math.max(limit.fits, good)),
+    fails: Math.min(size, limit.fails),
+    strikes: isOther ? strikes : strikes + limit.strikes,
+    retryAt: now + waitMs,
+    waitMs,
+  };
+
+  function fitting(known: number): number {
+    const floor = strikes < SURE_STRIKES ? least : 1;
+    return Math.max(floor, known > 0 && known < size ? known : size / 2);
+  }
+}
+
+/** @param size Bytes that came through. */
+export function limitAfterAnswer(limit: Limit | undefined, size: number): Limit | undefined {
+  if (limit === undefined || size >= MOST_BYTES / 2) return undefined;
+  if (size <= limit.fits) return limit;
+  if (size < limit.fails) return { ...limit, fits: size };
+  return { fits: size, fails: 2 * size, strikes: 0, retryAt: limit.retryAt, waitMs: FIRST_WAIT_MS };
+}
+
+/** An outage fails as a slow answer does, so it takes several strikes; and now and then more is tried again. */
+function isSure(limit: Limit | undefined, now: number): limit is Limit {
+  return limit !== undefined && limit.strikes >= SURE_STRIKES && now < limit.retryAt;
+}
+
+/** The most bytes to ask for. */
+export function mostBytes(limit: Limit | undefined, now: number): number {
+  return isSure(limit, now) ? limit.fits : MOST_BYTES;
+}
+
+/**
+ * What to ask for while polls fail. An outage is no reason to ask for less, but a third failure in a row may be one of size.
+ *
+ * @param failures In a row.
+ */
+export function whileFailing(bytes: number, failures: number, least: number): number {
+  return Math.max(Math.min(bytes, least), bytes * 2 ** -Math.max(0, failures - FAILURES_OF_OUTAGE));
+}
+
+/**
+ * Before lines are given up: the next larger size, or undefined if no larger one comes through.
+ *
+ * @param size Bytes asked for now.
+ */
+export function widerBytes(limit: Limit | undefined, size: number, now: number): number | undefined {
+  if (size >= MOST_BYTES) return undefined;
+  if (!isSure(limit, now) || size >= limit.fails) return Math.min(MOST_BYTES, Math.max(FIRST_TAIL, 8 * size));
+  return limit.fails > NEARLY * size ? Math.sqrt(size * limit.fails) : undefined;
+}

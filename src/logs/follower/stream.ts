@@ -1,0 +1,390 @@
+/** One stream of lines: what is known of it, and what a view of its end brings. */
+import { LIMITS } from '../../contract/limits.ts';
+import { BROKEN_BITS, compare, isCapped, merged, SURE_BITS, type Comparison } from './compare.ts';
+import {
+  followed,
+  pendingOf,
+  rested,
+  withoutBegun,
+  type LastLine,
+  type Lines,
+  type Pending,
+} from './last-line.ts';
+import type { Gap } from '../record.ts';
+import { standalone, type Text } from '../text.ts';
+import { isWipeKnown, withReset, wipeLoss, type Wipes } from './wipes.ts';
+
+/** The known lines, as hashes. */
+export interface Window {
+  /** The place of its first line. Lines that change the order of known ones give all of them new places. */
+  readonly from: number;
+  readonly hashes: Float64Array;
+}
+
+export interface Stream {
+  readonly window: Window;
+  /** The window begins where the log begins. */
+  readonly isWhole: boolean;
+  /** Bytes of the log so far; unknown if its beginning was not seen. */
+  readonly size?: number | undefined;
+  /** The end of the last known line. */
+  readonly last: string;
+  /** An answer ended with a line's end, so a last line without one is not finished. */
+  readonly endsLines: boolean;
+  readonly pending?: Pending | undefined;
+  /** Lines repeat: a gap said so, and no other one is needed until they do not. */
+  readonly isDoubted?: boolean | undefined;
+  /** When lines came, Unix milliseconds, and how many each time; the newest first. */
+  readonly came: readonly (readonly [at: number, lines: number])[];
+  /** Unix milliseconds of the last answer that had all known lines. */
+  readonly seenAt?: number | undefined;
+  /** Views in a row that lack known lines, and the lines of the last of them. */
+  readonly shorter?: { readonly views: number; readonly lines: number } | undefined;
+  /** Lines that a view lacked were seen again: some backend lags. */
+  readonly lags?: boolean | undefined;
+  /** The end of the log before this one. A backend that lags may still show it. */
+  readonly previous?: { readonly hashes: readonly number[]; readonly at: number } | undefined;
+  /** The least that an answer had which was cut although it had less than was asked for. */
+  readonly cap?: { readonly lines: number; readonly bytes: number } | undefined;
+  readonly wipes?: Wipes | undefined;
+}
+
+export interface Sighting {
+  readonly text: Text;
+  /** It has as much as was asked for. */
+  readonly isFull: boolean;
+  /** More can be asked for to find where the view joins the known lines. */
+  readonly canWiden: boolean;
+  /** More can be asked for to tell equal lines apart. */
+  readonly canWidenForDoubt: boolean;
+  readonly now: number;
+  readonly intervalMs: number;
+  /** Lines that the rate lets expect since the last answer; undefined if no rate is known. */
+  readonly expected: number | undefined;
+  /** The most lines that the rate lately lets expect. */
+  readonly most: number;
+}
+
+export type Outcome =
+  | {
+      readonly kind: 'taken';
+      readonly stream: Stream;
+      /** Last words of the log that ended; they go before the gap. */
+      readonly parting?: string | undefined;
+      readonly gap?: Gap | undefined;
+      readonly fresh: Lines;
+      /** How many lines above the end of the view the first late line stood. */
+      readonly lateDepth: number;
+    }
+  | { readonly kind: 'held' | 'widen'; readonly stream: Stream };
+
+export const MOST_KNOWN = 20_000;
+export const EMPTY_STREAM: Stream = {
+  window: { from: 0, hashes: new Float64Array() },
+  isWhole: true,
+  last: '',
+  endsLines: false,
+  came: [],
+};
+
+const MOST_PREVIOUS = 256;
+const MOST_LAST = 256;
+const MOST_CAME = 64;
+/** Milliseconds. A backend lags by less; a view that lacks older lines is another log. */
+const LONGEST_LAG_MS = 30_000;
+/** Milliseconds since another backend showed all known lines: the older view is of one that lags. */
+const SEEN_LATELY_MS = 10_000;
+/**
+ * So many whole views in a row that lack lines and only grow are another log in the same words, if no backend was ever
+ * found to lag. By chance one backend in three, lagging at random, does that once in 20,000 times.
+ */
+const SHORTER_VIEWS = 6;
+/** In a log that repeats itself, new lines may look like an older view. */
+const ODD_VIEWS = 3;
+const LEAP_LINES = 10;
+/** Evidence of eight rare lines. */
+const SURPRISE_BITS = 4 * SURE_BITS;
+const LEAST_CAP = { lines: 1_000, bytes: 16_000 } as const;
+/** A capped answer varies by its last line. */
+const NEARLY = 0.9;
+
+/** The first sight of a log. */
+export function begin(sighting: Sighting, deliver: boolean): Outcome {
+  const { text, canWiden, now } = sighting;
+  if (deliver && sighting.isFull && canWiden) return { kind: 'widen', stream: EMPTY_STREAM };
+  const isFull = sighting.isFull || reachesCap(undefined, text);
+  const first: Stream = { ...EMPTY_STREAM, isWhole: !isFull, size: isFull ? undefined : text.bytes };
+  const seen = text.hashes.slice(isFull ? 1 : 0);
+  const stream = learned(first, seen, sighting, seen.length);
+  return {
+    kind: 'taken',
+    stream: { ...stream, pending: pendingOf(text, now, deliver ? 0 : text.unended.length) },
+    // What the service no longer has is no loss; what does not come through is.
+    gap: deliver && sighting.isFull ? { reason: 'overrun', lost_min: 0, lost_estimate: null } : undefined,
+    fresh: { lines: deliver ? text.lines : [] },
+    lateDepth: 0,
+  };
+}
+
+interface View {
+  readonly isFull: boolean;
+  /** Without the first line of a full view, which may be cut. */
+  readonly seen: Float64Array;
+  readonly found: Comparison;
+  readonly isSure: boolean;
+  readonly isBroken: boolean;
+}
+
+/** The verdict on a view: it tells too little, is older, is of another log, or continues the log. */
+export function take(stream: Stream, sighting: Sighting): Outcome {
+  const view = viewOf(stream, sighting);
+  const { found, isBroken } = view;
+  if (needsMore(stream, sighting, view)) return { kind: 'widen', stream };
+  if (isOfPrevious(stream, sighting, view)) return { kind: 'held', stream };
+  if (isBroken) return broken(stream, sighting, view.isFull || looksCapped(stream, sighting.text));
+  // Late lines of an older view are taken from an answer that has all known lines.
+  const isOlder = found.gone > 0 && found.fresh.length === found.late;
+  return isOlder ? older(stream, sighting, view) : continued(stream, sighting, view);
+}
+
+function viewOf({ window, isWhole, cap }: Stream, sighting: Sighting): View {
+  const { text } = sighting;
+  const isFull = sighting.isFull || reachesCap(cap, text);
+  const seen = isFull ? text.hashes.subarray(1) : text.hashes;
+  const found = compare(window.hashes, seen, { isFull, isWhole });
+  const isFirst = window.hashes.length === 0 && isWhole && !isFull;
+  const sureBits = isFull && isSurprising(found, seen, sighting) ? SURPRISE_BITS : SURE_BITS;
+  const isSure = isFirst || (found.bits >= sureBits && found.doubt === 0);
+  return { isFull, seen, found, isSure, isBroken: !isFirst && found.bits <= BROKEN_BITS };
+}
+
+function needsMore({ isDoubted }: Stream, sighting: Sighting, { isBroken, isSure }: View): boolean {
+  if (!sighting.isFull) return false;
+  return isBroken ? sighting.canWiden : !isSure && !isDoubted && sighting.canWidenForDoubt;
+}
+
+function older(stream: Stream, sighting: Sighting, { isFull, found }: View): Outcome {
+  const after = shorterAgain(stream, sighting.text);
+  const isOdd = found.late > 0 || (after.shorter?.views ?? 0) >= ODD_VIEWS;
+  if (isOdd && sighting.isFull && sighting.canWiden) return { kind: 'widen', stream: after };
+  if (isFull || !isAnother(after, found, sighting.now)) return { kind: 'held', stream: after };
+  return broken(stream, sighting, isFull);
+}
+
+/**
+ * The rate lets expect that a view does not reach the known lines, or it brings far more than the rate lets expect: then
+ * a few lines may join the two by chance, in a log that repeats them.
+ */
+function isSurprising({ fresh }: Comparison, seen: Float64Array, { expected = 0, most }: Sighting): boolean {
+  const known = seen.length - fresh.length;
+  return expected > seen.length || (fresh.length > 3 * known && fresh.length > 2 * most + LEAP_LINES);
+}
+
+/** The service gave less than was asked for before, and not the oldest lines; or as much as it gives by its documents. */
+function reachesCap(cap: Stream['cap'], { lines, bytes }: Text): boolean {
+  if (lines.length === LIMITS.logTailMax) return true;
+  return cap !== undefined && (lines.length >= NEARLY * cap.lines || bytes >= NEARLY * cap.bytes);
+}
+
+/** A new log is seldom as long as the one before. A service that caps its answers, at so much or more, gives as much. */
+function looksCapped({ size, window }: Stream, { lines, bytes }: Text): boolean {
+  const isAsLong = size === undefined ? lines.length >= window.hashes.length : bytes >= size;
+  return isAsLong && (lines.length >= LEAST_CAP.lines || bytes >= LEAST_CAP.bytes);
+}
+
+/** It shows the log before this one. In a crash loop in the same words, that seems to continue this one, in one leap. */
+function isOfPrevious(
+  { previous, lags }: Stream,
+  { now, most }: Sighting,
+  { isBroken, found, seen, isFull }: View,
+): boolean {
+  if (previous === undefined || now - previous.at >= LONGEST_LAG_MS) return false;
+  const isLeap = lags === true && found.fresh.length > 2 * most + LEAP_LINES;
+  if (!isBroken && !isLeap) return false;
+  const hashes = Float64Array.from(previous.hashes);
+  return compare(hashes, seen, { isFull, isWhole: false }).bits >= SURE_BITS;
+}
+
+function shorterAgain(stream: Stream, { lines }: Text): Stream {
+  const { views = 0, lines: before = 0 } = stream.shorter ?? {};
+  const grows = lines.length >= before;
+  return { ...stream, shorter: { views: grows ? views + 1 : 1, lines: lines.length } };
+}
+
+/** A whole view that lacks known lines is of another log in the same words, and not of a backend that lags. */
+function isAnother(stream: Stream, { gone }: Comparison, now: number): boolean {
+  const { isWhole, came, seenAt = -Infinity, shorter, lags = false } = stream;
+  if (isWhole && !lags && (shorter?.views ?? 0) >= SHORTER_VIEWS) return true;
+  let lines = 0;
+  const since = came.find(([, count]) => (lines += count) >= gone)?.[0] ?? -Infinity;
+  return now - since >= LONGEST_LAG_MS && now - seenAt >= SEEN_LATELY_MS;
+}
+
+/** The same log: lines without a partner are new. */
+function continued(stream: Stream, sighting: Sighting, view: View): Outcome {
+  const { text, expected } = sighting;
+  const { found, seen, isSure } = view;
+  const above = text.lines.length - seen.length;
+  const lines = found.fresh.map((index) => text.lines[index + above] ?? '');
+  const after = learned(
+    { ...stream, ...extentAfter(stream, text, view, lines), ...lagAfter(stream, found), isDoubted: !isSure },
+    merged(stream.window.hashes, seen, found),
+    sighting,
+    lines.length,
+  );
+  const { pending, ...fresh } = lastLineAfter(stream.pending, lines, found, {
+    ...sighting,
+    endsLines: after.endsLines,
+  });
+  return {
+    kind: 'taken',
+    stream: { ...after, pending },
+    gap: isSure || stream.isDoubted ? undefined : ambiguous(found.doubt || seen.length, expected),
+    fresh,
+    lateDepth: found.late > 0 ? seen.length - (found.fresh[0] ?? seen.length) : 0,
+  };
+}
+
+/** How much of the log is known, after these lines of it. */
+function extentAfter(
+  { isWhole, size, cap, window }: Stream,
+  text: Text,
+  { isFull, found }: View,
+  lines: readonly string[],
+): Pick<Stream, 'isWhole' | 'size' | 'cap'> {
+  const isCut = !isFull && isCapped(found);
+  const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+  return {
+    isWhole: isWhole && window.hashes.length + lines.length <= MOST_KNOWN && !isCut,
+    size: isWhole && !isFull && !isCut ? text.bytes : size && size + bytes,
+    cap: isCut ? lesser(cap, text) : cap,
+  };
+}
+
+function lagAfter({ shorter, lags }: Stream, { gone }: Comparison): Pick<Stream, 'shorter' | 'lags'> {
+  if (gone > 0 || shorter === undefined) return { shorter, lags };
+  return { shorter: undefined, lags: true };
+}
+
+function lastLineAfter(
+  before: Pending | undefined,
+  lines: readonly string[],
+  { late, gone }: Comparison,
+  sighting: Sighting & Pick<Stream, 'endsLines'>,
+): LastLine {
+  const isLonger = lines.length > late;
+  const last = followed(before, lines, isLonger, sighting);
+  const isEnded = before !== undefined && last.pending === undefined;
+  if (isLonger || gone > 0 || isEnded) return last;
+  const next = rested(last.pending, sighting.text, sighting);
+  const continues = next.continues === undefined ? last.continues : last.lines.length;
+  return { pending: next.pending, lines: [...last.lines, ...next.lines], continues };
+}
+
+function ambiguous(most: number, expected: number | undefined): Gap {
+  const lost_estimate = expected === undefined ? null : Math.min(most, Math.max(1, Math.ceil(expected)));
+  return { reason: 'ambiguous', lost_min: 0, lost_estimate };
+}
+
+function lesser(cap: Stream['cap'], { lines, bytes }: Text): NonNullable<Stream['cap']> {
+  return {
+    lines: Math.min(cap?.lines ?? Infinity, lines.length),
+    bytes: Math.min(cap?.bytes ?? Infinity, bytes),
+  };
+}
+
+/** Nothing joins the two. A full view means that more lines came than it holds; a whole one that the log began again. */
+function broken(stream: Stream, sighting: Sighting, isFull: boolean): Outcome {
+  return isFull ? overrun(stream, sighting) : reset(stream, sighting);
+}
+
+/** @param old The end of what was known, which a backend that lags may still show. */
+function brokenOff(stream: Stream, now: number, old: readonly number[]): Stream {
+  const { window, endsLines, cap, lags, wipes } = stream;
+  return {
+    ...EMPTY_STREAM,
+    window: { from: window.from + window.hashes.length, hashes: new Float64Array() },
+    endsLines,
+    previous: { hashes: old.slice(-MOST_PREVIOUS), at: now },
+    cap,
+    lags,
+    wipes,
+  };
+}
+
+function overrun(stream: Stream, sighting: Sighting): Outcome {
+  const { text, now, expected } = sighting;
+  const { pending, endsLines, last, previous, window } = stream;
+  const seen = text.hashes.slice(1);
+  const old = [...(previous?.hashes ?? []), ...window.hashes.subarray(-MOST_PREVIOUS)];
+  const cap = sighting.isFull ? stream.cap : lesser(stream.cap, text);
+  const next = { ...brokenOff(stream, now, old), isWhole: false, cap };
+  // The first line may be cut. What is above it is lost, so it is delivered, unless it was before.
+  const [top = ''] = text.lines;
+  const isKnown = isEndOf(top, last) || pending?.text.endsWith(top) === true;
+  const lines = isKnown ? text.lines.slice(1) : text.lines;
+  return {
+    kind: 'taken',
+    stream: { ...learned(next, seen, sighting, seen.length), pending: pendingOf(text, now) },
+    parting: endsLines ? undefined : lastWords(pending),
+    gap: { reason: 'overrun', lost_min: 0, lost_estimate: skipped(expected, lines.length) },
+    fresh: withoutBegun(pending, lines),
+    lateDepth: 0,
+  };
+}
+
+function reset(stream: Stream, sighting: Sighting): Outcome {
+  const { text, now, expected } = sighting;
+  const wipes = withReset(stream, { expected, lines: text.lines.length });
+  const old = Array.from(stream.window.hashes.subarray(-MOST_PREVIOUS));
+  const next = { ...brokenOff(stream, now, old), size: text.bytes, wipes };
+  return {
+    kind: 'taken',
+    stream: { ...learned(next, text.hashes, sighting, text.lines.length), pending: pendingOf(text, now) },
+    parting: lastWords(stream.pending),
+    gap: { reason: 'reset', lost_min: 0, lost_estimate: lostBefore(stream, sighting) },
+    fresh: { lines: text.lines },
+    lateDepth: 0,
+  };
+}
+
+function lastWords(pending: Pending | undefined): string | undefined {
+  return pending?.taken === 0 ? pending.text : undefined;
+}
+
+/** @param last The end of the last known line. */
+function isEndOf(top: string, last: string): boolean {
+  return last.endsWith(top) || (last.length === MOST_LAST && top.endsWith(last));
+}
+
+/** The rate says how many lines came. If that is not far above what the view holds, it does not know this burst. */
+function skipped(expected: number | undefined, held: number): number | null {
+  return expected === undefined || expected < 1.5 * held ? null : Math.max(1, Math.round(expected - held));
+}
+
+/** Lines written after the last answer and before the log began again. */
+function lostBefore(stream: Stream, { text, expected }: Sighting): number | null {
+  if (isWipeKnown(stream)) return wipeLoss(stream);
+  if (expected === undefined) return null;
+  return Math.max(0, Math.round(expected) - text.lines.length);
+}
+
+/** @param added New lines. */
+function learned(stream: Stream, hashes: Float64Array, { text, now }: Sighting, added: number): Stream {
+  const { came, endsLines } = stream;
+  return {
+    ...stream,
+    window: windowAfter(stream.window, hashes),
+    last: standalone((text.lines.at(-1) ?? '').slice(-MOST_LAST)),
+    came: added > 0 ? [[now, added] as const, ...came].slice(0, MOST_CAME) : came,
+    seenAt: now,
+    endsLines: endsLines || (text.unended === '' && text.lines.length > 0),
+  };
+}
+
+function windowAfter(before: Window, hashes: Float64Array): Window {
+  const isExtended = before.hashes.every((hash, index) => hashes[index] === hash);
+  if (isExtended && hashes.length === before.hashes.length) return before;
+  const from = isExtended ? before.from : before.from + before.hashes.length;
+  return { from: from + Math.max(0, hashes.length - MOST_KNOWN), hashes: hashes.slice(-MOST_KNOWN) };
+}

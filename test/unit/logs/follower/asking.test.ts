@@ -1,0 +1,281 @@
+/** What is asked for, and when: the unit of `tail`, the pace, sizes that do not come through, files that are wiped. */
+import { describe, expect, test } from 'vitest';
+import type { TailAnswer } from '../../../../src/logs/answer.ts';
+import { expectedLength, tailNow } from '../../../../src/logs/follower/group.ts';
+import { LogPolls } from '../../../support/log-polls.ts';
+import { LogService, type LogServiceOptions } from '../../../support/log-service.ts';
+
+const line = (index: number) => `INFO request ${index} took ${(index * 7919) % 1_000} ms on gpu ${index % 8}`;
+
+/** A log that grows while it is followed. */
+class Growing {
+  readonly log: LogService;
+  readonly polls = new LogPolls();
+  readonly asked: number[] = [];
+  lines = 0;
+  /** Fails instead of an answer that is larger, bytes. */
+  most = Infinity;
+  failure: TailAnswer = { kind: 'error', reason: 'the connection was reset', tooLarge: 'perhaps' };
+
+  constructor(options: LogServiceOptions = {}) {
+    this.log = new LogService(options);
+  }
+
+  write(count: number): void {
+    for (let index = 0; index < count; index++) this.log.writeLines([line(this.lines++)]);
+  }
+
+  /** Follows for a time in which so many lines are written per second. */
+  pass(seconds: number, perSecond: number): void {
+    const end = this.polls.now + 1_000 * seconds;
+    let owed = 0;
+    while (this.polls.now < end) {
+      const waitMs = Math.max(50, this.polls.next.delayMs);
+      owed += (waitMs * perSecond) / 1_000;
+      this.write(Math.floor(owed));
+      owed %= 1;
+      this.polls.poll((tail) => this.answer(tail), waitMs);
+    }
+  }
+
+  answer(tail: number): TailAnswer {
+    this.asked.push(tail);
+    const answer = this.log.answer(tail);
+    return answer.kind === 'text' && answer.text.length > this.most ? this.failure : answer;
+  }
+
+  expectAll(): void {
+    expect(this.polls.gaps).toEqual([]);
+    expect(this.polls.lines).toEqual(Array.from({ length: this.lines }, (_, index) => line(index)));
+  }
+}
+
+describe('the unit of tail', () => {
+  test.each([
+    ['lines', {}, 'lines'],
+    ['bytes', { unit: 'bytes' }, 'bytes'],
+    ['characters', { unit: 'characters' }, 'bytes'],
+    ['lines, at most 1,000', { gives: 1_000 }, 'lines'],
+    ['lines, at most 20,000 bytes of them', { givesBytes: 20_000 }, 'lines'],
+    ['bytes, at most 20,000', { unit: 'bytes', givesBytes: 20_000 }, 'bytes'],
+  ] as const)('%s: is learned by one short question', (_name, options, unit) => {
+    const growing = new Growing(options);
+    growing.write(200);
+    growing.pass(60, 10);
+    expect(growing.polls.state.progress.unit).toBe(unit);
+    expect(growing.asked.filter((tail) => tail === 64)).toHaveLength(1);
+    expect(growing.asked[0]).toBe(100_000);
+    growing.expectAll();
+  });
+
+  test('is not asked for while the log is short', () => {
+    const growing = new Growing();
+    growing.write(3);
+    growing.pass(60, 0);
+    expect(growing.asked).not.toContain(64);
+    expect(growing.polls.state.progress.unit).toBeUndefined();
+  });
+
+  test('is learned again when a service changes its mind', () => {
+    const growing = new Growing();
+    growing.write(200);
+    growing.pass(30, 10);
+    const bytes = new LogService({ unit: 'bytes' });
+    bytes.writeLines(growing.log.lines);
+    const next = (service: LogService) => {
+      service.writeLines([line(growing.lines++)]);
+      growing.polls.poll((tail) => service.answer(tail));
+    };
+    for (let poll = 0; poll < 20; poll++) next(bytes);
+    expect(growing.polls.state.progress.unit).toBe('bytes');
+    const lines = new LogService();
+    lines.writeLines(bytes.lines);
+    for (let poll = 0; poll < 20; poll++) next(lines);
+    expect(growing.polls.state.progress.unit).toBe('lines');
+    growing.expectAll();
+  });
+
+  test('is asked for again if the short question failed', () => {
+    const growing = new Growing();
+    growing.write(200);
+    growing.polls.poll((tail) => (tail === 64 ? growing.failure : growing.answer(tail)));
+    expect(growing.polls.state.progress.unit).toBeUndefined();
+    growing.pass(120, 1);
+    expect(growing.polls.state.progress.unit).toBe('lines');
+    growing.expectAll();
+  });
+});
+
+describe('the pace', () => {
+  test('is 2 s while lines come, and 30 s when it is quiet', () => {
+    const growing = new Growing();
+    growing.pass(60, 5);
+    expect(growing.polls.next.delayMs).toBe(2_000);
+    growing.pass(300, 0);
+    expect(growing.polls.next.delayMs).toBe(30_000);
+  });
+
+  test.each(['lines', 'bytes'] as const)('in %s, falls back within a minute after a burst', (unit) => {
+    const growing = new Growing({ unit });
+    growing.write(200);
+    growing.pass(60, 1);
+    const before = growing.polls.next.tail;
+    growing.pass(5, 4_000);
+    expect(growing.polls.next.tail).toBeGreaterThan(20 * before);
+    growing.pass(60, 1);
+    expect(growing.polls.next.tail).toBeLessThan(4 * before);
+    growing.expectAll();
+  });
+
+  test('asks for more if the turn comes late', () => {
+    const growing = new Growing();
+    growing.write(100);
+    growing.pass(30, 50);
+    const { state, next, now } = growing.polls;
+    expect(tailNow(state, next, now + next.delayMs)).toBe(next.tail);
+    expect(tailNow(state, next, now + 60_000)).toBeGreaterThan(60 * 50);
+    expect(expectedLength(state, next.tail)).toBeGreaterThan(next.tail);
+  });
+
+  test('reaches as deep as late lines stood', () => {
+    let lateMs = 0;
+    const growing = new Growing({ merged: () => lateMs });
+    growing.write(200);
+    growing.pass(30, 10);
+    const before = growing.polls.next.tail;
+    lateMs = 6_000;
+    growing.write(1);
+    lateMs = 0;
+    for (let second = 0; second < 10; second++) {
+      growing.log.now += 2_000;
+      growing.write(20);
+      growing.polls.poll((tail) => growing.answer(tail), 2_000);
+    }
+    expect(growing.polls.next.tail).toBeGreaterThan(before + 50);
+    expect(growing.polls.lines.toSorted()).toEqual(
+      Array.from({ length: growing.lines }, (_, index) => line(index)).toSorted(),
+    );
+  });
+});
+
+describe('an answer that is too large', () => {
+  test.each([
+    ['as the service says', 'surely'],
+    ['as it seems, since it is cut or late', 'perhaps'],
+  ] as const)('%s: less is asked for, and nothing is lost', (_name, tooLarge) => {
+    const growing = new Growing();
+    growing.failure = { kind: 'error', reason: 'too large', tooLarge };
+    growing.write(200);
+    growing.pass(20, 1);
+    growing.most = 40_000;
+    growing.pass(600, 20);
+    growing.expectAll();
+  });
+
+  test('from the first question on: the newest lines come, and a gap stands for the others', () => {
+    const growing = new Growing();
+    growing.failure = { kind: 'error', reason: 'too large', tooLarge: 'surely' };
+    growing.write(2_000);
+    growing.most = 20_000;
+    growing.pass(60, 1);
+    expect(growing.polls.gaps).toEqual([{ reason: 'overrun', lost_min: 0, lost_estimate: null }]);
+    expect(growing.polls.lines.length).toBeGreaterThan(200);
+    expect(growing.polls.lines.at(-1)).toBe(line(growing.lines - 1));
+  });
+
+  test('is tried again later', () => {
+    const growing = new Growing();
+    growing.write(200);
+    growing.pass(20, 1);
+    growing.most = 3_000;
+    growing.pass(60, 30);
+    growing.most = Infinity;
+    growing.pass(120, 30);
+    const { gaps } = growing.polls;
+    growing.pass(60, 100);
+    expect(growing.polls.gaps).toEqual(gaps);
+    expect(growing.polls.lines.slice(-6_000)).toEqual(
+      Array.from({ length: 6_000 }, (_, index) => line(growing.lines - 6_000 + index)),
+    );
+  });
+
+  test('is not seen in an outage: after it all is asked for that came meanwhile', () => {
+    const growing = new Growing();
+    growing.write(200);
+    growing.pass(30, 20);
+    growing.most = -1;
+    growing.pass(240, 20);
+    growing.most = Infinity;
+    growing.pass(60, 20);
+    growing.expectAll();
+  });
+});
+
+describe('a file that is wiped when it is full', () => {
+  const wiping = (unit: 'lines' | 'bytes') => {
+    const growing = new Growing({ unit, fileBytes: 32_768 });
+    growing.pass(300, 20);
+    return growing;
+  };
+
+  test.each(['lines', 'bytes'] as const)('in %s, is a reset that tells what was lost', (unit) => {
+    const { polls, lines } = wiping(unit);
+    const resets = polls.gaps.filter(({ reason }) => reason === 'reset');
+    expect(resets).toHaveLength(polls.gaps.length);
+    expect(resets.length).toBeGreaterThan(3);
+    const lost = lines - polls.lines.length;
+    // One interval at most for each.
+    expect(lost).toBeLessThanOrEqual(40 * resets.length);
+    const estimate = resets.reduce((sum, { lost_estimate }) => sum + (lost_estimate ?? 0), 0);
+    expect(estimate).toBeGreaterThan(lost / 2 - 10);
+    expect(estimate).toBeLessThan(lost * 2 + 10);
+  });
+
+  test('is asked for more often when it is nearly full', () => {
+    const growing = wiping('lines');
+    const waits = new Map<boolean, number>();
+    for (let poll = 0; poll < 200; poll++) {
+      growing.pass(0.1, 20);
+      const isNear = (growing.polls.state.progress.streams['']?.size ?? 0) > 31_500;
+      waits.set(isNear, Math.max(waits.get(isNear) ?? 0, growing.polls.next.delayMs));
+    }
+    expect(waits.get(false)).toBe(2_000);
+    expect(waits.get(true)).toBeLessThan(1_500);
+  });
+});
+
+describe('errors', () => {
+  const failing = (answer: TailAnswer) => {
+    const polls = new LogPolls();
+    return (seconds: number) => {
+      polls.poll(() => answer, 1_000 * seconds);
+      return polls;
+    };
+  };
+
+  test('move nothing, and wait longer each time', () => {
+    const fail = failing({ kind: 'error', reason: 'status 503' });
+    const waits = Array.from({ length: 7 }, () => fail(1).next.delayMs);
+    expect(waits).toEqual([750, 1_500, 3_000, 6_000, 12_000, 22_500, 22_500]);
+    expect(fail(1)).toMatchObject({ records: [], stored: undefined, state: { begun: false, failures: 8 } });
+  });
+
+  test('say when to come again', () => {
+    const fail = failing({ kind: 'error', reason: 'status 429', retryAfterMs: 45_000 });
+    expect(fail(1).next.delayMs).toBe(45_000);
+  });
+
+  test('of a group that the service does not know yet are none for five minutes', () => {
+    const fail = failing({ kind: 'error', reason: 'not a log: … not found', notFound: true });
+    expect(fail(1)).toMatchObject({ next: { delayMs: 5_000 }, state: { failures: 0 } });
+    expect(fail(290).state.failures).toBe(0);
+    expect(fail(20).state.failures).toBe(1);
+  });
+
+  test('of a group that was followed are errors at once', () => {
+    const polls = new LogPolls();
+    polls.poll(() => ({ kind: 'text', text: 'a\n' }));
+    polls.poll(() => ({ kind: 'error', reason: 'not a log: … not found', notFound: true }));
+    expect(polls.state.failures).toBe(1);
+  });
+});

@@ -1,0 +1,200 @@
+/** What a view is to the known lines: the verdicts, as pictures (test/support/log-pictures.ts). */
+import { describe, expect, test } from 'vitest';
+import { Pictured } from '../../../support/log-pictures.ts';
+
+function expectPicture(picture: string, pictured = new Pictured()): Pictured {
+  const { drawn, found } = pictured.see(picture);
+  expect(found).toEqual(drawn);
+  return pictured;
+}
+
+describe('a view that continues the known lines', () => {
+  test.each([
+    ['brings its new lines', 'whole a b c → a b c \n whole a b c d e → d e'],
+    ['brings nothing if nothing is new', 'whole a b c → a b c \n whole a b c → -'],
+    ['need not reach to the top', 'whole a b c d → a b c d \n full b c d e f → e f'],
+    ['counts from its second line: the first may be cut', 'whole a b cc d → a b cc d \n full c d → more'],
+    ['may repeat lines of before', 'whole a b c → a b c \n whole a b c a b c → a b c'],
+    ['may be of one line that repeats', 'whole a a a → a a a \n whole a a a a a → a a'],
+    ['may have blank lines', 'whole a b → a b \n whole a b c → c'],
+    ['may begin with an empty log', 'whole → - \n whole a b → a b'],
+  ])('%s', (_name, picture) => void expectPicture(picture));
+});
+
+describe('late lines', () => {
+  test.each([
+    ['between known ones are new', 'whole a b c d → a b c d \n whole a X b c d → X'],
+    ['come with new ones', 'whole a b c d → a b c d \n whole a b X c d e → X e'],
+    ['in a view that does not reach the top', 'whole a b c d e f → a b c d e f \n full c d X e f g → X g'],
+    ['are known from then on', 'whole a b c d → a b c d \n whole a X b c d → X \n whole a X b c d → -'],
+    ['above the first line of a whole log', 'whole b c d → b c d \n whole a b c d → a'],
+    [
+      'and one that another answer lacks again',
+      'whole a b c → a b c \n whole a X b c → X \n whole a b c d → d',
+    ],
+    ['that only changed places are not new', 'whole a b c d → a b c d \n whole b a c d e → e'],
+  ])('%s', (_name, picture) => void expectPicture(picture));
+});
+
+describe('an older view', () => {
+  test.each([
+    ['is held, and asked again', 'whole a b c d → a b c d \n whole a b → held \n whole a b c d e → e'],
+    [
+      'may end within a view that is full',
+      'whole a b c d e f g → a b c d e f g \n full b c d e → held \n full d e f g h → h',
+    ],
+    [
+      'with a late line brings it with a newer view',
+      'whole a b c d → a b c d \n whole a X b → held \n whole a X b c d → X',
+    ],
+  ])('%s', (_name, picture) => void expectPicture(picture));
+
+  test('of lines that were there for half a minute is another log in the same words', () => {
+    expectPicture(`
+      whole a b c d    → a b c d
+      +40 whole a b c d → -
+      +11 whole a b    → (reset 0) a b
+      whole a b c d    → c d
+    `);
+  });
+
+  test('that only grows, six times, is a log that began again in the same words', () => {
+    expectPicture(`
+      whole a b c d e f g h i → a b c d e f g h i
+      +1 whole a         → held
+      +1 whole a b       → held
+      +1 whole a b c     → held
+      +1 whole a b c d   → held
+      +1 whole a b c d e → held
+      +1 whole a b c d e f → (reset ?) a b c d e f
+    `);
+  });
+
+  test('is one of a backend that lags once the lines were seen again: it is held for as long as backends lag', () => {
+    expectPicture(`
+      whole a b c d e f g h i → a b c d e f g h i
+      +1 whole a         → held
+      +1 whole a b c d e f g h i → -
+      +1 whole a         → held
+      +1 whole a b       → held
+      +1 whole a b c     → held
+      +1 whole a b c d   → held
+      +1 whole a b c d e → held
+      +1 whole a b c d e f → held
+      +1 whole a b c d e f g → held
+      +30 whole a b c d e f g → (reset ?) a b c d e f g
+    `);
+  });
+});
+
+describe('a whole view that does not fit', () => {
+  test.each([
+    ['is a log that began again', 'whole a b c d → a b c d \n whole p q → (reset ?) p q'],
+    ['also if it is longer', 'whole a b → a b \n whole p q r s → (reset ?) p q r s'],
+    ['and goes on from there', 'whole a b c → a b c \n whole p q r → (reset ?) p q r \n whole p q r s → s'],
+    [
+      'with the first words of the one before',
+      'whole a b c d e f g → a b c d e f g \n whole a p q r s t u v w → (reset ?) a p q r s t u v w',
+    ],
+  ])('%s', (_name, picture) => void expectPicture(picture));
+
+  test('of the log before, from a backend that lags, is held', () => {
+    const { records } = expectPicture(`
+      whole a b c d   → a b c d
+      +2 whole p q r  → (reset ?) p q r
+      +2 whole a b c d → held
+      +2 whole p q r s → s
+    `);
+    expect(records.map(({ epoch }) => epoch)).toEqual([1, 1, 1, 1, 2, 2, 2, 2, 2]);
+  });
+
+  test('what was being written when its log ended is delivered before the gap', () => {
+    expectPicture('whole a b las… → a b \n whole p q → las (reset ?) p q');
+  });
+});
+
+describe('a full view that does not fit', () => {
+  test('is asked for more, and what it shows is taken when there is no more to ask for', () => {
+    const pictured = expectPicture('whole a b c → a b c \n full p q r → more');
+    pictured.answer('p\nq\nr\n', 5_000_000);
+    // A question of 8 MB is the widest.
+    const { records } = pictured.answer('p\nq\nr\n', 4, 0);
+    expect(records).toEqual([]);
+  });
+
+  test('is an overrun if more lines came than the service keeps: how many is unknown', () => {
+    const pictured = expectPicture('whole a b c → a b c');
+    const text = Array.from({ length: 70_000 }, (_, line) => `${line} ${'x'.repeat(110)}\n`).join('');
+    const { records } = pictured.answer(text, 70_000, 5_000);
+    expect(records[0]).toMatchObject({ gap: { reason: 'overrun', lost_min: 0, lost_estimate: null } });
+    expect(records).toHaveLength(1 + 70_000);
+  });
+
+  test('of a service that caps its answers is an overrun, and no log that began again', () => {
+    const lines = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, line) => `line ${from + line}\n`).join('');
+    const pictured = new Pictured();
+    pictured.answer(lines(0, 1_000));
+    // The oldest lines are gone, and less came than was asked for.
+    expect(pictured.answer(lines(10, 1_010)).records).toHaveLength(10);
+    expect(pictured.answer(lines(9_000, 10_000)).records[0]).toMatchObject({ gap: { reason: 'overrun' } });
+    expect(pictured.state.progress.epoch).toBe(1);
+  });
+
+  test('of a service whose cap was never seen is an overrun too', () => {
+    const pictured = new Pictured();
+    pictured.answer('a\nb\n');
+    const text = Array.from({ length: 10_000 }, (_, line) => `line ${line}\n`).join('');
+    expect(pictured.answer(text).records[0]).toMatchObject({ gap: { reason: 'overrun' } });
+  });
+});
+
+describe('lines that cannot be told apart', () => {
+  test('one gap stands for a stretch of them, and the rate bounds it', () => {
+    const pictured = new Pictured();
+    const health = (count: number) => 'GET /health\n'.repeat(count);
+    pictured.answer(health(30));
+    // Two lines each second.
+    for (let second = 0; second < 20; second++) pictured.answer(health(32 + 2 * second), undefined, 1_000);
+    const wide = pictured.answer(health(70), 71, 1_000);
+    expect([wide.records, wide.next.delayMs]).toEqual([[], 0]);
+    // So many bytes were asked for that more would not help.
+    const text = health(50_000);
+    const { records } = pictured.answer(text, 50_001, 1_000);
+    const gaps = records.filter((record) => 'gap' in record);
+    expect(gaps).toMatchObject([{ gap: { reason: 'ambiguous', lost_min: 0 } }]);
+    const [estimate = 0] = gaps.map(({ gap }) => gap.lost_estimate ?? 0);
+    expect(estimate).toBeGreaterThan(1);
+    expect(estimate).toBeLessThan(10);
+    expect(pictured.answer(text, 50_001, 1_000).records).toEqual([]);
+  });
+});
+
+describe('the first sight', () => {
+  test('of a log that is all there is delivered', () => {
+    expectPicture('whole a b c → a b c');
+  });
+
+  test('of a full view is asked for more; from the end on nothing is delivered', () => {
+    expectPicture('full a b c → more');
+    expectPicture('full a b c d → - \n full b c d e → e', new Pictured({ start: 'end' }));
+  });
+
+  test('after the spool was lost begins with a gap, and an epoch of its own', () => {
+    const { records } = expectPicture('whole a b → (reset ?) a b', new Pictured({ epochAfterLoss: 900 }));
+    expect(records.map(({ epoch }) => epoch)).toEqual([900, 900, 900]);
+  });
+});
+
+test('nothing moves for an answer without lines', () => {
+  const pictured = expectPicture('whole a b → a b \n whole → - \n whole a b c → c');
+  expect(pictured.answer('\n \n').records).toEqual([]);
+});
+
+test('a later process goes on from what was stored', () => {
+  const { state, now } = expectPicture('whole a b c d → a b c d');
+  const later = new Pictured({ progress: state.progress });
+  later.now = now;
+  const { records } = expectPicture('whole a b c d e → e', later);
+  expect(records).toMatchObject([{ epoch: 1, seq: 5, line: 'e' }]);
+});
