@@ -39,7 +39,7 @@ export const logFamilies: readonly Family[] = [
   {
     name: 'workergroup_log_lost_lines_estimate_total',
     type: 'counter',
-    help: 'Lines that the service lost before they could be read, estimated.',
+    help: 'Lines that the service lost before they could be read, estimated; without gaps of unknown size.',
     read: perGroup(({ lost_lines_estimate }) => lost_lines_estimate),
   },
   {
