@@ -87,8 +87,11 @@ function describeApp({ address, state, ...app }: AppStatus): string {
   return `app ${address}: ${words[state]}`;
 }
 
-function describeGaps({ gaps, lost_lines_estimate: lost }: WorkerGroupStatus): string {
-  return sum(gaps) === 0 ? ', no gaps' : `, gaps: ${counted(gaps)}, about ${lost} lines lost`;
+function describeGaps({ gaps, lost_lines_estimate: lost, unknown_gaps: unknown }: WorkerGroupStatus): string {
+  if (sum(gaps) === 0) return ', no gaps';
+  const isKnown = lost > 0 || unknown === 0;
+  const more = unknown > 0 && `${unknown} of unknown size`;
+  return [`, gaps: ${counted(gaps)}`, more, isKnown && `about ${lost} lines lost`].filter(Boolean).join(', ');
 }
 
 /** `2 overrun, 1 reset` */

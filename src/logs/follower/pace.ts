@@ -137,7 +137,8 @@ export function limitAfterFailure(
 
   function fitting(known: number): number {
     const floor = strikes < SURE_STRIKES ? least : 1;
-    return Math.max(floor, known > 0 && known < size ? known : size / 2);
+    // If what came through before fails too, lines have become longer.
+    return Math.max(floor, known > 0 && 1.1 * known < size ? known : size / 2);
   }
 }
 

@@ -65,7 +65,7 @@ export class FaultyLog {
   #rest: string | undefined;
   #bornAt = BEGINNING;
   #rate: number = RATES[3];
-  #rateUntil = BEGINNING;
+  #rateUntil = BEGINNING + 10_000;
   #owed = 0;
   #toCut = 0;
 

@@ -86,13 +86,15 @@ export function play({ seed, faults }: Schedule, step: Advance = advance): Playe
 
 function truthOf(log: FaultyLog, stood: ReadonlySet<WrittenLine>): readonly Truth[] {
   const { service } = log;
-  const truth = service.written.map((line): Truth => ({
-    text: shown(line.text),
-    isUnseen: !stood.has(line),
+  const lastEpoch = service.written.at(-1)?.epoch;
+  const truth = service.written.map((line): Truth => {
+    const [isUnseen, hasEnded] = [!stood.has(line), line.epoch < service.epoch];
     // A late line of a log that ended before it could be seen, or that stood above all that an answer may hold.
-    isUnended:
-      log.has('merged') && !stood.has(line) && (line.epoch < service.epoch || log.has('byte-limited')),
-  }));
+    const isHidden = log.has('merged') && (hasEnded || log.has('byte-limited'));
+    // The log began again and is empty, so nothing tells that the one before ended.
+    const isLast = hasEnded && line.epoch === lastEpoch;
+    return { text: shown(line.text), isUnseen, isUnended: isUnseen && (isHidden || isLast) };
+  });
   for (const { text, at } of log.unended.toReversed())
     truth.splice(at, 0, { text: shown(text), isUnended: true });
   return truth;

@@ -56,13 +56,17 @@ test('the status in words: gaps of each log, and what waits for each sink', () =
     ],
     replica: { id: 'a', role: 'standby', last_error: 'Redis is away: connect ECONNREFUSED' },
     spool_durable: false,
-    worker_groups: [{ ...GROUP, gaps, lost_lines_estimate: 350 }],
+    worker_groups: [
+      { ...GROUP, gaps, lost_lines_estimate: 350, unknown_gaps: 1 },
+      { ...GROUP, gaps, lost_lines_estimate: 0, unknown_gaps: 3 },
+    ],
     sinks: [{ ...SINK, dropped_lines: dropped, last_error: 'connect ECONNREFUSED' }],
   });
   expect(troubled.slice(1)).toEqual([
     'configuration warning: PILOTLIGHT_AUTOTUNE: removed',
     'replicas: Redis is away: connect ECONNREFUSED',
-    'worker group 7: 120 lines, 2.0 lines/s, gaps: 2 overrun, 1 reset, about 350 lines lost',
+    'worker group 7: 120 lines, 2.0 lines/s, gaps: 2 overrun, 1 reset, 1 of unknown size, about 350 lines lost',
+    'worker group 7: 120 lines, 2.0 lines/s, gaps: 2 overrun, 1 reset, 3 of unknown size',
     'log sink otlp: 100 delivered, 20 waiting, 3 rejected dropped, last failure: connect ECONNREFUSED',
     'log records are in memory alone: PILOTLIGHT_STATE_DIR cannot be used, and is tried again',
   ]);

@@ -13,6 +13,8 @@ class Growing {
   readonly polls = new LogPolls();
   readonly asked: number[] = [];
   lines = 0;
+  /** Bytes of answers. */
+  fetched = 0;
   /** Fails instead of an answer that is larger, bytes. */
   most = Infinity;
   failure: TailAnswer = { kind: 'error', reason: 'the connection was reset', tooLarge: 'perhaps' };
@@ -41,7 +43,10 @@ class Growing {
   answer(tail: number): TailAnswer {
     this.asked.push(tail);
     const answer = this.log.answer(tail);
-    return answer.kind === 'text' && answer.text.length > this.most ? this.failure : answer;
+    if (answer.kind !== 'text') return answer;
+    if (answer.text.length > this.most) return this.failure;
+    this.fetched += answer.text.length;
+    return answer;
   }
 
   expectAll(): void {
@@ -126,6 +131,22 @@ describe('the pace', () => {
     expect(growing.polls.next.tail).toBeLessThan(4 * before);
     growing.expectAll();
   });
+
+  test.each([0.3, 2, 20, 200, 2_000].flatMap((rate) => [['lines', rate] as const, ['bytes', rate] as const]))(
+    'in %s, at %d lines/s: fetches at most four times what is new, and 20 KB a poll',
+    (unit, rate) => {
+      const growing = new Growing({ unit });
+      growing.pass(30, rate);
+      const { fetched, lines } = growing;
+      const polls = growing.asked.length;
+      growing.pass(rate > 1_000 ? 10 : 120, rate);
+      let fresh = 0;
+      for (let index = lines; index < growing.lines; index++) fresh += line(index).length + 1;
+      const most = 4 * fresh + 20_000 * (growing.asked.length - polls);
+      expect(growing.fetched - fetched).toBeLessThan(most);
+      growing.expectAll();
+    },
+  );
 
   test('asks for more if the turn comes late', () => {
     const growing = new Growing();
@@ -258,6 +279,21 @@ describe('errors', () => {
     const waits = Array.from({ length: 7 }, () => fail(1).next.delayMs);
     expect(waits).toEqual([750, 1_500, 3_000, 6_000, 12_000, 22_500, 22_500]);
     expect(fail(1)).toMatchObject({ records: [], stored: undefined, state: { begun: false, failures: 8 } });
+  });
+
+  test('of every third poll do not keep a wide question from being answered', () => {
+    const growing = new Growing();
+    growing.write(114);
+    growing.pass(4, 0);
+    growing.write(1_900);
+    let polls = 0;
+    const end = growing.polls.now + 30_000;
+    while (growing.polls.now < end)
+      growing.polls.poll(
+        (tail) => ((polls += 1) % 3 === 0 ? { kind: 'error', reason: 'status 503' } : growing.answer(tail)),
+        Math.max(50, growing.polls.next.delayMs),
+      );
+    growing.expectAll();
   });
 
   test('say when to come again', () => {

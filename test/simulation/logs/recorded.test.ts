@@ -1,0 +1,18 @@
+/** Schedules that showed a mistake once. At most ten, one for each kind. */
+import { expect, it } from 'vitest';
+import { describeWithRealData } from '../../support/real-data.ts';
+import { play, type Schedule } from './world.ts';
+
+const RECORDED: readonly (Schedule & { readonly showed: string })[] = [
+  {
+    faults: ['stale', 'byte-limited'],
+    seed: 4,
+    showed: 'the size that came through was asked for again, and failed',
+  },
+];
+
+describeWithRealData('schedules that showed a mistake', () => {
+  it.each(RECORDED)('$faults, seed $seed: $showed', ({ faults, seed }) => {
+    expect(play({ faults, seed }).broken).toEqual([]);
+  });
+});
