@@ -281,21 +281,6 @@ describe('errors', () => {
     expect(fail(1)).toMatchObject({ records: [], stored: undefined, state: { begun: false, failures: 8 } });
   });
 
-  test('of every third poll do not keep a wide question from being answered', () => {
-    const growing = new Growing();
-    growing.write(114);
-    growing.pass(4, 0);
-    growing.write(1_900);
-    let polls = 0;
-    const end = growing.polls.now + 30_000;
-    while (growing.polls.now < end)
-      growing.polls.poll(
-        (tail) => ((polls += 1) % 3 === 0 ? { kind: 'error', reason: 'status 503' } : growing.answer(tail)),
-        Math.max(50, growing.polls.next.delayMs),
-      );
-    growing.expectAll();
-  });
-
   test('say when to come again', () => {
     const fail = failing({ kind: 'error', reason: 'status 429', retryAfterMs: 45_000 });
     expect(fail(1).next.delayMs).toBe(45_000);
