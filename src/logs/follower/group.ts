@@ -40,6 +40,8 @@ export interface GroupProgress extends Numbers {
   readonly linesPerSecond?: number | undefined;
   readonly bytesPerLine: number;
   readonly limit?: Limit | undefined;
+  /** How deep late lines stood lately. */
+  readonly depth?: number | undefined;
   /** By level. */
   readonly streams: Readonly<Record<string, Stream>>;
 }
@@ -131,7 +133,7 @@ export function beginGroup({ workergroupId, start, progress, epochAfterLoss }: B
     },
     begun: progress !== undefined,
     isForgotten: progress === undefined && epochAfterLoss !== undefined,
-    pace: FIRST_PACE,
+    pace: { ...FIRST_PACE, depth: progress?.depth ?? 0 },
     isProbing: false,
     probeAt: 0,
     failures: 0,
@@ -354,7 +356,7 @@ function taken(
   const rate = meanRate(pace) ?? progress.linesPerSecond;
   const next: GroupState = {
     ...state,
-    progress: { ...progress, ...numbers, streams, linesPerSecond: rate },
+    progress: { ...progress, ...numbers, streams, linesPerSecond: rate, depth: pace.depth },
     begun: true,
     tries: 0,
     isForgotten: all.length > 0 ? false : isForgotten,

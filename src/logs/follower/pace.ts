@@ -46,7 +46,7 @@ const MEAN_MEMORY_S = 60;
 const ENOUGH_S = 8;
 const HEADROOM = 2;
 /** Each view shows so much of the log again, for lines that come late. */
-const [REACH_MS, MOST_REACH_BYTES] = [3_000, 64_000];
+const [REACH_MS, MOST_REACH_BYTES] = [8_000, 32_000];
 /** Beside what is expected: evidence that the view joins the known lines. */
 const RESERVE_BYTES = 8_000;
 const [LEAST_RESERVE, MOST_RESERVE] = [3, 100];

@@ -116,10 +116,19 @@ export function withWindows(
 /** A wrong number would go out with each line, or end each poll: only what this version has written is read. */
 export function isProgress(stored: unknown): stored is StoredProgress {
   if (!isRecord(stored) || !isRecord(stored['streams'])) return false;
-  const { epoch, seq, time, bytesPerLine, linesPerSecond = 0, unit = 'lines', limit = {} } = stored;
+  const {
+    epoch,
+    seq,
+    time,
+    bytesPerLine,
+    linesPerSecond = 0,
+    unit = 'lines',
+    limit = {},
+    depth = 0,
+  } = stored;
   return (
     [epoch, seq].every(isCount) &&
-    [time, bytesPerLine, linesPerSecond].every((number) => typeof number === 'number') &&
+    [time, bytesPerLine, linesPerSecond, depth].every((number) => typeof number === 'number') &&
     (unit === 'lines' || unit === 'bytes') &&
     isRecord(limit) &&
     Object.values(stored['streams']).every(isStream)

@@ -65,7 +65,9 @@ export function examine(records: readonly LogRecord[], truth: readonly Truth[]):
   const left = [...extra].flatMap(([text, count]) => Array.from({ length: Math.max(0, count) }, () => text));
   return {
     silent,
-    twice: left.filter((text) => written.has(text)),
+    twice: left.filter(
+      (text) => written.has(text) && !all.some((entry, index) => isInBoth(text, entry, all[index + 2])),
+    ),
     // What was seen of a line when its file ended; all of it may be the first line of the next one.
     torn: left.filter(
       (text) =>
@@ -78,6 +80,11 @@ export function examine(records: readonly LogRecord[], truth: readonly Truth[]):
     lost: silent.length + free.length - beyond,
     delivered: all.filter(({ text }) => text !== undefined).length,
   };
+}
+
+/** A line that was seen without its end in a file, and begins the next one: nobody knows that it is the same. */
+function isInBoth(text: string, last: Delivered, first: Delivered | undefined): boolean {
+  return last.isLast && last.text === text && first?.text === text;
 }
 
 /** The lines, with those that were delivered in parts put together; a gap has no text. */
