@@ -25,7 +25,7 @@ const SUMMARY_MS = 60_000;
 /** How long changes are gathered, and the least time between two lines about changes, ms. */
 const GATHER_MS = 250;
 const BETWEEN_MS = 1_000;
-/** A deployment that comes and goes is named with the same state again after this, ms. */
+/** A deployment that comes and goes is named with the same trouble again after this, ms. */
 const NAMED_AGAIN_MS = 60_000;
 
 /** A deployment whose last heartbeat was not accepted. */
@@ -39,7 +39,10 @@ interface Change {
   readonly id: number;
   readonly from: HeartbeatState;
   readonly to: HeartbeatState;
-  readonly remainingMs: number | undefined;
+  /** When the TTL ends, monotonic ms; undefined if that is not known. */
+  readonly expiresAt: number | undefined;
+  /** It is not logged before this, monotonic ms. */
+  readonly notBefore: number;
 }
 
 export class HeartbeatLogger {
@@ -51,6 +54,8 @@ export class HeartbeatLogger {
   readonly #changes = new Map<number, Change>();
   /** When a line last named a deployment, by state and id; `failing` is each state that is not healthy. */
   readonly #namedAt = new Map<string, number>();
+  /** Deployments of which the log says last that something is wrong. */
+  readonly #loggedTroubles = new Set<number>();
   #changesAt = -Infinity;
   #timer: NodeJS.Timeout | undefined;
   #dueAt = Infinity;
@@ -81,7 +86,7 @@ export class HeartbeatLogger {
         this.#log(MESSAGES.failed, { deploymentId: id, reason: notice.reason, why: notice.why });
         return;
       case 'state':
-        return this.#change({ id, from: notice.from, to: notice.to, remainingMs: notice.remainingMs });
+        return this.#change(id, notice);
       case 'wait-cut-short':
         return void this.#log(MESSAGES.sentEarly, { deploymentId: id, earlyMs: Math.round(notice.byMs) });
       case 'clock-step': {
@@ -131,12 +136,14 @@ export class HeartbeatLogger {
   forget(id: number): void {
     this.#troubles.delete(id);
     this.#changes.delete(id);
+    this.#loggedTroubles.delete(id);
   }
 
   /** Logs what still waits, and nothing after it. */
   close(): void {
     clearInterval(this.#looking);
-    this.#logChanges();
+    this.#logChanges(Infinity);
+    clearTimeout(this.#timer);
   }
 
   #trouble(id: number, change: Partial<Trouble>): void {
@@ -144,32 +151,50 @@ export class HeartbeatLogger {
     this.#troubles.set(id, { state, reason, ...change });
   }
 
-  /** Until it is logged, a change and the next one are one; there and back again is none. */
-  #change(change: Change): void {
-    const { id, to } = change;
+  /**
+   * Until it is logged, a change and the next one are one; there and back again is none. The same trouble is named once a
+   * minute; the end of one that was logged is logged at once.
+   */
+  #change(id: number, { from: last, to, remainingMs }: Extract<Notice, { type: 'state' }>): void {
     // That all are withheld is logged once, of the app.
     if (to === 'stopped' || to === 'withheld') return this.forget(id);
     if (to !== 'healthy') this.#trouble(id, { state: to });
-    const from = this.#changes.get(id)?.from ?? change.from;
-    if (from === to) return void this.#changes.delete(id);
-    this.#changes.set(id, { ...change, from });
-    const again = (this.#namedAt.get(`${to} ${id}`) ?? -Infinity) + NAMED_AGAIN_MS;
-    const dueAt = Math.max(performance.now() + GATHER_MS, this.#changesAt + BETWEEN_MS, again);
+    const isRecovery = to === 'healthy' && this.#loggedTroubles.has(id);
+    const first = this.#changes.get(id)?.from ?? last;
+    if (first === to && !isRecovery) return void this.#changes.delete(id);
+    const from = first === to ? last : first;
+    const namedAt = isRecovery ? undefined : this.#namedAt.get(`${to} ${id}`);
+    const notBefore = (namedAt ?? -Infinity) + NAMED_AGAIN_MS;
+    const expiresAt = remainingMs === undefined ? undefined : performance.now() + remainingMs;
+    this.#changes.set(id, { id, from, to, expiresAt, notBefore });
+    this.#logBy(notBefore);
+  }
+
+  #logBy(notBefore: number): void {
+    const dueAt = Math.max(performance.now() + GATHER_MS, this.#changesAt + BETWEEN_MS, notBefore);
     if (dueAt >= this.#dueAt) return;
     clearTimeout(this.#timer);
     this.#dueAt = dueAt;
-    this.#timer = setTimeout(() => this.#logChanges(), dueAt - performance.now());
+    this.#timer = setTimeout(() => this.#logChanges(dueAt), dueAt - performance.now());
   }
 
-  #logChanges(): void {
+  /** Those that may be logged at this time. */
+  #logChanges(now: number): void {
     clearTimeout(this.#timer);
     this.#dueAt = Infinity;
     this.#changesAt = performance.now();
-    for (const [to, changes] of Map.groupBy(this.#changes.values(), (change) => change.to)) {
-      for (const { id } of changes) this.#named(id, to);
+    const due = [...this.#changes.values()].filter(({ notBefore }) => notBefore <= now);
+    for (const [to, changes] of Map.groupBy(due, (change) => change.to)) {
+      for (const { id } of changes) {
+        this.#changes.delete(id);
+        this.#named(id, to);
+      }
       this.#log({ ...MESSAGES.stateChanged, level: STATE_LEVELS[to] ?? 'info' }, this.#fieldsOf(changes));
     }
-    this.#changes.clear();
+    if (this.#changes.size > 0)
+      this.#logBy(
+        [...this.#changes.values()].reduce((least, { notBefore }) => Math.min(least, notBefore), Infinity),
+      );
   }
 
   /** Of changes to one state. */
@@ -177,9 +202,9 @@ export class HeartbeatLogger {
     const [first] = changes;
     if (first === undefined) return {};
     const { id, from, to } = first;
-    const remaining = changes.flatMap(({ remainingMs }) => remainingMs ?? []);
+    const ends = changes.flatMap(({ expiresAt }) => expiresAt ?? []);
     const deployments = changes.length === 1 ? { deploymentId: id } : counted(changes.map((one) => one.id));
-    const remainingSeconds = remaining.length === 0 ? undefined : seconds(Math.min(...remaining));
+    const remainingSeconds = ends.length === 0 ? undefined : seconds(Math.min(...ends) - performance.now());
     // JSON has no undefined.
     return {
       ...deployments,
@@ -194,7 +219,9 @@ export class HeartbeatLogger {
   #named(id: number, state: HeartbeatState): void {
     const now = performance.now();
     this.#namedAt.set(`${state} ${id}`, now);
-    if (state !== 'healthy') this.#namedAt.set(`failing ${id}`, now);
+    if (state === 'healthy') return void this.#loggedTroubles.delete(id);
+    this.#loggedTroubles.add(id);
+    this.#namedAt.set(`failing ${id}`, now);
   }
 
   /** Logs new troubles soon, and all of them once a minute. */
@@ -213,6 +240,7 @@ export class HeartbeatLogger {
       states[state] = (states[state] ?? 0) + 1;
       reasons[reason] = (reasons[reason] ?? 0) + 1;
       this.#namedAt.set(`failing ${id}`, now);
+      this.#loggedTroubles.add(id);
     }
     this.#log(MESSAGES.failing, { ...counted(troubles.map(([id]) => id)), states, reasons });
   }
