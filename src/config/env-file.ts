@@ -6,7 +6,7 @@ import { readComplete, UnfinishedFile, type ReadFile } from './files.ts';
 import { OPTIONS, PREFIX, type Option } from './options.ts';
 import { configError, configNote, configWarning, type ConfigProblem } from './problem.ts';
 import { partnerOf } from './unknown-names.ts';
-import type { Environment } from './values.ts';
+import { textOf, type Environment } from './values.ts';
 
 const ENV_FILE = PREFIX + OPTIONS.envFile.variable;
 const SYNTAX = 'NAME=value, with export before it or not, the value bare, in \'…\' or in "…"';
@@ -35,7 +35,7 @@ export interface EffectiveEnvironment {
 }
 
 export function withEnvFile(environment: Environment, readFile: ReadFile): EffectiveEnvironment {
-  const file = environment[ENV_FILE] || undefined;
+  const file = textOf(environment, ENV_FILE);
   const withoutFile: EffectiveEnvironment = {
     environment,
     problems: [],
@@ -182,7 +182,7 @@ function parseLine(line: string): { readonly name: string; readonly value: strin
     if (/^[^=]*[ \t]=/.test(line)) return 'there is a space before the =';
     return line.includes('=') ? 'the text before the = is not a name' : 'the line has no =';
   }
-  if (/^[ \t]+[^ \t#]/.test(rest)) return 'there is a space after the =; quote the value to keep it';
+  if (/^[ \t]+[^ \t#]/.test(rest)) return 'there is a space after the =; remove it';
   if (rest.startsWith('#')) return 'a value that begins with # must be quoted';
   const quote = rest[0];
   if (quote !== "'" && quote !== '"') return { name, value: rest.replace(COMMENT, '').trimEnd() };

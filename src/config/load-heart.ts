@@ -71,7 +71,7 @@ function fallBack({ values, broken, problemsOf }: LoadedValues<HeartKey>): {
   const tolerated: ConfigProblem[] = [];
   const fallTo = (option: Option, key: HeartKey, errors: readonly ConfigProblem[]): void => {
     complete[key] = valueOf(option, option.fallback);
-    tolerated.push(...errors.map(withDefault));
+    tolerated.push(...errors.map((problem) => withDefault(problem, option)));
   };
   for (const [key, problems] of problemsOf) {
     const option: Option = HEART_OPTIONS[key];
@@ -89,9 +89,9 @@ function fallBack({ values, broken, problemsOf }: LoadedValues<HeartKey>): {
   return { values: complete as Partial<HeartSettings>, tolerated, remaining: remaining.concat(timing) };
 }
 
-function withDefault(problem: ConfigProblem): ConfigProblem {
+function withDefault(problem: ConfigProblem, { fallback, unset = '' }: Option): ConfigProblem {
   const { message } = problem;
-  const used = 'using the default';
+  const used = fallback === undefined ? `ignoring it: ${unset}` : `using the default, ${fallback}`;
   return { ...problem, message: message ? `${message}; ${used}` : used };
 }
 

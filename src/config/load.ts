@@ -45,7 +45,10 @@ export interface LoadedConfig {
 const schedule = valueType(
   DAEMON_OPTIONS.instancesSchedule.type.name,
   'off, or a cron expression of at most 100 characters that matches at least one date, such as */5 * * * *',
-  (text) => (text === 'off' || isSchedule(text) ? text : undefined),
+  (text) => {
+    if (text.toLowerCase() === 'off') return 'off';
+    return isSchedule(text) ? text : undefined;
+  },
 );
 
 /** The rules only advise: a group that breaks one is a problem, and switches nothing off. */

@@ -64,6 +64,8 @@ export interface Option<T = unknown> {
   readonly type: ValueType<T>;
   /** As a user would write it; absent: no default. */
   readonly fallback?: string;
+  /** What follows without a value, if there is no default. */
+  readonly unset?: string;
   readonly doc: string;
   /** What is off while the value is malformed. Only the daemon reads such a variable; the heart reads all others. */
   readonly feature?: Feature;
@@ -112,6 +114,7 @@ export const OPTIONS = {
   deploymentTtl: {
     variable: 'DEPLOYMENT_TTL',
     type: duration,
+    unset: 'the service is asked, or else a heartbeat is sent every 20 s',
     doc: 'TTL of deployments without their own; without it the service is asked, or else a heartbeat is sent every 20 s',
   },
   heartbeatInterval: {
@@ -135,6 +138,7 @@ export const OPTIONS = {
   appHealth: {
     variable: 'APP_HEALTH',
     type: appAddress,
+    unset: 'the deployments are kept alive whatever happens to the app',
     shown: withoutCredentials,
     doc: 'keep the deployments alive only while this app is healthy: http:// or https:// that answers 2xx within 2 s, or tcp://host:port that accepts a connection; checked every 5 s, without a proxy',
   },

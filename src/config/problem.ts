@@ -55,7 +55,7 @@ export function inCheck({ failsCheck, ...problem }: ConfigProblem): ConfigProble
 /** One problem as one line: variable, what it got, what is allowed, what to do. */
 export function describeProblem({ severity, variable, got, allowed, message, place }: ConfigProblem): string {
   const parts = [
-    got === undefined ? 'is not set' : `got ${printable(got)}`,
+    got === undefined ? 'is not set' : `got ${printable(got) || 'an empty value'}`,
     // Of what is allowed but unwise, rules say what they advise.
     printable(allowed.startsWith('advised') ? allowed : `allowed: ${allowed}`, ALLOWED_SHOWN),
     ...(message ? [printable(message)] : []),

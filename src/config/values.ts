@@ -41,6 +41,14 @@ export function loadValues<Key extends string>(
   return { values, files, broken, problemsOf, problems: [...problemsOf.values()].flat() };
 }
 
+/**
+ * The text of a variable without the white space around it. An empty variable counts as not set: compose files and
+ * manifests pass them on that way. A blank one is a mistake: a blank token must not open what a token closes.
+ */
+export function textOf(environment: Environment, name: string): string | undefined {
+  return environment[name] === '' ? undefined : environment[name]?.trim();
+}
+
 interface RawValue {
   /** Absent if it is not set, or cannot be read because of the problem. */
   readonly text?: string;
@@ -52,9 +60,8 @@ interface RawValue {
 function readRaw(option: Option, environment: Environment, readFile: ReadFile): RawValue {
   const { variable, noFile } = option;
   const name = PREFIX + variable;
-  // An empty variable counts as not set: compose files and manifests pass them on that way.
-  const own = environment[name] || undefined;
-  const file = noFile ? undefined : environment[`${name}_FILE`] || undefined;
+  const own = textOf(environment, name);
+  const file = noFile ? undefined : textOf(environment, `${name}_FILE`);
   if (file === undefined) return own === undefined ? {} : withoutQuotes(name, own);
   if (own !== undefined) {
     const both = 'both are set; keep one';
@@ -74,19 +81,35 @@ function withoutQuotes(name: string, text: string): RawValue {
   const inner = /^(["'])(.*)\1$/s.exec(text)?.[2];
   if (inner === undefined) return { text };
   const message = "the quotes are part of the value, as with Docker's --env-file; using it without them";
-  return { text: inner, problem: configWarning(name, 'a value in quotes', 'the value alone', message) };
+  return {
+    text: inner.trim(),
+    problem: configWarning(name, 'a value in quotes', 'the value alone', message),
+  };
 }
 
 /** Certainly a path, and not a secret. */
 const PATH = /^(?:\.{0,2}|~)\//;
 
-function awaited({ variable, secret }: Option, file: string, message: string): ConfigProblem {
-  const name = PREFIX + variable;
-  // People mix up NAME and NAME_FILE, and the system's message would repeat the secret.
-  const isShown = !secret || PATH.test(file);
-  const got = isShown ? file : 'a path that cannot be read';
-  const why = isShown ? message : `if this is the value itself, set ${name} instead`;
-  return { ...configError(`${name}_FILE`, got, 'a file with the value in it', why), awaitedFile: got };
+/**
+ * A file that cannot be read, and why, as both may be shown. People mix up NAME and NAME_FILE, and the system's words
+ * repeat the path, which then is the secret.
+ */
+export function unreadable(
+  { variable, secret, shown }: Option,
+  file: string,
+  why: string,
+): { readonly file: string; readonly why: string } {
+  if ((!secret && !shown) || PATH.test(file)) return { file, why };
+  return {
+    file: 'a path that cannot be read',
+    why: `if this is the value itself, set ${PREFIX}${variable} instead`,
+  };
+}
+
+function awaited(option: Option, path: string, message: string): ConfigProblem {
+  const { file, why } = unreadable(option, path, message);
+  const name = `${PREFIX}${option.variable}_FILE`;
+  return { ...configError(name, file, 'a file with the value in it', why), awaitedFile: file };
 }
 
 function missing({ variable, doc, type }: Option): ConfigProblem {

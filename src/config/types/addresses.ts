@@ -1,7 +1,7 @@
 /** Value types of addresses, and of the credentials that go with them. No message shows a password or a token. */
 import { isIP } from 'node:net';
 import { keyProblem } from '../../client/api-key.ts';
-import { fine, valueType, wrong, type ValueType } from './value-types.ts';
+import { fine, splitList, valueType, wrong, type ValueType } from './value-types.ts';
 
 /** An address without what may hold credentials: the part before an @, and the query. */
 export function withoutCredentials(value: string): string {
@@ -23,15 +23,16 @@ export const url: ValueType<string> = {
     const allowed = 'an http or https address such as https://console.example.com';
     const refused = (without = '') => wrong<string>(withoutCredentials(text), allowed + without);
     if (!URL.canParse(text)) return refused();
-    const { protocol, username, password, search, hash } = new URL(text);
+    const { protocol, origin, pathname, username, password, search, hash } = new URL(text);
     if (protocol !== 'http:' && protocol !== 'https:') return refused();
     if (username || password) return refused(', without a user or password in it');
-    return search || hash ? refused(', without a query or fragment') : fine(trimSlash(text));
+    if (search || hash) return refused(', without a query or fragment');
+    return fine(trimSlash(origin + pathname));
   },
 };
 
 /** The paths of the interface document begin with this: an address that ends in it would have it twice. */
-const API_ROOT = /\/api\/v0$/;
+const API_ROOT = /(?:\/api\/v0)+$/i;
 
 /** The address of the service. */
 export const serviceUrl: ValueType<string> = {
@@ -150,10 +151,8 @@ export const apiKey: ValueType<string> = {
 };
 
 /** A secret that others send as a Bearer token: with other characters in it, no HTTP header could hold it. */
-export const token = valueType(
-  'text',
-  'at most 8000 visible ASCII characters, and spaces between',
-  (text) => /^[ -~]{1,8000}$/.exec(text.trim())?.[0],
+export const token = valueType('text', 'at most 8000 visible ASCII characters, and spaces between', (text) =>
+  /^[ -~]{1,8000}$/.test(text) ? text : undefined,
 );
 
 /** Lower-case name → value. */
@@ -170,13 +169,13 @@ export const headerList = valueType(
   'list of name=value',
   'HTTP headers such as authorization=Bearer%20abc,x-scope=team, values percent-encoded, none of content-…',
   (text): HeaderList | undefined => {
-    const headers = text.split(',').map(parseHeader);
+    const headers = splitList(text).map(parseHeader);
     return headers.every((header) => header !== undefined) ? Object.fromEntries(headers) : undefined;
   },
 );
 
 function parseHeader(text: string): readonly [string, string] | undefined {
-  const [, name = '', encoded = ''] = /^([^=]*)=(.*)$/s.exec(text.trim()) ?? [];
+  const [, name = '', encoded = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
   const value = decoded(encoded.trim());
   if (!HEADER_NAME.test(name) || RESERVED.test(name.toLowerCase()) || !HEADER_VALUE.test(value))
     return undefined;

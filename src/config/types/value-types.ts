@@ -1,6 +1,7 @@
 /**
  * Types of environment variables: text in, value or problems out, pure. Nothing is coerced by accident: an empty string
- * is not 0, and "no" is not true. Words are read as people write them: `True`, `1`, `INFO`.
+ * is not 0, and "no" is not true. Words are read as people write them: `True`, `1`, `INFO`. The text has no white space
+ * around it: values.ts removes it.
  */
 
 /** One thing wrong with a value. */
@@ -89,7 +90,7 @@ export function durationFrom(minimum: string): ValueType<number> {
 }
 
 export const durationOrAuto = valueType('duration or auto', `auto, or ${DURATION_ALLOWED}`, (text) =>
-  text === 'auto' ? text : durationBetween(text, 1, Infinity),
+  text.toLowerCase() === 'auto' ? 'auto' : durationBetween(text, 1, Infinity),
 );
 
 const UNITS_BYTES = {
@@ -132,7 +133,7 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ...['false', '0', 'no', 'off'].map((word) => [word, false] as const),
 ]);
 
-export const boolean = valueType('bool', 'true or false', (text) => BOOLEANS.get(text.trim().toLowerCase()));
+export const boolean = valueType('bool', 'true or false', (text) => BOOLEANS.get(text.toLowerCase()));
 
 /** In any case. `others`: words that mean one of the values. */
 export function oneOf<const T extends string>(
@@ -140,7 +141,7 @@ export function oneOf<const T extends string>(
   others: Readonly<Record<string, NoInfer<T>>> = {},
 ): ValueType<T> {
   return valueType(values.join(', '), `one of ${values.join(', ')}`, (text) => {
-    const word = text.trim().toLowerCase();
+    const word = text.toLowerCase();
     return (
       values.find((allowed) => allowed === word) ?? (Object.hasOwn(others, word) ? others[word] : undefined)
     );
@@ -168,9 +169,10 @@ export function listOf<T>(
   };
 }
 
-function splitList(text: string): string[] {
-  const trimmed = text.trim();
-  return trimmed === '' ? [] : trimmed.split(',').map((entry) => entry.trim());
+/** The entries between commas. A comma at the end adds none: templates leave one. */
+export function splitList(text: string): string[] {
+  const entries = text.split(',').map((entry) => entry.trim());
+  return entries.slice(0, entries.findLastIndex((entry) => entry !== '') + 1);
 }
 
 function repeats(labels: readonly string[]): ValueProblem[] {

@@ -51,7 +51,7 @@ const wantedGroup = valueType(
   'ID, endpoint:NAME, or all',
   'the id of a worker group, endpoint:NAME, or all',
   (text): WantedGroup | undefined => {
-    if (text === 'all') return { by: 'all' };
+    if (text.toLowerCase() === 'all') return { by: 'all' };
     const [, name] = /^endpoint:\s*(.+)$/s.exec(text) ?? [];
     if (name !== undefined) return { by: 'endpoint', name };
     const { value } = id.parse(text);

@@ -150,7 +150,7 @@ test.each([
   const { settings, problems } = loadApp(address);
   expect(settings).toMatchObject({ appHealth: undefined });
   expect(problems.map((problem) => describeProblem(problem))).toEqual([
-    expect.stringMatching(/^error: PILOTLIGHT_APP_HEALTH: .*; using the default$/),
+    expect.stringMatching(/^error: PILOTLIGHT_APP_HEALTH: .*ignoring it: the deployments are kept alive/),
   ]);
   expect(describeProblem(problems[0]!)).toContain(why);
 });

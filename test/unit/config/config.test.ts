@@ -210,6 +210,9 @@ describe('configuration from the environment', () => {
   test.each([
     ['https://service.example/api/v0/', 'https://service.example'],
     ['https://service.example/prefix/api/v0', 'https://service.example/prefix'],
+    ['HTTPS://Service.example/API/V0/', 'https://service.example'],
+    ['https://service.example/api/v0\\', 'https://service.example'],
+    ['https://service.example/api/v0/api/v0 ', 'https://service.example'],
   ])('uses BASE_URL=%s without the path that the interface has itself', (given, used) => {
     const { settings, problems } = load({ ...MINIMAL, PILOTLIGHT_BASE_URL: given });
     expect(settings?.baseUrl).toBe(used);
@@ -220,6 +223,13 @@ describe('configuration from the environment', () => {
     ['LOG_LEVEL', 'INFO', { logLevel: 'info' }],
     ['LOG_LEVEL', 'warning', { logLevel: 'warn' }],
     ['FINAL_HEARTBEAT', 'False', { finalHeartbeat: false }],
+    ['BASE_URL', ' https://service.example\n', { baseUrl: 'https://service.example' }],
+    ['DEPLOYMENT_TTL', '15s ', { deploymentTtl: 15_000 }],
+    ['HEARTBEAT_INTERVAL', ' Auto', { heartbeatInterval: 'auto' }],
+    ['LISTEN', ':9847 ', { listen: { host: '0.0.0.0', port: 9847 } }],
+    ['ACCOUNT_SCHEDULE', 'Off', { accountSchedule: 'off' }],
+    ['DEPLOYMENTS', '42@20s,', { deployments: [{ by: 'id', id: 42, ttlMs: 20_000 }] }],
+    ['OTLP_HEADERS', 'x-scope=team, ', { otlpHeaders: { 'x-scope': 'team' } }],
   ])('reads %s=%s as people write it', (variable, value, settings) => {
     const loaded = load({ ...MINIMAL, [`PILOTLIGHT_${variable}`]: value });
     expect(loaded.problems).toEqual([]);
@@ -232,13 +242,15 @@ describe('configuration from the environment', () => {
       PILOTLIGHT_DEPLOYMENTS: '42@20s',
       PILOTLIGHT_HEARTBEAT_INTERVAL: '18s',
       PILOTLIGHT_SHUTDOWN_TIMEOUT: 'soon',
+      PILOTLIGHT_DEPLOYMENT_TTL: 'long',
     });
     expect(settings).toMatchObject({ heartbeatInterval: 'auto', shutdownTimeout: 10_000 });
-    expect(problems).toHaveLength(2);
-    for (const problem of problems) {
-      expect(problem.severity).toBe('error');
-      expect(problem.message).toMatch(/using the default$/);
-    }
+    expect(problems.map(({ severity }) => severity)).toEqual(['error', 'error', 'error']);
+    expect(problems.map(({ message }) => message)).toEqual([
+      'ignoring it: the service is asked, or else a heartbeat is sent every 20 s',
+      'using the default, 10s',
+      expect.stringMatching(/; using the default, auto$/),
+    ]);
   });
 
   test('reads worker groups by id, by the name of their endpoint, and all', () => {

@@ -202,7 +202,7 @@ test('every malformed line at once, with its number, and without its text', () =
   const lines = [
     ['SECRET one', 'the line has no ='],
     ['SECRET = two', 'there is a space before the ='],
-    ['SECRET= three', 'there is a space after the =; quote the value to keep it'],
+    ['SECRET= three', 'there is a space after the =; remove it'],
     ['1SECRET=four', 'the text before the = is not a name'],
     ['=five', 'the text before the = is not a name'],
     ["SECRET='six", "the ' is not closed on the same line"],

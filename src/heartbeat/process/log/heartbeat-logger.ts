@@ -7,6 +7,7 @@ import type { OriginAddresses } from '../../../client/transport/transport.ts';
 import type { DiscoveryNotice, Finding } from '../../discovery/findings.ts';
 import type { HeartbeatState, Notice } from '../../engine/state.ts';
 import type { AppNews } from '../../heart.ts';
+import { describeAddressFailure } from '../../driver/describe-failure.ts';
 import { FAILURE_WORDS } from '../../view/failure-words.ts';
 import type { SharedLimit } from '../../view/snapshot.ts';
 import { counted, NAMED, type HeartLog, type LogFields } from './log.ts';
@@ -25,13 +26,15 @@ const SUMMARY_MS = 60_000;
 /** How long changes are gathered, and the least time between two lines about changes, ms. */
 const GATHER_MS = 250;
 const BETWEEN_MS = 1_000;
-/** A deployment that comes and goes is named with the same state again after this, ms. */
+/** A deployment that comes and goes is named with the same trouble again after this, ms. */
 const NAMED_AGAIN_MS = 60_000;
 
 /** A deployment whose last heartbeat was not accepted. */
 interface Trouble {
   readonly state: HeartbeatState;
-  readonly reason: string;
+  readonly reason: keyof typeof FAILURE_WORDS;
+  /** The reason in words, if more is known than its kind. */
+  readonly why: string | undefined;
 }
 
 /** From a state to another since the last line about changes. */
@@ -39,7 +42,10 @@ interface Change {
   readonly id: number;
   readonly from: HeartbeatState;
   readonly to: HeartbeatState;
-  readonly remainingMs: number | undefined;
+  /** When the TTL ends, monotonic ms; undefined if that is not known. */
+  readonly expiresAt: number | undefined;
+  /** It is not logged before this, monotonic ms. */
+  readonly notBefore: number;
 }
 
 export class HeartbeatLogger {
@@ -51,6 +57,8 @@ export class HeartbeatLogger {
   readonly #changes = new Map<number, Change>();
   /** When a line last named a deployment, by state and id; `failing` is each state that is not healthy. */
   readonly #namedAt = new Map<string, number>();
+  /** Deployments of which the log says last that something is wrong. */
+  readonly #loggedTroubles = new Set<number>();
   #changesAt = -Infinity;
   #timer: NodeJS.Timeout | undefined;
   #dueAt = Infinity;
@@ -70,18 +78,18 @@ export class HeartbeatLogger {
   notice(id: number, notice: Notice): void {
     switch (notice.type) {
       case 'sent':
-        if (notice.attempt === 1) this.#trouble(id, { state: 'starting', reason: FAILURE_WORDS.overdue });
+        if (notice.attempt === 1) this.#trouble(id, { state: 'starting', reason: 'overdue' });
         return;
       case 'accepted':
         return void this.#troubles.delete(id);
       case 'overdue':
-        return this.#trouble(id, { reason: FAILURE_WORDS.overdue });
+        return this.#trouble(id, { reason: 'overdue' });
       case 'failed':
-        this.#trouble(id, { reason: notice.why ?? FAILURE_WORDS[notice.reason] });
+        this.#trouble(id, { reason: notice.reason, why: notice.why });
         this.#log(MESSAGES.failed, { deploymentId: id, reason: notice.reason, why: notice.why });
         return;
       case 'state':
-        return this.#change({ id, from: notice.from, to: notice.to, remainingMs: notice.remainingMs });
+        return this.#change(id, notice);
       case 'wait-cut-short':
         return void this.#log(MESSAGES.sentEarly, { deploymentId: id, earlyMs: Math.round(notice.byMs) });
       case 'clock-step': {
@@ -131,45 +139,77 @@ export class HeartbeatLogger {
   forget(id: number): void {
     this.#troubles.delete(id);
     this.#changes.delete(id);
+    this.#loggedTroubles.delete(id);
   }
 
   /** Logs what still waits, and nothing after it. */
   close(): void {
     clearInterval(this.#looking);
-    this.#logChanges();
+    this.#logChanges(Infinity);
+    clearTimeout(this.#timer);
   }
 
   #trouble(id: number, change: Partial<Trouble>): void {
-    const { state = 'retrying', reason = FAILURE_WORDS.overdue } = this.#troubles.get(id) ?? {};
-    this.#troubles.set(id, { state, reason, ...change });
+    const { why, ...before } = this.#troubles.get(id) ?? {
+      state: 'retrying',
+      reason: 'overdue',
+      why: undefined,
+    };
+    // A new reason has its own words, or none.
+    this.#troubles.set(id, { ...before, why: 'reason' in change ? undefined : why, ...change });
   }
 
-  /** Until it is logged, a change and the next one are one; there and back again is none. */
-  #change(change: Change): void {
-    const { id, to } = change;
+  /** Whom heartbeats go to; undefined before the first. */
+  #place(): string | undefined {
+    const [asked] = this.#sources.addresses();
+    if (asked?.proxy !== undefined) return `proxy ${asked.proxy}`;
+    return asked && new URL(asked.origin).host;
+  }
+
+  /**
+   * Until it is logged, a change and the next one are one; there and back again is none. The same trouble is named once a
+   * minute; the end of one that was logged is logged at once.
+   */
+  #change(id: number, { from: last, to, remainingMs }: Extract<Notice, { type: 'state' }>): void {
     // That all are withheld is logged once, of the app.
     if (to === 'stopped' || to === 'withheld') return this.forget(id);
     if (to !== 'healthy') this.#trouble(id, { state: to });
-    const from = this.#changes.get(id)?.from ?? change.from;
-    if (from === to) return void this.#changes.delete(id);
-    this.#changes.set(id, { ...change, from });
-    const again = (this.#namedAt.get(`${to} ${id}`) ?? -Infinity) + NAMED_AGAIN_MS;
-    const dueAt = Math.max(performance.now() + GATHER_MS, this.#changesAt + BETWEEN_MS, again);
+    const isRecovery = to === 'healthy' && this.#loggedTroubles.has(id);
+    const first = this.#changes.get(id)?.from ?? last;
+    if (first === to && !isRecovery) return void this.#changes.delete(id);
+    const from = first === to ? last : first;
+    const namedAt = isRecovery ? undefined : this.#namedAt.get(`${to} ${id}`);
+    const notBefore = (namedAt ?? -Infinity) + NAMED_AGAIN_MS;
+    const expiresAt = remainingMs === undefined ? undefined : performance.now() + remainingMs;
+    this.#changes.set(id, { id, from, to, expiresAt, notBefore });
+    this.#logBy(notBefore);
+  }
+
+  #logBy(notBefore: number): void {
+    const dueAt = Math.max(performance.now() + GATHER_MS, this.#changesAt + BETWEEN_MS, notBefore);
     if (dueAt >= this.#dueAt) return;
     clearTimeout(this.#timer);
     this.#dueAt = dueAt;
-    this.#timer = setTimeout(() => this.#logChanges(), dueAt - performance.now());
+    this.#timer = setTimeout(() => this.#logChanges(dueAt), dueAt - performance.now());
   }
 
-  #logChanges(): void {
+  /** Those that may be logged at this time. */
+  #logChanges(now: number): void {
     clearTimeout(this.#timer);
     this.#dueAt = Infinity;
     this.#changesAt = performance.now();
-    for (const [to, changes] of Map.groupBy(this.#changes.values(), (change) => change.to)) {
-      for (const { id } of changes) this.#named(id, to);
+    const due = [...this.#changes.values()].filter(({ notBefore }) => notBefore <= now);
+    for (const [to, changes] of Map.groupBy(due, (change) => change.to)) {
+      for (const { id } of changes) {
+        this.#changes.delete(id);
+        this.#named(id, to);
+      }
       this.#log({ ...MESSAGES.stateChanged, level: STATE_LEVELS[to] ?? 'info' }, this.#fieldsOf(changes));
     }
-    this.#changes.clear();
+    if (this.#changes.size > 0)
+      this.#logBy(
+        [...this.#changes.values()].reduce((least, { notBefore }) => Math.min(least, notBefore), Infinity),
+      );
   }
 
   /** Of changes to one state. */
@@ -177,15 +217,16 @@ export class HeartbeatLogger {
     const [first] = changes;
     if (first === undefined) return {};
     const { id, from, to } = first;
-    const remaining = changes.flatMap(({ remainingMs }) => remainingMs ?? []);
+    const trouble = this.#troubles.get(id);
+    const ends = changes.flatMap(({ expiresAt }) => expiresAt ?? []);
     const deployments = changes.length === 1 ? { deploymentId: id } : counted(changes.map((one) => one.id));
-    const remainingSeconds = remaining.length === 0 ? undefined : seconds(Math.min(...remaining));
+    const remainingSeconds = ends.length === 0 ? undefined : seconds(Math.min(...ends) - performance.now());
     // JSON has no undefined.
     return {
       ...deployments,
       from,
       to,
-      reason: this.#troubles.get(id)?.reason,
+      reason: trouble && reasonOf(trouble, this.#place()),
       remainingSeconds,
       advice: STATE_ADVICE[to],
     };
@@ -194,7 +235,9 @@ export class HeartbeatLogger {
   #named(id: number, state: HeartbeatState): void {
     const now = performance.now();
     this.#namedAt.set(`${state} ${id}`, now);
-    if (state !== 'healthy') this.#namedAt.set(`failing ${id}`, now);
+    if (state === 'healthy') return void this.#loggedTroubles.delete(id);
+    this.#loggedTroubles.add(id);
+    this.#namedAt.set(`failing ${id}`, now);
   }
 
   /** Logs new troubles soon, and all of them once a minute. */
@@ -209,10 +252,14 @@ export class HeartbeatLogger {
     if (troubles.length === 0) return;
     const states: Record<string, number> = {};
     const reasons: Record<string, number> = {};
-    for (const [id, { state, reason }] of troubles) {
+    const place = this.#place();
+    for (const [id, trouble] of troubles) {
+      const { state } = trouble;
+      const reason = reasonOf(trouble, place);
       states[state] = (states[state] ?? 0) + 1;
       reasons[reason] = (reasons[reason] ?? 0) + 1;
       this.#namedAt.set(`failing ${id}`, now);
+      this.#loggedTroubles.add(id);
     }
     this.#log(MESSAGES.failing, { ...counted(troubles.map(([id]) => id)), states, reasons });
   }
@@ -240,14 +287,24 @@ export class HeartbeatLogger {
         const key = `${origin} ${address}`;
         known.add(key);
         const fields = { origin, address, ...(proxy !== undefined && { proxy }) };
-        const since = failure && new Date(failure.since).toISOString();
-        if (failure && this.#log(MESSAGES.addressFailed, { ...fields, reason: failure.reason, since }, key))
-          this.#failedAddresses.add(key);
+        const failed = failure && {
+          ...fields,
+          reason: describeAddressFailure(failure.reason),
+          since: new Date(failure.since).toISOString(),
+        };
+        if (failed && this.#log(MESSAGES.addressFailed, failed, key)) this.#failedAddresses.add(key);
         else if (!failure && this.#failedAddresses.delete(key)) this.#log(MESSAGES.addressWorks, fields);
       }
     }
     for (const key of this.#failedAddresses) if (!known.has(key)) this.#failedAddresses.delete(key);
   }
+}
+
+/** Silence has no error that names an address, so `place` does. */
+function reasonOf({ reason, why }: Trouble, place: string | undefined): string {
+  const isSilence = reason === 'overdue' || reason === 'timeout';
+  const words = why ?? FAILURE_WORDS[reason];
+  return why === undefined && isSilence && place !== undefined ? `${words} (${place})` : words;
 }
 
 /** A name may be that of thousands. The message says the type. */

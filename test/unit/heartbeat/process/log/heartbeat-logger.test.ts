@@ -80,7 +80,7 @@ test('one that was never accepted is said with its reason within ten seconds, an
 test('one that only hangs is said too', async () => {
   logger.notice(42, sent);
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(lines).toMatchObject([{ deploymentIds: [42], reasons: { 'no answer yet': 1 } }]);
+  expect(lines).toMatchObject([{ deploymentIds: [42], reasons: { 'no answer yet (service.test)': 1 } }]);
 });
 
 test('ten thousand that fail together are a few lines, each with a count and some ids', async () => {
@@ -91,7 +91,7 @@ test('ten thousand that fail together are a few lines, each with a count and som
   }
   await vi.advanceTimersByTimeAsync(60_000);
   expect(lines.length).toBeLessThan(6);
-  expect(lines[0]).toMatchObject({ level: 'warn', count: 10_000, to: 'retrying', remainingSeconds: 0 });
+  expect(lines[0]).toMatchObject({ level: 'warn', count: 10_000, to: 'retrying', remainingSeconds: -0.2 });
   expect(lines[0]?.['deploymentIds']).toHaveLength(20);
 });
 
@@ -107,6 +107,52 @@ test('thousands that come and go for an hour are no flood', async () => {
   expect(lines.length).toBeLessThan(2 * 60 + 30);
 });
 
+test('the end of a trouble that was logged is logged at once, with what is left now', async () => {
+  logger.notice(42, to('retrying'));
+  await vi.advanceTimersByTimeAsync(5_000);
+  logger.notice(42, to('healthy'));
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(lines).toMatchObject([{ to: 'retrying' }, { to: 'healthy' }]);
+  // The same trouble again is not named within the minute, and neither is its end.
+  logger.notice(42, to('retrying'));
+  logger.notice(43, to('lapsed'));
+  await vi.advanceTimersByTimeAsync(5_000);
+  logger.notice(42, to('healthy'));
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(lines.slice(2)).toMatchObject([{ deploymentId: 43, to: 'lapsed' }]);
+  logger.notice(42, to('retrying', 100_000));
+  await vi.advanceTimersByTimeAsync(60_000);
+  const late = lines.find(
+    ({ to: state, deploymentId }, index) => index > 2 && state === 'retrying' && deploymentId === 42,
+  );
+  expect(late?.['remainingSeconds']).toBeLessThan(70);
+  logger.notice(42, to('healthy'));
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(lines.at(-1)).toMatchObject({
+    deploymentId: 42,
+    from: 'retrying',
+    to: 'healthy',
+    remainingSeconds: 4.8,
+  });
+});
+
+test('a trouble that only the summary named ends in the log too', async () => {
+  logger.notice(42, to('retrying'));
+  await vi.advanceTimersByTimeAsync(1_000);
+  logger.notice(42, to('healthy'));
+  await vi.advanceTimersByTimeAsync(10_000);
+  logger.notice(42, failed);
+  logger.notice(42, to('retrying'));
+  logger.notice(43, failed);
+  await vi.advanceTimersByTimeAsync(48_999);
+  expect(lines.at(-1)).toMatchObject({ deploymentIds: [43] });
+  await vi.advanceTimersByTimeAsync(1);
+  expect(lines.at(-1)).toMatchObject({ deploymentIds: [42, 43], msg: MESSAGES.failing.text });
+  logger.notice(42, to('healthy'));
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(lines.at(-1)).toMatchObject({ deploymentId: 42, from: 'retrying', to: 'healthy' });
+});
+
 test('a single change is said soon, with what is left and what to do', async () => {
   logger.notice(42, sent);
   logger.notice(42, failed);
@@ -119,7 +165,7 @@ test('a single change is said soon, with what is left and what to do', async () 
       from: 'healthy',
       to: 'lapsed',
       reason: REFUSED,
-      remainingSeconds: -0.1,
+      remainingSeconds: -0.3,
     },
   ]);
   expect(lines[0]?.['advice']).toContain('probably expired');
@@ -163,7 +209,7 @@ test('what was well before the line was due is not said, and a failure is said w
   expect(lines).toEqual([]);
   logger.notice(43, { type: 'overdue', attempt: 1 });
   await vi.advanceTimersByTimeAsync(5_000);
-  expect(lines).toMatchObject([{ deploymentIds: [43], reasons: { 'no answer yet': 1 } }]);
+  expect(lines).toMatchObject([{ deploymentIds: [43], reasons: { 'no answer yet (service.test)': 1 } }]);
 });
 
 test('a later attempt is no trouble by itself, and one that is superseded is none', async () => {
@@ -206,7 +252,7 @@ test('of several it is said how many there are by state and reason', async () =>
       count: 3,
       deploymentIds: [1, 2, 3],
       states: { retrying: 2, starting: 1 },
-      reasons: { [REFUSED]: 1, [FAILURE_WORDS.dns]: 1, 'no answer yet': 1 },
+      reasons: { [REFUSED]: 1, [FAILURE_WORDS.dns]: 1, 'no answer yet (service.test)': 1 },
     },
   ]);
 });
@@ -221,7 +267,7 @@ test('a change without a failure has no known reason, and without a TTL nothing 
       deploymentId: 42,
       from: 'healthy',
       to: 'urgent',
-      reason: 'no answer yet',
+      reason: 'no answer yet (service.test)',
       advice: expect.stringContaining('check that the service is reachable') as string,
       msg: 'heartbeat state changed',
     },
@@ -238,7 +284,7 @@ test('of many that changed the least time is said, and the reason of the first',
     logger.notice(id, to('retrying', left));
   }
   await vi.advanceTimersByTimeAsync(300);
-  expect(lines).toMatchObject([{ count: 3, remainingSeconds: 4, reason: FAILURE_WORDS.tls }]);
+  expect(lines).toMatchObject([{ count: 3, remainingSeconds: 3.8, reason: FAILURE_WORDS.tls }]);
   expect(lines[0]).not.toHaveProperty('advice');
   expect(lines[0]).not.toHaveProperty('deploymentId');
 });
@@ -246,7 +292,7 @@ test('of many that changed the least time is said, and the reason of the first',
 test('what is well is said for information, without a reason', async () => {
   logger.notice(42, to('healthy'));
   await vi.advanceTimersByTimeAsync(300);
-  expect(lines).toMatchObject([{ level: 'info', from: 'retrying', to: 'healthy', remainingSeconds: 5 }]);
+  expect(lines).toMatchObject([{ level: 'info', from: 'retrying', to: 'healthy', remainingSeconds: 4.8 }]);
   expect(lines[0]).not.toHaveProperty('reason');
 });
 
@@ -322,7 +368,7 @@ describe('an address of several', () => {
     await vi.advanceTimersByTimeAsync(60_000);
     const service = { origin: 'https://service.test', address: '192.0.2.2' };
     expect(lines).toMatchObject([
-      { level: 'warn', ...service, reason: 'timeout', since: '1970-01-01T00:00:01.000Z' },
+      { level: 'warn', ...service, reason: 'no answer in time', since: '1970-01-01T00:00:01.000Z' },
       { level: 'info', ...service, msg: MESSAGES.addressWorks.text },
     ]);
   });
@@ -419,7 +465,7 @@ describe('changes of state', () => {
     logger.notice(2, { type: 'state', from: 'retrying', to: 'urgent', remainingMs: 5_000 });
     await vi.advanceTimersByTimeAsync(300);
     expect(changes()).toMatchObject([
-      { deploymentId: 2, from: 'healthy', to: 'urgent', remainingSeconds: 5 },
+      { deploymentId: 2, from: 'healthy', to: 'urgent', remainingSeconds: 4.8 },
     ]);
   });
 
