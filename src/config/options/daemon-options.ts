@@ -148,6 +148,16 @@ export const DAEMON_OPTIONS = {
     fallback: 'all',
     doc: 'what of a log to deliver when a group is first seen: everything the service still has, or only what comes',
   },
+  followLevels: {
+    variable: 'FOLLOW_LEVELS',
+    feature: 'logs',
+    type: unique(
+      listOf('list of info0, info1, trace, debug', oneOf('info0', 'info1', 'trace', 'debug')),
+      (level) => level,
+    ),
+    fallback: '',
+    doc: 'levels to follow if the service answers with one log for each; empty for all that it answers with',
+  },
   stateDir: {
     variable: 'STATE_DIR',
     feature: 'logs',
