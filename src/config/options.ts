@@ -235,6 +235,13 @@ export const OPTIONS = {
     fallback: 'all',
     doc: 'which lines to deliver when a group is first seen: all that the service still has, or only those that come after',
   },
+  followLevels: {
+    variable: 'FOLLOW_LEVELS',
+    feature: 'logs',
+    type: listOf('list of info0, info1, trace, debug', oneOf(['info0', 'info1', 'trace', 'debug'])),
+    fallback: '',
+    doc: 'levels to follow if the service answers with one log for each; empty for all that it answers with',
+  },
   stateDir: {
     variable: 'STATE_DIR',
     feature: 'logs',

@@ -40,6 +40,8 @@ export interface FollowOptions {
   readonly fetchTail: FetchTail;
   readonly spool: Spool;
   readonly start: LogStart;
+  /** Only these, if the service answers with levels; none or empty: all. */
+  readonly levels?: readonly string[];
   readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;
@@ -58,12 +60,13 @@ export class GroupFollower {
   #next: NextPoll;
 
   constructor(workergroupId: number, options: FollowOptions, underWay: PollsUnderWay) {
-    const { spool, start } = options;
+    const { spool, start, levels } = options;
     this.#options = options;
     this.#underWay = underWay;
     this.#state = beginGroup({
       workergroupId,
       start,
+      levels,
       progress: spool.progress(workergroupId),
       epochAfterLoss: spool.epochAfterLoss,
     });

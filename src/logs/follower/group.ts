@@ -49,6 +49,8 @@ export interface GroupProgress extends Numbers {
 export interface GroupState {
   readonly workergroupId: number;
   readonly start: LogStart;
+  /** Those to follow; empty: all. */
+  readonly levels: readonly string[];
   readonly progress: GroupProgress;
   /** An answer was seen: what comes after it is new. */
   readonly begun: boolean;
@@ -102,6 +104,8 @@ export interface Step {
 export interface Beginning {
   readonly workergroupId: number;
   readonly start: LogStart;
+  /** Only these, if the service answers with levels; none or empty: all. */
+  readonly levels?: readonly string[] | undefined;
   readonly progress?: GroupProgress | undefined;
   /** Without progress: the epoch to begin with, if what was known about earlier ones is lost. */
   readonly epochAfterLoss?: number | undefined;
@@ -120,10 +124,12 @@ const USUAL_LINE = 100;
 const MOST_FOR_DOUBT = 4 * FIRST_TAIL;
 const LINES_FOR_DOUBT = 16;
 
-export function beginGroup({ workergroupId, start, progress, epochAfterLoss }: Beginning): GroupState {
+export function beginGroup(beginning: Beginning): GroupState {
+  const { workergroupId, start, levels = [], progress, epochAfterLoss } = beginning;
   return {
     workergroupId,
     start,
+    levels,
     progress: progress ?? {
       epoch: epochAfterLoss ?? 1,
       seq: 0,
@@ -163,6 +169,7 @@ export function advance(before: GroupState, result: PollResult): Step {
   if (answer.kind === 'error') return refused(state, result, answer);
   const levels = answer.kind === 'levels' ? answer.levels : { [PLAIN]: answer.text };
   const texts = Object.entries(levels)
+    .filter(([level]) => level === PLAIN || state.levels.length === 0 || state.levels.includes(level))
     .filter(([level, body]) => !isBlank(body, state.progress.streams[level]))
     .map(([level, body]) => [level, readText(body)] as const);
   if (state.isProbing) return probed(state, result, texts);

@@ -71,7 +71,21 @@ describe('the schema of the values', () => {
 
 /** One value or more for each type, and what is none. */
 const SAMPLES = [
-  ['true', 'false', 'yes', 'auto', 'all', 'end', 'off', 'info', 'json', 'text', 'stdout,file', 'nonsense!'],
+  [
+    'true',
+    'false',
+    'yes',
+    'auto',
+    'all',
+    'end',
+    'off',
+    'info',
+    'json',
+    'text',
+    'stdout,file',
+    'info1,debug',
+    'nonsense!',
+  ],
   ['42', '42@300s,43', 'name:square/blue@5m', 'endpoint:chat,7', '0', '-1', '1e3', '12.50'],
   ['20s', '500ms', '1.5h', '20', '20 s', '5d', '64MiB', '500KB', '64 MB', 'MiB'],
   [

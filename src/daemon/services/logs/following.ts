@@ -16,7 +16,7 @@ import { openSinks, type SinkSettings } from './sinks.ts';
 import { openLogSpool } from './spool.ts';
 import { SinkCounts } from './sink-counts.ts';
 
-type LogSettings = SinkSettings & Pick<Settings, 'workerGroups' | 'logStart' | 'stateDir'>;
+type LogSettings = SinkSettings & Pick<Settings, 'workerGroups' | 'logStart' | 'followLevels' | 'stateDir'>;
 
 export interface LogFollowingOptions {
   readonly client: Pick<DaemonClient, 'workergroups'>;
@@ -60,6 +60,7 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
     spool,
     sinks,
     start: settings.logStart,
+    levels: settings.followLevels,
     clock: systemClock,
     random: Math.random,
     observe,

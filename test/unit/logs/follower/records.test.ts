@@ -30,6 +30,13 @@ describe('levels', () => {
     ]);
   });
 
+  test('that are not asked for are left alone; a plain text has none', () => {
+    const polls = new LogPolls({ levels: ['debug'] });
+    expect(polls.poll(() => levels({ info0: text('a'), debug: text('p') }))).toMatchObject([{ line: 'p' }]);
+    const plain = new LogPolls({ levels: ['debug'] });
+    expect(linesOf(plain.poll(() => ({ kind: 'text', text: text('a') })))).toEqual(['a']);
+  });
+
   test('that begin again within a minute are of one epoch', () => {
     const polls = new LogPolls();
     polls.poll(() => levels({ info0: text('a', 'b'), debug: text('p', 'q') }));
