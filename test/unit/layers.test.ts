@@ -46,7 +46,7 @@ const REFUSED = [
   ['heartbeat/view', '../driver/driver.ts'],
   ['heartbeat/driver', '../process/open-files.ts'],
   ['heartbeat/driver', 'node:http'],
-  ['heartbeat/discovery', '../view/snapshot.ts'],
+  ['heartbeat/discovery', '../app/app-watch.ts'],
   ['heartbeat/process', '../../daemon/daemon.ts'],
   ['time', '../logs/events.ts'],
   ['storage', '../logs/spool/spool.ts'],
