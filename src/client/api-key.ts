@@ -8,7 +8,7 @@ export interface ApiKey {
   file(): string | undefined;
   /**
    * Reads the file again, where there is one; the key as it is afterwards. Rejects, and keeps the key it has, when
-   * the file cannot be read or holds what cannot be a key.
+   * the file cannot be read, is empty, or holds what cannot be a key.
    */
   reread(signal: AbortSignal): Promise<string>;
   /** Takes the key of a reloaded configuration. */
@@ -25,16 +25,14 @@ export function createApiKey(initial: string, initialFile: string | undefined): 
     file: () => file,
     async reread(signal) {
       if (file === undefined) return key;
-      const path = file;
       const refuse = (stats: Stats): void => {
-        if (!stats.isFile()) throw new Error(`${path}: it is not a regular file`);
-        if (stats.size > KEY_FILE_BYTES) throw new Error(`${path}: ${stats.size} bytes are no API key`);
+        if (!stats.isFile()) throw new Error('not a regular file');
+        if (stats.size > KEY_FILE_BYTES) throw new Error(`${stats.size} bytes are no API key`);
       };
-      const text = (await readSlowFile(path, refuse, signal)).trim();
-      // A file that is being replaced may be empty for a moment.
-      if (text === '') return key;
+      const text = (await readSlowFile(file, refuse, signal)).trim();
+      if (text === '') throw new Error('the file is empty');
       const problem = keyProblem(text);
-      if (problem !== undefined) throw new Error(`${file}: the API key ${problem}`);
+      if (problem !== undefined) throw new Error(`the API key ${problem}`);
       key = text;
       return key;
     },

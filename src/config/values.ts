@@ -90,13 +90,26 @@ function withoutQuotes(name: string, text: string): RawValue {
 /** Certainly a path, and not a secret. */
 const PATH = /^(?:\.{0,2}|~)\//;
 
-function awaited({ variable, secret }: Option, file: string, message: string): ConfigProblem {
-  const name = PREFIX + variable;
-  // People mix up NAME and NAME_FILE, and the system's message would repeat the secret.
-  const isShown = !secret || PATH.test(file);
-  const got = isShown ? file : 'a path that cannot be read';
-  const why = isShown ? message : `if this is the value itself, set ${name} instead`;
-  return { ...configError(`${name}_FILE`, got, 'a file with the value in it', why), awaitedFile: got };
+/**
+ * A file that cannot be read, and why, as both may be shown. People mix up NAME and NAME_FILE, and the system's words
+ * repeat the path, which then is the secret.
+ */
+export function unreadable(
+  { variable, secret, shown }: Option,
+  file: string,
+  why: string,
+): { readonly file: string; readonly why: string } {
+  if ((!secret && !shown) || PATH.test(file)) return { file, why };
+  return {
+    file: 'a path that cannot be read',
+    why: `if this is the value itself, set ${PREFIX}${variable} instead`,
+  };
+}
+
+function awaited(option: Option, path: string, message: string): ConfigProblem {
+  const { file, why } = unreadable(option, path, message);
+  const name = `${PREFIX}${option.variable}_FILE`;
+  return { ...configError(name, file, 'a file with the value in it', why), awaitedFile: file };
 }
 
 function missing({ variable, doc, type }: Option): ConfigProblem {

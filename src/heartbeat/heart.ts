@@ -88,6 +88,9 @@ const SPACINGS = Object.fromEntries(
   Object.entries({ ...HEARTBEAT, ...QUESTIONS }).map(([id, { publicSpacingMs }]) => [id, publicSpacingMs]),
 );
 
+/** A key that cannot be read is looked for, and logged, again and again, ms. */
+const KEY_AGAIN_MS = 60_000;
+
 const CLOCK: Ports['clock'] = { mono: () => performance.now(), wall: Date.now };
 
 export class Heart {
@@ -104,6 +107,8 @@ export class Heart {
   /** As they are configured: `square`, `square/blue`. */
   #names: ReadonlySet<string>;
   #lastTickAt = Date.now();
+  /** Ends the wait for the next look at a key that cannot be read. */
+  #readKeyAgain = (): void => {};
   #app: AppWatch | undefined;
   #appAddress: string | undefined;
 
@@ -245,6 +250,7 @@ export class Heart {
   /** When it resolves, no request, timer or socket is left. */
   async stop(): Promise<void> {
     this.#app?.stop();
+    this.#readKeyAgain();
     this.#stopping.abort(new Error('stopping'));
     await Promise.all([this.#driver.stop(), this.#watch.done]);
     await this.#client[Symbol.asyncDispose]();
@@ -307,12 +313,15 @@ export class Heart {
   async #readKey(signal: AbortSignal): Promise<string> {
     const { apiKey, listener } = this.#options;
     const before = apiKey.current();
+    this.#readKeyAgain();
     try {
       const key = await apiKey.reread(signal);
       if (key !== before) this.#watch.refresh();
       return key;
     } catch (error) {
-      if (!signal.aborted) listener.keyUnreadable((error as Error).message);
+      if (signal.aborted) throw error;
+      listener.keyUnreadable((error as Error).message);
+      this.#readKeyAgain = setSystemTimer(KEY_AGAIN_MS, () => void this.keyChanged());
       throw error;
     }
   }
@@ -360,5 +369,6 @@ function appSnapshotOf({ health, why, hasAnswered }: AppWatch): AppSnapshot {
 
 /** Without a key, because its file is not there yet, the key is what is wrong, and is looked for. */
 function beatWithKey(beat: Ports['beat']): Ports['beat'] {
-  return (request) => (request.key === '' ? Promise.resolve({ type: 'unauthorized' }) : beat(request));
+  return (request) =>
+    request.key === '' ? Promise.resolve({ type: 'unauthorized', reason: 'no-key' }) : beat(request);
 }

@@ -43,7 +43,7 @@ export function settle(draft: Draft, id: number, outcome: Outcome): void {
 }
 
 function label(outcome: Exclude<Outcome, { type: 'accepted' }>): FailureLabel {
-  return outcome.type === 'failed' ? outcome.reason : outcome.type;
+  return 'reason' in outcome ? outcome.reason : outcome.type;
 }
 
 /**

@@ -9,9 +9,10 @@ export type Outcome =
   | Throttled
   /**
    * 401 or 403: this key is not, or no longer, valid for this deployment. The public service also says it
-   * with 404 "Session expired. Please log in again.", which belongs here and not under not-found.
+   * with 404 "Session expired. Please log in again.", which belongs here and not under not-found. `no-key`: there is none
+   * yet, and nothing was asked.
    */
-  | { readonly type: 'unauthorized' }
+  | { readonly type: 'unauthorized'; readonly reason?: 'no-key' }
   | NotFound;
 
 /** 2xx, a parseable body, `success !== false`, and the `deployment_id` that was asked for. */
@@ -83,11 +84,13 @@ export const FAILURE_LABELS = [
   'unknown',
   'throttled',
   'unauthorized',
+  'no-key',
   'stale-key',
   'not-found',
 ] as const satisfies readonly (
   | FailureReason
   | Exclude<Outcome['type'], 'failed' | 'accepted'>
+  | 'no-key'
   | 'stale-key'
 )[];
 

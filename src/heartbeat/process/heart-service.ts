@@ -7,7 +7,8 @@ import { createApiKey, type ApiKey } from '../../client/api-key.ts';
 import { daemonEnvironment, type ServiceManagerSettings } from '../../config/other-variables.ts';
 import { type ConfigProblem, describeProblem, isError, errorsIn } from '../../config/problem.ts';
 import { credentialsOf } from '../../config/secrets.ts';
-import type { HeartSettings } from '../../config/options.ts';
+import { HEART_OPTIONS, type HeartSettings } from '../../config/options.ts';
+import { unreadable } from '../../config/values.ts';
 import type { LoadedHeart } from '../../config/load-heart.ts';
 import { LOG_LEVELS, type LogLevel } from '../../config/types/value-types.ts';
 import { Redaction } from '../../contract/text/redaction.ts';
@@ -187,7 +188,8 @@ export class HeartService {
       },
       discovery: (notice) => logger.discovery(notice),
       keyUnreadable: (why) => {
-        this.#log(this.#apiKey.current() === '' ? MESSAGES.keyMissing : MESSAGES.keyUnreadable, { why });
+        const message = this.#apiKey.current() === '' ? MESSAGES.keyMissing : MESSAGES.keyUnreadable;
+        this.#log(message, unreadable(HEART_OPTIONS.apiKey, this.#apiKey.file() ?? '', why));
       },
       app: (news) => logger.app(news),
     };

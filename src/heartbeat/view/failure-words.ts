@@ -17,6 +17,7 @@ export const FAILURE_WORDS: Readonly<Record<FailureLabel | 'overdue', string>> =
   unknown: 'unexpected error; please report it',
   throttled: 'the service limits the rate of requests (429)',
   unauthorized: 'the service refuses the API key',
+  'no-key': 'no API key could be read, so nothing was sent',
   'stale-key': 'the service refused an older API key',
   'not-found': 'the service does not know this deployment',
 };

@@ -41,8 +41,8 @@ export const MESSAGES = {
   reloaded: info('heartbeats reloaded'),
   reloadRefused: error('reload refused: the configuration is invalid; the old one stays in force'),
 
-  keyUnreadable: warnRarely('could not read the API key again; keeping the old one'),
-  keyMissing: warnRarely('could not read the API key; no heartbeat is sent until its file can be read'),
+  keyUnreadable: warn('could not read the API key again; keeping the old one', TEN_MINUTES),
+  keyMissing: error('could not read the API key; no heartbeat is sent until its file can be read', MINUTE),
 
   failed: debug('heartbeat failed'),
   failing: error('heartbeats are failing'),
@@ -99,7 +99,7 @@ export const STATE_LEVELS: Readonly<Partial<Record<HeartbeatState, LogLevel>>> =
 export const STATE_ADVICE: Readonly<Partial<Record<HeartbeatState, string>>> = {
   urgent: 'heartbeats fail and the TTL is running out; check that the service is reachable from here',
   unauthorized:
-    'the service refuses the API key; put a valid one with the permission instance_write into PILOTLIGHT_API_KEY, or into the file of PILOTLIGHT_API_KEY_FILE',
+    'put a valid API key with the permission instance_write into PILOTLIGHT_API_KEY, or into the file of PILOTLIGHT_API_KEY_FILE',
   lapsed: 'the TTL has passed without an accepted heartbeat; the deployment has probably expired',
   gone: 'the service does not know this deployment; heartbeats go on, every 30 s once its TTL has passed',
 };

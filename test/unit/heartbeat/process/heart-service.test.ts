@@ -7,6 +7,7 @@ import { loadHeartConfig } from '../../../../src/config/load-heart.ts';
 import type { ServiceManagerSettings } from '../../../../src/config/other-variables.ts';
 import type { DaemonChild } from '../../../../src/heartbeat/process/supervision/daemon-child.ts';
 import { HeartService } from '../../../../src/heartbeat/process/heart-service.ts';
+import { FAILURE_WORDS } from '../../../../src/heartbeat/view/failure-words.ts';
 import { MESSAGES } from '../../../../src/heartbeat/process/log/messages.ts';
 import type { DaemonMessage, HeartMessage } from '../../../../src/heartbeat/process/link/link.ts';
 import { NotifyProgram } from '../../../support/notify-program.ts';
@@ -370,8 +371,29 @@ describe('a heart with a deployment', () => {
     });
     const words = MESSAGES.keyUnreadable.text;
     await expect.poll(said, { interval: 5 }).toContain(words);
-    expect(lines.find(({ msg }) => msg === words)).toMatchObject({ why: expect.stringContaining(file) });
+    const line = lines.find(({ msg }) => msg === words);
+    expect(line).toMatchObject({ file, why: expect.stringContaining('ENOENT') });
     await service.stop();
+  });
+
+  test('without a key says so, not that the service refuses one, and never quotes what may be the key', async () => {
+    const secret = 'sk-SECRETKEY-9';
+    const { service, lines, said } = new Scene({
+      API_KEY: '',
+      API_KEY_FILE: secret,
+      DEPLOYMENTS: '42@20s',
+      FINAL_HEARTBEAT: 'false',
+    });
+    const state = MESSAGES.stateChanged.text;
+    await expect
+      .poll(said, { interval: 5 })
+      .toEqual(expect.arrayContaining([MESSAGES.keyMissing.text, state]));
+    await service.stop();
+    expect(lines.find(({ msg }) => msg === state)).toMatchObject({ reason: FAILURE_WORDS['no-key'] });
+    const text = JSON.stringify(lines);
+    expect(text).toContain('if this is the value itself, set PILOTLIGHT_API_KEY instead');
+    expect(text).not.toContain(secret);
+    expect(text).not.toContain('refuses');
   });
 
   test('asks the app that it is kept alive for, and shows it', async () => {
