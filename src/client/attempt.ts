@@ -9,14 +9,15 @@ import { decodeResponse, type Outcome, type WireResponse } from '../wire/respons
 import {
   AbortedError,
   type CallError,
+  type CallErrorOptions,
   ResponseError,
   TimeoutError,
   TransportError,
   refusalError,
 } from './errors.ts';
-import type { Subject } from './transport/address-book.ts';
+import type { Place, Subject } from './transport/address-book.ts';
 import { transportReason } from './transport/reason.ts';
-import type { Answered, Peer, Transport } from './transport/transport.ts';
+import type { Answered, Exchange, Peer, Transport } from './transport/transport.ts';
 
 export interface Attempt {
   readonly id: OperationId;
@@ -63,15 +64,18 @@ export async function attemptCall(transport: Transport, attempt: Attempt): Promi
   };
   signal?.addEventListener('abort', forward, { once: true });
   if (signal?.aborted) forward();
+  let place: Place | undefined;
   try {
-    return answerOf(attempt, await exchange(transport, attempt, controller.signal, progress));
+    const onPlace = (used: Place): unknown => (place = used);
+    const answered = await exchange(transport, attempt, controller.signal, { progress, onPlace });
+    return answerOf(attempt, answered, place);
   } catch (cause) {
     if (cause instanceof PilotlightError) throw cause;
     const cut = progress?.soFar?.();
     const answer = cut && completeAnswer(operation, cut);
     if (answer) return answer;
     const mayBeDone = !operation.repeatable && progress?.isSent === true;
-    throw failure(attempt, cause, controller.signal, { rawAnswer: cut?.text ?? '', mayBeDone });
+    throw failure(attempt, cause, controller.signal, { rawAnswer: cut?.text ?? '', mayBeDone, place });
   } finally {
     clearTimeout(timer);
     clearTimeout(grace);
@@ -84,7 +88,7 @@ function failure(
   { id, timeoutMs }: Attempt,
   cause: unknown,
   { aborted, reason }: AbortSignal,
-  options: { readonly rawAnswer: string; readonly mayBeDone: boolean },
+  options: CallErrorOptions,
 ): CallError {
   if (reason === TIMED_OUT) return new TimeoutError(id, timeoutMs, options);
   if (aborted) return new AbortedError(id, 'aborted', { cause, ...options });
@@ -116,7 +120,7 @@ function exchange(
   transport: Transport,
   { base, request, key, fresh, subject, maxBytes, onConnected }: Attempt,
   signal: AbortSignal,
-  progress: Progress | undefined,
+  { progress, onPlace }: Pick<Exchange, 'onPlace'> & { readonly progress: Progress | undefined },
 ): Promise<Answered> {
   return transport.exchange({
     url: base + request.target,
@@ -129,11 +133,16 @@ function exchange(
     maxBytes,
     onConnected: progress ? progress.onConnected : onConnected,
     onAnswer: progress?.onAnswer,
+    onPlace,
   });
 }
 
 /** @throws ApiError if the service says no, ResponseError if its answer cannot be read */
-function answerOf({ id, operation, key, subject, onPeer }: Attempt, response: Answered): Answer {
+function answerOf(
+  { id, operation, key, subject, onPeer }: Attempt,
+  response: Answered,
+  place: Place | undefined,
+): Answer {
   const { peer, text: rawAnswer } = response;
   const outcome = decodeResponse(operation, response, key);
   peer?.judge(faultOf(outcome), outcome.kind === 'ok' ? subject : undefined);
@@ -142,11 +151,11 @@ function answerOf({ id, operation, key, subject, onPeer }: Attempt, response: An
   if (outcome.kind === 'refused') {
     const mayBeDone = !operation.repeatable && namesShownOnce(operation.response, rawAnswer);
     const rate = rateLimitOf(response.headers, outcome.meaning === 'throttled' ? outcome.fields : {});
-    throw refusalError(id, outcome, { rawAnswer, mayBeDone, rate });
+    throw refusalError(id, outcome, { rawAnswer, mayBeDone, rate, place });
   }
   const mayBeDone = !operation.repeatable;
   const rate = rateLimitOf(response.headers);
-  throw new ResponseError(id, response.status, outcome.reason, { rawAnswer, mayBeDone, rate });
+  throw new ResponseError(id, response.status, outcome.reason, { rawAnswer, mayBeDone, rate, place });
 }
 
 /** What an answer says about the health of its address: a service that refuses a request is healthy. */

@@ -6,12 +6,14 @@ import { PilotlightError } from '../contract/pilotlight-error.ts';
 import type { RateLimit } from '../wire/rate-limit.ts';
 import type { InputProblem } from '../wire/request.ts';
 import type { Refusal, RefusalMeaning } from '../wire/response.ts';
+import type { Place } from './transport/address-book.ts';
 
 export interface CallErrorOptions extends ErrorOptions {
   /** What came of the answer. */
   readonly rawAnswer?: string;
   readonly mayBeDone?: boolean;
   readonly rate?: RateLimit | undefined;
+  readonly place?: Place | undefined;
 }
 
 /** The base of them. */
@@ -24,6 +26,8 @@ export abstract class CallError extends PilotlightError {
   readonly mayBeDone: boolean;
   /** The tightest bucket of the key's rate limit, if an answer came and showed it. */
   readonly rate: RateLimit | undefined;
+  /** Whom the request went to; undefined if it went to no one. */
+  readonly place: Place | undefined;
   /** A private field, so that no logger, inspector or serializer finds it. */
   readonly #rawAnswer: string;
 
@@ -32,6 +36,7 @@ export abstract class CallError extends PilotlightError {
     this.operation = operation;
     this.mayBeDone = options.mayBeDone ?? false;
     this.rate = options.rate;
+    this.place = options.place;
     this.#rawAnswer = options.rawAnswer ?? '';
   }
 

@@ -7,6 +7,14 @@
 /** What a request is about, such as the id of a deployment. */
 export type Subject = string | number;
 
+/** Whom an exchange is with. */
+export interface Place {
+  /** `10.0.0.7:443`, or `host:port` while no address of it is known. */
+  readonly address: string;
+  /** It is the proxy in front of the service. */
+  readonly isProxy: boolean;
+}
+
 export interface AddressState {
   /** An IP address. */
   readonly address: string;

@@ -8,9 +8,10 @@
  * NO_PROXY, in either case, read by undici. TLS trusts what Node trusts: its own list and the certificates in
  * NODE_EXTRA_CA_CERTS.
  */
+import { isIPv6 } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { WireResponse } from '../../wire/response.ts';
-import { AddressBook, type AddressState, type Subject } from './address-book.ts';
+import { AddressBook, type AddressState, type Place, type Subject } from './address-book.ts';
 import { Connection } from './connection.ts';
 import { type Resolve, createLookup } from './lookup.ts';
 import { transportReason } from './reason.ts';
@@ -36,6 +37,8 @@ export interface Exchange {
   readonly onConnected?: (() => void) | undefined;
   /** The answer has begun: `soFar` is what has come of it, at any time, also when its end never comes. */
   readonly onAnswer?: ((soFar: () => WireResponse) => void) | undefined;
+  /** Called when the exchange ends, however it does. */
+  readonly onPlace?: ((place: Place) => void) | undefined;
 }
 
 /** The address that answered: of the service, or of the proxy in front of it. */
@@ -125,6 +128,7 @@ class PooledTransport implements Transport {
       if (reason === 'tls') void this.#pool.doubtTrust();
       throw cause;
     } finally {
+      request.onPlace?.(placeOf(connection));
       signal.removeEventListener('abort', onAbort);
     }
   }
@@ -158,6 +162,14 @@ function peerOf({ book, addresses: [address] }: Connection): { readonly peer?: P
       },
     },
   };
+}
+
+/** Of the addresses that it was connecting to, the first. */
+function placeOf({ origin, book, addresses: [address] }: Connection): Place {
+  const { protocol, host } = new URL(book.proxy === undefined ? origin : `http://${book.proxy}`);
+  const [, port = protocol === 'https:' ? '443' : '80'] = /:(\d+)$/.exec(host) ?? [];
+  const name = address === undefined ? host.replace(/:\d+$/, '') : isIPv6(address) ? `[${address}]` : address;
+  return { address: `${name}:${port}`, isProxy: book.proxy !== undefined };
 }
 
 function blame({ book, addresses }: Connection, reason: string): void {

@@ -1,7 +1,7 @@
 /** One question to the service, and how it ended. Its time counts from when the rate limit lets it leave. */
 import type { CallOptions } from '../../client/caller.ts';
-import { ApiError, CallError, TransportError } from '../../client/errors.ts';
-import { whyOf } from '../driver/beat.ts';
+import { ApiError, TransportError, UnauthorizedError } from '../../client/errors.ts';
+import { describeFailure, FAILURE_WORDS } from '../view/failure-words.ts';
 import type { Told } from './knowledge.ts';
 
 /** `list`: one question for all deployments; a number: the deployment of this id. */
@@ -11,7 +11,9 @@ export type Reply =
   | { readonly kind: 'answered'; readonly rows: readonly Told[] }
   /** The service does not know such an operation or deployment. `gone`: in its own words, not a gateway's. */
   | { readonly kind: 'denied'; readonly gone: boolean }
-  /** Anything else, a refused key and the page of a gateway among them. */
+  /** The key is refused, as for each other question. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** Anything else, the page of a gateway for one. */
   | { readonly kind: 'unanswered'; readonly reason: string };
 
 /** The part of the client that is asked; `ClientOf<'deployments.list' | 'deployments.get'>` has it. */
@@ -50,7 +52,8 @@ export async function ask(subject: Subject, client: DeploymentClient, signal: Ab
       return { kind: 'answered', rows: deployments };
     }
     const { deployment } = await client.deployments.get({ id: subject }, callOptions);
-    if ((deployment.id ?? subject) !== subject) return { kind: 'unanswered', reason: 'wrong-deployment' };
+    if ((deployment.id ?? subject) !== subject)
+      return { kind: 'unanswered', reason: FAILURE_WORDS['wrong-deployment'] };
     return { kind: 'answered', rows: [{ ...deployment, id: subject }] };
   } catch (error) {
     return replyOfError(error);
@@ -58,19 +61,12 @@ export async function ask(subject: Subject, client: DeploymentClient, signal: Ab
 }
 
 function replyOfError(error: unknown): Reply {
-  if (error instanceof ApiError) {
-    const { code, status, meaning } = error;
-    // An expired session is a 404 too.
-    if (code === 'throttled' || code === 'unauthorized') return { kind: 'unanswered', reason: code };
-    if (!DENIALS.has(status)) return { kind: 'unanswered', reason: `status ${status}` };
-    return { kind: 'denied', gone: meaning === 'not-found' };
-  }
-  if (error instanceof TransportError && error.reason === 'too-large') {
-    const reason = `the list is larger than ${MAX_ANSWER_MEBIBYTES} MiB; give the deployment by its id`;
-    return { kind: 'unanswered', reason };
-  }
-  return {
-    kind: 'unanswered',
-    reason: whyOf(error) ?? (error instanceof CallError ? error.code : 'unknown'),
-  };
+  if (error instanceof UnauthorizedError) return { kind: 'refused', reason: describeFailure(error) };
+  if (error instanceof ApiError && DENIALS.has(error.status))
+    return { kind: 'denied', gone: error.meaning === 'not-found' };
+  const isTooLarge = error instanceof TransportError && error.reason === 'too-large';
+  const reason = isTooLarge
+    ? `the list is larger than ${MAX_ANSWER_MEBIBYTES} MiB; give the deployment by its id`
+    : describeFailure(error);
+  return { kind: 'unanswered', reason };
 }

@@ -9,8 +9,8 @@ export interface Question {
   /** How often since the last answer the service said that it does not know such a thing, and since when. */
   readonly denials: number;
   readonly deniedSince: number;
-  /** Why the last attempt brought neither an answer nor a denial. */
-  readonly reason: string | undefined;
+  /** How the last attempt ended, if it brought neither an answer nor a denial. */
+  readonly failure: Extract<Reply, { readonly reason: string }> | undefined;
 }
 
 /** By subject, the list first. */
@@ -28,7 +28,7 @@ const FIRST_PAUSE_MS = 3_000;
 const JITTER = 0.2;
 
 export function newQuestion(dueAt: number): Question {
-  return { dueAt, failures: 0, denials: 0, deniedSince: 0, reason: undefined };
+  return { dueAt, failures: 0, denials: 0, deniedSince: 0, failure: undefined };
 }
 
 export function afterReply(question: Question, reply: Reply, now: number, random: () => number): Question {
@@ -36,10 +36,15 @@ export function afterReply(question: Question, reply: Reply, now: number, random
   const { failures } = question;
   const pause = Math.min(ASK_EVERY_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 8)) * (1 - JITTER * random());
   const next = { ...question, failures: failures + 1, dueAt: now + pause };
-  if (reply.kind === 'unanswered') return { ...next, reason: reply.reason };
+  if (reply.kind !== 'denied') return { ...next, failure: reply };
   const deniedSince = question.denials === 0 ? now : question.deniedSince;
   const dueAt = now - deniedSince >= CONFIRM_MS ? now + DENIED_FOR_MS : next.dueAt;
-  return { ...next, dueAt, denials: question.denials + 1, deniedSince, reason: undefined };
+  return { ...next, dueAt, denials: question.denials + 1, deniedSince, failure: undefined };
+}
+
+/** The service said more than once in a row that it has no list. */
+export function isListDenied(questions: Questions): boolean {
+  return (questions.get('list')?.denials ?? 0) > 1;
 }
 
 /**
@@ -53,7 +58,7 @@ export function openQuestions(
   now: number,
 ): Questions {
   const list = questions.get('list') ?? newQuestion(now);
-  const noList = list.denials > 0 || (list.reason !== undefined && list.reason !== 'unauthorized');
+  const noList = list.denials > 0 || list.failure?.kind === 'unanswered';
   const open = new Map<Subject, Question>([['list', list]]);
   const add = (id: number): unknown => open.set(id, questions.get(id) ?? newQuestion(now));
   for (const id of ids) {

@@ -7,7 +7,14 @@ import type { Ports } from '../driver/ports.ts';
 import { ask, type DeploymentClient, type Reply, type Subject } from './ask.ts';
 import { FindingReports, type DiscoveryNotice, type Finding } from './findings.ts';
 import { learnGone, learnList, learnOne, NOTHING_KNOWN } from './knowledge.ts';
-import { afterReply, newQuestion, nextQuestion, openQuestions, type Questions } from './questions.ts';
+import {
+  afterReply,
+  isListDenied,
+  newQuestion,
+  nextQuestion,
+  openQuestions,
+  type Questions,
+} from './questions.ts';
 import { resolve, type Choice, type TimingSettings } from './resolve.ts';
 import { labelOf, relevantRows, Selection, type Wanted } from './wanted.ts';
 
@@ -35,8 +42,6 @@ const AFTER_FIRST_BEATS_MS = 100;
 const LONGEST_SLEEP_MS = 10_000;
 /** From question to question: the public service takes most reads of a key every 3 s, ms. */
 const BETWEEN_MS = 3_000;
-/** So many denials of the list in a row are reported. */
-const DENIALS_TO_REPORT = 2;
 const COMPARED = ['id', 'ttl', 'interval', 'name', 'tag', 'ttlFrom'] as const;
 
 export class DeploymentWatch {
@@ -157,12 +162,11 @@ export class DeploymentWatch {
   #findingsOfQuestions(): Finding[] {
     const findings: Finding[] = [];
     // Two at most: the reports count one for the list and one for all others.
-    for (const [subject, { reason }] of this.#questions) {
+    for (const [subject, { failure }] of this.#questions) {
       const question = subject === 'list' ? 'list' : 'get';
-      if (reason !== undefined) findings.push({ type: 'unanswered', question, reason });
+      if (failure) findings.push({ type: 'unanswered', question, reason: failure.reason });
     }
-    const denials = this.#questions.get('list')?.denials ?? 0;
-    if (denials < DENIALS_TO_REPORT || this.#knowledge.listed) return findings;
+    if (!isListDenied(this.#questions) || this.#knowledge.listed) return findings;
     const names = this.#wanted.filter(({ by }) => by === 'name');
     return [...findings, ...names.map((one): Finding => ({ type: 'no-list', label: labelOf(one) }))];
   }

@@ -7,7 +7,7 @@ import type { OriginAddresses } from '../../../client/transport/transport.ts';
 import type { DiscoveryNotice, Finding } from '../../discovery/findings.ts';
 import type { HeartbeatState, Notice } from '../../engine/state.ts';
 import type { AppNews } from '../../heart.ts';
-import { FAILURE_WORDS } from '../../view/failure-words.ts';
+import { describeAddressFailure, FAILURE_WORDS } from '../../view/failure-words.ts';
 import type { SharedLimit } from '../../view/snapshot.ts';
 import { counted, NAMED, type HeartLog, type LogFields } from './log.ts';
 import { DISCOVERY, LIMIT_ADVICE, MESSAGES, STATE_ADVICE, STATE_LEVELS } from './messages.ts';
@@ -268,9 +268,12 @@ export class HeartbeatLogger {
         const key = `${origin} ${address}`;
         known.add(key);
         const fields = { origin, address, ...(proxy !== undefined && { proxy }) };
-        const since = failure && new Date(failure.since).toISOString();
-        if (failure && this.#log(MESSAGES.addressFailed, { ...fields, reason: failure.reason, since }, key))
-          this.#failedAddresses.add(key);
+        const failed = failure && {
+          ...fields,
+          reason: describeAddressFailure(failure.reason),
+          since: new Date(failure.since).toISOString(),
+        };
+        if (failed && this.#log(MESSAGES.addressFailed, failed, key)) this.#failedAddresses.add(key);
         else if (!failure && this.#failedAddresses.delete(key)) this.#log(MESSAGES.addressWorks, fields);
       }
     }

@@ -14,6 +14,7 @@ import type { Choice } from '../../../../src/heartbeat/discovery/resolve.ts';
 import { DeploymentWatch } from '../../../../src/heartbeat/discovery/watch.ts';
 import type { Wanted } from '../../../../src/heartbeat/discovery/wanted.ts';
 import { settlePromises, VirtualTime } from '../../../support/virtual-time.ts';
+import { FAILURE_WORDS } from '../../../../src/heartbeat/view/failure-words.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -221,19 +222,27 @@ describe('a reload', () => {
 
 describe('a question without an answer is repeated for as long as it takes', () => {
   test.each<[string, Error | 'hang', string]>([
-    ['a refused key', status(401), 'unauthorized'],
-    ['an expired session, which is a 404', status(404, { message: 'Session expired.' }), 'unauthorized'],
-    ['a 503', status(503), 'status 503'],
-    ['a 403', status(403), 'status 403'],
-    ['a redirect', status(301), 'status 301'],
-    ['a page with status 200', new ResponseError('deployments.list', 200, 'not JSON'), 'unreadable_response'],
+    ['a refused key', status(401), 'the service refuses the API key (status 401)'],
+    [
+      'an expired session, which is a 404',
+      status(404, { message: 'Session expired.' }),
+      'the service refuses the API key (status 404)',
+    ],
+    ['a 503', status(503), 'the service failed (status 503)'],
+    ['a 403', status(403), 'the service refuses the API key (status 403)'],
+    ['a redirect', status(301), `${FAILURE_WORDS.redirect} (status 301)`],
+    [
+      'a page with status 200',
+      new ResponseError('deployments.list', 200, 'not JSON'),
+      FAILURE_WORDS.unreadable,
+    ],
     [
       'a broken connection',
       new TransportError('deployments.list', 'reset', new Error('x')),
-      'the connection was closed: x',
+      'the connection was closed',
     ],
-    ['silence', 'hang', 'timeout'],
-    ['a bug', new TypeError('x is not a function'), 'unknown'],
+    ['silence', 'hang', 'no answer in time'],
+    ['a bug', new TypeError('x is not a function'), FAILURE_WORDS.unknown],
   ])('%s', async (_, answer, reason) => {
     const scene = new Scene([...byId(42), byName('square')], { list: () => answer, get: () => answer });
     await scene.time.pass(60 * MINUTE);
@@ -268,7 +277,7 @@ describe('a question without an answer is repeated for as long as it takes', () 
     const scene = new Scene(byId(42), { list: () => 'hang' });
     await scene.time.pass(10_001);
     expect(scene.notices).toEqual([
-      { type: 'unanswered', found: [{ type: 'unanswered', question: 'list', reason: 'timeout' }] },
+      { type: 'unanswered', found: [{ type: 'unanswered', question: 'list', reason: 'no answer in time' }] },
     ]);
   });
 
@@ -387,7 +396,7 @@ describe('where there is no list', () => {
     await scene.time.pass(MINUTE);
     expect(scene.ttlOf(1)).toBeUndefined();
     expect(scene.said('unanswered')).toEqual([
-      { type: 'unanswered', question: 'get', reason: 'wrong-deployment' },
+      { type: 'unanswered', question: 'get', reason: FAILURE_WORDS['wrong-deployment'] },
     ]);
   });
 });

@@ -45,7 +45,7 @@ describe('a refusal', () => {
     [500, { type: 'failed', reason: 'server-error' }],
     [503, { type: 'failed', reason: 'server-error' }],
   ])('with status %i', (status, outcome) => {
-    expect(outcomeOf(new ApiError(OPERATION, refusal(status)))).toEqual(outcome);
+    expect(outcomeOf(new ApiError(OPERATION, refusal(status)))).toMatchObject(outcome);
   });
 
   test('by the service itself, which says that there is no such deployment', () => {
@@ -88,16 +88,59 @@ describe('an attempt without an answer', () => {
 
   test.each<[reason: TransportReason, cause: object, why: string]>([
     ['refused', { address: '10.0.0.7', port: 443 }, 'connection refused (10.0.0.7:443)'],
+    ['refused', { address: '::1', port: 443 }, 'connection refused ([::1]:443)'],
+    ['unreachable', { errno: -113, address: '::1' }, 'the service is unreachable: host is unreachable (::1)'],
     [
-      'unreachable',
-      { code: 'EHOSTUNREACH', address: '::1' },
-      'the service is unreachable (::1): EHOSTUNREACH',
+      'dns',
+      { errno: -3008, hostname: 'a.example' },
+      'the name a.example does not resolve: unknown node or service',
     ],
-    ['dns', { code: 'ENOTFOUND', hostname: 'a.example' }, 'the name a.example does not resolve: ENOTFOUND'],
+    ['reset', { code: 'UND_ERR_SOCKET' }, 'the connection was closed'],
+    ['malformed', { name: 'HTTPParserError' }, 'the answer is not HTTP'],
+    ['malformed', { code: 'UND_ERR_HEADERS_OVERFLOW' }, 'the headers of the answer are too large'],
+    [
+      'tls',
+      { code: 'ERR_SSL_NO_PROTOCOLS', reason: 'no protocols' },
+      'the TLS handshake failed: no protocols',
+    ],
   ])('says why, with the address: %s', (reason, cause, why) => {
     const inner = Object.assign(new Error('x'), cause);
     for (const error of [inner, new AggregateError([inner]), new Error('y', { cause: inner })])
       expect(outcomeOf(new TransportError(OPERATION, reason, error))).toMatchObject({ why });
+  });
+
+  test.each<[code: string, words: string]>([
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'NODE_EXTRA_CA_CERTS'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'NODE_EXTRA_CA_CERTS'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'another host name'],
+    ['CERT_HAS_EXPIRED', 'expired'],
+    ['CERT_NOT_YET_VALID', 'clock'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'does not speak TLS'],
+    ['EPROTO', 'first line'],
+  ])('names the CA only if that is the cause: %s', (code, words) => {
+    const cause = Object.assign(new Error('first line\nsecond line'), { code });
+    const place = { address: '10.0.0.7:443', isProxy: false };
+    const { why } = outcomeOf(new TransportError(OPERATION, 'tls', cause, { place })) as { why: string };
+    expect(why).toContain(words);
+    expect(why.includes('NODE_EXTRA_CA_CERTS')).toBe(words === 'NODE_EXTRA_CA_CERTS');
+    expect(why).toMatch(/^the TLS handshake failed: .*[^\n] \(10\.0\.0\.7:443\)$/);
+  });
+
+  test('names the address of those that answered, and says that it is the proxy', () => {
+    const place = { address: '10.0.0.9:3128', isProxy: true };
+    const refused = Object.assign(new Error('x'), { address: '127.0.0.1', port: 21_999 });
+    const words = [
+      new TimeoutError(OPERATION, 5, { place }),
+      new ApiError(OPERATION, refusal(503), { place }),
+      new ResponseError(OPERATION, 200, 'HTML', { place }),
+      new TransportError(OPERATION, 'refused', refused, { place }),
+    ].map((error) => (outcomeOf(error) as { why: string }).why);
+    expect(words).toEqual([
+      'no answer in time (proxy 10.0.0.9:3128)',
+      'the service failed (status 503, proxy 10.0.0.9:3128)',
+      'the answer does not come from the service; is there a proxy in between? (proxy 10.0.0.9:3128)',
+      'connection refused (proxy 127.0.0.1:21999)',
+    ]);
   });
 
   test('in time, that can be read, or that anybody has thought of', () => {
@@ -107,7 +150,7 @@ describe('an attempt without an answer', () => {
       new Error('a mistake'),
       'no error at all',
     ].map((error) => outcomeOf(error));
-    expect(reasons).toEqual(
+    expect(reasons).toMatchObject(
       ['timeout', 'unreadable', 'unknown', 'unknown'].map((reason) => ({ type: 'failed', reason })),
     );
   });
@@ -188,6 +231,6 @@ describe('one heartbeat', () => {
     const beat = createBeatPort({
       deployments: { heartbeat: () => Promise.reject(new TimeoutError(OPERATION, 5)) },
     });
-    expect(await beat(request)).toEqual({ type: 'failed', reason: 'timeout' });
+    expect(await beat(request)).toMatchObject({ type: 'failed', reason: 'timeout' });
   });
 });

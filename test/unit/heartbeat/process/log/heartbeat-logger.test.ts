@@ -368,7 +368,7 @@ describe('an address of several', () => {
     await vi.advanceTimersByTimeAsync(60_000);
     const service = { origin: 'https://service.test', address: '192.0.2.2' };
     expect(lines).toMatchObject([
-      { level: 'warn', ...service, reason: 'timeout', since: '1970-01-01T00:00:01.000Z' },
+      { level: 'warn', ...service, reason: 'no answer in time', since: '1970-01-01T00:00:01.000Z' },
       { level: 'info', ...service, msg: MESSAGES.addressWorks.text },
     ]);
   });
