@@ -31,7 +31,9 @@ const NAMED_AGAIN_MS = 60_000;
 /** A deployment whose last heartbeat was not accepted. */
 interface Trouble {
   readonly state: HeartbeatState;
-  readonly reason: string;
+  readonly reason: keyof typeof FAILURE_WORDS;
+  /** The reason in words, if more is known than its kind. */
+  readonly why: string | undefined;
 }
 
 /** From a state to another since the last line about changes. */
@@ -75,14 +77,14 @@ export class HeartbeatLogger {
   notice(id: number, notice: Notice): void {
     switch (notice.type) {
       case 'sent':
-        if (notice.attempt === 1) this.#trouble(id, { state: 'starting', reason: FAILURE_WORDS.overdue });
+        if (notice.attempt === 1) this.#trouble(id, { state: 'starting', reason: 'overdue' });
         return;
       case 'accepted':
         return void this.#troubles.delete(id);
       case 'overdue':
-        return this.#trouble(id, { reason: FAILURE_WORDS.overdue });
+        return this.#trouble(id, { reason: 'overdue' });
       case 'failed':
-        this.#trouble(id, { reason: notice.why ?? FAILURE_WORDS[notice.reason] });
+        this.#trouble(id, { reason: notice.reason, why: notice.why });
         this.#log(MESSAGES.failed, { deploymentId: id, reason: notice.reason, why: notice.why });
         return;
       case 'state':
@@ -147,8 +149,20 @@ export class HeartbeatLogger {
   }
 
   #trouble(id: number, change: Partial<Trouble>): void {
-    const { state = 'retrying', reason = FAILURE_WORDS.overdue } = this.#troubles.get(id) ?? {};
-    this.#troubles.set(id, { state, reason, ...change });
+    const { why, ...before } = this.#troubles.get(id) ?? {
+      state: 'retrying',
+      reason: 'overdue',
+      why: undefined,
+    };
+    // A new reason has its own words, or none.
+    this.#troubles.set(id, { ...before, why: 'reason' in change ? undefined : why, ...change });
+  }
+
+  /** Whom heartbeats go to; undefined before the first. */
+  #place(): string | undefined {
+    const [asked] = this.#sources.addresses();
+    if (asked?.proxy !== undefined) return `proxy ${asked.proxy}`;
+    return asked && new URL(asked.origin).host;
   }
 
   /**
@@ -202,6 +216,7 @@ export class HeartbeatLogger {
     const [first] = changes;
     if (first === undefined) return {};
     const { id, from, to } = first;
+    const trouble = this.#troubles.get(id);
     const ends = changes.flatMap(({ expiresAt }) => expiresAt ?? []);
     const deployments = changes.length === 1 ? { deploymentId: id } : counted(changes.map((one) => one.id));
     const remainingSeconds = ends.length === 0 ? undefined : seconds(Math.min(...ends) - performance.now());
@@ -210,7 +225,7 @@ export class HeartbeatLogger {
       ...deployments,
       from,
       to,
-      reason: this.#troubles.get(id)?.reason,
+      reason: trouble && reasonOf(trouble, this.#place()),
       remainingSeconds,
       advice: STATE_ADVICE[to],
     };
@@ -236,7 +251,10 @@ export class HeartbeatLogger {
     if (troubles.length === 0) return;
     const states: Record<string, number> = {};
     const reasons: Record<string, number> = {};
-    for (const [id, { state, reason }] of troubles) {
+    const place = this.#place();
+    for (const [id, trouble] of troubles) {
+      const { state } = trouble;
+      const reason = reasonOf(trouble, place);
       states[state] = (states[state] ?? 0) + 1;
       reasons[reason] = (reasons[reason] ?? 0) + 1;
       this.#namedAt.set(`failing ${id}`, now);
@@ -279,6 +297,13 @@ export class HeartbeatLogger {
     }
     for (const key of this.#failedAddresses) if (!known.has(key)) this.#failedAddresses.delete(key);
   }
+}
+
+/** Silence has no error that names an address, so `place` does. */
+function reasonOf({ reason, why }: Trouble, place: string | undefined): string {
+  const isSilence = reason === 'overdue' || reason === 'timeout';
+  const words = why ?? FAILURE_WORDS[reason];
+  return why === undefined && isSilence && place !== undefined ? `${words} (${place})` : words;
 }
 
 /** A name may be that of thousands. The message says the type. */

@@ -80,7 +80,7 @@ test('one that was never accepted is said with its reason within ten seconds, an
 test('one that only hangs is said too', async () => {
   logger.notice(42, sent);
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(lines).toMatchObject([{ deploymentIds: [42], reasons: { 'no answer yet': 1 } }]);
+  expect(lines).toMatchObject([{ deploymentIds: [42], reasons: { 'no answer yet (service.test)': 1 } }]);
 });
 
 test('ten thousand that fail together are a few lines, each with a count and some ids', async () => {
@@ -209,7 +209,7 @@ test('what was well before the line was due is not said, and a failure is said w
   expect(lines).toEqual([]);
   logger.notice(43, { type: 'overdue', attempt: 1 });
   await vi.advanceTimersByTimeAsync(5_000);
-  expect(lines).toMatchObject([{ deploymentIds: [43], reasons: { 'no answer yet': 1 } }]);
+  expect(lines).toMatchObject([{ deploymentIds: [43], reasons: { 'no answer yet (service.test)': 1 } }]);
 });
 
 test('a later attempt is no trouble by itself, and one that is superseded is none', async () => {
@@ -252,7 +252,7 @@ test('of several it is said how many there are by state and reason', async () =>
       count: 3,
       deploymentIds: [1, 2, 3],
       states: { retrying: 2, starting: 1 },
-      reasons: { [REFUSED]: 1, [FAILURE_WORDS.dns]: 1, 'no answer yet': 1 },
+      reasons: { [REFUSED]: 1, [FAILURE_WORDS.dns]: 1, 'no answer yet (service.test)': 1 },
     },
   ]);
 });
@@ -267,7 +267,7 @@ test('a change without a failure has no known reason, and without a TTL nothing 
       deploymentId: 42,
       from: 'healthy',
       to: 'urgent',
-      reason: 'no answer yet',
+      reason: 'no answer yet (service.test)',
       advice: expect.stringContaining('check that the service is reachable') as string,
       msg: 'heartbeat state changed',
     },
