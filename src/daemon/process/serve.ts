@@ -24,6 +24,7 @@ const ORPHAN_MS = 2_000;
 const END_MS = 300;
 
 const destination = messageDestination(DAEMON_STDERR);
+const link = heartLink();
 let daemon: Daemon | undefined;
 let ending = false;
 process.on('disconnect', () => {
@@ -52,7 +53,7 @@ daemon = await startDaemon({
   config: { ...config, settings },
   loadConfig: loadConfigSlowly,
   stdout: standardOutput(DAEMON_STDOUT),
-  heart: heartLink(),
+  heart: link,
   restarts: Number(process.argv[2] ?? 0),
   onEnd: (withinMs) => void end(withinMs),
   createLogger: (hooks) =>
@@ -73,6 +74,7 @@ async function end(withinMs: number): Promise<void> {
   ending = true;
   await daemon?.stop(Math.max(0, withinMs - END_MS));
   await destination.end(Math.min(FLUSH_MS, END_MS));
+  link.send({ type: 'stopped' });
   endProcess(EXIT.ok);
 }
 

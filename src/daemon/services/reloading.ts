@@ -12,6 +12,7 @@ import {
   type Settings,
 } from '../../config/options.ts';
 import { describeProblem, errorsIn, type ConfigProblem } from '../../config/problem.ts';
+import { Turns } from '../../time/turns.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { SharedWork } from '../replicas/shared-work.ts';
@@ -40,7 +41,7 @@ export interface ReloadingOptions {
 
 export class Reloading {
   readonly #options: ReloadingOptions;
-  #queue: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   constructor(options: ReloadingOptions) {
     this.#options = options;
@@ -48,18 +49,12 @@ export class Reloading {
 
   /** Reads everything again. A configuration with an error in it changes nothing. */
   reload(): Promise<ReloadResult> {
-    return this.#inTurn(() => this.#reload());
+    return this.#turns.take('reload', () => this.#reload());
   }
 
   /** Takes secrets whose files changed, and nothing else: other settings wait for a reload. */
   refreshSecrets(): Promise<void> {
-    return this.#inTurn(() => this.#refreshSecrets());
-  }
-
-  #inTurn<T>(run: () => Promise<T>): Promise<T> {
-    const turn = this.#queue.then(run);
-    this.#queue = turn.catch(() => {});
-    return turn;
+    return this.#turns.take('secrets', () => this.#refreshSecrets());
   }
 
   async #reload(): Promise<ReloadResult> {

@@ -13,11 +13,13 @@ import type { LoadedHeart } from '../../config/load-heart.ts';
 import { LOG_LEVELS, type LogLevel } from '../../config/types/value-types.ts';
 import { Redaction } from '../../contract/text/redaction.ts';
 import { watchFiles } from '../../config/files.ts';
+import { Turns } from '../../time/turns.ts';
+import { labelOf, type Wanted } from '../discovery/wanted.ts';
 import { Heart, type AppChoice, type HeartListener } from '../heart.ts';
 import { HeartbeatLogger } from './log/heartbeat-logger.ts';
 import { startDaemonChild, type StartDaemon } from './supervision/daemon-child.ts';
 import { containerLimit, daemonMemory, residentMemory } from './supervision/memory.ts';
-import { counted, createHeartLog, type HeartLog } from './log/log.ts';
+import { counted, createHeartLog, NAMED, type HeartLog } from './log/log.ts';
 import { MESSAGES } from './log/messages.ts';
 import { attemptsAtOnce } from './open-files.ts';
 import { Reports } from './link/reports.ts';
@@ -66,7 +68,7 @@ export class HeartService {
   #reloadAlone: NodeJS.Timeout | undefined;
   /** What is wrong since the start, or since the last reload, and has fallen back to its default. */
   #tolerated: ReadonlySet<string>;
-  #reloading: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   constructor(options: HeartServiceOptions) {
     const { settings, stderr, files, problems, ignoredNames } = options;
@@ -215,9 +217,7 @@ export class HeartService {
   async #reloadOwn(): Promise<ReloadResult> {
     clearTimeout(this.#reloadAlone);
     // One after the other: a file that is slow must not bring back what a later reload has replaced.
-    const reloading = this.#reloading.then(() => this.#loadAgain());
-    this.#reloading = reloading;
-    const result = await reloading;
+    const result = await this.#turns.take('reload', () => this.#loadAgain());
     this.#manager?.ready(this.#statusLine());
     return result;
   }
@@ -235,7 +235,7 @@ export class HeartService {
     }
     this.#logOverridden(loaded.problems);
     this.#tolerated = new Set(errorsIn(loaded.tolerated));
-    const { logLevel, baseUrl, logFormat } = this.#settings;
+    const { logLevel, baseUrl, logFormat, deployments } = this.#settings;
     if (next.logLevel !== logLevel) this.#level = next.logLevel;
     this.#settings = { ...next, baseUrl, logFormat };
     this.#apiKey.replace(next.apiKey, files.get('apiKey'));
@@ -245,7 +245,11 @@ export class HeartService {
     // One that goes on may have another name.
     for (const id of this.#heart.deploymentIds()) this.#reports.changed(id);
     await this.#heart.keyChanged();
-    this.#log(MESSAGES.reloaded, { deployments: next.deployments.length });
+    this.#log(MESSAGES.reloaded, {
+      deployments: next.deployments.length,
+      added: missingIn(deployments, next.deployments),
+      dropped: missingIn(next.deployments, deployments),
+    });
     return { ok: true, problems: [] };
   }
 
@@ -272,4 +276,13 @@ export class HeartService {
 
 function appOf({ appHealth, appGrace }: HeartSettings): AppChoice | undefined {
   return appHealth === undefined ? undefined : { address: appHealth, grace: appGrace };
+}
+
+/** Those of `all` that `some` does not have, as many as a line names; undefined if there are none. */
+function missingIn(some: readonly Wanted[], all: readonly Wanted[]): readonly string[] | undefined {
+  const known = new Set(some.map((one) => labelOf(one)));
+  const labels = all.map((one) => labelOf(one)).filter((label) => !known.has(label));
+  const more = labels.length - NAMED;
+  if (labels.length === 0) return undefined;
+  return more > 0 ? [...labels.slice(0, NAMED), `and ${more} more`] : labels;
 }

@@ -80,6 +80,7 @@ function longestGap(emulator: Emulator): number {
     expect(emulator.deployments.get(42).lapses).toBe(0);
     program.child.kill('SIGTERM');
     expect(await program.exit).toBe(0);
+    expect(program.stderr()).not.toContain('was killed');
   });
 
   test

@@ -67,7 +67,9 @@ export type DaemonMessage =
   | { readonly type: 'reload-refused' }
   | { readonly type: 'log-level'; readonly level: string }
   /** The end of the whole program is asked for. */
-  | { readonly type: 'quit' };
+  | { readonly type: 'quit' }
+  /** Told to stop, it has nothing left to do; while a file hangs, its process may not be able to end. */
+  | { readonly type: 'stopped' };
 
 /** One end of the link. */
 export interface Link<Outgoing, Incoming> {

@@ -35,6 +35,8 @@ const LOOKS_PER_MEMORY_CHECK = 5;
 const SHORT_LIFE_MS = 60_000;
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 30_000;
+/** How long the process of a daemon that has nothing left to do is waited for, ms. */
+const EXIT_MS = 250;
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
@@ -47,6 +49,7 @@ export class Supervisor {
   #unanswered = 0;
   #wait = FIRST_WAIT_MS;
   #again: NodeJS.Timeout | undefined;
+  #ending: NodeJS.Timeout | undefined;
   #stopping = false;
   #reloadWaits = false;
   /** Why it was ended from here. */
@@ -67,7 +70,7 @@ export class Supervisor {
     return true;
   }
 
-  /** Resolves when it has ended: true where it did so by itself within `withinMs`. Starts no other. */
+  /** Resolves when it has ended: true if it did so, or had nothing left to do, within `withinMs`. Starts no other. */
   async stop(withinMs: number): Promise<boolean> {
     this.#stopping = true;
     clearInterval(this.#looking);
@@ -82,7 +85,8 @@ export class Supervisor {
     });
     const stopped = await Promise.race([this.#over.promise.then(() => true), late]);
     clearTimeout(patience);
-    if (!stopped) this.#child?.kill();
+    clearTimeout(this.#ending);
+    this.#child?.kill();
     return stopped;
   }
 
@@ -129,6 +133,9 @@ export class Supervisor {
         return onLogLevel(message.level);
       case 'quit':
         return onQuit();
+      case 'stopped':
+        // The kernel ends no process of which a thread waits for a file that another process asked for first.
+        this.#ending = setTimeout(() => this.#over.resolve(), EXIT_MS);
     }
   }
 

@@ -241,6 +241,23 @@ test('without a daemon a reload is the heart’s own, at once', async () => {
   expect(lines).toHaveLength(2);
 });
 
+test('a reload names the deployments that it adds and drops', async () => {
+  const names = Array.from({ length: 23 }, (_, index) => `name:n${index}`);
+  const scene = new Scene({ DEPLOYMENTS: '42@20s,name:square', FINAL_HEARTBEAT: 'false' });
+  const reloaded = () => scene.lines.filter(({ msg }) => msg === MESSAGES.reloaded.text);
+  for (const deployments of ['42@30s,43', `42@30s,${names.join()}`]) {
+    const before = reloaded().length;
+    scene.environment['DEPLOYMENTS'] = deployments;
+    scene.service.reload();
+    await expect.poll(reloaded, { interval: 5 }).toHaveLength(before + 1);
+  }
+  await scene.service.stop();
+  expect(reloaded()).toMatchObject([
+    { deployments: 2, added: ['43'], dropped: ['name:square'] },
+    { deployments: 24, added: [...names.slice(0, 20), 'and 3 more'], dropped: ['43'] },
+  ]);
+});
+
 test('a reload that the end overtakes is none', async () => {
   const { service, said } = new Scene();
   service.reload();

@@ -245,6 +245,16 @@ describe('the end', () => {
     expect(scene.current.killed).toBe(true);
   });
 
+  test('of one that is done and cannot end, as a file hangs, is not waited for', async () => {
+    const scene = new Scene((daemon) => (daemon.obeys = false));
+    await vi.advanceTimersByTimeAsync(1_000);
+    const stopped = scene.supervisor.stop(60_000);
+    scene.current.say({ type: 'stopped' });
+    await vi.advanceTimersByTimeAsync(500);
+    expect(await stopped).toBe(true);
+    expect(scene.current.killed).toBe(true);
+  });
+
   test('of one that still starts comes at once, and of none too', async () => {
     const scene = new Scene((daemon) => (daemon.say = () => {}));
     await expect(scene.supervisor.stop(2_000)).resolves.toBe(true);
