@@ -115,9 +115,9 @@ const LAYERS: Record<string, readonly string[]> = {
   'heartbeat/engine': [],
   'heartbeat/view': ['heartbeat/engine'],
   'heartbeat/driver': ['contract', 'client', 'heartbeat/engine', 'heartbeat/view'],
-  'heartbeat/discovery': ['contract', 'client', 'heartbeat/driver', 'heartbeat/engine'],
+  'heartbeat/discovery': ['contract', 'client', 'heartbeat/driver', 'heartbeat/engine', 'heartbeat/view'],
   'heartbeat/app': ['client', 'heartbeat/driver', 'heartbeat/engine'],
-  'heartbeat/process': ['contract', 'client', 'config', 'heartbeat'],
+  'heartbeat/process': ['contract', 'client', 'config', 'time', 'heartbeat'],
 
   time: ['contract'],
   storage: ['contract', 'time'],
@@ -188,9 +188,10 @@ const PURE = new Set([
   'fleet/workers',
   'fleet/discovery',
 ]);
-/** What a pure one may use all the same: hashing and compressing are arithmetic. */
+/** What a pure one may use all the same: hashing and compressing are arithmetic, the words for an error a table. */
 const PURE_MODULES: Record<string, readonly string[]> = {
   'emulator/state': ['node:crypto'],
+  'heartbeat/driver': ['node:util'],
   'logs/tail': ['node:zlib'],
 };
 

@@ -1,7 +1,8 @@
 /** One question to the service, and how it ended. Its time counts from when the rate limit lets it leave. */
 import type { CallOptions } from '../../client/caller.ts';
 import { ApiError, TransportError, UnauthorizedError } from '../../client/errors.ts';
-import { describeFailure, FAILURE_WORDS } from '../view/failure-words.ts';
+import { describeFailure } from '../driver/describe-failure.ts';
+import { FAILURE_WORDS } from '../view/failure-words.ts';
 import type { Told } from './knowledge.ts';
 
 /** `list`: one question for all deployments; a number: the deployment of this id. */

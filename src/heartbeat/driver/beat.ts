@@ -3,7 +3,7 @@ import type { ClientOf } from '../../client/caller.ts';
 import type { Peer } from '../../client/transport/transport.ts';
 import type { ThrottledError } from '../../client/errors.ts';
 import type { Outcome } from '../engine/outcome.ts';
-import { describeFailure, failureLabel } from '../view/failure-words.ts';
+import { describeFailure, failureLabel } from './describe-failure.ts';
 import type { BeatRequest } from './ports.ts';
 
 /** An answer has a few dozen bytes; many are under way at once, and a sidecar has little memory. */

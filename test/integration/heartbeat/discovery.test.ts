@@ -91,7 +91,16 @@ describe('under the public dialect', () => {
     await scene.pass(20);
     expect(scene.timings()).toEqual([[50, 3_600_000]]);
     expect(scene.notices).toEqual([
-      { type: 'unanswered', found: [{ type: 'unanswered', question: 'list', reason: 'unauthorized' }] },
+      {
+        type: 'unanswered',
+        found: [
+          {
+            type: 'unanswered',
+            question: 'list',
+            reason: expect.stringMatching(/^the service refuses the API key \(status 401, 127/),
+          },
+        ],
+      },
     ]);
     scene.useKey(scene.emulator.apiKey);
     await scene.pass(4);
