@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Place } from '../../../src/client/transport/address-book.ts';
 import { createTransport, type Exchange, type Transport } from '../../../src/client/transport/transport.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 
@@ -183,6 +184,19 @@ describe('an address', () => {
     controller.abort('enough');
     await expect(asked).rejects.toBe('enough');
     expect(failure()).toBe(undefined);
+  });
+
+  test('is named when an exchange ends: with an answer, without one, and before a connection is there', async () => {
+    const places: Place[] = [];
+    const onPlace = (place: Place): unknown => places.push(place);
+    await ask('/', { onPlace });
+    const silence = AbortSignal.timeout(100);
+    await expect(ask('/held', { onPlace, signal: silence })).rejects.toThrow('timeout');
+    await expect(ask('/', { onPlace, url: 'https://no-such.invalid/' })).rejects.toThrow('no-such.invalid');
+    await expect(ask('/', { onPlace, url: `https://127.0.0.1:${service.port}/` })).rejects.toThrow('SSL');
+    const address = `127.0.0.1:${service.port}`;
+    expect(places.map((place) => place.address)).toEqual([address, address, 'no-such.invalid:443', address]);
+    expect(places.some(({ isProxy }) => isProxy)).toBe(false);
   });
 
   test('is told to whoever reads the answer', async () => {
