@@ -97,7 +97,7 @@ export function deploymentStatus(snapshot: DeploymentSnapshot): z.infer<typeof d
     expires_at: secondsOrNull(snapshot.expiresAt),
     min_margin_ratio: snapshot.minMarginRatio ?? null,
     lapses: snapshot.lapses,
-    last_error: failed ? FAILURE_WORDS[failed.result as FailureLabel | 'overdue'] : null,
+    last_error: failed ? wordsOf(failed, snapshot.lastFailure) : null,
     last_error_at: failed ? failed.at / 1000 : null,
     last_heartbeats: snapshot.timeline.map(({ at, result, tookMs }) => ({
       at: at / 1000,
@@ -105,6 +105,14 @@ export function deploymentStatus(snapshot: DeploymentSnapshot): z.infer<typeof d
       latency_ms: tookMs ?? null,
     })),
   };
+}
+
+function wordsOf(
+  { attempt, result }: DeploymentSnapshot['timeline'][number],
+  last: DeploymentSnapshot['lastFailure'],
+): string {
+  // An attempt may be overdue, which is newer than the last failure.
+  return last?.attempt === attempt ? last.why : FAILURE_WORDS[result as FailureLabel | 'overdue'];
 }
 
 const SETTLED_WELL: ReadonlySet<string> = new Set(['accepted', 'waiting', 'superseded']);

@@ -5,7 +5,7 @@
 
 import type { Heartbeat, HeartbeatState } from '../engine/state.ts';
 import type { FailureLabel } from '../engine/outcome.ts';
-import type { BeatRecord, Stats } from './stats.ts';
+import type { BeatRecord, Failure, Stats } from './stats.ts';
 import { withDrift, type Instant } from '../engine/clock-drift.ts';
 import { expiresAt, isFinal, nextBeatAt } from '../engine/schedule.ts';
 
@@ -32,6 +32,8 @@ export interface DeploymentSnapshot {
   readonly failures: Readonly<Record<FailureLabel, number>>;
   /** The last attempts, oldest first. */
   readonly timeline: readonly BeatRecord[];
+  /** Of an attempt that failed, if more is known than its label. */
+  readonly lastFailure?: Failure;
 }
 
 /** In the order of an app that never was healthy. `withheld`: heartbeats are, until it is healthy again. */
@@ -111,6 +113,7 @@ export function snapshotOf(last: Heartbeat, stats: Stats, now: Instant): Deploym
     attempts: stats.attempts,
     failures: { ...stats.failures },
     timeline: stats.timeline,
+    ...(stats.lastFailure !== undefined && { lastFailure: stats.lastFailure }),
   };
 }
 

@@ -26,6 +26,14 @@ export interface Stats {
   /** The closest approach to expiry so far, as a part of the TTL; below 0 after a lapse. */
   minMarginRatio: number | undefined;
   timeline: readonly BeatRecord[];
+  /** Why the last attempt failed that failed, if more is known than its label. */
+  lastFailure: Failure | undefined;
+}
+
+export interface Failure {
+  readonly attempt: number;
+  /** In words, with the address. */
+  readonly why: string;
 }
 
 export function emptyStats(): Stats {
@@ -36,6 +44,7 @@ export function emptyStats(): Stats {
     lastSuccessAt: undefined,
     minMarginRatio: undefined,
     timeline: [],
+    lastFailure: undefined,
   };
 }
 
@@ -59,6 +68,7 @@ export function enter(stats: Stats, notice: Notice, wall: number): void {
       return mark(stats, notice.attempt, { result: 'overdue' });
     case 'failed':
       stats.failures[notice.reason] += 1;
+      stats.lastFailure = notice.why === undefined ? undefined : { attempt: notice.attempt, why: notice.why };
       return mark(stats, notice.attempt, { result: notice.reason }, wall);
     case 'superseded':
       return mark(stats, notice.attempt, { result: 'superseded' }, wall);

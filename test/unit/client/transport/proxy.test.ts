@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { Place } from '../../../../src/client/transport/address-book.ts';
 import { transportReason } from '../../../../src/client/transport/reason.ts';
 import { createTransport } from '../../../../src/client/transport/transport.ts';
 
@@ -52,6 +53,7 @@ test.each<[url: string, variables: Readonly<Record<string, string>>, seen: reado
   await using transport = createTransport((_name, _options, callback) =>
     callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []),
   );
+  const places: Place[] = [];
   const exchanged = await transport
     .exchange({
       url: `${scheme}://service.test/a`,
@@ -61,6 +63,7 @@ test.each<[url: string, variables: Readonly<Record<string, string>>, seen: reado
       signal: new AbortController().signal,
       fresh: false,
       maxBytes: 1000,
+      onPlace: (place) => places.push(place),
     })
     .then(
       ({ status }) => status,
@@ -69,4 +72,7 @@ test.each<[url: string, variables: Readonly<Record<string, string>>, seen: reado
   const [first = ''] = seen;
   const came = first.startsWith('GET') ? 200 : first === '' ? 'dns' : 'proxy';
   expect([asked, exchanged]).toEqual([seen, came]);
+  const isProxy = seen.length > 0;
+  const address = isProxy ? new URL(proxy).host : `service.test:${scheme === 'https' ? 443 : 80}`;
+  expect(places).toEqual([{ address, isProxy }]);
 });

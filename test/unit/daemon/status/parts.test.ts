@@ -91,6 +91,22 @@ describe('a deployment', () => {
     });
   });
 
+  test('has the words of the last failure, which name the address', () => {
+    const timeline = [1, 2].map((attempt) => ({
+      attempt,
+      hedge: false,
+      at: attempt,
+      result: 'dns' as const,
+    }));
+    const errorOf = (attempt: number) =>
+      deploymentStatus({ ...SNAPSHOT, timeline, lastFailure: { attempt, why: 'the name a.example …' } })
+        .last_error;
+    expect([errorOf(1), errorOf(2)]).toEqual([
+      'the name of the service does not resolve',
+      'the name a.example …',
+    ]);
+  });
+
   test('has words of its own for each failure', () => {
     const words = [...FAILURE_LABELS, 'overdue' as const].map(
       (result) =>
