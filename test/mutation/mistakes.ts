@@ -49,9 +49,9 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: 'the HTML 404 of a proxy counts as gone',
-    file: 'heartbeat/driver/beat.ts',
-    from: "if (status === 404) return { type: 'failed', reason: 'unreadable' };",
-    to: "if (status === 404) return { type: 'not-found' };",
+    file: 'heartbeat/driver/describe-failure.ts',
+    from: "if (status === 404) return 'unreadable';",
+    to: "if (status === 404) return 'not-found';",
     tests: ['integration/client/heartbeat-outcomes.test.ts'],
   },
   {
@@ -240,15 +240,15 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: 'an empty variable counts as set',
     file: 'config/values.ts',
-    from: 'environment[name] || undefined',
-    to: 'environment[name]',
+    from: "environment[name] === '' ? undefined : ",
+    to: '',
     tests: ['unit/config'],
   },
   {
-    what: 'an empty name of a file counts as one',
+    what: 'a blank variable counts as not set',
     file: 'config/values.ts',
-    from: 'environment[`${name}_FILE`] || undefined',
-    to: 'environment[`${name}_FILE`]',
+    from: "environment[name] === '' ? undefined : environment[name]?.trim()",
+    to: 'environment[name]?.trim() || undefined',
     tests: ['unit/config'],
   },
   {

@@ -108,11 +108,13 @@ export function deploymentStatus(snapshot: DeploymentSnapshot): z.infer<typeof d
 }
 
 function wordsOf(
-  { attempt, result }: DeploymentSnapshot['timeline'][number],
+  failed: DeploymentSnapshot['timeline'][number],
   last: DeploymentSnapshot['lastFailure'],
 ): string {
   // An attempt may be overdue, which is newer than the last failure.
-  return last?.attempt === attempt ? last.why : FAILURE_WORDS[result as FailureLabel | 'overdue'];
+  return last?.attempt === failed.attempt
+    ? last.why
+    : FAILURE_WORDS[failed.result as FailureLabel | 'overdue'];
 }
 
 const SETTLED_WELL: ReadonlySet<string> = new Set(['accepted', 'waiting', 'superseded']);
