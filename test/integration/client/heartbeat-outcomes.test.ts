@@ -48,12 +48,17 @@ async function beat(given: Answer): Promise<{ outcome: Outcome; connected: numbe
   return { outcome, connected };
 }
 
-const failed = (reason: string) => ({ type: 'failed', reason });
+/** The address is always named. */
+const failed = (reason: string) => ({
+  type: 'failed',
+  reason,
+  why: expect.stringMatching(/^[^(].* \((?:status \d+, )?127\.0\.0\.1:\d+\)$/) as string,
+});
 
 test.each<[status: number, body: string, outcome: object, headers?: Record<string, string>]>([
   [200, '{"success":true,"deployment_id":42}', { type: 'accepted' }],
   [200, '{"success":true,"deployment_id":42,"error":""}', { type: 'accepted' }],
-  [200, '{"success":true,"deployment_id":43}', failed('wrong-deployment')],
+  [200, '{"success":true,"deployment_id":43}', { type: 'failed', reason: 'wrong-deployment' }],
   [200, '{"success":false,"msg":"no"}', failed('rejected')],
   [200, '<html>gateway</html>', failed('unreadable')],
   [429, 'API requests too frequent: endpoint threshold=3.0', { type: 'throttled', thresholdMs: 3000 }],
