@@ -227,7 +227,7 @@ describe('an answer that is too large', () => {
     growing.write(80);
     for (let poll = 0; poll < 60; poll++) {
       growing.polls.poll((tail) => (++polls % 3 === 0 ? failing : growing.answer(tail)));
-      if (poll < 10) growing.write(500);
+      if (poll === 3) growing.write(6_000);
     }
     growing.expectAll();
   });
