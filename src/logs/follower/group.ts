@@ -68,6 +68,8 @@ export interface GroupState {
   readonly failures: number;
   /** Bytes of the last answer that came through. */
   readonly goodBytes: number;
+  /** More that an answer made necessary, until one is taken: an error in between is no reason to begin again with less. */
+  readonly wantedTail: number;
   /** How often more failed right after an answer came through, since one was taken. */
   readonly tries: number;
 }
@@ -145,6 +147,7 @@ export function beginGroup(beginning: Beginning): GroupState {
     failures: 0,
     goodBytes: 0,
     tries: 0,
+    wantedTail: 0,
   };
 }
 
@@ -202,7 +205,8 @@ function nextPoll(state: GroupState, now: number, delayMs: number): NextPoll {
   const { progress, pace, takenAt, failures } = state;
   const { unit, limit, bytesPerLine } = progress;
   const isMeasured = unit !== undefined && takenAt !== undefined && now >= takenAt;
-  const wanted = isMeasured ? tailFor(pace, now - takenAt + delayMs, unit, bytesPerLine) : FIRST_TAIL;
+  const usual = isMeasured ? tailFor(pace, now - takenAt + delayMs, unit, bytesPerLine) : FIRST_TAIL;
+  const wanted = Math.max(usual, state.wantedTail);
   const most = mostBytes(limit, now + delayMs);
   const bytes = whileFailing(Math.min(wanted * bytesPerUnit(progress), most), failures, leastBytes(progress));
   return { tail: Math.min(wanted, units(progress, bytes)), delayMs };
@@ -331,7 +335,8 @@ function read(before: GroupState, { tail, now, roundTripMs }: PollResult, texts:
   if (outcomes.some(([, { kind }]) => kind === 'widen')) {
     // What failed just now is not asked for again at once.
     const delayMs = before.failures > 0 ? INTERVAL_MS.risky : 0;
-    return { state, records: [], moved: false, next: { tail: widerTail, delayMs } };
+    const next = { ...state, wantedTail: widerTail };
+    return { state: next, records: [], moved: false, next: { tail: widerTail, delayMs } };
   }
   return taken(state, outcomes, { now, roundTripMs, texts });
 }
@@ -366,6 +371,7 @@ function taken(
     progress: { ...progress, ...numbers, streams, linesPerSecond: rate, depth: pace.depth },
     begun: true,
     tries: 0,
+    wantedTail: 0,
     isForgotten: all.length > 0 ? false : isForgotten,
     pace,
     ...(all.length > 0 && { takenAt: now }),

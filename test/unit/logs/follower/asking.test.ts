@@ -220,6 +220,18 @@ describe('an answer that is too large', () => {
     );
   });
 
+  test.each([0, 1, 2])('nor when every third poll fails, whichever it is: %d', (phase) => {
+    const growing = new Growing();
+    let polls = phase;
+    const failing: TailAnswer = { kind: 'error', reason: 'status 503' };
+    growing.write(80);
+    for (let poll = 0; poll < 60; poll++) {
+      growing.polls.poll((tail) => (++polls % 3 === 0 ? failing : growing.answer(tail)));
+      if (poll === 3) growing.write(6_000);
+    }
+    growing.expectAll();
+  });
+
   test('is not seen in an outage: after it all is asked for that came meanwhile', () => {
     const growing = new Growing();
     growing.write(200);
