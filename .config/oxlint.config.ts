@@ -188,18 +188,10 @@ const PURE = new Set([
   'fleet/workers',
   'fleet/discovery',
 ]);
-<<<<<<< HEAD
 /** What a pure one may use all the same: hashing is arithmetic, and the words for an error are a table. */
 const PURE_MODULES: Record<string, readonly string[]> = {
   'emulator/state': ['node:crypto'],
   'heartbeat/driver': ['node:util'],
-=======
-/** What a pure one may use all the same: hashing and compressing are arithmetic, the words for an error a table. */
-const PURE_MODULES: Record<string, readonly string[]> = {
-  'emulator/state': ['node:crypto'],
-  'heartbeat/driver': ['node:util'],
-  'logs/tail': ['node:zlib'],
->>>>>>> words42
 };
 
 const PACKAGES = [

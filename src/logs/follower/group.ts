@@ -246,11 +246,7 @@ function refused(state: GroupState, result: PollResult, refusal: Refusal): Step 
   const limit = state.isProbing || tail <= 1 ? undefined : limitAfter(state, result, refusal);
   if (limit === undefined) {
     const next = { ...waits, failures };
-    // The question stands: an answer to a shorter one would only lead to the same one again.
-    const bytes = whileFailing(tail * bytesPerUnit(state.progress), failures, leastBytes(state.progress));
-    const same = state.isProbing ? 0 : Math.min(tail, units(state.progress, bytes));
-    const planned = nextPoll(next, now, delayMs).tail;
-    return { state: next, records: [], moved: false, next: { tail: Math.max(planned, same), delayMs } };
+    return { state: next, records: [], moved: false, next: { ...nextPoll(next, now, delayMs), delayMs } };
   }
   const tries = state.tries + Number(state.failures === 0);
   const next = { ...waits, failures, tries, progress: { ...state.progress, limit } };
