@@ -5,7 +5,7 @@
  */
 import type { RateLimit } from '../wire/rate-limit.ts';
 import { delay } from './delay.ts';
-import type { RateAnswer, RateLimiter } from './rate-limiter.ts';
+import type { RateAnswer, RateLimiter, Who } from './rate-limiter.ts';
 
 export interface Gate {
   /** Resolves when a request of the operation may be written, which must happen at once. Rejects when the signal aborts. */
@@ -36,12 +36,15 @@ const CLOCK = { now: () => performance.now() };
 /** No call of a library or a command waits longer for a 429 that another one met, ms: then the service decides. */
 const LONGEST_WAIT_MS = 15_000;
 
+/** `daemon`: follows something for a long time, and leaves room for others. */
+type LocalCaller = Exclude<Who, 'heartbeat'>;
+
 /** Opens as soon as the limiter does. */
 export class LocalGate implements Gate {
   readonly #limiter: RateLimiter;
-  readonly #who: 'question' | 'call';
+  readonly #who: LocalCaller;
 
-  constructor(limiter: RateLimiter, who: 'question' | 'call' = 'call') {
+  constructor(limiter: RateLimiter, who: LocalCaller = 'call') {
     this.#limiter = limiter;
     this.#who = who;
   }

@@ -57,6 +57,8 @@ export interface RateLimiterOptions {
   readonly spacings?: Readonly<Record<string, number>>;
   /** [0, 1) */
   readonly random?: () => number;
+  /** Each refusal is the key's: one who asks for one operation alone cannot tell, and is to leave something to others. */
+  readonly isKeys?: boolean;
 }
 
 /** Without a name and without a contract's: how long a refusal closes, ms. It doubles. */
@@ -132,6 +134,7 @@ interface Bucket {
 export class RateLimiter {
   readonly #spacings: Readonly<Record<string, number>>;
   readonly #random: () => number;
+  readonly #isKeys: boolean;
   #key = startKey();
   readonly #operations = new Map<string, Bucket>();
   /** How long the last answers took, ms. What a slow one took longer than the fastest may be the way there. */
@@ -147,9 +150,10 @@ export class RateLimiter {
   readonly #shown = new Map<number, string>();
   #background = startBackground();
 
-  constructor({ spacings = {}, random = Math.random }: RateLimiterOptions = {}) {
+  constructor({ spacings = {}, random = Math.random, isKeys = false }: RateLimiterOptions = {}) {
     this.#spacings = spacings;
     this.#random = random;
+    this.#isKeys = isKeys;
   }
 
   /** When the next request of an operation may leave, as far as is known; -Infinity: at once. */
@@ -338,7 +342,7 @@ export class RateLimiter {
     const others = [...this.#operations.values()].some(
       (other) => other !== bucket && other.closedUntil > now,
     );
-    const isKeys = others || now < this.#key.limitedUntil;
+    const isKeys = this.#isKeys || others || now < this.#key.limitedUntil;
     // One that was under way when another was refused says nothing new, but may name a later time.
     if (departure.at >= bucket.refusedAt && !departure.early) bucket.inRow += 1;
     if (!isKeys || thresholdMs !== undefined) space(bucket, departure.at, departure.kept, thresholdMs);

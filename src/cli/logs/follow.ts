@@ -2,6 +2,8 @@
 import { createClient, type ClientOptions } from '../../client/client.ts';
 import type { ClientOf } from '../../client/caller.ts';
 import { ApiError } from '../../client/errors.ts';
+import { LocalGate } from '../../client/gate.ts';
+import { RateLimiter } from '../../client/rate-limiter.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { systemClock } from '../../time/clock.ts';
 import { createTailFetcher } from '../../logs/follow/fetch-tail.ts';
@@ -27,7 +29,9 @@ export async function followLog(
   { group, tail, format }: WantedLog,
   console: Console,
 ): Promise<number> {
-  await using client = createClient(connection);
+  // It may run for days beside daemons that use the same key.
+  const gate = new LocalGate(new RateLimiter({ isKeys: true }), 'daemon');
+  await using client = createClient({ ...connection, gate });
   const refused = new AbortController();
   const sink = terminalSink({
     console,

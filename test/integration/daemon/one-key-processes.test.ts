@@ -59,5 +59,6 @@ test('three sidecars and a person who follows a log share one key: every heartbe
     expect(deployments).toMatchObject([{ lapses: 0 }]);
     expect(deployments[0]?.min_margin_ratio).toBeGreaterThan(0.3);
   }
-  expect(person.stdout().split('\n').length).toBeGreaterThan(10);
+  const read = () => person.stdout().split('\n').length;
+  await expect.poll(read, { timeout: 120_000, interval: 1_000 }).toBeGreaterThan(10);
 }, 300_000);

@@ -433,6 +433,20 @@ describe('the daemon', () => {
     expect(grantOf(key.limiter, LOGS, 62_100)).toBeDefined();
   });
 
+  test('of one operation alone slows down after each refusal, if refusals count as the key’s', () => {
+    const limiter = new RateLimiter({ random: () => 0, isKeys: true });
+    for (const [at, afterMs] of [
+      [0, 2_000],
+      [10_000, 4_000],
+      [20_000, 8_000],
+    ] as const) {
+      const departure = limiter.grant(LOGS, at);
+      expect(departure).toBeDefined();
+      if (departure) limiter.settled(departure, { throttled: true, retryAfterMs: 1_000 }, at + LATENCY);
+      expect(limiter.opensAt(LOGS, 'daemon', at + LATENCY)).toBe(at + afterMs);
+    }
+  });
+
   test('keeps the spacing of the key, once it is found', () => {
     const key = new Key();
     const question = key.limiter.sent(WORKERS, 0, 'question');
