@@ -2,7 +2,7 @@
  * The environment, and over it the file that PILOTLIGHT_ENV_FILE names: a running process's environment cannot change,
  * a file can, and is read again at each reload. Its values win, because people edit it to change something.
  */
-import { readComplete, UnfinishedFile, type ReadFile } from './files.ts';
+import { readComplete, UnfinishedFileError, type ReadFile } from './files.ts';
 import { OPTIONS, PREFIX, type Option } from './options.ts';
 import { configError, configNote, configWarning, type ConfigProblem } from './problem.ts';
 import { partnerOf } from './unknown-names.ts';
@@ -51,7 +51,7 @@ export function withEnvFile(environment: Environment, readFile: ReadFile): Effec
     text = readComplete(file, readFile);
   } catch (cause) {
     const awaited = configError(ENV_FILE, file, 'a file of NAME=value lines', (cause as Error).message);
-    const isBeingWritten = cause instanceof UnfinishedFile;
+    const isBeingWritten = cause instanceof UnfinishedFileError;
     const problems = [{ ...awaited, awaitedFile: file }];
     return { ...withoutFile, isAwaited: true, isBeingWritten, problems };
   }

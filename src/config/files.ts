@@ -54,7 +54,7 @@ export const readTextPatiently: ReadFile = Object.assign((path: string) => readT
 });
 
 /** A file may still be being written, so what can be read may be half of it. */
-export class UnfinishedFile extends PilotlightError {
+export class UnfinishedFileError extends PilotlightError {
   readonly code = 'unfinished_file';
   readonly actor = 'user';
 
@@ -67,7 +67,7 @@ export class UnfinishedFile extends PilotlightError {
 const SETTLED_AFTER_MS = 1_000;
 const MOST_WAITS = 5;
 
-/** The text of a file that may be written while it is read. @throws UnfinishedFile; what `readFile` throws. */
+/** The text of a file that may be written while it is read. @throws UnfinishedFileError; what `readFile` throws. */
 export function readComplete(path: string, readFile: ReadFile): string {
   for (let waits = 0; ; waits += 1) {
     const text = readFile(path);
@@ -77,7 +77,7 @@ export function readComplete(path: string, readFile: ReadFile): string {
     const ageMs = Date.now() - state.mtimeMs;
     // A change in the future: the clock was set back.
     if (ageMs < 0 || ageMs >= SETTLED_AFTER_MS) return text;
-    if (readFile.pause === undefined || waits === MOST_WAITS) throw new UnfinishedFile();
+    if (readFile.pause === undefined || waits === MOST_WAITS) throw new UnfinishedFileError();
     readFile.pause(SETTLED_AFTER_MS - ageMs);
   }
 }

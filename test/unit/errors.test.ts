@@ -27,7 +27,7 @@ import { LeaseLost } from '../../src/daemon/replicas/fenced-commit.ts';
 import { UnreadableState } from '../../src/daemon/replicas/shared-store.ts';
 import { SeedError, TraitsError } from '../../src/emulator/seed/file.ts';
 import { Refused } from '../../src/emulator/answers/refused.ts';
-import { UnfinishedFile } from '../../src/config/files.ts';
+import { UnfinishedFileError } from '../../src/config/files.ts';
 import { SinkBusy } from '../../src/logs/sinks/sink.ts';
 import { RedisAway, RedisSilent } from '../../src/daemon/replicas/redis.ts';
 import { NoRegularFile } from '../../src/logs/sinks/regular-file.ts';
@@ -79,7 +79,7 @@ const ERRORS: readonly PilotlightError[] = [
   new EpochOver(2),
   new LeaseLost('lost'),
   new WaitingForLastHolder(),
-  new UnfinishedFile(),
+  new UnfinishedFileError(),
   new InputError('input'),
   new PlanInterrupted(AbortSignal.abort('SIGINT')),
   new DaemonAway('away'),
