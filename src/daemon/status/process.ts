@@ -66,7 +66,7 @@ export const heart = z.object({
   event_loop_lag_max_seconds: metric(
     seconds.nullable(),
     'heart_eventloop_lag_max_seconds',
-    "Longest delay of the heart's event loop within the last minute or two; what is shorter than 0.25 s may be missed.",
+    "Longest delay of the heart's event loop within the last minute or two. Delays under 0.25 s may be missed.",
   ),
   avoided_addresses: z.array(avoidedAddress),
 });
