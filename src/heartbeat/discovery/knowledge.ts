@@ -14,14 +14,10 @@ export interface Known {
   /** ms; null: it lives until it is deleted; undefined: never said, or nothing that can be a TTL. */
   readonly ttl: number | null | undefined;
   readonly stopped: boolean;
-  /** Since when answers have had a name or tag that is not wanted, monotonic ms; `name` and `tag` stay meanwhile. */
-  readonly renamedSince: number | undefined;
-  /** Since when answers have had a longer TTL, or `stopped`; `ttl` and `stopped` stay meanwhile. */
+  /** Since when answers have called for fewer heartbeats, monotonic ms; until that counts, the fields stay. */
   readonly easedSince: number | undefined;
   /** Since when lists have missed it. */
   readonly missingSince: number | undefined;
-  /** Lists have missed it for so long that it is worth a question of its own. */
-  readonly isDoubted: boolean;
   /** It is doubted, and the service itself says that it does not exist. */
   readonly gone: boolean;
 }
@@ -52,13 +48,12 @@ export function learnList(
   const learned = new Map<number, Known>();
   for (const row of rows) {
     const known = learn(deployments.get(row.id), row, selection, now);
-    if (known) learned.set(row.id, { ...known, missingSince: undefined, isDoubted: false });
+    if (known) learned.set(row.id, { ...known, missingSince: undefined });
   }
   const listed = new Set(rows.map(({ id }) => id));
   for (const known of deployments.values()) {
-    if (listed.has(known.id) || !selection.has(known)) continue;
-    const missingSince = known.missingSince ?? now;
-    learned.set(known.id, { ...known, missingSince, isDoubted: isBelieved(missingSince, now) });
+    if (!listed.has(known.id) && selection.has(known))
+      learned.set(known.id, { ...known, missingSince: known.missingSince ?? now });
   }
   return { listed: true, deployments: learned };
 }
@@ -73,33 +68,30 @@ export function learnOne(knowledge: Knowledge, row: Told, selection: Selection, 
 }
 
 /** The service itself says that this deployment does not exist, which counts if lists have missed it too. */
-export function learnGone(knowledge: Knowledge, id: number): Knowledge {
+export function learnGone(knowledge: Knowledge, id: number, now: number): Knowledge {
   const known = knowledge.deployments.get(id);
-  if (!known?.isDoubted) return knowledge;
+  if (!known || !isDoubted(known, now)) return knowledge;
   return { ...knowledge, deployments: new Map(knowledge.deployments).set(id, { ...known, gone: true }) };
 }
 
-function isBelieved(since: number | undefined, now: number): boolean {
-  return since !== undefined && now - since >= BELIEVED_AFTER_MS;
+/** Lists have missed it for so long that it is worth a question of its own. */
+export function isDoubted({ missingSince }: Known, now: number): boolean {
+  return missingSince !== undefined && now - missingSince >= BELIEVED_AFTER_MS;
 }
 
 /** What is known after an answer that has it; undefined: it is not wanted, or no longer. */
 function learn(before: Known | undefined, row: Told, selection: Selection, now: number): Known | undefined {
   const told = merge(before, row);
   const isWanted = selection.has(told);
-  if (before === undefined) return isWanted ? told : undefined;
-  if (!isWanted && !selection.has(before)) return undefined;
-  const renamedSince = isWanted ? undefined : (before.renamedSince ?? now);
-  if (isBelieved(renamedSince, now)) return undefined;
-  const { name, tag } = isWanted ? told : before;
-  const known = { ...told, name, tag, renamedSince };
-
+  if (before === undefined || !selection.has(before)) return isWanted ? told : undefined;
   const isLonger = typeof before.ttl === 'number' && (told.ttl ?? Infinity) > before.ttl;
-  if (!isLonger && (before.stopped || !told.stopped)) return known;
+  if (isWanted && !isLonger && (before.stopped || !told.stopped)) return told;
   const easedSince = before.easedSince ?? now;
-  if (isBelieved(easedSince, now)) return known;
+  if (now - easedSince >= BELIEVED_AFTER_MS) return isWanted ? told : undefined;
+  // Each field that calls for more counts at once.
+  const { name, tag } = isWanted ? told : before;
   const ttl = isLonger ? before.ttl : told.ttl;
-  return { ...known, ttl, stopped: before.stopped && told.stopped, easedSince };
+  return { ...told, name, tag, ttl, stopped: before.stopped && told.stopped, easedSince };
 }
 
 /** The answer's fields; absent, null and impossible ones stay as they were. */
@@ -113,10 +105,8 @@ function merge(before: Known | undefined, row: Told): Known {
     tag: named === undefined ? (before?.tag ?? DEFAULT_TAG) : row.tag || DEFAULT_TAG,
     ttl: row.ttl === null ? null : (readTtl(row.ttl) ?? before?.ttl),
     stopped: state === undefined ? (before?.stopped ?? false) : state.trim().toLowerCase() === 'stopped',
-    renamedSince: undefined,
     easedSince: undefined,
     missingSince: before?.missingSince,
-    isDoubted: before?.isDoubted ?? false,
     gone: false,
   };
 }

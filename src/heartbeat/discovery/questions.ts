@@ -1,16 +1,12 @@
 /** Which questions there are, when each is asked, and which is next. Pure. All times are monotonic ms. */
 import type { Reply, Subject } from './ask.ts';
-import type { Knowledge } from './knowledge.ts';
+import { isDoubted, type Knowledge } from './knowledge.ts';
 
 export interface Question {
   readonly dueAt: number;
-  /** Attempts in a row without an answer. */
+  /** Attempts in a row without an answer, and how the last of them ended. */
   readonly failures: number;
-  /** How often since the last answer the service said that it does not know such a thing, and since when. */
-  readonly denials: number;
-  readonly deniedSince: number;
-  /** How the last attempt ended, if it brought neither an answer nor a denial. */
-  readonly failure: Extract<Reply, { readonly reason: string }> | undefined;
+  readonly last: Exclude<Reply, { readonly kind: 'answered' }> | undefined;
 }
 
 /** By subject, the list first. */
@@ -18,33 +14,27 @@ export type Questions = ReadonlyMap<Subject, Question>;
 
 /** From one answer to the next question of the same: how late a change is learned. */
 const ASK_EVERY_MS = 30_000;
-/** After a denial that was confirmed: the service may learn to answer by its next release. */
-const DENIED_FOR_MS = 10 * 60_000;
-/** A misconfigured gateway denies too: a denial is believed when it was repeated over this time. */
-const CONFIRM_MS = 60_000;
-/** It doubles up to the time between two answers. */
+/** Pauses between failures double from the first, up to the time between two answers; after a denial, further. */
 const FIRST_PAUSE_MS = 3_000;
+const LONGEST_PAUSE_MS = { unanswered: ASK_EVERY_MS, refused: ASK_EVERY_MS, denied: 10 * 60_000 } as const;
 /** The jitter of a pause, [0.8, 1]. */
 const JITTER = 0.2;
 
 export function newQuestion(dueAt: number): Question {
-  return { dueAt, failures: 0, denials: 0, deniedSince: 0, failure: undefined };
+  return { dueAt, failures: 0, last: undefined };
 }
 
 export function afterReply(question: Question, reply: Reply, now: number, random: () => number): Question {
   if (reply.kind === 'answered') return newQuestion(now + ASK_EVERY_MS);
   const { failures } = question;
-  const pause = Math.min(ASK_EVERY_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 8)) * (1 - JITTER * random());
-  const next = { ...question, failures: failures + 1, dueAt: now + pause };
-  if (reply.kind !== 'denied') return { ...next, failure: reply };
-  const deniedSince = question.denials === 0 ? now : question.deniedSince;
-  const dueAt = now - deniedSince >= CONFIRM_MS ? now + DENIED_FOR_MS : next.dueAt;
-  return { ...next, dueAt, denials: question.denials + 1, deniedSince, failure: undefined };
+  const pause = Math.min(LONGEST_PAUSE_MS[reply.kind], FIRST_PAUSE_MS * 2 ** Math.min(failures, 8));
+  return { failures: failures + 1, last: reply, dueAt: now + pause * (1 - JITTER * random()) };
 }
 
-/** The service said more than once in a row that it has no list. */
+/** The service has said more than once that it has no list; a gateway may say so for a moment. */
 export function isListDenied(questions: Questions): boolean {
-  return (questions.get('list')?.denials ?? 0) > 1;
+  const list = questions.get('list');
+  return list?.last?.kind === 'denied' && list.failures > 1;
 }
 
 /**
@@ -58,14 +48,14 @@ export function openQuestions(
   now: number,
 ): Questions {
   const list = questions.get('list') ?? newQuestion(now);
-  const noList = list.denials > 0 || list.failure?.kind === 'unanswered';
+  const noList = list.last !== undefined && list.last.kind !== 'refused';
   const open = new Map<Subject, Question>([['list', list]]);
   const add = (id: number): unknown => open.set(id, questions.get(id) ?? newQuestion(now));
   for (const id of ids) {
     const known = deployments.get(id);
     if (noList || (listed && (known === undefined || known.missingSince !== undefined))) add(id);
   }
-  for (const { id, isDoubted, gone } of deployments.values()) if (isDoubted && !gone) add(id);
+  for (const known of deployments.values()) if (isDoubted(known, now) && !known.gone) add(known.id);
   return open;
 }
 

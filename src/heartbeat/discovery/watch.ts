@@ -137,13 +137,13 @@ export class DeploymentWatch {
     const now = this.#now();
     if (reply.kind === 'answered' && subject === 'list') {
       this.#knowledge = learnList(this.#knowledge, reply.rows, this.#selection, now);
-      for (const { id, isDoubted } of this.#knowledge.deployments.values()) {
-        if (isDoubted && this.#options.isGone?.(id)) this.#knowledge = learnGone(this.#knowledge, id);
+      for (const id of this.#knowledge.deployments.keys()) {
+        if (this.#options.isGone?.(id)) this.#knowledge = learnGone(this.#knowledge, id, now);
       }
     } else if (reply.kind === 'answered') {
       for (const row of reply.rows) this.#knowledge = learnOne(this.#knowledge, row, this.#selection, now);
     } else if (reply.kind === 'denied' && reply.gone && subject !== 'list') {
-      this.#knowledge = learnGone(this.#knowledge, subject);
+      this.#knowledge = learnGone(this.#knowledge, subject, now);
     }
   }
 
@@ -162,9 +162,10 @@ export class DeploymentWatch {
   #findingsOfQuestions(): Finding[] {
     const findings: Finding[] = [];
     // Two at most: the reports count one for the list and one for all others.
-    for (const [subject, { failure }] of this.#questions) {
+    for (const [subject, { last }] of this.#questions) {
       const question = subject === 'list' ? 'list' : 'get';
-      if (failure) findings.push({ type: 'unanswered', question, reason: failure.reason });
+      if (last && last.kind !== 'denied')
+        findings.push({ type: 'unanswered', question, reason: last.reason });
     }
     if (!isListDenied(this.#questions) || this.#knowledge.listed) return findings;
     const names = this.#wanted.filter(({ by }) => by === 'name');

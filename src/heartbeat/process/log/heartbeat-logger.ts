@@ -29,36 +29,25 @@ const BETWEEN_MS = 1_000;
 /** A deployment that comes and goes is named with the same trouble again after this, ms. */
 const NAMED_AGAIN_MS = 60_000;
 
-/** A deployment whose last heartbeat was not accepted. */
-interface Trouble {
-  readonly state: HeartbeatState;
-  readonly reason: keyof typeof FAILURE_WORDS;
-  /** The reason in words, if more is known than its kind. */
-  readonly why: string | undefined;
-}
-
-/** From a state to another since the last line about changes. */
-interface Change {
-  readonly id: number;
-  readonly from: HeartbeatState;
-  readonly to: HeartbeatState;
+/** One deployment, as it is and as the log has it. */
+interface Story {
+  state: HeartbeatState;
+  /** undefined: no line has named it. */
+  logged: HeartbeatState | undefined;
+  /** Why its last heartbeat was not accepted; undefined if it was. `why`: in words, if more is known than the kind. */
+  trouble: { readonly reason: keyof typeof FAILURE_WORDS; readonly why: string | undefined } | undefined;
   /** When the TTL ends, monotonic ms; undefined if that is not known. */
-  readonly expiresAt: number | undefined;
-  /** It is not logged before this, monotonic ms. */
-  readonly notBefore: number;
+  expiresAt: number | undefined;
+  /** When a line last named it in a state, and in any trouble, monotonic ms. */
+  readonly namedAt: Map<HeartbeatState | 'trouble', number>;
 }
 
 export class HeartbeatLogger {
   readonly #log: HeartLog;
   readonly #sources: LoggerSources;
-  readonly #troubles = new Map<number, Trouble>();
+  readonly #stories = new Map<number, Story>();
   readonly #looking: NodeJS.Timeout;
   #summaryAt = performance.now();
-  readonly #changes = new Map<number, Change>();
-  /** When a line last named a deployment, by state and id; `failing` is each state that is not healthy. */
-  readonly #namedAt = new Map<string, number>();
-  /** Deployments of which the log says last that something is wrong. */
-  readonly #loggedTroubles = new Set<number>();
   #changesAt = -Infinity;
   #timer: NodeJS.Timeout | undefined;
   #dueAt = Infinity;
@@ -76,20 +65,26 @@ export class HeartbeatLogger {
   }
 
   notice(id: number, notice: Notice): void {
+    if (notice.type === 'accepted') {
+      const story = this.#stories.get(id);
+      if (story) story.trouble = undefined;
+      return;
+    }
+    const story = this.#storyOf(id);
     switch (notice.type) {
       case 'sent':
-        if (notice.attempt === 1) this.#trouble(id, { state: 'starting', reason: 'overdue' });
+        if (notice.attempt === 1)
+          Object.assign(story, { state: 'starting', trouble: { reason: 'overdue', why: undefined } });
         return;
-      case 'accepted':
-        return void this.#troubles.delete(id);
       case 'overdue':
-        return this.#trouble(id, { reason: 'overdue' });
+        story.trouble = { reason: 'overdue', why: undefined };
+        return;
       case 'failed':
-        this.#trouble(id, { reason: notice.reason, why: notice.why });
-        this.#log(MESSAGES.failed, { deploymentId: id, reason: notice.reason, why: notice.why });
+        story.trouble = { reason: notice.reason, why: notice.why };
+        this.#log(MESSAGES.failed, { deploymentId: id, ...story.trouble });
         return;
       case 'state':
-        return this.#change(id, notice);
+        return this.#change(id, story, notice);
       case 'wait-cut-short':
         return void this.#log(MESSAGES.sentEarly, { deploymentId: id, earlyMs: Math.round(notice.byMs) });
       case 'clock-step': {
@@ -137,9 +132,7 @@ export class HeartbeatLogger {
 
   /** It is not kept alive any more. */
   forget(id: number): void {
-    this.#troubles.delete(id);
-    this.#changes.delete(id);
-    this.#loggedTroubles.delete(id);
+    this.#stories.delete(id);
   }
 
   /** Logs what still waits, and nothing after it. */
@@ -149,95 +142,80 @@ export class HeartbeatLogger {
     clearTimeout(this.#timer);
   }
 
-  #trouble(id: number, change: Partial<Trouble>): void {
-    const { why, ...before } = this.#troubles.get(id) ?? {
+  #storyOf(id: number): Story {
+    const known = this.#stories.get(id);
+    if (known) return known;
+    const story: Story = {
       state: 'retrying',
-      reason: 'overdue',
-      why: undefined,
+      logged: undefined,
+      trouble: undefined,
+      expiresAt: undefined,
+      namedAt: new Map(),
     };
-    // A new reason has its own words, or none.
-    this.#troubles.set(id, { ...before, why: 'reason' in change ? undefined : why, ...change });
+    this.#stories.set(id, story);
+    return story;
   }
 
-  /** Whom heartbeats go to; undefined before the first. */
-  #place(): string | undefined {
+  /** Silence has no error that names an address, so the host that was asked does. */
+  #reasonOf(trouble: Story['trouble']): string | undefined {
+    if (trouble === undefined) return undefined;
+    const { reason, why = FAILURE_WORDS[reason] } = trouble;
     const [asked] = this.#sources.addresses();
-    if (asked?.proxy !== undefined) return `proxy ${asked.proxy}`;
-    return asked && new URL(asked.origin).host;
+    const isSilence = trouble.why === undefined && (reason === 'overdue' || reason === 'timeout');
+    if (!isSilence || asked === undefined) return why;
+    return `${why} (${asked.proxy === undefined ? new URL(asked.origin).host : `proxy ${asked.proxy}`})`;
   }
 
-  /**
-   * Until it is logged, a change and the next one are one; there and back again is none. The same trouble is named once a
-   * minute; the end of one that was logged is logged at once.
-   */
-  #change(id: number, { from: last, to, remainingMs }: Extract<Notice, { type: 'state' }>): void {
+  #change(id: number, story: Story, { from, to, remainingMs }: Extract<Notice, { type: 'state' }>): void {
     // That all are withheld is logged once, of the app.
     if (to === 'stopped' || to === 'withheld') return this.forget(id);
-    if (to !== 'healthy') this.#trouble(id, { state: to });
-    const isRecovery = to === 'healthy' && this.#loggedTroubles.has(id);
-    const first = this.#changes.get(id)?.from ?? last;
-    if (first === to && !isRecovery) return void this.#changes.delete(id);
-    const from = first === to ? last : first;
-    const namedAt = isRecovery ? undefined : this.#namedAt.get(`${to} ${id}`);
-    const notBefore = (namedAt ?? -Infinity) + NAMED_AGAIN_MS;
-    const expiresAt = remainingMs === undefined ? undefined : performance.now() + remainingMs;
-    this.#changes.set(id, { id, from, to, expiresAt, notBefore });
-    this.#logBy(notBefore);
+    story.logged ??= from;
+    story.state = to;
+    if (to !== 'healthy') story.trouble ??= { reason: 'overdue', why: undefined };
+    story.expiresAt = remainingMs === undefined ? undefined : performance.now() + remainingMs;
+    if (isUnlogged(story)) this.#logBy(notBefore(story));
   }
 
-  #logBy(notBefore: number): void {
-    const dueAt = Math.max(performance.now() + GATHER_MS, this.#changesAt + BETWEEN_MS, notBefore);
+  #logBy(at: number): void {
+    const dueAt = Math.max(performance.now() + GATHER_MS, this.#changesAt + BETWEEN_MS, at);
     if (dueAt >= this.#dueAt) return;
     clearTimeout(this.#timer);
     this.#dueAt = dueAt;
     this.#timer = setTimeout(() => this.#logChanges(dueAt), dueAt - performance.now());
   }
 
-  /** Those that may be logged at this time. */
-  #logChanges(now: number): void {
+  /** One line for each state that deployments have come to, as far as they may be named by `until`. */
+  #logChanges(until: number): void {
     clearTimeout(this.#timer);
     this.#dueAt = Infinity;
     this.#changesAt = performance.now();
-    const due = [...this.#changes.values()].filter(({ notBefore }) => notBefore <= now);
-    for (const [to, changes] of Map.groupBy(due, (change) => change.to)) {
-      for (const { id } of changes) {
-        this.#changes.delete(id);
-        this.#named(id, to);
-      }
-      this.#log({ ...MESSAGES.stateChanged, level: STATE_LEVELS[to] ?? 'info' }, this.#fieldsOf(changes));
+    const unlogged = [...this.#stories].filter(([, story]) => isUnlogged(story));
+    const [due, later] = [
+      unlogged.filter(([, story]) => notBefore(story) <= until),
+      unlogged.filter(([, story]) => notBefore(story) > until),
+    ];
+    for (const [to, changed] of Map.groupBy(due, ([, { state }]) => state)) {
+      const message = { ...MESSAGES.stateChanged, level: STATE_LEVELS[to] ?? 'info' };
+      this.#log(message, this.#fieldsOf(to, changed));
+      for (const [, story] of changed) markNamed(story, this.#changesAt);
     }
-    if (this.#changes.size > 0)
-      this.#logBy(
-        [...this.#changes.values()].reduce((least, { notBefore }) => Math.min(least, notBefore), Infinity),
-      );
+    for (const [, story] of later) this.#logBy(notBefore(story));
   }
 
-  /** Of changes to one state. */
-  #fieldsOf(changes: readonly Change[]): LogFields {
-    const [first] = changes;
+  /** Of deployments that have come to one state. */
+  #fieldsOf(to: HeartbeatState, changed: readonly (readonly [number, Story])[]): LogFields {
+    const [first] = changed;
     if (first === undefined) return {};
-    const { id, from, to } = first;
-    const trouble = this.#troubles.get(id);
-    const ends = changes.flatMap(({ expiresAt }) => expiresAt ?? []);
-    const deployments = changes.length === 1 ? { deploymentId: id } : counted(changes.map((one) => one.id));
-    const remainingSeconds = ends.length === 0 ? undefined : seconds(Math.min(...ends) - performance.now());
+    const [id, { logged: from, trouble }] = first;
     // JSON has no undefined.
     return {
-      ...deployments,
+      ...(changed.length === 1 ? { deploymentId: id } : counted(changed.map(([one]) => one))),
       from,
       to,
-      reason: trouble && reasonOf(trouble, this.#place()),
-      remainingSeconds,
+      reason: to === 'healthy' ? undefined : this.#reasonOf(trouble),
+      remainingSeconds: leastRemaining(changed),
       advice: STATE_ADVICE[to],
     };
-  }
-
-  #named(id: number, state: HeartbeatState): void {
-    const now = performance.now();
-    this.#namedAt.set(`${state} ${id}`, now);
-    if (state === 'healthy') return void this.#loggedTroubles.delete(id);
-    this.#loggedTroubles.add(id);
-    this.#namedAt.set(`failing ${id}`, now);
   }
 
   /** Logs new troubles soon, and all of them once a minute. */
@@ -245,23 +223,24 @@ export class HeartbeatLogger {
     const now = performance.now();
     const isTime = now - this.#summaryAt >= SUMMARY_MS;
     if (isTime) this.#summaryAt = now;
-    for (const [key, at] of this.#namedAt) if (now - at >= NAMED_AGAIN_MS) this.#namedAt.delete(key);
     this.#lookAtLimit();
     this.#lookAtAddresses();
-    const troubles = [...this.#troubles].filter(([id]) => isTime || !this.#namedAt.has(`failing ${id}`));
-    if (troubles.length === 0) return;
+    const failing: [number, Story][] = [];
     const states: Record<string, number> = {};
     const reasons: Record<string, number> = {};
-    const place = this.#place();
-    for (const [id, trouble] of troubles) {
-      const { state } = trouble;
-      const reason = reasonOf(trouble, place);
-      states[state] = (states[state] ?? 0) + 1;
+    for (const [id, story] of this.#stories) {
+      for (const [as, at] of story.namedAt) if (now - at >= NAMED_AGAIN_MS) story.namedAt.delete(as);
+      if (isOver(story)) this.#stories.delete(id);
+      if (!story.trouble || !(isTime || !story.namedAt.has('trouble'))) continue;
+      failing.push([id, story]);
+      const reason = this.#reasonOf(story.trouble) ?? '';
+      states[story.state] = (states[story.state] ?? 0) + 1;
       reasons[reason] = (reasons[reason] ?? 0) + 1;
-      this.#namedAt.set(`failing ${id}`, now);
-      this.#loggedTroubles.add(id);
+      markNamed(story, now);
     }
-    this.#log(MESSAGES.failing, { ...counted(troubles.map(([id]) => id)), states, reasons });
+    if (failing.length === 0) return;
+    const remainingSeconds = leastRemaining(failing);
+    this.#log(MESSAGES.failing, { ...counted(failing.map(([id]) => id)), remainingSeconds, states, reasons });
   }
 
   /** A limit under which all fit is logged when it is found; one under which they do not, once a minute. */
@@ -300,11 +279,34 @@ export class HeartbeatLogger {
   }
 }
 
-/** Silence has no error that names an address, so `place` does. */
-function reasonOf({ reason, why }: Trouble, place: string | undefined): string {
-  const isSilence = reason === 'overdue' || reason === 'timeout';
-  const words = why ?? FAILURE_WORDS[reason];
-  return why === undefined && isSilence && place !== undefined ? `${words} (${place})` : words;
+/** The log has another state of it than it is in. */
+function isUnlogged({ state, logged }: Story): boolean {
+  return logged !== undefined && logged !== state;
+}
+
+/** Nothing is left to log, and no line is recent enough to hold another back. */
+function isOver(story: Story): boolean {
+  return !story.trouble && !isUnlogged(story) && story.namedAt.size === 0;
+}
+
+/** Of the one that expires first, s; undefined if no TTL is known. */
+function leastRemaining(stories: readonly (readonly [number, Story])[]): number | undefined {
+  const least = stories.reduce(
+    (before, [, { expiresAt = Infinity }]) => Math.min(before, expiresAt),
+    Infinity,
+  );
+  return least === Infinity ? undefined : seconds(least - performance.now());
+}
+
+/** The same trouble is named once a minute; its end at once. Monotonic ms. */
+function notBefore({ state, namedAt }: Story): number {
+  return state === 'healthy' ? -Infinity : (namedAt.get(state) ?? -Infinity) + NAMED_AGAIN_MS;
+}
+
+function markNamed(story: Story, now: number): void {
+  story.logged = story.state;
+  if (story.state === 'healthy') return;
+  story.namedAt.set(story.state, now).set('trouble', now);
 }
 
 /** A name may be that of thousands. The message says the type. */

@@ -39,7 +39,7 @@ describe('what a list says is taken at once', () => {
   test('another name of one that is wanted by its id', () => {
     const wanted = new Selection([{ by: 'id', id: 1, ttlMs: undefined }]);
     const known = learnList(learnList(NOTHING_KNOWN, [OLD], wanted, 0), [CIRCLE], wanted, 30_000);
-    expect(known.deployments.get(1)).toMatchObject({ name: 'circle', renamedSince: undefined });
+    expect(known.deployments.get(1)).toMatchObject({ name: 'circle', easedSince: undefined });
   });
 });
 
@@ -156,12 +156,11 @@ describe('what a list does not say is doubted', () => {
   });
 
   test('one that is missing is doubted once lists have missed it for a minute', () => {
-    const isDoubted = (lists: readonly (readonly Told[])[], everyMs = 30_000) =>
-      afterLists(lists, everyMs).deployments.get(1)?.isDoubted;
-    expect(isDoubted([[OLD], [], []])).toBe(false);
-    expect(isDoubted([[OLD], [], [], []])).toBe(true);
-    expect(isDoubted([[OLD], []], 600_000)).toBe(false);
-    expect(isDoubted([[OLD], [], [], [OLD], [], []])).toBe(false);
+    const goneAfter = (...lists: readonly (readonly Told[])[]) =>
+      learnGone(afterLists(lists), 1, (lists.length - 1) * 30_000).deployments.get(1)?.gone;
+    expect(goneAfter([OLD], [], [])).toBe(false);
+    expect(goneAfter([OLD], [], [], [])).toBe(true);
+    expect(goneAfter([OLD], [], [], [OLD], [], [])).toBe(false);
   });
 });
 
@@ -170,21 +169,21 @@ describe('one that is gone', () => {
 
   test('is given up when lists have missed it for a while, the service says so, and the name is another now', () => {
     expect(beaten(replaced)).toEqual([1, 2]);
-    expect(beaten(learnGone(replaced, 1))).toEqual([2]);
+    expect(beaten(learnGone(replaced, 1, 120_000))).toEqual([2]);
   });
 
   test('is not given up on the service’s word alone', () => {
-    expect(beaten(learnGone(afterLists([[OLD, NEW]]), 1))).toEqual([1, 2]);
-    expect(beaten(learnGone(afterLists([[OLD], [NEW]]), 1))).toEqual([1, 2]);
+    expect(beaten(learnGone(afterLists([[OLD, NEW]]), 1, 0))).toEqual([1, 2]);
+    expect(beaten(learnGone(afterLists([[OLD], [NEW]]), 1, 30_000))).toEqual([1, 2]);
   });
 
   test('is not given up while nobody else has the name', () => {
     const missing = afterLists([[OLD], [], [], [], []]);
-    expect(beaten(learnGone(missing, 1))).toEqual([1]);
+    expect(beaten(learnGone(missing, 1, 120_000))).toEqual([1]);
   });
 
   test('is back with the first answer that has it', () => {
-    const gone = learnGone(replaced, 1);
+    const gone = learnGone(replaced, 1, 120_000);
     expect(beaten(learnList(gone, [OLD, NEW], SQUARE, 200_000))).toEqual([1, 2]);
     expect(beaten(learnOne(gone, OLD, SQUARE, 200_000))).toEqual([1, 2]);
   });

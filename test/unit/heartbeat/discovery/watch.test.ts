@@ -365,11 +365,11 @@ describe('where there is no list', () => {
     },
   );
 
-  test('the list is asked for again rarely, once that is sure', async () => {
+  test('the list is asked for again less and less often, up to every ten minutes', async () => {
     const scene = new Scene(byId(1), { list: () => status(404), get: (id) => [{ id, ttl: 60 }] });
     await scene.time.pass(45 * MINUTE);
     const times = scene.times('list');
-    expect(times.filter((at) => at > 120).length).toBeLessThanOrEqual(5);
+    expect(times.filter((at) => at > 120).length).toBeLessThanOrEqual(6);
     scene.list = () => [{ id: 1, ttl: 90 }];
     await scene.time.pass(11 * MINUTE);
     expect(scene.ttlOf(1)).toBe(90_000);
