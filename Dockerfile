@@ -16,7 +16,7 @@ RUN REVISION=${REVISION} node .config/build.ts && mkdir state run
 FROM ${RUNTIME_IMAGE}
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="pilotlight" \
-      org.opencontainers.image.description="Keeps serverless GPU deployments lit: heartbeats, logs, parameter checks, metrics" \
+      org.opencontainers.image.description="Keeps serverless GPU deployments alive: heartbeats, logs, parameter checks, metrics" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.revision="${REVISION}"
 COPY --from=build /build/dist /app

@@ -8,12 +8,18 @@ export const PREFIX = 'pilotlight_';
 
 type Labels = Record<string, string | number>;
 type Fields = Readonly<Record<string, string | number | null>>;
-type Series = readonly [labels: Labels, value: number];
+
+/** A sample, as prom-client writes it: the labels of a thing are one object, which it formats once for all families. */
+interface Sample {
+  readonly value: number;
+  readonly labels: Labels;
+  readonly sharedLabels: Labels;
+}
 
 export interface Family extends Pick<Metric, 'name' | 'help'> {
   readonly labels: readonly string[];
   /** None for what is not known. */
-  readonly read: (status: Status) => Iterable<Series>;
+  readonly read: (status: Status) => readonly Sample[];
 }
 
 /** A fact in a status: what has it, and the labels of that. */
@@ -36,7 +42,7 @@ export const FAMILIES: readonly Family[] = [
     name: 'build_info',
     help: 'Version, revision and Node version of this build; always 1.',
     labels: BUILD_LABELS,
-    read: (status) => [[labelsOf(status, BUILD_LABELS), 1]],
+    read: (status) => [{ value: 1, labels: labelsOf(status, BUILD_LABELS), sharedLabels: {} }],
   },
   ...familiesIn(statusSchema, {
     labels: [],
@@ -78,15 +84,24 @@ function within(place: Place, step: (fact: unknown) => readonly unknown[]): Plac
   return { ...place, find: (status) => place.find(status).flatMap(into) };
 }
 
+/** The things of a status are found once for all families. Of two with the same labels the later one counts. */
 function labelled(place: Place, own: readonly string[]): Place {
+  const known = new WeakMap<Status, readonly Found[]>();
+  const find = (status: Status): readonly Found[] => {
+    const found = new Map<string, Found>();
+    for (const { fact, thing, labels } of place.find(status)) {
+      const all = Object.assign(labelsOf(fact, own), labels);
+      found.set(JSON.stringify(all), { fact, thing, labels: all });
+    }
+    return [...found.values()];
+  };
   return {
     labels: [...place.labels, ...own],
-    find: (status) =>
-      place.find(status).map(({ fact, thing, labels }) => ({
-        fact,
-        thing,
-        labels: Object.assign(labelsOf(fact, own), labels),
-      })),
+    find(status) {
+      const found = known.get(status) ?? find(status);
+      known.set(status, found);
+      return found;
+    },
   };
 }
 
@@ -107,46 +122,28 @@ function familyOf({ name, help, label, value }: Metric, { labels, find }: Place)
     labels: label === undefined ? labels : [...labels, label],
     read: (status) =>
       find(status).flatMap(({ fact, thing, labels: own }) =>
-        seriesOf(value(fact, thing, status), own, label ?? ''),
+        samplesOf(value(fact, thing, status), own, label ?? ''),
       ),
   };
 }
 
-function seriesOf(shown: Shown, labels: Labels, label: string): Series[] {
+function samplesOf(shown: Shown, sharedLabels: Labels, label: string): Sample[] {
   if (shown === null) return [];
-  if (typeof shown !== 'object') return [[labels, Number(shown)]];
+  if (typeof shown !== 'object') return [{ value: Number(shown), labels: {}, sharedLabels }];
   return Object.entries(shown).flatMap(([key, value]) =>
-    value === null ? [] : [[{ ...labels, [label]: key }, value]],
+    value === null ? [] : [{ value, labels: { [label]: key }, sharedLabels }],
   );
 }
 
-/** Registers a family that is read at each scrape, of the status that `shown` gives. What is gone has no series left. */
-export function registerFamily(
-  registry: Registry,
-  family: Family,
-  shown: () => Status,
-): readonly [name: string, kept: Counter | Gauge] {
+/**
+ * Registers a family that is read at each scrape, of the status that `shown` gives. prom-client keeps no sample of it: a
+ * thing that is gone has no series left, and a value that is not known is not 0.
+ */
+export function registerFamily(registry: Registry, family: Family, shown: () => Status): void {
   const { help, labels, read } = family;
   const name = `${PREFIX}${family.name}`;
   const config = { name, help, labelNames: labels, registers: [registry] };
-  /** Without labels a metric begins at 0, which would stand for what is not known. */
-  const begin = (kept: Gauge | Counter): Iterable<Series> => {
-    kept.reset();
-    kept.remove({});
-    return read(shown());
-  };
-  const kept = name.endsWith('_total')
-    ? new Counter({
-        ...config,
-        collect() {
-          for (const [own, value] of begin(this)) this.inc(own, value);
-        },
-      })
-    : new Gauge({
-        ...config,
-        collect() {
-          for (const [own, value] of begin(this)) this.set(own, value);
-        },
-      });
-  return [name, kept];
+  const kept = name.endsWith('_total') ? new Counter(config) : new Gauge(config);
+  const empty = kept.get.bind(kept);
+  kept.get = async () => Object.assign(await empty(), { values: read(shown()) });
 }

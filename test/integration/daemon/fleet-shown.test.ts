@@ -45,12 +45,12 @@ test('what a daemon sees of an endpoint is in its status, metrics, history and o
 
   const metrics = await daemon.metrics();
   expect(metrics).toContain(
-    'pilotlight_endpoint_parameter{endpoint_group="chat",parameter="target_util"} 0.9\n',
+    'pilotlight_endpoint_parameter{parameter="target_util",endpoint_group="chat"} 0.9\n',
   );
   expect(metrics).toContain(
-    'pilotlight_endpoint_parameter_drift{endpoint_group="chat",parameter="target_util"} 1\n',
+    'pilotlight_endpoint_parameter_drift{parameter="target_util",endpoint_group="chat"} 1\n',
   );
-  expect(metrics).toMatch(/^pilotlight_endpoint_capacity\{endpoint_group="chat",state="hot"\} [\d.]+$/m);
+  expect(metrics).toMatch(/^pilotlight_endpoint_capacity\{state="hot",endpoint_group="chat"\} [\d.]+$/m);
 
   const history = (await (
     await fetch(`${daemon.url}/api/fleet?endpoint=chat&from=-1m`)

@@ -64,7 +64,7 @@ describe.concurrent('stdout, file and OTLP together', () => {
     expect(receiver.records.map(({ body }) => body)).toEqual(truth);
     for (const sink of ['stdout', 'file', 'otlp']) {
       expect(metrics).toContain(
-        `pilotlight_log_sink_dropped_lines_total{sink="${sink}",reason="rejected"} 0`,
+        `pilotlight_log_sink_dropped_lines_total{reason="rejected",sink="${sink}"} 0`,
       );
     }
     expect(metrics).toContain('pilotlight_log_sink_delivered_lines_total{sink="otlp"} 3500');
@@ -81,7 +81,7 @@ describe.concurrent('stdout, file and OTLP together', () => {
       BASE_URL: emulator.url,
       ...sinks(folder.path, receiver),
     });
-    const dropped = 'pilotlight_log_sink_dropped_lines_total{sink="otlp",reason="rejected"} 10';
+    const dropped = 'pilotlight_log_sink_dropped_lines_total{reason="rejected",sink="otlp"} 10';
     await until(async () => (await daemon.metrics()).includes(dropped));
     expect(daemon.messages).toContainEqual(
       expect.objectContaining({

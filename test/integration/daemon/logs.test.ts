@@ -60,7 +60,7 @@ describe('worker-group lines on stdout', () => {
     const gaps = daemon.records().flatMap((record) => ('gap' in record ? [record.gap.reason] : []));
     expect(gaps).toHaveLength(1);
     expect(await daemon.metrics()).toMatch(
-      /pilotlight_workergroup_log_gaps_total\{workergroup_id="7",reason="\w+"\} 1/,
+      /pilotlight_workergroup_log_gaps_total\{reason="\w+",workergroup_id="7"\} 1/,
     );
   });
 });

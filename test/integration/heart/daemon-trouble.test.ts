@@ -201,7 +201,7 @@ describe.concurrent('a configuration that only the daemon reads', () => {
     const metrics = await (await fetch(`${program.url}/metrics`)).text();
     expect(metrics).toContain('pilotlight_config_problem{variable="PILOTLIGHT_WORKER_GROUPS"} 1');
     expect(metrics).toContain(
-      'pilotlight_endpoint_group_violations{endpoint_group="chat",severity="error"} 1',
+      'pilotlight_endpoint_group_violations{severity="error",endpoint_group="chat"} 1',
     );
     await using checked = startPilotlight(['check'], {
       PILOTLIGHT_API_KEY: 'k',

@@ -48,7 +48,7 @@ describe.concurrent('over real sockets', () => {
     await until(() => stateOf(daemon) === 'withheld');
     expect(said(daemon, /are withheld/)).toMatchObject([{ level: 'error', why }]);
     expect(await daemon.metrics()).toContain(
-      `pilotlight_deployment_state{deployment_id="${ID}",state="withheld"} 1`,
+      `pilotlight_deployment_state{state="withheld",deployment_id="${ID}"} 1`,
     );
     expect(daemon.daemon.status().deployments[0]).toMatchObject({ next_heartbeat_at: null });
     const sent = beats(emulator);

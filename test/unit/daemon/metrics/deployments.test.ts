@@ -77,11 +77,11 @@ function seriesOf(snapshot: DeploymentSnapshot): [string, number][] {
       value === undefined ? [] : [[`pilotlight_deployment_${name}{${id}}`, value]],
     ),
     ...FAILURE_LABELS.map((reason): [string, number] => [
-      `pilotlight_deployment_heartbeat_failures_total{${id},reason="${reason}"}`,
+      `pilotlight_deployment_heartbeat_failures_total{reason="${reason}",${id}}`,
       snapshot.failures[reason],
     ]),
     ...HEARTBEAT_STATES.map((state): [string, number] => [
-      `pilotlight_deployment_state{${id},state="${state}"}`,
+      `pilotlight_deployment_state{state="${state}",${id}}`,
       Number(state === snapshot.state),
     ]),
   ];

@@ -38,19 +38,19 @@ test('an endpoint that was just seen has all its series, with a zero for each st
   const label = 'endpoint_group="chat"';
   expect(await series('endpoint_load')).toEqual([`endpoint_load{${label}} 42`]);
   expect(await series('endpoint_capacity')).toEqual([
-    `endpoint_capacity{${label},state="hot"} 60`,
-    `endpoint_capacity{${label},state="cold"} 100`,
+    `endpoint_capacity{state="hot",${label}} 60`,
+    `endpoint_capacity{state="cold",${label}} 100`,
   ]);
   expect(await series('endpoint_requests_working')).toEqual([`endpoint_requests_working{${label}} 12`]);
   expect(await series('endpoint_spend_per_hour')).toEqual([
-    `endpoint_spend_per_hour{${label},source="estimate"} 3.2`,
+    `endpoint_spend_per_hour{source="estimate",${label}} 3.2`,
   ]);
   const workers = await series('endpoint_workers');
   expect(workers).toHaveLength(16);
-  expect(workers).toContain(`endpoint_workers{${label},status="stopped"} 10`);
-  expect(workers).toContain(`endpoint_workers{${label},status="unknown"} 0`);
+  expect(workers).toContain(`endpoint_workers{status="stopped",${label}} 10`);
+  expect(workers).toContain(`endpoint_workers{status="unknown",${label}} 0`);
   expect(await series('endpoint_parameter')).toContain(
-    `endpoint_parameter{${label},parameter="max_workers"} 20`,
+    `endpoint_parameter{parameter="max_workers",${label}} 20`,
   );
   expect(await series('endpoint_last_sample')).toEqual([
     `endpoint_last_sample_timestamp_seconds{${label}} ${NOW - 3}`,
@@ -69,7 +69,7 @@ test('what is not known has no series: null is no zero', async () => {
   expect(await series('endpoint_load')).toEqual([]);
   expect(await series('endpoint_spend_per_hour')).toEqual([]);
   expect(await series('endpoint_capacity')).toEqual([
-    'endpoint_capacity{endpoint_group="chat",state="cold"} 5',
+    'endpoint_capacity{state="cold",endpoint_group="chat"} 5',
   ]);
   expect(await series('endpoint_violations')).toEqual([]);
   expect(await series('fleet_budget_per_hour')).toEqual([]);
@@ -131,10 +131,10 @@ test('drift names its parameters, findings are counted, and a budget is shown wh
   const drift = [{ parameter: 'target_util', actual: 0.8, wanted: 0.9 }];
   const { series } = metricsOf(fleetView([seen(3, { drift, findings: [finding], stuckWorkers: 2 })]), 20);
   expect(await series('endpoint_parameter_drift')).toEqual([
-    'endpoint_parameter_drift{endpoint_group="chat",parameter="target_util"} 1',
+    'endpoint_parameter_drift{parameter="target_util",endpoint_group="chat"} 1',
   ]);
   expect(await series('endpoint_violations')).toContain(
-    'endpoint_violations{endpoint_group="chat",severity="warning"} 1',
+    'endpoint_violations{severity="warning",endpoint_group="chat"} 1',
   );
   expect(await series('endpoint_stuck_workers')).toEqual(['endpoint_stuck_workers{endpoint_group="chat"} 2']);
   expect(await series('fleet_budget_per_hour')).toEqual(['fleet_budget_per_hour 20']);

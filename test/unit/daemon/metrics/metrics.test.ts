@@ -89,7 +89,7 @@ test('label values are escaped, and numbers spelled, as the format asks', async 
   const parameters = { cold_mult: 1e21, max_workers: Infinity };
   const endpoint_groups = [{ endpoint_group: 'a"b\\c\nd', parameters, findings: [] }];
   const text = await expositionOf(metricsOf({ endpoint_groups }));
-  const labels = (parameter: string): string => `{endpoint_group="a\\"b\\\\c\\nd",parameter="${parameter}"}`;
+  const labels = (parameter: string): string => `{parameter="${parameter}",endpoint_group="a\\"b\\\\c\\nd"}`;
   expect(seriesIn(text, 'endpoint_group_parameter').toSorted()).toEqual([
     `pilotlight_endpoint_group_parameter${labels('cold_mult')} 1e+21`,
     `pilotlight_endpoint_group_parameter${labels('max_workers')} +Inf`,
