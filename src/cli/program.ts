@@ -43,7 +43,7 @@ export async function runProgram(
  */
 export async function createProgram(console: Console, words?: readonly string[]): Promise<Command> {
   const program = new Command('pilotlight')
-    .description('Keeps serverless GPU deployments lit: heartbeats, logs, parameter checks, metrics.')
+    .description('Keeps serverless GPU deployments alive: heartbeats, logs, parameter checks, metrics.')
     .version(buildInfo().version)
     .configureOutput({ writeOut: (text) => console.out(text), writeErr: (text) => console.err(text) })
     .showHelpAfterError('(pilotlight COMMAND --help says more)')
