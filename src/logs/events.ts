@@ -1,5 +1,6 @@
 /** What happens while logs are followed: the daemon derives its metrics and its own log from these. */
 import type { GapReason } from './record.ts';
+import type { LogSource } from './source.ts';
 
 /**
  * overflow: the spool's bound was reached. corruption: the stored records could not be read. rejected: the sink
@@ -11,7 +12,7 @@ export type LogEvent =
   /** A poll was answered with log text. */
   | {
       readonly kind: 'polled';
-      readonly workergroupId: number;
+      readonly source: LogSource;
       /** The tail to be asked for next, in the unit of the service, and when, in milliseconds from now. */
       readonly tail: number;
       readonly intervalMs: number;
@@ -19,20 +20,20 @@ export type LogEvent =
     }
   | {
       readonly kind: 'poll failed';
-      readonly workergroupId: number;
+      readonly source: LogSource;
       readonly reason: string;
       /** In a row. */
       readonly failures: number;
       readonly retryInMs: number;
     }
   /** A poll was answered again, after so many that were not. */
-  | { readonly kind: 'poll recovered'; readonly workergroupId: number; readonly failures: number }
+  | { readonly kind: 'poll recovered'; readonly source: LogSource; readonly failures: number }
   /** The answer was an older view of the log: nothing was taken of it, and it is asked for again. */
-  | { readonly kind: 'stale answer'; readonly workergroupId: number }
+  | { readonly kind: 'stale answer'; readonly source: LogSource }
   /** Lines were taken: they are in the spool now. */
   | {
       readonly kind: 'lines';
-      readonly workergroupId: number;
+      readonly source: LogSource;
       readonly lines: number;
       /** In UTF-8, without line ends. */
       readonly bytes: number;
@@ -41,7 +42,7 @@ export type LogEvent =
     }
   | {
       readonly kind: 'gap';
-      readonly workergroupId: number;
+      readonly source: LogSource;
       readonly reason: GapReason;
       readonly lostMin: number;
       /** null: unknown. */

@@ -2,6 +2,7 @@
  * What is delivered: one record a line, and one where lines
  * were lost. The field names are what users' scripts read.
  */
+import type { LogSource } from './source.ts';
 
 export type GapReason = 'overrun' | 'reset' | 'ambiguous';
 
@@ -20,16 +21,21 @@ export interface Gap {
   readonly lost_estimate: number | null;
 }
 
+/** Whose log it is of. */
+export type Origin =
+  | { readonly workergroup_id: number; readonly endpoint?: never; readonly endpoint_id?: never }
+  /** Its name and its id: a redeployment makes another endpoint of the same name, whose numbers begin at 1. */
+  | { readonly workergroup_id?: never; readonly endpoint: string; readonly endpoint_id: number };
+
 interface Place {
   /**
-   * When the line was read: RFC 3339, UTC, microseconds. Strictly increasing within a worker group, but where the
-   * clock was set back by more than a minute.
+   * When the line was read: RFC 3339, UTC, microseconds. Strictly increasing within a log, but where the clock was set
+   * back by more than a minute.
    */
   readonly time: string;
-  readonly workergroup_id: number;
-  /** From 1; up when the worker group's log started over, or numbers of the one before may be used again. */
+  /** From 1; up when the log started over, or numbers of the one before may be used again. */
   readonly epoch: number;
-  /** From 1; up by one with each record of the worker group, also across epochs. */
+  /** From 1; up by one with each record of the log, also across epochs. */
   readonly seq: number;
 }
 
@@ -46,7 +52,12 @@ interface GapRecord extends Place {
   readonly level?: string;
 }
 
-export type LogRecord = LineRecord | GapRecord;
+export type LogRecord = Origin & (LineRecord | GapRecord);
+
+export function originOf(source: LogSource): Origin {
+  if (source.kind === 'workergroup') return { workergroup_id: source.id };
+  return { endpoint: source.name, endpoint_id: source.id };
+}
 
 /**
  * @param micros Microseconds since 1970; JavaScript's own

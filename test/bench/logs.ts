@@ -68,7 +68,7 @@ for (const count of [1, 100, 1_000]) {
     });
     const streams = { '': { ...EMPTY_STREAM, window: { from: 0, hashes }, endsLines: true } };
     return () =>
-      spool.append(7, records, {
+      spool.append('workergroup/7', records, {
         epoch: 1,
         seq,
         time: seq,
@@ -78,7 +78,7 @@ for (const count of [1, 100, 1_000]) {
       });
   });
 }
-median('read back how far a group was followed, 10,000 lines', () => () => spool.progress(7));
+median('read back how far a group was followed, 10,000 lines', () => () => spool.progress('workergroup/7'));
 median('hand a sink 1,000 records and forget them', () => () => {
   const batch = spool.take('stdout');
   if (batch !== undefined) spool.acknowledge('stdout', batch);

@@ -224,7 +224,9 @@ function lastPrinted(group: number): string | undefined {
   return linesOf(records).findLast(([of]) => of === group)?.[1];
 }
 
-function linesOf(records: readonly LogRecord[]): readonly (readonly [group: number, line: string])[] {
+function linesOf(
+  records: readonly LogRecord[],
+): readonly (readonly [group: number | undefined, line: string])[] {
   return records.flatMap((record) =>
     'line' in record ? [[record.workergroup_id, record.line] as const] : [],
   );

@@ -30,7 +30,7 @@ export async function filesOfOneLogLine(): Promise<ReadonlyMap<string, readonly 
   const stored = Promise.withResolvers<void>();
   let answers = 0;
   const pipeline = startLogPipeline({
-    workergroupIds: [7],
+    sources: [{ kind: 'workergroup', id: 7 }],
     async fetchTail(request) {
       server.log.writeLines([`line ${server.log.written.length}`]);
       const answer = await fetchTail(request);

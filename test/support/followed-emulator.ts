@@ -35,7 +35,7 @@ export async function followEmulator(
   const written: number[] = [];
   const fetchTail = createTailFetcher(client);
   const pipeline = startLogPipeline({
-    workergroupIds: [GROUP],
+    sources: [{ kind: 'workergroup', id: GROUP }],
     fetchTail: time.waitingFor(async (request) => {
       const answer = await fetchTail(request);
       if (answer.kind !== 'error') written.push(emulator.workergroups.get(GROUP).lineCount);

@@ -46,7 +46,7 @@ export async function followService(options: () => LogServiceOptions, writes: It
   const sink = new CollectingSink();
   write();
   const pipeline = startLogPipeline({
-    workergroupIds: [GROUP],
+    sources: [{ kind: 'workergroup', id: GROUP }],
     fetchTail: time.waitingFor(createTailFetcher(ours)),
     // So large that the sink, which takes all at once, never misses anything.
     spool: new MemorySpool({ sinks: [sink.name], maxBytes: 2 ** 30 }),

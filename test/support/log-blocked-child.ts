@@ -25,7 +25,7 @@ const pump = startPump({
   observe: () => {},
 });
 for (let seq = 1; seq <= RECORDS; seq += 1_000) {
-  spool.append(7, recordsFrom(seq, 1_000), progressAt(seq));
+  spool.append('workergroup/7', recordsFrom(seq, 1_000), progressAt(seq));
   pump.wake();
   await setImmediate(); // a process that is stuck on its output never comes back from here
 }

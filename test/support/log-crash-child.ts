@@ -39,7 +39,7 @@ const spool = await openSqliteSpool({
   observe: ({ kind }) => process.stderr.write(`${kind}\n`),
 });
 const pipeline = startLogPipeline({
-  workergroupIds: [7],
+  sources: [{ kind: 'workergroup', id: 7 }],
   fetchTail({ tail }) {
     process.send?.({ tail });
     return new Promise((resolve) => answers.push(resolve));

@@ -30,7 +30,7 @@ export class Pictured {
   readonly records: LogRecord[] = [];
 
   constructor(beginning: Partial<Beginning> = {}) {
-    this.state = beginGroup({ workergroupId: 7, start: 'all', ...beginning });
+    this.state = beginGroup({ source: { kind: 'workergroup', id: 7 }, start: 'all', ...beginning });
   }
 
   /** @returns The picture as it came out: equal to what was given, if all is as it says. */

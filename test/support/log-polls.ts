@@ -21,7 +21,7 @@ export class LogPolls {
   readonly records: LogRecord[] = [];
 
   constructor(beginning: Partial<Beginning> = {}) {
-    this.state = beginGroup({ workergroupId: 7, start: 'all', ...beginning });
+    this.state = beginGroup({ source: { kind: 'workergroup', id: 7 }, start: 'all', ...beginning });
     this.next = firstPoll(this.state);
     this.stored = beginning.progress;
   }

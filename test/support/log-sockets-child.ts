@@ -22,7 +22,7 @@ const { clock } = time;
 void process.stdout;
 const client = createClient({ baseUrl: url, serverlessUrl: url, apiKey: 'a-key-of-nobody' });
 const pipeline = startLogPipeline({
-  workergroupIds: [7],
+  sources: [{ kind: 'workergroup', id: 7 }],
   fetchTail: time.waitingFor(createTailFetcher(client)),
   spool: await openSqliteSpool({ directory, sinks: ['stdout'], clock, observe: report }),
   sinks: [stdoutSink(standardOutput(1))],

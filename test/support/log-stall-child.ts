@@ -39,7 +39,7 @@ function moveService(ms: number): Promise<void> {
 const time = new ServiceTime(moveService);
 const client = createClient({ baseUrl: logsUrl, apiKey });
 const pipeline = startLogPipeline({
-  workergroupIds: [7],
+  sources: [{ kind: 'workergroup', id: 7 }],
   fetchTail: time.waitingFor(createTailFetcher(client)),
   spool: new MemorySpool({ sinks: ['stdout'] }),
   sinks: [stdoutSink(standardOutput(1))],

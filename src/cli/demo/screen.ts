@@ -29,7 +29,8 @@ export function createScreen(console: Console): Screen {
     heading: (line) => printLine(console, line.trimEnd()),
     event,
     record(record) {
-      const subject = `worker group ${record.workergroup_id}`;
+      const { workergroup_id, endpoint } = record;
+      const subject = endpoint === undefined ? `worker group ${workergroup_id}` : `endpoint ${endpoint}`;
       if ('gap' in record) event(subject, describeGap(record.gap), 'bad');
       else event(subject, displayed(record.line), 'quiet');
     },

@@ -1,12 +1,11 @@
 /** `pilotlight logs -f`: follows a log by the same code that the daemon follows logs by. */
 import { createClient, type ClientOptions } from '../../client/client.ts';
-import type { ClientOf } from '../../client/caller.ts';
 import { ApiError } from '../../client/errors.ts';
 import { LocalGate } from '../../client/gate.ts';
 import { RateLimiter } from '../../client/rate-limiter.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { systemClock } from '../../time/clock.ts';
-import { createTailFetcher } from '../../logs/follow/fetch-tail.ts';
+import { createTailFetcher, type LogClient } from '../../logs/follow/fetch-tail.ts';
 import { startLogPipeline } from '../../logs/follow/pipeline.ts';
 import { MemorySpool } from '../../logs/spool/memory-spool.ts';
 import { printError, type Console } from '../console.ts';
@@ -17,8 +16,6 @@ import { formatRecord } from './format.ts';
 import { createNotes } from './notes.ts';
 import type { WantedLog } from './print.ts';
 import { terminalSink } from './terminal-sink.ts';
-
-type LogClient = Pick<ClientOf<'workergroups.logs'>, 'workergroups'>;
 
 /** For the lines that are on their way when Ctrl-C comes, ms. */
 const FLUSH_MS = 1_000;
@@ -41,7 +38,7 @@ export async function followLog(
   const notes = createNotes(group, console);
   return await console.interruptible(async (signal) => {
     const pipeline = startLogPipeline({
-      workergroupIds: [group],
+      sources: [{ kind: 'workergroup', id: group }],
       fetchTail: createTailFetcher(withFirstRefusal(client, (error) => refused.abort(error))),
       spool: new MemorySpool({ sinks: [sink.name] }),
       sinks: [sink],
@@ -69,9 +66,13 @@ export async function followLog(
  * Tells of a first poll that is refused for what the user must fix, such as a mistyped group or a wrong key: waiting does
  * not help. A later refusal may pass, and to end then would lose lines.
  */
-function withFirstRefusal({ workergroups }: LogClient, onRefusal: (error: ApiError) => void): LogClient {
+function withFirstRefusal(
+  { workergroups, endpointGroups }: LogClient,
+  onRefusal: (error: ApiError) => void,
+): LogClient {
   let isFirst = true;
   return {
+    endpointGroups,
     workergroups: {
       async logs(input, options) {
         try {

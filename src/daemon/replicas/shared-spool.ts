@@ -8,7 +8,9 @@ import { createBatch, type Batch } from '../../logs/spool/batch.ts';
 import { SinkPositions } from '../../logs/spool/sink-positions.ts';
 import type { GroupProgress } from '../../logs/follower/group.ts';
 import { RecordQueue } from '../../logs/spool/record-queue.ts';
+import { storedId } from '../../logs/spool/progress-store.ts';
 import type { LogRecord } from '../../logs/record.ts';
+import type { SourceKey } from '../../logs/source.ts';
 import { MEBIBYTE, type Dropped, type SinkStanding, type Spool } from '../../logs/spool/spool.ts';
 import { type SharedKeys } from './shared-keys.ts';
 import { LeaseLost, type Command } from './fenced-commit.ts';
@@ -103,11 +105,12 @@ export class SharedSpool implements Spool {
     if (this.#queue.bytes > 0) wake();
   }
 
-  progress(workergroupId: number): GroupProgress | undefined {
-    return this.#progress.get(workergroupId);
+  progress(key: SourceKey): GroupProgress | undefined {
+    return this.#progress.get(storedId(key));
   }
 
-  append(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
+  append(key: SourceKey, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
+    const workergroupId = storedId(key);
     const { keys, maxBytes = DEFAULT_BYTES, held } = this.#options;
     if (!held()) throw new Error('another replica may follow this log now');
     const texts = records.map((record) => JSON.stringify(record));

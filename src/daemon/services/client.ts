@@ -18,6 +18,7 @@ const OPERATIONS = {
   ...serverlessOperations,
   ...workerGroupListOperations,
   'endpointGroups.list': endpointGroupOperations['endpointGroups.list'],
+  'endpointGroups.logs': endpointWorkerOperations['endpointGroups.logs'],
   'endpointGroups.workers': endpointWorkerOperations['endpointGroups.workers'],
   ...machineOperations,
   ...instanceListOperations,

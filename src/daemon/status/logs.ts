@@ -73,7 +73,7 @@ export const spoolDurable = metric(
 
 export function workerGroupStatus(group: GroupView): z.infer<typeof workerGroup> {
   return {
-    workergroup_id: group.workergroupId,
+    workergroup_id: group.source.id,
     lines: group.lines,
     bytes: group.bytes,
     lines_per_second: group.linesPerSecond,

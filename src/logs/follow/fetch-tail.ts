@@ -8,23 +8,22 @@ import {
   type TransportReason,
 } from '../../client/errors.ts';
 import { recogniseAnswer, type Refusal } from '../answer.ts';
-import type { FetchTail } from './group-follower.ts';
+import { sourceKey } from '../source.ts';
+import type { FetchTail, TailRequest } from './group-follower.ts';
 
 /** Logs can be slow: the vendor's own client waits 120 s for them, ms. */
 const TIMEOUT_MS = 60_000;
 
+export type LogClient = Pick<
+  ClientOf<'workergroups.logs' | 'endpointGroups.logs'>,
+  'workergroups' | 'endpointGroups'
+>;
+
 /** When to ask again is the follower's decision, so the client makes one attempt. */
-export function createTailFetcher(client: Pick<ClientOf<'workergroups.logs'>, 'workergroups'>): FetchTail {
-  return async ({ workergroupId, tail, everyMs, signal }) => {
-    const turn = { everyMs, need: 'log', who: String(workergroupId) } as const;
+export function createTailFetcher(client: LogClient): FetchTail {
+  return async (request) => {
     try {
-      return recogniseAnswer(
-        200,
-        await client.workergroups.logs(
-          { id: workergroupId, tail },
-          { signal, retry: false, timeoutMs: TIMEOUT_MS, turn },
-        ),
-      );
+      return recogniseAnswer(200, await ask(client, request));
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       const retryAfterMs = error instanceof ApiError ? error.waitMs : undefined;
@@ -37,6 +36,13 @@ export function createTailFetcher(client: Pick<ClientOf<'workergroups.logs'>, 'w
       };
     }
   };
+}
+
+function ask(client: LogClient, { source, tail, everyMs, signal }: TailRequest): Promise<unknown> {
+  const turn = { everyMs, need: 'log', who: sourceKey(source) } as const;
+  const options = { signal, retry: false, timeoutMs: TIMEOUT_MS, turn } as const;
+  const operations = source.kind === 'workergroup' ? client.workergroups : client.endpointGroups;
+  return operations.logs({ id: source.id, tail }, options);
 }
 
 function whetherTooLarge(error: Error): Refusal['tooLarge'] {

@@ -1,13 +1,14 @@
-/** Follows any number of worker groups, each on its own: only what is long waits for others to have come. */
+/** Follows any number of logs, each on its own: only what is long waits for others to have come. */
+import { sourceKey, type LogSource, type SourceKey } from '../source.ts';
 import type { GroupView } from './group-stats.ts';
 import { GroupFollower, type FollowOptions } from './group-follower.ts';
 import { PollsUnderWay } from './polls-under-way.ts';
 
 export interface Follower {
-  /** Follows one more group; does nothing when it is followed already. */
-  add(workergroupId: number): void;
-  /** Stops following a group. How far it was taken stays known: added again, it goes on from there. */
-  remove(workergroupId: number): Promise<void>;
+  /** Follows one more log; does nothing when it is followed already. */
+  add(source: LogSource): void;
+  /** Stops following a log. How far it was taken stays known: added again, it goes on from there. */
+  remove(source: LogSource): Promise<void>;
   view(): readonly GroupView[];
   stop(): Promise<void>;
 }
@@ -19,24 +20,24 @@ interface Following {
 }
 
 export function createFollower(options: FollowOptions): Follower {
-  const followed = new Map<number, Following>();
+  const followed = new Map<SourceKey, Following>();
   const underWay = new PollsUnderWay(options.clock);
 
-  async function remove(workergroupId: number): Promise<void> {
-    const following = followed.get(workergroupId);
-    followed.delete(workergroupId);
+  async function remove(key: SourceKey): Promise<void> {
+    const following = followed.get(key);
+    followed.delete(key);
     following?.halt.abort();
     await following?.done;
   }
 
   return {
-    add(workergroupId) {
-      if (followed.has(workergroupId)) return;
-      const group = new GroupFollower(workergroupId, options, underWay);
+    add(source) {
+      if (followed.has(sourceKey(source))) return;
+      const group = new GroupFollower(source, options, underWay);
       const halt = new AbortController();
-      followed.set(workergroupId, { group, halt, done: group.run(halt.signal) });
+      followed.set(sourceKey(source), { group, halt, done: group.run(halt.signal) });
     },
-    remove,
+    remove: (source) => remove(sourceKey(source)),
     view: () => Array.from(followed.values(), ({ group }) => group.view()),
     async stop() {
       await Promise.all(Array.from(followed.keys(), remove));

@@ -1,5 +1,5 @@
 /**
- * Follows one worker group until told to stop: the clock and the socket
+ * Follows one log until told to stop: the clock and the socket
  * around the state machine. One poll at a time, so polls never overlap.
  */
 import type { TailAnswer } from '../answer.ts';
@@ -17,15 +17,16 @@ import {
   type PollResult,
   type Step,
 } from '../follower/group.ts';
+import { sourceKey, type LogSource, type SourceKey } from '../source.ts';
 import { GroupStats, type GroupView } from './group-stats.ts';
 import type { PollsUnderWay } from './polls-under-way.ts';
 import { EpochOver, type Spool } from '../spool/spool.ts';
 
 export interface TailRequest {
-  readonly workergroupId: number;
+  readonly source: LogSource;
   /** In the unit of the service: lines, or bytes. */
   readonly tail: number;
-  /** How often the group is asked, ms. */
+  /** How often this log is asked for, ms. */
   readonly everyMs: number;
   readonly signal: AbortSignal;
 }
@@ -54,20 +55,22 @@ const LEAST_EVERY_MS = 1_000;
 
 export class GroupFollower {
   readonly #options: FollowOptions;
+  readonly #key: SourceKey;
   readonly #underWay: PollsUnderWay;
   readonly #stats = new GroupStats();
   #state: GroupState;
   #next: NextPoll;
 
-  constructor(workergroupId: number, options: FollowOptions, underWay: PollsUnderWay) {
+  constructor(source: LogSource, options: FollowOptions, underWay: PollsUnderWay) {
     const { spool, start, levels } = options;
     this.#options = options;
+    this.#key = sourceKey(source);
     this.#underWay = underWay;
     this.#state = beginGroup({
-      workergroupId,
+      source,
       start,
       levels,
-      progress: spool.progress(workergroupId),
+      progress: spool.progress(this.#key),
       epochAfterLoss: spool.epochAfterLoss,
     });
     this.#next = firstPoll(this.#state);
@@ -108,11 +111,11 @@ export class GroupFollower {
 
   async #ask(tail: number, signal: AbortSignal): Promise<TailAnswer> {
     const { clock, fetchTail } = this.#options;
-    const { workergroupId } = this.#state;
+    const { source } = this.#state;
     const everyMs = Math.max(LEAST_EVERY_MS, this.#next.delayMs);
     try {
       return await within(clock, POLL_TIMEOUT_MS, signal, (limited) =>
-        fetchTail({ workergroupId, tail, everyMs, signal: limited }),
+        fetchTail({ source, tail, everyMs, signal: limited }),
       );
     } catch (error) {
       return {
@@ -142,7 +145,7 @@ export class GroupFollower {
     const { spool, observe } = this.#options;
     if (!moved) return;
     try {
-      for (const dropped of spool.append(state.workergroupId, records, state.progress)) {
+      for (const dropped of spool.append(this.#key, records, state.progress)) {
         observe({ kind: 'dropped', ...dropped });
       }
     } catch (error) {

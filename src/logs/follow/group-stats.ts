@@ -1,16 +1,17 @@
-/** What one group's following amounts to: events for the metrics, and the view for a person's eyes. */
+/** What the following of one log amounts to: events for the metrics, and the view for a person's eyes. */
 import type { TailAnswer } from '../answer.ts';
 import type { LogEvent } from '../events.ts';
 import type { GroupState, NextPoll, Step } from '../follower/group.ts';
 import { meanRate } from '../follower/pace.ts';
 import type { Gap, GapReason } from '../record.ts';
+import type { LogSource } from '../source.ts';
 import { standalone } from '../text.ts';
 import type { TailUnit } from '../follower/unit.ts';
 
 const LAST_LINES = 20;
 
 export interface GroupView {
-  readonly workergroupId: number;
+  readonly source: LogSource;
   /** starting: no answer yet. failing: the last poll brought an error. */
   readonly state: 'starting' | 'following' | 'failing';
   readonly error?: string;
@@ -62,13 +63,13 @@ export class GroupStats {
     now: number,
     roundTripMs: number,
   ): LogEvent[] {
-    const { workergroupId, failures } = state;
+    const { source, failures } = state;
     if (isNotReady === true) return [];
     if (answer.kind === 'error') {
       this.#error = answer.reason;
       this.#failures = failures;
       const { delayMs: retryInMs } = next;
-      return [{ kind: 'poll failed', workergroupId, reason: answer.reason, failures, retryInMs }];
+      return [{ kind: 'poll failed', source, reason: answer.reason, failures, retryInMs }];
     }
     this.#roundTripMs = roundTripMs;
     const failed = this.#failures;
@@ -96,26 +97,24 @@ export class GroupStats {
     }
     this.#bytes += bytes;
     return [
-      { kind: 'polled', workergroupId, tail: next.tail, intervalMs: next.delayMs, roundTripMs },
-      ...(failed > 0 ? [{ kind: 'poll recovered' as const, workergroupId, failures: failed }] : []),
-      ...(stale === true ? [{ kind: 'stale answer' as const, workergroupId }] : []),
+      { kind: 'polled', source, tail: next.tail, intervalMs: next.delayMs, roundTripMs },
+      ...(failed > 0 ? [{ kind: 'poll recovered' as const, source, failures: failed }] : []),
+      ...(stale === true ? [{ kind: 'stale answer' as const, source }] : []),
       ...gaps.map(({ reason, lost_min: lostMin, lost_estimate: lostEstimate }): LogEvent => ({
         kind: 'gap',
-        workergroupId,
+        source,
         reason,
         lostMin,
         lostEstimate,
       })),
-      ...(lines.length > 0
-        ? [{ kind: 'lines' as const, workergroupId, lines: lines.length, bytes, at: now }]
-        : []),
+      ...(lines.length > 0 ? [{ kind: 'lines' as const, source, lines: lines.length, bytes, at: now }] : []),
     ];
   }
 
-  view({ workergroupId, begun, failures, progress, pace }: GroupState, next: NextPoll): GroupView {
+  view({ source, begun, failures, progress, pace }: GroupState, next: NextPoll): GroupView {
     const failing = failures > 0;
     return {
-      workergroupId,
+      source,
       state: failing ? 'failing' : begun ? 'following' : 'starting',
       ...(failing && this.#error !== undefined && { error: this.#error }),
       epoch: progress.epoch,

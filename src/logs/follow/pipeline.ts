@@ -1,5 +1,6 @@
 /** From the service to the sinks: follower, spool, and a pump for each sink. */
 import type { LogEvent } from '../events.ts';
+import type { LogSource } from '../source.ts';
 import { createFollower } from './follower.ts';
 import type { FollowOptions } from './group-follower.ts';
 import type { GroupView } from './group-stats.ts';
@@ -8,7 +9,7 @@ import type { Sink } from '../sinks/sink.ts';
 import type { SinkStanding } from '../spool/spool.ts';
 
 export interface LogPipelineOptions extends FollowOptions {
-  readonly workergroupIds: readonly number[];
+  readonly sources: readonly LogSource[];
   /** Those whose names the spool was opened with. */
   readonly sinks: readonly Sink[];
 }
@@ -23,8 +24,8 @@ export interface LogsView {
 }
 
 export interface LogPipeline {
-  add(workergroupId: number): void;
-  remove(workergroupId: number): Promise<void>;
+  add(source: LogSource): void;
+  remove(source: LogSource): Promise<void>;
   view(): LogsView;
   /**
    * Stops polling, delivers what is in the spool until `deadline` aborts, and closes sinks and spool.
@@ -34,7 +35,7 @@ export interface LogPipeline {
 }
 
 export function startLogPipeline(options: LogPipelineOptions): LogPipeline {
-  const { spool, sinks, clock, random, workergroupIds } = options;
+  const { spool, sinks, clock, random, sources } = options;
   const pumps = sinks.map((sink) => startPump({ spool, sink, clock, random, observe: options.observe }));
   const observe = (event: LogEvent) => {
     options.observe(event);
@@ -44,12 +45,12 @@ export function startLogPipeline(options: LogPipelineOptions): LogPipeline {
     for (const pump of pumps) pump.wake();
   });
   const follower = createFollower({ ...options, observe });
-  for (const workergroupId of workergroupIds) follower.add(workergroupId);
+  for (const source of sources) follower.add(source);
   let stopped: Promise<void> | undefined;
 
   return {
-    add: (workergroupId) => follower.add(workergroupId),
-    remove: (workergroupId) => follower.remove(workergroupId),
+    add: (source) => follower.add(source),
+    remove: (source) => follower.remove(source),
     view: () => ({
       groups: follower.view(),
       sinks: sinks.map(({ name }) => {

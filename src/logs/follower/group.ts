@@ -1,11 +1,12 @@
 /**
- * Following one worker group's log as a pure state machine: (state, what a poll brought) → (state, records, the next
+ * Following one log as a pure state machine: (state, what a poll brought) → (state, records, the next
  * poll). `progress` says how far the log was taken, and is stored together with the records; the rest is learned again.
  */
 import { LIMITS } from '../../contract/limits.ts';
 import { backoffMs } from '../../time/backoff.ts';
 import type { LogRecord } from '../record.ts';
 import type { Refusal, TailAnswer } from '../answer.ts';
+import type { LogSource } from '../source.ts';
 import { isWaiting } from './last-line.ts';
 import {
   FIRST_PACE,
@@ -47,7 +48,7 @@ export interface GroupProgress extends Numbers {
 }
 
 export interface GroupState {
-  readonly workergroupId: number;
+  readonly source: LogSource;
   readonly start: LogStart;
   /** Those to follow; empty: all. */
   readonly levels: readonly string[];
@@ -104,7 +105,7 @@ export interface Step {
 }
 
 export interface Beginning {
-  readonly workergroupId: number;
+  readonly source: LogSource;
   readonly start: LogStart;
   /** Only these, if the service answers with levels; none or empty: all. */
   readonly levels?: readonly string[] | undefined;
@@ -127,9 +128,9 @@ const MOST_FOR_DOUBT = 4 * FIRST_TAIL;
 const LINES_FOR_DOUBT = 16;
 
 export function beginGroup(beginning: Beginning): GroupState {
-  const { workergroupId, start, levels = [], progress, epochAfterLoss } = beginning;
+  const { source, start, levels = [], progress, epochAfterLoss } = beginning;
   return {
-    workergroupId,
+    source,
     start,
     levels,
     progress: progress ?? {
@@ -351,8 +352,8 @@ function taken(
     if (outcome.kind === 'taken') all.push([level, outcome]);
   }
   const stale = all.length < outcomes.length;
-  const { workergroupId, isForgotten } = state;
-  const { records, numbers } = numberRecords(progress, all, { workergroupId, isForgotten, now });
+  const { source, isForgotten } = state;
+  const { records, numbers } = numberRecords(progress, all, { source, isForgotten, now });
   const since = sinceTaken(state, now);
   const pace = paceAfter(state.pace, {
     ...amountOf(all, texts.length),

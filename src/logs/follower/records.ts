@@ -1,5 +1,6 @@
 /** Gives each record its number, its epoch and its time. */
-import { microsFormatter, type Gap, type LogRecord } from '../record.ts';
+import { microsFormatter, originOf, type Gap, type LogRecord } from '../record.ts';
+import type { LogSource } from '../source.ts';
 import type { Outcome } from './stream.ts';
 import { lastState } from '../text.ts';
 
@@ -26,15 +27,16 @@ const MOST_AHEAD = 60_000_000;
 export function numberRecords(
   before: Numbers,
   taken: readonly Taken[],
-  { workergroupId, isForgotten, now }: { workergroupId: number; isForgotten: boolean; now: number },
+  { source, isForgotten, now }: { source: LogSource; isForgotten: boolean; now: number },
 ): { readonly records: readonly LogRecord[]; readonly numbers: Numbers } {
   const records: LogRecord[] = [];
   const format = microsFormatter();
+  const origin = originOf(source);
   let { epoch, seq, time, began } = before;
   const append = (level: string, content: { line: string; continues?: true } | { gap: Gap }): void => {
     const clock = now * 1_000;
     time = time + 1 > clock + MOST_AHEAD ? clock : Math.max(clock, time + 1);
-    const place = { time: format(time), workergroup_id: workergroupId, epoch, seq: ++seq };
+    const place = { time: format(time), ...origin, epoch, seq: ++seq };
     records.push({ ...place, ...content, ...(level !== PLAIN && { level }) });
   };
   if (isForgotten) append(PLAIN, { gap: { reason: 'reset', lost_min: 0, lost_estimate: null } });

@@ -7,7 +7,7 @@ const CHUNK_BYTES = 64 * 1024;
 const LINE_END = 0x0a;
 
 /** What a record of ours begins with, and how much of a line is looked at for it. */
-const RECORD_START = /^\{"time":"[\d:.TZ-]{27}","workergroup_id":\d+,"epoch":/;
+const RECORD_START = /^\{"time":"[\d:.TZ-]{27}","(?:workergroup_id":\d+,"epoch"|endpoint"):/;
 const RECORD_START_BYTES = 128;
 
 /**

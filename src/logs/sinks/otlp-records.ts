@@ -18,16 +18,17 @@ const SEVERITIES = {
 } as const;
 
 /**
- * Each worker group is a resource of its own: what receivers keep apart as a stream then has times that strictly
- * increase, and none of its lines is taken for a repeat of another group's.
+ * Each log is a resource of its own: what receivers keep apart as a stream then has times that strictly increase, and
+ * none of its lines is taken for a repeat of another log's.
  */
 export function toOtlpRecords(records: readonly LogRecord[], times: StreamTimes): OtlpRecord[] {
-  const resources = new Map<number, OtlpRecord['resource']>();
+  const resources = new Map<string, OtlpRecord['resource']>();
   return records.map((record) => {
-    const { workergroup_id } = record;
-    const resource = resources.get(workergroup_id) ?? resourceOf(workergroup_id);
-    resources.set(workergroup_id, resource);
-    const time = hrTimeOf(times.timeOf(workergroup_id, microsOf(record.time)));
+    const { workergroup_id, endpoint_id } = record;
+    const log = endpoint_id === undefined ? `workergroup-${workergroup_id}` : `endpoint-${endpoint_id}`;
+    const resource = resources.get(log) ?? resourceOf(log);
+    resources.set(log, resource);
+    const time = hrTimeOf(times.timeOf(log, microsOf(record.time)));
     return {
       // The service says nothing of when a line was written: the one time there is is that of its reading.
       hrTime: time,
@@ -40,18 +41,16 @@ export function toOtlpRecords(records: readonly LogRecord[], times: StreamTimes)
   });
 }
 
-function resourceOf(workergroupId: number): OtlpRecord['resource'] {
-  return resourceFromAttributes({
-    'service.name': 'pilotlight',
-    'service.instance.id': `workergroup-${workergroupId}`,
-  });
+function resourceOf(log: string): OtlpRecord['resource'] {
+  return resourceFromAttributes({ 'service.name': 'pilotlight', 'service.instance.id': log });
 }
 
 function contentOf(
   record: LogRecord,
 ): Pick<OtlpRecord, 'body' | 'attributes' | 'severityNumber' | 'severityText'> {
-  const { workergroup_id, epoch, seq, level } = record;
-  const attributes = { workergroup_id, epoch, seq, ...(level !== undefined && { level }) };
+  const { workergroup_id, endpoint, endpoint_id, epoch, seq, level } = record;
+  const origin = endpoint === undefined ? { workergroup_id } : { endpoint, endpoint_id };
+  const attributes = { ...origin, epoch, seq, ...(level !== undefined && { level }) };
   if ('line' in record) return { body: record.line, attributes, ...severityOf(level) };
   const { reason, lost_min, lost_estimate } = record.gap;
   return {

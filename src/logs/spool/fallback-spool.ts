@@ -7,6 +7,7 @@ import type { GroupProgress } from '../follower/group.ts';
 import type { LogListener } from '../events.ts';
 import { MemorySpool, type Waiting } from './memory-spool.ts';
 import type { LogRecord } from '../record.ts';
+import type { SourceKey } from '../source.ts';
 import type { Clock } from '../../time/clock.ts';
 import { EpochOver, epochOfNow, type Dropped, type SinkStanding, type Spool } from './spool.ts';
 
@@ -17,7 +18,7 @@ export interface DiskSpool extends Spool {
    *
    * @throws When it cannot, or has no room for more; nothing is changed then.
    */
-  resume(progress: ReadonlyMap<number, GroupProgress>, waiting: Waiting): void;
+  resume(progress: ReadonlyMap<SourceKey, GroupProgress>, waiting: Waiting): void;
   /** @throws When what it writes is not where it would be found. What waited is lost then. */
   check(): void;
   /** What sinks missed, and was not told by an append yet. */
@@ -49,7 +50,7 @@ export class FallbackSpool implements Spool {
   /** Where each sink took its last batch from. */
   readonly #takenFrom = new Map<string, Spool>();
   /** How far each group was followed while the disk could not be written. */
-  readonly #progress = new Map<number, GroupProgress>();
+  readonly #progress = new Map<SourceKey, GroupProgress>();
 
   /** @param disk The spool on disk, or why it could not be opened. */
   constructor(
@@ -107,16 +108,16 @@ export class FallbackSpool implements Spool {
     return true;
   }
 
-  progress(workergroupId: number): GroupProgress | undefined {
-    const progress = this.#progress.get(workergroupId) ?? this.#disk?.progress(workergroupId);
+  progress(key: SourceKey): GroupProgress | undefined {
+    const progress = this.#progress.get(key) ?? this.#disk?.progress(key);
     this.#newestEpoch = Math.max(this.#newestEpoch, progress?.epoch ?? 0);
     return progress;
   }
 
-  append(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
+  append(key: SourceKey, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
     try {
       if (this.#memory === undefined && this.#disk !== undefined) {
-        const dropped = this.#disk.append(workergroupId, records, progress);
+        const dropped = this.#disk.append(key, records, progress);
         this.#newestEpoch = Math.max(this.#newestEpoch, progress.epoch);
         return dropped;
       }
@@ -125,9 +126,9 @@ export class FallbackSpool implements Spool {
     }
     if (progress.epoch < this.#epoch) throw new EpochOver(this.#epoch);
     this.#newestEpoch = Math.max(this.#newestEpoch, progress.epoch);
-    this.#progress.set(workergroupId, progress);
+    this.#progress.set(key, progress);
     const untold = this.#disk?.untold() ?? [];
-    return [...untold, ...(this.#memory?.append(workergroupId, records, progress) ?? [])];
+    return [...untold, ...(this.#memory?.append(key, records, progress) ?? [])];
   }
 
   take(sink: string): Batch | undefined {

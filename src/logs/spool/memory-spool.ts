@@ -7,6 +7,7 @@ import type { GroupProgress } from '../follower/group.ts';
 import { SinkPositions } from './sink-positions.ts';
 import { RecordQueue } from './record-queue.ts';
 import type { LogRecord } from '../record.ts';
+import type { SourceKey } from '../source.ts';
 import { MEBIBYTE, type Dropped, type SinkStanding, type Spool } from './spool.ts';
 
 /** A sidecar has less memory than disk. */
@@ -33,7 +34,7 @@ export class MemorySpool implements Spool {
   readonly epochAfterLoss: number | undefined;
   readonly #maxBytes: number;
   readonly #positions = new SinkPositions();
-  readonly #progress = new Map<number, GroupProgress>();
+  readonly #progress = new Map<SourceKey, GroupProgress>();
   readonly #queue = new RecordQueue();
 
   constructor({ sinks, maxBytes = DEFAULT_BYTES, epochAfterLoss }: MemorySpoolOptions) {
@@ -42,12 +43,12 @@ export class MemorySpool implements Spool {
     for (const sink of sinks) this.#positions.open(sink, 0, { lag: 0, dropped: 0 });
   }
 
-  progress(workergroupId: number): GroupProgress | undefined {
-    return this.#progress.get(workergroupId);
+  progress(key: SourceKey): GroupProgress | undefined {
+    return this.#progress.get(key);
   }
 
-  append(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
-    this.#progress.set(workergroupId, progress);
+  append(key: SourceKey, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
+    this.#progress.set(key, progress);
     this.#positions.append(records.length);
     const gone: number[] = [];
     for (const record of records) {

@@ -7,6 +7,7 @@ import { isRecord } from '../../contract/is-record.ts';
 import { UnreadableFile } from '../../storage/database-file.ts';
 import type { GroupProgress } from '../follower/group.ts';
 import type { Stream, Window } from '../follower/stream.ts';
+import type { SourceKey } from '../source.ts';
 import { isOldProgress, takenOver, unpackedLines } from './old-progress.ts';
 
 export type StoredProgress = Omit<GroupProgress, 'streams'> & {
@@ -37,23 +38,25 @@ export class ProgressStore {
   }
 
   /** @throws SyntaxError or UnreadableFile when what is stored cannot be read. */
-  read(workergroupId: number): GroupProgress | undefined {
+  read(key: SourceKey): GroupProgress | undefined {
+    const workergroupId = storedId(key);
     const body = this.#statements.get.get(workergroupId)?.['body'];
     if (body === undefined) return undefined;
     const stored: unknown = JSON.parse(String(body));
     if (isProgress(stored))
       return withWindows(stored, (level, from) => this.#window(workergroupId, level, from));
     if (isOldProgress(stored)) return takenOver(stored, (level) => this.#oldLines(workergroupId, level));
-    throw new UnreadableFile(`the stored progress of worker group ${workergroupId} cannot be read`);
+    throw new UnreadableFile(`the stored progress of ${key} cannot be read`);
   }
 
   /** If the stored window may have other numbers: nothing of it is kept. */
-  replace(workergroupId: number, progress: GroupProgress): void {
-    this.#statements.clear.run(workergroupId);
-    this.write(workergroupId, progress);
+  replace(key: SourceKey, progress: GroupProgress): void {
+    this.#statements.clear.run(storedId(key));
+    this.write(key, progress);
   }
 
-  write(workergroupId: number, progress: GroupProgress): void {
+  write(key: SourceKey, progress: GroupProgress): void {
+    const workergroupId = storedId(key);
     this.#statements.clearOldLines.run(workergroupId);
     this.#statements.clearOldBlocks.run(workergroupId);
     for (const [level, { window }] of Object.entries(progress.streams))
@@ -91,6 +94,12 @@ export class ProgressStore {
     const packed = oldBlocks.all(workergroupId, level).flatMap((row) => unpackedLines(row['packed']));
     return [...packed, ...oldLines.all(workergroupId, level).map(({ line }) => String(line))];
   }
+}
+
+/** Stored under a number, below 0 that of an endpoint. */
+export function storedId(key: SourceKey): number {
+  const [kind, id] = key.split('/');
+  return kind === 'endpoint' ? -Number(id) : Number(id);
 }
 
 /** As JSON: windows are stored beside it. */

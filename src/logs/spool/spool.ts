@@ -9,6 +9,7 @@ import type { Clock } from '../../time/clock.ts';
 import type { GroupProgress } from '../follower/group.ts';
 import type { DropReason } from '../events.ts';
 import type { LogRecord } from '../record.ts';
+import type { SourceKey } from '../source.ts';
 
 /**
  * The records' numbers are not taken, as a later process may use them again: those go on where it does not look. In
@@ -50,8 +51,8 @@ export interface Spool {
   /** When an earlier spool was lost: the epoch that groups begin with, above all of its epochs. */
   readonly epochAfterLoss: number | undefined;
 
-  /** How far a group was followed, if it was. */
-  progress(workergroupId: number): GroupProgress | undefined;
+  /** How far a log was followed, if it was. */
+  progress(key: SourceKey): GroupProgress | undefined;
 
   /**
    * Stores a poll's records and how far they go, both or neither.
@@ -59,7 +60,7 @@ export interface Spool {
    * @returns What sinks missed because of the room it took.
    * @throws EpochOver, or when it cannot be stored; nothing is changed then.
    */
-  append(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[];
+  append(key: SourceKey, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[];
 
   /**
    * The next records for a sink, undefined when there are none. What is taken

@@ -22,6 +22,7 @@ import type { DiskSpool } from './fallback-spool.ts';
 import type { Waiting } from './memory-spool.ts';
 import { SinkPositions } from './sink-positions.ts';
 import type { LogRecord } from '../record.ts';
+import type { SourceKey } from '../source.ts';
 import { RecordQueue } from './record-queue.ts';
 import { SpoolFile } from './spool-file.ts';
 import { BATCH_BYTES, epochOfNow, MEBIBYTE, type Dropped, type SinkStanding } from './spool.ts';
@@ -120,13 +121,13 @@ export class SqliteSpool implements DiskSpool {
     return this.#epochAfterLoss;
   }
 
-  progress(workergroupId: number): GroupProgress | undefined {
+  progress(key: SourceKey): GroupProgress | undefined {
     if (this.#unreadable !== undefined) return undefined;
-    return this.#reading(() => this.#file.progress.read(workergroupId));
+    return this.#reading(() => this.#file.progress.read(key));
   }
 
-  append(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
-    const { bytes, dropped } = this.#stored(() => this.#store(workergroupId, records, progress));
+  append(key: SourceKey, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
+    const { bytes, dropped } = this.#stored(() => this.#store(key, records, progress));
     this.#bytes = bytes;
     this.#last += records.length;
     if (dropped.length > 0) this.#recent = new RecordQueue(this.#last + 1);
@@ -161,7 +162,7 @@ export class SqliteSpool implements DiskSpool {
     this.#recent.shiftThrough(this.#positions.acknowledgedByAll);
   }
 
-  resume(progress: ReadonlyMap<number, GroupProgress>, waiting: Waiting): void {
+  resume(progress: ReadonlyMap<SourceKey, GroupProgress>, waiting: Waiting): void {
     findRoom(this.#options.directory, waiting.bytes);
     const moved = this.#reading(() => this.#file.transaction(() => this.#move(progress, waiting)));
     this.#positions = moved.positions;
@@ -203,7 +204,7 @@ export class SqliteSpool implements DiskSpool {
   }
 
   /** Each record's text is done with before that of the next is made: none outlives its turn in the young generation. */
-  #store(workergroupId: number, records: readonly LogRecord[], progress: GroupProgress) {
+  #store(key: SourceKey, records: readonly LogRecord[], progress: GroupProgress) {
     const stored = this.#file.records;
     let [bytes, position] = [this.#bytes, this.#last];
     for (const record of records) {
@@ -212,12 +213,12 @@ export class SqliteSpool implements DiskSpool {
       bytes += stored.add(position, record, text);
       this.#recent.push(text);
     }
-    this.#file.progress.write(workergroupId, progress);
+    this.#file.progress.write(key, progress);
 
     return this.#makeRoom(bytes, this.#positions);
   }
 
-  #move(progress: ReadonlyMap<number, GroupProgress>, { from, records, positions: later }: Waiting) {
+  #move(progress: ReadonlyMap<SourceKey, GroupProgress>, { from, records, positions: later }: Waiting) {
     const stored = this.#file.records;
     let [bytes, last] = [this.#bytes, this.#last];
     const positions = this.#positions.followedBy(later, last, last + 1 - from);
@@ -225,7 +226,7 @@ export class SqliteSpool implements DiskSpool {
       last += 1;
       bytes += stored.add(last, record, JSON.stringify(record));
     }
-    for (const [workergroupId, one] of progress) this.#file.progress.replace(workergroupId, one);
+    for (const [key, one] of progress) this.#file.progress.replace(key, one);
     for (const entry of positions.all) stored.putSink(entry);
     bytes -= stored.removeThrough(positions.acknowledgedByAll);
     const made = this.#makeRoom(bytes, positions);

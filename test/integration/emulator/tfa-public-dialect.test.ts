@@ -101,7 +101,8 @@ test('an expired session is a bare sentence with status 200 for a log, which is 
   const session = String(body['session_key']);
   await using client = createClient({ baseUrl: emulator.url, apiKey: session });
   const fetchTail = createTailFetcher(client);
-  const request = { workergroupId: 7, tail: 5, everyMs: 1_000, signal: new AbortController().signal };
+  const { signal } = new AbortController();
+  const request = { source: { kind: 'workergroup', id: 7 }, tail: 5, everyMs: 1_000, signal } as const;
   await expect(fetchTail(request)).resolves.toMatchObject({ kind: 'text' });
 
   await emulator.clock.advance(86_400_000);

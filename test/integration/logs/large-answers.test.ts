@@ -24,12 +24,12 @@ test('10,000 lines of 8 KB are more than the client takes: half as many are aske
   for (let line = 0; line < 10_000; line++) server.log.write(`${line} ${rest}\n`);
   const fetchTail = createTailFetcher(client);
   const signal = new AbortController().signal;
-  let state = beginGroup({ workergroupId: 7, start: 'all' });
+  let state = beginGroup({ source: { kind: 'workergroup', id: 7 }, start: 'all' });
   let { tail } = firstPoll(state);
   const asked: number[] = [];
   for (let records = 0; records === 0 && asked.length < 6;) {
     asked.push(tail);
-    const answer = await fetchTail({ workergroupId: 7, tail, everyMs: 1_000, signal });
+    const answer = await fetchTail({ source: { kind: 'workergroup', id: 7 }, tail, everyMs: 1_000, signal });
     const step = advance(state, {
       answer,
       tail,
@@ -79,7 +79,7 @@ test('of many groups with whole logs, eight are read at once, and all are in the
   const sink = new CollectingSink();
   const all = Promise.withResolvers<void>();
   const pipeline = startLogPipeline({
-    workergroupIds: Array.from({ length: groups }, (_, index) => index + 1),
+    sources: Array.from({ length: groups }, (_, index) => ({ kind: 'workergroup' as const, id: index + 1 })),
     fetchTail: createTailFetcher(client),
     spool: new MemorySpool({ sinks: [sink.name], maxBytes: 2 ** 30 }),
     sinks: [sink],

@@ -29,7 +29,8 @@ function pumping(url: string, maxBytes?: number, options: Partial<OtlpSinkOption
       seq += 1;
       return Object.assign(record(seq), { time: formatMicros(START + seq) });
     });
-    for (const dropped of spool.append(7, records, progressAt(seq))) observe({ kind: 'dropped', ...dropped });
+    for (const dropped of spool.append('workergroup/7', records, progressAt(seq)))
+      observe({ kind: 'dropped', ...dropped });
     pump.wake();
   }
 

@@ -20,7 +20,7 @@ const forgetful = (): Advance => {
     number += 1;
     if (number % 25 !== 0) return advance(state, result);
     const { epoch, seq, time } = state.progress;
-    const empty = beginGroup({ workergroupId: 7, start: 'all' });
+    const empty = beginGroup({ source: { kind: 'workergroup', id: 7 }, start: 'all' });
     return advance({ ...empty, progress: { ...empty.progress, epoch, seq, time } }, result);
   };
 };

@@ -42,7 +42,7 @@ export function play({ seed, faults }: Schedule, step: Advance = advance): Playe
   const { service } = log;
   service.now = BEGINNING;
   let stored: GroupProgress | undefined;
-  let state = beginGroup({ workergroupId: 7, start: 'all' });
+  let state = beginGroup({ source: { kind: 'workergroup', id: 7 }, start: 'all' });
   let next = firstPoll(state);
   const records: LogRecord[] = [];
   const trace: string[] = [];
@@ -75,7 +75,7 @@ export function play({ seed, faults }: Schedule, step: Advance = advance): Playe
     } while (next.delayMs === 0 && atOnce < MOST_AT_ONCE);
     isEndless ||= atOnce >= MOST_AT_ONCE;
     if (!isOver && random.chance(0.03)) {
-      state = beginGroup({ workergroupId: 7, start: 'all', progress: stored });
+      state = beginGroup({ source: { kind: 'workergroup', id: 7 }, start: 'all', progress: stored });
       next = { ...firstPoll(state), delayMs: 1_000 };
     }
   }

@@ -35,7 +35,7 @@ function follow(world: World, unit: Unit) {
     }
     log.now = until;
   };
-  let state = beginGroup({ workergroupId: 7, start: 'all' });
+  let state = beginGroup({ source: { kind: 'workergroup', id: 7 }, start: 'all' });
   let next = firstPoll(state);
   let stored: GroupProgress | undefined;
   let killedAt = BEGINNING;
@@ -58,7 +58,7 @@ function follow(world: World, unit: Unit) {
     if (step.moved) stored = state.progress;
     if (world.killSeconds !== undefined && now - killedAt > 1_000 * world.killSeconds) {
       killedAt = now;
-      state = beginGroup({ workergroupId: 7, start: 'all', progress: stored });
+      state = beginGroup({ source: { kind: 'workergroup', id: 7 }, start: 'all', progress: stored });
       next = firstPoll(state);
     }
   }

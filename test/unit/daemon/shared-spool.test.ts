@@ -15,6 +15,7 @@ import { describeWithRedis, startRedis, type RedisServer } from '../../support/r
 
 const KEYS = new SharedKeys('pilotlight', 'test');
 const GROUP = 7;
+const KEY = 'workergroup/7';
 
 function record(seq: number, line = `line ${seq}`): LogRecord {
   return { time: '2026-11-21T00:00:00.000000Z', workergroup_id: GROUP, epoch: 1, seq, line };
@@ -70,17 +71,17 @@ describeWithRedis('a spool that replicas share', () => {
   test('gives the next holder what was not acknowledged, the window and the numbers, and nothing else', async () => {
     const first = await open('a');
     expect(first.take('stdout')).toBeUndefined();
-    first.append(GROUP, [record(1), record(2)], progress(['line 1', 'line 2']));
+    first.append(KEY, [record(1), record(2)], progress(['line 1', 'line 2']));
     expect(first.take('stdout')).toBeUndefined();
     await first.settled();
     const batch = first.take('stdout');
     expect(batch?.records).toEqual([record(1), record(2)]);
     if (batch) first.acknowledge('stdout', batch);
-    first.append(GROUP, [record(3, 'ünï\u0000\n"ctrl')], progress(['line 2', 'ünï\u0000\n"ctrl'], 1));
+    first.append(KEY, [record(3, 'ünï\u0000\n"ctrl')], progress(['line 2', 'ünï\u0000\n"ctrl'], 1));
     await first.settled();
 
     const second = await open('b');
-    expect(second.progress(GROUP)).toEqual(progress(['line 2', 'ünï\u0000\n"ctrl'], 1));
+    expect(second.progress(KEY)).toEqual(progress(['line 2', 'ünï\u0000\n"ctrl'], 1));
     expect(second.standing('stdout')).toEqual({ lag: 1, dropped: 0 });
     const next = second.take('stdout');
     const third = record(3, 'ünï\u0000\n"ctrl');
@@ -93,21 +94,21 @@ describeWithRedis('a spool that replicas share', () => {
 
   test('gives the next holder the window as a merged view of the log left it', async () => {
     const first = await open('a');
-    const { polls, late, text } = mergedView((records, at) => first.append(GROUP, records, at));
+    const { polls, late, text } = mergedView((records, at) => first.append(KEY, records, at));
     await first.settled();
     const second = await open('b');
-    const [left, found] = [polls.state.progress, second.progress(GROUP)].map(
+    const [left, found] = [polls.state.progress, second.progress(KEY)].map(
       (progressed) => progressed?.streams['']?.window,
     );
     expect(found).toEqual(left);
-    const again = new LogPolls({ progress: second.progress(GROUP) });
+    const again = new LogPolls({ progress: second.progress(KEY) });
     expect(linesOf(again.poll(() => text([...late, 'next'])))).toEqual(['next']);
   });
 
   test('what a replaced holder still writes changes nothing and reaches no sink', async () => {
     const replaced = await open('a');
     await open('b');
-    replaced.append(GROUP, [record(1)], progress(['line 1']));
+    replaced.append(KEY, [record(1)], progress(['line 1']));
     await replaced.settled();
     expect(replaced.take('stdout')).toBeUndefined();
     expect(await redis.command('EXISTS', KEYS.records, KEYS.progress)).toBe(0);
@@ -126,7 +127,7 @@ describeWithRedis('a spool that replicas share', () => {
     const spool = await open('a', 20_000);
     let dropped = 0;
     for (let seq = 1; seq <= 300; seq += 1) {
-      for (const { records } of spool.append(GROUP, [record(seq, 'x'.repeat(1_000))], progress(['x'])))
+      for (const { records } of spool.append(KEY, [record(seq, 'x'.repeat(1_000))], progress(['x'])))
         dropped += records;
       await spool.settled();
     }
@@ -143,7 +144,7 @@ describeWithRedis('a spool that replicas share', () => {
     const lines = Array.from({ length: 10_000 }, (_, index) => `line ${index} ${'é'.repeat(50)}`);
     const spool = await open('a');
     spool.append(
-      GROUP,
+      KEY,
       lines.map((line, index) => record(index + 1, line)),
       progress(lines),
     );
@@ -157,7 +158,7 @@ describeWithRedis('a spool that replicas share', () => {
     const lines = Array.from({ length: 10_000 }, (_, index) => `${index}`);
     const spool = await open('a');
     // More at once than a call may have arguments.
-    for (let group = 1; group <= 20; group += 1) spool.append(group, [], progress(lines));
+    for (let group = 1; group <= 20; group += 1) spool.append(`workergroup/${group}`, [], progress(lines));
     await spool.settled();
     const state = await new SharedStore(redis, KEYS, 'a').load(() => true);
     expect([...state.progress.values()]).toEqual(Array.from({ length: 20 }, () => progress(lines)));
@@ -168,12 +169,15 @@ describeWithRedis('a spool that replicas share', () => {
     const lines = Array.from({ length: 10_000 }, (_, index) => `line ${index}`);
     const spool = await open('a');
     expect(() => {
-      for (let group = 1; group <= 100; group += 1) spool.append(group, [], progress(lines));
+      for (let group = 1; group <= 100; group += 1) spool.append(`workergroup/${group}`, [], progress(lines));
     }).toThrow('Redis does not keep up');
     await spool.settled();
     // What was not taken is not known.
     const known = (await new SharedStore(redis, KEYS, 'a').load(() => true)).progress.size;
-    expect([spool.progress(known), spool.progress(known + 1)]).toEqual([progress(lines), undefined]);
+    expect([spool.progress(`workergroup/${known}`), spool.progress(`workergroup/${known + 1}`)]).toEqual([
+      progress(lines),
+      undefined,
+    ]);
   });
 
   test('a state of thousands of groups takes the place of another', async () => {
@@ -193,7 +197,7 @@ describeWithRedis('a spool that replicas share', () => {
   test('however many groups there are, they are read in small pieces, one at a time', async () => {
     const lines = Array.from({ length: 5_000 }, (_, index) => `line ${index}`);
     const filling = await open('a');
-    for (let group = 1; group <= 20; group += 1) filling.append(group, [], progress(lines));
+    for (let group = 1; group <= 20; group += 1) filling.append(`workergroup/${group}`, [], progress(lines));
     await filling.settled();
     let [underway, atOnce, largest] = [0, 0, 0];
     const watched: Redis = {
@@ -216,7 +220,7 @@ describeWithRedis('a spool that replicas share', () => {
   test('a whole state is restored in small commits; until the last of them Redis counts as empty', async () => {
     const lines = Array.from({ length: 10_000 }, (_, index) => `line ${index} ${'é'.repeat(50)}`);
     const old = await open('a');
-    old.append(8, [record(1, 'old')], progress(['old']));
+    old.append('workergroup/8', [record(1, 'old')], progress(['old']));
     await old.settled();
     const store = new SharedStore(redis, KEYS, 'a');
     const loaded = await store.load(() => true);
@@ -253,10 +257,10 @@ describeWithRedis('a spool that replicas share', () => {
   test('a Redis that has not what was written last refuses the next commit, and its holder hears it', async () => {
     const refused: string[] = [];
     const spool = await open('a', undefined, (error) => refused.push(error.message));
-    spool.append(GROUP, [record(1)], progress(['line 1']));
+    spool.append(KEY, [record(1)], progress(['line 1']));
     await spool.settled();
     await redis.command('SET', KEYS.version, '0');
-    spool.append(GROUP, [record(2)], progress(['line 1', 'line 2']));
+    spool.append(KEY, [record(2)], progress(['line 1', 'line 2']));
     await spool.settled();
     expect(refused).toEqual(['Redis has not what was written to it last']);
     // What waits to be written waits for the sink.

@@ -152,7 +152,7 @@ test.each(logs)(
             observe: () => {},
           };
           const spool = await openSqliteSpool(options);
-          const kept = spool.progress(7);
+          const kept = spool.progress('workergroup/7');
           const { epoch, seq, streams } = uncrashed.state.progress;
           expect(kept).toMatchObject({ epoch, seq });
           expect(lasting(kept?.streams ?? {})).toEqual(lasting(streams));

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { PilotlightError } from '../../../contract/pilotlight-error.ts';
 import type { LogEvent } from '../../../logs/events.ts';
+import type { LogSource } from '../../../logs/source.ts';
 import { NewerFile } from '../../../storage/database-file.ts';
 import { troubleLevel } from '../../../time/trouble.ts';
 
@@ -45,10 +46,15 @@ export function logEventsTo(logger: Logger, now: () => number): (event: LogEvent
   };
 }
 
+/** Whose log it is, as the fields of a message. */
+function named(source: LogSource): { workergroupId: number } | { endpoint: string } {
+  return source.kind === 'workergroup' ? { workergroupId: source.id } : { endpoint: source.name };
+}
+
 /** Kinds that are not here are counted, and not logged. */
 const TOLD: Told = {
-  'poll failed'(logger, { workergroupId, reason, failures, retryInMs }) {
-    const fields = { workergroupId, reason, failures, retryInSeconds: Math.round(retryInMs / 100) / 10 };
+  'poll failed'(logger, { source, reason, failures, retryInMs }) {
+    const fields = { ...named(source), reason, failures, retryInSeconds: Math.round(retryInMs / 100) / 10 };
     logger[troubleLevel(failures, 'warn')](
       fields,
       failures < LASTING_FAILURES
@@ -56,14 +62,17 @@ const TOLD: Told = {
         : 'log polls still fail; once more came than the service shows, lines are lost',
     );
   },
-  'poll recovered'(logger, { workergroupId, failures }) {
-    logger[failures < LASTING_FAILURES ? 'debug' : 'info']({ workergroupId, failures }, 'log is read again');
+  'poll recovered'(logger, { source, failures }) {
+    logger[failures < LASTING_FAILURES ? 'debug' : 'info'](
+      { ...named(source), failures },
+      'log is read again',
+    );
   },
   'sink recovered'(logger, { sink, failures }) {
     logger.info({ sink, failures }, 'log sink takes records again');
   },
-  gap(logger, { workergroupId, reason, lostMin, lostEstimate }) {
-    logger.warn({ workergroupId, reason, lostMin, lostEstimate }, 'gap in the log');
+  gap(logger, { source, reason, lostMin, lostEstimate }) {
+    logger.warn({ ...named(source), reason, lostMin, lostEstimate }, 'gap in the log');
   },
   'sink failed'(logger, { sink, error, failures, retryInMs }) {
     const level = error instanceof PilotlightError && error.actor === 'user' ? 'error' : 'warn';
@@ -109,7 +118,7 @@ const TOLD: Told = {
         : 'the log spool was unreadable and set aside; a new epoch begins',
     );
   },
-  'stale answer'(logger, { workergroupId }) {
-    logger.debug({ workergroupId }, 'log answer older than the one before it');
+  'stale answer'(logger, { source }) {
+    logger.debug(named(source), 'log answer older than the one before it');
   },
 };

@@ -19,7 +19,7 @@ import { SinkCounts } from './sink-counts.ts';
 type LogSettings = SinkSettings & Pick<Settings, 'workerGroups' | 'logStart' | 'followLevels' | 'stateDir'>;
 
 export interface LogFollowingOptions {
-  readonly client: Pick<DaemonClient, 'workergroups'>;
+  readonly client: Pick<DaemonClient, 'workergroups' | 'endpointGroups'>;
   readonly settings: LogSettings;
   readonly logger: Logger;
   readonly stdout: LineOutput;
@@ -55,7 +55,7 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
     ? { spool: options.openSpool(sinkNames), durable: () => true, release() {} }
     : await openLogSpool({ directory, sinks: sinkNames, isRestart: options.isRestart ?? false, observe });
   const pipeline = startLogPipeline({
-    workergroupIds: [],
+    sources: [],
     fetchTail: createTailFetcher(client),
     spool,
     sinks,
@@ -75,8 +75,8 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
       const wanted = new Set(ids);
       const left = followed.filter((id) => !wanted.has(id));
       followed = ids;
-      leaving = Promise.all(left.map((id) => pipeline.remove(id)));
-      for (const id of ids) pipeline.add(id);
+      leaving = Promise.all(left.map((id) => pipeline.remove({ kind: 'workergroup', id })));
+      for (const id of ids) pipeline.add({ kind: 'workergroup', id });
     },
     observe,
     clock: systemClock,

@@ -18,7 +18,7 @@ test('of 10,000 lines the last 50 are shown, and all new ones, also where some n
     tail: 50,
     format: (one) => `${one.seq} `,
   });
-  sink.observe({ kind: 'lines', workergroupId: 7, lines: 10_000, bytes: 0, at: 0 });
+  sink.observe({ kind: 'lines', source: { kind: 'workergroup', id: 7 }, lines: 10_000, bytes: 0, at: 0 });
   const kept = Array.from({ length: 8_302 }, (_, index) => record(1_715 + index));
   for (let from = 0; from < kept.length; from += 1_000)
     await sink.write(batchOf(kept.slice(from, from + 1_000)), AbortSignal.abort());

@@ -41,7 +41,7 @@ async function open(options: Partial<SharedSpoolOptions> = {}): Promise<SharedSp
 }
 
 const appended = (spool: SharedSpool, records: readonly LogRecord[]) =>
-  spool.append(7, records, progressAt(records.at(-1)?.seq ?? 0));
+  spool.append('workergroup/7', records, progressAt(records.at(-1)?.seq ?? 0));
 const inRedis = (): number[] =>
   ((redis.values.get(KEYS.records) ?? []) as string[]).map((text) => (JSON.parse(text) as LogRecord).seq);
 
@@ -60,7 +60,7 @@ test('records go to a sink once Redis has them, and it hears of them', async () 
   expect([woken, commits, spool.version, inRedis()]).toEqual([1, [undefined], 1, [1, 2, 3]]);
   expect(spool.standing('stdout')).toEqual({ lag: 3, dropped: 0 });
   expect(spool.take('stdout')).toMatchObject({ through: 3, records: recordsFrom(1, 3) });
-  expect(spool.progress(7)).toEqual(progressAt(3));
+  expect(spool.progress('workergroup/7')).toEqual(progressAt(3));
 });
 
 test('what is appended together is one commit, and progress alone wakes nobody', async () => {

@@ -99,7 +99,7 @@ describe('the spool', () => {
   test('is on the disk where somebody has', async () => {
     const first = await open(folder.path);
     expect(first.durable()).toBe(true);
-    first.spool.append(7, recordsFrom(1, 2), progressAt(2));
+    first.spool.append('workergroup/7', recordsFrom(1, 2), progressAt(2));
     first.release();
     first.spool.close();
     opened = await open(folder.path);

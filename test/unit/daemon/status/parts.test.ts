@@ -120,7 +120,7 @@ describe('a deployment', () => {
 
 describe('a worker group', () => {
   const view: GroupView = {
-    workergroupId: 7,
+    source: { kind: 'workergroup', id: 7 },
     state: 'following',
     epoch: 1,
     seq: 9,

@@ -10,7 +10,12 @@ async function polled(given: ReturnType<typeof answer> | Error) {
   const transport = new AnsweringTransport(given);
   const client = createClient({ baseUrl: 'http://a.test', apiKey: 'key', transport });
   const { signal } = new AbortController();
-  const said = await createTailFetcher(client)({ workergroupId: 7, tail: 200, everyMs: 1_000, signal });
+  const said = await createTailFetcher(client)({
+    source: { kind: 'workergroup', id: 7 },
+    tail: 200,
+    everyMs: 1_000,
+    signal,
+  });
   // When to ask again is the follower's decision.
   expect(transport.asked).toHaveLength(1);
   return said;

@@ -32,7 +32,7 @@ test('the first poll after a time without any asks for all that came meanwhile',
   const asked: { readonly sinceMs: number }[] = [];
   let answeredAt = now;
   const follower = new GroupFollower(
-    7,
+    { kind: 'workergroup', id: 7 },
     {
       async fetchTail({ tail }) {
         asked.push({ sinceMs: now - answeredAt });
@@ -79,7 +79,7 @@ test('of many groups that wake together, no more is under way than of many that 
     random: () => 0.5,
     observe() {},
   });
-  for (let group = 1; group <= groups; group++) follower.add(group);
+  for (let group = 1; group <= groups; group++) follower.add({ kind: 'workergroup', id: group });
   await clock.advance(20_000);
   [peak, widest] = [0, 0];
   clock.standStill(120_000);

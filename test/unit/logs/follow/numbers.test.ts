@@ -27,7 +27,7 @@ async function startProcess(directory: string, log: LogService) {
   );
   const spool = new FallbackSpool({ sinks: SINKS, open, isKnown, clock, observe }, first);
   const pipeline = startLogPipeline({
-    workergroupIds: [7],
+    sources: [{ kind: 'workergroup', id: 7 }],
     fetchTail: ({ tail }) => Promise.resolve(log.answer(tail)),
     spool,
     sinks: [sink],

@@ -4,6 +4,7 @@ import type { FetchTail, TailRequest } from '../../../../src/logs/follow/group-f
 import { INTERVAL_MS } from '../../../../src/logs/follower/pace.ts';
 import { MemorySpool } from '../../../../src/logs/spool/memory-spool.ts';
 import { startLogPipeline, type LogPipelineOptions } from '../../../../src/logs/follow/pipeline.ts';
+import type { LogSource } from '../../../../src/logs/source.ts';
 import { linesOf } from '../../../support/log-polls.ts';
 import { progressAt, recordsFrom } from '../../../support/log-records.ts';
 import { LogService } from '../../../support/log-service.ts';
@@ -13,6 +14,8 @@ import { settled, VirtualClock } from '../../../support/log-time.ts';
 const numbered = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => `line ${from + index}`);
 const NEVER = new AbortController().signal;
+const SEVEN: LogSource = { kind: 'workergroup', id: 7 };
+const NINE: LogSource = { kind: 'workergroup', id: 9 };
 
 function start(fetchTail: FetchTail, options: Partial<LogPipelineOptions> = {}) {
   const clock = new VirtualClock();
@@ -20,7 +23,7 @@ function start(fetchTail: FetchTail, options: Partial<LogPipelineOptions> = {}) 
   const events: LogEvent[] = [];
   const spool = new MemorySpool({ sinks: ['stdout'] });
   const pipeline = startLogPipeline({
-    workergroupIds: [7],
+    sources: [SEVEN],
     fetchTail,
     spool,
     sinks: [sink],
@@ -38,9 +41,9 @@ describe('the log pipeline', () => {
     let tell = (): void => expect.unreachable();
     const onAvailable = (wake: () => void): void => void (tell = wake);
     const spool = Object.assign(new MemorySpool({ sinks: ['stdout'] }), { onAvailable });
-    const { sink, pipeline } = start(() => expect.unreachable(), { workergroupIds: [], spool });
+    const { sink, pipeline } = start(() => expect.unreachable(), { sources: [], spool });
     await settled();
-    spool.append(7, recordsFrom(1, 2), progressAt(2));
+    spool.append('workergroup/7', recordsFrom(1, 2), progressAt(2));
     await settled();
     expect(sink.records).toEqual([]);
     tell();
@@ -74,19 +77,19 @@ describe('the log pipeline', () => {
     const slow = Promise.withResolvers<void>();
     let overlapped = false;
     const { clock, sink, pipeline } = start(
-      async ({ workergroupId, tail }) => {
-        const others = open.get(workergroupId) ?? 0;
+      async ({ source: { id }, tail }) => {
+        const others = open.get(id) ?? 0;
         overlapped ||= others > 0;
-        open.set(workergroupId, others + 1);
-        if (workergroupId === 7) await slow.promise;
-        open.set(workergroupId, others);
+        open.set(id, others + 1);
+        if (id === 7) await slow.promise;
+        open.set(id, others);
         return log.answer(tail);
       },
-      { workergroupIds: [7, 8] },
+      { sources: [SEVEN, { kind: 'workergroup', id: 8 }] },
     );
     log.writeLines(numbered(3));
     await clock.advance(30_000);
-    expect(sink.records.map((record) => record.workergroup_id)).toEqual([8, 8, 8]);
+    expect(sink.records).toMatchObject(Array.from({ length: 3 }, () => ({ workergroup_id: 8 })));
     expect(pipeline.view().groups.map(({ state }) => state)).toEqual(['starting', 'following']);
     slow.resolve();
     await settled();
@@ -131,7 +134,7 @@ describe('the log pipeline', () => {
     expect(pipeline.view().groups[0]).toMatchObject({ state: 'following', lines: 1 });
     expect(events.find(({ kind }) => kind === 'polled')).toMatchObject({ intervalMs: INTERVAL_MS.risky });
     const recovered = events.filter(({ kind }) => kind === 'poll recovered');
-    expect(recovered).toMatchObject([{ workergroupId: 7, failures: waits.length }]);
+    expect(recovered).toMatchObject([{ source: SEVEN, failures: waits.length }]);
     await pipeline.stop(NEVER);
   });
 
@@ -172,17 +175,17 @@ describe('the log pipeline', () => {
     const log = new LogService();
     log.writeLines(numbered(4));
     const { clock, sink, pipeline } = start(({ tail }) => Promise.resolve(log.answer(tail)), {
-      workergroupIds: [],
+      sources: [],
     });
     expect(pipeline.view().groups).toEqual([]);
-    pipeline.add(9);
-    pipeline.add(9);
+    pipeline.add(NINE);
+    pipeline.add(NINE);
     await clock.advance(2_000);
-    await pipeline.remove(9);
+    await pipeline.remove(NINE);
     log.writeLines(numbered(2, 4));
     await clock.advance(60_000);
     expect(sink.records).toHaveLength(4);
-    pipeline.add(9);
+    pipeline.add(NINE);
     await clock.advance(2_000);
     expect(linesOf(sink.records)).toEqual(log.lines);
     expect(sink.records.at(-1)).toMatchObject({ workergroup_id: 9, epoch: 1, seq: 6 });
@@ -246,7 +249,7 @@ describe('the log pipeline', () => {
     log.writeLines(['anew']);
     await clock.advance(3_000);
     const [group] = pipeline.view().groups;
-    expect(group).toMatchObject({ workergroupId: 7, state: 'following', epoch: 2, seq: 632, lines: 631 });
+    expect(group).toMatchObject({ source: SEVEN, state: 'following', epoch: 2, seq: 632, lines: 631 });
     expect(group?.gaps).toEqual({ overrun: 0, reset: 1, ambiguous: 0 });
     expect(group?.lastLines).toHaveLength(20);
     expect(group?.lastLines.at(-1)).toBe('anew');

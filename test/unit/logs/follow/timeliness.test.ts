@@ -30,7 +30,9 @@ function follow(options: LogServiceOptions = {}) {
     return append(group, records, progress);
   };
   const settings = { fetchTail, spool, start: 'all', clock, random: () => 0.5, observe() {} } as const;
-  const done = new GroupFollower(7, settings, new PollsUnderWay(clock)).run(halt.signal);
+  const done = new GroupFollower({ kind: 'workergroup', id: 7 }, settings, new PollsUnderWay(clock)).run(
+    halt.signal,
+  );
   return {
     log,
     clock,

@@ -13,7 +13,7 @@ test('a line has the time to the microsecond, its numbers, and the group as its 
   const [one, two, other] = told(
     { ...record(1, 'a line'), time },
     { ...record(2), time: '2025-01-01T00:00:09.999999Z' },
-    { ...record(1), workergroup_id: 8 },
+    Object.assign(record(1), { workergroup_id: 8 }),
   );
   const hrTime = [Date.UTC(2025, 0, 1) / 1000 + 9, 123_456_000];
   expect(one).toMatchObject({ hrTime, hrTimeObserved: hrTime, body: 'a line', droppedAttributesCount: 0 });

@@ -50,7 +50,7 @@ function pumping(change: (spool: PumpedSpool) => PumpedSpool = (spool) => spool)
   const pump = startPump({ spool, sink, clock, random: () => 0, observe: (event) => events.push(event) });
   let seq = 0;
   function append(count: number): void {
-    memory.append(7, recordsFrom(seq + 1, count), progressAt(seq + count));
+    memory.append('workergroup/7', recordsFrom(seq + 1, count), progressAt(seq + count));
     seq += count;
     pump.wake();
   }

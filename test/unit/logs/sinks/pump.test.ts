@@ -34,7 +34,7 @@ function pumping(sink: Sink, maxBytes?: number) {
   let seq = 0;
   const append = (count: number) => {
     const records = Array.from({ length: count }, () => record((seq += 1)));
-    const dropped = spool.append(7, records, PROGRESS);
+    const dropped = spool.append('workergroup/7', records, PROGRESS);
     pump.wake();
     return dropped.reduce((sum, { records: missed }) => sum + missed, 0);
   };

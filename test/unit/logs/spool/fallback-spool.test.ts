@@ -53,12 +53,12 @@ async function open(directory: string, sinks = ['stdout']): Promise<Opened> {
 /** As a follower does: where the epoch is over, in the next one. */
 function appendIn(spool: Spool, records: readonly LogRecord[], progress: GroupProgress): void {
   try {
-    spool.append(7, records, progress);
+    spool.append('workergroup/7', records, progress);
   } catch (error) {
     if (!(error instanceof EpochOver)) throw error;
     const { epoch } = error;
     spool.append(
-      7,
+      'workergroup/7',
       records.map((one) => ({ ...one, epoch })),
       { ...progress, epoch },
     );
@@ -111,7 +111,7 @@ describeWith(
     for (let poll = 0; poll < 5; poll += 1) append();
     expect(kinds()).toEqual(['spool in memory']);
     expect(spool.standing('stdout')).toEqual({ lag: last, dropped: 0 });
-    expect(spool.progress(7)).toEqual({ ...progressAt(last, ['line'], last), epoch: EPOCH });
+    expect(spool.progress('workergroup/7')).toEqual({ ...progressAt(last, ['line'], last), epoch: EPOCH });
 
     const early = take(spool, 3);
     // Still full: what it is asked for is a batch, not a byte.
@@ -123,13 +123,13 @@ describeWith(
     expect([...early, ...take(spool)]).toEqual(numbers(1, last));
     expect([spool.durable, kinds()]).toEqual([true, ['spool in memory', 'spool on disk again']]);
     const progress = { ...progressAt(last + 1, ['other'], last + 1), epoch: EPOCH };
-    spool.append(7, recordsFrom(last + 1, 1), progress);
-    expect(spool.progress(7)).toEqual(progress);
+    spool.append('workergroup/7', recordsFrom(last + 1, 1), progress);
+    expect(spool.progress('workergroup/7')).toEqual(progress);
     expect(take(spool, 1)).toEqual([last + 1]);
     spool.close();
 
     const { spool: again } = await open(disk.path);
-    expect(again.progress(7)).toEqual(progress);
+    expect(again.progress('workergroup/7')).toEqual(progress);
     expect(take(again)).toEqual([]);
     again.close();
   });
@@ -138,7 +138,7 @@ describeWith(
     using disk = smallDisk(32_768);
     const { spool } = await open(disk.path, ['stdout', 'otlp']);
     spool.append(
-      7,
+      'workergroup/7',
       numbers(1, 1_200).map((seq) => large(seq)),
       progressAt(1_200),
     );
@@ -158,7 +158,7 @@ describeWith(
     using disk = smallDisk(65_536);
     const { spool, kinds } = await open(disk.path);
     const first = numbers(1, 3_000).map((seq) => large(seq));
-    spool.append(7, first, progressAt(3_000));
+    spool.append('workergroup/7', first, progressAt(3_000));
     disk.fill();
     const path = join(disk.path, 'spool.sqlite');
     for (const name of [path, `${path}-wal`]) {
@@ -174,7 +174,7 @@ describeWith(
     const dropped = [];
     for (const from of [3_001, 6_001]) {
       const records = numbers(from, from + 2_999).map((seq) => Object.assign(large(seq), { epoch: EPOCH }));
-      dropped.push(...spool.append(7, records, { ...progressAt(from + 2_999), epoch: EPOCH }));
+      dropped.push(...spool.append('workergroup/7', records, { ...progressAt(from + 2_999), epoch: EPOCH }));
       spool.look();
     }
     expect(spool.durable).toBe(false);
@@ -198,20 +198,20 @@ describeWith(
       observe: () => {},
     });
     const window = numbers(1, 500).map((seq) => `line ${seq}`);
-    earlier.append(7, recordsFrom(1, 3), progressAt(500, window, 90_000));
+    earlier.append('workergroup/7', recordsFrom(1, 3), progressAt(500, window, 90_000));
     earlier.close();
     disk.readOnly();
     const { spool, kinds } = await open(disk.path);
     expect([spool.durable, kinds(), spool.epochAfterLoss]).toEqual([false, ['spool in memory'], EPOCH]);
     // Its numbers are not those of the spool that cannot be read, and its window begins elsewhere.
     const progress = { ...progressAt(2, ['one', 'two']), epoch: EPOCH };
-    spool.append(7, recordsFrom(1, 2), progress);
+    spool.append('workergroup/7', recordsFrom(1, 2), progress);
     expect(take(spool)).toEqual([1, 2]);
     expect(spool.tryDisk()).toBe(false);
     disk.writable();
     expect(spool.tryDisk()).toBe(true);
     expect(take(spool)).toEqual([1, 2, 3]);
-    expect(spool.progress(7)).toEqual(progress);
+    expect(spool.progress('workergroup/7')).toEqual(progress);
     spool.close();
   });
 });
@@ -223,19 +223,19 @@ describe('a spool on disk', () => {
     const { spool, events } = await open(folder.path);
     expect(events).toMatchObject([{ kind: 'spool in memory', error: { code: 'file_in_use' } }]);
     const progress = { ...progressAt(2, ['one', 'two']), epoch: EPOCH };
-    spool.append(7, recordsFrom(1, 2), progress);
+    spool.append('workergroup/7', recordsFrom(1, 2), progress);
     expect(take(spool)).toEqual([1, 2]);
     expect(spool.tryDisk()).toBe(false);
     other.close();
     expect(spool.tryDisk()).toBe(true);
-    expect(spool.progress(7)).toEqual(progress);
+    expect(spool.progress('workergroup/7')).toEqual(progress);
     spool.close();
   });
 
   test('of a newer Pilotlight is set aside whole, under a name that says so', async () => {
     using folder = temporaryFolder();
     const { spool: newer } = await open(folder.path);
-    newer.append(7, recordsFrom(1, 2), progressAt(2, ['one', 'two']));
+    newer.append('workergroup/7', recordsFrom(1, 2), progressAt(2, ['one', 'two']));
     newer.close();
     const path = join(folder.path, 'spool.sqlite');
     setVersion(path, 4);
@@ -243,7 +243,11 @@ describe('a spool on disk', () => {
     const aside = `${path}.version-4-2025-01-01T000000.000Z`;
     expect(events).toMatchObject([{ kind: 'spool set aside', path: aside, error: { code: 'newer_file' } }]);
     expect(events.every((event) => 'error' in event && event.error instanceof NewerFile)).toBe(true);
-    expect([spool.durable, spool.epochAfterLoss, spool.progress(7)]).toEqual([true, EPOCH, undefined]);
+    expect([spool.durable, spool.epochAfterLoss, spool.progress('workergroup/7')]).toEqual([
+      true,
+      EPOCH,
+      undefined,
+    ]);
     spool.close();
     // Nothing of it is lost.
     setVersion(aside, 3);
@@ -265,7 +269,7 @@ describe('what is in memory', () => {
     const sinks = ['stdout', 'file', 'otlp'];
     const { spool: other } = await open(folder.path, sinks);
     const { spool } = await open(folder.path, sinks);
-    spool.append(7, recordsFrom(1, 3_000), { ...progressAt(3_000), epoch: EPOCH });
+    spool.append('workergroup/7', recordsFrom(1, 3_000), { ...progressAt(3_000), epoch: EPOCH });
     const got = { stdout: take(spool), file: take(spool, 1, 'file'), otlp: [] as number[] };
     const underway = spool.take('file');
     other.close();
@@ -273,7 +277,7 @@ describe('what is in memory', () => {
     expect(sinks.map((sink) => spool.standing(sink).lag)).toEqual([0, 2_000, 3_000]);
     if (underway !== undefined) spool.acknowledge('file', underway);
     got.file.push(...(underway?.records.map(({ seq }) => seq) ?? []));
-    spool.append(7, recordsFrom(3_001, 1), { ...progressAt(3_001), epoch: EPOCH });
+    spool.append('workergroup/7', recordsFrom(3_001, 1), { ...progressAt(3_001), epoch: EPOCH });
     spool.close();
     const { spool: again } = await open(folder.path, sinks);
     got.stdout.push(...take(again));
@@ -295,7 +299,7 @@ describe('a spool that runs', () => {
     using folder = temporaryFolder();
     const directory = join(folder.path, 'state');
     const { spool, kinds } = await open(directory);
-    spool.append(7, recordsFrom(1, 5), progressAt(5));
+    spool.append('workergroup/7', recordsFrom(1, 5), progressAt(5));
     expect(spool.look()).toBe(true);
     expect(kinds()).toEqual([]);
     damage(directory);
@@ -304,13 +308,13 @@ describe('a spool that runs', () => {
       'spool in memory',
       'spool on disk again',
     ]);
-    const dropped = spool.append(7, recordsFrom(6, 2), progressAt(7));
+    const dropped = spool.append('workergroup/7', recordsFrom(6, 2), progressAt(7));
     expect(dropped).toEqual([{ sink: 'stdout', records: 5, reason: 'corruption' }]);
     spool.close();
     const { spool: again } = await open(directory);
-    expect([take(again), again.progress(7)]).toEqual([[6, 7], progressAt(7)]);
+    expect([take(again), again.progress('workergroup/7')]).toEqual([[6, 7], progressAt(7)]);
     // Of a group that is not in the new one, what was known is lost.
-    expect([again.progress(8), again.epochAfterLoss]).toEqual([undefined, EPOCH]);
+    expect([again.progress('workergroup/8'), again.epochAfterLoss]).toEqual([undefined, EPOCH]);
     again.close();
   });
 
@@ -318,7 +322,7 @@ describe('a spool that runs', () => {
     using folder = temporaryFolder();
     const directory = join(folder.path, 'state');
     const { spool } = await open(directory);
-    spool.append(7, recordsFrom(1, 5), progressAt(5));
+    spool.append('workergroup/7', recordsFrom(1, 5), progressAt(5));
     rmSync(directory, { recursive: true });
     writeFileSync(directory, 'hi');
     expect([spool.look(), spool.durable]).toEqual([false, false]);
@@ -326,7 +330,7 @@ describe('a spool that runs', () => {
     rmSync(directory);
     expect([spool.look(), spool.durable]).toEqual([true, true]);
     expect(take(spool)).toEqual([6, 7]);
-    expect(spool.progress(7)?.epoch).toBe(EPOCH);
+    expect(spool.progress('workergroup/7')?.epoch).toBe(EPOCH);
     spool.close();
   });
 });

@@ -62,11 +62,15 @@ function taken(sink: string): number[] {
 
 test('on disk it stands as that does, and nothing is told', async () => {
   await open();
-  expect(spool.append(7, recordsFrom(1, 3), progressAt(3))).toEqual([]);
+  expect(spool.append('workergroup/7', recordsFrom(1, 3), progressAt(3))).toEqual([]);
   expect([spool.durable, spool.look(), spool.epochAfterLoss]).toEqual([true, true, undefined]);
   expect(spool.standing('otlp')).toEqual({ lag: 3, dropped: 0 });
   expect([taken('stdout'), taken('stdout'), spool.standing('stdout').lag]).toEqual([[1, 2, 3], [], 0]);
-  expect([spool.progress(7), spool.progress(8), kinds()]).toEqual([progressAt(3), undefined, []]);
+  expect([spool.progress('workergroup/7'), spool.progress('workergroup/8'), kinds()]).toEqual([
+    progressAt(3),
+    undefined,
+    [],
+  ]);
 });
 
 test.each([
@@ -78,23 +82,30 @@ test.each([
     await open({ error: new Error('no disk') }, isKnown);
     expect([spool.durable, spool.epochAfterLoss]).toEqual([false, epoch]);
     expect(events).toMatchObject([{ kind: 'spool in memory', error: { message: 'no disk' } }]);
-    expect(() => spool.append(7, recordsFrom(1, 1), inEpoch(NOW - 1, 1))).toThrow(EpochOver);
-    expect(spool.append(7, recordsFrom(1, 2), inEpoch(NOW, 2))).toEqual([]);
-    expect([spool.standing('stdout'), spool.progress(7)]).toEqual([{ lag: 2, dropped: 0 }, inEpoch(NOW, 2)]);
+    expect(() => spool.append('workergroup/7', recordsFrom(1, 1), inEpoch(NOW - 1, 1))).toThrow(EpochOver);
+    expect(spool.append('workergroup/7', recordsFrom(1, 2), inEpoch(NOW, 2))).toEqual([]);
+    expect([spool.standing('stdout'), spool.progress('workergroup/7')]).toEqual([
+      { lag: 2, dropped: 0 },
+      inEpoch(NOW, 2),
+    ]);
     expect(taken('stdout')).toEqual([1, 2]);
     expect(spool.tryDisk()).toBe(true);
     expect([spool.durable, kinds().at(-1)]).toEqual([true, 'spool on disk again']);
-    expect([taken('stdout'), taken('otlp'), spool.progress(7)]).toEqual([[], [1, 2], inEpoch(NOW, 2)]);
+    expect([taken('stdout'), taken('otlp'), spool.progress('workergroup/7')]).toEqual([
+      [],
+      [1, 2],
+      inEpoch(NOW, 2),
+    ]);
   },
 );
 
 test('a clock that is behind begins no epoch that there was', async () => {
   await open();
-  spool.append(7, recordsFrom(1, 1), inEpoch(NOW + 5, 1));
+  spool.append('workergroup/7', recordsFrom(1, 1), inEpoch(NOW + 5, 1));
   away();
   const over = (epoch: number): unknown => {
     try {
-      return spool.append(7, recordsFrom(2, 1), inEpoch(epoch, 2));
+      return spool.append('workergroup/7', recordsFrom(2, 1), inEpoch(epoch, 2));
     } catch (error) {
       return error;
     }
@@ -109,24 +120,24 @@ test('a clock that is behind begins no epoch that there was', async () => {
 
 test('an epoch that is only read counts too', async () => {
   await open();
-  spool.append(7, recordsFrom(1, 1), inEpoch(NOW + 5, 1));
+  spool.append('workergroup/7', recordsFrom(1, 1), inEpoch(NOW + 5, 1));
   spool.close();
   await open();
-  expect(spool.progress(7)?.epoch).toBe(NOW + 5);
+  expect(spool.progress('workergroup/7')?.epoch).toBe(NOW + 5);
   away();
-  expect(() => spool.append(8, recordsFrom(1, 1), inEpoch(NOW + 5, 1))).toThrow(`${NOW + 6}`);
+  expect(() => spool.append('workergroup/8', recordsFrom(1, 1), inEpoch(NOW + 5, 1))).toThrow(`${NOW + 6}`);
   back();
 });
 
 test('what was lost with a folder is told once, by the next append, and counts', async () => {
   await open();
-  spool.append(7, recordsFrom(1, 5), progressAt(5));
+  spool.append('workergroup/7', recordsFrom(1, 5), progressAt(5));
   taken('stdout');
   away();
-  expect(spool.append(7, recordsFrom(6, 2), inEpoch(NOW, 7))).toEqual([
+  expect(spool.append('workergroup/7', recordsFrom(6, 2), inEpoch(NOW, 7))).toEqual([
     { sink: 'otlp', records: 5, reason: 'corruption' },
   ]);
-  expect(spool.append(7, recordsFrom(8, 1), inEpoch(NOW, 8))).toEqual([]);
+  expect(spool.append('workergroup/7', recordsFrom(8, 1), inEpoch(NOW, 8))).toEqual([]);
   expect([spool.standing('stdout'), spool.standing('otlp')]).toEqual([
     { lag: 3, dropped: 0 },
     { lag: 3, dropped: 5 },
@@ -142,7 +153,7 @@ test('what was lost with a folder is told once, by the next append, and counts',
 
 test('what is on its way when the disk comes back is acknowledged there', async () => {
   await open({ error: new Error('no disk') });
-  spool.append(7, recordsFrom(1, 2), inEpoch(NOW, 2));
+  spool.append('workergroup/7', recordsFrom(1, 2), inEpoch(NOW, 2));
   const batch = spool.take('stdout');
   expect(spool.tryDisk()).toBe(true);
   if (batch) spool.acknowledge('stdout', batch);
@@ -151,20 +162,20 @@ test('what is on its way when the disk comes back is acknowledged there', async 
 
 test('what goes to the disk takes of its room', async () => {
   await open({ error: new Error('no disk') }, true, 10 * bytesOf(record(1)));
-  spool.append(7, recordsFrom(1, 9), inEpoch(NOW, 9));
+  spool.append('workergroup/7', recordsFrom(1, 9), inEpoch(NOW, 9));
   expect(spool.tryDisk()).toBe(true);
-  expect(spool.append(7, recordsFrom(1, 1), inEpoch(NOW, 10))).toEqual([]);
-  expect(spool.append(7, recordsFrom(2, 3), inEpoch(NOW, 13))).toEqual(
+  expect(spool.append('workergroup/7', recordsFrom(1, 1), inEpoch(NOW, 10))).toEqual([]);
+  expect(spool.append('workergroup/7', recordsFrom(2, 3), inEpoch(NOW, 13))).toEqual(
     SINKS.map((sink) => ({ sink, records: 3, reason: 'overflow' })),
   );
 });
 
 test('a sink that has some of what is in memory takes first what the disk had from before', async () => {
   await open();
-  spool.append(7, recordsFrom(1, 2), progressAt(2));
+  spool.append('workergroup/7', recordsFrom(1, 2), progressAt(2));
   spool.close();
   await open({ error: new Error('no disk') });
-  spool.append(7, recordsFrom(3, 2), inEpoch(NOW, 4));
+  spool.append('workergroup/7', recordsFrom(3, 2), inEpoch(NOW, 4));
   expect(taken('stdout')).toEqual([3, 4]);
   expect([spool.tryDisk(), spool.durable]).toEqual([false, false]);
   expect([taken('stdout'), spool.tryDisk(), spool.durable]).toEqual([[1, 2], true, true]);

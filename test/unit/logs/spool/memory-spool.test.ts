@@ -11,7 +11,7 @@ function spool(sinks = ['a', 'b'], records = 1_000): MemorySpool {
 
 test('each sink gets all of it, and then it is gone', () => {
   const subject = spool();
-  subject.append(7, recordsFrom(1, 3), progressAt(3));
+  subject.append('workergroup/7', recordsFrom(1, 3), progressAt(3));
   expect([subject.hasGiven('a'), subject.take('a')?.lines.length, subject.hasGiven('a')]).toEqual([
     false,
     3,
@@ -33,9 +33,9 @@ test('each sink gets all of it, and then it is gone', () => {
 describe('where there is no more room', () => {
   test('the oldest go, and who has not taken them misses them', () => {
     const subject = spool(['a', 'b'], 3);
-    subject.append(7, recordsFrom(1, 2), progressAt(2));
+    subject.append('workergroup/7', recordsFrom(1, 2), progressAt(2));
     subject.take('a');
-    expect(subject.append(7, recordsFrom(3, 3), progressAt(5))).toEqual([
+    expect(subject.append('workergroup/7', recordsFrom(3, 3), progressAt(5))).toEqual([
       { sink: 'b', records: 2, reason: 'overflow' },
     ]);
     expect([subject.standing('a'), subject.standing('b')]).toEqual([
@@ -47,20 +47,23 @@ describe('where there is no more room', () => {
 
   test('what fits to the byte stays', () => {
     const subject = spool(['a'], 3);
-    expect(subject.append(7, recordsFrom(1, 3), progressAt(3))).toEqual([]);
-    expect(subject.append(7, recordsFrom(4, 1), progressAt(4))).toHaveLength(1);
+    expect(subject.append('workergroup/7', recordsFrom(1, 3), progressAt(3))).toEqual([]);
+    expect(subject.append('workergroup/7', recordsFrom(4, 1), progressAt(4))).toHaveLength(1);
   });
 });
 
 test('how far groups were followed is known, and nothing of others', () => {
   const subject = spool();
-  subject.append(7, [], progressAt(5));
-  expect([subject.progress(7), subject.progress(8)]).toEqual([progressAt(5), undefined]);
+  subject.append('workergroup/7', [], progressAt(5));
+  expect([subject.progress('workergroup/7'), subject.progress('workergroup/8')]).toEqual([
+    progressAt(5),
+    undefined,
+  ]);
 });
 
 test('closed it holds nothing', () => {
   const subject = spool();
-  subject.append(7, recordsFrom(1, 3), progressAt(3));
+  subject.append('workergroup/7', recordsFrom(1, 3), progressAt(3));
   subject.close();
   expect(subject.waiting).toMatchObject({ from: 4, bytes: 0 });
   expect([...subject.waiting.records]).toEqual([]);

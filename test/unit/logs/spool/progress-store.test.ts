@@ -37,7 +37,7 @@ const GOOD = { epoch: 1, seq: 2, time: 3, bytesPerLine: 80, streams: { '': STREA
 function reading(body: unknown): GroupProgress | undefined {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   opened[0]?.prepare('INSERT OR REPLACE INTO progress VALUES (7, ?)').run(text);
-  return file.progress.read(7);
+  return file.progress.read('workergroup/7');
 }
 
 describe('what this version wrote is read:', () => {
@@ -82,8 +82,8 @@ describe('an older version kept the text of lines:', () => {
     const read = reading({ ...OLD, ...streams({}) });
     expect(read).toMatchObject({ epoch: 4, seq: 9, time: 17, linesPerSecond: undefined });
     expect(read?.streams['info']?.window.hashes).toEqual(hashesOf(['short', long]));
-    if (read) file.progress.write(7, read);
-    expect(file.progress.read(7)).toEqual(read);
+    if (read) file.progress.write('workergroup/7', read);
+    expect(file.progress.read('workergroup/7')).toEqual(read);
   });
 
   test.each([
@@ -124,7 +124,7 @@ describe('what this version did not write is not read:', () => {
     ['a last line without a text', stream({ pending: { taken: 0 } })],
     ['a last line with something in it', stream({ pending: { text: 'p', taken: {} } })],
   ])('%s', (_what, more) => {
-    expect(() => reading({ ...GOOD, ...more })).toThrow('of worker group 7 cannot be read');
+    expect(() => reading({ ...GOOD, ...more })).toThrow('of workergroup/7 cannot be read');
   });
 
   test.each(['null', '[]', '5', '"text"'])('%s', (text) => {
@@ -136,14 +136,14 @@ describe('what this version did not write is not read:', () => {
   });
 
   test('a row that has fewer hashes than it says', () => {
-    file.progress.write(9, progressAt(1, ['a', 'b', 'c']));
+    file.progress.write('workergroup/9', progressAt(1, ['a', 'b', 'c']));
     opened[0]?.exec('UPDATE window_hashes SET lines = 4 WHERE workergroup_id = 9');
-    expect(() => file.progress.read(9)).toThrow('the hashes of a log window cannot be read');
+    expect(() => file.progress.read('workergroup/9')).toThrow('the hashes of a log window cannot be read');
   });
 });
 
 test('of a group that was never followed nothing is known', () => {
-  expect(file.progress.read(6)).toBeUndefined();
+  expect(file.progress.read('workergroup/6')).toBeUndefined();
 });
 
 describe('a window', () => {
@@ -159,26 +159,26 @@ describe('a window', () => {
 
   test('is read as it was written, whatever was there before', () => {
     const all: string[] = [];
-    file.progress.replace(7, wholeOf(windowOf([])));
+    file.progress.replace('workergroup/7', wholeOf(windowOf([])));
     // Few lines, then many, then a window that slides, then one with new places.
     for (const count of [10, 3, 500, 0, 7, 2_000]) {
       all.push(...lines(all.length, count));
       const from = Math.max(0, all.length - 600);
       const whole = wholeOf(windowOf(all.slice(from), from));
-      file.progress.write(7, whole);
-      expect(file.progress.read(7)).toEqual(whole);
+      file.progress.write('workergroup/7', whole);
+      expect(file.progress.read('workergroup/7')).toEqual(whole);
     }
     const rewritten = wholeOf(windowOf(lines(9_000, 5), all.length));
-    file.progress.write(7, rewritten);
-    expect(file.progress.read(7)).toEqual(rewritten);
+    file.progress.write('workergroup/7', rewritten);
+    expect(file.progress.read('workergroup/7')).toEqual(rewritten);
   });
 
   test('that began elsewhere takes the place of another', () => {
-    file.progress.write(7, wholeOf(windowOf(lines(0, 600))));
-    file.progress.write(8, progressAt(1, ['of another group']));
+    file.progress.write('workergroup/7', wholeOf(windowOf(lines(0, 600))));
+    file.progress.write('workergroup/8', progressAt(1, ['of another group']));
     const other = wholeOf(windowOf(['a', 'b']));
-    file.progress.replace(7, other);
-    expect([file.progress.read(7), file.progress.read(8)]).toEqual([
+    file.progress.replace('workergroup/7', other);
+    expect([file.progress.read('workergroup/7'), file.progress.read('workergroup/8')]).toEqual([
       other,
       progressAt(1, ['of another group']),
     ]);

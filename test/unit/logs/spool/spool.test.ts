@@ -51,7 +51,9 @@ describe.each([
             for (const turn of turns) {
               if (typeof turn === 'string') deliver(turn);
               else {
-                expect(spool.append(7, recordsFrom(seq + 1, turn), progressAt(seq))).toEqual([]);
+                expect(spool.append('workergroup/7', recordsFrom(seq + 1, turn), progressAt(seq))).toEqual(
+                  [],
+                );
                 seq += turn;
               }
               for (const sink of ['slow', 'fast']) {
@@ -84,7 +86,7 @@ describe.each([
             };
             for (const turn of turns) {
               if (typeof turn === 'number') {
-                const dropped = spool.append(7, recordsFrom(seq + 1, turn), progressAt(seq));
+                const dropped = spool.append('workergroup/7', recordsFrom(seq + 1, turn), progressAt(seq));
                 for (const { sink, records } of dropped) missed[sink] = (missed[sink] ?? 0) + records;
                 seq += turn;
                 continue;
@@ -114,7 +116,7 @@ describe.each([
   test('has room again for what every sink has acknowledged', () =>
     within(['slow', 'fast'], 10 * recordBytes, (spool) => {
       for (let turn = 0; turn < 5; turn += 1) {
-        expect(spool.append(7, recordsFrom(1, 9), progressAt(9))).toEqual([]);
+        expect(spool.append('workergroup/7', recordsFrom(1, 9), progressAt(9))).toEqual([]);
         for (const sink of ['slow', 'fast']) {
           const batch = spool.take(sink);
           expect(batch?.records).toHaveLength(9);
@@ -126,7 +128,7 @@ describe.each([
   test('gives no more than a batch at a time, and one record however large', () =>
     within(['stdout'], undefined, (spool) => {
       spool.append(
-        7,
+        'workergroup/7',
         [...recordsFrom(1, 1_200), record(1_201, 'x'.repeat(3_000_000)), record(1_202)],
         progressAt(0),
       );
@@ -140,7 +142,7 @@ describe.each([
 
   test('knows how far each group was followed', () =>
     within(['stdout'], undefined, (spool) => {
-      expect(spool.progress(7)).toBeUndefined();
+      expect(spool.progress('workergroup/7')).toBeUndefined();
       expect(spool.epochAfterLoss).toBeUndefined();
       const pending = { text: 'wait', taken: 4, since: 5 };
       const streams = {
@@ -148,10 +150,10 @@ describe.each([
         debug: { ...EMPTY_STREAM, window: windowOf([]) },
       };
       const progress = { ...progressAt(9), unit: 'bytes' as const, streams };
-      spool.append(7, [], progress);
-      spool.append(8, [], progressAt(4));
-      expect(spool.progress(7)).toEqual(progress);
-      expect(spool.progress(8)).toEqual(progressAt(4));
+      spool.append('workergroup/7', [], progress);
+      spool.append('workergroup/8', [], progressAt(4));
+      expect(spool.progress('workergroup/7')).toEqual(progress);
+      expect(spool.progress('workergroup/8')).toEqual(progressAt(4));
     }));
 
   test('keeps a window that slides, and one that begins anew', () =>
@@ -166,14 +168,14 @@ describe.each([
         [30, 40],
       ] as const) {
         const progress = progressAt(to, lines.slice(from, to), from);
-        spool.append(7, [], progress);
-        expect(spool.progress(7)).toEqual(progress);
+        spool.append('workergroup/7', [], progress);
+        expect(spool.progress('workergroup/7')).toEqual(progress);
       }
     }));
 
   test('keeps no record for sinks that are not there', () =>
     within([], 1_000, (spool) => {
-      expect(spool.append(7, recordsFrom(1, 500), progressAt(500))).toEqual([]);
+      expect(spool.append('workergroup/7', recordsFrom(1, 500), progressAt(500))).toEqual([]);
       expect(() => spool.take('stdout')).toThrow('not opened for a sink named stdout');
     }));
 });

@@ -42,7 +42,7 @@ test('a sink that keeps up and one that lags by more than is kept at hand get ev
   for (let poll = 0; poll < 40; poll++) {
     const from = 1 + 100 * poll;
     const records = Array.from({ length: 100 }, (_, index) => large(from + index));
-    spool.append(7, records, progressAt(from + 99));
+    spool.append('workergroup/7', records, progressAt(from + 99));
     prompt.push(...drain(spool, 'stdout'));
     // What it takes begins in the file, and ends among the newest.
     if (poll === 20) late.push(...drain(spool, 'otlp'));
@@ -57,10 +57,12 @@ test('a sink that keeps up and one that lags by more than is kept at hand get ev
 test('of what could not be stored, no sink gets a part', async () => {
   using folder = memoryFolder();
   const spool = await open(folder.path);
-  spool.append(7, recordsFrom(1, 2), progressAt(2));
+  spool.append('workergroup/7', recordsFrom(1, 2), progressAt(2));
   const unwritable = Object.assign(record(4), { line: 4n as unknown as string });
-  expect(() => spool.append(7, [record(3, 'never stored'), unwritable], progressAt(4))).toThrow();
-  spool.append(7, recordsFrom(3, 2), progressAt(4));
+  expect(() =>
+    spool.append('workergroup/7', [record(3, 'never stored'), unwritable], progressAt(4)),
+  ).toThrow();
+  spool.append('workergroup/7', recordsFrom(3, 2), progressAt(4));
   expect(drain(spool)).toEqual(recordsFrom(1, 4));
   spool.close();
 });
@@ -69,11 +71,11 @@ describe('a spool on disk, opened again', () => {
   test('has what was not acknowledged, and again what was on its way', async () => {
     using folder = memoryFolder();
     const first = await open(folder.path, ['stdout', 'otlp']);
-    first.append(7, recordsFrom(1, 5), progressAt(5));
+    first.append('workergroup/7', recordsFrom(1, 5), progressAt(5));
     const batch = first.take('otlp');
     first.take('stdout');
     if (batch !== undefined) first.acknowledge('otlp', batch);
-    first.append(7, recordsFrom(6, 2), progressAt(7));
+    first.append('workergroup/7', recordsFrom(6, 2), progressAt(7));
     first.close();
 
     const second = await open(folder.path, ['stdout', 'otlp']);
@@ -84,7 +86,7 @@ describe('a spool on disk, opened again', () => {
     second.close();
 
     const third = await open(folder.path, ['stdout', 'otlp']);
-    third.append(7, recordsFrom(8, 1), progressAt(8));
+    third.append('workergroup/7', recordsFrom(8, 1), progressAt(8));
     expect(seqs(drain(third, 'stdout'))).toEqual([8]);
     third.close();
   });
@@ -93,9 +95,9 @@ describe('a spool on disk, opened again', () => {
     using folder = memoryFolder();
     const maxBytes = 10 * bytesOf(record(10));
     const first = await open(folder.path, ['stdout'], [], maxBytes);
-    first.append(7, recordsFrom(1, 4), progressAt(4));
+    first.append('workergroup/7', recordsFrom(1, 4), progressAt(4));
     first.take('stdout');
-    expect(first.append(7, recordsFrom(5, 9), progressAt(13))).toMatchObject([{ records: 3 }]);
+    expect(first.append('workergroup/7', recordsFrom(5, 9), progressAt(13))).toMatchObject([{ records: 3 }]);
     first.close();
     const second = await open(folder.path, ['stdout'], [], maxBytes);
     expect(seqs(drain(second))).toEqual([1, 2, 3, 4, 8, 9, 10, 11, 12, 13]);
@@ -106,7 +108,7 @@ describe('a spool on disk, opened again', () => {
   test('holds no record that every sink has acknowledged', async () => {
     using folder = memoryFolder();
     const spool = await open(folder.path, ['stdout', 'otlp']);
-    spool.append(7, recordsFrom(1, 50), progressAt(50));
+    spool.append('workergroup/7', recordsFrom(1, 50), progressAt(50));
     drain(spool, 'stdout');
     drain(spool, 'otlp');
     spool.close();
@@ -121,9 +123,9 @@ describe('a spool on disk, opened again', () => {
     for (let run = 0; run < 3; run++) {
       log.writeLines(Array.from({ length: 40 }, (_, index) => `line ${run} ${index % 9}`));
       const spool = await open(folder.path);
-      const polls = new LogPolls({ progress: spool.progress(7) });
+      const polls = new LogPolls({ progress: spool.progress('workergroup/7') });
       const records = polls.poll((tail) => log.answer(tail));
-      spool.append(7, records, polls.state.progress);
+      spool.append('workergroup/7', records, polls.state.progress);
       lines.push(...linesOf(drain(spool)));
       expect(records[0]?.seq).toBe(40 * run + 1);
       spool.close();
@@ -142,8 +144,8 @@ describe('a spool on disk, opened again', () => {
         seq += count;
         window = { from: seq - hashes.length, hashes };
         const stream = { ...EMPTY_STREAM, window };
-        spool.append(7, [], { ...progressAt(seq), streams: { '': stream } });
-        expect(spool.progress(7)?.streams['']?.window).toEqual(window);
+        spool.append('workergroup/7', [], { ...progressAt(seq), streams: { '': stream } });
+        expect(spool.progress('workergroup/7')?.streams['']?.window).toEqual(window);
       }
       spool.close();
     }
@@ -155,13 +157,15 @@ describe('a spool on disk, opened again', () => {
   test("has each group's window as a merged view of the log left it", async () => {
     using folder = memoryFolder();
     const first = await open(folder.path);
-    const { polls, late, text } = mergedView((records, progress) => first.append(7, records, progress));
+    const { polls, late, text } = mergedView((records, progress) =>
+      first.append('workergroup/7', records, progress),
+    );
     const { window } = polls.state.progress.streams[''] ?? {};
-    expect(first.progress(7)?.streams['']?.window).toEqual(window);
+    expect(first.progress('workergroup/7')?.streams['']?.window).toEqual(window);
     first.close();
     const second = await open(folder.path);
-    expect(second.progress(7)?.streams['']?.window).toEqual(window);
-    const again = new LogPolls({ progress: second.progress(7) });
+    expect(second.progress('workergroup/7')?.streams['']?.window).toEqual(window);
+    const again = new LogPolls({ progress: second.progress('workergroup/7') });
     expect(linesOf(again.poll(() => text([...late, 'next'])))).toEqual(['next']);
     second.close();
   });
@@ -173,7 +177,7 @@ describe('a spool on disk, opened again', () => {
     const polls = new LogPolls();
     const before = await open(folder.path);
     before.append(
-      7,
+      'workergroup/7',
       polls.poll((tail) => log.answer(tail)),
       polls.state.progress,
     );
@@ -184,11 +188,11 @@ describe('a spool on disk, opened again', () => {
       const events: LogEvent[] = [];
       const spool = await open(folder.path, ['stdout'], events);
       expect(events).toEqual([]);
-      const again = new LogPolls({ progress: spool.progress(7) });
+      const again = new LogPolls({ progress: spool.progress('workergroup/7') });
       log.writeLines([`new ${run}`]);
       const records = again.poll((tail) => log.answer(tail));
       expect(linesOf(records)).toEqual([`new ${run}`]);
-      spool.append(7, records, again.state.progress);
+      spool.append('workergroup/7', records, again.state.progress);
       spool.close();
     }
     const spool = await open(folder.path);
@@ -199,13 +203,13 @@ describe('a spool on disk, opened again', () => {
   test('forgets a sink that is no longer configured, and gives a new one what is there', async () => {
     using folder = memoryFolder();
     const first = await open(folder.path, ['stdout', 'otlp']);
-    first.append(7, recordsFrom(1, 3), progressAt(3));
+    first.append('workergroup/7', recordsFrom(1, 3), progressAt(3));
     drain(first, 'otlp');
     first.close();
     const second = await open(folder.path, ['file', 'otlp']);
     expect(seqs(drain(second, 'file'))).toEqual([1, 2, 3]);
     expect(second.standing('otlp').lag).toBe(0);
-    second.append(7, recordsFrom(4, 2), progressAt(5));
+    second.append('workergroup/7', recordsFrom(4, 2), progressAt(5));
     drain(second, 'file');
     second.close();
     // The forgotten one is new when it comes back: it has no place of its own among the records.
@@ -219,7 +223,7 @@ describe('a spool on disk, opened again', () => {
   test('knows where each sink stands, also after a life in which none took anything', async () => {
     using folder = memoryFolder();
     const first = await open(folder.path, ['stdout', 'otlp']);
-    first.append(7, recordsFrom(1, 3), progressAt(3));
+    first.append('workergroup/7', recordsFrom(1, 3), progressAt(3));
     drain(first, 'stdout');
     first.close();
     (await open(folder.path, ['stdout', 'otlp'])).close();
@@ -240,7 +244,7 @@ describe('a spool on disk, opened again', () => {
     const spool = await open(folder.path, ['stdout'], [], 4 * MEBIBYTE);
     for (let turn = 0; turn < 60; turn++) {
       const records = Array.from({ length: 500 }, (_, index) => record(turn * 500 + index, 'x'.repeat(400)));
-      spool.append(7, records, progressAt(0));
+      spool.append('workergroup/7', records, progressAt(0));
     }
     const files = readdirSync(folder.path).map((name) => statSync(join(folder.path, name)).size);
     expect(files.reduce((sum, size) => sum + size, 0)).toBeLessThan(12 * MEBIBYTE);
@@ -269,7 +273,7 @@ describe('a database that cannot be read', () => {
     expect(events).toMatchObject([{ kind: 'spool set aside', path: join(folder.path, aside) }]);
     expect(readdirSync(folder.path)).toContain(aside);
     const again = await open(folder.path);
-    expect(again.progress(7)).toMatchObject({ epoch: NOW, seq: 2 });
+    expect(again.progress('workergroup/7')).toMatchObject({ epoch: NOW, seq: 2 });
     expect(again.epochAfterLoss).toBe(NOW);
     again.close();
   });
@@ -281,15 +285,15 @@ describe('a database that cannot be read', () => {
   ])('with %s of a group that is %s, is set aside: no line is numbered by that', async (path, value) => {
     using folder = memoryFolder();
     const before = await open(folder.path, ['stdout']);
-    before.append(7, recordsFrom(1, 1), progressAt(1, ['a line']));
+    before.append('workergroup/7', recordsFrom(1, 1), progressAt(1, ['a line']));
     before.close();
     const db = new DatabaseSync(join(folder.path, 'spool.sqlite'));
     db.prepare('UPDATE progress SET body = json_set(body, ?, json(?))').run(path, value);
     db.close();
     const events: LogEvent[] = [];
     const spool = await open(folder.path, ['stdout'], events);
-    expect(spool.progress(7)).toBeUndefined();
-    spool.append(7, recordsFrom(2, 1), progressAt(2));
+    expect(spool.progress('workergroup/7')).toBeUndefined();
+    spool.append('workergroup/7', recordsFrom(2, 1), progressAt(2));
     expect(events.map(({ kind }) => kind)).toEqual(['spool set aside']);
     expect(spool.epochAfterLoss).toBeGreaterThan(1);
     spool.close();
@@ -302,7 +306,7 @@ describe('a database that cannot be read', () => {
     const lines = Array.from({ length: 3_000 }, (_, index) => `line ${index}`);
     // More than SQLite keeps in memory, where it would not notice.
     const records = lines.map((_, index) => large(index + 1));
-    spool.append(7, records, progressAt(3_000, lines));
+    spool.append('workergroup/7', records, progressAt(3_000, lines));
     const underway = spool.take('stdout');
     const taken = underway?.records.length ?? 0;
     expect(taken).toBeGreaterThan(0);
@@ -310,7 +314,7 @@ describe('a database that cannot be read', () => {
     for (const name of [path, `${path}-wal`]) writeFileSync(name, Buffer.alloc(statSync(name).size, 0xa5));
 
     const progress = progressAt(3_001, [...lines, 'line 3000']);
-    const dropped = spool.append(7, recordsFrom(3_001, 1), progress);
+    const dropped = spool.append('workergroup/7', recordsFrom(3_001, 1), progress);
     expect(events.map(({ kind }) => kind)).toEqual(['spool set aside']);
     expect(dropped).toEqual([
       { sink: 'stdout', records: 3_000 - taken, reason: 'corruption' },
@@ -319,10 +323,10 @@ describe('a database that cannot be read', () => {
     if (underway !== undefined) spool.acknowledge('stdout', underway);
     expect(seqs(drain(spool, 'stdout'))).toEqual([3_001]);
     expect(seqs(drain(spool, 'otlp'))).toEqual([3_001]);
-    expect(spool.progress(7)).toEqual(progress);
+    expect(spool.progress('workergroup/7')).toEqual(progress);
     // The new file is one, and stays.
-    expect(spool.append(7, recordsFrom(3_002, 1), progress)).toEqual([]);
-    expect(spool.append(7, recordsFrom(3_003, 1), progress)).toEqual([]);
+    expect(spool.append('workergroup/7', recordsFrom(3_002, 1), progress)).toEqual([]);
+    expect(spool.append('workergroup/7', recordsFrom(3_003, 1), progress)).toEqual([]);
     expect(seqs(drain(spool, 'otlp'))).toEqual([3_002, 3_003]);
     expect(events).toHaveLength(1);
     expect(spool.standing('stdout')).toEqual({ lag: 2, dropped: 3_000 - taken });
@@ -334,7 +338,7 @@ describe('a database that cannot be read', () => {
     const events: LogEvent[] = [];
     const spool = await open(folder.path, ['stdout'], events, 8 * MEBIBYTE);
     spool.append(
-      7,
+      'workergroup/7',
       Array.from({ length: 3_500 }, (_, index) => large(index + 1)),
       progressAt(3_500),
     );
@@ -344,7 +348,7 @@ describe('a database that cannot be read', () => {
     if (underway !== undefined) spool.acknowledge('stdout', underway);
     expect(events.map(({ kind }) => kind)).toEqual(['spool set aside']);
     const [lost, ...more] = spool.append(
-      7,
+      'workergroup/7',
       Array.from({ length: 3_500 }, (_, index) => large(index)),
       progressAt(0),
     );
@@ -401,13 +405,13 @@ function makeOld(version: number, path: string, lines: readonly string[]): void 
 /** Fills a spool, damages it, and opens it again. */
 async function damaged(directory: string, damage: (path: string) => void): Promise<LogEvent[]> {
   const before = await open(directory);
-  before.append(7, recordsFrom(1, 2_000), progressAt(2_000, ['line 2000']));
+  before.append('workergroup/7', recordsFrom(1, 2_000), progressAt(2_000, ['line 2000']));
   before.close();
   damage(join(directory, 'spool.sqlite'));
 
   const events: LogEvent[] = [];
   const spool = await open(directory, ['stdout'], events);
-  expect(spool.progress(7)).toBeUndefined();
+  expect(spool.progress('workergroup/7')).toBeUndefined();
   expect(spool.standing('stdout')).toEqual({ lag: 0, dropped: 0 });
   const polls = new LogPolls({ epochAfterLoss: spool.epochAfterLoss });
   const records = polls.poll(() => ({ kind: 'text', text: 'line 2000\n' }));
@@ -415,7 +419,7 @@ async function damaged(directory: string, damage: (path: string) => void): Promi
     { epoch: NOW, seq: 1, gap: { reason: 'reset' } },
     { epoch: NOW, seq: 2, line: 'line 2000' },
   ]);
-  spool.append(7, records, polls.state.progress);
+  spool.append('workergroup/7', records, polls.state.progress);
   spool.close();
   return events;
 }

@@ -58,7 +58,7 @@ const error = new Error('it is away');
 const err = expect.objectContaining({ message: 'it is away' }) as unknown;
 const pollFailed = {
   kind: 'poll failed',
-  workergroupId: 7,
+  source: { kind: 'workergroup', id: 7 },
   reason: 'timeout',
   failures: 1,
   retryInMs: 1_270,
@@ -102,11 +102,11 @@ test.each<[LogEvent, Record<string, unknown>]>([
     },
   ],
   [
-    { kind: 'poll recovered', workergroupId: 7, failures: 15 },
+    { kind: 'poll recovered', source: { kind: 'workergroup', id: 7 }, failures: 15 },
     { level: DEBUG, workergroupId: 7, failures: 15, msg: 'log is read again' },
   ],
   [
-    { kind: 'poll recovered', workergroupId: 7, failures: 16 },
+    { kind: 'poll recovered', source: { kind: 'workergroup', id: 7 }, failures: 16 },
     { level: INFO, workergroupId: 7, failures: 16, msg: 'log is read again' },
   ],
   [
@@ -114,7 +114,7 @@ test.each<[LogEvent, Record<string, unknown>]>([
     { level: INFO, sink: 'otlp', failures: 1, msg: 'log sink takes records again' },
   ],
   [
-    { kind: 'gap', workergroupId: 7, reason: 'overrun', lostMin: 3, lostEstimate: 5 },
+    { kind: 'gap', source: { kind: 'workergroup', id: 7 }, reason: 'overrun', lostMin: 3, lostEstimate: 5 },
     { level: WARN, workergroupId: 7, reason: 'overrun', lostMin: 3, lostEstimate: 5, msg: 'gap in the log' },
   ],
   [
@@ -205,7 +205,7 @@ test.each<[LogEvent, Record<string, unknown>]>([
     },
   ],
   [
-    { kind: 'stale answer', workergroupId: 7 },
+    { kind: 'stale answer', source: { kind: 'workergroup', id: 7 } },
     { level: DEBUG, workergroupId: 7, msg: expect.stringContaining('older than') },
   ],
 ])('%j is told', (event, line) => {
@@ -216,8 +216,14 @@ test.each<[LogEvent, Record<string, unknown>]>([
 
 test('what happens all the time is not told', () => {
   const { lines, tell } = telling('debug');
-  tell({ kind: 'polled', workergroupId: 7, tail: 100, intervalMs: 1_000, roundTripMs: 20 });
-  tell({ kind: 'lines', workergroupId: 7, lines: 1, bytes: 2, at: 3 });
+  tell({
+    kind: 'polled',
+    source: { kind: 'workergroup', id: 7 },
+    tail: 100,
+    intervalMs: 1_000,
+    roundTripMs: 20,
+  });
+  tell({ kind: 'lines', source: { kind: 'workergroup', id: 7 }, lines: 1, bytes: 2, at: 3 });
   tell({ kind: 'delivered', sink: 'otlp', records: 1 });
   expect(lines).toEqual([]);
 });
