@@ -17,6 +17,7 @@ export {
   TransportError,
   UnauthorizedError,
 } from './client/errors.ts';
+export { ClientOptionsError } from './client/options.ts';
 export { ArchiveError } from './client/flows/archive.ts';
 export {
   deployArchive,

@@ -3,13 +3,15 @@
  * what the table says is safe to repeat; every failure is one of errors.ts.
  */
 import type { Operation } from '../contract/define.ts';
+import { isRecord } from '../contract/is-record.ts';
 import type { Input, OperationId, Output } from '../contract/operations.ts';
 import type { RateLimit } from '../wire/rate-limit.ts';
-import { encodeRequest } from '../wire/request.ts';
+import { encodeRequest, type InputProblem, type WireRequest } from '../wire/request.ts';
 import { attemptCall, type Attempt } from './attempt.ts';
 import { delay } from './delay.ts';
 import { AbortedError, ApiError, CallError, RequestError, ResponseError, ThrottledError } from './errors.ts';
 import { type Gate, LocalGate, type Pass, type Turn } from './gate.ts';
+import { checkClientOptions, keyProblems, timeoutProblems } from './options.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { DEFAULT_RETRY, NO_RETRY, type RetryPolicy, retryDelay } from './retry.ts';
 import type { Subject } from './transport/address-book.ts';
@@ -116,6 +118,7 @@ class ServiceCaller implements Caller {
   readonly #gate: Gate | undefined;
 
   constructor(options: ClientOptions) {
+    checkClientOptions(options);
     this.#options = options;
     this.#transport = options.transport ?? createTransport();
     this.#gate = options.gate === false ? undefined : (options.gate ?? new LocalGate(new RateLimiter()));
@@ -132,14 +135,14 @@ class ServiceCaller implements Caller {
     callOptions: CallOptions = {},
   ): Promise<unknown> {
     const { observe, random = Math.random } = this.#options;
+    refuseBadCall(id, operation, input, callOptions);
     const policy = this.#retryPolicy(operation, callOptions);
     let mayBeDeleted = false;
     for (let attempt = 1; ; attempt += 1) {
       const key = callOptions.apiKey ?? this.#currentKey();
-      const encoded = encodeRequest(operation, input, key);
-      if (!encoded.ok) throw new RequestError(id, encoded.problems);
+      const request = requestOf(id, operation, input, key);
       try {
-        return await this.#attempt({ id, operation, request: encoded.request, key }, callOptions);
+        return await this.#attempt({ id, operation, request, key }, callOptions);
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
         if (mayBeDeleted && error instanceof ApiError && error.meaning === 'not-found') return {};
@@ -222,6 +225,32 @@ class ServiceCaller implements Caller {
   }
 }
 
+/** @throws RequestError for what no type keeps a script from handing over */
+function refuseBadCall(
+  id: OperationId,
+  operation: Operation | undefined,
+  input: unknown,
+  { timeoutMs }: CallOptions,
+): void {
+  const problems: InputProblem[] = timeoutProblems(timeoutMs);
+  if (operation === undefined) problems.push({ field: '', message: 'there is no such operation' });
+  if (!isRecord(input)) problems.push({ field: '', message: 'takes an object of fields', value: input });
+  if (problems.length > 0) throw new RequestError(id, problems);
+}
+
+/** @throws RequestError with all problems */
+function requestOf(
+  id: OperationId,
+  operation: Operation,
+  input: Readonly<Record<string, unknown>>,
+  key: string | undefined,
+): WireRequest {
+  const encoded = encodeRequest(operation, input, key);
+  const problems = [...(encoded.ok ? [] : encoded.problems), ...keyProblems(key)];
+  if (!encoded.ok || problems.length > 0) throw new RequestError(id, problems);
+  return encoded.request;
+}
+
 function tellPass(pass: Pass, error: unknown): void {
   if (error instanceof ThrottledError) {
     const { retryAfterMs, thresholdMs, rate } = error;
@@ -260,6 +289,8 @@ export type ClientOf<Ids extends OperationId> = {
   call(id: Ids, input?: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<unknown>;
   /** The same service and connections with another key, such as a login's session_key. Disposing of one ends both. */
   withKey(apiKey: string): ClientOf<Ids>;
+  /** Closes the connections; `await using` does it too. */
+  close(): Promise<void>;
 } & AsyncDisposable;
 
 /**
@@ -292,6 +323,7 @@ export function createPartialClient<Ids extends OperationId>(
     ...resources,
     call,
     withKey: (apiKey: string) => createPartialClient(operations, { ...options, apiKey, transport }),
+    close: async () => caller[Symbol.asyncDispose](),
     [Symbol.asyncDispose]: () => caller[Symbol.asyncDispose](),
   } as unknown as ClientOf<Ids>;
 }

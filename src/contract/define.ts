@@ -35,6 +35,18 @@ export interface Example {
   readonly response: unknown;
 }
 
+/** A rule between the fields of a request; rules.ts has them. */
+export interface Rule {
+  /** The field that a broken rule names; dots lead into an object. */
+  readonly field: string;
+  /** A sentence without its subject, the field: `needed without backup_code`. */
+  readonly says: string;
+  /** How the service refuses a request that breaks it. */
+  readonly error: ErrorCode;
+  /** Must stand fields of any type. */
+  readonly isBroken: (fields: Readonly<Record<string, unknown>>) => boolean;
+}
+
 export interface Operation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Path with `{name}` placeholders, each named in `params`. Servers accept it with and without the slash at its end. */
@@ -53,6 +65,8 @@ export interface Operation {
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodObject;
+  /** Rules between fields. */
+  readonly rules?: readonly Rule[];
   readonly response: z.ZodType;
   /** Errors that the interface states for this operation, beside those that any operation may answer. */
   readonly errors: readonly ErrorCode[];

@@ -1,8 +1,9 @@
 /** The OpenAPI 3.1 document of the interface, derived from the table of operations. Pure. */
 import type { z } from 'zod';
 import { assumptionsOf, isPermissionAssumed } from '../contract/assumed.ts';
-import type { Operation, Verification } from '../contract/define.ts';
+import type { Operation } from '../contract/define.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
+import { sentencesOf } from '../contract/rules.ts';
 import { ERROR_SCHEMA, LOG_ERROR_SCHEMA, errorExamples, errorResponses } from './errors.ts';
 import { bodyOf, inlineSchema, schemaComponents, type SchemaComponents } from './schemas.ts';
 import type { OpenApiDocument, OperationObject, Parameter, Server } from './types.ts';
@@ -134,8 +135,9 @@ function descriptionOf(operation: Operation): string {
   const sentences = [
     `${summary}.`,
     description,
-    secretRule(verification),
-    verification.secretAlone ? 'Without a key, `secret` alone is accepted (the logged-out path).' : undefined,
+    ...sentencesOf(operation),
+    verification.secretAlone &&
+      'Without an API key, `secret` stands in for it (the logged-out path), and is needed.',
     permission && `A scoped key needs the permission \`${permission}\`${assumed}.`,
     publicSpacingMs &&
       `The public service takes one call of a key every ${publicSpacingMs / 1000} s; the interface states no limit.`,
@@ -143,20 +145,6 @@ function descriptionOf(operation: Operation): string {
     `Source: ${source}.`,
   ];
   return sentences.filter(Boolean).join(' ');
-}
-
-/** §5.7 */
-function secretRule({ secret }: Verification): string | undefined {
-  switch (secret) {
-    case 'never':
-      return undefined;
-    case 'without bearer':
-      return 'Needs `secret` only without an API key.';
-    case 'for sms and email':
-      return 'Needs `secret` where the code came by SMS or e-mail.';
-    case 'always':
-      return 'Always needs `secret`.';
-  }
 }
 
 function parametersOf({ params, query, example }: Operation): Parameter[] {

@@ -5,6 +5,7 @@
 import type { z } from 'zod';
 import type { Operation } from '../contract/define.ts';
 import { isRecord } from '../contract/is-record.ts';
+import { missingWithoutKey, rulesOf } from '../contract/rules.ts';
 import { isSecret } from '../contract/schemas.ts';
 
 export interface WireRequest {
@@ -43,7 +44,7 @@ export function extraPartOf({ body, query }: Operation): 'body' | 'query' | unde
   return body ? 'body' : query ? 'query' : undefined;
 }
 
-/** Validates a flat input and lays it out as a request. `apiKey` is used by operations with `keyInBody`. */
+/** Validates a flat input and lays it out as a request; `apiKey` also goes into the body of operations with `keyInBody`. */
 export function encodeRequest(
   operation: Operation,
   input: Readonly<Record<string, unknown>>,
@@ -72,6 +73,10 @@ export function encodeRequest(
     if (parsed.success) values[part] = parsed.data;
     else problems.push(...problemsOf(parsed.error, withoutSecrets(schema, own)));
   }
+  for (const { field, says, isBroken } of rulesOf(operation))
+    if (isBroken(input)) problems.push({ field, message: says });
+  const lacking = apiKey === undefined ? missingWithoutKey(operation, input) : undefined;
+  if (lacking) problems.push(lacking);
   if (problems.length > 0) return { ok: false, problems };
   if (extraPart !== undefined && isRecord(input[EXTRA]))
     values[extraPart] = { ...input[EXTRA], ...values[extraPart] };

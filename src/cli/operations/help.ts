@@ -2,6 +2,7 @@
 import { assumptionsOf } from '../../contract/assumed.ts';
 import type { Operation } from '../../contract/define.ts';
 import { operationOf, OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
+import { sentencesOf } from '../../contract/rules.ts';
 import { quoteWord } from '../../contract/text/shell-words.ts';
 import { exitCodesText } from '../../config/exit-codes.ts';
 import { flagsOf } from './flags.ts';
@@ -20,6 +21,7 @@ export function helpAfter(operation: Operation, example?: string): string {
     `Request: ${method} ${path}${where}`,
     `Source: ${source}${origin === 'interface' ? ' of the interface document' : ''}`,
     ...(replacedBy === undefined ? [] : [`Deprecated: use ${commandOf(replacedBy as OperationId)}.`]),
+    ...sentencesOf(operation),
     ...(permission === undefined ? [] : [`A scoped key needs the permission ${permission}.`]),
     ...(errors.length === 0 ? [] : [`Errors: ${errors.join(', ')}`]),
     ...(assumed.length === 0 ? [] : [`Assumed, since the interface does not say: ${assumed.join(', ')}`]),

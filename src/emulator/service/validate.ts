@@ -7,6 +7,7 @@ import {
   ENDPOINT_GROUP_PARAMETERS,
   endpointGroupParameters,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
+import { rulesOf } from '../../contract/rules.ts';
 import { coerceFields } from '../../wire/coerce.ts';
 import { problemsOf } from '../../wire/request.ts';
 import { Refused } from '../answers/refused.ts';
@@ -41,6 +42,7 @@ export function createValidator(dialect: Dialect): Validator {
     } else {
       Object.assign(input, readQuery(operation, call, dialect), readBody(operation, id, call, state));
     }
+    refuseBrokenRules(operation, input);
     checkKeyInBody(operation, input, call, { state, nowMs });
     return input;
   };
@@ -62,6 +64,13 @@ export function createValidator(dialect: Dialect): Validator {
     const adapted = dialect.adapt(id, operation, value, { state, userId: call.key?.userId });
     refuseBadParameters(operation, adapted);
     return parse(schema, adapted, 'body', () => tfaSchemaRefusal(id, adapted));
+  }
+}
+
+/** @throws Refused with the code of the rule */
+function refuseBrokenRules(operation: Operation, input: Readonly<Record<string, unknown>>): void {
+  for (const { field, says, error, isBroken } of rulesOf(operation)) {
+    if (isBroken(input)) throw new Refused(error, `${field} is ${says}`, { reason: `${field}: ${says}` });
   }
 }
 

@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CallOptions, ClientObserver, ClientOptions } from '../../../src/client/caller.ts';
 import { createClient } from '../../../src/client/client.ts';
-import type { CallError } from '../../../src/client/errors.ts';
+import { RequestError, type CallError } from '../../../src/client/errors.ts';
+import { ClientOptionsError } from '../../../src/client/options.ts';
 import type { Answered, Peer } from '../../../src/client/transport/transport.ts';
 import type { WireResponse } from '../../../src/wire/response.ts';
 import { answer, AnsweringTransport, never } from '../../support/answering-transport.ts';
@@ -56,6 +57,44 @@ test.each<[status: number, body: unknown, judgement: string | undefined]>([
   expect(transport.asked[0]?.subject).toBe(5);
 });
 
+test('a client that cannot work is not made: all problems at once, and no secret among them', () => {
+  const make = (): unknown =>
+    createClient({
+      baseUrl: 'console.example.com',
+      serverlessUrl: '',
+      apiKey: 'the-secret\n',
+      timeoutMs: Infinity,
+    });
+  expect(make).toThrow(ClientOptionsError);
+  expect(make).toThrow(
+    'createClient: baseUrl: must be an address that begins with http:// or https://; ' +
+      'serverlessUrl: must be an address that begins with http:// or https://; ' +
+      'apiKey: has a space, a line break or another character that no API key has; ' +
+      'timeoutMs: must be a number above 0 and at most 2147483647',
+  );
+});
+
+test.each<[string, (client: ReturnType<typeof clientOf>) => Promise<unknown>, RegExp]>([
+  ['no object', (client) => client.deployments.heartbeat(null as never), /takes an object of fields/],
+  ['an unknown operation', (client) => client.call('nobody.knows' as never), /no such operation/],
+  [
+    'a timeout that no timer takes',
+    (client) => client.instances.list({}, { timeoutMs: 2 ** 31 }),
+    /timeoutMs/,
+  ],
+  [
+    'a key with a line break',
+    (client) => client.instances.list({}, { apiKey: 'a\nb' }),
+    /apiKey: has a space/,
+  ],
+])('%s is the caller’s mistake, and nothing is sent', async (_, call, message) => {
+  const transport = new AnsweringTransport();
+  const error: unknown = await call(clientOf(transport)).catch((cause: unknown) => cause);
+  expect(error).toBeInstanceOf(RequestError);
+  expect(error).toMatchObject({ actor: 'user', message: expect.stringMatching(message) as string });
+  expect(transport.asked).toEqual([]);
+});
+
 describe('what is sent', () => {
   test('goes to the address of its kind, without slashes at its end', async () => {
     const transport = new AnsweringTransport(OK);
@@ -84,11 +123,10 @@ describe('what is sent', () => {
     await client.instances.list({}, { apiKey: 'own' });
     await client.withKey('third').instances.list();
     apiKey = undefined;
-    await client.instances.list();
-    expect(transport.asked.map(({ headers }) => headers['authorization'])).toEqual([
-      ...['first', 'second', 'own', 'third'].map((key) => `Bearer ${key}`),
-      undefined,
-    ]);
+    await expect(client.instances.list()).rejects.toThrow('apiKey: this operation needs an API key');
+    expect(transport.asked.map(({ headers }) => headers['authorization'])).toEqual(
+      ['first', 'second', 'own', 'third'].map((key) => `Bearer ${key}`),
+    );
   });
 
   test.each<[CallOptions | undefined, Partial<ClientOptions>, object, number]>([

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import type { Operation } from '../../../src/contract/define.ts';
-import { operationOf } from '../../../src/contract/operations.ts';
+import { operationOf, type OperationId } from '../../../src/contract/operations.ts';
 import { secretText, shownOnce } from '../../../src/contract/schemas.ts';
 import { namesShownOnce, readAnswer, rowsLeftOut, showsOnce } from '../../../src/wire/reading.ts';
 import { encodeRequest, problemsOf, requestHeaders } from '../../../src/wire/request.ts';
@@ -22,8 +22,8 @@ const made: Operation = {
 };
 const asked: Operation = { ...without, path: '/asked', query: z.object({ name: z.string().optional() }) };
 
-function problemsWith(operation: Operation, input: Readonly<Record<string, unknown>>) {
-  const encoded = encodeRequest(operation, input, undefined);
+function problemsWith(operation: Operation, input: object, apiKey: string | null = 'key') {
+  const encoded = encodeRequest(operation, { ...input }, apiKey ?? undefined);
   return encoded.ok ? [] : encoded.problems;
 }
 
@@ -81,9 +81,42 @@ describe('an input', () => {
     expect(target({})?.target).toBe('/asked');
   });
 
-  test('without a key, where one would go into the body', () => {
-    const encoded = encodeRequest({ ...made, keyInBody: 'api_key' }, { name: 'n' }, undefined);
-    expect(encoded.ok && encoded.request.body).toBe('{"name":"n"}');
+  test('without a key, unless a secret stands in for it', () => {
+    expect(problemsWith(made, { name: 'n' }, null)).toEqual([
+      { field: 'apiKey', message: 'this operation needs an API key' },
+    ]);
+    const loggedOut = operationOf('tfa.sendEmail');
+    expect(problemsWith(loggedOut, {}, null)).toEqual([
+      { field: 'secret', message: 'needed without an API key' },
+    ]);
+    expect(problemsWith(loggedOut, { secret: 's' }, null)).toEqual([]);
+  });
+
+  test.each<[OperationId, object, string]>([
+    ['instances.create', { offer_id: 1 }, 'image: needed without template_hash_id'],
+    [
+      'instances.create',
+      { offer_id: 1, image: 'i', volume_info: { create_new: true, volume_id: 7, mount_path: '/data' } },
+      'volume_info.size: needed for a new volume, in GB',
+    ],
+    ['tfa.login', {}, 'code: needed without backup_code'],
+    ['tfa.login', { code: '123456' }, 'secret: needed with a code by sms or email'],
+    ['tfa.regenerateBackupCodes', {}, 'code: needed without backup_code'],
+    [
+      'tfa.remove',
+      { backup_code: 'A1B2-C3D4-E5F6' },
+      'target_id: needed with backup_code, which is not of a method',
+    ],
+    [
+      'tfa.confirmNew',
+      { tfa_method: 'sms', code: '123456', secret: 's' },
+      'phone_number: needed with tfa_method sms',
+    ],
+    ['tfa.update', { label: 'x' }, 'tfa_method_id: needed without tfa_method'],
+  ])('that breaks a rule between fields: %s %j', (id, input, problem) => {
+    expect(problemsWith(operationOf(id), input).map(({ field, message }) => `${field}: ${message}`)).toEqual([
+      problem,
+    ]);
   });
 });
 

@@ -6,21 +6,17 @@ import { instance, instanceListOperations } from './instance-list.ts';
 import { instanceSearchOperations } from './instance-search.ts';
 import { LIMITS } from '../../limits.ts';
 import { extraFilters, id, shownOnce, success } from '../../schemas.ts';
+import { IMAGE_OR_TEMPLATE, NEW_VOLUME_HAS_SIZE } from '../../rules.ts';
 import { EXAMPLE_HASH } from '../templates.ts';
 
 /** §2.3. `size` is of a new volume: with an existing one it may be there, and has no effect. */
-export const volumeInfo = z
-  .strictObject({
-    create_new: z.boolean().describe('true creates a new volume, false links an existing one'),
-    volume_id: id.describe('existing volume when linking; a volume offer when creating'),
-    size: z.int().positive().optional().describe('GB; used only when create_new is true'),
-    mount_path: z.string().startsWith('/').describe('mount point inside the container'),
-    name: z.string().optional().describe('public dialect: name of a new volume'),
-  })
-  .refine(({ create_new, size }) => !create_new || size !== undefined, {
-    message: 'a new volume needs a size in GB',
-    path: ['size'],
-  });
+export const volumeInfo = z.strictObject({
+  create_new: z.boolean().describe('true creates a new volume, false links an existing one'),
+  volume_id: id.describe('existing volume when linking; a volume offer when creating'),
+  size: z.int().positive().optional().describe('GB; used only when create_new is true'),
+  mount_path: z.string().startsWith('/').describe('mount point inside the container'),
+  name: z.string().optional().describe('public dialect: name of a new volume'),
+});
 export type VolumeInfo = z.output<typeof volumeInfo>;
 
 /** §2.3: name → value, and `-p host:container` → `1` for ports. */
@@ -72,6 +68,8 @@ const createBody = z.strictObject({
 });
 export type InstanceRequest = z.output<typeof createBody>;
 
+const CREATE_RULES = [IMAGE_OR_TEMPLATE, NEW_VOLUME_HAS_SIZE];
+
 const create = {
   path: '/api/v0/asks/{offer_id}/',
   base: 'main',
@@ -81,6 +79,7 @@ const create = {
   permission: 'instance_write',
   params: z.strictObject({ offer_id: id.describe('offer to rent') }),
   body: createBody,
+  rules: CREATE_RULES,
   response: z.looseObject({ new_contract: shownOnce(id).describe('the new instance id') }),
   errors: ['invalid_offer', 'not_found'],
   // A lost answer may have rented the machine already.
@@ -134,6 +133,7 @@ export const instanceOperations = {
     summary: 'Rents several offers in the same way',
     description: 'Each is rented or refused by itself: look at every result.',
     body: createBody.extend({ ids: z.array(id).min(1).describe('offers to rent') }),
+    rules: CREATE_RULES,
     response: z.looseObject({
       results: z.union([z.array(bulkEntry), z.record(z.string(), bulkEntry)]).describe('by offer id'),
     }),

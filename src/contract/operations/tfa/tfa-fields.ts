@@ -4,6 +4,7 @@ import type { Verification } from '../../define.ts';
 import { LIMITS } from '../../limits.ts';
 import { textUpTo } from '../../text/characters.ts';
 import { id, phoneNumber, secretText, shownOnce, success } from '../../schemas.ts';
+import { NUMBER_OF_SMS } from '../../rules.ts';
 import { STORED_TFA_METHODS } from './tfa-status.ts';
 
 /** Methods that a code can be verified by. E-mail is never stored as a method. */
@@ -147,6 +148,7 @@ export const confirmOperation = {
   source: '§4.4',
   verification: { secretAlone: false, secret: 'always' } satisfies Verification,
   body: confirmBody,
+  rules: [NUMBER_OF_SMS],
   response: done.extend({ backup_codes: backupCodes.optional() }),
   errors: [
     ...CHALLENGE_ERRORS,

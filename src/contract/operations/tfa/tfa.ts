@@ -1,6 +1,7 @@
 /** Two-factor authentication (§4.4), with the verification matrix of §5.7 on each row. */
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { CODE_OR_BACKUP_CODE, METHOD_OR_ITS_ID, TARGET_OF_BACKUP_CODE } from '../../rules.ts';
 import { id, shownOnce } from '../../schemas.ts';
 import {
   method,
@@ -45,6 +46,7 @@ export const tfaOperations = {
       ...proof,
       admin: z.boolean().optional().describe('request an admin session; default false'),
     }),
+    rules: [CODE_OR_BACKUP_CODE],
     response: user.extend({
       id: id.optional(),
       session_key: shownOnce(z.string().min(1)).optional(),
@@ -75,6 +77,7 @@ export const tfaOperations = {
         .optional()
         .describe('method to remove; needed with backup_code, else the one that verified'),
     }),
+    rules: [CODE_OR_BACKUP_CODE, TARGET_OF_BACKUP_CODE],
     response: said.extend({
       remaining_methods: z
         .union([z.int(), z.array(z.unknown()), z.string(), z.null()])
@@ -203,17 +206,13 @@ export const tfaOperations = {
     source: '§4.4',
     summary: 'Changes the label of a method, or makes it the primary one',
     verification: BEARER_ONLY,
-    body: z
-      .strictObject({
-        tfa_method_id: methodId.optional(),
-        tfa_method: z.enum(STORED_TFA_METHODS).optional().describe('when exactly one method is of that type'),
-        label: label.optional(),
-        is_primary: z.boolean().optional(),
-      })
-      .refine((body) => body.tfa_method_id !== undefined || body.tfa_method !== undefined, {
-        message: 'name the method by tfa_method_id or tfa_method',
-        path: ['tfa_method_id'],
-      }),
+    body: z.strictObject({
+      tfa_method_id: methodId.optional(),
+      tfa_method: z.enum(STORED_TFA_METHODS).optional().describe('when exactly one method is of that type'),
+      label: label.optional(),
+      is_primary: z.boolean().optional(),
+    }),
+    rules: [METHOD_OR_ITS_ID],
     response: done.extend({ method: tfaMethod.optional() }),
     errors: ['invalid_tfa_method', 'not_found', 'team_user_forbidden'],
     repeatable: true,
@@ -245,6 +244,7 @@ export const tfaOperations = {
     summary: 'A fresh set of 10 backup codes, shown once; all earlier ones stop working',
     verification: CHANGES,
     body: z.strictObject(proof),
+    rules: [CODE_OR_BACKUP_CODE],
     response: said.extend({ backup_codes: backupCodes }),
     errors: [...PROOF_ERRORS, 'missing_phone_number'],
     repeatable: false,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { assumptionsOf, isErrorAssumed, isPermissionAssumed } from '../../../../src/contract/assumed.ts';
 import { gpuRamGbOfMb, gpuRamMbOfGb } from '../../../../src/contract/gpu-ram.ts';
 import { operationOf } from '../../../../src/contract/operations.ts';
-import { envMap, volumeInfo } from '../../../../src/contract/operations/instances/instances.ts';
+import { envMap } from '../../../../src/contract/operations/instances/instances.ts';
 import { machineIds } from '../../../../src/contract/operations/machines.ts';
 import { filterOn, isSecret, phoneNumber, secretText } from '../../../../src/contract/schemas.ts';
 import * as z from 'zod';
@@ -16,15 +16,6 @@ function refusedWith(schema: z.ZodType, value: unknown): string[] {
 
 test('a memory of 24 GB is 24000 MB', () => {
   expect([gpuRamMbOfGb(24), gpuRamGbOfMb(24_000)]).toEqual([24_000, 24]);
-});
-
-test('a new volume needs a size, an existing one does not', () => {
-  const volume = { volume_id: 7, mount_path: '/data' };
-  expect(refusedWith(volumeInfo, { ...volume, create_new: true })).toEqual([
-    'size: a new volume needs a size in GB',
-  ]);
-  expect(refusedWith(volumeInfo, { ...volume, create_new: true, size: 10 })).toEqual([]);
-  expect(refusedWith(volumeInfo, { ...volume, create_new: false })).toEqual([]);
 });
 
 test('an entry of the environment is refused by its name', () => {

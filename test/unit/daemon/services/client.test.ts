@@ -65,11 +65,11 @@ test('each of its requests passes the gate, with its turn', async () => {
   expect([entered, passes]).toEqual([[{ operation: 'workergroups.list', turn }], [{ throttled: false }]]);
 });
 
-test('without a key it sends none', async () => {
+test('without a key it sends nothing', async () => {
   const { own } = client('', undefined);
   await using _ = own;
-  await own.workergroups.list();
-  expect(asked[0]?.headers).not.toHaveProperty('authorization');
+  await expect(own.workergroups.list()).rejects.toThrow('this operation needs an API key');
+  expect(asked).toEqual([]);
 });
 
 test('the serverless routes may be elsewhere', async () => {

@@ -1,0 +1,81 @@
+/**
+ * Rules between the fields of a request, beside what the schema of each field says: data of the contract, so that client,
+ * help, OpenAPI document and emulator have the same. What depends on the account is the service's to check.
+ */
+import type { Operation, Rule } from './define.ts';
+import { isRecord } from './is-record.ts';
+
+const isMissing = (value: unknown): boolean => value === undefined || value === null;
+
+export const IMAGE_OR_TEMPLATE: Rule = {
+  field: 'image',
+  says: 'needed without template_hash_id',
+  error: 'bad_request',
+  isBroken: ({ image, template_hash_id: hash }) => isMissing(image) && isMissing(hash),
+};
+
+export const NEW_VOLUME_HAS_SIZE: Rule = {
+  field: 'volume_info.size',
+  says: 'needed for a new volume, in GB',
+  error: 'bad_request',
+  isBroken: ({ volume_info: volume }) =>
+    isRecord(volume) && volume['create_new'] === true && isMissing(volume['size']),
+};
+
+export const CODE_OR_BACKUP_CODE: Rule = {
+  field: 'code',
+  says: 'needed without backup_code',
+  error: 'missing_auth_value',
+  isBroken: ({ code, backup_code: backup }) => isMissing(code) && isMissing(backup),
+};
+
+export const TARGET_OF_BACKUP_CODE: Rule = {
+  field: 'target_id',
+  says: 'needed with backup_code, which is not of a method',
+  error: 'bad_request',
+  isBroken: ({ target_id: target, backup_code: backup }) => isMissing(target) && !isMissing(backup),
+};
+
+export const NUMBER_OF_SMS: Rule = {
+  field: 'phone_number',
+  says: 'needed with tfa_method sms',
+  error: 'missing_phone_number',
+  isBroken: ({ tfa_method: method, phone_number: number }) => method === 'sms' && isMissing(number),
+};
+
+export const METHOD_OR_ITS_ID: Rule = {
+  field: 'tfa_method_id',
+  says: 'needed without tfa_method',
+  error: 'bad_request',
+  isBroken: ({ tfa_method_id: id, tfa_method: method }) => isMissing(id) && isMissing(method),
+};
+
+/** §5.7. The type of a method that is named by its id alone is known to the service only. */
+const SECRET_OF_SENT_CODE: Rule = {
+  field: 'secret',
+  says: 'needed with a code by sms or email',
+  error: 'missing_params',
+  isBroken({ secret, code, backup_code: backup, tfa_method: method, tfa_method_id: id }) {
+    if (!isMissing(secret) || isMissing(code) || !isMissing(backup)) return false;
+    return isMissing(method) ? isMissing(id) : method === 'sms' || method === 'email';
+  },
+};
+
+/** Those of the operation, and those of its row of the verification matrix (§5.7). */
+export function rulesOf({ rules = [], verification }: Operation): readonly Rule[] {
+  return verification.secret === 'for sms and email' ? [...rules, SECRET_OF_SENT_CODE] : rules;
+}
+
+/** What a request without an API key lacks (§5.7 to §5.9); undefined if `secret` stands in for the key. */
+export function missingWithoutKey(
+  { verification }: Operation,
+  { secret }: Readonly<Record<string, unknown>>,
+): { readonly field: string; readonly message: string } | undefined {
+  if (!verification.secretAlone) return { field: 'apiKey', message: 'this operation needs an API key' };
+  return isMissing(secret) ? { field: 'secret', message: 'needed without an API key' } : undefined;
+}
+
+/** For help and documents: `code is needed without backup_code.` */
+export function sentencesOf(operation: Operation): string[] {
+  return rulesOf(operation).map(({ field, says }) => `${field} is ${says}.`);
+}
