@@ -110,9 +110,8 @@ export async function removeMethod(
 function countOf(
   remaining: NonNullable<Output<'tfa.remove'>['remaining_methods']> | null,
 ): number | undefined {
-  if (typeof remaining === 'number') return remaining;
   if (Array.isArray(remaining)) return remaining.length;
-  return remaining !== null && /^\d+$/.test(remaining.trim()) ? Number(remaining) : undefined;
+  return typeof remaining === 'number' ? remaining : undefined;
 }
 
 /** A fresh set of 10 backup codes, shown once; all earlier ones stop working. */

@@ -98,7 +98,7 @@ describe('what is wrong is said all at once, before anything is sent', () => {
     ],
     [
       ['tfa', 'update', '--label', 'x'.repeat(31)],
-      ['--label: ', 'at most 30 characters', 'tfa_method_id'],
+      ['--label: ', 'at most 30 characters', '--tfa-method-id: needed without tfa_method'],
     ],
     [
       ['template', 'search', '--select-filters', 'name'],
