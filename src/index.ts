@@ -29,6 +29,7 @@ export { explainError } from './client/flows/explain.ts';
 export {
   launchInstance,
   LaunchError,
+  LeftBehindError,
   type Launched,
   type LaunchOptions,
   type LaunchProgress,

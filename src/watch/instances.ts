@@ -1,5 +1,5 @@
 /** How many instances are in which status (§3). */
-import type { ClientOf } from '../client/caller.ts';
+import { listInstances, type InstancesClient } from '../client/flows/instances.ts';
 import {
   FINAL_INSTANCE_STATUSES,
   INSTANCE_STATUSES,
@@ -17,7 +17,10 @@ export interface InstancesWatch {
   run(signal: AbortSignal): Promise<void>;
   /** By instance id, as of the last successful run. */
   prices(): ReadonlyMap<number, InstancePrice>;
-  /** Status → count: `stopped` and every status that the interface names, at zero too, and any other that was seen. */
+  /**
+   * Status → count: `stopped` and every status that the interface names, at zero too, and any other that was seen. Empty
+   * before the first successful run: nothing is known then.
+   */
   view(): ReadonlyMap<string, number>;
 }
 
@@ -28,18 +31,16 @@ const STOPPED = 'stopped';
 export type OnUnhealthy = (instance: { id: number; status: string }) => void;
 
 export function createInstancesWatch(
-  client: Pick<ClientOf<'instances.list'>, 'instances'>,
+  client: InstancesClient,
   onUnhealthy: OnUnhealthy = () => {},
 ): InstancesWatch {
-  let counts = countStatuses([]);
+  let counts: ReadonlyMap<string, number> = new Map();
   let unhealthy: ReadonlySet<number> = new Set();
   let prices: ReadonlyMap<number, InstancePrice> = new Map();
   return {
     async run(signal) {
-      const { instances } = await client.instances.list(
-        {},
-        { signal, turn: { everyMs: 60_000, need: 'watch' } },
-      );
+      const turn = { everyMs: 60_000, need: 'watch' } as const;
+      const instances = await listInstances(client, { signal, turn });
       const statuses = instances.map((instance) => ({ id: instance.id, status: statusOf(instance) }));
       counts = countStatuses(statuses.map(({ status }) => status));
       const failed = statuses.filter(({ status }) => isFinal(status));

@@ -17,7 +17,8 @@ import {
   UnauthorizedError,
 } from '../../src/client/errors.ts';
 import { ArchiveError } from '../../src/client/flows/archive.ts';
-import { LaunchError } from '../../src/client/flows/launch.ts';
+import { LaunchError, LeftBehindError } from '../../src/client/flows/launch.ts';
+import { ClientOptionsError } from '../../src/client/options.ts';
 import { UploadError } from '../../src/client/flows/upload.ts';
 import { PilotlightError } from '../../src/contract/pilotlight-error.ts';
 import { FlagError } from '../../src/contract/text/shell-words.ts';
@@ -60,6 +61,8 @@ const ERRORS: readonly PilotlightError[] = [
   new AbortedError('users.current', 'aborted'),
   new ResponseError('users.current', 200, 'not JSON'),
   new LaunchError([]),
+  new LeftBehindError({ instanceIds: [505], offerId: undefined }, undefined),
+  new ClientOptionsError([]),
   new ArchiveError('code.tar.gz', 'is empty'),
   new UploadError('the store did not take the archive: status 403', { status: 403 }),
   new FlagError(1, 'rule'),

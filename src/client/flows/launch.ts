@@ -9,6 +9,7 @@ import type { Input } from '../../contract/operations.ts';
 import type { Client } from '../client.ts';
 import { delay } from '../delay.ts';
 import { AbortedError, ApiError, CallError, RequestError } from '../errors.ts';
+import { listInstances } from './instances.ts';
 import { fitOnstart } from './onstart.ts';
 
 /** The request of §2.3; `env` as its map, or as container flags: `-e NAME=value -p 8000:8000`. */
@@ -34,12 +35,14 @@ export interface LaunchOptions {
 export type LaunchProgress =
   | { readonly step: 'rented'; readonly offerId: number; readonly instanceId: number }
   | { readonly step: 'status'; readonly instanceId: number; readonly status: string }
-  | { readonly step: 'given up'; readonly offerId: number; readonly reason: string };
+  | { readonly step: 'given up'; readonly offerId: number; readonly reason: string }
+  /** It may still cost money. It is tried again until the launch ends. */
+  | { readonly step: 'not destroyed'; readonly instanceId: number; readonly reason: string };
 
 export interface Launched {
   readonly instanceId: number;
   readonly offerId: number;
-  /** Offers that were tried before, and why each was given up. */
+  /** Offers that were tried before, and why each was given up; what was rented for them is destroyed. */
   readonly givenUp: readonly GivenUp[];
 }
 
@@ -48,31 +51,50 @@ export interface GivenUp {
   /** Undefined when the offer could not be rented. */
   readonly instanceId: number | undefined;
   readonly reason: string;
-  /** False when destroying it failed too: it may still cost money. */
-  readonly destroyed: boolean;
 }
 
-/**
- * No offer led to a running instance, and `givenUp` has the reasons; or another error, its `cause`, ended the launch, and
- * not all that was rented could be destroyed.
- */
+/** No offer led to a running instance; `givenUp` has the reasons, and nothing is left of any. */
 export class LaunchError extends CallError {
   readonly code = 'launch_failed';
   readonly actor = 'user';
   readonly givenUp: readonly GivenUp[];
 
   constructor(givenUp: readonly GivenUp[], options?: ErrorOptions) {
-    const reasons = givenUp.map(({ offerId, reason, instanceId, destroyed }) => {
-      const left =
-        instanceId !== undefined && !destroyed ? ` (instance ${instanceId} was NOT destroyed)` : '';
-      return `offer ${offerId}: ${reason}${left}`;
-    });
-    super(
-      'instances.create',
-      `no offer led to a running instance: ${reasons.join('; ') || 'no offers given'}`,
-      options,
-    );
+    const reasons = givenUp.map(({ offerId, reason }) => `offer ${offerId}: ${reason}`);
+    const why = reasons.join('; ') || 'no offers given';
+    super('instances.create', `no offer led to a running instance: ${why}`, options);
     this.givenUp = givenUp;
+  }
+}
+
+/**
+ * Something that was rented on the way could not be destroyed, or may have been rented: it may still cost money. Destroy
+ * it by hand. `cause` is what ended the launch otherwise; `launched` is there if an instance runs all the same.
+ */
+export class LeftBehindError extends CallError {
+  readonly code = 'instance_left_behind';
+  readonly actor = 'user';
+  /** Instances that could not be destroyed. */
+  readonly instanceIds: readonly number[];
+  /** An offer whose rental was not answered: look for an instance of it. */
+  readonly offerId: number | undefined;
+  readonly launched: Launched | undefined;
+
+  constructor(
+    left: { readonly instanceIds: readonly number[]; readonly offerId: number | undefined },
+    launched: Launched | undefined,
+    options?: ErrorOptions,
+  ) {
+    const { instanceIds, offerId } = left;
+    const parts = [
+      ...instanceIds.map((id) => `instance ${id} could not be destroyed and may cost money`),
+      ...(offerId === undefined ? [] : [`offer ${offerId} may have been rented: its answer was lost`]),
+      ...(launched === undefined ? [] : [`instance ${launched.instanceId} runs`]),
+    ];
+    super('instances.destroy', parts.join('; '), options);
+    this.instanceIds = instanceIds;
+    this.offerId = offerId;
+    this.launched = launched;
   }
 }
 
@@ -80,54 +102,68 @@ const DEFAULT_TIMEOUT_MS = 10 * 60_000;
 const DEFAULT_POLL_MS = 5_000;
 /** For destroying what was rented, also after the caller has aborted. */
 const CLEAN_UP_MS = 30_000;
+const DESTROY_ATTEMPTS = 3;
+const DESTROY_PAUSE_MS = 2_000;
 /** After the caller has aborted, for the answer that says what was rented meanwhile. */
 const GRACE_MS = 10_000;
 /** The longest that a timer takes. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * @throws LaunchError when every offer failed, and instead of any other error where something that was rented could not
- *   be destroyed; AbortedError when the signal fired (what was rented is destroyed first); RequestError for bad input,
- *   before anything is sent; any other error of `instances.create`
+ * @throws LeftBehindError if something that was rented could not be destroyed, whatever else happened; else LaunchError
+ *   when every offer failed; AbortedError when the signal fired (what was rented is destroyed first); RequestError for bad
+ *   input, before anything is sent; any other error of `instances.create`
  */
 export async function launchInstance(client: Client, options: LaunchOptions): Promise<Launched> {
   const { offers, signal = NEVER, onProgress = () => {} } = options;
   const request = prepare(options.request);
   const destroy = options.destroy ?? ((id, limit) => client.instances.destroy({ id }, { signal: limit }));
+  const left = new Set<number>();
   const givenUp: GivenUp[] = [];
 
-  /** What ends the launch, with what was left behind. */
-  function ended(cause: unknown, offerId: number, left: Omit<GivenUp, 'offerId' | 'reason'>): unknown {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const all = [...givenUp, { offerId, reason, ...left }];
-    const isClean = all.every((each) => each.instanceId === undefined || each.destroyed);
-    return isClean ? cause : new LaunchError(all, { cause });
+  /** Resolves with undefined if the offer does not lead to an instance. */
+  async function tryOffer(offerId: number): Promise<Launched | undefined> {
+    const rented = await rent(client, { ...request, offer_id: offerId }, signal);
+    if (rented.ok) {
+      const { instanceId } = rented;
+      onProgress({ step: 'rented', offerId, instanceId });
+      left.add(instanceId);
+      const reason = await waitUntilRunning(client, instanceId, options);
+      if (reason === undefined) {
+        left.delete(instanceId);
+        return { instanceId, offerId, givenUp };
+      }
+      onProgress({ step: 'given up', offerId, reason });
+      givenUp.push({ offerId, instanceId, reason });
+      await destroyAll(left, destroy, onProgress);
+    } else {
+      onProgress({ step: 'given up', offerId, reason: rented.reason });
+      givenUp.push({ offerId, instanceId: undefined, reason: rented.reason });
+    }
+    return undefined;
   }
 
-  for (const offerId of offers) {
-    const rented = await rent(client, { ...request, offer_id: offerId }, signal).catch((error: unknown) => {
-      const destroyed = !(error instanceof CallError && error.mayBeDone);
-      throw ended(error, offerId, { instanceId: undefined, destroyed });
-    });
-    if (!rented.ok) {
-      const { reason } = rented;
-      onProgress({ step: 'given up', offerId, reason });
-      givenUp.push({ offerId, instanceId: undefined, reason, destroyed: true });
-      continue;
+  let launched: Launched | undefined;
+  let failure: unknown;
+  let asked: number | undefined;
+  try {
+    for (const offerId of offers) {
+      asked = offerId;
+      launched = await tryOffer(offerId);
+      if (launched) break;
     }
-    const { instanceId } = rented;
-    onProgress({ step: 'rented', offerId, instanceId });
-    let reason: string | undefined;
-    try {
-      reason = await waitUntilRunning(client, instanceId, options);
-    } catch (error) {
-      throw ended(error, offerId, { instanceId, destroyed: await tryDestroy(destroy, instanceId) });
-    }
-    if (reason === undefined) return { instanceId, offerId, givenUp };
-    onProgress({ step: 'given up', offerId, reason });
-    givenUp.push({ offerId, instanceId, reason, destroyed: await tryDestroy(destroy, instanceId) });
+    if (!launched) throw new LaunchError(givenUp);
+  } catch (error) {
+    failure = error;
   }
-  throw new LaunchError(givenUp);
+  await destroyAll(left, destroy, onProgress);
+  const isLost =
+    failure instanceof CallError && failure.operation === 'instances.create' && failure.mayBeDone;
+  const offerId = isLost ? asked : undefined;
+  if (left.size > 0 || offerId !== undefined)
+    throw new LeftBehindError({ instanceIds: [...left], offerId }, launched, { cause: failure });
+  if (!launched) throw failure;
+  return launched;
 }
 
 /** @throws RequestError for an `env` that does not parse, and for an `onstart` that is too long even packed */
@@ -199,7 +235,7 @@ async function statusOf(
   ending: AbortSignal,
 ): Promise<string | undefined> {
   try {
-    const { instances } = await client.instances.list({}, { signal: ending });
+    const instances = await listInstances(client, { ids: [instanceId], signal: ending });
     return instances.find(({ id }) => id === instanceId)?.actual_status?.toLowerCase();
   } catch (error) {
     if (error instanceof AbortedError && !signal.aborted) return undefined;
@@ -208,16 +244,30 @@ async function statusOf(
   }
 }
 
-async function tryDestroy(
+/** Tries each for a while; those that stay are what could not be destroyed. */
+async function destroyAll(
+  left: Set<number>,
   destroy: (instanceId: number, signal: AbortSignal) => Promise<unknown>,
-  instanceId: number,
-): Promise<boolean> {
-  try {
-    await destroy(instanceId, AbortSignal.timeout(CLEAN_UP_MS));
-    return true;
-  } catch {
-    return false;
+  onProgress: (progress: LaunchProgress) => void,
+): Promise<void> {
+  const deadline = AbortSignal.timeout(CLEAN_UP_MS);
+  for (const instanceId of left) {
+    for (let attempt = 1; left.has(instanceId); attempt += 1) {
+      try {
+        await destroy(instanceId, deadline);
+        left.delete(instanceId);
+      } catch (error) {
+        if (error instanceof ApiError && error.meaning === 'not-found') left.delete(instanceId);
+        else onProgress({ step: 'not destroyed', instanceId, reason: messageOf(error) });
+      }
+      if (attempt === DESTROY_ATTEMPTS) break;
+      if (left.has(instanceId)) await delay(DESTROY_PAUSE_MS, deadline).catch(() => {});
+    }
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 const NEVER = new AbortController().signal;

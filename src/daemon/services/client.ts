@@ -4,6 +4,7 @@ import type { Gate } from '../../client/gate.ts';
 import { createPartialClient, type ClientOf } from '../../client/caller.ts';
 import type { Settings } from '../../config/options.ts';
 import { instanceListOperations } from '../../contract/operations/instances/instance-list.ts';
+import { instanceSearchOperations } from '../../contract/operations/instances/instance-search.ts';
 import { machineOperations } from '../../contract/operations/machines.ts';
 import { endpointGroupOperations } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { serverlessOperations } from '../../contract/operations/serverless/serverless.ts';
@@ -22,6 +23,7 @@ const OPERATIONS = {
   'endpointGroups.workers': endpointWorkerOperations['endpointGroups.workers'],
   ...machineOperations,
   ...instanceListOperations,
+  'instances.page': instanceSearchOperations['instances.page'],
   ...userOperations,
   ...tfaStatusOperations,
 } as const;

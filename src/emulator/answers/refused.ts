@@ -24,6 +24,8 @@ interface Throttle {
 interface PublicWording {
   readonly status: number;
   readonly message: string;
+  /** A code that the interface does not have. */
+  readonly code?: string;
 }
 
 export class Refused extends PilotlightError {

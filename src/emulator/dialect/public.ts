@@ -59,7 +59,7 @@ export const publicDialect: Dialect = {
     if (operation?.base === 'serverless' && (status === 400 || status === 404)) {
       return jsonAnswer(200, message, reason);
     }
-    const body = { success: false, error: code, msg: message, ...fields, ...askOf(call) };
+    const body = { success: false, error: inPublic?.code ?? code, msg: message, ...fields, ...askOf(call) };
     return jsonAnswer(status, body, reason);
   },
 };

@@ -32,6 +32,7 @@ export const instanceHandlers: HandlersOf<'instances' | 'machines'> = {
   },
 
   'instances.list': (_, context) => {
+    if (context.state.traits.instances_v0 === '410') throw deprecated();
     const instances = ownRows(context);
     return { instances_found: instances.length, instances };
   },
@@ -116,17 +117,37 @@ function ownRows(context: HandlerContext): InstanceRow[] {
   return ownOf(context.state.instances, context).map((instance) => instanceRow(instance, context.nowMs));
 }
 
-/** Those that match, by id, and where the next page begins. @throws Refused bad_request for a token that no page has given */
+function deprecated(): Refused {
+  const message = '/api/v0/instances/ is deprecated. Use /api/v1/instances/ instead.';
+  return new Refused('not_found', message, {
+    status: 410,
+    reason: 'instances_v0: this trait says that the old list is gone',
+    inPublic: { status: 410, message, code: 'deprecated_endpoint' },
+  });
+}
+
+/** Evidence 8.2. */
+const MOST_ROWS = 25;
+const ROWS_WITHOUT_LIMIT = 5;
+
+/** Those that match, in order, and where the next page begins. @throws Refused bad_request for a token of no page */
 function pageOf(
   rows: readonly InstanceRow[],
-  { limit = Infinity, select_filters: filters = {}, next_token: token }: Input<'instances.page'>,
+  {
+    limit = MOST_ROWS,
+    select_filters: filters = {},
+    after_token: token,
+    order_by: field = 'id',
+    select_cols: columns,
+  }: Input<'instances.page'>,
 ): Output<'instances.page'> {
-  const matching = rows.filter((row) => matchesFilters(row, filters)).sort((a, b) => a.id - b.id);
-  const after = token === undefined ? -1 : lastIdOf(token);
-  const left = matching.filter(({ id }) => id > after);
-  const instances = left.slice(0, limit);
-  const last = instances.at(-1);
-  const hasMore = last !== undefined && instances.length < left.length;
+  const matching = rows
+    .filter((row) => matchesFilters(row, filters))
+    .sort((a, b) => compare(a[field as keyof InstanceRow], b[field as keyof InstanceRow]) || a.id - b.id);
+  const from = token === undefined ? 0 : placeOf(token);
+  const end = from + (limit <= 0 ? ROWS_WITHOUT_LIMIT : Math.min(limit, MOST_ROWS));
+  const hasMore = end < matching.length;
+  const instances = matching.slice(from, end).map((row) => withColumns(row, columns));
   const labels = Map.groupBy(
     matching.flatMap(({ label }) => label ?? []),
     (label) => label,
@@ -137,16 +158,27 @@ function pageOf(
     total_instances: matching.length,
     label_counts: Object.fromEntries([...labels].map(([label, { length }]) => [label, length])),
     // Clients pass it on and do not read it.
-    next_token: hasMore ? Buffer.from(`after ${last.id}`).toString('base64url') : null,
+    next_token: hasMore ? Buffer.from(`after ${end}`).toString('base64url') : null,
   };
 }
 
-function lastIdOf(token: string): number {
-  const [, id] = /^after (\d+)$/.exec(Buffer.from(token, 'base64url').toString()) ?? [];
-  if (id !== undefined) return Number(id);
-  throw new Refused('bad_request', 'next_token: not one of a page', {
-    reason: 'next_token: not one that a page has given',
-  });
+/** How many rows the pages before have. */
+function placeOf(token: string): number {
+  const [, place] = /^after (\d+)$/.exec(Buffer.from(token, 'base64url').toString()) ?? [];
+  if (place !== undefined) return Number(place);
+  throw badRequest('after_token', 'not the next_token of a page');
+}
+
+/** Numbers by size, other values as texts; what a row does not have comes first. */
+function compare(a: unknown, b: unknown): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return JSON.stringify(a ?? '').localeCompare(JSON.stringify(b ?? ''), 'en');
+}
+
+function withColumns(row: InstanceRow, columns: readonly string[] | undefined): InstanceRow {
+  if (columns === undefined || columns.includes('*')) return row;
+  const shown = Object.entries(row).filter(([name]) => name === 'id' || columns.includes(name));
+  return Object.fromEntries(shown) as InstanceRow;
 }
 
 function createOne(offerId: number, request: InstanceRequest, context: HandlerContext) {

@@ -79,6 +79,13 @@ export const TRAITS = {
     values: SHAPE_NAMES.map((name) => `\`${name}\``).join(', '),
     is: 'how `rate_limit` says 429, and whether answers have its headers',
   },
+  instances_v0: {
+    schema: z.enum(['answers', '410']),
+    spec: 'answers',
+    public: 'answers',
+    values: '`answers`, `410`',
+    is: 'whether the old list of instances answers, or says that it is deprecated, as to newer accounts',
+  },
 } as const;
 
 type Rows = typeof TRAITS;

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
-import { AbortedError, ApiError, UnauthorizedError } from '../../../src/client/errors.ts';
-import { launchInstance, LaunchError, type LaunchOptions } from '../../../src/client/flows/launch.ts';
+import { AbortedError, UnauthorizedError } from '../../../src/client/errors.ts';
+import { launchInstance, LeftBehindError, type LaunchOptions } from '../../../src/client/flows/launch.ts';
 import { pilotlight } from '../../support/console.ts';
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
@@ -67,11 +67,11 @@ function thrownBy(launching: Promise<unknown>): Promise<unknown> {
 test('a session that expires after the rental leaves the id with the error', async () => {
   answers = { ...answers, GET: EXPIRED, DELETE: EXPIRED };
   const error = await thrownBy(launch());
-  expect(error).toBeInstanceOf(LaunchError);
+  expect(error).toBeInstanceOf(LeftBehindError);
   expect(error).toMatchObject({
     cause: expect.any(UnauthorizedError),
-    givenUp: [{ offerId: 1, instanceId: 505, destroyed: false }],
-    message: expect.stringContaining('instance 505 was NOT destroyed'),
+    instanceIds: [505],
+    message: expect.stringContaining('instance 505 could not be destroyed'),
   });
 });
 
@@ -89,13 +89,11 @@ test('one that could not be destroyed is named when a later offer fails', async 
     DELETE: ok(400, { error: 'bad_request', msg: 'not now' }),
   };
   const error = await thrownBy(launch());
-  expect(error).toBeInstanceOf(LaunchError);
+  expect(error).toBeInstanceOf(LeftBehindError);
   expect(error).toMatchObject({
-    cause: expect.any(ApiError),
-    givenUp: [
-      { offerId: 1, instanceId: 505, destroyed: false },
-      { offerId: 2, instanceId: undefined, reason: expect.stringContaining('no credit') },
-    ],
+    cause: expect.objectContaining({ said: 'no credit' }),
+    instanceIds: [505],
+    launched: undefined,
   });
 });
 

@@ -81,19 +81,19 @@ describe('pages', () => {
       instances_found: 3,
       label_counts: { steady: 1, starting: 1, 'never starts': 1 },
     });
-    const second = await page(`limit=3&next_token=${String(first.body['next_token'])}`);
+    const second = await page(`limit=3&after_token=${String(first.body['next_token'])}`);
     expect([idsOf(first.body['instances']), idsOf(second.body['instances'])]).toEqual([
       [501, 502, 503],
       [504],
     ]);
     expect(second.body['next_token']).toBeNull();
-    const odd = await page('next_token=invented');
+    const odd = await page('after_token=invented');
     expect(odd).toMatchObject({ status: 400, body: { error: 'bad_request' } });
   });
 
   test.each([
     [{ actual_status: { eq: 'running' } }, [501, 503]],
-    [{ label: { in: ['steady', 'starting'] }, num_gpus: { gte: '1' } }, [501, 502]],
+    [{ label: { in: ['steady', 'starting'] }, machine_id: { gte: '1' } }, [501, 502]],
     [{ machine_id: { eq: '12' } }, [503, 504]],
     [{ id: { gt: 503 } }, [504]],
   ])('hold what matches %j', async (filters, ids) => {

@@ -12,8 +12,7 @@ const instanceFilters = z
     intended_status: filterOn(z.string()),
     machine_id: filterOn(id),
     gpu_name: filterOn(z.string()),
-    num_gpus: filterOn(z.int()),
-    dph_total: filterOn(z.number()),
+    verification: filterOn(z.string()),
     start_date: filterOn(z.number()),
   })
   .partial();
@@ -32,9 +31,11 @@ export const instanceSearchOperations = {
     publicSpacingMs: 1000,
     summary: "The account's instances that match filters, a page at a time",
     query: z.strictObject({
-      limit: z.int().positive().optional().describe('most rows of a page'),
+      limit: z.int().optional().describe('most rows of a page, up to 25; 0 and less count as 5'),
       select_filters: instanceFilters.optional().describe('`{<field>: {<operator>: <value>}}`'),
-      next_token: z.string().optional().describe('that of the page before'),
+      after_token: z.string().optional().describe('next_token of the page before'),
+      order_by: z.string().optional().describe('the field that rows are sorted by'),
+      select_cols: z.array(z.string()).optional().describe('the fields that rows have; all without it'),
     }),
     response: z.looseObject({
       instances: z.array(instance),
@@ -44,7 +45,7 @@ export const instanceSearchOperations = {
       next_token: z.string().nullish().describe('for the next page; null: this is the last one'),
     }),
     example: {
-      input: { limit: 2, next_token: 'YWZ0ZXIgNTAx', select_filters: { actual_status: { eq: 'running' } } },
+      input: { limit: 2, after_token: 'YWZ0ZXIgNTAx', select_filters: { actual_status: { eq: 'running' } } },
       response: {
         success: true,
         instances: [{ id: 501, actual_status: 'running', machine_id: 11 }],

@@ -11,6 +11,7 @@ afterEach(() => vi.useRealTimers());
 
 type Answer = WireResponse | Error | typeof never;
 const RENTED = answer(200, { new_contract: 505 });
+const LOOK = 'GET /api/v1/instances/';
 const DONE = answer(200, { success: true });
 const is = (status: string | null) =>
   answer(200, {
@@ -67,7 +68,7 @@ test('each status is told once, five seconds lie between two looks, and what is 
     { step: 'status', instanceId: 505, status: 'loading' },
     { step: 'status', instanceId: 505, status: 'running' },
   ]);
-  expect(transport.calls).toEqual(['PUT /api/v0/asks/1/', ...Array(5).fill('GET /api/v0/instances/')]);
+  expect(transport.calls).toEqual(['PUT /api/v0/asks/1/', ...Array(5).fill(LOOK)]);
 });
 
 test('it may take as long as it wants: a limit beyond what timers can count is none', async () => {
@@ -84,7 +85,7 @@ describe('an offer', () => {
     const { launched, steps } = await launch(
       service({ PUT: [no(status, code), RENTED], GET: [is('running')] }),
     );
-    const givenUp = { offerId: 1, instanceId: undefined, reason: `${code}.`, destroyed: true };
+    const givenUp = { offerId: 1, instanceId: undefined, reason: `${code}.` };
     expect(launched).toEqual({ instanceId: 505, offerId: 2, givenUp: [givenUp] });
     expect(steps[0]).toEqual({ step: 'given up', offerId: 1, reason: `${code}.` });
   });
@@ -108,7 +109,11 @@ describe('an offer', () => {
       throw reset;
     });
     const { error } = await launch(transport);
-    expect(error).toMatchObject({ code: 'transport', mayBeDone: true });
+    expect(error).toMatchObject({
+      code: 'instance_left_behind',
+      offerId: 1,
+      cause: { code: 'transport', mayBeDone: true },
+    });
     expect(transport.asked).toHaveLength(1);
   });
 
@@ -120,26 +125,52 @@ describe('an offer', () => {
     expect(destroyed).toEqual([[505, false]]);
     expect(launched).toMatchObject({
       offerId: 2,
-      givenUp: [{ offerId: 1, instanceId: 505, destroyed: true }],
+      givenUp: [{ offerId: 1, instanceId: 505, reason: 'it became exited' }],
     });
     expect(steps).toContainEqual({ step: 'given up', offerId: 1, reason: 'it became exited' });
   });
 });
 
-test('where no offer is left, all reasons are told, and what could not be destroyed', async () => {
-  const { error } = await launch(
-    service({ PUT: [no(404, 'no_such_ask'), RENTED], GET: [is('offline')], DELETE: [answer(500, '')] }),
-  );
+test('where no offer is left, all reasons are told', async () => {
+  const { error } = await launch(service({ PUT: [no(404, 'no_such_ask'), RENTED], GET: [is('offline')] }));
   expect(error).toMatchObject({
     code: 'launch_failed',
     actor: 'user',
     message:
       'instances.create: no offer led to a running instance: offer 1: no_such_ask.; ' +
-      'offer 2: it became offline (instance 505 was NOT destroyed)',
+      'offer 2: it became offline',
   });
   expect((await launch(service({}), { offers: [] })).error).toMatchObject({
     message: 'instances.create: no offer led to a running instance: no offers given',
   });
+});
+
+test('what cannot be destroyed is an error of its own, with what runs all the same', async () => {
+  const transport = service({
+    PUT: [RENTED, answer(200, { new_contract: 504 })],
+    GET: [is('exited'), is('exited')],
+    DELETE: [answer(500, '')],
+  });
+  const { error, steps } = await launch(transport);
+  expect(error).toMatchObject({
+    code: 'instance_left_behind',
+    instanceIds: [505],
+    launched: { instanceId: 504, offerId: 2 },
+    message: 'instances.destroy: instance 505 could not be destroyed and may cost money; instance 504 runs',
+  });
+  expect(steps).toContainEqual(expect.objectContaining({ step: 'not destroyed', instanceId: 505 }));
+  // Three times when it was given up, three times at the end.
+  expect(transport.calls.filter((call) => call.startsWith('DELETE'))).toHaveLength(6);
+});
+
+test('a deletion that works when it is tried again leaves nothing', async () => {
+  const transport = service({
+    PUT: [RENTED, answer(200, { new_contract: 504 })],
+    GET: [is('exited')],
+    DELETE: [answer(500, ''), DONE],
+  });
+  const { launched } = await launch(transport);
+  expect(launched).toMatchObject({ instanceId: 504, givenUp: [{ instanceId: 505 }] });
 });
 
 test('a look that is refused for what the caller must mend ends the launch, and nothing is left', async () => {

@@ -43,7 +43,7 @@ function start(settings: Partial<typeof SETTINGS> = {}): Watches {
   };
   const client = {
     instances: {
-      list: answered('instances', {
+      page: answered('instances', {
         instances: [
           { id: 1, actual_status: 'running', dph_total: 0.5, storage_total_cost: 0.1 },
           { id: 2, actual_status: 'exited' },

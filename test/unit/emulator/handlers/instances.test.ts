@@ -26,12 +26,24 @@ test('a page is by id, says how many there are in all, and where the next one be
   const first = pageOf({ limit: '3' });
   expect(first).toMatchObject({ ids: [2, 5, 7], instances_found: 3, total_instances: 4 });
   expect(first['label_counts']).toEqual({ a: 2, b: 1 });
-  expect(pageOf({ limit: '3', next_token: String(first['next_token']) })).toMatchObject({
+  expect(pageOf({ limit: '3', after_token: String(first['next_token']) })).toMatchObject({
     ids: [9],
     instances_found: 1,
     total_instances: 4,
     next_token: null,
   });
+});
+
+test('a page has at most 25 rows, and 5 if its limit is nothing; rows are sorted and narrowed as asked', () => {
+  const instances = Array.from({ length: 30 }, (_, index) => ({ id: 100 - index, machine_id: 11 }));
+  const rows = (query: Readonly<Record<string, string>>) => pageOf(query, { ...SEED, instances })['ids'];
+  expect([rows({}), rows({ limit: '100' }), rows({ limit: '0' })].map((ids) => (ids as []).length)).toEqual([
+    25, 25, 5,
+  ]);
+  expect(pageOf({ order_by: 'label' })['ids']).toEqual([2, 7, 9, 5]);
+  const url = `/api/v1/instances/?select_cols=${encodeURIComponent('["label"]')}&limit=1`;
+  const { body } = createLab({}, publicDialect, SEED).send('GET', url, '', 'emulator-key');
+  expect((body as { instances: unknown[] }).instances).toEqual([{ id: 2, label: null }]);
 });
 
 test('all that match are one page if no limit is given; none are none', () => {
@@ -58,9 +70,9 @@ test.each([
   Buffer.from('after x').toString('base64url'),
   Buffer.from('xafter 5').toString('base64url'),
 ])('no page has given the token %j', (token) => {
-  expect(pageOf({ next_token: token })).toMatchObject({
+  expect(pageOf({ after_token: token })).toMatchObject({
     status: 400,
-    msg: 'next_token: not one of a page',
+    msg: 'after_token: not the next_token of a page',
   });
 });
 

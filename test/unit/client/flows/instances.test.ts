@@ -1,0 +1,42 @@
+/** The account's instances, from whichever list the service has. */
+import { expect, test } from 'vitest';
+import { createClient } from '../../../../src/client/client.ts';
+import { listInstances } from '../../../../src/client/flows/instances.ts';
+import { answer, AnsweringTransport } from '../../../support/answering-transport.ts';
+
+const row = (id: number) => ({ id, actual_status: 'running' });
+const page = (next: string | null, ...ids: number[]) =>
+  answer(200, { instances: ids.map((id) => row(id)), next_token: next });
+const gone = answer(410, { success: false, error: 'deprecated_endpoint', msg: 'Use /api/v1/instances/.' });
+const unknown = answer(404, '<html>not here</html>');
+
+function listed(transport: AnsweringTransport, ids?: number[]) {
+  const client = createClient({
+    baseUrl: 'http://a.test',
+    apiKey: 'key',
+    transport,
+    retry: { attempts: 1, baseMs: 0, maxMs: 0 },
+  });
+  return listInstances(client, ids && { ids }).then((instances) => instances.map(({ id }) => id));
+}
+
+test('comes a page at a time', async () => {
+  const transport = new AnsweringTransport(page('a', 1, 2), page('b', 3), page(null, 4));
+  expect(await listed(transport)).toEqual([1, 2, 3, 4]);
+  expect(transport.asked.map(({ url }) => new URL(url).search)).toEqual([
+    '',
+    '?after_token=a',
+    '?after_token=b',
+  ]);
+});
+
+test('comes from the old list if the service does not know the new one', async () => {
+  const old = answer(200, { instances: [row(1), row(2)] });
+  expect(await listed(new AnsweringTransport(unknown, old))).toEqual([1, 2]);
+  expect(await listed(new AnsweringTransport(unknown, old), [2])).toEqual([2]);
+});
+
+test('is an error, never empty, if neither answers', async () => {
+  await expect(listed(new AnsweringTransport(unknown, gone))).rejects.toMatchObject({ status: 410 });
+  await expect(listed(new AnsweringTransport(answer(503, '')))).rejects.toMatchObject({ status: 503 });
+});
