@@ -30,7 +30,7 @@ export interface DatabaseFormat {
   /** Makes the tables of that version. */
   readonly schema: string;
   /** An earlier version → what makes of it the one after it. A version that is not here cannot be read. */
-  readonly upgrades: Readonly<Record<number, string>>;
+  readonly upgrades: Readonly<Record<number, string | ((db: sqlite.DatabaseSync) => void)>>;
   /**
    * `FULL`: what is committed survives a loss of power too, at the price of a write to the disk for each commit.
    * `NORMAL`: it survives the end of this process, and after a loss of power the last commits may be gone.
@@ -42,6 +42,12 @@ export interface DatabaseFormat {
 
 /** The path of a database that ends with its process. */
 export const IN_MEMORY = ':memory:';
+const SHARED_IN_MEMORY = '?mode=memory&cache=shared';
+
+/** The path of one that another database of this process can attach by its name. */
+export function namedInMemory(name: string): string {
+  return `file:${name}${SHARED_IN_MEMORY}`;
+}
 
 /** The database, and the files that SQLite keeps beside it. */
 const FILES = ['', '-wal', '-shm'];
@@ -90,7 +96,7 @@ export class DatabaseFile {
 
   /** @throws UnreadableFile, NewerFile, FileInUse, or what SQLite says: the disk may be full. */
   constructor({ DatabaseSync }: Sqlite, path: string, format: DatabaseFormat) {
-    const isOnDisk = path !== IN_MEMORY;
+    const isOnDisk = path !== IN_MEMORY && !path.endsWith(SHARED_IN_MEMORY);
     const isNew = isOnDisk && !existsSync(path);
     this.#path = path;
     if (isOnDisk) makePrivate(path);
@@ -191,17 +197,20 @@ function prepare(
   if (found > version) throw new NewerFile(found, version);
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous};`);
   if (found === 0 && db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) {
-    db.exec(versioned(schema, version));
+    upgrade(db, schema, version);
     return;
   }
   if (found !== version && !(found in upgrades))
     throw new UnreadableFile(`its version is ${found}, not ${version}`);
   if (isChecked && pragma(db, 'quick_check') !== 'ok') throw new UnreadableFile('the integrity check failed');
-  for (let from = found; from < version; from += 1) db.exec(versioned(upgrades[from] ?? '', from + 1));
+  for (let from = found; from < version; from += 1) upgrade(db, upgrades[from] ?? '', from + 1);
 }
 
-function versioned(statements: string, version: number): string {
-  return `BEGIN; ${statements} PRAGMA user_version = ${version}; COMMIT;`;
+function upgrade(db: sqlite.DatabaseSync, step: DatabaseFormat['upgrades'][number], version: number): void {
+  db.exec('BEGIN');
+  if (typeof step === 'string') db.exec(step);
+  else step(db);
+  db.exec(`PRAGMA user_version = ${version}; COMMIT;`);
 }
 
 /** A stored text that is no JSON counts too, and what only a newer Pilotlight can read. */

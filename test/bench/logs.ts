@@ -6,7 +6,8 @@ import { compare } from '../../src/logs/follower/compare.ts';
 import { EMPTY_STREAM } from '../../src/logs/follower/stream.ts';
 import { hashesOf } from '../../src/logs/text.ts';
 import { formatMicros, type LogRecord } from '../../src/logs/record.ts';
-import { openSqliteSpool } from '../../src/logs/spool/sqlite-spool.ts';
+import { Spool } from '../../src/logs/spool/spool.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import { report } from './figures.ts';
 
 const RUNS = 41;
@@ -50,10 +51,10 @@ for (const [kind, line, figure] of [
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'pilotlight-bench-'));
-const spool = await openSqliteSpool({
+const spool = await Spool.open({
   directory: folder,
   sinks: ['stdout'],
-  clock: { now: () => Date.now() },
+  clock: systemClock,
   observe: () => {},
 });
 let seq = 0;
@@ -81,7 +82,7 @@ for (const count of [1, 100, 1_000]) {
 median('read back how far a group was followed, 10,000 lines', () => () => spool.progress('workergroup/7'));
 median('hand a sink 1,000 records and forget them', () => () => {
   const batch = spool.take('stdout');
-  if (batch !== undefined) spool.acknowledge('stdout', batch);
+  if (batch !== undefined) spool.acknowledge('stdout');
 });
 spool.close();
 rmSync(folder, { recursive: true });

@@ -7,7 +7,7 @@ import { Session } from 'node:inspector/promises';
 import { createClient } from '../../src/client/client.ts';
 import { createTailFetcher } from '../../src/logs/follow/fetch-tail.ts';
 import { startLogPipeline } from '../../src/logs/follow/pipeline.ts';
-import { openSqliteSpool } from '../../src/logs/spool/sqlite-spool.ts';
+import { Spool } from '../../src/logs/spool/spool.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { startRawLogServer } from '../support/raw-log-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -39,7 +39,7 @@ export async function filesOfOneLogLine(): Promise<ReadonlyMap<string, readonly 
         await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
       return answer;
     },
-    spool: await openSqliteSpool({ directory: folder.path, sinks: [], clock: systemClock, observe() {} }),
+    spool: await Spool.open({ directory: folder.path, sinks: [], clock: systemClock, observe() {} }),
     sinks: [],
     start: 'all',
     clock: systemClock,

@@ -28,22 +28,22 @@ const VERIFICATION = ['unit/emulator/tfa/verification.test.ts'];
 export const MISTAKES: readonly Mistake[] = [
   {
     what: 'acknowledged bytes of the spool are never freed',
-    file: 'logs/spool/sqlite-spool.ts',
-    from: 'this.#bytes -= freed;',
-    to: '',
+    file: 'logs/spool/spool-database.ts',
+    from: 'bytes: state.bytes - freed',
+    to: 'bytes: state.bytes',
     tests: SPOOL,
   },
   {
     what: 'a spool that was begun anew is begun anew with each record',
-    file: 'logs/spool/sqlite-spool.ts',
+    file: 'logs/spool/spool.ts',
     from: '    this.#unreadable = undefined;\n',
     to: '',
     tests: SPOOL,
   },
   {
     what: 'a sink that is no longer configured keeps its place',
-    file: 'logs/spool/sqlite-spool.ts',
-    from: 'if (!options.sinks.includes(sink)) records.removeSink(sink);',
+    file: 'logs/spool/spool-database.ts',
+    from: 'if (!sinks.includes(sink)) this.#sql.removeSink.run(sink);',
     to: '{}',
     tests: SPOOL,
   },

@@ -2,7 +2,7 @@
 import { createClient, type Client } from '../../src/client/client.ts';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/index.ts';
 import { createTailFetcher } from '../../src/logs/follow/fetch-tail.ts';
-import { MemorySpool } from '../../src/logs/spool/memory-spool.ts';
+import { memorySpool } from './memory-spool.ts';
 import { startLogPipeline } from '../../src/logs/follow/pipeline.ts';
 import { CollectingSink } from './log-sinks.ts';
 import { ServiceTime } from './service-time.ts';
@@ -42,7 +42,7 @@ export async function followEmulator(
       return answer;
     }),
     // So large that the sink, which takes all at once, never misses anything.
-    spool: new MemorySpool({ sinks: [sink.name], maxBytes: 2 ** 30 }),
+    spool: memorySpool([sink.name], 2 ** 30),
     sinks: [sink],
     start: 'all',
     clock: time.clock,

@@ -5,7 +5,7 @@
 import { createClient } from '../../src/client/client.ts';
 import { createTailFetcher } from '../../src/logs/follow/fetch-tail.ts';
 import { startLogPipeline } from '../../src/logs/follow/pipeline.ts';
-import { MemorySpool } from '../../src/logs/spool/memory-spool.ts';
+import { memorySpool } from './memory-spool.ts';
 import { AnchorPoller } from './log-peers.ts';
 import type { LogServiceOptions } from './log-service.ts';
 import { CollectingSink } from './log-sinks.ts';
@@ -49,7 +49,7 @@ export async function followService(options: () => LogServiceOptions, writes: It
     sources: [{ kind: 'workergroup', id: GROUP }],
     fetchTail: time.waitingFor(createTailFetcher(ours)),
     // So large that the sink, which takes all at once, never misses anything.
-    spool: new MemorySpool({ sinks: [sink.name], maxBytes: 2 ** 30 }),
+    spool: memorySpool([sink.name], 2 ** 30),
     sinks: [sink],
     start: 'all',
     clock: time.clock,

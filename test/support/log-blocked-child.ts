@@ -5,10 +5,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { standardOutput } from '../../src/daemon/process/standard-output.ts';
 import { systemClock } from '../../src/time/clock.ts';
-import { MemorySpool } from '../../src/logs/spool/memory-spool.ts';
+import { memorySpool } from './memory-spool.ts';
 import { startPump } from '../../src/logs/sinks/pump.ts';
 import { stdoutSink } from '../../src/logs/sinks/stdout.ts';
-import { MEBIBYTE } from '../../src/logs/spool/spool.ts';
 import { progressAt, recordsFrom } from './log-records.ts';
 
 const RECORDS = 200_000;
@@ -16,7 +15,7 @@ const RECORDS = 200_000;
 // What makes a pipe non-blocking.
 void process.stdout;
 
-const spool = new MemorySpool({ sinks: ['stdout'], maxBytes: 2 * MEBIBYTE });
+const spool = memorySpool(['stdout'], 2 * 2 ** 20);
 const pump = startPump({
   spool,
   sink: stdoutSink(standardOutput(1)),

@@ -8,7 +8,7 @@ import type { TailAnswer } from '../../src/logs/answer.ts';
 import type { Clock } from '../../src/time/clock.ts';
 import { startLogPipeline } from '../../src/logs/follow/pipeline.ts';
 import { stdoutSink } from '../../src/logs/sinks/stdout.ts';
-import { openSqliteSpool } from '../../src/logs/spool/sqlite-spool.ts';
+import { Spool } from '../../src/logs/spool/spool.ts';
 import { dieAtStatement } from './die-at-statement.ts';
 
 const [directory = '', statement = '0', when = 'before'] = process.argv.slice(2);
@@ -32,7 +32,7 @@ const answers: ((answer: TailAnswer) => void)[] = [];
 void process.stdout;
 const stdout = standardOutput(1);
 
-const spool = await openSqliteSpool({
+const spool = await Spool.open({
   directory,
   sinks: ['stdout'],
   clock,

@@ -1,4 +1,4 @@
-import { batchBytes, createBatch, type Batch } from '../../src/logs/spool/batch.ts';
+import { createBatch, type Batch } from '../../src/logs/spool/batch.ts';
 import type { GroupProgress } from '../../src/logs/follower/group.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
 import { EMPTY_STREAM, type Window } from '../../src/logs/follower/stream.ts';
@@ -14,7 +14,8 @@ export function recordsFrom(seq: number, count: number): readonly LogRecord[] {
 
 /** As a spool hands them to a sink. */
 export function batchOf(records: readonly LogRecord[]): Batch {
-  return createBatch(batchBytes(records.map((one) => JSON.stringify(one))), records.length);
+  const bytes = Buffer.from(records.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  return createBatch({ bytes, count: records.length });
 }
 
 export function progressAt(seq: number, lines: readonly string[] = [], from = 0): GroupProgress {

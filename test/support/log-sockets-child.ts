@@ -8,7 +8,7 @@ import { standardOutput } from '../../src/daemon/process/standard-output.ts';
 import { createTailFetcher } from '../../src/logs/follow/fetch-tail.ts';
 import { startLogPipeline } from '../../src/logs/follow/pipeline.ts';
 import { stdoutSink } from '../../src/logs/sinks/stdout.ts';
-import { openSqliteSpool } from '../../src/logs/spool/sqlite-spool.ts';
+import { Spool } from '../../src/logs/spool/spool.ts';
 import { dieAtStatement } from './die-at-statement.ts';
 import { ServiceTime } from './service-time.ts';
 
@@ -24,7 +24,7 @@ const client = createClient({ baseUrl: url, serverlessUrl: url, apiKey: 'a-key-o
 const pipeline = startLogPipeline({
   sources: [{ kind: 'workergroup', id: 7 }],
   fetchTail: time.waitingFor(createTailFetcher(client)),
-  spool: await openSqliteSpool({ directory, sinks: ['stdout'], clock, observe: report }),
+  spool: await Spool.open({ directory, sinks: ['stdout'], clock, observe: report }),
   sinks: [stdoutSink(standardOutput(1))],
   start: 'all',
   clock,

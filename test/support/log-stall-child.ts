@@ -6,7 +6,7 @@
 import { createClient } from '../../src/client/client.ts';
 import { standardOutput } from '../../src/daemon/process/standard-output.ts';
 import { createTailFetcher } from '../../src/logs/follow/fetch-tail.ts';
-import { MemorySpool } from '../../src/logs/spool/memory-spool.ts';
+import { memorySpool } from './memory-spool.ts';
 import { startLogPipeline } from '../../src/logs/follow/pipeline.ts';
 import { stdoutSink } from '../../src/logs/sinks/stdout.ts';
 import { ServiceTime } from './service-time.ts';
@@ -41,7 +41,7 @@ const client = createClient({ baseUrl: logsUrl, apiKey });
 const pipeline = startLogPipeline({
   sources: [{ kind: 'workergroup', id: 7 }],
   fetchTail: time.waitingFor(createTailFetcher(client)),
-  spool: new MemorySpool({ sinks: ['stdout'] }),
+  spool: memorySpool(['stdout']),
   sinks: [stdoutSink(standardOutput(1))],
   start: 'all',
   clock: time.clock,

@@ -5,9 +5,10 @@ import { LocalGate } from '../../client/gate.ts';
 import { RateLimiter } from '../../client/rate-limiter.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { systemClock } from '../../time/clock.ts';
+import type { LogEvent } from '../../logs/events.ts';
 import { createTailFetcher, type LogClient } from '../../logs/follow/fetch-tail.ts';
 import { startLogPipeline } from '../../logs/follow/pipeline.ts';
-import { MemorySpool } from '../../logs/spool/memory-spool.ts';
+import { Spool } from '../../logs/spool/spool.ts';
 import { printError, type Console } from '../console.ts';
 import { legibleLine } from '../text/legible.ts';
 import { exitCodeOf } from '../exit-code.ts';
@@ -36,19 +37,21 @@ export async function followLog(
     format: (record) => formatRecord(record, format, console.hasColours),
   });
   const notes = createNotes(group, console);
+  function observe(event: LogEvent): void {
+    sink.observe(event);
+    if (!refused.signal.aborted) notes.observe(event);
+  }
+  const spool = await Spool.open({ sinks: [sink.name], clock: systemClock, observe });
   return await console.interruptible(async (signal) => {
     const pipeline = startLogPipeline({
       sources: [{ kind: 'workergroup', id: group }],
       fetchTail: createTailFetcher(withFirstRefusal(client, (error) => refused.abort(error))),
-      spool: new MemorySpool({ sinks: [sink.name] }),
+      spool,
       sinks: [sink],
       start: 'all',
       clock: systemClock,
       random: Math.random,
-      observe(event) {
-        sink.observe(event);
-        if (!refused.signal.aborted) notes.observe(event);
-      },
+      observe,
     });
     await untilAborted(AbortSignal.any([signal, refused.signal]));
     await pipeline.stop(AbortSignal.timeout(FLUSH_MS));

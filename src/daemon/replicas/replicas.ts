@@ -88,7 +88,8 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
       else await store.begin(loaded, version);
       const state = { ...known, version };
       await logs.takeOver(
-        (sinks) => new SharedSpool({ store, keys, state, epochAfterLoss, sinks, held, onRefused, onCommit }),
+        (sinks, observe) =>
+          new SharedSpool({ store, keys, state, epochAfterLoss, sinks, held, onRefused, onCommit, observe }),
       );
       logger.info({ replica: id, waitingRecords: state.records.length }, 'this replica follows the logs now');
       leasing.passed();

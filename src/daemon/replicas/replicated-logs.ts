@@ -1,17 +1,18 @@
 /** Log following that begins and ends with the lease: to the daemon it looks like any other. */
 import type { Settings } from '../../config/options.ts';
 import type { LogFollowing } from '../services/logs/following.ts';
-import type { Spool } from '../../logs/spool/spool.ts';
+import type { LogListener } from '../../logs/events.ts';
+import type { PipelineSpool } from '../../logs/follow/pipeline.ts';
 import type { SharedSpool } from './shared-spool.ts';
 
 export type StartFollowing = (
   settings: Settings,
-  openSpool: (sinks: readonly string[]) => Spool,
+  openSpool: (sinks: readonly string[], observe: LogListener) => PipelineSpool,
 ) => Promise<LogFollowing>;
 
 export interface ReplicatedLogs extends LogFollowing {
   /** This replica holds the lease now: follows from where the last holder ended. */
-  takeOver(open: (sinks: readonly string[]) => SharedSpool): Promise<void>;
+  takeOver(open: (sinks: readonly string[], observe: LogListener) => SharedSpool): Promise<void>;
   /** The lease is gone: what was not delivered is the next holder's. The spool as it was, if there was one. */
   standDown(): Promise<SharedSpool | undefined>;
   /** Of what this replica has committed last, while it follows. */
@@ -42,7 +43,7 @@ export function createReplicatedLogs(initial: Settings, start: StartFollowing): 
     async takeOver(open) {
       if (stopping) throw new Error('stopping');
       let spool: SharedSpool | undefined;
-      const following = await start(settings, (sinks) => (spool = open(sinks)));
+      const following = await start(settings, (sinks, observe) => (spool = open(sinks, observe)));
       if (spool) current = { following, spool };
       if (stopping) await end(AbortSignal.abort(new Error('stopping')));
     },

@@ -5,13 +5,13 @@
  * number.
  */
 import { createBatch, type Batch } from '../../logs/spool/batch.ts';
-import { SinkPositions } from '../../logs/spool/sink-positions.ts';
+import { SinkPositions } from './sink-positions.ts';
 import type { GroupProgress } from '../../logs/follower/group.ts';
-import { RecordQueue } from '../../logs/spool/record-queue.ts';
-import { storedId } from '../../logs/spool/progress-store.ts';
+import { RecordQueue } from './record-queue.ts';
 import type { LogRecord } from '../../logs/record.ts';
-import type { SourceKey } from '../../logs/source.ts';
-import { MEBIBYTE, type Dropped, type SinkStanding, type Spool } from '../../logs/spool/spool.ts';
+import type { PipelineSpool } from '../../logs/follow/pipeline.ts';
+import type { LogListener } from '../../logs/events.ts';
+import type { SinkStanding } from '../../logs/spool/spool-database.ts';
 import { type SharedKeys } from './shared-keys.ts';
 import { LeaseLost, type Command } from './fenced-commit.ts';
 import { progressCommands, pushCommands, type SharedState, type SharedStore } from './shared-store.ts';
@@ -30,18 +30,19 @@ export interface SharedSpoolOptions {
   readonly onRefused: (error: LeaseLost) => void;
   /** A commit was made, or failed and is tried again. */
   readonly onCommit: (error?: unknown) => void;
+  readonly observe: LogListener;
   readonly maxBytes?: number;
 }
 
 /** Of records that wait: they are in Redis too, so about this much of its memory. */
-const DEFAULT_BYTES = 32 * MEBIBYTE;
+const DEFAULT_BYTES = 32 * 2 ** 20;
 /** Of what is on its way to Redis, windows included. */
-const OUTBOX_BYTES = 16 * MEBIBYTE;
+const OUTBOX_BYTES = 16 * 2 ** 20;
 /**
  * Of one commit, unless one poll brought more. What waited while Redis took nothing does not go as one command: that
  * would have more arguments than a call may have, and hold up the lease's renewal behind it.
  */
-const COMMIT_BYTES = 2 * MEBIBYTE;
+const COMMIT_BYTES = 2 * 2 ** 20;
 /** What an argument takes beside its text: about. */
 const ARGUMENT_BYTES = 32;
 /** Between two tries of a commit, ms. */
@@ -55,7 +56,8 @@ interface Entry {
   readonly bytes: number;
 }
 
-export class SharedSpool implements Spool {
+export class SharedSpool implements PipelineSpool {
+  readonly durable = true;
   readonly epochAfterLoss: number | undefined;
   readonly #options: SharedSpoolOptions;
   readonly #positions = new SinkPositions();
@@ -105,12 +107,12 @@ export class SharedSpool implements Spool {
     if (this.#queue.bytes > 0) wake();
   }
 
-  progress(key: SourceKey): GroupProgress | undefined {
-    return this.#progress.get(storedId(key));
+  progress(source: string): GroupProgress | undefined {
+    return this.#progress.get(groupOf(source));
   }
 
-  append(key: SourceKey, records: readonly LogRecord[], progress: GroupProgress): readonly Dropped[] {
-    const workergroupId = storedId(key);
+  append(source: string, records: readonly LogRecord[], progress: GroupProgress): void {
+    const workergroupId = groupOf(source);
     const { keys, maxBytes = DEFAULT_BYTES, held } = this.#options;
     if (!held()) throw new Error('another replica may follow this log now');
     const texts = records.map((record) => JSON.stringify(record));
@@ -123,7 +125,7 @@ export class SharedSpool implements Spool {
       throw new Error('Redis does not keep up');
     this.#progress.set(workergroupId, progress);
     this.#write(commands, texts);
-    return this.#makeRoom(maxBytes);
+    this.#makeRoom(maxBytes);
   }
 
   take(sink: string): Batch | undefined {
@@ -132,16 +134,16 @@ export class SharedSpool implements Spool {
     const start = Math.max(this.#queue.oldest, acknowledged + 1 - this.#offset);
     const found = this.#queue.batchFrom(start);
     if (found === undefined) return undefined;
-    const batch = createBatch(found, this.#offset + start + found.count - 1);
-    this.#positions.take(sink, batch);
-    return batch;
+    this.#positions.take(sink, { through: this.#offset + start + found.count - 1, count: found.count });
+    return createBatch(found);
   }
 
-  acknowledge(sink: string, batch: Batch): void {
+  acknowledge(sink: string): void {
     this.#positions.acknowledge(sink);
+    const { acknowledged } = this.#positions.of(sink);
     const done = Math.max(0, this.#positions.acknowledgedByAll + 1 - this.#first);
     this.#write([
-      ['HSET', this.#options.keys.acknowledged, sink, String(batch.through)],
+      ['HSET', this.#options.keys.acknowledged, sink, String(acknowledged)],
       ...this.#removeOldest(done),
     ]);
   }
@@ -182,7 +184,7 @@ export class SharedSpool implements Spool {
   }
 
   /** Past the bound the oldest go, except what is on its way to a sink. */
-  #makeRoom(limit: number): readonly Dropped[] {
+  #makeRoom(limit: number): void {
     const gone: number[] = [];
     for (let { bytes } = this.#queue; bytes > limit;) {
       const position = this.#first + gone.length;
@@ -191,11 +193,11 @@ export class SharedSpool implements Spool {
       gone.push(position);
       bytes -= size;
     }
-    if (gone.length === 0) return [];
+    if (gone.length === 0) return;
     const dropped = this.#positions.missing(gone);
     this.#positions.drop(dropped);
     this.#write(this.#removeOldest(gone.length));
-    return dropped;
+    for (const one of dropped) this.#options.observe({ kind: 'dropped', ...one });
   }
 
   #removeOldest(count: number): Command[] {
@@ -263,6 +265,12 @@ export class SharedSpool implements Spool {
     }
     return false;
   }
+}
+
+/** Kept under a number, below 0 that of an endpoint. */
+function groupOf(source: string): number {
+  const [kind, id] = source.split('/');
+  return kind === 'endpoint' ? -Number(id) : Number(id);
 }
 
 function bytesOf(commands: readonly Command[]): number {

@@ -7,11 +7,10 @@ import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { GroupProgress } from '../../logs/follower/group.ts';
 import type { LogRecord } from '../../logs/record.ts';
 import type { Window } from '../../logs/follower/stream.ts';
-import { isOldProgress, takenOver } from '../../logs/spool/old-progress.ts';
-import { isProgress, withoutWindows, withWindows } from '../../logs/spool/progress-store.ts';
 import type { Redis } from './redis.ts';
 import { commitFenced, LeaseLost, type Command } from './fenced-commit.ts';
 import type { SharedKeys } from './shared-keys.ts';
+import { isProgress, withoutWindows, withWindows } from './stored-progress.ts';
 
 /** What Redis has cannot be read: it is not what a replica wrote. */
 export class UnreadableState extends PilotlightError {
@@ -167,13 +166,10 @@ export class SharedStore {
   /** @throws TypeError when it is not what a replica wrote. */
   async #progress(id: number, body: string): Promise<GroupProgress> {
     const stored: unknown = JSON.parse(body);
-    const isOld = !isProgress(stored);
-    if (isOld && !isOldProgress(stored))
-      throw new TypeError(`the progress of worker group ${id} cannot be read`);
+    if (!isProgress(stored)) throw new TypeError(`the progress of worker group ${id} cannot be read`);
     const lists = new Map<string, readonly string[]>();
     for (const level of Object.keys(stored.streams))
       lists.set(level, await this.#list(this.#keys.window(id, level)));
-    if (isOld) return takenOver(stored, (level) => lists.get(level) ?? []);
     return withWindows(stored, (level, from) => ({
       from,
       hashes: Float64Array.from(lists.get(level) ?? [], Number),

@@ -39,7 +39,7 @@ export type FetchTail = (request: TailRequest) => Promise<TailAnswer>;
 
 export interface FollowOptions {
   readonly fetchTail: FetchTail;
-  readonly spool: Spool;
+  readonly spool: Pick<Spool, 'epochAfterLoss' | 'progress' | 'append'>;
   readonly start: LogStart;
   /** Only these, if the service answers with levels; none or empty: all. */
   readonly levels?: readonly string[];
@@ -145,9 +145,7 @@ export class GroupFollower {
     const { spool, observe } = this.#options;
     if (!moved) return;
     try {
-      for (const dropped of spool.append(this.#key, records, state.progress)) {
-        observe({ kind: 'dropped', ...dropped });
-      }
+      spool.append(this.#key, records, state.progress);
     } catch (error) {
       if (!(error instanceof EpochOver)) observe({ kind: 'spool failed', error });
       throw error;

@@ -6,9 +6,20 @@ import type { FollowOptions } from './group-follower.ts';
 import type { GroupView } from './group-stats.ts';
 import { startPump } from '../sinks/pump.ts';
 import type { Sink } from '../sinks/sink.ts';
-import type { SinkStanding } from '../spool/spool.ts';
+import type { SinkStanding } from '../spool/spool-database.ts';
+import type { Spool } from '../spool/spool.ts';
+
+/** What a pipeline uses of a spool. */
+export interface PipelineSpool extends Pick<
+  Spool,
+  'durable' | 'epochAfterLoss' | 'progress' | 'append' | 'take' | 'acknowledge' | 'standing' | 'close'
+> {
+  /** Where records can be taken only some time after their append: `wake` is called whenever there are new ones. */
+  onAvailable?(wake: () => void): void;
+}
 
 export interface LogPipelineOptions extends FollowOptions {
+  readonly spool: PipelineSpool;
   readonly sources: readonly LogSource[];
   /** Those whose names the spool was opened with. */
   readonly sinks: readonly Sink[];

@@ -10,7 +10,7 @@ import { SinkBusy, type Acceptance, type Sink } from './sink.ts';
 const LONGEST_RETRY_AFTER_MS = 300_000;
 
 export interface PumpOptions {
-  readonly spool: Spool;
+  readonly spool: Pick<Spool, 'take' | 'acknowledge'>;
   readonly sink: Sink;
   readonly clock: Clock;
   /** In [0, 1). */
@@ -85,7 +85,7 @@ export function startPump({ spool, sink, clock, random, observe }: PumpOptions):
 
   function acknowledge(batch: Batch, { rejected, message }: Acceptance): void {
     try {
-      spool.acknowledge(sink.name, batch);
+      spool.acknowledge(sink.name);
     } catch (error) {
       observe({ kind: 'spool failed', error });
     }

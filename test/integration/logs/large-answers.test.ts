@@ -8,7 +8,7 @@ import { createClient } from '../../../src/client/client.ts';
 import { createTailFetcher } from '../../../src/logs/follow/fetch-tail.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { startLogPipeline } from '../../../src/logs/follow/pipeline.ts';
-import { MemorySpool } from '../../../src/logs/spool/memory-spool.ts';
+import { memorySpool } from '../../support/memory-spool.ts';
 import { advance, beginGroup, firstPoll } from '../../../src/logs/follower/group.ts';
 import { CollectingSink } from '../../support/log-sinks.ts';
 import { startRawLogServer } from '../../support/raw-log-server.ts';
@@ -81,7 +81,7 @@ test('of many groups with whole logs, eight are read at once, and all are in the
   const pipeline = startLogPipeline({
     sources: Array.from({ length: groups }, (_, index) => ({ kind: 'workergroup' as const, id: index + 1 })),
     fetchTail: createTailFetcher(client),
-    spool: new MemorySpool({ sinks: [sink.name], maxBytes: 2 ** 30 }),
+    spool: memorySpool([sink.name], 2 ** 30),
     sinks: [sink],
     start: 'all',
     clock: systemClock,

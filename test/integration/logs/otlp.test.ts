@@ -1,7 +1,7 @@
 import * as fc from '../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '../../../src/logs/events.ts';
-import { MemorySpool } from '../../../src/logs/spool/memory-spool.ts';
+import { memorySpool } from '../../support/memory-spool.ts';
 import { formatMicros, type LogRecord } from '../../../src/logs/record.ts';
 import { otlpSink, type OtlpSinkOptions } from '../../../src/logs/sinks/otlp.ts';
 import { startPump } from '../../../src/logs/sinks/pump.ts';
@@ -15,10 +15,10 @@ const START = Date.UTC(2025, 0, 1) * 1000;
 
 /** A pump into a receiver: its waits are virtual, its connections real. */
 function pumping(url: string, maxBytes?: number, options: Partial<OtlpSinkOptions> = {}) {
-  const spool = new MemorySpool({ sinks: ['otlp'], ...(maxBytes !== undefined && { maxBytes }) });
   const clock = new VirtualClock();
   const events: LogEvent[] = [];
   const observe = (event: LogEvent) => events.push(event);
+  const spool = memorySpool(['otlp'], maxBytes, observe);
   const sink = otlpSink({ ...options, endpoint: url });
   const pump = startPump({ spool, sink, clock, random: () => 0, observe });
   let seq = 0;
@@ -29,8 +29,7 @@ function pumping(url: string, maxBytes?: number, options: Partial<OtlpSinkOption
       seq += 1;
       return Object.assign(record(seq), { time: formatMicros(START + seq) });
     });
-    for (const dropped of spool.append('workergroup/7', records, progressAt(seq)))
-      observe({ kind: 'dropped', ...dropped });
+    spool.append('workergroup/7', records, progressAt(seq));
     pump.wake();
   }
 

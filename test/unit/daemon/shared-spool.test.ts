@@ -6,6 +6,7 @@ import { SharedKeys } from '../../../src/daemon/replicas/shared-keys.ts';
 import { LeaseLost } from '../../../src/daemon/replicas/fenced-commit.ts';
 import { SharedStore, type SharedState } from '../../../src/daemon/replicas/shared-store.ts';
 import type { GroupProgress } from '../../../src/logs/follower/group.ts';
+import type { LogEvent } from '../../../src/logs/events.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { until } from '../../support/daemon.ts';
@@ -15,7 +16,11 @@ import { describeWithRedis, startRedis, type RedisServer } from '../../support/r
 
 const KEYS = new SharedKeys('pilotlight', 'test');
 const GROUP = 7;
-const KEY = 'workergroup/7';
+const SOURCE = `workergroup/${GROUP}`;
+let dropped = 0;
+const observe = (event: LogEvent): void => {
+  if (event.kind === 'dropped') dropped += event.records;
+};
 
 function record(seq: number, line = `line ${seq}`): LogRecord {
   return { time: '2026-11-21T00:00:00.000000Z', workergroup_id: GROUP, epoch: 1, seq, line };
@@ -64,6 +69,7 @@ describeWithRedis('a spool that replicas share', () => {
       held: () => true,
       onRefused,
       onCommit: () => {},
+      observe,
       ...(maxBytes !== undefined && { maxBytes }),
     });
   }
@@ -71,44 +77,44 @@ describeWithRedis('a spool that replicas share', () => {
   test('gives the next holder what was not acknowledged, the window and the numbers, and nothing else', async () => {
     const first = await open('a');
     expect(first.take('stdout')).toBeUndefined();
-    first.append(KEY, [record(1), record(2)], progress(['line 1', 'line 2']));
+    first.append(SOURCE, [record(1), record(2)], progress(['line 1', 'line 2']));
     expect(first.take('stdout')).toBeUndefined();
     await first.settled();
     const batch = first.take('stdout');
     expect(batch?.records).toEqual([record(1), record(2)]);
-    if (batch) first.acknowledge('stdout', batch);
-    first.append(KEY, [record(3, 'ünï\u0000\n"ctrl')], progress(['line 2', 'ünï\u0000\n"ctrl'], 1));
+    if (batch) first.acknowledge('stdout');
+    first.append(SOURCE, [record(3, 'ünï\u0000\n"ctrl')], progress(['line 2', 'ünï\u0000\n"ctrl'], 1));
     await first.settled();
 
     const second = await open('b');
-    expect(second.progress(KEY)).toEqual(progress(['line 2', 'ünï\u0000\n"ctrl'], 1));
+    expect(second.progress(SOURCE)).toEqual(progress(['line 2', 'ünï\u0000\n"ctrl'], 1));
     expect(second.standing('stdout')).toEqual({ lag: 1, dropped: 0 });
     const next = second.take('stdout');
     const third = record(3, 'ünï\u0000\n"ctrl');
     expect(next).toMatchObject({ lines: [JSON.stringify(third)], records: [third], count: 1, through: 3 });
     expect(next?.bytes.toString()).toBe(`${JSON.stringify(third)}\n`);
-    if (next) second.acknowledge('stdout', next);
+    if (next) second.acknowledge('stdout');
     await second.settled();
     expect(await redis.command('LLEN', KEYS.records)).toBe(0);
   });
 
   test('gives the next holder the window as a merged view of the log left it', async () => {
     const first = await open('a');
-    const { polls, late, text } = mergedView((records, at) => first.append(KEY, records, at));
+    const { polls, late, text } = mergedView((records, at) => first.append(SOURCE, records, at));
     await first.settled();
     const second = await open('b');
-    const [left, found] = [polls.state.progress, second.progress(KEY)].map(
+    const [left, found] = [polls.state.progress, second.progress(SOURCE)].map(
       (progressed) => progressed?.streams['']?.window,
     );
     expect(found).toEqual(left);
-    const again = new LogPolls({ progress: second.progress(KEY) });
+    const again = new LogPolls({ progress: second.progress(SOURCE) });
     expect(linesOf(again.poll(() => text([...late, 'next'])))).toEqual(['next']);
   });
 
   test('what a replaced holder still writes changes nothing and reaches no sink', async () => {
     const replaced = await open('a');
     await open('b');
-    replaced.append(KEY, [record(1)], progress(['line 1']));
+    replaced.append(SOURCE, [record(1)], progress(['line 1']));
     await replaced.settled();
     expect(replaced.take('stdout')).toBeUndefined();
     expect(await redis.command('EXISTS', KEYS.records, KEYS.progress)).toBe(0);
@@ -125,10 +131,9 @@ describeWithRedis('a spool that replicas share', () => {
 
   test('past its bound the oldest records go, and are counted, here and in Redis', async () => {
     const spool = await open('a', 20_000);
-    let dropped = 0;
+    dropped = 0;
     for (let seq = 1; seq <= 300; seq += 1) {
-      for (const { records } of spool.append(KEY, [record(seq, 'x'.repeat(1_000))], progress(['x'])))
-        dropped += records;
+      spool.append(SOURCE, [record(seq, 'x'.repeat(1_000))], progress(['x']));
       await spool.settled();
     }
     expect(dropped).toBeGreaterThan(250);
@@ -144,7 +149,7 @@ describeWithRedis('a spool that replicas share', () => {
     const lines = Array.from({ length: 10_000 }, (_, index) => `line ${index} ${'é'.repeat(50)}`);
     const spool = await open('a');
     spool.append(
-      KEY,
+      SOURCE,
       lines.map((line, index) => record(index + 1, line)),
       progress(lines),
     );
@@ -257,10 +262,10 @@ describeWithRedis('a spool that replicas share', () => {
   test('a Redis that has not what was written last refuses the next commit, and its holder hears it', async () => {
     const refused: string[] = [];
     const spool = await open('a', undefined, (error) => refused.push(error.message));
-    spool.append(KEY, [record(1)], progress(['line 1']));
+    spool.append(SOURCE, [record(1)], progress(['line 1']));
     await spool.settled();
     await redis.command('SET', KEYS.version, '0');
-    spool.append(KEY, [record(2)], progress(['line 1', 'line 2']));
+    spool.append(SOURCE, [record(2)], progress(['line 1', 'line 2']));
     await spool.settled();
     expect(refused).toEqual(['Redis has not what was written to it last']);
     // What waits to be written waits for the sink.

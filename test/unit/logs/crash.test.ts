@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { GroupProgress } from '../../../src/logs/follower/group.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
-import { openSqliteSpool } from '../../../src/logs/spool/sqlite-spool.ts';
+import { Spool } from '../../../src/logs/spool/spool.ts';
+import { systemClock } from '../../../src/time/clock.ts';
 import { childBundle } from '../../support/child-bundle.ts';
 import { LogPolls } from '../../support/log-polls.ts';
 import { LogService } from '../../support/log-service.ts';
@@ -148,10 +149,10 @@ test.each(logs)(
           const options = {
             directory: folder.path,
             sinks: ['stdout'],
-            clock: { now: () => 0 },
+            clock: systemClock,
             observe: () => {},
           };
-          const spool = await openSqliteSpool(options);
+          const spool = await Spool.open(options);
           const kept = spool.progress('workergroup/7');
           const { epoch, seq, streams } = uncrashed.state.progress;
           expect(kept).toMatchObject({ epoch, seq });

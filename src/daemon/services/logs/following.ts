@@ -2,18 +2,17 @@
 import type { Logger } from 'pino';
 import type { DaemonClient } from '../client.ts';
 import { systemClock } from '../../../time/clock.ts';
-import type { LogEvent } from '../../../logs/events.ts';
+import type { LogEvent, LogListener } from '../../../logs/events.ts';
 import { createTailFetcher } from '../../../logs/follow/fetch-tail.ts';
-import { startLogPipeline } from '../../../logs/follow/pipeline.ts';
+import { startLogPipeline, type PipelineSpool } from '../../../logs/follow/pipeline.ts';
 import { GroupLookup } from '../../../logs/lookup/group-lookup.ts';
 import type { LineOutput } from '../../../logs/sinks/line-output.ts';
-import type { Spool } from '../../../logs/spool/spool.ts';
+import { Spool } from '../../../logs/spool/spool.ts';
 import type { Settings } from '../../../config/options.ts';
 import type { Status } from '../../status/schema.ts';
 import { workerGroupStatus } from '../../status/logs.ts';
 import { logEventsTo } from './events.ts';
 import { openSinks, type SinkSettings } from './sinks.ts';
-import { openLogSpool } from './spool.ts';
 import { SinkCounts } from './sink-counts.ts';
 
 type LogSettings = SinkSettings & Pick<Settings, 'workerGroups' | 'logStart' | 'followLevels' | 'stateDir'>;
@@ -24,7 +23,7 @@ export interface LogFollowingOptions {
   readonly logger: Logger;
   readonly stdout: LineOutput;
   /** Opens the spool; without it, one in STATE_DIR or in memory. */
-  readonly openSpool?: (sinks: readonly string[]) => Spool;
+  readonly openSpool?: (sinks: readonly string[], observe: LogListener) => PipelineSpool;
   /** Another daemon of this heart followed logs before this one. */
   readonly isRestart?: boolean;
 }
@@ -50,10 +49,11 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
     counts.observe(event);
     tell(event);
   }
-  const directory = settings.stateDir;
-  const { spool, durable, release } = options.openSpool
-    ? { spool: options.openSpool(sinkNames), durable: () => true, release() {} }
-    : await openLogSpool({ directory, sinks: sinkNames, isRestart: options.isRestart ?? false, observe });
+  const { stateDir: directory } = settings;
+  const { isRestart = false } = options;
+  const spool: PipelineSpool =
+    options.openSpool?.(sinkNames, observe) ??
+    (await Spool.open({ directory, sinks: sinkNames, isRestart, clock: systemClock, observe }));
   const pipeline = startLogPipeline({
     sources: [],
     fetchTail: createTailFetcher(client),
@@ -82,8 +82,8 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
     clock: systemClock,
     random: Math.random,
   });
-  if (settings.workerGroups.length > 0 && durable() === undefined) {
-    logger[options.isRestart ? 'warn' : 'info'](
+  if (settings.workerGroups.length > 0 && spool.durable === undefined) {
+    logger[isRestart ? 'warn' : 'info'](
       'no PILOTLIGHT_STATE_DIR: a restart delivers again what the service still has, and numbers records from the start',
     );
   }
@@ -95,7 +95,7 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
       return {
         worker_groups: view.groups.map((group) => workerGroupStatus(group)),
         sinks: view.sinks.map(({ name, lag }) => counts.status(name, lag)),
-        spool_durable: durable() ?? null,
+        spool_durable: spool.durable ?? null,
       };
     },
     async apply(next) {
@@ -103,7 +103,6 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
       await leaving;
     },
     beginStop(deadline) {
-      release();
       stopping ??= lookup.stop().then(() => pipeline.stop(deadline));
       // Awaited by stopped(); until then a failure must not count as unhandled.
       stopping.catch(() => {});

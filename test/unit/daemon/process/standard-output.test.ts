@@ -1,12 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { standardOutput } from '../../../../src/daemon/process/standard-output.ts';
-import { batchBytes } from '../../../../src/logs/spool/batch.ts';
 import { openedFile, taken, type OpenedFile } from '../../../support/opened-file.ts';
 
 const NEVER = new AbortController().signal;
 
-const bytesOf = (lines: readonly string[]) => batchBytes(lines).bytes;
+const bytesOf = (lines: readonly string[]) => Buffer.from(lines.map((line) => `${line}\n`).join(''));
 
 let file: OpenedFile;
 beforeEach(() => void (file = openedFile('stdout')));

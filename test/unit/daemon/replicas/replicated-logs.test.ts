@@ -19,7 +19,7 @@ function replicated() {
   } as unknown as SharedSpool;
   const logs = createReplicatedLogs(settings('7'), async (now, openSpool): Promise<LogFollowing> => {
     happened.push(['follows', now.workerGroups.length]);
-    openSpool(['stdout']);
+    openSpool(['stdout'], () => {});
     if (isSlow) await gate.promise;
     return {
       status: () => ({ worker_groups: [], sinks: [], spool_durable: null }),

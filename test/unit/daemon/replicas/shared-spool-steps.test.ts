@@ -15,11 +15,13 @@ let redis: MemoryRedis;
 let isHeld: boolean;
 let refused: LeaseLost[];
 let commits: unknown[];
+let dropped: unknown[];
+const SOURCE = 'workergroup/7';
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   redis = new MemoryRedis();
   redis.values.set(KEYS.lease, 'own');
-  [isHeld, refused, commits] = [true, [], []];
+  [isHeld, refused, commits, dropped] = [true, [], [], []];
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -36,12 +38,13 @@ async function open(options: Partial<SharedSpoolOptions> = {}): Promise<SharedSp
     held: () => isHeld,
     onRefused: (error) => refused.push(error),
     onCommit: (error) => commits.push(error),
+    observe: (event) => void (event.kind === 'dropped' && dropped.push(event)),
     ...options,
   });
 }
 
 const appended = (spool: SharedSpool, records: readonly LogRecord[]) =>
-  spool.append('workergroup/7', records, progressAt(records.at(-1)?.seq ?? 0));
+  spool.append(SOURCE, records, progressAt(records.at(-1)?.seq ?? 0));
 const inRedis = (): number[] =>
   ((redis.values.get(KEYS.records) ?? []) as string[]).map((text) => (JSON.parse(text) as LogRecord).seq);
 
@@ -59,8 +62,8 @@ test('records go to a sink once Redis has them, and it hears of them', async () 
   await spool.settled();
   expect([woken, commits, spool.version, inRedis()]).toEqual([1, [undefined], 1, [1, 2, 3]]);
   expect(spool.standing('stdout')).toEqual({ lag: 3, dropped: 0 });
-  expect(spool.take('stdout')).toMatchObject({ through: 3, records: recordsFrom(1, 3) });
-  expect(spool.progress('workergroup/7')).toEqual(progressAt(3));
+  expect(spool.take('stdout')).toMatchObject({ records: recordsFrom(1, 3) });
+  expect(spool.progress(SOURCE)).toEqual(progressAt(3));
 });
 
 test('what is appended together is one commit, and progress alone wakes nobody', async () => {
@@ -81,14 +84,14 @@ test('what every sink has goes from Redis, and the next holder goes on behind it
   await spool.settled();
   for (const sink of ['stdout', 'otlp']) {
     const batch = spool.take(sink);
-    if (batch) spool.acknowledge(sink, batch);
+    if (batch) spool.acknowledge(sink);
     await spool.settled();
     expect(inRedis()).toEqual(sink === 'stdout' ? [1, 2, 3] : []);
   }
   appended(spool, recordsFrom(4, 2));
   await spool.settled();
   const next = await open();
-  expect(next.take('stdout')).toMatchObject({ through: 5, records: recordsFrom(4, 2) });
+  expect(next.take('stdout')).toMatchObject({ records: recordsFrom(4, 2) });
   // A sink that is new has what is there.
   const other = await open({ sinks: ['file'] });
   expect([other.standing('file'), other.take('file')?.records.length]).toEqual([{ lag: 2, dropped: 0 }, 2]);
@@ -112,16 +115,17 @@ test('past its bound the oldest go, but not what is on its way', async () => {
   appended(spool, recordsFrom(1, 2));
   await spool.settled();
   const underway = spool.take('stdout');
-  expect(appended(spool, recordsFrom(3, 3))).toEqual([]);
+  appended(spool, recordsFrom(3, 3));
   await spool.settled();
-  expect(appended(spool, [])).toEqual([]);
-  if (underway) spool.acknowledge('stdout', underway);
-  const dropped = appended(spool, []);
-  expect(dropped).toEqual([{ sink: 'otlp', records: 2, reason: 'overflow' }]);
+  appended(spool, []);
+  expect(dropped).toEqual([]);
+  if (underway) spool.acknowledge('stdout');
+  appended(spool, []);
+  expect(dropped).toEqual([{ kind: 'dropped', sink: 'otlp', records: 2, reason: 'overflow' }]);
   await spool.settled();
   expect(inRedis()).toEqual([3, 4, 5]);
   expect(spool.standing('otlp')).toEqual({ lag: 3, dropped: 2 });
-  expect((await open()).take('otlp')?.through).toBe(5);
+  expect((await open()).take('otlp')?.records.at(-1)?.seq).toBe(5);
 });
 
 test('what would be written is known, for when Redis has lost it', async () => {
@@ -129,7 +133,7 @@ test('what would be written is known, for when Redis has lost it', async () => {
   appended(spool, recordsFrom(1, 2));
   await spool.settled();
   const batch = spool.take('stdout');
-  if (batch) spool.acknowledge('stdout', batch);
+  if (batch) spool.acknowledge('stdout');
   appended(spool, recordsFrom(3, 1));
   expect(spool.snapshot()).toMatchObject({
     version: 1,

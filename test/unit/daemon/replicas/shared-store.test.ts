@@ -110,7 +110,7 @@ describe('a state', () => {
     redis.values.set(KEYS.version, '4');
     redis.values.set(
       KEYS.progress,
-      new Map([['7', JSON.stringify({ epoch: 1, seq: 0, time: 0, streams: {} })]]),
+      new Map([['7', JSON.stringify({ epoch: 1, seq: 0, time: 0, bytesPerLine: 9, streams: {} })]]),
     );
     await expect(store.load(() => false)).rejects.toThrow('the lease ran out while the state was read');
     redis.meanwhile = async () => void redis.values.set(KEYS.version, '5');

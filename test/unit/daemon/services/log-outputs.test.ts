@@ -6,9 +6,8 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startLogFollowing, type LogFollowing } from '../../../../src/daemon/services/logs/following.ts';
 import { openSinks, type SinkSettings } from '../../../../src/daemon/services/logs/sinks.ts';
-import { openLogSpool, type OpenedSpool } from '../../../../src/daemon/services/logs/spool.ts';
 import type { LineOutput } from '../../../../src/logs/sinks/line-output.ts';
-import { batchOf, progressAt, recordsFrom } from '../../../support/log-records.ts';
+import { batchOf, recordsFrom } from '../../../support/log-records.ts';
 import { settingsOf } from '../../../support/settings.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 
@@ -75,40 +74,6 @@ describe('the sinks', () => {
   ] as const)('%s is not opened without its place', async (name, words) => {
     const bare = { logSinks: [name] } as unknown as SinkSettings;
     await expect(openSinks(bare, stdout, logger)).rejects.toThrow(words);
-  });
-});
-
-describe('the spool', () => {
-  let opened: OpenedSpool | undefined;
-  afterEach(() => {
-    opened?.release();
-    opened?.spool.close();
-  });
-
-  const open = (directory: string | undefined, isRestart = false): Promise<OpenedSpool> =>
-    openLogSpool({ directory, sinks: ['stdout'], isRestart, observe() {} });
-
-  test('is in memory where nobody has named a folder, and numbers anew after a restart', async () => {
-    opened = await open(undefined);
-    expect([opened.durable(), opened.spool.epochAfterLoss]).toEqual([undefined, undefined]);
-    const before = Date.now();
-    const { spool } = await open(undefined, true);
-    expect(spool.epochAfterLoss).toBeGreaterThanOrEqual(before);
-  });
-
-  test('is on the disk where somebody has', async () => {
-    const first = await open(folder.path);
-    expect(first.durable()).toBe(true);
-    first.spool.append('workergroup/7', recordsFrom(1, 2), progressAt(2));
-    first.release();
-    first.spool.close();
-    opened = await open(folder.path);
-    expect(opened.spool.take('stdout')?.records).toEqual(recordsFrom(1, 2));
-  });
-
-  test('is in memory until the folder can be used', async () => {
-    opened = await open('/proc/no-such-place');
-    expect(opened.durable()).toBe(false);
   });
 });
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createFollower } from '../../../../src/logs/follow/follower.ts';
 import { GroupFollower } from '../../../../src/logs/follow/group-follower.ts';
 import { PollsUnderWay } from '../../../../src/logs/follow/polls-under-way.ts';
-import { MemorySpool } from '../../../../src/logs/spool/memory-spool.ts';
+import { memorySpool } from '../../../support/memory-spool.ts';
 import type { Clock } from '../../../../src/time/clock.ts';
 import { LogService } from '../../../support/log-service.ts';
 import { VirtualClock } from '../../../support/log-time.ts';
@@ -40,7 +40,7 @@ test('the first poll after a time without any asks for all that came meanwhile',
         if (asked.length === POLLS) halt.abort();
         return log.answer(tail);
       },
-      spool: new MemorySpool({ sinks: ['stdout'] }),
+      spool: memorySpool(['stdout']),
       start: 'all',
       clock,
       random: () => 0.5,
@@ -73,7 +73,7 @@ test('of many groups that wake together, no more is under way than of many that 
       underWay -= text.length;
       return { kind: 'text', text };
     },
-    spool: new MemorySpool({ sinks: ['stdout'] }),
+    spool: memorySpool(['stdout']),
     start: 'end',
     clock,
     random: () => 0.5,

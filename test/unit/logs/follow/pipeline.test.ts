@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '../../../../src/logs/events.ts';
 import type { FetchTail, TailRequest } from '../../../../src/logs/follow/group-follower.ts';
 import { INTERVAL_MS } from '../../../../src/logs/follower/pace.ts';
-import { MemorySpool } from '../../../../src/logs/spool/memory-spool.ts';
+import { memorySpool } from '../../../support/memory-spool.ts';
 import { startLogPipeline, type LogPipelineOptions } from '../../../../src/logs/follow/pipeline.ts';
 import type { LogSource } from '../../../../src/logs/source.ts';
 import { linesOf } from '../../../support/log-polls.ts';
@@ -21,7 +21,7 @@ function start(fetchTail: FetchTail, options: Partial<LogPipelineOptions> = {}) 
   const clock = new VirtualClock();
   const sink = new CollectingSink();
   const events: LogEvent[] = [];
-  const spool = new MemorySpool({ sinks: ['stdout'] });
+  const spool = memorySpool(['stdout']);
   const pipeline = startLogPipeline({
     sources: [SEVEN],
     fetchTail,
@@ -40,7 +40,7 @@ describe('the log pipeline', () => {
   test('delivers what becomes available in the spool without a poll, as what Redis has taken at last', async () => {
     let tell = (): void => expect.unreachable();
     const onAvailable = (wake: () => void): void => void (tell = wake);
-    const spool = Object.assign(new MemorySpool({ sinks: ['stdout'] }), { onAvailable });
+    const spool = Object.assign(memorySpool(['stdout']), { onAvailable });
     const { sink, pipeline } = start(() => expect.unreachable(), { sources: [], spool });
     await settled();
     spool.append('workergroup/7', recordsFrom(1, 2), progressAt(2));
@@ -152,7 +152,7 @@ describe('the log pipeline', () => {
   test('takes nothing that it cannot store, and takes it when it can', async () => {
     const log = new LogService();
     log.writeLines(numbered(5));
-    const spool = new MemorySpool({ sinks: ['stdout'] });
+    const spool = memorySpool(['stdout']);
     const append = spool.append.bind(spool);
     let full = true;
     spool.append = (...args) => {
@@ -212,7 +212,7 @@ describe('the log pipeline', () => {
   test('goes on when a sink or the spool fails to be read or closed', async () => {
     const log = new LogService();
     log.writeLines(numbered(4));
-    const spool = new MemorySpool({ sinks: ['stdout'] });
+    const spool = memorySpool(['stdout']);
     const take = spool.take.bind(spool);
     let reads = 0;
     spool.take = (sink) => {

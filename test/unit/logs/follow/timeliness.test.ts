@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { PollsUnderWay } from '../../../../src/logs/follow/polls-under-way.ts';
 import { GroupFollower, type FetchTail } from '../../../../src/logs/follow/group-follower.ts';
-import { MemorySpool } from '../../../../src/logs/spool/memory-spool.ts';
+import { memorySpool } from '../../../support/memory-spool.ts';
 import { INTERVAL_MS } from '../../../../src/logs/follower/pace.ts';
 import { LogService, type LogServiceOptions } from '../../../support/log-service.ts';
 import { VirtualClock } from '../../../support/log-time.ts';
@@ -12,7 +12,7 @@ const ROUND_TRIP_MS = 50;
 /** One group, followed. Lines that were delivered have the time at which a sink could take them. */
 function follow(options: LogServiceOptions = {}) {
   const [log, clock, halt] = [new LogService(options), new VirtualClock(), new AbortController()];
-  const spool = new MemorySpool({ sinks: ['stdout'] });
+  const spool = memorySpool(['stdout']);
   const asked: number[] = [];
   const delivered = new Map<string, number>();
   const fetchTail: FetchTail = async ({ tail, signal }) => {

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { LineOutput } from '../../../../src/logs/sinks/line-output.ts';
-import { batchBytes } from '../../../../src/logs/spool/batch.ts';
 
 const NEVER = new AbortController().signal;
 
-const bytesOf = (lines: readonly string[]) => batchBytes(lines).bytes;
+const bytesOf = (lines: readonly string[]) => Buffer.from(lines.map((line) => `${line}\n`).join(''));
 
 /** A descriptor that takes so many bytes at a time, and fails where it is to take none. */
 function descriptor(takes: number[] = []) {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '../../../../src/logs/events.ts';
 import { startPump } from '../../../../src/logs/sinks/pump.ts';
 import { SinkBusy, type Acceptance, type Sink } from '../../../../src/logs/sinks/sink.ts';
-import { MemorySpool } from '../../../../src/logs/spool/memory-spool.ts';
+import { memorySpool } from '../../../support/memory-spool.ts';
 import type { Spool } from '../../../../src/logs/spool/spool.ts';
 import { progressAt, recordsFrom } from '../../../support/log-records.ts';
 import { settled, VirtualClock } from '../../../support/log-time.ts';
@@ -44,7 +44,7 @@ type PumpedSpool = Pick<Spool, 'take' | 'acknowledge'>;
 function pumping(change: (spool: PumpedSpool) => PumpedSpool = (spool) => spool) {
   const clock = new VirtualClock(0);
   const sink = new ScriptedSink(clock);
-  const memory = new MemorySpool({ sinks: ['scripted'] });
+  const memory = memorySpool(['scripted']);
   const events: LogEvent[] = [];
   const spool = change(memory) as Spool;
   const pump = startPump({ spool, sink, clock, random: () => 0, observe: (event) => events.push(event) });
@@ -130,7 +130,7 @@ describe('a spool that fails', () => {
         if (failures >= 0) throw new Error('corrupt');
         return spool.take(name);
       },
-      acknowledge: (name, batch) => spool.acknowledge(name, batch),
+      acknowledge: (name) => spool.acknowledge(name),
     }));
     now = () => clock.now();
     append(1);
@@ -153,8 +153,8 @@ describe('a spool that fails', () => {
     let failures = 1;
     const { clock, events, pump, append } = pumping((spool) => ({
       take: (name) => spool.take(name),
-      acknowledge(name, batch) {
-        spool.acknowledge(name, batch);
+      acknowledge(name) {
+        spool.acknowledge(name);
         failures -= 1;
         if (failures >= 0) throw new Error('full');
       },

@@ -2,13 +2,13 @@ import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '../../../../src/logs/events.ts';
 import type { GroupProgress } from '../../../../src/logs/follower/group.ts';
-import { MemorySpool } from '../../../../src/logs/spool/memory-spool.ts';
+import { memorySpool } from '../../../support/memory-spool.ts';
 import type { LogRecord } from '../../../../src/logs/record.ts';
 import { LineOutput } from '../../../../src/logs/sinks/line-output.ts';
 import { startPump } from '../../../../src/logs/sinks/pump.ts';
 import type { Sink } from '../../../../src/logs/sinks/sink.ts';
 import { stdoutSink } from '../../../../src/logs/sinks/stdout.ts';
-import { BATCH_RECORDS } from '../../../../src/logs/spool/spool.ts';
+import { BATCH_RECORDS } from '../../../../src/logs/spool/spool-database.ts';
 import { CollectingSink } from '../../../support/log-sinks.ts';
 import { settled, VirtualClock } from '../../../support/log-time.ts';
 
@@ -27,16 +27,18 @@ function record(seq: number, line = `line ${seq}`): LogRecord {
 }
 
 function pumping(sink: Sink, maxBytes?: number) {
-  const spool = new MemorySpool({ sinks: [sink.name], ...(maxBytes !== undefined && { maxBytes }) });
   const clock = new VirtualClock();
   const events: LogEvent[] = [];
-  const pump = startPump({ spool, sink, clock, random: () => 0, observe: (event) => events.push(event) });
+  const observe = (event: LogEvent) => events.push(event);
+  const spool = memorySpool([sink.name], maxBytes, observe);
+  const pump = startPump({ spool, sink, clock, random: () => 0, observe });
   let seq = 0;
   const append = (count: number) => {
     const records = Array.from({ length: count }, () => record((seq += 1)));
-    const dropped = spool.append('workergroup/7', records, PROGRESS);
+    const before = spool.standing(sink.name).dropped;
+    spool.append('workergroup/7', records, PROGRESS);
     pump.wake();
-    return dropped.reduce((sum, { records: missed }) => sum + missed, 0);
+    return spool.standing(sink.name).dropped - before;
   };
   return { spool, clock, events, pump, append };
 }

@@ -1,181 +1,288 @@
-import * as fc from '../../../support/fast-check.ts';
+/** What a spool promises while nothing is wrong, in memory and on disk. */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { MemorySpool } from '../../../../src/logs/spool/memory-spool.ts';
-import { BATCH_RECORDS, bytesOf, type Spool } from '../../../../src/logs/spool/spool.ts';
-import { openSqliteSpool } from '../../../../src/logs/spool/sqlite-spool.ts';
-import { EMPTY_STREAM } from '../../../../src/logs/follower/stream.ts';
+import { EMPTY_STREAM, MOST_KNOWN } from '../../../../src/logs/follower/stream.ts';
+import { BATCH_RECORDS } from '../../../../src/logs/spool/spool-database.ts';
+import * as fc from '../../../support/fast-check.ts';
+import { LogPolls, linesOf, mergedView } from '../../../support/log-polls.ts';
 import { progressAt, record, recordsFrom, windowOf } from '../../../support/log-records.ts';
+import { LogService } from '../../../support/log-service.ts';
+import { numbers, openSpool, SOURCE, type OpenedSpool } from '../../../support/log-spool.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 
-type Run = (spool: Spool) => void | Promise<void>;
-
-async function inMemory(sinks: readonly string[], maxBytes: number | undefined, run: Run): Promise<void> {
-  const spool = new MemorySpool({ sinks, ...(maxBytes !== undefined && { maxBytes }) });
-  await run(spool);
-  spool.close();
-}
-
-async function onDisk(sinks: readonly string[], maxBytes: number | undefined, run: Run): Promise<void> {
-  using folder = memoryFolder();
-  const spool = await openSqliteSpool({
-    directory: folder.path,
-    sinks,
-    ...(maxBytes !== undefined && { maxBytes }),
-    clock: { now: () => 0 },
-    observe: (event) => {
-      throw new Error(event.kind);
-    },
-  });
-  await run(spool);
-  spool.close();
-}
+const SINKS = ['slow', 'fast'] as const;
+const SIZE = JSON.stringify(record(1)).length + 1;
 
 describe.each([
-  ['in memory', inMemory, 300, JSON.stringify(record(1)).length],
-  ['on disk', onDisk, 15, bytesOf(record(1))],
-] as const)('a spool %s', (_, within, numRuns, recordBytes) => {
-  test('gives each sink every record in order, whichever way the two take turns', () =>
-    fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.oneof(fc.nat(700), fc.constantFrom('slow', 'fast')), { maxLength: 40 }),
-        (turns) =>
-          within(['slow', 'fast'], undefined, (spool) => {
-            const got: Record<string, number[]> = { slow: [], fast: [] };
-            let seq = 0;
-            const deliver = (sink: string) => {
-              const batch = spool.take(sink);
-              if (batch !== undefined) spool.acknowledge(sink, batch);
-              got[sink]?.push(...(batch?.records.map((one) => one.seq) ?? []));
-              return batch !== undefined;
-            };
-            for (const turn of turns) {
-              if (typeof turn === 'string') deliver(turn);
-              else {
-                expect(spool.append('workergroup/7', recordsFrom(seq + 1, turn), progressAt(seq))).toEqual(
-                  [],
-                );
-                seq += turn;
-              }
-              for (const sink of ['slow', 'fast']) {
-                expect(spool.standing(sink)).toEqual({ lag: seq - (got[sink]?.length ?? 0), dropped: 0 });
-              }
-            }
-            while (deliver('slow') || deliver('fast'));
-            const all = Array.from({ length: seq }, (__, index) => index + 1);
-            expect(got).toEqual({ slow: all, fast: all });
-          }),
-      ),
-      { numRuns },
-    ));
+  ['in memory', false, 60],
+  ['on disk', true, 10],
+])('a spool %s', (_, isOnDisk, numRuns) => {
+  async function within(
+    sinks: readonly string[],
+    maxBytes: number | undefined,
+    run: (opened: OpenedSpool) => void | Promise<void>,
+  ): Promise<void> {
+    using folder = memoryFolder();
+    const opened = await openSpool(isOnDisk ? folder.path : undefined, {
+      sinks,
+      ...(maxBytes !== undefined && { maxBytes }),
+    });
+    await run(opened);
+    opened.spool.close();
+  }
 
-  test('stays within its bytes, and what a sink misses equals what it is said to have missed', () =>
+  test('gives each sink every record in order, within its bytes, and counts what one missed', () =>
     fc.assert(
       fc.asyncProperty(
-        fc.array(fc.oneof(fc.nat(60), fc.constantFrom('take slow', 'give slow', 'take fast', 'give fast'))),
-        (turns) =>
-          within(['slow', 'fast'], 100 * recordBytes, (spool) => {
+        fc.constantFrom(undefined, 100 * SIZE),
+        fc.array(
+          fc.oneof(
+            fc.nat(60),
+            fc.nat(1_500),
+            fc.constantFrom('take slow', 'give slow', 'take fast', 'give fast'),
+          ),
+        ),
+        (maxBytes, turns) =>
+          within(SINKS, maxBytes, ({ spool, events, drain }) => {
             const got: Record<string, number[]> = { slow: [], fast: [] };
-            const missed: Record<string, number> = { slow: 0, fast: 0 };
-            const underway = new Map<string, ReturnType<Spool['take']>>();
+            const underway = new Map<string, readonly number[]>();
             let seq = 0;
-            const give = (sink: string) => {
-              const batch = underway.get(sink);
-              if (batch !== undefined) spool.acknowledge(sink, batch);
-              got[sink]?.push(...(batch?.records.map((one) => one.seq) ?? []));
+            const give = (sink: string): void => {
+              if (underway.has(sink)) spool.acknowledge(sink);
+              got[sink]?.push(...(underway.get(sink) ?? []));
               underway.delete(sink);
             };
             for (const turn of turns) {
               if (typeof turn === 'number') {
-                const dropped = spool.append('workergroup/7', recordsFrom(seq + 1, turn), progressAt(seq));
-                for (const { sink, records } of dropped) missed[sink] = (missed[sink] ?? 0) + records;
+                spool.append(SOURCE, recordsFrom(seq + 1, turn), progressAt(seq));
                 seq += turn;
                 continue;
               }
               const [verb, sink = ''] = turn.split(' ');
               if (verb === 'give') give(sink);
-              else if (!underway.has(sink)) underway.set(sink, spool.take(sink));
-            }
-            for (const sink of ['slow', 'fast']) {
-              give(sink);
-              const waiting = spool.standing(sink).lag;
-              expect(waiting).toBeLessThanOrEqual(100);
-              for (let batch = spool.take(sink); batch !== undefined; batch = spool.take(sink)) {
-                underway.set(sink, batch);
-                give(sink);
+              else if (!underway.has(sink)) {
+                const batch = spool.take(sink);
+                if (batch)
+                  underway.set(
+                    sink,
+                    batch.records.map((one) => one.seq),
+                  );
               }
-              expect(spool.standing(sink)).toEqual({ lag: 0, dropped: missed[sink] });
-              expect(got[sink]).toEqual(got[sink]?.toSorted((one, other) => one - other));
-              expect(new Set(got[sink]).size).toBe(got[sink]?.length);
-              expect(seq - (got[sink]?.length ?? 0)).toBe(missed[sink]);
+            }
+            for (const sink of SINKS) {
+              give(sink);
+              const { lag, dropped } = spool.standing(sink);
+              expect(lag + dropped + (got[sink]?.length ?? 0)).toBe(seq);
+              if (maxBytes === undefined) expect(dropped).toBe(0);
+              got[sink]?.push(...drain(sink));
+              expect(spool.standing(sink)).toEqual({ lag: 0, dropped });
+              const told = events.reduce(
+                (sum, event) => sum + (event.kind === 'dropped' && event.sink === sink ? event.records : 0),
+                0,
+              );
+              expect(seq - new Set(got[sink]).size).toBe(told);
+              expect(got[sink]).toEqual([...new Set(got[sink])].toSorted((one, other) => one - other));
             }
           }),
       ),
       { numRuns },
     ));
 
-  test('has room again for what every sink has acknowledged', () =>
-    within(['slow', 'fast'], 10 * recordBytes, (spool) => {
+  test('has room for as much as it is bounded by, and again for what every sink has acknowledged', () =>
+    within(SINKS, 10 * SIZE, ({ spool, events, drain }) => {
       for (let turn = 0; turn < 5; turn += 1) {
-        expect(spool.append('workergroup/7', recordsFrom(1, 9), progressAt(9))).toEqual([]);
-        for (const sink of ['slow', 'fast']) {
-          const batch = spool.take(sink);
-          expect(batch?.records).toHaveLength(9);
-          if (batch) spool.acknowledge(sink, batch);
-        }
+        for (const seq of numbers(1, 9)) spool.append(SOURCE, recordsFrom(seq, 1), progressAt(seq));
+        if (turn < 4) expect(SINKS.map((sink) => drain(sink).length)).toEqual([9, 9]);
       }
+      expect(events).toEqual([]);
+      spool.append(SOURCE, recordsFrom(1, 4), progressAt(13));
+      expect(events).toEqual(
+        SINKS.map((sink) => ({ kind: 'dropped', sink, records: 3, reason: 'overflow' })),
+      );
+      expect(drain('fast')).toEqual([...numbers(4, 9), ...numbers(1, 4)]);
     }));
 
   test('gives no more than a batch at a time, and one record however large', () =>
-    within(['stdout'], undefined, (spool) => {
-      spool.append(
-        'workergroup/7',
-        [...recordsFrom(1, 1_200), record(1_201, 'x'.repeat(3_000_000)), record(1_202)],
-        progressAt(0),
-      );
+    within(['stdout'], undefined, ({ spool }) => {
+      const huge = record(1_201, 'x'.repeat(3_000_000));
+      spool.append(SOURCE, [...recordsFrom(1, 1_200), huge, record(1_202)], progressAt(0));
       const sizes: number[] = [];
       for (let batch = spool.take('stdout'); batch !== undefined; batch = spool.take('stdout')) {
-        sizes.push(batch.records.length);
-        spool.acknowledge('stdout', batch);
+        expect(batch.bytes.toString()).toBe(batch.records.map((one) => `${JSON.stringify(one)}\n`).join(''));
+        expect(batch.count).toBe(batch.records.length);
+        sizes.push(batch.count);
+        spool.acknowledge('stdout');
       }
-      expect(sizes).toEqual([BATCH_RECORDS, 200, 1, 1]);
+      expect(sizes.reduce((sum, size) => sum + size)).toBe(1_202);
+      expect(Math.max(...sizes)).toBeLessThanOrEqual(BATCH_RECORDS);
+      expect(sizes.length).toBeLessThanOrEqual(5);
     }));
 
-  test('knows how far each group was followed', () =>
-    within(['stdout'], undefined, (spool) => {
-      expect(spool.progress('workergroup/7')).toBeUndefined();
-      expect(spool.epochAfterLoss).toBeUndefined();
+  test('knows how far each log was followed, also when its window slides or gets new places', () =>
+    within(['stdout'], undefined, ({ spool }) => {
+      expect([spool.progress(SOURCE), spool.epochAfterLoss]).toEqual([undefined, undefined]);
       const pending = { text: 'wait', taken: 4, since: 5 };
       const streams = {
         info0: { ...EMPTY_STREAM, window: windowOf(['a\0b', '', '😀'], 3), endsLines: true, pending },
         debug: { ...EMPTY_STREAM, window: windowOf([]) },
       };
       const progress = { ...progressAt(9), unit: 'bytes' as const, streams };
-      spool.append('workergroup/7', [], progress);
-      spool.append('workergroup/8', [], progressAt(4));
-      expect(spool.progress('workergroup/7')).toEqual(progress);
-      expect(spool.progress('workergroup/8')).toEqual(progressAt(4));
-    }));
-
-  test('keeps a window that slides, and one that begins anew', () =>
-    within(['stdout'], undefined, (spool) => {
-      const lines = Array.from({ length: 40 }, (__, index) => `line ${index}`);
+      spool.append('endpoint/7', [], progress);
+      const all = Array.from({ length: 3_000 }, (__, index) => `line ${index}`);
       for (const [from, to] of [
         [0, 10],
         [0, 15],
-        [6, 16],
-        [16, 20],
-        [30, 30],
-        [30, 40],
+        [6, 700],
+        [200, 700],
+        [1_000, 1_000],
+        [1_000, 3_000],
       ] as const) {
-        const progress = progressAt(to, lines.slice(from, to), from);
-        spool.append('workergroup/7', [], progress);
-        expect(spool.progress('workergroup/7')).toEqual(progress);
+        spool.append(SOURCE, [], progressAt(to, all.slice(from, to), from));
+        expect(spool.progress(SOURCE)).toEqual(progressAt(to, all.slice(from, to), from));
       }
+      expect(spool.progress('endpoint/7')).toEqual(progress);
     }));
 
-  test('keeps no record for sinks that are not there', () =>
-    within([], 1_000, (spool) => {
-      expect(spool.append('workergroup/7', recordsFrom(1, 500), progressAt(500))).toEqual([]);
+  test('of what cannot be stored gives no sink a part, and without sinks keeps nothing', async () => {
+    await within(['stdout'], undefined, ({ spool, drain }) => {
+      const unwritable = Object.assign(record(2), { line: 4n as unknown as string });
+      expect(() => spool.append(SOURCE, [record(1), unwritable], progressAt(2))).toThrow(TypeError);
+      spool.append(SOURCE, recordsFrom(1, 1), progressAt(1));
+      expect(drain()).toEqual([1]);
+    });
+    await within([], 1_000, ({ spool, events }) => {
+      spool.append(SOURCE, recordsFrom(1, 500), progressAt(500));
+      expect([spool.progress(SOURCE), events]).toEqual([progressAt(500), []]);
       expect(() => spool.take('stdout')).toThrow('not opened for a sink named stdout');
-    }));
+    });
+  });
+});
+
+test('in memory it begins with epochs that no process before had, where there was one', async () => {
+  const first = await openSpool(undefined);
+  expect([first.spool.durable, first.spool.epochAfterLoss]).toEqual([undefined, undefined]);
+  const second = await openSpool(undefined, { isRestart: true });
+  expect(second.spool.epochAfterLoss).toBe(second.clock.now());
+});
+
+describe('a spool on disk, opened again', () => {
+  test('has what was not acknowledged, and again what was on its way, also when the bound was reached', async () => {
+    using folder = memoryFolder();
+    const options = { sinks: ['stdout', 'otlp'], maxBytes: 10 * SIZE };
+    const first = await openSpool(folder.path, options);
+    first.spool.append(SOURCE, recordsFrom(1, 4), progressAt(4));
+    expect(first.drain('otlp')).toEqual([1, 2, 3, 4]);
+    first.spool.take('stdout');
+    for (const seq of numbers(5, 13)) first.spool.append(SOURCE, recordsFrom(seq, 1), progressAt(seq));
+    first.spool.close();
+
+    // A life in which no sink takes anything.
+    (await openSpool(folder.path, options)).spool.close();
+    const { spool, drain } = await openSpool(folder.path, options);
+    const { dropped } = spool.standing('stdout');
+    expect(dropped).toBeGreaterThan(0);
+    const kept = numbers(5 + dropped, 13);
+    expect(spool.standing('stdout')).toEqual({ lag: 4 + kept.length, dropped });
+    expect(drain('stdout')).toEqual([1, 2, 3, 4, ...kept]);
+    expect(drain('otlp')).toEqual(kept);
+    spool.append(SOURCE, recordsFrom(14, 1), progressAt(14));
+    expect([drain('stdout'), drain('otlp'), spool.progress(SOURCE)]).toEqual([[14], [14], progressAt(14)]);
+    spool.close();
+    using db = new DatabaseSync(join(folder.path, 'spool.sqlite'));
+    expect(db.prepare('SELECT count(*) AS count FROM chunk').get()).toEqual({ count: 0 });
+  });
+
+  test('goes on with each log where it was, with the window as each poll left it', async () => {
+    using folder = memoryFolder();
+    const log = new LogService();
+    const lines: string[] = [];
+    for (let run = 0; run < 3; run++) {
+      log.writeLines(Array.from({ length: 40 }, (_, index) => `line ${run} ${index % 9}`));
+      const { spool } = await openSpool(folder.path);
+      const polls = new LogPolls({ progress: spool.progress(SOURCE) });
+      const records = polls.poll((tail) => log.answer(tail));
+      spool.append(SOURCE, records, polls.state.progress);
+      lines.push(...linesOf(spool.take('stdout')?.records ?? []));
+      spool.acknowledge('stdout');
+      expect(records[0]?.seq).toBe(40 * run + 1);
+      spool.close();
+    }
+    expect(lines).toEqual(log.lines);
+
+    const first = await openSpool(folder.path);
+    const { polls, late, text } = mergedView((records, progress) =>
+      first.spool.append('endpoint/1', records, progress),
+    );
+    first.spool.close();
+    const { spool } = await openSpool(folder.path);
+    const progress = spool.progress('endpoint/1');
+    expect(progress?.streams['']?.window).toEqual(polls.state.progress.streams['']?.window);
+    const again = new LogPolls({ progress });
+    expect(linesOf(again.poll(() => text([...late, 'next'])))).toEqual(['next']);
+    spool.close();
+  });
+
+  test('stores of a window what was added: a poll of one line costs little, however many are known', async () => {
+    using folder = memoryFolder();
+    const { spool } = await openSpool(folder.path);
+    const lines = Array.from({ length: MOST_KNOWN + 100 }, (_, index) => `line ${index}`);
+    const at = (from: number) => progressAt(from, lines.slice(from, from + MOST_KNOWN), from);
+    const written = (): number => statSync(join(folder.path, 'spool.sqlite-wal')).size;
+    spool.append(SOURCE, [], at(0));
+    const before = written();
+    for (let from = 1; from <= 100; from++) spool.append(SOURCE, [], at(from));
+    // A few pages of 4 KiB, of what takes 160 KB as a whole.
+    expect((written() - before) / 100).toBeLessThan(30_000);
+    expect(spool.progress(SOURCE)).toEqual(at(100));
+    spool.close();
+  });
+
+  test('forgets a sink that is no longer configured, and gives a new one what is there', async () => {
+    using folder = memoryFolder();
+    const first = await openSpool(folder.path, { sinks: ['stdout', 'otlp'] });
+    first.spool.append(SOURCE, recordsFrom(1, 3), progressAt(3));
+    first.drain('otlp');
+    first.spool.close();
+    const second = await openSpool(folder.path, { sinks: ['file', 'otlp'] });
+    expect([second.drain('file'), second.drain('otlp')]).toEqual([[1, 2, 3], []]);
+    second.spool.append(SOURCE, recordsFrom(4, 2), progressAt(5));
+    second.drain('file');
+    second.spool.close();
+    // One that comes back is new: it has no place of its own among the records.
+    (await openSpool(folder.path, { sinks: ['otlp'] })).spool.close();
+    const third = await openSpool(folder.path, { sinks: ['file', 'otlp'] });
+    expect([third.drain('file'), third.drain('otlp')]).toEqual([
+      [4, 5],
+      [4, 5],
+    ]);
+    third.spool.close();
+  });
+
+  test('stays about as large on disk as its bound', async () => {
+    using folder = memoryFolder();
+    const { spool } = await openSpool(folder.path, { maxBytes: 2 ** 22 });
+    for (let turn = 0; turn < 60; turn++) {
+      const records = Array.from({ length: 500 }, (_, index) => record(turn * 500 + index, 'x'.repeat(400)));
+      spool.append(SOURCE, records, progressAt(0));
+    }
+    const files = readdirSync(folder.path).map((name) => statSync(join(folder.path, name)).size);
+    expect(files.reduce((sum, size) => sum + size, 0)).toBeLessThan(3 * 2 ** 22);
+    spool.close();
+  });
+});
+
+test('node:sqlite is not loaded before a spool is opened: some versions of Node warn as it loads', () => {
+  const source = new URL('../../../../src/logs/', import.meta.url).href;
+  const script = `
+    await import('${source}follow/pipeline.ts');
+    await import('${source}spool/spool.ts');
+    process.stdout.write(String(process.moduleLoadList.some((name) => name.endsWith(' sqlite'))));`;
+  const options = ['--no-warnings', '--input-type=module', '-e'];
+  const run = (code: string): string =>
+    execFileSync(process.execPath, [...options, code], { encoding: 'utf8' });
+  expect(run(script)).toBe('false');
+  expect(run(`await import('node:sqlite'); ${script}`)).toBe('true');
 });

@@ -3,9 +3,9 @@
  * nothing to the garbage collector: 64 MiB of records as objects let the heap of a process grow to 300 MiB before V8
  * cleared it up. Each has a position, one more than the one before.
  */
-import type { LogRecord } from '../record.ts';
-import type { BatchBytes } from './batch.ts';
-import { BATCH_BYTES, BATCH_RECORDS } from './spool.ts';
+import type { LogRecord } from '../../logs/record.ts';
+import type { Batch } from '../../logs/spool/batch.ts';
+import { BATCH_BYTES, BATCH_RECORDS } from '../../logs/spool/spool-database.ts';
 
 const CHUNK_BYTES = 2 ** 20;
 const LINE_END = 0x0a;
@@ -77,7 +77,7 @@ export class RecordQueue {
    *
    * @returns A copy, since a chunk is written again when its records are gone; undefined when there are none.
    */
-  batchFrom(position: number): BatchBytes | undefined {
+  batchFrom(position: number): Pick<Batch, 'bytes' | 'count'> | undefined {
     const chunk = this.#chunkOf(position);
     if (chunk === undefined) return undefined;
     const { buffer, ends, first } = chunk;

@@ -1,7 +1,6 @@
 /** Where each sink stands in the spool's records, which are numbered by position. */
-import type { Batch } from './batch.ts';
-import type { DropReason } from '../events.ts';
-import type { Dropped, SinkStanding } from './spool.ts';
+import type { DropReason } from '../../logs/events.ts';
+import type { Dropped, SinkStanding } from '../../logs/spool/spool-database.ts';
 
 export interface SinkPosition extends SinkStanding {
   readonly sink: string;
@@ -43,7 +42,7 @@ export class SinkPositions {
     for (const entry of this.all) this.#change(entry, { lag: entry.lag + records });
   }
 
-  take(sink: string, { through, count }: Pick<Batch, 'through' | 'count'>): void {
+  take(sink: string, { through, count }: { readonly through: number; readonly count: number }): void {
     this.#change(this.of(sink), { taken: through, underway: count });
   }
 

@@ -1,0 +1,86 @@
+/** A spool as its tests use it: with a clock that stands still, what it observed, and what its sinks got. */
+import type { LogEvent } from '../../src/logs/events.ts';
+import type { GroupProgress } from '../../src/logs/follower/group.ts';
+import type { LogRecord } from '../../src/logs/record.ts';
+import { EpochOver, Spool } from '../../src/logs/spool/spool.ts';
+import { recordsFrom } from './log-records.ts';
+import { settled, VirtualClock } from './log-time.ts';
+
+export const SOURCE = 'workergroup/7';
+/** When tests begin, Unix ms, and so the epoch that is above all others. */
+export const NOW = Date.UTC(2025, 0, 1);
+
+export interface OpenedSpool {
+  readonly spool: Spool;
+  readonly clock: VirtualClock;
+  readonly events: LogEvent[];
+  readonly kinds: () => string[];
+  /** As a follower does: if the epoch is over, in the next one. */
+  readonly append: (records: readonly LogRecord[], progress: GroupProgress) => void;
+  /** Takes and acknowledges so many batches. @returns The numbers in them. */
+  readonly drain: (sink?: string, batches?: number) => number[];
+  /** Until the spool looks at its file again. */
+  readonly wait: () => void;
+}
+
+export async function openSpool(
+  directory: string | undefined,
+  {
+    sinks = ['stdout'],
+    maxBytes,
+    isRestart,
+  }: Partial<Pick<OpenOptions, 'sinks' | 'maxBytes' | 'isRestart'>> = {},
+): Promise<OpenedSpool> {
+  const clock = new VirtualClock(NOW);
+  const events: LogEvent[] = [];
+  const opening = Spool.open({
+    directory,
+    sinks,
+    ...(maxBytes !== undefined && { maxBytes }),
+    ...(isRestart !== undefined && { isRestart }),
+    clock,
+    observe: (event) => events.push(event),
+  });
+  const pending = settled();
+  let spool: Spool | undefined;
+  // For five seconds it waits for a file that is in use.
+  for (; spool === undefined; await clock.advance(200))
+    spool = (await Promise.race([opening, pending])) ?? undefined;
+  clock.standStill(NOW - clock.now());
+  return {
+    spool,
+    clock,
+    events,
+    kinds: () => events.map(({ kind }) => kind),
+    append(records, progress) {
+      try {
+        spool.append(SOURCE, records, progress);
+      } catch (error) {
+        if (!(error instanceof EpochOver)) throw error;
+        const { epoch } = error;
+        spool.append(
+          SOURCE,
+          records.map((one) => ({ ...one, epoch })),
+          { ...progress, epoch },
+        );
+      }
+    },
+    drain(sink = sinks[0] ?? '', batches = Infinity) {
+      const seqs: number[] = [];
+      for (let count = 0; count < batches; count += 1) {
+        const batch = spool.take(sink);
+        if (batch === undefined) break;
+        seqs.push(...batch.records.map(({ seq }) => seq));
+        spool.acknowledge(sink);
+      }
+      return seqs;
+    },
+    wait: () => clock.standStill(5_000),
+  };
+}
+
+type OpenOptions = Parameters<typeof Spool.open>[0];
+
+export function numbers(from: number, to: number): number[] {
+  return recordsFrom(from, to - from + 1).map(({ seq }) => seq);
+}

@@ -1,0 +1,93 @@
+/** A spool that an older version left: what waits in it is delivered, and no number is used twice. */
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { hashesOf } from '../../../../src/logs/text.ts';
+import { LogPolls, linesOf } from '../../../support/log-polls.ts';
+import { record, recordsFrom } from '../../../support/log-records.ts';
+import { LogService } from '../../../support/log-service.ts';
+import { NOW, openSpool, SOURCE } from '../../../support/log-spool.ts';
+import { memoryFolder } from '../../../support/temporary-folder.ts';
+
+const LINES = Array.from({ length: 500 }, (_, index) => `line ${index % 70}`);
+
+/** As a version wrote it, through the same lines; the last two are not delivered. */
+function writeOld(version: number, path: string): void {
+  using db = new DatabaseSync(path);
+  const ofStream = 'workergroup_id INTEGER, level TEXT, ordinal INTEGER';
+  const rows = `${ofStream}, lines INTEGER NOT NULL`;
+  const key = 'PRIMARY KEY (workergroup_id, level, ordinal)';
+  db.exec(`
+    CREATE TABLE record (position INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, body TEXT NOT NULL) STRICT;
+    CREATE TABLE sink (name TEXT PRIMARY KEY, acknowledged INTEGER NOT NULL, dropped INTEGER NOT NULL) STRICT;
+    CREATE TABLE progress (workergroup_id INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
+    CREATE TABLE window_line (${ofStream}, line TEXT NOT NULL, ${key}) STRICT, WITHOUT ROWID;
+    CREATE TABLE loss (epoch INTEGER NOT NULL) STRICT;
+    ${version >= 2 ? `CREATE TABLE window_block (${rows}, packed BLOB NOT NULL, ${key}) STRICT;` : ''}
+    ${version >= 3 ? `CREATE TABLE window_hashes (${rows}, hashes BLOB NOT NULL, ${key}) STRICT;` : ''}
+    PRAGMA user_version = ${version};
+    INSERT INTO sink VALUES ('stdout', 498, 5);
+  `);
+  const waiting = db.prepare('INSERT INTO record VALUES (?, 300, ?)');
+  for (const seq of [499, 500]) waiting.run(seq, JSON.stringify(record(seq, LINES[seq - 1])));
+  const stream = { from: 0, endsLines: true, ...(version >= 3 && { isWhole: true, last: '', came: [] }) };
+  const progress = {
+    epoch: 4,
+    seq: 500,
+    time: 5,
+    bytesPerLine: 10,
+    linesPerSecond: 0,
+    streams: { '': stream },
+  };
+  db.prepare('INSERT INTO progress VALUES (7, ?)').run(JSON.stringify(progress));
+  const line = db.prepare("INSERT INTO window_line VALUES (7, '', ?, ?)");
+  if (version < 3) for (const [index, text] of LINES.entries()) line.run(index, text);
+  else
+    db.prepare("INSERT INTO window_hashes VALUES (7, '', 0, ?, ?)").run(
+      LINES.length,
+      new Uint8Array(hashesOf(LINES).buffer),
+    );
+}
+
+test.each([1, 2, 3])(
+  'a file of version %i goes on, or marks with a reset that its lines come again',
+  async (version) => {
+    using folder = memoryFolder();
+    writeOld(version, join(folder.path, 'spool.sqlite'));
+    const log = new LogService();
+    log.writeLines(LINES);
+    for (let run = 0; run < 2; run++) {
+      const { spool, events, drain } = await openSpool(folder.path);
+      expect([events, spool.standing('stdout')]).toEqual([[], { lag: run === 0 ? 2 : 0, dropped: 5 }]);
+      expect(drain()).toEqual(run === 0 ? [499, 500] : []);
+      const polls = new LogPolls({ progress: spool.progress(SOURCE), epochAfterLoss: spool.epochAfterLoss });
+      log.writeLines([`new ${run}`]);
+      const records = polls.poll((tail) => log.answer(tail));
+      if (version < 3 && run === 0) {
+        expect(records[0]).toMatchObject({ epoch: 5, seq: 1, gap: { reason: 'reset' } });
+        expect(linesOf(records)).toEqual(log.lines);
+      } else {
+        expect(records).toMatchObject([{ epoch: version < 3 ? 5 : 4, line: `new ${run}` }]);
+        expect(records[0]?.seq).toBe((version < 3 ? 502 : 501) + run);
+      }
+      spool.append(SOURCE, records, polls.state.progress);
+      expect(drain()).toHaveLength(records.length);
+      spool.close();
+    }
+  },
+);
+
+test('one that cannot be read is set aside', async () => {
+  using folder = memoryFolder();
+  const path = join(folder.path, 'spool.sqlite');
+  writeOld(2, path);
+  {
+    using db = new DatabaseSync(path);
+    db.exec("UPDATE progress SET body = '{broken'");
+  }
+  const { spool, kinds } = await openSpool(folder.path);
+  expect([kinds(), spool.epochAfterLoss]).toEqual([['spool set aside'], NOW]);
+  spool.append(SOURCE, recordsFrom(1, 1), { epoch: NOW, seq: 1, time: 1, bytesPerLine: 9, streams: {} });
+  expect(spool.durable).toBe(true);
+  spool.close();
+});
