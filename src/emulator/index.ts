@@ -121,10 +121,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const world = createWorld(state, dialect, () => clock.now());
   world.fleets.settle(state, clock.now());
 
-  const journal = new RequestJournal(
-    () => world.state.settings.journalEntries,
-    () => secretsOf(world.state),
-  );
+  const journal = new RequestJournal(() => secretsOf(world.state));
   const faults = new FaultInjector({
     clock,
     random: () => world.random(),

@@ -23,7 +23,11 @@ const thresholdSeconds = (FILL * (life - rescue)) / COUNT / 1_000;
 using node = copyProgram(process.execPath);
 await using emulator = await startEmulatorProcess({
   deployments: IDS.map((id) => ({ id, ttl: TTL_S })),
-  settings: { minIntervalSeconds: thresholdSeconds },
+});
+const operations = { size: 1, refill_per_second: 1 / thresholdSeconds };
+await fetch(`${emulator.url}/_emulator/traits`, {
+  method: 'PUT',
+  body: JSON.stringify({ rate_limit: { operations } }),
 });
 await using program = await startProgram(node, {
   API_KEY: emulator.apiKey,

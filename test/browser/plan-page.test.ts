@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { reportAssets } from '../../src/cli/plan/report/assets.ts';
+import { reportAssets } from '../../src/cli/plan/report/shell.ts';
 import { planPage } from '../../src/cli/plan/report/page.ts';
 import { hasBrowser, launchBrowser } from '../support/browser.ts';
 import { describeWith } from '../support/optional.ts';
@@ -45,7 +45,7 @@ describeWith(
       page.on('request', (request) => asked.push(request.url()));
       await page.goto(`file://${file}`);
       const plots = page.getByRole('img');
-      expect(await plots.count()).toBe(kind === 'search' ? 5 : 4);
+      expect(await plots.count()).toBe(4);
       for (const plot of await plots.all()) {
         const canvas = plot.locator('canvas');
         // Something is on it: not all of its pixels are the same.

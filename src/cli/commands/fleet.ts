@@ -22,7 +22,7 @@ export function fleetCommand(console: Console): Command {
     .option('--once', 'print what there is now, and end')
     .addHelpText(
       'after',
-      '\nAt a terminal a table that is drawn again in place, as wide as there is room; elsewhere a line for each sample.' +
+      '\nAt a terminal a table that is drawn again in place; elsewhere a line for each sample.' +
         "\nLOAD / READY is what is asked of the endpoint's workers and what its ready ones can do, in units of work a second." +
         '\nWhat is not known is a question mark.' +
         `\n\n${exitCodesText()}`,

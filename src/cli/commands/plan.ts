@@ -38,7 +38,7 @@ export function planCommand(console: Console): Command {
       if (flags.json) printJson(console, report);
       else {
         const { planTable } = await import('../plan/table.ts');
-        for (const line of planTable(report, console.columns ?? 100)) printLine(console, line);
+        for (const line of planTable(report)) printLine(console, line);
       }
       if (unwritten) throw unwritten;
       if (flags.html !== undefined && !flags.json) printLine(console, `Page with the plots: ${flags.html}`);
@@ -47,6 +47,6 @@ export function planCommand(console: Console): Command {
 
 async function pageOf(report: PlanReport): Promise<string> {
   const { planPage } = await import('../plan/report/page.ts');
-  const { reportAssets } = await import('../plan/report/assets.ts');
+  const { reportAssets } = await import('../plan/report/shell.ts');
   return planPage(report, reportAssets());
 }

@@ -1,15 +1,13 @@
 /**
  * The demo: the emulator in this process and `pilotlight run` beside it, over real sockets. Two deployments with a short
  * TTL, one of which is made anew under another id, two worker groups, an endpoint whose load comes and goes within a
- * minute, machines with maintenance windows, every so often a fault that is survived, and an app that dies and comes
- * back.
+ * minute, machines with maintenance windows, and every so often a fault that is survived.
  */
 import { startEmulator, type Emulator, type Seed } from '../../emulator/index.ts';
 import { delay } from '../../client/delay.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { printError, type Console } from '../console.ts';
 import { READER_LEFT } from '../interrupts.ts';
-import { startDemoApp, type DemoApp } from './app.ts';
 import { createFaultPlan, type FaultPlan } from './faults.ts';
 import { createRedeployments, type Redeployments } from './redeployments.ts';
 import { startDemoDaemon, type DemoDaemon, type DemoDaemonOptions } from './daemon.ts';
@@ -70,9 +68,8 @@ export function runDemo(lengthMs: number | undefined, console: Console): Promise
 async function run(lengthMs: number | undefined, console: Console, signal: AbortSignal): Promise<number> {
   const screen = createScreen(console);
   await using emulator = await startEmulator({ dialect: 'public', seed: SEED });
-  await using app = await startDemoApp(screen);
   const startedAt = performance.now();
-  const daemon = await startDaemon(emulator, app, screen, signal);
+  const daemon = await startDaemon(emulator, screen, signal);
   if (!daemon) {
     if (signal.aborted) return EXIT.interrupted;
     printError(console, 'the daemon ended before it had started; `pilotlight run` says why');
@@ -82,18 +79,16 @@ async function run(lengthMs: number | undefined, console: Console, signal: Abort
   screen.heading(`  metrics      ${daemon.url}/metrics`);
   screen.heading(`  status page  ${daemon.url}/`);
   screen.heading(`  keeps alive  deployment ${BY_ID}, and the deployment named ${NAME}, whatever its id is`);
-  screen.heading(`  while        the app at ${app.url} is well`);
   screen.heading('');
 
   const ending = lengthMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(lengthMs)]);
   const faults = createFaultPlan(emulator, screen);
   const redeployments = createRedeployments(emulator, NAME, screen);
   const watcher = createWatcher(screen, { byId: [BY_ID], name: NAME });
-  const plans = [faults.run(ending), redeployments.run(ending), app.run(ending)];
+  const plans = [faults.run(ending), redeployments.run(ending)];
   while (!ending.aborted) {
     const status = await daemon.status();
     if (status) watcher.look(status);
-    app.look(status?.deployments ?? []);
     await delay(LOOK_MS, ending).catch(() => {});
   }
   await Promise.all(plans);
@@ -104,7 +99,6 @@ async function run(lengthMs: number | undefined, console: Console, signal: Abort
     emulator,
     faults,
     redeployments,
-    app,
     watcher,
     console,
     screen,
@@ -118,7 +112,6 @@ interface Ending {
   readonly emulator: Emulator;
   readonly faults: FaultPlan;
   readonly redeployments: Redeployments;
-  readonly app: DemoApp;
   readonly watcher: Watcher;
   readonly console: Console;
   readonly screen: Screen;
@@ -128,7 +121,7 @@ interface Ending {
 }
 
 async function finish(ending: Ending): Promise<number> {
-  const { daemon, emulator, faults, redeployments, app, watcher, console, screen, ranForMs, isRead } = ending;
+  const { daemon, emulator, faults, redeployments, watcher, console, screen, ranForMs, isRead } = ending;
   // The logs stop growing, so that the counts of both sides can be compared.
   for (const id of GROUPS) emulator.workergroups.setRate(id, 0);
   if (isRead) await delivered(daemon, emulator);
@@ -149,7 +142,6 @@ async function finish(ending: Ending): Promise<number> {
     redeployed: redeployments.replaced().length,
     writtenLines: writtenLines(emulator),
     faults: faults.report(),
-    app: app.report(),
   });
   for (const line of summary.lines) screen.heading(line);
   return summary.expired ? EXIT.failed : EXIT.ok;
@@ -172,7 +164,6 @@ async function delivered(daemon: DemoDaemon, emulator: Emulator): Promise<void> 
 
 function startDaemon(
   emulator: Emulator,
-  app: DemoApp,
   screen: Screen,
   signal: AbortSignal,
 ): Promise<DemoDaemon | undefined> {
@@ -186,9 +177,6 @@ function startDaemon(
       PILOTLIGHT_FLEET_INTERVAL: '5s',
       PILOTLIGHT_MACHINES: '11,12',
       PILOTLIGHT_ENDPOINT_GROUPS: `[{"endpoint_name":"${ENDPOINT}","target_util":0.97,"max_workers":6}]`,
-      PILOTLIGHT_APP_HEALTH: app.url,
-      // As short as it may be, for a minute of demo.
-      PILOTLIGHT_APP_GRACE: '5s',
       PILOTLIGHT_LISTEN: '127.0.0.1:0',
       // What is printed here anyway may be on the page too.
       PILOTLIGHT_PUBLIC_STATUS: 'true',

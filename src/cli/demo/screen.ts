@@ -2,7 +2,17 @@
 import type { LogRecord } from '../../logs/record.ts';
 import { printLine, type Console } from '../console.ts';
 import { describeGap, displayed } from '../logs/format.ts';
-import { coloured, type Tone } from '../text/tones.ts';
+
+export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'quiet';
+
+const COLOURS: Readonly<Record<Tone, string>> = {
+  plain: '',
+  good: '\u001B[32m',
+  warn: '\u001B[33m',
+  bad: '\u001B[31m',
+  quiet: '\u001B[2m',
+};
+const RESET = '\u001B[0m';
 
 export interface Screen {
   heading(line: string): void;
@@ -39,4 +49,8 @@ export function createScreen(console: Console): Screen {
 
 function clip(line: string, width: number): string {
   return line.length > width ? `${line.slice(0, width - 1)}…` : line;
+}
+
+function coloured(text: string, tone: Tone, hasColours: boolean): string {
+  return hasColours && tone !== 'plain' && text.trim() !== '' ? COLOURS[tone] + text + RESET : text;
 }

@@ -1,7 +1,6 @@
 /** The end of the demo in a few lines; what counts is what the emulator recorded, not what the daemon did. */
 import type { DeploymentView } from '../../emulator/index.ts';
 import type { Status } from '../../daemon/status/schema.ts';
-import type { AppReport } from './app.ts';
 import type { FaultReport } from './faults.ts';
 
 export interface DemoResult {
@@ -16,7 +15,6 @@ export interface DemoResult {
   /** Lines that the worker groups wrote, as the emulator counted them. */
   readonly writtenLines: number;
   readonly faults: FaultReport;
-  readonly app: AppReport;
 }
 
 export function summarize({
@@ -27,7 +25,6 @@ export function summarize({
   redeployed,
   writtenLines,
   faults,
-  app,
 }: DemoResult): {
   readonly lines: readonly string[];
   /** Whether any deployment expired. */
@@ -48,7 +45,6 @@ export function summarize({
       row('lapses', String(lapses)),
       row('redeployments', describeRedeployments(redeployed, deployments)),
       row('faults', `${faults.injected} injected, ${faults.survived} survived`),
-      row('deaths of the app', `${app.deaths}, ${app.survived} survived`),
       row('log lines', `${delivered} delivered of ${writtenLines} written`),
       row('gaps', String(gaps)),
     ],

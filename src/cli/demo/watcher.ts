@@ -1,10 +1,8 @@
 /** Tells what changed between two looks at the daemon's status. */
 import type { DeploymentStatus, EndpointStatus, Status } from '../../daemon/status/schema.ts';
-import { useBar } from '../fleet/bars.ts';
 import { workersInWords } from '../fleet/words.ts';
-import { money, number } from '../text/numbers.ts';
-import type { Tone } from '../text/tones.ts';
-import type { Screen } from './screen.ts';
+import { money, number, percent } from '../text/numbers.ts';
+import type { Screen, Tone } from './screen.ts';
 
 export interface Watcher {
   look(status: Status): void;
@@ -19,7 +17,6 @@ export interface Wanted {
 }
 
 const BAR_WIDTH = 20;
-const USE_WIDTH = 12;
 
 export function createWatcher(screen: Screen, wanted: Wanted): Watcher {
   const deployments = new Map<number, DeploymentStatus>();
@@ -87,10 +84,10 @@ function endpointText(
   load: number,
   ready: number,
 ): string {
-  const use = useBar(ready > 0 ? load / ready : 0, USE_WIDTH).map(({ text }) => text);
-  const price = spend === null ? [] : [`${money(spend)} an hour`];
-  const words = [`${number(load)} of ${number(ready)} units/s`, workersInWords(workers ?? {}), ...price];
-  return `load ${use.join('')} ${words.filter((word) => word !== '').join(', ')}`;
+  const use = ready > 0 ? ` (${percent(load / ready)})` : '';
+  const price = spend === null ? '' : `${money(spend)} an hour`;
+  const words = [`${number(load)} of ${number(ready)} units/s${use}`, workersInWords(workers ?? {}), price];
+  return `load ${words.filter((word) => word !== '').join(', ')}`;
 }
 
 /** What a deployment became. One that is gone while its name lives on has been made anew, and that is no harm. */

@@ -1,7 +1,6 @@
 /** What a running daemon says: of itself, and of its endpoints. */
 import { EXIT } from '../../config/exit-codes.ts';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
-import { fleetHistorySchema, type FleetHistory } from '../../daemon/http/fleet/answer.ts';
 import { statusSchema, type Status } from '../../daemon/status/schema.ts';
 import { printError, type Console } from '../console.ts';
 import { legibleLine } from '../text/legible.ts';
@@ -47,23 +46,6 @@ export async function fetchWholeStatus(daemon: DaemonAddress, signal: AbortSigna
       `${daemon.url}: what answers there has no status that can be read; is it a daemon of this version?`,
     );
   return status as Status;
-}
-
-/** The last hour, of one endpoint or of all. @throws As fetchStatus. */
-export async function fetchHistory(
-  daemon: DaemonAddress,
-  endpoint: string | undefined,
-  signal: AbortSignal,
-): Promise<FleetHistory> {
-  const query = new URLSearchParams({
-    from: '-1h',
-    rows: '240',
-    ...(endpoint !== undefined && { endpoint }),
-  });
-  const path = `/api/fleet?${query.toString()}`;
-  const { data, success } = fleetHistorySchema.safeParse(await fetchJson<unknown>(daemon, path, signal));
-  if (!success) throw another(daemon);
-  return data;
 }
 
 function another({ url }: DaemonAddress): DaemonAway {

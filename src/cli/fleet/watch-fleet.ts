@@ -1,13 +1,12 @@
 /** `pilotlight fleet`: asks a running daemon again and again, and prints what it sees in the way that its reader can use. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT } from '../../config/exit-codes.ts';
-import type { FleetHistory } from '../../daemon/http/fleet/answer.ts';
 import type { EndpointStatus, Status } from '../../daemon/status/schema.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { InputError } from '../input-error.ts';
 import { READER_LEFT } from '../interrupts.ts';
 import { legibleLine } from '../text/legible.ts';
-import { fetchHistory, fetchStatus, DaemonAway, saidOfDaemon, type DaemonAddress } from './daemon.ts';
+import { fetchStatus, DaemonAway, saidOfDaemon, type DaemonAddress } from './daemon.ts';
 import { createLiveScreen } from './screen.ts';
 import { fleetTable, type Seen } from './table.ts';
 import { endpointInWords, fleetNotes, noEndpoints } from './words.ts';
@@ -26,7 +25,6 @@ export async function watchFleet(
   flags: FleetFlags,
   console: Console,
 ): Promise<number> {
-  const hasBars = !flags.json && console.columns !== undefined;
   const print = flags.json
     ? jsonPrinter(console)
     : console.columns === undefined
@@ -37,7 +35,7 @@ export async function watchFleet(
     try {
       for (;;) {
         try {
-          const seen = await look(daemon, wanted, signal, hasBars);
+          const seen = await look(daemon, wanted, signal);
           hasAnswered = true;
           print.seen(seen);
         } catch (error) {
@@ -59,19 +57,10 @@ export async function watchFleet(
   });
 }
 
-async function look(
-  daemon: DaemonAddress,
-  wanted: string | undefined,
-  signal: AbortSignal,
-  hasBars: boolean,
-): Promise<Seen> {
+async function look(daemon: DaemonAddress, wanted: string | undefined, signal: AbortSignal): Promise<Seen> {
   const status = await fetchStatus(daemon, signal);
-  const endpoints = chosenEndpoints(status, wanted);
-  const fleet = { ...status.fleet, endpoints };
-  const only = wanted === undefined ? undefined : endpoints[0]?.endpoint_group;
-  const history: FleetHistory | undefined =
-    hasBars && endpoints.length > 0 ? await fetchHistory(daemon, only, signal) : undefined;
-  return { fleet, none: noEndpoints(status), history, now: status.now };
+  const fleet = { ...status.fleet, endpoints: chosenEndpoints(status, wanted) };
+  return { fleet, none: noEndpoints(status), now: status.now };
 }
 
 /** By label or id; all where none is wanted. @throws InputError where there is none such */
@@ -149,8 +138,8 @@ function tablePrinter(console: Console, once: boolean): Printer {
   const screen = createLiveScreen();
   let last: Seen | undefined;
   function draw(seen: Seen, below: readonly string[]): void {
-    const { columns = 80, rows = 24, hasColours } = console;
-    const table = seen.fleet.endpoints.length === 0 ? [seen.none] : fleetTable(seen, { columns, hasColours });
+    const { columns = 80, rows = 24 } = console;
+    const table = seen.fleet.endpoints.length === 0 ? [seen.none] : fleetTable(seen, columns);
     const lines = [...table, ...below.map((line) => legibleLine(line).slice(0, columns))];
     console.out(once ? lines.map((line) => `${line}\n`).join('') : screen.frame(lines, { columns, rows }));
   }

@@ -11,8 +11,7 @@ import {
   type PlanSettings,
   type SettingOption,
 } from '../../scaling/planner/settings.ts';
-import { settingValue } from './format.ts';
-import { TIME_UNITS, type TimeUnit } from './trace/time.ts';
+import { TIME_UNITS, type TimeUnit } from './trace/columns.ts';
 
 export interface PlanFlags {
   readonly trace?: string;
@@ -30,8 +29,6 @@ export interface PlanFlags {
   readonly burstEvery?: number;
   readonly burstLength?: number;
   readonly seeds?: number;
-  readonly scale: number;
-  readonly scaleBy: 'requests' | 'work';
   readonly param?: ReadonlyMap<string, string>;
   readonly params?: string;
   readonly group?: string;
@@ -98,7 +95,7 @@ function addTraceFlags(option: AddOption): void {
   );
 }
 
-/** Of a made-up load, and what changes a load of either kind. */
+/** Of a made-up load. */
 function addLoadFlags(option: AddOption): void {
   option('--load <shape>', 'instead of a trace a made-up load').choices(LOAD_SHAPES);
   option('--rate <units>', 'its mean, in units of work a second', positive);
@@ -125,10 +122,6 @@ function addLoadFlags(option: AddOption): void {
     'made-up loads: plan for so many, for intervals; the first is what is shown (5)',
     positive,
   );
-  option('--scale <factor>', 'the load so many times over', positive).default(1);
-  option('--scale-by <what>', 'repeat or leave out requests, or make each larger or smaller')
-    .choices(['requests', 'work'])
-    .default('requests');
 }
 
 function addParameterFlags(option: AddOption): void {
@@ -159,6 +152,17 @@ function addSettingFlags(inGroup: (group: string) => AddOption): void {
     if (setting.choices) added.choices(setting.choices);
     else added.argParser((text) => parseSetting(setting, text));
   }
+}
+
+/** The value of a setting as its flag takes it. */
+export function settingValue(key: PlanSetting, settings: PlanSettings): string {
+  const { kind }: SettingOption = SETTING_OPTIONS[key];
+  const value = settings[key];
+  if (typeof value === 'object') {
+    return value.least === value.most ? String(value.least) : `${value.least}..${value.most}`;
+  }
+  if (value === Infinity) return 'never';
+  return kind === 'seconds' ? `${value}s` : String(value);
 }
 
 /** The settings that were given, by their flags. */

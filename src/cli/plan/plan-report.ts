@@ -11,7 +11,7 @@ import {
   type PlanSetting,
   type PlanSettings,
 } from '../../scaling/planner/settings.ts';
-import { settingValue } from './format.ts';
+import { settingValue } from './flags.ts';
 import type { LoadSource } from './trace/load-source.ts';
 
 interface Assumption {

@@ -1,7 +1,10 @@
-/** The results of a plan as rows of text, for the table in the terminal and the one on the page. */
+/** The results of a plan as rows and sentences, for the table in the terminal and the page. */
 import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { DEFAULT_FILLED_IN } from '../../scaling/rules/check.ts';
 import type { Estimate } from '../../scaling/planner/estimate.ts';
+import type { SearchResult } from '../../scaling/planner/search/search.ts';
+import type { Outcome, Sensitivity } from '../../scaling/planner/sensitivity.ts';
+import { SETTING_OPTIONS } from '../../scaling/planner/settings.ts';
 import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
 import { money, number, percent, seconds } from '../text/numbers.ts';
 import type { LabelledPlan, PlanReport } from './plan-report.ts';
@@ -102,4 +105,47 @@ export function adviceOf({ findings }: LabelledPlan): readonly string[] {
   return findings
     .filter(({ rule }) => rule !== DEFAULT_FILLED_IN)
     .map(({ severity, parameter, message }) => `${severity}: ${parameter}: ${message}`);
+}
+
+/** What a search found: a sentence without its full stop; undefined where no limit was asked for. */
+export function searchVerdict({ best, frontier, p99LimitSeconds: limit }: SearchResult): string | undefined {
+  if (limit === undefined) return undefined;
+  if (best) {
+    const { target_util, cold_mult, cold_workers, min_load, cost, costPerHour, p99Seconds } = best;
+    return (
+      `Cheapest with p99 at most ${seconds(limit)}: ` +
+      `target_util ${target_util}, cold_mult ${cold_mult}, cold_workers ${cold_workers}, min_load ${min_load} ` +
+      `(p99 ${seconds(p99Seconds)}, cost ${money(cost)}, ${money(costPerHour)} an hour)`
+    );
+  }
+  const quickest = seconds(frontier.at(-1)?.p99Seconds ?? 0);
+  return `None of them has a p99 of at most ${seconds(limit)}; the quickest has ${quickest}`;
+}
+
+/** Beside the first one that many more, where they move anything. */
+const SHOWN = 3;
+
+/** What a plan hangs on. */
+export function sensitivityLines({ plans: [plan], sensitivity }: PlanReport): readonly string[] {
+  if (!plan || sensitivity.length === 0) return [];
+  const own: Outcome = { costPerHour: plan.cost.perHour, p99Seconds: plan.queueTime.p99 };
+  const flag = ({ setting }: Sensitivity) => `--${SETTING_OPTIONS[setting].flag}`;
+  const moving = sensitivity.filter(({ half, double }) => !isSame(half, own) || !isSame(double, own));
+  const [most] = moving;
+  if (!most) return ['Halving or doubling any one assumption changes neither cost nor p99.'];
+  return [
+    `It hangs most on ${flag(most)} (cost an hour ${money(own.costPerHour)}, p99 ${seconds(own.p99Seconds)}):`,
+    ...moving
+      .slice(0, SHOWN)
+      .map((each) => `  ${flag(each)}: half of it ${inWords(each.half)}; double ${inWords(each.double)}`),
+  ];
+}
+
+function inWords({ costPerHour, p99Seconds }: Outcome): string {
+  return `costs ${money(costPerHour)}, p99 ${seconds(p99Seconds)}`;
+}
+
+/** As it is printed. */
+function isSame(one: Outcome, other: Outcome): boolean {
+  return inWords(one) === inWords(other);
 }

@@ -3,14 +3,20 @@ import { legible } from '../text/legible.ts';
 import { spreadOver } from '../../scaling/planner/search/search-space.ts';
 import type { SearchResult } from '../../scaling/planner/search/search.ts';
 import { money, seconds } from '../text/numbers.ts';
-import { frontierPlot } from './frontier-plot.ts';
 import type { PlanReport } from './plan-report.ts';
-import { sensitivityLines } from './sensitivity-lines.ts';
-import { searchVerdict } from './search-verdict.ts';
-import { adviceOf, estimateRows, RESULT_ROWS, loadSentence, parameterRows, type Row } from './rows.ts';
+import {
+  adviceOf,
+  estimateRows,
+  loadSentence,
+  parameterRows,
+  RESULT_ROWS,
+  searchVerdict,
+  sensitivityLines,
+  type Row,
+} from './rows.ts';
 
-/** Lines to print; `width` in characters. */
-export function planTable(report: PlanReport, width: number): readonly string[] {
+/** Lines to print. */
+export function planTable(report: PlanReport): readonly string[] {
   const { plans, search, load } = report;
   const rows = [...parameterRows(plans), undefined, ...RESULT_ROWS, ...estimateRows(plans)];
   const many = plans.length > 1;
@@ -18,7 +24,7 @@ export function planTable(report: PlanReport, width: number): readonly string[] 
     loadSentence(report),
     `work of a request: ${legible(load.work)}${load.workGuessed ? ' (assumed; --weight COLUMN=UNITS says otherwise)' : ''}`,
     '',
-    ...(search ? [...searchLines(search, width), ''] : []),
+    ...(search ? [...searchLines(search), ''] : []),
     ...columns(rows, report),
     '',
     ...plans.flatMap((plan) => adviceOf(plan).map((advice) => (many ? `${plan.label}: ${advice}` : advice))),
@@ -74,8 +80,8 @@ function wrapped(words: readonly string[]): string[] {
   return lines;
 }
 
-function searchLines(search: SearchResult, width: number): string[] {
-  const { tried, frontier, best, p99LimitSeconds } = search;
+function searchLines(search: SearchResult): string[] {
+  const { tried, frontier, best } = search;
   const verdict = searchVerdict(search);
   const rows = spreadOver(frontier, 12).map((candidate) => [
     money(candidate.cost),
@@ -93,8 +99,6 @@ function searchLines(search: SearchResult, width: number): string[] {
     `  ${cells.map((cell, column) => cell.padStart(widths[column] ?? 0)).join('  ')}`;
   return [
     `${tried.length + search.givenUp} sets tried, ${tried.length} of them to the end; ${frontier.length} no other beats in both cost and p99:`,
-    '',
-    ...frontierPlot(tried, frontier, p99LimitSeconds, Math.min(100, width)),
     '',
     line(head),
     ...rows.map((row) => line(row)),

@@ -14,8 +14,7 @@ import {
 } from '../state/users.ts';
 import { openChallenge } from '../tfa/challenges.ts';
 import { readTotpSecret, totpCode } from '../tfa/totp.ts';
-import { Inspection } from './inspection.ts';
-import { bodyRoute, route, type AdminRoute } from './route.ts';
+import { type AdminRoute, bodyRoute, Inspection, route } from './route.ts';
 
 /** Keys by their names; values go in and never come out. */
 export class ApiKeys extends Inspection {

@@ -1,7 +1,6 @@
 /** The whole emulator at once: reset, seed, snapshot and restore. Each is one synchronous swap of the state. */
 import type { Reading, ScheduledClock } from '../clock.ts';
 import type { Faults } from '../faults/injector.ts';
-import type { SavedEngine } from '../fleet/engine.ts';
 import type { Journal } from '../journal/journal.ts';
 import { createRandom } from '../random.ts';
 import { buildState } from '../seed/build.ts';
@@ -11,13 +10,11 @@ import type { World } from '../service/world.ts';
 import type { SettingsInput } from '../state/settings.ts';
 import type { State } from '../state/state.ts';
 import { fullBuckets, type Traits, type TraitsInput } from '../state/traits.ts';
-import { Inspection } from './inspection.ts';
+import { Inspection } from './route.ts';
 
 /** The state of one moment. A frozen clock is part of it; a running one keeps running. */
 export interface Snapshot {
   readonly state: State;
-  /** Engines of the endpoints, which belong to the state. */
-  readonly fleets: readonly SavedEngine[];
   readonly clock: Reading;
 }
 
@@ -27,7 +24,10 @@ export interface Control {
   /** Another seed, then as reset. @throws SeedError, and nothing has changed then */
   seed(seed: Seed): Promise<void>;
   snapshot(): Snapshot;
-  /** Faults and journal are the test's own and stay. A snapshot can be restored any number of times. */
+  /**
+   * Faults and journal are the test's own and stay. A snapshot can be restored any number of times, and each time the same
+   * follows. Queues of endpoints and the requests that workers have are no part of it.
+   */
   restore(snapshot: Snapshot): void;
 }
 
@@ -50,8 +50,7 @@ export function createControl(parts: ControlParts): Control {
     clock.reset();
     world.state = buildState(current, settings, clock.now(), traits);
     world.random = createRandom(world.state.settings.randomSeed);
-    world.fleets.clear();
-    world.fleets.settle(world.state, clock.now());
+    world.fleets.restart(world.state, clock.now());
     journal.clear();
     await faults.clear();
   }
@@ -65,13 +64,12 @@ export function createControl(parts: ControlParts): Control {
     },
     snapshot() {
       world.fleets.settle(world.state, clock.now());
-      return structuredClone({ state: world.state, fleets: world.fleets.save(), clock: clock.save() });
+      return structuredClone({ state: world.state, clock: clock.save() });
     },
     restore(snapshot) {
       clock.restore(snapshot.clock);
-      const { state, fleets } = structuredClone({ state: snapshot.state, fleets: snapshot.fleets });
-      world.state = state;
-      world.fleets.restore(state, fleets);
+      world.state = structuredClone(snapshot.state);
+      world.fleets.restart(world.state, clock.now());
     },
   };
 }

@@ -5,8 +5,7 @@ import { deploymentOf } from '../seed/build.ts';
 import { deploymentChanges, deploymentEntry } from '../seed/schema.ts';
 import { changeDeployment, viewDeployment, type DeploymentView } from '../state/deployments.ts';
 import { nextId } from '../state/state.ts';
-import { existing, Inspection } from './inspection.ts';
-import { bodyRoute, route, type AdminRoute } from './route.ts';
+import { type AdminRoute, bodyRoute, existing, Inspection, route } from './route.ts';
 
 export type DeploymentChanges = z.input<typeof deploymentChanges>;
 

@@ -6,12 +6,14 @@ import {
   type EndpointActivity,
   type EndpointLoadView,
 } from '../fleet/engine-view.ts';
+import type { Engine } from '../fleet/engine.ts';
 import { noteEvent } from '../fleet/story.ts';
 import { newWorker } from '../fleet/workers.ts';
 import { endpointWorkers, groupView } from '../handlers/endpoint-groups.ts';
 import { deleteWorkerGroup } from '../handlers/workergroups.ts';
 import { workerGroupOf } from '../seed/build.ts';
 import { workerGroupEntry } from '../seed/schema.ts';
+import type { World } from '../service/world.ts';
 import type { EndpointGroupRecord, WorkerGroupRecord } from '../state/endpoints.ts';
 import { loadRecord, loadSchema, type LoadInput } from '../state/loads.ts';
 import type { State } from '../state/state.ts';
@@ -25,8 +27,7 @@ import {
   setGrowthRate,
   writeText,
 } from '../worker-log/group-log.ts';
-import { existing, Inspection } from './inspection.ts';
-import { bodyRoute, route, type AdminRoute } from './route.ts';
+import { type AdminRoute, bodyRoute, existing, Inspection, route } from './route.ts';
 
 export type EndpointGroupView = ReturnType<typeof groupView>;
 
@@ -41,8 +42,8 @@ export class EndpointGroups extends Inspection {
     const state = this.settled;
     const endpoint = endpointNamed(state, named);
     const workers = endpointWorkers(state, endpoint.id);
-    const engine = this.world.fleets.of(endpoint.id);
-    return endpointActivity(endpoint, workers, engine, { state, nowMs: this.world.now() });
+    const around = { state, nowMs: this.world.now() };
+    return endpointActivity(endpoint, workers, engineOf(this.world, endpoint), around);
   }
 }
 
@@ -80,8 +81,13 @@ export class Loads extends Inspection {
   }
 
   #view(endpoint: EndpointGroupRecord): EndpointLoadView {
-    return loadView(endpoint, this.world.fleets.of(endpoint.id));
+    return loadView(endpoint, engineOf(this.world, endpoint));
   }
+}
+
+/** Each endpoint has one since the state was settled. */
+function engineOf({ fleets }: World, { id }: EndpointGroupRecord): Engine {
+  return fleets.of(id) as Engine;
 }
 
 function endpointNamed(state: State, named: number | string): EndpointGroupRecord {

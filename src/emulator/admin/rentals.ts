@@ -6,8 +6,7 @@ import { templateView } from '../handlers/templates.ts';
 import { offerOf, templateOf } from '../seed/build.ts';
 import { offerEntry, templateEntry } from '../seed/schema.ts';
 import { setInstanceStatus, statusAt, type OfferRecord } from '../state/instances.ts';
-import { existing, Inspection } from './inspection.ts';
-import { bodyRoute, type AdminRoute } from './route.ts';
+import { type AdminRoute, bodyRoute, existing, Inspection } from './route.ts';
 
 export interface InstanceView {
   readonly id: number;

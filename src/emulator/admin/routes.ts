@@ -24,44 +24,33 @@ import { EndpointGroups, loadRoutes, Loads, workerGroupRoutes, WorkerGroups } fr
 import { Instances, Machines, Offers, rentalRoutes, Templates, type TemplateView } from './rentals.ts';
 import { bodyRoute, route, type AdminRoute } from './route.ts';
 
-export interface Inspected {
-  readonly apiKeys: ApiKeys;
-  readonly deployments: Deployments;
-  readonly workergroups: WorkerGroups;
-  readonly instances: Instances;
-  readonly machines: Machines;
-  readonly templates: Templates;
-  readonly offers: Offers;
-  readonly teamRoles: TeamRoles;
-  readonly endpointGroups: EndpointGroups;
+const INSPECTIONS = {
+  apiKeys: ApiKeys,
+  deployments: Deployments,
+  workergroups: WorkerGroups,
+  instances: Instances,
+  machines: Machines,
+  templates: Templates,
+  offers: Offers,
+  teamRoles: TeamRoles,
+  endpointGroups: EndpointGroups,
   /** Requests that come to endpoints by themselves. */
-  readonly load: Loads;
+  load: Loads,
   /** Switches for behaviour of the service that is not known for sure. */
-  readonly traits: TraitSwitches;
+  traits: TraitSwitches,
   /** Codes that were sent by SMS and e-mail. */
-  readonly outbox: Outbox;
-  readonly tfa: TwoFactor;
-  readonly totp: TotpHelper;
-}
+  outbox: Outbox,
+  tfa: TwoFactor,
+} as const;
+
+export type Inspected = {
+  readonly [Name in keyof typeof INSPECTIONS]: InstanceType<(typeof INSPECTIONS)[Name]>;
+} & { readonly totp: TotpHelper };
 
 export function inspect(world: World): Inspected {
-  const tfa = new TwoFactor(world);
-  return {
-    apiKeys: new ApiKeys(world),
-    deployments: new Deployments(world),
-    workergroups: new WorkerGroups(world),
-    instances: new Instances(world),
-    machines: new Machines(world),
-    templates: new Templates(world),
-    offers: new Offers(world),
-    teamRoles: new TeamRoles(world),
-    endpointGroups: new EndpointGroups(world),
-    load: new Loads(world),
-    traits: new TraitSwitches(world),
-    outbox: new Outbox(world),
-    tfa,
-    totp: (methodIdOrSecret) => tfa.totp(methodIdOrSecret),
-  };
+  const parts = Object.entries(INSPECTIONS).map(([name, Part]) => [name, new Part(world)]);
+  const inspected = Object.fromEntries(parts) as Omit<Inspected, 'totp'>;
+  return { ...inspected, totp: (methodIdOrSecret) => inspected.tfa.totp(methodIdOrSecret) };
 }
 
 /** What the admin API works on: the in-process API. */

@@ -1,4 +1,3 @@
-import type { ThrottleShape } from '../state/settings.ts';
 import type { ThrottledBody } from '../state/traits.ts';
 
 /** An HTTP answer before it is on the wire. */
@@ -30,7 +29,12 @@ function headerText(reason: string): string {
     .slice(0, 500);
 }
 
-const WORDS = 'API requests too frequent';
+/** What the service says with a 429. */
+export const TOO_FREQUENT = 'API requests too frequent';
+
+/** How a fault says 429: as plain text, as JSON {detail}, as the JSON error body. */
+export const THROTTLE_SHAPES = ['text', 'detail', 'error'] as const;
+type ThrottleShape = (typeof THROTTLE_SHAPES)[number];
 
 /** `verbose`: the JSON error body carries `success: false`. */
 export function throttledAnswer(
@@ -38,7 +42,10 @@ export function throttledAnswer(
   thresholdSeconds: number | undefined,
   verbose: boolean,
 ): Answer {
-  const message = throttledMessage(thresholdSeconds);
+  const message =
+    thresholdSeconds === undefined
+      ? TOO_FREQUENT
+      : `${TOO_FREQUENT}: endpoint threshold=${decimal(thresholdSeconds)}`;
   switch (shape) {
     case 'text':
       return textAnswer(429, 'text/plain; charset=utf-8', message);
@@ -70,11 +77,7 @@ export function limitedAnswer(
   if (body === 'threshold') return throttledAnswer('text', thresholdSeconds, true);
   if (body === 'detail') return throttledAnswer('detail', thresholdSeconds, true);
   const told = { retry_after: retryAfterSeconds, limit, remaining: 0 };
-  return jsonAnswer(429, { error: 'HTTPTooManyRequests', msg: WORDS, ...told });
-}
-
-export function throttledMessage(thresholdSeconds: number | undefined): string {
-  return thresholdSeconds === undefined ? WORDS : `${WORDS}: endpoint threshold=${decimal(thresholdSeconds)}`;
+  return jsonAnswer(429, { error: 'HTTPTooManyRequests', msg: TOO_FREQUENT, ...told });
 }
 
 /** With a decimal point, as the service writes it: 3.0, 0.25. */

@@ -1,7 +1,6 @@
 /** How the emulated service says no: a handler or a check throws it, and the dialect makes it an answer. */
 import { ERRORS, type Actor, type ErrorCode } from '../../contract/errors.ts';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
-import type { ThrottleShape } from '../state/settings.ts';
 
 interface RefusedOptions {
   /** Further fields of the error body, e.g. `fail_count`. */
@@ -12,13 +11,6 @@ interface RefusedOptions {
   readonly status?: number;
   /** How the public dialect says it, where it differs. */
   readonly inPublic?: PublicWording;
-  /** For rate_limited: how the public dialect says it. */
-  readonly throttle?: Throttle;
-}
-
-interface Throttle {
-  readonly shape: ThrottleShape;
-  readonly thresholdSeconds: number;
 }
 
 interface PublicWording {
@@ -34,7 +26,6 @@ export class Refused extends PilotlightError {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly reason: string;
   readonly inPublic: PublicWording | undefined;
-  readonly throttle: Throttle | undefined;
 
   constructor(code: ErrorCode, message: string, options: RefusedOptions = {}) {
     super(message);
@@ -43,7 +34,6 @@ export class Refused extends PilotlightError {
     this.fields = options.fields ?? {};
     this.reason = options.reason ?? message;
     this.inPublic = options.inPublic;
-    this.throttle = options.throttle;
   }
 
   get actor(): Actor {

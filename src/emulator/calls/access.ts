@@ -127,7 +127,7 @@ export function identify(
     return { ...authenticate(state, bearer, nowMs, base), loggedOut: false };
   }
   const user = userOfSecret(state, secret, nowMs);
-  // Below 0, where no API key can be; its own for each user, since minimum intervals go by it.
+  // Below 0, where no API key can be; its own for each user, since rate limits go by it.
   const key = { id: -1_000_000 - user.id, name: 'tfa_secret', userId: user.id, permissions: {}, team: false };
   return { key, user, loggedOut: true };
 }

@@ -2,17 +2,18 @@
  * The public service's way of speaking the interface (src/contract/README.md), so that its existing clients run
  * against the emulator unmodified: laxer about what it takes, and wordier in what it answers.
  */
+import * as z from 'zod';
 import { isRecord } from '../../contract/is-record.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
+import { coerceText } from '../../wire/coerce.ts';
 import { createMatcher, matchOperation } from '../../wire/match.ts';
-import { jsonAnswer, throttledAnswer } from '../answers/answer.ts';
+import { jsonAnswer } from '../answers/answer.ts';
 import { Refused } from '../answers/refused.ts';
 import type { Alias, Call } from '../calls/call.ts';
 import { findOwnTemplate } from '../handlers/templates.ts';
 import type { Dialect, Requester } from './dialect.ts';
-import { readTexts, tolerate } from './tolerate.ts';
 
 /** Fields that public clients may leave out. */
 const DEFAULTS: Readonly<Partial<Record<OperationId, Readonly<Record<string, unknown>>>>> = {
@@ -51,8 +52,7 @@ export const publicDialect: Dialect = {
     return jsonAnswer(200, { success: true, ...(alias?.answer ? alias.answer(shown) : shown) });
   },
   refusal(operation, refused, call) {
-    const { code, fields, reason, inPublic, throttle } = refused;
-    if (throttle) return throttledAnswer(throttle.shape, throttle.thresholdSeconds, true);
+    const { code, fields, reason, inPublic } = refused;
     const status = inPublic?.status ?? refused.status;
     const message = inPublic?.message ?? MESSAGES[code] ?? refused.message;
     // The serverless address reports its own errors as a bare JSON string with status 200.
@@ -177,4 +177,52 @@ function parseList(text: string): unknown {
 /** The less detailed level of a log: of a line that was redrawn in place, such as a progress bar, the last state. */
 function withoutRedraws(logs: unknown): unknown {
   return typeof logs === 'string' ? logs.replaceAll(/[^\n]*\r(?=[^\n])/g, '') : logs;
+}
+
+/**
+ * Null is unset, except where the contract itself takes it; unknown fields are passed over; numbers and booleans
+ * may be text. `extra` names a field that is kept although the schema does not have it.
+ */
+function tolerate(
+  schema: z.ZodObject,
+  fields: Readonly<Record<string, unknown>>,
+  extra?: string,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => {
+      const field = Object.hasOwn(schema.shape, name) ? (schema.shape[name] as z.ZodType) : undefined;
+      if (!field) return name === extra && value !== null ? [[name, value]] : [];
+      if (value === null && !field.safeParse(null).success) return [];
+      const inner = unwrap(field);
+      const known = inner instanceof z.ZodObject && isRecord(value) ? tolerate(inner, value) : value;
+      return [[name, readTexts(field, known)]];
+    }),
+  );
+}
+
+/** Reads texts as the types that the schema wants, at any depth; what does not fit stays, to be refused. */
+function readTexts(schema: z.ZodType, value: unknown): unknown {
+  const inner = unwrap(schema);
+  if (typeof value === 'string') return schema.safeParse(value).success ? value : coerceText(schema, value);
+  if (inner instanceof z.ZodUnion) {
+    const readings = (inner.options as z.ZodType[]).map((option) => readTexts(option, value));
+    return readings.find((reading) => schema.safeParse(reading).success) ?? value;
+  }
+  if (inner instanceof z.ZodArray && Array.isArray(value)) {
+    return value.map((item) => readTexts(inner.element as z.ZodType, item));
+  }
+  if (inner instanceof z.ZodObject && isRecord(value)) {
+    const entries = Object.entries(value).map(([name, item]) => {
+      const field = Object.hasOwn(inner.shape, name) ? (inner.shape[name] as z.ZodType) : undefined;
+      return [name, field ? readTexts(field, item) : item];
+    });
+    return Object.fromEntries(entries);
+  }
+  return value;
+}
+
+function unwrap(schema: z.ZodType): z.ZodType {
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable
+    ? unwrap(schema.unwrap() as z.ZodType)
+    : schema;
 }

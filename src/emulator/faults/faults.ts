@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
 import type { Random } from '../random.ts';
-import { THROTTLE_SHAPES } from '../state/settings.ts';
+import { THROTTLE_SHAPES } from '../answers/answer.ts';
 
 const ms = z.number().nonnegative();
 

@@ -7,13 +7,11 @@ import type { State } from '../state/state.ts';
 import type { Engine } from './engine.ts';
 import { workerStatus } from './workers.ts';
 
-type LoadShown = Readonly<Record<string, number | string | boolean>>;
-
 export interface EndpointLoadView {
   readonly id: number;
   readonly endpoint: string | null;
   /** null: nothing but what comes over /route/. */
-  readonly load: LoadShown | null;
+  readonly load: LoadRecord['spec'] | null;
   /** When it began, Unix ms; null without one. */
   readonly sinceMs: number | null;
   /** Requests of this load that have come so far. */
@@ -23,8 +21,8 @@ export interface EndpointLoadView {
 /** Everything since the engine began. Times in seconds, rates in work units a second. */
 export interface EndpointActivity extends EndpointLoadView {
   readonly state: string;
-  /** When the engine began, Unix ms; null: it has none, for it never had a worker group. */
-  readonly engineSinceMs: number | null;
+  /** When the engine began, Unix ms. */
+  readonly engineSinceMs: number;
   readonly estimatedLoad: number;
   readonly readyCapacity: number;
   /** By status. */
@@ -43,69 +41,34 @@ export interface EndpointActivity extends EndpointLoadView {
   readonly starts: PlanResult['starts'];
   readonly deaths: number;
   readonly errors: number;
-  /** A plan with these settings, from that time on, does what this engine does; null without one. */
-  readonly planSettings: PlanSettings | null;
+  /** A plan with these settings, from that time on, does what this engine does. */
+  readonly planSettings: PlanSettings;
 }
 
-const NO_QUEUE_TIME: PlanResult['queueTime'] = { mean: 0, p50: 0, p95: 0, p99: 0, max: 0, relativeError: 0 };
-
-export function loadView(endpoint: EndpointGroupRecord, engine: Engine | undefined): EndpointLoadView {
+export function loadView(endpoint: EndpointGroupRecord, engine: Engine): EndpointLoadView {
   const { id, parameters, load } = endpoint;
   return {
     id,
     endpoint: parameters.endpoint_name ?? null,
-    load: load && shownLoad(load),
+    load: load?.spec ?? null,
     sinceMs: load?.sinceMs ?? null,
-    requests: engine?.loadRequests ?? 0,
+    requests: engine.loadRequests,
   };
-}
-
-/** A trace by how long it is, not by all that is in it. */
-function shownLoad({ spec }: LoadRecord): LoadShown {
-  if (spec.shape !== 'trace') return spec;
-  const { shape, times, loop, period_seconds } = spec;
-  return { shape, requests_per_round: times.length, loop, period_seconds };
 }
 
 export function endpointActivity(
   endpoint: EndpointGroupRecord,
   workers: readonly WorkerRecord[],
-  engine: Engine | undefined,
+  engine: Engine,
   { state, nowMs }: { readonly state: State; readonly nowMs: number },
 ): EndpointActivity {
-  return {
-    ...loadView(endpoint, engine),
-    state: endpoint.state,
-    workers: countBy(workers.map((worker) => workerStatus(worker, state, nowMs))),
-    ...(engine ? engineActivity(engine) : NO_ENGINE),
-  };
-}
-
-type EngineActivity = Omit<EndpointActivity, keyof EndpointLoadView | 'state' | 'workers'>;
-
-const NO_ENGINE: EngineActivity = {
-  engineSinceMs: null,
-  estimatedLoad: 0,
-  readyCapacity: 0,
-  taken: 0,
-  waiting: 0,
-  working: 0,
-  abandoned: 0,
-  lost: 0,
-  refused: 0,
-  deaths: 0,
-  errors: 0,
-  queueTime: NO_QUEUE_TIME,
-  workerSeconds: { hot: 0, cold: 0, starting: 0 },
-  starts: { fromCold: 0, fromNothing: 0 },
-  planSettings: null,
-};
-
-function engineActivity(engine: Engine): EngineActivity {
   const { requests, share, workerHours, queueTime, starts } = engine.result();
   const { hot, cold, starting } = workerHours;
   const abandoned = Math.round(share.abandoned * requests);
   return {
+    ...loadView(endpoint, engine),
+    state: endpoint.state,
+    workers: countBy(workers.map((worker) => workerStatus(worker, state, nowMs))),
     engineSinceMs: engine.epochMs,
     estimatedLoad: engine.estimate.load,
     readyCapacity: engine.estimate.capacity,

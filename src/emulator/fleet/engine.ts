@@ -4,9 +4,9 @@
  * time has passed since is made up for then, in order, so that a frozen clock can be moved by a day.
  */
 import type { Observation } from '../../scaling/planner/model/demand.ts';
-import { GroupModel, type SavedGroup } from '../../scaling/planner/model/group.ts';
+import { GroupModel } from '../../scaling/planner/model/group.ts';
 import type { Decision, GroupObserver } from '../../scaling/planner/model/observer.ts';
-import { PlanStats, type SavedStats } from '../../scaling/planner/model/stats.ts';
+import { PlanStats } from '../../scaling/planner/model/stats.ts';
 import type { WorkerCounts } from '../../scaling/planner/model/time-series.ts';
 import { STATE, type State } from '../../scaling/planner/model/worker-pool.ts';
 import type { PlanResult } from '../../scaling/planner/result.ts';
@@ -14,25 +14,12 @@ import type { PlanSettings } from '../../scaling/planner/settings.ts';
 import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
 import type { WorkerRecord } from '../state/endpoints.ts';
 import { statusAt, type InstanceRecord } from '../state/instances.ts';
-import { Lives, type Cause, type SavedLives } from './lives.ts';
+import { Lives, type Cause } from './lives.ts';
 import { LoadSource } from './load-source.ts';
-import { Requests, shareOf, type SavedRequests, type Ticket } from './requests.ts';
+import { Requests, shareOf, type Ticket } from './requests.ts';
 import { parametersIn, planSettingsOf, Site, type Surroundings } from './site.ts';
 import { followWork, Story } from './story.ts';
 import { deleteInstance, endsAtMs, NO_LOAD, runsFromMs, type WorkerLoad } from './workers.ts';
-
-export interface SavedEngine {
-  readonly endpointId: number;
-  readonly epochMs: number;
-  readonly parameters: ResolvedParameters;
-  readonly group: SavedGroup;
-  readonly stats: SavedStats;
-  readonly lives: SavedLives;
-  readonly requests: SavedRequests;
-  readonly deaths: number;
-  readonly errors: number;
-  readonly load: { readonly revision: number; readonly taken: number } | null;
-}
 
 /** What no statistics of a plan know: a plan has no worker that fails, and no end of its queue. */
 interface EngineCounts {
@@ -52,57 +39,35 @@ export class Engine implements GroupObserver {
   readonly #site: Site;
   readonly #story: Story;
   readonly #lives: Lives;
-  readonly #requests: Requests;
+  readonly #requests = new Requests();
   readonly #stats: PlanStats;
   readonly #model: GroupModel;
   #parameters: ResolvedParameters;
   #load: LoadSource | undefined;
-  #deaths: number;
-  #errors: number;
+  #deaths = 0;
+  #errors = 0;
   /** Of the move that the model is being told to make. */
   #cause: Cause | undefined;
   #adopted: WorkerRecord | undefined;
 
-  /** Begins at `epochMs`, or goes on where another left off. */
-  constructor(around: Surroundings, epochMs: number, saved?: SavedEngine) {
+  /** Begins at `epochMs`, with the workers that there are. */
+  constructor(around: Surroundings, epochMs: number) {
     const { endpoint, state, workers } = around;
     this.endpointId = endpoint.id;
     this.epochMs = epochMs;
     this.settings = planSettingsOf(state.settings, endpoint.id);
-    this.#parameters = saved?.parameters ?? parametersIn(around);
+    this.#parameters = parametersIn(around);
     this.#site = new Site(around, epochMs);
     this.#story = new Story(this.#site);
-    this.#lives = new Lives(this.#site, this.#story, this.settings.seed + 1, saved?.lives);
-    this.#requests = new Requests(saved?.requests);
-    this.#stats = new PlanStats(this.#parameters, this.settings, false, saved?.stats);
-    const [parameters, settings, mostWaiting] = [
-      this.#parameters,
-      this.settings,
-      state.settings.requestsWaitingMost,
-    ];
-    this.#model = new GroupModel({ parameters, settings, observer: this, mostWaiting }, saved?.group);
-    this.#deaths = saved?.deaths ?? 0;
-    this.#errors = saved?.errors ?? 0;
-    if (saved?.load && endpoint.load?.revision === saved.load.revision) {
-      this.#load = new LoadSource(endpoint.load, epochMs, saved.load.taken);
-    }
-    if (!saved && endpoint.established && workers.length === 0) this.#model.place();
-  }
-
-  save(): SavedEngine {
-    const load = this.#load ? { revision: this.#load.record.revision, taken: this.#load.taken } : null;
-    return {
-      endpointId: this.endpointId,
-      epochMs: this.epochMs,
+    this.#lives = new Lives(this.#site, this.#story, this.settings.seed + 1);
+    this.#stats = new PlanStats(this.#parameters, this.settings, false);
+    this.#model = new GroupModel({
       parameters: this.#parameters,
-      group: this.#model.save(),
-      stats: this.#stats.save(),
-      lives: this.#lives.save(),
-      requests: this.#requests.save(),
-      deaths: this.#deaths,
-      errors: this.#errors,
-      load,
-    };
+      settings: this.settings,
+      observer: this,
+      mostWaiting: state.settings.requestsWaitingMost,
+    });
+    if (endpoint.established && workers.length === 0) this.#model.place();
   }
 
   /**
@@ -280,7 +245,8 @@ export class Engine implements GroupObserver {
     };
     this.#adopted = worker;
     const readyMs = (runsMs ?? nowMs) + site.state.settings.workerModelLoadingSeconds * 1000;
-    this.#model.put(phase === 'ready' ? 'hot' : phase, { readyAt: site.secondsOf(readyMs) });
+    const speed = worker.perf ?? undefined;
+    this.#model.put(phase === 'ready' ? 'hot' : phase, { readyAt: site.secondsOf(readyMs), speed });
     this.#adopted = undefined;
     const endsMs = isStopped ? null : endsAtMs(instance);
     if (endsMs !== null) this.#lives.add({ at: site.secondsOf(endsMs), kind: 'die', worker: worker.id });

@@ -1,14 +1,14 @@
 import type { State } from '../state/state.ts';
-import { Engine, type SavedEngine } from './engine.ts';
+import { Engine } from './engine.ts';
 import { surroundings } from './site.ts';
+import { deleteInstance } from './workers.ts';
 
-/** The engines of all endpoints. They are no part of the state: they go with it, and are put away beside it. */
+/** The engines of all endpoints. They are no part of the state. */
 export class Fleets {
   readonly #engines = new Map<number, Engine>();
 
   /**
-   * Brings all engines up to now: call it before any look at what they move, before any change of it, and after one. An
-   * endpoint gets its engine when it is first seen with a worker group.
+   * Brings all engines up to now: call it before any look at what they move, before any change of it, and after one.
    */
   settle(state: State, nowMs: number): void {
     for (const [id, engine] of this.#engines) {
@@ -18,15 +18,13 @@ export class Fleets {
     }
     for (const around of surroundings(state)) {
       const { id } = around.endpoint;
-      let engine = this.#engines.get(id);
-      if (!engine && around.groups.length === 0) continue;
-      engine ??= new Engine(around, nowMs);
+      const engine = this.#engines.get(id) ?? new Engine(around, nowMs);
       this.#engines.set(id, engine);
       engine.settle(around, nowMs);
     }
   }
 
-  /** undefined for an endpoint that has no worker group, and never had one. */
+  /** undefined for an endpoint that does not exist. */
   of(endpointId: number): Engine | undefined {
     return this.#engines.get(endpointId);
   }
@@ -37,22 +35,17 @@ export class Fleets {
     return endpointId === null ? undefined : this.of(endpointId);
   }
 
-  save(): readonly SavedEngine[] {
-    return [...this.#engines.values()].map((engine) => engine.save());
-  }
-
-  /** Goes on from there, over the state that was put away with it. */
-  restore(state: State, saved: readonly SavedEngine[]): void {
+  /**
+   * The state is another one. Its workers go on as their instances are, under new engines: queues, requests under way and
+   * estimates begin anew, and a worker that was about to go is gone.
+   */
+  restart(state: State, nowMs: number): void {
     this.#engines.clear();
-    const all = new Map(surroundings(state).map((around) => [around.endpoint.id, around]));
-    for (const engine of saved) {
-      const around = all.get(engine.endpointId);
-      if (around) this.#engines.set(engine.endpointId, new Engine(around, engine.epochMs, engine));
+    for (const worker of state.workers.values()) {
+      const isLeaving = worker.life?.phase === 'error' || worker.life?.phase === 'destroying';
+      if (isLeaving) deleteInstance(state, worker.id);
+      else worker.life = null;
     }
-  }
-
-  /** The state is another one. */
-  clear(): void {
-    this.#engines.clear();
+    this.settle(state, nowMs);
   }
 }

@@ -2,13 +2,7 @@
  * What the moves of the model do to the workers of the state: each place that is taken is a worker, and lives. Beside it,
  * what will happen to workers at some time that the model does not decide.
  */
-import {
-  exponential,
-  randomFrom,
-  seededState,
-  type Random,
-  type RandomState,
-} from '../../scaling/planner/load/random.ts';
+import { createRandom, exponential, type Random } from '../../scaling/planner/load/random.ts';
 import { STATE, type State as ModelState } from '../../scaling/planner/model/worker-pool.ts';
 import type { WorkerGroupRecord, WorkerPhase, WorkerRecord } from '../state/endpoints.ts';
 import { setInstanceStatus, startingSteps, statusAt, type InstanceRecord } from '../state/instances.ts';
@@ -49,35 +43,20 @@ interface Due {
   readonly worker: number;
 }
 
-export interface SavedLives {
-  /** Place of the model → id of the worker, in the order in which the places were taken. */
-  readonly workers: ReadonlyMap<number, number>;
-  readonly due: readonly Due[];
-  readonly random: RandomState;
-}
-
 export class Lives {
   readonly #site: Site;
   readonly #story: Story;
-  readonly #workers: Map<number, number>;
-  readonly #places: Map<number, number>;
+  /** Place of the model → id of the worker, in the order in which the places were taken. */
+  readonly #workers = new Map<number, number>();
+  readonly #places = new Map<number, number>();
   /** By time, of the same time in the order in which they were added; few, so that a list will do. */
-  #due: Due[];
-  readonly #randomState: RandomState;
+  #due: Due[] = [];
   readonly #random: Random;
 
-  constructor(site: Site, story: Story, seed: number, saved?: SavedLives) {
+  constructor(site: Site, story: Story, seed: number) {
     this.#site = site;
     this.#story = story;
-    this.#workers = new Map(saved?.workers);
-    this.#places = new Map(Array.from(this.#workers, ([place, worker]) => [worker, place]));
-    this.#due = [...(saved?.due ?? [])];
-    this.#randomState = saved?.random.slice() ?? seededState(seed);
-    this.#random = randomFrom(this.#randomState);
-  }
-
-  save(): SavedLives {
-    return { workers: new Map(this.#workers), due: [...this.#due], random: this.#randomState.slice() };
+    this.#random = createRandom(seed);
   }
 
   workerAt(place: number): number | undefined {

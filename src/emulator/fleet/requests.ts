@@ -3,7 +3,7 @@
  * and the load that is asked of them all. Times in seconds since the engine began.
  */
 import type { GroupModel } from '../../scaling/planner/model/group.ts';
-import { NumberHeap, type SavedHeap } from '../../scaling/planner/model/structures/number-heap.ts';
+import { NumberHeap } from '../../scaling/planner/model/structures/number-heap.ts';
 import { STATE, type State } from '../../scaling/planner/model/worker-pool.ts';
 import type { WorkerLoad } from './workers.ts';
 
@@ -42,38 +42,16 @@ interface Asked {
   ever: boolean;
 }
 
-export interface SavedRequests {
-  readonly tickets: ReadonlyMap<number, Ticket>;
-  readonly working: readonly SavedHeap[];
-  readonly lost: number;
-  readonly refused: number;
-  readonly asked: Readonly<Asked>;
-}
-
 /** A request of a load has no name: 0. */
 export class Requests {
-  readonly #tickets: Map<number, Ticket>;
+  readonly #tickets = new Map<number, Ticket>();
   /** By the place of the worker: when each of its requests will be done, and its name. */
-  readonly #working: NumberHeap[];
+  readonly #working: NumberHeap[] = [];
   /** Those that a worker had when it failed or was stopped. */
-  lost: number;
+  lost = 0;
   /** Those that came when as many waited as may. */
-  refused: number;
-  readonly #asked: Asked;
-
-  constructor(saved?: SavedRequests) {
-    this.#tickets = structuredClone(new Map(saved?.tickets));
-    this.#working = saved?.working.map((heap) => new NumberHeap(heap)) ?? [];
-    this.lost = saved?.lost ?? 0;
-    this.refused = saved?.refused ?? 0;
-    this.#asked = { work: 0, rate: 0, average: 0, ever: false, ...saved?.asked };
-  }
-
-  save(): SavedRequests {
-    const working = this.#working.map((heap) => heap.save());
-    const { lost, refused } = this;
-    return { tickets: structuredClone(this.#tickets), working, lost, refused, asked: { ...this.#asked } };
-  }
+  refused = 0;
+  readonly #asked: Asked = { work: 0, rate: 0, average: 0, ever: false };
 
   open(request: number, cost: number, { now, patience }: { now: number; patience: number }): Ticket {
     for (const [old, { expiresAt }] of this.#tickets) if (expiresAt < now) this.#tickets.delete(old);

@@ -80,9 +80,12 @@ export function planSettingsOf(settings: Settings, endpointId: number): PlanSett
   });
 }
 
-export function parametersIn({ state, endpoint, groups }: Surroundings): ResolvedParameters {
+/** Of an endpoint, whatever its max_workers. */
+const MOST_WORKERS = 500;
+
+export function parametersIn({ endpoint, groups }: Surroundings): ResolvedParameters {
   const parameters = resolveDefaults(endpoint.parameters);
   // Without a worker group there is nothing to recruit for, and machines are not without end.
-  const most = groups.length > 0 ? state.settings.workersMost : 0;
+  const most = groups.length > 0 ? MOST_WORKERS : 0;
   return { ...parameters, max_workers: Math.min(parameters.max_workers, most) };
 }

@@ -10,14 +10,12 @@ import { nextId, type State } from '../state/state.ts';
 
 /** Of each worker that is made here: those of one RTX 4090. */
 const GPU = { name: 'RTX 4090', ramMb: 24_564, dlperf: 96 } as const;
-/** What a worker without an engine is taken to be able to do. */
-const PERFORMANCE = 1_000;
 
 export function newWorker(id: number, groupId: number): WorkerRecord {
   return {
     id,
     groupId,
-    perf: PERFORMANCE,
+    perf: null,
     dlperf: GPU.dlperf,
     reliability: 0.99,
     diskUsage: 8,
@@ -190,14 +188,15 @@ export function workerView(
   const { id, dlperf, reliability, diskUsage } = record;
   const instance = state.instances.get(id);
   const { readyMs, startedMs } = timesOf(record, instance, nowMs);
-  const perf = readyMs === null ? guessedPerformance(state) : record.perf;
+  const able = record.perf ?? guessedPerformance(state);
+  const perf = readyMs === null ? guessedPerformance(state) : able;
   return {
     id,
     status: workerStatus(record, state, nowMs),
     cur_load: load.now,
     new_load: load.now,
     cur_load_rolling_avg: load.average,
-    cur_perf: load.works ? record.perf : 0,
+    cur_perf: load.works ? able : 0,
     perf,
     measured_perf: perf,
     dlperf,

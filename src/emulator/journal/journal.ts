@@ -97,21 +97,24 @@ type OwnEntry = { -readonly [K in keyof JournalEntry]: JournalEntry[K] };
 export type Journal = Omit<RequestJournal, 'begin'>;
 
 export class RequestJournal {
-  readonly #limit: () => number;
   readonly #secrets: () => Iterable<string>;
+  readonly #limit: number;
   #entries: OwnEntry[] = [];
   #seq = 0;
   readonly #waiters = new Set<() => void>();
 
-  /** `limit` and `secrets` are asked at every request, since reset and restore change them. */
-  constructor(limit: () => number, secrets: () => Iterable<string>) {
-    this.#limit = limit;
+  /**
+   * @param secrets asked at every request, since reset and restore change them
+   * @param limit requests that are kept
+   */
+  constructor(secrets: () => Iterable<string>, limit = 10_000) {
     this.#secrets = secrets;
+    this.#limit = limit;
   }
 
   /** Requests kept, oldest first. */
   entries(filter: JournalFilter = {}): JournalEntry[] {
-    return this.#entries.slice(-this.#limit()).filter((entry) => matches(entry, filter));
+    return this.#entries.slice(-this.#limit).filter((entry) => matches(entry, filter));
   }
 
   count(filter?: JournalFilter): number {
@@ -120,7 +123,7 @@ export class RequestJournal {
 
   /** How many requests have been forgotten because the journal was full. */
   get dropped(): number {
-    return Math.max(0, this.#seq - this.#limit());
+    return Math.max(0, this.#seq - this.#limit);
   }
 
   /** How often: `times`, `atLeast`, `atMost`; without any of them at least once. */
@@ -209,8 +212,7 @@ export class RequestJournal {
 
   /** Cut at twice the limit, not at every request. */
   #trim(): void {
-    const limit = this.#limit();
-    if (this.#entries.length > limit * 2) this.#entries = this.#entries.slice(-limit);
+    if (this.#entries.length > this.#limit * 2) this.#entries = this.#entries.slice(-this.#limit);
   }
 
   #notify(): void {

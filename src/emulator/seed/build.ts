@@ -97,7 +97,6 @@ export function buildState(
       'api key': keys.values(),
       'endpoint group': endpointGroups,
     }),
-    lastCalls: new Map(),
     tfa: buildTfaState(
       tfaSection.parse(given.tfa ?? {}),
       userRecords.map((user) => user.tfa),

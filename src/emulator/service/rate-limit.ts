@@ -2,7 +2,7 @@
  * The trait `rate_limit`: token buckets of a key, and what an answer shows of them. The arithmetic is pure: functions of
  * buckets and time.
  */
-import { limitedAnswer, throttledMessage, type Answer } from '../answers/answer.ts';
+import { limitedAnswer, TOO_FREQUENT, type Answer } from '../answers/answer.ts';
 import { Refused } from '../answers/refused.ts';
 import type { Call } from '../calls/call.ts';
 import type { Random } from '../random.ts';
@@ -171,11 +171,7 @@ export function withRateLimit(service: Service, world: World): Service {
 
   function refuse(call: Call, body: ThrottledBody, shown: ShownLimit): Answer {
     if (body === 'error')
-      return world.dialect.refusal(
-        call.operation,
-        new Refused('rate_limited', throttledMessage(undefined)),
-        call,
-      );
+      return world.dialect.refusal(call.operation, new Refused('rate_limited', TOO_FREQUENT), call);
     const { limit, thresholdSeconds } = shown;
     return limitedAnswer(body, { retryAfterSeconds: retryAfterSeconds(shown), limit, thresholdSeconds });
   }

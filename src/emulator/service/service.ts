@@ -2,14 +2,19 @@
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { matchOperation } from '../../wire/match.ts';
 import { problemsOf } from '../../wire/request.ts';
-import { jsonAnswer, throttledMessage, type Answer } from '../answers/answer.ts';
+import { jsonAnswer, type Answer } from '../answers/answer.ts';
 import { Refused } from '../answers/refused.ts';
 import { authorize, identify } from '../calls/access.ts';
 import { readCall, type Call, type IncomingRequest, type Target } from '../calls/call.ts';
 import type { Dialect } from '../dialect/dialect.ts';
-import type { HandlerContext } from '../handlers/define.ts';
-import { settleEndpoints } from '../handlers/endpoint-groups.ts';
-import { HANDLERS } from '../handlers/index.ts';
+import { accountHandlers } from '../handlers/accounts.ts';
+import type { HandlerContext, Handlers } from '../handlers/define.ts';
+import { deploymentHandlers } from '../handlers/deployments.ts';
+import { endpointGroupHandlers, settleEndpoints } from '../handlers/endpoint-groups.ts';
+import { instanceHandlers } from '../handlers/instances.ts';
+import { templateHandlers } from '../handlers/templates.ts';
+import { tfaHandlers } from '../handlers/tfa.ts';
+import { workerGroupHandlers } from '../handlers/workergroups.ts';
 import { createValidator } from './validate.ts';
 import type { World } from './world.ts';
 
@@ -19,6 +24,16 @@ export interface Service {
   /** Does what the call asks for, or refuses it. Never throws. */
   perform(call: Call): Answer;
 }
+
+const HANDLERS: Handlers = {
+  ...accountHandlers,
+  ...deploymentHandlers,
+  ...endpointGroupHandlers,
+  ...instanceHandlers,
+  ...templateHandlers,
+  ...tfaHandlers,
+  ...workerGroupHandlers,
+};
 
 /** A handler of any operation: the table's types pair each with its own input, which a loop cannot follow. */
 type AnyHandler = (input: Record<string, unknown>, context: HandlerContext) => unknown;
@@ -49,9 +64,7 @@ export function createService(world: World): Service {
     const { bearer, body: sent } = call;
     const secret = sent.kind === 'json' ? (sent.value as { secret?: unknown } | null)?.secret : undefined;
     const caller = identify(state, operation, { bearer, secret }, nowMs);
-    const { key } = caller;
-    authorize(operation, key);
-    keepInterval(target.id, key.id, nowMs);
+    authorize(operation, caller.key);
     const input = validate(call, target, state, nowMs);
     settleEndpoints(state, nowMs);
     const movesWorkers = moves(target.id);
@@ -73,22 +86,6 @@ export function createService(world: World): Service {
     if (checked.success) return body;
     const [first] = problemsOf(checked.error, body);
     throw new Error(`the answer of ${target.id} breaks the contract: ${first?.field}: ${first?.message}`);
-  }
-
-  /** A minimum interval per operation and key, as the public service has; off by default. */
-  function keepInterval(id: OperationId, keyId: number, nowMs: number): void {
-    const { settings, lastCalls } = world.state;
-    const { minIntervalSeconds: seconds, minIntervalShape: shape } = settings;
-    if (seconds === 0) return;
-    const name = `${id} ${keyId}`;
-    const lastMs = lastCalls.get(name);
-    const tooSoon = lastMs !== undefined && nowMs >= lastMs && nowMs - lastMs < seconds * 1000;
-    if (!tooSoon || settings.minIntervalCountsRefused) lastCalls.set(name, nowMs);
-    if (!tooSoon) return;
-    throw new Refused('rate_limited', throttledMessage(seconds), {
-      reason: `settings.minIntervalSeconds: at least ${seconds} s between calls of ${id} by one key`,
-      throttle: { shape, thresholdSeconds: seconds },
-    });
   }
 
   return { read: (request) => readCall(request, dialect, world.state), perform };

@@ -132,8 +132,8 @@ export interface WorkerLife {
 export interface WorkerRecord {
   readonly id: number;
   readonly groupId: number;
-  /** What it can do, in work units a second. */
-  perf: number;
+  /** What it can do, in work units a second; null until its engine has drawn it. */
+  perf: number | null;
   readonly dlperf: number;
   /** A fraction. */
   readonly reliability: number;

@@ -5,15 +5,10 @@
 import * as z from 'zod';
 import { LIMITS } from '../../contract/limits.ts';
 
-/** How a 429 looks. */
-export const THROTTLE_SHAPES = ['text', 'detail', 'error'] as const;
-export type ThrottleShape = (typeof THROTTLE_SHAPES)[number];
-
 const count = (value: number, is: string) => z.int().nonnegative().default(value).describe(is);
 const countFrom1 = (value: number, is: string) => z.int().positive().default(value).describe(is);
 const amount = (value: number, is: string) => z.number().nonnegative().default(value).describe(is);
 const amountAbove0 = (value: number, is: string) => z.number().positive().default(value).describe(is);
-const flag = (value: boolean, is: string) => z.boolean().default(value).describe(is);
 
 /** Numbers of 2FA (§8). */
 const tfaSettings = {
@@ -25,7 +20,7 @@ const tfaSettings = {
     1,
     'periods of 30 s before and after the present one whose authenticator codes are taken too',
   ),
-  totpOnce: flag(false, 'whether an authenticator code is good only once (RFC 6238, section 5.2)'),
+  totpOnce: z.boolean().default(false).describe('whether an authenticator code is good once (RFC 6238, 5.2)'),
   methodsPerType: countFrom1(
     1,
     '2FA methods of one type that an account may add; one more is duplicate_tfa_method',
@@ -48,10 +43,6 @@ const fleetSettings = {
   workersRecruited: count(
     3,
     'workers that a new worker group begins with, where its creation names no test_workers',
-  ),
-  workersMost: countFrom1(
-    500,
-    'workers that an endpoint gets at most, whatever its max_workers: there are no more machines',
   ),
   workerUpdateSeconds: amount(60, 'how long a rolling update takes for each worker, one after the other'),
   workerPerformanceLeast: amountAbove0(
@@ -133,22 +124,7 @@ export const settingsSchema = z.strictObject({
   ),
   ...fleetSettings,
   deploymentVersionsKept: countFrom1(10, 'versions of a deployment that are kept; the oldest go first'),
-  minIntervalSeconds: amount(
-    0,
-    'shortest time between two calls of one key to one operation; sooner ones get 429. 0: no limit',
-  ),
-  minIntervalShape: z
-    .enum(THROTTLE_SHAPES)
-    .default('text')
-    .describe(
-      'how the public dialect says that 429: as plain text, as JSON {detail}, as the JSON error body',
-    ),
-  minIntervalCountsRefused: flag(
-    false,
-    'whether a call that got 429 counts too, so that the interval begins anew with it',
-  ),
   ...tfaSettings,
-  journalEntries: countFrom1(10_000, 'requests that the journal keeps'),
 });
 export type Settings = Readonly<z.output<typeof settingsSchema>>;
 export type SettingsInput = z.input<typeof settingsSchema>;

@@ -31,8 +31,6 @@ export interface State {
   readonly teamRoles: Map<number, TeamRoleRecord>;
   /** Kind of thing → the last id that one got; see next-id.ts. */
   readonly lastIds: Map<string, number>;
-  /** `operation key-id` → Unix ms of the last call, for the minimum interval. */
-  readonly lastCalls: Map<string, number>;
   readonly tfa: TfaState;
 }
 

@@ -240,5 +240,5 @@ export const NOT_MODELLED = [
   'starts that fail or take longer than said',
   'machines that cannot be had when they are wanted',
   'the network between client and worker',
-  'other groups that share the endpoint (scale the load down to this group’s part)',
+  'other groups that share the endpoint',
 ] as const;

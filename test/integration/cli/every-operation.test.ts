@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exampleOf } from '../../../src/cli/operations/help.ts';
 import { flagsOf } from '../../../src/cli/operations/flags.ts';
-import { RESOURCES } from '../../../src/cli/operations/named-rows.ts';
 import { commandOf } from '../../../src/cli/operations/names.ts';
 import { COMMON_ERRORS } from '../../../src/contract/errors.ts';
 import { ENDPOINT_GROUP_DEFAULTS } from '../../../src/contract/operations/serverless/endpoint-groups.ts';
@@ -23,11 +22,6 @@ interface Seen {
   readonly body: string;
 }
 
-/** Where commands look names up before they change something. */
-const LISTS: ReadonlySet<string> = new Set(
-  Object.values(RESOURCES).map(({ list }) => operationOf(list).path),
-);
-
 /** A server that remembers each request to the byte, and has nothing to say. */
 let seen: Seen[] = [];
 const server = createServer((request, response) => {
@@ -41,9 +35,8 @@ const server = createServer((request, response) => {
       contentType: headers['content-type'],
       body: Buffer.concat(chunks).toString(),
     });
-    // Lists are empty, so that no name fits several things; else a refusal, since other answers are asked for again.
-    if (LISTS.has(url ?? '')) response.end('{"deployments":[],"results":[],"instances":[],"apikeys":[]}');
-    else response.writeHead(400).end('{"error":"bad_request"}');
+    // A refusal, since other answers are asked for again.
+    response.writeHead(400).end('{"error":"bad_request"}');
   });
 });
 let url = '';

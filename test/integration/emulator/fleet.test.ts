@@ -222,7 +222,7 @@ describe('an endpoint', () => {
     });
     service.emulator.load.set(31, { shape: 'constant', rate: 50 });
     await advance(60);
-    expect(activity()).toMatchObject({ engineSinceMs: null, taken: 0, workers: {} });
+    expect(activity()).toMatchObject({ taken: 0, workers: {} });
     const group = { endpoint_id: 31, template_id: 9, test_workers: 1 };
     await service.send('POST', '/api/v0/workergroups/', group);
     expect(await statuses()).toEqual(['created']);
@@ -244,8 +244,6 @@ describe('a load that no service takes', () => {
     ['burst_every_seconds', { shape: 'bursts', burst_every_seconds: 1e-9 }],
     ['burst_seconds', { shape: 'bursts', burst_seconds: 1e-10 }],
     ['period_seconds', { shape: 'diurnal', period_seconds: 1e-9 }],
-    ['period_seconds', { shape: 'trace', rate: undefined, at_seconds: [0], work: [1], period_seconds: 1e-9 }],
-    ['work.0', { shape: 'trace', rate: undefined, at_seconds: [0], work: [1e300] }],
   ])('is refused, and the field named: %s of %j', async (field, wrong) => {
     await start();
     const { status, body } = await service.send('PUT', '/_emulator/load', { ...given, ...wrong });
@@ -333,28 +331,11 @@ describe('a load', () => {
     [{ endpoint: 'chat', shape: 'sine', rate: 1 }, 400, 'shape'],
     [{ endpoint: 'nobody', shape: 'constant', rate: 1 }, 404, 'no endpoint group nobody'],
     [{ shape: 'constant', rate: 1 }, 400, 'endpoint'],
-    [{ endpoint: 31, shape: 'trace', at_seconds: [1, 0], work: [1, 1] }, 400, 'not in order of time'],
-    [
-      { endpoint: 31, shape: 'trace', at_seconds: [0, 1], work: [1] },
-      400,
-      '1 numbers, where at_seconds has 2',
-    ],
   ])('that makes no sense is refused: %j', async (body, status, message) => {
     await start();
     const answer = await admin('PUT', '/load', body);
     expect(answer.status).toBe(status);
     expect(String(answer.body['msg'])).toContain(message);
-  });
-
-  test('of a trace comes in its own time, once or again and again', async () => {
-    const trace: LoadInput = { shape: 'trace', at_seconds: [1, 2, 6], work: [10, 20, 30] };
-    await start({ min_load: 90 }, {}, { ...trace, loop: false });
-    await advance(1000);
-    expect(activity()).toMatchObject({ requests: 3, taken: 3 });
-    service.emulator.load.set('chat', trace);
-    // A round is 9 s: until the last request, and a gap more.
-    await advance(19);
-    expect(activity()).toMatchObject({ requests: 7, taken: 10 });
   });
 
   test('waits in a bounded queue, and its clients go away', async () => {
@@ -415,17 +396,24 @@ describe('the same seed', () => {
     expect(activity().queueTime).not.toEqual(one.queueTime);
   });
 
-  test('goes on from a snapshot in mid-day as if nothing had been', async () => {
+  test('goes on from a snapshot in mid-day with the same workers, and each time alike', async () => {
     await start(...given);
     await advance(5.3 * 3600);
     const snapshot = service.emulator.snapshot();
+    const before = (await workers()).filter(({ status }) => status === 'idle');
     await advance(3600);
-    const first = await seen();
+    const futures: unknown[] = [];
     for (const _ of [1, 2]) {
       service.emulator.restore(snapshot);
+      const after = (await workers()).filter(({ status }) => status === 'idle');
+      const known = ({ id, perf }: (typeof after)[number]) => ({ id, perf });
+      expect(after.map(known)).toEqual(expect.arrayContaining(before.map(known)));
+      expect(activity()).toMatchObject({ waiting: 0, taken: 0 });
       await advance(3600);
-      expect(await seen()).toEqual(first);
+      futures.push(await seen());
     }
+    expect(futures[1]).toEqual(futures[0]);
+    expect(activity().taken).toBeGreaterThan(1_000);
   });
 });
 

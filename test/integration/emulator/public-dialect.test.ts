@@ -192,60 +192,6 @@ test("the project's client reads it all", async () => {
   await expect(client.instances.list()).resolves.toMatchObject({ instances_found: 4 });
 });
 
-test('too frequent calls are told so in plain text, naming the interval', async () => {
-  await using strict = await startEmulator({
-    dialect: 'public',
-    clock: 'frozen',
-    settings: { minIntervalSeconds: 3 },
-  });
-  await using client = createClient({ baseUrl: strict.url, apiKey: strict.apiKey });
-  await client.users.current();
-  await expect(client.users.current({}, { retry: false })).rejects.toMatchObject({
-    code: 'throttled',
-    retryAfterMs: undefined,
-    thresholdMs: 3_000,
-  });
-});
-
-test.each([
-  ['text', 'text/plain', 'API requests too frequent: endpoint threshold=3.0'],
-  ['detail', 'application/json', '{"detail":"API requests too frequent endpoint threshold=3.0"}'],
-  [
-    'error',
-    'application/json',
-    '{"success":false,"error":"rate_limited","msg":"API requests too frequent: endpoint threshold=3.0"}',
-  ],
-] as const)(
-  'too frequent calls can be told so as %s, and never when to come back',
-  async (shape, type, text) => {
-    const settings = { minIntervalSeconds: 3, minIntervalShape: shape };
-    await using strict = await startEmulator({ dialect: 'public', clock: 'frozen', settings });
-    const read = () =>
-      fetch(`${strict.url}/api/v0/deployments`, { headers: { authorization: `Bearer ${strict.apiKey}` } });
-    await read();
-    const answer = await read();
-    expect(answer.status).toBe(429);
-    expect(answer.headers.get('content-type')).toContain(type);
-    expect(answer.headers.get('retry-after')).toBeNull();
-    expect(await answer.text()).toBe(text);
-  },
-);
-
-test.each([
-  [false, [200, 429, 200]],
-  [true, [200, 429, 429]],
-])('whether a refused call counts towards the interval is a setting: %s', async (counts, expected) => {
-  const settings = { minIntervalSeconds: 3, minIntervalCountsRefused: counts };
-  await using strict = await startEmulator({ dialect: 'public', clock: 'frozen', settings });
-  const statuses: number[] = [];
-  for (const wait of [0, 2_000, 1_500]) {
-    await strict.clock.advance(wait);
-    const headers = { authorization: `Bearer ${strict.apiKey}` };
-    statuses.push((await fetch(`${strict.url}/api/v0/deployments`, { headers })).status);
-  }
-  expect(statuses).toEqual(expected);
-});
-
 test('the key is taken from the query too, and at the serverless address from the body; never journaled', async () => {
   const { apiKey: key, url } = emulator;
   const ask = async (path: string, body?: object) => {

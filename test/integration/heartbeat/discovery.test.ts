@@ -86,8 +86,10 @@ describe('under the public dialect', () => {
   };
 
   test('names and TTLs are learned, as soon as the key is taken, and never faster than the service allows', async () => {
-    const settings = { minIntervalSeconds: 3, minIntervalCountsRefused: true };
-    await using scene = await startScene('50@1h,name:square', { seed, settings }, 'not-yet-valid');
+    // A request that is refused begins the three seconds anew.
+    const operations = { size: 1, refill_per_second: 1 / 3, penalty: 1, debt_cap: 0 };
+    const traits = { rate_limit: { operations } };
+    await using scene = await startScene('50@1h,name:square', { seed, traits }, 'not-yet-valid');
     await scene.pass(20);
     expect(scene.timings()).toEqual([[50, 3_600_000]]);
     expect(scene.notices).toEqual([

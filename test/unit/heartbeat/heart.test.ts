@@ -80,7 +80,6 @@ describe('deployments by name are looked up anew', () => {
     emulator = await startEmulator({
       dialect: 'public',
       seed: { deployments: [{ id: 42, name: 'square', ttl: 20 }] },
-      settings: { minIntervalSeconds: 0 },
     });
   });
   afterEach(() => emulator.close());

@@ -3,11 +3,16 @@ import { spreadOver, type Candidate } from '../../../scaling/planner/search/sear
 import type { SearchResult } from '../../../scaling/planner/search/search.ts';
 import { money, percent, seconds } from '../../text/numbers.ts';
 import type { LabelledPlan, PlanReport } from '../plan-report.ts';
-import { adviceOf, estimateRows, RESULT_ROWS, loadSentence, parameterRows, type Row } from '../rows.ts';
-import { searchVerdict } from '../search-verdict.ts';
-import type { ReportAssets } from './assets.ts';
-import { html, type Markup } from './markup.ts';
-import { embeddedJson, pageOf, plotBox } from './shell.ts';
+import {
+  adviceOf,
+  estimateRows,
+  loadSentence,
+  parameterRows,
+  RESULT_ROWS,
+  searchVerdict,
+  type Row,
+} from '../rows.ts';
+import { embeddedJson, html, pageOf, plotBox, type Markup, type ReportAssets } from './shell.ts';
 
 export function planPage(report: PlanReport, assets: ReportAssets): string {
   const { plans, search } = report;
@@ -127,26 +132,23 @@ function searchSection(search: SearchResult): Markup {
       ${search.tried.length + search.givenUp} sets tried, ${search.tried.length} of them to the end;
       ${search.frontier.length} no other beats in both cost and p99.
     </p>
-    <div class="plots">
-      ${plotBox('frontier', 'Queue time p99 against cost of the whole load')}
-      <figure class="wide" tabindex="0" role="region" aria-label="Sets that no other beats">
-        <table class="figures">
-          <thead>
-            <tr>
-              ${head.map((name) => html`<th scope="col">${breakable(name)}</th>`)}
-            </tr>
-          </thead>
-          <tbody>
-            ${spreadOver(search.frontier, 10).map(
-              (one) =>
-                html`<tr>
-                  ${cells(one).map((cell) => html`<td>${cell}</td>`)}
-                </tr>`,
-            )}
-          </tbody>
-        </table>
-      </figure>
-    </div>
+    <figure class="wide" tabindex="0" role="region" aria-label="Sets that no other beats">
+      <table class="figures">
+        <thead>
+          <tr>
+            ${head.map((name) => html`<th scope="col">${breakable(name)}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${spreadOver(search.frontier, 10).map(
+            (one) =>
+              html`<tr>
+                ${cells(one).map((cell) => html`<td>${cell}</td>`)}
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </figure>
   </section>`;
 }
 
@@ -194,17 +196,9 @@ function assumptions({ assumptions: all, model, notModelled }: PlanReport): Mark
 }
 
 /** What the script draws. */
-function drawn({ plans, search }: PlanReport): unknown {
-  const onFrontier = new Set(search?.frontier);
+function drawn({ plans }: PlanReport): unknown {
   return {
     seconds: Math.max(...plans.map((plan) => plan.seconds)),
     plans: plans.map(({ label, series }) => ({ label, series })),
-    search: search
-      ? {
-          points: search.tried.map((one) => [one.cost, one.p99Seconds, onFrontier.has(one)]),
-          limit: search.p99LimitSeconds ?? null,
-          best: search.best ? [search.best.cost, search.best.p99Seconds] : null,
-        }
-      : null,
   };
 }

@@ -6,8 +6,6 @@ const data = JSON.parse(document.querySelector('script[type="application/json"]'
 const HEIGHT = 220;
 
 const SERIES_COLOURS = 4;
-/** Where a logarithmic axis begins: it has no zero. */
-const LEAST_SECONDS = 0.01;
 
 /** Steps of the time axis, in seconds: those that a clock has. */
 const CLOCK_STEPS = [
@@ -38,15 +36,12 @@ function clock(seconds) {
     : `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, '0')} h`;
 }
 
-function axes(unit, isLog) {
+function axes(unit) {
   const ticks = { stroke: colour('line') };
   const grid = { stroke: colour('line'), width: 1 };
   const look = { stroke: colour('quiet'), grid, ticks };
   const values = (_, splits) => splits.map((value) => (value === null ? '' : `${short(value)}${unit}`));
-  // Of a logarithmic axis only 1, 10, 100: a line at every other digit makes it grey.
-  const filter = (_, splits) => splits.map((value) => (Math.log10(value) % 1 === 0 ? value : null));
-  const tens = isLog ? { filter, grid: { ...grid, filter }, ticks: { ...ticks, filter } } : {};
-  return [look, { ...look, size: 60, values, ...tens }];
+  return [look, { ...look, size: 60, values }];
 }
 
 /** Lines over time: each `{ label, values, at, colour, dash, fill }`. */
@@ -134,75 +129,6 @@ const PLOTS = {
       '',
       plans.map((plan, index) => ofPlan(plan, plans.length === 1 ? 'cost' : plan.label, 'cost', index)),
     );
-  },
-  frontier({ search }) {
-    const points = search.points.toSorted((one, other) => one[0] - other[0]);
-    const seconds = (value) => (value === null ? null : Math.max(LEAST_SECONDS, value));
-    const [x, y] = axes(' s', true);
-    x.values = (_, splits) => splits.map((value) => short(value));
-    const dots = (name, size) => ({ show: true, size, stroke: colour(name), fill: colour(name), width: 0 });
-    const value = (_, wait, __, index) =>
-      index === null || wait === null ? '' : `${short(points[index][1])} s`;
-    const line = { paths: uPlot.paths.stepped({ align: 1 }), spanGaps: true, width: 1.5 };
-    return {
-      options: {
-        scales: { x: { time: false }, y: { distr: 3, log: 10 } },
-        axes: [x, y],
-        series: [
-          { label: 'cost', value: (_, cost) => (cost === null ? '' : `cost ${short(cost)}`) },
-          {
-            label: 'p99 of a set tried',
-            stroke: colour('quiet'),
-            paths: () => null,
-            points: dots('faint', 4),
-            value,
-          },
-          {
-            label: 'that no other beats',
-            stroke: colour('series-1'),
-            ...line,
-            points: dots('series-1', 7),
-            value,
-          },
-          ...(search.limit === null
-            ? []
-            : [
-                {
-                  label: 'wanted',
-                  stroke: colour('series-3'),
-                  width: 1.5,
-                  dash: [6, 4],
-                  points: { show: false },
-                  value: () => `${short(search.limit)} s`,
-                },
-              ]),
-          ...(search.best === null
-            ? []
-            : [
-                {
-                  label: 'cheapest',
-                  stroke: colour('series-2'),
-                  paths: () => null,
-                  points: dots('series-2', 12),
-                  value,
-                },
-              ]),
-        ],
-      },
-      values: [
-        points.map(([cost]) => cost),
-        points.map(([, wait]) => seconds(wait)),
-        points.map(([, wait, onFrontier]) => (onFrontier ? seconds(wait) : null)),
-        ...(search.limit === null ? [] : [points.map(() => seconds(search.limit))]),
-        ...(search.best === null
-          ? []
-          : [
-              points.map(([cost, wait]) =>
-                cost === search.best[0] && wait === search.best[1] ? seconds(wait) : null,
-              ),
-            ]),
-      ],
-    };
   },
 };
 

@@ -3,8 +3,46 @@
  * at all.
  */
 import { createHash } from 'node:crypto';
-import type { ReportAssets } from './assets.ts';
-import { html, Markup } from './markup.ts';
+import { readFileSync } from 'node:fs';
+import { plotFile } from '../../../plot-files.ts';
+
+/** The parts that a report is made of: its own style and script, and uPlot's. */
+export interface ReportAssets {
+  readonly styles: readonly string[];
+  readonly scripts: readonly string[];
+}
+
+export function reportAssets(): ReportAssets {
+  return {
+    styles: [plotFile('uPlot.min.css'), beside('plan-report.css')],
+    scripts: [plotFile('uPlot.iife.min.js'), beside('plan-report.js')],
+  };
+}
+
+function beside(name: string): string {
+  return readFileSync(new URL(name, import.meta.url), 'utf8');
+}
+
+/** Markup that is known to be safe. */
+export class Markup {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Value = string | number | Markup | readonly Markup[];
+
+/** HTML by template, with everything that is put in escaped: labels, file and column names come from outside. */
+export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Markup {
+  return new Markup(parts.reduce((text, part, index) => text + rendered(values[index - 1] ?? '') + part));
+}
+
+function rendered(value: Value): string {
+  if (value instanceof Markup) return value.text;
+  if (typeof value === 'object') return value.map(({ text }) => text).join('\n');
+  return String(value).replaceAll(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`);
+}
 
 export interface PageParts {
   readonly title: string;

@@ -1,7 +1,6 @@
 /** The load that the flags describe: a trace, or one made up. */
 import { generateLoad } from '../../../scaling/planner/load/generators.ts';
 import type { Arrival, ArrivalStream } from '../../../scaling/planner/load/load.ts';
-import { scaleArrivals } from '../../../scaling/planner/load/scale.ts';
 import { InputError } from '../../input-error.ts';
 import type { PlanFlags } from '../flags.ts';
 import { number } from '../../text/numbers.ts';
@@ -25,15 +24,7 @@ export async function loadSource(flags: PlanFlags, seed: number): Promise<LoadSo
       'which load? --trace FILE for a CSV of real requests, or one made up, such as --load diurnal --rate 500',
     );
   }
-  const source = flags.load === undefined ? await traced(flags) : madeUp(flags, seed);
-  if (flags.scale === 1) return source;
-  const scale = scaleArrivals(flags.scale, flags.scaleBy, seed);
-  const how = flags.scaleBy === 'work' ? 'by larger requests' : 'by more requests';
-  return {
-    ...source,
-    name: `${source.name}, ${number(flags.scale)} times over ${how}`,
-    arrivals: mapped(source.arrivals, scale),
-  };
+  return flags.load === undefined ? await traced(flags) : madeUp(flags, seed);
 }
 
 async function traced(flags: PlanFlags): Promise<LoadSource> {
@@ -92,11 +83,4 @@ async function* inPieces(load: Iterable<Arrival>): AsyncGenerator<readonly Arriv
     }
   }
   yield piece;
-}
-
-async function* mapped(
-  stream: ArrivalStream,
-  map: (arrivals: readonly Arrival[]) => readonly Arrival[],
-): AsyncGenerator<readonly Arrival[]> {
-  for await (const arrivals of stream) yield map(arrivals);
 }

@@ -2,9 +2,16 @@
 import { createReadStream } from 'node:fs';
 import { InputError } from '../../input-error.ts';
 import type { Arrival, ArrivalStream } from '../../../scaling/planner/load/load.ts';
-import { chooseColumns, splitFields, type Column, type TraceColumns } from './columns.ts';
+import {
+  chooseColumns,
+  parseTime,
+  splitFields,
+  timeUnitOf,
+  type Column,
+  type TimeUnit,
+  type TraceColumns,
+} from './columns.ts';
 import { recordsOf, type CsvRecord } from './records.ts';
-import { parseTime, timeUnitOf, type TimeUnit } from './time.ts';
 
 export interface TraceOptions {
   readonly timeColumn?: string | undefined;

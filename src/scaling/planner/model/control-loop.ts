@@ -4,46 +4,26 @@
  */
 import type { PlanSettings } from '../settings.ts';
 import type { Demand, Observation } from './demand.ts';
-import { SlidingMaximum, SlidingMean, type SavedMaximum, type SavedMean } from './structures/windows.ts';
-
-export interface SavedControlLoop {
-  readonly decisions: number;
-  readonly workSinceDecision: number;
-  readonly load: SavedMean;
-  readonly keptHot: SavedMaximum;
-  readonly keptTotal: SavedMaximum;
-}
+import { SlidingMaximum, SlidingMean } from './structures/windows.ts';
 
 export class ControlLoop {
   readonly #seconds: number;
   readonly #load: SlidingMean;
   readonly #keptHot: SlidingMaximum;
   readonly #keptTotal: SlidingMaximum;
-  #decisions: number;
-  #workSinceDecision: number;
+  #decisions = 0;
+  #workSinceDecision = 0;
   /** What was wanted at the last decision; undefined where something has happened since. */
   #last: { readonly wanted: Demand; readonly kept: Demand } | undefined;
   /** The last decision had nothing to go by, and was the one before. */
   #isAtRest = false;
 
-  constructor(settings: PlanSettings, saved?: SavedControlLoop) {
+  constructor(settings: PlanSettings) {
     const { controlSeconds, loadWindowSeconds, scaleDownSeconds, destroySeconds } = settings;
     this.#seconds = controlSeconds;
-    this.#load = new SlidingMean(Math.round(loadWindowSeconds / controlSeconds), saved?.load);
-    this.#keptHot = new SlidingMaximum(decisionsIn(scaleDownSeconds, controlSeconds), saved?.keptHot);
-    this.#keptTotal = new SlidingMaximum(decisionsIn(destroySeconds, controlSeconds), saved?.keptTotal);
-    this.#decisions = saved?.decisions ?? 0;
-    this.#workSinceDecision = saved?.workSinceDecision ?? 0;
-  }
-
-  save(): SavedControlLoop {
-    return {
-      decisions: this.#decisions,
-      workSinceDecision: this.#workSinceDecision,
-      load: this.#load.save(),
-      keptHot: this.#keptHot.save(),
-      keptTotal: this.#keptTotal.save(),
-    };
+    this.#load = new SlidingMean(Math.round(loadWindowSeconds / controlSeconds));
+    this.#keptHot = new SlidingMaximum(decisionsIn(scaleDownSeconds, controlSeconds));
+    this.#keptTotal = new SlidingMaximum(decisionsIn(destroySeconds, controlSeconds));
   }
 
   /** Estimated load, units/s, as of the last decision. */

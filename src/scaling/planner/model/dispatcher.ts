@@ -2,7 +2,7 @@
 import type { Random } from '../load/random.ts';
 import type { PlanSettings } from '../settings.ts';
 import type { GroupObserver } from './observer.ts';
-import { RequestQueue, type SavedQueue } from './structures/request-queue.ts';
+import { RequestQueue } from './structures/request-queue.ts';
 import type { WorkSlots } from './work-slots.ts';
 
 export interface DispatcherOptions {
@@ -22,20 +22,15 @@ export class Dispatcher {
   readonly #random: Random;
   readonly #slots: WorkSlots;
   readonly #mostWaiting: number;
-  readonly #queue: RequestQueue;
+  readonly #queue = new RequestQueue();
 
-  constructor(options: DispatcherOptions, maxQueueSeconds: number, saved?: SavedQueue) {
+  constructor(options: DispatcherOptions, maxQueueSeconds: number) {
     this.maxQueueSeconds = maxQueueSeconds;
     this.#settings = options.settings;
     this.#observer = options.observer;
     this.#random = options.random;
     this.#slots = options.slots;
     this.#mostWaiting = options.mostWaiting;
-    this.#queue = new RequestQueue(saved);
-  }
-
-  save(): SavedQueue {
-    return this.#queue.save();
   }
 
   /** Requests in the global queue. */

@@ -2,10 +2,10 @@
  * The workers of the group: what starts and stops. A worker is known by its place, which another one may have after it.
  */
 import type { Demand } from './demand.ts';
-import { NumberHeap, type SavedHeap } from './structures/number-heap.ts';
+import { NumberHeap } from './structures/number-heap.ts';
 import type { Random } from '../load/random.ts';
-import { WorkSlots, type SavedWork } from './work-slots.ts';
-import { isShort, WorkerPool, STATE, type SavedPool, type State } from './worker-pool.ts';
+import { WorkSlots } from './work-slots.ts';
+import { isShort, WorkerPool, STATE, type State } from './worker-pool.ts';
 import type { PlanSettings } from '../settings.ts';
 import type { WorkerCounts } from './time-series.ts';
 
@@ -19,12 +19,6 @@ export interface FleetTotals {
   readonly served: Float64Array;
   readonly starts: { fromCold: number; fromNothing: number };
   readonly peak: { hot: number; total: number };
-}
-
-export interface SavedFleet extends FleetTotals, SavedWork {
-  readonly pool: SavedPool;
-  readonly changes: SavedHeap;
-  readonly wanted: Demand;
 }
 
 export interface FleetOptions {
@@ -41,6 +35,8 @@ export interface Whereabouts {
   readonly place?: number;
   /** In seconds since the model began; default: the start from cold takes its time. */
   readonly readyAt?: number;
+  /** Of one that is there already, units/s; default: it is drawn. */
+  readonly speed?: number | undefined;
 }
 
 export class Fleet {
@@ -51,32 +47,17 @@ export class Fleet {
   /** What they have to do. */
   readonly work: WorkSlots;
   /** When a worker changes its state by itself. */
-  readonly #changes: NumberHeap;
+  readonly #changes = new NumberHeap();
   readonly #starts = { fromCold: 0, fromNothing: 0 };
   readonly #peak = { hot: 0, total: 0 };
-  #wanted: Demand;
+  #wanted = NOTHING_WANTED;
 
-  constructor({ maxWorkers, settings, random, moved }: FleetOptions, saved?: SavedFleet) {
+  constructor({ maxWorkers, settings, random, moved }: FleetOptions) {
     this.#settings = settings;
     this.#random = random;
     this.#moved = moved;
-    this.#pool = new WorkerPool(maxWorkers, settings.performance, saved?.pool);
-    this.work = new WorkSlots(this.#pool, settings, saved);
-    this.#changes = new NumberHeap(saved?.changes);
-    this.#wanted = saved?.wanted ?? NOTHING_WANTED;
-    Object.assign(this.#starts, saved?.starts);
-    Object.assign(this.#peak, saved?.peak);
-  }
-
-  save(): SavedFleet {
-    return {
-      pool: this.#pool.save(),
-      ...this.work.save(),
-      changes: this.#changes.save(),
-      starts: { ...this.#starts },
-      peak: { ...this.#peak },
-      wanted: this.#wanted,
-    };
+    this.#pool = new WorkerPool(maxWorkers, settings.performance);
+    this.work = new WorkSlots(this.#pool, settings);
   }
 
   get totals(): FleetTotals {
@@ -129,14 +110,14 @@ export class Fleet {
   }
 
   /** See GroupModel.put. */
-  put(state: WorkerState, now: number, { place, readyAt }: Whereabouts): number {
+  put(state: WorkerState, now: number, { place, readyAt, speed }: Whereabouts): number {
     const to = STATE[state];
     if (place !== undefined) {
       if (to === STATE.starting && this.#pool.stateOf(place) === STATE.cold) this.#starts.fromCold += 1;
       this.#abandonWork(place, now);
       this.#move(place, to);
     }
-    const put = place ?? this.#appear(to);
+    const put = place ?? this.#appear(to, speed);
     if (to === STATE.starting || to === STATE.creating)
       this.#changes.push(readyAt ?? now + this.#settings.coldStartSeconds, put);
     this.#notePeaks();
@@ -252,11 +233,11 @@ export class Fleet {
     return true;
   }
 
-  #appear(state: State): number {
+  #appear(state: State, speed?: number): number {
     if (this.#pool.first(STATE.none) < 0) this.#makeRoom(this.#pool.places + 1);
     const worker = this.#pool.first(STATE.none);
     const { least, most } = this.#settings.performance;
-    this.#pool.setSpeed(worker, least === most ? least : least + this.#random() * (most - least));
+    this.#pool.setSpeed(worker, speed ?? (least === most ? least : least + this.#random() * (most - least)));
     this.#move(worker, state);
     return worker;
   }

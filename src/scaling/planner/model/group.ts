@@ -8,14 +8,13 @@
  * wait on a worker need no event, which is most of why this is fast.
  */
 import type { ResolvedParameters } from '../../rules/findings.ts';
-import { randomFrom, seededState, type RandomState } from '../load/random.ts';
+import { createRandom } from '../load/random.ts';
 import type { PlanSettings } from '../settings.ts';
-import { ControlLoop, type SavedControlLoop } from './control-loop.ts';
+import { ControlLoop } from './control-loop.ts';
 import { demandFor, NOTHING_OBSERVED, type Demand, type Observation } from './demand.ts';
 import { Dispatcher } from './dispatcher.ts';
-import { Fleet, type FleetTotals, type SavedFleet, type Whereabouts, type WorkerState } from './fleet.ts';
+import { Fleet, type FleetTotals, type Whereabouts, type WorkerState } from './fleet.ts';
 import type { GroupObserver } from './observer.ts';
-import type { SavedQueue } from './structures/request-queue.ts';
 import type { WorkerCounts } from './time-series.ts';
 import type { State } from './worker-pool.ts';
 
@@ -30,61 +29,31 @@ export interface GroupOptions {
   readonly mostWaiting?: number;
 }
 
-/** All of it, as plain data. */
-export interface SavedGroup extends SavedControlLoop {
-  readonly parameters: ResolvedParameters;
-  readonly state: GroupState;
-  readonly now: number;
-  readonly lastArrival: number;
-  readonly random: RandomState;
-  readonly fleet: SavedFleet;
-  readonly queue: SavedQueue;
-}
-
 export class GroupModel {
   #parameters: ResolvedParameters;
   readonly #settings: PlanSettings;
   readonly #observer: GroupObserver;
-  readonly #randomState: RandomState;
   readonly #fleet: Fleet;
   readonly #dispatcher: Dispatcher;
   readonly #loop: ControlLoop;
-  #state: GroupState;
-  #now: number;
-  #lastArrival: number;
+  #state: GroupState = 'active';
+  #now = 0;
+  #lastArrival = -Infinity;
 
-  /** Begins without workers, or goes on where another left off. */
-  constructor(options: GroupOptions, saved?: SavedGroup) {
-    const { settings, observer, mostWaiting = Infinity } = options;
-    this.#parameters = saved?.parameters ?? options.parameters;
+  /** Begins without workers. */
+  constructor({ parameters, settings, observer, mostWaiting = Infinity }: GroupOptions) {
+    this.#parameters = parameters;
     this.#settings = settings;
     this.#observer = observer;
-    this.#randomState = saved?.random.slice() ?? seededState(settings.seed);
-    const random = randomFrom(this.#randomState);
+    const random = createRandom(settings.seed);
     const moved =
       observer.moved &&
       ((place: number, from: State, to: State) => observer.moved?.(place, from, to, this.#now));
-    const { max_workers: maxWorkers, max_queue_time: maxQueueSeconds } = this.#parameters;
-    this.#fleet = new Fleet({ maxWorkers, settings, random, moved }, saved?.fleet);
+    const { max_workers: maxWorkers, max_queue_time: maxQueueSeconds } = parameters;
+    this.#fleet = new Fleet({ maxWorkers, settings, random, moved });
     const parts = { settings, observer, random, slots: this.#fleet.work, mostWaiting };
-    this.#dispatcher = new Dispatcher(parts, maxQueueSeconds, saved?.queue);
-    this.#loop = new ControlLoop(settings, saved);
-    this.#state = saved?.state ?? 'active';
-    this.#now = saved?.now ?? 0;
-    this.#lastArrival = saved?.lastArrival ?? -Infinity;
-  }
-
-  save(): SavedGroup {
-    return {
-      parameters: this.#parameters,
-      state: this.#state,
-      now: this.#now,
-      ...this.#loop.save(),
-      lastArrival: this.#lastArrival,
-      random: this.#randomState.slice(),
-      fleet: this.#fleet.save(),
-      queue: this.#dispatcher.save(),
-    };
+    this.#dispatcher = new Dispatcher(parts, maxQueueSeconds);
+    this.#loop = new ControlLoop(settings);
   }
 
   /** Seconds since it began, up to which everything has happened. */

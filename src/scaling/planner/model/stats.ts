@@ -2,28 +2,16 @@
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { FleetTotals } from './fleet.ts';
 import type { GroupObserver } from './observer.ts';
-import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes, type SavedQueueTimes } from './structures/queue-times.ts';
+import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes } from './structures/queue-times.ts';
 import type { PlanResult } from '../result.ts';
 import type { PlanSettings } from '../settings.ts';
 import { TimeSeries, type WorkerCounts } from './time-series.ts';
-
-/** Without the series, which only a plan has. */
-export interface SavedStats {
-  readonly parameters: ResolvedParameters;
-  readonly queueTimes: SavedQueueTimes;
-  readonly late: { target: number; max: number };
-  readonly abandoned: { requests: number; work: number };
-  readonly workers: { hot: number; cold: number; starting: number; capacity: number };
-  readonly arrivedWork: number;
-  readonly lastArrival: number;
-  readonly until: number;
-}
 
 export class PlanStats implements GroupObserver {
   #parameters: ResolvedParameters;
   readonly #settings: PlanSettings;
   readonly #series: TimeSeries | undefined;
-  readonly #queueTimes: QueueTimes;
+  readonly #queueTimes = new QueueTimes();
   readonly #late = { target: 0, max: 0 };
   readonly #abandoned = { requests: 0, work: 0 };
   /** Integrals over time: worker seconds, and units that hot workers could have done. */
@@ -32,31 +20,10 @@ export class PlanStats implements GroupObserver {
   #lastArrival = 0;
   #until = 0;
 
-  constructor(parameters: ResolvedParameters, settings: PlanSettings, series: boolean, saved?: SavedStats) {
-    this.#parameters = saved?.parameters ?? parameters;
+  constructor(parameters: ResolvedParameters, settings: PlanSettings, series: boolean) {
+    this.#parameters = parameters;
     this.#settings = settings;
     this.#series = series ? new TimeSeries() : undefined;
-    this.#queueTimes = new QueueTimes(saved?.queueTimes);
-    if (!saved) return;
-    Object.assign(this.#late, saved.late);
-    Object.assign(this.#abandoned, saved.abandoned);
-    Object.assign(this.#workers, saved.workers);
-    this.#arrivedWork = saved.arrivedWork;
-    this.#lastArrival = saved.lastArrival;
-    this.#until = saved.until;
-  }
-
-  save(): SavedStats {
-    return {
-      parameters: this.#parameters,
-      queueTimes: this.#queueTimes.save(),
-      late: { ...this.#late },
-      abandoned: { ...this.#abandoned },
-      workers: { ...this.#workers },
-      arrivedWork: this.#arrivedWork,
-      lastArrival: this.#lastArrival,
-      until: this.#until,
-    };
   }
 
   /** What counts as late from now on. */

@@ -3,15 +3,8 @@
  * workers stand in a heap, the one that is free first at the top; those of others are parked until theirs is hot again.
  */
 import type { PlanSettings } from '../settings.ts';
-import { NumberHeap, type SavedHeap } from './structures/number-heap.ts';
+import { NumberHeap } from './structures/number-heap.ts';
 import type { WorkerPool } from './worker-pool.ts';
-
-export interface SavedWork {
-  readonly busyUntil: Float64Array;
-  readonly slots: SavedHeap;
-  /** Work by each place, units. */
-  readonly served: Float64Array;
-}
 
 export class WorkSlots {
   readonly #pool: WorkerPool;
@@ -21,18 +14,13 @@ export class WorkSlots {
   #busyUntil: Float64Array;
   #served: Float64Array;
   /** The slots of hot workers by the time when they are free. */
-  readonly free: NumberHeap;
+  readonly free = new NumberHeap();
 
-  constructor(pool: WorkerPool, { slots }: PlanSettings, saved?: SavedWork) {
+  constructor(pool: WorkerPool, { slots }: PlanSettings) {
     this.#pool = pool;
     this.#slots = slots;
-    this.#busyUntil = saved?.busyUntil.slice() ?? new Float64Array(pool.places * slots);
-    this.#served = saved?.served.slice() ?? new Float64Array(pool.places);
-    this.free = new NumberHeap(saved?.slots);
-  }
-
-  save(): SavedWork {
-    return { busyUntil: this.#busyUntil.slice(), slots: this.free.save(), served: this.#served.slice() };
+    this.#busyUntil = new Float64Array(pool.places * slots);
+    this.#served = new Float64Array(pool.places);
   }
 
   get served(): Float64Array {

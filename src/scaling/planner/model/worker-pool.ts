@@ -16,50 +16,22 @@ export function isShort(capacity: number, workers: number, ofCapacity: number, o
   return workers < ofWorkers || capacity < ofCapacity * ALMOST;
 }
 
-export interface SavedPool {
-  readonly max: number;
-  /** By place. */
-  readonly states: Uint8Array;
-  readonly speeds: Float64Array;
-  /** By state. Sums of fractions, which adding up anew would round otherwise. */
-  readonly workers: Int32Array;
-  readonly capacities: Float64Array;
-  readonly total: number;
-  readonly totalCapacity: number;
-}
-
 export class WorkerPool {
   /** Workers to have at most; may change, and there may be more for a while. */
   max: number;
   readonly #performance: Performance;
   #state: Uint8Array;
   #speed: Float64Array;
-  readonly #workers: Int32Array;
-  readonly #capacity: Float64Array;
-  #total: number;
-  #totalCapacity: number;
+  readonly #workers = new Int32Array(STATES);
+  readonly #capacity = new Float64Array(STATES);
+  #total = 0;
+  #totalCapacity = 0;
 
-  constructor(max: number, performance: Performance, saved?: SavedPool) {
-    this.max = saved?.max ?? max;
+  constructor(max: number, performance: Performance) {
+    this.max = max;
     this.#performance = performance;
-    this.#state = saved?.states.slice() ?? new Uint8Array(max);
-    this.#speed = saved?.speeds.slice() ?? new Float64Array(max);
-    this.#workers = saved?.workers.slice() ?? new Int32Array(STATES);
-    this.#capacity = saved?.capacities.slice() ?? new Float64Array(STATES);
-    this.#total = saved?.total ?? 0;
-    this.#totalCapacity = saved?.totalCapacity ?? 0;
-  }
-
-  save(): SavedPool {
-    return {
-      max: this.max,
-      states: this.#state.slice(),
-      speeds: this.#speed.slice(),
-      workers: this.#workers.slice(),
-      capacities: this.#capacity.slice(),
-      total: this.#total,
-      totalCapacity: this.#totalCapacity,
-    };
+    this.#state = new Uint8Array(max);
+    this.#speed = new Float64Array(max);
   }
 
   /** How many places there are, taken or not. */

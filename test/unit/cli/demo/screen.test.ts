@@ -32,7 +32,6 @@ const RESULT = {
   redeployed: 2,
   writtenLines: 130,
   faults: { injected: 3, survived: 2 },
-  app: { deaths: 1, survived: 0 },
 } as unknown as DemoResult;
 
 describe('the end', () => {
@@ -47,7 +46,6 @@ describe('the end', () => {
         '  lapses            0',
         '  redeployments     2, 2 followed to the new id',
         '  faults            3 injected, 2 survived',
-        '  deaths of the app 1, 0 survived',
         '  log lines         123 delivered of 130 written',
         '  gaps              6',
       ],

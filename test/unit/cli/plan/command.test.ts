@@ -103,7 +103,6 @@ describe('the sets', () => {
     ['--params wrong.json', 'error: wrong: max_worker: got 5; allowed: min_load, '],
     ['--search --compare a/lean.json', '--search or --compare, one of them'],
     ['--p99 5s', '--p99 belongs to --search'],
-    ['--scale-by neither', 'Allowed choices are requests, work'],
     ['--slots many', 'a number of at least 0'],
   ])('%s: %s', async (words, message) => {
     const { code, stdout, stderr } = await plan(words, { read });

@@ -1,8 +1,6 @@
 /** A plan in the terminal, to the character. */
 import { describe, expect, test } from 'vitest';
-import { frontierPlot } from '../../../../src/cli/plan/frontier-plot.ts';
-import { searchVerdict } from '../../../../src/cli/plan/search-verdict.ts';
-import { sensitivityLines } from '../../../../src/cli/plan/sensitivity-lines.ts';
+import { searchVerdict, sensitivityLines } from '../../../../src/cli/plan/rows.ts';
 import { planTable } from '../../../../src/cli/plan/table.ts';
 import { DEFAULT_FILLED_IN, resolveDefaults } from '../../../../src/scaling/rules/check.ts';
 import { candidate, givenPlan, givenReport, givenSearch } from '../../../support/given-plan.ts';
@@ -12,7 +10,7 @@ const finding = (rule: string, message: string) =>
 
 test('one set: the load, every parameter, every figure, and every assumption with its flag', () => {
   const plan = givenPlan({ findings: [finding(DEFAULT_FILLED_IN, 'filled in'), finding('r', 'too small')] });
-  expect(planTable(givenReport([plan]), 100)).toEqual([
+  expect(planTable(givenReport([plan]))).toEqual([
     'requests.csv: 1,200 requests in 20 min, 50 units/s on average',
     'work of a request: GeneratedTokens',
     '',
@@ -67,7 +65,6 @@ test('several sets: those parameters that differ, a column for each, and whose a
       givenPlan({ label: 'lean', estimates, findings: [finding('r', 'too small')] }),
       givenPlan({ label: 'rich', parameters, loadSeconds: 0, seconds: 0 }),
     ]),
-    100,
   );
   expect(lines.slice(3, 7)).toEqual([
     '                                                  lean            rich',
@@ -98,34 +95,32 @@ test('a load says its peak where there is a series, and its own time where it ha
     queueP99: none,
     cost: at,
   };
-  const [sentence] = planTable(givenReport([givenPlan({ series, loadSeconds: 0 })]), 100);
+  const [sentence] = planTable(givenReport([givenPlan({ series, loadSeconds: 0 })]));
   expect(sentence).toBe(
     'requests.csv: 1,200 requests in 25 min, 40 units/s on average, 95 at the peak (mean of 60 s)',
   );
-  const [empty] = planTable(givenReport([givenPlan({ loadSeconds: 0, seconds: 0 })]), 100);
+  const [empty] = planTable(givenReport([givenPlan({ loadSeconds: 0, seconds: 0 })]));
   expect(empty).toBe('requests.csv: 1,200 requests in 0 s, 0 units/s on average');
 });
 
 test('weights that were guessed are assumed, and a value of several words is quoted', () => {
   const load = { name: 'x', work: '\u001B[2Jy', workGuessed: true };
   const assumptions = [{ flag: '--weight', value: 'in tokens=1', given: false, doc: '' }];
-  const lines = planTable(givenReport([givenPlan()], { load, assumptions }), 100);
+  const lines = planTable(givenReport([givenPlan()], { load, assumptions }));
   expect(lines[1]).toBe('work of a request: y (assumed; --weight COLUMN=UNITS says otherwise)');
   expect(lines).toContain('  --weight "in tokens=1"');
   expect(lines.join('\n')).not.toContain('Given:');
 });
 
 describe('a search', () => {
-  test('is a verdict, a plot, and the sets that no other beats', () => {
+  test('is a verdict, and the sets that no other beats', () => {
     const search = givenSearch();
-    const lines = planTable(givenReport([givenPlan()], { search }), 60);
+    const lines = planTable(givenReport([givenPlan()], { search }));
     expect(lines.slice(3, 5)).toEqual([
       '6 sets tried, 4 of them to the end; 3 no other beats in both cost and p99:',
       '',
     ]);
-    expect(lines.slice(5, 22)).toEqual(frontierPlot(search.tried, search.frontier, 5, 60));
-    expect(lines.slice(22, 30)).toEqual([
-      '',
+    expect(lines.slice(5, 12)).toEqual([
       '   cost    p99  target_util  cold_mult  cold_workers  min_load',
       '  10.00  100 s          0.8          2             3        40',
       '  20.00    1 s          0.8          2             3        40',
@@ -134,61 +129,25 @@ describe('a search', () => {
       'Cheapest with p99 at most 5 s: target_util 0.8, cold_mult 2, cold_workers 3, min_load 40 (p99 1 s, cost 20.00, 10.00 an hour). Its plan:',
       '',
     ]);
-    const without = planTable(givenReport([givenPlan()], { search: givenSearch({ best: undefined }) }), 60);
-    expect(without[28]).toBe(
+    const without = planTable(givenReport([givenPlan()], { search: givenSearch({ best: undefined }) }));
+    expect(without[10]).toBe(
       'None of them has a p99 of at most 5 s; the quickest has 1 ms. The plan of the parameters given:',
     );
     const open = givenSearch({ p99LimitSeconds: undefined });
-    expect(planTable(givenReport([givenPlan()], { search: open }), 60).join('\n')).not.toContain(' plan');
+    expect(planTable(givenReport([givenPlan()], { search: open })).join('\n')).not.toContain(' plan');
     expect(searchVerdict(open)).toBeUndefined();
     expect(searchVerdict(givenSearch({ best: undefined, frontier: [] }))).toMatch(/the quickest has 0 s$/);
   });
 
   test('shows twelve of many sets, the first and the last among them', () => {
     const frontier = Array.from({ length: 40 }, (_, index) => candidate(index, 40 - index));
-    const lines = planTable(givenReport([givenPlan()], { search: givenSearch({ frontier }) }), 60);
+    const lines = planTable(givenReport([givenPlan()], { search: givenSearch({ frontier }) }));
     const rows = lines.filter((line) => line.endsWith('        40'));
     expect(rows).toHaveLength(12);
     expect([rows[0], rows[11]]).toEqual([
       '   0.00  40 s          0.8          2             3        40',
       '  39.00   1 s          0.8          2             3        40',
     ]);
-  });
-
-  test('is drawn as cost against the logarithm of p99, with the limit', () => {
-    const { tried, frontier } = givenSearch();
-    expect(frontierPlot(tried, frontier, 5, 40)).toEqual([
-      '       p99',
-      '     100 s │o',
-      '           │                    ·',
-      '           │',
-      '           │',
-      '       5 s │----------------------------',
-      '           │',
-      '           │',
-      '           │              o',
-      '           │',
-      '           │',
-      '           │',
-      '           │',
-      '           │',
-      '   ≤ 10 ms │                           o',
-      '           └────────────────────────────',
-      '            10.00             cost 30.00',
-    ]);
-  });
-
-  test('is drawn without a limit that nothing comes near, in 20 columns at least', () => {
-    for (const limit of [undefined, 0.5, 51]) {
-      const plot = frontierPlot([candidate(10, 50), candidate(20, 1)], [], limit, 0);
-      expect([plot[1], plot[14], plot[15]]).toEqual([
-        '      50 s │·',
-        '       1 s │                   ·',
-        `           └${'─'.repeat(20)}`,
-      ]);
-      expect(plot.join('')).not.toContain('-');
-    }
-    expect(frontierPlot([candidate(10, 50)], [], undefined, 0)[14]).toBe('      50 s │·');
   });
 });
 

@@ -30,16 +30,14 @@ function started(seed: Seed, settings: SettingsInput = {}) {
 }
 
 test('a load that rises and ends; fewer workers allowed; stopped, and active again with a least load', () => {
-  const seconds = Array.from({ length: 600 }, (_, index) => index + 1);
-  const load: LoadInput = {
-    shape: 'trace',
-    at_seconds: seconds,
-    work: seconds.map((second) => (second <= 200 ? 50 : 180)),
-    loop: false,
-  };
+  const load: LoadInput = { shape: 'constant', rate: 50, request_work: 50 };
   const running = [{ id: 501, machine_id: 11, statuses: [{ actual_status: 'running' as const }] }];
   const { lab, send, lines } = started(endpoint(load, running, 3));
-  lab.advance(700_000);
+  lab.advance(200_000);
+  lab.load.set('chat', { shape: 'constant', rate: 180, request_work: 180 });
+  lab.advance(400_000);
+  lab.load.stop('chat');
+  lab.advance(100_000);
   send('PUT', '/api/v0/endptjobs/31/', { max_workers: 2 });
   lab.advance(60_000);
   send('PUT', '/api/v0/endptjobs/31/', { endpoint_state: 'stopped' });
@@ -47,15 +45,16 @@ test('a load that rises and ends; fewer workers allowed; stopped, and active aga
   send('PUT', '/api/v0/endptjobs/31/', { endpoint_state: 'active', min_load: 80 });
   lab.advance(400_000);
   expect(lines('info1')).toEqual([
-    '12:03:35 recruits 502 for worker group 7: wants 192 units/s ready, to clear the queue within target_queue_time 10 s, 192 with stopped ones, at least 1 workers; estimated load 80.3 units/s, 0 requests wait, a wait of 11.2 s',
-    '12:03:40 recruits 503 for worker group 7: wants 243 units/s ready, to clear the queue within target_queue_time 10 s, 243 with stopped ones, at least 1 workers; estimated load 91.2 units/s, 0 requests wait, a wait of 15.2 s',
+    '12:03:20 another load: constant',
+    '12:03:35 recruits 502 for worker group 7, recruits 503 for worker group 7: wants 208 units/s ready, to clear the queue within target_queue_time 10 s, 208 with stopped ones, at least 1 workers; estimated load 83.3 units/s, 0 requests wait, a wait of 12.5 s',
     '12:04:35 502 is ready after 60 s (creating)',
-    '12:04:40 503 is ready after 60 s (creating)',
-    '12:11:10 stops 502: wants 0 units/s ready, for there is no load, 0 with stopped ones, at least 1 workers; keeps 191 ready, wanted within the last 60 s; estimated load 0 units/s, 0 requests wait, a wait of 0 s',
-    '12:11:35 stops 503: wants 0 units/s ready, for there is no load, 0 with stopped ones, at least 1 workers; keeps 97.5 ready, wanted within the last 60 s; estimated load 0 units/s, 0 requests wait, a wait of 0 s',
+    '12:04:35 503 is ready after 60 s (creating)',
+    '12:10:00 the load is stopped',
+    '12:11:10 stops 501: wants 0 units/s ready, for there is no load, 0 with stopped ones, at least 1 workers; keeps 191 ready, wanted within the last 60 s; estimated load 0 units/s, 0 requests wait, a wait of 0 s',
+    '12:11:35 stops 502: wants 0 units/s ready, for there is no load, 0 with stopped ones, at least 1 workers; keeps 97.5 ready, wanted within the last 60 s; estimated load 0 units/s, 0 requests wait, a wait of 0 s',
     '12:11:40 set {"max_workers":2}',
-    '12:11:45 destroys 503: wants 0 units/s ready, for there is no load, 0 with stopped ones, at least 1 workers; keeps 60 ready, wanted within the last 60 s; estimated load 0 units/s, 0 requests wait, a wait of 0 s',
-    '12:12:05 stops 501: wants 0 units/s ready, for there is no load, 0 with stopped ones, at least 1 workers; estimated load 0 units/s, 0 requests wait, a wait of 0 s',
+    '12:11:45 destroys 502: wants 0 units/s ready, for there is no load, 0 with stopped ones, at least 1 workers; keeps 60 ready, wanted within the last 60 s; estimated load 0 units/s, 0 requests wait, a wait of 0 s',
+    '12:12:05 stops 503: wants 0 units/s ready, for there is no load, 0 with stopped ones, at least 1 workers; estimated load 0 units/s, 0 requests wait, a wait of 0 s',
     '12:12:40 the endpoint is stopped, with 3 workers',
     '12:13:40 set {"min_load":80}',
     '12:13:40 the endpoint is active, with 2 workers',
@@ -66,7 +65,7 @@ test('a load that rises and ends; fewer workers allowed; stopped, and active aga
   const looks = lines('info0').filter((line) => line.includes(' estimated load ') && !line.includes('wants'));
   expect([looks.length, looks[0], looks.at(-1)]).toEqual([
     132,
-    '12:00:05 estimated load 40 units/s, 0 requests wait, a wait of 0 s',
+    '12:00:05 estimated load 50 units/s, 0 requests wait, a wait of 0 s',
     '12:11:00 estimated load 3 units/s, 0 requests wait, a wait of 0 s',
   ]);
 });

@@ -157,7 +157,7 @@ describe('a worker that is recruited', () => {
     expect(newWorker(9, 7)).toEqual({
       id: 9,
       groupId: 7,
-      perf: 1_000,
+      perf: null,
       dlperf: 96,
       reliability: 0.99,
       diskUsage: 8,
@@ -205,15 +205,20 @@ describe('a worker as it is shown', () => {
   });
 
   test('has what it measured, its load, and since when it runs, by its instance or by its life', () => {
-    const shown = { perf: 1_000, measured_perf: 1_000, cur_perf: 1_000, cur_load: 40, new_load: 40 };
-    expect(view(world(), 30, LOAD)).toMatchObject({
+    const shown = { perf: 180, measured_perf: 180, cur_perf: 180, cur_load: 40, new_load: 40 };
+    const measured = () => {
+      const found = world();
+      found.worker.perf = 180;
+      return found;
+    };
+    expect(view(measured(), 30, LOAD)).toMatchObject({
       ...shown,
       cur_load_rolling_avg: 30,
       reqs_working: 3,
       loaded_at: NOW / 1000 + 30,
       started_at: NOW / 1000,
     });
-    const alive = world();
+    const alive = measured();
     alive.worker.life = { phase: 'ready', sinceMs: at(9), readyMs: at(8), startedMs: at(3) };
     expect(view(alive, 9, LOAD)).toMatchObject({
       ...shown,

@@ -22,10 +22,7 @@ const heartbeat = (id: number): Call => call('POST', `/api/v0/deployment/${id}/h
 const logs = (tail: number): Call => call('POST', '/get_workergroup_logs', { id: 7, tail, api_key: SECRET });
 
 function journalOf(limit = 100) {
-  return new RequestJournal(
-    () => limit,
-    () => state.keys.keys(),
-  );
+  return new RequestJournal(() => state.keys.keys(), limit);
 }
 
 describe('no key is ever stored', () => {

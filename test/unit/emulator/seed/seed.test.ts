@@ -1,8 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import * as z from 'zod';
-import { OPERATION_IDS } from '../../../../src/contract/operations.ts';
 import type { Handlers } from '../../../../src/emulator/handlers/define.ts';
-import { HANDLERS } from '../../../../src/emulator/handlers/index.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
 import { DEFAULT_SEED } from '../../../../src/emulator/seed/default.ts';
 import { checkSeed, readSeedFile } from '../../../../src/emulator/seed/file.ts';
@@ -60,8 +58,7 @@ describe('a seed', () => {
   });
 });
 
-test('every operation has a handler, and a table without one of them does not compile', () => {
-  expect(Object.keys(HANDLERS).sort()).toEqual([...OPERATION_IDS].sort());
+test('a table without one of the handlers does not compile', () => {
   expectTypeOf<Omit<Handlers, 'deployments.heartbeat'>>().not.toExtend<Handlers>();
 });
 

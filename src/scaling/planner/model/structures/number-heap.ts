@@ -3,30 +3,10 @@
  * a million events leave nothing for the garbage collector. Equal keys come out in an order that depends on
  * nothing but the calls made, which is what makes a plan repeatable.
  */
-export interface SavedHeap {
-  /** In the order of the heap. */
-  readonly keys: Float64Array;
-  readonly items: Int32Array;
-}
-
 export class NumberHeap {
-  #keys: Float64Array;
-  #items: Int32Array;
+  #keys = new Float64Array(16);
+  #items = new Int32Array(16);
   #size = 0;
-
-  constructor(saved?: SavedHeap) {
-    this.#size = saved?.keys.length ?? 0;
-    const room = Math.max(16, this.#size);
-    this.#keys = new Float64Array(room);
-    this.#items = new Int32Array(room);
-    if (!saved) return;
-    this.#keys.set(saved.keys);
-    this.#items.set(saved.items);
-  }
-
-  save(): SavedHeap {
-    return { keys: this.#keys.slice(0, this.#size), items: this.#items.slice(0, this.#size) };
-  }
 
   get size(): number {
     return this.#size;

@@ -45,30 +45,11 @@ export function bucketOfQuantile(
   return -1;
 }
 
-export interface SavedQueueTimes {
-  readonly counts: Float64Array;
-  readonly count: number;
-  readonly sum: number;
-  readonly max: number;
-}
-
 export class QueueTimes {
   readonly #counts = new Float64Array(QUEUE_TIME_BUCKETS);
   #count = 0;
   #sum = 0;
   #max = 0;
-
-  constructor(saved?: SavedQueueTimes) {
-    if (!saved) return;
-    this.#counts.set(saved.counts);
-    this.#count = saved.count;
-    this.#sum = saved.sum;
-    this.#max = saved.max;
-  }
-
-  save(): SavedQueueTimes {
-    return { counts: this.#counts.slice(), count: this.#count, sum: this.#sum, max: this.#max };
-  }
 
   get count(): number {
     return this.#count;

@@ -2,41 +2,13 @@
  * The global queue: requests that no worker takes yet, first in, first out. A ring in typed arrays that grows
  * with the longest queue there was, never with the length of the load.
  */
-export interface SavedQueue {
-  /** From the head on. */
-  readonly arrivals: Float64Array;
-  readonly works: Float64Array;
-  readonly requests: Int32Array;
-  readonly work: number;
-}
-
 export class RequestQueue {
-  #arrivals: Float64Array;
-  #works: Float64Array;
-  #requests: Int32Array;
+  #arrivals = new Float64Array(64);
+  #works = new Float64Array(64);
+  #requests = new Int32Array(64);
   #head = 0;
-  #size: number;
-  #work: number;
-
-  constructor(saved?: SavedQueue) {
-    this.#size = saved?.arrivals.length ?? 0;
-    this.#work = saved?.work ?? 0;
-    const room = Math.max(64, this.#size);
-    this.#arrivals = new Float64Array(room);
-    this.#works = new Float64Array(room);
-    this.#requests = new Int32Array(room);
-    if (!saved) return;
-    this.#arrivals.set(saved.arrivals);
-    this.#works.set(saved.works);
-    this.#requests.set(saved.requests);
-  }
-
-  save(): SavedQueue {
-    const [arrivals, works] = [new Float64Array(this.#size), new Float64Array(this.#size)];
-    const requests = new Int32Array(this.#size);
-    this.#unroll(arrivals, works, requests);
-    return { arrivals, works, requests, work: this.#work };
-  }
+  #size = 0;
+  #work = 0;
 
   get size(): number {
     return this.#size;
@@ -80,24 +52,17 @@ export class RequestQueue {
     if (this.#size === 0) this.#work = 0;
   }
 
+  /** Into longer arrays, the head first. */
   #grow(): void {
     const length = this.#arrivals.length;
     const [arrivals, works] = [new Float64Array(length * 2), new Float64Array(length * 2)];
     const requests = new Int32Array(length * 2);
-    this.#unroll(arrivals, works, requests);
-    this.#arrivals = arrivals;
-    this.#works = works;
-    this.#requests = requests;
-    this.#head = 0;
-  }
-
-  /** Copies what waits, the head first. */
-  #unroll(arrivals: Float64Array, works: Float64Array, requests: Int32Array): void {
-    for (let index = 0; index < this.#size; index += 1) {
-      const place = (this.#head + index) % this.#arrivals.length;
+    for (let index = 0; index < length; index += 1) {
+      const place = (this.#head + index) % length;
       arrivals[index] = this.#arrivals[place] as number;
       works[index] = this.#works[place] as number;
       requests[index] = this.#requests[place] as number;
     }
+    [this.#arrivals, this.#works, this.#requests, this.#head] = [arrivals, works, requests, 0];
   }
 }

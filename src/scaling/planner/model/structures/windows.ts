@@ -1,28 +1,14 @@
 /** Mean and maximum over the last decisions of the group. */
 
 /** Mean over a sliding window; while it is still filling, over what there is. */
-export interface SavedMean {
-  readonly values: Float64Array;
-  readonly next: number;
-  readonly filled: number;
-  readonly sum: number;
-}
-
 export class SlidingMean {
   readonly #values: Float64Array;
-  #next: number;
-  #filled: number;
-  #sum: number;
+  #next = 0;
+  #filled = 0;
+  #sum = 0;
 
-  constructor(length: number, saved?: SavedMean) {
-    this.#values = saved?.values.slice() ?? new Float64Array(Math.max(1, length));
-    this.#next = saved?.next ?? 0;
-    this.#filled = saved?.filled ?? 0;
-    this.#sum = saved?.sum ?? 0;
-  }
-
-  save(): SavedMean {
-    return { values: this.#values.slice(), next: this.#next, filled: this.#filled, sum: this.#sum };
+  constructor(length: number) {
+    this.#values = new Float64Array(Math.max(1, length));
   }
 
   /** The mean of what was added; 0 of nothing. */
@@ -57,29 +43,16 @@ export class SlidingMean {
  * Maximum over a sliding window, of any length, in amortized constant time: a queue that holds only values
  * which may still become the maximum (the "ascending minima" trick). An infinite window keeps one value.
  */
-export interface SavedMaximum {
-  readonly values: readonly number[];
-  readonly times: readonly number[];
-  readonly now: number;
-}
-
 export class SlidingMaximum {
   readonly #length: number;
-  #values: number[];
-  #times: number[];
+  #values: number[] = [];
+  #times: number[] = [];
   #head = 0;
-  #now: number;
+  #now = 0;
 
   /** `length` counts values, the newest among them; at least 1, may be Infinity. */
-  constructor(length: number, saved?: SavedMaximum) {
+  constructor(length: number) {
     this.#length = Math.max(1, length);
-    this.#values = [...(saved?.values ?? [])];
-    this.#times = [...(saved?.times ?? [])];
-    this.#now = saved?.now ?? 0;
-  }
-
-  save(): SavedMaximum {
-    return { values: this.#values.slice(this.#head), times: this.#times.slice(this.#head), now: this.#now };
   }
 
   /** Whether nothing larger than the last value is left, so that the same again changes nothing. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openTrace } from '../../../../../src/cli/plan/trace/trace.ts';
 import { splitFields } from '../../../../../src/cli/plan/trace/columns.ts';
-import { parseTime, type TimeUnit } from '../../../../../src/cli/plan/trace/time.ts';
+import { parseTime, type TimeUnit } from '../../../../../src/cli/plan/trace/columns.ts';
 import type { Arrival } from '../../../../../src/scaling/planner/load/load.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 

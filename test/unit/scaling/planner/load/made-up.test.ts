@@ -1,31 +1,9 @@
-/** Loads that are scaled, and those that are made up. */
+/** Loads that are made up. */
 import { describe, expect, test } from 'vitest';
 import { generateLoad, type GeneratedLoad } from '../../../../../src/scaling/planner/load/generators.ts';
-import { scaleArrivals } from '../../../../../src/scaling/planner/load/scale.ts';
 import { requests } from '../../../../support/plans.ts';
 
 describe('a load', () => {
-  const some = requests([0, 10], [5, 20], [9, 40]);
-
-  test('is scaled by the work of its requests', () => {
-    expect(scaleArrivals(2.5, 'work', 1)(some)).toEqual(requests([0, 25], [5, 50], [9, 100]));
-    expect(scaleArrivals(1, 'requests', 1)(some)).toBe(some);
-  });
-
-  test('or by their number, a part of one by chance, the same for a seed', () => {
-    expect(scaleArrivals(2, 'requests', 1)(some)).toEqual(some.flatMap((one) => [one, one]));
-    const many = Array.from({ length: 1_000 }, (_, index) => ({ atSeconds: index, work: 1 }));
-    const scaled = scaleArrivals(1.25, 'requests', 7)(many);
-    expect(scaled.length / 1_000).toBeCloseTo(1.25, 1);
-    expect(scaleArrivals(1.25, 'requests', 7)(many)).toEqual(scaled);
-    expect(scaleArrivals(1.25, 'requests', 8)(many)).not.toEqual(scaled);
-    expect(scaleArrivals(0.5, 'requests', 7)(many).length / 1_000).toBeCloseTo(0.5, 1);
-  });
-
-  test.each([0, -1, Infinity, Number.NaN])('is not scaled by %d', (factor) => {
-    expect(() => scaleArrivals(factor, 'work', 1)).toThrow('--scale: a number above 0');
-  });
-
   const generated = (over: Partial<GeneratedLoad>) => [
     ...generateLoad({ shape: 'poisson', unitsPerSecond: 50, seconds: 2_000, ...over }),
   ];

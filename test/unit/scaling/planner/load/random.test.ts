@@ -2,12 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { generateLoad } from '../../../../../src/scaling/planner/load/generators.ts';
 import { RecordedLoad } from '../../../../../src/scaling/planner/load/load.ts';
-import {
-  createRandom,
-  exponential,
-  randomFrom,
-  seededState,
-} from '../../../../../src/scaling/planner/load/random.ts';
+import { createRandom, exponential } from '../../../../../src/scaling/planner/load/random.ts';
 import { requests } from '../../../../support/plans.ts';
 
 const drawn = (random: () => number, count: number) => Array.from({ length: count }, () => random());
@@ -26,12 +21,6 @@ describe('numbers by chance', () => {
     }
     const firsts = [1, 2, 3, 2 ** 32 + 1, 2 ** 33 + 1].map((seed) => createRandom(seed)());
     expect(new Set(firsts).size).toBe(5);
-  });
-
-  test('go on where they were put away', () => {
-    const state = seededState(5);
-    drawn(randomFrom(state), 10);
-    expect(drawn(randomFrom(state.slice()), 3)).toEqual(drawn(createRandom(5), 13).slice(10));
   });
 
   test('that are exponential have their mean, and as many above it as they should', () => {

@@ -190,7 +190,9 @@ describe('decisions', () => {
       loop.rest(until);
       while (each.next < next) decide(each);
       expect(loop.next).toBe(next);
-      expect(loop.save()).toEqual(each.save());
+      decide(loop, { load: 5 });
+      decide(each, { load: 5 });
+      expect([loop.load, loop.isAtRest, loop.next]).toEqual([each.load, each.isAtRest, each.next]);
     },
   );
 });
