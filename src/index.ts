@@ -9,6 +9,7 @@ export {
 export {
   AbortedError,
   ApiError,
+  ArchiveError,
   CallError,
   RequestError,
   ResponseError,
@@ -16,9 +17,9 @@ export {
   TimeoutError,
   TransportError,
   UnauthorizedError,
+  UploadError,
 } from './client/errors.ts';
 export { ClientOptionsError } from './client/options.ts';
-export { ArchiveError } from './client/flows/archive.ts';
 export {
   deployArchive,
   type DeployedArchive,
@@ -45,7 +46,6 @@ export {
   type LoginOptions,
 } from './client/flows/tfa.ts';
 export { totpCode, type AskCode, type CodePrompt, type ProofOptions } from './client/flows/tfa-proof.ts';
-export { UploadError } from './client/flows/upload.ts';
 export type { RetryPolicy } from './client/retry.ts';
 export {
   ENDPOINT_GROUP_DEFAULTS,

@@ -181,6 +181,36 @@ export class ResponseError extends CallError {
   }
 }
 
+/** The archive of a deployment cannot be read, is none, or was changed while it was sent. */
+export class ArchiveError extends CallError {
+  readonly code = 'unusable_archive';
+  readonly actor = 'user';
+
+  constructor(path: string, problem: string, options?: ErrorOptions) {
+    super('deployments.create', `${path}: ${problem}`, options);
+  }
+}
+
+/** The archive did not get to the store. The deployment is made; doing all of it again is safe. */
+export class UploadError extends CallError {
+  readonly code = 'upload_failed';
+  /** The store's; undefined where it was not asked. */
+  readonly status: number | undefined;
+  /** Why, in the store's word: `EntityTooLarge`, `AccessDenied`; undefined where it has none. */
+  readonly reason: string | undefined;
+
+  constructor(problem: string, { status, reason }: { status?: number; reason?: string | undefined } = {}) {
+    super('deployments.create', problem);
+    this.status = status;
+    this.reason = reason;
+  }
+
+  get actor(): 'user' | 'service' {
+    const { status = 500 } = this;
+    return status >= 500 || status === 429 || status === 408 ? 'service' : 'user';
+  }
+}
+
 /** The class for an answer that says no. */
 export function refusalError(
   operation: OperationId,

@@ -1,5 +1,12 @@
 /** When a failed call is worth repeating, and how long to wait first. */
-import { ApiError, ResponseError, TimeoutError, TransportError, type CallError } from './errors.ts';
+import {
+  ApiError,
+  ResponseError,
+  TimeoutError,
+  TransportError,
+  UploadError,
+  type CallError,
+} from './errors.ts';
 
 export interface RetryPolicy {
   /** Attempts in all, the first included. */
@@ -33,6 +40,7 @@ export function retryDelay(
 function isTransient(error: CallError): boolean {
   if (error instanceof TransportError || error instanceof TimeoutError) return true;
   if (error instanceof ApiError) return error.status === 429 || error.status >= 500;
+  if (error instanceof UploadError) return error.actor === 'service';
   // HTML with status 200 comes from a proxy in between, which is temporary.
   return error instanceof ResponseError;
 }

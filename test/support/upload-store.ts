@@ -14,8 +14,8 @@ export interface UploadStore extends AsyncDisposable {
   readonly made: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Status and text, perhaps before anything was read; `silent`: it stops reading. */
-export type StoreAnswer = readonly [status: number, text: string, when?: 'at once'] | 'silent';
+/** Status and text; `silent`: it stops reading. */
+export type StoreAnswer = readonly [status: number, text: string] | 'silent';
 
 export const UPLOAD_FIELDS = { key: 'a/b.tar.gz', policy: 's3cret-policy', 'x-amz-date': 20260101 };
 
@@ -42,13 +42,6 @@ export async function startUploadStore(...answers: readonly StoreAnswer[]): Prom
     const answer = answers[Math.min(uploads, answers.length - 1)] ?? [204, ''];
     uploads += 1;
     if (answer === 'silent') return void request.pause();
-    if (answer[2] === 'at once') {
-      // Past Node's own end of a response, which would close the connection with it.
-      request.pause();
-      return void request.socket.write(
-        `HTTP/1.1 ${answer[0]} Taken\r\n${answer[0] === 204 ? '' : 'content-length: 0\r\n'}\r\n`,
-      );
-    }
     posted.push({ headers: request.headers, body: await bodyOf(request) });
     response.writeHead(answer[0]).end(answer[1]);
   }

@@ -7,6 +7,8 @@ import { DaemonAway, DaemonClosed } from '../../src/cli/fleet/daemon.ts';
 import { InputError } from '../../src/cli/input-error.ts';
 import { PlanInterrupted } from '../../src/cli/plan/run-plan.ts';
 import {
+  ArchiveError,
+  UploadError,
   AbortedError,
   ApiError,
   RequestError,
@@ -16,10 +18,8 @@ import {
   TransportError,
   UnauthorizedError,
 } from '../../src/client/errors.ts';
-import { ArchiveError } from '../../src/client/flows/archive.ts';
 import { LaunchError, LeftBehindError } from '../../src/client/flows/launch.ts';
 import { ClientOptionsError } from '../../src/client/options.ts';
-import { UploadError } from '../../src/client/flows/upload.ts';
 import { PilotlightError } from '../../src/contract/pilotlight-error.ts';
 import { FlagError } from '../../src/contract/text/shell-words.ts';
 import { SocketFileError } from '../../src/daemon/http/socket-file.ts';

@@ -3,8 +3,7 @@
  * `deployment create`, but for what the archive says itself.
  */
 import { Command } from 'commander';
-import type { Archive } from '../../client/flows/archive.ts';
-import type { DeployedArchive, DeployProgress, DeployRequest } from '../../client/flows/deploy.ts';
+import type { Archive, DeployedArchive, DeployProgress, DeployRequest } from '../../client/flows/deploy.ts';
 import { CallError } from '../../client/errors.ts';
 import { operationOf } from '../../contract/operations.ts';
 import { EXIT } from '../../config/exit-codes.ts';
@@ -14,7 +13,7 @@ import { exitCodeOf } from '../exit-code.ts';
 import { addFlags, addSharedOptions, readFields, type CommandOptions } from '../operations/fields.ts';
 import { flagsOf } from '../operations/flags.ts';
 import { perform, type Act } from '../operations/perform.ts';
-import { ProgressBar } from '../plan/progress.ts';
+import { ProgressBar, progressScreen } from '../plan/progress.ts';
 
 const ID = 'deployments.create';
 const SAID_BY_ARCHIVE: ReadonlySet<string> = new Set(['file_hash', 'file_size']);
@@ -50,11 +49,11 @@ async function deploy(
   options: CommandOptions,
   console: Console,
 ): Promise<number> {
-  const { openArchive } = await import('../../client/flows/archive.ts');
+  const { openArchive } = await import('../../client/flows/deploy.ts');
   return await console.interruptible(async (signal) => {
     try {
-      await using archive = await openArchive(path, signal);
-      const all = { ...input, file_hash: archive.hash, file_size: archive.bytes };
+      const archive = await openArchive(path, signal);
+      const all = { ...input, file_hash: archive.hash, file_size: archive.content.size };
       return await perform(ID, all, { ...options, act: deployer(archive, options, console) }, console);
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
@@ -70,14 +69,7 @@ function deployer(archive: Archive, { timeout }: CommandOptions, console: Consol
       Object.entries(input).filter(([field]) => !SAID_BY_ARCHIVE.has(field)),
     );
     const { deployArchive } = await import('../../client/flows/deploy.ts');
-    const isTTY = console.errColumns !== undefined;
-    const screen = {
-      isTTY,
-      write: console.err,
-      now: Date.now,
-      columns: () => console.errColumns ?? Infinity,
-    };
-    const bar = new ProgressBar(screen);
+    const bar = new ProgressBar(progressScreen(console));
     let made: number | undefined;
     try {
       const deployed = await deployArchive(client, {
@@ -107,15 +99,10 @@ function deployer(archive: Archive, { timeout }: CommandOptions, console: Consol
 }
 
 function tell(progress: DeployProgress, bar: ProgressBar, console: Console): void {
-  if (progress.step === 'uploading') {
+  if (progress.step === 'uploading' && progress.bytes >= MEGABYTE) {
     const { sent, bytes } = progress;
-    // What is that small is there before it can be read.
-    if (bytes < MEGABYTE) return;
-    bar.update(
-      sent / bytes,
-      `${(sent / MEGABYTE).toFixed(1)} of ${(bytes / MEGABYTE).toFixed(1)} MB uploaded`,
-      '',
-    );
+    const [done, whole] = [sent, bytes].map((each) => (each / MEGABYTE).toFixed(1));
+    bar.update(sent / bytes, `${done} of ${whole} MB uploaded`, '');
   } else if (progress.step === 'repeating') {
     bar.end();
     printError(console, `${legibleLine(progress.reason)}; trying again`);

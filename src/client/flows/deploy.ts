@@ -3,20 +3,33 @@
  * archive where the answer says, if it is wanted. All of it can be done again without harm: a deployment that has the
  * archive already stays as it is.
  */
+import { createHash, randomUUID } from 'node:crypto';
+import { openAsBlob } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
 import type { Input, Output } from '../../contract/operations.ts';
+import type { WireResponse } from '../../wire/response.ts';
 import type { Client } from '../client.ts';
 import { delay } from '../delay.ts';
-import { AbortedError, ResponseError, TimeoutError, TransportError } from '../errors.ts';
-import { DEFAULT_RETRY, type RetryPolicy } from '../retry.ts';
-import { createTransport } from '../transport/transport.ts';
-import { openArchive, type Archive } from './archive.ts';
-import { UploadError, uploadArchive, type UploadOptions, type UploadTarget } from './upload.ts';
+import {
+  AbortedError,
+  ArchiveError,
+  CallError,
+  ResponseError,
+  TimeoutError,
+  TransportError,
+  UploadError,
+} from '../errors.ts';
+import { DEFAULT_RETRY, retryDelay, type RetryPolicy } from '../retry.ts';
+import { transportReason } from '../transport/reason.ts';
+import { createTransport, type Transport } from '../transport/transport.ts';
 
 /** What `deployments.create` takes, but for what the archive says itself. */
 export type DeployRequest = Omit<Input<'deployments.create'>, 'file_hash' | 'file_size'>;
 
 export interface DeployOptions {
-  /** Path of the archive, or one that is open already, which stays open. */
+  /** Path of the archive, or one that is open already. */
   readonly archive: string | Archive;
   readonly request: DeployRequest;
   /** Of each attempt of the request, and the longest time in which an upload does not move; ms. Default 30 s. */
@@ -49,22 +62,51 @@ export interface DeployedArchive {
   readonly uploaded: boolean;
 }
 
+/** Read piece by piece for its hash, and again for each upload; never in memory as a whole. */
+export interface Archive {
+  readonly path: string;
+  readonly content: Blob;
+  /** SHA-256, in hexadecimal; which hash the public service takes is not documented, so this one is assumed. */
+  readonly hash: string;
+}
+
+/** @throws ArchiveError; AbortedError when the signal fired */
+export async function openArchive(path: string, signal: AbortSignal = NEVER): Promise<Archive> {
+  const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
+    const problem = cause.code === 'ENOENT' ? 'there is no such file' : `cannot be read (${cause.message})`;
+    throw new ArchiveError(path, problem, { cause });
+  });
+  if (found.isDirectory()) throw new ArchiveError(path, 'is a folder, and no archive');
+  if (!found.isFile()) throw new ArchiveError(path, 'is no file');
+  if (found.size === 0) throw new ArchiveError(path, 'is empty');
+  const hash = createHash('sha256');
+  try {
+    const content = await openAsBlob(path);
+    for await (const chunk of content.stream()) {
+      signal.throwIfAborted();
+      hash.update(chunk);
+    }
+    return { path, content, hash: hash.digest('hex') };
+  } catch (cause) {
+    if (signal.aborted) throw new AbortedError(OPERATION, 'aborted while the archive was hashed', { cause });
+    throw new ArchiveError(path, `cannot be read (${(cause as Error).message})`, { cause });
+  }
+}
+
+const OPERATION = 'deployments.create';
 const DEFAULT_TIMEOUT_MS = 30_000;
+const NEVER = new AbortController().signal;
 
 /**
  * @throws ArchiveError for a file that is missing, empty or no file, before anything is sent, and for one that changes
  *   meanwhile; UploadError when the store refuses it, or the answer does not say how to get there; AbortedError when the signal fired; what `deployments.create` throws
  */
 export async function deployArchive(client: Client, options: DeployOptions): Promise<DeployedArchive> {
-  const { archive: given, signal = NEVER } = options;
-  if (typeof given !== 'string') return await deploy(client, given, options);
-  await using archive = await openArchive(given, signal);
-  return await deploy(client, archive, options);
-}
-
-async function deploy(client: Client, archive: Archive, options: DeployOptions): Promise<DeployedArchive> {
-  const { request, timeoutMs = DEFAULT_TIMEOUT_MS, signal = NEVER, onProgress = () => {} } = options;
-  const { hash, bytes } = archive;
+  const { archive: given, request, timeoutMs = DEFAULT_TIMEOUT_MS, signal = NEVER } = options;
+  const { onProgress = () => {} } = options;
+  const archive = typeof given === 'string' ? await openArchive(given, signal) : given;
+  const { hash } = archive;
+  const bytes = archive.content.size;
   onProgress({ step: 'hashed', hash, bytes });
   const made = await client.deployments.create(
     { ...request, file_hash: hash, file_size: bytes },
@@ -73,7 +115,7 @@ async function deploy(client: Client, archive: Archive, options: DeployOptions):
   const { deployment_id: deploymentId, action } = made;
   onProgress({ step: 'made', deploymentId, action });
   const target = targetOf(made);
-  if (target) await upload(archive, target, options);
+  if (target) await upload(archive, target, { ...options, onProgress, timeoutMs, signal });
   return {
     deploymentId,
     action,
@@ -83,6 +125,12 @@ async function deploy(client: Client, archive: Archive, options: DeployOptions):
     bytes,
     uploaded: target !== undefined,
   };
+}
+
+interface UploadTarget {
+  readonly url: string;
+  /** Sent before the archive, as they came: they say who may post what, and are secrets. */
+  readonly fields: Readonly<Record<string, unknown>>;
 }
 
 /** Undefined where the service wants no archive: both fields come, or neither. */
@@ -97,38 +145,106 @@ function targetOf(made: Output<'deployments.create'>): UploadTarget | undefined 
     );
   }
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new ResponseError('deployments.create', 200, 'upload_url is no web address');
+    throw new ResponseError(OPERATION, 200, 'upload_url is no web address');
   return { url, fields };
 }
 
-async function upload(archive: Archive, target: UploadTarget, options: DeployOptions): Promise<void> {
-  const { timeoutMs = DEFAULT_TIMEOUT_MS, retry = DEFAULT_RETRY, signal = NEVER } = options;
-  const { onProgress = () => {}, random = Math.random } = options;
+type UploadOptions = DeployOptions & Required<Pick<DeployOptions, 'onProgress' | 'timeoutMs' | 'signal'>>;
+
+/** Posting the same archive twice is posting it once. */
+async function upload(archive: Archive, target: UploadTarget, options: UploadOptions): Promise<void> {
+  const { retry = DEFAULT_RETRY, random = Math.random, signal, onProgress } = options;
   await using transport = createTransport();
-  const uploadOptions: UploadOptions = {
-    transport,
-    silenceMs: timeoutMs,
-    signal,
-    onBytes: (sent) => onProgress({ step: 'uploading', sent, bytes: archive.bytes }),
-  };
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await uploadArchive(archive, target, uploadOptions);
+      return await post(archive, target, { ...options, transport });
     } catch (error) {
-      if (attempt >= retry.attempts || !isPassing(error)) throw error;
-      const waitMs = random() * Math.min(retry.maxMs, retry.baseMs * 2 ** (attempt - 1));
-      onProgress({ step: 'repeating', reason: error.message, waitMs });
+      const waitMs = error instanceof CallError ? retryDelay(error, attempt, retry, random) : undefined;
+      if (waitMs === undefined) throw error;
+      onProgress({ step: 'repeating', reason: (error as Error).message, waitMs });
       await delay(waitMs, signal).catch((cause: unknown) => {
-        throw new AbortedError('deployments.create', 'aborted while waiting to upload again', { cause });
+        throw new AbortedError(OPERATION, 'aborted while waiting to upload again', { cause });
       });
     }
   }
 }
 
-/** Posting the same archive twice is posting it once. */
-function isPassing(error: unknown): error is UploadError | TransportError | TimeoutError {
-  if (error instanceof UploadError) return error.actor === 'service';
-  return error instanceof TransportError || error instanceof TimeoutError;
+/** 200, 201 and 204 are what stores answer to a post that they took. */
+const TAKEN: ReadonlySet<number> = new Set([200, 201, 204]);
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/** One attempt. */
+async function post(
+  archive: Archive,
+  { url, fields }: UploadTarget,
+  { transport, timeoutMs, signal, onProgress }: UploadOptions & { readonly transport: Transport },
+): Promise<void> {
+  const { form, contentType } = formOf(archive, fields);
+  const silence = new AbortController();
+  const watchdog = setTimeout(() => silence.abort(), timeoutMs);
+
+  async function* body(): AsyncGenerator<Uint8Array> {
+    let sent = 0;
+    for await (const chunk of form.stream()) {
+      watchdog.refresh();
+      yield chunk;
+      // The socket has taken it, and asks for more.
+      onProgress({ step: 'uploading', sent: (sent += chunk.length), bytes: form.size });
+    }
+    watchdog.refresh();
+  }
+
+  let unreadable: unknown;
+  const stream = Readable.from(body()).on('error', (error) => (unreadable = error));
+  try {
+    const answer = await transport.exchange({
+      url,
+      method: 'POST',
+      headers: { 'content-type': contentType, 'content-length': String(form.size) },
+      body: stream,
+      signal: AbortSignal.any([signal, silence.signal]),
+      fresh: true,
+      maxBytes: MAX_ANSWER_BYTES,
+    });
+    if (!TAKEN.has(answer.status)) throw refusal(answer);
+  } catch (cause) {
+    if (cause instanceof UploadError) throw cause;
+    if (unreadable instanceof DOMException && unreadable.name === 'NotReadableError')
+      throw new ArchiveError(archive.path, 'was changed while it was sent; deploy it once more', { cause });
+    if (silence.signal.aborted) throw new TimeoutError(OPERATION, timeoutMs);
+    if (signal.aborted) throw new AbortedError(OPERATION, 'aborted while uploading', { cause });
+    const error = cause instanceof Error ? cause : new Error(String(cause));
+    throw new TransportError(OPERATION, transportReason(error), error);
+  } finally {
+    clearTimeout(watchdog);
+    stream.destroy();
+  }
 }
 
-const NEVER = new AbortController().signal;
+/** With the store's own word, and no other part of its answer, which may repeat the fields. */
+function refusal({ status, text }: WireResponse): UploadError {
+  const [, reason] = /<Code>(\w+)<\/Code>/.exec(text) ?? /"(?:code|error)"\s*:\s*"(\w+)"/i.exec(text) ?? [];
+  const why = reason === undefined ? '' : ` ${reason}`;
+  return new UploadError(`the store did not take the archive: status ${status}${why}`, { status, reason });
+}
+
+/** multipart/form-data (RFC 7578), its fields first, as an object store takes it. */
+function formOf({ path, content }: Archive, fields: UploadTarget['fields']) {
+  const boundary = `pilotlight-${randomUUID()}`;
+  const part = (head: string) => `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n`;
+  const written = Object.entries(fields).map(([name, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return `${part(`name="${quoted(name)}"`)}${text}\r\n`;
+  });
+  const fileName = quoted(basename(path));
+  const file = part(`name="file"; filename="${fileName}"\r\nContent-Type: application/gzip`);
+  return {
+    form: new Blob([...written, file, content, `\r\n--${boundary}--\r\n`]),
+    contentType: `multipart/form-data; boundary=${boundary}`,
+  };
+}
+
+/** As browsers write names in a form (HTML, "multipart/form-data encoding algorithm"). */
+function quoted(name: string): string {
+  return name.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22');
+}
