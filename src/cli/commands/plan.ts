@@ -1,7 +1,9 @@
+import { accessSync, constants, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Command } from 'commander';
 import { EXIT } from '../../config/exit-codes.ts';
 import { printJson, printLine, type Console } from '../console.ts';
-import { checkPageFile, writePageFile } from '../page-file.ts';
+import { InputError } from '../input-error.ts';
 import { addPlanFlags, type PlanFlags } from '../plan/flags.ts';
 import type { PlanReport } from '../plan/plan-report.ts';
 
@@ -25,24 +27,34 @@ export function planCommand(console: Console): Command {
     .addHelpText('after', EXAMPLES)
     .action(async (flags: PlanFlags) => {
       const { runPlan, PlanInterrupted } = await import('../plan/run-plan.ts');
-      if (flags.html !== undefined) checkPageFile(flags.html);
+      const { html, json, p99 } = flags;
+      // Before minutes are spent on what could not be written then.
+      if (html !== undefined) onFile(html, () => accessSync(dirname(html), constants.W_OK));
       const report = await runPlan(flags, console).catch((error: unknown) => {
         if (!(error instanceof PlanInterrupted)) throw error;
         console.exit(error.exitCode);
       });
       if (!report) return;
-      // Before the results, whose reader may leave early.
-      const unwritten =
-        flags.html === undefined ? undefined : await writePageFile(flags.html, () => pageOf(report));
-      if (flags.p99 !== undefined && !report.search?.best) console.exit(EXIT.failed);
-      if (flags.json) printJson(console, report);
+      if (p99 !== undefined && !report.search?.best) console.exit(EXIT.failed);
+      const page = html === undefined ? '' : await pageOf(report);
+      if (json) printJson(console, report);
       else {
         const { planTable } = await import('../plan/table.ts');
         for (const line of planTable(report)) printLine(console, line);
       }
-      if (unwritten) throw unwritten;
-      if (flags.html !== undefined && !flags.json) printLine(console, `Page with the plots: ${flags.html}`);
+      if (html === undefined) return;
+      onFile(html, () => writeFileSync(html, page));
+      if (!json) printLine(console, `Page with the plots: ${html}`);
     });
+}
+
+/** @throws InputError */
+function onFile(path: string, act: () => void): void {
+  try {
+    act();
+  } catch (cause) {
+    throw new InputError(`--html ${path}: ${(cause as Error).message}`, { cause });
+  }
 }
 
 async function pageOf(report: PlanReport): Promise<string> {

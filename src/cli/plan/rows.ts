@@ -2,6 +2,7 @@
 import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { DEFAULT_FILLED_IN } from '../../scaling/rules/check.ts';
 import type { Estimate } from '../../scaling/planner/estimate.ts';
+import { SEARCH_AXES, spreadOver } from '../../scaling/planner/search/search-space.ts';
 import type { SearchResult } from '../../scaling/planner/search/search.ts';
 import type { Outcome, Sensitivity } from '../../scaling/planner/sensitivity.ts';
 import { SETTING_OPTIONS } from '../../scaling/planner/settings.ts';
@@ -105,6 +106,19 @@ export function adviceOf({ findings }: LabelledPlan): readonly string[] {
   return findings
     .filter(({ rule }) => rule !== DEFAULT_FILLED_IN)
     .map(({ severity, parameter, message }) => `${severity}: ${parameter}: ${message}`);
+}
+
+/** How many sets a search tried. */
+export function searchCounts({ tried, givenUp, frontier }: SearchResult): string {
+  return `${tried.length + givenUp} sets tried, ${tried.length} of them to the end; ${frontier.length} no other beats in both cost and p99`;
+}
+
+/** Some of the sets that no other beats, below their head. */
+export function searchRows({ frontier }: SearchResult): readonly (readonly string[])[] {
+  const rows = spreadOver(frontier, 12).map((one) =>
+    [money(one.cost), seconds(one.p99Seconds)].concat(SEARCH_AXES.map((axis) => String(one[axis]))),
+  );
+  return [['cost', 'p99', ...SEARCH_AXES], ...rows];
 }
 
 /** What a search found: a sentence without its full stop; undefined where no limit was asked for. */

@@ -1,8 +1,6 @@
 /** A plan in the terminal. */
 import { legible } from '../text/legible.ts';
-import { spreadOver } from '../../scaling/planner/search/search-space.ts';
 import type { SearchResult } from '../../scaling/planner/search/search.ts';
-import { money, seconds } from '../text/numbers.ts';
 import type { PlanReport } from './plan-report.ts';
 import {
   adviceOf,
@@ -10,6 +8,8 @@ import {
   loadSentence,
   parameterRows,
   RESULT_ROWS,
+  searchCounts,
+  searchRows,
   searchVerdict,
   sensitivityLines,
   type Row,
@@ -81,30 +81,17 @@ function wrapped(words: readonly string[]): string[] {
 }
 
 function searchLines(search: SearchResult): string[] {
-  const { tried, frontier, best } = search;
   const verdict = searchVerdict(search);
-  const rows = spreadOver(frontier, 12).map((candidate) => [
-    money(candidate.cost),
-    seconds(candidate.p99Seconds),
-    String(candidate.target_util),
-    String(candidate.cold_mult),
-    String(candidate.cold_workers),
-    String(candidate.min_load),
-  ]);
-  const head = ['cost', 'p99', 'target_util', 'cold_mult', 'cold_workers', 'min_load'];
-  const widths = head.map((name, column) =>
-    Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[]) =>
-    `  ${cells.map((cell, column) => cell.padStart(widths[column] ?? 0)).join('  ')}`;
+  const rows = searchRows(search);
+  const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
+  const widths = rows[0]?.map((_, column) => width(column)) ?? [];
   return [
-    `${tried.length + search.givenUp} sets tried, ${tried.length} of them to the end; ${frontier.length} no other beats in both cost and p99:`,
+    `${searchCounts(search)}:`,
     '',
-    line(head),
-    ...rows.map((row) => line(row)),
+    ...rows.map((row) => `  ${row.map((cell, column) => cell.padStart(widths[column] ?? 0)).join('  ')}`),
     '',
     ...(verdict === undefined
       ? []
-      : [`${verdict}. ${best ? 'Its plan' : 'The plan of the parameters given'}:`]),
+      : [`${verdict}. ${search.best ? 'Its plan' : 'The plan of the parameters given'}:`]),
   ];
 }
