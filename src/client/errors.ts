@@ -1,6 +1,6 @@
 /** What can go wrong with a call, one class each. */
 import { inspect } from 'node:util';
-import { ERRORS, type Actor, type ErrorCode } from '../contract/errors.ts';
+import { ERRORS, type Actor, type ErrorCode, type ErrorFields } from '../contract/errors.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 import type { RateLimit } from '../wire/rate-limit.ts';
@@ -99,6 +99,13 @@ export class ApiError extends CallError {
     this.fields = refusal.fields;
     this.retryAfterMs = refusal.retryAfterMs;
     this.thresholdMs = refusal.thresholdMs;
+  }
+
+  /** Narrows `fields` to those of a code: `if (error.hasCode('tfa_locked')) error.fields.locked_until`. */
+  hasCode<Code extends ErrorCode>(
+    code: Code,
+  ): this is this & { readonly errorCode: Code; readonly fields: ErrorFields<Code> } {
+    return this.errorCode === code;
   }
 
   /** When to come back as far as the service says, in ms from the answer: `retryAfterMs`, else the threshold. */

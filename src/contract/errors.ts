@@ -180,7 +180,6 @@ export const ERRORS = {
     when: 'generic login failure: wrong code, missing context, or precondition such as no phone number',
     actor: 'user',
     advice: 'check the code; ask for a new one if it is old',
-    fields: failures,
   },
   '2fa_verification_failed': {
     status: [400],
@@ -300,6 +299,13 @@ export const ERRORS = {
 } as const satisfies Record<string, ErrorDefinition>;
 
 export type ErrorCode = keyof typeof ERRORS;
+
+/** What comes with a code beside the message; nothing is sure to be there. */
+export type ErrorFields<Code extends ErrorCode> = (typeof ERRORS)[Code] extends {
+  readonly fields: infer Fields extends z.ZodType;
+}
+  ? Partial<z.output<Fields>>
+  : Readonly<Record<string, unknown>>;
 export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
 
 /** Errors that any operation may answer, whatever its row says. */

@@ -63,5 +63,18 @@ type Extra<Op> = Op extends { readonly body: z.ZodType } | { readonly query: z.Z
     }
   : unknown;
 
-/** What a caller gets back: the validated response, with fields that the service added. */
-export type Output<Id extends OperationId> = z.output<Operations[Id]['response']>;
+/** What the service answers, with whatever fields it adds. */
+export type Answer<Id extends OperationId> = z.output<Operations[Id]['response']>;
+
+/** What a caller gets back: the validated answer. Fields that the service added are there, but have no type. */
+export type Output<Id extends OperationId> = Known<Answer<Id>>;
+
+/** Without the index signature of fields that nobody named, so that a misspelt field does not compile. */
+type Known<T> = T extends string | number | boolean | null | undefined
+  ? T
+  : T extends readonly (infer Item)[]
+    ? Known<Item>[]
+    : keyof Named<T> extends never
+      ? T
+      : { [Key in keyof Named<T>]: Known<Named<T>[Key]> };
+type Named<T> = { [Key in keyof T as string extends Key ? never : number extends Key ? never : Key]: T[Key] };

@@ -52,8 +52,13 @@ export async function misuse(client: Client, error: ApiError | TransportError): 
   await client.deployments.heartbeat({ id: 42, extra: {} });
 
   const beat: Output<'deployments.heartbeat'> = await client.deployments.heartbeat({ id: 42 });
+  // @ts-expect-error -- an answer has no such field
+  void beat.deploymnet_id;
   // @ts-expect-error -- an answer's field has its type
   beat.deployment_id.toUpperCase();
+  const { logs, info0 } = await client.workergroups.logs({ id: 7, tail: 10 });
+  const texts: (string | null | undefined)[] = [logs, info0];
+  void texts;
   const { methods } = await client.tfa.status();
   const names: ('sms' | 'totp' | (string & {}))[] = methods.map(({ method }) => method);
   // @ts-expect-error -- a method may be one that nobody knew

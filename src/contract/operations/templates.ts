@@ -69,11 +69,37 @@ const templateFields = {
 export const templateBody = z.strictObject(templateFields);
 export type TemplateFields = z.output<typeof templateBody>;
 
+const text = z.string().nullish();
+const flag = z.boolean().nullish();
+
 /** A stored template; fields beside the hash, by which it is used, may be missing. */
 export const template = z.looseObject({
   id: id.optional(),
   hash_id: z.string(),
   name: z.string().optional(),
+  image: text,
+  tag: text,
+  desc: text,
+  readme: text,
+  env: text.describe('in container-flag format'),
+  onstart: text,
+  runtype: text,
+  args_str: text,
+  ssh_direct: flag,
+  use_ssh: flag,
+  jup_direct: flag,
+  jupyter_dir: text,
+  use_jupyter_lab: flag,
+  docker_login_repo: text,
+  href: text,
+  repo: text,
+  extra_filters: z.record(z.string(), z.unknown()).nullish(),
+  recommended_disk_space: z.number().nullish().describe('GB'),
+  private: flag,
+  creator_id: id.nullish(),
+  created_at: z.number().nullish().describe('UTC epoch seconds'),
+  recent_create_date: z.number().nullish().describe('UTC epoch seconds'),
+  count_created: z.int().nullish().describe('how many instances were made from it'),
 });
 export type Template = z.output<typeof template>;
 

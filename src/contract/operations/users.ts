@@ -7,7 +7,7 @@ export const TFA_STATUSES = ['enabled', 'disabled', 'legacy'] as const;
 
 /** The user object as far as the interface shows it (§2.4). */
 export const user = z.looseObject({
-  id,
+  id: id.optional(),
   tfa_status: openEnum(TFA_STATUSES).optional(),
   email_verified_at: timestamp.nullish().describe('null while the e-mail address is unverified'),
   is_admin: z.boolean().optional(),

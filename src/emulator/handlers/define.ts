@@ -1,5 +1,5 @@
 /** What a handler is: the behaviour of one operation, as a transition of the state. */
-import type { Fields, OperationId, Output } from '../../contract/operations.ts';
+import type { Answer, Fields, OperationId } from '../../contract/operations.ts';
 import { notFound } from '../answers/refused.ts';
 import type { Identity } from '../calls/access.ts';
 import type { Fleets } from '../fleet/fleets.ts';
@@ -26,7 +26,7 @@ export interface HandlerContext extends Identity {
  * Takes a validated input and answers the body of a success, or throws Refused. All checks come before the
  * first change of the state.
  */
-export type Handler<Id extends OperationId> = (input: Fields<Id>, context: HandlerContext) => Output<Id>;
+export type Handler<Id extends OperationId> = (input: Fields<Id>, context: HandlerContext) => Answer<Id>;
 
 /** One for each operation of the table: one without a handler does not compile. */
 export type Handlers = { readonly [Id in OperationId]: Handler<Id> };

@@ -1,7 +1,7 @@
 /** Instances (§2.3, §4.3), how an offer is rented, and the maintenance windows of the machines that they run on (§4.1). */
 import { LIMITS } from '../../contract/limits.ts';
 import { mergedValues, mergeLaunch, type LaunchValues } from '../../contract/merge.ts';
-import type { Input, Output } from '../../contract/operations.ts';
+import type { Answer, Input } from '../../contract/operations.ts';
 import { countCharacters } from '../../contract/text/characters.ts';
 import { parseRegistryLogin, type RegistryLogin } from '../../contract/text/registry-login.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
@@ -140,7 +140,7 @@ function pageOf(
     order_by: field = 'id',
     select_cols: columns,
   }: Input<'instances.page'>,
-): Output<'instances.page'> {
+): Answer<'instances.page'> {
   const matching = rows
     .filter((row) => matchesFilters(row, filters))
     .sort((a, b) => compare(a[field as keyof InstanceRow], b[field as keyof InstanceRow]) || a.id - b.id);

@@ -162,10 +162,10 @@ export function wrongCode(failure: Failure): Refused {
   return new Refused(failure, 'the code is not right', { reason: 'code: not the one that is valid now' });
 }
 
-/** A wrong code that a configured method counts: whatever the failure is called, it says how often, and until when. */
+/** A wrong code that a configured method counts. Of the two codes only one says how often, and until when (§7). */
 function wrongCodeOf(method: TfaMethodRecord, failure: Failure, nowMs: number): Refused {
   return new Refused(failure, 'the code is not right', {
-    fields: lockView(method, nowMs),
+    ...(failure === '2fa_verification_failed' && { fields: lockView(method, nowMs) }),
     reason: `code: not the one that is valid now for method ${method.id}`,
   });
 }

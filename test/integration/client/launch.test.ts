@@ -116,9 +116,11 @@ describe('launching an instance', () => {
     const flags = { ...request, env: '-e A=1 -p 8000:8000' };
     const { instanceId } = await launchInstance(client, { offers: OFFERS, request: flags, pollMs: 5 });
     const { instances } = await client.instances.list();
-    expect(instances.find(({ id }) => id === instanceId)?.['extra_env']).toEqual([
-      ['A', '1'],
-      ['-p 8000:8000', '1'],
-    ]);
+    expect(instances.find(({ id }) => id === instanceId)).toMatchObject({
+      extra_env: [
+        ['A', '1'],
+        ['-p 8000:8000', '1'],
+      ],
+    });
   });
 });

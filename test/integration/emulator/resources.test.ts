@@ -214,7 +214,7 @@ describe('an instance', () => {
   test('takes its offer, until it is destroyed', async () => {
     const rent = { offer_id: 3001, image: 'ubuntu' };
     const { new_contract: id, ...rest } = await client.instances.create(rent);
-    expect(rest['id']).not.toBe(id);
+    expect(rest).not.toMatchObject({ id });
     expect(emulator.offers.list().find((offer) => offer.id === 3001)?.rented_by).toBe(id);
     const taken = { status: 404, errorCode: 'invalid_offer' };
     await expect(client.instances.create(rent)).rejects.toMatchObject(taken);

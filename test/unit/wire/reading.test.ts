@@ -31,7 +31,6 @@ const ESSENTIAL: Readonly<Partial<Record<OperationId, readonly string[]>>> = {
   'instances.page': ['instances', 'instances.*.id'],
   'instances.filters': ['filters'],
   'instances.get': ['instances', 'instances.id'],
-  'users.current': ['id'],
   'tfa.status': ['methods', 'methods.*.id', 'methods.*.method'],
   'tfa.setupTotp': ['secret'],
   'tfa.update': ['method.id', 'method.method'],

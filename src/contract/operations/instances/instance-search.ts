@@ -45,7 +45,13 @@ export const instanceSearchOperations = {
       next_token: z.string().nullish().describe('for the next page; null: this is the last one'),
     }),
     example: {
-      input: { limit: 2, after_token: 'YWZ0ZXIgNTAx', select_filters: { actual_status: { eq: 'running' } } },
+      input: {
+        limit: 2,
+        after_token: 'YWZ0ZXIgNTAx',
+        order_by: 'id',
+        select_cols: ['id', 'actual_status', 'machine_id'],
+        select_filters: { actual_status: { eq: 'running' } },
+      },
       response: {
         success: true,
         instances: [{ id: 501, actual_status: 'running', machine_id: 11 }],

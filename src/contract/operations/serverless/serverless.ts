@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../../define.ts';
 import { deployment, deploymentAnswer } from './deployment.ts';
 import { id, success } from '../../schemas.ts';
+import { logAnswer } from './log-answer.ts';
 
 const EXAMPLE = {
   id: 42,
@@ -74,11 +75,7 @@ export const serverlessOperations = {
       id: id.describe('worker group id'),
       tail: z.int().positive().describe('how many of the most recent log units to return'),
     }),
-    // A map of levels (info0, info1, trace, debug) is what older addresses of the public service answer.
-    response: z.union([
-      z.looseObject({ logs: z.string().nullish() }),
-      z.looseObject({ info0: z.string().nullish() }),
-    ]),
+    response: logAnswer,
     errors: ['not_found'],
     repeatable: true,
     example: { input: { id: 7, tail: 200 }, response: { logs: 'model loaded\nready\n' } },

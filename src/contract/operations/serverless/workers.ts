@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
 import { LIMITS } from '../../limits.ts';
+import { logAnswer } from './log-answer.ts';
 import { id, timestamp } from '../../schemas.ts';
 
 /** As the engine names what a worker does; a service may have others, and writes them in either case. */
@@ -52,15 +53,6 @@ const workersAnswer = z.preprocess(
   z.looseObject({ workers: z.array(worker) }),
 );
 
-/** Levels of a log, `info0` with most detail; or one text. */
-const levels = z.looseObject({
-  info0: z.string().nullish(),
-  info1: z.string().nullish(),
-  trace: z.string().nullish(),
-  debug: z.string().nullish(),
-  logs: z.string().nullish(),
-});
-
 /** A worker's place, signed, which the worker wants to see; or, without `url`, why there is none yet. */
 const routeAnswer = z.looseObject({
   request_idx: z.int().nullish(),
@@ -91,7 +83,7 @@ export const endpointWorkerOperations = {
       id: id.describe('endpoint group id'),
       tail: z.int().positive().optional().describe(`how many lines; default ${LIMITS.logTailMax}`),
     }),
-    response: levels,
+    response: logAnswer,
     repeatable: true,
     example: { input: { id: 31, tail: 100 }, response: { info0: '', info1: '', trace: '', debug: '' } },
   },
