@@ -23,7 +23,7 @@ import {
 import { plainHttpProblems } from './other-variables.ts';
 import { configError, type ConfigProblem } from './problem.ts';
 import { credentialHeaders } from './secrets.ts';
-import { valueType, wrong, type ValueProblem, type ValueType } from './types/value-types.ts';
+import { valueType, type ValueProblem, type ValueType } from './types/value-types.ts';
 import { loadValues, type Environment } from './values.ts';
 
 export interface LoadedConfig {
@@ -57,14 +57,8 @@ const endpointGroupList: ValueType<readonly CheckedGroup[]> = {
   parse(text) {
     const { value: groups, problems: unreadable } = DAEMON_OPTIONS.endpointGroups.type.parse(text);
     if (groups === undefined) return { value: undefined, problems: unreadable };
-    try {
-      const checked = checkEndpointGroups(groups);
-      return { value: checked, problems: checked.flatMap(findingsOf) };
-    } catch (error) {
-      // Too many brackets in brackets for a function that calls itself.
-      if (error instanceof RangeError) return wrong(text, 'parameter objects', 'nested too deeply');
-      throw error;
-    }
+    const checked = checkEndpointGroups(groups);
+    return { value: checked, problems: checked.flatMap(findingsOf) };
   },
 };
 

@@ -1,13 +1,13 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { type ConfigProblem, describeProblem, inCheck } from '../../config/problem.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { ENDPOINT_GROUPS_VARIABLE, loadEndpointGroups } from '../../config/command-settings.ts';
 import { loadConfig } from '../../config/load.ts';
-import { parseDuration } from '../../config/types/value-types.ts';
 import { ENDPOINT_GROUP_DEFAULTS } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { checkEndpointGroups, DEFAULT_FILLED_IN } from '../../scaling/rules/check.ts';
 import { gotInWords, type WorkerFacts } from '../../scaling/rules/findings.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
+import { aboveZero, seconds } from '../flag-types.ts';
 import { readGroupFile } from '../group-file.ts';
 
 interface CheckFlags {
@@ -31,9 +31,9 @@ export function checkCommand(console: Console): Command {
     .option(
       '--performance <units/s>',
       'what one worker does, where you know it; lets more rules speak',
-      parseNumber,
+      aboveZero,
     )
-    .option('--cold-start <time>', 'how long a cold worker needs to become ready; likewise', parseSeconds)
+    .option('--cold-start <time>', 'how long a cold worker needs to become ready; likewise', seconds)
     .addHelpText('after', '\nExit codes: 0 fine, 1 warnings with --strict, 2 errors.')
     .action((files: readonly string[], flags: CheckFlags) => {
       report(problemsOf(files, flags, console), flags, console);
@@ -117,16 +117,4 @@ function describeProblems(problems: readonly ConfigProblem[]): readonly string[]
 
 function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-function parseNumber(text: string): number {
-  const value = text.trim() === '' ? Number.NaN : Number(text);
-  if (!(value > 0 && value < Infinity)) throw new InvalidArgumentError('a number above 0.');
-  return value;
-}
-
-function parseSeconds(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === undefined) throw new InvalidArgumentError('a duration is 500ms, 20s, 5m or 1h.');
-  return ms / 1000;
 }

@@ -1,6 +1,14 @@
-import { Argument, Command } from 'commander';
+/** Completion in shells: a script that asks the program itself, and what may come next, read from the commands. */
+import { Argument, Command, type Option } from 'commander';
+import { OPERATION_IDS } from '../../contract/operations.ts';
 import { printLine, type Console } from '../console.ts';
-import { COMPLETE, SHELLS, type Shell } from '../shells.ts';
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+type Shell = (typeof SHELLS)[number];
+/** The hidden command that a shell runs at each Tab. */
+const COMPLETE = '__complete';
+/** Any file may come next: the shell knows those better. */
+const FILES = ':files';
 
 export function completionCommand(console: Console): Command {
   return new Command('completion')
@@ -12,18 +20,133 @@ export function completionCommand(console: Console): Command {
         '\nzsh:  eval "$(pilotlight completion zsh)"    in ~/.zshrc' +
         '\nfish: pilotlight completion fish | source    in ~/.config/fish/config.fish',
     )
-    .action(async (shell: Shell) => {
-      const { SCRIPTS } = await import('../completion/scripts.ts');
-      console.out(SCRIPTS[shell]);
-    });
+    .action((shell: Shell) => console.out(SCRIPTS[shell]));
 }
 
 /** What the scripts call at each Tab: prints what may come next, with a tab and its meaning after it. */
 export function completeCommand(program: Command, console: Console): Command {
-  return new Command(COMPLETE).argument('[words...]').action(async (words: readonly string[]) => {
-    const { candidatesFor } = await import('../completion/candidates.ts');
+  return new Command(COMPLETE).argument('[words...]').action((words: readonly string[]) => {
     for (const { value, description } of candidatesFor(program, words)) {
       printLine(console, description === '' ? value : `${value}\t${description}`);
     }
   });
 }
+
+interface Candidate {
+  readonly value: string;
+  readonly description: string;
+}
+
+/** `words`: those after the program's name; the last one is being typed and may be empty. */
+export function candidatesFor(program: Command, words: readonly string[]): Candidate[] {
+  const typed = words.at(-1) ?? '';
+  const { command, pending, used } = walk(program, words.slice(0, -1));
+  const all = pending
+    ? valuesOf(pending)
+    : typed.startsWith('-')
+      ? optionsOf(command, used)
+      : wordsOf(command);
+  return all.filter(({ value }) => value === FILES || value.startsWith(typed));
+}
+
+interface Place {
+  readonly command: Command;
+  /** The option whose value comes next. */
+  readonly pending: Option | undefined;
+  readonly used: ReadonlySet<Option>;
+}
+
+function walk(program: Command, words: readonly string[]): Place {
+  let command = program;
+  let pending: Option | undefined;
+  const used = new Set<Option>();
+  for (const word of words) {
+    if (pending) pending = undefined;
+    else if (word.startsWith('-')) {
+      const option = command.options.find(({ long, short }) => word === long || word === short);
+      if (option) used.add(option);
+      if (option?.required) pending = option;
+    } else {
+      command = command.commands.find((each) => [each.name(), ...each.aliases()].includes(word)) ?? command;
+    }
+  }
+  return { command, pending, used };
+}
+
+function valuesOf(option: Option): Candidate[] {
+  if (option.argChoices) return option.argChoices.map((value) => ({ value, description: '' }));
+  return /<(?:file|path)>/.test(option.flags) ? [{ value: FILES, description: '' }] : [];
+}
+
+function optionsOf(command: Command, used: ReadonlySet<Option>): Candidate[] {
+  const repeatable = (option: Option): boolean => option.description.includes('may be repeated');
+  return command
+    .createHelp()
+    .visibleOptions(command)
+    .filter((option) => !used.has(option) || repeatable(option))
+    .map((option) => ({ value: option.long ?? option.flags, description: brief(option.description) }));
+}
+
+function wordsOf(command: Command): Candidate[] {
+  if (command.name() === 'call') return OPERATION_IDS.map((value) => ({ value, description: '' }));
+  const choices = command.registeredArguments.flatMap((argument) => argument.argChoices ?? []);
+  const commands = command.createHelp().visibleCommands(command);
+  return [
+    ...choices.map((value) => ({ value, description: '' })),
+    ...commands.map((each) => ({
+      value: each.name(),
+      description: brief(each.summary() || each.description()),
+    })),
+  ];
+}
+
+/** One short line. */
+function brief(text: string): string {
+  const [line = ''] = text.split('\n');
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+}
+
+/** What a shell reads once: a function that asks the program itself what may come next. */
+const SCRIPTS: Readonly<Record<Shell, string>> = {
+  bash: `# eval "$(pilotlight completion bash)"
+_pilotlight() {
+  local line
+  COMPREPLY=()
+  while IFS= read -r line; do
+    if [[ $line == '${FILES}' ]]; then
+      compopt -o default
+    else
+      COMPREPLY+=("\${line%%$'\\t'*}")
+    fi
+  done < <("\${COMP_WORDS[0]}" ${COMPLETE} -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -F _pilotlight pilotlight
+`,
+  zsh: `# eval "$(pilotlight completion zsh)"
+_pilotlight() {
+  local line
+  local -a candidates
+  for line in "\${(@f)$("\${words[1]}" ${COMPLETE} -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
+    [[ -z $line ]] && continue
+    [[ $line == '${FILES}' ]] && { _files; return; }
+    candidates+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
+  done
+  _describe pilotlight candidates
+}
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }
+compdef _pilotlight pilotlight
+`,
+  fish: `# pilotlight completion fish | source
+function __pilotlight_complete
+  set -l words (commandline -opc)
+  set -l typed (commandline -ct)
+  set -l lines ($words[1] ${COMPLETE} -- $words[2..-1] "$typed" 2>/dev/null)
+  if test "$lines" = '${FILES}'
+    __fish_complete_path "$typed"
+  else
+    printf '%s\\n' $lines
+  end
+end
+complete -c pilotlight -f -a '(__pilotlight_complete)'
+`,
+};

@@ -3,7 +3,7 @@ import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
 import { localDaemonUrl, localToken } from '../../config/command-settings.ts';
 import { durationUpTo } from '../../config/types/value-types.ts';
 import type { Console } from '../console.ts';
-import { daemonUrlOption } from '../daemon-url.ts';
+import { daemonUrlOption } from '../flag-types.ts';
 import type { FleetFlags } from '../fleet/watch-fleet.ts';
 
 const PACE = durationUpTo('24h');

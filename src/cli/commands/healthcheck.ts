@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { EXIT } from '../../config/exit-codes.ts';
 import { localDaemonUrl } from '../../config/command-settings.ts';
 import { printError, type Console } from '../console.ts';
-import { daemonUrlOption } from '../daemon-url.ts';
+import { daemonUrlOption } from '../flag-types.ts';
 
 const TIMEOUT_MS = 3_000;
 

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { localDaemonUrl, localToken } from '../../config/command-settings.ts';
 import type { AppStatus, DeploymentStatus, Status, WorkerGroupStatus } from '../../daemon/status/schema.ts';
 import { printJson, printLine, type Console } from '../console.ts';
-import { daemonUrlOption } from '../daemon-url.ts';
+import { daemonUrlOption } from '../flag-types.ts';
 import { endpointInWords, fleetNotes } from '../fleet/words.ts';
 import { legibleLine } from '../text/legible.ts';
 

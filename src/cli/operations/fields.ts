@@ -1,8 +1,8 @@
 /** What commands of operations take: a flag for each field, and the options that all of them have. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Operation } from '../../contract/define.ts';
-import { parseDuration } from '../../config/types/value-types.ts';
 import { printError, type Console } from '../console.ts';
+import { timerMilliseconds } from '../flag-types.ts';
 import { InputError } from '../input-error.ts';
 import type { Flag } from './flags.ts';
 import { helpAfter } from './help.ts';
@@ -101,17 +101,11 @@ export function addSharedOptions(command: Command, operation?: Operation, exampl
     .option('--json', 'print the answer as JSON')
     .option('--dry-run', 'print the request instead of sending it, without its secrets')
     .option('--curl', 'print the equivalent curl line instead; secrets are shell variables in it')
-    .option('--timeout <duration>', 'longest time for one attempt; default 30s', parseTimeout);
+    .option('--timeout <duration>', 'longest time for one attempt; default 30s', timerMilliseconds);
   if (!operation) return command;
   return command
     .option('--input <json>', 'fields as one JSON object, @FILE, or - for standard input; flags win over it')
     .addHelpText('after', () => helpAfter(operation, example));
-}
-
-function parseTimeout(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === undefined || ms <= 0) throw new InvalidArgumentError('a duration is 500ms, 20s, 5m or 1h');
-  return ms;
 }
 
 /** The object of --input; a bad one is wrong usage. */

@@ -1,6 +1,5 @@
 /** The flags of `plan`, and what they say. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { parseDuration } from '../../config/types/value-types.ts';
 import { GENERATOR_DEFAULTS, LOAD_SHAPES, type LoadShape } from '../../scaling/planner/load/generators.ts';
 import {
   planSettings,
@@ -11,6 +10,7 @@ import {
   type PlanSettings,
   type SettingOption,
 } from '../../scaling/planner/settings.ts';
+import { aboveZero, atLeastZero, seconds } from '../flag-types.ts';
 import { TIME_UNITS, type TimeUnit } from './trace/columns.ts';
 
 export interface PlanFlags {
@@ -86,41 +86,45 @@ function addTraceFlags(option: AddOption): void {
   option(
     '--weight <column=units>',
     'a request has so many units of work for each of the column; repeat it for several columns',
-    collect(parseNumber),
+    collect(atLeastZero),
   );
   option(
     '--request-work <units>',
     `units of work of a request (made-up loads: mean; ${GENERATOR_DEFAULTS.unitsPerRequest})`,
-    positive,
+    aboveZero,
   );
 }
 
 /** Of a made-up load. */
 function addLoadFlags(option: AddOption): void {
   option('--load <shape>', 'instead of a trace a made-up load').choices(LOAD_SHAPES);
-  option('--rate <units>', 'its mean, in units of work a second', positive);
-  option('--duration <time>', 'how long it lasts (1h)', duration);
+  option('--rate <units>', 'its mean, in units of work a second', aboveZero);
+  option('--duration <time>', 'how long it lasts (1h)', seconds);
   option('--sizes <how>', `sizes of its requests (${GENERATOR_DEFAULTS.sizes})`).choices([
     'exponential',
     'fixed',
   ]);
-  option('--peak-ratio <n>', `diurnal: highest rate over lowest (${GENERATOR_DEFAULTS.peakRatio})`, positive);
+  option(
+    '--peak-ratio <n>',
+    `diurnal: highest rate over lowest (${GENERATOR_DEFAULTS.peakRatio})`,
+    aboveZero,
+  );
   option(
     '--period <time>',
     'diurnal: from one low to the next (24h, or the duration when that is shorter)',
-    duration,
+    seconds,
   );
   option(
     '--burst-ratio <n>',
     `bursts: rate in a burst over the rate outside (${GENERATOR_DEFAULTS.burstRatio})`,
-    positive,
+    aboveZero,
   );
-  option('--burst-every <time>', 'bursts: mean time between them (10m)', duration);
-  option('--burst-length <time>', 'bursts: how long each lasts (60s)', duration);
+  option('--burst-every <time>', 'bursts: mean time between them (10m)', seconds);
+  option('--burst-length <time>', 'bursts: how long each lasts (60s)', seconds);
   option(
     '--seeds <n>',
     'made-up loads: plan for so many, for intervals; the first is what is shown (5)',
-    positive,
+    aboveZero,
   );
 }
 
@@ -137,7 +141,7 @@ function addParameterFlags(option: AddOption): void {
   option(
     '--p99 <time>',
     'search: the cheapest set with which 99% of the requests wait at most this long',
-    duration,
+    seconds,
   );
 }
 
@@ -184,31 +188,12 @@ function placeholder({ kind }: SettingOption): string {
 
 function parseSetting({ kind, never }: SettingOption, text: string): number | string | Performance {
   if (kind === 'performance') {
-    const [least, most = least] = text.split('..').map((part) => parseNumber(part));
+    const [least, most = least] = text.split('..').map((part) => atLeastZero(part));
     return { least: least as number, most: most as number };
   }
   if (never && text === 'never') return Infinity;
   if (kind === 'workers' && text === 'floor') return text;
-  return kind === 'seconds' ? duration(text) : parseNumber(text);
-}
-
-/** Seconds of `500ms`, `20s`, `5m`, `1h`. */
-function duration(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === undefined) throw new InvalidArgumentError('a duration is 500ms, 20s, 5m or 1h.');
-  return ms / 1000;
-}
-
-function parseNumber(text: string): number {
-  const value = text.trim() === '' ? Number.NaN : Number(text);
-  if (!Number.isFinite(value) || value < 0) throw new InvalidArgumentError('a number of at least 0.');
-  return value;
-}
-
-function positive(text: string): number {
-  const value = parseNumber(text);
-  if (value === 0) throw new InvalidArgumentError('a number above 0.');
-  return value;
+  return kind === 'seconds' ? seconds(text) : atLeastZero(text);
 }
 
 /** `name=value`, repeatable: commander hands over what came before. */

@@ -9,6 +9,7 @@ import {
   SMS_PROVIDERS,
   type ApiKeyRecord,
   type SentMessage,
+  type TeamRoleRecord,
   type TfaMethodRecord,
   type UserRecord,
 } from '../state/users.ts';
@@ -52,24 +53,16 @@ export class ApiKeys extends Inspection {
   }
 }
 
-/** A role of a team; `created_at` in Unix seconds. */
-export interface TeamRoleView {
-  readonly id: number;
-  readonly team_id: number;
-  readonly name: string;
-  readonly permissions: Readonly<Record<string, unknown>>;
-  readonly created_at: number;
+export type TeamRoleView = Readonly<ReturnType<typeof viewRole>>;
+
+/** `created_at` in Unix seconds. */
+function viewRole({ id, teamId, name, permissions, createdMs }: TeamRoleRecord) {
+  return { id, team_id: teamId, name, permissions, created_at: createdMs / 1000 };
 }
 
 export class TeamRoles extends Inspection {
   list(): TeamRoleView[] {
-    return [...this.world.state.teamRoles.values()].map(({ id, teamId, name, permissions, createdMs }) => ({
-      id,
-      team_id: teamId,
-      name,
-      permissions,
-      created_at: createdMs / 1000,
-    }));
+    return [...this.world.state.teamRoles.values()].map(viewRole);
   }
 }
 

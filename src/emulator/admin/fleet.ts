@@ -97,23 +97,18 @@ function endpointNamed(state: State, named: number | string): EndpointGroupRecor
   throw new RangeError(`no endpoint group ${named}`);
 }
 
-export interface WorkerGroupView {
-  readonly id: number;
-  /** Finished lines written so far, also those that the service no longer has. */
-  readonly lineCount: number;
-  /** Index of the first line that the service still has. */
-  readonly firstRetained: number;
-  readonly linesPerSecond: number;
-}
+export type WorkerGroupView = Readonly<ReturnType<WorkerGroups['get']>>;
 
 /** `emulator.workergroups.append(7, ['a line'])` */
 export class WorkerGroups extends Inspection {
-  get(id: number): WorkerGroupView {
+  get(id: number) {
     const { log } = this.#group(id);
     const nowMs = this.world.now();
     return {
       id,
+      /** Finished lines written so far, also those that the service no longer has. */
       lineCount: lineCount(log, nowMs),
+      /** Index of the first line that the service still has. */
       firstRetained: firstRetained(log, nowMs),
       linesPerSecond: growthRate(log),
     };

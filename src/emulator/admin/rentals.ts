@@ -44,21 +44,7 @@ export class Machines extends Inspection {
   }
 }
 
-/** What a test may know of an offer, in the units of the interface. */
-export interface OfferView {
-  readonly id: number;
-  readonly machine_id: number;
-  readonly gpu_name: string;
-  readonly num_gpus: number;
-  /** MB (§1). */
-  readonly gpu_ram: number;
-  /** $/h. */
-  readonly dph_total: number;
-  /** GB. */
-  readonly disk_space: number;
-  /** The instance that holds it; null while it is free. */
-  readonly rented_by: number | null;
-}
+export type OfferView = Readonly<ReturnType<typeof viewOffer>>;
 
 /** Each offer can be rented once at a time, and is free again when its instance is destroyed. */
 export class Offers extends Inspection {
@@ -73,15 +59,20 @@ export class Offers extends Inspection {
   }
 }
 
-function viewOffer(offer: OfferRecord): OfferView {
+/** In the units of the interface. */
+function viewOffer(offer: OfferRecord) {
   return {
     id: offer.id,
     machine_id: offer.machineId,
     gpu_name: offer.gpuName,
     num_gpus: offer.gpuCount,
+    /** MB (§1). */
     gpu_ram: offer.gpuRamMb,
+    /** $/h. */
     dph_total: offer.dphTotal,
+    /** GB. */
     disk_space: offer.diskSpaceGb,
+    /** The instance that holds it; null while it is free. */
     rented_by: offer.rentedBy,
   };
 }

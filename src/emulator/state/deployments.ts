@@ -53,24 +53,6 @@ export interface DeploymentRecord extends DeploymentTraits {
   minMarginMs: number | null;
 }
 
-/** What a test may know of a deployment; times in ms since the Unix epoch, durations in ms. */
-export interface DeploymentView extends Readonly<DeploymentTraits> {
-  readonly id: number;
-  readonly lastHeartbeatMs: number | null;
-  /** When it expires if no further heartbeat comes, or when it did. */
-  readonly expiresAtMs: number | null;
-  readonly expiredAtMs: number | null;
-  readonly expired: boolean;
-  readonly beats: number;
-  readonly lateBeats: number;
-  /** Closest approach to expiry at any accepted heartbeat; 0 once it expired, null before the first heartbeat. */
-  readonly minMarginMs: number | null;
-  /** The same as a fraction of the TTL, 0 to 1. */
-  readonly minMarginRatio: number | null;
-  /** How often it expired: it stays expired, so 0 or 1. */
-  readonly lapses: number;
-}
-
 /** How a deployment begins; what is left out has a default. */
 interface NewDeployment extends Partial<Pick<DeploymentTraits, 'name' | 'tag' | 'endpointState'>> {
   readonly id: number;
@@ -167,7 +149,10 @@ export function beat(deployment: DeploymentRecord, nowMs: number): boolean {
   return true;
 }
 
-export function viewDeployment(deployment: DeploymentRecord, nowMs: number): DeploymentView {
+export type DeploymentView = Readonly<ReturnType<typeof viewDeployment>>;
+
+/** What a test may know of a deployment; times in ms since the Unix epoch, durations in ms. */
+export function viewDeployment(deployment: DeploymentRecord, nowMs: number) {
   settleDeployment(deployment, nowMs);
   const { id, name, tag, endpointState, ttlMs, lastHeartbeatMs } = deployment;
   const { expiredAtMs, beats, lateBeats, minMarginMs } = deployment;
@@ -178,13 +163,17 @@ export function viewDeployment(deployment: DeploymentRecord, nowMs: number): Dep
     endpointState,
     ttlMs,
     lastHeartbeatMs,
+    /** When it expires if no further heartbeat comes, or when it did. */
     expiresAtMs: expiredAtMs ?? expiryOf(deployment),
     expiredAtMs,
     expired: expiredAtMs !== null,
     beats,
     lateBeats,
+    /** Closest approach to expiry at any accepted heartbeat; 0 once it expired, null before the first heartbeat. */
     minMarginMs,
+    /** The same as a fraction of the TTL, 0 to 1. */
     minMarginRatio: minMarginMs === null || ttlMs === null ? null : minMarginMs / ttlMs,
+    /** How often it expired: it stays expired, so 0 or 1. */
     lapses: expiredAtMs === null ? 0 : 1,
   };
 }

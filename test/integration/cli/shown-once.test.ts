@@ -137,17 +137,6 @@ describe('where standard output does not take it, standard error does', () => {
   });
 });
 
-test.each([[], ['--json']])(
-  'an answer that is nested too deeply is printed as far as it can be',
-  async (...json) => {
-    const deep = '['.repeat(20_000) + ']'.repeat(20_000);
-    answer = (response) => void response.end(`{"id":9,"key":"s3cret","x":${deep}}`);
-    const ran = await run([...CREATE_KEY, ...json]);
-    expect(ran).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('s3cret') });
-    expect(ran.stdout).toContain('(nested too deeply to be shown)');
-  },
-);
-
 test('a bulk creation that rents nothing prints its reasons, and fails', async () => {
   const refused = { success: false, error: 'invalid_offer', msg: 'gone' };
   answer = (response) =>

@@ -1,6 +1,6 @@
 import { Argument, Command, Option } from 'commander';
 import { expect, test } from 'vitest';
-import { candidatesFor } from '../../../src/cli/completion/candidates.ts';
+import { candidatesFor } from '../../../src/cli/commands/completion.ts';
 import { OPERATION_IDS } from '../../../src/contract/operations.ts';
 
 const LONG = 'a description that is much too long to be shown beside what it is of';

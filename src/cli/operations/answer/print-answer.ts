@@ -1,4 +1,4 @@
-/** Prints an answer, of which nothing that is shown once is lost: not to a full disk, nor to its own depth. */
+/** Prints an answer, of which nothing that is shown once is lost to a full disk. */
 import { operationOf, type OperationId } from '../../../contract/operations.ts';
 import { shownOncePaths } from '../../../wire/reading.ts';
 import type { Console } from '../../console.ts';
@@ -24,26 +24,6 @@ export async function printResult(id: OperationId, text: string, console: Consol
 }
 
 function textOf(id: OperationId, answer: unknown, json: boolean, { columns }: Console): string {
-  const written = (value: unknown): string =>
-    json
-      ? legibleJson(JSON.stringify(value, null, columns === undefined ? undefined : 2))
-      : renderAnswer(value, operationOf(id).response, { columns, shown: columnsOf(id) }).join('\n');
-  try {
-    return written(answer);
-  } catch (error) {
-    // The stack is too small for its depth.
-    if (!(error instanceof RangeError)) throw error;
-    return written(withoutDepths(answer));
-  }
-}
-
-/** Nobody reads what is nested more deeply. */
-const DEEPEST = 64;
-
-function withoutDepths(value: unknown, depth = DEEPEST): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (depth === 0) return '(nested too deeply to be shown)';
-  if (Array.isArray(value)) return value.map((each) => withoutDepths(each, depth - 1));
-  const fields = Object.entries(value).map(([name, each]) => [name, withoutDepths(each, depth - 1)] as const);
-  return Object.fromEntries(fields);
+  if (json) return legibleJson(JSON.stringify(answer, null, columns === undefined ? undefined : 2));
+  return renderAnswer(answer, operationOf(id).response, { columns, shown: columnsOf(id) }).join('\n');
 }

@@ -120,7 +120,7 @@ describe('what is refused before anything is done', () => {
     ['completion csh', 'Allowed choices are bash, zsh, fish'],
     ['deployment heartbeat 1 --timeout 0s', DURATION],
     ['plan --rate 0', 'a number above 0'],
-    ['plan --rate -1', 'a number of at least 0'],
+    ['plan --rate -1', 'a number above 0'],
     ['plan --duration x', DURATION],
     ['plan --weight =1', 'write it as name=value'],
     ['call deployments.heartbea', 'no operation deployments.heartbea; did you mean deployments.heartbeat?'],

@@ -127,10 +127,4 @@ test('what was given is shown as it was written', () => {
     '[1]',
     'function',
   ]);
-  let deep: unknown = 1;
-  for (let depth = 0; depth < 100_000; depth += 1) deep = [deep];
-  expect(shown(deep)).toBe('brackets, nested too deep to be shown');
-  const circle: unknown[] = [];
-  circle.push(circle);
-  expect(() => shown(circle)).toThrow(TypeError);
 });

@@ -1,0 +1,47 @@
+/** Flags that several commands have, and the types of their values. */
+import { InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '../config/types/value-types.ts';
+
+/** Milliseconds of `500ms`, `20s`, `5m`, `1h`. */
+export function milliseconds(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new InvalidArgumentError('a duration is 500ms, 20s, 5m or 1h.');
+  return ms;
+}
+
+/** The same, above 0: for timers. */
+export function timerMilliseconds(text: string): number {
+  return milliseconds(text) || milliseconds('');
+}
+
+export function seconds(text: string): number {
+  return milliseconds(text) / 1000;
+}
+
+export function atLeastZero(text: string): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (!Number.isFinite(value) || value < 0) throw new InvalidArgumentError('a number of at least 0.');
+  return value;
+}
+
+export function aboveZero(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && value < Infinity)) throw new InvalidArgumentError('a number above 0.');
+  return value;
+}
+
+/** `--url`; without it commands go by the environment. */
+export function daemonUrlOption(): Option {
+  return new Option(
+    '--url <url>',
+    'address of the daemon; default: this machine, at the port of PILOTLIGHT_LISTEN',
+  ).argParser(daemonUrl);
+}
+
+function daemonUrl(text: string): string {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new InvalidArgumentError('It is an address such as http://127.0.0.1:9847.');
+  // Paths are put behind it.
+  return text.replace(/\/+$/, '');
+}
