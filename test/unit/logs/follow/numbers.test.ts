@@ -61,21 +61,23 @@ describeWith(
   let disk: ReturnType<typeof smallDisk> | undefined;
   afterEach(() => disk?.[Symbol.dispose]());
 
-  test.each(['while the disk is full', 'when it is back on the disk'])(
+  test.each(['while the disk cannot be written', 'when it is back on the disk'])(
     'are of one record each, where processes die %s',
     async (moment) => {
       disk = smallDisk(65_536);
       const log = new LogService();
       const records: LogRecord[] = [];
-      for (let turn = 0; turn < 2; turn += 1) {
+      for (const trouble of ['full', 'read-only']) {
+        if (trouble === 'read-only') disk.readOnly();
         const one = await startProcess(disk.path, log);
         await one.write(300);
-        disk.fill();
+        if (trouble === 'full') disk.fill();
         // SQLite has room for some more in its files.
         while (one.spool.durable === true) await one.write(700, 10_000);
         await one.write(300);
         if (moment === 'when it is back on the disk') {
           disk.free();
+          disk.writable();
           await one.write(300);
           await one.write(300);
           expect(one.spool.durable).toBe(true);
@@ -83,9 +85,14 @@ describeWith(
         records.push(...one.records);
         await one.die();
         // Where it died in memory the next one takes other lines than those that were taken.
-        log.writeLines(Array.from({ length: 12_000 }, (_, index) => `between ${turn} ${index}`));
+        log.writeLines(Array.from({ length: 12_000 }, (_, index) => `between ${trouble} ${index}`));
         disk.free();
+        disk.writable();
       }
+      const last = await startProcess(disk.path, log);
+      await last.write(300);
+      records.push(...last.records);
+      await last.die();
       expectOwnNumbers(records);
       expect(new Set(linesOf(records)).size).toBeGreaterThan(1_900);
     },
