@@ -53,7 +53,7 @@ test('account: a method is locked until its time, and what fails leaves what was
   const status = { tfa_enabled: false, backup_codes_remaining: 3, methods };
   const watch = createAccountWatch(
     {
-      users: { current: answering({ tfa_status: 'legacy' } as Output<'users.current'>) },
+      users: { current: answering({ tfa_status: 'legacy' }) },
       tfa: { status: answering(status as unknown as Output<'tfa.status'>, new Error('503')) },
     },
     () => NOW,
@@ -72,7 +72,7 @@ test.each([
 ])('account: where the service does not say whether 2FA is on, methods do: %j', async (methods, isOn) => {
   const watch = createAccountWatch(
     {
-      users: { current: answering({} as Output<'users.current'>) },
+      users: { current: answering({}) },
       tfa: { status: answering({ methods } as unknown as Output<'tfa.status'>) },
     },
     () => NOW,
