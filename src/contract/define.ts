@@ -35,6 +35,13 @@ export interface Example {
   readonly response: unknown;
 }
 
+/** A refusal that means something else than no, in the words of the public service. */
+export interface OtherWords {
+  readonly says: RegExp;
+  /** That what was asked for does not exist; or what a caller gets in place of the refusal. */
+  readonly means: 'not-found' | ((body: Readonly<Record<string, unknown>>) => unknown);
+}
+
 /** A rule between the fields of a request; rules.ts has them. */
 export interface Rule {
   /** The field that a broken rule names; dots lead into an object. */
@@ -68,6 +75,7 @@ export interface Operation {
   /** Rules between fields. */
   readonly rules?: readonly Rule[];
   readonly response: z.ZodType;
+  readonly otherWords?: readonly OtherWords[];
   /** Errors that the interface states for this operation, beside those that any operation may answer. */
   readonly errors: readonly ErrorCode[];
   /** Sending it twice does no more than sending it once, so a failed exchange may be repeated. */

@@ -55,10 +55,12 @@ const EXCERPT = 120;
 /** `key`: of the request, so that no message has a part of it. */
 export function decodeResponse(operation: Operation, response: WireResponse, key?: string): Outcome {
   const body = parseJson(response.text);
-  if (response.status < 200 || response.status >= 300) return refusal(operation, response, body, key);
+  if (response.status < 200 || response.status >= 300)
+    return inOtherWords(operation, refusal(operation, response, body, key), body);
   const answer = response.status === NO_CONTENT && response.text === '' ? {} : body;
   const read = readAnswer(operation.response, answer);
-  if (saysNo(operation, body, read)) return refusal(operation, response, body, key);
+  if (saysNo(operation, body, read))
+    return inOtherWords(operation, refusal(operation, response, body, key), body);
   if (read.success) return { kind: 'ok', value: read.data };
   if (body === undefined) {
     return {
@@ -87,6 +89,15 @@ function saysNo({ response }: Operation, body: unknown, read: z.ZodSafeParseResu
   const no = readBoolean(body['success']) === false || isText(body['error_msg']) || isText(body['error']);
   if (read.success && hasRows(response, read.data)) return false;
   return no && !showsOnce(response, read.success ? read.data : body);
+}
+
+/** What the refusal means, if it is one that the contract knows to mean something else. */
+function inOtherWords({ otherWords = [], response }: Operation, refused: Refusal, body: unknown): Outcome {
+  const known = otherWords.find(({ says }) => says.test(refused.message));
+  if (known === undefined || refused.meaning !== 'other') return refused;
+  if (known.means === 'not-found') return { ...refused, meaning: 'not-found' };
+  const read = readAnswer(response, known.means(isRecord(body) ? body : {}));
+  return read.success ? { kind: 'ok', value: read.data } : refused;
 }
 
 function refusal(

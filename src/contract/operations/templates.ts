@@ -157,6 +157,7 @@ export const templateOperations = {
         .describe('{field: {operator: value}}; operators eq, neq, lt, lte, gt, gte, in, notin'),
     }),
     response: z.looseObject({ templates: z.array(template) }),
+    otherWords: [{ says: /^no templates found/i, means: () => ({ templates: [] }) }],
     errors: [],
     repeatable: true,
     publicSpacingMs: 1900,
@@ -175,6 +176,9 @@ export const templateOperations = {
     verification: BEARER_ONLY,
     body: templateBody,
     response: z.looseObject({ template }),
+    otherWords: [
+      { says: /^existing template found/i, means: ({ template: found }) => ({ template: found }) },
+    ],
     errors: [],
     repeatable: false,
     example: { input: example, response: { template: { id: 9, hash_id: EXAMPLE_HASH, ...example } } },

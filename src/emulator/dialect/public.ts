@@ -13,6 +13,7 @@ import { jsonAnswer } from '../answers/answer.ts';
 import { Refused } from '../answers/refused.ts';
 import type { Alias, Call } from '../calls/call.ts';
 import { findOwnTemplate } from '../handlers/templates.ts';
+import { publicRefusal } from './refusals.ts';
 import type { Dialect, Requester } from './dialect.ts';
 
 /** Fields that public clients may leave out. */
@@ -20,9 +21,6 @@ const DEFAULTS: Readonly<Partial<Record<OperationId, Readonly<Record<string, unk
   'workergroups.logs': { tail: LIMITS.logTailMax },
   'templates.create': { docker_login_repo: '', docker_login_user: '', docker_login_pass: '' },
 };
-
-/** Words that existing clients compare. */
-const MESSAGES: Readonly<Record<string, string>> = { invalid_key: 'Invalid user key' };
 
 export const publicDialect: Dialect = {
   name: 'public',
@@ -48,21 +46,26 @@ export const publicDialect: Dialect = {
     // A sentence, as a bare JSON string.
     if (id === 'apiKeys.delete') return jsonAnswer(200, 'API key deleted');
     if (!isRecord(body)) return jsonAnswer(200, withEndTimes(id, body));
+    if (id === 'templates.search' && isNone(body['templates']))
+      return jsonAnswer(200, { success: false, msg: 'No templates found' });
     const shown = id === 'templates.search' ? shownTemplates(body, call.query) : body;
     return jsonAnswer(200, { success: true, ...(alias?.answer ? alias.answer(shown) : shown) });
   },
   refusal(operation, refused, call) {
-    const { code, fields, reason, inPublic } = refused;
-    const status = inPublic?.status ?? refused.status;
-    const message = inPublic?.message ?? MESSAGES[code] ?? refused.message;
+    const { fields, reason } = refused;
+    const { status, code, message } = publicRefusal(refused, call);
     // The serverless address reports its own errors as a bare JSON string with status 200.
     if (operation?.base === 'serverless' && (status === 400 || status === 404)) {
       return jsonAnswer(200, message, reason);
     }
-    const body = { success: false, error: inPublic?.code ?? code, msg: message, ...fields, ...askOf(call) };
+    const body = { success: false, error: code, msg: message, ...fields, ...askOf(call) };
     return jsonAnswer(status, body, reason);
   },
 };
+
+function isNone(rows: unknown): boolean {
+  return Array.isArray(rows) && rows.length === 0;
+}
 
 /** What is named in place of its id. */
 function withIds(id: OperationId, body: Record<string, unknown>, caller: Requester): Record<string, unknown> {

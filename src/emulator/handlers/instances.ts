@@ -241,6 +241,11 @@ function freeOffer(state: State, offerId: number): OfferRecord {
   if (offer && offer.rentedBy === null) return offer;
   throw new Refused('invalid_offer', `offer ${offerId} is not available`, {
     reason: offer ? `offer_id: offer ${offerId} is rented already` : `offer_id: there is no offer ${offerId}`,
+    inPublic: {
+      status: offer ? 410 : 404,
+      code: 'no_such_ask',
+      message: `Instance type ${offerId} is not available.`,
+    },
   });
 }
 

@@ -75,11 +75,12 @@ test('the deprecated paths carry a client from the first code to the first metho
 });
 
 test('errors carry success: false beside their own fields', async () => {
-  expect(await send('POST', '', { tfa_method: 'totp', code: '000000' })).toEqual({
+  const proof = { tfa_method: 'totp', code: '000000' };
+  expect(await send('PUT', 'regen-backup-codes/', proof)).toEqual({
     status: 400,
     body: {
       success: false,
-      error: '2fa_login_failed',
+      error: '2fa_verification_failed',
       msg: expect.any(String) as string,
       fail_count: 1,
       locked_until: null,

@@ -59,6 +59,7 @@ export const workerGroupOperations = {
     params: groupId,
     body: fields,
     response: success,
+    otherWords: [{ says: /\bnot found\b/i, means: 'not-found' }],
     errors: ['no_such_workergroup', 'not_found'],
     repeatable: true,
     publicSpacingMs: 2000,
