@@ -308,3 +308,34 @@ test('the least time between two requests', () => {
   for (const text of ['threshold', 'athreshold=2', 'threshold=0', 'threshold per key=2'])
     expect(thresholdMs(text)).toBeUndefined();
 });
+
+describe('a refusal in the public service’s words', () => {
+  const says = (id: OperationId, status: number, body: object) =>
+    decodeResponse(operationOf(id), { status, headers: {}, text: JSON.stringify(body) });
+
+  test.each<[OperationId, number, object, unknown]>([
+    ['templates.search', 200, { success: false, msg: 'No templates found' }, { templates: [] }],
+    [
+      'templates.create',
+      200,
+      { success: false, msg: 'Existing Template Found: vllm', template: { id: 9, hash_id: 'abc' } },
+      { template: { id: 9, hash_id: 'abc' } },
+    ],
+    ['endpointGroups.list', 400, { error: 'bad', msg: 'No endpoints for user 7 found.' }, { results: [] }],
+  ])('may be an answer: %s %i %j', (id, status, body, value) => {
+    expect(says(id, status, body)).toEqual({ kind: 'ok', value });
+  });
+
+  test.each<[OperationId, string]>([
+    ['endpointGroups.update', 'Endpoint 31 for user 7 not found.'],
+    ['workergroups.update', 'Workergroup 5 not found.'],
+  ])('may say that something is not there, with status 400: %s', (id, msg) => {
+    expect(says(id, 400, { success: false, error: 'bad', msg })).toMatchObject({ meaning: 'not-found' });
+    expect(says(id, 400, { success: false, error: 'bad', msg: 'no' })).toMatchObject({ meaning: 'other' });
+  });
+
+  test('is no answer if its words are there without what they promise', () => {
+    const found = { success: false, msg: 'Existing Template Found' };
+    expect(says('templates.create', 200, found)).toMatchObject({ kind: 'refused' });
+  });
+});
