@@ -27,6 +27,13 @@ const VERIFICATION = ['unit/emulator/tfa/verification.test.ts'];
 
 export const MISTAKES: readonly Mistake[] = [
   {
+    what: 'a threshold beats Retry-After',
+    file: 'client/rate-limiter.ts',
+    from: 'retryAfterMs ?? thresholdMs',
+    to: 'thresholdMs ?? retryAfterMs',
+    tests: ['unit/client/rate-limiter'],
+  },
+  {
     what: 'acknowledged bytes of the spool are never freed',
     file: 'logs/spool/spool-database.ts',
     from: 'bytes: state.bytes - freed',
@@ -69,13 +76,6 @@ export const MISTAKES: readonly Mistake[] = [
     tests: ['unit/heartbeat/discovery/watch.test.ts'],
   },
   {
-    what: 'a threshold beats Retry-After',
-    file: 'heartbeat/engine/answers.ts',
-    from: 'outcome.retryAfterMs ?? outcome.thresholdMs',
-    to: 'outcome.thresholdMs ?? outcome.retryAfterMs',
-    tests: ENGINE,
-  },
-  {
     what: 'after a throttle there is no hedging ever again',
     file: 'heartbeat/engine/answers.ts',
     from: '  beat.hedging = true;\n',
@@ -92,8 +92,8 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: 'an instance that could not be destroyed is reported as destroyed',
     file: 'client/flows/launch.ts',
-    from: '  } catch {\n    return false;',
-    to: '  } catch {\n    return true;',
+    from: "else onProgress({ step: 'not destroyed'",
+    to: "else left.delete(instanceId), onProgress({ step: 'not destroyed'",
     tests: ['integration/client/launch-trouble.test.ts'],
   },
   {
@@ -141,7 +141,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: 'a session lasts as many ms as it should last seconds',
-    file: 'emulator/tfa/login.ts',
+    file: 'emulator/tfa/verify.ts',
     from: 'settings.sessionSeconds * 1000',
     to: 'settings.sessionSeconds',
     tests: VERIFICATION,
@@ -217,13 +217,6 @@ export const MISTAKES: readonly Mistake[] = [
     tests: ['unit/watch'],
   },
   {
-    what: 'what is not known counts as 0',
-    file: 'daemon/metrics/families.ts',
-    from: '    kept.remove({});\n',
-    to: '',
-    tests: METRICS,
-  },
-  {
     what: 'a reload that fails half way is not put back',
     file: 'daemon/services/reloading.ts',
     from: '      await this.#apply(settings, problems, keyFile);\n',
@@ -267,17 +260,10 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: '--cold-start of a check in ms',
-    file: 'cli/commands/check.ts',
-    from: 'return ms / 1000;',
-    to: 'return ms;',
+    file: 'cli/flag-types.ts',
+    from: 'return milliseconds(text) / 1000;',
+    to: 'return milliseconds(text);',
     tests: ['unit/cli/check.test.ts'],
-  },
-  {
-    what: '--cold-start of a plan in ms',
-    file: 'cli/plan/flags.ts',
-    from: 'return ms / 1000;',
-    to: 'return ms;',
-    tests: ['unit/cli/plan'],
   },
   {
     what: 'a repetition before the time that was asked for',
@@ -310,7 +296,7 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: 'a second signal waits as the first does',
     file: 'heartbeat/process/link/signals.ts',
-    from: 'if (once) process.exit(exitCodeOfSignal(signal));',
+    from: 'if (once) endProcess(exitCodeOfSignal(signal));',
     to: 'if (once) return;',
     tests: ['integration/daemon/process.test.ts'],
     named: 'a second signal',
@@ -318,15 +304,15 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: 'the first signal ends it at once, as the second does',
     file: 'heartbeat/process/link/signals.ts',
-    from: 'if (once) process.exit',
-    to: 'process.exit',
+    from: 'if (once) endProcess',
+    to: 'endProcess',
     tests: ['integration/daemon/process.test.ts'],
     named: 'with exit code 0',
   },
   {
     what: 'a daemon that drains goes on when its heart has ended',
     file: 'daemon/process/serve.ts',
-    from: '  setTimeout(() => process.exit(EXIT.ok), ORPHAN_MS);\n',
+    from: '  setTimeout(() => endProcess(EXIT.ok), ORPHAN_MS);\n',
     to: '',
     tests: ['integration/daemon/process.test.ts'],
     named: 'a second signal',
