@@ -4,9 +4,15 @@ import { assumptionsOf, isPermissionAssumed } from '../contract/assumed.ts';
 import type { Operation } from '../contract/define.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
 import { sentencesOf } from '../contract/rules.ts';
-import { ERROR_SCHEMA, LOG_ERROR_SCHEMA, errorExamples, errorResponses } from './errors.ts';
-import { bodyOf, inlineSchema, schemaComponents, type SchemaComponents } from './schemas.ts';
-import type { OpenApiDocument, OperationObject, Parameter, Server } from './types.ts';
+import {
+  ERROR_SCHEMA,
+  LOG_ERROR_SCHEMA,
+  errorExamples,
+  errorResponses,
+  type JsonContent,
+  type ResponseObject,
+} from './errors.ts';
+import { bodyOf, inlineSchema, schemaComponents, type JsonSchema, type SchemaComponents } from './schemas.ts';
 
 export interface DocumentOptions {
   /** `{base_url}` of the interface; a server variable without it. */
@@ -18,7 +24,12 @@ export interface DocumentOptions {
 /** §9 */
 const INTERFACE_VERSION = '1.0.0';
 
-export function openApiDocument(options: DocumentOptions = {}): OpenApiDocument {
+export type OpenApiDocument = ReturnType<typeof openApiDocument>;
+/** Of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1.html), with fields of our own that DESCRIPTION explains. */
+export type OperationObject = ReturnType<typeof operationObject>;
+type Server = ReturnType<typeof server>;
+
+export function openApiDocument(options: DocumentOptions = {}) {
   const components = schemaComponents();
   const serverless = options.serverlessUrl ?? options.baseUrl;
   const servers = {
@@ -33,6 +44,11 @@ export function openApiDocument(options: DocumentOptions = {}): OpenApiDocument 
       [method.toLowerCase()]: operationObject(id, components, servers.serverless),
     };
   }
+  const schemas: Record<string, JsonSchema> = {
+    Error: ERROR_SCHEMA,
+    LogError: LOG_ERROR_SCHEMA,
+    ...components.schemas,
+  };
   return {
     openapi: '3.1.1',
     info: {
@@ -54,7 +70,7 @@ export function openApiDocument(options: DocumentOptions = {}): OpenApiDocument 
           description: 'An API key, or the session_key of a 2FA login (§5).',
         },
       },
-      schemas: { Error: ERROR_SCHEMA, LogError: LOG_ERROR_SCHEMA, ...components.schemas },
+      schemas,
       examples: errorExamples(),
     },
   };
@@ -69,7 +85,7 @@ const DESCRIPTION = [
   'specification; the interface states none.',
 ].join('\n');
 
-function server(variable: string, description: string, url: string | undefined): Server {
+function server(variable: string, description: string, url: string | undefined) {
   if (url !== undefined) return { url: url.replace(/(?<!\/)\/+$/, ''), description };
   const value = {
     default: 'http://127.0.0.1:8080',
@@ -78,7 +94,7 @@ function server(variable: string, description: string, url: string | undefined):
   return { url: `{${variable}}`, description, variables: { [variable]: value } };
 }
 
-function tags(): OpenApiDocument['tags'] {
+function tags() {
   const resources = Map.groupBy(OPERATION_IDS, resourceOf);
   return [...resources].map(([name, ids]) => ({
     name,
@@ -90,7 +106,7 @@ function resourceOf(id: OperationId): string {
   return id.split('.')[0] ?? '';
 }
 
-function operationObject(id: OperationId, components: SchemaComponents, serverless: Server): OperationObject {
+function operationObject(id: OperationId, components: SchemaComponents, serverless: Server) {
   const operation = operationOf(id);
   const { summary, base, verification, source, origin, repeatable, permission, replacedBy, example } =
     operation;
@@ -98,6 +114,13 @@ function operationObject(id: OperationId, components: SchemaComponents, serverle
   const parameters = parametersOf(operation);
   const request = components.request(id);
   const assumptions = assumptionsOf(operation);
+  const content = {
+    'application/json': { schema: components.response(id), example: example.response },
+  };
+  const responses: Record<string, ResponseObject> = {
+    '200': { description: summary, content },
+    ...errorResponses(operation),
+  };
   return {
     operationId: id,
     tags: [resourceOf(id)],
@@ -113,13 +136,7 @@ function operationObject(id: OperationId, components: SchemaComponents, serverle
         content: { 'application/json': { schema: request, example: exampleBody(operation) } },
       },
     }),
-    responses: {
-      '200': {
-        description: summary,
-        content: { 'application/json': { schema: components.response(id), example: example.response } },
-      },
-      ...errorResponses(operation),
-    },
+    responses,
     'x-source': source,
     'x-origin': origin,
     'x-repeatable': repeatable,
@@ -145,6 +162,16 @@ function descriptionOf(operation: Operation): string {
     `Source: ${source}.`,
   ];
   return sentences.filter(Boolean).join(' ');
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema?: JsonSchema;
+  readonly content?: JsonContent;
+  readonly example?: unknown;
 }
 
 function parametersOf({ params, query, example }: Operation): Parameter[] {

@@ -8,8 +8,16 @@ import {
   type ErrorCode,
   type ErrorDefinition,
 } from '../contract/errors.ts';
-import { inlineSchema } from './schemas.ts';
-import type { Example, JsonSchema, MediaType, ResponseObject } from './types.ts';
+import { inlineSchema, type JsonSchema } from './schemas.ts';
+
+export type JsonContent = Readonly<
+  Record<'application/json', { schema: JsonSchema; example?: unknown; examples?: object }>
+>;
+
+export interface ResponseObject {
+  readonly description: string;
+  readonly content: JsonContent;
+}
 
 /** §7: the general body of an error. */
 export const ERROR_SCHEMA: JsonSchema = {
@@ -52,7 +60,7 @@ export function errorResponses(operation: Operation): Record<string, ResponseObj
   );
 }
 
-function response(operation: Operation, codes: readonly ErrorCode[]): ResponseObject {
+function response(operation: Operation, codes: readonly ErrorCode[]) {
   return {
     description: codes.map((code) => describe(code, operation)).join('\n'),
     content: { 'application/json': operation.base === 'serverless' ? logErrors(codes) : errors(codes) },
@@ -66,7 +74,7 @@ function describe(code: ErrorCode, operation: Operation): string {
   return `- \`${code}\`: ${when}. ${capital(advice)}.${assumed}`;
 }
 
-function errors(codes: readonly ErrorCode[]): MediaType {
+function errors(codes: readonly ErrorCode[]) {
   const fields = codes.flatMap((code) => definitionOf(code).fields ?? []);
   const properties = Object.assign(
     {},
@@ -87,7 +95,7 @@ function errors(codes: readonly ErrorCode[]): MediaType {
 }
 
 /** An error body of each code. */
-export function errorExamples(): Record<string, Example> {
+export function errorExamples() {
   return Object.fromEntries(
     ERROR_CODES.map((code) => {
       const { when } = definitionOf(code);
@@ -96,7 +104,7 @@ export function errorExamples(): Record<string, Example> {
   );
 }
 
-function logErrors(codes: readonly ErrorCode[]): MediaType {
+function logErrors(codes: readonly ErrorCode[]) {
   return {
     schema: { $ref: '#/components/schemas/LogError' },
     examples: Object.fromEntries(

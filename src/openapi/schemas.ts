@@ -12,7 +12,8 @@ import { defaultOf } from '../contract/schemas.ts';
 import { template, templateBody } from '../contract/operations/templates.ts';
 import { tfaMethod } from '../contract/operations/tfa/tfa-status.ts';
 import { user } from '../contract/operations/users.ts';
-import type { JsonSchema } from './types.ts';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
 
 const REQUEST_PARTS = {
   MachineIds: machineIds,

@@ -3,8 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorDefinition } from '../../../src/contract/errors.ts';
 import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
 import { BACKUP_CODE } from '../../../src/contract/operations/tfa/tfa-fields.ts';
-import { openApiDocument } from '../../../src/openapi/document.ts';
-import type { JsonSchema, OpenApiDocument, OperationObject } from '../../../src/openapi/types.ts';
+import {
+  openApiDocument,
+  type OpenApiDocument,
+  type OperationObject,
+} from '../../../src/openapi/document.ts';
+import type { JsonSchema } from '../../../src/openapi/schemas.ts';
 
 /** What an independent validator has against a document: its structure, references, and examples against their schemas. */
 async function problemsOf(document: OpenApiDocument): Promise<string[]> {
@@ -62,7 +66,7 @@ describe('the OpenAPI document', () => {
         .toSorted(),
     ).toEqual([...OPERATION_IDS].toSorted());
     for (const [method, path, { operationId, servers, 'x-source': source }] of operations()) {
-      const operation = operationOf(operationId as (typeof OPERATION_IDS)[number]);
+      const operation = operationOf(operationId);
       expect([method.toUpperCase(), path, source]).toEqual([
         operation.method,
         operation.path,
@@ -85,7 +89,7 @@ describe('the OpenAPI document', () => {
 
   test('has every error that an operation declares, at each of its statuses', () => {
     for (const [, , { operationId, responses }] of operations()) {
-      for (const code of operationOf(operationId as (typeof OPERATION_IDS)[number]).errors) {
+      for (const code of operationOf(operationId).errors) {
         const { status, when }: ErrorDefinition = ERRORS[code];
         for (const each of status)
           expect(responses[String(each)]?.description).toContain(`\`${code}\`: ${when}`);
