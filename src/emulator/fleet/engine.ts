@@ -325,7 +325,7 @@ export class Engine implements GroupObserver {
   }
 
   carriedOut(atSeconds: number): void {
-    this.#story.carriedOut(this.#parameters, this.settings, this.#site.msOf(atSeconds));
+    this.#story.carriedOut(this.#site.msOf(atSeconds));
   }
 
   moved(place: number, from: State, to: State, atSeconds: number): void {

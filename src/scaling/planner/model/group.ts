@@ -198,7 +198,7 @@ export class GroupModel {
 
   #carryOut(observed: Observation, wanted: Demand, kept: Demand): void {
     const observer = this.#observer;
-    observer.decided?.({ observed, wanted, kept }, this.#now);
+    observer.decided?.({ observed, wanted }, this.#now);
     this.#fleet.scale(this.#now, wanted, kept);
     observer.carriedOut?.(this.#now);
   }

@@ -6,10 +6,7 @@ import type { State } from './worker-pool.ts';
 /** A look of the group at its load, and what it concludes. */
 export interface Decision {
   readonly observed: Observation;
-  /** What is wanted now: it starts what lacks. */
   readonly wanted: Demand;
-  /** The most that was wanted for a while: it stops only what is beyond that. */
-  readonly kept: Demand;
 }
 
 /** Times in seconds since the model began. `request` is the name that it arrived under, 0 without one. */

@@ -46,19 +46,19 @@ test('a load that rises and ends; fewer workers allowed; stopped, and active aga
   lab.advance(400_000);
   expect(lines('info1')).toEqual([
     '12:03:20 another load: constant',
-    '12:03:35 recruits 502 for worker group 7, recruits 503 for worker group 7: wants 208 units/s ready, to clear the queue within target_queue_time 10 s, 208 with stopped ones, at least 1 workers; estimated load 83.3 units/s, 0 requests wait, a wait of 12.5 s',
+    '12:03:35 recruits 502 for worker group 7, recruits 503 for worker group 7: wants 208 units/s ready, 208 with stopped ones, at least 1 workers; estimated load 83.3 units/s, 0 requests wait, a wait of 12.5 s',
     '12:04:35 502 is ready after 60 s (creating)',
     '12:04:35 503 is ready after 60 s (creating)',
     '12:10:00 the load is stopped',
-    '12:11:10 stops 501: wants 0 units/s ready, for there is no load, 0 with stopped ones, at least 1 workers; keeps 191 ready, wanted within the last 60 s; estimated load 0 units/s, 0 requests wait, a wait of 0 s',
-    '12:11:35 stops 502: wants 0 units/s ready, for there is no load, 0 with stopped ones, at least 1 workers; keeps 97.5 ready, wanted within the last 60 s; estimated load 0 units/s, 0 requests wait, a wait of 0 s',
+    '12:11:10 stops 501: wants 0 units/s ready, 0 with stopped ones, at least 1 workers; estimated load 0 units/s, 0 requests wait, a wait of 0 s',
+    '12:11:35 stops 502: wants 0 units/s ready, 0 with stopped ones, at least 1 workers; estimated load 0 units/s, 0 requests wait, a wait of 0 s',
     '12:11:40 set {"max_workers":2}',
-    '12:11:45 destroys 502: wants 0 units/s ready, for there is no load, 0 with stopped ones, at least 1 workers; keeps 60 ready, wanted within the last 60 s; estimated load 0 units/s, 0 requests wait, a wait of 0 s',
-    '12:12:05 stops 503: wants 0 units/s ready, for there is no load, 0 with stopped ones, at least 1 workers; estimated load 0 units/s, 0 requests wait, a wait of 0 s',
+    '12:11:45 destroys 502: wants 0 units/s ready, 0 with stopped ones, at least 1 workers; estimated load 0 units/s, 0 requests wait, a wait of 0 s',
+    '12:12:05 stops 503: wants 0 units/s ready, 0 with stopped ones, at least 1 workers; estimated load 0 units/s, 0 requests wait, a wait of 0 s',
     '12:12:40 the endpoint is stopped, with 3 workers',
     '12:13:40 set {"min_load":80}',
     '12:13:40 the endpoint is active, with 2 workers',
-    '12:13:40 starts 501 from cold: wants 100 units/s ready, for min_load 80 at target_util 0.8, 100 with stopped ones, at least 1 workers; estimated load 0 units/s, 0 requests wait, no worker is ready',
+    '12:13:40 starts 501 from cold: wants 100 units/s ready, 100 with stopped ones, at least 1 workers; estimated load 0 units/s, 0 requests wait, no worker is ready',
     '12:14:00 501 is ready after 20 s (starting)',
   ]);
   // Each look that saw something, and its load.
