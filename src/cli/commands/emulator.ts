@@ -36,7 +36,7 @@ export function emulatorCommand(console: Console): Command {
     )
     .option(
       '--load <endpoint=load>',
-      'requests that come to an endpoint by themselves: chat=diurnal:500, with fields of the seed behind it (,request_work=200); repeat it for several endpoints',
+      'requests that come to an endpoint by themselves, such as chat=diurnal:500; repeat it for several endpoints',
       (text: string, before?: readonly string[]) => [...(before ?? []), text],
     )
     .action(async (flags: EmulatorFlags) => {
@@ -57,9 +57,8 @@ async function serve(
   signal: AbortSignal,
 ): Promise<void> {
   const { readSeedFile, readTraitsFile, startEmulator } = await import('../../emulator/index.ts');
-  const { readLoadFlag, withLoads } = await import('../load-flag.ts');
-  const loads = flags.map((flag) => readLoadFlag(flag));
-  const seed = withLoads(file === undefined ? {} : await readSeedFile(file), loads);
+  const { withLoads } = await import('../load-flag.ts');
+  const seed = withLoads(file === undefined ? {} : await readSeedFile(file), flags);
   const traits = traitsFile === undefined ? {} : await readTraitsFile(traitsFile);
   const options = { host, port, dialect, seed, traits };
   await using emulator = await startEmulator(options);

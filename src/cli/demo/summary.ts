@@ -1,7 +1,7 @@
 /** The end of the demo in a few lines; what counts is what the emulator recorded, not what the daemon did. */
 import type { DeploymentView } from '../../emulator/index.ts';
 import type { Status } from '../../daemon/status/schema.ts';
-import type { FaultReport } from './faults.ts';
+import type { FaultReport } from './happenings.ts';
 
 export interface DemoResult {
   readonly ranForMs: number;
