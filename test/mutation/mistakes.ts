@@ -92,8 +92,8 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: 'an instance that could not be destroyed is reported as destroyed',
     file: 'client/flows/launch.ts',
-    from: "else onProgress({ step: 'not destroyed'",
-    to: "else left.delete(instanceId), onProgress({ step: 'not destroyed'",
+    from: "else onProgress?.({ step: 'not destroyed'",
+    to: "else left.delete(instanceId), onProgress?.({ step: 'not destroyed'",
     tests: ['integration/client/launch-trouble.test.ts'],
   },
   {

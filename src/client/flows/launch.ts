@@ -24,7 +24,7 @@ export interface LaunchOptions {
   readonly request: LaunchRequest;
   /** Longest wait for `running` in ms, for each offer. Default 10 minutes. */
   readonly timeoutMs?: number;
-  /** Between two looks at the status in ms. Default 5 s. */
+  /** Between two looks at the status, and two tries to destroy one, in ms. Default 5 s. */
   readonly pollMs?: number;
   readonly signal?: AbortSignal;
   /** Destroys an instance; default: the public dialect's operation. Called for each that is given up. */
@@ -103,7 +103,6 @@ const DEFAULT_POLL_MS = 5_000;
 /** For destroying what was rented, also after the caller has aborted. */
 const CLEAN_UP_MS = 30_000;
 const DESTROY_ATTEMPTS = 3;
-const DESTROY_PAUSE_MS = 2_000;
 /** After the caller has aborted, for the answer that says what was rented meanwhile. */
 const GRACE_MS = 10_000;
 /** The longest that a timer takes. */
@@ -135,7 +134,7 @@ export async function launchInstance(client: Client, options: LaunchOptions): Pr
       }
       onProgress({ step: 'given up', offerId, reason });
       givenUp.push({ offerId, instanceId, reason });
-      await destroyAll(left, destroy, onProgress);
+      await destroyAll(left, destroy, options);
     } else {
       onProgress({ step: 'given up', offerId, reason: rented.reason });
       givenUp.push({ offerId, instanceId: undefined, reason: rented.reason });
@@ -156,7 +155,7 @@ export async function launchInstance(client: Client, options: LaunchOptions): Pr
   } catch (error) {
     failure = error;
   }
-  await destroyAll(left, destroy, onProgress);
+  await destroyAll(left, destroy, options);
   const isLost =
     failure instanceof CallError && failure.operation === 'instances.create' && failure.mayBeDone;
   const offerId = isLost ? asked : undefined;
@@ -248,7 +247,7 @@ async function statusOf(
 async function destroyAll(
   left: Set<number>,
   destroy: (instanceId: number, signal: AbortSignal) => Promise<unknown>,
-  onProgress: (progress: LaunchProgress) => void,
+  { pollMs = DEFAULT_POLL_MS, onProgress }: Pick<LaunchOptions, 'pollMs' | 'onProgress'>,
 ): Promise<void> {
   const deadline = AbortSignal.timeout(CLEAN_UP_MS);
   for (const instanceId of left) {
@@ -258,10 +257,10 @@ async function destroyAll(
         left.delete(instanceId);
       } catch (error) {
         if (error instanceof ApiError && error.meaning === 'not-found') left.delete(instanceId);
-        else onProgress({ step: 'not destroyed', instanceId, reason: messageOf(error) });
+        else onProgress?.({ step: 'not destroyed', instanceId, reason: messageOf(error) });
       }
       if (attempt === DESTROY_ATTEMPTS) break;
-      if (left.has(instanceId)) await delay(DESTROY_PAUSE_MS, deadline).catch(() => {});
+      if (left.has(instanceId)) await delay(pollMs, deadline).catch(() => {});
     }
   }
 }
