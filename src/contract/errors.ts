@@ -311,6 +311,7 @@ export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
 /** Errors that any operation may answer, whatever its row says. */
 export const COMMON_ERRORS = [
   'bad_request',
+  'missing_auth_value',
   'auth_error',
   'invalid_key',
   'forbidden',

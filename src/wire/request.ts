@@ -77,6 +77,9 @@ export function encodeRequest(
     if (isBroken(input)) problems.push({ field, message: says });
   const lacking = apiKey === undefined ? missingWithoutKey(operation, input) : undefined;
   if (lacking) problems.push(lacking);
+  for (const [field, value] of Object.entries(values.query ?? {}))
+    if (typeof value === 'string' && !value.isWellFormed())
+      problems.push({ field, message: 'has half of a surrogate pair, which no address can carry' });
   if (problems.length > 0) return { ok: false, problems };
   if (extraPart !== undefined && isRecord(input[EXTRA]))
     values[extraPart] = { ...input[EXTRA], ...values[extraPart] };

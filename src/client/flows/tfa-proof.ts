@@ -110,7 +110,7 @@ function isKnown(method: TfaMethod): method is TfaMethod & { readonly method: St
 export const EMAIL: Choice = { method: 'email', methodId: undefined, hint: undefined };
 
 function hintOf({ label, phone_number }: TfaMethod): string | undefined {
-  return label ?? phone_number ?? undefined;
+  return label || (phone_number ?? undefined);
 }
 
 /** A code that is on its way, and the secret that goes with it. */

@@ -1,7 +1,6 @@
 /** Teams (§2.6, §4.5). */
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../define.ts';
-import { permissions } from '../schemas.ts';
 
 export const teamOperations = {
   'teams.createRole': {
@@ -15,7 +14,9 @@ export const teamOperations = {
     verification: BEARER_ONLY,
     body: z.strictObject({
       name: z.string().min(1).describe('role name'),
-      permissions: permissions.describe('permission flags; an empty object is accepted'),
+      permissions: z
+        .record(z.string(), z.boolean())
+        .describe('permission flags; an empty object is accepted'),
     }),
     response: z.looseObject({ msg: z.string().optional() }),
     errors: ['team_required', 'duplicate_role'],

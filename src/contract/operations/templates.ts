@@ -30,14 +30,14 @@ const envFlags = z.string().superRefine((text, context) => {
 const templateFields = {
   name: z.string().min(1).describe('human-readable name'),
   image: z.string().min(1).describe('container image path'),
-  tag: z.string().optional().describe('image tag; default latest'),
+  tag: z.string().optional().meta({ default: 'latest', description: 'image tag' }),
   desc: z.string().optional().describe('description'),
   readme: z.string().optional().describe('longer documentation text'),
   env: envFlags
     .optional()
     .describe('environment and ports in container-flag format: "-e NAME=value -p host:container"'),
   onstart: z.string().optional().describe('shell commands run when the instance starts'),
-  runtype: z.enum(RUNTYPES).optional().describe('default args'),
+  runtype: z.enum(RUNTYPES).optional().meta({ default: 'args', description: 'how the container is started' }),
   args_str: z
     .string()
     .optional()
@@ -57,7 +57,11 @@ const templateFields = {
   extra_filters: extraFilters
     .optional()
     .describe('default machine search filters: {field: {operator: value}}'),
-  recommended_disk_space: z.number().positive().optional().describe('GB; default 8'),
+  recommended_disk_space: z
+    .number()
+    .positive()
+    .optional()
+    .meta({ default: LIMITS.recommendedDiskSpaceGb, description: 'GB' }),
   private: z.boolean().optional().describe('whether the template is private'),
   volume_info: z
     .record(z.string(), z.unknown())

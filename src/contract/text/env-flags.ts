@@ -59,7 +59,10 @@ export function envEntryProblem(key: string, value: unknown): string | undefined
     if (!MAPPING.test(key.replace(/^-p /, ''))) return 'a port mapping is a key "-p host:container"';
     return String(value) === '1' ? undefined : 'the value of a port mapping is 1';
   }
-  return /^[^=]+$/.test(key) ? undefined : 'a name is not empty and has no =';
+  // `-h` is the host name.
+  return /^(?:-h|[^=\s-][^=\s]*)$/.test(key)
+    ? undefined
+    : 'a name is not empty, has no = and no blank, and does not begin with -';
 }
 
 function readVariable({ text, position }: ShellWord): EnvFlag {

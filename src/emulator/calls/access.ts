@@ -13,8 +13,8 @@ export function bearerOf(authorization: string | undefined): string | undefined 
 
 /**
  * The holder of an API key, or of the session_key of a 2FA login (§5.4).
- * @throws Refused auth_error without a key or with an expired session, invalid_key for one that is unknown,
- * was reset or was deleted
+ * @throws Refused missing_auth_value without a key, auth_error with an expired session, invalid_key for one that is
+ * unknown, was reset or was deleted
  */
 function authenticate(
   state: State,
@@ -23,8 +23,10 @@ function authenticate(
   base: Base,
 ): { key: ApiKeyRecord; user: UserRecord } {
   if (bearer === undefined) {
-    throw new Refused('auth_error', 'no API key given', {
-      reason: 'authorization: the header `Authorization: Bearer <API_KEY>` is missing (§5.1)',
+    throw new Refused('missing_auth_value', 'no API key given', {
+      status: 401,
+      reason: 'authorization: the header `Authorization: Bearer <API_KEY>` is missing (§5.1, §5.9)',
+      inPublic: { status: 403, code: 'auth_error', message: 'This action requires login.' },
     });
   }
   const key = findCaller(state, bearer, nowMs, base);

@@ -106,6 +106,7 @@ function instanceRow(instance: InstanceRecord, nowMs: number) {
     disk_space: values.disk ?? null,
     onstart: values.onstart ?? null,
     volume_info: values.volume_info ?? null,
+    extra_filters: values.extra_filters ?? null,
     template_id: launch?.templateId ?? null,
     template_hash_id: launch?.templateHashId ?? null,
     start_date: instance.createdMs / 1000,

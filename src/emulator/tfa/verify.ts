@@ -65,6 +65,8 @@ export function verifyProof(context: TfaContext, proof: Proof, failure: Failure)
       reason: `secret: needed with a code by ${type} (§5.7)`,
     });
   }
+  // Several methods of one type have to be told apart (§4.4).
+  if (type === 'sms') chooseMethod(user.tfa, 'sms', proof.tfa_method_id);
   const challenge = findChallenge(context, proof.secret);
   if (challenge.purpose === 'authorize') throw challengeNotFound();
   const method = verifySentCode(

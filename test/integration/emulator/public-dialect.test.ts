@@ -207,5 +207,5 @@ test('the key is taken from the query too, and at the serverless address from th
   expect(JSON.stringify(emulator.journal.entries())).not.toContain(key);
   await using strict = await startEmulator();
   const refused = await fetch(`${strict.url}/api/v0/users/current/?api_key=${strict.apiKey}`);
-  expect(refused.status).toBe(403);
+  expect(refused.status).toBe(401);
 });

@@ -80,11 +80,11 @@ describe.each(['/api/v0/workergroups', '/api/v0/autojobs'])('at %s', (path) => {
   });
 
   test.each([
-    ['DELETE', {}],
-    ['PUT', { test_workers: 1 }],
-  ])('one that there is not: %s', async (method, body) => {
+    ['DELETE', {}, 404],
+    ['PUT', { test_workers: 1 }, 400],
+  ])('one that there is not: %s', async (method, body, status) => {
     expect(await send(method, '/99', body)).toMatchObject({
-      status: 404,
+      status,
       body: { success: false, error: 'no_such_workergroup' },
     });
   });

@@ -267,12 +267,15 @@ describe('an instance', () => {
 
   const volume = { create_new: true, volume_id: 4, size: 20, mount_path: '/data' };
   test.each([
-    [{}, 'image: needed without a template'],
+    [{}, 'image: needed without template_hash_id'],
     [{ image: 'a', onstart: 'x'.repeat(LIMITS.onstartLength + 1) }, 'onstart: Too big'],
     [{ image: 'a', env: { '-p 80': '1' } }, 'env.-p 80: a port mapping is a key'],
     [{ image: 'a', env: { '-p 80:80': '2' } }, 'env.-p 80:80: the value of a port mapping is 1'],
     [{ image: 'a', env: '-e A=1' }, 'env: '],
-    [{ image: 'a', volume_info: { ...volume, size: undefined } }, 'volume_info.size: a new volume needs'],
+    [
+      { image: 'a', volume_info: { ...volume, size: undefined } },
+      'volume_info.size: needed for a new volume',
+    ],
     [{ image: 'a', volume_info: { ...volume, size: 1.5 } }, 'volume_info.size: '],
     [{ image: 'a', volume_info: { ...volume, mount_path: 'data' } }, 'volume_info.mount_path: '],
     [{ image: 'a', image_login: '-u bob' }, 'image_login: at character 1: a registry login is'],

@@ -110,8 +110,8 @@ function beat(key: string | null) {
 }
 
 describe('keys', () => {
-  test('none is 403, an unknown one 401', async () => {
-    expect(await beat(null)).toMatchObject({ status: 403, body: { error: 'auth_error' } });
+  test('none is 401, and so is an unknown one', async () => {
+    expect(await beat(null)).toMatchObject({ status: 401, body: { error: 'missing_auth_value' } });
     expect(await beat('nobody')).toMatchObject({ status: 401, body: { error: 'invalid_key' } });
   });
 

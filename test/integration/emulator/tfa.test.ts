@@ -67,12 +67,12 @@ test('from an account without 2FA to a login with an authenticator, and back', a
 
 test('the client sees how often a code was wrong, and until when the method is locked', async () => {
   const { tfa } = clientOf('dev');
-  const attempt = () => tfa.login({ tfa_method: 'totp', code: '000000' }, { retry: false });
+  const attempt = () => tfa.regenerateBackupCodes({ tfa_method: 'totp', code: '000000' }, { retry: false });
   for (let time = 1; time <= 5; time += 1) {
     await expect(attempt()).rejects.toMatchObject({ fields: { fail_count: time, locked_until: null } });
   }
   const fields = { fail_count: 6, locked_until: NOON / 1000 + 15 * 60 };
-  await expect(attempt()).rejects.toMatchObject({ errorCode: '2fa_login_failed', fields });
+  await expect(attempt()).rejects.toMatchObject({ errorCode: '2fa_verification_failed', fields });
   await expect(attempt()).rejects.toMatchObject({ errorCode: 'tfa_locked', status: 429, fields });
   await emulator.clock.advance(15 * MINUTE);
   await tfa.login({ tfa_method: 'totp', code: emulator.totp(1) });

@@ -31,7 +31,7 @@ export const label = textUpTo(LIMITS.methodLabelLength);
 
 /** What proves a second factor: a code (with its secret where one was sent), or a backup code. */
 export const proof = {
-  tfa_method: method.describe('default sms; not needed with backup_code'),
+  tfa_method: method.meta({ default: 'sms', description: 'not needed with backup_code' }),
   code: code.optional().describe('6 digits; needed unless backup_code is given'),
   secret: secret.optional().describe('tfa_secret of the code; for sms and email'),
   tfa_method_id: methodId.optional(),

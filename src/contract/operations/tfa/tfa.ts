@@ -44,7 +44,7 @@ export const tfaOperations = {
     verification: LOGIN,
     body: z.strictObject({
       ...proof,
-      admin: z.boolean().optional().describe('request an admin session; default false'),
+      admin: z.boolean().optional().meta({ default: false, description: 'request an admin session' }),
     }),
     rules: [CODE_OR_BACKUP_CODE],
     response: user.extend({

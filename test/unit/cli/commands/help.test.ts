@@ -71,7 +71,7 @@ test.each([
       '--input <json> fields as one JSON object, @FILE, or - for standard input; flags win over it',
       '--name <text> human-readable name (required)',
       '--docker-login-pass <text> registry access token; empty when not needed (default: "", a secret)',
-      '--recommended-disk-space <number> GB; default 8; more than 0',
+      '--recommended-disk-space <number> GB; more than 0 (default: 8)',
       '--private whether the template is private (or --no-private)',
       '--volume-info <name=value> interface hint only; has no effect on instance creation (may be repeated)',
     ],

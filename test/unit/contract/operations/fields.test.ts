@@ -20,7 +20,9 @@ test('a memory of 24 GB is 24000 MB', () => {
 
 test('an entry of the environment is refused by its name', () => {
   expect(refusedWith(envMap, { NAME: 'x' })).toEqual([]);
-  expect(refusedWith(envMap, { 'A=B': 'x' })).toEqual(['A=B: a name is not empty and has no =']);
+  expect(refusedWith(envMap, { 'A=B': 'x' })).toEqual([
+    'A=B: a name is not empty, has no = and no blank, and does not begin with -',
+  ]);
 });
 
 test('machine ids are a list, one, or a string of them', () => {

@@ -48,6 +48,7 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
         disk_space: null,
         onstart: null,
         volume_info: null,
+        extra_filters: null,
         template_id: null,
         template_hash_id: null,
         start_date: 1_780_315_200,

@@ -20,8 +20,8 @@ test('an offer is rented once', () => {
   const rent = () => sent('PUT', '/api/v0/asks/3001/', { image: 'a' });
   expect(rent().status).toBe(200);
   expect(rent()).toMatchObject({
-    status: 404,
-    body: { error: 'invalid_offer', ask_id: 3001 },
+    status: 410,
+    body: { error: 'no_such_ask', ask_id: 3001 },
     reason: 'offer_id: offer 3001 is rented already',
   });
 });

@@ -8,7 +8,7 @@ export const ERROR_WORDS: ReadonlySet<string> = new Set([
   '2fa_login_failed: this account has no method of the type totp [tfa_method: this account has no method of the type totp]',
   '2fa_verification_failed: the code is not right [code: not the one that is valid now for method 1]',
   '2fa_verification_failed: the code is not right [code: not the one that is valid now]',
-  'auth_error: no API key given [authorization: the header `Authorization: Bearer <API_KEY>` is missing (section 5.1)]',
+  'missing_auth_value: no API key given [authorization: the header `Authorization: Bearer <API_KEY>` is missing (section 5.1, section 5.9)]',
   'auth_error: the session has expired; log in again [authorization: the session_key is too old (settings.sessionSeconds)]',
   'authorization_required: authorize first: adding a method needs a fresh verification [authorization: not granted, or longer than 1800 s ago (section 8)]',
   'bad_request: body: Unrecognized key: "unheard_of" [body: Unrecognized key: "unheard_of"]',

@@ -52,7 +52,7 @@ for (const operation of TFA_OPERATIONS) {
   add(operation, 'team_user_forbidden', (lab) => lab.call(operation, { ...input }, 'team'));
   add(operation, 'invalid_key', (lab) => lab.call(operation, { ...input }, 'nobody'));
   if (!operationOf(operation).verification.secretAlone) {
-    add(operation, 'auth_error', (lab) => lab.call(operation, { ...input }, null));
+    add(operation, 'missing_auth_value', (lab) => lab.call(operation, { ...input }, null), { status: 401 });
   }
   if (operationOf(operation).body) {
     add(operation, 'bad_request', (lab) => lab.call(operation, { ...input, unheard_of: 1 }));
