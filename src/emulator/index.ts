@@ -15,7 +15,7 @@ import { openListener } from './http/listener.ts';
 import { createServer } from './http/server.ts';
 import { RequestJournal, type Journal } from './journal/journal.ts';
 import { buildState } from './seed/build.ts';
-import { checkSeed, readTraits, withReplayFiles } from './seed/file.ts';
+import { checkSeed, readTraits } from './seed/file.ts';
 import type { Seed } from './seed/schema.ts';
 import { withRateLimit } from './service/rate-limit.ts';
 import { createService } from './service/service.ts';
@@ -111,8 +111,8 @@ export interface Emulator extends Control, Inspected, AsyncDisposable {
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { port = 0, host = '127.0.0.1', dialect: dialectName = 'spec', settings = {} } = options;
-  checkSeed(options.seed ?? {});
-  const seed = await withReplayFiles(options.seed ?? {});
+  const { seed = {} } = options;
+  checkSeed(seed);
   const traits: Traits = { ...defaultTraits(dialectName), ...readTraits(options.traits ?? {}) };
 
   const clock = new ScheduledClock(options.clock, (beforeMs) => settle(world, beforeMs));

@@ -4,7 +4,7 @@ import type { Faults } from '../faults/injector.ts';
 import type { Journal } from '../journal/journal.ts';
 import { createRandom } from '../random.ts';
 import { buildState } from '../seed/build.ts';
-import { checkSeed, readTraits, withReplayFiles } from '../seed/file.ts';
+import { checkSeed, readTraits } from '../seed/file.ts';
 import type { Seed } from '../seed/schema.ts';
 import type { World } from '../service/world.ts';
 import type { SettingsInput } from '../state/settings.ts';
@@ -59,7 +59,7 @@ export function createControl(parts: ControlParts): Control {
     reset,
     async seed(next) {
       checkSeed(next);
-      current = await withReplayFiles(next);
+      current = next;
       await reset();
     },
     snapshot() {

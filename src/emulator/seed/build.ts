@@ -176,7 +176,7 @@ export function workerGroupOf(
 
 function logOf(entry: Entry<'workergroups'>, settings: Settings, nowMs: number) {
   const source: LineSource = entry.replay
-    ? { kind: 'replay', lines: entry.replay.lines ?? [], loop: entry.replay.loop }
+    ? { kind: 'replay', lines: entry.replay.lines, loop: entry.replay.loop }
     : { kind: 'generated', seed: entry.seed ?? entry.id + settings.randomSeed };
   return createGroupLog({
     source,

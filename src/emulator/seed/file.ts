@@ -1,6 +1,5 @@
-/** Reads what a start is given: the seed, the files with log lines that it names, and the traits. */
+/** Reads what a start is given: the seed, and the traits. */
 import { readFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import { problemsOf, type InputProblem } from '../../wire/request.ts';
@@ -29,7 +28,7 @@ export class TraitsError extends PilotlightError {
 export async function readSeedFile(path: string): Promise<Seed> {
   const seed = await readJson(path, seedError);
   checkSeed(seed);
-  return await withReplayFiles(seed as Seed, dirname(path));
+  return seed as Seed;
 }
 
 /** @throws SeedError naming every field that breaks a rule */
@@ -67,20 +66,6 @@ function got(value: unknown): string {
   return value === undefined || typeof value === 'object' ? '' : ` (got ${JSON.stringify(value)})`;
 }
 
-/** The seed with the lines of its replay files in it; relative paths are relative to `folder`. */
-export async function withReplayFiles(seed: Seed, folder = '.'): Promise<Seed> {
-  if (!seed.workergroups) return seed;
-  const workergroups = await Promise.all(
-    seed.workergroups.map(async (group) => {
-      const { file, ...replay } = group.replay ?? {};
-      if (file === undefined) return group;
-      const text = await readText(resolve(folder, file), seedError);
-      return { ...group, replay: { ...replay, lines: text.replace(/\n$/, '').split('\n') } };
-    }),
-  );
-  return { ...seed, workergroups };
-}
-
 type Failure = (message: string, cause: unknown) => SeedError | TraitsError;
 
 function seedError(message: string, cause: unknown): SeedError {
@@ -88,18 +73,15 @@ function seedError(message: string, cause: unknown): SeedError {
 }
 
 async function readJson(path: string, failure: Failure): Promise<unknown> {
-  const text = await readText(path, failure);
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    throw failure(`${path}: ${(cause as Error).message}`, cause);
+  }
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
     throw failure(`${path}: not JSON: ${(cause as Error).message}`, cause);
-  }
-}
-
-async function readText(path: string, failure: Failure): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    throw failure(`${path}: ${(cause as Error).message}`, cause);
   }
 }

@@ -170,8 +170,7 @@ export const workerGroupEntry = z.strictObject({
   workers: z.array(id).default([]).describe('instances of the seed that are its workers'),
   replay: z
     .strictObject({
-      lines: z.array(z.string()).optional(),
-      file: z.string().optional().describe('text file to read the lines from; not over the admin API'),
+      lines: z.array(z.string()).default([]),
       loop: z.boolean().default(false),
     })
     .optional()

@@ -1,8 +1,5 @@
-import { writeFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { DEFAULT_API_KEY, readSeedFile, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { DEFAULT_API_KEY, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 
 let emulator: Emulator;
 beforeEach(async () => {
@@ -106,25 +103,6 @@ test('another seed takes the place of the first, or nothing changes', async () =
   expect([await beat(42), await beat(5)]).toEqual([404, 200]);
   await admin('POST', '/reset');
   expect(await beat(5)).toBe(200);
-});
-
-test('files are read for a seed file, and never for the admin API', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'emulator-'));
-  try {
-    await writeFile(join(folder, 'worker.log'), 'first\nsecond\n');
-    const seed = { workergroups: [{ id: 7, lines_per_second: 1, replay: { file: 'worker.log' } }] };
-    await writeFile(join(folder, 'seed.json'), JSON.stringify(seed));
-    await using replaying = await startEmulator({
-      seed: await readSeedFile(join(folder, 'seed.json')),
-      clock: 'frozen',
-    });
-    await replaying.clock.advance(60_000);
-    expect(replaying.workergroups.lines(7)).toEqual(['first', 'second']);
-    const { status, body } = await admin('POST', '/seed', seed);
-    expect([status, body['msg']]).toEqual([400, expect.stringContaining('workergroups.0.replay.file')]);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
 });
 
 test('the clock moves, and what was asked wrongly is named', async () => {
