@@ -70,7 +70,7 @@ export type { Finding, ResolvedParameters, Severity, WorkerFacts } from './scali
 export { generateLoad, type GeneratedLoad, type LoadShape } from './scaling/planner/load/generators.ts';
 export { RecordedLoad, type Arrival, type ArrivalStream } from './scaling/planner/load/load.ts';
 export { plan, planStream, Simulation, type Scenario } from './scaling/planner/plan.ts';
-export type { PlanResult } from './scaling/planner/result.ts';
+export type { PlanResult } from './scaling/planner/model/stats.ts';
 export type { Candidate } from './scaling/planner/search/search-space.ts';
 export {
   searchParameters,

@@ -4,7 +4,7 @@ import type { EndpointGroupParameters } from '../../src/contract/operations/serv
 import { resolveDefaults } from '../../src/scaling/rules/check.ts';
 import type { Arrival } from '../../src/scaling/planner/load/load.ts';
 import { plan, type Scenario } from '../../src/scaling/planner/plan.ts';
-import type { PlanResult } from '../../src/scaling/planner/result.ts';
+import type { PlanResult } from '../../src/scaling/planner/model/stats.ts';
 import { planSettings, type PlanSettings } from '../../src/scaling/planner/settings.ts';
 
 interface Settings extends Partial<Omit<PlanSettings, 'performance'>> {

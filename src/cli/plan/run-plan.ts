@@ -5,7 +5,7 @@ import { openRunner } from '../../scaling/parallel/thread-runner.ts';
 import { estimateOf } from '../../scaling/planner/estimate.ts';
 import { RecordedLoad } from '../../scaling/planner/load/load.ts';
 import { plan as planFor, planStream } from '../../scaling/planner/plan.ts';
-import type { PlanResult } from '../../scaling/planner/result.ts';
+import type { PlanResult } from '../../scaling/planner/model/stats.ts';
 import { pointOf, type SearchPoint } from '../../scaling/planner/search/search-space.ts';
 import { searchParameters, type SearchResult, type SearchStep } from '../../scaling/planner/search/search.ts';
 import { sensitivityOf, variedScenarios } from '../../scaling/planner/sensitivity.ts';

@@ -9,7 +9,7 @@ import type { Decision, GroupObserver } from '../../scaling/planner/model/observ
 import { PlanStats } from '../../scaling/planner/model/stats.ts';
 import type { WorkerCounts } from '../../scaling/planner/model/time-series.ts';
 import { STATE, type State } from '../../scaling/planner/model/worker-pool.ts';
-import type { PlanResult } from '../../scaling/planner/result.ts';
+import type { PlanResult } from '../../scaling/planner/model/stats.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
 import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
 import type { WorkerRecord } from '../state/endpoints.ts';

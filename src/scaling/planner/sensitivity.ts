@@ -1,7 +1,7 @@
 /** On which assumption a plan hangs most: each is halved and doubled, all else being equal. */
 import type { ResolvedParameters } from '../rules/findings.ts';
 import type { Scenario } from './plan.ts';
-import type { PlanResult } from './result.ts';
+import type { PlanResult } from './model/stats.ts';
 import type { PlanSetting, PlanSettings } from './settings.ts';
 
 /** Those that are measured or guessed; prices are known, and choices have no half. */

@@ -14,7 +14,7 @@ import {
 import { generateLoad } from '../../../src/scaling/planner/load/generators.ts';
 import type { Arrival } from '../../../src/scaling/planner/load/load.ts';
 import { Simulation } from '../../../src/scaling/planner/plan.ts';
-import type { PlanResult } from '../../../src/scaling/planner/result.ts';
+import type { PlanResult } from '../../../src/scaling/planner/model/stats.ts';
 import { resolveDefaults } from '../../../src/scaling/rules/check.ts';
 
 const START = Date.UTC(2026, 0, 1);

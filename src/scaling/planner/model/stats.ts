@@ -3,9 +3,11 @@ import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { FleetTotals } from './fleet.ts';
 import type { GroupObserver } from './observer.ts';
 import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes } from './structures/queue-times.ts';
-import type { PlanResult } from '../result.ts';
 import type { PlanSettings } from '../settings.ts';
 import { TimeSeries, type WorkerCounts } from './time-series.ts';
+
+/** What a plan says. Plain data: `pilotlight plan --json` prints it as it is. */
+export type PlanResult = Readonly<ReturnType<PlanStats['result']>>;
 
 export class PlanStats implements GroupObserver {
   #parameters: ResolvedParameters;
@@ -71,7 +73,7 @@ export class PlanStats implements GroupObserver {
     return (hot * priceHot + cold * priceCold + starting * priceStarting) / 3600;
   }
 
-  result({ served: servedBy, starts, peak }: FleetTotals): PlanResult {
+  result({ served: servedBy, starts, peak }: FleetTotals) {
     const [times, { hot, cold, starting, capacity }] = [this.#queueTimes, this.#workers];
     const { priceHot, priceCold, priceStarting } = this.#settings;
     const prices = { hot: priceHot, cold: priceCold, starting: priceStarting };
@@ -82,9 +84,13 @@ export class PlanStats implements GroupObserver {
       parameters: this.#parameters,
       settings: this.#settings,
       requests,
+      /** From the start until the last request is done. */
       seconds,
+      /** From the start until the last request arrives: the load's own time. */
       loadSeconds: this.#lastArrival,
+      /** Units. arrived = served + abandoned. */
       work: { arrived: this.#arrivedWork, served, abandoned: this.#abandoned.work },
+      /** From a request's arrival until a worker begins with it, seconds. Percentiles within `relativeError`. */
       queueTime: {
         mean: times.mean,
         p50: times.quantile(0.5),
@@ -93,6 +99,7 @@ export class PlanStats implements GroupObserver {
         max: times.max,
         relativeError: QUEUE_TIME_RELATIVE_ERROR,
       },
+      /** Shares of the requests, 0 to 1, that waited longer than a parameter says, or went away. */
       share: {
         overTargetQueueTime: ratio(this.#late.target, requests),
         overMaxQueueTime: ratio(this.#late.max, requests),
@@ -101,12 +108,14 @@ export class PlanStats implements GroupObserver {
       workerHours: { hot: hot / 3600, cold: cold / 3600, starting: starting / 3600 },
       peakWorkers: { ...peak },
       starts: { ...starts },
+      /** Work done over what the hot workers could have done, 0 to 1. */
       utilisation: ratio(served, capacity),
       cost: {
         total: cost,
         perHour: ratio(cost * 3600, seconds),
         perThousandRequests: ratio(cost * 1000, requests),
       },
+      /** Undefined where only the totals were wanted. */
       series: this.#series?.read(seconds, prices),
     };
   }

@@ -19,27 +19,7 @@ export interface WorkerCounts {
 }
 
 /** One array element an interval; the last interval may be cut short by the end. */
-export interface PlanSeries {
-  /** Length of an interval. */
-  readonly intervalSeconds: number;
-  /** Where each interval starts. */
-  readonly atSeconds: number[];
-  /** Arriving work, units/s. */
-  readonly load: number[];
-  /** What hot workers could do, units/s. */
-  readonly capacity: number[];
-  /** Mean number of workers that serve. */
-  readonly hot: number[];
-  readonly cold: number[];
-  /** Mean number of workers on their way: from cold, or from nothing. */
-  readonly starting: number[];
-  /** Queue time of the requests that arrived in the interval, seconds; null where none did. Within 5%. */
-  readonly queueP50: (number | null)[];
-  readonly queueP95: (number | null)[];
-  readonly queueP99: (number | null)[];
-  /** Cost since the start. */
-  readonly cost: number[];
-}
+export type PlanSeries = Readonly<ReturnType<TimeSeries['read']>>;
 
 type Sum = 'work' | 'hot' | 'cold' | 'starting' | 'capacity';
 const SUMS: readonly Sum[] = ['work', 'hot', 'cold', 'starting', 'capacity'];
@@ -82,7 +62,7 @@ export class TimeSeries {
   }
 
   /** Everything up to `endSeconds`; prices per hour. */
-  read(endSeconds: number, prices: { hot: number; cold: number; starting: number }): PlanSeries {
+  read(endSeconds: number, prices: { hot: number; cold: number; starting: number }) {
     const count = Math.min(INTERVALS, Math.max(1, Math.ceil(endSeconds / this.#width)));
     const indexes = Array.from({ length: count }, (_, index) => index);
     const seconds = (index: number) => Math.min(this.#width, endSeconds - index * this.#width) || 1;
@@ -91,15 +71,21 @@ export class TimeSeries {
     let cost = 0;
     return {
       intervalSeconds: this.#width,
+      /** Where each interval starts. */
       atSeconds: indexes.map((index) => index * this.#width),
+      /** Arriving work, units/s. */
       load: rate('work'),
+      /** What hot workers could do, units/s. */
       capacity: rate('capacity'),
+      /** Mean number of workers that serve; that are cold; that are on their way. */
       hot: rate('hot'),
       cold: rate('cold'),
       starting: rate('starting'),
+      /** Queue time of the requests that arrived in the interval, seconds; null where none did. Within 5%. */
       queueP50: quantile(0.5),
       queueP95: quantile(0.95),
       queueP99: quantile(0.99),
+      /** Since the start. */
       cost: indexes.map((index) => {
         const paid = (sum: 'hot' | 'cold' | 'starting') => this.#sum(sum, index) * prices[sum];
         cost += (paid('hot') + paid('cold') + paid('starting')) / 3600;
