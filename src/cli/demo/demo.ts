@@ -8,11 +8,11 @@ import { delay } from '../../client/delay.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { printError, type Console } from '../console.ts';
 import { READER_LEFT } from '../interrupts.ts';
-import { createFaultPlan, createRedeployments, type FaultPlan, type Redeployments } from './happenings.ts';
+import { createFaultPlan, createRedeployments } from './happenings.ts';
 import { startDemoDaemon, type DemoDaemon, type DemoDaemonOptions } from './daemon.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { summarize } from './summary.ts';
-import { createWatcher, type Watcher } from './watcher.ts';
+import { createWatcher } from './watcher.ts';
 
 /** Kept alive by its id. */
 const BY_ID = 42;
@@ -92,38 +92,9 @@ async function run(lengthMs: number | undefined, console: Console, signal: Abort
   }
   await Promise.all(plans);
   const ranForMs = performance.now() - startedAt;
-  const isRead = signal.reason !== READER_LEFT;
-  return await finish({
-    daemon,
-    emulator,
-    faults,
-    redeployments,
-    watcher,
-    console,
-    screen,
-    ranForMs,
-    isRead,
-  });
-}
-
-interface Ending {
-  readonly daemon: DemoDaemon;
-  readonly emulator: Emulator;
-  readonly faults: FaultPlan;
-  readonly redeployments: Redeployments;
-  readonly watcher: Watcher;
-  readonly console: Console;
-  readonly screen: Screen;
-  readonly ranForMs: number;
-  /** False when the reader of the results has left: then the last lines are not waited for. */
-  readonly isRead: boolean;
-}
-
-async function finish(ending: Ending): Promise<number> {
-  const { daemon, emulator, faults, redeployments, watcher, console, screen, ranForMs, isRead } = ending;
   // The logs stop growing, so that the counts of both sides can be compared.
   for (const id of GROUPS) emulator.workergroups.setRate(id, 0);
-  if (isRead) await delivered(daemon, emulator);
+  if (signal.reason !== READER_LEFT) await delivered(daemon, emulator);
   // First what the service took, then what was sent: the other way round, one beat could be taken and not sent.
   const deployments = [...redeployments.replaced(), ...emulator.deployments.list()];
   const status = await daemon.status();

@@ -10,29 +10,24 @@ export interface Performance {
   readonly most: number;
 }
 
+/** Seconds, units/s, prices an hour. SETTING_OPTIONS says what each is. */
 export interface PlanSettings {
-  /** Units/s of one worker. */
   readonly performance: Performance;
-  /** Seconds from nothing to ready. */
   readonly startSeconds: number;
-  /** Seconds from cold to ready. */
   readonly coldStartSeconds: number;
-  /** Per worker hour. */
   readonly priceHot: number;
   readonly priceCold: number;
   readonly priceStarting: number;
-  /** Requests that a worker serves side by side, each at its share of the worker's performance. */
   readonly slots: number;
   readonly controlSeconds: number;
   readonly loadWindowSeconds: number;
-  /** Until a hot worker is stopped, which leaves it cold. May be Infinity: never scale down. */
+  /** May be Infinity: never scale down. */
   readonly scaleDownSeconds: number;
-  /** Until a cold worker is destroyed, which makes the next one start from nothing. May be Infinity. */
+  /** May be Infinity. */
   readonly destroySeconds: number;
   readonly queueResponse: 'clear' | 'one-worker';
   readonly routing: 'shortest' | 'random';
   readonly stopping: 'drain' | 'idle';
-  /** Hot workers at the start; `floor`: what the parameters keep without load. */
   readonly initialWorkers: number | 'floor';
   /** May be Infinity: clients wait however long it takes. */
   readonly giveUpSeconds: number;
