@@ -41,7 +41,7 @@ export const PREFIX = 'PILOTLIGHT_';
 
 /** What a malformed value of the daemon's variables switches off, and how a person reads of it. */
 export const FEATURES = {
-  logs: 'no worker group is followed',
+  logs: 'no log is followed',
   fileSink: 'the file sink is off',
   otlpSink: 'the OTLP sink is off',
   endpointGroups: 'no endpoint group is checked',
@@ -50,7 +50,7 @@ export const FEATURES = {
   maintenance: 'maintenance windows are not watched',
   instances: 'instances are not watched',
   account: 'the account is not watched',
-  replicas: 'no worker group is followed and nothing is watched, because another replica may do it',
+  replicas: 'no log is followed and nothing is watched, because another replica may do it',
   listener: 'metrics, probes and status page are not served',
   adminListener: 'the admin routes are not served',
   metrics: 'metrics, page, status and fleet are closed',
@@ -182,13 +182,21 @@ export const OPTIONS = {
     fallback: '',
     doc: 'worker groups whose logs to follow: by id, all of an endpoint, or all; names are looked up every minute',
   },
+  endpointLogs: {
+    variable: 'ENDPOINT_LOGS',
+    feature: 'logs',
+    off: '',
+    type: endpointList,
+    fallback: '',
+    doc: 'endpoints whose own logs to follow, in which the engine says what it decides and why: by id, by name, or all; looked up every minute',
+  },
   logSinks: {
     variable: 'LOG_SINKS',
     feature: 'logs',
     type: listOf('list of stdout, file, otlp', oneOf(['stdout', 'file', 'otlp'])),
     fallback: 'stdout',
     restart: true,
-    doc: 'where worker-group lines go, each sink at its own speed',
+    doc: 'where log lines go, each sink at its own speed',
   },
   logFile: {
     variable: 'LOG_FILE',
@@ -233,7 +241,7 @@ export const OPTIONS = {
     feature: 'logs',
     type: oneOf(['all', 'end']),
     fallback: 'all',
-    doc: 'which lines to deliver when a group is first seen: all that the service still has, or only those that come after',
+    doc: 'which lines to deliver when a log is first seen: all that the service still has, or only those that come after',
   },
   followLevels: {
     variable: 'FOLLOW_LEVELS',

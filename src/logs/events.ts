@@ -67,13 +67,23 @@ export type LogEvent =
       readonly retryInMs: number;
     }
   | { readonly kind: 'sink recovered'; readonly sink: string; readonly failures: number }
-  /** Groups that are followed from now on, and those that are not any more. */
-  | { readonly kind: 'groups changed'; readonly begun: readonly number[]; readonly left: readonly number[] }
-  /** The service did not say which groups there are: those that are followed stay. `failures`: in a row. */
-  | { readonly kind: 'groups not listed'; readonly error: unknown; readonly failures: number }
-  | { readonly kind: 'groups listed again'; readonly failures: number }
-  /** Names in WORKER_GROUPS for which the service has no worker group. */
-  | { readonly kind: 'endpoints unserved'; readonly names: readonly string[] }
+  /** Logs that are followed from now on, and those that are not any more. */
+  | {
+      readonly kind: 'logs changed';
+      readonly of: LogSource['kind'];
+      readonly begun: readonly LogSource[];
+      readonly left: readonly LogSource[];
+    }
+  /** The service did not say which ones there are: those that are followed stay. `failures`: in a row. */
+  | {
+      readonly kind: 'logs not listed';
+      readonly of: LogSource['kind'];
+      readonly error: unknown;
+      readonly failures: number;
+    }
+  | { readonly kind: 'logs listed again'; readonly of: LogSource['kind']; readonly failures: number }
+  /** Names in WORKER_GROUPS for which there is no worker group, or in ENDPOINT_LOGS for which there is no endpoint. */
+  | { readonly kind: 'endpoints missing'; readonly of: LogSource['kind']; readonly names: readonly string[] }
   /** The stored spool could not be read: it was renamed to `path`, and a new one begun. */
   | { readonly kind: 'spool set aside'; readonly path: string; readonly error: unknown }
   /** The spool on disk cannot be used: records are kept in memory until it can. */

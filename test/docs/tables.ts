@@ -184,7 +184,9 @@ function alertsTable(): string {
     .map(({ alert, labels, annotations: { summary, runbook_url } }) => [
       `[\`${alert}\`](prometheus/${runbook_url})`,
       labels.severity,
-      summary.replaceAll(/\{\{ \$(?:labels\.)?(\w+)[^}]*\}\}/g, '…'),
+      summary
+        .replaceAll(/\{\{ with [^}]*\}\}(.*?)\{\{ else \}\}(.*?)\{\{ end \}\}/g, '$1, or $2')
+        .replaceAll(/\{\{ (?:\.|\$(?:labels\.)?\w+)[^}]*\}\}/g, '…'),
     ]);
   return table(['alert', 'severity', 'says'], rows);
 }

@@ -29,6 +29,7 @@ export const EMPTY_STATUS: Status = {
   service: { base_url: '', serverless_url: '', clock_skew_seconds: null },
   deployments: [],
   worker_groups: [],
+  endpoint_logs: [],
   log_lines_shown: true,
   sinks: [],
   spool_durable: null,

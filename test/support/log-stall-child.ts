@@ -57,13 +57,13 @@ for (let second = 0; second < Number(seconds); second++) {
   await time.advance(1_000, 500);
   rss.push(process.memoryUsage.rss());
 }
-const { groups, sinks } = pipeline.view();
+const { logs, sinks } = pipeline.view();
 const report: StallReport = {
   rssBefore,
   rss,
-  seq: groups[0]?.seq ?? 0,
+  seq: logs[0]?.seq ?? 0,
   dropped: sinks[0]?.dropped ?? 0,
-  gaps: groups[0]?.gaps ?? {},
+  gaps: logs[0]?.gaps ?? {},
   seconds: (performance.now() - started) / 1000,
 };
 process.send?.({ report });

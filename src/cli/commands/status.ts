@@ -1,6 +1,12 @@
 import { Command } from 'commander';
 import { localDaemonUrl, localToken } from '../../config/command-settings.ts';
-import type { AppStatus, DeploymentStatus, Status, WorkerGroupStatus } from '../../daemon/status/schema.ts';
+import type {
+  AppStatus,
+  DeploymentStatus,
+  Status,
+  EndpointLogStatus,
+  WorkerGroupStatus,
+} from '../../daemon/status/schema.ts';
 import { printJson, printLine, type Console } from '../console.ts';
 import { daemonUrlOption } from '../flag-types.ts';
 import { endpointInWords, fleetNotes } from '../fleet/words.ts';
@@ -44,12 +50,8 @@ export function describeStatus(status: Status): string[] {
         `${deployment.heartbeats} heartbeats, ${deployment.lapses} lapses` +
         (deployment.last_error ? `, last failure: ${deployment.last_error}` : ''),
     ),
-    ...status.worker_groups.map(
-      (group) =>
-        `worker group ${group.workergroup_id}: ${group.lines} lines, ${group.lines_per_second.toFixed(1)} lines/s` +
-        describeGaps(group) +
-        (group.last_error ? `, last failure: ${group.last_error}` : ''),
-    ),
+    ...status.worker_groups.map((log) => `worker group ${log.workergroup_id}: ${describeLog(log)}`),
+    ...status.endpoint_logs.map((log) => `log of endpoint ${log.endpoint_group}: ${describeLog(log)}`),
     ...status.sinks.map(
       (sink) =>
         `log sink ${sink.sink}: ${sink.delivered_lines} delivered, ${sink.lag_lines} waiting` +
@@ -87,7 +89,14 @@ function describeApp({ address, state, ...app }: AppStatus): string {
   return `app ${address}: ${words[state]}`;
 }
 
-function describeGaps({ gaps, lost_lines_estimate: lost, unknown_gaps: unknown }: WorkerGroupStatus): string {
+type LogStatus = WorkerGroupStatus | EndpointLogStatus;
+
+function describeLog(log: LogStatus): string {
+  const failure = log.last_error ? `, last failure: ${log.last_error}` : '';
+  return `${log.lines} lines, ${log.lines_per_second.toFixed(1)} lines/s${describeGaps(log)}${failure}`;
+}
+
+function describeGaps({ gaps, lost_lines_estimate: lost, unknown_gaps: unknown }: LogStatus): string {
   if (sum(gaps) === 0) return ', no gaps';
   const isKnown = lost > 0 || unknown === 0;
   const more = unknown > 0 && `${unknown} of unknown size`;

@@ -1,7 +1,7 @@
 /** Value types of lists that say what to keep alive, follow and watch. */
 import type { WantedEndpoint } from '../../fleet/discovery/wanted.ts';
 import { labelOf, type Wanted } from '../../heartbeat/discovery/wanted.ts';
-import type { WantedGroup } from '../../logs/lookup/wanted.ts';
+import type { WantedLog } from '../../logs/lookup/wanted.ts';
 import {
   DURATION_ALLOWED,
   duration,
@@ -50,10 +50,10 @@ function parseDeployment(entry: string): Parsed<Wanted> {
 const wantedGroup = valueType(
   'ID, endpoint:NAME, or all',
   'the id of a worker group, endpoint:NAME, or all',
-  (text): WantedGroup | undefined => {
+  (text): WantedLog | undefined => {
     if (text.toLowerCase() === 'all') return { by: 'all' };
     const [, name] = /^endpoint:\s*(.+)$/s.exec(text) ?? [];
-    if (name !== undefined) return { by: 'endpoint', name };
+    if (name !== undefined) return { by: 'name', name };
     const { value } = id.parse(text);
     return value === undefined ? undefined : { by: 'id', id: value };
   },
@@ -61,7 +61,7 @@ const wantedGroup = valueType(
 
 /** The value of WORKER_GROUPS: `7,endpoint:chat`, or `all`. */
 export const groupList = listOf(`list of ${wantedGroup.name}`, wantedGroup, (wanted) =>
-  wanted.by === 'endpoint' ? `endpoint:${wanted.name}` : wanted.by === 'id' ? String(wanted.id) : 'all',
+  wanted.by === 'name' ? `endpoint:${wanted.name}` : wanted.by === 'id' ? String(wanted.id) : 'all',
 );
 
 const wantedEndpoint = valueType(
@@ -75,7 +75,7 @@ const wantedEndpoint = valueType(
   },
 );
 
-/** The value of ENDPOINTS: `31,chat`, or `all`. */
+/** The value of ENDPOINTS and of ENDPOINT_LOGS: `31,chat`, or `all`. */
 export const endpointList = listOf(`list of ${wantedEndpoint.name}`, wantedEndpoint, (wanted) =>
   wanted.by === 'name' ? wanted.name : wanted.by === 'id' ? String(wanted.id) : 'all',
 );

@@ -37,7 +37,7 @@ interface Place {
 
 const BUILD_LABELS = ['version', 'revision', 'node_version'] as const;
 
-export const FAMILIES: readonly Family[] = [
+export const FAMILIES: readonly Family[] = merged([
   {
     name: 'build_info',
     help: 'Version, revision and Node version of this build; always 1.',
@@ -48,7 +48,21 @@ export const FAMILIES: readonly Family[] = [
     labels: [],
     find: (status) => [{ fact: status, thing: status, labels: {} }],
   }),
-];
+]);
+
+/** Things of several kinds may have the same fact: one family has the series of all. */
+function merged(families: readonly Family[]): Family[] {
+  const byName = new Map<string, Family>();
+  for (const family of families) {
+    const { labels = [], read } = byName.get(family.name) ?? {};
+    byName.set(family.name, {
+      ...family,
+      labels: [...new Set([...labels, ...family.labels])],
+      read: (status) => [...(read?.(status) ?? []), ...family.read(status)],
+    });
+  }
+  return [...byName.values()];
+}
 
 function familiesIn(type: z.ZodType, place: Place): Family[] {
   if (type instanceof z.ZodNullable && !METRICS.has(type))

@@ -35,7 +35,8 @@ export function createReplicatedLogs(initial: Settings, start: StartFollowing): 
   let ended: Promise<unknown> | undefined;
 
   return {
-    status: () => current?.following.status() ?? { worker_groups: [], sinks: [], spool_durable: true },
+    status: () =>
+      current?.following.status() ?? { worker_groups: [], endpoint_logs: [], sinks: [], spool_durable: true },
     async apply(next) {
       settings = { ...settings, ...next };
       await current?.following.apply(next);

@@ -32,6 +32,7 @@ export type SharedWorkStatus = Pick<
   Status,
   | 'replica'
   | 'worker_groups'
+  | 'endpoint_logs'
   | 'sinks'
   | 'spool_durable'
   | 'instances'

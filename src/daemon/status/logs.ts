@@ -1,11 +1,11 @@
-/** Worker groups and the sinks of their lines in the status. */
+/** The logs that are followed, and the sinks of their lines, in the status. */
 import * as z from 'zod';
-import type { GroupView } from '../../logs/follow/group-stats.ts';
+import type { LogView } from '../../logs/follow/group-stats.ts';
 import { byReason, count, LABELS, metric, seconds } from './fact.ts';
 import { time } from './time.ts';
 
-export const workerGroup = z.object({
-  workergroup_id: count,
+/** Of a worker group's log, and of an endpoint's own: each metric has the label of either. */
+const followed = {
   lines: metric(count, 'workergroup_log_lines_total', 'Log lines taken, each once.'),
   bytes: metric(count, 'workergroup_log_bytes_total', 'Bytes of the log lines taken.'),
   lines_per_second: z.number().min(0),
@@ -48,8 +48,17 @@ export const workerGroup = z.object({
     { value: (error) => error !== null },
   ),
   last_lines: z.array(z.string()),
-});
+};
+
+export const workerGroup = z.object({ workergroup_id: count, ...followed });
 LABELS.add(workerGroup, { labels: ['workergroup_id'] });
+
+export const endpointLog = z.object({
+  endpoint_group: z.string().describe('Its endpoint_name'),
+  endpoint_id: count,
+  ...followed,
+});
+LABELS.add(endpointLog, { labels: ['endpoint_group'] });
 
 export const sink = z.object({
   sink: z.string(),
@@ -71,22 +80,35 @@ export const spoolDurable = metric(
   'Whether log records survive this process: 0 while STATE_DIR cannot be used, absent if neither STATE_DIR nor REDIS_URL is set.',
 );
 
-export function workerGroupStatus(group: GroupView): z.infer<typeof workerGroup> {
+export function followedStatus(logs: readonly LogView[]): {
+  worker_groups: z.infer<typeof workerGroup>[];
+  endpoint_logs: z.infer<typeof endpointLog>[];
+} {
+  const status: ReturnType<typeof followedStatus> = { worker_groups: [], endpoint_logs: [] };
+  for (const log of logs) {
+    const { source } = log;
+    if (source.kind === 'workergroup')
+      status.worker_groups.push({ workergroup_id: source.id, ...statusOf(log) });
+    else status.endpoint_logs.push({ endpoint_group: source.name, endpoint_id: source.id, ...statusOf(log) });
+  }
+  return status;
+}
+
+function statusOf(log: LogView) {
   return {
-    workergroup_id: group.source.id,
-    lines: group.lines,
-    bytes: group.bytes,
-    lines_per_second: group.linesPerSecond,
-    gaps: group.gaps,
-    lost_lines_estimate: group.lostEstimate,
-    unknown_gaps: group.unknownGaps,
-    stale_answers: group.staleAnswers,
-    poll_interval_seconds: group.intervalMs / 1000,
-    tail_size: group.tail,
-    tail_unit: group.tailUnit ?? null,
-    last_line_at: group.lastLineAt === undefined ? null : group.lastLineAt / 1000,
-    last_error: group.error ?? null,
-    last_lines: group.lastLines.map((line) => shortened(line)),
+    lines: log.lines,
+    bytes: log.bytes,
+    lines_per_second: log.linesPerSecond,
+    gaps: log.gaps,
+    lost_lines_estimate: log.lostEstimate,
+    unknown_gaps: log.unknownGaps,
+    stale_answers: log.staleAnswers,
+    poll_interval_seconds: log.intervalMs / 1000,
+    tail_size: log.tail,
+    tail_unit: log.tailUnit ?? null,
+    last_line_at: log.lastLineAt === undefined ? null : log.lastLineAt / 1000,
+    last_error: log.error ?? null,
+    last_lines: log.lastLines.map((line) => shortened(line)),
   };
 }
 

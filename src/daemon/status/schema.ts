@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import { deployment } from './deployment.ts';
 import { fleet } from './fleet.ts';
-import { sink, spoolDurable, workerGroup } from './logs.ts';
+import { endpointLog, sink, spoolDurable, workerGroup } from './logs.ts';
 import { app, configProblem, heart, rateLimit, replica, service, state } from './process.ts';
 import { time } from './time.ts';
 import { account, endpointGroup, instances, job, maintenanceWindow } from './watches.ts';
@@ -26,6 +26,7 @@ export const statusSchema = z.object({
   service,
   deployments: z.array(deployment),
   worker_groups: z.array(workerGroup),
+  endpoint_logs: z.array(endpointLog),
   log_lines_shown: z
     .boolean()
     .describe('Whether last_lines has lines: without METRICS_TOKEN or PUBLIC_STATUS it has none'),
@@ -60,6 +61,7 @@ export type Status = DeepReadonly<z.infer<typeof statusSchema>>;
 export type AppStatus = NonNullable<Status['app']>;
 export type DeploymentStatus = Status['deployments'][number];
 export type WorkerGroupStatus = Status['worker_groups'][number];
+export type EndpointLogStatus = Status['endpoint_logs'][number];
 export type SinkStatus = Status['sinks'][number];
 export type FleetStatus = Status['fleet'];
 export type EndpointStatus = FleetStatus['endpoints'][number];

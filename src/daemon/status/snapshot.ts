@@ -8,7 +8,7 @@ import type { InForce } from '../services/reloading.ts';
 import type { ServiceClock } from '../services/service-clock.ts';
 import { fleetStatus } from './fleet.ts';
 import { appStatus, configProblems, heartStatus, rateLimitStatus } from './process.ts';
-import type { Status } from './schema.ts';
+import type { EndpointLogStatus, Status, WorkerGroupStatus } from './schema.ts';
 
 export interface StatusSources {
   readonly build: BuildInfo;
@@ -49,9 +49,8 @@ export function statusSnapshot(sources: StatusSources): Status {
       clock_skew_seconds: clock.skewSeconds,
     },
     deployments: heartbeats.status(),
-    worker_groups: shown
-      ? work.worker_groups
-      : work.worker_groups.map((group) => ({ ...group, last_lines: [] })),
+    worker_groups: shown ? work.worker_groups : work.worker_groups.map(withoutLines),
+    endpoint_logs: shown ? work.endpoint_logs : work.endpoint_logs.map(withoutLines),
     log_lines_shown: shown,
     sinks: work.sinks,
     spool_durable: work.spool_durable,
@@ -66,4 +65,8 @@ export function statusSnapshot(sources: StatusSources): Status {
     account: work.account,
     jobs: work.jobs,
   };
+}
+
+function withoutLines<Log extends WorkerGroupStatus | EndpointLogStatus>(log: Log): Log {
+  return { ...log, last_lines: [] };
 }

@@ -1,6 +1,6 @@
 /** Follows any number of logs, each on its own: only what is long waits for others to have come. */
 import { sourceKey, type LogSource, type SourceKey } from '../source.ts';
-import type { GroupView } from './group-stats.ts';
+import type { LogView } from './group-stats.ts';
 import { GroupFollower, type FollowOptions } from './group-follower.ts';
 import { PollsUnderWay } from './polls-under-way.ts';
 
@@ -9,7 +9,7 @@ export interface Follower {
   add(source: LogSource): void;
   /** Stops following a log. How far it was taken stays known: added again, it goes on from there. */
   remove(source: LogSource): Promise<void>;
-  view(): readonly GroupView[];
+  view(): readonly LogView[];
   stop(): Promise<void>;
 }
 

@@ -18,7 +18,7 @@ import {
   type Step,
 } from '../follower/group.ts';
 import { sourceKey, type LogSource, type SourceKey } from '../source.ts';
-import { GroupStats, type GroupView } from './group-stats.ts';
+import { GroupStats, type LogView } from './group-stats.ts';
 import type { PollsUnderWay } from './polls-under-way.ts';
 import { EpochOver, type Spool } from '../spool/spool.ts';
 
@@ -89,7 +89,7 @@ export class GroupFollower {
     }
   }
 
-  view(): GroupView {
+  view(): LogView {
     return this.#stats.view(this.#state, this.#next);
   }
 

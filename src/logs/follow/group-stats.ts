@@ -10,7 +10,7 @@ import type { TailUnit } from '../follower/unit.ts';
 
 const LAST_LINES = 20;
 
-export interface GroupView {
+export interface LogView {
   readonly source: LogSource;
   /** starting: no answer yet. failing: the last poll brought an error. */
   readonly state: 'starting' | 'following' | 'failing';
@@ -111,7 +111,7 @@ export class GroupStats {
     ];
   }
 
-  view({ source, begun, failures, progress, pace }: GroupState, next: NextPoll): GroupView {
+  view({ source, begun, failures, progress, pace }: GroupState, next: NextPoll): LogView {
     const failing = failures > 0;
     return {
       source,

@@ -3,7 +3,7 @@ import type { LogEvent } from '../events.ts';
 import type { LogSource } from '../source.ts';
 import { createFollower } from './follower.ts';
 import type { FollowOptions } from './group-follower.ts';
-import type { GroupView } from './group-stats.ts';
+import type { LogView } from './group-stats.ts';
 import { startPump } from '../sinks/pump.ts';
 import type { Sink } from '../sinks/sink.ts';
 import type { SinkStanding } from '../spool/spool-database.ts';
@@ -30,7 +30,7 @@ interface SinkView extends SinkStanding {
 }
 
 export interface LogsView {
-  readonly groups: readonly GroupView[];
+  readonly logs: readonly LogView[];
   readonly sinks: readonly SinkView[];
 }
 
@@ -63,7 +63,7 @@ export function startLogPipeline(options: LogPipelineOptions): LogPipeline {
     add: (source) => follower.add(source),
     remove: (source) => follower.remove(source),
     view: () => ({
-      groups: follower.view(),
+      logs: follower.view(),
       sinks: sinks.map(({ name }) => {
         const { lag, dropped } = spool.standing(name);
         return { name, lag, dropped };

@@ -127,7 +127,7 @@ describe('at its start', () => {
       ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97}]',
     });
     expect(said('switched off')).toMatchObject([
-      { level: 'error', feature: 'logs', msg: 'switched off: no worker group is followed' },
+      { level: 'error', feature: 'logs', msg: 'switched off: no log is followed' },
     ]);
     const problems = said('configuration problem').map(({ level, severity }) => [level, severity]);
     expect(new Set(problems.map((pair) => pair.join(' ')))).toEqual(new Set(['error error', 'warn warning']));

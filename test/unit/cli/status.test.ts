@@ -29,6 +29,8 @@ const GROUP: WorkerGroupStatus = {
   last_error: null,
   last_lines: [],
 };
+const { workergroup_id: _, ...FOLLOWED } = GROUP;
+const CHAT = { endpoint_group: 'chat', endpoint_id: 31, ...FOLLOWED };
 const SINK: SinkStatus = {
   sink: 'otlp',
   delivered_lines: 100,
@@ -38,9 +40,15 @@ const SINK: SinkStatus = {
 };
 
 test('the status in words: gaps of each log, and what waits for each sink', () => {
-  const quiet = describeStatus({ ...EMPTY_STATUS, worker_groups: [GROUP], sinks: [SINK] });
+  const quiet = describeStatus({
+    ...EMPTY_STATUS,
+    worker_groups: [GROUP],
+    endpoint_logs: [CHAT],
+    sinks: [SINK],
+  });
   expect(quiet.slice(1)).toEqual([
     'worker group 7: 120 lines, 2.0 lines/s, no gaps',
+    'log of endpoint chat: 120 lines, 2.0 lines/s, no gaps',
     'log sink otlp: 100 delivered, 20 waiting',
   ]);
   const gaps = { overrun: 2, reset: 1, ambiguous: 0 };

@@ -258,7 +258,7 @@ describe('configuration from the environment', () => {
       load({ ...MINIMAL, PILOTLIGHT_WORKER_GROUPS: value }).settings?.workerGroups;
     expect(groups('7, endpoint:chat: v2')).toEqual([
       { by: 'id', id: 7 },
-      { by: 'endpoint', name: 'chat: v2' },
+      { by: 'name', name: 'chat: v2' },
     ]);
     expect(groups('all')).toEqual([{ by: 'all' }]);
   });

@@ -9,7 +9,7 @@ import { troubleLevel } from '../../../time/trouble.ts';
 /** After so long without, records that are dropped are a new trouble, ms. */
 const QUIET_MS = 600_000;
 /** Of a list: a line of the log is for people. */
-const MOST_IDS = 20;
+const MOST_SHOWN = 20;
 /** From so many failed polls in a row on, some minutes, lines may be lost. */
 const LASTING_FAILURES = 16;
 
@@ -51,6 +51,25 @@ function named(source: LogSource): { workergroupId: number } | { endpoint: strin
   return source.kind === 'workergroup' ? { workergroupId: source.id } : { endpoint: source.name };
 }
 
+function idOf(source: LogSource): number | string {
+  return source.kind === 'workergroup' ? source.id : source.name;
+}
+
+const WORDS = {
+  workergroup: {
+    changed: 'followed worker groups changed',
+    notListed: 'the worker groups of WORKER_GROUPS could not be looked up; retrying',
+    listedAgain: 'worker groups are looked up again',
+    missing: 'no worker group serves these endpoints of WORKER_GROUPS',
+  },
+  endpoint: {
+    changed: 'followed endpoint logs changed',
+    notListed: 'the endpoints of ENDPOINT_LOGS could not be looked up; retrying',
+    listedAgain: 'endpoints are looked up again',
+    missing: 'no endpoint has these names of ENDPOINT_LOGS; looking again every minute',
+  },
+} as const;
+
 /** Kinds that are not here are counted, and not logged. */
 const TOLD: Told = {
   'poll failed'(logger, { source, reason, failures, retryInMs }) {
@@ -79,24 +98,18 @@ const TOLD: Told = {
     const fields = { sink, err: error, failures, retryInMs };
     logger[troubleLevel(failures, level)](fields, 'log sink failed; its records wait in the spool');
   },
-  'groups changed'(logger, { begun, left }) {
-    const shown = { begun: begun.slice(0, MOST_IDS), left: left.slice(0, MOST_IDS) };
-    logger.info(
-      { ...shown, begunCount: begun.length, leftCount: left.length },
-      'followed worker groups changed',
-    );
+  'logs changed'(logger, { of, begun, left }) {
+    const shown = { begun: begun.slice(0, MOST_SHOWN).map(idOf), left: left.slice(0, MOST_SHOWN).map(idOf) };
+    logger.info({ ...shown, begunCount: begun.length, leftCount: left.length }, WORDS[of].changed);
   },
-  'groups not listed'(logger, { error, failures }) {
-    logger[troubleLevel(failures, 'warn')](
-      { err: error, failures },
-      'the worker groups of WORKER_GROUPS could not be looked up; retrying',
-    );
+  'logs not listed'(logger, { of, error, failures }) {
+    logger[troubleLevel(failures, 'warn')]({ err: error, failures }, WORDS[of].notListed);
   },
-  'groups listed again'(logger, { failures }) {
-    logger.info({ failures }, 'worker groups are looked up again');
+  'logs listed again'(logger, { of, failures }) {
+    logger.info({ failures }, WORDS[of].listedAgain);
   },
-  'endpoints unserved'(logger, { names }) {
-    logger.warn({ endpoints: names }, 'no worker group serves these endpoints of WORKER_GROUPS');
+  'endpoints missing'(logger, { of, names }) {
+    logger.warn({ endpoints: names }, WORDS[of].missing);
   },
   'spool failed'(logger, { error }) {
     logger.error({ err: error }, 'the log spool could not store lines; they are taken again');

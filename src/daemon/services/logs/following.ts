@@ -5,17 +5,21 @@ import { systemClock } from '../../../time/clock.ts';
 import type { LogEvent, LogListener } from '../../../logs/events.ts';
 import { createTailFetcher } from '../../../logs/follow/fetch-tail.ts';
 import { startLogPipeline, type PipelineSpool } from '../../../logs/follow/pipeline.ts';
-import { GroupLookup } from '../../../logs/lookup/group-lookup.ts';
+import { LogLookup } from '../../../logs/lookup/log-lookup.ts';
+import type { LogSource } from '../../../logs/source.ts';
 import type { LineOutput } from '../../../logs/sinks/line-output.ts';
 import { Spool } from '../../../logs/spool/spool.ts';
 import type { Settings } from '../../../config/options.ts';
 import type { Status } from '../../status/schema.ts';
-import { workerGroupStatus } from '../../status/logs.ts';
+import { followedStatus } from '../../status/logs.ts';
 import { logEventsTo } from './events.ts';
 import { openSinks, type SinkSettings } from './sinks.ts';
 import { SinkCounts } from './sink-counts.ts';
 
-type LogSettings = SinkSettings & Pick<Settings, 'workerGroups' | 'logStart' | 'followLevels' | 'stateDir'>;
+type LogSettings = SinkSettings &
+  Pick<Settings, 'workerGroups' | 'endpointLogs' | 'logStart' | 'followLevels' | 'stateDir'>;
+
+const LIST_TURN = { everyMs: 60_000, need: 'log' } as const;
 
 export interface LogFollowingOptions {
   readonly client: Pick<DaemonClient, 'workergroups' | 'endpointGroups'>;
@@ -29,8 +33,8 @@ export interface LogFollowingOptions {
 }
 
 export interface LogFollowing {
-  status(): Pick<Status, 'worker_groups' | 'sinks' | 'spool_durable'>;
-  /** Follows the groups of new settings and no others. */
+  status(): Pick<Status, 'worker_groups' | 'endpoint_logs' | 'sinks' | 'spool_durable'>;
+  /** Follows the logs of new settings and no others. */
   apply(settings: LogSettings): Promise<void>;
   /** Polling ends now; what was taken goes on to the sinks until `deadline` aborts. */
   beginStop(deadline: AbortSignal): void;
@@ -65,24 +69,30 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
     random: Math.random,
     observe,
   });
-  let followed: readonly number[] = [];
   let leaving: Promise<unknown> = Promise.resolve();
-  const lookup = new GroupLookup({
-    wanted: settings.workerGroups,
-    list: async (signal) =>
-      (await client.workergroups.list({}, { signal, turn: { everyMs: 60_000, need: 'log' } })).results,
-    onChange(ids) {
-      const wanted = new Set(ids);
-      const left = followed.filter((id) => !wanted.has(id));
-      followed = ids;
-      leaving = Promise.all(left.map((id) => pipeline.remove({ kind: 'workergroup', id })));
-      for (const id of ids) pipeline.add({ kind: 'workergroup', id });
+  const shared = {
+    onChange(begun: readonly LogSource[], left: readonly LogSource[]): void {
+      leaving = Promise.all([leaving, ...left.map((source) => pipeline.remove(source))]);
+      for (const source of begun) pipeline.add(source);
     },
     observe,
     clock: systemClock,
     random: Math.random,
+  };
+  const groups = new LogLookup({
+    kind: 'workergroup',
+    wanted: settings.workerGroups,
+    list: async (signal) => (await client.workergroups.list({}, { signal, turn: LIST_TURN })).results,
+    ...shared,
   });
-  if (settings.workerGroups.length > 0 && spool.durable === undefined) {
+  const endpoints = new LogLookup({
+    kind: 'endpoint',
+    wanted: settings.endpointLogs,
+    list: async (signal) => (await client.endpointGroups.list({}, { signal, turn: LIST_TURN })).results,
+    ...shared,
+  });
+  const isAnyWanted = settings.workerGroups.length > 0 || settings.endpointLogs.length > 0;
+  if (isAnyWanted && spool.durable === undefined) {
     logger[isRestart ? 'warn' : 'info'](
       'no PILOTLIGHT_STATE_DIR: a restart delivers again what the service still has, and numbers records from the start',
     );
@@ -93,17 +103,18 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
     status() {
       const view = pipeline.view();
       return {
-        worker_groups: view.groups.map((group) => workerGroupStatus(group)),
+        ...followedStatus(view.logs),
         sinks: view.sinks.map(({ name, lag }) => counts.status(name, lag)),
         spool_durable: spool.durable ?? null,
       };
     },
     async apply(next) {
-      lookup.want(next.workerGroups);
+      groups.want(next.workerGroups);
+      endpoints.want(next.endpointLogs);
       await leaving;
     },
     beginStop(deadline) {
-      stopping ??= lookup.stop().then(() => pipeline.stop(deadline));
+      stopping ??= Promise.all([groups.stop(), endpoints.stop()]).then(() => pipeline.stop(deadline));
       // Awaited by stopped(); until then a failure must not count as unhandled.
       stopping.catch(() => {});
     },

@@ -1,23 +1,29 @@
-// Worker groups: the rate, the gaps and the last lines of each log; and the sinks that their lines go to.
+// Logs of worker groups and endpoints: the rate, the gaps and the last lines of each; and the sinks that they go to.
 import { ago, byId, cards, element, facts } from './status-dom.js';
-import { counted, plural, printable, seconds } from './status-words.js';
+import { counted, logName, plural, printable, seconds } from './status-words.js';
 
 const HIDDEN =
   'Lines are not shown to everybody. PILOTLIGHT_METRICS_TOKEN shows them to those who have it, PILOTLIGHT_PUBLIC_STATUS=true to all.';
 
-export function drawGroups({ worker_groups: groups, log_lines_shown: linesShown, replica }) {
+export function drawLogs({
+  worker_groups: groups,
+  endpoint_logs: endpoints,
+  log_lines_shown: linesShown,
+  replica,
+}) {
   const { role, last_error: error } = replica;
-  const shown = cards(byId('groups'), groups, {
-    key: (group) => group.workergroup_id,
-    label: (group) => `Worker group ${group.workergroup_id}`,
-    tone: (group) => (group.last_error ? 'warn' : 'good'),
-    draw: groupCard,
+  const logs = [...groups, ...endpoints];
+  const shown = cards(byId('logs'), logs, {
+    key: (log) => log.workergroup_id ?? `endpoint ${log.endpoint_id}`,
+    label: logName,
+    tone: (log) => (log.last_error ? 'warn' : 'good'),
+    draw: logCard,
     none:
       role === 'standby'
         ? orTrouble('Another replica follows the logs.', error)
-        : 'None configured (PILOTLIGHT_WORKER_GROUPS).',
+        : 'None configured (PILOTLIGHT_WORKER_GROUPS, PILOTLIGHT_ENDPOINT_LOGS).',
   });
-  for (const [index, card] of shown.entries()) drawLines(card, groups[index], linesShown);
+  for (const [index, card] of shown.entries()) drawLines(card, logs[index], linesShown);
 }
 
 /** Without Redis it is not known who has the logs, if anyone. */
@@ -25,49 +31,49 @@ function orTrouble(otherwise, error) {
   return error ? printable(error) : otherwise;
 }
 
-function groupCard(group) {
-  const gaps = counted(group.gaps);
-  const rate = group.lines_per_second;
+function logCard(log) {
+  const gaps = counted(log.gaps);
+  const rate = log.lines_per_second;
   return [
     element(
       'div',
       { class: 'row' },
-      element('span', { class: 'name' }, `Worker group ${group.workergroup_id}`),
+      element('span', { class: 'name' }, logName(log)),
       element(
         'span',
-        { class: `pill ${group.last_error ? 'warn' : gaps ? 'warn' : 'good'}` },
-        group.last_error ? 'failing' : gaps ? 'gaps' : 'no gaps',
+        { class: `pill ${log.last_error ? 'warn' : gaps ? 'warn' : 'good'}` },
+        log.last_error ? 'failing' : gaps ? 'gaps' : 'no gaps',
       ),
     ),
     element(
       'p',
       { class: 'large' },
       rate < 10 ? rate.toFixed(1) : Math.round(rate).toLocaleString('en'),
-      element('small', {}, ` lines/s, ${plural(group.lines, 'line')} in all`),
+      element('small', {}, ` lines/s, ${plural(log.lines, 'line')} in all`),
     ),
     facts(
-      ['Last line', ago(group.last_line_at)],
-      ['Polled', `every ${seconds(group.poll_interval_seconds)}`],
-      ...(gaps ? [['Gaps', `${gaps}; ${lostLines(group)}`]] : []),
+      ['Last line', ago(log.last_line_at)],
+      ['Polled', `every ${seconds(log.poll_interval_seconds)}`],
+      ...(gaps ? [['Gaps', `${gaps}; ${lostLines(log)}`]] : []),
     ),
-    ...(group.last_error ? [element('p', { class: 'note warn' }, printable(group.last_error))] : []),
+    ...(log.last_error ? [element('p', { class: 'note warn' }, printable(log.last_error))] : []),
   ];
 }
 
 /** The newest lines are shown, unless the reader has scrolled up to look at older ones. */
-function drawLines(card, group, linesShown) {
+function drawLines(card, log, linesShown) {
   let pre = card.querySelector('pre');
   if (!pre) {
     pre = element('pre', {
       'data-keep': '',
       tabindex: '0',
       role: 'region',
-      'aria-label': `Last lines of worker group ${group.workergroup_id}`,
+      'aria-label': `Last lines of ${logName(log)}`,
     });
     card.append(pre);
   }
   const none = linesShown ? 'No line yet.' : HIDDEN;
-  const text = group.last_lines.map((line) => printable(line)).join('\n') || none;
+  const text = log.last_lines.map((line) => printable(line)).join('\n') || none;
   if (pre.textContent === text) return;
   const atEnd = pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 2;
   pre.textContent = text;

@@ -1,6 +1,6 @@
 // The verdict: one sentence, and what needs a person, worst first.
 import { fleetTroubles } from './fleet/verdict.js';
-import { counted, deploymentName, findingsInWords, plural, seconds } from './status-words.js';
+import { counted, deploymentName, findingsInWords, logName, plural, seconds } from './status-words.js';
 
 const TROUBLED = new Set(['urgent', 'lapsed', 'gone', 'unauthorized']);
 const UNEASY = new Set(['retrying', 'throttled', 'suspect-gone', 'starting', 'withheld']);
@@ -93,10 +93,10 @@ function logTroubles(status) {
     if (counted(dropped)) found.push(['bad', `Log sink ${sink} missed lines: ${counted(dropped)}`]);
     if (error) found.push(['warn', `Log sink ${sink} fails, ${plural(lag, 'record')} waiting: ${error}`]);
   }
-  for (const { workergroup_id: id, gaps, last_error: error } of status.worker_groups) {
-    const { reset: _, ...lossy } = gaps;
-    if (counted(lossy)) found.push(['warn', `Worker group ${id} has gaps in its log: ${counted(lossy)}`]);
-    if (error) found.push(['warn', `Worker group ${id} cannot be read: ${error}`]);
+  for (const log of [...status.worker_groups, ...status.endpoint_logs]) {
+    const { reset: _, ...lossy } = log.gaps;
+    if (counted(lossy)) found.push(['warn', `${logName(log)} has gaps in its log: ${counted(lossy)}`]);
+    if (log.last_error) found.push(['warn', `${logName(log)} cannot be read: ${log.last_error}`]);
   }
   return found;
 }

@@ -26,6 +26,11 @@ export function deploymentName({ deployment, deployment_id: id }) {
   return deployment === null ? String(id) : printable(`${deployment} (${id})`);
 }
 
+/** Of a worker group's log, or an endpoint's. */
+export function logName({ workergroup_id: group, endpoint_group: endpoint }) {
+  return group === undefined ? printable(`Endpoint ${endpoint}`) : `Worker group ${group}`;
+}
+
 export function clockTime(at) {
   return new Date(at * 1000).toLocaleTimeString();
 }

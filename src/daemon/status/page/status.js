@@ -2,7 +2,7 @@
 import { ask, followLinks, tokenGiven, TokenNeeded } from './status-access.js';
 import { byId, element } from './status-dom.js';
 import { drawDeployments } from './status-deployments.js';
-import { drawGroups, drawSinks } from './status-logs.js';
+import { drawLogs, drawSinks } from './status-logs.js';
 import { verdict } from './status-verdict.js';
 import { drawEndpointGroups, drawWatches } from './status-watches.js';
 import { plural, seconds } from './status-words.js';
@@ -51,7 +51,7 @@ function drawAll() {
     (restarts > 0 ? `, after ${plural(restarts, 'restart')}` : '');
   drawDeployments(status.deployments);
   drawFleet(status);
-  drawGroups(status);
+  drawLogs(status);
   drawSinks(status);
   drawEndpointGroups(status.endpoint_groups);
   drawWatches(status, now());

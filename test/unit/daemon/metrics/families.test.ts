@@ -18,6 +18,22 @@ const endpoint = endpointView({
   failingWorkers: 2,
 });
 
+const FOLLOWED = {
+  lines: 9,
+  bytes: 90,
+  lines_per_second: 2,
+  gaps: { overrun: 1, reset: 2, ambiguous: 3 },
+  lost_lines_estimate: 12,
+  stale_answers: 4,
+  poll_interval_seconds: 1.5,
+  tail_size: 500,
+  tail_unit: 'lines',
+  unknown_gaps: 1,
+  last_line_at: null,
+  last_error: null,
+  last_lines: [],
+} as const;
+
 const STATUS: Status = {
   ...EMPTY_STATUS,
   version: '1.2.3',
@@ -61,22 +77,16 @@ const STATUS: Status = {
       last_heartbeats: [],
     },
   ],
-  worker_groups: [
+  worker_groups: [{ workergroup_id: 7, ...FOLLOWED }],
+  endpoint_logs: [
+    // The rate was not known when its lines were lost.
     {
-      workergroup_id: 7,
-      lines: 9,
-      bytes: 90,
-      lines_per_second: 2,
-      gaps: { overrun: 1, reset: 2, ambiguous: 3 },
-      lost_lines_estimate: 12,
-      stale_answers: 4,
-      poll_interval_seconds: 1.5,
-      tail_size: 500,
-      tail_unit: 'lines',
-      unknown_gaps: 1,
-      last_line_at: null,
-      last_error: null,
-      last_lines: [],
+      endpoint_group: 'chat',
+      endpoint_id: 31,
+      ...FOLLOWED,
+      lines: 4,
+      lost_lines_estimate: 0,
+      unknown_gaps: 2,
     },
   ],
   sinks: [
@@ -135,6 +145,11 @@ test.each([
   'workergroup_log_gaps_total{reason="ambiguous",workergroup_id="7"} 3',
   'workergroup_log_lost_lines_estimate_total{workergroup_id="7"} 12',
   'workergroup_log_stale_answers_total{workergroup_id="7"} 4',
+  'workergroup_log_unknown_gaps_total{workergroup_id="7"} 1',
+  'workergroup_log_lines_total{endpoint_group="chat"} 4',
+  'workergroup_log_gaps_total{endpoint_group="chat",reason="reset"} 2',
+  'workergroup_log_lost_lines_estimate_total{endpoint_group="chat"} 0',
+  'workergroup_log_unknown_gaps_total{endpoint_group="chat"} 2',
   'workergroup_log_poll_interval_seconds{workergroup_id="7"} 1.5',
   'workergroup_log_tail_size{workergroup_id="7"} 500',
   'workergroup_log_last_line_timestamp_seconds{workergroup_id="7"} 0',

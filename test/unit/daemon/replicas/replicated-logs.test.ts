@@ -22,7 +22,7 @@ function replicated() {
     openSpool(['stdout'], () => {});
     if (isSlow) await gate.promise;
     return {
-      status: () => ({ worker_groups: [], sinks: [], spool_durable: null }),
+      status: () => ({ worker_groups: [], endpoint_logs: [], sinks: [], spool_durable: null }),
       apply: async (next) => void happened.push(['applies', next.workerGroups.length]),
       beginStop: (deadline) => happened.push(['stops', (deadline.reason as Error).message]),
       stopped: async () => void happened.push('stopped'),
@@ -40,7 +40,7 @@ const GONE = 'the lease has gone to another replica';
 
 test('before it takes over nothing is followed', async () => {
   const { logs, happened } = replicated();
-  expect(logs.status()).toEqual({ worker_groups: [], sinks: [], spool_durable: true });
+  expect(logs.status()).toEqual({ worker_groups: [], endpoint_logs: [], sinks: [], spool_durable: true });
   expect([logs.version(), await logs.standDown(), happened]).toEqual([undefined, undefined, []]);
   await logs.stopped();
 });

@@ -2,14 +2,14 @@
 import { describe, expect, test } from 'vitest';
 import { deploymentStatus } from '../../../../src/daemon/status/deployment.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
-import { workerGroupStatus } from '../../../../src/daemon/status/logs.ts';
+import { followedStatus } from '../../../../src/daemon/status/logs.ts';
 import { appStatus } from '../../../../src/daemon/status/process.ts';
 import {
   FAILURE_LABELS,
   type DeploymentSnapshot,
   type FailureLabel,
 } from '../../../../src/heartbeat/view/snapshot.ts';
-import type { GroupView } from '../../../../src/logs/follow/group-stats.ts';
+import type { LogView } from '../../../../src/logs/follow/group-stats.ts';
 import { endpointView, fleetView, sampleAt, UNSEEN } from '../../../support/recorded-fleet.ts';
 
 const failures = Object.fromEntries(FAILURE_LABELS.map((label) => [label, 0])) as Record<
@@ -118,8 +118,8 @@ describe('a deployment', () => {
   });
 });
 
-describe('a worker group', () => {
-  const view: GroupView = {
+describe('a log', () => {
+  const view: LogView = {
     source: { kind: 'workergroup', id: 7 },
     state: 'following',
     epoch: 1,
@@ -137,8 +137,7 @@ describe('a worker group', () => {
   };
 
   test('has its numbers, and long lines in short', () => {
-    expect(workerGroupStatus(view)).toEqual({
-      workergroup_id: 7,
+    const numbers = {
       lines: 9,
       bytes: 90,
       lines_per_second: 2.5,
@@ -152,14 +151,17 @@ describe('a worker group', () => {
       last_line_at: null,
       last_error: null,
       last_lines: ['x'.repeat(2_000), `${'x'.repeat(2_000)} … (2001 characters)`],
+    };
+    const chat = { ...view, source: { kind: 'endpoint', id: 31, name: 'chat' } } as const;
+    expect(followedStatus([view, chat])).toEqual({
+      worker_groups: [{ workergroup_id: 7, ...numbers }],
+      endpoint_logs: [{ endpoint_group: 'chat', endpoint_id: 31, ...numbers }],
     });
   });
 
   test('has when its last line came, and its last error', () => {
-    expect(workerGroupStatus({ ...view, lastLineAt: 5_500, error: 'no answer' })).toMatchObject({
-      last_line_at: 5.5,
-      last_error: 'no answer',
-    });
+    const [group] = followedStatus([{ ...view, lastLineAt: 5_500, error: 'no answer' }]).worker_groups;
+    expect(group).toMatchObject({ last_line_at: 5.5, last_error: 'no answer' });
   });
 });
 

@@ -90,7 +90,7 @@ describe('the log pipeline', () => {
     log.writeLines(numbered(3));
     await clock.advance(30_000);
     expect(sink.records).toMatchObject(Array.from({ length: 3 }, () => ({ workergroup_id: 8 })));
-    expect(pipeline.view().groups.map(({ state }) => state)).toEqual(['starting', 'following']);
+    expect(pipeline.view().logs.map(({ state }) => state)).toEqual(['starting', 'following']);
     slow.resolve();
     await settled();
     expect(sink.records).toHaveLength(6);
@@ -128,10 +128,10 @@ describe('the log pipeline', () => {
     await clock.advance(180_000);
     const waits = events.flatMap((event) => (event.kind === 'poll failed' ? [event.retryInMs] : []));
     expect(waits.slice(0, 8)).toEqual([750, 1_500, 3_000, 6_000, 12_000, 22_500, 22_500, 22_500]);
-    expect(pipeline.view().groups[0]).toMatchObject({ state: 'failing', error: 'status 503' });
+    expect(pipeline.view().logs[0]).toMatchObject({ state: 'failing', error: 'status 503' });
     failing = false;
     await clock.advance(22_500);
-    expect(pipeline.view().groups[0]).toMatchObject({ state: 'following', lines: 1 });
+    expect(pipeline.view().logs[0]).toMatchObject({ state: 'following', lines: 1 });
     expect(events.find(({ kind }) => kind === 'polled')).toMatchObject({ intervalMs: INTERVAL_MS.risky });
     const recovered = events.filter(({ kind }) => kind === 'poll recovered');
     expect(recovered).toMatchObject([{ source: SEVEN, failures: waits.length }]);
@@ -164,7 +164,7 @@ describe('the log pipeline', () => {
     });
     await clock.advance(5_000);
     expect(events.map(({ kind }) => kind)).toContain('spool failed');
-    expect(pipeline.view().groups[0]).toMatchObject({ seq: 0, state: 'failing' });
+    expect(pipeline.view().logs[0]).toMatchObject({ seq: 0, state: 'failing' });
     full = false;
     await clock.advance(30_000);
     expect(linesOf(sink.records)).toEqual(log.lines);
@@ -177,7 +177,7 @@ describe('the log pipeline', () => {
     const { clock, sink, pipeline } = start(({ tail }) => Promise.resolve(log.answer(tail)), {
       sources: [],
     });
-    expect(pipeline.view().groups).toEqual([]);
+    expect(pipeline.view().logs).toEqual([]);
     pipeline.add(NINE);
     pipeline.add(NINE);
     await clock.advance(2_000);
@@ -248,7 +248,7 @@ describe('the log pipeline', () => {
     log.reset();
     log.writeLines(['anew']);
     await clock.advance(3_000);
-    const [group] = pipeline.view().groups;
+    const [group] = pipeline.view().logs;
     expect(group).toMatchObject({ source: SEVEN, state: 'following', epoch: 2, seq: 632, lines: 631 });
     expect(group?.gaps).toEqual({ overrun: 0, reset: 1, ambiguous: 0 });
     expect(group?.lastLines).toHaveLength(20);

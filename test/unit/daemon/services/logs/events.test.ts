@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { logEventsTo } from '../../../../../src/daemon/services/logs/events.ts';
 import { PilotlightError } from '../../../../../src/contract/pilotlight-error.ts';
 import type { LogEvent } from '../../../../../src/logs/events.ts';
+import type { LogSource } from '../../../../../src/logs/source.ts';
 import { NewerFile } from '../../../../../src/storage/database-file.ts';
 
 function telling(level = 'info') {
@@ -14,6 +15,9 @@ function telling(level = 'info') {
   const clock = { now: 0 };
   return { lines, clock, tell: logEventsTo(logger, () => clock.now) };
 }
+
+const group = (id: number): LogSource => ({ kind: 'workergroup', id });
+const CHAT: LogSource = { kind: 'endpoint', id: 31, name: 'chat' };
 
 test('records that are dropped all the time are told of ever more seldom, and each is in a count', () => {
   const { lines, clock, tell } = telling();
@@ -43,9 +47,9 @@ test('records that are dropped all the time are told of ever more seldom, and ea
 
 test('of thousands of worker groups the first twenty are named, and all are counted', () => {
   const { lines, tell } = telling();
-  const begun = Array.from({ length: 3_000 }, (_, index) => index);
-  tell({ kind: 'groups changed', begun, left: [] });
-  expect(lines).toMatchObject([{ begun: begun.slice(0, 20), left: [], begunCount: 3_000, leftCount: 0 }]);
+  const ids = Array.from({ length: 3_000 }, (_, index) => index);
+  tell({ kind: 'logs changed', of: 'workergroup', begun: ids.map(group), left: [] });
+  expect(lines).toMatchObject([{ begun: ids.slice(0, 20), left: [], begunCount: 3_000, leftCount: 0 }]);
 });
 
 class ForAPerson extends PilotlightError {
@@ -64,7 +68,7 @@ const pollFailed = {
   retryInMs: 1_270,
 } as const;
 const sinkFailed = { kind: 'sink failed', sink: 'otlp', error, failures: 1, retryInMs: 500 } as const;
-const notListed = { kind: 'groups not listed', error, failures: 1 } as const;
+const notListed = { kind: 'logs not listed', of: 'workergroup', error, failures: 1 } as const;
 const aside = { kind: 'spool set aside', path: '/state/old', error } as const;
 
 test.each<[LogEvent, Record<string, unknown>]>([
@@ -162,7 +166,7 @@ test.each<[LogEvent, Record<string, unknown>]>([
     },
   ],
   [
-    { kind: 'groups changed', begun: [1], left: [2, 3] },
+    { kind: 'logs changed', of: 'workergroup', begun: [group(1)], left: [group(2), group(3)] },
     {
       level: INFO,
       begun: [1],
@@ -178,12 +182,31 @@ test.each<[LogEvent, Record<string, unknown>]>([
     { level: DEBUG, err, failures: 3, msg: expect.stringContaining('could not be looked up') },
   ],
   [
-    { kind: 'groups listed again', failures: 3 },
+    { kind: 'logs listed again', of: 'workergroup', failures: 3 },
     { level: INFO, failures: 3, msg: 'worker groups are looked up again' },
   ],
   [
-    { kind: 'endpoints unserved', names: ['a'] },
+    { kind: 'endpoints missing', of: 'workergroup', names: ['a'] },
     { level: WARN, endpoints: ['a'], msg: expect.stringContaining('no worker group serves') },
+  ],
+  [
+    { kind: 'endpoints missing', of: 'endpoint', names: ['a'] },
+    { level: WARN, endpoints: ['a'], msg: expect.stringContaining('no endpoint has') },
+  ],
+  [
+    { kind: 'gap', source: CHAT, reason: 'reset', lostMin: 0, lostEstimate: null },
+    { level: WARN, endpoint: 'chat', reason: 'reset', lostMin: 0, lostEstimate: null, msg: 'gap in the log' },
+  ],
+  [
+    { kind: 'logs changed', of: 'endpoint', begun: [CHAT], left: [] },
+    {
+      level: INFO,
+      begun: ['chat'],
+      left: [],
+      begunCount: 1,
+      leftCount: 0,
+      msg: 'followed endpoint logs changed',
+    },
   ],
   [
     { kind: 'spool failed', error },

@@ -1,0 +1,115 @@
+/**
+ * Keeps the set of followed logs what WORKER_GROUPS or ENDPOINT_LOGS says: asks the service for its worker groups, or
+ * its endpoints, at the start and every minute. What it does not know it leaves as it was.
+ */
+import { backoffMs } from '../../time/backoff.ts';
+import { within, type Clock } from '../../time/clock.ts';
+import { Repeating } from '../../time/repeating.ts';
+import type { LogListener } from '../events.ts';
+import type { LogSource } from '../source.ts';
+import {
+  afterList,
+  followedLogs,
+  missingEndpoints,
+  NOTHING_KNOWN,
+  type ListedLog,
+  type WantedLog,
+} from './wanted.ts';
+
+export interface LogLookupOptions {
+  readonly kind: LogSource['kind'];
+  readonly wanted: readonly WantedLog[];
+  /** Asks once. */
+  readonly list: (signal: AbortSignal) => Promise<readonly ListedLog[]>;
+  /** In the constructor, and then whenever something changes. Must not throw. */
+  readonly onChange: (begun: readonly LogSource[], left: readonly LogSource[]) => void;
+  readonly observe: LogListener;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+/** Between two lists, ms. */
+const LIST_EVERY_MS = 60_000;
+/** A list that takes longer does not count, its wait for the rate limit included, ms. */
+const TIMEOUT_MS = 600_000;
+
+export class LogLookup {
+  readonly #options: LogLookupOptions;
+  readonly #asking: Repeating;
+  #wanted: readonly WantedLog[];
+  #known = NOTHING_KNOWN;
+  #followed: readonly LogSource[] = [];
+  #missing: readonly string[] = [];
+  #failures = 0;
+
+  constructor(options: LogLookupOptions) {
+    this.#options = options;
+    this.#wanted = options.wanted;
+    this.#tell();
+    this.#asking = new Repeating({ run: (signal) => this.#look(signal), firstInMs: 0, clock: options.clock });
+  }
+
+  /** Others are wanted from now on; what of them is known is followed at once. */
+  want(wanted: readonly WantedLog[]): void {
+    this.#wanted = wanted;
+    this.#tell();
+    this.#asking.wake();
+  }
+
+  /** Resolves when nothing is under way any more. */
+  stop(): Promise<void> {
+    return this.#asking.stop();
+  }
+
+  /** @returns How long until the next list, ms. */
+  async #look(signal: AbortSignal): Promise<number> {
+    const { kind, random } = this.#options;
+    const isNeeded = this.#wanted.some(({ by }) => kind === 'endpoint' || by !== 'id');
+    if (isNeeded) await this.#ask(signal);
+    else this.#failures = 0;
+    return this.#failures === 0 ? LIST_EVERY_MS : backoffMs(this.#failures, random());
+  }
+
+  async #ask(signal: AbortSignal): Promise<void> {
+    const { kind, list, clock, observe } = this.#options;
+    try {
+      const listed = await within(clock, TIMEOUT_MS, signal, list);
+      this.#known = afterList(this.#known, listed);
+      if (this.#failures > 0) observe({ kind: 'logs listed again', of: kind, failures: this.#failures });
+      this.#failures = 0;
+      this.#tell();
+      this.#tellMissing();
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#failures += 1;
+      observe({ kind: 'logs not listed', of: kind, error, failures: this.#failures });
+    }
+  }
+
+  #tell(): void {
+    const { kind, onChange, observe } = this.#options;
+    const [before, now] = [this.#followed, followedLogs(kind, this.#wanted, this.#known)];
+    const begun = without(now, before);
+    const left = without(before, now);
+    if (begun.length === 0 && left.length === 0) return;
+    this.#followed = now;
+    observe({ kind: 'logs changed', of: kind, begun, left });
+    onChange(begun, left);
+  }
+
+  /** Each name once, until it is there. */
+  #tellMissing(): void {
+    const { kind, observe } = this.#options;
+    const missing = missingEndpoints(this.#wanted, this.#known);
+    const news = missing.filter((name) => !this.#missing.includes(name));
+    this.#missing = missing;
+    if (news.length > 0) observe({ kind: 'endpoints missing', of: kind, names: news });
+  }
+}
+
+/** An endpoint with another name is another one. */
+function without(sources: readonly LogSource[], others: readonly LogSource[]): LogSource[] {
+  const known = new Set(others.map((source) => JSON.stringify(source)));
+  return sources.filter((source) => !known.has(JSON.stringify(source)));
+}
