@@ -83,3 +83,9 @@ export const permissions = z.record(z.string(), z.unknown());
 
 /** What says no more than that it succeeded; a service that says nothing did not say no. */
 export const success = z.looseObject({ success: z.boolean().optional() });
+
+/** Lines or bytes, as the service counts: the interface says log units. */
+export const tail = z
+  .int()
+  .min(-1)
+  .refine((units) => units !== 0, 'from 1; or -1, which is all if the service counts bytes');

@@ -4,6 +4,7 @@ import { operationOf, type OperationId } from '../../src/contract/operations.ts'
 import { type Dialect, specDialect } from '../../src/emulator/dialect/dialect.ts';
 import type { Seed, SettingsInput } from '../../src/emulator/index.ts';
 import { buildState } from '../../src/emulator/seed/build.ts';
+import { defaultTraits } from '../../src/emulator/state/traits.ts';
 import { inspect } from '../../src/emulator/admin/routes.ts';
 import { createService } from '../../src/emulator/service/service.ts';
 import { createWorld, settle } from '../../src/emulator/service/world.ts';
@@ -100,7 +101,11 @@ export type Lab = ReturnType<typeof createLab>;
 
 export function createLab(settings: SettingsInput = {}, dialect: Dialect = specDialect, seed = TFA_SEED) {
   let nowMs = NOON;
-  const world = createWorld(buildState(seed, settings, nowMs), dialect, () => nowMs);
+  const world = createWorld(
+    buildState(seed, settings, nowMs, defaultTraits(dialect.name)),
+    dialect,
+    () => nowMs,
+  );
   const service = createService(world);
   const inspected = inspect(world);
   const { outbox } = inspected;

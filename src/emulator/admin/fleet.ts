@@ -7,7 +7,7 @@ import {
   type EndpointLoadView,
 } from '../fleet/engine-view.ts';
 import type { Engine } from '../fleet/engine.ts';
-import { noteEvent } from '../fleet/story.ts';
+import { noteEvent } from '../fleet/engine-log.ts';
 import { newWorker } from '../fleet/workers.ts';
 import { endpointWorkers, groupView } from '../handlers/endpoint-groups.ts';
 import { deleteWorkerGroup } from '../handlers/workergroups.ts';

@@ -13,7 +13,7 @@ export interface Target {
   readonly alias?: Alias;
 }
 
-/** An older or newer address of an operation, and how its request and answer differ. */
+/** An older or newer address of an operation, and how its request differs. */
 export interface Alias {
   readonly method: string;
   readonly path: string;
@@ -22,7 +22,6 @@ export interface Alias {
   readonly publicSpacingMs?: number;
   /** The query of the alias as the body of the operation. */
   body?(query: Readonly<Record<string, string>>, state: State): Record<string, unknown>;
-  answer?(body: Readonly<Record<string, unknown>>): Record<string, unknown>;
 }
 
 /** The part of a dialect that reading a request takes. */

@@ -41,7 +41,7 @@ export const publicDialect: Dialect = {
     const known = Object.entries(query).filter(([name]) => Object.hasOwn(schema.shape, name));
     return readTexts(schema, Object.fromEntries(known)) as Record<string, unknown>;
   },
-  success({ id, alias }, body, call) {
+  success({ id }, body, call) {
     if (id === 'endpointGroups.workers' && isRecord(body)) return jsonAnswer(200, body['workers']);
     // A sentence, as a bare JSON string.
     if (id === 'apiKeys.delete') return jsonAnswer(200, 'API key deleted');
@@ -49,7 +49,7 @@ export const publicDialect: Dialect = {
     if (id === 'templates.search' && isNone(body['templates']))
       return jsonAnswer(200, { success: false, msg: 'No templates found' });
     const shown = id === 'templates.search' ? shownTemplates(body, call.query) : body;
-    return jsonAnswer(200, { success: true, ...(alias?.answer ? alias.answer(shown) : shown) });
+    return jsonAnswer(200, { success: true, ...shown });
   },
   refusal(operation, refused, call) {
     const { fields, reason } = refused;
@@ -151,7 +151,6 @@ const ALIASES: readonly Alias[] = [
     method: 'POST',
     path: '/get_autogroup_logs/',
     id: 'workergroups.logs',
-    answer: ({ logs }) => ({ info0: logs, info1: withoutRedraws(logs), trace: '', debug: '' }),
   },
 ];
 
@@ -176,12 +175,6 @@ function parseList(text: string): unknown {
     return text;
   }
 }
-
-/** The less detailed level of a log: of a line that was redrawn in place, such as a progress bar, the last state. */
-function withoutRedraws(logs: unknown): unknown {
-  return typeof logs === 'string' ? logs.replaceAll(/[^\n]*\r(?=[^\n])/g, '') : logs;
-}
-
 /**
  * Null is unset, except where the contract itself takes it; unknown fields are passed over; numbers and booleans
  * may be text. `extra` names a field that is kept although the schema does not have it.

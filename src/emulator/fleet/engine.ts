@@ -58,7 +58,7 @@ export class Engine implements GroupObserver {
     this.settings = planSettingsOf(state.settings, endpoint.id);
     this.#parameters = parametersIn(around);
     this.#site = new Site(around, epochMs);
-    this.#story = new Story(this.#site);
+    this.#story = new Story(this.#site, () => this.#workers());
     this.#lives = new Lives(this.#site, this.#story, this.settings.seed + 1);
     this.#stats = new PlanStats(this.#parameters, this.settings, false);
     this.#model = new GroupModel({
@@ -67,6 +67,7 @@ export class Engine implements GroupObserver {
       observer: this,
       mostWaiting: state.settings.requestsWaitingMost,
     });
+    this.#story.see(epochMs);
     if (endpoint.established && workers.length === 0) this.#model.place();
   }
 
@@ -177,6 +178,10 @@ export class Engine implements GroupObserver {
     else if (due.kind === 'err') this.#err(worker);
     else if (due.kind === 'destroy') this.#lives.destroy(worker, at);
     else deleteInstance(this.#site.state, worker.id);
+  }
+
+  #workers(): WorkerRecord[] {
+    return Array.from(this.#lives, ([, id]) => this.#site.state.workers.get(id) ?? []).flat();
   }
 
   // What others than the engine have done since it looked last. The model follows.
@@ -331,6 +336,7 @@ export class Engine implements GroupObserver {
   moved(place: number, from: State, to: State, atSeconds: number): void {
     const [speed, cause, adopted] = [this.#model.speedOf(place), this.#cause, this.#adopted];
     this.#lives.moved({ place, speed, from, to, atSeconds, cause, adopted });
+    this.#story.see(this.#site.msOf(atSeconds));
   }
 
   /** The logs of its worker groups grow as fast as their workers serve; if there never was a load they are left alone. */

@@ -2,30 +2,39 @@
 import type { Observation } from '../../scaling/planner/model/demand.ts';
 import type { Decision } from '../../scaling/planner/model/observer.ts';
 import { createRandom, mixSeeds } from '../random.ts';
-import type {
-  EndpointEvent,
-  EndpointGroupRecord,
-  WorkerGroupRecord,
-  WorkerLife,
-  WorkerPhase,
-  WorkerRecord,
-} from '../state/endpoints.ts';
+import type { WorkerGroupRecord, WorkerLife, WorkerPhase, WorkerRecord } from '../state/endpoints.ts';
 import { appendLines, clockText, setGrowth } from '../worker-log/group-log.ts';
 import { startup, TIME_MARK, traceback } from '../worker-log/inference-log.ts';
+import { noteEvent, setSight } from './engine-log.ts';
 import type { Site } from './site.ts';
 
 export class Story {
   readonly #site: Site;
+  readonly #workers: () => readonly WorkerRecord[];
+  /** As the last look saw it; undefined if there was none. */
+  #load: string | undefined;
   /** The one that is being carried out. */
   #decision: { readonly decision: Decision; readonly moves: string[] } | undefined;
 
-  constructor(site: Site) {
+  /** @param workers Those of now. */
+  constructor(site: Site, workers: () => readonly WorkerRecord[]) {
     this.#site = site;
+    this.#workers = workers;
+  }
+
+  /** The workers are others, or do something else: each look at them shows that from now on. */
+  see(atMs: number): void {
+    const { endpoint, state, epochMs } = this.#site;
+    const everyMs = 1000 * state.settings.engineDecisionSeconds;
+    const sight = { workers: this.#workers(), load: this.#load, everyMs, sinceMs: epochMs };
+    setSight(endpoint, sight, atMs);
   }
 
   looked(observed: Observation, atMs: number): void {
-    const idle = observed.load === 0 && observed.waitingRequests === 0;
-    if (!idle) noteDetail(this.#site.endpoint, observationText(observed), atMs);
+    const isIdle = observed.load === 0 && observed.waitingRequests === 0;
+    this.#load = isIdle ? undefined : observationText(observed);
+    // The look of this moment is among those that show it.
+    this.see(atMs - 1);
   }
 
   /** What is said from now on is part of it. */
@@ -136,41 +145,4 @@ export function followWork(group: WorkerGroupRecord, serving: number, busy: bool
   const share = busy ? 1 : IDLE_SHARE;
   const linesPerSecond = group.linesPerSecond * serving * share;
   setGrowth(group.log, { linesPerSecond, scenes: busy ? 'busy' : 'idle' }, atMs);
-}
-
-/** Older ones are forgotten. */
-const KEPT = 10_000;
-
-export function noteEvent(endpoint: EndpointGroupRecord, text: string, nowMs: number): void {
-  note(endpoint.events, { atMs: nowMs, text });
-}
-
-/** For the level with most detail alone. */
-function noteDetail(endpoint: EndpointGroupRecord, text: string, nowMs: number): void {
-  note(endpoint.details, { atMs: nowMs, text });
-}
-
-function note(events: EndpointEvent[], event: EndpointEvent): void {
-  events.push(event);
-  // Seldom, since what is cut off moves all the rest.
-  if (events.length >= 2 * KEPT) events.splice(0, events.length - KEPT);
-}
-
-/** The last `tail` lines, each with its time; `info0` has the details too. */
-export function eventText(
-  { events, details }: EndpointGroupRecord,
-  level: 'info0' | 'info1',
-  tail: number,
-): string {
-  const most = Math.min(tail, KEPT);
-  const shown = level === 'info1' ? events.slice(-most) : merged(events.slice(-most), details.slice(-most));
-  return shown
-    .slice(-most)
-    .map(({ atMs, text }) => `${new Date(atMs).toISOString()} ${text}\n`)
-    .join('');
-}
-
-/** In order of time; of the same moment, details first: they are the reason. */
-function merged(events: readonly EndpointEvent[], details: readonly EndpointEvent[]): EndpointEvent[] {
-  return [...details, ...events].toSorted((one, other) => one.atMs - other.atMs);
 }

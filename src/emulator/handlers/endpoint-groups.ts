@@ -11,11 +11,12 @@ import { checkEndpointGroup, resolveDefaults } from '../../scaling/rules/check.t
 import { notFound, Refused } from '../answers/refused.ts';
 import type { Engine } from '../fleet/engine.ts';
 import type { Ticket } from '../fleet/requests.ts';
-import { eventText, noteEvent } from '../fleet/story.ts';
+import { createEngineLogs, noteEvent } from '../fleet/engine-log.ts';
 import { workersOf, workerStatus, workerUrl } from '../fleet/workers.ts';
 import { settleDeployment, viewDeployment, type DeploymentRecord } from '../state/deployments.ts';
 import type { EndpointGroupRecord, WorkerRecord } from '../state/endpoints.ts';
 import { nextId, type State } from '../state/state.ts';
+import { answerLog } from './log-answer.ts';
 import { ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
 import { deleteWorkerGroup, groupsOf, shownWorkers } from './workergroups.ts';
 
@@ -26,7 +27,6 @@ const REPLAY_TIMEOUT_SECONDS = 60;
 export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
   'endpointGroups.create': (parameters, { state, user, nowMs }) => {
     const group = createGroup(state, { userId: user.id, createdMs: nowMs, parameters });
-    noteEvent(group, 'made, active', nowMs);
     return { success: true, result: group.id };
   },
 
@@ -54,9 +54,14 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
   }),
 
   'endpointGroups.logs': ({ id, tail = LIMITS.logTailMax }, context) => {
-    const group = ownGroup(id, context);
-    const text = (level: 'info0' | 'info1') => eventText(group, level, tail);
-    return { info0: text('info0'), info1: text('info1'), trace: '', debug: '' };
+    const { info0, info1, trace, debug } = ownGroup(id, context).logs;
+    const levels = {
+      info0: { log: info0 },
+      info1: { log: info1 },
+      trace: { log: trace },
+      debug: { log: debug },
+    };
+    return answerLog(levels, tail, context);
   },
 
   'endpointGroups.workers': ({ id }, context) => {
@@ -127,7 +132,7 @@ type NewGroup = Pick<EndpointGroupRecord, 'id' | 'userId' | 'createdMs' | 'param
 /** Its key has 64 hexadecimal digits, as the keys of accounts have; it is the same in each run. */
 export function newGroup(group: NewGroup): EndpointGroupRecord {
   const apiKey = createHash('sha256').update(`key of endpoint group ${group.id}`).digest('hex');
-  const begun = { apiKey, events: [], details: [], requests: 0 };
+  const begun = { apiKey, logs: createEngineLogs(group.id, group.createdMs), requests: 0 };
   return { state: 'active', deploymentId: null, load: null, established: false, ...group, ...begun };
 }
 

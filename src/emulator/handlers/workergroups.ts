@@ -5,7 +5,7 @@ import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import { resolveDefaults } from '../../scaling/rules/check.ts';
 import { badRequest, notFound, Refused } from '../answers/refused.ts';
 import type { Engine } from '../fleet/engine.ts';
-import { noteEvent } from '../fleet/story.ts';
+import { noteEvent } from '../fleet/engine-log.ts';
 import {
   cancelRoll,
   deleteInstance,
@@ -22,16 +22,15 @@ import type {
   WorkerRecord,
 } from '../state/endpoints.ts';
 import { nextId, type State, type TemplateRecord } from '../state/state.ts';
-import { createGroupLog, tailText } from '../worker-log/group-log.ts';
+import { createGroupLog } from '../worker-log/group-log.ts';
+import { answerLog } from './log-answer.ts';
 import { ownOf, type HandlerContext, type HandlersOf } from './define.ts';
 import { findTemplate, visibleTo } from './templates.ts';
 
 export const workerGroupHandlers: HandlersOf<'workergroups'> = {
   'workergroups.logs': ({ id, tail }, context) => {
-    const { state, nowMs, inferenceLog } = context;
-    const group = ownGroup(id, context, 'not_found');
-    const units = Math.min(tail, state.settings.logTailMax);
-    return { logs: tailText(group.log, units, nowMs, inferenceLog) };
+    const { log } = ownGroup(id, context, 'not_found');
+    return answerLog({ info0: { log }, info1: { log, shown: withoutRedraws } }, tail, context);
   },
 
   'workergroups.list': (_, context) => ({
@@ -80,6 +79,11 @@ export const workerGroupHandlers: HandlersOf<'workergroups'> = {
     return { workers_to_update: rollWorkers(state, workers, nowMs).map((worker) => worker.id) };
   },
 };
+
+/** Of a line that was redrawn in place, such as a progress bar, the last state. */
+function withoutRedraws(line: string): string {
+  return line.replace(/^[^]*\r(?=[^])/, '');
+}
 
 function ownGroup(
   id: number,

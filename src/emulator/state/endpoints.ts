@@ -1,4 +1,4 @@
-/** Endpoint groups, their worker groups with their logs, and workers. A log is kept as what it grows by, not line by line. */
+/** Endpoint groups, their worker groups, the logs of both, and workers. A log is kept as what it grows by, not line by line. */
 import type {
   EndpointGroupParameters,
   EndpointState,
@@ -18,10 +18,8 @@ export interface EndpointGroupRecord {
   readonly apiKey: string;
   /** The deployment that it was made for, and ends with; null: it was made by itself. */
   deploymentId: number | null;
-  /** What happened to it and why, oldest first. */
-  readonly events: EndpointEvent[];
-  /** The same with most detail: each look at the load that found another one. */
-  readonly details: EndpointEvent[];
+  /** What its engine sees and does. */
+  readonly logs: EndpointLogs;
   /** What is asked of it; null: nothing but the requests that come over /route/. */
   load: LoadRecord | null;
   /** Its engine begins with the workers that the parameters keep, as if it had always been there. */
@@ -30,11 +28,8 @@ export interface EndpointGroupRecord {
   requests: number;
 }
 
-export interface EndpointEvent {
-  /** Unix time in ms. */
-  readonly atMs: number;
-  readonly text: string;
-}
+/** `info1`: what was done; `info0`: each look as well; `trace` and `debug`: of each look the values and the workers. */
+export type EndpointLogs = Readonly<Record<'info0' | 'info1' | 'trace' | 'debug', GroupLog>>;
 
 /** What its owner says of it; null: unset. */
 export interface WorkerGroupTraits {
@@ -71,7 +66,9 @@ export type LineSource =
   /** Without scenes: all of them. */
   | { readonly kind: 'generated'; readonly seed: number; readonly scenes?: Scenery }
   /** Given lines; with `loop` from the start again when they are all written, else the log stops there. */
-  | { readonly kind: 'replay'; readonly lines: readonly string[]; readonly loop: boolean };
+  | { readonly kind: 'replay'; readonly lines: readonly string[]; readonly loop: boolean }
+  /** What an engine says at each of its looks: all of these lines at once, with the time in them. */
+  | { readonly kind: 'looks'; readonly lines: readonly string[]; readonly everyMs: number };
 
 export interface Literal {
   readonly kind: 'literal';
@@ -102,6 +99,15 @@ export interface GroupLog {
   clearedBefore: number;
   /** What was written after the last line break. */
   unfinished: string;
+  /** By level, as far as it was looked at: where the file begins that was wiped last. */
+  readonly files: Record<string, LogFile>;
+}
+
+/** Indices of lines, and the bytes between them. */
+export interface LogFile {
+  first: number;
+  end: number;
+  bytes: number;
 }
 
 /**

@@ -114,7 +114,7 @@ export const settingsSchema = z.strictObject({
   ),
   logTailMax: countFrom1(
     LIMITS.logTailMax,
-    'most lines that one get_workergroup_logs answers, however long the tail asked for',
+    'most lines that one answer of a log has, if `tail` counts lines',
   ),
   instanceCreatedSeconds: amount(5, 'how long a new instance stays `created`'),
   instanceLoadingSeconds: amount(25, 'how long a new instance stays `loading` before it runs'),

@@ -86,6 +86,29 @@ export const TRAITS = {
     values: '`answers`, `410`',
     is: 'whether the old list of instances answers, or says that it is deprecated, as to newer accounts',
   },
+  tail_unit: {
+    schema: z.enum(['lines', 'bytes']),
+    spec: 'lines',
+    public: 'bytes',
+    values: '`lines`, `bytes` (-1 is all)',
+    is: 'what `tail` counts, from the end of each file of a log',
+  },
+  log_shape: {
+    schema: z.enum(['text', 'levels']),
+    spec: 'text',
+    public: 'levels',
+    values: '`text`, `levels`',
+    is: 'whether a log is one text, `logs`, or one for each of `info0`, `info1`, `trace`, `debug`',
+  },
+  log_file_bytes: {
+    schema: z.union([z.literal('unlimited'), z.int().positive()], {
+      error: 'allowed: "unlimited", or a size in bytes from 1',
+    }),
+    spec: 'unlimited',
+    public: 'unlimited',
+    values: '`unlimited`, or bytes',
+    is: 'size at which the file of a level is wiped and begins anew',
+  },
 } as const;
 
 type Rows = typeof TRAITS;

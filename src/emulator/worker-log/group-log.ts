@@ -1,5 +1,5 @@
 /**
- * The log of a worker group, pure: how many lines it has and which, as a function of time. It is a chain of
+ * The log of a worker group or an endpoint, pure: how many lines it has and which, as a function of time. It is a chain of
  * segments: lines that were handed over, and stretches that grow by themselves at a rate. Nothing runs in
  * between; a line once written never changes, whatever rate is set later.
  */
@@ -14,7 +14,7 @@ export function createGroupLog(options: {
 }): GroupLog {
   const { source, linesPerSecond, sinceMs, retainedLines } = options;
   const growth: Growth = { kind: 'growth', first: 0, sinceMs, linesPerSecond, sourceFirst: 0, source };
-  return { segments: [growth], retainedLines, clearedBefore: 0, unfinished: '' };
+  return { segments: [growth], retainedLines, clearedBefore: 0, unfinished: '', files: {} };
 }
 
 /** Finished lines written so far, also those that the service no longer has. */
@@ -48,14 +48,6 @@ export function linesBetween(
     }
   }
   return lines;
-}
-
-/** The last `units` lines as the service answers them: joined by line breaks, with one at the end. */
-export function tailText(log: GroupLog, units: number, nowMs: number, inferenceLog: InferenceLog): string {
-  const finished = log.unfinished === '' ? units : units - 1;
-  const count = lineCount(log, nowMs);
-  const lines = linesBetween(log, { from: count - finished, to: count }, nowMs, inferenceLog);
-  return lines.length === 0 ? log.unfinished : `${lines.join('\n')}\n${log.unfinished}`;
 }
 
 /** Writes whole lines; what was unfinished is finished first. */
@@ -108,6 +100,21 @@ export function setGrowth(
   dropOld(log, nowMs);
 }
 
+/** From now on it grows by these lines at each look: there is one every so often since a time. */
+export function setLooks(
+  log: GroupLog,
+  looks: { readonly lines: readonly string[]; readonly everyMs: number; readonly sinceMs: number },
+  nowMs: number,
+): void {
+  const { lines, everyMs } = looks;
+  const { source } = openGrowth(log);
+  if (source.kind === 'looks' && source.lines.join('\n') === lines.join('\n')) return;
+  const growth = closeGrowth(log, nowMs);
+  const sinceMs = looks.sinceMs + Math.floor((nowMs - looks.sinceMs) / everyMs) * everyMs;
+  log.segments.push({ ...growth, sinceMs, source: { kind: 'looks', lines, everyMs } });
+  dropOld(log, nowMs);
+}
+
 /** Throws away all lines written so far, as a worker that was replaced does; the log goes on after them. */
 export function clearLog(log: GroupLog, nowMs: number): void {
   log.clearedBefore = lineCount(log, nowMs);
@@ -125,8 +132,10 @@ function endOf(segment: Literal | Growth, nowMs: number): number {
   if (segment.kind === 'literal') return segment.first + segment.lines.length;
   if (segment.end !== undefined) return segment.end;
   const elapsed = Math.max(0, nowMs - segment.sinceMs);
-  const grown = Math.floor((elapsed * segment.linesPerSecond) / 1000);
   const { source } = segment;
+  if (source.kind === 'looks')
+    return segment.first + Math.floor(elapsed / source.everyMs) * source.lines.length;
+  const grown = Math.floor((elapsed * segment.linesPerSecond) / 1000);
   if (source.kind === 'generated') return segment.first + grown;
   const left = source.loop && source.lines.length > 0 ? grown : source.lines.length - segment.sourceFirst;
   return segment.first + Math.min(grown, left);
@@ -142,23 +151,38 @@ function closeGrowth(log: GroupLog, nowMs: number): Growth {
   const written = end - growth.first;
   log.segments.pop();
   if (written > 0) log.segments.push({ ...growth, end });
-  const sinceMs =
-    growth.linesPerSecond > 0 ? growth.sinceMs + (written * 1000) / growth.linesPerSecond : nowMs;
+  const grows = growth.linesPerSecond > 0 || growth.source.kind === 'looks';
+  const sinceMs = grows ? writtenMs(growth, written) : nowMs;
   return { ...growth, first: end, sinceMs, sourceFirst: growth.sourceFirst + written };
+}
+
+/** When the last of its first lines was written, so many. */
+function writtenMs({ sinceMs, linesPerSecond, source }: Growth, lines: number): number {
+  if (source.kind === 'looks') return sinceMs + Math.ceil(lines / source.lines.length) * source.everyMs;
+  return sinceMs + (lines * 1000) / linesPerSecond;
 }
 
 function lineOf(segment: Literal | Growth, index: number, inferenceLog: InferenceLog): string {
   const offset = index - segment.first;
   if (segment.kind === 'literal') return segment.lines[offset] ?? '';
   const { source } = segment;
+  const atMs = writtenMs(segment, offset + 1);
+  if (source.kind === 'looks') {
+    const line = source.lines[offset % source.lines.length] ?? '';
+    return line.replace(TIME_MARK, engineTime(atMs));
+  }
   const sourceIndex = segment.sourceFirst + offset;
   if (source.kind === 'replay') return source.lines[sourceIndex % source.lines.length] ?? '';
   const line = inferenceLog.line(source.seed, sourceIndex, source.scenes);
   if (!line.includes(TIME_MARK)) return line;
-  return line.replaceAll(
-    TIME_MARK,
-    clockText(segment.sinceMs + ((offset + 1) * 1000) / segment.linesPerSecond),
-  );
+  return line.replaceAll(TIME_MARK, clockText(atMs));
+}
+
+/** `1790000000.123[456]`: seconds, milliseconds and microseconds. */
+export function engineTime(atMs: number): string {
+  const micros = Math.round(atMs * 1_000);
+  const [seconds, rest] = [Math.floor(micros / 1_000_000), String(micros % 1_000_000).padStart(6, '0')];
+  return `${seconds}.${rest.slice(0, 3)}[${rest.slice(3)}]`;
 }
 
 /** `10-08 09:15:02`, UTC, as vLLM prints it. */
@@ -171,11 +195,12 @@ export function clockText(atMs: number): string {
 function dropOld(log: GroupLog, nowMs: number): void {
   const first = firstRetained(log, nowMs);
   const open = openGrowth(log);
-  log.segments = log.segments
-    .filter((segment) => segment === open || endOf(segment, nowMs) > first)
-    .map((segment) => {
-      const gone = first - segment.first;
-      if (segment.kind !== 'literal' || gone < log.retainedLines) return segment;
-      return { kind: 'literal', first, lines: segment.lines.slice(gone) };
-    });
+  const { segments } = log;
+  segments.splice(
+    0,
+    segments.findIndex((segment) => segment === open || endOf(segment, nowMs) > first),
+  );
+  const [oldest] = segments;
+  if (oldest?.kind === 'literal' && first - oldest.first >= log.retainedLines)
+    segments[0] = { kind: 'literal', first, lines: oldest.lines.slice(first - oldest.first) };
 }

@@ -224,9 +224,15 @@ function quiet(state: GroupState, { now, roundTripMs }: PollResult): Step {
     activity: 'quiet',
   } as const;
   const pace = paceAfter(state.pace, sample);
-  const next = { ...state, begun: true, failures: 0, pace };
-  // A later process is to know that what it sees was written since.
-  return { state: next, records: [], moved: !state.begun, next: nextPoll(next, now, pace.intervalMs) };
+  // The log of an endpoint is never empty. A worker group's may be: what is seen after that was written since.
+  const begun = state.begun || state.source.kind === 'workergroup';
+  const next = { ...state, begun, failures: 0, pace };
+  return {
+    state: next,
+    records: [],
+    moved: begun && !state.begun,
+    next: nextPoll(next, now, pace.intervalMs),
+  };
 }
 
 function refused(state: GroupState, result: PollResult, refusal: Refusal): Step {

@@ -154,7 +154,7 @@ describe('worker-group logs', () => {
   });
 
   test('need no tail and no key in the body, and pass over what they do not know', async () => {
-    const body = { success: true, logs: 'INFO one\ntwo\n' };
+    const body = { success: true, info0: 'INFO one\ntwo\n', info1: 'INFO one\ntwo\n', trace: '', debug: '' };
     expect(await send('POST', '/get_workergroup_logs/', { id: 9 })).toEqual({ status: 200, body });
     const odd = { id: '9', tail: null, colour: 'blue' };
     expect(await send('POST', '/get_workergroup_logs', odd)).toEqual({ status: 200, body });
@@ -167,7 +167,7 @@ describe('worker-group logs', () => {
     });
   });
 
-  test('come by level at their older address', async () => {
+  test('come by level at their older address too', async () => {
     expect(await send('POST', '/get_autogroup_logs/', { id: 9 })).toEqual({
       status: 200,
       body: { success: true, info0: 'INFO one\ntwo\n', info1: 'INFO one\ntwo\n', trace: '', debug: '' },

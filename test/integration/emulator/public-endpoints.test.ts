@@ -137,12 +137,11 @@ describe('logs', () => {
     await service.send('PUT', ENDPOINT, { endpoint_state: 'stopped' });
     await service.send('PUT', ENDPOINT, { endpoint_state: 'active', max_workers: 7 });
     const byId = await service.send('POST', '/get_endpoint_logs/', { id: 31, tail: null });
-    const byName = await service.send('POST', '/get_endpoint_logs', { endpoint: 'chat', tail: '1' });
+    const byName = await service.send('POST', '/get_endpoint_logs', { endpoint: 'chat', tail: '60' });
     const said = String(byId.body['info1']);
     expect(said).toContain('the endpoint is stopped, with 2 workers');
     expect(said).toContain('{"max_workers":7}');
-    expect(byName.body).toMatchObject({ success: true, trace: '', debug: '' });
-    expect(byName.body['info0']).toBe(said.slice(said.lastIndexOf('\n', said.length - 2) + 1));
+    expect(byName.body).toMatchObject({ success: true, info1: said.slice(-60) });
     const none = await service.send('POST', '/get_endpoint_logs/', { endpoint: 'nothing' });
     expect(none).toMatchObject({ status: 200, body: 'no endpoint nothing' });
   });
@@ -210,7 +209,7 @@ test("an existing client gets through with the endpoint's own key, in header and
 describe('the key in the body of the log operation', () => {
   const asked = async (header: string, inBody: unknown) => {
     const answer = await service.send('POST', '/get_workergroup_logs/', { id: 7, api_key: inBody }, header);
-    return typeof answer.body['logs'] === 'string' ? 'log' : answer.status;
+    return typeof answer.body['info1'] === 'string' ? 'log' : answer.status;
   };
 
   test.each(['spec', 'public'] as const)('may be of any kind of the same user: %s', async (dialect) => {

@@ -45,7 +45,7 @@ const ROWS: readonly Row[] = [
   ['POST', '/get_workergroup_workers/', { id: 7 }, 'workers', WORKER],
   ['POST', '/get_endpoint_logs/', { id: 31 }, '.', 'info0 info1 trace debug'],
   ['POST', '/get_autogroup_logs/', { id: 7 }, '.', 'info0 info1 trace debug'],
-  ['POST', '/get_workergroup_logs/', { id: 7 }, '.', 'logs'],
+  ['POST', '/get_workergroup_logs/', { id: 7 }, '.', 'info0 info1 trace debug'],
   ['POST', '/update_workers/', { workergroup_id: 7 }, '.', 'workers_to_update'],
   ['POST', '/update_workers/', { workergroup_id: 7, cancel_update: true }, '.', 'cancelled'],
   [

@@ -104,7 +104,7 @@ test('an expired session is a bare sentence with status 200 for a log, which is 
   const fetchTail = createTailFetcher(client);
   const { signal } = new AbortController();
   const request = { source: { kind: 'workergroup', id: 7 }, tail: 5, everyMs: 1_000, signal } as const;
-  await expect(fetchTail(request)).resolves.toMatchObject({ kind: 'text' });
+  await expect(fetchTail(request)).resolves.toMatchObject({ kind: 'levels' });
 
   await emulator.clock.advance(86_400_000);
   const answer = await fetch(`${emulator.url}/get_workergroup_logs/`, {

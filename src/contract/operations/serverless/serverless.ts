@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../../define.ts';
 import { deployment, deploymentAnswer } from './deployment.ts';
-import { id, success } from '../../schemas.ts';
+import { id, success, tail } from '../../schemas.ts';
 import { logAnswer } from './log-answer.ts';
 
 const EXAMPLE = {
@@ -73,7 +73,7 @@ export const serverlessOperations = {
     keyInBody: 'api_key',
     body: z.strictObject({
       id: id.describe('worker group id'),
-      tail: z.int().positive().describe('how many of the most recent log units to return'),
+      tail: tail.describe('how many of the most recent log units to return'),
     }),
     response: logAnswer,
     errors: ['not_found'],

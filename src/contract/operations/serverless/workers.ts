@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
 import { LIMITS } from '../../limits.ts';
 import { logAnswer } from './log-answer.ts';
-import { id, timestamp } from '../../schemas.ts';
+import { id, tail, timestamp } from '../../schemas.ts';
 
 /** As the engine names what a worker does; a service may have others, and writes them in either case. */
 export const WORKER_STATUSES = [
@@ -81,7 +81,7 @@ export const endpointWorkerOperations = {
     summary: 'What the engine decided for an endpoint, and why',
     body: z.strictObject({
       id: id.describe('endpoint group id'),
-      tail: z.int().positive().optional().describe(`how many lines; default ${LIMITS.logTailMax}`),
+      tail: tail.optional().describe(`how many of the most recent log units; default ${LIMITS.logTailMax}`),
     }),
     response: logAnswer,
     repeatable: true,

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
 import type { Seed, SettingsInput } from '../../../../src/emulator/index.ts';
 import type { LoadInput } from '../../../../src/emulator/state/loads.ts';
+import { engineLine } from '../../../support/emulated-log.ts';
 import { createLab } from '../../../support/two-factor.ts';
 
 const PERFORMANCE: SettingsInput = { workerPerformanceLeast: 100, workerPerformanceMost: 100, randomSeed: 3 };
@@ -21,10 +22,16 @@ function started(seed: Seed, settings: SettingsInput = {}) {
   const send = (method: string, path: string, body: object) =>
     lab.send(method, path, JSON.stringify(body), 'emulator-key').body as Record<string, unknown>;
   const lines = (level: 'info0' | 'info1') =>
-    String(send('POST', '/get_endpoint_logs/', { id: 31 })[level])
+    String(send('POST', '/get_endpoint_logs/', { id: 31, tail: -1 })[level])
       .trimEnd()
       .split('\n')
-      .map((line) => line.slice(11, 23).replace(/\.000$/, '') + line.slice(24));
+      .slice(1)
+      .map((line) => {
+        const [seconds, text] = engineLine(line) ?? [];
+        if (seconds === undefined) return line;
+        const time = new Date(seconds * 1_000).toISOString().slice(11, 23);
+        return `${time.replace(/\.000$/, '')} ${text}`;
+      });
   const activity = () => lab.endpointGroups.get('chat');
   return { lab, send, lines, activity };
 }
@@ -64,9 +71,9 @@ test('a load that rises and ends; fewer workers allowed; stopped, and active aga
   // Each look that saw something, and its load.
   const looks = lines('info0').filter((line) => line.includes(' estimated load ') && !line.includes('wants'));
   expect([looks.length, looks[0], looks.at(-1)]).toEqual([
-    132,
-    '12:00:05 estimated load 50 units/s, 0 requests wait, a wait of 0 s',
-    '12:11:00 estimated load 3 units/s, 0 requests wait, a wait of 0 s',
+    134,
+    '[manage_workers][update_strategy] estimated load 50 units/s, 0 requests wait, a wait of 0 s',
+    '[manage_workers][update_strategy] estimated load 3 units/s, 0 requests wait, a wait of 0 s',
   ]);
 });
 

@@ -4,11 +4,10 @@ import { Site } from '../../../../src/emulator/fleet/site.ts';
 import { Story } from '../../../../src/emulator/fleet/story.ts';
 import { newWorker } from '../../../../src/emulator/fleet/workers.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
-import type { WorkerLife, WorkerPhase } from '../../../../src/emulator/state/endpoints.ts';
-import { tailText } from '../../../../src/emulator/worker-log/group-log.ts';
-import { createInferenceLog } from '../../../../src/emulator/worker-log/inference-log.ts';
+import type { WorkerLife, WorkerPhase, WorkerRecord } from '../../../../src/emulator/state/endpoints.ts';
 import type { Observation } from '../../../../src/scaling/planner/model/demand.ts';
 import type { Decision } from '../../../../src/scaling/planner/model/observer.ts';
+import { engineEvents, tailText } from '../../../support/emulated-log.ts';
 
 const SEEN: Observation = {
   load: 1234.5,
@@ -27,22 +26,36 @@ function decision(observed: Partial<Observation> = {}, wanted: Partial<typeof WA
 describe('the log', () => {
   const BEGIN = Date.UTC(2026, 0, 1);
 
-  function told() {
+  function told(workers: readonly WorkerRecord[] = []) {
     const state = buildState({ workergroups: [{ id: 7, endpoint_id: 31, lines_per_second: 0 }] }, {}, BEGIN);
     const endpoint = state.endpointGroups.get(31)!;
     const groups = [...state.workerGroups.values()];
     const site = new Site({ state, endpoint, groups, workers: [] }, BEGIN);
-    const said = () => endpoint.events.map(({ atMs, text }) => `${(atMs - BEGIN) / 1000} ${text}`);
-    const log = () => tailText(groups[0]!.log, 50, BEGIN + 60_000, createInferenceLog());
-    return { story: new Story(site), endpoint, said, log };
+    const said = () => engineEvents(endpoint).map(([at, text]) => `${at - BEGIN / 1000} ${text}`);
+    const log = () => tailText(groups[0]!.log, 50, BEGIN + 60_000);
+    return { story: new Story(site, () => workers), endpoint, said, log };
   }
 
-  test('has a look that saw something among its details, and no other', () => {
-    const { story, endpoint, said } = told();
-    story.looked({ ...SEEN, load: 0, waitingRequests: 0 }, BEGIN);
-    story.looked({ ...SEEN, load: 0 }, BEGIN);
-    story.looked({ ...SEEN, waitingRequests: 0 }, BEGIN);
-    expect([endpoint.details.length, said()]).toEqual([2, []]);
+  test('has each look with what it saw of a load, in all levels but that of what was done', () => {
+    const { story, endpoint, said } = told([{ ...newWorker(9, 7), life: life('ready') }]);
+    story.looked({ ...SEEN, load: 0, waitingRequests: 0 }, BEGIN + 5_000);
+    story.looked({ ...SEEN, load: 0 }, BEGIN + 15_000);
+    const head = (at: string) =>
+      `17672256${at}.000[000] [autoscaler.cpp:1182 manage_instances] managing instances of endpoint 31: 1 ready`;
+    const seen =
+      '[manage_workers][update_strategy] estimated load 0 units/s, 3 requests wait, a wait of 2.35 s';
+    const level = (name: keyof typeof endpoint.logs) =>
+      tailText(endpoint.logs[name], 100, BEGIN + 19_000)
+        .trimEnd()
+        .split('\n');
+    expect(said()).toEqual([]);
+    // The model passes over one that nothing depends on.
+    const heads = [head('05'), head('10'), head('15')];
+    expect(level('info0').slice(1)).toEqual([...heads, seen]);
+    expect(level('trace')).toEqual(heads.flatMap((each) => [each, RUN_VALUE]));
+    expect(level('debug').map((line) => line.trim().split(/ +/)[0])).toEqual(
+      heads.flatMap((each) => [each.split(' ')[0], 'ID', '9']),
+    );
   });
 
   test('has the moves of a decision in one line with its reasons, and nothing of one that moved nothing', () => {

@@ -1,3 +1,5 @@
+const ENGINE_LINE = '1780315200.000[000] [autoscaler.cpp:1427 manage_workers] endpoint 31 is there\n';
+
 /** What the public dialect answers, by `KEY: METHOD PATH BODY`; default the key of the seed. */
 export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
   ['POST /api/v0/deployment/42/heartbeat {}', { success: true, deployment_id: 42 }],
@@ -191,7 +193,7 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
   ['POST /get_endpoint_logs/ {"endpoint":"none"}', 'no endpoint none'],
   [
     'POST /get_endpoint_logs/ {"endpoint":"chat"}',
-    { success: true, info0: '', info1: '', trace: '', debug: '' },
+    { success: true, info0: ENGINE_LINE, info1: ENGINE_LINE, trace: '', debug: '' },
   ],
   [
     'GET /api/v0/machines/maintenances/?machine_ids=11,12',

@@ -15,6 +15,7 @@ import { createWorkerGroup } from '../../../../src/emulator/handlers/workergroup
 import { buildState } from '../../../../src/emulator/seed/build.ts';
 import type { State } from '../../../../src/emulator/state/state.ts';
 import { createLab } from '../../../support/two-factor.ts';
+import { engineEvents } from '../../../support/emulated-log.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 
@@ -42,7 +43,7 @@ function world(): State {
   return buildState(seed, { workersRecruited: 2 }, NOW);
 }
 const endpoint = (state: State, id: number) => state.endpointGroups.get(id)!;
-const said = (state: State, id: number) => endpoint(state, id).events.map(({ text }) => text);
+const said = (state: State, id: number) => engineEvents(endpoint(state, id)).map(([, text]) => text);
 
 test('the endpoint of a deployment, and its workers', () => {
   const state = world();

@@ -74,7 +74,7 @@ describe('at the start', () => {
 
 describe('switched', () => {
   test('by PUT or POST, those that are named change, and all are answered', async () => {
-    const changed = { ...defaultTraits('spec'), throttled_shape: 'detail' };
+    const changed = { ...defaultTraits('spec'), throttled_shape: 'detail' } as const;
     expect(await admin('PUT', '/traits', { throttled_shape: 'detail' })).toEqual({
       status: 200,
       body: changed,
@@ -99,6 +99,7 @@ describe('switched', () => {
     const wrong = {
       rate_limit: { key: { size: 0, penalty: -1 }, operations: 'all', processes: 1.5, serverles: 'free' },
       throttled_shape: 'xml',
+      log_file_bytes: 'few',
       tail: 7,
     };
     const problems = [

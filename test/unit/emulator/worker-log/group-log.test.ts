@@ -8,11 +8,11 @@ import {
   lineCount,
   linesBetween,
   setGrowthRate,
-  tailText,
   writeText,
 } from '../../../../src/emulator/worker-log/group-log.ts';
 import type { GroupLog, LineSource } from '../../../../src/emulator/state/endpoints.ts';
 import { createInferenceLog } from '../../../../src/emulator/worker-log/inference-log.ts';
+import { tailText } from '../../../support/emulated-log.ts';
 
 const inferenceLog = createInferenceLog();
 
@@ -91,7 +91,7 @@ test('older lines than are retained are gone', () => {
   const log = logAt(1_000, { retainedLines: 100 });
   expect(firstRetained(log, 1_000)).toBe(900);
   expect(all(log, 1_000)).toEqual(all(logAt(1_000), 1_000).slice(900));
-  expect(tailText(log, 10_000, 1_000, inferenceLog).split('\n')).toHaveLength(101);
+  expect(tailText(log, 10_000, 1_000).split('\n')).toHaveLength(101);
 });
 
 test('what is appended without end does not grow without end', () => {
@@ -114,15 +114,15 @@ test('a replay writes the given lines at its rate, once or again and again', () 
 
 test('a tail ends with a line break, unless its last line is unfinished', () => {
   const log = logAt(0);
-  expect(tailText(log, 5, 0, inferenceLog)).toBe('');
+  expect(tailText(log, 5, 0)).toBe('');
   appendLines(log, ['one', 'two', 'three'], 0);
-  expect(tailText(log, 2, 0, inferenceLog)).toBe('two\nthree\n');
+  expect(tailText(log, 2, 0)).toBe('two\nthree\n');
   writeText(log, 'load 10%', 0);
-  expect(tailText(log, 2, 0, inferenceLog)).toBe('three\nload 10%');
+  expect(tailText(log, 2, 0)).toBe('three\nload 10%');
   writeText(log, '\rload 99%\nnext', 0);
-  expect(tailText(log, 3, 0, inferenceLog)).toBe('three\nload 10%\rload 99%\nnext');
+  expect(tailText(log, 3, 0)).toBe('three\nload 10%\rload 99%\nnext');
   appendLines(log, ['after'], 0);
-  expect(tailText(log, 3, 0, inferenceLog)).toBe('load 10%\rload 99%\nnext\nafter\n');
+  expect(tailText(log, 3, 0)).toBe('load 10%\rload 99%\nnext\nafter\n');
 });
 
 test('unfinished text has no place in a log that grows by itself', () => {

@@ -180,6 +180,12 @@ describe('the first sight', () => {
     expectPicture('full a b c d → - \n full b c d e → e', new Pictured({ start: 'end' }));
   });
 
+  test('of an empty log is a beginning, but an endpoint has no empty log', () => {
+    expectPicture('whole → - \n whole a b → a b', new Pictured({ start: 'end' }));
+    const source = { kind: 'endpoint', id: 31, name: 'chat' } as const;
+    expectPicture('whole → - \n whole a b → - \n whole a b c → c', new Pictured({ start: 'end', source }));
+  });
+
   test('after the spool was lost begins with a gap, and an epoch of its own', () => {
     const { records } = expectPicture('whole a b → (reset ?) a b', new Pictured({ epochAfterLoss: 900 }));
     expect(records.map(({ epoch }) => epoch)).toEqual([900, 900, 900]);

@@ -1,0 +1,101 @@
+/**
+ * What the service answers of a log, by the traits: in one text or by levels, its end in lines or in bytes, of files that
+ * are wiped when they are full.
+ */
+import { badRequest } from '../answers/refused.ts';
+import type { GroupLog } from '../state/endpoints.ts';
+import type { State } from '../state/state.ts';
+import { firstRetained, lineCount, linesBetween } from '../worker-log/group-log.ts';
+import type { InferenceLog } from '../worker-log/inference-log.ts';
+
+/** A file of the service. */
+interface LevelFile {
+  readonly log: GroupLog;
+  /** What it has of a line; the line itself if absent. */
+  readonly shown?: (line: string) => string;
+}
+
+/** `info0` has the whole story: it is what a service answers that has no levels. */
+export interface Levels {
+  readonly info0: LevelFile;
+  readonly info1: LevelFile;
+  readonly trace?: LevelFile;
+  readonly debug?: LevelFile;
+}
+
+export interface LogAnswerContext {
+  readonly state: State;
+  readonly nowMs: number;
+  readonly inferenceLog: InferenceLog;
+}
+
+/** All of a file, if `tail` counts bytes. */
+const ALL = -1;
+/** Lines that are read at once, from the end upwards, until they are enough bytes. */
+const PIECE = 256;
+
+/** @throws Refused bad_request for a `tail` that means nothing in its unit. */
+export function answerLog(levels: Levels, tail: number, context: LogAnswerContext) {
+  const { tail_unit: unit, log_shape: shape } = context.state.traits;
+  if (tail < (unit === 'bytes' ? ALL : 1) || tail === 0)
+    throw badRequest('tail', unit === 'bytes' ? 'from 1, or -1 for all' : 'from 1');
+  const text = (level: keyof Levels): string => {
+    const file = levels[level];
+    return file === undefined ? '' : endOf(file, level, tail, context);
+  };
+  if (shape === 'text') return { logs: text('info0') };
+  return { info0: text('info0'), info1: text('info1'), trace: text('trace'), debug: text('debug') };
+}
+
+function endOf(file: LevelFile, level: string, tail: number, context: LogAnswerContext): string {
+  const { state, nowMs } = context;
+  const first = firstOfFile(file, level, context);
+  const [end, last] = [lineCount(file.log, nowMs), file.log.unfinished];
+  if (state.traits.tail_unit === 'lines') {
+    const lines = Math.min(tail, state.settings.logTailMax) - Number(last !== '');
+    return textOf(file, Math.max(first, end - lines), end, context) + last;
+  }
+  const most = tail === ALL ? Infinity : tail;
+  const pieces = [last];
+  let bytes = Buffer.byteLength(last);
+  for (let to = end; to > first && bytes < most; to -= PIECE) {
+    const piece = textOf(file, Math.max(first, to - PIECE), to, context);
+    pieces.unshift(piece);
+    bytes += Buffer.byteLength(piece);
+  }
+  const text = pieces.join('');
+  // What is cut of a character becomes a replacement character, as in a service that decodes what it reads.
+  return bytes <= most ? text : Buffer.from(text).subarray(-most).toString();
+}
+
+function textOf(file: LevelFile, from: number, to: number, context: LogAnswerContext): string {
+  return linesOf(file, from, to, context)
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+function linesOf({ log, shown }: LevelFile, from: number, to: number, context: LogAnswerContext): string[] {
+  const lines = linesBetween(log, { from, to }, context.nowMs, context.inferenceLog);
+  return shown === undefined ? lines : lines.map(shown);
+}
+
+/** Index of the first line in the file: the line that does not fit any more began it anew. */
+function firstOfFile(file: LevelFile, level: string, context: LogAnswerContext): number {
+  const { state, nowMs } = context;
+  const { log } = file;
+  const retained = firstRetained(log, nowMs);
+  const most = state.traits.log_file_bytes;
+  if (most === 'unlimited') return retained;
+  const counted = (log.files[level] ??= { first: retained, end: retained, bytes: 0 });
+  if (counted.first < log.clearedBefore)
+    Object.assign(counted, { first: log.clearedBefore, end: log.clearedBefore, bytes: 0 });
+  let index = Math.max(counted.end, retained);
+  for (const line of linesOf(file, index, Infinity, context)) {
+    const bytes = Buffer.byteLength(line) + 1;
+    if (counted.bytes + bytes > most) Object.assign(counted, { first: index, bytes: 0 });
+    counted.bytes += bytes;
+    index += 1;
+  }
+  counted.end = index;
+  return Math.max(counted.first, retained);
+}
