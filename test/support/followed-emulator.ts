@@ -1,6 +1,7 @@
-/** The emulator, its clock stopped, and a follower of its one worker group: both in one virtual time, over real sockets. */
+/** The emulator, its clock stopped, and a follower of its logs: both in one virtual time, over real sockets. */
 import { createClient, type Client } from '../../src/client/client.ts';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/index.ts';
+import type { LogSource } from '../../src/logs/source.ts';
 import { createTailFetcher } from '../../src/logs/follow/fetch-tail.ts';
 import { memorySpool } from './memory-spool.ts';
 import { startLogPipeline } from '../../src/logs/follow/pipeline.ts';
@@ -22,7 +23,10 @@ export interface FollowedEmulator extends AsyncDisposable {
 /** The log grows by nothing until it is told to. */
 export async function followEmulator(
   replay: readonly string[],
-  options: EmulatorOptions = {},
+  {
+    sources = [{ kind: 'workergroup', id: GROUP }],
+    ...options
+  }: EmulatorOptions & { readonly sources?: readonly LogSource[] } = {},
 ): Promise<FollowedEmulator> {
   const emulator = await startEmulator({
     clock: 'frozen',
@@ -35,7 +39,7 @@ export async function followEmulator(
   const written: number[] = [];
   const fetchTail = createTailFetcher(client);
   const pipeline = startLogPipeline({
-    sources: [{ kind: 'workergroup', id: GROUP }],
+    sources,
     fetchTail: time.waitingFor(async (request) => {
       const answer = await fetchTail(request);
       if (answer.kind !== 'error') written.push(emulator.workergroups.get(GROUP).lineCount);

@@ -14,7 +14,7 @@ import { deleteWorkerGroup } from '../handlers/workergroups.ts';
 import { workerGroupOf } from '../seed/build.ts';
 import { workerGroupEntry } from '../seed/schema.ts';
 import type { World } from '../service/world.ts';
-import type { EndpointGroupRecord, WorkerGroupRecord } from '../state/endpoints.ts';
+import type { EndpointGroupRecord, EndpointLogs, WorkerGroupRecord } from '../state/endpoints.ts';
 import { loadRecord, loadSchema, type LoadInput } from '../state/loads.ts';
 import type { State } from '../state/state.ts';
 import {
@@ -44,6 +44,12 @@ export class EndpointGroups extends Inspection {
     const workers = endpointWorkers(state, endpoint.id);
     const around = { state, nowMs: this.world.now() };
     return endpointActivity(endpoint, workers, engineOf(this.world, endpoint), around);
+  }
+
+  /** A level of its true log, as far as it is retained. @throws RangeError for an endpoint that does not exist */
+  lines(named: number | string, level: keyof EndpointLogs): string[] {
+    const log = endpointNamed(this.settled, named).logs[level];
+    return linesBetween(log, { from: 0, to: Infinity }, this.world.now(), this.world.inferenceLog);
   }
 }
 

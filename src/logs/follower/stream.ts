@@ -44,6 +44,8 @@ export interface Stream {
   readonly lags?: boolean | undefined;
   /** The end of the log before this one. A backend that lags may still show it. */
   readonly previous?: { readonly hashes: readonly number[]; readonly at: number } | undefined;
+  /** Bytes of the largest answer. */
+  readonly largest?: number | undefined;
   /** The least that an answer had which was cut although it had less than was asked for. */
   readonly cap?: { readonly lines: number; readonly bytes: number } | undefined;
   readonly wipes?: Wipes | undefined;
@@ -147,11 +149,12 @@ export function take(stream: Stream, sighting: Sighting): Outcome {
   return isOlder ? older(stream, sighting, view) : continued(stream, sighting, view);
 }
 
-function viewOf({ window, isWhole, cap }: Stream, sighting: Sighting): View {
+function viewOf({ window, isWhole, cap, largest = 0 }: Stream, sighting: Sighting): View {
   const { text } = sighting;
   const isFull = sighting.isFull || reachesCap(cap, text);
   const seen = isFull ? text.hashes.subarray(1) : text.hashes;
-  const found = compare(window.hashes, seen, { isFull, isWhole });
+  const isSmall = text.bytes < NEARLY * largest;
+  const found = compare(window.hashes, seen, { isFull, isWhole, isSmall });
   const isFirst = window.hashes.length === 0 && isWhole && !isFull;
   const sureBits = isFull && isSurprising(found, seen, sighting) ? SURPRISE_BITS : SURE_BITS;
   const isSure = isFirst || (found.bits >= sureBits && found.doubt === 0);
@@ -300,13 +303,14 @@ function broken(stream: Stream, sighting: Sighting, isFull: boolean): Outcome {
 
 /** @param old The end of what was known, which a backend that lags may still show. */
 function brokenOff(stream: Stream, now: number, old: readonly number[]): Stream {
-  const { window, endsLines, cap, lags, wipes } = stream;
+  const { window, endsLines, cap, largest, lags, wipes } = stream;
   return {
     ...EMPTY_STREAM,
     window: { from: window.from + window.hashes.length, hashes: new Float64Array() },
     endsLines,
     previous: { hashes: old.slice(-MOST_PREVIOUS), at: now },
     cap,
+    largest,
     lags,
     wipes,
   };
@@ -371,9 +375,10 @@ function lostBefore(stream: Stream, { text, expected }: Sighting): number | null
 
 /** @param added New lines. */
 function learned(stream: Stream, hashes: Float64Array, { text, now }: Sighting, added: number): Stream {
-  const { came, endsLines } = stream;
+  const { came, endsLines, largest = 0 } = stream;
   return {
     ...stream,
+    largest: Math.max(largest, text.bytes),
     window: windowAfter(stream.window, hashes),
     last: standalone((text.lines.at(-1) ?? '').slice(-MOST_LAST)),
     came: added > 0 ? [[now, added] as const, ...came].slice(0, MOST_CAME) : came,
