@@ -147,7 +147,7 @@ test.each([
   'workergroup_log_stale_answers_total{workergroup_id="7"} 4',
   'workergroup_log_unknown_gaps_total{workergroup_id="7"} 1',
   'workergroup_log_lines_total{endpoint_group="chat"} 4',
-  'workergroup_log_gaps_total{endpoint_group="chat",reason="reset"} 2',
+  'workergroup_log_gaps_total{reason="reset",endpoint_group="chat"} 2',
   'workergroup_log_lost_lines_estimate_total{endpoint_group="chat"} 0',
   'workergroup_log_unknown_gaps_total{endpoint_group="chat"} 2',
   'workergroup_log_poll_interval_seconds{workergroup_id="7"} 1.5',

@@ -71,7 +71,7 @@ test('a load that rises and ends; fewer workers allowed; stopped, and active aga
   // Each look that saw something, and its load.
   const looks = lines('info0').filter((line) => line.includes(' estimated load ') && !line.includes('wants'));
   expect([looks.length, looks[0], looks.at(-1)]).toEqual([
-    134,
+    133,
     '[manage_workers][update_strategy] estimated load 50 units/s, 0 requests wait, a wait of 0 s',
     '[manage_workers][update_strategy] estimated load 3 units/s, 0 requests wait, a wait of 0 s',
   ]);

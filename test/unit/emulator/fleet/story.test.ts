@@ -37,7 +37,7 @@ describe('the log', () => {
   }
 
   test('has each look with what it saw of a load, in all levels but that of what was done', () => {
-    const { story, endpoint, said } = told([{ ...newWorker(9, 7), life: life('ready') }]);
+    const { story, endpoint, said } = told([{ ...newWorker(9, 7), perf: 1_000, life: life('ready') }]);
     story.looked({ ...SEEN, load: 0, waitingRequests: 0 }, BEGIN + 5_000);
     story.looked({ ...SEEN, load: 0 }, BEGIN + 15_000);
     const head = (at: string) =>

@@ -118,6 +118,7 @@ describe('switched', () => {
           .map((shape) => `"${shape}"`)
           .join('|')} (got "xml")`,
       ],
+      ['log_file_bytes', 'allowed: "unlimited", or a size in bytes from 1 (got "few")'],
       ['traits', `unknown field tail; allowed: ${Object.keys(TRAITS).join(', ')}`],
     ];
     const msg = problems.map(([field, message]) => `${field}: ${message}`).join('; ');
