@@ -17,6 +17,7 @@ const SEEN: Observation = {
   idleSeconds: 0,
   committedCapacity: 100,
 };
+const RUN_VALUE = 'types.h[1363] run_value 1000.00 of 9';
 const WANTED = { hotCapacity: 400, hotWorkers: 0, totalCapacity: 1234.5, totalWorkers: 2 };
 
 function decision(observed: Partial<Observation> = {}, wanted: Partial<typeof WANTED> = {}): Decision {
