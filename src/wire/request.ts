@@ -73,13 +73,7 @@ export function encodeRequest(
     if (parsed.success) values[part] = parsed.data;
     else problems.push(...problemsOf(parsed.error, withoutSecrets(schema, own)));
   }
-  for (const { field, says, isBroken } of rulesOf(operation))
-    if (isBroken(input)) problems.push({ field, message: says });
-  const lacking = apiKey === undefined ? missingWithoutKey(operation, input) : undefined;
-  if (lacking) problems.push(lacking);
-  for (const [field, value] of Object.entries(values.query ?? {}))
-    if (typeof value === 'string' && !value.isWellFormed())
-      problems.push({ field, message: 'has half of a surrogate pair, which no address can carry' });
+  problems.push(...wholeProblems(operation, input, { apiKey, query: values.query ?? {} }));
   if (problems.length > 0) return { ok: false, problems };
   if (extraPart !== undefined && isRecord(input[EXTRA]))
     values[extraPart] = { ...input[EXTRA], ...values[extraPart] };
@@ -99,6 +93,30 @@ export function encodeRequest(
     const message = `cannot be written as JSON: ${error instanceof Error ? error.message : 'not serializable'}`;
     return { ok: false, problems: [{ field: '', message }] };
   }
+}
+
+/** What is wrong with the fields together, or with what is sent beside them. */
+function wholeProblems(
+  operation: Operation,
+  input: Readonly<Record<string, unknown>>,
+  {
+    apiKey,
+    query,
+  }: { readonly apiKey: string | undefined; readonly query: Readonly<Record<string, unknown>> },
+): InputProblem[] {
+  const broken = rulesOf(operation).filter(({ isBroken }) => isBroken(input));
+  const lacking = apiKey === undefined ? missingWithoutKey(operation, input) : undefined;
+  const halves = Object.entries(query).filter(
+    ([, value]) => typeof value === 'string' && !value.isWellFormed(),
+  );
+  return [
+    ...broken.map(({ field, says }) => ({ field, message: says })),
+    ...(lacking ? [lacking] : []),
+    ...halves.map(([field]) => ({
+      field,
+      message: 'has half of a surrogate pair, which no address can carry',
+    })),
+  ];
 }
 
 /** Values are not repeated: what the contract does not know may be a secret. */
