@@ -52,7 +52,7 @@ const { best } = await searchParameters(request);
 const searchSeconds = cpuSeconds() - began;
 if (!best) throw new Error('the search found nothing');
 
-const endless = { limitSeconds: Infinity, mostLateShare: 1, mostCost: Infinity };
+const endless = { limitSeconds: Infinity, mostLateShare: 1, mostCost: Infinity, sampled: false };
 const points = grid();
 const gridBegan = cpuSeconds();
 const timed = points.filter((_, index) => index % TIMED_EVERY === 0);

@@ -54,7 +54,7 @@ function gridOf({ base, settings }: World, most: number): SearchPoint[] {
 async function compare(world: World, most: number): Promise<void> {
   const { base, settings, load, limits } = world;
   const ground = { settings, loads: [load] };
-  const endless = { limitSeconds: Infinity, mostLateShare: 1, mostCost: Infinity };
+  const endless = { limitSeconds: Infinity, mostLateShare: 1, mostCost: Infinity, sampled: false };
   const grid = gridOf(world, most);
   const gridBegan = performance.now();
   const all = grid.map((point) => runTrial(ground, { ...endless, parameters: { ...base, ...point } }));
@@ -95,7 +95,7 @@ async function compareAll(world: World): Promise<void> {
       p99LimitSeconds: limitSeconds,
     });
     const mostCost = best ? best.cost / 1.02 : Infinity;
-    const trial = { limitSeconds, mostLateShare: 0.01, mostCost };
+    const trial = { limitSeconds, mostLateShare: 0.01, mostCost, sampled: false };
     const cheaper = grid.filter((point) => {
       const outcome = runTrial({ settings, loads: [load] }, { ...trial, parameters: { ...base, ...point } });
       return outcome.end === 'whole' && outcome.p99Seconds <= limitSeconds && outcome.cost < mostCost;
@@ -164,7 +164,7 @@ describeWithRealData('on an hour of a real LLM service', () => {
     const { base, settings, load } = await realHour([]);
     // Two steps of min_load from it, and ten of cold_workers, there was a valley that was dearer by 3%.
     const set = { target_util: 1, cold_mult: 1, cold_workers: 10, min_load: 1670 };
-    const trial = { limitSeconds: 30, mostLateShare: 0.01, mostCost: Infinity };
+    const trial = { limitSeconds: 30, mostLateShare: 0.01, mostCost: Infinity, sampled: false };
     const known = runTrial({ settings, loads: [load] }, { ...trial, parameters: { ...base, ...set } });
     const { best } = await searchParameters({ base, settings, loads: [load], p99LimitSeconds: 30 });
     expect(best?.cost).toBeLessThanOrEqual(known.cost * 1.02);

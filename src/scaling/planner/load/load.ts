@@ -78,12 +78,18 @@ export class RecordedLoad implements Iterable<Arrival> {
     this.#work += work;
   }
 
-  /** Calls back for each request, in order, without making an object of it. */
-  replay(arrive: Arrive): void {
-    const [times, works] = [this.#times, this.#works];
-    for (let index = 0; index < this.#length; index += 1) {
-      if (arrive(times[index] as number, works[index] as number) === false) return;
+  /** Calls back for each request from `from` up to, and not at, `to`, in order, without making an object of it. */
+  replay(arrive: Arrive, from = 0, to = Infinity): void {
+    const [times, works, length] = [this.#times, this.#works, this.#length];
+    for (let index = this.#firstAt(from); index < length; index += 1) {
+      const at = times[index] as number;
+      if (at >= to || arrive(at, works[index] as number) === false) return;
     }
+  }
+
+  /** How many requests `replay` would call back for. */
+  countBetween(from: number, to: number): number {
+    return (to === Infinity ? this.#length : this.#firstAt(to)) - this.#firstAt(from);
   }
 
   /** For the constructor to make the same load of. */
@@ -95,6 +101,17 @@ export class RecordedLoad implements Iterable<Arrival> {
     for (let index = 0; index < this.#length; index += 1) {
       yield { atSeconds: this.#times[index] as number, work: this.#works[index] as number };
     }
+  }
+
+  /** Index of the first request that does not arrive before `seconds`. */
+  #firstAt(seconds: number): number {
+    let [from, to] = [0, seconds <= 0 ? 0 : this.#length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((this.#times[middle] as number) < seconds) from = middle + 1;
+      else to = middle;
+    }
+    return from;
   }
 }
 

@@ -105,6 +105,19 @@ export class GroupModel {
   }
 
   /**
+   * Puts workers in place as if it had long seen such a load, units/s: hot for the one, cold too for the other, which is
+   * what it wanted while it still keeps cold ones for it.
+   */
+  placeFor(hotLoad: number, totalLoad: number): void {
+    const demandAt = (load: number) =>
+      demandFor(this.#parameters, this.#settings, { ...NOTHING_OBSERVED, load });
+    const { totalCapacity } = demandAt(Math.max(hotLoad, totalLoad));
+    const wanted = { ...demandAt(hotLoad), totalCapacity };
+    this.#fleet.place(wanted, undefined);
+    this.#loop.keep(wanted);
+  }
+
+  /**
    * A request arrives. Throws a RangeError when it comes before the one in front of it, or its work is not a
    * number of at least 0.
    * @param request a name for the observer to know it by, an integer above 0; 0: it has none

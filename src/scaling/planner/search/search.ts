@@ -1,10 +1,11 @@
 /**
  * The parameters that cost least for the queue time wanted: a coarse grid, then coordinate descent from its best few. All
- * sets meet the same arrivals.
+ * sets meet the same arrivals. A long load is searched on a sample, and what is best there is checked on all of it.
  */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { RecordedLoad } from '../load/load.ts';
 import type { PlanSettings } from '../settings.ts';
+import { sampleOf } from './sample.ts';
 import {
   frontierOf,
   keyOf,
@@ -38,6 +39,8 @@ export interface SearchRequest {
   readonly loads: readonly RecordedLoad[];
   /** Seconds that 99 of 100 requests wait at most; without it there is a frontier, and no best. */
   readonly p99LimitSeconds?: number | undefined;
+  /** Requests of the sample that stands for loads of more than twice as many. */
+  readonly sampleRequests?: number;
 }
 
 export interface SearchOptions {
@@ -59,9 +62,9 @@ export interface SearchStep {
 export interface SearchResult {
   readonly p99LimitSeconds: number | undefined;
   readonly space: SearchSpace;
-  /** Those that were tried to the end of the load. */
+  /** Those that were tried on the whole load, to its end. */
   readonly tried: readonly Candidate[];
-  /** How many were given up as late or dear before the end. */
+  /** How many were given up as late or dear before the end, or tried on a sample alone. */
   readonly givenUp: number;
   /** The candidates that no other beats in both cost and p99; cheapest first. */
   readonly frontier: readonly Candidate[];
@@ -71,6 +74,7 @@ export interface SearchResult {
   readonly best: Candidate | undefined;
 }
 
+const SAMPLE_REQUESTS = 150_000;
 const P99_LATE = 0.01;
 const TO_THE_END: TrialLimits = { mostLateShare: 1, mostCost: Infinity };
 /** Values of each axis in the grid. */
@@ -88,6 +92,17 @@ const FINE_STEPS: readonly SearchPoint[] = [
 ];
 /** Values of min_load that each value of another axis is tried with. */
 const LOADS_BESIDE = 2;
+/** A set is followed this far beyond its p99, to learn by how much a sample is off. */
+const FOLLOWED_LATE = 0.04;
+/** A sample's share of late requests is looked for up to this factor. */
+const NEAR = 1.2;
+/** Sets of each round that are tried on the whole load. */
+const CHECKED = 4;
+const ROUNDS = 6;
+/** A sample of fewer stretches may miss what decides; then the last steps are taken on the whole load. */
+const FEW_STRETCHES = 24;
+/** Points of the frontier of a long load that are tried on all of it. */
+const DRAWN_OF_LONG = 6;
 /** Sets between two looks at the best one and at the progress. */
 const WAVE = 16;
 
@@ -99,33 +114,42 @@ export async function searchParameters(
   request: SearchRequest,
   { openRunner = openLocalRunner, signal, progress }: SearchOptions = {},
 ): Promise<SearchResult> {
-  const { settings, loads, p99LimitSeconds } = request;
+  const { settings, loads, p99LimitSeconds, sampleRequests = SAMPLE_REQUESTS } = request;
   const { cold_workers, max_workers } = request.base;
   // A default of cold_workers may exceed max_workers; the check refuses it once it is written down.
   const base = { ...request.base, cold_workers: Math.min(cold_workers, max_workers) };
-  await using runner = openRunner({ settings, loads });
+  const sample = sampleOf(settings, loads, sampleRequests);
+  await using runner = openRunner({ settings, loads, sample });
   const space = searchSpace(base, settings.performance);
   const grid = gridOf(space);
   let share = 0;
   const told = () => {
+    const done = whole.done + (first === whole ? 0 : first.done);
     // Four times as many sets as the grid has are tried, about.
-    share = Math.max(share + (1 - share) / 100, Math.min(0.9, trials.done / (4 * grid.length)));
-    progress?.({ done: trials.done, share, best: trials.good()[0] });
+    share = Math.max(share + (1 - share) / 100, Math.min(0.9, done / (4 * grid.length)));
+    progress?.({ done, share, best: whole.best() ?? first.best() });
   };
-  const trials = new Trials({ base, limitSeconds: p99LimitSeconds ?? Infinity, runner, signal, told });
-  await trials.run([pointOf(base), allHotOf(space)], TO_THE_END);
-  const given = trials.tried[0] as Candidate;
-  for (const wave of wavesOf(grid)) await trials.run(wave, TO_THE_END);
-  if (p99LimitSeconds !== undefined) await descend(trials, space);
-  const { tried } = trials;
+  const about = { base, limitSeconds: p99LimitSeconds ?? Infinity, runner, signal, told };
+  const whole = new Trials({ ...about, sampled: false });
+  const first = sample ? new Trials({ ...about, sampled: true }) : whole;
+  await whole.run([pointOf(base), allHotOf(space)], TO_THE_END);
+  const given = whole.tried[0] as Candidate;
+  for (const wave of wavesOf(grid)) await first.run(wave, TO_THE_END);
+  if (p99LimitSeconds !== undefined) {
+    if (sample) await findByItsSample(first, whole, space);
+    if (!sample || sample.length < FEW_STRETCHES)
+      await descend(whole, space, P99_LATE, sample ? 0 : DESCENTS);
+  }
+  if (sample) await whole.run(spreadOver(frontierOf(first.tried), DRAWN_OF_LONG), TO_THE_END);
+  const { tried } = whole;
   return {
     p99LimitSeconds,
     space,
     tried,
-    givenUp: trials.done - tried.length,
+    givenUp: new Set([...whole.keys, ...first.keys]).size - tried.length,
     frontier: frontierOf(tried),
     given,
-    best: p99LimitSeconds === undefined ? undefined : trials.good()[0],
+    best: p99LimitSeconds === undefined ? undefined : whole.best(),
   };
 }
 
@@ -155,11 +179,19 @@ function* wavesOf(points: readonly SearchPoint[]): Generator<readonly SearchPoin
   for (let from = 0; from < points.length; from += WAVE) yield points.slice(from, from + WAVE);
 }
 
-/** Coordinate descent from the cheapest sets of the grid; in finer steps from the best that this finds. */
-async function descend(trials: Trials, space: SearchSpace): Promise<void> {
+/**
+ * Coordinate descent from the cheapest sets of the grid; in finer steps from the best that this finds.
+ * @param allowed share of the requests that may be late, of a sample; a whole load is judged by its p99
+ */
+async function descend(
+  trials: Trials,
+  space: SearchSpace,
+  allowed = P99_LATE,
+  descents = DESCENTS,
+): Promise<void> {
   const starts = new Map<number, Candidate>();
-  for (const candidate of trials.good()) {
-    if (starts.size < DESCENTS && !starts.has(candidate.target_util))
+  for (const candidate of trials.good(allowed)) {
+    if (starts.size < descents && !starts.has(candidate.target_util))
       starts.set(candidate.target_util, candidate);
   }
   const follow = async (start: Candidate, around: (point: SearchPoint) => readonly SearchPoint[]) => {
@@ -168,8 +200,8 @@ async function descend(trials: Trials, space: SearchSpace): Promise<void> {
       const centre = best;
       for (const wave of wavesOf(around(centre))) {
         const mostCost = best.cost * (1 - GAIN);
-        await trials.run(wave, { mostLateShare: P99_LATE, mostCost });
-        const [found] = trials.good(wave);
+        await trials.run(wave, { mostLateShare: trials.followed, mostCost });
+        const [found] = trials.good(allowed, wave);
         if (found && found.cost <= mostCost) best = found;
       }
       if (best === centre) return;
@@ -177,7 +209,7 @@ async function descend(trials: Trials, space: SearchSpace): Promise<void> {
   };
   for (const start of starts.values()) await follow(start, (point) => alongAxes(point, space));
   for (const steps of FINE_STEPS) {
-    const [best] = trials.good();
+    const best = trials.best(allowed);
     if (best) await follow(best, (point) => besideIn(point, space, steps));
   }
 }
@@ -229,7 +261,32 @@ function movesFrom(
   return moves;
 }
 
-interface TrialsOptions extends Pick<Trial, 'limitSeconds'> {
+/**
+ * A sample is right about costs, and a little off about who is late. So the cheapest sets on it are tried on the whole load,
+ * and how late those are tells how strict the sample has to be: as little as will do.
+ */
+async function findByItsSample(sampled: Trials, whole: Trials, space: SearchSpace): Promise<void> {
+  let [holds, fails] = [0, Infinity];
+  let allowed = P99_LATE;
+  for (let round = 0; round < ROUNDS && fails / holds > NEAR; round += 1) {
+    await descend(sampled, space, allowed, round === 0 ? DESCENTS : 0);
+    const cheapest = sampled.good(allowed).slice(0, CHECKED);
+    const [best] = cheapest;
+    if (!best) break;
+    await whole.run(cheapest, { mostLateShare: FOLLOWED_LATE, mostCost: Infinity });
+    const late = whole.lateShareOf(best);
+    if (late > P99_LATE) fails = allowed;
+    else holds = allowed;
+    const off = Math.min(4, Math.max(0.25, (0.95 * P99_LATE) / Math.max(late, 1e-4)));
+    if (holds > 0 && fails < Infinity) allowed = Math.sqrt(holds * fails);
+    else allowed *= late > P99_LATE ? Math.min(off, 1 / NEAR) : Math.max(off, NEAR);
+    if (allowed > FOLLOWED_LATE) break;
+  }
+  // All workers hot keep the limit, and the sample knows of nothing else that does.
+  if (whole.good(P99_LATE).length === 1) await descend(whole, space);
+}
+
+interface TrialsOptions extends Pick<Trial, 'limitSeconds' | 'sampled'> {
   readonly base: ResolvedParameters;
   readonly runner: TrialRunner;
   readonly signal: AbortSignal | undefined;
@@ -237,7 +294,7 @@ interface TrialsOptions extends Pick<Trial, 'limitSeconds'> {
   readonly told: () => void;
 }
 
-/** The sets tried so far. */
+/** The sets tried so far, on the whole load or on its sample. */
 class Trials {
   readonly #options: TrialsOptions;
   readonly #known = new Map<string, { readonly outcome: TrialOutcome; readonly limits: TrialLimits }>();
@@ -252,23 +309,45 @@ class Trials {
     return this.#known.size;
   }
 
+  get keys(): Iterable<string> {
+    return this.#known.keys();
+  }
+
+  /** Share of late requests up to which a set is followed. */
+  get followed(): number {
+    return this.#options.sampled ? FOLLOWED_LATE : P99_LATE;
+  }
+
+  /** 1 if it was given up. */
+  lateShareOf(point: SearchPoint): number {
+    return this.#known.get(keyOf(point))?.outcome.lateShare ?? 1;
+  }
+
   /** Those that keep the limit, of all or of some; the cheapest first, and if two cost the same, the one that waits less. */
-  good(points?: readonly SearchPoint[]): readonly Candidate[] {
+  good(allowed: number, points?: readonly SearchPoint[]): readonly Candidate[] {
+    const { limitSeconds, sampled } = this.#options;
     const keys = points && new Set(points.map((point) => keyOf(point)));
     return this.tried
       .filter((candidate) => keys?.has(keyOf(candidate)) ?? true)
-      .filter(({ p99Seconds }) => p99Seconds <= this.#options.limitSeconds)
+      .filter((candidate) =>
+        sampled ? this.lateShareOf(candidate) <= allowed : candidate.p99Seconds <= limitSeconds,
+      )
       .toSorted((one, other) => one.cost - other.cost || one.p99Seconds - other.p99Seconds);
+  }
+
+  best(allowed = P99_LATE): Candidate | undefined {
+    return this.good(allowed)[0];
   }
 
   /** Tries those of which trials within these limits would say something new. */
   async run(points: readonly SearchPoint[], limits: TrialLimits): Promise<void> {
-    const { base, limitSeconds, runner, signal, told } = this.#options;
+    const { base, limitSeconds, sampled, runner, signal, told } = this.#options;
     const unknown = points.filter((point) => !this.#isSettled(keyOf(point), limits));
     const fresh = [...new Map(unknown.map((point) => [keyOf(point), pointOf(point)])).values()];
     const trials = fresh.map((point): Trial => ({
       ...limits,
       limitSeconds,
+      sampled,
       parameters: { ...base, ...point },
     }));
     const outcomes = await runner.run(trials, signal);
@@ -281,8 +360,10 @@ class Trials {
     if (fresh.length > 0) told();
   }
 
-  #isSettled(key: string, { mostCost }: TrialLimits): boolean {
+  #isSettled(key: string, { mostLateShare, mostCost }: TrialLimits): boolean {
     const known = this.#known.get(key);
-    return known !== undefined && (known.outcome.end !== 'dear' || known.limits.mostCost >= mostCost);
+    if (known?.outcome.end === 'late') return known.limits.mostLateShare >= mostLateShare;
+    if (known?.outcome.end === 'dear') return known.limits.mostCost >= mostCost;
+    return known !== undefined;
   }
 }

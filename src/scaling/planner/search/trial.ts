@@ -1,6 +1,6 @@
 /**
- * One set of parameters under the loads of a search. A trial ends early once more requests are late, or more money is
- * spent, than its limits allow.
+ * One set of parameters under the loads of a search, or under a sample of them. A trial ends early once more requests are
+ * late, or more money is spent, than its limits allow.
  */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { RecordedLoad } from '../load/load.ts';
@@ -9,6 +9,7 @@ import type { GroupObserver } from '../model/observer.ts';
 import { longestLike, QueueTimes } from '../model/structures/queue-times.ts';
 import type { WorkerCounts } from '../model/time-series.ts';
 import type { PlanSettings } from '../settings.ts';
+import { wholeOf, type Part } from './sample.ts';
 
 export interface TrialLimits {
   /** Share of the requests that may be late; 1 allows all. A p99 allows 0.01. */
@@ -21,16 +22,19 @@ export interface Trial extends TrialLimits {
   readonly parameters: ResolvedParameters;
   /** A request that waits longer is late; may be Infinity. */
   readonly limitSeconds: number;
+  /** Runs on the sample, if the ground has one. */
+  readonly sampled: boolean;
 }
 
 export interface TrialOutcome {
-  /** `late` and `dear`: ended early. The other fields are Infinity then. */
+  /** `late` and `dear`: ended early. The other fields are Infinity then, and `lateShare` is 1. */
   readonly end: 'whole' | 'late' | 'dear';
-  /** Means of all loads. */
+  /** Means of all loads; estimates on a sample. */
   readonly cost: number;
   readonly costPerHour: number;
   /** Of the requests of all loads together. */
   readonly p99Seconds: number;
+  readonly lateShare: number;
 }
 
 /** What all trials of a search have in common. */
@@ -38,6 +42,7 @@ export interface TrialGround {
   readonly settings: PlanSettings;
   /** At least one. Each has its own seed for the chance in workers and routing. */
   readonly loads: readonly RecordedLoad[];
+  readonly sample?: readonly Part[] | undefined;
 }
 
 /** Requests between two looks at the limits. */
@@ -45,72 +50,83 @@ const LOOK_EVERY = 256;
 
 export function runTrial(ground: TrialGround, trial: Trial): TrialOutcome {
   const { loads } = ground;
-  const tally = new Tally(ground, trial);
-  for (const [index, load] of loads.entries()) {
-    const settings = { ...ground.settings, seed: ground.settings.seed + index };
-    runLoad(settings, trial.parameters, load, tally);
+  const parts = (trial.sampled && ground.sample) || loads.map((_, load) => wholeOf(load));
+  const requests = parts.reduce(
+    (sum, { load, from, to, weight }) => sum + weight * (loads[load]?.countBetween(from, to) ?? 0),
+    0,
+  );
+  const tally = new Tally(ground, trial, requests);
+  for (const part of parts) {
+    runPart(ground, trial.parameters, part, tally);
     if (!tally.end) continue;
-    return { end: tally.end, cost: Infinity, costPerHour: Infinity, p99Seconds: Infinity };
+    return { end: tally.end, cost: Infinity, costPerHour: Infinity, p99Seconds: Infinity, lateShare: 1 };
   }
   return {
     end: 'whole',
     cost: tally.cost / loads.length,
     costPerHour: tally.perHour,
     p99Seconds: tally.queueTimes.quantile(0.99),
+    lateShare: tally.queueTimes.shareAbove(trial.limitSeconds),
   };
 }
 
 /** Up to its end, or to the limits of the trial. */
-function runLoad(
-  settings: PlanSettings,
+function runPart(
+  { settings, loads }: TrialGround,
   parameters: ResolvedParameters,
-  load: RecordedLoad,
+  part: Part,
   tally: Tally,
 ): void {
-  const group = new GroupModel({ parameters, settings, observer: tally });
+  const { warmFrom, to, began } = part;
+  const own = { ...settings, seed: settings.seed + part.load };
+  const group = new GroupModel({ parameters, settings: own, observer: tally });
   const { initialWorkers } = settings;
-  group.place(initialWorkers === 'floor' ? undefined : initialWorkers);
-  tally.begin();
+  if (began) group.placeFor(began.hot, began.total);
+  else group.place(initialWorkers === 'floor' ? undefined : initialWorkers);
+  tally.begin(part);
   let countdown = LOOK_EVERY;
-  load.replay((atSeconds, work) => {
-    group.arrive(atSeconds, work);
+  const arrive = (atSeconds: number, work: number) => {
+    group.arrive(atSeconds - warmFrom, work);
     countdown -= 1;
     if (countdown > 0) return true;
     countdown = LOOK_EVERY;
     return tally.end === undefined;
-  });
+  };
+  loads[part.load]?.replay(arrive, warmFrom, to);
   if (tally.end) return;
+  if (to < Infinity) group.advance(to - warmFrom);
   while (group.waiting > 0) group.advance(group.nextDecision);
   group.advance(group.lastBusy);
   tally.workersUntil(group.now, group.workers);
+  tally.finish(group.now);
 }
 
-/** What matters of a trial: money, queue times, and who was late. */
+/** What matters of a trial: money, queue times, and who was late. Times are those of the part. */
 class Tally implements GroupObserver {
   readonly queueTimes = new QueueTimes();
-  #late = 0;
+  /** Sums over all parts, by their weights. */
+  late = 0;
   readonly #workerSeconds = { hot: 0, cold: 0, starting: 0 };
-  /** Of all loads up to now. */
   #seconds = 0;
   readonly #settings: PlanSettings;
   readonly #limitSeconds: number;
   readonly #mostLate: number;
   readonly #mostCost: number;
-  /** Of the load that runs. */
+  /** The part that runs, in seconds of its own; what happens before `from` or after `to` does not count. */
+  #part = { from: 0, to: Infinity, weight: 1 };
   #until = 0;
 
-  constructor({ settings, loads }: TrialGround, { limitSeconds, mostLateShare, mostCost }: Trial) {
+  constructor({ settings, loads }: TrialGround, trial: Trial, requests: number) {
     this.#settings = settings;
     // No more than the percentile will say, which does not tell queue times apart that are almost alike.
-    this.#limitSeconds = longestLike(limitSeconds) * (1 + 1e-9);
-    const requests = loads.reduce((sum, { length }) => sum + length, 0);
-    this.#mostLate = Math.max(0, requests - Math.max(1, Math.ceil((1 - mostLateShare) * requests)));
-    this.#mostCost = mostCost * loads.length;
+    this.#limitSeconds = longestLike(trial.limitSeconds) * (1 + 1e-9);
+    this.#mostLate = Math.max(0, requests - Math.max(1, Math.ceil((1 - trial.mostLateShare) * requests)));
+    this.#mostCost = trial.mostCost * loads.length;
   }
 
   /** Why there is no point in going on. */
   get end(): 'late' | 'dear' | undefined {
-    if (this.#late > this.#mostLate) return 'late';
+    if (this.late > this.#mostLate) return 'late';
     return this.cost > this.#mostCost ? 'dear' : undefined;
   }
 
@@ -124,16 +140,23 @@ class Tally implements GroupObserver {
     return this.#seconds === 0 ? 0 : (this.cost * 3600) / this.#seconds;
   }
 
-  /** The next load. */
-  begin(): void {
-    this.#until = 0;
+  begin({ warmFrom, from, to, weight }: Part): void {
+    this.#part = { from: from - warmFrom, to: to - warmFrom, weight };
+    this.#until = this.#part.from;
+  }
+
+  finish(now: number): void {
+    const { from, to, weight } = this.#part;
+    this.#seconds += weight * (Math.min(now, to) - from);
   }
 
   arrived(): void {}
 
-  begun(_arrivedSeconds: number, waited: number): void {
-    this.queueTimes.record(waited);
-    if (waited > this.#limitSeconds) this.#late += 1;
+  begun(arrivedSeconds: number, waited: number): void {
+    const { from, weight } = this.#part;
+    if (arrivedSeconds < from) return;
+    this.queueTimes.record(waited, weight);
+    if (waited > this.#limitSeconds) this.late += weight;
   }
 
   abandoned(arrivedSeconds: number): void {
@@ -141,12 +164,14 @@ class Tally implements GroupObserver {
   }
 
   workersUntil(toSeconds: number, { hot, cold, starting }: WorkerCounts): void {
-    const passed = toSeconds - this.#until;
+    const { to, weight } = this.#part;
+    const until = Math.min(toSeconds, to);
+    const passed = weight * (until - this.#until);
+    if (passed <= 0) return;
     this.#workerSeconds.hot += hot * passed;
     this.#workerSeconds.cold += cold * passed;
     this.#workerSeconds.starting += starting * passed;
-    this.#seconds += passed;
-    this.#until = toSeconds;
+    this.#until = until;
   }
 }
 

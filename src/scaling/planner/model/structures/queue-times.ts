@@ -64,14 +64,23 @@ export class QueueTimes {
     return this.#max;
   }
 
-  /** Returns the bucket that it went to. */
-  record(seconds: number): number {
+  /** Counts it as often as `weight` says. Returns the bucket that it went to. */
+  record(seconds: number, weight = 1): number {
     const bucket = queueTimeBucket(seconds);
-    this.#counts[bucket] = (this.#counts[bucket] as number) + 1;
-    this.#count += 1;
-    this.#sum += seconds;
+    this.#counts[bucket] = (this.#counts[bucket] as number) + weight;
+    this.#count += weight;
+    this.#sum += weight * seconds;
     if (seconds > this.#max) this.#max = seconds;
     return bucket;
+  }
+
+  /** Share of the requests that waited longer, as finely as `quantile` says it; 0 when nothing was recorded. */
+  shareAbove(seconds: number): number {
+    if (this.#max <= seconds) return 0;
+    // The middle of the bucket decides, for a percentile is told as that.
+    const own = queueTimeBucket(seconds);
+    const from = queueTimeOf(own) > seconds ? own : own + 1;
+    return this.#counts.subarray(from).reduce((sum, count) => sum + count, 0) / this.#count;
   }
 
   /** Seconds below which the share `quantile` of the requests waited; 0 when nothing was recorded. */

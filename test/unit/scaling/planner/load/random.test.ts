@@ -66,6 +66,21 @@ describe('a load that is kept', () => {
     other.replay((atSeconds) => few.push(atSeconds) < 3);
     expect(few).toHaveLength(3);
   });
+
+  test.each([
+    [0, Infinity, 3_000],
+    [-1, 1, 2],
+    [1, 1, 0],
+    [1, 2, 2],
+    [1.5, 3, 2],
+    [1_499, 1_500, 2],
+    [1_500, Infinity, 0],
+  ])('has from %d s up to %d s %d requests', (from, to, count) => {
+    const heard: number[] = [];
+    RecordedLoad.of(many).replay((atSeconds) => void heard.push(atSeconds), from, to);
+    expect(heard).toHaveLength(count);
+    expect(heard.every((at) => at >= from && at < to)).toBe(true);
+  });
 });
 
 test('bursts come as often and are as long as is said', () => {

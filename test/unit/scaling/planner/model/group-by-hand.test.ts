@@ -58,6 +58,35 @@ test('without workers nobody knows how long it would wait', () => {
   expect(waits).toEqual([Infinity]);
 });
 
+describe('placed for a load', () => {
+  const group = { min_load: 0, target_util: 1, cold_mult: 1, cold_workers: 0, max_workers: 10 };
+
+  test.each([
+    [30, 50, 3, 2],
+    [50, 30, 5, 0],
+    [0, 20, 0, 2],
+    [900, 900, 10, 0],
+  ])('of %d units/s, and of %d not long ago, are %d hot and %d cold', (hotLoad, totalLoad, hot, cold) => {
+    const { model } = modelOf(group);
+    model.placeFor(hotLoad, totalLoad);
+    expect(model.workers).toMatchObject({ hot, cold });
+    expect(model.totals.peak).toEqual({ hot, total: hot + cold });
+  });
+
+  test('they stay for as long as they would have', () => {
+    const { model } = modelOf(group, { scaleDownSeconds: 60, destroySeconds: 90 });
+    model.placeFor(30, 50);
+    model.advance(60);
+    expect(model.workers).toMatchObject({ hot: 3, cold: 2 });
+    model.advance(65);
+    expect(model.workers).toMatchObject({ hot: 0, cold: 5 });
+    model.advance(90);
+    expect(model.workers).toMatchObject({ hot: 0, cold: 5 });
+    model.advance(95);
+    expect(model.workers).toMatchObject({ hot: 0, cold: 0 });
+  });
+});
+
 describe('the most workers that there were', () => {
   test('counts those that are taken in', () => {
     const { model } = modelOf(fixedPool(3, 10));

@@ -1,21 +1,22 @@
-/** One set of parameters under the loads of a search. */
+/** One set of parameters under the loads of a search, or under a sample of them. */
 import { describe, expect, test } from 'vitest';
 import { generateLoad } from '../../../../../src/scaling/planner/load/generators.ts';
 import { RecordedLoad } from '../../../../../src/scaling/planner/load/load.ts';
 import { plan } from '../../../../../src/scaling/planner/plan.ts';
+import { sampleOf } from '../../../../../src/scaling/planner/search/sample.ts';
 import { runTrial, type Trial } from '../../../../../src/scaling/planner/search/trial.ts';
 import { fixedPool, requests, scenarioOf } from '../../../../support/plans.ts';
 
 const { parameters, settings } = scenarioOf(fixedPool(1, 10), { priceHot: 3600 });
 /** Ten at once: they wait 0, 10, … 90 s, and it costs 100. */
 const ten = RecordedLoad.of(requests(...Array.from({ length: 10 }, () => [0, 100] as const)));
-const trial: Trial = { parameters, limitSeconds: 45, mostLateShare: 1, mostCost: Infinity };
+const trial: Trial = { parameters, limitSeconds: 45, mostLateShare: 1, mostCost: Infinity, sampled: false };
 const run = (over: Partial<Trial>, loads = [ten]) => runTrial({ settings, loads }, { ...trial, ...over });
 
 describe('a trial', () => {
-  test('says what it cost, and how long requests waited', () => {
-    const { end, cost, costPerHour, p99Seconds } = run({});
-    expect([end, cost, costPerHour]).toEqual(['whole', 100, 3600]);
+  test('says what it cost, how long requests waited, and how many of them too long', () => {
+    const { end, cost, costPerHour, p99Seconds, lateShare } = run({});
+    expect([end, cost, costPerHour, lateShare]).toEqual(['whole', 100, 3600, 0.5]);
     expect(p99Seconds).toBeCloseTo(90, 0);
   });
 
@@ -29,7 +30,9 @@ describe('a trial', () => {
     [{ mostCost: 99.9, mostLateShare: 0.4 }, 'late'],
   ])('that may have %j ends %s', (over, end) => {
     expect(run(over)).toMatchObject(
-      end === 'whole' ? { end } : { end, cost: Infinity, costPerHour: Infinity, p99Seconds: Infinity },
+      end === 'whole'
+        ? { end }
+        : { end, cost: Infinity, costPerHour: Infinity, p99Seconds: Infinity, lateShare: 1 },
     );
   });
 
@@ -60,6 +63,7 @@ describe('a trial', () => {
       end: 'whole',
       cost: 60,
       costPerHour: 3600,
+      lateShare: 5 / 12,
     });
     expect(run({ mostCost: 60 }, [ten, two]).end).toBe('whole');
     expect(run({ mostCost: 59 }, [ten, two]).end).toBe('dear');
@@ -70,6 +74,7 @@ describe('a trial', () => {
       end: 'whole',
       cost: 0,
       costPerHour: 0,
+      lateShare: 0,
     });
   });
 
@@ -94,5 +99,79 @@ describe('a trial', () => {
     expect(run({ limitSeconds: Infinity, mostCost: 100 }, [counted]).end).toBe('dear');
     // 100 s of 600.
     expect(heard).toBeLessThan(arrivals.length / 3);
+  });
+});
+
+describe('a sample', () => {
+  const world = scenarioOf(
+    { max_workers: 6, cold_workers: 2 },
+    { startSeconds: 300, coldStartSeconds: 30, controlSeconds: 10, loadWindowSeconds: 60 },
+  );
+  /** Two days with a request in each ten seconds, and in the tenth hour a hundred at once. */
+  const days = RecordedLoad.of(
+    Array.from({ length: 17_280 }, (_, index) => ({
+      atSeconds: 10 * index,
+      work: index === 3600 ? 9000 : 90,
+    })),
+  );
+  const parts = sampleOf(world.settings, [days], 4000) ?? [];
+
+  test('has the beginning, what rises most, and of the rest each stretch for those beside it', () => {
+    // Of 144 stretches of twenty minutes less the one that is the beginning, a part of 4,000 / 17,280.
+    expect(parts).toHaveLength(1 + 33);
+    expect(parts[0]).toEqual({ load: 0, warmFrom: 0, from: 0, to: 1200, weight: 1 });
+    expect(parts[1]).toMatchObject({ from: 36_000, to: 37_200, warmFrom: 36_000 - 2 * 60 - 30, weight: 1 });
+    expect(parts.slice(1, 17).map(({ weight }) => weight)).toEqual(Array.from({ length: 16 }, () => 1));
+    const weights = parts.map(({ weight }) => weight);
+    expect(weights.reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(143, 9);
+    expect(new Set(parts.map(({ from }) => from)).size).toBe(34);
+    // 54 units in each window, as it had been before; kept cold from the peak on for half an hour.
+    expect(parts.at(-1)?.began?.hot).toBeCloseTo(9, 9);
+  });
+
+  test('is drawn by the seed', () => {
+    const other = { ...world.settings, seed: 2 };
+    expect(sampleOf(world.settings, [days], 4000)).toEqual(parts);
+    expect(sampleOf(other, [days], 4000)).not.toEqual(parts);
+  });
+
+  test.each([
+    [8640, false],
+    [8639, true],
+  ])('of %s requests of 17,280: %s', (most, is) => {
+    expect(sampleOf(world.settings, [days], most) !== undefined).toBe(is);
+  });
+
+  test('takes a load whole that is not much longer than its beginning', () => {
+    const dense = RecordedLoad.of(
+      Array.from({ length: 4000 }, (_, index) => ({ atSeconds: index, work: 1 })),
+    );
+    expect(sampleOf(world.settings, [dense], 100)).toEqual([
+      { load: 0, warmFrom: 0, from: 0, to: Infinity, weight: 1 },
+    ]);
+  });
+
+  test.each([1, 2, 3])('says of the whole what it costs, and about who is late, seed %i', (seed) => {
+    const load = RecordedLoad.of(
+      generateLoad({
+        shape: 'bursts',
+        unitsPerSecond: 20,
+        unitsPerRequest: 40,
+        seconds: 4 * 86_400,
+        seed,
+      }),
+    );
+    const ground = {
+      settings: world.settings,
+      loads: [load],
+      sample: sampleOf(world.settings, [load], load.length / 5),
+    };
+    const given = { ...trial, parameters: { ...world.parameters, min_load: 10 }, limitSeconds: 20 };
+    const [whole, sampled] = [runTrial(ground, given), runTrial(ground, { ...given, sampled: true })];
+    expect(sampled.cost / whole.cost).toBeCloseTo(1, 1);
+    expect(sampled.costPerHour / whole.costPerHour).toBeCloseTo(1, 1);
+    expect(whole.lateShare).toBeGreaterThan(0.005);
+    expect(sampled.lateShare / whole.lateShare).toBeGreaterThan(0.75);
+    expect(sampled.lateShare / whole.lateShare).toBeLessThan(1.33);
   });
 });
