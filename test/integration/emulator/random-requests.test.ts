@@ -49,7 +49,7 @@ function wellFormed(operation: Operation): fc.Arbitrary<Sent> {
       return encodeRequest(operation, input, DEFAULT_TEAM_KEY);
     })
     .filter((encoded) => encoded.ok)
-    .map(({ request }) => request);
+    .map((encoded) => encoded.request);
 }
 
 function inputOf(values: readonly unknown[]): Record<string, unknown> {
