@@ -76,6 +76,8 @@ export interface Operation {
   readonly rules?: readonly Rule[];
   readonly response: z.ZodType;
   readonly otherWords?: readonly OtherWords[];
+  /** The field of an answer that is null if there is nothing of this id. */
+  readonly nullIfNone?: string;
   /** Errors that the interface states for this operation, beside those that any operation may answer. */
   readonly errors: readonly ErrorCode[];
   /** Sending it twice does no more than sending it once, so a failed exchange may be repeated. */

@@ -308,6 +308,19 @@ export type ErrorFields<Code extends ErrorCode> = (typeof ERRORS)[Code] extends 
   : Readonly<Record<string, unknown>>;
 export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
 
+/** What to do about refusals that the public service tells by their words alone (evidence 7.3, 7.5). */
+export const ADVICE_BY_WORDS: readonly { readonly says: RegExp; readonly advice: string }[] = [
+  {
+    says: /logged in using two factor/i,
+    advice:
+      'this key was made outside a session with two-factor authentication; log in with a second factor and create a new key there',
+  },
+  {
+    says: /lacks the \S+ permission/i,
+    advice: 'give the key this permission, or use another key',
+  },
+];
+
 /** Errors that any operation may answer, whatever its row says. */
 export const COMMON_ERRORS = [
   'bad_request',

@@ -33,6 +33,11 @@ export interface PerformOptions {
 
 export type Act = (client: Client, input: Input, options: CallOptions) => Promise<unknown>;
 
+function isNone(id: OperationId, answer: unknown): boolean {
+  const { nullIfNone } = operationOf(id);
+  return nullIfNone !== undefined && isRecord(answer) && answer[nullIfNone] === null;
+}
+
 /** The exit code. Results go to stdout, everything else to stderr. */
 export async function perform(
   id: OperationId,
@@ -70,6 +75,10 @@ export async function perform(
       const { act = (_client, whole, own) => client.call(id, whole, own) } = options;
       const answer = await act(client, complete, patient);
       const isInterrupted = signal.aborted && !repeatable;
+      if (isNone(id, answer)) {
+        printError(console, `error: the service has nothing of this id: ${id} answered null`);
+        return EXIT.failed;
+      }
       const isDone = (await printAnswer(id, answer, options, console)) && !saysNo(answer);
       return isInterrupted ? EXIT.interrupted : isDone ? EXIT.ok : EXIT.failed;
     } catch (error) {

@@ -1,5 +1,5 @@
 /** What an error of the service means to a person, and what to do next. */
-import { ERRORS, type ErrorCode, type ErrorDefinition } from '../../contract/errors.ts';
+import { ADVICE_BY_WORDS, ERRORS, type ErrorCode, type ErrorDefinition } from '../../contract/errors.ts';
 import type { ApiError } from '../errors.ts';
 
 /** The service's words, and what to do next: `The code is not right. Check the code; …` */
@@ -11,7 +11,8 @@ export function explainError(error: ApiError, nowMs: number = Date.now()): strin
 export function adviceOf(error: ApiError, nowMs: number = Date.now()): string {
   const known = error.errorCode !== undefined && Object.hasOwn(ERRORS, error.errorCode);
   const definition: ErrorDefinition | undefined = known ? ERRORS[error.errorCode as ErrorCode] : undefined;
-  return sentences([definition?.advice ?? '', ...lockSentence(error, nowMs)]);
+  const byWords = ADVICE_BY_WORDS.find(({ says }) => says.test(error.said));
+  return sentences([byWords?.advice ?? definition?.advice ?? '', ...lockSentence(error, nowMs)]);
 }
 
 function sentences(parts: readonly string[]): string {

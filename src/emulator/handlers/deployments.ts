@@ -52,7 +52,7 @@ export const deploymentHandlers: HandlersOf<'deployments'> = {
   }),
 
   'deployments.versions': ({ id }, context) => ({
-    versions: ownDeployment(id, context).versions.map(shownVersion),
+    versions: ownDeployment(id, context).versions.toReversed().map(shownVersion),
   }),
 
   'deployments.create': (request, context) => {

@@ -171,8 +171,8 @@ describe('a deployment that is made again', () => {
     expect(body).toMatchObject({
       success: true,
       versions: [
-        { id: 44, file_hash: 'aaaa', version_label: null },
         { id: 45, file_hash: 'bbbb', version_label: 'second' },
+        { id: 44, file_hash: 'aaaa', version_label: null },
       ],
     });
   });

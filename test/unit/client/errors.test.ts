@@ -143,3 +143,14 @@ describe('in words for a person', () => {
     );
   });
 });
+
+test.each([
+  [
+    'Your key lacks proper privileges: it requires you to have logged in using Two Factor Authentication',
+    'create a new key there',
+  ],
+  ['Your key lacks the instance_write permission group', 'Give the key this permission'],
+])('what the public service says in words alone is explained: %s', (msg, advice) => {
+  const error = refused({ status: 401, code: 'auth_error', message: msg, meaning: 'unauthorized' });
+  expect(explainError(error)).toContain(advice);
+});

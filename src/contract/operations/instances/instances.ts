@@ -156,6 +156,7 @@ export const instanceOperations = {
     method: 'GET',
     publicSpacingMs: 2000,
     summary: 'An instance; null where there is none of this id',
+    nullIfNone: 'instances',
     response: z.looseObject({ instances: instance.nullable() }),
     errors: [],
     example: {

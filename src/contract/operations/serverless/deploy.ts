@@ -81,7 +81,7 @@ export const deployOperations = {
     ...PUBLIC_DIALECT,
     method: 'GET',
     path: '/api/v0/deployment/{id}/versions/',
-    summary: 'The versions of a deployment that are kept, oldest first',
+    summary: 'The versions of a deployment that are kept, newest first',
     params: one,
     response: z.looseObject({ versions: z.array(deploymentVersion) }),
     errors: ['not_found'],
