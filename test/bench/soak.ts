@@ -58,6 +58,7 @@ const workersOf = (endpoint: number) =>
   Array.from({ length: WORKERS }, (_, index) => endpoint * 1_000 + index);
 await using emulator = await startEmulator({
   dialect: 'public',
+  traits: { log_shape: 'text' },
   seed: {
     deployments: DEPLOYMENTS.map((id) => ({ id, ttl: 60 })),
     machines: [{ id: 11 }],

@@ -66,7 +66,11 @@ export function runDemo(lengthMs: number | undefined, console: Console): Promise
 
 async function run(lengthMs: number | undefined, console: Console, signal: AbortSignal): Promise<number> {
   const screen = createScreen(console);
-  await using emulator = await startEmulator({ dialect: 'public', seed: SEED });
+  await using emulator = await startEmulator({
+    dialect: 'public',
+    traits: { log_shape: 'text' },
+    seed: SEED,
+  });
   const startedAt = performance.now();
   const daemon = await startDaemon(emulator, screen, signal);
   if (!daemon) {

@@ -83,6 +83,7 @@ describe('worker groups by the name of their endpoint', () => {
       API_KEY: emulator.apiKey,
       BASE_URL: emulator.url,
       WORKER_GROUPS: 'endpoint:chat',
+      FOLLOW_LEVELS: 'info1',
     });
     const followed = () => daemon.daemon.status().worker_groups.map((group) => group.workergroup_id);
     await until(() => daemon.lines(7).length === 1);

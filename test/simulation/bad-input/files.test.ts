@@ -22,6 +22,7 @@ describe('of the daemon', () => {
   beforeAll(async () => {
     emulator = await startEmulator({
       dialect: 'public',
+      traits: { log_shape: 'text' },
       seed: { workergroups: [{ id: 7, lines_per_second: 0, endpoint_id: 31 }] },
     });
     await using daemon = await start(made.path);
