@@ -22,6 +22,7 @@ import {
   tailFor,
   whileFailing,
   widerBytes,
+  worthwhileMs,
   type Limit,
   type Pace,
   type Sample,
@@ -397,7 +398,8 @@ function soonEnough(state: GroupState, now: number): NextPoll {
   const documented = LIMITS.logTailMax * progress.bytesPerLine;
   const holds = Math.min(progress.limit?.fits ?? MOST_BYTES, documented, ...caps);
   const fullMs = (500 * holds) / Math.max(1, pace.peakBytes) - pace.roundTripMs;
-  const delayMs = Math.max(INTERVAL_MS.risky, Math.min(pace.intervalMs, wipeMs / 2, fullMs));
+  const usualMs = Math.max(pace.intervalMs, worthwhileMs(pace, progress.bytesPerLine));
+  const delayMs = Math.max(INTERVAL_MS.risky, Math.min(usualMs, wipeMs / 2, fullMs));
   return nextPoll(state, now, delayMs);
 }
 

@@ -50,6 +50,8 @@ const [REACH_MS, MOST_REACH_BYTES] = [8_000, 32_000];
 /** Beside what is expected: evidence that the view joins the known lines. */
 const RESERVE_BYTES = 8_000;
 const [LEAST_RESERVE, MOST_RESERVE] = [3, 100];
+/** Of each poll. */
+const FREE_BYTES = 20_000;
 
 export function paceAfter(pace: Pace, sample: Sample): Pace {
   const { lines, bytes, elapsedMs, roundTripMs, lateDepth, activity } = sample;
@@ -84,14 +86,25 @@ export function meanRate({ sumLines, seconds }: Pace): number | undefined {
  * @returns Units of the service.
  */
 export function tailFor(pace: Pace, spanMs: number, unit: TailUnit, bytesPerLine: number): number {
-  const { peakLines, peakBytes, roundTripMs, depth } = pace;
+  const { peakLines, peakBytes, roundTripMs } = pace;
   const seconds = (HEADROOM * (spanMs + roundTripMs)) / 1_000;
+  const again = shownAgain(pace, bytesPerLine);
+  return Math.ceil(
+    unit === 'lines' ? peakLines * seconds + again : peakBytes * seconds + again * bytesPerLine,
+  );
+}
+
+/** Lines that each view shows again. */
+function shownAgain({ peakLines, depth }: Pace, bytesPerLine: number): number {
   const reserve = Math.min(MOST_RESERVE, Math.max(LEAST_RESERVE, RESERVE_BYTES / bytesPerLine));
   const reach = Math.min((peakLines * REACH_MS) / 1_000, MOST_REACH_BYTES / bytesPerLine);
-  const above = reserve + reach + depth;
-  return Math.ceil(
-    unit === 'lines' ? peakLines * seconds + above : peakBytes * seconds + above * bytesPerLine,
-  );
+  return reserve + reach + depth;
+}
+
+/** Until as much is new as is shown again, beside what a poll may cost: long lines are asked for less often, ms. */
+export function worthwhileMs(pace: Pace, bytesPerLine: number): number {
+  const bytes = shownAgain(pace, bytesPerLine) * bytesPerLine - FREE_BYTES;
+  return Math.min(INTERVAL_MS.quiet, (1_000 * bytes) / Math.max(1, pace.peakBytes));
 }
 
 /** What the size of answers is limited to, in bytes: `fits` came through, `fails` did not. */

@@ -17,6 +17,7 @@ class Growing {
   fetched = 0;
   /** Fails instead of an answer that is larger, bytes. */
   most = Infinity;
+  line = line;
   failure: TailAnswer = { kind: 'error', reason: 'the connection was reset', tooLarge: 'perhaps' };
 
   constructor(options: LogServiceOptions = {}) {
@@ -24,7 +25,7 @@ class Growing {
   }
 
   write(count: number): void {
-    for (let index = 0; index < count; index++) this.log.writeLines([line(this.lines++)]);
+    for (let index = 0; index < count; index++) this.log.writeLines([this.line(this.lines++)]);
   }
 
   /** Follows for a time in which so many lines are written per second. */
@@ -51,7 +52,7 @@ class Growing {
 
   expectAll(): void {
     expect(this.polls.gaps).toEqual([]);
-    expect(this.polls.lines).toEqual(Array.from({ length: this.lines }, (_, index) => line(index)));
+    expect(this.polls.lines).toEqual(Array.from({ length: this.lines }, (_, index) => this.line(index)));
   }
 }
 
@@ -147,6 +148,19 @@ describe('the pace', () => {
       growing.expectAll();
     },
   );
+
+  test.each(['lines', 'bytes'] as const)('in %s, of lines of 100 KB too', (unit) => {
+    const growing = new Growing({ unit });
+    growing.line = (index) => `${index} ${'x'.repeat(100_000)}`;
+    growing.pass(120, 0.5);
+    const { fetched, lines, asked } = growing;
+    const polls = asked.length;
+    growing.pass(600, 0.5);
+    expect(growing.fetched - fetched).toBeLessThan(
+      4 * 100_000 * (growing.lines - lines) + 20_000 * (asked.length - polls),
+    );
+    growing.expectAll();
+  });
 
   test('asks for more if the turn comes late', () => {
     const growing = new Growing();
