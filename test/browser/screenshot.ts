@@ -52,6 +52,6 @@ await using page = await browser.newPage({
   colorScheme: colorScheme === 'dark' ? 'dark' : 'light',
 });
 await page.goto(daemon.url);
-await page.getByText(/lit, /).waitFor();
+await page.getByText(/alive, /).waitFor();
 await until(async () => (await page.locator('pre').innerText()) !== 'No line yet.');
 await page.screenshot({ path: file, fullPage: full === 'full' });

@@ -93,7 +93,7 @@ describeWith(
     const { page } = watched(await browser.newPage());
     await page.goto(daemon.url);
     const sentence = page.getByRole('status');
-    await sentence.getByText('The deployment is lit, all is well.').waitFor();
+    await sentence.getByText('The deployment is alive, all is well.').waitFor();
     await daemon.stop();
     await sentence.getByText('The daemon does not answer.').waitFor();
     expect(await axeViolations(page)).toEqual([]);
@@ -118,7 +118,7 @@ describeWith(
     await page.goto(daemon.url);
     const sentence = page.getByRole('status');
     await sentence.getByText('The page did not come through whole. It is loaded again.').waitFor();
-    await sentence.getByText('The deployment is lit, all is well.').waitFor();
+    await sentence.getByText('The deployment is alive, all is well.').waitFor();
     expect(failing).toEqual(new Set());
   });
 
@@ -136,7 +136,7 @@ describeWith(
     await until(async () => daemon.daemon.status().deployments[1]?.state === 'gone');
     const { page } = watched(await browser.newPage());
     await page.goto(daemon.url);
-    await page.getByText('1 of 2 deployments lit, 2 things to look at.').waitFor();
+    await page.getByText('1 of 2 deployments alive, 2 things to look at.').waitFor();
     const troubles = await page.locator('#troubles li').allInnerTexts();
     expect(troubles).toEqual([
       'Deployment 43 is gone: the service does not know this deployment; it is asked again at a slow pace, and at once at a reload',
@@ -162,7 +162,7 @@ describeWith(
     });
     const { page } = watched(await browser.newPage());
     await page.goto(daemon.url);
-    await page.getByText('The deployment is lit, 3 things to look at.').waitFor();
+    await page.getByText('The deployment is alive, 3 things to look at.').waitFor();
     expect(await page.locator('#troubles li').allInnerTexts()).toEqual([
       expect.stringMatching(/^A feature is off: PILOTLIGHT_LOG_FILE_MAX_FILES: got many; allowed: /),
       'Endpoint group chat: 1 error',

@@ -240,7 +240,7 @@ describeWith(
     const asked = '{ kind: Notes, metadata: { name: x }, spec: {{ tpl (.Files.Get "notes") . | toJson }} }';
     writeFileSync(join(chart, 'templates/notes.yaml'), asked);
     const notes = specOf(own.render('pilotlight', { settings: SETTINGS }), 'Notes') as string;
-    expect(notes).toContain('keeps lit: 42@300s,43\n');
+    expect(notes).toContain('keeps alive: 42@300s,43\n');
     expect(notes).toContain('port-forward deployment/pilotlight 9847\n');
   });
 

@@ -126,17 +126,17 @@ function appTroubles({ state, unhealthy_seconds: unhealthy, grace_seconds: grace
   return [['warn', `${since}; heartbeats are withheld after ${seconds(grace)}: ${error}`]];
 }
 
-const ALL_LIT = ['No deployment to keep', 'The deployment is lit', 'Both deployments are lit'];
+const ALL_ALIVE = ['No deployment to keep', 'The deployment is alive', 'Both deployments are alive'];
 
 export function verdict(status, now) {
   const list = troubles(status, now);
   const tone = list[0]?.[0] ?? 'good';
   const { length } = status.deployments;
-  const lit = status.deployments.filter((deployment) => deploymentTone(deployment) === 'good').length;
+  const alive = status.deployments.filter((deployment) => deploymentTone(deployment) === 'good').length;
   const kept =
-    lit === length
-      ? (ALL_LIT[length] ?? `All ${length} deployments are lit`)
-      : `${lit} of ${plural(length, 'deployment')} lit`;
+    alive === length
+      ? (ALL_ALIVE[length] ?? `All ${length} deployments are alive`)
+      : `${alive} of ${plural(length, 'deployment')} alive`;
   const rest = list.length === 0 ? 'all is well' : `${plural(list.length, 'thing')} to look at`;
   const leaving = status.state === 'running' ? '' : ` (${status.state})`;
   return { tone, sentence: `${kept}, ${rest}${leaving}.`, troubles: list.map(([, text]) => text) };

@@ -52,7 +52,7 @@ describe('the verdict of the status page', () => {
     expect(judge({ deployments, app: { ...APP, state: 'unknown', last_error: null } }).tone).toBe('good');
     expect(judge({ deployments, app: { ...APP, state: 'unhealthy' } })).toMatchObject({
       tone: 'warn',
-      sentence: 'The deployment is lit, 1 thing to look at.',
+      sentence: 'The deployment is alive, 1 thing to look at.',
       troubles: [
         'The app has been unhealthy for 2 min; heartbeats are withheld after 10 min: it refuses connections',
       ],
@@ -60,7 +60,7 @@ describe('the verdict of the status page', () => {
     const withheld = [deployment('withheld', 'no answer in time')];
     expect(judge({ deployments: withheld, app: { ...APP, state: 'withheld' } })).toMatchObject({
       tone: 'bad',
-      sentence: '0 of 1 deployment lit, 2 things to look at.',
+      sentence: '0 of 1 deployment alive, 2 things to look at.',
       troubles: [
         'The app has been unhealthy for 2 min, so heartbeats are withheld: it refuses connections',
         'Deployment 42 is withheld: no heartbeat is sent, and it expires',
@@ -102,7 +102,7 @@ describe('the verdict of the status page', () => {
   ])('says of a deployment that is %s (%s) what follows', (state, lastError, tone, words) => {
     expect(judge({ deployments: [deployment(state, lastError)] })).toEqual({
       tone,
-      sentence: '0 of 1 deployment lit, 1 thing to look at.',
+      sentence: '0 of 1 deployment alive, 1 thing to look at.',
       troubles: [words],
     });
   });

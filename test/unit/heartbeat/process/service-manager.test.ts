@@ -24,7 +24,7 @@ const fakeIntervals = () => vi.useFakeTimers({ toFake: ['setInterval', 'clearInt
 
 test('nothing is sent where nobody listens', async () => {
   const nobody = createServiceManager(undefined, (error) => failures.push(error));
-  nobody.ready('keeping 2 deployments lit');
+  nobody.ready('keeping 2 deployments alive');
   nobody.reloading();
   nobody.stopping();
   nobody.watch(() => true);
@@ -38,23 +38,23 @@ test('messages are sent one after the other, with what systemd asks for', async 
   const before = process.hrtime.bigint() / 1000n;
   const subject = manager();
   subject.reloading();
-  subject.ready('keeping 2 deployments lit');
+  subject.ready('keeping 2 deployments alive');
   await soon(program.begun).toHaveLength(1);
   const [reloading = ''] = program.begun();
   const [, sentAt = '0'] = /^RELOADING=1 MONOTONIC_USEC=(\d+)$/.exec(reloading) ?? [];
   expect(BigInt(sentAt)).toBeGreaterThanOrEqual(before);
   expect(BigInt(sentAt)).toBeLessThanOrEqual(process.hrtime.bigint() / 1000n);
   program.open();
-  await soon(program.ended).toEqual([reloading, 'READY=1 STATUS=keeping 2 deployments lit']);
+  await soon(program.ended).toEqual([reloading, 'READY=1 STATUS=keeping 2 deployments alive']);
 });
 
 test('that the program stops is sent beside what is under way', async () => {
   program.close();
   const subject = manager();
-  subject.ready('keeping 0 deployments lit');
+  subject.ready('keeping 0 deployments alive');
   await soon(program.begun).toHaveLength(1);
   subject.stopping();
-  const both = ['READY=1 STATUS=keeping 0 deployments lit', 'STOPPING=1 STATUS=stopping'];
+  const both = ['READY=1 STATUS=keeping 0 deployments alive', 'STOPPING=1 STATUS=stopping'];
   await soon(program.begun).toEqual(both);
   program.open();
   await soon(program.ended).toHaveLength(2);
