@@ -324,7 +324,7 @@ export const OPTIONS = {
     type: redisUrl,
     secret: true,
     restart: true,
-    doc: 'Redis of several replicas: all send heartbeats, one at a time follows the logs, watches endpoints and runs the other watches; the spool is in Redis instead of STATE_DIR',
+    doc: 'Redis of several replicas: all send heartbeats, one at a time follows the logs, watches endpoints and runs the other watches',
   },
   redisPrefix: {
     variable: 'REDIS_PREFIX',

@@ -4,19 +4,21 @@
  */
 import type { LogSource } from './source.ts';
 
-export type GapReason = 'overrun' | 'reset' | 'ambiguous';
+export type GapReason = 'overrun' | 'reset' | 'ambiguous' | 'handover';
 
 export interface Gap {
   /**
    * overrun: more lines came between two polls than one tail holds. reset: the log started
    * over. ambiguous: lines repeat so much that new ones may have been taken for old ones.
+   * handover: another replica took lines before, and may not have delivered them.
    */
   readonly reason: GapReason;
   /** Lines that are certainly lost. */
   readonly lost_min: number;
   /**
-   * Lines that are probably lost; for `ambiguous`, the most that the line rate makes likely. At least lost_min; null
-   * while the line rate is unknown.
+   * Lines that are probably lost; for `ambiguous`, the most that the line rate makes likely; for `handover`, those that
+   * the other replica had not yet delivered when it was last heard of. At least lost_min; null while the line rate is
+   * unknown.
    */
   readonly lost_estimate: number | null;
 }

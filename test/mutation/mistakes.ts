@@ -106,9 +106,10 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: 'the lease of another is renewed',
     file: 'daemon/replicas/lease.ts',
-    from: "const RENEW = `\nif redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end",
-    to: 'const RENEW = `',
-    tests: ['unit/daemon/shared-spool.test.ts'],
+    from: "if holder and holder ~= ARGV[1] then return '-1' end\n",
+    to: '',
+    tests: ['integration/daemon/whole.test.ts'],
+    named: 'tells nothing of what it saw',
   },
   {
     what: 'the lease is not given back at the end',

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { Status } from '../../src/daemon/status/schema.ts';
 import type { Emulator } from '../../src/emulator/index.ts';
-import type { LogRecord } from '../../src/logs/record.ts';
+import type { Gap, LogRecord } from '../../src/logs/record.ts';
 import { startDaemonProcess, type DaemonProcess } from './daemon-process.ts';
 import { until } from './daemon.ts';
 
@@ -16,7 +16,12 @@ export interface Replica {
   status(): Promise<Status | undefined>;
 }
 
-export async function startReplica(emulator: Emulator, redisUrl: string): Promise<Replica> {
+/** @param stateDir Its own; without it what it has taken ends with it. */
+export async function startReplica(
+  emulator: Emulator,
+  redisUrl: string,
+  stateDir?: string,
+): Promise<Replica> {
   const daemon = await startDaemonProcess({
     API_KEY: emulator.apiKey,
     BASE_URL: emulator.url,
@@ -24,6 +29,7 @@ export async function startReplica(emulator: Emulator, redisUrl: string): Promis
     WORKER_GROUPS: String(GROUP),
     REDIS_URL: redisUrl,
     SHUTDOWN_TIMEOUT: '5s',
+    ...(stateDir !== undefined && { STATE_DIR: stateDir }),
   });
   return {
     daemon,
@@ -56,19 +62,24 @@ export async function holderOf(replicas: readonly Replica[]): Promise<Replica> {
   return holder as Replica;
 }
 
-/** All output by number. One record may have come more than once, but only as itself. */
+/** All output by epoch and number. One record may have come more than once, but only as itself. */
 export function merged(replicas: readonly Replica[]): { records: LogRecord[]; again: number } {
-  const byNumber = new Map<number, LogRecord>();
+  const byNumber = new Map<string, LogRecord>();
   let again = 0;
   for (const record of replicas.flatMap((replica) => replica.records())) {
-    const known = byNumber.get(record.seq);
+    const number = `${record.epoch} ${record.seq}`;
+    const known = byNumber.get(number);
     if (known) {
       again += 1;
       expect(record).toEqual(known);
     }
-    byNumber.set(record.seq, record);
+    byNumber.set(number, record);
   }
-  return { records: [...byNumber.values()].sort((a, b) => a.seq - b.seq), again };
+  return { records: [...byNumber.values()].sort((a, b) => a.epoch - b.epoch || a.seq - b.seq), again };
+}
+
+export function gapsOf(records: readonly LogRecord[]): Gap[] {
+  return records.flatMap((record) => ('gap' in record ? [record.gap] : []));
 }
 
 export function linesOf(records: readonly LogRecord[]): string[] {

@@ -23,9 +23,8 @@ import { ClientOptionsError } from '../../src/client/options.ts';
 import { PilotlightError } from '../../src/contract/pilotlight-error.ts';
 import { FlagError } from '../../src/contract/text/shell-words.ts';
 import { SocketFileError } from '../../src/daemon/http/socket-file.ts';
-import { WaitingForLastHolder } from '../../src/daemon/replicas/replica-memory.ts';
-import { LeaseLost } from '../../src/daemon/replicas/fenced-commit.ts';
-import { UnreadableState } from '../../src/daemon/replicas/shared-store.ts';
+import { RedisForgot } from '../../src/daemon/replicas/replicas.ts';
+import { LeaseLost } from '../../src/daemon/replicas/shared-progress.ts';
 import { SeedError, TraitsError } from '../../src/emulator/seed/file.ts';
 import { Refused } from '../../src/emulator/answers/refused.ts';
 import { UnfinishedFileError } from '../../src/config/files.ts';
@@ -75,13 +74,12 @@ const ERRORS: readonly PilotlightError[] = [
   new NoRegularFile('a pipe'),
   new RedisAway('away'),
   new RedisSilent('silent'),
-  new UnreadableState(1, new Error('no JSON')),
   new EmptyList('empty'),
   new FileInUse('in use'),
   new UnreadableFile('unreadable'),
   new EpochOver(2),
-  new LeaseLost('lost'),
-  new WaitingForLastHolder(),
+  new LeaseLost(),
+  new RedisForgot(),
   new UnfinishedFileError(),
   new InputError('input'),
   new PlanInterrupted(AbortSignal.abort('SIGINT')),

@@ -35,6 +35,8 @@ export function describeGap({ reason, lost_min: least, lost_estimate: estimate }
         : `gap: about ${estimate} lines (at least ${least}) were lost before they could be read`;
     case 'reset':
       return 'gap: the log began anew here; what was written just before may be lost';
+    case 'handover':
+      return `gap: ${estimate} lines that another replica had taken may not be delivered yet`;
     case 'ambiguous':
       return estimate === null
         ? 'gap: some lines that repeat may have been taken for old ones'

@@ -1,6 +1,7 @@
 /**
- * A lease in Redis: one replica at a time holds it, and one that dies loses it within LEASE_MS. What is written under
- * it is fenced: a write carries the holder's token, and Redis refuses it when the lease has gone to another.
+ * A lease in Redis: one replica at a time holds it, and one that dies loses it within LEASE_MS. Each holding has a
+ * fencing token of its own. What is written under it carries the token, and Redis refuses it when the lease has gone to
+ * another.
  */
 import type { Clock } from '../../time/clock.ts';
 import type { Redis } from './redis.ts';
@@ -11,36 +12,46 @@ const TRY_EVERY_MS = 500;
 /** Before Redis would give the lease to another, this replica counts it as lost: clocks run at different speeds. */
 const SAFETY_MS = 500;
 
-/** Also where it is this replica's already: it has forfeited it, and begins anew before another can. */
+/**
+ * Answers with the token, 0 if another has the lease, and with the version of what the replicas keep. A token is above
+ * all before; the time is in it because Redis may have lost the others. Taken again while it has this replica's token:
+ * that was forfeited, and begins anew before another can.
+ */
 const TAKE = `
+local version = redis.call('HGET', KEYS[2], 'version') or '0'
 local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1`;
+if holder and holder ~= ARGV[1] then return {'0', version} end
+local token = math.max(tonumber(redis.call('HGET', KEYS[2], 'token') or 0) + 1, tonumber(ARGV[3]))
+token = string.format('%.0f', token)
+redis.call('SET', KEYS[1], token, 'PX', ARGV[2])
+redis.call('HSET', KEYS[2], 'token', token)
+return {token, version}`;
+/** One that is not there was lost by Redis: it has not run out yet. */
 const RENEW = `
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
+local holder = redis.call('GET', KEYS[1])
+if holder and holder ~= ARGV[1] then return '-1' end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return redis.call('HGET', KEYS[2], 'version') or '0'`;
 const RELEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`;
 
 export interface LeaseOptions {
   readonly redis: Redis;
-  readonly key: string;
-  /** Distinct for each replica and each of its lives. */
-  readonly token: string;
+  /** Names of the lease, and of the hash with the last token and the version of what is kept. */
+  readonly keys: { readonly lease: string; readonly index: string };
   /** Monotonic ms. */
   readonly now: () => number;
-  readonly clock: Pick<Clock, 'sleep'>;
+  readonly clock: Clock;
   /**
    * The lease was taken; it is renewed meanwhile. When it rejects, the lease is given back and tried again; once
    * `held` says no, it must settle soon.
    */
-  readonly onTaken: () => Promise<void>;
+  readonly onTaken: (token: number, version: number) => Promise<void>;
   /** It was renewed, and the work under it has begun. */
-  readonly onRenewed: () => Promise<void>;
+  readonly onRenewed: (version: number) => void;
   /** Another replica holds it. */
-  readonly onDenied: () => Promise<void>;
+  readonly onDenied: (version: number) => Promise<void>;
   /** The lease was lost, or could not be renewed in time; awaited before it is tried again. */
   readonly onLost: () => Promise<void>;
   /** It could not be asked for or renewed, or what had to be done with that failed. It is tried again. */
@@ -57,8 +68,9 @@ export interface Lease {
 }
 
 /** Above 60 lines because its short parts share one state: until when it is held, and what has begun under it. */
-export function startLease({ redis, key, token, now, clock, onTaken, ...on }: LeaseOptions): Lease {
+export function startLease({ redis, keys, now, clock, onTaken, ...on }: LeaseOptions): Lease {
   const stopping = new AbortController();
+  let token = '0';
   let validUntil = -Infinity;
   /** Settles when the work under the lease has begun, or could not. */
   let beginning: Promise<void> | undefined;
@@ -81,15 +93,19 @@ export function startLease({ redis, key, token, now, clock, onTaken, ...on }: Le
 
   async function attempt(): Promise<void> {
     const askedAt = now();
-    if ((await redis.command('EVAL', TAKE, '1', key, token, String(LEASE_MS))) !== 1) return on.onDenied();
+    const args = [token, String(LEASE_MS), String(Math.floor(clock.now()))];
+    const answer = await redis.command('EVAL', TAKE, '2', keys.lease, keys.index, ...args);
+    const [taken, version] = answer as [string, string];
+    if (taken === '0') return on.onDenied(Number(version));
+    token = taken;
     validUntil = askedAt + LEASE_MS - SAFETY_MS;
     hasBegun = false;
-    beginning = begin();
+    beginning = begin(Number(version));
   }
 
-  async function begin(): Promise<void> {
+  async function begin(version: number): Promise<void> {
     try {
-      await onTaken();
+      await onTaken(Number(token), version);
       hasBegun = true;
     } catch (error) {
       on.onFailed(error);
@@ -99,14 +115,15 @@ export function startLease({ redis, key, token, now, clock, onTaken, ...on }: Le
   }
 
   async function renew(): Promise<void> {
-    // What is over is not renewed, also where Redis has this replica's name under it.
+    // What is over is not renewed, also where Redis has this replica's token.
     if (now() >= validUntil) return;
     const askedAt = now();
-    const renewed = await redis.command('EVAL', RENEW, '1', key, token, String(LEASE_MS));
+    const args = [token, String(LEASE_MS)];
+    const version = Number(await redis.command('EVAL', RENEW, '2', keys.lease, keys.index, ...args));
     // It may have been forfeited or given back since it was asked.
     if (now() >= validUntil) return;
-    validUntil = renewed === 1 ? askedAt + LEASE_MS - SAFETY_MS : -Infinity;
-    if (renewed === 1 && hasBegun) await on.onRenewed();
+    validUntil = version >= 0 ? askedAt + LEASE_MS - SAFETY_MS : -Infinity;
+    if (version >= 0 && hasBegun) on.onRenewed(version);
   }
 
   /** @returns Whether there was anything to end. */
@@ -121,7 +138,7 @@ export function startLease({ redis, key, token, now, clock, onTaken, ...on }: Le
 
   async function giveBack(): Promise<void> {
     validUntil = -Infinity;
-    await redis.command('EVAL', RELEASE, '1', key, token).catch(() => {});
+    await redis.command('EVAL', RELEASE, '1', keys.lease, token).catch(() => {});
   }
 
   async function release(): Promise<void> {

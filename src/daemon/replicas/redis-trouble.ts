@@ -1,14 +1,15 @@
 /** What goes wrong with Redis, in words for whoever can mend it. */
 import type { Logger } from 'pino';
 import { troubleLevel } from '../../time/trouble.ts';
-import { LeaseLost } from './fenced-commit.ts';
 import { RedisAway } from './redis.ts';
-import { WaitingForLastHolder } from './replica-memory.ts';
+import { LeaseLost } from './shared-progress.ts';
 
 /** By the word that Redis begins an error with. A script has it within the sentence. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/\bOOM\b/, 'Redis refuses writes: raise its maxmemory, or free some'],
   [/\bREADONLY\b/, 'Redis refuses writes: PILOTLIGHT_REDIS_URL names a copy; it must be the primary'],
+  [/\bLOADING\b/, 'Redis is starting: it still reads its data'],
+  [/\bMASTERDOWN\b/, 'PILOTLIGHT_REDIS_URL names a copy of a Redis that is down; it must be the primary'],
   [/\bMISCONF\b/, 'Redis refuses writes: it cannot save its snapshot; look at its disk and log'],
   [/\b(?:NOAUTH|WRONGPASS)\b/, 'Redis asks for a password: check the one in PILOTLIGHT_REDIS_URL'],
   [/\bNOPERM\b/, 'Redis lets this user not do it: check the rights of the user in PILOTLIGHT_REDIS_URL'],
@@ -32,10 +33,6 @@ export class RedisTrouble {
   failed(error: unknown): void {
     // Told of where it is known, or no trouble.
     if (error instanceof RedisAway || error instanceof LeaseLost) return;
-    if (error instanceof WaitingForLastHolder) {
-      this.#last = error.message;
-      return;
-    }
     this.#failures += 1;
     const advice = wordsFor(error);
     const what = advice ?? this.#what;

@@ -1,5 +1,4 @@
 /** Redis as the replicas use it: raw commands, each bounded in time, and no waiting queue while it is away. */
-
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 
 /** There is no connection; `onError` has heard of it. */
@@ -19,7 +18,9 @@ export interface Redis {
    * One command and its answer: a string, a number, null, or an array of these. Within two seconds it rejects: with
    * RedisAway, RedisSilent, or with what Redis answered.
    */
-  command(...args: readonly string[]): Promise<unknown>;
+  command(...args: readonly (string | Buffer)[]): Promise<unknown>;
+  /** The same with binary answers. */
+  binary(...args: readonly string[]): Promise<unknown>;
   close(): void;
 }
 
@@ -28,59 +29,73 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const LONGEST_WAIT_MS = 2_000;
 const PING_MS = 2_000;
 const SILENT_MS = 6_000;
+/**
+ * What a server says that is not the primary, or not yet. After a failover behind one address the connection still leads
+ * to the old one: a new connection looks the address up again. A script has the word within its sentence.
+ */
+const NOT_PRIMARY = /\b(?:READONLY|LOADING|MASTERDOWN)\b/;
 
 /**
  * Connects in the background, and again after each loss; commands reject while there is no connection.
- * `onError` hears of each try that fails, and whether Redis had done something before; `onReady` when there is one.
+ * `onError` hears of each try that fails; `onReady` when there is one.
  */
 export async function connectRedis(
   url: string,
-  onError: (error: Error, wasThere: boolean) => void,
+  onError: (error: Error) => void,
   onReady: () => void,
 ): Promise<Redis> {
   // Imported here: only several replicas need it. Whole, because a bundle knows no names of a CommonJS package.
   const { default: redis } = await import('@redis/client');
-  const client = redis.createClient({
-    url,
-    RESP: 2,
-    disableOfflineQueue: true,
-    // What keeps a healthy connection from being silent.
-    pingInterval: PING_MS,
-    socket: {
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      // One that takes a connection and never answers is away too: then the socket ends, and the next is tried.
-      socketTimeout: SILENT_MS,
-      reconnectStrategy: (retries) => Math.min(LONGEST_WAIT_MS, 100 * 2 ** Math.min(retries, 5)),
-    },
-  });
-  let wasThere = false;
-  client.on('error', (error: Error) => {
-    const isAnswer = error instanceof redis.ErrorReply;
-    // It is there and answers so to all: whoever asks hears it.
-    if (!isAnswer || !client.isReady) onError(error, wasThere && !isAnswer);
-  });
-  client.on('ready', onReady);
-  void client.connect().catch(() => {});
+
+  function open() {
+    const opened = redis.createClient({
+      url,
+      RESP: 2,
+      disableOfflineQueue: true,
+      // What keeps a healthy connection from being silent.
+      pingInterval: PING_MS,
+      socket: {
+        connectTimeout: CONNECT_TIMEOUT_MS,
+        // One that takes a connection and never answers is away too: then the socket ends, and the next is tried.
+        socketTimeout: SILENT_MS,
+        reconnectStrategy: (retries) => Math.min(LONGEST_WAIT_MS, 100 * 2 ** Math.min(retries, 5)),
+      },
+    });
+    opened.on('error', (error: Error) => {
+      // It is there and answers so to all: whoever asks hears it.
+      if (!(error instanceof redis.ErrorReply) || !opened.isReady) onError(error);
+    });
+    opened.on('ready', onReady);
+    void opened.connect().catch(() => {});
+    return opened;
+  }
+  let client = open();
+
+  async function ask(args: readonly (string | Buffer)[], isBinary: boolean): Promise<unknown> {
+    const asked = client;
+    let timer: NodeJS.Timeout | undefined;
+    const overdue = new Promise<never>((_, reject) => {
+      const silent = new RedisSilent(`no answer from Redis in ${TIMEOUT_MS} ms`);
+      timer = setTimeout(() => reject(silent), TIMEOUT_MS);
+    });
+    const options = isBinary ? { typeMapping: { [redis.RESP_TYPES.BLOB_STRING]: Buffer } } : {};
+    try {
+      return await Promise.race([asked.sendCommand(args, options), overdue]);
+    } catch (error) {
+      if (!asked.isReady) throw new RedisAway('no connection to Redis', { cause: error });
+      if (asked === client && error instanceof redis.ErrorReply && NOT_PRIMARY.test(error.message)) {
+        client = open();
+        asked.destroy();
+      }
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
 
   return {
-    async command(...args) {
-      let timer: NodeJS.Timeout | undefined;
-      const overdue = new Promise<never>((_, reject) => {
-        timer = setTimeout(
-          () => reject(new RedisSilent(`no answer from Redis in ${TIMEOUT_MS} ms`)),
-          TIMEOUT_MS,
-        );
-      });
-      try {
-        const answer = await Promise.race([client.sendCommand(args), overdue]);
-        wasThere = true;
-        return answer;
-      } catch (error) {
-        throw client.isReady ? error : new RedisAway('no connection to Redis', { cause: error });
-      } finally {
-        clearTimeout(timer);
-      }
-    },
+    command: (...args) => ask(args, false),
+    binary: (...args) => ask(args, true),
     close: () => client.destroy(),
   };
 }

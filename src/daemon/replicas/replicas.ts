@@ -5,25 +5,39 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options.ts';
+import { PilotlightError } from '../../contract/pilotlight-error.ts';
+import type { LogStore } from '../../logs/follow/group-follower.ts';
+import type { Spool } from '../../logs/spool/spool.ts';
 import { systemClock } from '../../time/clock.ts';
 import type { LogFollowing } from '../services/logs/following.ts';
 import type { Status } from '../status/schema.ts';
 import { startLease } from './lease.ts';
 import { RedisTrouble } from './redis-trouble.ts';
 import { connectRedis } from './redis.ts';
-import { ReplicaMemory } from './replica-memory.ts';
-import { createReplicatedLogs, type StartFollowing } from './replicated-logs.ts';
-import { SharedSpool } from './shared-spool.ts';
-import { SharedKeys } from './shared-keys.ts';
-import { LeaseLost } from './fenced-commit.ts';
-import { NOTHING, SharedStore, UnreadableState, type SharedState } from './shared-store.ts';
+import { SharedProgress, type SharedKeys } from './shared-progress.ts';
+
+/** The last leader may still know what Redis lost: it is waited for so long, ms. A lease is shorter. */
+const PATIENCE_MS = 10_000;
+
+/** Redis has less than it had. The lease is given back, and tried again. */
+export class RedisForgot extends PilotlightError {
+  readonly code = 'redis_forgot';
+  readonly actor = 'service';
+
+  constructor() {
+    super(
+      'Redis may have lost something: the replica that held the lease last is waited for, some seconds at most',
+    );
+  }
+}
 
 export interface ReplicasOptions {
   readonly redisUrl: string;
   readonly id: string;
   readonly settings: Settings;
   readonly logger: Logger;
-  readonly startFollowing: StartFollowing;
+  /** Opens the spool and the sinks; nothing is followed yet. */
+  readonly startFollowing: (share: (spool: Spool) => LogStore) => Promise<LogFollowing>;
   /** The watches are this replica's now. */
   readonly onTaken: () => void;
   /** Redis says, again and again, that they are another's; awaited before the lease is tried again. */
@@ -41,8 +55,6 @@ export interface Replicas {
 
 export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> {
   const { id, redisUrl, settings, logger } = options;
-  const keys = new SharedKeys(settings.redisPrefix, scopeOf(settings));
-  const memory = new ReplicaMemory(Date.now);
   const nobody = 'heartbeats go on, nobody follows logs until it is mended';
   const away = new RedisTrouble(logger, 'Redis is away', nobody);
   const leasing = new RedisTrouble(logger, 'The lease could not be had or used', nobody);
@@ -51,66 +63,77 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
     'Redis did not take log lines',
     'they wait, and it is tried again',
   );
+  let onConnected = (): void => {};
   const redis = await connectRedis(
     redisUrl,
-    (error, wasThere) => {
-      if (wasThere) memory.lostSight();
-      away.failed(error);
+    (error) => away.failed(error),
+    () => {
+      onConnected();
+      away.passed();
     },
-    () => away.passed(),
   );
-  const store = new SharedStore(redis, keys, id);
-  const logs = createReplicatedLogs(settings, options.startFollowing);
-  function onRefused(error: LeaseLost): void {
-    logger.warn({ replica: id, reason: error.message }, 'this replica must not write any more');
-    lease.forfeit();
-  }
-  function onCommit(error?: unknown): void {
-    if (error === undefined) writing.passed();
-    else writing.failed(error);
+  const keys = keysOf(settings);
+  const sharing = Promise.withResolvers<SharedProgress>();
+  const logs = await options.startFollowing((spool) => {
+    const made = new SharedProgress({
+      redis,
+      keys,
+      spool,
+      clock: systemClock,
+      onRefused(error) {
+        logger.warn({ replica: id, reason: error.message }, 'this replica must not write any more');
+        lease.forfeit();
+      },
+      onWrite: (error) => (error === undefined ? writing.passed() : writing.failed(error)),
+    });
+    sharing.resolve(made);
+    return made;
+  });
+  const shared = await sharing.promise;
+  onConnected = () => shared.lostSight();
+  let forgottenSince: number | undefined;
+
+  function waitForLastHolder(): void {
+    forgottenSince ??= performance.now();
+    if (!shared.isLast && performance.now() - forgottenSince < PATIENCE_MS) throw new RedisForgot();
+    logger.warn(
+      { replica: id },
+      'Redis may have lost some of what the replicas keep in it: logs begin a new epoch',
+    );
   }
   const lease = startLease({
     redis,
-    key: keys.lease,
-    token: id,
+    keys,
     now: () => performance.now(),
     clock: systemClock,
-    async onTaken() {
-      const held = () => lease.held();
-      const { isReadable, ...loaded } = await loadedState(store, held, leasing);
-      const { state: known, restore, version, epochAfterLoss } = memory.decide(loaded, isReadable);
-      if (restore || epochAfterLoss !== undefined)
-        logger.warn(
-          { restore, epochAfterLoss },
-          'Redis has lost what the replicas keep in it, or some of it',
-        );
-      if (restore) await store.replace(loaded, known, version, isReadable ? [] : await store.windowKeys());
-      else await store.begin(loaded, version);
-      const state = { ...known, version };
-      await logs.takeOver(
-        (sinks, observe) =>
-          new SharedSpool({ store, keys, state, epochAfterLoss, sinks, held, onRefused, onCommit, observe }),
-      );
-      logger.info({ replica: id, waitingRecords: state.records.length }, 'this replica follows the logs now');
+    async onTaken(token, version) {
+      if (shared.isBehind(version)) waitForLastHolder();
+      forgottenSince = undefined;
+      await shared.begin(token, version, () => lease.held());
+      logs.follow();
+      logger.info({ replica: id, token }, 'this replica follows the logs now');
       leasing.passed();
       options.onTaken();
     },
-    async onRenewed() {
+    onRenewed(version) {
       leasing.passed();
-      const written = logs.version() ?? 0;
-      if ((await store.version()) < written) onRefused(new LeaseLost('Redis went back in time'));
+      if (shared.refresh(version))
+        logger.warn(
+          { replica: id },
+          'Redis has lost some of what the replicas keep in it, and is told again',
+        );
     },
-    async onDenied() {
+    async onDenied(version) {
       await options.onDenied();
-      memory.saw(await store.version());
+      shared.saw(version);
       leasing.passed();
       // Another replica writes, and this one has nothing to.
       writing.passed();
     },
     async onLost() {
       logger.warn({ replica: id }, 'the lease is gone; another replica may follow the logs');
-      const spool = await logs.standDown();
-      if (spool) memory.held(spool.version, spool.snapshot());
+      shared.end();
+      await logs.rest();
     },
     onFailed: (error) => leasing.failed(error),
   });
@@ -123,32 +146,21 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
     }),
     held: () => lease.held(),
     async leave() {
+      shared.end();
       await lease.release();
       redis.close();
     },
   };
 }
 
-/** What Redis has; where that cannot be read, nothing, under its version. */
-async function loadedState(
-  store: SharedStore,
-  held: () => boolean,
-  trouble: RedisTrouble,
-): Promise<SharedState & { readonly isReadable: boolean }> {
-  try {
-    return { ...(await store.load(held)), isReadable: true };
-  } catch (error) {
-    if (!(error instanceof UnreadableState)) throw error;
-    trouble.failed(error);
-    return { ...NOTHING, version: error.version, isReadable: false };
-  }
-}
-
 /**
- * Worker groups are numbered by the service, so its address is what replicas have in common. Never the key: a key that
- * was rotated would find nothing of what they know. Two spellings of an address (HTTPS://Host:443) are one service.
+ * Logs are numbered by the service, so its address is what replicas have in common. Never the key: a key that was
+ * rotated would find nothing of what they know. Two spellings of an address (HTTPS://Host:443) are one service. The
+ * braces keep all keys on one node of a cluster.
  */
-function scopeOf({ baseUrl, serverlessUrl }: Settings): string {
+function keysOf({ redisPrefix, baseUrl, serverlessUrl }: Settings): SharedKeys {
   const addresses = [baseUrl, serverlessUrl ?? baseUrl].map((url) => new URL(url).href.replace(/\/$/, ''));
-  return createHash('sha256').update(addresses.join(' ')).digest('hex').slice(0, 16);
+  const scope = createHash('sha256').update(addresses.join(' ')).digest('hex').slice(0, 16);
+  const name = (key: string): string => `${redisPrefix}:{${scope}}:${key}`;
+  return { lease: name('lease'), index: name('logs'), logs: name('log:'), old: name('version') };
 }

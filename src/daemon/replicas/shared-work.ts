@@ -62,7 +62,7 @@ export async function startSharedWork(options: SharedWorkOptions): Promise<Share
           redisUrl: settings.redisUrl,
           settings,
           logger,
-          startFollowing: (now, openSpool) => startLogFollowing({ ...following, settings: now, openSpool }),
+          startFollowing: (share) => startLogFollowing({ ...following, settings, share }),
           onTaken() {
             watches.runNow();
             void fleet.takeOver();

@@ -77,7 +77,7 @@ LABELS.add(sink, { labels: ['sink'] });
 export const spoolDurable = metric(
   z.boolean().nullable(),
   'log_spool_durable',
-  'Whether log records survive this process: 0 while STATE_DIR cannot be used, absent if neither STATE_DIR nor REDIS_URL is set.',
+  'Whether log records survive this process: 0 while STATE_DIR cannot be used, absent without STATE_DIR.',
 );
 
 export function followedStatus(logs: readonly LogView[]): {

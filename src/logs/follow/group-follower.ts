@@ -5,13 +5,16 @@
 import type { TailAnswer } from '../answer.ts';
 import { NoAnswer, within, type Clock } from '../../time/clock.ts';
 import type { LogListener } from '../events.ts';
+import type { LogRecord } from '../record.ts';
 import {
   advance,
   beginGroup,
   expectedLength,
   firstPoll,
   tailNow,
+  type GroupProgress,
   type GroupState,
+  type LogBeginning,
   type LogStart,
   type NextPoll,
   type PollResult,
@@ -20,7 +23,7 @@ import {
 import { sourceKey, type LogSource, type SourceKey } from '../source.ts';
 import { GroupStats, type LogView } from './group-stats.ts';
 import type { PollsUnderWay } from './polls-under-way.ts';
-import { EpochOver, type Spool } from '../spool/spool.ts';
+import { EpochOver } from '../spool/spool.ts';
 
 export interface TailRequest {
   readonly source: LogSource;
@@ -37,9 +40,28 @@ export interface TailRequest {
  */
 export type FetchTail = (request: TailRequest) => Promise<TailAnswer>;
 
+/** Where lines are taken to. */
+export interface LogStore {
+  beginning(source: SourceKey): LogBeginning;
+  /**
+   * Stores a poll's records and how far they go, both or neither.
+   *
+   * @param signal Once it aborts, the promise must settle soon.
+   * @throws EpochOver, or why it cannot: then the poll counts as failed.
+   */
+  append(
+    source: SourceKey,
+    records: readonly LogRecord[],
+    progress: GroupProgress,
+    signal: AbortSignal,
+  ): void | Promise<void>;
+  /** Before the end: what the sinks have got by then is noted. */
+  settle?(signal: AbortSignal): Promise<void>;
+}
+
 export interface FollowOptions {
   readonly fetchTail: FetchTail;
-  readonly spool: Pick<Spool, 'epochAfterLoss' | 'progress' | 'append'>;
+  readonly spool: LogStore;
   readonly start: LogStart;
   /** Only these, if the service answers with levels; none or empty: all. */
   readonly levels?: readonly string[];
@@ -70,8 +92,7 @@ export class GroupFollower {
       source,
       start,
       levels,
-      progress: spool.progress(this.#key),
-      epochAfterLoss: spool.epochAfterLoss,
+      ...spool.beginning(this.#key),
     });
     this.#next = firstPoll(this.#state);
   }
@@ -101,8 +122,9 @@ export class GroupFollower {
     const now = clock.now();
     const result = { tail, now, roundTripMs: now - askedAt, random: random() };
     try {
-      this.#move(this.#take({ ...result, answer }), answer, result);
+      this.#move(await this.#take({ ...result, answer }, signal), answer, result);
     } catch (error) {
+      if (signal.aborted) return;
       // What cannot be stored is not taken: the lines stay with the service, and the next poll takes them.
       const failure: TailAnswer = { kind: 'error', reason: messageOf(error) };
       this.#move(advance(this.#state, { ...result, answer: failure }), failure, result);
@@ -127,27 +149,27 @@ export class GroupFollower {
   }
 
   /** Numbers that the spool does not take are made again: of nothing but the state, so the records are the same. */
-  #take(result: PollResult): Step {
+  async #take(result: PollResult, signal: AbortSignal): Promise<Step> {
     try {
       const step = advance(this.#state, result);
-      this.#store(step);
+      await this.#store(step, signal);
       return step;
     } catch (error) {
       if (!(error instanceof EpochOver)) throw error;
       const { progress, ...state } = this.#state;
       const step = advance({ ...state, progress: { ...progress, epoch: error.epoch } }, result);
-      this.#store(step);
+      await this.#store(step, signal);
       return step;
     }
   }
 
-  #store({ moved, records, state }: Step): void {
+  async #store({ moved, records, state }: Step, signal: AbortSignal): Promise<void> {
     const { spool, observe } = this.#options;
     if (!moved) return;
     try {
-      spool.append(this.#key, records, state.progress);
+      await spool.append(this.#key, records, state.progress, signal);
     } catch (error) {
-      if (!(error instanceof EpochOver)) observe({ kind: 'spool failed', error });
+      if (!(error instanceof EpochOver) && !signal.aborted) observe({ kind: 'spool failed', error });
       throw error;
     }
   }

@@ -43,7 +43,7 @@ export interface LogView {
 }
 
 export class GroupStats {
-  readonly #gaps: Record<GapReason, number> = { overrun: 0, reset: 0, ambiguous: 0 };
+  readonly #gaps: Record<GapReason, number> = { overrun: 0, reset: 0, ambiguous: 0, handover: 0 };
   #lines = 0;
   #bytes = 0;
   #lostEstimate = 0;
@@ -87,7 +87,8 @@ export class GroupStats {
     }
     for (const { reason, lost_estimate } of gaps) {
       this.#gaps[reason] += 1;
-      this.#lostEstimate += lost_estimate ?? 0;
+      // Those of a handover wait with the replica that took them.
+      this.#lostEstimate += reason === 'handover' ? 0 : (lost_estimate ?? 0);
       if (lost_estimate === null) this.#unknownGaps += 1;
     }
     if (lines.length > 0) {

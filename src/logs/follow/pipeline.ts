@@ -2,24 +2,17 @@
 import type { LogEvent } from '../events.ts';
 import type { LogSource } from '../source.ts';
 import { createFollower } from './follower.ts';
-import type { FollowOptions } from './group-follower.ts';
+import type { FollowOptions, LogStore } from './group-follower.ts';
 import type { LogView } from './group-stats.ts';
 import { startPump } from '../sinks/pump.ts';
 import type { Sink } from '../sinks/sink.ts';
 import type { SinkStanding } from '../spool/spool-database.ts';
 import type { Spool } from '../spool/spool.ts';
 
-/** What a pipeline uses of a spool. */
-export interface PipelineSpool extends Pick<
-  Spool,
-  'durable' | 'epochAfterLoss' | 'progress' | 'append' | 'take' | 'acknowledge' | 'standing' | 'close'
-> {
-  /** Where records can be taken only some time after their append: `wake` is called whenever there are new ones. */
-  onAvailable?(wake: () => void): void;
-}
-
-export interface LogPipelineOptions extends FollowOptions {
-  readonly spool: PipelineSpool;
+export interface LogPipelineOptions extends Omit<FollowOptions, 'spool'> {
+  readonly spool: LogStore & Pick<Spool, 'take' | 'acknowledge' | 'standing' | 'close'>;
+  /** Where lines are taken to on their way to the spool, if not straight to it. */
+  readonly store?: LogStore | undefined;
   readonly sources: readonly LogSource[];
   /** Those whose names the spool was opened with. */
   readonly sinks: readonly Sink[];
@@ -37,6 +30,8 @@ export interface LogsView {
 export interface LogPipeline {
   add(source: LogSource): void;
   remove(source: LogSource): Promise<void>;
+  /** Stops following all of them; sinks go on with what was taken. */
+  rest(): Promise<void>;
   view(): LogsView;
   /**
    * Stops polling, delivers what is in the spool until `deadline` aborts, and closes sinks and spool.
@@ -52,16 +47,14 @@ export function startLogPipeline(options: LogPipelineOptions): LogPipeline {
     options.observe(event);
     if (event.kind === 'polled') for (const pump of pumps) pump.wake();
   };
-  spool.onAvailable?.(() => {
-    for (const pump of pumps) pump.wake();
-  });
-  const follower = createFollower({ ...options, observe });
+  const follower = createFollower({ ...options, spool: options.store ?? spool, observe });
   for (const source of sources) follower.add(source);
   let stopped: Promise<void> | undefined;
 
   return {
     add: (source) => follower.add(source),
     remove: (source) => follower.remove(source),
+    rest: () => follower.stop(),
     view: () => ({
       logs: follower.view(),
       sinks: sinks.map(({ name }) => {
@@ -76,6 +69,7 @@ export function startLogPipeline(options: LogPipelineOptions): LogPipeline {
   async function stop(deadline: AbortSignal): Promise<void> {
     await follower.stop();
     const ends = await Promise.allSettled(pumps.map((pump) => pump.stop(deadline)));
+    await options.store?.settle?.(deadline);
     spool.close();
     const failed = ends.find((end) => end.status === 'rejected');
     if (failed !== undefined) throw failed.reason;

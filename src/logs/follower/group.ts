@@ -4,7 +4,7 @@
  */
 import { LIMITS } from '../../contract/limits.ts';
 import { backoffMs } from '../../time/backoff.ts';
-import type { LogRecord } from '../record.ts';
+import type { Gap, LogRecord } from '../record.ts';
 import type { Refusal, TailAnswer } from '../answer.ts';
 import type { LogSource } from '../source.ts';
 import { isWaiting } from './last-line.ts';
@@ -56,8 +56,8 @@ export interface GroupState {
   readonly progress: GroupProgress;
   /** An answer was seen: what comes after it is new. */
   readonly begun: boolean;
-  /** Lines were delivered before, and nothing is known about them. */
-  readonly isForgotten: boolean;
+  /** Goes before the next record. */
+  readonly mark?: Gap | undefined;
   readonly pace: Pace;
   /** Unix milliseconds of the last answer that was taken. */
   readonly takenAt?: number | undefined;
@@ -105,14 +105,24 @@ export interface Step {
   readonly next: NextPoll;
 }
 
-export interface Beginning {
+/** Where following a log begins. */
+export interface LogBeginning {
+  /** How far it was followed, if it was. */
+  readonly progress?: GroupProgress | undefined;
+  /** Without progress; 1 if undefined. */
+  readonly epoch?: number | undefined;
+  /** Goes before the first record: what may be lost, or come again, from there on. */
+  readonly mark?: Gap | undefined;
+}
+
+/** What was known of a log is lost: lines may come again. */
+export const FORGOTTEN: Gap = { reason: 'reset', lost_min: 0, lost_estimate: null };
+
+export interface Beginning extends LogBeginning {
   readonly source: LogSource;
   readonly start: LogStart;
   /** Only these, if the service answers with levels; none or empty: all. */
   readonly levels?: readonly string[] | undefined;
-  readonly progress?: GroupProgress | undefined;
-  /** Without progress: the epoch to begin with, if what was known about earlier ones is lost. */
-  readonly epochAfterLoss?: number | undefined;
 }
 
 /** Milliseconds. */
@@ -129,20 +139,20 @@ const MOST_FOR_DOUBT = 4 * FIRST_TAIL;
 const LINES_FOR_DOUBT = 16;
 
 export function beginGroup(beginning: Beginning): GroupState {
-  const { source, start, levels = [], progress, epochAfterLoss } = beginning;
+  const { source, start, levels = [], progress, epoch = 1, mark } = beginning;
   return {
     source,
     start,
     levels,
     progress: progress ?? {
-      epoch: epochAfterLoss ?? 1,
+      epoch,
       seq: 0,
       time: 0,
       bytesPerLine: USUAL_LINE,
       streams: {},
     },
     begun: progress !== undefined,
-    isForgotten: progress === undefined && epochAfterLoss !== undefined,
+    mark,
     pace: { ...FIRST_PACE, depth: progress?.depth ?? 0 },
     isProbing: false,
     probeAt: 0,
@@ -359,8 +369,8 @@ function taken(
     if (outcome.kind === 'taken') all.push([level, outcome]);
   }
   const stale = all.length < outcomes.length;
-  const { source, isForgotten } = state;
-  const { records, numbers } = numberRecords(progress, all, { source, isForgotten, now });
+  const { source, mark } = state;
+  const { records, numbers } = numberRecords(progress, all, { source, mark, now });
   const since = sinceTaken(state, now);
   const pace = paceAfter(state.pace, {
     ...amountOf(all, texts.length),
@@ -376,7 +386,7 @@ function taken(
     begun: true,
     tries: 0,
     wantedTail: 0,
-    isForgotten: all.length > 0 ? false : isForgotten,
+    mark: all.length > 0 ? undefined : mark,
     pace,
     ...(all.length > 0 && { takenAt: now }),
   };

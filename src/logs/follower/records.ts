@@ -23,11 +23,11 @@ const ONE_RESET_MS = 60_000;
 /** Microseconds. Times go up, unless the clock was set back by more than this. */
 const MOST_AHEAD = 60_000_000;
 
-/** @param isForgotten Lines were delivered before, and nothing is known about them. */
+/** @param mark Goes before the first of them, once an answer was taken. */
 export function numberRecords(
   before: Numbers,
   taken: readonly Taken[],
-  { source, isForgotten, now }: { source: LogSource; isForgotten: boolean; now: number },
+  { source, mark, now }: { source: LogSource; mark?: Gap | undefined; now: number },
 ): { readonly records: readonly LogRecord[]; readonly numbers: Numbers } {
   const records: LogRecord[] = [];
   const format = microsFormatter();
@@ -39,7 +39,7 @@ export function numberRecords(
     const place = { time: format(time), ...origin, epoch, seq: ++seq };
     records.push({ ...place, ...content, ...(level !== PLAIN && { level }) });
   };
-  if (isForgotten) append(PLAIN, { gap: { reason: 'reset', lost_min: 0, lost_estimate: null } });
+  if (mark !== undefined && taken.length > 0) append(PLAIN, { gap: mark });
   for (const [level, { parting, gap, fresh }] of taken) {
     if (parting !== undefined) append(level, { line: lastState(parting) });
     if (gap?.reason === 'reset') {

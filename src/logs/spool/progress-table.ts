@@ -25,6 +25,8 @@ export class ProgressTable {
     const end = `ordinal + length(hashes) / ${HASH_BYTES}`;
     this.#sql = {
       get: db.prepare('SELECT body, checksum FROM progress WHERE source = ?'),
+      remove: db.prepare('DELETE FROM progress WHERE source = ?'),
+      clear: db.prepare('DELETE FROM window WHERE source = ?'),
       put: db.prepare('INSERT OR REPLACE INTO progress (source, body, checksum) VALUES (?, ?, ?)'),
       rows: db.prepare(`SELECT ordinal, hashes FROM window ${ofStream} ORDER BY ordinal`),
       last: db.prepare(`SELECT ordinal, ${end} AS end FROM window ${ofStream} ORDER BY ordinal DESC LIMIT 1`),
@@ -56,6 +58,11 @@ export class ProgressTable {
     }
     const body = JSON.stringify({ ...rest, streams: Object.fromEntries(stored) });
     this.#sql.put.run(source, body, crc32(body));
+  }
+
+  remove(source: string): void {
+    this.#sql.remove.run(source);
+    this.#sql.clear.run(source);
   }
 
   #window(source: string, level: string, from: number): Window {

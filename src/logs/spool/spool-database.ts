@@ -40,6 +40,7 @@ const LINE_END = Buffer.from('\n');
 /** Of one chunk, which is stored, taken and dropped as a whole. One record may be larger. */
 const CHUNK_BYTES = 2 ** 16;
 
+const CHUNKS_OF_SOURCE = 'CREATE INDEX chunks_of_source ON chunk (source, records);';
 /** SQLite sees damage to its pages. What is in them has a checksum; what an older version wrote has not. */
 const PROGRESS = `
   CREATE TABLE progress (source TEXT PRIMARY KEY, body TEXT NOT NULL, checksum INTEGER) STRICT;
@@ -52,8 +53,9 @@ const FORMAT: DatabaseFormat = {
   schema: `
     CREATE TABLE chunk (
       position INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, body TEXT NOT NULL,
-      records INTEGER NOT NULL DEFAULT 1, checksum INTEGER
+      records INTEGER NOT NULL DEFAULT 1, checksum INTEGER, source TEXT
     ) STRICT;
+    ${CHUNKS_OF_SOURCE}
     CREATE TABLE sink (name TEXT PRIMARY KEY, acknowledged INTEGER NOT NULL, dropped INTEGER NOT NULL) STRICT;
     CREATE TABLE loss (epoch INTEGER NOT NULL) STRICT;
     ${PROGRESS}
@@ -81,6 +83,8 @@ function fromVersion3(db: DatabaseSync): void {
     ALTER TABLE record RENAME TO chunk;
     ALTER TABLE chunk ADD COLUMN records INTEGER NOT NULL DEFAULT 1;
     ALTER TABLE chunk ADD COLUMN checksum INTEGER;
+    ALTER TABLE chunk ADD COLUMN source TEXT;
+    ${CHUNKS_OF_SOURCE}
     ALTER TABLE progress RENAME TO old_progress;
     CREATE TABLE IF NOT EXISTS window_hashes (workergroup_id, level, ordinal, hashes);
     ${PROGRESS}
@@ -171,6 +175,15 @@ export class SpoolDatabase {
     return { lag, dropped };
   }
 
+  /** Records of a log that not every sink has. */
+  waiting(source: string): number {
+    return Number(this.#sql.waiting.get(source)?.['records']);
+  }
+
+  forget(source: string): void {
+    this.#progress.remove(source);
+  }
+
   /** Whether a sink has some of what is here. */
   hasGiven(sink: string): boolean {
     return this.#place(sink).taken > 0;
@@ -183,7 +196,7 @@ export class SpoolDatabase {
    */
   append(source: string, chunks: readonly Chunk[], progress: GroupProgress): readonly Dropped[] {
     return this.#commit((state) => {
-      const { bytes, last, places } = state.places.size === 0 ? state : this.#add(chunks);
+      const { bytes, last, places } = state.places.size === 0 ? state : this.#add(source, chunks);
       this.#progress.write(source, progress);
       return this.#makeRoom({ bytes, last, places });
     });
@@ -239,7 +252,7 @@ export class SpoolDatabase {
     try {
       return this.#commit(({ bytes, last, places }) => {
         db.exec(`
-          INSERT INTO chunk SELECT position + ${last}, bytes, body, records, checksum FROM other.chunk;
+          INSERT INTO chunk SELECT position + ${last}, bytes, body, records, checksum, source FROM other.chunk;
           DELETE FROM window WHERE source IN (SELECT source FROM other.progress);
           INSERT INTO window SELECT * FROM other.window;
           INSERT OR REPLACE INTO progress SELECT * FROM other.progress;
@@ -292,12 +305,12 @@ export class SpoolDatabase {
     return { bytes: Number(bytes), last: Math.max(Number(last), ...acknowledged), places: new Map(places) };
   }
 
-  #add(chunks: readonly Chunk[]): State {
+  #add(source: string, chunks: readonly Chunk[]): State {
     let { bytes, last } = this.#state;
     let added = 0;
     for (const chunk of chunks) {
       last += 1;
-      this.#sql.add.run(last, chunk.bytes, chunk.text, chunk.records, crc32(chunk.text));
+      this.#sql.add.run(last, chunk.bytes, chunk.text, chunk.records, crc32(chunk.text), source);
       bytes += chunk.bytes;
       added += chunk.records;
     }
@@ -383,9 +396,12 @@ export function chunksOf(records: readonly LogRecord[]): readonly Chunk[] {
 
 function statements(db: DatabaseSync) {
   return {
+    waiting: db.prepare('SELECT total(records) AS records FROM chunk WHERE source = ?'),
     totals: db.prepare('SELECT total(bytes) AS bytes, coalesce(max(position), 0) AS last FROM chunk'),
     lag: db.prepare('SELECT total(records) AS lag FROM chunk WHERE position > ?'),
-    add: db.prepare('INSERT INTO chunk (position, bytes, body, records, checksum) VALUES (?, ?, ?, ?, ?)'),
+    add: db.prepare(
+      'INSERT INTO chunk (position, bytes, body, records, checksum, source) VALUES (?, ?, ?, ?, ?, ?)',
+    ),
     after: db.prepare(
       'SELECT position, records, checksum, CAST(body AS BLOB) AS body FROM chunk WHERE position > ? ORDER BY position',
     ),

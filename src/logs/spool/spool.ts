@@ -20,7 +20,7 @@ import { openOnceFree } from '../../storage/open-once-free.ts';
 import { makePrivateFolder } from '../../storage/private-folder.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { LogListener } from '../events.ts';
-import type { GroupProgress } from '../follower/group.ts';
+import { FORGOTTEN, type GroupProgress, type LogBeginning } from '../follower/group.ts';
 import type { LogRecord } from '../record.ts';
 import type { Batch } from './batch.ts';
 import { BATCH_BYTES, chunksOf, SpoolDatabase, type Dropped, type SinkStanding } from './spool-database.ts';
@@ -111,6 +111,13 @@ export class Spool {
     return this.#options.directory === undefined ? undefined : this.#memory === undefined;
   }
 
+  /** Where to begin with a log. */
+  beginning(source: string): LogBeginning {
+    const progress = this.progress(source);
+    const epoch = this.epochAfterLoss;
+    return { progress, epoch, mark: progress === undefined && epoch !== undefined ? FORGOTTEN : undefined };
+  }
+
   /** When what was known before is lost: the epoch that logs begin with, above all that were used. */
   get epochAfterLoss(): number | undefined {
     if (this.#disk !== undefined) return this.#disk.epochAfterLoss;
@@ -162,6 +169,17 @@ export class Spool {
     const from = this.#takenFrom.get(sink);
     if (from === this.#disk) this.#fromDisk((disk) => disk.acknowledge(sink));
     else from?.acknowledge(sink);
+  }
+
+  /** Records of a log that not every sink has. */
+  waiting(source: string): number {
+    return (this.#fromDisk((disk) => disk.waiting(source)) ?? 0) + (this.#memory?.waiting(source) ?? 0);
+  }
+
+  /** How far a log was followed is known better elsewhere. What waits of it stays. */
+  forget(source: string): void {
+    this.#memory?.forget(source);
+    this.#fromDisk((disk) => disk.forget(source));
   }
 
   standing(sink: string): SinkStanding {

@@ -21,15 +21,14 @@ describeWithRedis('a lease in Redis', () => {
 
   const ofKey = (key: string) => redis.command('GET', key);
 
-  async function taken(key: string, token: string, begin = async () => {}): Promise<Lease> {
+  async function taken(key: string, begin = async () => {}): Promise<Lease> {
     const lease = startLease({
       redis,
-      key,
-      token,
+      keys: { lease: key, index: `${key} index` },
       now: () => performance.now(),
       clock: systemClock,
       onTaken: begin,
-      onRenewed: async () => {},
+      onRenewed: () => {},
       onDenied: async () => {},
       onLost: async () => {},
       onFailed: () => {},
@@ -38,25 +37,36 @@ describeWithRedis('a lease in Redis', () => {
     return lease;
   }
 
-  test('is given back at the end, and is the next one’s at once', async () => {
-    const first = await taken('given back', 'first');
-    expect(await ofKey('given back')).toBe('first');
+  test('is given back at the end, and is the next one’s at once, under a higher token', async () => {
+    const first = await taken('given back');
+    const token = Number(await ofKey('given back'));
+    expect(token).toBeGreaterThan(1_700_000_000_000);
     await first.release();
     expect([first.held(), await ofKey('given back')]).toEqual([false, null]);
-    const second = await taken('given back', 'second');
+    const second = await taken('given back');
+    expect(Number(await ofKey('given back'))).toBeGreaterThan(token);
     await second.release();
   });
 
   test('that is another’s by now is left alone', async () => {
-    const lease = await taken('of another', 'one');
+    const lease = await taken('of another');
     await redis.command('SET', 'of another', 'other');
     await lease.release();
     expect(await ofKey('of another')).toBe('other');
   });
 
+  test('that Redis has lost is there again after the next renewal', async () => {
+    const lease = await taken('lost');
+    const token = await ofKey('lost');
+    await redis.command('DEL', 'lost', 'lost index');
+    await until(async () => (await ofKey('lost')) === token);
+    expect(lease.held()).toBe(true);
+    await lease.release();
+  });
+
   test('is given back where the work under it cannot begin', async () => {
     let tries = 0;
-    const lease = await taken('cannot begin', 'one', async () => {
+    const lease = await taken('cannot begin', async () => {
       tries += 1;
       if (tries === 1) throw new Error('not now');
     });

@@ -1,15 +1,21 @@
 /** Replicas whose Redis is away, refuses, forgets, or holds what nobody can read: each test has one of its own. */
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { asDelivered } from '../../support/log-records.ts';
 import { until } from '../../support/daemon.ts';
 import { freePort } from '../../support/ports.ts';
-import { describeWithRedis, startRedis } from '../../support/redis.ts';
-import { GROUP, holderOf, linesOf, merged, startReplica } from '../../support/replicas.ts';
+import { describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
+import { gapsOf, GROUP, holderOf, linesOf, merged, startReplica } from '../../support/replicas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-describeWithRedis('a Redis that is away', () => {
-  test.concurrent('costs no heartbeat; once it is there the logs are followed', async () => {
+const SEED = {
+  workergroups: [{ id: GROUP, lines_per_second: 20 }],
+  deployments: [{ id: 42, ttl: 60 }],
+};
+
+describeWithRedis('a Redis', () => {
+  test.concurrent('that is away costs no heartbeat; once it is there the logs are followed', async () => {
     await using emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: 60 }] } });
     const port = await freePort();
     const replica = await startReplica(emulator, `redis://127.0.0.1:${port}`);
@@ -46,9 +52,7 @@ describeWithRedis('a Redis that is away', () => {
   ])(
     'that %s: says so with what to do, and goes on when it is mended',
     async ([, harm, mend, said], { onTestFailed }) => {
-      await using emulator = await startEmulator({
-        seed: { workergroups: [{ id: GROUP, lines_per_second: 20 }], deployments: [{ id: 42, ttl: 60 }] },
-      });
+      await using emulator = await startEmulator({ seed: SEED });
       await using redis = await startRedis();
       await redis.cli(...harm);
       const replica = await startReplica(emulator, redis.url());
@@ -62,19 +66,17 @@ describeWithRedis('a Redis that is away', () => {
       await until(async () => (await replica.status())?.replica.last_error === null);
       // It was there all the time, and had nothing to lose.
       expect(daemon.stderr()).not.toMatch(/Redis is away|has lost/);
-      expect(replica.records()[0]).toMatchObject({ epoch: 1, seq: 1 });
+      expect(replica.records()[0]).toMatchObject({ seq: 1, line: expect.any(String) });
     },
   );
 
   test.concurrent('that refused writes until another replica took over: what is over is no trouble', async () => {
-    await using emulator = await startEmulator({
-      seed: { workergroups: [{ id: GROUP, lines_per_second: 20 }], deployments: [{ id: 42, ttl: 60 }] },
-    });
+    await using emulator = await startEmulator({ seed: SEED });
     await using redis = await startRedis();
     const replica = await startReplica(emulator, redis.url());
     await using daemon = replica.daemon;
     await until(() => replica.records().length > 0);
-    await redis.cli('set', 'lease', 'of another replica');
+    await redis.cli('set', 'lease', '1');
     await redis.cli('config', 'set', 'maxmemory', '1');
     await daemon.seen(/maxmemory.*OOM/);
     await redis.cli('rename', 'lease', (await redis.cli('keys', '*:lease')).trim());
@@ -83,85 +85,56 @@ describeWithRedis('a Redis that is away', () => {
   });
 
   test.concurrent.each([
-    ['is no JSON', (scope: string) => ['hset', `${scope}progress`, String(GROUP), '{broken']],
-    ['is no number', (scope: string) => ['set', `${scope}version`, 'x']],
-    ['is of another kind', (scope: string) => ['set', `${scope}window:${GROUP}:`, 'x']],
-  ])('with a value that %s: says so, begins a new epoch and writes it anew', async (_, breakWith) => {
-    await using emulator = await startEmulator({
-      seed: { workergroups: [{ id: GROUP, lines_per_second: 20 }], deployments: [{ id: 42, ttl: 60 }] },
-    });
+    ['cannot be read', (key: string) => ['set', key, '{broken']],
+    ['is gone, as when Redis evicts it', (key: string) => ['del', key]],
+  ])('whose value of a log %s: the log begins a new epoch with a reset record', async (_, breakWith) => {
+    await using emulator = await startEmulator({ seed: SEED });
     await using redis = await startRedis();
     const before = await startReplica(emulator, redis.url());
     await until(() => before.records().length > 0);
     before.daemon.child.kill('SIGTERM');
     await before.daemon.exit;
-    const keys = (await redis.cli('keys', '*version')).trim();
-    await redis.cli(...breakWith(keys.slice(0, -'version'.length)));
+    await redis.cli(...breakWith((await redis.cli('keys', '*:log:*')).trim()));
+    const epochs = new Set(before.records().map(({ epoch }) => epoch));
     for (const turn of ['broken', 'mended']) {
       const after = await startReplica(emulator, redis.url());
       await using daemon = after.daemon;
-      if (turn === 'broken') await daemon.seen(/cannot be read/);
-      await until(() => after.records().length > 0);
-      expect(after.records()[0]?.epoch).toBeGreaterThan(1_000_000_000);
+      await until(() => after.records().length > 1);
+      const [first] = after.records();
+      if (turn === 'broken') {
+        expect(first).toMatchObject({ seq: 1, gap: { reason: 'reset' } });
+        expect(epochs.has(first?.epoch ?? 0)).toBe(false);
+        expect(linesOf(after.records())[0]).toBe(linesOf(before.records())[0]);
+      } else expect(first).not.toHaveProperty('gap');
       daemon.child.kill('SIGTERM');
       await daemon.exit;
-      if (turn === 'mended') expect(daemon.stderr()).not.toMatch(/cannot be read|has lost/);
     }
   });
 
-  test.concurrent('that comes back empty has its state back from the last holder: no number and no line comes twice', async () => {
-    await using emulator = await startEmulator({
-      seed: { workergroups: [{ id: GROUP, lines_per_second: 20 }], deployments: [{ id: 42, ttl: 60 }] },
-    });
-    const port = await freePort();
-    const before = await startRedis(port);
-    const all = [await startReplica(emulator, before.url()), await startReplica(emulator, before.url())];
-    try {
-      const holder = await holderOf(all);
-      await until(() => holder.records().length > 0);
-      // Who has never seen that another holds the lease takes an empty Redis for a new one, as it may be.
-      await until(
-        async () => ((await before.cli('client', 'list')).match(/ cmd=(?:eval|get) /g)?.length ?? 0) >= 2,
-      );
-      before.program.child.kill('SIGKILL');
-      await until(async () => (await holder.status())?.replica.role === 'standby');
-      await using _after = await startRedis(port);
-      await holderOf(all);
-      const printed = merged(all).records.length;
-      await until(() => merged(all).records.length > printed + 20);
-      const { records, again } = merged(all);
-      expect(again).toBe(0);
-      expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));
-      expect(linesOf(records)).toEqual(asDelivered(emulator.workergroups.lines(GROUP, 0, records.length)));
-    } finally {
-      for (const { daemon } of all) await daemon[Symbol.asyncDispose]();
-      await before[Symbol.asyncDispose]();
-    }
-  });
-
-  // Killed and started again at once, it still has the lease in its snapshot; later, the lease has run out.
+  // Within the lease it is renewed as if nothing was; later, the last leader takes it anew. In its snapshot Redis may have
+  // the lease, or not, and older values.
   test.concurrent.each([
-    ['at once', false],
-    ['after the lease has run out', true],
+    ['empty, at once', false, false],
+    ['empty, when the lease has run out', false, true],
+    ['back in time, at once', true, false],
+    ['back in time, when the lease has run out', true, true],
   ])(
-    'that comes back in time, %s, is given what it forgot: no number and no line comes twice',
-    async (_, late) => {
-      await using emulator = await startEmulator({
-        seed: { workergroups: [{ id: GROUP, lines_per_second: 20 }], deployments: [{ id: 42, ttl: 60 }] },
-      });
+    'that comes back %s: no line comes twice, no number is used twice, and a doubt is marked',
+    async (_, isOld, isLate) => {
+      await using emulator = await startEmulator({ seed: SEED });
       const port = await freePort();
       using folder = temporaryFolder();
       const before = await startRedis(port, folder.path);
       const all = [await startReplica(emulator, before.url()), await startReplica(emulator, before.url())];
       try {
-        const holder = await holderOf(all);
-        await until(() => holder.records().length > 0);
-        await before.snapshot();
-        const known = holder.records().length;
-        await until(() => holder.records().length > known + 40);
+        const leader = await holderOf(all);
+        await until(() => leader.records().length > 0);
+        if (isOld) await before.snapshot();
+        const known = leader.records().length;
+        await until(() => leader.records().length > known + 40);
         before.program.child.kill('SIGKILL');
         await before.program.exit;
-        if (late) await until(async () => (await holder.status())?.replica.role === 'standby');
+        if (isLate) await until(async () => (await leader.status())?.replica.role === 'standby');
         await using _after = await startRedis(port, folder.path);
         const printed = merged(all).records.length;
         await until(() => merged(all).records.length > printed + 100);
@@ -169,11 +142,74 @@ describeWithRedis('a Redis that is away', () => {
         const { records, again } = merged(all);
         expect(again).toBe(0);
         expect(records.map(({ seq }) => seq)).toEqual(records.map((_record, index) => index + 1));
-        expect(linesOf(records)).toEqual(asDelivered(emulator.workergroups.lines(GROUP, 0, records.length)));
+        const lines = linesOf(records);
+        expect(lines).toEqual(asDelivered(emulator.workergroups.lines(GROUP, 0, lines.length)));
+        if (isLate) expect(gapsOf(records).map(({ reason }) => reason)).toContain('reset');
       } finally {
         for (const { daemon } of all) await daemon[Symbol.asyncDispose]();
         await before[Symbol.asyncDispose]();
       }
     },
   );
+
+  test.concurrent('that comes back in time without the last leader: what comes again is behind a reset record', async () => {
+    await using emulator = await startEmulator({ seed: SEED });
+    const port = await freePort();
+    using folder = temporaryFolder();
+    const before = await startRedis(port, folder.path);
+    const all = [await startReplica(emulator, before.url()), await startReplica(emulator, before.url())];
+    try {
+      const leader = await holderOf(all);
+      const other = all.find((replica) => replica !== leader);
+      await until(() => leader.records().length > 0);
+      await before.snapshot();
+      const known = leader.records().length;
+      await until(() => leader.records().length > known + 40);
+      before.program.child.kill('SIGKILL');
+      leader.daemon.signalBoth('SIGKILL');
+      await before.program.exit;
+      await using _after = await startRedis(port, folder.path);
+      await until(() => (other?.records().length ?? 0) > 0);
+      expect(other?.records()[0]).toMatchObject({ gap: { reason: 'reset' } });
+      expect(leader.records().map(({ epoch }) => epoch)).not.toContain(other?.records()[0]?.epoch);
+    } finally {
+      for (const { daemon } of all) await daemon[Symbol.asyncDispose]();
+      await before[Symbol.asyncDispose]();
+    }
+  });
+
+  test.concurrent('that fails over behind one address: the connection to the old primary is left, and nothing comes twice', async () => {
+    await using emulator = await startEmulator({ seed: SEED });
+    await using first = await startRedis();
+    await using second = await startRedis();
+    const portOf = (server: RedisServer): string => new URL(server.url()).port;
+    await second.cli('replicaof', '127.0.0.1', portOf(first));
+    let primary = first;
+    const address = createServer((socket) => {
+      const to = connect(Number(portOf(primary)), '127.0.0.1');
+      socket.on('error', () => to.destroy()).on('close', () => to.destroy());
+      to.on('error', () => socket.destroy()).on('close', () => socket.destroy());
+      socket.pipe(to).pipe(socket);
+    });
+    await new Promise<void>((resolve) => address.listen(0, '127.0.0.1', resolve));
+    const replica = await startReplica(
+      emulator,
+      `redis://127.0.0.1:${(address.address() as AddressInfo).port}/0`,
+    );
+    try {
+      await until(() => replica.records().length > 20);
+      await second.cli('replicaof', 'no', 'one');
+      primary = second;
+      await first.cli('replicaof', '127.0.0.1', portOf(second));
+      const printed = replica.records().length;
+      await until(() => replica.records().length > printed + 60);
+      const { records, again } = merged([replica]);
+      expect([again, records.map(({ seq }) => seq)]).toEqual([0, records.map((_record, index) => index + 1)]);
+      const lines = linesOf(records);
+      expect(lines).toEqual(asDelivered(emulator.workergroups.lines(GROUP, 0, lines.length)));
+    } finally {
+      await replica.daemon[Symbol.asyncDispose]();
+      address.close();
+    }
+  });
 });

@@ -53,11 +53,12 @@ describeWithRedis('state in Redis', () => {
     await using after = await start(emulator, redis, { API_KEY: 'sk-second-0002' });
     await until(() => after.lines(GROUP).length > 0);
     const records = [...before.records(), ...after.records()];
+    const epoch = records[0]?.epoch;
     expect(records.map((record) => [record.epoch, record.seq, 'line' in record && record.line])).toEqual([
-      [1, 1, 'one'],
-      [1, 2, 'two'],
-      [1, 3, 'three'],
-      [1, 4, 'four'],
+      [epoch, 1, 'one'],
+      [epoch, 2, 'two'],
+      [epoch, 3, 'three'],
+      [epoch, 4, 'four'],
     ]);
     const [scope = ''] = names;
     for (const name of await namesIn(redis))

@@ -56,7 +56,7 @@ test('minutes of a stdout that nobody reads: memory is bounded, losses are count
     'line' in record && record.line === LINES[(record.seq - 1) % LINES.length];
   expect(records.every(isTrue)).toBe(true);
   expect(report.seq).toBeGreaterThanOrEqual((SECONDS - 1) * LINES_PER_SECOND);
-  expect(report.gaps).toEqual({ overrun: 0, reset: 0, ambiguous: 0 });
+  expect(report.gaps).toEqual({ overrun: 0, reset: 0, ambiguous: 0, handover: 0 });
   expect(missing).toBeGreaterThan((SECONDS - 100) * LINES_PER_SECOND);
   expect(report.dropped).toBe(missing);
   expect(seqs).toEqual([...new Set(seqs)].toSorted((one, other) => one - other));

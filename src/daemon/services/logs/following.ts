@@ -2,9 +2,10 @@
 import type { Logger } from 'pino';
 import type { DaemonClient } from '../client.ts';
 import { systemClock } from '../../../time/clock.ts';
-import type { LogEvent, LogListener } from '../../../logs/events.ts';
+import type { LogEvent } from '../../../logs/events.ts';
 import { createTailFetcher } from '../../../logs/follow/fetch-tail.ts';
-import { startLogPipeline, type PipelineSpool } from '../../../logs/follow/pipeline.ts';
+import type { LogStore } from '../../../logs/follow/group-follower.ts';
+import { startLogPipeline } from '../../../logs/follow/pipeline.ts';
 import { LogLookup } from '../../../logs/lookup/log-lookup.ts';
 import type { LogSource } from '../../../logs/source.ts';
 import type { LineOutput } from '../../../logs/sinks/line-output.ts';
@@ -26,14 +27,18 @@ export interface LogFollowingOptions {
   readonly settings: LogSettings;
   readonly logger: Logger;
   readonly stdout: LineOutput;
-  /** Opens the spool; without it, one in STATE_DIR or in memory. */
-  readonly openSpool?: (sinks: readonly string[], observe: LogListener) => PipelineSpool;
+  /** With several replicas, one of which follows: where it takes lines to on their way to its spool. */
+  readonly share?: (spool: Spool) => LogStore;
   /** Another daemon of this heart followed logs before this one. */
   readonly isRestart?: boolean;
 }
 
 export interface LogFollowing {
   status(): Pick<Status, 'worker_groups' | 'endpoint_logs' | 'sinks' | 'spool_durable'>;
+  /** Begins to follow; it does so by itself unless there are several replicas. */
+  follow(): void;
+  /** Follows nothing any more; sinks go on with what was taken. */
+  rest(): Promise<void>;
   /** Follows the logs of new settings and no others. */
   apply(settings: LogSettings): Promise<void>;
   /** Polling ends now; what was taken goes on to the sinks until `deadline` aborts. */
@@ -54,14 +59,14 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
     tell(event);
   }
   const { stateDir: directory } = settings;
-  const { isRestart = false } = options;
-  const spool: PipelineSpool =
-    options.openSpool?.(sinkNames, observe) ??
-    (await Spool.open({ directory, sinks: sinkNames, isRestart, clock: systemClock, observe }));
+  // What replicas share goes on where it was, whoever was restarted.
+  const isRestart = options.isRestart === true && options.share === undefined;
+  const spool = await Spool.open({ directory, sinks: sinkNames, isRestart, clock: systemClock, observe });
   const pipeline = startLogPipeline({
     sources: [],
     fetchTail: createTailFetcher(client),
     spool,
+    store: options.share?.(spool),
     sinks,
     start: settings.logStart,
     levels: settings.followLevels,
@@ -79,27 +84,44 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
     clock: systemClock,
     random: Math.random,
   };
-  const groups = new LogLookup({
-    kind: 'workergroup',
-    wanted: settings.workerGroups,
-    list: async (signal) => (await client.workergroups.list({}, { signal, turn: LIST_TURN })).results,
-    ...shared,
+  let current = settings;
+  const startLookups = () => ({
+    groups: new LogLookup({
+      kind: 'workergroup',
+      wanted: current.workerGroups,
+      list: async (signal) => (await client.workergroups.list({}, { signal, turn: LIST_TURN })).results,
+      ...shared,
+    }),
+    endpoints: new LogLookup({
+      kind: 'endpoint',
+      wanted: current.endpointLogs,
+      list: async (signal) => (await client.endpointGroups.list({}, { signal, turn: LIST_TURN })).results,
+      ...shared,
+    }),
   });
-  const endpoints = new LogLookup({
-    kind: 'endpoint',
-    wanted: settings.endpointLogs,
-    list: async (signal) => (await client.endpointGroups.list({}, { signal, turn: LIST_TURN })).results,
-    ...shared,
-  });
+  let lookups: ReturnType<typeof startLookups> | undefined;
   const isAnyWanted = settings.workerGroups.length > 0 || settings.endpointLogs.length > 0;
   if (isAnyWanted && spool.durable === undefined) {
     logger[isRestart ? 'warn' : 'info'](
-      'no PILOTLIGHT_STATE_DIR: a restart delivers again what the service still has, and numbers records from the start',
+      options.share === undefined
+        ? 'no PILOTLIGHT_STATE_DIR: a restart delivers again what the service still has, and numbers records from the start'
+        : 'no PILOTLIGHT_STATE_DIR: lines that no sink has taken are lost when this replica ends',
     );
   }
   let stopping: Promise<void> | undefined;
+  async function rest(): Promise<void> {
+    const ending = lookups;
+    lookups = undefined;
+    await Promise.all([ending?.groups.stop(), ending?.endpoints.stop()]);
+    await pipeline.rest();
+  }
+  if (options.share === undefined) lookups = startLookups();
 
   return {
+    follow() {
+      if (stopping === undefined) lookups ??= startLookups();
+    },
+    rest,
     status() {
       const view = pipeline.view();
       return {
@@ -109,12 +131,13 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
       };
     },
     async apply(next) {
-      groups.want(next.workerGroups);
-      endpoints.want(next.endpointLogs);
+      current = { ...current, ...next };
+      lookups?.groups.want(next.workerGroups);
+      lookups?.endpoints.want(next.endpointLogs);
       await leaving;
     },
     beginStop(deadline) {
-      stopping ??= Promise.all([groups.stop(), endpoints.stop()]).then(() => pipeline.stop(deadline));
+      stopping ??= rest().then(() => pipeline.stop(deadline));
       // Awaited by stopped(); until then a failure must not count as unhandled.
       stopping.catch(() => {});
     },

@@ -8,6 +8,7 @@ class LeaseInRedis implements Redis {
   readonly #clock: VirtualClock;
   holder: string | undefined;
   until = 0;
+  tokens = 0;
   isAway = false;
   /** Delays the next answer until this is resolved; what was asked has its effect at once. */
   slow: Promise<void> | undefined;
@@ -17,29 +18,42 @@ class LeaseInRedis implements Redis {
     this.#clock = clock;
   }
 
-  async command(
-    ...[name, script = '', count, key, token = '', ms = '']: readonly string[]
-  ): Promise<unknown> {
-    expect([name, count, key]).toEqual(['EVAL', '1', 'the lease']);
-    const kind = script.includes('PEXPIRE') ? 'renew' : script.includes('DEL') ? 'release' : 'take';
+  async command(...[name, script, count, key, ...args]: readonly (string | Buffer)[]): Promise<unknown> {
+    const kind = String(script).includes('DEL')
+      ? 'release'
+      : String(script).includes('token')
+        ? 'take'
+        : 'renew';
+    expect([name, count, key]).toEqual(['EVAL', kind === 'release' ? '1' : '2', 'the lease']);
+    const [token = '', ms = '', least = ''] =
+      kind === 'release' ? args.map(String) : args.slice(1).map(String);
     this.asked.push(kind);
     const { slow } = this;
     this.slow = undefined;
     if (this.isAway) throw new Error('away');
-    const answer = this.#answer(kind, token, Number(ms));
+    const answer = this.#answer(kind, token, Number(ms), Number(least));
     await slow;
     return answer;
   }
 
   close(): void {}
 
-  #answer(kind: string, token: string, ms: number): number {
+  #answer(kind: string, token: string, ms: number, least: number): unknown {
     if (this.until <= this.#clock.now()) this.holder = undefined;
-    const isOthers = this.holder !== token;
-    if (kind === 'take' ? this.holder !== undefined && isOthers : isOthers) return 0;
-    this.holder = kind === 'release' ? undefined : token;
+    const isOthers = this.holder !== undefined && this.holder !== token;
+    if (isOthers) return kind === 'take' ? ['0', '7'] : kind === 'renew' ? '-1' : 0;
+    if (kind === 'release') {
+      this.holder = undefined;
+      return 1;
+    }
+    this.tokens = kind === 'take' ? Math.max(this.tokens + 1, least) : this.tokens;
+    this.holder = String(this.tokens);
     this.until = this.#clock.now() + ms;
-    return 1;
+    return kind === 'take' ? [this.holder, '7'] : '8';
+  }
+
+  binary(): Promise<unknown> {
+    return expect.unreachable();
   }
 }
 
@@ -68,16 +82,16 @@ afterEach(async () => {
 function lease(): Lease {
   const started = startLease({
     redis,
-    key: 'the lease',
-    token: 'own',
+    keys: { lease: 'the lease', index: 'the index' },
     now: () => clock.now(),
     clock,
-    onTaken: () => {
+    onTaken: (token, version) => {
+      expect([String(token), version]).toEqual([redis.holder, 7]);
       happened.push('taken');
       return begin();
     },
-    onRenewed: async () => void happened.push('renewed'),
-    onDenied: async () => void happened.push('denied'),
+    onRenewed: (version) => void happened.push(version === 8 ? 'renewed' : 'wrong version'),
+    onDenied: async (version) => void happened.push(version === 7 ? 'denied' : 'wrong version'),
     onLost: () => {
       happened.push('lost');
       return lose();
@@ -92,7 +106,7 @@ test('it is taken, and renewed every second', async () => {
   const own = lease();
   expect(own.held()).toBe(false);
   await settled();
-  expect([own.held(), redis.holder, redis.until]).toEqual([true, 'own', 5_000]);
+  expect([own.held(), redis.holder, redis.until]).toEqual([true, '1', 5_000]);
   await clock.advance(999);
   expect(happened).toEqual(['taken']);
   await clock.advance(2_001);
@@ -142,6 +156,14 @@ describe('when Redis is away', () => {
     await clock.advance(500);
     expect([own.held(), happened.at(-1)]).toEqual([true, 'taken']);
   });
+});
+
+test('one that Redis has lost is renewed: it has not run out yet', async () => {
+  const own = lease();
+  await clock.advance(500);
+  redis.holder = undefined;
+  await clock.advance(500);
+  expect([own.held(), redis.holder, happened]).toEqual([true, '1', ['taken', 'renewed']]);
 });
 
 test('one that Redis gave to another is lost, and tried again', async () => {
@@ -278,7 +300,7 @@ describe('released', () => {
     let over = false;
     const released = own.release().then(() => (over = true));
     await settled();
-    expect([over, own.held(), redis.holder]).toEqual([false, false, 'own']);
+    expect([over, own.held(), redis.holder]).toEqual([false, false, '1']);
     resolve();
     await released;
     expect(redis.holder).toBeUndefined();

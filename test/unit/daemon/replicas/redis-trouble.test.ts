@@ -1,9 +1,8 @@
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { LeaseLost } from '../../../../src/daemon/replicas/fenced-commit.ts';
 import { RedisTrouble } from '../../../../src/daemon/replicas/redis-trouble.ts';
 import { RedisAway, RedisSilent } from '../../../../src/daemon/replicas/redis.ts';
-import { WaitingForLastHolder } from '../../../../src/daemon/replicas/replica-memory.ts';
+import { LeaseLost } from '../../../../src/daemon/replicas/shared-progress.ts';
 
 function trouble() {
   const lines: Record<string, unknown>[] = [];
@@ -45,15 +44,12 @@ test.each([
   expect(lines).toMatchObject([{ level: 40, msg: 'Redis is away: nobody follows logs' }]);
 });
 
-test.each([new RedisAway('no connection'), new LeaseLost('of another'), new WaitingForLastHolder()])(
-  '%s is no trouble of its own',
-  (error) => {
-    const { lines, subject } = trouble();
-    subject.failed(error);
-    subject.passed();
-    expect([lines, subject.last]).toEqual([[], undefined]);
-  },
-);
+test.each([new RedisAway('no connection'), new LeaseLost()])('%s is no trouble of its own', (error) => {
+  const { lines, subject } = trouble();
+  subject.failed(error);
+  subject.passed();
+  expect([lines, subject.last]).toEqual([[], undefined]);
+});
 
 test('it is told when it begins and after twice as many failures each time, and once that it has passed', () => {
   const { lines, subject } = trouble();

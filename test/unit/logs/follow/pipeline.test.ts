@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '../../../../src/logs/events.ts';
-import type { FetchTail, TailRequest } from '../../../../src/logs/follow/group-follower.ts';
+import type { FetchTail, LogStore, TailRequest } from '../../../../src/logs/follow/group-follower.ts';
 import { INTERVAL_MS } from '../../../../src/logs/follower/pace.ts';
 import { memorySpool } from '../../../support/memory-spool.ts';
 import { startLogPipeline, type LogPipelineOptions } from '../../../../src/logs/follow/pipeline.ts';
 import type { LogSource } from '../../../../src/logs/source.ts';
 import { linesOf } from '../../../support/log-polls.ts';
-import { progressAt, recordsFrom } from '../../../support/log-records.ts';
 import { LogService } from '../../../support/log-service.ts';
 import { CollectingSink } from '../../../support/log-sinks.ts';
 import { settled, VirtualClock } from '../../../support/log-time.ts';
@@ -37,18 +36,33 @@ function start(fetchTail: FetchTail, options: Partial<LogPipelineOptions> = {}) 
 }
 
 describe('the log pipeline', () => {
-  test('delivers what becomes available in the spool without a poll, as what Redis has taken at last', async () => {
-    let tell = (): void => expect.unreachable();
-    const onAvailable = (wake: () => void): void => void (tell = wake);
-    const spool = Object.assign(memorySpool(['stdout']), { onAvailable });
-    const { sink, pipeline } = start(() => expect.unreachable(), { sources: [], spool });
-    await settled();
-    spool.append('workergroup/7', recordsFrom(1, 2), progressAt(2));
-    await settled();
-    expect(sink.records).toEqual([]);
-    tell();
-    await settled();
-    expect(sink.records.map(({ seq }) => seq)).toEqual([1, 2]);
+  test('takes lines once their store has them, and rests: what was taken goes on to the sinks', async () => {
+    const log = new LogService();
+    log.writeLines(numbered(3));
+    const spool = memorySpool(['stdout']);
+    const gate = Promise.withResolvers<void>();
+    const store: LogStore = {
+      beginning: (source) => spool.beginning(source),
+      async append(...taken) {
+        await gate.promise;
+        spool.append(...(taken.slice(0, 3) as Parameters<typeof spool.append>));
+      },
+    };
+    const stalled = Promise.withResolvers<void>();
+    const { clock, sink, pipeline } = start(({ tail }) => Promise.resolve(log.answer(tail)), {
+      spool,
+      store,
+    });
+    sink.stall = stalled.promise;
+    await clock.advance(5_000);
+    expect([sink.records, pipeline.view().logs[0]?.seq]).toEqual([[], 0]);
+    gate.resolve();
+    await clock.advance(5_000);
+    await pipeline.rest();
+    log.writeLines(numbered(3, 3));
+    stalled.resolve();
+    await clock.advance(60_000);
+    expect([linesOf(sink.records), pipeline.view().logs]).toEqual([log.lines.slice(0, 3), []]);
     await pipeline.stop(NEVER);
   });
 
@@ -250,7 +264,7 @@ describe('the log pipeline', () => {
     await clock.advance(3_000);
     const [group] = pipeline.view().logs;
     expect(group).toMatchObject({ source: SEVEN, state: 'following', epoch: 2, seq: 632, lines: 631 });
-    expect(group?.gaps).toEqual({ overrun: 0, reset: 1, ambiguous: 0 });
+    expect(group?.gaps).toEqual({ overrun: 0, reset: 1, ambiguous: 0, handover: 0 });
     expect(group?.lastLines).toHaveLength(20);
     expect(group?.lastLines.at(-1)).toBe('anew');
     expect(group?.linesPerSecond).toBeCloseTo(2, 0);

@@ -1,5 +1,6 @@
 /** What a view is to the known lines: the verdicts, as pictures (test/support/log-pictures.ts). */
 import { describe, expect, test } from 'vitest';
+import { FORGOTTEN } from '../../../../src/logs/follower/group.ts';
 import { Pictured } from '../../../support/log-pictures.ts';
 
 function expectPicture(picture: string, pictured = new Pictured()): Pictured {
@@ -187,7 +188,10 @@ describe('the first sight', () => {
   });
 
   test('after the spool was lost begins with a gap, and an epoch of its own', () => {
-    const { records } = expectPicture('whole a b → (reset ?) a b', new Pictured({ epochAfterLoss: 900 }));
+    const { records } = expectPicture(
+      'whole a b → (reset ?) a b',
+      new Pictured({ epoch: 900, mark: FORGOTTEN }),
+    );
     expect(records.map(({ epoch }) => epoch)).toEqual([900, 900, 900]);
   });
 });

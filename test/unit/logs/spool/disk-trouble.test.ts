@@ -261,7 +261,7 @@ describe('a file', () => {
     const { spool, kinds, wait, append } = await openSpool(folder.path);
     expect(spool.progress(SOURCE)).toBeUndefined();
     expect(spool.epochAfterLoss).toBe(NOW);
-    const polls = new LogPolls({ epochAfterLoss: spool.epochAfterLoss });
+    const polls = new LogPolls(spool.beginning(SOURCE));
     const records = polls.poll(() => ({ kind: 'text', text: 'line 2000\n' }));
     expect(records).toMatchObject([
       { epoch: NOW, seq: 1, gap: { reason: 'reset' } },

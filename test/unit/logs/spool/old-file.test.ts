@@ -60,7 +60,7 @@ test.each([1, 2, 3])(
       const { spool, events, drain } = await openSpool(folder.path);
       expect([events, spool.standing('stdout')]).toEqual([[], { lag: run === 0 ? 2 : 0, dropped: 5 }]);
       expect(drain()).toEqual(run === 0 ? [499, 500] : []);
-      const polls = new LogPolls({ progress: spool.progress(SOURCE), epochAfterLoss: spool.epochAfterLoss });
+      const polls = new LogPolls(spool.beginning(SOURCE));
       log.writeLines([`new ${run}`]);
       const records = polls.poll((tail) => log.answer(tail));
       if (version < 3 && run === 0) {

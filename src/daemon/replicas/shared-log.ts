@@ -1,0 +1,114 @@
+/**
+ * What Redis has of one log: how far it was followed, and with which lines it ends. One value of at most 16 KiB: a
+ * checksum, JSON, and the hashes of the last known lines, seven bytes each.
+ */
+import { crc32 } from 'node:zlib';
+import type { GroupProgress } from '../../logs/follower/group.ts';
+import type { Stream } from '../../logs/follower/stream.ts';
+
+export interface SharedLog {
+  /** Fencing token of the replica that wrote it. */
+  readonly token: number;
+  /** Number of the last record that all of its sinks had. `progress.seq` is that of the last one taken. */
+  readonly delivered: number;
+  readonly progress: GroupProgress;
+}
+
+const MOST_BYTES = 16_384;
+/** Of all levels together. */
+const MOST_HASHES = 2_000;
+const HASH_BYTES = 7;
+const CHECKSUM_BYTES = 4;
+/** Of a level: what stands in JSON about its window. */
+const WINDOW_BYTES = 100;
+/** When lines came lately: enough to tell a backend that lags from a log that began again. */
+const MOST_CAME = 8;
+const MOST_PENDING_BYTES = 4_096;
+
+type StoredStream = Omit<Stream, 'window'> & { readonly from: number; readonly lines: number };
+
+export function encodeLog({ token, delivered, progress }: SharedLog): Buffer {
+  const { streams, ...rest } = progress;
+  const levels = Object.entries(streams).map(([level, stream]) => ({
+    level,
+    window: stream.window,
+    stored: withoutWindow(stream, MOST_PENDING_BYTES / Object.keys(streams).length),
+  }));
+  const bare = Buffer.byteLength(
+    JSON.stringify({ token, delivered, ...rest, streams: levels }, withoutHashes),
+  );
+  const room = MOST_BYTES - CHECKSUM_BYTES - bare - WINDOW_BYTES * levels.length;
+  const share = Math.max(0, Math.floor(Math.min(MOST_HASHES, room / HASH_BYTES) / levels.length));
+  const stored: [string, StoredStream][] = [];
+  const windows: Buffer[] = [];
+  for (const { level, window, stored: stream } of levels) {
+    const hashes = share === 0 ? new Float64Array() : window.hashes.slice(-share);
+    const cut = window.hashes.length - hashes.length;
+    const isWhole = stream.isWhole && cut === 0;
+    stored.push([level, { ...stream, isWhole, from: window.from + cut, lines: hashes.length }]);
+    windows.push(packed(hashes));
+  }
+  const header = JSON.stringify({ token, delivered, ...rest, streams: Object.fromEntries(stored) });
+  const body = Buffer.concat([Buffer.from(`${header}\n`), ...windows]);
+  const checksum = Buffer.alloc(CHECKSUM_BYTES);
+  checksum.writeUInt32BE(crc32(body));
+  return Buffer.concat([checksum, body]);
+}
+
+/** @returns undefined when it is not what a replica wrote. */
+export function decodeLog(value: Buffer): SharedLog | undefined {
+  const body = value.subarray(CHECKSUM_BYTES);
+  const end = body.indexOf('\n');
+  if (end < 0 || value.readUInt32BE() !== crc32(body)) return undefined;
+  const { token, delivered, streams, ...rest } = JSON.parse(body.toString('utf8', 0, end)) as Omit<
+    GroupProgress,
+    'streams'
+  > &
+    Pick<SharedLog, 'token' | 'delivered'> & { readonly streams: Readonly<Record<string, StoredStream>> };
+  let at = end + 1;
+  const whole = Object.entries(streams).map(([level, { from, lines, ...stream }]): [string, Stream] => {
+    const hashes = unpacked(body.subarray(at, (at += lines * HASH_BYTES)));
+    return [level, { ...stream, window: { from, hashes } }];
+  });
+  return { token, delivered, progress: { ...rest, streams: Object.fromEntries(whole) } };
+}
+
+/** What is remembered for half a minute at most, or can be learned again, is left out. */
+function withoutWindow(
+  { window: _window, previous: _previous, shorter: _shorter, came, pending, ...stream }: Stream,
+  mostBytes: number,
+): Omit<Stream, 'window'> {
+  return { ...stream, came: came.slice(0, MOST_CAME), pending: pending && shortened(pending, mostBytes) };
+}
+
+/** Of a long last line what was delivered is known by its beginning; one that was not is taken as a whole, later. */
+function shortened(pending: NonNullable<Stream['pending']>, mostBytes: number): Stream['pending'] {
+  const { text, taken, since } = pending;
+  if (Buffer.byteLength(JSON.stringify(text)) <= mostBytes) return pending;
+  if (taken === 0) return undefined;
+  // Of JSON one character is six bytes at most.
+  const begun = text.slice(0, Math.floor(mostBytes / 6));
+  return { text: begun, taken: Math.min(taken, begun.length), since };
+}
+
+function withoutHashes(key: string, value: unknown): unknown {
+  return key === 'window' ? undefined : value;
+}
+
+/** A hash is a whole number below 2^53. */
+function packed(hashes: Float64Array): Buffer {
+  const bytes = Buffer.alloc(hashes.length * HASH_BYTES);
+  for (const [index, hash] of hashes.entries()) {
+    bytes.writeUIntBE(Math.floor(hash / 2 ** 32), index * HASH_BYTES, 3);
+    bytes.writeUInt32BE(hash % 2 ** 32, index * HASH_BYTES + 3);
+  }
+  return bytes;
+}
+
+function unpacked(bytes: Buffer): Float64Array {
+  return Float64Array.from(
+    { length: bytes.length / HASH_BYTES },
+    (_, index) =>
+      bytes.readUIntBE(index * HASH_BYTES, 3) * 2 ** 32 + bytes.readUInt32BE(index * HASH_BYTES + 3),
+  );
+}

@@ -1,0 +1,319 @@
+/** What one replica leaves in Redis and what the next one makes of it: a real Redis, and clocks that stand still. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { connectRedis, type Redis } from '../../../../src/daemon/replicas/redis.ts';
+import { LeaseLost, SharedProgress } from '../../../../src/daemon/replicas/shared-progress.ts';
+import { beginGroup } from '../../../../src/logs/follower/group.ts';
+import type { Spool } from '../../../../src/logs/spool/spool.ts';
+import { progressAt, recordsFrom } from '../../../support/log-records.ts';
+import { NOW, SOURCE } from '../../../support/log-spool.ts';
+import { settled, VirtualClock } from '../../../support/log-time.ts';
+import { memorySpool } from '../../../support/memory-spool.ts';
+import { describeWithRedis, startRedis, type RedisServer } from '../../../support/redis.ts';
+
+const KEYS = { lease: 'lease', index: 'logs', logs: 'log:', old: 'version' };
+const VALUE = `log:${SOURCE}`;
+const LINES = Array.from({ length: 9 }, (_, index) => `line ${index}`);
+const NEVER = new AbortController().signal;
+const RESET = { reason: 'reset', lost_min: 0, lost_estimate: null };
+
+describeWithRedis('what replicas share', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  let tokens = 0;
+  beforeAll(async () => {
+    server = await startRedis();
+    const { promise: ready, resolve } = Promise.withResolvers<void>();
+    redis = await connectRedis(server.url(), () => {}, resolve);
+    await ready;
+  });
+  afterAll(async () => {
+    redis.close();
+    await server[Symbol.asyncDispose]();
+  });
+  beforeEach(() => redis.command('FLUSHALL'));
+  const version = async (): Promise<number> => Number(await redis.command('HGET', KEYS.index, 'version'));
+
+  interface Replica {
+    readonly shared: SharedProgress;
+    readonly spool: Spool;
+    readonly clock: VirtualClock;
+    readonly refusals: LeaseLost[];
+    lead(): Promise<void>;
+    append(from: number, count: number, lines?: readonly string[]): Promise<void>;
+    deliver(): void;
+  }
+
+  function replica(): Replica {
+    const clock = new VirtualClock(NOW);
+    const spool = memorySpool(['stdout']);
+    const refusals: LeaseLost[] = [];
+    let epoch = 1;
+    const shared = new SharedProgress({
+      redis,
+      keys: KEYS,
+      spool,
+      clock,
+      onRefused: (error) => refusals.push(error),
+      onWrite(error) {
+        if (error !== undefined) throw error as Error;
+      },
+    });
+    return {
+      shared,
+      spool,
+      clock,
+      refusals,
+      async lead() {
+        shared.end();
+        tokens += 1;
+        await redis.command('SET', KEYS.lease, String(tokens));
+        await shared.begin(tokens, await version(), () => true);
+        ({ epoch } = beginGroup({
+          source: { kind: 'workergroup', id: 7 },
+          start: 'all',
+          ...shared.beginning(SOURCE),
+        }).progress);
+      },
+      async append(from, count, lines = LINES) {
+        clock.standStill(2_000);
+        const records = recordsFrom(from, count).map((record) => Object.assign(record, { epoch }));
+        await shared.append(SOURCE, records, { ...progressAt(from + count - 1, lines), epoch }, NEVER);
+      },
+      deliver() {
+        spool.take('stdout');
+        spool.acknowledge('stdout');
+      },
+    };
+  }
+
+  /** Waits for what Redis is told after a renewal. */
+  async function renewed({ shared, clock }: Replica): Promise<void> {
+    clock.standStill(2_000);
+    shared.refresh(await version());
+    for (let turn = 0; turn < 20; turn += 1) {
+      await redis.command('PING');
+      await settled();
+    }
+  }
+
+  test('a new log begins in an epoch that none can have had; the next leader goes on from the same line and number', async () => {
+    const [one, two] = [replica(), replica()];
+    await one.lead();
+    expect(one.shared.beginning(SOURCE)).toEqual({ progress: undefined, epoch: NOW });
+    await one.append(1, 9);
+    expect(one.spool.take('stdout')?.count).toBe(9);
+    one.spool.acknowledge('stdout');
+    await renewed(one);
+    await two.lead();
+    const { progress, mark } = two.shared.beginning(SOURCE);
+    expect(mark).toBeUndefined();
+    expect(progress).toMatchObject({ epoch: NOW, seq: 9 });
+    expect(progress?.streams['']?.window).toEqual(progressAt(9, LINES).streams['']?.window);
+    const { epoch: _, ...value } = { epoch: 0, size: Number(await redis.command('STRLEN', VALUE)) };
+    expect(value.size).toBeLessThan(16_384);
+  });
+
+  test('lines that were taken and not delivered are marked with their number, once, and stay with their replica', async () => {
+    const [one, two, three] = [replica(), replica(), replica()];
+    await one.lead();
+    await one.append(1, 5);
+    one.deliver();
+    await one.append(6, 4);
+    await two.lead();
+    expect(two.shared.beginning(SOURCE)).toMatchObject({
+      progress: { seq: 9 },
+      mark: { reason: 'handover', lost_min: 0, lost_estimate: 4 },
+    });
+    expect([two.spool.take('stdout'), one.spool.take('stdout')?.records[0]?.seq]).toEqual([undefined, 6]);
+    // The gap is a record as others.
+    await two.append(10, 2);
+    two.deliver();
+    await renewed(two);
+    await three.lead();
+    expect(three.shared.beginning(SOURCE)).toEqual({ progress: expect.objectContaining({ seq: 11 }) });
+    await one.lead();
+    // It was a leader, and another has followed since.
+    expect(one.shared.beginning(SOURCE)).toEqual({ progress: expect.objectContaining({ seq: 11 }) });
+  });
+
+  test('the same spool goes on by itself: what waits there is no gap, and Redis hears when it is delivered', async () => {
+    const [one, two] = [replica(), replica()];
+    await one.lead();
+    await one.append(1, 9);
+    await one.lead();
+    const { progress, mark } = one.shared.beginning(SOURCE);
+    expect([progress?.seq, mark]).toEqual([9, undefined]);
+    one.deliver();
+    await renewed(one);
+    await two.lead();
+    expect(two.shared.beginning(SOURCE).mark).toBeUndefined();
+  });
+
+  test('what Redis was not told is taken again by the replica that did not get to its spool', async () => {
+    const one = replica();
+    await one.lead();
+    await one.append(1, 3);
+    const append = one.spool.append.bind(one.spool);
+    one.spool.append = () => {
+      throw new Error('killed');
+    };
+    await expect(one.append(4, 2)).rejects.toThrow('killed');
+    one.spool.append = append;
+    await one.lead();
+    expect(one.shared.beginning(SOURCE).progress?.seq).toBe(3);
+  });
+
+  test('a replica that was replaced writes nothing and delivers nothing of what it took', async () => {
+    const [one, two] = [replica(), replica()];
+    await one.lead();
+    await one.append(1, 1);
+    await two.lead();
+    const before = await redis.binary('GET', VALUE);
+    await expect(one.append(2, 1)).rejects.toThrow(LeaseLost);
+    expect(one.refusals).toHaveLength(1);
+    expect(await redis.binary('GET', VALUE)).toEqual(before);
+    expect(one.spool.take('stdout')?.count).toBe(1);
+    one.shared.end();
+    await expect(one.append(2, 1)).rejects.toThrow(LeaseLost);
+  });
+
+  test('a log is written every two seconds at most', async () => {
+    const one = replica();
+    await one.lead();
+    await one.append(1, 1);
+    let isWritten = false;
+    const appended = one.shared
+      .append(SOURCE, recordsFrom(2, 1), progressAt(2), NEVER)
+      .then(() => (isWritten = true));
+    await one.clock.advance(1_999);
+    await redis.command('PING');
+    expect(isWritten).toBe(false);
+    await one.clock.advance(1);
+    await appended;
+  });
+
+  describe('a value', () => {
+    test.each<[string, () => Promise<unknown>]>([
+      ['that was evicted', () => redis.command('DEL', VALUE)],
+      ['that cannot be read', () => redis.command('SET', VALUE, '{broken')],
+      ['that was evicted with all others', () => redis.command('DEL', VALUE, KEYS.index)],
+    ])('%s is a new epoch with a reset record, for every replica', async (_, harm) => {
+      const [one, two, three] = [replica(), replica(), replica()];
+      await one.lead();
+      await one.append(1, 3);
+      two.shared.saw(await version());
+      await harm();
+      await two.lead();
+      two.clock.standStill(50);
+      expect(two.shared.beginning(SOURCE)).toEqual({ progress: undefined, epoch: NOW + 50, mark: RESET });
+      // It dies before it has written anything.
+      await three.lead();
+      expect(three.shared.beginning(SOURCE)).toMatchObject({ progress: undefined, mark: RESET });
+      // What a replica knows itself does not come again, and is marked.
+      await one.lead();
+      expect(one.shared.beginning(SOURCE)).toMatchObject({
+        progress: { seq: 3, epoch: NOW + 2_000 },
+        mark: RESET,
+      });
+    });
+
+    test('of another log is no reason for a mark: a log that is new is new', async () => {
+      const [one, two] = [replica(), replica()];
+      await one.lead();
+      await one.append(1, 3);
+      await two.lead();
+      expect(two.shared.beginning('endpoint/7').mark).toBeUndefined();
+    });
+
+    test('of version 0.1 is not read, and marked', async () => {
+      await redis.command('SET', KEYS.old, '5');
+      const one = replica();
+      await one.lead();
+      expect(one.shared.beginning(SOURCE)).toMatchObject({ progress: undefined, mark: RESET });
+    });
+  });
+
+  describe('a Redis that went back in time', () => {
+    /** @returns The version that it had. */
+    async function goBack(back: () => Promise<void>): Promise<number> {
+      const [index, value] = [await redis.binary('DUMP', KEYS.index), await redis.binary('DUMP', VALUE)];
+      await back();
+      const seen = await version();
+      await redis.command('DEL', KEYS.index, VALUE);
+      await redis.command('RESTORE', KEYS.index, '0', index as Buffer);
+      await redis.command('RESTORE', VALUE, '0', value as Buffer);
+      return seen;
+    }
+
+    test('is a new epoch for a replica that saw it, and for one whose spool has more', async () => {
+      const [one, two, three] = [replica(), replica(), replica()];
+      await one.lead();
+      await one.append(1, 3);
+      two.shared.saw(await goBack(() => one.append(4, 3)));
+      await two.lead();
+      expect(two.shared.beginning(SOURCE)).toMatchObject({
+        progress: { seq: 3, epoch: NOW + 1 },
+        mark: RESET,
+      });
+      await three.lead();
+      expect(three.shared.beginning(SOURCE).mark).toEqual(RESET);
+    });
+
+    test('is no news to the spool that has more: nothing comes again from there, and it is marked', async () => {
+      const one = replica();
+      await one.lead();
+      await one.append(1, 3);
+      await goBack(() => one.append(4, 3));
+      // Another life of the same replica, which has seen nothing.
+      const next = {
+        ...one,
+        shared: new SharedProgress({
+          redis,
+          keys: KEYS,
+          spool: one.spool,
+          clock: one.clock,
+          onRefused() {},
+          onWrite() {},
+        }),
+      };
+      tokens += 1;
+      await redis.command('SET', KEYS.lease, String(tokens));
+      await next.shared.begin(tokens, await version(), () => true);
+      expect(next.shared.beginning(SOURCE)).toMatchObject({ progress: { seq: 6 }, mark: RESET });
+    });
+
+    test('by less than another replica could see is a new epoch for one whose connection was lost, and not for the last leader', async () => {
+      const [one, two] = [replica(), replica()];
+      await one.lead();
+      await one.append(1, 3);
+      two.shared.saw(await version());
+      await one.append(4, 3);
+      one.shared.end();
+      for (const { shared } of [one, two]) shared.lostSight();
+      expect([one.shared.isBehind(await version()), two.shared.isBehind(await version())]).toEqual([
+        false,
+        true,
+      ]);
+      await two.lead();
+      expect(two.shared.beginning(SOURCE)).toMatchObject({ progress: { seq: 6 }, mark: RESET });
+      // A replica that sees another lead has its sight again.
+      one.shared.saw(await version());
+      await one.lead();
+      expect(one.shared.isBehind(await version())).toBe(false);
+    });
+
+    test('while a replica leads has all of it again: the next one goes on without a mark', async () => {
+      const [one, two] = [replica(), replica()];
+      await one.lead();
+      await one.append(1, 3);
+      const seen = await goBack(() => one.append(4, 3));
+      one.deliver();
+      one.deliver();
+      await renewed(one);
+      expect(await version()).toBeGreaterThan(seen);
+      two.shared.saw(seen);
+      await two.lead();
+      expect(two.shared.beginning(SOURCE)).toEqual({ progress: expect.objectContaining({ seq: 6 }) });
+    });
+  });
+});
