@@ -250,6 +250,14 @@ export const OPTIONS = {
     fallback: '',
     doc: 'levels to follow if the service answers with one log for each; empty for all that it answers with',
   },
+  logAnsi: {
+    variable: 'LOG_ANSI',
+    feature: 'logs',
+    type: oneOf(['keep', 'strip']),
+    fallback: 'keep',
+    restart: true,
+    doc: 'keep colours and other terminal commands in the lines of the file and OTLP sinks, or strip them; stdout always has them',
+  },
   stateDir: {
     variable: 'STATE_DIR',
     feature: 'logs',

@@ -3,49 +3,70 @@ import { LIMITS } from '../../contract/limits.ts';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
 import { describeProblem } from '../../config/problem.ts';
 import { loadConnection } from '../../config/command-settings.ts';
+import { parseDuration } from '../../config/types/value-types.ts';
 import { printError, type Console } from '../console.ts';
 import type { LogFormat } from '../logs/format.ts';
 
-interface LogsFlags extends LogFormat {
+interface LogsFlags extends Pick<LogFormat, 'json' | 'timestamps'> {
   readonly follow?: boolean;
   readonly tail: number;
+  readonly since?: number;
+  readonly level?: readonly string[];
+  readonly grep?: RegExp;
+  readonly endpoint?: string;
+  /** `--no-color` */
+  readonly color: boolean;
 }
 
 export function logsCommand(console: Console): Command {
-  return new Command('logs')
-    .description("prints a worker group's log; with -f follows it, each line once")
-    .argument('<group>', 'worker group id', parseId)
+  const command = new Command('logs');
+  return command
+    .description("print a worker group's log, or an endpoint's; with -f follow it, each line once")
+    .argument('[group]', 'worker group: its id, or the name of the endpoint that it serves')
+    .option(
+      '--endpoint <endpoint>',
+      'the log of an endpoint itself, by name or id: what its engine decides, and why',
+    )
     .option('-f, --follow', 'go on with what comes, until Ctrl-C')
     .option('--tail <lines>', 'begin with the last so many lines', parseTail, LIMITS.logTailMax)
+    .option('--since <time>', 'begin with the lines since 10m ago, or since 2026-11-27T08:00:00Z', parseSince)
+    .option('--level <levels>', 'show these levels only, such as info1,debug', parseLevels)
+    .option('--grep <pattern>', 'show the lines that match a regular expression', parsePattern)
     .option('--timestamps', 'begin each line with the time at which it was read')
-    .option('--json', 'one JSON record a line, as the daemon prints them')
+    .option('--no-color', 'show no colours')
+    .option('--json', 'print one JSON record a line, as the daemon does')
     .addHelpText(
       'after',
       '\nUses PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL.' +
-        '\nLines that the service lost before they could be read are shown as what they are: a gap.' +
+        '\n--since goes by the times that stand in the lines; those without a zone count as UTC.' +
+        '\nWith -f, gaps and delays are told on stderr: lines that the service lost before they could be read.' +
         `\n${exitCodesText()}`,
     )
-    .action(async (group: number, flags: LogsFlags) => {
+    .action(async (group: string | undefined, flags: LogsFlags) => {
+      if ((group === undefined) === (flags.endpoint === undefined))
+        command.error('error: name either a worker group or --endpoint', { exitCode: EXIT.usage });
       const { connection, problems } = loadConnection(console.environment);
       if (!connection) {
         for (const problem of problems) printError(console, describeProblem(problem));
         return console.exit(EXIT.usage);
       }
-      const { follow = false, tail, ...format } = flags;
-      const wanted = { group, tail, format };
+      const { follow = false, tail, since, level: levels = [], grep, color, json, timestamps } = flags;
+      const { createClient } = await import('../../client/client.ts');
+      await using client = createClient(connection);
+      const { findLog } = await import('../logs/find.ts');
+      const source = await findLog(client, group, flags.endpoint, console);
+      if (typeof source === 'number') return console.exit(source);
+      const colour = color && console.hasColours;
+      const format = { colour, ...(json && { json }), ...(timestamps && { timestamps }) };
+      const wanted = { source, tail, since, levels, grep, format };
       if (follow) {
         const { followLog } = await import('../logs/follow.ts');
         console.exit(await followLog(connection, wanted, console));
       } else {
         const { printLog } = await import('../logs/print.ts');
-        console.exit(await printLog(connection, wanted, console));
+        console.exit(await printLog(client, wanted, console));
       }
     });
-}
-
-function parseId(text: string): number {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('a worker group id is a whole number, such as 7');
-  return Number(text);
 }
 
 function parseTail(text: string): number {
@@ -56,4 +77,30 @@ function parseTail(text: string): number {
     );
   }
   return lines;
+}
+
+/** Unix milliseconds. */
+function parseSince(text: string): number {
+  const ago = parseDuration(text);
+  const at = ago === undefined ? Date.parse(text) : Date.now() - ago;
+  if (Number.isNaN(at))
+    throw new InvalidArgumentError('how long ago, such as 10m, or a time such as 2026-11-27T08:00:00Z');
+  return at;
+}
+
+function parseLevels(text: string): readonly string[] {
+  const levels = text.split(',').map((level) => level.trim());
+  const wrong = levels.find((level) => !LEVELS.has(level));
+  if (wrong !== undefined) throw new InvalidArgumentError(`levels are ${[...LEVELS].join(', ')}`);
+  return levels;
+}
+
+const LEVELS: ReadonlySet<string> = new Set(['info0', 'info1', 'trace', 'debug']);
+
+function parsePattern(text: string): RegExp {
+  try {
+    return new RegExp(text, 'u');
+  } catch (error) {
+    throw new InvalidArgumentError(`not a regular expression: ${(error as Error).message}`);
+  }
 }

@@ -7,23 +7,19 @@ import type { Gap, LogRecord } from '../../logs/record.ts';
 export interface LogFormat {
   readonly json?: boolean;
   readonly timestamps?: boolean;
+  readonly colour?: boolean;
 }
 
 const RED = '\u001B[31m';
 const YELLOW = '\u001B[33m';
-const MAGENTA = '\u001B[35m';
 const RESET = '\u001B[0m';
 
 /** One line of text with its end. Colours of the worker's own are left out: they may not fit this terminal. */
-export function formatRecord(record: LogRecord, { json, timestamps }: LogFormat, colour: boolean): string {
+export function formatRecord(record: LogRecord, { json, timestamps, colour }: LogFormat): string {
   if (json) return legibleJson(toJsonLine(record));
   const time = timestamps ? `${record.time} ` : '';
-  if ('gap' in record) {
-    const text = `--- ${describeGap(record.gap)} ---`;
-    return `${time}${paint(text, MAGENTA, colour)}\n`;
-  }
-  const text = displayed(record.line);
-  return `${time}${paint(text, colourOf(text), colour)}\n`;
+  const text = 'gap' in record ? describeGap(record.gap) : displayed(record.line);
+  return `${time}${paint(text, colourOf(text), colour === true)}\n`;
 }
 
 /** What was lost, in words. */
@@ -34,7 +30,7 @@ export function describeGap({ reason, lost_min: least, lost_estimate: estimate }
         ? `gap: an unknown number of lines (at least ${least}) was lost before they could be read`
         : `gap: about ${estimate} lines (at least ${least}) were lost before they could be read`;
     case 'reset':
-      return 'gap: the log began anew here; what was written just before may be lost';
+      return 'gap: the log began again here; what was written just before may be lost';
     case 'handover':
       return `gap: ${estimate} lines that another replica had taken may not be delivered yet`;
     case 'ambiguous':

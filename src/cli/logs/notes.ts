@@ -1,6 +1,5 @@
-/** What `logs -f` says beside the lines, on stderr: that the service does not answer, and that the output is too slow. */
+/** What `logs -f` says beside the lines, on stderr: that the service does not answer, or late, or the output is too slow. */
 import type { LogEvent } from '../../logs/events.ts';
-import { printError, type Console } from '../console.ts';
 import { legibleLine } from '../text/legible.ts';
 
 export interface Notes {
@@ -9,16 +8,29 @@ export interface Notes {
   end(): void;
 }
 
+/** Lines that come so late are worth a word, ms. */
+const LATE_MS = 5_000;
+
 /** Each trouble when it begins and when it is over, not while it lasts. */
-export function createNotes(group: number, console: Pick<Console, 'err'>): Notes {
-  const say = (words: string): void => printError(console, `pilotlight: worker group ${group}: ${words}`);
+export function createNotes(say: (words: string) => void): Notes {
   let failing = false;
+  let late = false;
   /** Since the last that were delivered. */
   let dropped = 0;
 
   function endOverflow(): void {
     if (dropped > 0) say(`${dropped} lines were dropped, for the output was too slow`);
     dropped = 0;
+  }
+
+  function answered(roundTripMs: number): void {
+    if (failing) say('following again');
+    failing = false;
+    const isLate = roundTripMs >= LATE_MS;
+    if (isLate && !late)
+      say(`lines come ${Math.round(roundTripMs / 1_000)} s late: the service is slow, or limits this key`);
+    if (late && !isLate) say('lines come in time again');
+    late = isLate;
   }
 
   return {
@@ -29,9 +41,7 @@ export function createNotes(group: number, console: Pick<Console, 'err'>): Notes
           failing = true;
           return;
         case 'polled':
-          if (failing) say('following again');
-          failing = false;
-          return;
+          return answered(event.roundTripMs);
         case 'dropped':
           if (dropped === 0) say('lines are dropped: the output is too slow for them');
           dropped += event.records;

@@ -1,41 +1,40 @@
 /** `pilotlight logs`: the last lines that the service has. */
-import { createClient, type Client, type ClientOptions } from '../../client/client.ts';
+import type { Client } from '../../client/client.ts';
 import { CallError } from '../../client/errors.ts';
 import { EXIT } from '../../config/exit-codes.ts';
-import { formatMicros } from '../../logs/record.ts';
+import { formatMicros, originOf } from '../../logs/record.ts';
 import { recogniseAnswer, type Refusal } from '../../logs/answer.ts';
+import type { LogSource } from '../../logs/source.ts';
 import { readText } from '../../logs/text.ts';
 import { printError, type Console } from '../console.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { legibleLine } from '../text/legible.ts';
-import { formatRecord, type LogFormat } from './format.ts';
-
-export interface WantedLog {
-  /** Id of the worker group. */
-  readonly group: number;
-  /** How many of the last lines. */
-  readonly tail: number;
-  readonly format: LogFormat;
-}
+import { formatRecord } from './format.ts';
+import { History, matches, nameOf, NO_TIMES, type WantedLog } from './wanted.ts';
 
 /** The exit code. */
-export async function printLog(
-  connection: ClientOptions,
-  { group, tail, format }: WantedLog,
-  console: Console,
-): Promise<number> {
-  await using client = createClient(connection);
+export async function printLog(client: Client, wanted: WantedLog, console: Console): Promise<number> {
+  const { source, since, levels: wantedLevels, tail, format } = wanted;
   try {
-    const answer = await lastLines(client, group, tail);
-    if ('kind' in answer) {
-      printError(console, `error: worker group ${group}: ${legibleLine(answer.reason)}`);
+    const answer = await lastLines(client, source, since === undefined ? tail : MOST_LINES);
+    if (answer.kind === 'error') {
+      printError(console, `error: ${nameOf(source)}: ${legibleLine(answer.reason)}`);
+      return EXIT.failed;
+    }
+    const history = new History<{ level: string; line: string }>(wanted, ({ line }) => line, Date.now());
+    for (const [level, lines] of Object.entries(answer.levels))
+      if (level === '' || wantedLevels.length === 0 || wantedLevels.includes(level))
+        for (const line of lines) history.add(level, { level, line });
+    if (history.isTimeless) {
+      printError(console, `error: ${NO_TIMES}`);
       return EXIT.failed;
     }
     const now = Date.now() * 1000;
-    for (const [index, line] of answer.entries()) {
-      const time = formatMicros(now + index);
-      const record = { time, workergroup_id: group, epoch: 1, seq: index + 1, line };
-      console.out(formatRecord(record, format, console.hasColours));
+    const shown = history.lines().filter(({ line }) => matches(wanted, line));
+    for (const [index, { level, line }] of shown.entries()) {
+      const place = { time: formatMicros(now + index), ...originOf(source), epoch: 1, seq: index + 1 };
+      const record = { ...place, line, ...(level !== '' && { level }) };
+      console.out(formatRecord(record, format));
     }
     return EXIT.ok;
   } catch (error) {
@@ -45,27 +44,36 @@ export async function printLog(
   }
 }
 
+/** What is asked for if a time says how many lines there are. */
+const MOST_LINES = 1_000_000;
 /** The most that is asked for, in bytes. */
 const MOST_BYTES = 8_000_000;
 /** A character that is cut makes an answer longer or shorter by a few bytes. */
 const SLACK = 8;
 
+interface Levels {
+  readonly kind: 'levels';
+  /** '' for the log of a service without levels. */
+  readonly levels: Readonly<Record<string, readonly string[]>>;
+}
+
 /** The service may count bytes or characters: then more is asked for, until so many lines come. */
-async function lastLines(
-  client: Client,
-  group: number,
-  wanted: number,
-): Promise<readonly string[] | Refusal> {
-  for (let tail = wanted; ; tail = Math.min(MOST_BYTES, 100 * tail)) {
-    const answer = recogniseAnswer(200, await client.workergroups.logs({ id: group, tail }));
+async function lastLines(client: Client, { kind, id }: LogSource, wanted: number): Promise<Levels | Refusal> {
+  const operations = kind === 'workergroup' ? client.workergroups : client.endpointGroups;
+  for (let tail = Math.min(MOST_BYTES, wanted); ; tail = Math.min(MOST_BYTES, 100 * tail)) {
+    const answer = recogniseAnswer(200, await operations.logs({ id, tail }));
     if (answer.kind === 'error') return answer;
-    const texts = (answer.kind === 'text' ? [answer.text] : Object.values(answer.levels)).map(readText);
-    const isCut = texts.some(({ bytes, length }) =>
-      [bytes, length].some((size) => Math.abs(size - tail) <= SLACK),
+    const bodies = answer.kind === 'text' ? { '': answer.text } : answer.levels;
+    const texts = Object.entries(bodies).map(([level, body]) => [level, readText(body)] as const);
+    const isCut = ({ bytes, length }: { bytes: number; length: number }): boolean =>
+      [bytes, length].some((size) => Math.abs(size - tail) <= SLACK);
+    const levels = texts.map(([level, text]) => {
+      const lines = text.unended === '' ? text.lines : [...text.lines, text.unended];
+      return [level, lines.slice(isCut(text) ? 1 : 0)] as const;
+    });
+    const isEnough = texts.every(
+      ([, text], index) => !isCut(text) || (levels[index]?.[1].length ?? 0) >= wanted,
     );
-    const lines = texts.flatMap(({ lines: ended, unended }) =>
-      (unended === '' ? ended : [...ended, unended]).slice(isCut ? 1 : 0),
-    );
-    if (lines.length >= wanted || !isCut || tail >= MOST_BYTES) return lines.slice(-wanted);
+    if (isEnough || tail >= MOST_BYTES) return { kind: 'levels', levels: Object.fromEntries(levels) };
   }
 }

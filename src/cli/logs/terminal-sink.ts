@@ -3,33 +3,76 @@ import type { LogEvent } from '../../logs/events.ts';
 import type { LogRecord } from '../../logs/record.ts';
 import { ALL_ACCEPTED, type Sink } from '../../logs/sinks/sink.ts';
 import type { Console } from '../console.ts';
+import { describeGap, formatRecord } from './format.ts';
+import { History, matches, NO_TIMES, type WantedLog } from './wanted.ts';
 
 export interface TerminalSinkOptions {
   readonly console: Pick<Console, 'out' | 'taken'>;
-  /** How many of the lines that the first poll brings are shown. */
-  readonly tail: number;
-  readonly format: (record: LogRecord) => string;
+  readonly wanted: WantedLog;
+  /** Beside the results. */
+  readonly say: (words: string) => void;
+  /** What is asked for cannot be shown. */
+  readonly refuse: (why: string) => void;
+  /** Unix milliseconds. */
+  readonly now: () => number;
 }
 
 /**
  * A sink that also hears the follower's events, to know how many lines the first poll brought: they are the first
- * records. Some may have been dropped before they came here, so what is hidden is told by its number.
+ * records. Some may have been dropped before they came here, so they are known by their numbers.
  */
-export function terminalSink({
-  console,
-  tail,
-  format,
-}: TerminalSinkOptions): Sink & { observe(event: LogEvent): void } {
-  let hiddenTo: number | undefined;
+export function terminalSink(options: TerminalSinkOptions): Sink & { observe(event: LogEvent): void } {
+  const { console, wanted, say, refuse, now } = options;
+  const isJson = wanted.format.json === true;
+  /** The number of the last record of the first poll that brought lines. */
+  let historyTo: number | undefined;
+  let gaps = 0;
+  let history: History<LogRecord> | undefined = new History<LogRecord>(
+    wanted,
+    (record) => ('line' in record ? record.line : ''),
+    now(),
+  );
+
+  /** @returns What to show now. */
+  function take(record: LogRecord): readonly LogRecord[] {
+    if (history === undefined) return [record];
+    const ofHistory = record.seq <= (historyTo ?? 0);
+    if (ofHistory && 'line' in record) history.add(record.level ?? '', record);
+    if (record.seq < (historyTo ?? 0)) return 'gap' in record ? [record] : [];
+    const { isTimeless } = history;
+    const shown = history.lines();
+    history = undefined;
+    if (isTimeless) {
+      refuse(NO_TIMES);
+      return [];
+    }
+    return ofHistory && 'line' in record ? shown : [...shown, record];
+  }
+
+  function print(records: readonly LogRecord[]): void {
+    let text = '';
+    for (const record of records) {
+      if ('line' in record ? matches(wanted, record.line) : isJson)
+        text += formatRecord(record, wanted.format);
+      else if ('gap' in record) {
+        // Where it stands, for a reader of both.
+        console.out(text);
+        text = '';
+        say(describeGap(record.gap));
+      }
+    }
+    console.out(text);
+  }
 
   return {
     name: 'terminal',
     observe(event) {
-      if (event.kind === 'lines') hiddenTo ??= event.lines - tail;
+      if (historyTo !== undefined) return;
+      if (event.kind === 'gap') gaps += 1;
+      if (event.kind === 'lines') historyTo = gaps + event.lines;
     },
     async write({ records }) {
-      const shown = records.filter((record) => 'gap' in record || record.seq > (hiddenTo ?? 0));
-      console.out(shown.map(format).join(''));
+      print(records.flatMap(take));
       await console.taken();
       return ALL_ACCEPTED;
     },

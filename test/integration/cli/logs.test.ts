@@ -58,7 +58,8 @@ describe('pilotlight logs', () => {
     await expect.poll(stdout).toMatch(/^burst 199$/m);
     following.interrupt();
     expect(await following.exit).toBe(130);
-    expect(stdout()).toMatch(/^before\nafter\ncoloured\n--- gap: .* ---\nburst 15\d\n/);
+    expect(stdout()).toMatch(/^before\nafter\ncoloured\nburst 15\d\n/);
+    expect(stderr()).toMatch(/^pilotlight: worker group 7: gap: .*$/m);
   });
 
   test('-f --json is what the daemon prints, gaps among it; a reader that leaves ends it', async () => {
@@ -81,6 +82,31 @@ describe('pilotlight logs', () => {
     ]);
     following.interrupt(READER_LEFT);
     expect(await following.exit).toBe(0);
+  });
+
+  test('names a group by its endpoint, and takes what is wanted of it', async () => {
+    await using named = await startEmulator({
+      dialect: 'public',
+      seed: { workergroups: [{ id: 7, endpoint_id: 31, lines_per_second: 0, replay: { lines: [] } }] },
+    });
+    const ask = (...args: readonly string[]) =>
+      pilotlight(['logs', ...args], { env: { API_KEY: named.apiKey, BASE_URL: named.url } });
+    const at = (ago: number) => new Date(Date.now() - ago * 1_000).toISOString();
+    named.workergroups.append(7, [`${at(600)} old`, `${at(60)} ERROR young`, '  of the young']);
+    const { stdout } = await ask('chat', '--level', 'info1', '--since', '5m');
+    expect(stdout).toMatch(/^\S+ ERROR young\n {2}of the young\n$/);
+    expect((await ask('7', '--level', 'info0', '--grep', 'o(ld|f)', '--no-color')).stdout).toMatch(
+      /^\S+ old\n {2}of the young\n$/,
+    );
+    const { stdout: engine } = await ask('--endpoint', 'chat', '--tail', '1', '--json', '--level', 'info1');
+    expect(JSON.parse(engine)).toMatchObject({ endpoint: 'chat', endpoint_id: 31, level: 'info1', seq: 1 });
+    expect((await ask('--endpoint', '31', '--since', '2000-01-01')).stdout).toContain('endpoint 31 is there');
+    const wrong = [['chart'], ['--endpoint', 'chart'], [], ['7', '--endpoint', 'chat'], ['7', '--grep', '(']];
+    const codes = await Promise.all(wrong.map(async (args) => (await ask(...args)).code));
+    expect(codes).toEqual([1, 1, 2, 2, 2]);
+    named.workergroups.clear(7);
+    named.workergroups.append(7, ['without a time']);
+    expect(await ask('7', '--since', '5m')).toMatchObject({ code: 1, stdout: '' });
   });
 
   test('says what is wrong: group, tail, service', async () => {

@@ -2,12 +2,13 @@
 import type { Logger } from 'pino';
 import type { LineOutput } from '../../../logs/sinks/line-output.ts';
 import type { Sink } from '../../../logs/sinks/sink.ts';
+import { withPlainLines } from '../../../logs/sinks/plain-lines.ts';
 import { stdoutSink } from '../../../logs/sinks/stdout.ts';
 import type { Settings } from '../../../config/options.ts';
 
 export type SinkSettings = Pick<
   Settings,
-  'logSinks' | 'logFile' | 'logFileMaxBytes' | 'logFileMaxFiles' | 'otlpEndpoint' | 'otlpHeaders'
+  'logSinks' | 'logAnsi' | 'logFile' | 'logFileMaxBytes' | 'logFileMaxFiles' | 'otlpEndpoint' | 'otlpHeaders'
 >;
 
 export function openSinks(settings: SinkSettings, stdout: LineOutput, logger: Logger): Promise<Sink[]> {
@@ -17,12 +18,16 @@ export function openSinks(settings: SinkSettings, stdout: LineOutput, logger: Lo
         case 'stdout':
           return stdoutSink(stdout);
         case 'file':
-          return openFileSink(settings, logger);
+          return plainIfAsked(settings, await openFileSink(settings, logger));
         case 'otlp':
-          return openOtlpSink(settings);
+          return plainIfAsked(settings, await openOtlpSink(settings));
       }
     }),
   );
+}
+
+function plainIfAsked({ logAnsi }: SinkSettings, sink: Sink): Sink {
+  return logAnsi === 'strip' ? withPlainLines(sink) : sink;
 }
 
 async function openFileSink(settings: SinkSettings, logger: Logger): Promise<Sink> {

@@ -1,27 +1,79 @@
 import { expect, test } from 'vitest';
 import { terminalSink } from '../../../../src/cli/logs/terminal-sink.ts';
+import { NO_TIMES, type WantedLog } from '../../../../src/cli/logs/wanted.ts';
 import type { LogRecord } from '../../../../src/logs/record.ts';
 import { batchOf } from '../../../support/log-records.ts';
 
-const record = (seq: number): LogRecord => ({
-  time: '2026-11-21T10:00:00.000001Z',
-  workergroup_id: 7,
-  epoch: 1,
-  seq,
-  line: `line ${seq}`,
+const NOW = Date.UTC(2026, 10, 27, 8);
+const source = { kind: 'workergroup', id: 7 } as const;
+const place = (seq: number) => ({ time: '2026-11-27T10:00:00.000001Z', workergroup_id: 7, epoch: 1, seq });
+const record = (seq: number, line = `line ${seq}`, level?: string): LogRecord => ({
+  ...place(seq),
+  line,
+  ...(level !== undefined && { level }),
+});
+const gapAt = (seq: number): LogRecord => ({
+  ...place(seq),
+  gap: { reason: 'reset', lost_min: 0, lost_estimate: null },
 });
 
-test('of 10,000 lines the last 50 are shown, and all new ones, also where some never came for want of room', async () => {
+function sinkOf(wanted: Partial<WantedLog> = {}) {
   const shown: string[] = [];
   const sink = terminalSink({
     console: { out: (text) => void shown.push(text), taken: () => Promise.resolve() },
-    tail: 50,
-    format: (one) => `${one.seq} `,
+    wanted: { source, tail: 10_000, since: undefined, levels: [], grep: undefined, format: {}, ...wanted },
+    say: (words) => shown.push(`(${words})\n`),
+    refuse: (why) => shown.push(`refused: ${why}\n`),
+    now: () => NOW,
   });
-  sink.observe({ kind: 'lines', source: { kind: 'workergroup', id: 7 }, lines: 10_000, bytes: 0, at: 0 });
+  const lines = () => shown.join('').trimEnd().split('\n');
+  const write = (...records: readonly LogRecord[]) => sink.write(batchOf(records), AbortSignal.abort());
+  const begin = (count: number) => sink.observe({ kind: 'lines', source, lines: count, bytes: 0, at: 0 });
+  return { sink, lines, write, begin };
+}
+
+test('of 10,000 lines the last 50 are shown, and all new ones, also where some never came for want of room', async () => {
+  const { write, lines, begin } = sinkOf({ tail: 50 });
+  begin(10_000);
   const kept = Array.from({ length: 8_302 }, (_, index) => record(1_715 + index));
-  for (let from = 0; from < kept.length; from += 1_000)
-    await sink.write(batchOf(kept.slice(from, from + 1_000)), AbortSignal.abort());
-  const expected = Array.from({ length: 66 }, (_, index) => String(9_951 + index));
-  expect(shown.join('').trim().split(' ')).toEqual(expected);
+  for (let from = 0; from < kept.length; from += 1_000) await write(...kept.slice(from, from + 1_000));
+  expect(lines()).toEqual(Array.from({ length: 66 }, (_, index) => `line ${9_951 + index}`));
+});
+
+test('of each level the last ones are shown, in the order of their times', async () => {
+  const { write, lines, begin } = sinkOf({ tail: 2 });
+  begin(5);
+  const at = (seconds: number) => `2026-11-27T07:00:0${seconds}Z at ${seconds}`;
+  await write(record(1, at(1), 'info0'), record(2, at(3), 'info0'), record(3, at(5), 'info0'));
+  await write(record(4, at(2), 'info1'), record(5, at(4), 'info1'), record(6, 'new', 'info0'));
+  expect(lines()).toEqual([at(2), at(3), at(4), at(5), 'new']);
+});
+
+test('since a time: a line without one goes with the line before it', async () => {
+  const { sink, write, lines, begin } = sinkOf({ since: NOW - 60_000 });
+  sink.observe({ kind: 'gap', source, reason: 'overrun', lostMin: 0, lostEstimate: null });
+  begin(4);
+  await write(gapAt(1), record(2, 'INFO 11-27 07:58:59 old'), record(3, '  of the old'));
+  await write(record(4, 'INFO 11-27 07:59:01 young'), record(5, '  of the young'), record(6, '07:00 new'));
+  const gap = '(gap: the log began again here; what was written just before may be lost)';
+  expect(lines()).toEqual([gap, 'INFO 11-27 07:59:01 young', '  of the young', '07:00 new']);
+});
+
+test('since a time is refused if no line has one', async () => {
+  const { write, lines, begin } = sinkOf({ since: 0 });
+  begin(2);
+  await write(record(1), record(2));
+  expect(lines()).toEqual([`refused: ${NO_TIMES}`]);
+});
+
+test('lines that match are shown as a terminal shows them, and gaps beside them; as JSON gaps are records', async () => {
+  const [text, json] = [sinkOf({ grep: /^red/u }), sinkOf({ grep: /^red/u, format: { json: true } })];
+  const records = [record(1, '\u001B[31mred\u001B[0m'), record(2, 'blue'), gapAt(3), record(4, 'redder')];
+  for (const { write } of [text, json]) await write(...records);
+  expect(text.lines()).toEqual([
+    'red',
+    '(gap: the log began again here; what was written just before may be lost)',
+    'redder',
+  ]);
+  expect(json.lines().map((line) => (JSON.parse(line) as LogRecord).seq)).toEqual([1, 3, 4]);
 });

@@ -1,4 +1,5 @@
 /** The sinks, the spool and the following of logs, as the settings have them. */
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -7,7 +8,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startLogFollowing, type LogFollowing } from '../../../../src/daemon/services/logs/following.ts';
 import { openSinks, type SinkSettings } from '../../../../src/daemon/services/logs/sinks.ts';
 import type { LineOutput } from '../../../../src/logs/sinks/line-output.ts';
-import { batchOf, recordsFrom } from '../../../support/log-records.ts';
+import type { LogRecord } from '../../../../src/logs/record.ts';
+import { batchOf, record, recordsFrom } from '../../../support/log-records.ts';
 import { settingsOf } from '../../../support/settings.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 
@@ -44,6 +46,41 @@ describe('the sinks', () => {
     );
     expect(sinks.map(({ name }) => name)).toEqual(['file', 'otlp', 'stdout']);
     for (const sink of sinks) await sink.close();
+  });
+
+  test('keep colours, or strip them for the file: stdout has them, and gaps stay', async () => {
+    const path = join(folder.path, 'worker.log');
+    const gap = { reason: 'reset', lost_min: 0, lost_estimate: null } as const;
+    const [coloured, bare, told] = [
+      record(1, '\u001B[31mred\u001B[0m \u009B1mbold'),
+      record(2, 'bare'),
+      record(3),
+    ];
+    const { line: _, ...place } = told as LogRecord & { line: string };
+    for (const ansi of ['keep', 'strip']) {
+      const sinks = await openSinks(
+        settingsOf({
+          PILOTLIGHT_LOG_SINKS: 'stdout,file',
+          PILOTLIGHT_LOG_FILE: path,
+          PILOTLIGHT_LOG_ANSI: ansi,
+        }),
+        stdout,
+        logger,
+      );
+      for (const sink of sinks) {
+        await sink.write(batchOf([coloured]), NEVER);
+        await sink.write(batchOf([bare, { ...place, gap }]), NEVER);
+        await sink.close();
+      }
+    }
+    const linesIn = (text: string) =>
+      text
+        .trimEnd()
+        .split('\n')
+        .map((json) => (JSON.parse(json) as { line?: string }).line);
+    const kept = ['\u001B[31mred\u001B[0m \u009B1mbold', 'bare', undefined];
+    expect(linesIn(readFileSync(path, 'utf8'))).toEqual([...kept, 'red bold', 'bare', undefined]);
+    expect(linesIn(written.join('\n'))).toEqual([...kept, ...kept]);
   });
 
   test('send with the headers that are set', async () => {

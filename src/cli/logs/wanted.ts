@@ -1,0 +1,70 @@
+/** Which lines of a log are to be shown: the last ones, those since a time, of some levels, that match. */
+import type { LogSource } from '../../logs/source.ts';
+import { displayed } from './format.ts';
+import type { LogFormat } from './format.ts';
+import { timeOfLine } from './line-time.ts';
+
+export interface WantedLog {
+  readonly source: LogSource;
+  /** How many of the last lines of each level. */
+  readonly tail: number;
+  /** Unix milliseconds. */
+  readonly since: number | undefined;
+  /** Empty: all. */
+  readonly levels: readonly string[];
+  readonly grep: RegExp | undefined;
+  readonly format: LogFormat;
+}
+
+/** `worker group 7`, `endpoint chat` */
+export function nameOf(source: LogSource): string {
+  return source.kind === 'workergroup' ? `worker group ${source.id}` : `endpoint ${source.name}`;
+}
+
+export function matches({ grep }: Pick<WantedLog, 'grep'>, line: string): boolean {
+  return grep === undefined || grep.test(displayed(line));
+}
+
+export const NO_TIMES =
+  '--since needs lines that begin with a time, and none of these does; use --tail to say how many lines you want';
+
+/** What there is of a log at the start. A line without a time is of the time of the line before it. */
+export class History<Line> {
+  readonly #wanted: Pick<WantedLog, 'since' | 'tail'>;
+  readonly #textOf: (line: Line) => string;
+  readonly #nowMs: number;
+  /** By level. */
+  readonly #levels = new Map<string, { readonly kept: (readonly [at: number, line: Line])[]; at: number }>();
+  #hasTimes = false;
+
+  constructor(wanted: Pick<WantedLog, 'since' | 'tail'>, textOf: (line: Line) => string, nowMs: number) {
+    this.#wanted = wanted;
+    this.#textOf = textOf;
+    this.#nowMs = nowMs;
+  }
+
+  add(level: string, line: Line): void {
+    const { since = -Infinity, tail } = this.#wanted;
+    const of = this.#levels.get(level) ?? { kept: [], at: -Infinity };
+    this.#levels.set(level, of);
+    const at = timeOfLine(this.#textOf(line), this.#nowMs);
+    this.#hasTimes ||= at !== undefined;
+    of.at = at ?? of.at;
+    if (of.at < since) return;
+    of.kept.push([of.at, line]);
+    if (of.kept.length > 2 * tail) of.kept.splice(0, of.kept.length - tail);
+  }
+
+  /** The times that are asked for stand in no line. */
+  get isTimeless(): boolean {
+    return this.#wanted.since !== undefined && !this.#hasTimes && this.#levels.size > 0;
+  }
+
+  /** The last ones of each level, in the order of their times. */
+  lines(): Line[] {
+    return [...this.#levels.values()]
+      .flatMap(({ kept }) => kept.slice(-this.#wanted.tail))
+      .toSorted(([one], [other]) => (one === other ? 0 : one - other))
+      .map(([, line]) => line);
+  }
+}
