@@ -1,6 +1,6 @@
 // Logs of worker groups and endpoints: the rate, the gaps and the last lines of each; and the sinks that they go to.
 import { ago, byId, cards, element, facts } from './status-dom.js';
-import { counted, logName, plural, printable, seconds } from './status-words.js';
+import { counted, logName, lostLines, plural, printable, seconds } from './status-words.js';
 
 const HIDDEN =
   'Lines are not shown to everybody. PILOTLIGHT_METRICS_TOKEN shows them to those who have it, PILOTLIGHT_PUBLIC_STATUS=true to all.';
@@ -112,9 +112,4 @@ function sinkCard(sink, durable) {
     ),
     ...(sink.last_error ? [element('p', { class: 'note warn' }, printable(sink.last_error))] : []),
   ];
-}
-
-function lostLines({ lost_lines_estimate: lost, unknown_gaps: unknown }) {
-  if (unknown === 0) return `about ${plural(lost, 'line')} lost`;
-  return lost === 0 ? 'how many lines were lost is unknown' : `at least about ${plural(lost, 'line')} lost`;
 }

@@ -31,6 +31,12 @@ export function logName({ workergroup_id: group, endpoint_group: endpoint }) {
   return group === undefined ? printable(`Endpoint ${endpoint}`) : `Worker group ${group}`;
 }
 
+/** Of a log's gaps. */
+export function lostLines({ lost_lines_estimate: lost, unknown_gaps: unknown }) {
+  if (unknown === 0) return `about ${plural(lost, 'line')} lost`;
+  return lost === 0 ? 'how many lines were lost is unknown' : `at least about ${plural(lost, 'line')} lost`;
+}
+
 export function clockTime(at) {
   return new Date(at * 1000).toLocaleTimeString();
 }

@@ -1,11 +1,15 @@
-/** What the page says of a finding: enough to put it right. */
+/** What the page says of a finding, enough to put it right, and of a log. */
 import { expect, test } from 'vitest';
 import { checkEndpointGroup } from '../../../../src/scaling/rules/check.ts';
 import type { Finding } from '../../../../src/scaling/rules/findings.ts';
 
 // The page's scripts are served as they are, and have no types.
 const script = new URL('../../../../src/daemon/status/page/status-words.js', import.meta.url).href;
-const { findingInWords } = (await import(script)) as { findingInWords: (finding: Finding) => string };
+const { findingInWords, logName, lostLines } = (await import(script)) as {
+  findingInWords: (finding: Finding) => string;
+  logName: (log: object) => string;
+  lostLines: (log: object) => string;
+};
 
 test.each([
   [{ target_util: 1.7 }, /^target_util is 1\.7; allowed: [^:]+: \S/],
@@ -27,4 +31,23 @@ test('one without a value says so', () => {
     message: 'd',
   } as const;
   expect(findingInWords(finding)).toBe('b is not set; allowed: c: d');
+});
+
+test('a loss of unknown size is not told as none', () => {
+  const told = [0, 350].flatMap((lost_lines_estimate) =>
+    [0, 2].map((unknown_gaps) => lostLines({ lost_lines_estimate, unknown_gaps })),
+  );
+  expect(told).toEqual([
+    'about 0 lines lost',
+    'how many lines were lost is unknown',
+    'about 350 lines lost',
+    'at least about 350 lines lost',
+  ]);
+});
+
+test('a log is of a worker group or of an endpoint', () => {
+  expect([logName({ workergroup_id: 7 }), logName({ endpoint_group: 'chat', endpoint_id: 31 })]).toEqual([
+    'Worker group 7',
+    'Endpoint chat',
+  ]);
 });

@@ -284,6 +284,18 @@ describe('the log pipeline', () => {
   });
 });
 
+test('a loss of unknown size is a gap, and counts as unknown, not as nothing', async () => {
+  const log = new LogService();
+  log.writeLines(numbered(3));
+  const spool = Object.defineProperty(memorySpool(['stdout']), 'epochAfterLoss', { value: 900 });
+  const { clock, events, pipeline } = start(({ tail }) => Promise.resolve(log.answer(tail)), { spool });
+  await clock.advance(1_000);
+  const [group] = pipeline.view().logs;
+  expect(group).toMatchObject({ gaps: { reset: 1 }, unknownGaps: 1, lostEstimate: 0 });
+  expect(events.find(({ kind }) => kind === 'gap')).toMatchObject({ lostMin: 0, lostEstimate: null });
+  await pipeline.stop(NEVER);
+});
+
 function isKind<Kind extends LogEvent['kind']>(
   event: LogEvent,
   kind: Kind,

@@ -8,6 +8,13 @@ import { record } from '../../../support/log-records.ts';
 const times = new StreamTimes(() => Date.UTC(2025, 0, 1));
 const told = (...records: readonly LogRecord[]) => toOtlpRecords(records, times);
 
+test('a line of an endpoint has its name and its id', () => {
+  const { workergroup_id: _, ...place } = record(1, 'managing');
+  const [one] = told({ ...place, line: 'managing', endpoint: 'chat', endpoint_id: 31 });
+  expect(one?.attributes).toEqual({ endpoint: 'chat', endpoint_id: 31, epoch: 1, seq: 1 });
+  expect(one?.resource.attributes['service.instance.id']).toBe('endpoint-31');
+});
+
 test('a line has the time to the microsecond, its numbers, and the group as its resource', () => {
   const time = '2025-01-01T00:00:09.123456Z';
   const [one, two, other] = told(
@@ -42,8 +49,11 @@ test.each([
   expect(one?.attributes['level']).toBe(level);
 });
 
-test('a gap is a warning that says how much is missing', () => {
+test('a gap is a warning that says how much is missing, or that this is unknown', () => {
   const { line: _, ...place } = { ...record(4), line: '' };
+  const [unknown] = told({ ...place, gap: { reason: 'reset', lost_min: 0, lost_estimate: null } });
+  expect(unknown?.body).toBe('gap in the log (reset): at least 0 lines lost, how many is unknown');
+  expect(unknown?.attributes).not.toHaveProperty('gap.lost_estimate');
   const [one] = told({ ...place, gap: { reason: 'overrun', lost_min: 3, lost_estimate: 50 } });
   expect(one).toMatchObject({
     body: 'gap in the log (overrun): at least 3 lines lost, about 50',
