@@ -1,11 +1,12 @@
 /** One attempt of a call: the request over the transport, within its time. Every failure is one of errors.ts. */
 import type { Operation } from '../contract/define.ts';
+import { ERRORS } from '../contract/errors.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 import { rateLimitOf, type RateLimit } from '../wire/rate-limit.ts';
 import { namesShownOnce, showsOnce } from '../wire/reading.ts';
 import { requestHeaders, type WireRequest } from '../wire/request.ts';
-import { decodeResponse, type Outcome, type WireResponse } from '../wire/response.ts';
+import { decodeResponse, type Outcome, type Refusal, type WireResponse } from '../wire/response.ts';
 import {
   AbortedError,
   type CallError,
@@ -137,6 +138,12 @@ function exchange(
   });
 }
 
+/** A 408 or 5xx without a code of the contract: what is behind may have done it all the same. */
+function isOfGateway({ status, code }: Refusal): boolean {
+  const isKnown = code !== undefined && code !== 'internal_error' && Object.hasOwn(ERRORS, code);
+  return (status === 408 || status >= 500) && !isKnown;
+}
+
 /** @throws ApiError if the service says no, ResponseError if its answer cannot be read */
 function answerOf(
   { id, operation, key, subject, onPeer }: Attempt,
@@ -149,7 +156,8 @@ function answerOf(
   if (peer) onPeer?.(peer);
   if (outcome.kind === 'ok') return read(outcome.value, response);
   if (outcome.kind === 'refused') {
-    const mayBeDone = !operation.repeatable && namesShownOnce(operation.response, rawAnswer);
+    const mayBeDone =
+      !operation.repeatable && (isOfGateway(outcome) || namesShownOnce(operation.response, rawAnswer));
     const rate = rateLimitOf(response.headers, outcome.meaning === 'throttled' ? outcome.fields : {});
     throw refusalError(id, outcome, { rawAnswer, mayBeDone, rate, place });
   }

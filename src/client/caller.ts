@@ -139,7 +139,8 @@ class ServiceCaller implements Caller {
     const policy = this.#retryPolicy(operation, callOptions);
     let mayBeDeleted = false;
     for (let attempt = 1; ; attempt += 1) {
-      const key = callOptions.apiKey ?? this.#currentKey();
+      // An empty text is what an unset variable leaves.
+      const key = (callOptions.apiKey ?? this.#currentKey()) || undefined;
       const request = requestOf(id, operation, input, key);
       try {
         return await this.#attempt({ id, operation, request, key }, callOptions);

@@ -57,7 +57,8 @@ export function timeoutProblems(timeoutMs: unknown): InputProblem[] {
 
 function addressProblems(field: string, address: unknown): InputProblem[] {
   const url = typeof address === 'string' && URL.canParse(address) ? new URL(address) : undefined;
-  if (url && (url.protocol === 'http:' || url.protocol === 'https:')) return [];
+  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
+  if (url && isWeb && url.search === '' && url.hash === '') return [];
   // An address may hold a password.
-  return [{ field, message: 'must be an address that begins with http:// or https://' }];
+  return [{ field, message: 'must be an address that begins with http:// or https://, without ? and #' }];
 }

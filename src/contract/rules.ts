@@ -50,20 +50,24 @@ export const METHOD_OR_ITS_ID: Rule = {
   isBroken: ({ tfa_method_id: id, tfa_method: method }) => isMissing(id) && isMissing(method),
 };
 
-/** §5.7. The type of a method that is named by its id alone is known to the service only. */
-const SECRET_OF_SENT_CODE: Rule = {
+/** §5.7. Of a login the method is sms unless another is named (§4.4); elsewhere the service knows which it is. */
+const secretOfSentCode = (byDefault: 'sms' | undefined): Rule => ({
   field: 'secret',
   says: 'needed with a code by sms or email',
   error: 'missing_params',
   isBroken({ secret, code, backup_code: backup, tfa_method: method, tfa_method_id: id }) {
     if (!isMissing(secret) || isMissing(code) || !isMissing(backup)) return false;
-    return isMissing(method) ? isMissing(id) : method === 'sms' || method === 'email';
+    const by = method ?? (isMissing(id) ? byDefault : undefined);
+    return by === 'sms' || by === 'email';
   },
-};
+});
+const SECRET_OF_LOGIN = secretOfSentCode('sms');
+const SECRET_OF_CHANGE = secretOfSentCode(undefined);
 
 /** Those of the operation, and those of its row of the verification matrix (§5.7). */
 export function rulesOf({ rules = [], verification }: Operation): readonly Rule[] {
-  return verification.secret === 'for sms and email' ? [...rules, SECRET_OF_SENT_CODE] : rules;
+  if (verification.secret !== 'for sms and email') return rules;
+  return [...rules, verification.secretAlone ? SECRET_OF_LOGIN : SECRET_OF_CHANGE];
 }
 
 /** What a request without an API key lacks (§5.7 to §5.9); undefined if `secret` stands in for the key. */

@@ -24,6 +24,7 @@ export async function listInstances(
 ): Promise<readonly Instance[]> {
   const filters = ids && { select_filters: { id: { in: [...ids] } } };
   const found: Instance[] = [];
+  const seen = new Set<string>();
   let after: string | undefined;
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const query = { ...filters, ...(after !== undefined && { after_token: after }) };
@@ -33,10 +34,12 @@ export async function listInstances(
     });
     if (answer === undefined) return listOldInstances(client, ids, options);
     found.push(...answer.instances);
-    after = answer.next_token ?? undefined;
+    after = answer.next_token || undefined;
     if (after === undefined) return found;
+    if (seen.has(after)) break;
+    seen.add(after);
   }
-  return found;
+  throw new ResponseError('instances.page', 200, 'the list of instances repeats its pages, or does not end');
 }
 
 async function listOldInstances(

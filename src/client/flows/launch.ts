@@ -9,6 +9,7 @@ import type { Input } from '../../contract/operations.ts';
 import type { Client } from '../client.ts';
 import { delay } from '../delay.ts';
 import { AbortedError, ApiError, CallError, RequestError } from '../errors.ts';
+import type { InputProblem } from '../../wire/request.ts';
 import { listInstances } from './instances.ts';
 import { fitOnstart } from './onstart.ts';
 
@@ -115,6 +116,7 @@ const LONGEST_MS = 2 ** 31 - 1;
  */
 export async function launchInstance(client: Client, options: LaunchOptions): Promise<Launched> {
   const { offers, signal = NEVER, onProgress = () => {} } = options;
+  refuseBadOptions(options);
   const request = prepare(options.request);
   const destroy = options.destroy ?? ((id, limit) => client.instances.destroy({ id }, { signal: limit }));
   const left = new Set<number>();
@@ -125,8 +127,8 @@ export async function launchInstance(client: Client, options: LaunchOptions): Pr
     const rented = await rent(client, { ...request, offer_id: offerId }, signal);
     if (rented.ok) {
       const { instanceId } = rented;
-      onProgress({ step: 'rented', offerId, instanceId });
       left.add(instanceId);
+      onProgress({ step: 'rented', offerId, instanceId });
       const reason = await waitUntilRunning(client, instanceId, options);
       if (reason === undefined) {
         left.delete(instanceId);
@@ -163,6 +165,18 @@ export async function launchInstance(client: Client, options: LaunchOptions): Pr
     throw new LeftBehindError({ instanceIds: [...left], offerId }, launched, { cause: failure });
   if (!launched) throw failure;
   return launched;
+}
+
+/** @throws RequestError */
+function refuseBadOptions({ offers, timeoutMs = 1, pollMs = 1 }: LaunchOptions): void {
+  const problems: InputProblem[] = [];
+  const isOffer = (offer: unknown): boolean => Number.isInteger(offer) && Number(offer) >= 0;
+  if (!Array.isArray(offers) || !offers.every(isOffer))
+    problems.push({ field: 'offers', message: 'must be a list of offer ids', value: offers });
+  if (!(timeoutMs > 0)) problems.push({ field: 'timeoutMs', message: 'must be above 0', value: timeoutMs });
+  if (!(pollMs > 0 && pollMs <= LONGEST_MS))
+    problems.push({ field: 'pollMs', message: `must be above 0 and at most ${LONGEST_MS}`, value: pollMs });
+  if (problems.length > 0) throw new RequestError('instances.create', problems);
 }
 
 /** @throws RequestError for an `env` that does not parse, and for an `onstart` that is too long even packed */
@@ -253,16 +267,31 @@ async function destroyAll(
   for (const instanceId of left) {
     for (let attempt = 1; left.has(instanceId); attempt += 1) {
       try {
-        await destroy(instanceId, deadline);
+        await Promise.race([destroy(instanceId, deadline), rejectedBy(deadline)]);
         left.delete(instanceId);
       } catch (error) {
         if (error instanceof ApiError && error.meaning === 'not-found') left.delete(instanceId);
-        else onProgress?.({ step: 'not destroyed', instanceId, reason: messageOf(error) });
+        else tell({ step: 'not destroyed', instanceId, reason: messageOf(error) }, onProgress);
       }
       if (attempt === DESTROY_ATTEMPTS) break;
       if (left.has(instanceId)) await delay(pollMs, deadline).catch(() => {});
     }
   }
+}
+
+/** A listener that throws must not keep the rest from being destroyed. */
+function tell(progress: LaunchProgress, onProgress: LaunchOptions['onProgress']): void {
+  try {
+    onProgress?.(progress);
+  } catch {
+    // What is left behind is thrown in the end.
+  }
+}
+
+function rejectedBy(deadline: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    deadline.addEventListener('abort', () => reject(deadline.reason as Error), { once: true });
+  });
 }
 
 function messageOf(error: unknown): string {

@@ -343,7 +343,7 @@ function read(before: GroupState, { tail, now, roundTripMs }: PollResult, texts:
       expected: expected === undefined ? undefined : expected / texts.length,
       most: Math.max(expected ?? 0, (state.pace.peakLines * (sinceTaken(state, now) ?? 0)) / 1_000),
     };
-    const known = progress.streams[level] ?? EMPTY_STREAM;
+    const known = progress.streams[level] ?? streamOfOtherShape(progress.streams, level) ?? EMPTY_STREAM;
     return [level, state.begun ? take(known, sighting) : begin(sighting, state.start === 'all')];
   });
   if (outcomes.some(([, { kind }]) => kind === 'widen')) {
@@ -355,6 +355,13 @@ function read(before: GroupState, { tail, now, roundTripMs }: PollResult, texts:
   return taken(state, outcomes, { now, roundTripMs, texts });
 }
 
+/** A service that answers with levels in place of a text, or the other way about, goes on with the same log. */
+function streamOfOtherShape(streams: GroupProgress['streams'], level: string): Stream | undefined {
+  const others = Object.entries(streams).filter(([name]) => (name === PLAIN) !== (level === PLAIN));
+  const longest = others.toSorted(([, a], [, b]) => b.window.hashes.length - a.window.hashes.length)[0];
+  return longest?.[1];
+}
+
 function taken(
   state: GroupState,
   outcomes: readonly (readonly [string, Outcome])[],
@@ -362,7 +369,10 @@ function taken(
 ): Step {
   const { progress } = state;
   const before = progress.streams;
-  const streams: Record<string, Stream> = { ...before };
+  const isText = outcomes.some(([level]) => level === PLAIN);
+  const streams: Record<string, Stream> = Object.fromEntries(
+    Object.entries(before).filter(([level]) => (level === PLAIN) === isText),
+  );
   const all: Taken[] = [];
   for (const [level, outcome] of outcomes) {
     streams[level] = outcome.stream;

@@ -36,6 +36,10 @@ test('comes from the old list if the service does not know the new one', async (
   expect(await listed(new AnsweringTransport(unknown, old), [2])).toEqual([2]);
 });
 
+test('is an error if the pages repeat', async () => {
+  await expect(listed(new AnsweringTransport(page('a', 1)))).rejects.toThrow('repeats its pages');
+});
+
 test('is an error, never empty, if neither answers', async () => {
   await expect(listed(new AnsweringTransport(unknown, gone))).rejects.toMatchObject({ status: 410 });
   await expect(listed(new AnsweringTransport(answer(503, '')))).rejects.toMatchObject({ status: 503 });

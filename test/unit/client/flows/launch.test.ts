@@ -94,12 +94,16 @@ describe('an offer', () => {
     [404, 'not_found'],
     [410, 'not_found'],
     [402, 'insufficient_credit'],
-    [500, ''],
   ])('that is answered with %i %s ends the launch', async (status, code) => {
     const transport = service({ PUT: [no(status, code)] });
     const { error } = await launch(transport);
     expect(error).toMatchObject({ code: 'api_error', status });
     expect(transport.calls).toEqual(['PUT /api/v0/asks/1/']);
+  });
+
+  test('that a gateway answers with 504 may have been rented, which is said', async () => {
+    const { error } = await launch(service({ PUT: [answer(504, '<html>gateway timeout</html>')] }));
+    expect(error).toMatchObject({ code: 'instance_left_behind', offerId: 1, cause: { status: 504 } });
   });
 
   test('whose answer is lost ends the launch, which says that something may be left', async () => {
@@ -161,6 +165,27 @@ test('what cannot be destroyed is an error of its own, with what runs all the sa
   expect(steps).toContainEqual(expect.objectContaining({ step: 'not destroyed', instanceId: 505 }));
   // Three times when it was given up, three times at the end.
   expect(transport.calls.filter((call) => call.startsWith('DELETE'))).toHaveLength(6);
+});
+
+test('a listener that throws leaves nothing behind', async () => {
+  const transport = service({ PUT: [RENTED] });
+  const { error } = await launch(transport, {
+    onProgress() {
+      throw new Error('listener');
+    },
+  });
+  expect(error).toMatchObject({ message: 'listener' });
+  expect(transport.calls.at(-1)).toBe('DELETE /api/v0/instances/505/');
+});
+
+test('options that cannot work are refused before anything is rented', async () => {
+  const transport = service({});
+  const { error } = await launch(transport, { offers: [1, -2], timeoutMs: Number.NaN, pollMs: Infinity });
+  expect(error).toMatchObject({
+    code: 'invalid_request',
+    problems: [{ field: 'offers' }, { field: 'timeoutMs' }, { field: 'pollMs' }],
+  });
+  expect(transport.asked).toEqual([]);
 });
 
 test('a deletion that works when it is tried again leaves nothing', async () => {

@@ -33,6 +33,7 @@ export const ERROR_WORDS: ReadonlySet<string> = new Set([
   'missing_email: your account has no e-mail address [email: the account has none]',
   'missing_params: code and secret are needed [code: needed; a code is verified with the secret that came with it]',
   'missing_params: code and secret are needed [secret: needed; a code is verified with the secret that came with it]',
+  'missing_params: the secret that came with the code is needed [secret: needed with a code by sms (section 5.7)]',
   'missing_params: secret is needed with a code by sms or email [secret: needed with a code by sms or email]',
   'missing_phone_number: phone_number is needed with tfa_method sms [phone_number: needed with tfa_method sms]',
   'missing_phone_number: a phone number is needed [phone_number: not given, and the account has none]',

@@ -326,3 +326,14 @@ describe('errors', () => {
     expect(polls.state.failures).toBe(1);
   });
 });
+
+test('a service that answers with levels in place of one text, and back, repeats no line', () => {
+  const all = Array.from({ length: 120 }, (_, index) => line(index));
+  const text = (count: number) => `${all.slice(0, count).join('\n')}\n`;
+  const polls = new LogPolls();
+  polls.poll(() => ({ kind: 'text', text: text(40) }));
+  polls.poll(() => ({ kind: 'levels', levels: { info0: text(80) } }));
+  polls.poll(() => ({ kind: 'text', text: text(120) }));
+  expect(polls.lines).toEqual(all);
+  expect(polls.gaps).toEqual([]);
+});
