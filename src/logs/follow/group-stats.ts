@@ -6,7 +6,7 @@ import { meanRate } from '../follower/pace.ts';
 import type { Gap, GapReason } from '../record.ts';
 import type { LogSource } from '../source.ts';
 import { standalone } from '../text.ts';
-import type { TailUnit } from '../follower/unit.ts';
+import type { TailUnit } from '../follower/pace.ts';
 
 const LAST_LINES = 20;
 

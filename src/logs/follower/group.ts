@@ -9,8 +9,12 @@ import type { Refusal, TailAnswer } from '../answer.ts';
 import type { LogSource } from '../source.ts';
 import { isWaiting } from './last-line.ts';
 import {
+  canProbe,
+  contradicts,
   FIRST_PACE,
+  FIRST_TAIL,
   INTERVAL_MS,
+  isFull,
   limitAfterAnswer,
   limitAfterFailure,
   meanRate,
@@ -18,19 +22,21 @@ import {
   NEARLY,
   mostBytes,
   paceAfter,
+  PROBE_TAIL,
   SURE_STRIKES,
   tailFor,
+  unitOfProbe,
   whileFailing,
   widerBytes,
   worthwhileMs,
   type Limit,
   type Pace,
   type Sample,
+  type TailUnit,
 } from './pace.ts';
 import { numberRecords, PLAIN, type Numbers, type Taken } from './records.ts';
 import { begin, EMPTY_STREAM, take, type Outcome, type Sighting, type Stream } from './stream.ts';
 import { readText, type Text } from '../text.ts';
-import { canProbe, contradicts, FIRST_TAIL, isFull, PROBE_TAIL, unitOfProbe, type TailUnit } from './unit.ts';
 import { wipeInMs } from './wipes.ts';
 
 export type LogStart = 'all' | 'end';
@@ -188,7 +194,9 @@ export function advance(before: GroupState, result: PollResult): Step {
     .filter(([level, body]) => !isBlank(body, state.progress.streams[level]))
     .map(([level, body]) => [level, readText(body)] as const);
   if (state.isProbing) return probed(state, result, texts);
-  return texts.length === 0 ? quiet(state, result) : read(state, result, texts);
+  return texts.length === 0
+    ? taken({ ...state, failures: 0 }, [], { ...result, texts })
+    : read(state, result, texts);
 }
 
 type Texts = readonly (readonly [level: string, text: Text])[];
@@ -222,28 +230,6 @@ function nextPoll(state: GroupState, now: number, delayMs: number): NextPoll {
   const most = mostBytes(limit, now + delayMs);
   const bytes = whileFailing(Math.min(wanted * bytesPerUnit(progress), most), failures, leastBytes(progress));
   return { tail: Math.min(wanted, units(progress, bytes)), delayMs };
-}
-
-/** An answer without a log: it is empty, or the service cannot find it for now. */
-function quiet(state: GroupState, { now, roundTripMs }: PollResult): Step {
-  const sample = {
-    lines: 0,
-    bytes: 0,
-    elapsedMs: undefined,
-    roundTripMs,
-    lateDepth: 0,
-    activity: 'quiet',
-  } as const;
-  const pace = paceAfter(state.pace, sample);
-  // The log of an endpoint is never empty. A worker group's may be: what is seen after that was written since.
-  const begun = state.begun || state.source.kind === 'workergroup';
-  const next = { ...state, begun, failures: 0, pace };
-  return {
-    state: next,
-    records: [],
-    moved: begun && !state.begun,
-    next: nextPoll(next, now, pace.intervalMs),
-  };
 }
 
 function refused(state: GroupState, result: PollResult, refusal: Refusal): Step {
@@ -370,9 +356,9 @@ function taken(
   const { progress } = state;
   const before = progress.streams;
   const isText = outcomes.some(([level]) => level === PLAIN);
-  const streams: Record<string, Stream> = Object.fromEntries(
-    Object.entries(before).filter(([level]) => (level === PLAIN) === isText),
-  );
+  const isOfShape = ([level]: [string, Stream]): boolean =>
+    outcomes.length === 0 || (level === PLAIN) === isText;
+  const streams: Record<string, Stream> = Object.fromEntries(Object.entries(before).filter(isOfShape));
   const all: Taken[] = [];
   for (const [level, outcome] of outcomes) {
     streams[level] = outcome.stream;
@@ -383,19 +369,21 @@ function taken(
   const { records, numbers } = numberRecords(progress, all, { source, mark, now });
   const since = sinceTaken(state, now);
   const pace = paceAfter(state.pace, {
-    ...amountOf(all, texts.length),
+    ...amountOf(all),
     elapsedMs: state.begun && state.takenAt !== undefined && all.length > 0 ? since : undefined,
     roundTripMs,
     activity: activityOf(all, stale, before, streams),
   });
-  const moved = records.length > 0 || outcomes.some(([level, { stream }]) => isNews(stream, before[level]));
+  // The log of an endpoint is never empty. A worker group's may be: what is seen after that was written since.
+  const begun = state.begun || texts.length > 0 || state.source.kind === 'workergroup';
+  const isNew = outcomes.some(([level, { stream }]) => isNews(stream, before[level]));
+  const moved = records.length > 0 || isNew || begun !== state.begun;
   const rate = meanRate(pace) ?? progress.linesPerSecond;
   const next: GroupState = {
     ...state,
     progress: { ...progress, ...numbers, streams, linesPerSecond: rate, depth: pace.depth },
-    begun: true,
-    tries: 0,
-    wantedTail: 0,
+    begun,
+    ...(outcomes.length > 0 && { tries: 0, wantedTail: 0 }),
     mark: all.length > 0 ? undefined : mark,
     pace,
     ...(all.length > 0 && { takenAt: now }),
@@ -423,15 +411,14 @@ function soonEnough(state: GroupState, now: number): NextPoll {
   return nextPoll(state, now, delayMs);
 }
 
-/** Of the busiest level, as `tail` counts for each. */
-function amountOf(all: readonly Taken[], levels: number): Pick<Sample, 'lines' | 'bytes' | 'lateDepth'> {
+function amountOf(all: readonly Taken[]): Pick<Sample, 'lines' | 'bytes' | 'lateDepth'> {
   let [lines, bytes, lateDepth] = [0, 0, 0];
   for (const [, outcome] of all) {
     lines += outcome.fresh.lines.length;
     bytes += outcome.fresh.lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
     lateDepth = Math.max(lateDepth, outcome.lateDepth);
   }
-  return levels === 0 ? { lines: 0, bytes: 0, lateDepth } : { lines, bytes, lateDepth };
+  return { lines, bytes, lateDepth };
 }
 
 function activityOf(

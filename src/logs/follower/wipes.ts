@@ -1,3 +1,5 @@
+import type { Stream } from './stream.ts';
+
 /**
  * The service wipes a log file when it is full. Each wipe bounds the size at which that happens: the file was larger than
  * at the last answer before, and smaller than the rate could make it.
@@ -10,12 +12,7 @@ export interface Wipes {
   readonly count: number;
 }
 
-/** What is known of the file, or of the log, that it is about. */
-interface LogFile {
-  readonly size?: number | undefined;
-  readonly wipes?: Wipes | undefined;
-  readonly window: { readonly hashes: { readonly length: number } };
-}
+type LogFile = Pick<Stream, 'size' | 'wipes' | 'window'>;
 
 /** Wipes that must agree before the size counts as known. */
 const ENOUGH = 2;
