@@ -2,7 +2,6 @@
  * The last line of a log while it has no end. If the service ends its lines, this line waits until it is ended. If the
  * service never ends the last line, it counts when another line follows, or when it has rested.
  */
-import type { Stream } from './stream.ts';
 import { standalone, type Text } from '../text.ts';
 
 export interface Pending {
@@ -93,6 +92,12 @@ export function rested(
 }
 
 /** The line will not be ended by this service within moments. */
-export function isWaiting({ pending, endsLines }: Pick<Stream, 'pending' | 'endsLines'>): boolean {
+export function isWaiting({
+  pending,
+  endsLines,
+}: {
+  readonly pending?: Pending | undefined;
+  readonly endsLines: boolean;
+}): boolean {
   return pending !== undefined && !endsLines && pending.taken < pending.text.length;
 }
