@@ -1,5 +1,3 @@
-import type { Stream } from './stream.ts';
-
 /**
  * The service wipes a log file when it is full. Each wipe bounds the size at which that happens: the file was larger than
  * at the last answer before, and smaller than the rate could make it.
@@ -12,7 +10,12 @@ export interface Wipes {
   readonly count: number;
 }
 
-type LogFile = Pick<Stream, 'size' | 'wipes' | 'window'>;
+/** What of a stream it needs. */
+interface LogFile {
+  readonly size?: number | undefined;
+  readonly wipes?: Wipes | undefined;
+  readonly window: { readonly hashes: { readonly length: number } };
+}
 
 /** Wipes that must agree before the size counts as known. */
 const ENOUGH = 2;
