@@ -5,7 +5,7 @@ import type { OperationId } from '../contract/operations.ts';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 import { rateLimitOf, type RateLimit } from '../wire/rate-limit.ts';
 import { namesShownOnce, showsOnce } from '../wire/reading.ts';
-import { requestHeaders, type WireRequest } from '../wire/request.ts';
+import { requestHeaders, type InputProblem, type WireRequest } from '../wire/request.ts';
 import { decodeResponse, type Outcome, type Refusal, type WireResponse } from '../wire/response.ts';
 import {
   AbortedError,
@@ -45,6 +45,17 @@ export interface Answer {
   /** The Date header. */
   readonly date: string | undefined;
   readonly rate: RateLimit | undefined;
+}
+
+/** The longest that a timer of Node takes; a longer one would fire at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+export function timeoutProblems(timeoutMs: unknown): InputProblem[] {
+  const isTimer = typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= LONGEST_MS;
+  if (timeoutMs === undefined || isTimer) return [];
+  return [
+    { field: 'timeoutMs', message: `must be a number above 0 and at most ${LONGEST_MS}`, value: timeoutMs },
+  ];
 }
 
 const TIMED_OUT = Symbol('timed out');

@@ -104,7 +104,9 @@ function wholeProblems(
     query,
   }: { readonly apiKey: string | undefined; readonly query: Readonly<Record<string, unknown>> },
 ): InputProblem[] {
-  const broken = rulesOf(operation).filter(({ isBroken }) => isBroken(input));
+  // Most operations have none of the verification matrix.
+  const rules = operation.verification.secret === 'never' ? (operation.rules ?? []) : rulesOf(operation);
+  const broken = rules.filter(({ isBroken }) => isBroken(input));
   const lacking = apiKey === undefined ? missingWithoutKey(operation, input) : undefined;
   const halves = Object.entries(query).filter(
     ([, value]) => typeof value === 'string' && !value.isWellFormed(),
@@ -130,6 +132,17 @@ function extraProblems(
   return Object.keys(extra)
     .filter((name) => input[name] !== undefined || name === keyInBody)
     .map((name) => ({ field: `${EXTRA}.${name}`, message: 'is a field of its own, and set already' }));
+}
+
+/** A key is never repeated in a message. */
+export function keyProblems(key: unknown): InputProblem[] {
+  // Visible ASCII, as a header carries it (RFC 9110 §5.5).
+  if (key === undefined || (typeof key === 'string' && /^[!-~]*$/.test(key))) return [];
+  const message =
+    typeof key === 'string'
+      ? 'has a space, a line break or another character that no API key has'
+      : 'must be a string or a function';
+  return [{ field: 'apiKey', message }];
 }
 
 const USER_AGENT = 'pilotlight';

@@ -117,7 +117,7 @@ const moves: readonly CoverageRow[] = [
 ];
 
 const authentication: readonly CoverageRow[] = [
-  row('§5.1', 'every endpoint needs a key', STRICTNESS, 'none is 403, an unknown one 401'),
+  row('§5.1', 'every endpoint needs a key', STRICTNESS, 'none is 401, and so is an unknown one'),
   row('§5.2', 'shown once, reset, deleted', PUBLIC_RESOURCES, 'are created with their value shown once'),
   row('§5.3', 'full access and scoped keys', PUBLIC_RESOURCES, 'without permissions have full access'),
   row('§5.4', 'session_key as Bearer', VERIFICATION, 'with a key gives a session_key that is a Bearer value'),
