@@ -82,7 +82,7 @@ function problemOf(name: string, missing: readonly string[], isSuggested: boolea
   const own = name.slice(PREFIX.length);
   const removed = REMOVED.get(own) ?? REMOVED.get(own.replace(/_FILE$/, ''));
   if (removed !== undefined) return unread(name, removed, 'no value');
-  const slip = nearestName(own, KNOWN, SLIP);
+  const slip = missing.length > 0 && isSuggested ? nearestName(own, KNOWN, SLIP) : undefined;
   for (const essential of missing) {
     const forms = [essential, `${essential}_FILE`];
     // A slip in another name is not meant for this one.

@@ -34,7 +34,7 @@ export function numberRecords(
   const origin = originOf(source);
   let { epoch, seq, time, began } = before;
   const append = (level: string, content: { line: string; continues?: true } | { gap: Gap }): void => {
-    const clock = now * 1_000;
+    const clock = Math.floor(now * 1_000);
     time = time + 1 > clock + MOST_AHEAD ? clock : Math.max(clock, time + 1);
     const place = { time: format(time), ...origin, epoch, seq: ++seq };
     records.push({ ...place, ...content, ...(level !== PLAIN && { level }) });

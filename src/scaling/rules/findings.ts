@@ -26,6 +26,8 @@ export interface Finding {
 export function gotInWords({ got }: Finding): string {
   if (got === undefined) return 'nothing';
   if (typeof got === 'number') return String(got);
+  if (Array.isArray(got)) return 'a list';
+  if (typeof got === 'object' && got !== null) return 'an object';
   return JSON.stringify(got) ?? typeof got;
 }
 

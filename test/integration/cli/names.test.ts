@@ -104,7 +104,7 @@ describe('tables', () => {
     expect(shown.stdout).not.toMatch(/[0-9a-f]{64}/);
     expect((await run('endpoint-group show chat --json')).stdout).toMatch(/"api_key":"[0-9a-f]{64}"/);
     expect((await run('api-key create --name mine')).stdout).toMatch(/key +\S{20,}/);
-    expect((await run('endpoint-group logs chat')).stdout).toMatch(/^info0 +-\n/);
+    expect((await run('endpoint-group logs chat')).stdout).toMatch(/^trace +-\n/m);
   });
 
   test('show a time that never was as none, and a log as its lines', async () => {

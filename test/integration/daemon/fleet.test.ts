@@ -57,7 +57,7 @@ test('workers, prices, parameters and drift are those of the service', async () 
   await put(emulator, { endpoint_state: 'active' });
   // Those that run are priced by the instances that are listed for other reasons anyway.
   await until(() => (endpoint(daemon)?.sample?.measures.spend_per_hour ?? 0) > 0);
-  expect(emulator.journal.count({ operation: 'instances.list' })).toBe(1);
+  expect(emulator.journal.count({ operation: 'instances.page' })).toBe(1);
   expect(daemon.daemon.fleet.view()).toMatchObject({ history: 'memory', samples: true });
   expect(await historyOf(daemon)).not.toEqual([]);
 });
@@ -66,7 +66,7 @@ test('where nothing else lists the instances, the watch does', async () => {
   await using emulator = await startEmulator({ dialect: 'public', seed: SEED });
   await using daemon = await start(emulator, { INSTANCES_SCHEDULE: 'off' });
   await until(() => (endpoint(daemon)?.sample?.measures.spend_per_hour ?? 0) > 0);
-  expect(emulator.journal.count({ operation: 'instances.list' })).toBe(1);
+  expect(emulator.journal.count({ operation: 'instances.page' })).toBe(1);
 });
 
 test('the next daemon goes on with what the one before has kept in STATE_DIR', async () => {
@@ -104,7 +104,7 @@ test('without ENDPOINTS nothing is asked and nothing is kept', async () => {
   using folder = temporaryFolder();
   await using emulator = await startEmulator({ dialect: 'public', seed: SEED });
   await using daemon = await start(emulator, { ENDPOINTS: '', STATE_DIR: folder.path });
-  await until(() => emulator.journal.count({ operation: 'instances.list' }) > 0);
+  await until(() => emulator.journal.count({ operation: 'instances.page' }) > 0);
   expect(daemon.daemon.fleet.view()).toEqual({
     endpoints: [],
     history: 'disk',

@@ -46,7 +46,7 @@ describe.concurrent('nothing that happens to the other calls changes the heartbe
     ['worker-group logs that hang', { kind: 'hang', operation: 'workergroups.logs' }],
     ['worker-group logs that reset', { kind: 'reset', operation: 'workergroups.logs' }],
     ['maintenance windows that hang', { kind: 'hang', operation: 'machines.maintenances' }],
-    ['instances that answer HTML', { kind: 'html', operation: 'instances.list' }],
+    ['instances that answer HTML', { kind: 'html', operation: 'instances.page' }],
   ])('%s', async (_, fault) => {
     await using emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: TTL_OF_OTHERS_S }] } });
     await emulator.faults.add(fault);

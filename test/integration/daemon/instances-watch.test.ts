@@ -67,7 +67,10 @@ test('a status is known in capitals too', async () => {
   expect(reported).toEqual([{ id: 501, status: 'exited' }]);
 });
 
-test('every status that the interface names is counted at zero, and so is stopped', () => {
+test('nothing is counted before the first look; after it every status that the interface names is', async () => {
+  expect(watch.view()).toEqual(new Map());
+  for (const { id } of emulator.instances.list()) await client.instances.destroy({ id });
+  await look();
   expect(Object.fromEntries(watch.view())).toEqual({
     created: 0,
     loading: 0,

@@ -22,7 +22,7 @@ test('no secret appears in logs, metrics, status, configuration, errors or the j
   // A log line, an answer and an error that all carry the key on purpose.
   emulator.workergroups.setRate(7, 0);
   emulator.workergroups.append(7, ['a worker may print anything']);
-  await emulator.faults.add({ kind: 'hang', operation: 'instances.list' });
+  await emulator.faults.add({ kind: 'hang', operation: 'instances.page' });
   daemon.daemon.logger.error(
     { err: new Error(`refused for ${KEY}`), authorization: `Bearer ${KEY}` },
     `with ${KEY}`,

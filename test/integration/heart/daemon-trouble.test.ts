@@ -189,7 +189,7 @@ describe.concurrent('a configuration that only the daemon reads', () => {
     await using emulator = await startEmulator({ seed });
     await using program = await startDaemonProcess(
       settings(emulator, DISTURBED, {
-        WORKER_GROUPS: '7,seven',
+        WORKER_GROUPS: '7,name:',
         REDIS_URL: 'redis://h/notanumber',
         ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":1.5}]',
       }),
@@ -206,7 +206,7 @@ describe.concurrent('a configuration that only the daemon reads', () => {
     await using checked = startPilotlight(['check'], {
       PILOTLIGHT_API_KEY: 'k',
       PILOTLIGHT_BASE_URL: 'http://h',
-      PILOTLIGHT_WORKER_GROUPS: '7,seven',
+      PILOTLIGHT_WORKER_GROUPS: '7,name:',
     });
     expect(await checked.exit).toBe(2);
   });

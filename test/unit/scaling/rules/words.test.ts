@@ -124,7 +124,7 @@ test('what was given is shown as it was written', () => {
     'nothing',
     'NaN',
     '"a"',
-    '[1]',
+    'a list',
     'function',
   ]);
 });
