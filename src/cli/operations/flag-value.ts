@@ -21,6 +21,8 @@ export function readFlag({ kind, schema }: Flag, texts: readonly string[]): unkn
       return Object.assign({}, ...texts.map((text) => readEntries(inner as z.ZodRecord, text))) as unknown;
     case 'filters':
       return readFilters(inner, texts);
+    case 'filter':
+      return readCondition(inner, texts);
     case 'scalar':
     case 'choice':
     case 'boolean':
@@ -72,6 +74,17 @@ function readFilters(schema: z.ZodType, texts: readonly string[]): Record<string
     }
   }
   return filters;
+}
+
+/** Of one field: `'<= 0.5'`. */
+function readCondition(schema: z.ZodType, texts: readonly string[]): unknown {
+  const named = texts.map((text) => (text.startsWith('{') ? `{"value":${text}}` : `value ${text}`));
+  try {
+    return readFilters(z.object({ value: schema }), named)['value'];
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new InputError("takes 'OPERATOR VALUE' such as '>= 10' or 'in a,b', or one JSON object");
+  }
 }
 
 function readFilter(schema: z.ZodType, text: string): Record<string, Record<string, unknown>> {

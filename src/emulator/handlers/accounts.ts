@@ -9,6 +9,7 @@ import { nextId, type State } from '../state/state.ts';
 import type { ApiKeyRecord, UserRecord } from '../state/users.ts';
 import { tfaStatusOf } from '../tfa/account.ts';
 import { ownOf, type HandlerContext, type HandlersOf } from './define.ts';
+import { spendRate } from './spend.ts';
 
 export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
   /** It acts in the context of the key that created it, and may do no more. */
@@ -63,6 +64,7 @@ export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
   },
 
   'users.current': (_, { user }) => viewUser(user),
+  'users.spendRate': (_, context) => spendRate(context),
 };
 
 /** The user object of the interface (§2.4). */

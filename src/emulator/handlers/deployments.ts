@@ -82,7 +82,7 @@ export const deploymentHandlers: HandlersOf<'deployments'> = {
   },
 
   'deployments.delete': ({ id }, context) => {
-    deleteDeployment(context.state, ownDeployment(id, context));
+    deleteDeployment(context.state, ownDeployment(id, context), context.nowMs);
     return { success: true };
   },
 
@@ -93,7 +93,7 @@ export const deploymentHandlers: HandlersOf<'deployments'> = {
     if (found.length === 0) {
       throw notFound(`deployment ${tag === undefined ? name : `${name} with tag ${tag}`}`, 'name');
     }
-    for (const one of found) deleteDeployment(context.state, one);
+    for (const one of found) deleteDeployment(context.state, one, context.nowMs);
     return { count: found.length };
   },
 };

@@ -18,7 +18,7 @@ import type { EndpointGroupRecord, WorkerRecord } from '../state/endpoints.ts';
 import { nextId, type State } from '../state/state.ts';
 import { answerLog } from './log-answer.ts';
 import { ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
-import { deleteWorkerGroup, groupsOf, shownWorkers } from './workergroups.ts';
+import { deleteEndpoint, deleteManaged, groupsOf, shownWorkers } from './workergroups.ts';
 
 const DAY_SECONDS = 86_400;
 /** How long the engine waits for a client that does not say how long it will. */
@@ -48,7 +48,7 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
 
   'endpointGroups.delete': ({ id }, context) => ({
     success: true,
-    deleted_workers: deleteEndpoint(context.state, ownGroup(id, context)),
+    deleted_workers: deleteManaged(context.state, ownGroup(id, context), context.nowMs),
     failed_workers: [],
     msg: `deleted endpoint group ${id}`,
   }),
@@ -168,13 +168,6 @@ export function moveEndpoint(
   noteEvent(endpoint, `the endpoint is ${next}, with ${workers.length} workers`, nowMs);
 }
 
-/** Returns the ids of the workers that went with it. */
-function deleteEndpoint(state: State, endpoint: EndpointGroupRecord): number[] {
-  const workers = groupsOf(state, endpoint.id).flatMap(({ id }) => deleteWorkerGroup(state, id));
-  state.endpointGroups.delete(endpoint.id);
-  return workers;
-}
-
 /** The state of a deployment's endpoint, or of the deployment alone if it has none. */
 export function moveDeployment(
   state: State,
@@ -187,9 +180,9 @@ export function moveDeployment(
   else Object.assign(deployment, { endpointState: next, updatedMs: nowMs });
 }
 
-export function deleteDeployment(state: State, deployment: DeploymentRecord): void {
+export function deleteDeployment(state: State, deployment: DeploymentRecord, nowMs: number): void {
   const endpoint = endpointOf(state, deployment.id);
-  if (endpoint) deleteEndpoint(state, endpoint);
+  if (endpoint) deleteEndpoint(state, endpoint, nowMs);
   state.deployments.delete(deployment.id);
 }
 
@@ -200,7 +193,7 @@ export function settleEndpoints(state: State, nowMs: number): void {
     const deployment = deploymentId === null ? undefined : state.deployments.get(deploymentId);
     if (!deployment) continue;
     settleDeployment(deployment, nowMs);
-    if (deployment.expiredAtMs !== null) deleteEndpoint(state, endpoint);
+    if (deployment.expiredAtMs !== null) deleteEndpoint(state, endpoint, deployment.expiredAtMs);
   }
 }
 

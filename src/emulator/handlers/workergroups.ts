@@ -60,8 +60,9 @@ export const workerGroupHandlers: HandlersOf<'workergroups'> = {
   'workergroups.delete': ({ id }, context) => {
     const { state, nowMs } = context;
     const { endpointId } = ownGroup(id, context, 'no_such_workergroup');
-    const workers = deleteWorkerGroup(state, id);
     const endpoint = endpointId === null ? undefined : state.endpointGroups.get(endpointId);
+    const isManaged = endpoint !== undefined && endpoint.deploymentId !== null;
+    const workers = isManaged ? deleteManaged(state, endpoint, nowMs) : deleteWorkerGroup(state, id, nowMs);
     if (endpoint) noteEvent(endpoint, `worker group ${id} is deleted, with ${workers.length} workers`, nowMs);
     return { success: true, deleted_workers: workers, failed_workers: [], msg: `deleted worker group ${id}` };
   },
@@ -250,9 +251,22 @@ function roomFor(state: State, endpoint: EndpointGroupRecord): number {
 }
 
 /** With its workers and their instances. Returns the ids of the workers. */
-export function deleteWorkerGroup(state: State, id: number): number[] {
+export function deleteWorkerGroup(state: State, id: number, nowMs: number): number[] {
   const ids = workersOf(state, id).map((worker) => worker.id);
-  for (const worker of ids) deleteInstance(state, worker);
+  for (const worker of ids) deleteInstance(state, worker, nowMs);
   state.workerGroups.delete(id);
   return ids;
+}
+
+/** With its worker groups and workers. Returns the ids of the workers. */
+export function deleteEndpoint(state: State, endpoint: EndpointGroupRecord, nowMs: number): number[] {
+  const workers = groupsOf(state, endpoint.id).flatMap(({ id }) => deleteWorkerGroup(state, id, nowMs));
+  state.endpointGroups.delete(endpoint.id);
+  return workers;
+}
+
+/** With the deployment that manages it, if one does. */
+export function deleteManaged(state: State, endpoint: EndpointGroupRecord, nowMs: number): number[] {
+  if (endpoint.deploymentId !== null) state.deployments.delete(endpoint.deploymentId);
+  return deleteEndpoint(state, endpoint, nowMs);
 }

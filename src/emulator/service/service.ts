@@ -12,6 +12,7 @@ import type { HandlerContext, Handlers } from '../handlers/define.ts';
 import { deploymentHandlers } from '../handlers/deployments.ts';
 import { endpointGroupHandlers, settleEndpoints } from '../handlers/endpoint-groups.ts';
 import { instanceHandlers } from '../handlers/instances.ts';
+import { spendHandlers } from '../handlers/spend.ts';
 import { templateHandlers } from '../handlers/templates.ts';
 import { tfaHandlers } from '../handlers/tfa.ts';
 import { workerGroupHandlers } from '../handlers/workergroups.ts';
@@ -30,6 +31,7 @@ const HANDLERS: Handlers = {
   ...deploymentHandlers,
   ...endpointGroupHandlers,
   ...instanceHandlers,
+  ...spendHandlers,
   ...templateHandlers,
   ...tfaHandlers,
   ...workerGroupHandlers,
@@ -93,9 +95,7 @@ export function createService(world: World): Service {
 
 /** Whether an operation may look at workers or move them. Heartbeats do not, and there are thousands a second. */
 function moves(id: OperationId): boolean {
-  return (
-    /^(?:deployments|endpointGroups|instances|workergroups)\./.test(id) && id !== 'deployments.heartbeat'
-  );
+  return !/^(?:apiKeys|machines|teams|templates|tfa|users\.current|deployments\.heartbeat)\b/.test(id);
 }
 
 /**
