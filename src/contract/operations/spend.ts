@@ -20,21 +20,24 @@ const shared = {
   publicSpacingMs: 2000,
 } as const;
 
+const amount = z.number().describe('$, with three decimals');
 const chargeFields = {
   type: z.string().nullish().describe('instance, volume or serverless; of a part: gpu, disk, bwd, bwu'),
   source: z.string().nullish().describe('instance-501, endpoint-31, workergroup-7'),
   description: z.string().nullish(),
   start: timestamp.nullish(),
   end: timestamp.nullish(),
-  amount: z.number().describe('$, with three decimals'),
   metadata: z.looseObject({ endpoint_id: id.nullish(), workergroup_id: id.nullish() }).nullish(),
 };
 
 /** One contract over the days that were asked for, or with `format` tree an endpoint with all below it. */
 export const charge = z.looseObject({
   ...chargeFields,
+  amount,
   items: z
-    .array(z.looseObject({ ...chargeFields, items: z.array(z.unknown()).nullish() }))
+    .array(
+      z.looseObject({ ...chargeFields, amount: amount.nullish(), items: z.array(z.unknown()).nullish() }),
+    )
     .nullish()
     .describe('what it is made of'),
 });
@@ -52,7 +55,7 @@ export const spendOperations = {
       input: {},
       response: {
         success: true,
-        endpoints: [{ id: 31, hourly_spend: 0.8 }],
+        endpoints: [{ id: 31, hourly_spend: 2 }],
         data_timestamp: 1_780_000_000,
       },
     },
@@ -66,7 +69,7 @@ export const spendOperations = {
       input: {},
       response: {
         success: true,
-        workergroups: [{ id: 7, hourly_spend: 0.8 }],
+        workergroups: [{ id: 7, hourly_spend: 2 }],
         data_timestamp: 1_780_000_000,
       },
     },
@@ -85,8 +88,8 @@ export const spendOperations = {
       input: {},
       response: {
         success: true,
-        gpu_cost_per_hour: 0.77,
-        container_storage_cost_per_hour: 0.03,
+        gpu_cost_per_hour: 5,
+        container_storage_cost_per_hour: 1,
         volume_storage_cost_per_hour: 0,
         has_active_resources: true,
       },
@@ -139,7 +142,7 @@ export const spendOperations = {
         success: true,
         count: 1,
         total: 1,
-        results: [{ type: 'serverless', source: 'endpoint-31', amount: 9.6, metadata: { endpoint_id: 31 } }],
+        results: [{ type: 'serverless', source: 'endpoint-31', amount: 48, metadata: { endpoint_id: 31 } }],
         next_token: null,
       },
     },

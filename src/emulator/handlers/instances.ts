@@ -27,8 +27,12 @@ export const instanceHandlers: HandlersOf<'instances' | 'machines' | 'offers'> =
 
   /** Each by itself: what one of them breaks does not concern the others. */
   'instances.createBulk': ({ ids, ...request }, context) => {
-    const results = [...new Set(ids)].map((id) => [`${id}`, createOne(id, request, context)] as const);
-    return { success: results.some(([, { success }]) => success), results: Object.fromEntries(results) };
+    const results = [...new Set(ids)].map((id) => createOne(id, request, context));
+    const created = results.flatMap((result) => (result.success ? result.new_contract : []));
+    const failed = results.filter(({ success }) => !success).map(({ ask_id }) => ask_id);
+    if (created.length > 0) return { success: true, results, created, failed, elapsed: 0 };
+    const reason = `ids: none of ${failed.join(', ')} could be rented`;
+    throw new Refused('bad_request', reason, { reason, fields: { results, created, failed } });
   },
 
   'instances.list': (_, context) => {
@@ -209,10 +213,13 @@ function withColumns(row: InstanceRow, columns: readonly string[] | undefined): 
 
 function createOne(offerId: number, request: InstanceRequest, context: HandlerContext) {
   try {
-    return { success: true, ...create({ offer_id: offerId, ...request }, context) };
+    const { new_contract } = create({ offer_id: offerId, ...request }, context);
+    const state = request.target_state ?? 'running';
+    return { ask_id: offerId, success: true as const, new_contract, state };
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    return { success: false, error: error.code, msg: error.message, ask_id: offerId };
+    const { code, message } = { code: error.code, message: error.message, ...error.inPublic };
+    return { ask_id: offerId, success: false as const, error: code, msg: message };
   }
 }
 

@@ -58,7 +58,7 @@ export const offerOperations = {
         order: [['dph_total', 'asc']],
         limit: 3,
       },
-      response: { success: true, offers: [{ id: 3001, gpu_name: 'RTX 4090', num_gpus: 1, dph_total: 0.4 }] },
+      response: { success: true, offers: [{ id: 3001, gpu_name: 'RTX 4090', num_gpus: 1, dph_total: 1 }] },
     },
   },
 } as const satisfies OperationTable;
