@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { envMapOf, parseEnvFlags } from '../../contract/text/env-flags.ts';
 import { envMap } from '../../contract/operations/instances/instances.ts';
-import { FILTER_OPERATORS, type FilterOperator } from '../../contract/schemas.ts';
+import { FILTER_OPERATORS, OPERATOR_SIGNS } from '../../contract/schemas.ts';
 import { coerceText, innerOf } from '../../wire/coerce.ts';
 import { InputError } from '../input-error.ts';
 import type { Flag } from './flags.ts';
@@ -52,15 +52,6 @@ function readEntries(schema: z.ZodRecord, text: string): Record<string, unknown>
 }
 
 const FILTER = /^\s*([\w.]+)\s*(==|!=|<=|>=|=|<|>|\bnotin\b|\bin\b)\s*([^]*)$/;
-const OPERATORS: Readonly<Record<string, FilterOperator>> = {
-  '=': 'eq',
-  '==': 'eq',
-  '!=': 'neq',
-  '<': 'lt',
-  '<=': 'lte',
-  '>': 'gt',
-  '>=': 'gte',
-};
 const FILTER_RULE =
   "takes 'FIELD OPERATOR VALUE' such as 'count_created >= 10' or 'name in a,b', once for each; " +
   `operators = != < <= > >= in notin; or one JSON object with ${FILTER_OPERATORS.join(', ')}`;
@@ -91,7 +82,7 @@ function readFilter(schema: z.ZodType, text: string): Record<string, Record<stri
   const [, field = '', sign = '', value = ''] = FILTER.exec(text) ?? [];
   if (field === '' || value === '') throw new InputError(FILTER_RULE);
   const type = valueType(schema, field);
-  const operator = OPERATORS[sign] ?? sign;
+  const operator = OPERATOR_SIGNS[sign] ?? sign;
   const several = operator === 'in' || operator === 'notin';
   const read = several
     ? value.split(',').map((item) => coerceText(type, item.trim()))

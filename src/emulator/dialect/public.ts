@@ -46,7 +46,7 @@ export const publicDialect: Dialect = {
   success({ id }, body, call) {
     if (id === 'endpointGroups.workers' && isRecord(body)) return jsonAnswer(200, body['workers']);
     // A sentence, as a bare JSON string.
-    if (id === 'apiKeys.delete') return jsonAnswer(200, 'API key deleted');
+    if (id === 'apiKeys.delete') return jsonAnswer(200, 'Successfully Deleted API Key');
     if (!isRecord(body)) return jsonAnswer(200, withEndTimes(id, body));
     if (id === 'templates.search' && isNone(body['templates']))
       return jsonAnswer(200, { success: false, msg: 'No templates found' });

@@ -85,8 +85,8 @@ function ownKey(id: number, { state, user }: HandlerContext): [value: string, ke
   throw notFound(`API key ${id}`);
 }
 
-function shownKey({ id, name, permissions }: ApiKeyRecord) {
-  return { id, name, permissions };
+function shownKey({ id, name, userId, permissions }: ApiKeyRecord) {
+  return { id, name, permissions, key_type: 'api', user_id: userId };
 }
 
 /**

@@ -31,7 +31,7 @@ import {
   moveDeployment,
   refuseBadGroup,
 } from './endpoint-groups.ts';
-import { createWorkerGroup, groupsOf, searchText } from './workergroups.ts';
+import { createWorkerGroup, groupsOf, searchFilters } from './workergroups.ts';
 
 /** Path at which the files of deployments are posted. */
 export const UPLOAD_FOLDER = '/_upload/';
@@ -154,6 +154,8 @@ function shownVersion(version: DeploymentVersion): ShownVersion {
     file_size: fileSize,
     s3_key: fileKey(version),
     created_at: createdMs / 1000,
+    // Nothing puts an older one in force again.
+    last_used_at: createdMs / 1000,
     uploaded_at: uploadedMs === null ? null : uploadedMs / 1000,
   };
 }
@@ -197,7 +199,7 @@ function create(
     userId: user.id,
     name,
     tag,
-    ttlMs: ttl === undefined ? null : ttl * 1000,
+    ttlMs: ttlOf(ttl, null),
     createdMs: nowMs,
     countsFromMs: state.settings.deploymentTtlStarts === 'created' ? nowMs : null,
     version,
@@ -205,6 +207,12 @@ function create(
   state.deployments.set(deployment.id, deployment);
   createEndpoint(deployment, parameters, request, context);
   return { action: 'created', deployment, version, evicted: [] };
+}
+
+/** In ms; null: it never expires, as a negative one says. */
+function ttlOf(seconds: number | undefined, before: number | null): number | null {
+  if (seconds === undefined) return before;
+  return seconds < 0 ? null : seconds * 1000;
 }
 
 function firstParameters(tag: string, request: DeployRequest): EndpointGroupParameters {
@@ -220,7 +228,7 @@ function createEndpoint(
 ): void {
   const endpoint = createGroup(state, { userId: user.id, createdMs: nowMs, parameters, deploymentId: id });
   noteEvent(endpoint, `made for deployment ${id} (${name}, ${tag})`, nowMs);
-  createWorkerGroup(state, endpoint, { image, searchQuery: searchText(search) }, nowMs);
+  createWorkerGroup(state, endpoint, { image, searchQuery: searchFilters(search) }, nowMs);
 }
 
 function update(
@@ -234,7 +242,7 @@ function update(
   // A deployment of the seed has no endpoint yet.
   const rescaled = endpoint ? rescaledBy(endpoint, request) : firstParameters(deployment.tag, request);
   if (rescaled) refuseBadGroup(rescaled);
-  const ttlMs = request.ttl === undefined ? deployment.ttlMs : request.ttl * 1000;
+  const ttlMs = ttlOf(request.ttl, deployment.ttlMs);
   const version = currentVersion(deployment);
   const next = sameContent(version, request) ? version : newVersion(request, policy, context);
 

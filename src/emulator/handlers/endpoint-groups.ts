@@ -5,10 +5,15 @@
 import { createHash } from 'node:crypto';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Input } from '../../contract/operations.ts';
-import type { EndpointGroup, EndpointState } from '../../contract/operations/serverless/endpoint-groups.ts';
+import type {
+  EndpointGroup,
+  EndpointGroupParameters,
+  EndpointSettings,
+  EndpointState,
+} from '../../contract/operations/serverless/endpoint-groups.ts';
 import type { RouteAnswer } from '../../contract/operations/serverless/workers.ts';
 import { checkEndpointGroup, resolveDefaults } from '../../scaling/rules/check.ts';
-import { notFound, Refused } from '../answers/refused.ts';
+import { badRequest, notFound, Refused } from '../answers/refused.ts';
 import type { Engine } from '../fleet/engine.ts';
 import type { Ticket } from '../fleet/requests.ts';
 import { createEngineLogs, noteEvent } from '../fleet/engine-log.ts';
@@ -25,9 +30,13 @@ const DAY_SECONDS = 86_400;
 const REPLAY_TIMEOUT_SECONDS = 60;
 
 export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
-  'endpointGroups.create': (parameters, { state, user, nowMs }) => {
-    const group = createGroup(state, { userId: user.id, createdMs: nowMs, parameters });
-    return { success: true, result: group.id };
+  'endpointGroups.create': (request, context) => {
+    const { state, user, nowMs } = context;
+    const { endpoint_state: first = 'active', ...changes } = request;
+    requireFreeName(changes.endpoint_name, context);
+    const { parameters, further } = partsOf(changes);
+    const given = { userId: user.id, createdMs: nowMs, parameters, further, state: first };
+    return { success: true, result: createGroup(state, given).id };
   },
 
   'endpointGroups.list': (_, context) => ({
@@ -40,7 +49,10 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
   'endpointGroups.update': ({ id, endpoint_state: next, ...changes }, context) => {
     const { state, nowMs } = context;
     const group = ownGroup(id, context);
-    group.parameters = { ...group.parameters, ...changes };
+    requireFreeName(changes.endpoint_name, context, group);
+    const { parameters, further } = partsOf(changes);
+    group.parameters = { ...group.parameters, ...parameters };
+    group.further = { ...group.further, ...further };
     if (Object.keys(changes).length > 0) noteEvent(group, `set ${JSON.stringify(changes)}`, nowMs);
     if (next !== undefined) moveEndpoint(state, group, next, nowMs);
     return { success: true };
@@ -79,6 +91,29 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
   },
 };
 
+/** The parameters of §2.7, and the rest. */
+function partsOf(given: EndpointGroupParameters & EndpointSettings) {
+  const { overrecruit_ratio, autoscaler_instance, ...parameters } = given;
+  return {
+    parameters,
+    further: {
+      ...(overrecruit_ratio !== undefined && { overrecruit_ratio }),
+      ...(autoscaler_instance !== undefined && { autoscaler_instance }),
+    },
+  };
+}
+
+/** Names of endpoints are unique within an account (evidence 4.4). @throws Refused bad_request */
+function requireFreeName(
+  name: string | undefined,
+  context: HandlerContext,
+  except?: EndpointGroupRecord,
+): void {
+  const own = ownOf(context.state.endpointGroups, context).filter((group) => group !== except);
+  if (name === undefined || !own.some(({ parameters }) => parameters.endpoint_name === name)) return;
+  throw badRequest('endpoint_name', `this account has an endpoint "${name}" already`);
+}
+
 function ownGroup(id: number, context: HandlerContext): EndpointGroupRecord {
   return ownOne(context.state.endpointGroups, id, context, 'endpoint group');
 }
@@ -97,13 +132,14 @@ function shownGroup(group: EndpointGroupRecord, { state, nowMs }: HandlerContext
 }
 
 /** A group without its key; null if there is neither a value nor a default. */
-export function groupView({ id, userId, createdMs, parameters, state }: EndpointGroupRecord) {
+export function groupView({ id, userId, createdMs, parameters, further, state }: EndpointGroupRecord) {
   const resolved = resolveDefaults(parameters);
   return {
     id,
     user_id: userId,
     created_at: createdMs / 1000,
     ...resolved,
+    ...further,
     endpoint_name: resolved.endpoint_name ?? null,
     endpoint_state: state,
     inactivity_timeout: resolved.inactivity_timeout ?? null,
@@ -127,13 +163,21 @@ export function refuseBadGroup(given: unknown): void {
 }
 
 type NewGroup = Pick<EndpointGroupRecord, 'id' | 'userId' | 'createdMs' | 'parameters'> &
-  Partial<Pick<EndpointGroupRecord, 'state' | 'deploymentId' | 'load' | 'established'>>;
+  Partial<Pick<EndpointGroupRecord, 'state' | 'deploymentId' | 'load' | 'established' | 'further'>>;
 
 /** Its key has 64 hexadecimal digits, as the keys of accounts have; it is the same in each run. */
 export function newGroup(group: NewGroup): EndpointGroupRecord {
   const apiKey = createHash('sha256').update(`key of endpoint group ${group.id}`).digest('hex');
   const begun = { apiKey, logs: createEngineLogs(group.id, group.createdMs), requests: 0 };
-  return { state: 'active', deploymentId: null, load: null, established: false, ...group, ...begun };
+  return {
+    state: 'active',
+    further: {},
+    deploymentId: null,
+    load: null,
+    established: false,
+    ...group,
+    ...begun,
+  };
 }
 
 export function createGroup(state: State, group: Omit<NewGroup, 'id'>): EndpointGroupRecord {

@@ -52,6 +52,15 @@ test('one of a deployment says when it ends with it', async () => {
   expect(body['result']).toMatchObject({ auto_delete_in_seconds: 60, auto_delete_due_24h: true });
 });
 
+test('one is made in a state and with what the engine is told beside its parameters', async () => {
+  const more = { endpoint_state: 'suspended', overrecruit_ratio: 1.5, autoscaler_instance: 'prod' };
+  const made = await service.send('POST', '/api/v0/endptjobs/', { endpoint_name: 'talk', ...more });
+  const { body } = await service.send('GET', `/api/v0/endptjobs/${String(made.body['result'])}/`);
+  expect(body['result']).toMatchObject({ endpoint_name: 'talk', ...more });
+  const renamed = await service.send('PUT', ENDPOINT, { endpoint_name: 'talk' });
+  expect(renamed).toMatchObject({ status: 400, body: { error: 'bad_request' } });
+});
+
 describe('states', () => {
   test('move the workers: stopped ones stop, active ones start, suspended ones go on', async () => {
     await service.emulator.clock.advance(60_000);

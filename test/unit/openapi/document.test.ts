@@ -153,7 +153,7 @@ describe('the OpenAPI document', () => {
         ),
       );
     };
-    expect(defaultsOf('EndpointGroupParameters')).toEqual({
+    expect(defaultsOf('EndpointGroupSettings')).toEqual({
       min_load: 0,
       min_cold_load: 0,
       target_util: 0.9,

@@ -114,3 +114,8 @@ test('which permissions and errors are this project’s assumption', () => {
   ]);
   expect(assumptionsOf({ ...open, source: '§4.1', errors: [] })).toEqual([]);
 });
+
+test.each(['id', 'result'])('the id of a new worker group is read from %s', (name) => {
+  const { response } = operationOf('workergroups.create');
+  expect(readAnswer(response, { success: true, [name]: 9 })).toMatchObject({ data: { id: 9 } });
+});
