@@ -3,7 +3,7 @@
  * once. A team is that of a user whose key acts in a team's context.
  */
 import { notFound, Refused } from '../answers/refused.ts';
-import { requireWithin } from '../calls/access.ts';
+import { isSession, requireWithin } from '../calls/access.ts';
 import type { Random } from '../random.ts';
 import { nextId, type State } from '../state/state.ts';
 import type { ApiKeyRecord, UserRecord } from '../state/users.ts';
@@ -17,7 +17,10 @@ export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
     const { userId, team } = key;
     requireWithin(key, permissions);
     const value = freshValue(state, random);
-    return { id: storeKey(state, value, { name, userId, permissions, team }), key: value };
+    return {
+      id: storeKey(state, value, { name, userId, permissions, team, byTfa: isSession(key) }),
+      key: value,
+    };
   },
 
   'apiKeys.list': (_, context) => ({

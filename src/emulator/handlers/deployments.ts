@@ -39,7 +39,8 @@ export const UPLOAD_FOLDER = '/_upload/';
 export const deploymentHandlers: HandlersOf<'deployments'> = {
   'deployments.heartbeat': ({ id }, context) => {
     const { state, nowMs } = context;
-    if (!beat(ownOne(state.deployments, id, context, 'deployment'), nowMs)) throw expiredDeployment(id);
+    if (!beat(ownOne(state.deployments, id, context, 'deployment'), nowMs))
+      throw expiredDeployment(id, state);
     return { success: true, deployment_id: id };
   },
 
@@ -102,7 +103,7 @@ export const deploymentHandlers: HandlersOf<'deployments'> = {
 function ownDeployment(id: number, context: HandlerContext): DeploymentRecord {
   const deployment = ownOne(context.state.deployments, id, context, 'deployment');
   settleDeployment(deployment, context.nowMs);
-  if (deployment.expiredAtMs !== null) throw expiredDeployment(id);
+  if (deployment.expiredAtMs !== null) throw expiredDeployment(id, context.state);
   return deployment;
 }
 
@@ -112,10 +113,12 @@ function livingDeployments(context: HandlerContext): DeploymentRecord[] {
   return own.filter(({ expiredAtMs }) => expiredAtMs === null);
 }
 
-function expiredDeployment(id: number): Refused {
-  return new Refused('not_found', `deployment ${id} has expired`, {
-    reason: `id: the TTL of deployment ${id} passed without a heartbeat; it stays expired`,
-  });
+function expiredDeployment(id: number, { traits }: State): Refused {
+  const reason = `id: the TTL of deployment ${id} passed without a heartbeat; it stays expired`;
+  if (traits.expired_deployment === 'as_unknown')
+    return new Refused('not_found', `no deployment ${id}`, { reason });
+  const inPublic = { status: 404, message: `Deployment ${id} has expired.` };
+  return new Refused('not_found', `deployment ${id} has expired`, { reason, inPublic });
 }
 
 function shownDeployment(record: DeploymentRecord, state: State): Deployment {

@@ -45,14 +45,18 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
 
   'endpointGroups.get': ({ id }, context) => ({ result: shownGroup(ownGroup(id, context), context) }),
 
-  /** What is not sent stays as it is. */
+  /** What is not sent stays as it is, or gets its default, by the trait put_endpoint; name and state stay anyway. */
   'endpointGroups.update': ({ id, endpoint_state: next, ...changes }, context) => {
     const { state, nowMs } = context;
     const group = ownGroup(id, context);
+    if (group.deploymentId !== null) throw managed(group);
     requireFreeName(changes.endpoint_name, context, group);
     const { parameters, further } = partsOf(changes);
-    group.parameters = { ...group.parameters, ...parameters };
-    group.further = { ...group.further, ...further };
+    const { endpoint_name } = group.parameters;
+    const keeps = state.traits.put_endpoint === 'keeps';
+    const kept = keeps ? group.parameters : endpoint_name === undefined ? {} : { endpoint_name };
+    group.parameters = { ...kept, ...parameters };
+    group.further = { ...(keeps && group.further), ...further };
     if (Object.keys(changes).length > 0) noteEvent(group, `set ${JSON.stringify(changes)}`, nowMs);
     if (next !== undefined) moveEndpoint(state, group, next, nowMs);
     return { success: true };
@@ -101,6 +105,11 @@ function partsOf(given: EndpointGroupParameters & EndpointSettings) {
       ...(autoscaler_instance !== undefined && { autoscaler_instance }),
     },
   };
+}
+
+/** Evidence 4.1. */
+function managed({ id, deploymentId }: EndpointGroupRecord): Refused {
+  return badRequest('id', `endpoint ${id} is managed by deployment ${deploymentId}: change that instead`);
 }
 
 /** Names of endpoints are unique within an account (evidence 4.4). @throws Refused bad_request */

@@ -4,7 +4,7 @@ import { matchOperation } from '../../wire/match.ts';
 import { problemsOf } from '../../wire/request.ts';
 import { jsonAnswer, type Answer } from '../answers/answer.ts';
 import { Refused } from '../answers/refused.ts';
-import { authorize, identify } from '../calls/access.ts';
+import { authorize, identify, requireTfaKey } from '../calls/access.ts';
 import { readCall, type Call, type IncomingRequest, type Target } from '../calls/call.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import { accountHandlers } from '../handlers/accounts.ts';
@@ -67,6 +67,7 @@ export function createService(world: World): Service {
     const secret = sent.kind === 'json' ? (sent.value as { secret?: unknown } | null)?.secret : undefined;
     const caller = identify(state, operation, { bearer, secret }, nowMs);
     authorize(operation, caller.key);
+    requireTfaKey(state, operation, caller);
     const input = validate(call, target, state, nowMs);
     settleEndpoints(state, nowMs);
     const movesWorkers = moves(target.id);

@@ -44,7 +44,7 @@ async function outcome(emulator: Emulator, id: OperationId, apiKey = KEY): Promi
     return call === undefined ? 'no such call' : 'fine';
   } catch (error) {
     if (error instanceof UnauthorizedError) return 'unauthorized';
-    return error instanceof ApiError && error.status === 403 ? 'forbidden' : String(error);
+    return error instanceof ApiError && error.errorCode === 'forbidden' ? 'forbidden' : String(error);
   }
 }
 

@@ -218,7 +218,7 @@ describe('stopping and starting', () => {
       ['DELETE', '/api/v0/deployment/42/'],
       ['PUT', '/api/v0/deployments/'],
     ] as const) {
-      expect(await service.send(method, path, CIRCLE, 'reader')).toMatchObject({ status: 403 });
+      expect(await service.send(method, path, CIRCLE, 'reader')).toMatchObject({ status: 401 });
     }
   });
 });

@@ -78,12 +78,11 @@ describe('states', () => {
     expect(await statuses()).toEqual(['idle', 'idle']);
   });
 
-  test('are those of its deployment too', async () => {
+  test('are those of the deployment that manages it, and changed there alone', async () => {
     const deployment = { name: 'a', image: 'b', file_hash: 'c', file_size: 1 };
     await service.send('PUT', '/api/v0/deployments/', deployment);
-    await service.send('PUT', '/api/v0/endptjobs/32/', { endpoint_state: 'suspended' });
-    const { body } = await service.send('GET', '/api/v0/deployment/44/');
-    expect(body['deployment']).toMatchObject({ endpoint_state: 'suspended' });
+    const put = await service.send('PUT', '/api/v0/endptjobs/32/', { endpoint_state: 'suspended' });
+    expect(put).toMatchObject({ status: 400, body: { error: 'bad_request' } });
     await service.send('POST', '/api/v0/deployment/44/stop/', {});
     const { body: stopped } = await service.send('GET', '/api/v0/endptjobs/32/');
     expect(stopped['result']).toMatchObject({ endpoint_state: 'stopped' });

@@ -288,7 +288,7 @@ describe('API keys', () => {
     const none = await send('POST', KEYS, { name: 'one', permissions: {} });
     for (const [{ body }, status] of [
       [full, 200],
-      [none, 403],
+      [none, 401],
     ] as const) {
       const answer = await send('GET', TEMPLATES, undefined, emulator, String(body['key']));
       expect(answer.status).toBe(status);
