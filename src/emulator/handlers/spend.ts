@@ -170,7 +170,9 @@ function startOf({ start }: Charge): number {
 }
 
 function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, one) => total + one, 0);
+  const total = numbers.reduce((before, one) => before + one, 0);
+  // Without what binary fractions leave.
+  return Math.round(total * 1e6) / 1e6;
 }
 
 /** As the service rounds. */
