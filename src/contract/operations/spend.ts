@@ -31,7 +31,7 @@ const chargeFields = {
 };
 
 /** One contract over the days that were asked for, or with `format` tree an endpoint with all below it. */
-export const charge = z.looseObject({
+const charge = z.looseObject({
   ...chargeFields,
   amount,
   items: z
@@ -42,8 +42,6 @@ export const charge = z.looseObject({
     .describe('what it is made of'),
 });
 export type Charge = z.output<typeof charge>;
-
-export const CHARGE_TYPES = ['instance', 'volume', 'serverless'] as const;
 
 export const spendOperations = {
   'serverless.endpointsSpend': {
@@ -104,7 +102,10 @@ export const spendOperations = {
     permission: 'billing_read',
     query: z.strictObject({
       select_filters: z
-        .strictObject({ day: filterOn(timestamp), type: filterOn(z.enum(CHARGE_TYPES)).optional() })
+        .strictObject({
+          day: filterOn(timestamp),
+          type: filterOn(z.enum(['instance', 'volume', 'serverless'])).optional(),
+        })
         .describe('the days, Unix seconds in UTC, with gte and lte; and which types'),
       format: z
         .enum(['table', 'tree'])

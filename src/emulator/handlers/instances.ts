@@ -31,7 +31,8 @@ export const instanceHandlers: HandlersOf<'instances' | 'machines' | 'offers'> =
     const created = results.flatMap((result) => (result.success ? result.new_contract : []));
     const failed = results.filter(({ success }) => !success).map(({ ask_id }) => ask_id);
     if (created.length > 0) return { success: true, results, created, failed, elapsed: 0 };
-    const reason = `ids: none of ${failed.join(', ')} could be rented`;
+    const why = results.map((result) => (result.success ? '' : result.msg)).join(' ');
+    const reason = `ids: none could be rented: ${why}`;
     throw new Refused('bad_request', reason, { reason, fields: { results, created, failed } });
   },
 

@@ -10,6 +10,7 @@ import {
   type InstanceRecord,
 } from '../state/instances.ts';
 import type { Settings } from '../state/settings.ts';
+import { matchesFilters } from './templates.ts';
 import { ownOf, pageFrom, type HandlerContext, type HandlersOf } from './define.ts';
 
 const HOUR_MS = 3_600_000;
@@ -114,10 +115,8 @@ function chargeOf(
   { select_filters: { day, type } }: Input<'charges.list'>,
   settings: Settings,
 ): Charge[] {
-  const { gte = -Infinity, lte = Infinity } = day;
-  const wanted = type?.in;
-  if (wanted && !wanted.includes(endpointId === null ? 'instance' : 'serverless')) return [];
-  const days = instance.usage.days.filter(({ dayMs }) => dayMs >= gte * 1000 && dayMs <= lte * 1000);
+  if (!matchesFilters({ type: endpointId === null ? 'instance' : 'serverless' }, { type })) return [];
+  const days = instance.usage.days.filter(({ dayMs }) => matchesFilters({ day: dayMs / 1000 }, { day }));
   const [first, last] = [days[0], days.at(-1)];
   const used = { gpuMs: sum(days.map(({ gpuMs }) => gpuMs)), diskMs: sum(days.map(({ diskMs }) => diskMs)) };
   const cost = costOf(instance, used, settings);

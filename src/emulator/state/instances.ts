@@ -31,12 +31,12 @@ export interface InstanceRecord {
 }
 
 /** What an instance has used so far, by UTC day, in ms. */
-export interface Usage {
+interface Usage {
   untilMs: number;
   readonly days: DayUsage[];
 }
 
-export interface DayUsage {
+interface DayUsage {
   readonly dayMs: number;
   gpuMs: number;
   diskMs: number;

@@ -23,10 +23,10 @@ const searchBody = z.strictObject({
   reliability: number.describe('a fraction'),
   verified: filterOn(z.boolean()).optional(),
   rentable: filterOn(z.boolean()).optional(),
-  rented: filterOn(z.boolean()).optional().describe('whether somebody has it'),
+  rented: filterOn(z.boolean()).optional().describe('whether it is rented'),
 });
 
-export const offer = z.looseObject({
+const offer = z.looseObject({
   id,
   machine_id: id.nullish(),
   gpu_name: z.string().nullish(),
@@ -37,14 +37,12 @@ export const offer = z.looseObject({
   reliability: z.number().nullish(),
   rentable: z.boolean().nullish(),
 });
-export type Offer = z.output<typeof offer>;
-
 export const offerOperations = {
   'offers.search': {
     ...PUBLIC_DIALECT,
     method: 'POST',
     path: '/api/v0/bundles/',
-    summary: 'Offers that match filters; without a filter for it, those that can be rented',
+    summary: 'Offers that match filters; only those that can be rented, unless a filter says otherwise',
     body: searchBody,
     response: z.looseObject({ offers: z.array(offer) }),
     errors: [],

@@ -100,10 +100,11 @@ test('charges come by page; a page has at most 500 rows, and both ends of the da
   const second = charges(TODAY, `&limit=1&after_token=${String(first['next_token'])}`).body as object;
   expect(second).toMatchObject({ results: [{ source: 'instance-501' }], next_token: null });
   expect(charges(TODAY, '&limit=501')).toMatchObject({ status: 400, body: { error: 'bad_request' } });
-  expect(charges({ day: { gte: MIDNIGHT } })).toMatchObject({
-    status: 400,
-    body: { msg: "Must provide both 'day' gte and lte filters for instance charges" },
-  });
+  for (const incomplete of [{ day: { gte: MIDNIGHT } }, { type: { in: ['serverless'] } }])
+    expect(charges(incomplete)).toMatchObject({
+      status: 400,
+      body: { msg: "Must provide both 'day' gte and lte filters for instance charges" },
+    });
 });
 
 test('offers are found by what they are, in order, and none that is rented', () => {
