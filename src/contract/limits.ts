@@ -21,4 +21,8 @@ export const LIMITS = {
   targetUtilMax: 1.0,
   /** Lines that `get_workergroup_logs` returns at most, which is also its default (public dialect). */
   logTailMax: 10_000,
+  /** Most rows of a page of charges (public dialect). */
+  chargesPageMax: 500,
+  /** Most offers that one request rents (public dialect). */
+  bulkOffersMax: 64,
 } as const;

@@ -7,6 +7,8 @@ import { endpointGroupOperations } from './operations/serverless/endpoint-groups
 import { instanceOperations } from './operations/instances/instances.ts';
 import { machineOperations } from './operations/machines.ts';
 import { serverlessOperations } from './operations/serverless/serverless.ts';
+import { offerOperations } from './operations/instances/offers.ts';
+import { spendOperations } from './operations/spend.ts';
 import { teamOperations } from './operations/teams.ts';
 import { templateOperations } from './operations/templates.ts';
 import { tfaOperations } from './operations/tfa/tfa.ts';
@@ -17,8 +19,10 @@ import { endpointWorkerOperations, groupWorkerOperations } from './operations/se
 export const OPERATIONS = {
   ...machineOperations,
   ...templateOperations,
+  ...offerOperations,
   ...instanceOperations,
   ...userOperations,
+  ...spendOperations,
   ...tfaOperations,
   ...teamOperations,
   ...serverlessOperations,

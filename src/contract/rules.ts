@@ -50,6 +50,16 @@ export const METHOD_OR_ITS_ID: Rule = {
   isBroken: ({ tfa_method_id: id, tfa_method: method }) => isMissing(id) && isMissing(method),
 };
 
+export const DAY_RANGE: Rule = {
+  field: 'select_filters',
+  says: 'needed with both gte and lte of day',
+  error: 'bad_request',
+  isBroken({ select_filters: filters }) {
+    const day = isRecord(filters) ? filters['day'] : undefined;
+    return isRecord(day) && (isMissing(day['gte']) || isMissing(day['lte']));
+  },
+};
+
 /** §5.7. Of a login the method is sms unless another is named (§4.4); elsewhere the service knows which it is. */
 const secretOfSentCode = (byDefault: 'sms' | undefined): Rule => ({
   field: 'secret',

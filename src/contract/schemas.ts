@@ -58,6 +58,19 @@ export const phoneNumber = z
 export const FILTER_OPERATORS = ['eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'in', 'notin'] as const;
 export type FilterOperator = (typeof FILTER_OPERATORS)[number];
 
+/** As people write them: `gpu_ram>=24`. */
+export const OPERATOR_SIGNS: Readonly<Record<string, FilterOperator>> = {
+  '=': 'eq',
+  '==': 'eq',
+  '!=': 'neq',
+  '<': 'lt',
+  '<=': 'lte',
+  '>': 'gt',
+  '>=': 'gte',
+  in: 'in',
+  notin: 'notin',
+};
+
 /** `{<operator>: <value>}` for a field whose values are of type `value`. */
 export function filterOn<T extends z.ZodType>(value: T) {
   return z

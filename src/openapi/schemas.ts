@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { apiKey } from '../contract/operations/api-keys.ts';
 import type { Operation } from '../contract/define.ts';
 import { deployment } from '../contract/operations/serverless/deployment.ts';
-import { endpointGroup, endpointGroupParameters } from '../contract/operations/serverless/endpoint-groups.ts';
+import { endpointGroup, endpointGroupSettings } from '../contract/operations/serverless/endpoint-groups.ts';
 import { instance } from '../contract/operations/instances/instance-list.ts';
 import { envMap, volumeInfo } from '../contract/operations/instances/instances.ts';
 import { listedWindow, machineIds } from '../contract/operations/machines.ts';
@@ -20,7 +20,7 @@ const REQUEST_PARTS = {
   TemplateFields: templateBody,
   InstanceEnvironment: envMap,
   VolumeInfo: volumeInfo,
-  EndpointGroupParameters: endpointGroupParameters,
+  EndpointGroupSettings: endpointGroupSettings,
 } satisfies Record<string, z.ZodType>;
 
 const RESPONSE_PARTS = {

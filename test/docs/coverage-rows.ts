@@ -152,6 +152,8 @@ const LIMIT_TESTS: Record<keyof typeof LIMITS, readonly [file: string, names: st
   recommendedDiskSpaceGb: [RESOURCES, 'are stored with their defaults'],
   targetUtilMax: [SCALING, "['error target-util-range', { target_util: 1 + Number.EPSILON }"],
   logTailMax: [PUBLIC_RESOURCES, 'a tail that is not given'],
+  chargesPageMax: ['unit/emulator/handlers/spend.test.ts', 'a page has at most 500 rows'],
+  bulkOffersMax: ['integration/emulator/public-instances.test.ts', 'of which none can be had'],
 };
 
 function limits(): CoverageRow[] {

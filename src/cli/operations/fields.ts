@@ -75,7 +75,7 @@ function describe({
   const notes = [
     required && fallback === undefined ? 'required' : '',
     byDefault === undefined ? '' : `default: ${JSON.stringify(byDefault)}`,
-    ['list', 'map', 'filters'].includes(kind) ? 'may be repeated' : '',
+    ['list', 'map', 'filter', 'filters'].includes(kind) ? 'may be repeated' : '',
     kind === 'boolean' ? `or --no-${name}` : '',
     secret ? 'a secret' : '',
   ].filter((note) => note !== '');

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { envMapOf, parseEnvFlags } from '../../contract/text/env-flags.ts';
 import { envMap } from '../../contract/operations/instances/instances.ts';
-import { FILTER_OPERATORS, type FilterOperator } from '../../contract/schemas.ts';
+import { FILTER_OPERATORS, OPERATOR_SIGNS } from '../../contract/schemas.ts';
 import { coerceText, innerOf } from '../../wire/coerce.ts';
 import { InputError } from '../input-error.ts';
 import type { Flag } from './flags.ts';
@@ -21,6 +21,8 @@ export function readFlag({ kind, schema }: Flag, texts: readonly string[]): unkn
       return Object.assign({}, ...texts.map((text) => readEntries(inner as z.ZodRecord, text))) as unknown;
     case 'filters':
       return readFilters(inner, texts);
+    case 'filter':
+      return readCondition(inner, texts);
     case 'scalar':
     case 'choice':
     case 'boolean':
@@ -50,15 +52,6 @@ function readEntries(schema: z.ZodRecord, text: string): Record<string, unknown>
 }
 
 const FILTER = /^\s*([\w.]+)\s*(==|!=|<=|>=|=|<|>|\bnotin\b|\bin\b)\s*([^]*)$/;
-const OPERATORS: Readonly<Record<string, FilterOperator>> = {
-  '=': 'eq',
-  '==': 'eq',
-  '!=': 'neq',
-  '<': 'lt',
-  '<=': 'lte',
-  '>': 'gt',
-  '>=': 'gte',
-};
 const FILTER_RULE =
   "takes 'FIELD OPERATOR VALUE' such as 'count_created >= 10' or 'name in a,b', once for each; " +
   `operators = != < <= > >= in notin; or one JSON object with ${FILTER_OPERATORS.join(', ')}`;
@@ -74,11 +67,22 @@ function readFilters(schema: z.ZodType, texts: readonly string[]): Record<string
   return filters;
 }
 
+/** Of one field: `'<= 0.5'`. */
+function readCondition(schema: z.ZodType, texts: readonly string[]): unknown {
+  const named = texts.map((text) => (text.startsWith('{') ? `{"value":${text}}` : `value ${text}`));
+  try {
+    return readFilters(z.object({ value: schema }), named)['value'];
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new InputError("takes 'OPERATOR VALUE' such as '>= 10' or 'in a,b', or one JSON object");
+  }
+}
+
 function readFilter(schema: z.ZodType, text: string): Record<string, Record<string, unknown>> {
   const [, field = '', sign = '', value = ''] = FILTER.exec(text) ?? [];
   if (field === '' || value === '') throw new InputError(FILTER_RULE);
   const type = valueType(schema, field);
-  const operator = OPERATORS[sign] ?? sign;
+  const operator = OPERATOR_SIGNS[sign] ?? sign;
   const several = operator === 'in' || operator === 'notin';
   const read = several
     ? value.split(',').map((item) => coerceText(type, item.trim()))

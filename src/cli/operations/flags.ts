@@ -10,7 +10,7 @@ import { EXTRA, extraPartOf, partsOf } from '../../wire/request.ts';
 import { kebab } from './names.ts';
 
 /** How a flag's text becomes a value; see flag-value.ts. */
-export type FlagKind = 'scalar' | 'choice' | 'boolean' | 'list' | 'map' | 'filters' | 'json';
+export type FlagKind = 'scalar' | 'choice' | 'boolean' | 'list' | 'map' | 'filter' | 'filters' | 'json';
 
 export interface Flag {
   /** Where its value stands in the input: `['volume_info', 'size']`. */
@@ -97,8 +97,9 @@ function kindOf(inner: z.ZodType): FlagKind {
   if (inner instanceof z.ZodArray) return 'list';
   if (inner instanceof z.ZodRecord)
     return innerOf(inner.valueType as z.ZodType) instanceof z.ZodRecord ? 'filters' : 'map';
-  if (inner instanceof z.ZodObject) return isFilters(inner) ? 'filters' : 'json';
-  return 'scalar';
+  if (!(inner instanceof z.ZodObject)) return 'scalar';
+  if ('eq' in inner.shape) return 'filter';
+  return isFilters(inner) ? 'filters' : 'json';
 }
 
 /** `{<field>: {<operator>: <value>}}` */
@@ -115,6 +116,8 @@ function takesOf(kind: FlagKind, inner: z.ZodType): string {
       return 'item';
     case 'map':
       return 'name=value';
+    case 'filter':
+      return 'condition';
     case 'filters':
       return 'filter';
     case 'json':

@@ -48,5 +48,5 @@ function wordsOf(name: string): string {
 }
 
 function singular(words: string): string {
-  return words.replace(/s$/, '');
+  return words.replace(/(?<!s)s$/, '');
 }

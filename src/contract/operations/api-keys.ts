@@ -4,7 +4,13 @@ import { BEARER_ONLY, type OperationTable } from '../define.ts';
 import { id, permissions, shownOnce, success } from '../schemas.ts';
 
 /** A key as a list shows it: the secret value is shown once, at creation or reset. */
-export const apiKey = z.looseObject({ id, name: z.string().nullish(), permissions: permissions.nullish() });
+export const apiKey = z.looseObject({
+  id,
+  name: z.string().nullish(),
+  permissions: permissions.nullish(),
+  key_type: z.string().nullish().describe('api, or another kind'),
+  user_id: id.nullish(),
+});
 export type ApiKey = z.output<typeof apiKey>;
 
 /** The public service answers a deletion with a sentence: a bare JSON string. */

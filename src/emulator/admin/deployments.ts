@@ -71,7 +71,7 @@ export class Deployments extends Inspection {
   remove(id: number): void {
     const state = this.settled;
     const deployment = state.deployments.get(id);
-    if (deployment) deleteDeployment(state, deployment);
+    if (deployment) deleteDeployment(state, deployment, this.world.now());
   }
 }
 

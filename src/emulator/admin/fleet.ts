@@ -133,7 +133,7 @@ export class WorkerGroups extends Inspection {
   }
 
   remove(id: number): void {
-    deleteWorkerGroup(this.settled, id);
+    deleteWorkerGroup(this.settled, id, this.world.now());
   }
 
   /** Writes whole lines now. */

@@ -4,6 +4,7 @@ import { isRecord } from '../../contract/is-record.ts';
 import { Refused } from '../answers/refused.ts';
 import type { State } from '../state/state.ts';
 import type { ApiKeyRecord, UserRecord } from '../state/users.ts';
+import { tfaStatusOf } from '../tfa/account.ts';
 import { findSession, userOfSecret } from '../tfa/verify.ts';
 
 /** The value of `Authorization: Bearer …`; undefined without one. */
@@ -82,6 +83,29 @@ export function authorize(operation: Operation, key: ApiKeyRecord): void {
   if (granted(key.permissions).has(permission)) return;
   throw new Refused('forbidden', `the API key lacks the permission ${permission}`, {
     reason: `authorization: key "${key.name}" lacks ${permission} (§5.3)`,
+    inPublic: { status: 401, message: `Your key lacks the ${permission} permission group` },
+  });
+}
+
+/** A key that a 2FA login gave out, until its end. */
+export function isSession(key: ApiKeyRecord): boolean {
+  return 'expiresAtMs' in key;
+}
+
+/**
+ * Evidence 7.3, as the trait tfa_key has it: such a key may still write, search offers, and log in.
+ * @throws Refused invalid_key for a read with a key that was made outside a 2FA session, of an account with 2FA
+ */
+export function requireTfaKey(state: State, operation: Operation, { key, user, loggedOut }: Identity): void {
+  const isRead = operation.method === 'GET' && !operation.path.startsWith('/api/v0/tfa/');
+  if (state.traits.tfa_key === 'taken' || !isRead || loggedOut || isSession(key) || key.byTfa === true)
+    return;
+  if (tfaStatusOf(user.tfa) === 'disabled') return;
+  const message =
+    'Your key lacks proper privileges: this account requires you to have logged in using Two Factor Authentication';
+  throw new Refused('invalid_key', message, {
+    reason: `authorization: key "${key.name}" was made outside a 2FA session (trait tfa_key)`,
+    inPublic: { status: 401, code: 'auth_error', message },
   });
 }
 

@@ -7,10 +7,12 @@ import { isRecord } from '../../contract/is-record.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
+import { envMapOf, parseEnvFlags } from '../../contract/text/env-flags.ts';
+import { FlagError } from '../../contract/text/shell-words.ts';
 import { coerceText } from '../../wire/coerce.ts';
 import { createMatcher, matchOperation } from '../../wire/match.ts';
 import { jsonAnswer } from '../answers/answer.ts';
-import { Refused } from '../answers/refused.ts';
+import { badRequest, Refused } from '../answers/refused.ts';
 import type { Alias, Call } from '../calls/call.ts';
 import { findOwnTemplate } from '../handlers/templates.ts';
 import { publicRefusal } from './refusals.ts';
@@ -33,7 +35,7 @@ export const publicDialect: Dialect = {
   knows: () => true,
   adapt(id, operation, body, caller) {
     if (!operation.body || !isRecord(body)) return operation.body ? body : undefined;
-    const named = withIds(id, body, caller);
+    const named = withEnvMap(id, withIds(id, body, caller));
     return { ...DEFAULTS[id], ...tolerate(operation.body, named, operation.keyInBody) };
   },
   adaptQuery({ query: schema }, query) {
@@ -44,7 +46,7 @@ export const publicDialect: Dialect = {
   success({ id }, body, call) {
     if (id === 'endpointGroups.workers' && isRecord(body)) return jsonAnswer(200, body['workers']);
     // A sentence, as a bare JSON string.
-    if (id === 'apiKeys.delete') return jsonAnswer(200, 'API key deleted');
+    if (id === 'apiKeys.delete') return jsonAnswer(200, 'Successfully Deleted API Key');
     if (!isRecord(body)) return jsonAnswer(200, withEndTimes(id, body));
     if (id === 'templates.search' && isNone(body['templates']))
       return jsonAnswer(200, { success: false, msg: 'No templates found' });
@@ -65,6 +67,18 @@ export const publicDialect: Dialect = {
 
 function isNone(rows: unknown): boolean {
   return Array.isArray(rows) && rows.length === 0;
+}
+
+/** The environment of an instance, given in container flags. @throws Refused bad_request for flags that cannot be read */
+function withEnvMap(id: OperationId, body: Record<string, unknown>): Record<string, unknown> {
+  const { env } = body;
+  if (!id.startsWith('instances.create') || typeof env !== 'string' || env.startsWith('{')) return body;
+  try {
+    return { ...body, env: envMapOf(parseEnvFlags(env)) };
+  } catch (error) {
+    if (!(error instanceof FlagError)) throw error;
+    throw badRequest('env', error.message);
+  }
 }
 
 /** What is named in place of its id. */

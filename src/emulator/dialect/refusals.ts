@@ -10,6 +10,8 @@ interface Wording {
   readonly code?: string;
   /** `subject`: the id that was asked for. */
   readonly says: (subject: string, userId: number | string) => string;
+  /** The field of the one rule that it is about; absent: all. */
+  readonly field?: string;
 }
 type Wordings = Readonly<Partial<Record<ErrorCode, Wording>>>;
 
@@ -40,6 +42,13 @@ const WORDINGS: Readonly<Partial<Record<OperationId, Wordings>>> = {
   },
   'instances.update': INSTANCE,
   'instances.destroy': INSTANCE,
+  'charges.list': {
+    bad_request: {
+      status: 400,
+      field: 'select_filters',
+      says: () => "Must provide both 'day' gte and lte filters for instance charges",
+    },
+  },
   'teams.createRole': { duplicate_role: { status: 403, says: () => 'Role already exists' } },
 };
 
@@ -53,11 +62,15 @@ export interface PublicRefusal {
 }
 
 /** `refused.inPublic` is of the one refusal, and outweighs the table. */
-export function publicRefusal({ code, status, message, inPublic }: Refused, call: Call): PublicRefusal {
+export function publicRefusal(
+  { code, status, message, reason, inPublic }: Refused,
+  call: Call,
+): PublicRefusal {
   if (inPublic) return { code, ...inPublic };
   const id = call.target?.id;
   const wording = (id && WORDINGS[id]?.[code]) ?? SHARED[code];
-  if (wording === undefined) return { status, code, message };
+  if (wording === undefined || (wording.field !== undefined && !reason.startsWith(wording.field)))
+    return { status, code, message };
   const subject = call.params['id'] ?? String(call.subject ?? '');
   return {
     status: wording.status,

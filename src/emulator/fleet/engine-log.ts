@@ -10,7 +10,7 @@ import { TIME_MARK } from '../worker-log/inference-log.ts';
 /** Lines; older ones are forgotten. Of the levels that say much at each look, fewer are kept. */
 const [KEPT, KEPT_OF_LOOKS] = [10_000, 2_000];
 
-/** With one line: the log of an endpoint is never empty. */
+/** Each with one line: no level of an endpoint's log is ever empty. */
 export function createEngineLogs(id: number, sinceMs: number): EndpointLogs {
   const logs = {
     info0: emptyLog(KEPT, sinceMs),
@@ -18,7 +18,8 @@ export function createEngineLogs(id: number, sinceMs: number): EndpointLogs {
     trace: emptyLog(KEPT_OF_LOOKS, sinceMs),
     debug: emptyLog(KEPT_OF_LOOKS, sinceMs),
   };
-  noteEvent({ logs }, `endpoint ${id} is there`, sinceMs);
+  const line = eventLine(`endpoint ${id} is there`, sinceMs);
+  for (const log of Object.values(logs)) appendLines(log, [line], sinceMs);
   return logs;
 }
 
@@ -29,9 +30,13 @@ function emptyLog(retainedLines: number, sinceMs: number): GroupLog {
 
 /** What was done, and why. */
 export function noteEvent({ logs }: Pick<EndpointGroupRecord, 'logs'>, text: string, nowMs: number): void {
-  const line = `${engineTime(nowMs)} [autoscaler.cpp:1427 manage_workers] ${text}`;
+  const line = eventLine(text, nowMs);
   appendLines(logs.info1, [line], nowMs);
   appendLines(logs.info0, [line], nowMs);
+}
+
+function eventLine(text: string, nowMs: number): string {
+  return `${engineTime(nowMs)} [autoscaler.cpp:1427 manage_workers] ${text}`;
 }
 
 /** What an engine sees, and when it looks. */

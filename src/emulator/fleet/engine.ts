@@ -177,7 +177,7 @@ export class Engine implements GroupObserver {
     if (due.kind === 'die') this.#die(worker);
     else if (due.kind === 'err') this.#err(worker);
     else if (due.kind === 'destroy') this.#lives.destroy(worker, at);
-    else deleteInstance(this.#site.state, worker.id);
+    else deleteInstance(this.#site.state, worker.id, this.#site.msOf(at));
   }
 
   #workers(): WorkerRecord[] {

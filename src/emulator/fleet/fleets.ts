@@ -43,7 +43,7 @@ export class Fleets {
     this.#engines.clear();
     for (const worker of state.workers.values()) {
       const isLeaving = worker.life?.phase === 'error' || worker.life?.phase === 'destroying';
-      if (isLeaving) deleteInstance(state, worker.id);
+      if (isLeaving) deleteInstance(state, worker.id, nowMs);
       else worker.life = null;
     }
     this.settle(state, nowMs);

@@ -5,7 +5,13 @@
 import { createRandom, exponential, type Random } from '../../scaling/planner/load/random.ts';
 import { STATE, type State as ModelState } from '../../scaling/planner/model/worker-pool.ts';
 import type { WorkerGroupRecord, WorkerPhase, WorkerRecord } from '../state/endpoints.ts';
-import { setInstanceStatus, startingSteps, statusAt, type InstanceRecord } from '../state/instances.ts';
+import {
+  changeSteps,
+  setInstanceStatus,
+  startingSteps,
+  statusAt,
+  type InstanceRecord,
+} from '../state/instances.ts';
 import type { State } from '../state/state.ts';
 import type { Site } from './site.ts';
 import type { Story } from './story.ts';
@@ -211,14 +217,14 @@ function moveInstance(state: State, instance: InstanceRecord, phase: WorkerPhase
     setInstanceStatus(instance, 'exited', atMs);
   } else if (phase === 'starting') {
     instance.intendedStatus = 'running';
-    instance.stepsFromMs = atMs;
-    instance.steps = [
-      { status: 'loading', durationMs: state.settings.workerColdStartSeconds * 1000 },
+    const loadingMs = state.settings.workerColdStartSeconds * 1000;
+    const steps = [
+      { status: 'loading', durationMs: loadingMs },
       { status: 'running', durationMs: null },
-    ];
+    ] as const;
+    changeSteps(instance, steps, atMs);
   } else if (phase === 'creating') {
-    instance.stepsFromMs = atMs;
-    instance.steps = startingSteps(state.settings);
+    changeSteps(instance, startingSteps(state.settings), atMs);
   } else if (phase === 'error' && statusAt(instance, atMs) === 'running') {
     setInstanceStatus(instance, 'offline', atMs);
   }

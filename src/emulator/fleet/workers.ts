@@ -5,11 +5,17 @@
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import { createRandom, mixSeeds } from '../random.ts';
 import type { WorkerGroupRecord, WorkerRecord } from '../state/endpoints.ts';
-import { startingSteps, statusAt, type InstanceRecord } from '../state/instances.ts';
+import {
+  countUsage,
+  startingSteps,
+  statusAt,
+  type FormerInstance,
+  type InstanceRecord,
+} from '../state/instances.ts';
 import { nextId, type State } from '../state/state.ts';
 
 /** Of each worker that is made here: those of one RTX 4090. */
-const GPU = { name: 'RTX 4090', ramMb: 24_564, dlperf: 96 } as const;
+export const GPU = { name: 'RTX 4090', ramMb: 24_564, dlperf: 96, reliability: 0.99 } as const;
 
 export function newWorker(id: number, groupId: number): WorkerRecord {
   return {
@@ -17,7 +23,7 @@ export function newWorker(id: number, groupId: number): WorkerRecord {
     groupId,
     perf: null,
     dlperf: GPU.dlperf,
-    reliability: 0.99,
+    reliability: GPU.reliability,
     diskUsage: 8,
     life: null,
     steps: [],
@@ -49,6 +55,7 @@ export function recruitWorker(state: State, group: WorkerGroupRecord, nowMs: num
     createdMs: nowMs,
     stepsFromMs: nowMs,
     steps: startingSteps(settings),
+    usage: { untilMs: nowMs, days: [] },
     intendedStatus: 'running',
     launch: null,
   });
@@ -57,8 +64,20 @@ export function recruitWorker(state: State, group: WorkerGroupRecord, nowMs: num
   return worker;
 }
 
+/** The worker group and endpoint that an instance works for. */
+export function placeOf(state: State, id: number): Omit<FormerInstance, 'instance'> {
+  const groupId = state.workers.get(id)?.groupId ?? null;
+  const group = groupId === null ? undefined : state.workerGroups.get(groupId);
+  return { groupId, endpointId: group?.endpointId ?? null };
+}
+
 /** With the worker that runs on it; its offer is free again. */
-export function deleteInstance(state: State, id: number): void {
+export function deleteInstance(state: State, id: number, nowMs: number): void {
+  const instance = state.instances.get(id);
+  if (instance) {
+    countUsage(instance, nowMs);
+    state.formerInstances.push({ instance, ...placeOf(state, id) });
+  }
   state.workers.delete(id);
   state.instances.delete(id);
   for (const offer of state.offers.values()) if (offer.rentedBy === id) offer.rentedBy = null;

@@ -3,12 +3,13 @@
  * once. A team is that of a user whose key acts in a team's context.
  */
 import { notFound, Refused } from '../answers/refused.ts';
-import { requireWithin } from '../calls/access.ts';
+import { isSession, requireWithin } from '../calls/access.ts';
 import type { Random } from '../random.ts';
 import { nextId, type State } from '../state/state.ts';
 import type { ApiKeyRecord, UserRecord } from '../state/users.ts';
 import { tfaStatusOf } from '../tfa/account.ts';
 import { ownOf, type HandlerContext, type HandlersOf } from './define.ts';
+import { spendRate } from './spend.ts';
 
 export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
   /** It acts in the context of the key that created it, and may do no more. */
@@ -16,7 +17,10 @@ export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
     const { userId, team } = key;
     requireWithin(key, permissions);
     const value = freshValue(state, random);
-    return { id: storeKey(state, value, { name, userId, permissions, team }), key: value };
+    return {
+      id: storeKey(state, value, { name, userId, permissions, team, byTfa: isSession(key) }),
+      key: value,
+    };
   },
 
   'apiKeys.list': (_, context) => ({
@@ -63,6 +67,7 @@ export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
   },
 
   'users.current': (_, { user }) => viewUser(user),
+  'users.spendRate': (_, context) => spendRate(context),
 };
 
 /** The user object of the interface (§2.4). */
@@ -83,8 +88,8 @@ function ownKey(id: number, { state, user }: HandlerContext): [value: string, ke
   throw notFound(`API key ${id}`);
 }
 
-function shownKey({ id, name, permissions }: ApiKeyRecord) {
-  return { id, name, permissions };
+function shownKey({ id, name, userId, permissions }: ApiKeyRecord) {
+  return { id, name, permissions, key_type: 'api', user_id: userId };
 }
 
 /**

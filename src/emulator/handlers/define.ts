@@ -1,6 +1,6 @@
 /** What a handler is: the behaviour of one operation, as a transition of the state. */
 import type { Answer, Fields, OperationId } from '../../contract/operations.ts';
-import { notFound } from '../answers/refused.ts';
+import { badRequest, notFound } from '../answers/refused.ts';
 import type { Identity } from '../calls/access.ts';
 import type { Fleets } from '../fleet/fleets.ts';
 import type { Random } from '../random.ts';
@@ -58,4 +58,22 @@ export function ownOne<Item extends Owned>(
   const item = items.get(id);
   if (item?.userId === user.id) return item;
   throw notFound(`${what} ${id}`);
+}
+
+/** A page of a list, and the token of the next one. @throws Refused bad_request for a token of no page */
+export function pageFrom<Row>(rows: readonly Row[], token: string | undefined, limit: number) {
+  const from = token === undefined ? 0 : placeOf(token);
+  const end = from + limit;
+  return {
+    page: rows.slice(from, end),
+    // Clients pass it on and do not read it.
+    next_token: end < rows.length ? Buffer.from(`after ${end}`).toString('base64url') : null,
+  };
+}
+
+/** How many rows the pages before have. */
+function placeOf(token: string): number {
+  const [, place] = /^after (\d+)$/.exec(Buffer.from(token, 'base64url').toString()) ?? [];
+  if (place !== undefined) return Number(place);
+  throw badRequest('after_token', 'not the next_token of a page');
 }

@@ -31,7 +31,7 @@ import {
   moveDeployment,
   refuseBadGroup,
 } from './endpoint-groups.ts';
-import { createWorkerGroup, groupsOf, searchText } from './workergroups.ts';
+import { createWorkerGroup, groupsOf, searchFilters } from './workergroups.ts';
 
 /** Path at which the files of deployments are posted. */
 export const UPLOAD_FOLDER = '/_upload/';
@@ -39,7 +39,8 @@ export const UPLOAD_FOLDER = '/_upload/';
 export const deploymentHandlers: HandlersOf<'deployments'> = {
   'deployments.heartbeat': ({ id }, context) => {
     const { state, nowMs } = context;
-    if (!beat(ownOne(state.deployments, id, context, 'deployment'), nowMs)) throw expiredDeployment(id);
+    if (!beat(ownOne(state.deployments, id, context, 'deployment'), nowMs))
+      throw expiredDeployment(id, state);
     return { success: true, deployment_id: id };
   },
 
@@ -82,7 +83,7 @@ export const deploymentHandlers: HandlersOf<'deployments'> = {
   },
 
   'deployments.delete': ({ id }, context) => {
-    deleteDeployment(context.state, ownDeployment(id, context));
+    deleteDeployment(context.state, ownDeployment(id, context), context.nowMs);
     return { success: true };
   },
 
@@ -93,7 +94,7 @@ export const deploymentHandlers: HandlersOf<'deployments'> = {
     if (found.length === 0) {
       throw notFound(`deployment ${tag === undefined ? name : `${name} with tag ${tag}`}`, 'name');
     }
-    for (const one of found) deleteDeployment(context.state, one);
+    for (const one of found) deleteDeployment(context.state, one, context.nowMs);
     return { count: found.length };
   },
 };
@@ -102,7 +103,7 @@ export const deploymentHandlers: HandlersOf<'deployments'> = {
 function ownDeployment(id: number, context: HandlerContext): DeploymentRecord {
   const deployment = ownOne(context.state.deployments, id, context, 'deployment');
   settleDeployment(deployment, context.nowMs);
-  if (deployment.expiredAtMs !== null) throw expiredDeployment(id);
+  if (deployment.expiredAtMs !== null) throw expiredDeployment(id, context.state);
   return deployment;
 }
 
@@ -112,10 +113,12 @@ function livingDeployments(context: HandlerContext): DeploymentRecord[] {
   return own.filter(({ expiredAtMs }) => expiredAtMs === null);
 }
 
-function expiredDeployment(id: number): Refused {
-  return new Refused('not_found', `deployment ${id} has expired`, {
-    reason: `id: the TTL of deployment ${id} passed without a heartbeat; it stays expired`,
-  });
+function expiredDeployment(id: number, { traits }: State): Refused {
+  const reason = `id: the TTL of deployment ${id} passed without a heartbeat; it stays expired`;
+  if (traits.expired_deployment === 'as_unknown')
+    return new Refused('not_found', `no deployment ${id}`, { reason });
+  const inPublic = { status: 404, message: `Deployment ${id} has expired.` };
+  return new Refused('not_found', `deployment ${id} has expired`, { reason, inPublic });
 }
 
 function shownDeployment(record: DeploymentRecord, state: State): Deployment {
@@ -154,6 +157,8 @@ function shownVersion(version: DeploymentVersion): ShownVersion {
     file_size: fileSize,
     s3_key: fileKey(version),
     created_at: createdMs / 1000,
+    // Nothing puts an older one in force again.
+    last_used_at: createdMs / 1000,
     uploaded_at: uploadedMs === null ? null : uploadedMs / 1000,
   };
 }
@@ -197,7 +202,7 @@ function create(
     userId: user.id,
     name,
     tag,
-    ttlMs: ttl === undefined ? null : ttl * 1000,
+    ttlMs: ttlOf(ttl, null),
     createdMs: nowMs,
     countsFromMs: state.settings.deploymentTtlStarts === 'created' ? nowMs : null,
     version,
@@ -205,6 +210,12 @@ function create(
   state.deployments.set(deployment.id, deployment);
   createEndpoint(deployment, parameters, request, context);
   return { action: 'created', deployment, version, evicted: [] };
+}
+
+/** In ms; null: it never expires, as a negative one says. */
+function ttlOf(seconds: number | undefined, before: number | null): number | null {
+  if (seconds === undefined) return before;
+  return seconds < 0 ? null : seconds * 1000;
 }
 
 function firstParameters(tag: string, request: DeployRequest): EndpointGroupParameters {
@@ -220,7 +231,7 @@ function createEndpoint(
 ): void {
   const endpoint = createGroup(state, { userId: user.id, createdMs: nowMs, parameters, deploymentId: id });
   noteEvent(endpoint, `made for deployment ${id} (${name}, ${tag})`, nowMs);
-  createWorkerGroup(state, endpoint, { image, searchQuery: searchText(search) }, nowMs);
+  createWorkerGroup(state, endpoint, { image, searchQuery: searchFilters(search) }, nowMs);
 }
 
 function update(
@@ -234,7 +245,7 @@ function update(
   // A deployment of the seed has no endpoint yet.
   const rescaled = endpoint ? rescaledBy(endpoint, request) : firstParameters(deployment.tag, request);
   if (rescaled) refuseBadGroup(rescaled);
-  const ttlMs = request.ttl === undefined ? deployment.ttlMs : request.ttl * 1000;
+  const ttlMs = ttlOf(request.ttl, deployment.ttlMs);
   const version = currentVersion(deployment);
   const next = sameContent(version, request) ? version : newVersion(request, policy, context);
 

@@ -5,10 +5,15 @@
 import { createHash } from 'node:crypto';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Input } from '../../contract/operations.ts';
-import type { EndpointGroup, EndpointState } from '../../contract/operations/serverless/endpoint-groups.ts';
+import type {
+  EndpointGroup,
+  EndpointGroupParameters,
+  EndpointSettings,
+  EndpointState,
+} from '../../contract/operations/serverless/endpoint-groups.ts';
 import type { RouteAnswer } from '../../contract/operations/serverless/workers.ts';
 import { checkEndpointGroup, resolveDefaults } from '../../scaling/rules/check.ts';
-import { notFound, Refused } from '../answers/refused.ts';
+import { badRequest, notFound, Refused } from '../answers/refused.ts';
 import type { Engine } from '../fleet/engine.ts';
 import type { Ticket } from '../fleet/requests.ts';
 import { createEngineLogs, noteEvent } from '../fleet/engine-log.ts';
@@ -18,16 +23,20 @@ import type { EndpointGroupRecord, WorkerRecord } from '../state/endpoints.ts';
 import { nextId, type State } from '../state/state.ts';
 import { answerLog } from './log-answer.ts';
 import { ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
-import { deleteWorkerGroup, groupsOf, shownWorkers } from './workergroups.ts';
+import { deleteEndpoint, deleteManaged, groupsOf, shownWorkers } from './workergroups.ts';
 
 const DAY_SECONDS = 86_400;
 /** How long the engine waits for a client that does not say how long it will. */
 const REPLAY_TIMEOUT_SECONDS = 60;
 
 export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
-  'endpointGroups.create': (parameters, { state, user, nowMs }) => {
-    const group = createGroup(state, { userId: user.id, createdMs: nowMs, parameters });
-    return { success: true, result: group.id };
+  'endpointGroups.create': (request, context) => {
+    const { state, user, nowMs } = context;
+    const { endpoint_state: first = 'active', ...changes } = request;
+    requireFreeName(changes.endpoint_name, context);
+    const { parameters, further } = partsOf(changes);
+    const given = { userId: user.id, createdMs: nowMs, parameters, further, state: first };
+    return { success: true, result: createGroup(state, given).id };
   },
 
   'endpointGroups.list': (_, context) => ({
@@ -36,11 +45,18 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
 
   'endpointGroups.get': ({ id }, context) => ({ result: shownGroup(ownGroup(id, context), context) }),
 
-  /** What is not sent stays as it is. */
+  /** What is not sent stays as it is, or gets its default, by the trait put_endpoint; name and state stay anyway. */
   'endpointGroups.update': ({ id, endpoint_state: next, ...changes }, context) => {
     const { state, nowMs } = context;
     const group = ownGroup(id, context);
-    group.parameters = { ...group.parameters, ...changes };
+    if (group.deploymentId !== null) throw managed(group);
+    requireFreeName(changes.endpoint_name, context, group);
+    const { parameters, further } = partsOf(changes);
+    const { endpoint_name } = group.parameters;
+    const keeps = state.traits.put_endpoint === 'keeps';
+    const kept = keeps ? group.parameters : endpoint_name === undefined ? {} : { endpoint_name };
+    group.parameters = { ...kept, ...parameters };
+    group.further = { ...(keeps && group.further), ...further };
     if (Object.keys(changes).length > 0) noteEvent(group, `set ${JSON.stringify(changes)}`, nowMs);
     if (next !== undefined) moveEndpoint(state, group, next, nowMs);
     return { success: true };
@@ -48,7 +64,7 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
 
   'endpointGroups.delete': ({ id }, context) => ({
     success: true,
-    deleted_workers: deleteEndpoint(context.state, ownGroup(id, context)),
+    deleted_workers: deleteManaged(context.state, ownGroup(id, context), context.nowMs),
     failed_workers: [],
     msg: `deleted endpoint group ${id}`,
   }),
@@ -79,6 +95,34 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
   },
 };
 
+/** The parameters of §2.7, and the rest. */
+function partsOf(given: EndpointGroupParameters & EndpointSettings) {
+  const { overrecruit_ratio, autoscaler_instance, ...parameters } = given;
+  return {
+    parameters,
+    further: {
+      ...(overrecruit_ratio !== undefined && { overrecruit_ratio }),
+      ...(autoscaler_instance !== undefined && { autoscaler_instance }),
+    },
+  };
+}
+
+/** Evidence 4.1. */
+function managed({ id, deploymentId }: EndpointGroupRecord): Refused {
+  return badRequest('id', `endpoint ${id} is managed by deployment ${deploymentId}: change that instead`);
+}
+
+/** Names of endpoints are unique within an account (evidence 4.4). @throws Refused bad_request */
+function requireFreeName(
+  name: string | undefined,
+  context: HandlerContext,
+  except?: EndpointGroupRecord,
+): void {
+  const own = ownOf(context.state.endpointGroups, context).filter((group) => group !== except);
+  if (name === undefined || !own.some(({ parameters }) => parameters.endpoint_name === name)) return;
+  throw badRequest('endpoint_name', `this account has an endpoint "${name}" already`);
+}
+
 function ownGroup(id: number, context: HandlerContext): EndpointGroupRecord {
   return ownOne(context.state.endpointGroups, id, context, 'endpoint group');
 }
@@ -97,13 +141,14 @@ function shownGroup(group: EndpointGroupRecord, { state, nowMs }: HandlerContext
 }
 
 /** A group without its key; null if there is neither a value nor a default. */
-export function groupView({ id, userId, createdMs, parameters, state }: EndpointGroupRecord) {
+export function groupView({ id, userId, createdMs, parameters, further, state }: EndpointGroupRecord) {
   const resolved = resolveDefaults(parameters);
   return {
     id,
     user_id: userId,
     created_at: createdMs / 1000,
     ...resolved,
+    ...further,
     endpoint_name: resolved.endpoint_name ?? null,
     endpoint_state: state,
     inactivity_timeout: resolved.inactivity_timeout ?? null,
@@ -127,13 +172,21 @@ export function refuseBadGroup(given: unknown): void {
 }
 
 type NewGroup = Pick<EndpointGroupRecord, 'id' | 'userId' | 'createdMs' | 'parameters'> &
-  Partial<Pick<EndpointGroupRecord, 'state' | 'deploymentId' | 'load' | 'established'>>;
+  Partial<Pick<EndpointGroupRecord, 'state' | 'deploymentId' | 'load' | 'established' | 'further'>>;
 
 /** Its key has 64 hexadecimal digits, as the keys of accounts have; it is the same in each run. */
 export function newGroup(group: NewGroup): EndpointGroupRecord {
   const apiKey = createHash('sha256').update(`key of endpoint group ${group.id}`).digest('hex');
   const begun = { apiKey, logs: createEngineLogs(group.id, group.createdMs), requests: 0 };
-  return { state: 'active', deploymentId: null, load: null, established: false, ...group, ...begun };
+  return {
+    state: 'active',
+    further: {},
+    deploymentId: null,
+    load: null,
+    established: false,
+    ...group,
+    ...begun,
+  };
 }
 
 export function createGroup(state: State, group: Omit<NewGroup, 'id'>): EndpointGroupRecord {
@@ -168,13 +221,6 @@ export function moveEndpoint(
   noteEvent(endpoint, `the endpoint is ${next}, with ${workers.length} workers`, nowMs);
 }
 
-/** Returns the ids of the workers that went with it. */
-function deleteEndpoint(state: State, endpoint: EndpointGroupRecord): number[] {
-  const workers = groupsOf(state, endpoint.id).flatMap(({ id }) => deleteWorkerGroup(state, id));
-  state.endpointGroups.delete(endpoint.id);
-  return workers;
-}
-
 /** The state of a deployment's endpoint, or of the deployment alone if it has none. */
 export function moveDeployment(
   state: State,
@@ -187,9 +233,9 @@ export function moveDeployment(
   else Object.assign(deployment, { endpointState: next, updatedMs: nowMs });
 }
 
-export function deleteDeployment(state: State, deployment: DeploymentRecord): void {
+export function deleteDeployment(state: State, deployment: DeploymentRecord, nowMs: number): void {
   const endpoint = endpointOf(state, deployment.id);
-  if (endpoint) deleteEndpoint(state, endpoint);
+  if (endpoint) deleteEndpoint(state, endpoint, nowMs);
   state.deployments.delete(deployment.id);
 }
 
@@ -200,7 +246,7 @@ export function settleEndpoints(state: State, nowMs: number): void {
     const deployment = deploymentId === null ? undefined : state.deployments.get(deploymentId);
     if (!deployment) continue;
     settleDeployment(deployment, nowMs);
-    if (deployment.expiredAtMs !== null) deleteEndpoint(state, endpoint);
+    if (deployment.expiredAtMs !== null) deleteEndpoint(state, endpoint, deployment.expiredAtMs);
   }
 }
 

@@ -6,7 +6,7 @@ import { countCharacters } from '../../contract/text/characters.ts';
 import { parseRegistryLogin, type RegistryLogin } from '../../contract/text/registry-login.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
 import { badRequest, Refused } from '../answers/refused.ts';
-import { deleteInstance } from '../fleet/workers.ts';
+import { deleteInstance, GPU } from '../fleet/workers.ts';
 import {
   startingSteps,
   startInstance,
@@ -16,19 +16,24 @@ import {
   type OfferRecord,
 } from '../state/instances.ts';
 import { nextId, type State, type TemplateRecord } from '../state/state.ts';
-import { ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
+import { ownOf, ownOne, pageFrom, type HandlerContext, type HandlersOf } from './define.ts';
 import { findTemplate, matchesFilters } from './templates.ts';
 
 type InstanceRequest = Omit<Input<'instances.create'>, 'offer_id'>;
 
-export const instanceHandlers: HandlersOf<'instances' | 'machines'> = {
+export const instanceHandlers: HandlersOf<'instances' | 'machines' | 'offers'> = {
   'instances.create': create,
   'instances.createByPost': create,
 
   /** Each by itself: what one of them breaks does not concern the others. */
   'instances.createBulk': ({ ids, ...request }, context) => {
-    const results = [...new Set(ids)].map((id) => [`${id}`, createOne(id, request, context)] as const);
-    return { success: results.some(([, { success }]) => success), results: Object.fromEntries(results) };
+    const results = [...new Set(ids)].map((id) => createOne(id, request, context));
+    const created = results.flatMap((result) => (result.success ? result.new_contract : []));
+    const failed = results.filter(({ success }) => !success).map(({ ask_id }) => ask_id);
+    if (created.length > 0) return { success: true, results, created, failed, elapsed: 0 };
+    const why = results.map((result) => (result.success ? '' : result.msg)).join(' ');
+    const reason = `ids: none could be rented: ${why}`;
+    throw new Refused('bad_request', reason, { reason, fields: { results, created, failed } });
   },
 
   'instances.list': (_, context) => {
@@ -64,8 +69,15 @@ export const instanceHandlers: HandlersOf<'instances' | 'machines'> = {
   },
 
   'instances.destroy': ({ id }, context) => {
-    deleteInstance(context.state, ownOne(context.state.instances, id, context, 'instance').id);
+    deleteInstance(context.state, ownOne(context.state.instances, id, context, 'instance').id, context.nowMs);
     return { success: true };
+  },
+
+  'offers.search': ({ limit, order = [], rentable = { eq: true }, ...filters }, { state }) => {
+    const matching = Array.from(state.offers.values(), offerRow)
+      .filter((row) => matchesFilters(row, { ...filters, rentable }))
+      .sort((a, b) => inOrder(a, b, order));
+    return { offers: matching.slice(0, limit) };
   },
 
   'machines.maintenances': ({ machine_ids, ctime }, { state, nowMs }) => {
@@ -78,6 +90,33 @@ export const instanceHandlers: HandlersOf<'instances' | 'machines'> = {
     );
   },
 };
+
+type OfferRow = ReturnType<typeof offerRow>;
+
+function offerRow({ id, machineId, gpuName, gpuCount, gpuRamMb, rentedBy, ...offer }: OfferRecord) {
+  return {
+    id,
+    machine_id: machineId,
+    gpu_name: gpuName,
+    num_gpus: gpuCount,
+    gpu_ram: gpuRamMb,
+    gpu_total_ram: gpuRamMb * gpuCount,
+    dph_total: offer.dphTotal,
+    disk_space: offer.diskSpaceGb,
+    reliability: GPU.reliability,
+    verified: true,
+    rentable: rentedBy === null,
+    rented: rentedBy !== null,
+  };
+}
+
+function inOrder(a: OfferRow, b: OfferRow, order: readonly (readonly string[])[]): number {
+  for (const [field = '', direction] of order) {
+    const difference = compare(a[field as keyof OfferRow], b[field as keyof OfferRow]);
+    if (difference !== 0) return direction === 'desc' ? -difference : difference;
+  }
+  return a.id - b.id;
+}
 
 /** The three ways in which §4.1 lets a client list machines, each machine once. */
 function listedIds(ids: Input<'machines.maintenances'>['machine_ids']): number[] {
@@ -145,10 +184,9 @@ function pageOf(
   const matching = rows
     .filter((row) => matchesFilters(row, filters))
     .sort((a, b) => compare(a[field as keyof InstanceRow], b[field as keyof InstanceRow]) || a.id - b.id);
-  const from = token === undefined ? 0 : placeOf(token);
-  const end = from + (limit <= 0 ? ROWS_WITHOUT_LIMIT : Math.min(limit, MOST_ROWS));
-  const hasMore = end < matching.length;
-  const instances = matching.slice(from, end).map((row) => withColumns(row, columns));
+  const most = limit <= 0 ? ROWS_WITHOUT_LIMIT : Math.min(limit, MOST_ROWS);
+  const { page, next_token } = pageFrom(matching, token, most);
+  const instances = page.map((row) => withColumns(row, columns));
   const labels = Map.groupBy(
     matching.flatMap(({ label }) => label ?? []),
     (label) => label,
@@ -158,16 +196,8 @@ function pageOf(
     instances,
     total_instances: matching.length,
     label_counts: Object.fromEntries([...labels].map(([label, { length }]) => [label, length])),
-    // Clients pass it on and do not read it.
-    next_token: hasMore ? Buffer.from(`after ${end}`).toString('base64url') : null,
+    next_token,
   };
-}
-
-/** How many rows the pages before have. */
-function placeOf(token: string): number {
-  const [, place] = /^after (\d+)$/.exec(Buffer.from(token, 'base64url').toString()) ?? [];
-  if (place !== undefined) return Number(place);
-  throw badRequest('after_token', 'not the next_token of a page');
 }
 
 /** Numbers by size, other values as texts; what a row does not have comes first. */
@@ -184,10 +214,13 @@ function withColumns(row: InstanceRow, columns: readonly string[] | undefined): 
 
 function createOne(offerId: number, request: InstanceRequest, context: HandlerContext) {
   try {
-    return { success: true, ...create({ offer_id: offerId, ...request }, context) };
+    const { new_contract } = create({ offer_id: offerId, ...request }, context);
+    const state = request.target_state ?? 'running';
+    return { ask_id: offerId, success: true as const, new_contract, state };
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    return { success: false, error: error.code, msg: error.message, ask_id: offerId };
+    const { code, message } = { code: error.code, message: error.message, ...error.inPublic };
+    return { ask_id: offerId, success: false as const, error: code, msg: message };
   }
 }
 
@@ -225,6 +258,7 @@ function create({ offer_id: offerId, ...request }: Input<'instances.create'>, co
     createdMs: nowMs,
     stepsFromMs: nowMs,
     steps: stepsOf(offer, launch, state),
+    usage: { untilMs: nowMs, days: [] },
     intendedStatus: launch.target_state ?? 'running',
     launch: {
       offerId,

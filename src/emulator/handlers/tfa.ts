@@ -1,3 +1,4 @@
+import { LIMITS } from '../../contract/limits.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { TFA_METHODS } from '../../contract/operations/tfa/tfa-fields.ts';
 import { Refused } from '../answers/refused.ts';
@@ -69,6 +70,7 @@ export function tfaSchemaRefusal(id: OperationId, body: unknown): Refused | unde
     tfa_method: type,
     code,
     secret,
+    label,
     backup_code: backupCode,
   } = body as Readonly<Record<string, unknown>>;
   const needsBoth = ['code', 'secret'].every((name) => shape[name]?.safeParse(undefined).success === false);
@@ -79,6 +81,11 @@ export function tfaSchemaRefusal(id: OperationId, body: unknown): Refused | unde
   }
   if (typeof backupCode === 'string' && shape['backup_code']?.safeParse(backupCode).success === false) {
     return invalidBackupCode('not three groups of four characters (§2.4)');
+  }
+  if (typeof label === 'string' && shape['label']?.safeParse(label).success === false) {
+    const message = `a label has at most ${LIMITS.methodLabelLength} characters`;
+    const inPublic = { status: 400, code: 'label_too_long', message };
+    return new Refused('bad_request', message, { reason: `label: ${message}`, inPublic });
   }
   const isKnown = (TFA_METHODS as readonly unknown[]).includes(type);
   if (isKnown && shape['tfa_method']?.safeParse(type).success === false) {

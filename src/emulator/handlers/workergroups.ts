@@ -3,6 +3,8 @@ import type { WorkerGroup } from '../../contract/operations/serverless/worker-gr
 import type { WorkerGroupRequest } from '../../contract/operations/serverless/worker-groups.ts';
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import { resolveDefaults } from '../../scaling/rules/check.ts';
+import { isRecord } from '../../contract/is-record.ts';
+import { OPERATOR_SIGNS } from '../../contract/schemas.ts';
 import { badRequest, notFound, Refused } from '../answers/refused.ts';
 import type { Engine } from '../fleet/engine.ts';
 import { noteEvent } from '../fleet/engine-log.ts';
@@ -60,8 +62,9 @@ export const workerGroupHandlers: HandlersOf<'workergroups'> = {
   'workergroups.delete': ({ id }, context) => {
     const { state, nowMs } = context;
     const { endpointId } = ownGroup(id, context, 'no_such_workergroup');
-    const workers = deleteWorkerGroup(state, id);
     const endpoint = endpointId === null ? undefined : state.endpointGroups.get(endpointId);
+    const isManaged = endpoint !== undefined && endpoint.deploymentId !== null;
+    const workers = isManaged ? deleteManaged(state, endpoint, nowMs) : deleteWorkerGroup(state, id, nowMs);
     if (endpoint) noteEvent(endpoint, `worker group ${id} is deleted, with ${workers.length} workers`, nowMs);
     return { success: true, deleted_workers: workers, failed_workers: [], msg: `deleted worker group ${id}` };
   },
@@ -134,7 +137,7 @@ function traitsOf(
   const { test_workers: testWorkers, cold_workers: coldWorkers } = request;
   return {
     ...(template && { templateHash: template.hashId, templateId: template.id }),
-    ...(search !== undefined && { searchQuery: searchText(search) }),
+    ...(search !== undefined && { searchQuery: searchFilters(search) }),
     ...(launchArgs !== undefined && { launchArgs }),
     ...(gpuRam !== undefined && { gpuRam }),
     ...(testWorkers !== undefined && { testWorkers }),
@@ -142,10 +145,28 @@ function traitsOf(
   };
 }
 
-/** Which machines will do, as text; null if nothing says it. */
-export function searchText(params: unknown): string | null {
-  if (params === undefined || params === null) return null;
-  return typeof params === 'string' ? params : JSON.stringify(params);
+const CONDITION = /([\w.]+)\s*(>=|<=|!=|==|=|>|<|\bnotin\b|\bin\b)\s*(\[[^\]]*\]|"[^"]*"|\S+)/g;
+
+/** Which machines will do, as `{<field>: {<operator>: <value>}}`; null if nothing says it. */
+export function searchFilters(params: unknown): Record<string, unknown> | null {
+  if (isRecord(params)) return params;
+  if (typeof params !== 'string') return null;
+  const filters: Record<string, Record<string, unknown>> = {};
+  for (const [, field = '', sign = '', text = ''] of params.matchAll(CONDITION)) {
+    const items = text.startsWith('[') ? text.slice(1, -1).split(',') : [text];
+    const [value, ...more] = items.map((item) => searchValue(item.trim().replaceAll('"', '')));
+    const isList = sign === 'in' || sign === 'notin';
+    filters[field] = {
+      ...filters[field],
+      [OPERATOR_SIGNS[sign] ?? sign]: isList ? [value, ...more] : value,
+    };
+  }
+  return filters;
+}
+
+function searchValue(text: string): string | number | boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return text !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
 /** With the parameters and the key of its endpoint. */
@@ -250,9 +271,22 @@ function roomFor(state: State, endpoint: EndpointGroupRecord): number {
 }
 
 /** With its workers and their instances. Returns the ids of the workers. */
-export function deleteWorkerGroup(state: State, id: number): number[] {
+export function deleteWorkerGroup(state: State, id: number, nowMs: number): number[] {
   const ids = workersOf(state, id).map((worker) => worker.id);
-  for (const worker of ids) deleteInstance(state, worker);
+  for (const worker of ids) deleteInstance(state, worker, nowMs);
   state.workerGroups.delete(id);
   return ids;
+}
+
+/** With its worker groups and workers. Returns the ids of the workers. */
+export function deleteEndpoint(state: State, endpoint: EndpointGroupRecord, nowMs: number): number[] {
+  const workers = groupsOf(state, endpoint.id).flatMap(({ id }) => deleteWorkerGroup(state, id, nowMs));
+  state.endpointGroups.delete(endpoint.id);
+  return workers;
+}
+
+/** With the deployment that manages it, if one does. */
+export function deleteManaged(state: State, endpoint: EndpointGroupRecord, nowMs: number): number[] {
+  if (endpoint.deploymentId !== null) state.deployments.delete(endpoint.deploymentId);
+  return deleteEndpoint(state, endpoint, nowMs);
 }

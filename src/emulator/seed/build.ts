@@ -81,6 +81,7 @@ export function buildState(
     workers: byId(workerGroups.flatMap(({ id, workers }) => workers.map((worker) => newWorker(worker, id)))),
     machines: byId(machines.map((entry) => machineOf(entry, nowMs))),
     instances: byId(instances.map((entry) => instanceOf(entry, owner, settings, nowMs))),
+    formerInstances: [],
     templates: byId(templates.map((entry) => templateOf(entry, owner, nowMs))),
     offers: byId(offers.map(offerOf)),
     endpointGroups: byId(
@@ -217,6 +218,7 @@ function instanceOf(
     createdMs,
     stepsFromMs: createdMs,
     steps: stepsOf(entry.statuses) ?? startingSteps(settings),
+    usage: { untilMs: createdMs, days: [] },
     intendedStatus: 'running',
     launch: null,
   };

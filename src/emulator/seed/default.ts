@@ -49,8 +49,8 @@ export const DEFAULT_SEED: Seed = {
     },
   ],
   instances: [
-    { id: 501, machine_id: 11, label: 'steady', statuses: [{ actual_status: 'running' }] },
-    { id: 502, machine_id: 11, label: 'starting' },
+    { id: 501, machine_id: 11, label: 'steady', dph_total: 0.4, statuses: [{ actual_status: 'running' }] },
+    { id: 502, machine_id: 11, label: 'starting', dph_total: 0.4 },
     {
       id: 503,
       machine_id: 12,

@@ -4,7 +4,7 @@ import { matchOperation } from '../../wire/match.ts';
 import { problemsOf } from '../../wire/request.ts';
 import { jsonAnswer, type Answer } from '../answers/answer.ts';
 import { Refused } from '../answers/refused.ts';
-import { authorize, identify } from '../calls/access.ts';
+import { authorize, identify, requireTfaKey } from '../calls/access.ts';
 import { readCall, type Call, type IncomingRequest, type Target } from '../calls/call.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import { accountHandlers } from '../handlers/accounts.ts';
@@ -12,6 +12,7 @@ import type { HandlerContext, Handlers } from '../handlers/define.ts';
 import { deploymentHandlers } from '../handlers/deployments.ts';
 import { endpointGroupHandlers, settleEndpoints } from '../handlers/endpoint-groups.ts';
 import { instanceHandlers } from '../handlers/instances.ts';
+import { spendHandlers } from '../handlers/spend.ts';
 import { templateHandlers } from '../handlers/templates.ts';
 import { tfaHandlers } from '../handlers/tfa.ts';
 import { workerGroupHandlers } from '../handlers/workergroups.ts';
@@ -30,6 +31,7 @@ const HANDLERS: Handlers = {
   ...deploymentHandlers,
   ...endpointGroupHandlers,
   ...instanceHandlers,
+  ...spendHandlers,
   ...templateHandlers,
   ...tfaHandlers,
   ...workerGroupHandlers,
@@ -65,6 +67,7 @@ export function createService(world: World): Service {
     const secret = sent.kind === 'json' ? (sent.value as { secret?: unknown } | null)?.secret : undefined;
     const caller = identify(state, operation, { bearer, secret }, nowMs);
     authorize(operation, caller.key);
+    requireTfaKey(state, operation, caller);
     const input = validate(call, target, state, nowMs);
     settleEndpoints(state, nowMs);
     const movesWorkers = moves(target.id);
@@ -93,9 +96,7 @@ export function createService(world: World): Service {
 
 /** Whether an operation may look at workers or move them. Heartbeats do not, and there are thousands a second. */
 function moves(id: OperationId): boolean {
-  return (
-    /^(?:deployments|endpointGroups|instances|workergroups)\./.test(id) && id !== 'deployments.heartbeat'
-  );
+  return !/^(?:apiKeys|machines|teams|templates|tfa|users\.current|deployments\.heartbeat)\b/.test(id);
 }
 
 /**

@@ -3,10 +3,7 @@ import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
-import {
-  ENDPOINT_GROUP_PARAMETERS,
-  endpointGroupParameters,
-} from '../../contract/operations/serverless/endpoint-groups.ts';
+import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { rulesOf } from '../../contract/rules.ts';
 import { coerceFields } from '../../wire/coerce.ts';
 import { problemsOf } from '../../wire/request.ts';
@@ -81,7 +78,6 @@ function isEmptyObject(body: Call['body']): boolean {
 
 /** Parameters of endpoint groups are refused by the rules' names, also where the body takes other fields beside them. */
 function refuseBadParameters({ body: schema }: Operation, body: unknown): void {
-  if (schema === endpointGroupParameters) return refuseBadGroup(body);
   if (!schema || !ENDPOINT_GROUP_PARAMETERS.every((name) => name in schema.shape) || !isRecord(body)) return;
   const given = ENDPOINT_GROUP_PARAMETERS.filter((name) => body[name] !== undefined);
   refuseBadGroup(Object.fromEntries(given.map((name) => [name, body[name]])));

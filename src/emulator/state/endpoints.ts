@@ -1,6 +1,7 @@
 /** Endpoint groups, their worker groups, the logs of both, and workers. A log is kept as what it grows by, not line by line. */
 import type {
   EndpointGroupParameters,
+  EndpointSettings,
   EndpointState,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
 import type { StatusStep } from './instances.ts';
@@ -13,6 +14,8 @@ export interface EndpointGroupRecord {
   readonly createdMs: number;
   /** What the user set, without defaults: a rule may tell the two apart. */
   parameters: EndpointGroupParameters;
+  /** What else it was given. */
+  further: EndpointSettings;
   state: EndpointState;
   /** Its own key, a secret: good at the serverless address alone. */
   readonly apiKey: string;
@@ -35,7 +38,7 @@ export type EndpointLogs = Readonly<Record<'info0' | 'info1' | 'trace' | 'debug'
 export interface WorkerGroupTraits {
   readonly templateHash: string | null;
   readonly templateId: number | null;
-  readonly searchQuery: string | null;
+  readonly searchQuery: Readonly<Record<string, unknown>> | null;
   readonly launchArgs: string | null;
   /** In GB, as this operation has it. */
   readonly gpuRam: number | null;

@@ -20,13 +20,33 @@ export interface InstanceRecord {
   readonly dphTotal: number | null;
   /** Unix time in ms. */
   readonly createdMs: number;
-  /** When the first of `steps` began. */
+  /** When the first of `steps` began; changeSteps sets both. */
   stepsFromMs: number;
   steps: readonly InstanceStep[];
+  readonly usage: Usage;
   /** What its owner wants it to be. */
   intendedStatus: 'running' | 'stopped';
   /** How it was rented; null for one that the seed has as it is. */
   readonly launch: InstanceLaunch | null;
+}
+
+/** What an instance has used so far, by UTC day, in ms. */
+interface Usage {
+  untilMs: number;
+  readonly days: DayUsage[];
+}
+
+interface DayUsage {
+  readonly dayMs: number;
+  gpuMs: number;
+  diskMs: number;
+}
+
+/** An instance that is gone, and whose worker it was. */
+export interface FormerInstance {
+  readonly instance: InstanceRecord;
+  readonly groupId: number | null;
+  readonly endpointId: number | null;
 }
 
 /** An instance's part that comes from its offer, its template and the request. */
@@ -88,10 +108,16 @@ export function startingSteps(settings: Settings): InstanceStep[] {
   ];
 }
 
+/** What it goes through from now on. */
+export function changeSteps(instance: InstanceRecord, steps: readonly InstanceStep[], nowMs: number): void {
+  countUsage(instance, nowMs);
+  instance.stepsFromMs = nowMs;
+  instance.steps = steps;
+}
+
 /** From now on the instance has this status, for good. */
 export function setInstanceStatus(instance: InstanceRecord, status: InstanceStatus, nowMs: number): void {
-  instance.stepsFromMs = nowMs;
-  instance.steps = [{ status, durationMs: null }];
+  changeSteps(instance, [{ status, durationMs: null }], nowMs);
 }
 
 /** As its owner wants it: one that is stopped has exited, and can be started again. */
@@ -105,6 +131,44 @@ export function stopInstance(instance: InstanceRecord, nowMs: number): void {
 export function startInstance(instance: InstanceRecord, settings: Settings, nowMs: number): void {
   if (instance.intendedStatus === 'running') return;
   instance.intendedStatus = 'running';
-  instance.stepsFromMs = nowMs;
-  instance.steps = startingSteps(settings).slice(1);
+  changeSteps(instance, startingSteps(settings).slice(1), nowMs);
+}
+
+/** Evidence 9.4: what is created or stopped costs its storage only, and what is broken costs nothing. */
+export const BILLED: Readonly<Record<InstanceStatus, { readonly gpu: boolean; readonly disk: boolean }>> = {
+  created: { gpu: false, disk: true },
+  loading: { gpu: true, disk: true },
+  running: { gpu: true, disk: true },
+  exited: { gpu: false, disk: true },
+  unknown: { gpu: false, disk: false },
+  offline: { gpu: false, disk: false },
+};
+const DAY_MS = 86_400_000;
+
+/** Counts what it has used until now. */
+export function countUsage({ usage, steps, stepsFromMs }: InstanceRecord, nowMs: number): void {
+  let fromMs = stepsFromMs;
+  for (const [index, { status, durationMs }] of steps.entries()) {
+    const isLast = durationMs === null || index === steps.length - 1;
+    const toMs = isLast ? nowMs : Math.min(nowMs, fromMs + durationMs);
+    addUsage(usage.days, status, Math.max(fromMs, usage.untilMs), toMs);
+    if (isLast) break;
+    fromMs = toMs;
+  }
+  usage.untilMs = Math.max(usage.untilMs, nowMs);
+}
+
+function addUsage(days: DayUsage[], status: InstanceStatus, fromMs: number, toMs: number): void {
+  const { gpu, disk } = BILLED[status];
+  if (!disk) return;
+  for (let atMs = fromMs; atMs < toMs;) {
+    const dayMs = Math.floor(atMs / DAY_MS) * DAY_MS;
+    const spanMs = Math.min(toMs, dayMs + DAY_MS) - atMs;
+    const last = days.at(-1);
+    const day = last?.dayMs === dayMs ? last : { dayMs, gpuMs: 0, diskMs: 0 };
+    if (day !== last) days.push(day);
+    if (gpu) day.gpuMs += spanMs;
+    day.diskMs += spanMs;
+    atMs += spanMs;
+  }
 }

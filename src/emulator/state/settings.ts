@@ -122,6 +122,12 @@ export const settingsSchema = z.strictObject({
     10,
     'disk of an instance for which neither the request nor a template says, in GB',
   ),
+  diskPriceShare: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.04)
+    .describe('share of the price of an instance that is for its disk, and due while it is stopped too'),
   ...fleetSettings,
   deploymentVersionsKept: countFrom1(10, 'versions of a deployment that are kept; the oldest go first'),
   ...tfaSettings,

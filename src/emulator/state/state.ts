@@ -6,7 +6,7 @@
 import type { TemplateFields } from '../../contract/operations/templates.ts';
 import type { DeploymentRecord } from './deployments.ts';
 import type { EndpointGroupRecord, WorkerGroupRecord, WorkerRecord } from './endpoints.ts';
-import type { InstanceRecord, MachineRecord, OfferRecord } from './instances.ts';
+import type { FormerInstance, InstanceRecord, MachineRecord, OfferRecord } from './instances.ts';
 import type { Settings } from './settings.ts';
 import type { RateLimitState, Traits } from './traits.ts';
 import type { ApiKeyRecord, TeamRoleRecord, TfaState, UserRecord } from './users.ts';
@@ -25,6 +25,8 @@ export interface State {
   readonly workers: Map<number, WorkerRecord>;
   readonly machines: Map<number, MachineRecord>;
   readonly instances: Map<number, InstanceRecord>;
+  /** For what they were charged. */
+  readonly formerInstances: FormerInstance[];
   readonly templates: Map<number, TemplateRecord>;
   readonly offers: Map<number, OfferRecord>;
   readonly endpointGroups: Map<number, EndpointGroupRecord>;

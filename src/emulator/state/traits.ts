@@ -109,6 +109,27 @@ export const TRAITS = {
     values: '`unlimited`, or bytes',
     is: 'size at which the file of a level is wiped and begins anew',
   },
+  expired_deployment: {
+    schema: z.enum(['as_unknown', 'own_words']),
+    spec: 'own_words',
+    public: 'as_unknown',
+    values: '`as_unknown`, `own_words`',
+    is: 'how the 404 of an expired deployment reads: as that of an unknown one, or that it has expired',
+  },
+  put_endpoint: {
+    schema: z.enum(['keeps', 'resets']),
+    spec: 'keeps',
+    public: 'keeps',
+    values: '`keeps`, `resets`',
+    is: 'whether a parameter that an update of an endpoint leaves out stays, or gets its default',
+  },
+  tfa_key: {
+    schema: z.enum(['taken', 'refused']),
+    spec: 'taken',
+    public: 'taken',
+    values: '`taken`, `refused`',
+    is: 'whether reads take a key that was made outside a 2FA session, on an account with 2FA',
+  },
 } as const;
 
 type Rows = typeof TRAITS;

@@ -30,6 +30,8 @@ export interface ApiKeyRecord {
   readonly permissions: Readonly<Record<string, unknown>> | null;
   /** Used in a team's context rather than the user's own. */
   readonly team: boolean;
+  /** Made in the session of a 2FA login. */
+  readonly byTfa?: boolean;
 }
 
 /** Shared by all accounts. */

@@ -209,21 +209,27 @@ function challengeToResend(context: TfaContext, input: SmsInput): Named {
   if (input.secret !== undefined) return challengeFor(context, input.secret, 'sms');
   const { phone_number: given, tfa_method_id: id } = input;
   const wanted = given ?? (id === undefined ? undefined : numberOfMethod(context, id));
-  const found = newestCodeTo(context, wanted);
+  const found = newestCodeTo(context, wanted, RESENDABLE);
   if (found) return found[0];
-  if (newestCodeTo(context, undefined)) throw phoneMismatch('is not the one that the code was sent to');
+  if (newestCodeTo(context, undefined, RESENDABLE))
+    throw phoneMismatch('is not the one that the code was sent to');
   throw noChallenge('no SMS code of this account is still valid');
 }
+
+/** What a Bearer key alone has sent again: a code that was asked for, or step 1 of adding a method. */
+const RESENDABLE: readonly Challenge['purpose'][] = ['code', 'authorize'];
 
 /** The latest SMS code of the account that was asked for with an API key and is still valid. */
 function newestCodeTo(
   { state, user, nowMs }: TfaContext,
   phoneNumber: string | undefined,
+  purposes: readonly Challenge['purpose'][] = ['code'],
 ): readonly [Named, SentCode] | undefined {
   let newest: readonly [Named, SentCode] | undefined;
   for (const named of state.tfa.challenges) {
     const { userId, purpose, codes } = named[1];
-    if (userId !== user.id || purpose !== 'code' || !codes.sms || nowMs >= codes.sms.expiresAtMs) continue;
+    if (userId !== user.id || !purposes.includes(purpose)) continue;
+    if (!codes.sms || nowMs >= codes.sms.expiresAtMs) continue;
     if (phoneNumber === undefined || codes.sms.phoneNumber === phoneNumber) newest = [named, codes.sms];
   }
   return newest;

@@ -93,9 +93,9 @@ describe('tables', () => {
 
   test('show what became of each offer, a row for each', async () => {
     const { stdout } = await run('instance create-bulk 3001,9 --image x');
-    expect(stdout).toMatch(/^FOR +SUCCESS +ERROR +MSG/);
-    expect(stdout).toMatch(/\n9 +false +invalid_offer +offer 9 is not available/);
-    expect(stdout).toMatch(/\n3001 +true .* 505/);
+    expect(stdout).toMatch(/results:\n +ASK_ID +SUCCESS +NEW_CONTRACT/);
+    expect(stdout).toMatch(/\n +9 +false .*no_such_ask +Instance type 9 is not available/);
+    expect(stdout).toMatch(/\n +3001 +true +505/);
   });
 
   test('keep the key of an endpoint off the screen, and a log that is empty is said to be', async () => {
@@ -104,7 +104,7 @@ describe('tables', () => {
     expect(shown.stdout).not.toMatch(/[0-9a-f]{64}/);
     expect((await run('endpoint-group show chat --json')).stdout).toMatch(/"api_key":"[0-9a-f]{64}"/);
     expect((await run('api-key create --name mine')).stdout).toMatch(/key +\S{20,}/);
-    expect((await run('endpoint-group logs chat')).stdout).toMatch(/^trace +-\n/m);
+    expect((await run('worker-group logs 7 --tail 9')).stdout).toMatch(/^trace +-\n/);
   });
 
   test('show a time that never was as none, and a log as its lines', async () => {
@@ -113,9 +113,15 @@ describe('tables', () => {
     await run('endpoint-group update 31 --endpoint-state stopped');
     await run('endpoint-group update 31 --endpoint-state active');
     const { stdout } = await run('endpoint-group logs chat');
-    expect(stdout).toMatch(
-      /info1:\n {2}\S+ the endpoint is stopped, with 2 workers\n {2}\S+ stops 501\n {2}\S+ stops 502\n {2}\S+ the endpoint is active/,
-    );
+    const [, done = ''] = /info1:\n([^]*)\ntrace:/.exec(stdout) ?? [];
+    expect(done.split('\n').map((line) => line.replace(/^.*\] /, ''))).toEqual([
+      'endpoint 31 is there',
+      'the endpoint is stopped, with 2 workers',
+      'stops 501',
+      'stops 502',
+      'the endpoint is active, with 2 workers',
+      expect.stringContaining('starts 501 from cold'),
+    ]);
   });
 });
 

@@ -70,6 +70,7 @@ test.each([
   ['{"remaining_methods":[{"id":1}]}', 1],
   ['{"remaining_methods":null}', undefined],
   ['{"remaining_methods":"one"}', undefined],
+  ['{"remaining_methods":"1 of 2"}', undefined],
 ])('a method is removed: %s leaves %j', async (body, remainingMethods) => {
   answers = { 'DELETE /api/v0/tfa/': body };
   await expect(removeMethod(client, { ...BACKUP, targetId: 7 })).resolves.toEqual({ remainingMethods });

@@ -43,8 +43,8 @@ async function outcome(emulator: Emulator, id: OperationId, apiKey = KEY): Promi
     await call?.(input);
     return call === undefined ? 'no such call' : 'fine';
   } catch (error) {
-    if (error instanceof UnauthorizedError) return 'unauthorized';
-    return error instanceof ApiError && error.status === 403 ? 'forbidden' : String(error);
+    if (error instanceof ApiError && error.errorCode === 'forbidden') return 'forbidden';
+    return error instanceof UnauthorizedError ? 'unauthorized' : String(error);
   }
 }
 

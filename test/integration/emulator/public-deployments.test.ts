@@ -218,7 +218,7 @@ describe('stopping and starting', () => {
       ['DELETE', '/api/v0/deployment/42/'],
       ['PUT', '/api/v0/deployments/'],
     ] as const) {
-      expect(await service.send(method, path, CIRCLE, 'reader')).toMatchObject({ status: 403 });
+      expect(await service.send(method, path, CIRCLE, 'reader')).toMatchObject({ status: 401 });
     }
   });
 });
@@ -268,3 +268,31 @@ test("a deployment of somebody else's account is not to be seen, kept alive or d
   });
   expect((await two.send('GET', '/api/v0/deployments/', undefined, 'a')).body['deployments']).toHaveLength(2);
 });
+
+test('a negative TTL switches expiry off, and a version says when it was used', async () => {
+  const { body } = await make({ ttl: -1 });
+  const id = Number(body['deployment_id']);
+  await service.emulator.clock.advance(3_600_000);
+  expect(await deployment(id)).toMatchObject({ ttl: null });
+  const { body: listed } = await service.send('GET', `/api/v0/deployment/${id}/versions/`);
+  expect(listed['versions']).toMatchObject([{ last_used_at: expect.any(Number) as number }]);
+  await make({ ttl: 7200 });
+  await make({ ttl: -1 });
+  await service.emulator.clock.advance(7_200_000);
+  expect(await deployment(id)).toMatchObject({ ttl: null });
+});
+
+test.each(['endptjobs', 'workergroups'])(
+  'deleted by its %s, a deployment is gone with all of it',
+  async (kind) => {
+    const { body } = await make();
+    const id = kind === 'endptjobs' ? body['endpoint_id'] : body['workergroup_id'];
+    expect(await service.send('DELETE', `/api/v0/${kind}/${Number(id)}/`)).toMatchObject({ status: 200 });
+    const left = await Promise.all([
+      service.send('GET', `/api/v0/deployment/${Number(body['deployment_id'])}/`),
+      service.send('GET', `/api/v0/endptjobs/${Number(body['endpoint_id'])}/`),
+    ]);
+    expect(left).toMatchObject([{ status: 404 }, { status: 404 }]);
+    expect(instanceStates()).toEqual([]);
+  },
+);

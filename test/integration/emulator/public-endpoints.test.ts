@@ -52,6 +52,15 @@ test('one of a deployment says when it ends with it', async () => {
   expect(body['result']).toMatchObject({ auto_delete_in_seconds: 60, auto_delete_due_24h: true });
 });
 
+test('one is made in a state and with what the engine is told beside its parameters', async () => {
+  const more = { endpoint_state: 'suspended', overrecruit_ratio: 1.5, autoscaler_instance: 'prod' };
+  const made = await service.send('POST', '/api/v0/endptjobs/', { endpoint_name: 'talk', ...more });
+  const { body } = await service.send('GET', `/api/v0/endptjobs/${String(made.body['result'])}/`);
+  expect(body['result']).toMatchObject({ endpoint_name: 'talk', ...more });
+  const renamed = await service.send('PUT', ENDPOINT, { endpoint_name: 'talk' });
+  expect(renamed).toMatchObject({ status: 400, body: { error: 'bad_request' } });
+});
+
 describe('states', () => {
   test('move the workers: stopped ones stop, active ones start, suspended ones go on', async () => {
     await service.emulator.clock.advance(60_000);
@@ -69,12 +78,11 @@ describe('states', () => {
     expect(await statuses()).toEqual(['idle', 'idle']);
   });
 
-  test('are those of its deployment too', async () => {
+  test('are those of the deployment that manages it, and changed there alone', async () => {
     const deployment = { name: 'a', image: 'b', file_hash: 'c', file_size: 1 };
     await service.send('PUT', '/api/v0/deployments/', deployment);
-    await service.send('PUT', '/api/v0/endptjobs/32/', { endpoint_state: 'suspended' });
-    const { body } = await service.send('GET', '/api/v0/deployment/44/');
-    expect(body['deployment']).toMatchObject({ endpoint_state: 'suspended' });
+    const put = await service.send('PUT', '/api/v0/endptjobs/32/', { endpoint_state: 'suspended' });
+    expect(put).toMatchObject({ status: 400, body: { error: 'bad_request' } });
     await service.send('POST', '/api/v0/deployment/44/stop/', {});
     const { body: stopped } = await service.send('GET', '/api/v0/endptjobs/32/');
     expect(stopped['result']).toMatchObject({ endpoint_state: 'stopped' });

@@ -135,25 +135,45 @@ describe('several offers at once', () => {
     });
     expect(body).toEqual({
       success: true,
-      results: {
-        3001: { success: true, id: 3001, new_contract: 505 },
-        3002: { success: true, id: 3002, new_contract: 506 },
-        9: { success: false, error: 'invalid_offer', msg: 'offer 9 is not available', ask_id: 9 },
-      },
+      results: [
+        { ask_id: 3001, success: true, new_contract: 505, state: 'running' },
+        { ask_id: 3002, success: true, new_contract: 506, state: 'running' },
+        { ask_id: 9, success: false, error: 'no_such_ask', msg: 'Instance type 9 is not available.' },
+      ],
+      created: [505, 506],
+      failed: [9],
+      elapsed: 0,
     });
     expect(await row(506)).toMatchObject({ num_gpus: 2, disk_space: 10 });
   });
 
+  test('take their environment as flags too, and may be made stopped', async () => {
+    const env = '-e A=1 -p 80:80';
+    await bulk({ ids: [3001], image: 'a', env, target_state: 'stopped' });
+    expect(await row(505)).toMatchObject({
+      intended_status: 'stopped',
+      actual_status: 'created',
+      extra_env: [
+        ['A', '1'],
+        ['-p 80:80', '1'],
+      ],
+    });
+    const wrong = await service.send('PUT', '/api/v0/asks/3002/', { image: 'a', env: '-e A' });
+    expect(wrong).toMatchObject({ status: 400, body: { error: 'bad_request', ask_id: 3002 } });
+  });
+
   test('of which none can be had are no success', async () => {
     const answer = await bulk({ ids: [9], image: 'a' });
-    expect(answer).toMatchObject({ status: 200, body: { success: false, results: { 9: { ask_id: 9 } } } });
+    expect(answer).toMatchObject({ status: 400, body: { success: false, created: [], failed: [9] } });
     expect(await bulk({ ids: [], image: 'a' })).toMatchObject({ status: 400 });
+    const many = Array.from({ length: 65 }, (_, index) => index);
+    expect(await bulk({ ids: many, image: 'a' })).toMatchObject({ status: 400 });
   });
 
   test('are read by our client, with the ids of those that were rented', async () => {
     const { url, apiKey } = service.emulator;
     await using client = createClient({ baseUrl: url, apiKey });
     const { results } = await client.instances.createBulk({ ids: [3001, 9], image: 'a' });
-    expect(results).toMatchObject({ 3001: { new_contract: 505 }, 9: { error: 'invalid_offer' } });
+    expect(results).toMatchObject([{ ask_id: 3001, new_contract: 505 }, { error: 'no_such_ask' }]);
   });
 });

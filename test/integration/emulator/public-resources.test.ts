@@ -266,15 +266,16 @@ describe('API keys', () => {
     const beat = client.deployments.heartbeat({ id: 42 }, { apiKey: key, retry: false });
     await expect(beat).rejects.toMatchObject({ errorCode: 'forbidden' });
     const { apikeys } = await client.apiKeys.list();
+    const of = { key_type: 'api', user_id: 1 };
     expect(apikeys).toEqual([
-      { id: 1, name: 'default', permissions: null },
-      { id: 2, name: 'team', permissions: null },
-      { id: 3, name: 'reader', permissions: { api: { user_read: {} } } },
+      { id: 1, name: 'default', permissions: null, ...of },
+      { id: 2, name: 'team', permissions: null, ...of },
+      { id: 3, name: 'reader', permissions: { api: { user_read: {} } }, ...of },
     ]);
     expect(id).toBe(3);
     await expect(client.apiKeys.delete({ id: 3 })).resolves.toEqual({
       success: true,
-      msg: 'API key deleted',
+      msg: 'Successfully Deleted API Key',
     });
     const after = client.templates.search({}, { apiKey: key, retry: false });
     await expect(after).rejects.toMatchObject({ status: 401 });
@@ -287,7 +288,7 @@ describe('API keys', () => {
     const none = await send('POST', KEYS, { name: 'one', permissions: {} });
     for (const [{ body }, status] of [
       [full, 200],
-      [none, 403],
+      [none, 401],
     ] as const) {
       const answer = await send('GET', TEMPLATES, undefined, emulator, String(body['key']));
       expect(answer.status).toBe(status);
@@ -328,7 +329,8 @@ describe('API keys', () => {
 
   test('are shown one by one too, without their values, and only to whom they belong', async () => {
     const one = await send('GET', `${KEYS}2`);
-    expect(one.body).toEqual({ success: true, id: 2, name: 'team', permissions: null });
+    expect(one.body).toMatchObject({ success: true, id: 2, name: 'team', key_type: 'api', user_id: 1 });
+    expect(JSON.stringify(one.body)).not.toContain(DEFAULT_TEAM_KEY);
     expect(await send('GET', `${KEYS}9/`)).toMatchObject({ status: 404, body: { error: 'not_found' } });
     await emulator.seed({
       users: [

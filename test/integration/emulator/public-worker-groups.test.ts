@@ -54,7 +54,7 @@ describe.each(['/api/v0/workergroups', '/api/v0/autojobs'])('at %s', (path) => {
       endpoint_name: 'chat',
       template_hash: EXAMPLE_HASH,
       template_id: 9,
-      search_query: 'gpu_ram>=24 verified=true',
+      search_query: { gpu_ram: { gte: 24 }, verified: { eq: true } },
       gpu_ram: 24,
       test_workers: 2,
       target_util: 0.9,
@@ -69,7 +69,7 @@ describe.each(['/api/v0/workergroups', '/api/v0/autojobs'])('at %s', (path) => {
       search_params: { gpu_ram: { gte: 48 } },
     };
     expect(await send('PUT', '/9/', change)).toMatchObject({ status: 200, body: { success: true } });
-    expect((await listed()).at(-1)).toMatchObject({ search_query: '{"gpu_ram":{"gte":48}}', gpu_ram: 24 });
+    expect((await listed()).at(-1)).toMatchObject({ search_query: { gpu_ram: { gte: 48 } }, gpu_ram: 24 });
     expect((await send('DELETE', '/9/', { client_id: 'me' })).body).toEqual({
       success: true,
       deleted_workers: [505, 506],

@@ -350,6 +350,11 @@ describe('a team role', () => {
   const role = { name: 'operators', permissions: { manage_instances: true } };
   const team = { apiKey: 'team-key' };
 
+  test('whose name has half a character is not one whose name has another half', async () => {
+    for (const name of ['\ud800', '\ud801']) await client.teams.createRole({ name, permissions: {} }, team);
+    expect(emulator.teamRoles.list().map(({ name }) => name)).toEqual(['\ud800', '\ud801']);
+  });
+
   test('is created for the team of the key, once by each name', async () => {
     await expect(client.teams.createRole(role, team)).resolves.toEqual({ msg: 'Role operators created' });
     const again = { status: 400, errorCode: 'duplicate_role' };

@@ -153,7 +153,7 @@ describe('the OpenAPI document', () => {
         ),
       );
     };
-    expect(defaultsOf('EndpointGroupParameters')).toEqual({
+    expect(defaultsOf('EndpointGroupSettings')).toEqual({
       min_load: 0,
       min_cold_load: 0,
       target_util: 0.9,
@@ -163,6 +163,12 @@ describe('the OpenAPI document', () => {
       max_queue_time: 30,
       target_queue_time: 10,
     });
+    expect(defaultsOf('TemplateFields')).toMatchObject({
+      tag: 'latest',
+      runtype: 'args',
+      recommended_disk_space: 8,
+    });
+    expect(defaultsOf('tfa.login.request')).toEqual({ tfa_method: 'sms', admin: false });
     expect(defaultsOf('endpointGroups.update.request')).toEqual({});
     // A field that is required at creation may be left out of an edit, and then stays as it is.
     expect(defaultsOf('templates.edit.request')).toEqual({});

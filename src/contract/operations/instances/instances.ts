@@ -99,6 +99,7 @@ const bulkEntry = z.preprocess(
     return /^\d+$/.test(entry) ? { new_contract: entry } : { msg: entry };
   },
   z.looseObject({
+    ask_id: id.nullish(),
     success: z.boolean().nullish(),
     new_contract: shownOnce(id).nullish().describe('the new instance id'),
     error: z.string().nullish(),
@@ -132,15 +133,31 @@ export const instanceOperations = {
     source: 'public dialect',
     summary: 'Rents several offers in the same way',
     description: 'Each is rented or refused by itself: look at every result.',
-    body: createBody.extend({ ids: z.array(id).min(1).describe('offers to rent') }),
+    body: createBody.extend({
+      ids: z.array(id).min(1).max(LIMITS.bulkOffersMax).describe('offers to rent, at most 64'),
+    }),
     rules: CREATE_RULES,
     response: z.looseObject({
-      results: z.union([z.array(bulkEntry), z.record(z.string(), bulkEntry)]).describe('by offer id'),
+      results: z
+        .union([z.array(bulkEntry), z.record(z.string(), bulkEntry)])
+        .describe('a row for each offer, or by offer id'),
+      created: z.array(id).nullish().describe('instances that were made'),
+      failed: z.array(id).nullish().describe('offers that were not rented'),
+      elapsed: z.number().nullish().describe('seconds'),
     }),
     errors: [],
     example: {
       input: { ids: [3001, 3002], image: 'vllm/vllm-openai', disk: 40 },
-      response: { success: true, results: { 3001: { success: true, new_contract: 505 } } },
+      response: {
+        success: true,
+        results: [
+          { ask_id: 3001, success: true, new_contract: 505, state: 'running' },
+          { ask_id: 3002, success: false, error: 'no_such_ask', msg: 'Instance type 3002 is not available.' },
+        ],
+        created: [505],
+        failed: [3002],
+        elapsed: 1,
+      },
     },
   },
   'instances.createByPost': {

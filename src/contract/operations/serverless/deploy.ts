@@ -24,6 +24,7 @@ export const deploymentVersion = z.looseObject({
   file_hash: z.string().nullish(),
   file_size: z.number().nullish().describe('bytes'),
   created_at: timestamp.nullish(),
+  last_used_at: timestamp.nullish().describe('when it was last put in force'),
 });
 export type DeploymentVersion = z.output<typeof deploymentVersion>;
 
@@ -46,9 +47,11 @@ const deployBody = z.strictObject({
   storage: z.unknown().optional().describe('GB, or as an object'),
   ttl: z
     .number()
-    .positive()
+    .refine((seconds) => seconds !== 0, 'more than 0; or negative: it never expires')
     .optional()
-    .describe('seconds without a heartbeat after which it expires; absent: it lives until it is deleted'),
+    .describe(
+      'seconds without a heartbeat after which it expires; absent or negative: it lives until it is deleted',
+    ),
   version_label: z.string().optional(),
   docker_login_user: z.string().optional().describe('registry user'),
   docker_login_pass: secretText.optional().describe('registry access token'),

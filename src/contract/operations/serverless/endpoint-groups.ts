@@ -67,6 +67,26 @@ export const ENDPOINT_GROUP_PARAMETERS = Object.keys(
 export const ENDPOINT_STATES = ['active', 'suspended', 'stopped'] as const;
 export type EndpointState = (typeof ENDPOINT_STATES)[number];
 
+/** What the public service takes beside the parameters. */
+const further = {
+  endpoint_state: z
+    .enum(ENDPOINT_STATES)
+    .optional()
+    .describe('stopped: its workers stop; suspended: they go on, and none is recruited or released'),
+  overrecruit_ratio: z
+    .number()
+    .positive()
+    .optional()
+    .describe('how many more workers to recruit than wanted'),
+  autoscaler_instance: z.string().optional().describe("environment of the service's engine, such as prod"),
+};
+/** All that a new one takes. */
+export const endpointGroupSettings = endpointGroupParameters.extend(further);
+export type EndpointSettings = Pick<
+  z.output<z.ZodObject<typeof further>>,
+  'overrecruit_ratio' | 'autoscaler_instance'
+>;
+
 /** A stored endpoint group; the public service adds fields and may answer null where a value is unset. */
 export const endpointGroup = z.looseObject({
   id,
@@ -96,14 +116,14 @@ export const endpointGroupOperations = {
     method: 'POST',
     path: '/api/v0/endptjobs/',
     summary: 'Creates an endpoint group with autoscaling parameters',
-    body: endpointGroupParameters,
+    body: endpointGroupSettings,
     response: success.extend({ result: id.describe('the new group id') }),
     errors: [],
     repeatable: false,
     publicSpacingMs: 4000,
     example: {
-      input: { endpoint_name: 'chat', target_util: 0.9, max_workers: 20 },
-      response: { success: true, result: 31 },
+      input: { endpoint_name: 'talk', target_util: 0.9, max_workers: 20 },
+      response: { success: true, result: 32 },
     },
   },
   'endpointGroups.list': {
@@ -139,12 +159,7 @@ export const endpointGroupOperations = {
     path: '/api/v0/endptjobs/{id}/',
     summary: 'Changes parameters of an endpoint group, or its state',
     params: groupId,
-    body: endpointGroupChanges.extend({
-      endpoint_state: z
-        .enum(ENDPOINT_STATES)
-        .optional()
-        .describe('stopped: its workers stop; suspended: they go on, and none is recruited or released'),
-    }),
+    body: endpointGroupChanges.extend(further),
     response: success,
     otherWords: [{ says: /^endpoint \d+ for user \d+ not found/i, means: 'not-found' }],
     errors: ['not_found'],

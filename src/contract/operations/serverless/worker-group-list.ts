@@ -9,7 +9,7 @@ export const workerGroup = z.looseObject({
   endpoint_name: z.string().nullish(),
   template_hash: z.string().nullish(),
   template_id: id.nullish(),
-  search_query: z.unknown().optional(),
+  search_query: z.unknown().optional().describe('which machines will do, as an object or as text'),
   launch_args: z.string().nullish(),
   gpu_ram: z.number().nullish().describe('GB'),
   test_workers: z.number().nullish(),

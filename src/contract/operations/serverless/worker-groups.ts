@@ -1,6 +1,7 @@
 /** Worker groups (public dialect): what makes the workers of an endpoint, and of what. */
 import * as z from 'zod';
 import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
+import { isRecord } from '../../is-record.ts';
 import { id, success } from '../../schemas.ts';
 import { EXAMPLE_HASH } from '../templates.ts';
 import { workerGroupListOperations } from './worker-group-list.ts';
@@ -25,6 +26,12 @@ const fields = z.strictObject({
 });
 export type WorkerGroupRequest = z.output<typeof fields>;
 
+/** The service says the id as `result` too (evidence 4.12). */
+const created = z.preprocess(
+  (body) => (isRecord(body) && !('id' in body) && 'result' in body ? { ...body, id: body['result'] } : body),
+  z.looseObject({ id: id.describe('the new worker group id') }),
+);
+
 const groupId = z.strictObject({ id: id.describe('worker group id') });
 
 export const workerGroupOperations = {
@@ -36,7 +43,7 @@ export const workerGroupOperations = {
     summary: 'Makes a worker group for an endpoint',
     permission: 'instance_write',
     body: fields,
-    response: z.looseObject({ id: id.describe('the new worker group id') }),
+    response: created,
     errors: ['not_found'],
     repeatable: false,
     publicSpacingMs: 2000,

@@ -80,7 +80,7 @@ export const tfaOperations = {
     rules: [CODE_OR_BACKUP_CODE, TARGET_OF_BACKUP_CODE],
     response: said.extend({
       remaining_methods: z
-        .union([z.int(), z.array(z.unknown()), z.string().regex(/^\D/), z.null()])
+        .union([z.int(), z.array(z.unknown()), z.string().regex(/\D/), z.null()])
         .optional()
         .describe('how many, or which; absent where the last one was removed'),
     }),

@@ -114,3 +114,15 @@ test('which permissions and errors are this project’s assumption', () => {
   ]);
   expect(assumptionsOf({ ...open, source: '§4.1', errors: [] })).toEqual([]);
 });
+
+test.each(['id', 'result'])('the id of a new worker group is read from %s', (name) => {
+  const { response } = operationOf('workergroups.create');
+  expect(readAnswer(response, { success: true, [name]: 9 })).toMatchObject({ data: { id: 9 } });
+});
+
+test.each(['one', '1 of 2', 1])('methods that remain are told as they are: %j', (left) => {
+  const { response } = operationOf('tfa.remove');
+  expect(readAnswer(response, { remaining_methods: left })).toMatchObject({
+    data: { remaining_methods: left },
+  });
+});

@@ -172,7 +172,7 @@ describe('a worker that is recruited', () => {
     const state = buildState({ ...SEED, machines: [] }, settings, NOW);
     const { id } = recruitWorker(state, state.workerGroups.get(7)!, NOW);
     expect(state.instances.get(id)).toMatchObject({ dphTotal: 0.5, machineId: 0 });
-    deleteInstance(state, id);
+    deleteInstance(state, id, NOW);
     expect([state.instances.has(id), state.workers.has(id)]).toEqual([false, false]);
   });
 });

@@ -21,7 +21,7 @@ test.each(ANSWERS)('%s', (request, value) => {
   const { reason, ...answer } = answerTo(request, 'public');
   expect(answer).toEqual({ status: 200, value });
   // Some of its errors the public dialect reports with status 200, as a sentence.
-  expect(reason === undefined).toBe(typeof value !== 'string' || value === 'API key deleted');
+  expect(reason === undefined).toBe(typeof value !== 'string' || value === 'Successfully Deleted API Key');
 });
 
 test.each(REFUSALS)('%s', (row) => {

@@ -116,12 +116,12 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
     {
       success: true,
       apikeys: [
-        { id: 1, name: 'default', permissions: null },
-        { id: 2, name: 'team', permissions: null },
+        { id: 1, name: 'default', permissions: null, key_type: 'api', user_id: 1 },
+        { id: 2, name: 'team', permissions: null, key_type: 'api', user_id: 1 },
       ],
     },
   ],
-  ['DELETE /api/v0/auth/apikeys/2/', 'API key deleted'],
+  ['DELETE /api/v0/auth/apikeys/2/', 'Successfully Deleted API Key'],
   [
     'POST /api/v0/auth/apikeys/ {"name":"n","permissions":{"api":{"user_read":{}}}}',
     {
@@ -193,7 +193,7 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
   ['POST /get_endpoint_logs/ {"endpoint":"none"}', 'no endpoint none'],
   [
     'POST /get_endpoint_logs/ {"endpoint":"chat"}',
-    { success: true, info0: ENGINE_LINE, info1: ENGINE_LINE, trace: '', debug: '' },
+    { success: true, info0: ENGINE_LINE, info1: ENGINE_LINE, trace: ENGINE_LINE, debug: ENGINE_LINE },
   ],
   [
     'GET /api/v0/machines/maintenances/?machine_ids=11,12',

@@ -83,14 +83,14 @@ test('a deployment moves its endpoint, or itself alone where it has none', () =>
 
 test('a deployment that is deleted or expires takes its endpoint with groups, workers and instances', () => {
   const state = world();
-  deleteDeployment(state, state.deployments.get(43)!);
+  deleteDeployment(state, state.deployments.get(43)!, NOW);
   expect([[...state.deployments.keys()], [...state.endpointGroups.keys()]]).toEqual([
     [42, 44],
     [31, 32, 33],
   ]);
   settleEndpoints(state, NOW + 50_000);
   expect([...state.endpointGroups.keys()]).toEqual([31, 32]);
-  deleteDeployment(state, state.deployments.get(42)!);
+  deleteDeployment(state, state.deployments.get(42)!, NOW + 50_000);
   const left = [state.endpointGroups, state.workerGroups, state.workers, state.instances];
   expect(left.map((items) => Array.from<number>(items.keys()))).toEqual([[32], [8], [502], [502]]);
 });

@@ -148,6 +148,7 @@ test('instances and offers', () => {
       dphTotal: 1.5,
       createdMs: NOON - 60_000,
       stepsFromMs: NOON - 60_000,
+      usage: { untilMs: NOON - 60_000, days: [] },
       steps: [
         { status: 'running', durationMs: 30_000 },
         { status: 'exited', durationMs: null },
@@ -167,6 +168,7 @@ test('instances and offers', () => {
       dphTotal: null,
       createdMs: NOON,
       stepsFromMs: NOON,
+      usage: { untilMs: NOON, days: [] },
       steps: [
         { status: 'created', durationMs: 1_000 },
         { status: 'loading', durationMs: 2_000 },

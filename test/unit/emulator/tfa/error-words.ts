@@ -12,7 +12,7 @@ export const ERROR_WORDS: ReadonlySet<string> = new Set([
   'auth_error: the session has expired; log in again [authorization: the session_key is too old (settings.sessionSeconds)]',
   'authorization_required: authorize first: adding a method needs a fresh verification [authorization: not granted, or longer than 1800 s ago (section 8)]',
   'bad_request: body: Unrecognized key: "unheard_of" [body: Unrecognized key: "unheard_of"]',
-  'bad_request: label: Too big: expected string to have <=30 characters [label: Too big: expected string to have <=30 characters]',
+  'bad_request: a label has at most 30 characters [label: a label has at most 30 characters]',
   'bad_request: make another method the primary one instead [is_primary: an account with methods has a primary one]',
   'bad_request: secret: not a base32 TOTP secret [secret: for totp the base32 secret of tfa/totp-setup/]',
   'bad_request: tfa_method is needed [tfa_method: needed without backup_code and tfa_method_id]',

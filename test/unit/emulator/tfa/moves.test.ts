@@ -93,13 +93,16 @@ describe('add-method authorization', () => {
     expect(lab.call('tfa.login', { tfa_method: 'sms', ...proof })).toMatchObject({
       body: { error: 'challenge_not_found' },
     });
-    // It is sent again to who has its secret, and to nobody else.
-    expect(lab.call('tfa.resendSms')).toMatchObject({
-      status: 400,
-      headers: { 'x-emulator-reason': 'secret: no SMS code of this account is still valid' },
+  });
+
+  test('by SMS is sent again to a key alone, under a new secret, and is confirmed with that', () => {
+    const lab = createLab();
+    const first = lab.sent('tfa.authorizeNewMethod', { tfa_method: 'sms' });
+    const again = lab.sent('tfa.resendSms');
+    expect(lab.call('tfa.confirmAuthorization', { ...again, secret: first.secret })).toMatchObject({
+      body: { error: 'challenge_not_found' },
     });
-    lab.ok('tfa.resendSms', { secret: proof.secret });
-    lab.ok('tfa.confirmAuthorization', { secret: proof.secret, code: lab.outbox.latest().code });
+    lab.ok('tfa.confirmAuthorization', again);
   });
 });
 

@@ -211,3 +211,15 @@ test('an authenticator code is good for its period and its neighbours, and if wa
   strict.advance(30_000);
   strict.ok('tfa.login', byApp(strict));
 });
+
+test.each(['tfa.login', 'tfa.regenerateBackupCodes', 'tfa.remove'] as const)(
+  '%s asks which of two SMS methods a code is for',
+  (id) => {
+    const lab = createLab();
+    const proof = { tfa_method: 'sms', ...lab.sent('tfa.sendSms', { tfa_method_id: 90 }, 'twins') };
+    const asked = lab.call(id, proof, 'twins');
+    expect(asked).toMatchObject({ status: 400, body: { error: 'bad_request' } });
+    expect(asked.body).not.toHaveProperty('fail_count');
+    lab.ok(id, { ...proof, tfa_method_id: 90 }, 'twins');
+  },
+);

@@ -2,9 +2,18 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readTraitsFile, startEmulator, type Emulator } from '../../../../src/emulator/index.ts';
+import {
+  readTraitsFile,
+  startEmulator,
+  type Emulator,
+  type TraitsInput,
+} from '../../../../src/emulator/index.ts';
 import { readTraits } from '../../../../src/emulator/seed/file.ts';
 import { THROTTLED_SHAPES, TRAITS, defaultTraits } from '../../../../src/emulator/state/traits.ts';
+import { createClient } from '../../../../src/client/client.ts';
+import type { ApiError } from '../../../../src/client/errors.ts';
+import { explainError } from '../../../../src/client/flows/explain.ts';
+import { startPublic } from '../../../support/public-client.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const KEY = { size: 2, refill_per_second: 0.5 };
@@ -188,5 +197,49 @@ describe('kept', () => {
       emulator.restore(snapshot);
       expect(emulator.traits.get()).toMatchObject({ rate_limit: LIMIT_READ });
     }
+  });
+});
+
+describe('in the public dialect', () => {
+  async function world(traits: TraitsInput) {
+    const service = await startPublic({ traits });
+    const words = async (method: string, path: string, body?: object, key?: string) => {
+      const { status, body: answer } = await service.send(method, path, body, key);
+      return [status, answer['msg']];
+    };
+    return { service, words, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
+  }
+
+  test.each([
+    ['as_unknown', 'Deployment 42 not found.'],
+    ['own_words', 'Deployment 42 has expired.'],
+  ] as const)('expired_deployment %s says: %s', async (expired, says) => {
+    await using lab = await world({ expired_deployment: expired });
+    await lab.service.emulator.clock.advance(3_600_000);
+    expect(await lab.words('POST', '/api/v0/deployment/42/heartbeat/')).toEqual([404, says]);
+    expect(await lab.words('GET', '/api/v0/deployment/42/')).toEqual([404, says]);
+  });
+
+  test.each([
+    ['keeps', { endpoint_name: 'chat', max_workers: 7, min_load: 1500 }],
+    ['resets', { endpoint_name: 'chat', max_workers: 7, min_load: 0 }],
+  ] as const)('put_endpoint %s what is left out', async (put, parameters) => {
+    await using lab = await world({ put_endpoint: put });
+    await lab.service.send('PUT', '/api/v0/endptjobs/31/', { max_workers: 7 });
+    const { body } = await lab.service.send('GET', '/api/v0/endptjobs/31/');
+    expect(body['result']).toMatchObject(parameters);
+  });
+
+  test('tfa_key refuses reads with a key that no 2FA session made, and our client says what to do', async () => {
+    await using lab = await world({ tfa_key: 'refused' });
+    const { emulator: service } = lab.service;
+    await using client = createClient({ baseUrl: service.url, apiKey: service.apiKey });
+    const error: unknown = await client.deployments.list({}).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ status: 401, meaning: 'unauthorized' });
+    expect(explainError(error as ApiError)).toContain('create a new key there');
+    await client.offers.search({});
+    const { session_key: session } = await client.tfa.login({ tfa_method: 'totp', code: service.totp(1) });
+    const { key } = await client.apiKeys.create({ name: 'new' }, { apiKey: session ?? '' });
+    expect(await lab.words('GET', '/api/v0/deployments/', undefined, key)).toEqual([200, undefined]);
   });
 });

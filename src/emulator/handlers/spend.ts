@@ -1,0 +1,180 @@
+/** What instances cost now, and what they were charged (evidence 9), out of what each has used. */
+import type { Answer, Input } from '../../contract/operations.ts';
+import type { Charge } from '../../contract/operations/spend.ts';
+import { placeOf } from '../fleet/workers.ts';
+import {
+  BILLED,
+  countUsage,
+  statusAt,
+  type FormerInstance,
+  type InstanceRecord,
+} from '../state/instances.ts';
+import type { Settings } from '../state/settings.ts';
+import { matchesFilters } from './templates.ts';
+import { ownOf, pageFrom, type HandlerContext, type HandlersOf } from './define.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const ROWS_WITHOUT_LIMIT = 100;
+
+/** In dollars. */
+interface Cost {
+  readonly gpu: number;
+  readonly disk: number;
+}
+
+export const spendHandlers: HandlersOf<'serverless' | 'charges'> = {
+  'serverless.endpointsSpend': (_, context) => ({
+    endpoints: ratesOf([...context.state.endpointGroups.values()], 'endpointId', context),
+    data_timestamp: context.nowMs / 1000,
+  }),
+
+  'serverless.workergroupsSpend': (_, context) => ({
+    workergroups: ratesOf([...context.state.workerGroups.values()], 'groupId', context),
+    data_timestamp: context.nowMs / 1000,
+  }),
+
+  'charges.list': (query, context) => {
+    const {
+      format,
+      latest_first: latestFirst = true,
+      limit = ROWS_WITHOUT_LIMIT,
+      after_token: token,
+    } = query;
+    const charged = contractsOf(context).flatMap((contract) =>
+      chargeOf(contract, query, context.state.settings),
+    );
+    const rows = (format === 'tree' ? treeOf(charged) : charged).toSorted((a, b) => startOf(a) - startOf(b));
+    if (latestFirst) rows.reverse();
+    const { page, next_token } = pageFrom(rows, token, limit);
+    return { count: page.length, total: rows.length, results: page, next_token };
+  },
+};
+
+/** `users.spendRate`; volumes have no price here. */
+export function spendRate(context: HandlerContext): Answer<'users.spendRate'> {
+  const instances = ownOf(context.state.instances, context);
+  const costs = instances.map((instance) => costNow(instance, context) ?? { gpu: 0, disk: 0 });
+  return {
+    gpu_cost_per_hour: sum(costs.map(({ gpu }) => gpu)),
+    container_storage_cost_per_hour: sum(costs.map(({ disk }) => disk)),
+    volume_storage_cost_per_hour: 0,
+    has_active_resources: instances.length > 0,
+  };
+}
+
+/** null if no price is known of an instance that works for it. */
+function ratesOf(
+  things: readonly { readonly id: number; readonly userId: number }[],
+  by: 'endpointId' | 'groupId',
+  context: HandlerContext,
+) {
+  const { state, user } = context;
+  const instances = Map.groupBy(state.instances.values(), ({ id }) => placeOf(state, id)[by]);
+  return things
+    .filter(({ userId }) => userId === user.id)
+    .map(({ id }) => {
+      const costs = (instances.get(id) ?? []).map((instance) => costNow(instance, context));
+      const isKnown = costs.every((cost) => cost !== null);
+      return { id, hourly_spend: isKnown ? sum(costs.map(({ gpu, disk }) => gpu + disk)) : null };
+    });
+}
+
+function costNow(instance: InstanceRecord, { state, nowMs }: HandlerContext): Cost | null {
+  const { gpu, disk } = BILLED[statusAt(instance, nowMs)];
+  return costOf(instance, { gpuMs: gpu ? HOUR_MS : 0, diskMs: disk ? HOUR_MS : 0 }, state.settings);
+}
+
+/** The disk is its share of the price; null without a price. */
+function costOf(
+  { dphTotal }: InstanceRecord,
+  { gpuMs, diskMs }: { readonly gpuMs: number; readonly diskMs: number },
+  { diskPriceShare }: Settings,
+): Cost | null {
+  if (dphTotal === null) return null;
+  return {
+    gpu: (dphTotal * (1 - diskPriceShare) * gpuMs) / HOUR_MS,
+    disk: (dphTotal * diskPriceShare * diskMs) / HOUR_MS,
+  };
+}
+
+/** All that the account has and had. */
+function contractsOf(context: HandlerContext): FormerInstance[] {
+  const { state, user, nowMs } = context;
+  const living = ownOf(state.instances, context).map((instance) => {
+    countUsage(instance, nowMs);
+    const { groupId, endpointId } = placeOf(state, instance.id);
+    return { instance, groupId, endpointId };
+  });
+  return [...state.formerInstances.filter(({ instance }) => instance.userId === user.id), ...living];
+}
+
+/** Its row over the days that are asked for; none if it was not charged then, or is of another type. */
+function chargeOf(
+  { instance, endpointId, groupId }: FormerInstance,
+  { select_filters: { day, type } }: Input<'charges.list'>,
+  settings: Settings,
+): Charge[] {
+  if (!matchesFilters({ type: endpointId === null ? 'instance' : 'serverless' }, { type })) return [];
+  const days = instance.usage.days.filter(({ dayMs }) => matchesFilters({ day: dayMs / 1000 }, { day }));
+  const [first, last] = [days[0], days.at(-1)];
+  const used = { gpuMs: sum(days.map(({ gpuMs }) => gpuMs)), diskMs: sum(days.map(({ diskMs }) => diskMs)) };
+  const cost = costOf(instance, used, settings);
+  if (!first || !last || cost === null) return [];
+  const { id, gpuName, gpuCount, createdMs, usage } = instance;
+  const start = Math.max(first.dayMs, createdMs) / 1000;
+  const end = Math.min(last.dayMs + DAY_MS, usage.untilMs) / 1000;
+  const span = { start, end };
+  const source = `instance-${id}`;
+  const part = (kind: keyof Cost) => ({ type: kind, source, ...span, amount: rounded(cost[kind]) });
+  return [
+    {
+      type: 'instance',
+      source,
+      description: `${gpuCount}x ${gpuName}`,
+      ...span,
+      amount: rounded(cost.gpu + cost.disk),
+      metadata: { endpoint_id: endpointId, workergroup_id: groupId },
+      items: [part('gpu'), part('disk')],
+    },
+  ];
+}
+
+/** What works for an endpoint stands below it and its worker group. */
+function treeOf(rows: readonly Charge[]): Charge[] {
+  const byEndpoint = Map.groupBy(rows, ({ metadata }) => metadata?.endpoint_id ?? null);
+  return [...byEndpoint].flatMap(([endpoint, below]) => {
+    if (endpoint === null) return below;
+    const byGroup = Map.groupBy(below, ({ metadata }) => metadata?.workergroup_id ?? null);
+    const groups = [...byGroup].map(([group, items]) => wrapped(`workergroup-${group}`, items));
+    return [{ ...wrapped(`endpoint-${endpoint}`, groups), metadata: { endpoint_id: endpoint } }];
+  });
+}
+
+function wrapped(source: string, items: readonly Charge[]): Charge {
+  return {
+    type: 'serverless',
+    source,
+    description: `${items.length} below`,
+    start: Math.min(...items.map(startOf)),
+    end: Math.max(...items.map(({ end }) => end ?? 0)),
+    amount: rounded(sum(items.map(({ amount }) => amount))),
+    metadata: {},
+    items: [...items],
+  };
+}
+
+function startOf({ start }: Charge): number {
+  return start ?? 0;
+}
+
+function sum(numbers: readonly number[]): number {
+  const total = numbers.reduce((before, one) => before + one, 0);
+  // Without what binary fractions leave.
+  return Math.round(total * 1e6) / 1e6;
+}
+
+/** As the service rounds. */
+function rounded(dollars: number): number {
+  return Math.round(dollars * 1000) / 1000;
+}
