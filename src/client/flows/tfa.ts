@@ -20,6 +20,7 @@ export interface LoginResult {
   readonly client: Client;
 }
 
+/** How the account proves its second factor, and for which session. */
 export interface LoginOptions extends ProofOptions {
   readonly admin?: boolean;
   /**

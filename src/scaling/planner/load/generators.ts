@@ -3,8 +3,10 @@ import type { Arrival } from './load.ts';
 import { createRandom, exponential, type Random } from './random.ts';
 
 export const LOAD_SHAPES = ['constant', 'poisson', 'diurnal', 'bursts'] as const;
+/** How requests arrive over time; `shape` of GeneratedLoad says what each means. */
 export type LoadShape = (typeof LOAD_SHAPES)[number];
 
+/** A made-up load. Times in seconds, rates in work units a second. */
 export interface GeneratedLoad {
   /**
    * `constant`: evenly spaced, all alike. `poisson`: at random, at one mean rate. `diurnal`: at random, the mean
