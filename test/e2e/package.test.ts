@@ -201,6 +201,16 @@ describeWith(
     expect(run(process.execPath, [tsc, '-p', '.'], project)).toEqual({ status: 0, output: '' });
   });
 
+  test('the code of its README runs as printed', () => {
+    const blocks = readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^```ts\n([^]*?)^```$/gm);
+    const codes = Array.from(blocks, ([, code = '']) => code);
+    expect(codes).not.toEqual([]);
+    for (const code of codes) {
+      writeFileSync(join(project, 'readme.ts'), code);
+      expect(run(process.execPath, ['readme.ts'], project)).toEqual({ status: 0, output: '' });
+    }
+  });
+
   test('its examples run', async () => {
     await using emulator = await startEmulator({ dialect: 'public' });
     const env = { PILOTLIGHT_BASE_URL: emulator.url, PILOTLIGHT_API_KEY: emulator.apiKey };
