@@ -101,6 +101,8 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const NEVER = new AbortController().signal;
 
 /**
+ * Makes a deployment of an archive, or brings it up to date, and uploads the archive if the service wants it. Doing it
+ * again is safe.
  * @throws ArchiveError for a file that is missing, empty or no file, before anything is sent, and for one that changes
  *   meanwhile; UploadError when the store refuses it, or the answer does not say how to get there; AbortedError when the signal fired; what `deployments.create` throws
  */

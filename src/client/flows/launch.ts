@@ -113,6 +113,7 @@ const GRACE_MS = 10_000;
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
+ * Rents offers in order until an instance of one runs. What is given up is destroyed.
  * @throws LeftBehindError if something that was rented could not be destroyed, whatever else happened; else LaunchError
  *   when every offer failed; AbortedError when the signal fired (what was rented is destroyed first); RequestError for bad
  *   input, before anything is sent; any other error of `instances.create`

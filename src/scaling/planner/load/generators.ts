@@ -47,7 +47,7 @@ const DAY_SECONDS = 86_400;
 
 type Described = Pick<GeneratedLoad, 'shape' | 'unitsPerSecond'> & Partial<GeneratedLoad>;
 
-/** Throws a RangeError for a value that makes no sense. */
+/** A made-up load; the same seed makes the same one. Throws a RangeError for a value that makes no sense. */
 export function generateLoad(described: Described): Iterable<Arrival> {
   const { seconds = GENERATOR_DEFAULTS.seconds } = described;
   const periodSeconds = Math.min(DAY_SECONDS, seconds);
