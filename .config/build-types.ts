@@ -1,22 +1,24 @@
 /**
- * The declarations of the library's entries in dist/types, and of no more than they reach. The compiler leaves
- * `.ts` in the specifiers of declarations, where those who import them need `.js`.
+ * The declarations of the library's entries in dist/types, or in the folder that is named, and of no more than they
+ * reach. The compiler leaves `.ts` in the specifiers of declarations, where those who import them need `.js`.
  */
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ADDED } from './client-types.ts';
 
 const ENTRIES = ['index.d.ts', 'emulator/index.d.ts'];
 const SPECIFIER = /((?:from|import)\s*\(?\s*["'])(\.{1,2}\/[^"']+)\.ts(["'])/g;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const out = join(root, 'dist/types');
+const out = process.argv[2] ?? join(root, 'dist/types');
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
 const project = join(root, '.config/tsconfig.types.json');
 
 rmSync(out, { recursive: true, force: true });
-execFileSync(process.execPath, [compiler, '--project', project], { stdio: 'inherit' });
+execFileSync(process.execPath, [compiler, '--project', project, '--outDir', out], { stdio: 'inherit' });
+for (const [name, text] of Object.entries(ADDED)) appendFileSync(join(out, name), text());
 
 const reached = new Set<string>();
 const waiting = [...ENTRIES];
@@ -33,4 +35,4 @@ for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
 for (const name of readdirSync(out, { recursive: true, encoding: 'utf8' })) {
   if (name.endsWith('.ts') && !reached.has(name)) rmSync(join(out, name));
 }
-process.stdout.write(`dist/types: ${reached.size} declarations\n`);
+process.stdout.write(`${out}: ${reached.size} declarations\n`);

@@ -8,9 +8,9 @@
  * exports, used or not, and each file is looked up and linked: the heart's first heartbeat would leave 30 ms later. And
  * once it has started it needs no file any more, which may be replaced by then.
  */
-import { build, type BuildOptions } from 'esbuild';
-import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { build, transformSync, type BuildOptions, type Metafile } from 'esbuild';
+import { copyFileSync, cpSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { licences } from './licences.ts';
 
@@ -33,6 +33,7 @@ const HEART: BuildOptions = {
   entryPoints: { heart: 'src/heartbeat/process/main.ts' },
   format: 'cjs',
   keepNames: false,
+  minifyWhitespace: true,
   outExtension: { '.js': '.cjs' },
   // CommonJS has no import.meta.
   banner: { js: "const __moduleUrl=require('node:url').pathToFileURL(__filename).href;" },
@@ -63,6 +64,7 @@ const MODULES: BuildOptions = {
 
 rmSync(out, { recursive: true, force: true });
 const metafiles = await Promise.all([bundle(HEART), bundle(MODULES)]);
+for (const { outputs } of metafiles) minifyBesideLibrary(outputs);
 
 async function bundle(options: BuildOptions) {
   const { metafile } = await build({
@@ -73,12 +75,33 @@ async function bundle(options: BuildOptions) {
     platform: 'node',
     target: 'node22.19',
     minifySyntax: true,
-    minifyWhitespace: true,
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',
   });
   return metafile;
+}
+
+/**
+ * The library keeps its lines, since an uncaught error shows the one that it comes from. What the library does not import
+ * loses them, since white space costs the daemon memory.
+ */
+function minifyBesideLibrary(outputs: Metafile['outputs']): void {
+  const library = new Set<string>();
+  const waiting = Object.keys(outputs).filter((name) => /^(?:index|emulator)\.js$/.test(basename(name)));
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    if (library.has(name)) continue;
+    library.add(name);
+    for (const { path, external } of outputs[name]?.imports ?? []) if (!external) waiting.push(path);
+  }
+  for (const name of Object.keys(outputs).filter((each) => each.endsWith('.js') && !library.has(each))) {
+    const file = join(root, name);
+    const { code } = transformSync(readFileSync(file, 'utf8'), {
+      minifyWhitespace: true,
+      legalComments: 'none',
+    });
+    writeFileSync(file, code);
+  }
 }
 
 // Files that are read as they are: the status page, the parts of the page of a plan, and the emulator's Swagger UI.
@@ -101,6 +124,6 @@ const apache = readFileSync(join(root, 'LICENSE'), 'utf8');
 const texts = [licences(root, inputs), `${swaggerUi}\n${apache}`];
 writeFileSync(join(out, 'LICENSES.txt'), texts.join(`\n${'-'.repeat(80)}\n\n`));
 
-const files = metafiles.flatMap((metafile) => Object.values(metafile.outputs));
-const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+const files = metafiles.flatMap((metafile) => Object.keys(metafile.outputs));
+const bytes = files.reduce((sum, file) => sum + statSync(join(root, file)).size, 0);
 process.stdout.write(`${out}: ${files.length} files, ${(bytes / 1024).toFixed(0)} KiB\n`);

@@ -17,6 +17,7 @@ import { DEFAULT_RETRY, NO_RETRY, type RetryPolicy, retryDelay } from './retry.t
 import type { Subject } from './transport/address-book.ts';
 import { type Peer, type Transport, createTransport } from './transport/transport.ts';
 
+/** Where the service is, with which key, and how long and how often to try. Times in ms. */
 export interface ClientOptions {
   /** Address of the service (§1: `{base_url}`). */
   readonly baseUrl: string;
@@ -54,6 +55,7 @@ export interface ClientObserver {
   retry?(event: { operation: OperationId; waitMs: number; throttled: boolean }): void;
 }
 
+/** For one call, in place of what the client does otherwise. Times in ms. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
   /**
@@ -273,9 +275,8 @@ function trimSlash(url: string): string {
 }
 
 type Resource<Ids extends OperationId> = Ids extends `${infer Name}.${string}` ? Name : never;
-type MethodOf<Ids extends OperationId, R extends string> =
-  Extract<Ids, `${R}.${string}`> extends `${R}.${infer Name}` ? Name : never;
-type Call<Id extends OperationId> =
+type MethodOf<Id extends OperationId, R extends string> = Id extends `${R}.${infer Name}` ? Name : never;
+export type Call<Id extends OperationId> =
   {} extends Input<Id>
     ? (input?: Input<Id>, options?: CallOptions) => Promise<Output<Id>>
     : (input: Input<Id>, options?: CallOptions) => Promise<Output<Id>>;
@@ -283,16 +284,18 @@ type Call<Id extends OperationId> =
 /** A method for each of the operations: `client.deployments.heartbeat({ id: 42 })`. */
 export type ClientOf<Ids extends OperationId> = {
   readonly [R in Resource<Ids>]: {
-    readonly [M in MethodOf<Ids, R>]: Call<Extract<Ids, `${R}.${M}`>>;
+    readonly [Id in Ids as MethodOf<Id, R>]: Call<Id>;
   };
-} & {
+} & ClientBase<Ids>;
+
+interface ClientBase<Ids extends OperationId> extends AsyncDisposable {
   /** Any of the operations by its id, for scripts; the input is checked all the same. */
   call(id: Ids, input?: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<unknown>;
   /** The same service and connections with another key, such as a login's session_key. Disposing of one ends both. */
-  withKey(apiKey: string): ClientOf<Ids>;
+  withKey(apiKey: string): this;
   /** Closes the connections; `await using` does it too. */
   close(): Promise<void>;
-} & AsyncDisposable;
+}
 
 /**
  * `operations` is a part of the contract's table, for what needs few of them: the schemas of the others are not even

@@ -5,8 +5,13 @@ import { createPartialClient, type ClientOf } from './caller.ts';
 
 export type { CallOptions, ClientObserver, ClientOptions } from './caller.ts';
 
-export type Client = ClientOf<OperationId>;
+/** A method for each operation. `npm run build` adds each with its text (.config/client-types.ts). */
+export interface Client extends ClientOf<OperationId> {}
 
+/**
+ * A client of the service. It opens no connection before the first call; close it with `await using` or `close()`.
+ * @throws ClientOptionsError for options that cannot work, with all problems
+ */
 export function createClient(options: ClientOptions): Client {
   return createPartialClient(OPERATIONS, options);
 }

@@ -8,6 +8,7 @@ import {
   type CallError,
 } from './errors.ts';
 
+/** How often a call is attempted, and how long it waits in between. Default: 3 attempts, 250 ms, 15,000 ms. */
 export interface RetryPolicy {
   /** Attempts in all, the first included. */
   readonly attempts: number;

@@ -39,6 +39,7 @@ const CHECK_INPUT = 'check the input against the operation (`pilotlight ops`)';
 const NEW_CODE = 'ask for a new code and enter that one';
 const RETRY = 'try again in a moment';
 
+/** Error code → its HTTP statuses, when the service answers it, who must act, and what to do next. */
 export const ERRORS = {
   bad_request: {
     status: [400],
@@ -298,6 +299,7 @@ export const ERRORS = {
   },
 } as const satisfies Record<string, ErrorDefinition>;
 
+/** An error code of the interface (§7): the `errorCode` of an ApiError, if the service named one that is known. */
 export type ErrorCode = keyof typeof ERRORS;
 
 /** What comes with a code beside the message; nothing is sure to be there. */

@@ -26,7 +26,10 @@ export type MergedLaunch = { readonly [Field in keyof LaunchValues]?: MergedFiel
 /** A template as far as launching needs it: search results and templates of one's own both fit. */
 export type LaunchTemplate = { readonly [Field in keyof TemplateFields]?: TemplateFields[Field] | undefined };
 
-/** @throws FlagError for a template whose `env` is not in container-flag format */
+/**
+ * What a launch would use (§2.3): the values of the template with those of the request over them, each with its origin.
+ * @throws FlagError for a template whose `env` is not in container-flag format
+ */
 export function mergeLaunch(template: LaunchTemplate | undefined, request: InstanceRequest): MergedLaunch {
   const stored: Partial<LaunchValues> = template ? launchValuesOf(template) : {};
   const { template_hash_id: _, env, ...rest } = request;

@@ -16,6 +16,7 @@ import { userOperations } from './operations/users.ts';
 import { workerGroupOperations } from './operations/serverless/worker-groups.ts';
 import { endpointWorkerOperations, groupWorkerOperations } from './operations/serverless/workers.ts';
 
+/** Every operation by its id: method, path, schemas of its request and answer, errors, and an example. */
 export const OPERATIONS = {
   ...machineOperations,
   ...templateOperations,
@@ -35,6 +36,7 @@ export const OPERATIONS = {
 } as const;
 
 export type Operations = typeof OPERATIONS;
+/** The name of an operation, such as `deployments.heartbeat`. */
 export type OperationId = keyof Operations;
 export const OPERATION_IDS = Object.keys(OPERATIONS) as OperationId[];
 
@@ -50,7 +52,13 @@ type Part<Op, Key extends 'params' | 'query' | 'body'> = Op extends { readonly [
   : unknown;
 
 /** What a caller hands over: path parameters, query and body fields in one flat object. */
-export type Input<Id extends OperationId> = Fields<Id> & Extra<Operations[Id]>;
+export type Input<Id extends OperationId> = Inputs[Id];
+
+/** The input of each operation. `npm run build` adds each field with its text (.config/client-types.ts). */
+export interface Inputs extends DerivedInputs {}
+export type DerivedInputs = { readonly [Id in OperationId]: OrEmpty<Fields<Id> & Extra<Operations[Id]>> };
+/** Operations without any field take an empty object. */
+type OrEmpty<T> = unknown extends T ? Readonly<Record<string, never>> : T;
 
 /** The fields that the contract knows. */
 export type Fields<Id extends OperationId> = Part<Operations[Id], 'params'> &

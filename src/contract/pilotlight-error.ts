@@ -7,6 +7,10 @@
  */
 import type { Actor } from './errors.ts';
 
+/**
+ * The base of every error of this library: `code` says which it is, `actor` who must act. Messages never contain a
+ * key.
+ */
 export abstract class PilotlightError extends Error {
   /** Words in lower case, joined by underscores. */
   abstract readonly code: string;

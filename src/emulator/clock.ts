@@ -4,6 +4,7 @@
  */
 import { setImmediate as immediate } from 'node:timers/promises';
 
+/** `real`: the time of the machine. `offset`: as far from it as it was moved. `frozen`: moves when it is moved. */
 export type ClockMode = 'real' | 'offset' | 'frozen';
 
 /** How the clock starts; times in ms since the Unix epoch. `frozen` stops at the real time of the start. */

@@ -72,6 +72,7 @@ export { settingsSchema, type Settings, type SettingsInput } from './state/setti
 export type { Traits, TraitsInput } from './state/traits.ts';
 export type { SentMessage } from './state/users.ts';
 
+/** Where it listens, how it behaves, and what there is at the start. Every field has a default. */
 export interface EmulatorOptions {
   /** Default 0: any free one. */
   readonly port?: number;
@@ -89,6 +90,7 @@ export interface EmulatorOptions {
   readonly traits?: TraitsInput;
 }
 
+/** A running emulator: its address, and everything a test can look at or change. */
 export interface Emulator extends Control, Inspected, AsyncDisposable {
   /** Base address, for the main and the serverless service alike; without a slash at its end. */
   readonly url: string;
@@ -106,7 +108,7 @@ export interface Emulator extends Control, Inspected, AsyncDisposable {
 }
 
 /**
- * All parts are connected here and nowhere else, hence its length.
+ * Starts an emulator in this process. All parts are connected here and nowhere else, hence its length.
  * @throws SeedError for a seed that does not fit, TraitsError for such traits; what listen() says for a port that is taken
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {

@@ -146,7 +146,8 @@ function operationObject(id: OperationId, components: SchemaComponents, serverle
   };
 }
 
-function descriptionOf(operation: Operation): string {
+/** All that is said about an operation, in one paragraph. */
+export function descriptionOf(operation: Operation): string {
   const { summary, description, verification, permission, replacedBy, source, publicSpacingMs } = operation;
   const assumed = isPermissionAssumed(operation) ? ' (assumed: the interface names none)' : '';
   const sentences = [

@@ -60,6 +60,12 @@ describe('the packed library', () => {
       expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\S+ \\(\\S+\\)\\n\\n.*(licen[cs]e|copyright)`, 'im'));
   });
 
+  test('shows the line that an uncaught error comes from, and not a file of one line', () => {
+    const script = "(await import('./dist/index.js')).createClient({ baseUrl: 'nonsense' })";
+    const { output } = run(process.execPath, ['--input-type=module', '-e', script], root);
+    expect(output).toContain('\n  if (problems.length > 0) throw new ClientOptionsError(problems);\n');
+  });
+
   test('calls the errors of the heart by their names, though others in the bundle share some', () => {
     const text = readFileSync(join(root, 'dist/heart.cjs'), 'utf8');
     const ours = /\b(\w+)=class extends (?:PilotlightError|CallError|ApiError)\b/g;
@@ -199,6 +205,16 @@ describeWith(
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
     expect(run(process.execPath, [tsc, '-p', '.'], project)).toEqual({ status: 0, output: '' });
+  });
+
+  test('the code of its README runs as printed', () => {
+    const blocks = readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^```ts\n([^]*?)^```$/gm);
+    const codes = Array.from(blocks, ([, code = '']) => code);
+    expect(codes).not.toEqual([]);
+    for (const code of codes) {
+      writeFileSync(join(project, 'readme.ts'), code);
+      expect(run(process.execPath, ['readme.ts'], project)).toEqual({ status: 0, output: '' });
+    }
   });
 
   test('its examples run', async () => {

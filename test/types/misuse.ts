@@ -15,6 +15,11 @@ import { startEmulator } from '../../src/emulator/index.ts';
 export async function misuse(client: Client, error: ApiError | TransportError): Promise<void> {
   await client.deployments.heartbeat({ id: 42 }, { timeoutMs: 1000, signal: AbortSignal.timeout(5000) });
   await client.users.current();
+  await client.users.current({});
+  // @ts-expect-error -- an operation without fields takes none
+  await client.users.current({ id: 7 });
+  // @ts-expect-error -- an input is an object
+  await client.users.current('7');
   // @ts-expect-error -- a deployment id is a number
   await client.deployments.heartbeat({ id: '42' });
   // @ts-expect-error -- a path parameter is missing

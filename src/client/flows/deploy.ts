@@ -28,6 +28,7 @@ import { createTransport, type Transport } from '../transport/transport.ts';
 /** What `deployments.create` takes, but for what the archive says itself. */
 export type DeployRequest = Omit<Input<'deployments.create'>, 'file_hash' | 'file_size'>;
 
+/** The archive, what the deployment is to be, and how long to try. Times in ms. */
 export interface DeployOptions {
   /** Path of the archive, or one that is open already. */
   readonly archive: string | Archive;
@@ -42,6 +43,7 @@ export interface DeployOptions {
   readonly random?: () => number;
 }
 
+/** A step of `deployArchive`. Sizes in bytes, times in ms. */
 export type DeployProgress =
   | { readonly step: 'hashed'; readonly hash: string; readonly bytes: number }
   | { readonly step: 'made'; readonly deploymentId: number; readonly action: string | undefined }
@@ -49,6 +51,7 @@ export type DeployProgress =
   /** An attempt failed, and another one follows after `waitMs`. */
   | { readonly step: 'repeating'; readonly reason: string; readonly waitMs: number };
 
+/** What `deployArchive` made. */
 export interface DeployedArchive {
   readonly deploymentId: number;
   /** created, soft_update, autoscale_update or exists. */
@@ -98,6 +101,8 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const NEVER = new AbortController().signal;
 
 /**
+ * Makes a deployment of an archive, or brings it up to date, and uploads the archive if the service wants it. Doing it
+ * again is safe.
  * @throws ArchiveError for a file that is missing, empty or no file, before anything is sent, and for one that changes
  *   meanwhile; UploadError when the store refuses it, or the answer does not say how to get there; AbortedError when the signal fired; what `deployments.create` throws
  */

@@ -18,6 +18,7 @@ export type LaunchRequest = Omit<Input<'instances.create'>, 'offer_id' | 'env'> 
   readonly env?: string | Input<'instances.create'>['env'];
 };
 
+/** Offers in order, what to run on them, and how long to wait. Times in ms. */
 export interface LaunchOptions {
   /** Offer ids in the order in which to try them. */
   readonly offers: readonly number[];
@@ -33,6 +34,7 @@ export interface LaunchOptions {
   readonly onProgress?: (progress: LaunchProgress) => void;
 }
 
+/** A step of `launchInstance`. */
 export type LaunchProgress =
   | { readonly step: 'rented'; readonly offerId: number; readonly instanceId: number }
   | { readonly step: 'status'; readonly instanceId: number; readonly status: string }
@@ -40,6 +42,7 @@ export type LaunchProgress =
   /** It may still cost money. It is tried again until the launch ends. */
   | { readonly step: 'not destroyed'; readonly instanceId: number; readonly reason: string };
 
+/** The instance that runs. */
 export interface Launched {
   readonly instanceId: number;
   readonly offerId: number;
@@ -110,6 +113,7 @@ const GRACE_MS = 10_000;
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
+ * Rents offers in order until an instance of one runs. What is given up is destroyed.
  * @throws LeftBehindError if something that was rented could not be destroyed, whatever else happened; else LaunchError
  *   when every offer failed; AbortedError when the signal fired (what was rented is destroyed first); RequestError for bad
  *   input, before anything is sent; any other error of `instances.create`

@@ -26,6 +26,7 @@ export interface CodePrompt {
 /** Hands over the 6-digit code; a rejection ends the flow. Never logged or kept. */
 export type AskCode = (prompt: CodePrompt, signal: AbortSignal | undefined) => Promise<string>;
 
+/** How an account proves its second factor: by a code that a person reads, one that is computed, or a backup code. */
 export interface ProofOptions {
   readonly askCode: AskCode;
   /** Base32 secret of the account's authenticator: then its codes are computed instead of asked for. */

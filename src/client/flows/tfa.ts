@@ -20,6 +20,7 @@ export interface LoginResult {
   readonly client: Client;
 }
 
+/** How the account proves its second factor, and for which session. */
 export interface LoginOptions extends ProofOptions {
   readonly admin?: boolean;
   /**
@@ -32,6 +33,7 @@ export interface LoginOptions extends ProofOptions {
 /**
  * Completes a login. The session key that comes back is what `client` uses from then on; there is none where the login
  * was by `secret` alone, since the service then sets a cookie instead (§4.4).
+ * @throws ApiError when the service says no; what `askCode` rejects with
  */
 export async function login(client: Client, options: LoginOptions): Promise<LoginResult> {
   const proof = await proveSecondFactor(client, options, options.secret);
@@ -52,6 +54,7 @@ export interface AddedMethod {
 /**
  * Adds an authenticator app. `onSecret` shows the new secret to the person before the code is asked for;
  * with `generate` the code is computed instead, for scripts that keep the secret.
+ * @throws ApiError when the service says no; what `askCode` rejects with
  */
 export async function addTotp(
   client: Client,
@@ -79,7 +82,10 @@ export async function addTotp(
   return confirm(client, { tfa_method: 'totp', code, secret: setup.secret }, options);
 }
 
-/** Adds a phone number, in E.164 form. */
+/**
+ * Adds a phone number, in E.164 form.
+ * @throws ApiError when the service says no; what `askCode` rejects with
+ */
 export async function addSms(
   client: Client,
   options: ProofOptions & { readonly phoneNumber: string; readonly label?: string },
@@ -92,7 +98,11 @@ export async function addSms(
   return confirm(client, { tfa_method: 'sms', code, secret, phone_number: phoneNumber }, options);
 }
 
-/** Removes a method; without `targetId` the one that the proof was made with. How many remain: 0 means 2FA is off, undefined that the answer does not say. */
+/**
+ * Removes a method; without `targetId` the one that the proof was made with. How many remain: 0 means 2FA is off,
+ * undefined that the answer does not say.
+ * @throws ApiError when the service says no; what `askCode` rejects with
+ */
 export async function removeMethod(
   client: Client,
   options: ProofOptions & { readonly targetId?: number },
@@ -114,7 +124,10 @@ function countOf(
   return typeof remaining === 'number' ? remaining : undefined;
 }
 
-/** A fresh set of 10 backup codes, shown once; all earlier ones stop working. */
+/**
+ * A fresh set of 10 backup codes, shown once; all earlier ones stop working.
+ * @throws ApiError when the service says no; what `askCode` rejects with
+ */
 export async function regenerateBackupCodes(
   client: Client,
   options: ProofOptions,

@@ -4,6 +4,7 @@
  */
 import { FlagError, quoteWord, splitLooseWords, type ShellWord } from './shell-words.ts';
 
+/** One flag of a container: a variable (`-e`), or a port (`-p`). */
 export type EnvFlag =
   | { readonly kind: 'variable'; readonly name: string; readonly value: string }
   /** `host:container`, with `/tcp` or `/udp` after it where it was written. */
@@ -36,6 +37,7 @@ export function parseEnvFlags(text: string): EnvFlag[] {
   return flags;
 }
 
+/** The flags as text, in their order: what `parseEnvFlags` reads. */
 export function printEnvFlags(flags: readonly EnvFlag[]): string {
   return flags
     .map((flag) =>

@@ -53,6 +53,7 @@ export class ApiKeys extends Inspection {
   }
 }
 
+/** A role of a team; `created_at` in Unix seconds. */
 export type TeamRoleView = Readonly<ReturnType<typeof viewRole>>;
 
 /** `created_at` in Unix seconds. */
@@ -60,6 +61,7 @@ function viewRole({ id, teamId, name, permissions, createdMs }: TeamRoleRecord) 
   return { id, team_id: teamId, name, permissions, created_at: createdMs / 1000 };
 }
 
+/** The roles that teams made. */
 export class TeamRoles extends Inspection {
   list(): TeamRoleView[] {
     return [...this.world.state.teamRoles.values()].map(viewRole);
@@ -72,6 +74,7 @@ const outboxFilter = z.strictObject({
   userId: z.int().optional(),
   afterSeq: z.int().nonnegative().optional(),
 });
+/** Which messages: all that fit every field that is given. `afterSeq`: sent after the message of this number. */
 export type OutboxFilter = z.output<typeof outboxFilter>;
 
 /** Codes that were sent. Reading one does not use it up. */
@@ -118,6 +121,7 @@ const userChange = z.strictObject({
   sms_fraud: z.boolean().optional(),
 });
 
+/** Two-factor authentication: begin logins, read backup codes and sessions, change what a user or the service has. */
 export class TwoFactor extends Inspection {
   /**
    * Begins a login as the login endpoint does, which is no part of the interface: the password was right, and

@@ -18,6 +18,7 @@ export interface Snapshot {
   readonly clock: Reading;
 }
 
+/** Sets the state of the whole emulator: back to its seed, to another one, or to an earlier moment. */
 export interface Control {
   /** Back to the seed that is in force: state, clock, faults, journal, and the traits of the start. */
   reset(): Promise<void>;

@@ -7,6 +7,7 @@ import { changeDeployment, viewDeployment, type DeploymentView } from '../state/
 import { nextId } from '../state/state.ts';
 import { type AdminRoute, bodyRoute, existing, Inspection, route } from './route.ts';
 
+/** What to change of a deployment; fields that are left out stay. */
 export type DeploymentChanges = z.input<typeof deploymentChanges>;
 
 /** `emulator.deployments.get(42)` */

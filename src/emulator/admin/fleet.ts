@@ -29,8 +29,10 @@ import {
 } from '../worker-log/group-log.ts';
 import { type AdminRoute, bodyRoute, existing, Inspection, route } from './route.ts';
 
+/** An endpoint group with its parameters, every default filled in. */
 export type EndpointGroupView = ReturnType<typeof groupView>;
 
+/** The endpoint groups, and what their engines do. */
 export class EndpointGroups extends Inspection {
   /** With all defaults filled in. */
   list(): EndpointGroupView[] {
@@ -103,6 +105,7 @@ function endpointNamed(state: State, named: number | string): EndpointGroupRecor
   throw new RangeError(`no endpoint group ${named}`);
 }
 
+/** A worker group and how far its log is. */
 export type WorkerGroupView = Readonly<ReturnType<WorkerGroups['get']>>;
 
 /** `emulator.workergroups.append(7, ['a line'])` */

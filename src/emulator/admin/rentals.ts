@@ -8,6 +8,7 @@ import { offerEntry, templateEntry } from '../seed/schema.ts';
 import { setInstanceStatus, statusAt, type OfferRecord } from '../state/instances.ts';
 import { type AdminRoute, bodyRoute, existing, Inspection } from './route.ts';
 
+/** An instance, without the secrets that it was rented with. */
 export interface InstanceView {
   readonly id: number;
   readonly status: InstanceStatus;
@@ -44,6 +45,7 @@ export class Machines extends Inspection {
   }
 }
 
+/** An offer, and which instance has it. */
 export type OfferView = Readonly<ReturnType<typeof viewOffer>>;
 
 /** Each offer can be rented once at a time, and is free again when its instance is destroyed. */
@@ -77,8 +79,10 @@ function viewOffer(offer: OfferRecord) {
   };
 }
 
+/** A template as the service answers it. */
 export type TemplateView = ReturnType<typeof templateView>;
 
+/** The stored templates. */
 export class Templates extends Inspection {
   /** All of them, private ones of all users included. */
   list(): TemplateView[] {

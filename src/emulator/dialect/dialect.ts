@@ -7,6 +7,7 @@ import type { Refused } from '../answers/refused.ts';
 import type { Addresses, Call, Target } from '../calls/call.ts';
 import type { State } from '../state/state.ts';
 
+/** `spec`: the interface document, strictly. `public`: as the public service behaves. */
 export type DialectName = 'spec' | 'public';
 
 /** On whose behalf a request is read. */

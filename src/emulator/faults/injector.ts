@@ -21,6 +21,7 @@ export type FaultView = Fault & {
   readonly struck: number;
 };
 
+/** A fault that was added, until it is cleared. */
 export interface FaultHandle extends AsyncDisposable {
   readonly faultId: string;
   /** Requests that fitted, and those that it struck, so far. */

@@ -4,6 +4,7 @@ import type { State } from '../state/state.ts';
 import type { Engine } from './engine.ts';
 import { workerStatus } from './workers.ts';
 
+/** What is asked of an endpoint now. */
 export type EndpointLoadView = Readonly<ReturnType<typeof loadView>>;
 
 export function loadView({ id, parameters, load }: EndpointGroupRecord, engine: Engine) {
@@ -19,9 +20,9 @@ export function loadView({ id, parameters, load }: EndpointGroupRecord, engine: 
   };
 }
 
+/** What the engine of an endpoint did since it began. Times in seconds, rates in work units a second. */
 export type EndpointActivity = Readonly<ReturnType<typeof endpointActivity>>;
 
-/** Everything since the engine began. Times in seconds, rates in work units a second. */
 export function endpointActivity(
   endpoint: EndpointGroupRecord,
   workers: readonly WorkerRecord[],

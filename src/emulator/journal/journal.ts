@@ -4,6 +4,7 @@ import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
 import type { Call } from '../calls/call.ts';
 import { redactCall } from './redact.ts';
 
+/** A request that came, and what was answered. Keys and codes in it are redacted. */
 export interface JournalEntry {
   /** Counts up by one per request, from 1. */
   readonly seq: number;
@@ -39,6 +40,10 @@ export const journalFilter = z.strictObject({
   body: z.unknown().optional().describe('fields that the redacted body must have; it may have more'),
   afterSeq: z.int().nonnegative().optional(),
 });
+/**
+ * Which requests: all that fit every field that is given. `body`: has these fields, perhaps among others.
+ * `afterSeq`: came after the request of this number.
+ */
 export type JournalFilter = z.output<typeof journalFilter>;
 
 export const journalExpectation = journalFilter.extend({
@@ -46,6 +51,7 @@ export const journalExpectation = journalFilter.extend({
   atLeast: z.int().nonnegative().optional(),
   atMost: z.int().nonnegative().optional(),
 });
+/** Which requests are expected, and how many: exactly `times`, `atLeast`, or `atMost`. */
 export type JournalExpectation = z.output<typeof journalExpectation>;
 
 /** Whether an entry is all that a filter says. */
@@ -74,11 +80,13 @@ function contains(actual: unknown, wanted: unknown): boolean {
   );
 }
 
+/** Whether an expectation holds, and in words what came. */
 export interface Verification {
   readonly ok: boolean;
   readonly message: string;
 }
 
+/** Waits for `count` requests (default 1) to be answered, or to come in with `arrived`; until `signal` fires. */
 export interface WaitOptions {
   readonly count?: number;
   readonly arrived?: boolean;

@@ -11,6 +11,7 @@ export const DEFAULT_TOTP_SECRET = 'EMULATOREMULATOREMULATOREMULATOR';
 
 const HOUR = 3600;
 
+/** What there is without a seed: each section of it holds until a seed names the section. */
 export const DEFAULT_SEED: Seed = {
   users: [
     {

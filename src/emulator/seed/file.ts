@@ -24,7 +24,7 @@ export class TraitsError extends PilotlightError {
   }
 }
 
-/** @throws SeedError for a file that is missing, is no JSON, or does not fit the schema */
+/** Reads a seed from a JSON file. @throws SeedError for a file that is missing, is no JSON, or does not fit the schema */
 export async function readSeedFile(path: string): Promise<Seed> {
   const seed = await readJson(path, seedError);
   checkSeed(seed);
@@ -42,7 +42,7 @@ function unfitSeed(error: z.ZodError, seed: unknown): SeedError {
   return seedError(problems.join('; '), error);
 }
 
-/** @throws TraitsError for a file that is missing, is no JSON, or does not fit */
+/** Reads traits from a JSON file. @throws TraitsError for a file that is missing, is no JSON, or does not fit */
 export async function readTraitsFile(path: string): Promise<Partial<Traits>> {
   return readTraits(await readJson(path, (message, cause) => new TraitsError(message, [], { cause })));
 }

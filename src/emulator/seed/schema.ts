@@ -205,6 +205,7 @@ const instance = z.strictObject({
   statuses: statusSteps,
 });
 
+/** The schema of a seed. Sections that are left out come from `DEFAULT_SEED`. */
 export const seedSchema = z.strictObject({
   $schema: z.string().optional(),
   settings: settingsSchema.partial().optional().describe('numbers that the interface does not show'),

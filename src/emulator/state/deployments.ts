@@ -149,9 +149,9 @@ export function beat(deployment: DeploymentRecord, nowMs: number): boolean {
   return true;
 }
 
+/** A deployment as a test sees it; times in ms since the Unix epoch, durations in ms. */
 export type DeploymentView = Readonly<ReturnType<typeof viewDeployment>>;
 
-/** What a test may know of a deployment; times in ms since the Unix epoch, durations in ms. */
 export function viewDeployment(deployment: DeploymentRecord, nowMs: number) {
   settleDeployment(deployment, nowMs);
   const { id, name, tag, endpointState, ttlMs, lastHeartbeatMs } = deployment;

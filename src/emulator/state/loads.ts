@@ -37,6 +37,7 @@ export const loadSchema = z
     const message = `at most ${MOST_REQUESTS_A_SECOND} requests a second; rate / request_work, × burst_ratio of bursts, is ${Number(requests.toPrecision(3))}`;
     context.addIssue({ code: 'custom', path: ['rate'], message });
   });
+/** Made-up requests for an endpoint: `shape` and `rate` say how they come. Rates in work units a second. */
 export type LoadInput = z.input<typeof loadSchema>;
 
 export interface LoadRecord {

@@ -97,6 +97,7 @@ const fleetSettings = {
   ),
 };
 
+/** Numbers that the interface does not show, each with its default and unit. */
 export const settingsSchema = z.strictObject({
   randomSeed: z.int().default(1).describe('seed of all random choices: log lines, probabilities of faults'),
   deploymentTtlSeconds: amountAbove0(
@@ -132,5 +133,7 @@ export const settingsSchema = z.strictObject({
   deploymentVersionsKept: countFrom1(10, 'versions of a deployment that are kept; the oldest go first'),
   ...tfaSettings,
 });
+/** All settings, with their defaults. */
 export type Settings = Readonly<z.output<typeof settingsSchema>>;
+/** The settings to change; the others have their defaults. */
 export type SettingsInput = z.input<typeof settingsSchema>;

@@ -134,6 +134,7 @@ export const TRAITS = {
 
 type Rows = typeof TRAITS;
 type TraitName = keyof Rows;
+/** Behaviour of the public service that is not known for sure: every trait with its value. */
 export type Traits = { readonly [Name in TraitName]: z.output<Rows[Name]['schema']> };
 /** The traits to change. */
 export type TraitsInput = { readonly [Name in TraitName]?: z.input<Rows[Name]['schema']> };

@@ -130,6 +130,7 @@ export interface SessionRecord extends ApiKeyRecord {
   readonly admin: boolean;
 }
 
+/** A code that was sent by SMS or e-mail. */
 export interface SentMessage {
   /** Counts up from 1. */
   readonly seq: number;

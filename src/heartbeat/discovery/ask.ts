@@ -21,7 +21,7 @@ export type Reply =
 export interface DeploymentClient {
   readonly deployments: {
     list(
-      input: Readonly<Record<string, unknown>>,
+      input: Readonly<Record<string, never>>,
       options?: CallOptions,
     ): Promise<{ readonly deployments: readonly Told[] }>;
     /** The question names the id, so an answer may leave it out. */

@@ -6,6 +6,7 @@ import { PlanStats } from './model/stats.ts';
 import type { PlanResult } from './model/stats.ts';
 import type { PlanSettings } from './settings.ts';
 
+/** An endpoint group with what is assumed of its workers and of the service. */
 export interface Scenario {
   readonly parameters: ResolvedParameters;
   readonly settings: PlanSettings;
@@ -13,6 +14,7 @@ export interface Scenario {
   readonly series?: boolean;
 }
 
+/** One endpoint group under a load that is handed over request by request, in order of time. */
 export class Simulation {
   readonly #stats: PlanStats;
   readonly #group: GroupModel;

@@ -18,6 +18,7 @@ import { RULES } from './rules.ts';
 /** Id of the note that a default applies. */
 export const DEFAULT_FILLED_IN = 'default-filled-in';
 
+/** One endpoint group of a list, with what was found about it. */
 export interface CheckedGroup {
   /** Its endpoint_name; `name#2` for the second group that shares it; `#N`, its place in the list, without a name. */
   readonly label: string;
@@ -61,6 +62,7 @@ export function checkEndpointGroup(
   return { parameters, findings: [...findings, ...filledDefaults(given)] };
 }
 
+/** The parameters with the defaults of §2.7 for those that are left out. */
 export function resolveDefaults(parameters: EndpointGroupParameters): ResolvedParameters {
   const given = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined));
   return { endpoint_name: undefined, inactivity_timeout: undefined, ...ENDPOINT_GROUP_DEFAULTS, ...given };

@@ -6,8 +6,10 @@ import type { EndpointGroupParameter } from '../../contract/operations/serverles
  * knowing.
  */
 export const SEVERITIES = ['error', 'warning', 'note'] as const;
+/** `error`: the service would refuse it. `warning`: it will cost money or time. `note`: worth knowing. */
 export type Severity = (typeof SEVERITIES)[number];
 
+/** What one rule says about one parameter. */
 export interface Finding {
   /** Stable id of the rule, e.g. `target-util-range`. */
   readonly rule: string;

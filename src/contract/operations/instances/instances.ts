@@ -7,7 +7,7 @@ import { instanceSearchOperations } from './instance-search.ts';
 import { LIMITS } from '../../limits.ts';
 import { extraFilters, id, shownOnce, success } from '../../schemas.ts';
 import { IMAGE_OR_TEMPLATE, NEW_VOLUME_HAS_SIZE } from '../../rules.ts';
-import { EXAMPLE_HASH } from '../templates.ts';
+import { EXAMPLE_HASH, templateBody } from '../templates.ts';
 
 /** §2.3. `size` is of a new volume: with an existing one it may be there, and has no effect. */
 export const volumeInfo = z.strictObject({
@@ -48,18 +48,22 @@ const createBody = z.strictObject({
     .string()
     .optional()
     .describe('ssh, jupyter, args, or several words as the public dialect has them'),
-  args_str: z.string().optional(),
-  args: z.array(z.string()).optional(),
-  label: z.string().optional(),
+  args: z.array(z.string()).optional().describe('arguments of the image, as a list; replaces args_str'),
+  label: z.string().optional().describe('a name of your own for the instance'),
   price: z.number().positive().optional().describe('bid in $/h for an interruptible instance'),
-  target_state: z.enum(['running', 'stopped']).optional(),
+  target_state: z.enum(['running', 'stopped']).optional().describe('the state to bring it into'),
   cancel_unavail: z.boolean().optional().describe('fail rather than wait when the offer is gone'),
-  extra_filters: extraFilters.optional(),
-  use_jupyter_lab: z.boolean().optional(),
-  jupyter_dir: z.string().optional(),
-  use_ssh: z.boolean().optional(),
-  ssh_direct: z.boolean().optional(),
-  jup_direct: z.boolean().optional(),
+  extra_filters: extraFilters
+    .optional()
+    .describe('machine search filters: {field: {operator: value}}; they win over those of the template'),
+  ...templateBody.pick({
+    args_str: true,
+    use_jupyter_lab: true,
+    use_ssh: true,
+    ssh_direct: true,
+    jup_direct: true,
+  }).shape,
+  jupyter_dir: z.string().optional().describe('directory to launch Jupyter from'),
   image_login: z
     .string()
     .meta({ format: 'password' })

@@ -37,7 +37,7 @@ const changes = {
 } as const;
 
 const deployBody = z.strictObject({
-  name: z.string().min(1),
+  name: z.string().min(1).describe('deployment name'),
   image: z.string().min(1).describe('container image that runs it'),
   file_hash: z.string().min(1).describe('hash of its code: another one makes a new version'),
   file_size: z.int().nonnegative().describe('size of the archive with its code, in bytes'),
@@ -52,7 +52,7 @@ const deployBody = z.strictObject({
     .describe(
       'seconds without a heartbeat after which it expires; absent or negative: it lives until it is deleted',
     ),
-  version_label: z.string().optional(),
+  version_label: z.string().optional().describe('a name of your own for the version'),
   docker_login_user: z.string().optional().describe('registry user'),
   docker_login_pass: secretText.optional().describe('registry access token'),
   docker_login_repo: z.string().optional().describe('private registry'),
@@ -156,7 +156,7 @@ export const deployOperations = {
     path: '/api/v0/deployments/',
     summary: 'Deletes the deployments of a name, or the one with this tag too',
     body: z.strictObject({
-      name: z.string().min(1),
+      name: z.string().min(1).describe('deployment name'),
       tag: z.string().min(1).optional().describe('absent: all tags'),
     }),
     response: success.extend({ count: z.int().nonnegative().optional().describe('how many were deleted') }),

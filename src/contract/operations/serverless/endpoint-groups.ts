@@ -54,6 +54,10 @@ const parameters = {
 export const endpointGroupParameters = z.strictObject(withDefaults(parameters));
 /** What an update takes: a parameter that is not sent stays as it is, so that none has a default. */
 export const endpointGroupChanges = z.strictObject(parameters);
+/**
+ * The parameters of an endpoint group (§2.7); each may be left out. Times in seconds, loads in work units a
+ * second.
+ */
 export type EndpointGroupParameters = z.output<typeof endpointGroupParameters>;
 export type EndpointGroupParameter = keyof EndpointGroupParameters;
 export const ENDPOINT_GROUP_PARAMETERS = Object.keys(

@@ -27,7 +27,7 @@ export const backupCode = z
   .regex(BACKUP_CODE, 'a backup code is three groups of four characters, such as A1B2-C3D4-E5F6')
   .meta({ format: 'password' })
   .describe('one-time backup code; makes the other fields unnecessary');
-export const label = textUpTo(LIMITS.methodLabelLength);
+export const label = textUpTo(LIMITS.methodLabelLength).describe('a name of your own for the method');
 
 /** What proves a second factor: a code (with its secret where one was sent), or a backup code. */
 export const proof = {
@@ -63,7 +63,7 @@ export const backupCodes = shownOnce(
 );
 
 const confirmBody = z.strictObject({
-  tfa_method: z.enum(STORED_TFA_METHODS),
+  tfa_method: z.enum(STORED_TFA_METHODS).describe('method to add'),
   code,
   secret: secretText.describe('sms: tfa_secret of the challenge; totp: the base32 secret of totp-setup'),
   phone_number: phoneNumber.optional().describe('sms only'),

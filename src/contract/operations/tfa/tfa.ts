@@ -210,7 +210,7 @@ export const tfaOperations = {
       tfa_method_id: methodId.optional(),
       tfa_method: z.enum(STORED_TFA_METHODS).optional().describe('when exactly one method is of that type'),
       label: label.optional(),
-      is_primary: z.boolean().optional(),
+      is_primary: z.boolean().optional().describe('whether it is the primary method'),
     }),
     rules: [METHOD_OR_ITS_ID],
     response: done.extend({ method: tfaMethod.optional() }),

@@ -3,8 +3,10 @@ import type { Arrival } from './load.ts';
 import { createRandom, exponential, type Random } from './random.ts';
 
 export const LOAD_SHAPES = ['constant', 'poisson', 'diurnal', 'bursts'] as const;
+/** How requests arrive over time; `shape` of GeneratedLoad says what each means. */
 export type LoadShape = (typeof LOAD_SHAPES)[number];
 
+/** A made-up load. Times in seconds, rates in work units a second. */
 export interface GeneratedLoad {
   /**
    * `constant`: evenly spaced, all alike. `poisson`: at random, at one mean rate. `diurnal`: at random, the mean
@@ -45,7 +47,7 @@ const DAY_SECONDS = 86_400;
 
 type Described = Pick<GeneratedLoad, 'shape' | 'unitsPerSecond'> & Partial<GeneratedLoad>;
 
-/** Throws a RangeError for a value that makes no sense. */
+/** A made-up load; the same seed makes the same one. Throws a RangeError for a value that makes no sense. */
 export function generateLoad(described: Described): Iterable<Arrival> {
   const { seconds = GENERATOR_DEFAULTS.seconds } = described;
   const periodSeconds = Math.min(DAY_SECONDS, seconds);

@@ -1,5 +1,6 @@
 /** The load of a plan: requests in the order in which they arrive. */
 
+/** One request: when it arrives, and how much work it is. */
 export interface Arrival {
   /** Since the start of the plan; never before the arrival in front of it. */
   readonly atSeconds: number;

@@ -28,6 +28,7 @@ import {
   type TrialRunner,
 } from './trial.ts';
 
+/** What to search for: better parameters than `base`, under these loads. */
 export interface SearchRequest {
   /** The set in force: always tried, and the other parameters are taken from it. */
   readonly base: ResolvedParameters;
@@ -43,6 +44,7 @@ export interface SearchRequest {
   readonly sampleRequests?: number;
 }
 
+/** Who computes, until when, and who hears of the progress. */
 export interface SearchOptions {
   /** Who runs the trials; by default this thread. The result is the same. */
   readonly openRunner?: OpenRunner;
@@ -50,6 +52,7 @@ export interface SearchOptions {
   readonly progress?: (step: SearchStep) => void;
 }
 
+/** How far a search is. */
 export interface SearchStep {
   /** Sets tried so far. */
   readonly done: number;
@@ -59,6 +62,7 @@ export interface SearchStep {
   readonly best: Candidate | undefined;
 }
 
+/** What a search found. Costs are in the unit of the prices in the settings. */
 export interface SearchResult {
   readonly p99LimitSeconds: number | undefined;
   readonly space: SearchSpace;
