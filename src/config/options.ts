@@ -188,7 +188,7 @@ export const OPTIONS = {
     off: '',
     type: endpointList,
     fallback: '',
-    doc: 'endpoints whose own logs to follow, in which the engine says what it decides and why: by id, by name, or all; looked up every minute',
+    doc: 'endpoints whose own logs to follow (what the engine decides and why): by id, by name, or all; looked up every minute',
   },
   logSinks: {
     variable: 'LOG_SINKS',

@@ -1,4 +1,4 @@
-/** Which log: that of a worker group, or an endpoint's own, in which the engine says what it decides and why. */
+/** Which log: that of a worker group, or an endpoint's own. In it the engine says what it decides and why. */
 export type LogSource =
   | { readonly kind: 'workergroup'; readonly id: number }
   /** The name is what records and metrics say; the id is what the service is asked for. */

@@ -79,7 +79,7 @@ export function createRedeployments(emulator: Emulator, name: string, screen: Sc
     if (!before) return;
     const id = deployments.redeploy(before.id);
     replaced.push(before);
-    screen.event('redeployed', `${name} was deployment ${before.id}, is now ${id}; nobody says so`, 'warn');
+    screen.event('redeployed', `${name} was deployment ${before.id}, is now ${id}`, 'warn');
   }
 
   return {
