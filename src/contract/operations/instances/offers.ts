@@ -13,16 +13,16 @@ const searchBody = z.strictObject({
     .optional()
     .describe('fields to sort by, each with asc or desc: [["dph_total","asc"]]'),
   id: filterOn(id).optional().describe('offer id'),
-  machine_id: filterOn(id).optional(),
-  gpu_name: filterOn(z.string()).optional(),
-  num_gpus: number,
+  machine_id: filterOn(id).optional().describe('machine id'),
+  gpu_name: filterOn(z.string()).optional().describe('such as RTX 4090'),
+  num_gpus: number.describe('GPUs of the offer'),
   gpu_ram: number.describe('MB of one GPU'),
   gpu_total_ram: number.describe('MB of all GPUs'),
   dph_total: number.describe('$/h'),
   disk_space: number.describe('GB'),
   reliability: number.describe('a fraction'),
-  verified: filterOn(z.boolean()).optional(),
-  rentable: filterOn(z.boolean()).optional(),
+  verified: filterOn(z.boolean()).optional().describe('whether the service has verified the machine'),
+  rentable: filterOn(z.boolean()).optional().describe('whether it can be rented; default: only those'),
   rented: filterOn(z.boolean()).optional().describe('whether it is rented'),
 });
 
