@@ -1,4 +1,5 @@
 /** Before and after a suite whose tests start the program: builds it as it ships (program.ts says where it is). */
+import { spawnSync } from 'node:child_process';
 import { bundleInto } from './bundle.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -12,5 +13,8 @@ export function setup(): void {
 }
 
 export function teardown(): void {
-  folder?.[Symbol.dispose]();
+  if (folder === undefined) return;
+  // A test that timed out leaves its processes.
+  spawnSync('pkill', ['-KILL', '-f', folder.path]);
+  folder[Symbol.dispose]();
 }
