@@ -14,6 +14,9 @@ import {
 } from '../state/instances.ts';
 import { nextId, type State } from '../state/state.ts';
 
+/** Instances that are gone, and still stand in charges. */
+const MOST_FORMER = 10_000;
+
 /** Of each worker that is made here: those of one RTX 4090. */
 export const GPU = { name: 'RTX 4090', ramMb: 24_564, dlperf: 96, reliability: 0.99 } as const;
 
@@ -77,6 +80,7 @@ export function deleteInstance(state: State, id: number, nowMs: number): void {
   if (instance) {
     countUsage(instance, nowMs);
     state.formerInstances.push({ instance, ...placeOf(state, id) });
+    if (state.formerInstances.length > MOST_FORMER) state.formerInstances.shift();
   }
   state.workers.delete(id);
   state.instances.delete(id);

@@ -57,12 +57,12 @@ export function viewMethod(method: TfaMethodRecord, userId: number, nowMs: numbe
     id: method.id,
     user_id: userId,
     method: method.method,
-    label: method.label ?? '',
+    label: method.label,
     ...(method.phoneNumber === null ? {} : { phone_number: maskPhone(method.phoneNumber) }),
     is_primary: method.isPrimary,
     ...lockView(method, nowMs),
     created_at: method.createdAtMs / 1000,
-    ...(method.lastUsedMs !== null && { last_used: method.lastUsedMs / 1000 }),
+    last_used: method.lastUsedMs === null ? null : method.lastUsedMs / 1000,
   };
 }
 

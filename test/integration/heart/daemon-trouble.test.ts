@@ -189,13 +189,13 @@ describe.concurrent('a configuration that only the daemon reads', () => {
     await using emulator = await startEmulator({ seed });
     await using program = await startDaemonProcess(
       settings(emulator, DISTURBED, {
-        WORKER_GROUPS: '7,name:',
+        WORKER_GROUPS: '7,seven',
         REDIS_URL: 'redis://h/notanumber',
         ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":1.5}]',
       }),
       { PILOTLIGHT_SERVICE_HOST: '10.0.0.1', PILOTLIGHT_PORT: 'tcp://10.0.0.1:80' },
     );
-    await program.seen(/switched off: no worker group is followed/);
+    await program.seen(/switched off: no log is followed/);
     await program.seen(/ignored variables that Kubernetes sets for a Service/);
     await until(() => emulator.deployments.get(DISTURBED).beats >= 1);
     const metrics = await (await fetch(`${program.url}/metrics`)).text();
@@ -206,7 +206,7 @@ describe.concurrent('a configuration that only the daemon reads', () => {
     await using checked = startPilotlight(['check'], {
       PILOTLIGHT_API_KEY: 'k',
       PILOTLIGHT_BASE_URL: 'http://h',
-      PILOTLIGHT_WORKER_GROUPS: '7,name:',
+      PILOTLIGHT_WORKER_GROUPS: '7,seven',
     });
     expect(await checked.exit).toBe(2);
   });
