@@ -81,3 +81,13 @@ describe('numbers and times', () => {
     expect(Date.parse(polls.records.at(-1)?.time ?? '')).toBe(polls.now);
   });
 });
+
+test('times have microseconds, whatever fraction the clock has', () => {
+  const polls = new LogPolls();
+  polls.now += 0.123_456;
+  const records = polls.poll(() => ({ kind: 'text', text: text('a', 'b') }));
+  expect(records.map(({ time }) => time)).toEqual([
+    '2023-11-14T22:13:20.000123Z',
+    '2023-11-14T22:13:20.000124Z',
+  ]);
+});
