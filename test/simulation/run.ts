@@ -29,8 +29,9 @@ for (const [name, value] of Object.entries(counts)) {
   process.exit(2);
 }
 const project =
-  (['integration', 'unit'] as const).find((each) => positionals.some((name) => name.includes(each))) ??
-  'simulation';
+  (['integration', 'unit', 'alone'] as const).find((each) =>
+    positionals.some((name) => name.includes(each)),
+  ) ?? 'simulation';
 // A test of a minute takes twenty there.
 const patience = project === 'unit' ? ['--test-timeout', '1800000'] : [];
 const { status } = spawnSync(

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { startEmulator } from '../../../src/emulator/index.ts';
-import { createRandom } from '../../../src/emulator/random.ts';
-import { OUTAGES, runCell, VENDOR, type CellResult } from '../../support/outages.ts';
+import { startEmulator } from '../../src/emulator/index.ts';
+import { createRandom } from '../../src/emulator/random.ts';
+import { OUTAGES, runCell, VENDOR, type CellResult } from '../support/outages.ts';
 
 const TTL_MS = 20_000;
 const OUTAGE_MS = 11_000;
-/** Offsets of the outage for each kind: 66 hearts, and 220 in `npm run test:long -- test/integration/sockets/outages`. */
+/** Offsets of the outage for each kind: 66 hearts, and 220 in `npm run test:long -- test/alone/outages`. */
 const OFFSETS = Number(process.env['OUTAGE_OFFSETS'] ?? 6);
 const SEED = Number(process.env['OUTAGE_SEED'] ?? Date.now() % 1_000_000);
 /** The vendor's interval: an outage may begin anywhere in it. */
