@@ -83,8 +83,8 @@ async function bundle(options: BuildOptions) {
 }
 
 /**
- * The library keeps its lines, since an uncaught error shows the one that it comes from. What the library does not import
- * loses them, since white space costs the daemon memory.
+ * The library keeps its lines, because an uncaught error shows its line. All other code is minified, because white space
+ * costs the daemon memory.
  */
 function minifyBesideLibrary(outputs: Metafile['outputs']): void {
   const library = new Set<string>();

@@ -1,7 +1,7 @@
 /**
- * The texts of the table for an editor: an interface with a comment for each operation and each field of an input. Each
- * is printed at the end of the declarations that hold the interface without texts, and merges with it. A type is a
- * reference to the one that derives from the table, or a plain word.
+ * The texts of the table for an editor: interfaces with a comment for each operation and each field of an input. They
+ * are appended to the declarations of the same interfaces, and merge with them. Their types refer to the types that
+ * derive from the table, or are plain words.
  */
 import * as z from 'zod';
 import { flagsOf, type Flag } from '../src/cli/operations/flags.ts';
@@ -10,7 +10,7 @@ import { descriptionOf } from '../src/openapi/document.ts';
 import { inlineSchema } from '../src/openapi/schemas.ts';
 import { EXTRA } from '../src/wire/request.ts';
 
-/** Declarations, below dist/types → what is added to them. */
+/** File below dist/types → text to append. */
 export const ADDED = {
   'client/client.d.ts': clientText,
   'contract/operations.d.ts': inputsText,

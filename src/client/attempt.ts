@@ -7,6 +7,7 @@ import { rateLimitOf, type RateLimit } from '../wire/rate-limit.ts';
 import { namesShownOnce, showsOnce } from '../wire/reading.ts';
 import { requestHeaders, type InputProblem, type WireRequest } from '../wire/request.ts';
 import { decodeResponse, type Outcome, type Refusal, type WireResponse } from '../wire/response.ts';
+import { LONGEST_MS } from './delay.ts';
 import {
   AbortedError,
   type CallError,
@@ -46,9 +47,6 @@ export interface Answer {
   readonly date: string | undefined;
   readonly rate: RateLimit | undefined;
 }
-
-/** The longest that a timer of Node takes; a longer one would fire at once. */
-const LONGEST_MS = 2 ** 31 - 1;
 
 export function timeoutProblems(timeoutMs: unknown): InputProblem[] {
   const isTimer = typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= LONGEST_MS;

@@ -6,14 +6,14 @@ import type { Operation } from '../contract/define.ts';
 import { isRecord } from '../contract/is-record.ts';
 import type { Input, OperationId, Output } from '../contract/operations.ts';
 import type { RateLimit } from '../wire/rate-limit.ts';
-import { encodeRequest, keyProblems, type InputProblem, type WireRequest } from '../wire/request.ts';
+import { encodeRequest, keyProblems, type WireRequest } from '../wire/request.ts';
 import { attemptCall, timeoutProblems, type Attempt } from './attempt.ts';
 import { delay } from './delay.ts';
 import { AbortedError, ApiError, CallError, RequestError, ResponseError, ThrottledError } from './errors.ts';
 import { type Gate, LocalGate, type Pass, type Turn } from './gate.ts';
 import { checkClientOptions } from './options.ts';
 import { RateLimiter } from './rate-limiter.ts';
-import { DEFAULT_RETRY, NO_RETRY, type RetryPolicy, retryDelay } from './retry.ts';
+import { DEFAULT_RETRY, NO_RETRY, type RetryPolicy, retryDelay, retryProblems } from './retry.ts';
 import type { Subject } from './transport/address-book.ts';
 import { type Peer, type Transport, createTransport } from './transport/transport.ts';
 
@@ -95,34 +95,16 @@ const DEFAULT_TURN: Turn = { everyMs: 10_000, need: 'watch' };
 /** A tail of 10,000 lines is a few MiB; nothing else is as large. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
-/** Calls operations of one service over connections of its own. */
-export interface Caller extends AsyncDisposable {
-  /**
-   * Resolves with the validated answer. Rejects with a CallError. A deletion whose first answer was lost, and that finds
-   * nothing to delete when it is repeated, is done.
-   */
-  call(
-    id: OperationId,
-    operation: Operation,
-    input?: Readonly<Record<string, unknown>>,
-    options?: CallOptions,
-  ): Promise<unknown>;
-}
-
-export function createCaller(options: ClientOptions): Caller {
-  return new ServiceCaller(options);
-}
-
-class ServiceCaller implements Caller {
+/** Calls operations of one service. */
+class Caller {
   readonly #options: ClientOptions;
   readonly #transport: Transport;
   readonly #bases: Readonly<Record<Operation['base'], string>>;
   readonly #gate: Gate | undefined;
 
-  constructor(options: ClientOptions) {
-    checkClientOptions(options);
+  constructor(options: ClientOptions, transport: Transport) {
     this.#options = options;
-    this.#transport = options.transport ?? createTransport();
+    this.#transport = transport;
     this.#gate = options.gate === false ? undefined : (options.gate ?? new LocalGate(new RateLimiter()));
     this.#bases = {
       main: trimSlash(options.baseUrl),
@@ -130,6 +112,10 @@ class ServiceCaller implements Caller {
     };
   }
 
+  /**
+   * Resolves with the validated answer. Rejects with a CallError. A deletion whose first answer was lost, and that finds
+   * nothing to delete when it is repeated, is done.
+   */
   async call(
     id: OperationId,
     operation: Operation,
@@ -222,10 +208,6 @@ class ServiceCaller implements Caller {
     const { apiKey } = this.#options;
     return typeof apiKey === 'function' ? apiKey() : apiKey;
   }
-
-  [Symbol.asyncDispose](): PromiseLike<void> {
-    return this.#transport[Symbol.asyncDispose]();
-  }
 }
 
 /** @throws RequestError for what no type keeps a script from handing over */
@@ -233,9 +215,11 @@ function refuseBadCall(
   id: OperationId,
   operation: Operation | undefined,
   input: unknown,
-  { timeoutMs }: CallOptions,
+  { timeoutMs, retry, signal }: CallOptions,
 ): void {
-  const problems: InputProblem[] = timeoutProblems(timeoutMs);
+  const problems = [...timeoutProblems(timeoutMs), ...(retry === false ? [] : retryProblems(retry))];
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    problems.push({ field: 'signal', message: 'must be an AbortSignal' });
   if (operation === undefined) problems.push({ field: '', message: 'there is no such operation' });
   if (!isRecord(input)) problems.push({ field: '', message: 'takes an object of fields', value: input });
   if (problems.length > 0) throw new RequestError(id, problems);
@@ -305,8 +289,9 @@ export function createPartialClient<Ids extends OperationId>(
   operations: Readonly<Record<Ids, Operation>>,
   options: ClientOptions,
 ): ClientOf<Ids> {
+  checkClientOptions(options);
   const transport = options.transport ?? createTransport();
-  const caller = createCaller({ ...options, transport });
+  const caller = new Caller(options, transport);
 
   function call(
     id: Ids,
@@ -327,7 +312,7 @@ export function createPartialClient<Ids extends OperationId>(
     ...resources,
     call,
     withKey: (apiKey: string) => createPartialClient(operations, { ...options, apiKey, transport }),
-    close: async () => caller[Symbol.asyncDispose](),
-    [Symbol.asyncDispose]: () => caller[Symbol.asyncDispose](),
+    close: async () => transport[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
   } as unknown as ClientOf<Ids>;
 }

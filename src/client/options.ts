@@ -1,7 +1,9 @@
 /** What a caller of the library hands over beside an operation's input, checked before it can fail in some other way. */
+import { isRecord } from '../contract/is-record.ts';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 import { keyProblems, type InputProblem } from '../wire/request.ts';
 import { timeoutProblems } from './attempt.ts';
+import { retryProblems } from './retry.ts';
 
 /** Options of a client that cannot work. `problems` has all of them. */
 export class ClientOptionsError extends PilotlightError {
@@ -15,21 +17,15 @@ export class ClientOptionsError extends PilotlightError {
   }
 }
 
-interface Checked {
-  readonly baseUrl: string;
-  readonly serverlessUrl?: string;
-  readonly apiKey?: string | (() => string | undefined);
-  readonly timeoutMs?: number;
-}
-
 /** @throws ClientOptionsError */
-export function checkClientOptions(options: Checked): void {
-  const { baseUrl, serverlessUrl, apiKey, timeoutMs } = options;
+export function checkClientOptions(options: unknown): void {
+  const { baseUrl, serverlessUrl, apiKey, timeoutMs, retry } = isRecord(options) ? options : {};
   const problems = [
     ...addressProblems('baseUrl', baseUrl),
     ...(serverlessUrl === undefined ? [] : addressProblems('serverlessUrl', serverlessUrl)),
     ...(typeof apiKey === 'function' ? [] : keyProblems(apiKey)),
     ...timeoutProblems(timeoutMs),
+    ...retryProblems(retry),
   ];
   if (problems.length > 0) throw new ClientOptionsError(problems);
 }

@@ -1,4 +1,7 @@
 /** When a failed call is worth repeating, and how long to wait first. */
+import { isRecord } from '../contract/is-record.ts';
+import type { InputProblem } from '../wire/request.ts';
+import { LONGEST_MS } from './delay.ts';
 import {
   ApiError,
   ResponseError,
@@ -20,6 +23,15 @@ export interface RetryPolicy {
 
 export const DEFAULT_RETRY: RetryPolicy = { attempts: 3, baseMs: 250, maxMs: 15_000 };
 export const NO_RETRY: RetryPolicy = { attempts: 1, baseMs: 0, maxMs: 0 };
+
+export function retryProblems(retry: unknown): InputProblem[] {
+  if (retry === undefined) return [];
+  const { attempts, baseMs, maxMs } = isRecord(retry) ? retry : {};
+  const isWait = (ms: unknown): boolean => typeof ms === 'number' && ms >= 0 && ms <= LONGEST_MS;
+  if (Number.isInteger(attempts) && Number(attempts) >= 1 && isWait(baseMs) && isWait(maxMs)) return [];
+  const message = `must have attempts, a whole number from 1, and baseMs and maxMs, from 0 to ${LONGEST_MS}`;
+  return [{ field: 'retry', message, value: retry }];
+}
 
 /**
  * Wait in ms before attempt `attempt + 1`, or undefined when repeating does not help. Full jitter, so that many

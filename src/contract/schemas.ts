@@ -9,11 +9,28 @@ export const timestamp = z.number().meta({ format: 'unix-time' });
 /** A value that is never shown, logged or echoed; `password` is what OpenAPI calls such a format. */
 export const secretText = z.string().min(1).meta({ format: 'password' });
 
-/** Whether a field, perhaps an optional one, is such a value. */
+/** A value that people put secrets into, such as an environment: never echoed in a message. */
+export function mayHoldSecrets<Schema extends z.ZodType>(schema: Schema): Schema {
+  return schema.meta({ [HOLDS_SECRETS]: true });
+}
+
+const HOLDS_SECRETS = 'x-holds-secrets';
+
+/** Whether a field, perhaps an optional one, is a secret. */
 export function isSecret(schema: z.ZodType): boolean {
+  return metaOf(schema, 'format') === 'password';
+}
+
+/** Whether it is a secret or may hold one. */
+export function isKeptOutOfMessages(schema: z.ZodType): boolean {
+  return isSecret(schema) || metaOf(schema, HOLDS_SECRETS) === true;
+}
+
+/** Of a field, perhaps an optional one. */
+function metaOf(schema: z.ZodType, name: string): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
-    return isSecret(schema.unwrap() as z.ZodType);
-  return z.globalRegistry.get(schema)?.['format'] === 'password';
+    return metaOf(schema.unwrap() as z.ZodType, name);
+  return z.globalRegistry.get(schema)?.[name];
 }
 
 /**
@@ -36,9 +53,7 @@ const SHOWN_ONCE = 'x-shown-once';
 
 /** Whether a field, perhaps an optional one, is such a value. */
 export function isShownOnce(schema: z.ZodType): boolean {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
-    return isShownOnce(schema.unwrap() as z.ZodType);
-  return z.globalRegistry.get(schema)?.[SHOWN_ONCE] === true;
+  return metaOf(schema, SHOWN_ONCE) === true;
 }
 
 /** A word of an answer: one of those that the interface names, or one that is new. Requests take `z.enum`. */

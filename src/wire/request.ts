@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import type { Operation } from '../contract/define.ts';
 import { isRecord } from '../contract/is-record.ts';
 import { missingWithoutKey, rulesOf } from '../contract/rules.ts';
-import { isSecret } from '../contract/schemas.ts';
+import { isKeptOutOfMessages } from '../contract/schemas.ts';
 
 export interface WireRequest {
   readonly method: Operation['method'];
@@ -169,7 +169,10 @@ function withoutSecrets(
   input: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(input).map(([name, value]) => [name, isSecret(shape[name] as z.ZodType) ? SECRET : value]),
+    Object.entries(input).map(([name, value]) => [
+      name,
+      isKeptOutOfMessages(shape[name] as z.ZodType) ? SECRET : value,
+    ]),
   );
 }
 

@@ -38,6 +38,8 @@ function unchecked(schema: z.ZodType, name: string): fc.Arbitrary<unknown> {
   if (schema instanceof z.ZodObject) return objectOf(schema);
   if (schema instanceof z.ZodArray)
     return fc.array(arbitraryOf(schema.element as z.ZodType), { maxLength: 3 });
+  if (schema instanceof z.ZodTuple)
+    return fc.tuple(...schema.def.items.map((item) => arbitraryOf(item as z.ZodType, name)));
   if (schema instanceof z.ZodRecord) {
     return fc.dictionary(fc.string({ maxLength: 8 }), arbitraryOf(schema.valueType as z.ZodType), {
       maxKeys: 3,

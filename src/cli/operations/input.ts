@@ -1,6 +1,7 @@
 /** A command's words → the input of its operation, all problems at once, in terms of the flags that were used. Pure. */
 import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
+import { isKeptOutOfMessages } from '../../contract/schemas.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
 import type { InputProblem } from '../../wire/request.ts';
 import { InputError } from '../input-error.ts';
@@ -31,7 +32,7 @@ export function readInput(
     } catch (error) {
       if (!(error instanceof InputError || error instanceof FlagError)) throw error;
       problems.push(
-        `--${flag.name}: ${flag.secret ? '' : `${JSON.stringify(texts?.at(-1))} `}${error.message}`,
+        `--${flag.name}: ${isKeptOutOfMessages(flag.schema) ? '' : `${JSON.stringify(texts?.at(-1))} `}${error.message}`,
       );
     }
   }

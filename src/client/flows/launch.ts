@@ -5,11 +5,12 @@
 import { FINAL_INSTANCE_STATUSES } from '../../contract/operations/instances/instance-list.ts';
 import { envMapOf, parseEnvFlags } from '../../contract/text/env-flags.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
-import type { Input } from '../../contract/operations.ts';
+import { isRecord } from '../../contract/is-record.ts';
+import { OPERATIONS, type Input } from '../../contract/operations.ts';
 import type { Client } from '../client.ts';
-import { delay } from '../delay.ts';
+import { delay, LONGEST_MS } from '../delay.ts';
 import { AbortedError, ApiError, CallError, RequestError } from '../errors.ts';
-import type { InputProblem } from '../../wire/request.ts';
+import { encodeRequest, type InputProblem } from '../../wire/request.ts';
 import { listInstances } from './instances.ts';
 import { fitOnstart } from './onstart.ts';
 
@@ -109,19 +110,16 @@ const CLEAN_UP_MS = 30_000;
 const DESTROY_ATTEMPTS = 3;
 /** After the caller has aborted, for the answer that says what was rented meanwhile. */
 const GRACE_MS = 10_000;
-/** The longest that a timer takes. */
-const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * Rents offers in order until an instance of one runs. What is given up is destroyed.
+ * Rents offers in order until an instance runs. Each instance that is given up is destroyed.
  * @throws LeftBehindError if something that was rented could not be destroyed, whatever else happened; else LaunchError
  *   when every offer failed; AbortedError when the signal fired (what was rented is destroyed first); RequestError for bad
  *   input, before anything is sent; any other error of `instances.create`
  */
 export async function launchInstance(client: Client, options: LaunchOptions): Promise<Launched> {
   const { offers, signal = NEVER, onProgress = () => {} } = options;
-  refuseBadOptions(options);
-  const request = prepare(options.request);
+  const request = prepare(options);
   const destroy = options.destroy ?? ((id, limit) => client.instances.destroy({ id }, { signal: limit }));
   const left = new Set<number>();
   const givenUp: GivenUp[] = [];
@@ -171,8 +169,34 @@ export async function launchInstance(client: Client, options: LaunchOptions): Pr
   return launched;
 }
 
-/** @throws RequestError */
-function refuseBadOptions({ offers, timeoutMs = 1, pollMs = 1 }: LaunchOptions): void {
+/** @throws RequestError with all problems of the options and of the request */
+function prepare(options: LaunchOptions): Omit<Input<'instances.create'>, 'offer_id'> {
+  const problems = optionProblems(options);
+  const request: Record<string, unknown> = isRecord(options.request) ? { ...options.request } : {};
+  for (const [field, read] of Object.entries(TEXTS)) {
+    const text = request[field];
+    if (typeof text !== 'string') continue;
+    try {
+      request[field] = read(text);
+    } catch (error) {
+      if (error instanceof RequestError) problems.push(...error.problems);
+      else if (error instanceof FlagError) problems.push({ field, message: error.message });
+      else throw error;
+      delete request[field];
+    }
+  }
+  const operation = OPERATIONS['instances.create'];
+  // Any offer and any key: those that there are are checked elsewhere.
+  const encoded = encodeRequest(operation, { ...request, offer_id: 0 }, 'key');
+  if (!encoded.ok) problems.push(...encoded.problems);
+  if (problems.length > 0) throw new RequestError('instances.create', problems);
+  return request;
+}
+
+/** Fields that a launch takes in a form of its own. */
+const TEXTS = { onstart: fitOnstart, env: (flags: string) => envMapOf(parseEnvFlags(flags)) };
+
+function optionProblems({ offers, timeoutMs = 1, pollMs = 1 }: LaunchOptions): InputProblem[] {
   const problems: InputProblem[] = [];
   const isOffer = (offer: unknown): boolean => Number.isInteger(offer) && Number(offer) >= 0;
   if (!Array.isArray(offers) || !offers.every(isOffer))
@@ -180,25 +204,7 @@ function refuseBadOptions({ offers, timeoutMs = 1, pollMs = 1 }: LaunchOptions):
   if (!(timeoutMs > 0)) problems.push({ field: 'timeoutMs', message: 'must be above 0', value: timeoutMs });
   if (!(pollMs > 0 && pollMs <= LONGEST_MS))
     problems.push({ field: 'pollMs', message: `must be above 0 and at most ${LONGEST_MS}`, value: pollMs });
-  if (problems.length > 0) throw new RequestError('instances.create', problems);
-}
-
-/** @throws RequestError for an `env` that does not parse, and for an `onstart` that is too long even packed */
-function prepare({ env, onstart, ...rest }: LaunchRequest): Omit<Input<'instances.create'>, 'offer_id'> {
-  return {
-    ...rest,
-    ...(onstart !== undefined && { onstart: fitOnstart(onstart) }),
-    ...(env !== undefined && { env: typeof env === 'string' ? envOfFlags(env) : env }),
-  };
-}
-
-function envOfFlags(flags: string): Record<string, string> {
-  try {
-    return envMapOf(parseEnvFlags(flags));
-  } catch (error) {
-    if (!(error instanceof FlagError)) throw error;
-    throw new RequestError('instances.create', [{ field: 'env', message: error.message, value: flags }]);
-  }
+  return problems;
 }
 
 type Rented =

@@ -3,14 +3,17 @@
  * computes it, and hands over exactly the fields that go with it (§4.4).
  */
 import { Secret, TOTP } from 'otpauth';
+import * as z from 'zod';
+import { OPERATIONS, type OperationId } from '../../contract/operations.ts';
+import { id as wholeId } from '../../contract/schemas.ts';
 import {
   STORED_TFA_METHODS,
   type StoredTfaMethod,
   type TfaMethod,
 } from '../../contract/operations/tfa/tfa-status.ts';
-import type { TfaMethodName } from '../../contract/operations/tfa/tfa-fields.ts';
+import { TFA_METHODS, type TfaMethodName } from '../../contract/operations/tfa/tfa-fields.ts';
 import type { Client } from '../client.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, RequestError } from '../errors.ts';
 
 /** What a person is asked for. */
 export interface CodePrompt {
@@ -26,7 +29,7 @@ export interface CodePrompt {
 /** Hands over the 6-digit code; a rejection ends the flow. Never logged or kept. */
 export type AskCode = (prompt: CodePrompt, signal: AbortSignal | undefined) => Promise<string>;
 
-/** How an account proves its second factor: by a code that a person reads, one that is computed, or a backup code. */
+/** How an account proves its second factor: a person reads a code, the client computes it, or a backup code is used. */
 export interface ProofOptions {
   readonly askCode: AskCode;
   /** Base32 secret of the account's authenticator: then its codes are computed instead of asked for. */
@@ -39,6 +42,46 @@ export interface ProofOptions {
   /** Unix ms, for computed codes. */
   readonly now?: () => number;
   readonly signal?: AbortSignal;
+}
+
+export const isFunction = z.custom((value) => typeof value === 'function', 'must be a function');
+const { shape } = OPERATIONS['tfa.confirmNew'].body;
+/** The options of all flows. */
+const OPTIONS = z.looseObject({
+  askCode: isFunction,
+  totpSecret: z.string().refine(isBase32, 'must be base32').optional(),
+  backupCode: z.string().min(1).optional(),
+  secret: z.string().min(1).optional(),
+  method: z.enum(TFA_METHODS).optional(),
+  methodId: wholeId.optional(),
+  targetId: wholeId.optional(),
+  label: shape.label,
+  admin: z.boolean().optional(),
+  now: isFunction.optional(),
+});
+
+/**
+ * Each flow checks its options before it sends anything: a code that was sent is used up.
+ * @param needs What one flow takes beside them.
+ * @throws RequestError with all problems; values are not repeated, since some are secrets
+ */
+export function checkOptions(
+  operation: OperationId,
+  options: ProofOptions,
+  needs: Readonly<Record<string, z.ZodType>> = {},
+): void {
+  const { error } = OPTIONS.extend(needs).safeParse(options);
+  if (error === undefined) return;
+  const problems = error.issues.map(({ path, message }) => ({ field: path.join('.'), message }));
+  throw new RequestError(operation, problems);
+}
+
+function isBase32(text: string): boolean {
+  try {
+    return Secret.fromBase32(text).bytes.length > 0;
+  } catch {
+    return false;
+  }
 }
 
 /** The fields that every verifying operation takes. */

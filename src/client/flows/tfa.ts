@@ -1,11 +1,14 @@
 /** What takes several calls in two-factor authentication (§4.4), in the right order. */
 import type { Output } from '../../contract/operations.ts';
+import { phoneNumber as phoneSchema } from '../../contract/schemas.ts';
 import type { Client } from '../client.ts';
 import {
   askForCode,
   callOptions,
+  checkOptions,
   chooseMethod,
   EMAIL,
+  isFunction,
   proveSecondFactor,
   provisioningUri,
   smsSender,
@@ -33,9 +36,10 @@ export interface LoginOptions extends ProofOptions {
 /**
  * Completes a login. The session key that comes back is what `client` uses from then on; there is none where the login
  * was by `secret` alone, since the service then sets a cookie instead (§4.4).
- * @throws ApiError when the service says no; what `askCode` rejects with
+ * @throws ApiError when the service says no; what `askCode` rejects with; RequestError for bad options, before anything is sent
  */
 export async function login(client: Client, options: LoginOptions): Promise<LoginResult> {
+  checkOptions('tfa.login', options);
   const proof = await proveSecondFactor(client, options, options.secret);
   const admin = options.admin === undefined ? {} : { admin: options.admin };
   const answer = await client.tfa.login({ ...proof, ...admin }, callOptions(options.signal));
@@ -54,7 +58,7 @@ export interface AddedMethod {
 /**
  * Adds an authenticator app. `onSecret` shows the new secret to the person before the code is asked for;
  * with `generate` the code is computed instead, for scripts that keep the secret.
- * @throws ApiError when the service says no; what `askCode` rejects with
+ * @throws ApiError when the service says no; what `askCode` rejects with; RequestError for bad options, before anything is sent
  */
 export async function addTotp(
   client: Client,
@@ -67,6 +71,7 @@ export async function addTotp(
     readonly generate?: boolean;
   },
 ): Promise<AddedMethod> {
+  checkOptions('tfa.setupTotp', options, { onSecret: isFunction });
   await authorize(client, options);
   const setup = await client.tfa.setupTotp({}, callOptions(options.signal));
   await options.onSecret({
@@ -84,12 +89,13 @@ export async function addTotp(
 
 /**
  * Adds a phone number, in E.164 form.
- * @throws ApiError when the service says no; what `askCode` rejects with
+ * @throws ApiError when the service says no; what `askCode` rejects with; RequestError for bad options, before anything is sent
  */
 export async function addSms(
   client: Client,
   options: ProofOptions & { readonly phoneNumber: string; readonly label?: string },
 ): Promise<AddedMethod> {
+  checkOptions('tfa.sendSms', options, { phoneNumber: phoneSchema });
   const { phoneNumber, signal } = options;
   await authorize(client, options);
   const { send, resend } = smsSender(client, { phone_number: phoneNumber }, signal);
@@ -101,12 +107,13 @@ export async function addSms(
 /**
  * Removes a method; without `targetId` the one that the proof was made with. How many remain: 0 means 2FA is off,
  * undefined that the answer does not say.
- * @throws ApiError when the service says no; what `askCode` rejects with
+ * @throws ApiError when the service says no; what `askCode` rejects with; RequestError for bad options, before anything is sent
  */
 export async function removeMethod(
   client: Client,
   options: ProofOptions & { readonly targetId?: number },
 ): Promise<{ readonly remainingMethods: number | undefined }> {
+  checkOptions('tfa.remove', options);
   const proof = await proveSecondFactor(client, options);
   const target = options.targetId === undefined ? {} : { target_id: options.targetId };
   const { remaining_methods: remaining } = await client.tfa.remove(
@@ -126,12 +133,13 @@ function countOf(
 
 /**
  * A fresh set of 10 backup codes, shown once; all earlier ones stop working.
- * @throws ApiError when the service says no; what `askCode` rejects with
+ * @throws ApiError when the service says no; what `askCode` rejects with; RequestError for bad options, before anything is sent
  */
 export async function regenerateBackupCodes(
   client: Client,
   options: ProofOptions,
 ): Promise<readonly string[]> {
+  checkOptions('tfa.regenerateBackupCodes', options);
   const proof = await proveSecondFactor(client, options);
   return (await client.tfa.regenerateBackupCodes(proof, callOptions(options.signal))).backup_codes;
 }

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { BEARER_ONLY, type OperationTable } from '../define.ts';
 import { parseEnvFlags } from '../text/env-flags.ts';
 import { LIMITS } from '../limits.ts';
-import { emptyWhenUnused, extraFilters, filterOn, id, success } from '../schemas.ts';
+import { emptyWhenUnused, extraFilters, filterOn, id, success, mayHoldSecrets } from '../schemas.ts';
 import { FlagError } from '../text/shell-words.ts';
 
 /** §2.2 */
@@ -17,14 +17,16 @@ export const TEMPLATE_DEFAULTS = {
 } as const;
 
 /** Container flags, refused where they cannot be read: the message names the position and the rule. */
-const envFlags = z.string().superRefine((text, context) => {
-  try {
-    parseEnvFlags(text);
-  } catch (error) {
-    if (!(error instanceof FlagError)) throw error;
-    context.addIssue({ code: 'custom', message: error.message });
-  }
-});
+const envFlags = mayHoldSecrets(
+  z.string().superRefine((text, context) => {
+    try {
+      parseEnvFlags(text);
+    } catch (error) {
+      if (!(error instanceof FlagError)) throw error;
+      context.addIssue({ code: 'custom', message: error.message });
+    }
+  }),
+);
 
 /** What a user may set on a template (§2.2). */
 const templateFields = {
@@ -36,7 +38,7 @@ const templateFields = {
   env: envFlags
     .optional()
     .describe('environment and ports in container-flag format: "-e NAME=value -p host:container"'),
-  onstart: z.string().optional().describe('shell commands run when the instance starts'),
+  onstart: mayHoldSecrets(z.string()).optional().describe('shell commands run when the instance starts'),
   runtype: z.enum(RUNTYPES).optional().meta({ default: 'args', description: 'how the container is started' }),
   args_str: z
     .string()

@@ -80,5 +80,7 @@ function readPort({ text, position }: ShellWord): EnvFlag {
 
 function unknownFlag(word: string): string {
   if (/^-[ep]./.test(word)) return `a space belongs between ${word.slice(0, 2)} and what it takes`;
-  return `-e or -p belongs here, not ${quoteWord(word)}; a value with spaces needs quotes`;
+  // A word that is no flag may be part of a secret.
+  const flag = /^-[\w-]*$/.test(word) ? `, not ${word}` : '';
+  return `-e or -p belongs here${flag}; a value with spaces needs quotes`;
 }

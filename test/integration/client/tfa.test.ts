@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
-import { ApiError, UnauthorizedError } from '../../../src/client/errors.ts';
+import { ApiError, RequestError, UnauthorizedError } from '../../../src/client/errors.ts';
 import { explainError } from '../../../src/client/flows/explain.ts';
 import {
   addSms,
@@ -252,6 +252,28 @@ describe('adding and removing methods', () => {
     });
     await login(client, { askCode: nobody, backupCode: codes[0] ?? '' });
   });
+});
+
+test.each<[string, (options: { askCode: AskCode }) => Promise<unknown>, readonly string[]]>([
+  [
+    'login',
+    () => login(client, { totpSecret: '01!!', admin: 'yes' } as never),
+    ['askCode', 'totpSecret', 'admin'],
+  ],
+  ['addTotp', (options) => addTotp(client, options as never), ['onSecret']],
+  ['addSms', (options) => addSms(client, { ...options, phoneNumber: '555' }), ['phoneNumber']],
+  ['removeMethod', (options) => removeMethod(client, { ...options, targetId: -1 }), ['targetId']],
+  [
+    'regenerateBackupCodes',
+    (options) => regenerateBackupCodes(client, { ...options, method: 'pigeon' } as never),
+    ['method'],
+  ],
+])('%s: bad options are refused together, before anything is sent', async (_, flow, fields) => {
+  await begin(SMS_USER);
+  const error = await flow({ askCode: nobody }).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(RequestError);
+  expect((error as RequestError).problems.map(({ field }) => field)).toEqual(fields);
+  expect(emulator.journal.entries({})).toEqual([]);
 });
 
 describe('errors in words', () => {

@@ -96,3 +96,15 @@ test('over 2,000 bad inputs: none that the contract refuses is sent, none crashe
   );
   expect(refused).toBeGreaterThan(2_000);
 });
+
+test.each([
+  ['instances.create', { offer_id: 1, image: 'x', env: { 'BAD NAME': 'hf_secret' } }],
+  ['instances.create', { offer_id: 1, image: 'x', env: '-e TOKEN=hf_secret' }],
+  ['instances.create', { offer_id: 1, image: 'x', onstart: `TOKEN=hf_secret ${'x'.repeat(5_000)}` }],
+  ['templates.create', { name: 'x', image: 'x', env: '-e TOKEN=hf_secret hf_secret' }],
+] as const)('what may hold a secret is not repeated: %s %#', async (id, input) => {
+  await using client = createClient({ baseUrl: 'http://a.test', apiKey: 'key' });
+  const error = await client.call(id, input).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(RequestError);
+  expect(`${String(error)} ${JSON.stringify(error)}`).not.toContain('hf_secret');
+});

@@ -64,19 +64,29 @@ test('a client that cannot work is not made: all problems at once, and no secret
       serverlessUrl: '',
       apiKey: 'the-secret\n',
       timeoutMs: Infinity,
+      retry: { attempts: Number.NaN, baseMs: 1, maxMs: 1 },
     });
   expect(make).toThrow(ClientOptionsError);
   expect(make).toThrow(
     'createClient: baseUrl: must be an address that begins with http:// or https://, without ? and #; ' +
       'serverlessUrl: must be an address that begins with http:// or https://, without ? and #; ' +
       'apiKey: has a space, a line break or another character that no API key has; ' +
-      'timeoutMs: must be a number above 0 and at most 2147483647',
+      'timeoutMs: must be a number above 0 and at most 2147483647; retry: must have attempts, a whole number from 1',
   );
+});
+
+test('a client without options is one without an address', () => {
+  expect(() => createClient(undefined as never)).toThrow(ClientOptionsError);
 });
 
 test.each<[string, (client: ReturnType<typeof clientOf>) => Promise<unknown>, RegExp]>([
   ['no object', (client) => client.deployments.heartbeat(null as never), /takes an object of fields/],
   ['an unknown operation', (client) => client.call('nobody.knows' as never), /no such operation/],
+  [
+    'a signal that is none',
+    (client) => client.instances.list({}, { signal: 5 as never }),
+    /signal: must be an AbortSignal/,
+  ],
   [
     'a timeout that no timer takes',
     (client) => client.instances.list({}, { timeoutMs: 2 ** 31 }),

@@ -5,7 +5,7 @@ import { textUpTo } from '../../text/characters.ts';
 import { instance, instanceListOperations } from './instance-list.ts';
 import { instanceSearchOperations } from './instance-search.ts';
 import { LIMITS } from '../../limits.ts';
-import { extraFilters, id, shownOnce, success } from '../../schemas.ts';
+import { extraFilters, id, mayHoldSecrets, shownOnce, success } from '../../schemas.ts';
 import { IMAGE_OR_TEMPLATE, NEW_VOLUME_HAS_SIZE } from '../../rules.ts';
 import { EXAMPLE_HASH, templateBody } from '../templates.ts';
 
@@ -20,14 +20,14 @@ export const volumeInfo = z.strictObject({
 export type VolumeInfo = z.output<typeof volumeInfo>;
 
 /** §2.3: name → value, and `-p host:container` → `1` for ports. */
-export const envMap = z
-  .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
-  .superRefine((entries, context) => {
+export const envMap = mayHoldSecrets(
+  z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).superRefine((entries, context) => {
     for (const [key, value] of Object.entries(entries)) {
       const message = envEntryProblem(key, value);
       if (message !== undefined) context.addIssue({ code: 'custom', message, path: [key] });
     }
-  });
+  }),
+);
 
 /**
  * §2.3. The interface says that other fields exist and does not show them; these are the template's own and
@@ -39,7 +39,7 @@ const createBody = z.strictObject({
   env: envMap
     .optional()
     .describe('name → value; a port mapping is a key "-p host:container" with the value 1'),
-  onstart: textUpTo(LIMITS.onstartLength)
+  onstart: mayHoldSecrets(textUpTo(LIMITS.onstartLength))
     .optional()
     .describe('start script, at most 4048 characters; instances.launch compresses longer ones'),
   volume_info: volumeInfo.optional().describe('a volume to attach; that of a template is never applied'),

@@ -9,7 +9,7 @@ const number = filterOn(z.number()).optional();
 const searchBody = z.strictObject({
   limit: z.int().positive().optional().describe('most offers that are answered'),
   order: z
-    .array(z.array(z.string()).length(2))
+    .array(z.tuple([z.string(), z.enum(['asc', 'desc'])]))
     .optional()
     .describe('fields to sort by, each with asc or desc: [["dph_total","asc"]]'),
   id: filterOn(id).optional().describe('offer id'),

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
-import { id, secretText, success, timestamp } from '../../schemas.ts';
+import { id, mayHoldSecrets, secretText, success, timestamp } from '../../schemas.ts';
 import { DEFAULT_TAG } from './deployment.ts';
 import { endpointGroupParameters } from './endpoint-groups.ts';
 
@@ -42,7 +42,7 @@ const deployBody = z.strictObject({
   file_hash: z.string().min(1).describe('hash of its code: another one makes a new version'),
   file_size: z.int().nonnegative().describe('size of the archive with its code, in bytes'),
   tag: z.string().min(1).optional().describe(`which of several of this name; absent: ${DEFAULT_TAG}`),
-  env: z.unknown().optional().describe('environment of its workers'),
+  env: mayHoldSecrets(z.unknown()).optional().describe('environment of its workers'),
   search_params: z.unknown().optional().describe('which machines will do, as text or an object'),
   storage: z.unknown().optional().describe('GB, or as an object'),
   ttl: z

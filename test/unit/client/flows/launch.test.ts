@@ -180,10 +180,14 @@ test('a listener that throws leaves nothing behind', async () => {
 
 test('options that cannot work are refused before anything is rented', async () => {
   const transport = service({});
-  const { error } = await launch(transport, { offers: [1, -2], timeoutMs: Number.NaN, pollMs: Infinity });
+  const request = { env: '--bad', onstart: 5, disk: -1 } as never;
+  const wrong = { offers: [1, -2], timeoutMs: Number.NaN, pollMs: Infinity, request };
+  const { error } = await launch(transport, wrong);
   expect(error).toMatchObject({
     code: 'invalid_request',
-    problems: [{ field: 'offers' }, { field: 'timeoutMs' }, { field: 'pollMs' }],
+    problems: ['offers', 'timeoutMs', 'pollMs', 'env', 'onstart', 'disk', 'image'].map((field) => ({
+      field,
+    })),
   });
   expect(transport.asked).toEqual([]);
 });
@@ -218,5 +222,5 @@ test('an abort between two looks is told as such, and destroys what was rented',
 
 test('flags that are none are refused by the name of their field', async () => {
   const { error } = await launch(service({}), { request: { image: 'a', disk: 1, env: '-x' } });
-  expect(error).toMatchObject({ code: 'invalid_request', problems: [{ field: 'env', value: '-x' }] });
+  expect(error).toMatchObject({ code: 'invalid_request', problems: [{ field: 'env' }] });
 });

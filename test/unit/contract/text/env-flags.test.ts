@@ -84,7 +84,7 @@ describe('container flags', () => {
   });
 
   test.each([
-    ['-e A=1 B=2', 8, '-e or -p belongs here, not B=2'],
+    ['-e A=1 B=2', 8, '-e or -p belongs here; a value'],
     ['-e A=two words', 10, 'a value with spaces needs quotes'],
     ['--env A=1', 1, 'not --env'],
     ['-eA=1', 1, 'a space belongs between -e and what it takes'],
