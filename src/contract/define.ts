@@ -21,13 +21,14 @@ export interface Verification {
 
 export const BEARER_ONLY: Verification = { secretAlone: false, secret: 'never' };
 
-/** What operations have in common that only the public dialect shows. */
-export const PUBLIC_DIALECT = {
+/** What most operations have in common; a row says what differs. */
+export const INTERFACE = {
   base: 'main',
-  origin: 'public dialect',
-  source: 'public dialect',
+  origin: 'interface',
   verification: BEARER_ONLY,
+  errors: [],
 } as const;
+export const PUBLIC_DIALECT = { ...INTERFACE, origin: 'public dialect', source: 'public dialect' } as const;
 
 export interface Example {
   /** Path parameters, query and body fields in one flat object, as the client's methods take them. */

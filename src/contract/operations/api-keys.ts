@@ -1,6 +1,6 @@
 /** API keys (§2.5). The interface names the operations and shows no paths; these are the public dialect's. */
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../define.ts';
+import { type OperationTable, PUBLIC_DIALECT } from '../define.ts';
 import { id, permissions, shownOnce, success } from '../schemas.ts';
 
 /** A key as a list shows it: the secret value is shown once, at creation or reset. */
@@ -21,19 +21,16 @@ const deleted = z.preprocess(
 
 export const apiKeyOperations = {
   'apiKeys.create': {
+    ...PUBLIC_DIALECT,
     method: 'POST',
     path: '/api/v0/auth/apikeys/',
-    base: 'main',
-    origin: 'public dialect',
     source: '§2.5, public dialect',
     summary: 'Creates a key; its value is shown once',
-    verification: BEARER_ONLY,
     body: z.strictObject({
       name: z.string().min(1).describe('for identification only'),
       permissions: permissions.optional().describe('default: full access'),
     }),
     response: z.looseObject({ id: id.optional(), key: shownOnce(z.string().min(1)) }),
-    errors: [],
     repeatable: false,
     example: {
       input: { name: 'sidecar', permissions: { api: { instance_write: {} } } },
@@ -41,26 +38,20 @@ export const apiKeyOperations = {
     },
   },
   'apiKeys.list': {
+    ...PUBLIC_DIALECT,
     method: 'GET',
     path: '/api/v0/auth/apikeys/',
-    base: 'main',
-    origin: 'public dialect',
     source: '§2.5, public dialect',
     summary: 'The keys of the account, without their values',
-    verification: BEARER_ONLY,
     response: z.looseObject({ apikeys: z.array(apiKey) }),
-    errors: [],
     repeatable: true,
     example: { input: {}, response: { apikeys: [{ id: 3, name: 'sidecar', permissions: {} }] } },
   },
   'apiKeys.get': {
+    ...PUBLIC_DIALECT,
     method: 'GET',
     path: '/api/v0/auth/apikeys/{id}/',
-    base: 'main',
-    origin: 'public dialect',
-    source: 'public dialect',
     summary: 'A key of the account, without its value',
-    verification: BEARER_ONLY,
     params: z.strictObject({ id: id.describe('key id') }),
     response: apiKey,
     errors: ['not_found'],
@@ -68,13 +59,11 @@ export const apiKeyOperations = {
     example: { input: { id: 2 }, response: { success: true, id: 2, name: 'team', permissions: null } },
   },
   'apiKeys.delete': {
+    ...PUBLIC_DIALECT,
     method: 'DELETE',
     path: '/api/v0/auth/apikeys/{id}/',
-    base: 'main',
-    origin: 'public dialect',
     source: '§2.5, public dialect',
     summary: 'Revokes a key: requests with it get 401 from then on',
-    verification: BEARER_ONLY,
     params: z.strictObject({ id: id.describe('key id') }),
     response: deleted,
     errors: ['not_found'],
@@ -82,15 +71,12 @@ export const apiKeyOperations = {
     example: { input: { id: 2 }, response: { success: true } },
   },
   'apiKeys.reset': {
+    ...PUBLIC_DIALECT,
     method: 'PUT',
     path: '/api/v0/commands/reset_apikey/',
-    base: 'main',
-    origin: 'public dialect',
     source: '§2.5, public dialect',
     summary: 'Gives the calling key a new value; the old one stops working at once',
-    verification: BEARER_ONLY,
     response: z.looseObject({ new_api_key: shownOnce(z.string().min(1)) }),
-    errors: [],
     repeatable: false,
     example: { input: {}, response: { success: true, new_api_key: 'shown-once' } },
   },

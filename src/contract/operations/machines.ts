@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../define.ts';
+import { INTERFACE, type OperationTable } from '../define.ts';
 import { id, openEnum, timestamp } from '../schemas.ts';
 
 /** §2.1 */
@@ -45,13 +45,11 @@ export const machineIds = z.union(
 
 export const machineOperations = {
   'machines.maintenances': {
+    ...INTERFACE,
     method: 'POST',
     path: '/api/v0/machines/maintenances',
-    base: 'main',
-    origin: 'interface',
     source: '§4.1',
     summary: 'Active maintenance windows of machines',
-    verification: BEARER_ONLY,
     body: z.strictObject({
       machine_ids: machineIds.describe(
         'machine ids: integers, a comma-separated string, or a single integer',
@@ -61,7 +59,6 @@ export const machineOperations = {
         .describe("Unix time taken as now for dropping windows that have ended; default: the server's own"),
     }),
     response: z.array(listedWindow),
-    errors: [],
     repeatable: true,
     publicSpacingMs: 1000,
     example: {

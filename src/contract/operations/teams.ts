@@ -1,17 +1,15 @@
 /** Teams (§2.6, §4.5). */
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../define.ts';
+import { INTERFACE, type OperationTable } from '../define.ts';
 
 export const teamOperations = {
   'teams.createRole': {
+    ...INTERFACE,
     method: 'POST',
     path: '/api/v0/team/roles',
-    base: 'main',
-    origin: 'interface',
     source: '§4.5',
     summary: 'Creates a custom role for the current team',
     description: 'The current team is the one in whose context the key acts; names are unique within it.',
-    verification: BEARER_ONLY,
     body: z.strictObject({
       name: z.string().min(1).describe('role name'),
       permissions: z

@@ -1,6 +1,6 @@
 /** Templates (§2.2, §4.2): stored launch configurations. */
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../define.ts';
+import { INTERFACE, type OperationTable } from '../define.ts';
 import { parseEnvFlags } from '../text/env-flags.ts';
 import { LIMITS } from '../limits.ts';
 import { emptyWhenUnused, extraFilters, filterOn, id, success, mayHoldSecrets } from '../schemas.ts';
@@ -148,14 +148,12 @@ const example = {
 
 export const templateOperations = {
   'templates.search': {
+    ...INTERFACE,
     method: 'GET',
     path: '/api/v0/template/',
-    base: 'main',
-    origin: 'interface',
     source: '§4.2',
     summary: 'Templates that match filters',
     description: 'There is no free-text search. Needs a key with the permission user_read.',
-    verification: BEARER_ONLY,
     permission: 'user_read',
     query: z.strictObject({
       select_filters: templateFilters
@@ -164,7 +162,6 @@ export const templateOperations = {
     }),
     response: z.looseObject({ templates: z.array(template) }),
     otherWords: [{ says: /^no templates found/i, means: () => ({ templates: [] }) }],
-    errors: [],
     repeatable: true,
     publicSpacingMs: 1900,
     example: {
@@ -173,32 +170,27 @@ export const templateOperations = {
     },
   },
   'templates.create': {
+    ...INTERFACE,
     method: 'POST',
     path: '/api/v0/template/',
-    base: 'main',
-    origin: 'interface',
     source: '§4.2',
     summary: 'Stores a launch configuration',
-    verification: BEARER_ONLY,
     body: templateBody,
     response: z.looseObject({ template }),
     otherWords: [
       { says: /^existing template found/i, means: ({ template: found }) => ({ template: found }) },
     ],
-    errors: [],
     repeatable: false,
     example: { input: example, response: { template: { id: 9, hash_id: EXAMPLE_HASH, ...example } } },
   },
   'templates.edit': {
+    ...INTERFACE,
     method: 'PUT',
     path: '/api/v0/template/',
-    base: 'main',
-    origin: 'interface',
     source: '§4.2',
     summary: 'Changes fields of a template, which gets a new hash_id',
     description:
       'Fields that are not sent keep their values. The hash_id in the answer replaces the one that was sent; it is derived from the content, so only an edit that changes nothing leaves it as it was.',
-    verification: BEARER_ONLY,
     body: z.strictObject({
       hash_id: z.string().min(1).describe('the current hash_id'),
       ...templateBody.partial().shape,
@@ -215,13 +207,11 @@ export const templateOperations = {
     },
   },
   'templates.delete': {
+    ...INTERFACE,
     method: 'DELETE',
     path: '/api/v0/template/',
-    base: 'main',
-    origin: 'interface',
     source: '§4.2',
     summary: 'Deletes a template by its numeric id',
-    verification: BEARER_ONLY,
     body: z.strictObject({ template_id: id.describe('the numeric id, not the hash_id') }),
     response: success,
     errors: ['not_found'],

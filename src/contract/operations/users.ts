@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../define.ts';
+import { INTERFACE, type OperationTable } from '../define.ts';
 import { id, openEnum, timestamp } from '../schemas.ts';
 
 /** §2.4 */
@@ -16,15 +16,12 @@ export type User = z.output<typeof user>;
 
 export const userOperations = {
   'users.current': {
+    ...INTERFACE,
     method: 'GET',
     path: '/api/v0/users/current/',
-    base: 'main',
-    origin: 'interface',
     source: '§4.3',
     summary: 'The user that the key belongs to',
-    verification: BEARER_ONLY,
     response: user,
-    errors: [],
     repeatable: true,
     example: {
       input: {},

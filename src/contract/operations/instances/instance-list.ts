@@ -1,6 +1,6 @@
 /** What an instance is to those who only look at it; a file of its own, so that they need not load how one is rented. */
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { INTERFACE, type OperationTable } from '../../define.ts';
 import { id, timestamp } from '../../schemas.ts';
 
 /** Values of `actual_status` that the interface names (§3), and those its instances pass through on the way. */
@@ -34,16 +34,13 @@ export type Instance = z.output<typeof instance>;
 
 export const instanceListOperations = {
   'instances.list': {
+    ...INTERFACE,
     method: 'GET',
     path: '/api/v0/instances/',
-    base: 'main',
-    origin: 'interface',
     source: '§4.3',
     summary: "The account's instances",
     description: 'The response shape is not shown by the interface document; this is the public one.',
-    verification: BEARER_ONLY,
     response: z.looseObject({ instances_found: z.int().optional(), instances: z.array(instance) }),
-    errors: [],
     repeatable: true,
     publicSpacingMs: 20_000,
     example: {

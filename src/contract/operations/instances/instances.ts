@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { BEARER_ONLY, PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
+import { BEARER_ONLY, type OperationTable, PUBLIC_DIALECT } from '../../define.ts';
 import { envEntryProblem } from '../../text/env-flags.ts';
 import { textUpTo } from '../../text/characters.ts';
 import { instance, instanceListOperations } from './instance-list.ts';
@@ -127,14 +127,11 @@ export const instanceOperations = {
   },
   // Before the next one, whose path has a place for an id where this one says bulk.
   'instances.createBulk': {
-    base: 'main',
-    verification: BEARER_ONLY,
+    ...PUBLIC_DIALECT,
     permission: 'instance_write',
     repeatable: false,
     method: 'POST',
     path: '/api/v0/asks/bulk/',
-    origin: 'public dialect',
-    source: 'public dialect',
     summary: 'Rents several offers in the same way',
     description: 'Each is rented or refused by itself: look at every result.',
     body: createBody.extend({
@@ -149,7 +146,6 @@ export const instanceOperations = {
       failed: z.array(id).nullish().describe('offers that were not rented'),
       elapsed: z.number().nullish().describe('seconds'),
     }),
-    errors: [],
     example: {
       input: { ids: [3001, 3002], image: 'vllm/vllm-openai', disk: 40 },
       response: {

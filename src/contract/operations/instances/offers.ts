@@ -1,6 +1,6 @@
 /** Offers of machines: what can be rented (public dialect). */
 import * as z from 'zod';
-import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
+import { type OperationTable, PUBLIC_DIALECT } from '../../define.ts';
 import { filterOn, id } from '../../schemas.ts';
 
 const number = filterOn(z.number()).optional();
@@ -45,7 +45,6 @@ export const offerOperations = {
     summary: 'Offers that match filters; only those that can be rented, unless a filter says otherwise',
     body: searchBody,
     response: z.looseObject({ offers: z.array(offer) }),
-    errors: [],
     repeatable: true,
     publicSpacingMs: 2000,
     example: {

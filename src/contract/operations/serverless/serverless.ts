@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { BEARER_ONLY, INTERFACE, type OperationTable, PUBLIC_DIALECT } from '../../define.ts';
 import { deployment, deploymentAnswer } from './deployment.ts';
 import { id, success, tail } from '../../schemas.ts';
 import { logAnswer } from './log-answer.ts';
@@ -16,13 +16,11 @@ const EXAMPLE = {
 
 export const serverlessOperations = {
   'deployments.heartbeat': {
+    ...INTERFACE,
     method: 'POST',
     path: '/api/v0/deployment/{id}/heartbeat',
-    base: 'main',
-    origin: 'interface',
     source: '§4.6',
     summary: "Refreshes a deployment's heartbeat, so that its TTL does not expire",
-    verification: BEARER_ONLY,
     permission: 'instance_write',
     params: z.strictObject({ id: id.describe('deployment id') }),
     response: success.extend({ deployment_id: id }),
@@ -32,29 +30,22 @@ export const serverlessOperations = {
     example: { input: { id: 42 }, response: { success: true, deployment_id: 42 } },
   },
   'deployments.list': {
+    ...PUBLIC_DIALECT,
     method: 'GET',
     path: '/api/v0/deployments',
-    base: 'main',
-    origin: 'public dialect',
-    source: 'public dialect',
     summary: "The account's deployments, with names, TTLs and states",
     description: 'A deployment that was deleted or has expired is not among them.',
-    verification: BEARER_ONLY,
     response: z.looseObject({ deployments: z.array(deployment) }),
-    errors: [],
     repeatable: true,
     publicSpacingMs: 2000,
     example: { input: {}, response: { success: true, deployments: [EXAMPLE] } },
   },
   'deployments.get': {
+    ...PUBLIC_DIALECT,
     method: 'GET',
     path: '/api/v0/deployment/{id}/',
-    base: 'main',
-    origin: 'public dialect',
-    source: 'public dialect',
     summary: 'A deployment, with its TTL and last client heartbeat',
     description: 'Read wrapped, as shown, and flat alike.',
-    verification: BEARER_ONLY,
     params: z.strictObject({ id: id.describe('deployment id') }),
     response: deploymentAnswer,
     errors: ['not_found'],

@@ -1,6 +1,6 @@
 /** Which worker groups there are (public dialect); a file of its own, so that who only looks need not load how one is made. */
 import * as z from 'zod';
-import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
+import { type OperationTable, PUBLIC_DIALECT } from '../../define.ts';
 import { id, timestamp } from '../../schemas.ts';
 
 export const workerGroup = z.looseObject({
@@ -25,7 +25,6 @@ export const workerGroupListOperations = {
     path: '/api/v0/workergroups/',
     summary: 'The worker groups of the account',
     response: z.looseObject({ results: z.array(workerGroup) }),
-    errors: [],
     repeatable: true,
     publicSpacingMs: 2000,
     example: { input: {}, response: { success: true, results: [{ id: 7, endpoint_id: 31 }] } },

@@ -1,6 +1,6 @@
 /** The account's second factors as its status lists them (§2.4); a file of its own for those who only look. */
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { INTERFACE, type OperationTable } from '../../define.ts';
 import { id, openEnum, timestamp } from '../../schemas.ts';
 
 export const STORED_TFA_METHODS = ['sms', 'totp'] as const;
@@ -23,14 +23,12 @@ export type TfaMethod = z.output<typeof tfaMethod>;
 
 export const tfaStatusOperations = {
   'tfa.status': {
+    ...INTERFACE,
     method: 'GET',
     path: '/api/v0/tfa/status/',
-    base: 'main',
-    origin: 'interface',
     source: '§4.4',
     summary: "The account's second factors and how many backup codes remain",
     description: 'tfa_enabled does not tell enabled from legacy; tfa_status of the user object does.',
-    verification: BEARER_ONLY,
     response: z.looseObject({
       success: z.boolean().optional(),
       tfa_enabled: z.boolean().optional(),

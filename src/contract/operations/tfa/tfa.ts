@@ -1,6 +1,6 @@
 /** Two-factor authentication (§4.4), with the verification matrix of §5.7 on each row. */
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { INTERFACE, type OperationTable } from '../../define.ts';
 import { CODE_OR_BACKUP_CODE, METHOD_OR_ITS_ID, TARGET_OF_BACKUP_CODE } from '../../rules.ts';
 import { id, shownOnce } from '../../schemas.ts';
 import {
@@ -33,10 +33,9 @@ import { user } from '../users.ts';
 export const tfaOperations = {
   ...tfaStatusOperations,
   'tfa.login': {
+    ...INTERFACE,
     method: 'POST',
     path: '/api/v0/tfa/',
-    base: 'main',
-    origin: 'interface',
     source: '§4.4',
     summary: 'Completes a login with a second factor',
     description:
@@ -64,10 +63,9 @@ export const tfaOperations = {
     },
   },
   'tfa.remove': {
+    ...INTERFACE,
     method: 'DELETE',
     path: '/api/v0/tfa/',
-    base: 'main',
-    origin: 'interface',
     source: '§4.4',
     summary: 'Removes a second factor; with the last one, 2FA itself',
     verification: CHANGES,
@@ -92,10 +90,9 @@ export const tfaOperations = {
     },
   },
   'tfa.sendEmail': {
+    ...INTERFACE,
     method: 'POST',
     path: '/api/v0/tfa/email/',
-    base: 'main',
-    origin: 'interface',
     source: '§4.4',
     summary: 'Sends a code to the verified e-mail address',
     description: 'With an API key and no secret, every call makes a fresh challenge and secret.',
@@ -128,13 +125,11 @@ export const tfaOperations = {
     errors: RESEND_SMS_ERRORS,
   },
   'tfa.setupTotp': {
+    ...INTERFACE,
     method: 'POST',
     path: '/api/v0/tfa/totp-setup/',
-    base: 'main',
-    origin: 'interface',
     source: '§4.4',
     summary: 'A new TOTP secret for an authenticator app; adds nothing yet',
-    verification: BEARER_ONLY,
     response: z.looseObject({
       secret: shownOnce(z.string().min(1)).describe('base32'),
       provisioning_uri: z.string().optional().describe('otpauth URI'),
@@ -150,14 +145,12 @@ export const tfaOperations = {
     },
   },
   'tfa.authorizeNewMethod': {
+    ...INTERFACE,
     method: 'POST',
     path: '/api/v0/tfa/authorize-new-method/',
-    base: 'main',
-    origin: 'interface',
     source: '§4.4',
     summary: 'Step 1 of adding a method: sends a code, or takes a backup code',
     description: 'A user with no methods is forced to email. A backup code opens the window at once.',
-    verification: BEARER_ONLY,
     body: z.strictObject({
       tfa_method: method.describe('unnecessary with backup_code or an unambiguous tfa_method_id'),
       tfa_method_id: methodId.optional(),
@@ -177,10 +170,9 @@ export const tfaOperations = {
     example: { input: { tfa_method: 'email' }, response: { success: true, secret: 'b1946ac9' } },
   },
   'tfa.confirmAuthorization': {
+    ...INTERFACE,
     method: 'PUT',
     path: '/api/v0/tfa/authorize-new-method/',
-    base: 'main',
-    origin: 'interface',
     source: '§4.4',
     summary: 'Step 2 of adding a method: opens the 30-minute window',
     verification: { secretAlone: false, secret: 'always' },
@@ -199,13 +191,11 @@ export const tfaOperations = {
     summary: 'Adds a method; the first one comes with 10 backup codes, shown once',
   },
   'tfa.update': {
+    ...INTERFACE,
     method: 'PUT',
     path: '/api/v0/tfa/update/',
-    base: 'main',
-    origin: 'interface',
     source: '§4.4',
     summary: 'Changes the label of a method, or makes it the primary one',
-    verification: BEARER_ONLY,
     body: z.strictObject({
       tfa_method_id: methodId.optional(),
       tfa_method: z.enum(STORED_TFA_METHODS).optional().describe('when exactly one method is of that type'),
@@ -236,10 +226,9 @@ export const tfaOperations = {
     },
   },
   'tfa.regenerateBackupCodes': {
+    ...INTERFACE,
     method: 'PUT',
     path: '/api/v0/tfa/regen-backup-codes/',
-    base: 'main',
-    origin: 'interface',
     source: '§4.4',
     summary: 'A fresh set of 10 backup codes, shown once; all earlier ones stop working',
     verification: CHANGES,
