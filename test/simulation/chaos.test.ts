@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { PATIENCE, RUNS, search } from './prove.ts';
+import { PATIENCE, runsAt, search } from './prove.ts';
 
 it(
   'with everything going wrong at once no promise is broken',
   async () => {
-    expect((await search('chaos', { runs: Math.ceil(RUNS / 3), enough: 5 })).examples).toEqual([]);
+    expect((await search('chaos', { runs: runsAt(3), enough: 5 })).examples).toEqual([]);
   },
   PATIENCE,
 );
@@ -12,7 +12,7 @@ it(
 it(
   'with everything going wrong at once, and one rate limit for all, no promise is broken',
   async () => {
-    expect((await search('chaosUnderLimit', { runs: Math.ceil(RUNS / 6), enough: 5 })).examples).toEqual([]);
+    expect((await search('chaosUnderLimit', { runs: runsAt(6), enough: 5 })).examples).toEqual([]);
   },
   PATIENCE,
 );
@@ -20,7 +20,7 @@ it(
 it(
   'with everything going wrong at once, and one rate limit that is not named, no promise is broken',
   async () => {
-    const { examples } = await search('chaosUnderUnnamedLimit', { runs: Math.ceil(RUNS / 6), enough: 5 });
+    const { examples } = await search('chaosUnderUnnamedLimit', { runs: runsAt(6), enough: 5 });
     expect(examples).toEqual([]);
   },
   PATIENCE,
@@ -29,7 +29,7 @@ it(
 it(
   'with a network that fails, and one key for several processes, no deployment lapses',
   async () => {
-    expect((await search('oneKeyInChaos', { runs: Math.ceil(RUNS / 2), enough: 5 })).examples).toEqual([]);
+    expect((await search('oneKeyInChaos', { runs: runsAt(4), enough: 5 })).examples).toEqual([]);
   },
   PATIENCE,
 );

@@ -38,9 +38,14 @@ export const SCENARIOS = {
 
 export type ScenarioName = keyof typeof SCENARIOS;
 
-/** How many schedules the large scenarios run: SIMULATION_RUNS in the environment, or 600: each mistake that
+/** How many schedules the large scenarios run: SIMULATION_RUNS in the environment, or 200: each mistake that
  * broken-engines.test.ts makes is noticed by the first thirty. */
-export const RUNS = Number(process.env['SIMULATION_RUNS'] ?? 600);
+export const RUNS = Number(process.env['SIMULATION_RUNS'] ?? 200);
+
+/** How many a scenario runs that costs so many times as much as a large one. */
+export function runsAt(cost: number): number {
+  return Math.max(4, Math.ceil(RUNS / cost));
+}
 
 /** Which part of the schedules, of how many parts: SIMULATION_PART in the environment, as 2/5, or all. */
 const [PART = 1, PARTS = 1] = (process.env['SIMULATION_PART'] ?? '1/1').split('/').map(Number);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PATIENCE, RUNS, search, SCENARIOS, type ScenarioName } from './prove.ts';
+import { PATIENCE, runsAt, search, SCENARIOS, type ScenarioName } from './prove.ts';
 
 describe('on a healthy service, within its stated bound,', () => {
   it.each([
@@ -11,7 +11,7 @@ describe('on a healthy service, within its stated bound,', () => {
   ] as [ScenarioName, string][])(
     '%s: %s',
     async (scenario) => {
-      expect((await search(scenario, { runs: Math.ceil(RUNS / 20), enough: 5 })).examples).toEqual([]);
+      expect((await search(scenario, { runs: runsAt(20), enough: 5 })).examples).toEqual([]);
     },
     PATIENCE,
   );
@@ -19,7 +19,7 @@ describe('on a healthy service, within its stated bound,', () => {
   it(
     'beginnings: N deployments that are added together are each reached within T/10 and the queue',
     async () => {
-      expect((await search('beginnings', { runs: Math.ceil(RUNS / 200), enough: 5 })).examples).toEqual([]);
+      expect((await search('beginnings', { runs: runsAt(200), enough: 5 })).examples).toEqual([]);
     },
     PATIENCE,
   );
@@ -27,7 +27,7 @@ describe('on a healthy service, within its stated bound,', () => {
   it(
     'needed: what an app needs is kept; what none needs is withheld, and saved where the app is back in time',
     async () => {
-      expect((await search('needed', { runs: Math.ceil(RUNS / 100), enough: 5 })).examples).toEqual([]);
+      expect((await search('needed', { runs: runsAt(100), enough: 5 })).examples).toEqual([]);
     },
     PATIENCE,
   );
@@ -35,7 +35,7 @@ describe('on a healthy service, within its stated bound,', () => {
   it(
     'limiter: N deployments under one rate limit live where N · θ ≤ T − ε − X, and after outages in their order',
     async () => {
-      expect((await search('limiter', { runs: Math.ceil(RUNS / 100), enough: 5 })).examples).toEqual([]);
+      expect((await search('limiter', { runs: runsAt(100), enough: 5 })).examples).toEqual([]);
     },
     PATIENCE,
   );
@@ -43,9 +43,7 @@ describe('on a healthy service, within its stated bound,', () => {
   it(
     'unnamedLimiter: they live under one that is not named where N · max(2 s, 1.5 θ) ≤ T − ε − X',
     async () => {
-      expect((await search('unnamedLimiter', { runs: Math.ceil(RUNS / 100), enough: 5 })).examples).toEqual(
-        [],
-      );
+      expect((await search('unnamedLimiter', { runs: runsAt(100), enough: 5 })).examples).toEqual([]);
     },
     PATIENCE,
   );
@@ -53,7 +51,7 @@ describe('on a healthy service, within its stated bound,', () => {
   it(
     'oneKey: if the heartbeats fit the key, none lapses',
     async () => {
-      expect((await search('oneKey', { runs: Math.ceil(RUNS / 2), enough: 5 })).examples).toEqual([]);
+      expect((await search('oneKey', { runs: runsAt(4), enough: 5 })).examples).toEqual([]);
     },
     PATIENCE,
   );
@@ -61,7 +59,7 @@ describe('on a healthy service, within its stated bound,', () => {
   it(
     'oneKeyShares: daemons get half of what heartbeats leave, in 99 of 100 worlds',
     async () => {
-      const { runs, violations } = await search('oneKeyShares', { runs: Math.ceil(RUNS / 3) });
+      const { runs, violations } = await search('oneKeyShares', { runs: runsAt(4) });
       expect(violations / runs).toBeLessThan(0.01);
     },
     PATIENCE,
@@ -70,7 +68,7 @@ describe('on a healthy service, within its stated bound,', () => {
   it(
     'connections: N deployments behind N places survive while connecting hangs',
     async () => {
-      expect((await search('connections', { runs: Math.ceil(RUNS / 200), enough: 5 })).examples).toEqual([]);
+      expect((await search('connections', { runs: runsAt(200), enough: 5 })).examples).toEqual([]);
     },
     PATIENCE,
   );
@@ -78,7 +76,7 @@ describe('on a healthy service, within its stated bound,', () => {
   it(
     'concurrency: N deployments behind a limit of C requests survive together',
     async () => {
-      expect((await search('concurrency', { runs: Math.ceil(RUNS / 100), enough: 5 })).examples).toEqual([]);
+      expect((await search('concurrency', { runs: runsAt(100), enough: 5 })).examples).toEqual([]);
     },
     PATIENCE,
   );
