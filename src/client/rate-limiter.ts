@@ -13,10 +13,10 @@
  * - **Heartbeats come first**, the heart's questions next, the daemon last. A heartbeat may leave early, one at a time, if a
  *   wait would cost the deployment. If an early one is accepted, the belief was wrong: the spacing is halved. After a
  *   heartbeat was refused the others wait until one is accepted, but no longer than a minute.
- * - **The daemon pauses after each refusal of the key.** If it sent the request that was refused, or the one before it, its
- *   rate is halved, to one request in 2 s at most. Then it doubles every 5 s up to half of the rate that was refused, and
- *   from there adds a tenth of that half at a time, as TCP does: programs that share a key come to equal parts, and what
- *   they leave in the bucket is for heartbeats.
+ * - **The daemon pauses after each refusal of the key.** If it sent the request that was refused, or one within 2 s before,
+ *   its rate is halved, to one request in 2 s at most. Then it doubles with the next request that is accepted after 5 s, up
+ *   to half of the rate that was refused or one in 8 s, and from there adds a tenth of that at a time, as TCP does: programs
+ *   that share a key come to equal parts, and what they leave in the bucket is for heartbeats.
  * - **Headers are a hint.** If one says that nothing is left, the daemon waits for up to 5 s before its next request. Only a
  *   refusal stops it, for ten minutes at most.
  */
@@ -48,7 +48,7 @@ export interface Departure {
   readonly kept: number;
   readonly keptOfKey: number;
   readonly who: Who;
-  /** The request before it is the daemon's. */
+  /** The request before it is the daemon's, and not long ago. */
   readonly followsDaemon: boolean;
 }
 
@@ -92,6 +92,10 @@ const BACKGROUND_FIRST_MS = 125;
 const BACKGROUND_AGAIN_MS = 2_000;
 const BACKGROUND_STEP_MS = 5_000;
 const BACKGROUND_LONGEST_MS = 60_000;
+/** From a longer spacing it comes back fast: programs that share a key come to equal parts so. */
+const BACKGROUND_KNEE_MS = 8_000;
+/** A request of the daemon has no part in a refusal that comes later, ms. */
+const FOLLOWS_MS = 2_000;
 /** A turn is later by so much of the spacing at most. */
 const BACKGROUND_JITTER = 0.5;
 /** Near the limit the daemon adds this part of half the refused rate at a time. */
@@ -197,7 +201,7 @@ export class RateLimiter {
       kept: early ? 0 : bucket.spacing,
       keptOfKey: now >= this.#key.lastAt + this.#key.spacing ? this.#key.spacing : 0,
       who,
-      followsDaemon: this.#key.lastWho === 'daemon',
+      followsDaemon: this.#key.lastWho === 'daemon' && now - this.#key.lastAt < FOLLOWS_MS,
     };
     bucket.lastAt = now;
     this.#key.lastAt = now;
@@ -279,6 +283,7 @@ export class RateLimiter {
   #takeTurn(now: number): void {
     const background = this.#background;
     background.lastAt = now;
+    if (background.changedAt === -Infinity) background.changedAt = now;
     background.stretch = now < this.#key.limitedUntil ? 1 + BACKGROUND_JITTER * this.#random() : 1;
   }
 
@@ -379,7 +384,7 @@ export class RateLimiter {
     key.refusedOperation = departure.operation;
     // One that was under way when another was refused says nothing new, nor do two heartbeats that are too close.
     const isOurs = departure.who === 'daemon' || departure.followsDaemon;
-    if (departure.at >= key.refusedAt && isOurs) slowDown(this.#background);
+    if (departure.at >= key.refusedAt && isOurs) slowDown(this.#background, now);
     key.refusedAt = now;
   }
 }
@@ -491,33 +496,31 @@ function startKey(): Key {
 function startBackground() {
   return {
     spacing: BACKGROUND_FIRST_MS,
-    /** Twice the spacing that was refused, ms; 0: none was. */
+    /** Twice the spacing that was refused, ms, or 8 s; 0: none was. */
     knee: 0,
     lastAt: -Infinity,
     /** How much longer than the spacing the next one waits. */
     stretch: 1,
-    /** When the first request was accepted since the spacing was changed. */
-    since: Infinity,
+    /** When the spacing was changed last. */
+    changedAt: -Infinity,
   };
 }
 
 type Background = ReturnType<typeof startBackground>;
 
 /** The key has refused a request. */
-function slowDown(background: Background): void {
+function slowDown(background: Background, now: number): void {
   const doubled = Math.min(BACKGROUND_LONGEST_MS, background.spacing * 2);
-  background.knee = Math.min(doubled, BACKGROUND_AGAIN_MS);
+  background.knee = Math.min(doubled, BACKGROUND_KNEE_MS);
   background.spacing = Math.max(BACKGROUND_AGAIN_MS, doubled);
-  background.since = Infinity;
+  background.changedAt = now;
 }
 
 /** The service has accepted a request of the daemon. */
 function speedUp(background: Background, now: number): void {
-  const { spacing, knee } = background;
-  if (spacing === 0) return;
-  background.since = Math.min(background.since, now);
-  if (now - background.since < BACKGROUND_STEP_MS) return;
-  background.since = now;
+  const { spacing, knee, changedAt } = background;
+  if (spacing === 0 || now - changedAt < BACKGROUND_STEP_MS) return;
+  background.changedAt = now;
   // Above half of the rate that was refused, and below the whole, it is near the limit.
   const isNear = spacing <= knee && spacing > knee / 2;
   const next = isNear

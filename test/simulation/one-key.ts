@@ -74,6 +74,8 @@ const HEARTBEATS_PART = 0.6;
 const LEAST_PART = 0.5;
 /** And of what they want. */
 const LEAST_OF_WANTED = 0.7;
+/** Of an equal part, each process gets so much. */
+const LEAST_OF_FAIR = 0.2;
 /** If so much of the refill is left. */
 const LEAST_LEFT = 0.3;
 /** Of refusals without a time, buckets are larger. */
@@ -197,6 +199,7 @@ class OneKey {
     return [
       ...tooLittle(this.#plan, this.#served.length, this.#heartbeats),
       ...tooSeldom(this.#plan, this.#served),
+      ...tooPoor(this.#plan, this.#served),
     ];
   }
 
@@ -377,6 +380,18 @@ function tooSeldom(plan: Plan, served: readonly Served[]): string[] {
     }
   }
   return violations;
+}
+
+/** Processes that got next to nothing of what all got. */
+function tooPoor({ processes }: Plan, served: readonly Served[]): string[] {
+  const fair = served.length / processes;
+  if (fair < ENOUGH) return [];
+  return Array.from({ length: processes }, (_, process) => {
+    const got = served.filter(({ name }) => name.startsWith(`${process} `)).length;
+    return got < fair * LEAST_OF_FAIR
+      ? [`process ${process} got ${got} requests, not ${fair.toFixed(0)}`]
+      : [];
+  }).flat();
 }
 
 /** What the bucket counts of them. */

@@ -381,22 +381,22 @@ describe('the daemon', () => {
       // The heartbeat that was refused goes first, and the bucket may be empty after it.
       key.accepted(HEARTBEAT, 26_020);
       const counts = granted(key.limiter, 28_020, 18);
-      expect(counts.slice(0, 8)).toEqual([1, 0, 1, 0, 1, 0, 1, 1]);
-      expect(counts.slice(12, 16)).toEqual([2, 2, 2, 2]);
+      expect(counts.slice(0, 8)).toEqual([1, 1, 1, 1, 1, 2, 2, 2]);
+      expect(counts.slice(12, 16)).toEqual([4, 4, 4, 8]);
     },
   );
 
   test('near the rate that was refused adds a tenth of half of it every 5 s, and beyond doubles again', () => {
     const key = new Key().closed();
-    // 2 requests a second are refused.
+    // 4 requests a second are refused.
     granted(key.limiter, 10_000, 16);
     key.refused(LOGS, 26_000);
     const rates = Array.from({ length: 14 }, (_, step) => {
       granted(key.limiter, 30_000 + step * 5_000, 5);
       return key.limiter.allowedPerSecond(0)?.toFixed(1);
     });
-    expect(rates.slice(0, 4)).toEqual(['0.5', '1.0', '1.1', '1.2']);
-    expect(rates.slice(-3)).toEqual(['2.0', '4.0', '8.0']);
+    expect(rates.slice(0, 4)).toEqual(['1.0', '2.0', '2.2', '2.4']);
+    expect(rates.slice(-3)).toEqual(['4.2', '4.4', '8.8']);
   });
 
   test('is halved by each refusal that one of its own requests was or came before', () => {
@@ -412,6 +412,15 @@ describe('the daemon', () => {
     // Two heartbeats are too close: that is not its fault.
     key.refused(HEARTBEAT, 310_100);
     expect(key.limiter.allowedPerSecond(310_100)).toBe(1 / 16);
+  });
+
+  test('has no part in the refusal of a heartbeat that comes 2 s after its request', () => {
+    const key = new Key().closed();
+    const departure = grantOf(key.limiter, LOGS, 100_000);
+    if (departure) key.limiter.lost(departure);
+    const before = key.limiter.allowedPerSecond(100_000);
+    key.refused(HEARTBEAT, 102_001);
+    expect(key.limiter.allowedPerSecond(103_000)).toBe(before);
   });
 
   test('goes after a heartbeat that is due, once a limit of the key is known', () => {
