@@ -9,7 +9,7 @@ export const isLong = process.env['SIMULATION_RUNS'] !== undefined;
 const seed = Number(process.env['PROPERTY_SEED'] ?? Date.now() % 2 ** 31);
 
 /** Time for a test of so many cases, ms: some are of a real process. */
-export const PATIENCE = isLong ? 1_800_000 : 60_000;
+export const PATIENCE = isLong ? 1_800_000 : 180_000;
 
 /** For fast-check: `few` in the gate, `many` in `npm run test:long`. */
 export function casesOf(
