@@ -1,3 +1,5 @@
+/** How time passes for a client. */
+
 /** The longest that a timer of Node takes, ms; a longer one would fire at once. */
 export const LONGEST_MS = 2 ** 31 - 1;
 
@@ -15,4 +17,9 @@ export function delay(ms: number, signal: AbortSignal): Promise<void> {
     }
     signal.addEventListener('abort', onAbort, { once: true });
   });
+}
+
+/** Monotonic ms of the machine: unlike `performance.now()` the same in every process. */
+export function systemMs(): number {
+  return Number(process.hrtime.bigint() / 1_000n) / 1000;
 }

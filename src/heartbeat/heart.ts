@@ -6,7 +6,7 @@ import type { ApiKey } from '../client/api-key.ts';
 import type { ClientObserver } from '../client/caller.ts';
 import { LocalGate } from '../client/gate.ts';
 import { RateLimiter } from '../client/rate-limiter.ts';
-import { systemMs } from '../client/system-ms.ts';
+import { systemMs } from '../client/delay.ts';
 import type { Ask, Grants } from '../client/request-queue.ts';
 import { createTransport, type OriginAddresses } from '../client/transport/transport.ts';
 import { createPartialClient, type ClientOf } from '../client/caller.ts';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Client } from '../../client/client.ts';
 import { proveSecondFactor, type CodePrompt } from '../../client/flows/tfa-proof.ts';
 import type { Operation } from '../../contract/define.ts';
-import type { TfaMethodName } from '../../contract/operations/tfa/tfa-fields.ts';
+import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 import { printError, type Console } from '../console.ts';
 import { legibleLine } from '../text/legible.ts';
 import { flagsOf } from './flags.ts';

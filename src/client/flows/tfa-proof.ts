@@ -11,7 +11,7 @@ import {
   type StoredTfaMethod,
   type TfaMethod,
 } from '../../contract/operations/tfa/tfa-status.ts';
-import { TFA_METHODS, type TfaMethodName } from '../../contract/operations/tfa/tfa-fields.ts';
+import { TFA_METHODS, type TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 import type { Client } from '../client.ts';
 import { ApiError, RequestError } from '../errors.ts';
 

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../contract/limits.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
-import { TFA_METHODS } from '../../contract/operations/tfa/tfa-fields.ts';
+import { TFA_METHODS } from '../../contract/operations/tfa/tfa.ts';
 import { Refused } from '../answers/refused.ts';
 import { invalidBackupCode, invalidMethod, viewMethod } from '../tfa/account.ts';
 import { beginAuthorization, confirmAuthorization } from '../tfa/authorize.ts';

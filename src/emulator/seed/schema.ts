@@ -13,7 +13,7 @@ import {
   endpointGroupParameters,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { templateBody } from '../../contract/operations/templates.ts';
-import { BACKUP_CODE } from '../../contract/operations/tfa/tfa-fields.ts';
+import { BACKUP_CODE } from '../../contract/operations/tfa/tfa.ts';
 import { id, phoneNumber, timestamp } from '../../contract/schemas.ts';
 import { loadSchema } from '../state/loads.ts';
 import { settingsSchema } from '../state/settings.ts';

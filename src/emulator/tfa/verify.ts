@@ -1,6 +1,6 @@
 /** Verifying a second factor (§4.4, §5.7), and the login and session that this gives (§5.4, §5.8). Pure. */
 import type { Input } from '../../contract/operations.ts';
-import type { TfaMethodName } from '../../contract/operations/tfa/tfa-fields.ts';
+import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 import { Refused } from '../answers/refused.ts';
 import type { State } from '../state/state.ts';
 import type { Challenge, Channel, SessionRecord, TfaMethodRecord, UserRecord } from '../state/users.ts';

@@ -10,7 +10,7 @@ import {
   removeMethod,
 } from '../../../src/client/flows/tfa.ts';
 import type { AskCode } from '../../../src/client/flows/tfa-proof.ts';
-import { BACKUP_CODE } from '../../../src/contract/operations/tfa/tfa-fields.ts';
+import { BACKUP_CODE } from '../../../src/contract/operations/tfa/tfa.ts';
 import { DEFAULT_TOTP_SECRET, startEmulator, type Emulator, type Seed } from '../../../src/emulator/index.ts';
 
 const PHONE = '+15551234567';

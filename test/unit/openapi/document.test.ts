@@ -2,7 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorDefinition } from '../../../src/contract/errors.ts';
 import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
-import { BACKUP_CODE } from '../../../src/contract/operations/tfa/tfa-fields.ts';
+import { BACKUP_CODE } from '../../../src/contract/operations/tfa/tfa.ts';
 import {
   openApiDocument,
   type OpenApiDocument,

@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { BEARER_ONLY, INTERFACE, type OperationTable, PUBLIC_DIALECT } from '../../define.ts';
 import { deployment, deploymentAnswer } from './deployment.ts';
 import { id, success, tail } from '../../schemas.ts';
-import { logAnswer } from './log-answer.ts';
 
 const EXAMPLE = {
   id: 42,
@@ -13,6 +12,15 @@ const EXAMPLE = {
   ttl: 300,
   last_client_heartbeat: 1_790_000_000,
 };
+
+/** The end of a log: one text, as the interface says, or the public dialect's text for each level. */
+export const logAnswer = z.looseObject({
+  logs: z.string().nullish(),
+  info0: z.string().nullish(),
+  info1: z.string().nullish(),
+  trace: z.string().nullish(),
+  debug: z.string().nullish(),
+});
 
 export const serverlessOperations = {
   'deployments.heartbeat': {

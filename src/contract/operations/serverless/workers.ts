@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
 import { LIMITS } from '../../limits.ts';
-import { logAnswer } from './log-answer.ts';
+import { logAnswer } from './serverless.ts';
 import { id, tail, timestamp } from '../../schemas.ts';
 
 /** As the engine names what a worker does; a service may have others, and writes them in either case. */

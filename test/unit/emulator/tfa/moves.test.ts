@@ -1,6 +1,6 @@
 /** The moves of §3 by which an account gets, keeps and loses its second factors. */
 import { describe, expect, test } from 'vitest';
-import { BACKUP_CODE } from '../../../../src/contract/operations/tfa/tfa-fields.ts';
+import { BACKUP_CODE } from '../../../../src/contract/operations/tfa/tfa.ts';
 import {
   BACKUP_CODES,
   createLab,
