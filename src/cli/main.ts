@@ -21,7 +21,7 @@ if (process.argv.length === 3 && process.argv[2] === 'run') {
 } else {
   const [{ runProgram }, { keepSecretsOutOfDumps }] = await Promise.all([
     import('./program.ts'),
-    import('../heartbeat/process/dumps.ts'),
+    import('../heartbeat/process/system.ts'),
   ]);
   keepSecretsOutOfDumps();
   await runProgram(process.argv);

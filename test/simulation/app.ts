@@ -1,4 +1,4 @@
-import type { AppAnswer } from '../../src/heartbeat/app/answer.ts';
+import type { AppAnswer } from '../../src/heartbeat/app/ask-app.ts';
 import type { VirtualTime } from '../support/virtual-time.ts';
 
 /** What an app does with each question: answers after so many ms, refuses at once, fails, or keeps silent. */

@@ -11,7 +11,7 @@ import {
   type AppHealth,
 } from '../engine/app-health.ts';
 import type { CancelTimer, Ports } from '../driver/ports.ts';
-import type { AppAnswer } from './answer.ts';
+import type { AppAnswer } from './ask-app.ts';
 
 export interface AppWatchOptions {
   /** ms */

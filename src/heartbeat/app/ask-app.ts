@@ -10,7 +10,12 @@ import { createLookup, type Lookup } from '../../client/transport/lookup.ts';
 import { transportReason } from '../../client/transport/reason.ts';
 import type { TransportReason } from '../../client/errors.ts';
 import { createSocketClient } from '../../client/transport/undici.ts';
-import type { AppAnswer } from './answer.ts';
+
+/** What came of asking the app once. */
+export type AppAnswer =
+  | { readonly well: true }
+  /** In words, without anything that the address holds. */
+  | { readonly well: false; readonly why: string };
 
 /** So much of an answer is read; what is beyond it is not waited for, since the status is known. */
 const BODY_BYTES = 64 * 1024;

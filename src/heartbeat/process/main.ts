@@ -12,12 +12,11 @@ import type { ConfigProblem } from '../../config/problem.ts';
 import { loadHeartSlowly } from '../../config/load-heart.ts';
 import { serviceManagerSettings } from '../../config/other-variables.ts';
 import { awaitConfig } from './awaited-config.ts';
-import { keepSecretsOutOfDumps } from './dumps.ts';
 import { endProcess } from '../../client/slow-file.ts';
 import { HeartService } from './heart-service.ts';
 import { listenForSignals } from './link/signals.ts';
 import { openStderr } from './log/stderr.ts';
-import { makeThreads } from './threads.ts';
+import { keepSecretsOutOfDumps, makeThreads } from './system.ts';
 
 /** How long the daemon waits for the answers to the first heartbeats, ms: starting it would slow them down. */
 const FIRST_BEATS_MS = 100;

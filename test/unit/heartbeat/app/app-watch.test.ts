@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { AppWatch } from '../../../../src/heartbeat/app/app-watch.ts';
-import type { AppAnswer } from '../../../../src/heartbeat/app/answer.ts';
+import type { AppAnswer } from '../../../../src/heartbeat/app/ask-app.ts';
 import { VirtualTime } from '../../../support/virtual-time.ts';
 
 const WELL: AppAnswer = { well: true };
