@@ -3,22 +3,23 @@
  * key, and one for each operation. Their sizes are published nowhere. Heart, daemon, library and command line all use
  * this class. It has no clock and no timer: times are handed in, in monotonic ms.
  *
- * - **Nothing is held back before the service refuses something.** The daemon alone begins slowly, and doubles its rate.
+ * - **Nothing is held back before the service refuses something.** The background alone, the daemon's requests and the
+ *   heart's questions, begins slowly, and doubles its rate.
  * - **A 429 closes its operation** until the time that it names, or for 2 s, then 4 s (8 s for the key). If another
  *   operation is refused meanwhile, the key's bucket is empty, and the key is closed. From then on each refusal closes it,
  *   and its requests leave one at a time. A wait that was not enough is doubled.
  * - **Requests keep a spacing after four refusals** that came too soon after or before an accepted request. The service
  *   names the spacing, or it is the contract's. If neither is known it is searched: half as long again after a refusal, a
  *   tenth shorter after each success.
- * - **Heartbeats come first**, the heart's questions next, the daemon last. A heartbeat may leave early, one at a time, if a
- *   wait would cost the deployment. If an early one is accepted, the belief was wrong: the spacing is halved. After a
- *   heartbeat was refused the others wait until one is accepted, but no longer than a minute.
- * - **The daemon pauses after each refusal of the key.** If it sent the request that was refused, or one within 2 s before,
- *   its rate is halved, to one request in 2 s at most. Then it doubles with the next request that is accepted after 5 s, up
- *   to half of the rate that was refused or one in 8 s, and from there adds a tenth of that at a time, as TCP does: programs
- *   that share a key come to equal parts, and what they leave in the bucket is for heartbeats.
- * - **Headers are a hint.** If one says that nothing is left, the daemon waits for up to 5 s before its next request. Only a
- *   refusal stops it, for ten minutes at most.
+ * - **Heartbeats come first.** Questions and the daemon share what is left, in turns. A heartbeat may leave early, one at a
+ *   time, if a wait would cost the deployment. If an early one is accepted, the belief was wrong: the spacing is halved.
+ *   After a heartbeat was refused the others wait until one is accepted, but no longer than a minute.
+ * - **The background pauses after each refusal of the key.** If it sent the request that was refused, or one within 2 s
+ *   before, its rate is halved, to one request in 2 s at most. Then it doubles with the next request that is accepted after
+ *   5 s, up to half of the rate that was refused or one in 8 s. From there it adds a tenth of that at a time, as TCP does:
+ *   programs that share a key come to equal parts, and what they leave in the bucket is for heartbeats.
+ * - **Headers are a hint.** If one says that nothing is left, the background waits for up to 5 s before its next request.
+ *   Only a refusal stops it, for ten minutes at most.
  */
 
 import type { RateLimit } from '../wire/rate-limit.ts';
@@ -48,8 +49,8 @@ export interface Departure {
   readonly kept: number;
   readonly keptOfKey: number;
   readonly who: Who;
-  /** The request before it is the daemon's, and not long ago. */
-  readonly followsDaemon: boolean;
+  /** The request before it is one of the background, and not long ago. */
+  readonly followsBackground: boolean;
 }
 
 export interface RateLimiterOptions {
@@ -87,22 +88,22 @@ const JITTER_MS = 200;
 /** A heartbeat waits no longer than this for the spacing of the key, nor for the answer to the request before it, ms. */
 const LONGEST_YIELD_MS = 2_000;
 const LONGEST_TURN_MS = 1_000;
-/** The daemon: its first spacing, the shortest after a refusal, and how long it keeps one, ms. */
+/** The background: its first spacing, the shortest after a refusal, and how long it keeps one, ms. */
 const BACKGROUND_FIRST_MS = 125;
 const BACKGROUND_AGAIN_MS = 2_000;
 const BACKGROUND_STEP_MS = 5_000;
 const BACKGROUND_LONGEST_MS = 60_000;
 /** From a longer spacing it comes back fast: programs that share a key come to equal parts so. */
 const BACKGROUND_KNEE_MS = 8_000;
-/** A request of the daemon has no part in a refusal that comes later, ms. */
+/** A request of the background has no part in a refusal that comes later, ms. */
 const FOLLOWS_MS = 2_000;
 /** A turn is later by so much of the spacing at most. */
 const BACKGROUND_JITTER = 0.5;
-/** Near the limit the daemon adds this part of half the refused rate at a time. */
+/** Near the limit the background adds this part of half the refused rate at a time. */
 const BACKGROUND_GAIN = 0.1;
 /** No refusal closes for longer, whatever it names: then one request tries, ms. */
 const LONGEST_NAMED_MS = 600_000;
-/** A header without a refusal costs the daemon so much at most, ms. */
+/** A header without a refusal costs the background so much at most, ms. */
 const LONGEST_HINT_MS = 5_000;
 /** A heartbeat that is due has left by then, ms. */
 const HEARTBEAT_LEAVES_MS = 100;
@@ -201,13 +202,13 @@ export class RateLimiter {
       kept: early ? 0 : bucket.spacing,
       keptOfKey: now >= this.#key.lastAt + this.#key.spacing ? this.#key.spacing : 0,
       who,
-      followsDaemon: this.#key.lastWho === 'daemon' && now - this.#key.lastAt < FOLLOWS_MS,
+      followsBackground: isBackground(this.#key.lastWho) && now - this.#key.lastAt < FOLLOWS_MS,
     };
     bucket.lastAt = now;
     this.#key.lastAt = now;
     this.#key.lastWho = who;
     if (who === 'heartbeat') this.#key.beatAt = now;
-    if (who === 'daemon') this.#takeTurn(now);
+    if (isBackground(who)) this.#takeTurn(now, who);
     if (now < this.#key.limitedUntil) this.#key.unanswered = departure;
     if (early) this.#early = departure;
     return departure;
@@ -244,7 +245,7 @@ export class RateLimiter {
     const key = this.#key;
     key.limitedUntil = now + MEMORY_MS;
     if (remaining === undefined) return;
-    // The last one is a heartbeat's. But without a request of the daemon between, nothing new is said.
+    // The last one is a heartbeat's. But without a request of the background between, nothing new is said.
     if (remaining >= 2) key.spentUntil = -Infinity;
     else if (key.spentAt <= this.#background.lastAt) {
       key.spentAt = now;
@@ -268,7 +269,7 @@ export class RateLimiter {
     this.#background = startBackground();
   }
 
-  /** Requests of the daemon that are allowed, per second; undefined while no limit of the key is known. */
+  /** Requests of the background that are allowed, per second; undefined while no limit of the key is known. */
   allowedPerSecond(now: number): number | undefined {
     const { spacing } = this.#background;
     return now < this.#key.limitedUntil && spacing > 0 ? 1000 / spacing : undefined;
@@ -280,9 +281,10 @@ export class RateLimiter {
   }
 
   /** Of a limited key's turns none falls in step with the refill of the bucket: what is left there is for others. */
-  #takeTurn(now: number): void {
+  #takeTurn(now: number, who: Who): void {
     const background = this.#background;
     background.lastAt = now;
+    if (who === 'question') background.questionAt = now;
     if (background.changedAt === -Infinity) background.changedAt = now;
     background.stretch = now < this.#key.limitedUntil ? 1 + BACKGROUND_JITTER * this.#random() : 1;
   }
@@ -294,21 +296,22 @@ export class RateLimiter {
     return unanswered ? Math.max(spacedAt, unanswered.at + LONGEST_TURN_MS) : spacedAt;
   }
 
-  /** A question goes after a heartbeat that is due, or was refused; the daemon also keeps its rate, and goes after questions. */
+  /** The background keeps its rate, and goes after a heartbeat that is due, or was refused. Questions take half of its turns. */
   #afterHeartbeats(bucketOpensAt: number, who: 'question' | 'daemon', now: number): number {
     const key = this.#key;
-    const { lastAt, spacing, stretch } = this.#background;
+    const { lastAt, questionAt, spacing, stretch } = this.#background;
     const isDaemon = who === 'daemon';
-    let opensAt = bucketOpensAt;
-    if (isDaemon) opensAt = Math.max(opensAt, key.spentUntil, lastAt + spacing * stretch);
+    let opensAt = Math.max(bucketOpensAt, key.spentUntil, lastAt + spacing * stretch);
+    if (!isDaemon) opensAt = Math.max(opensAt, questionAt + 2 * spacing);
     let isBehind = now < (key.heartbeatFirstUntil ?? now);
     if (now < key.limitedUntil) {
       const heartbeatAt = this.heartbeatAt();
       // After a heartbeat the bucket may be empty: the best moment is the middle between two.
       const gap = Math.min(spacing, LONGEST_YIELD_MS, (heartbeatAt - key.beatAt) / 2);
       if (gap > 0) opensAt = Math.max(opensAt, key.beatAt + gap);
-      if (isDaemon) opensAt = Math.max(opensAt, key.lastAt + key.spacing);
-      isBehind ||= heartbeatAt <= Math.max(now, opensAt) || (isDaemon && this.questions > 0);
+      opensAt = Math.max(opensAt, key.lastAt + key.spacing);
+      const isQuestionNext = isDaemon && this.questions > 0 && questionAt < lastAt;
+      isBehind ||= heartbeatAt <= Math.max(now, opensAt) || isQuestionNext;
     }
     return isBehind ? Math.max(now, opensAt) + HEARTBEAT_LEAVES_MS : opensAt;
   }
@@ -330,7 +333,7 @@ export class RateLimiter {
       accept(bucket, departure.at, now);
       accept(this.#key, departure.at, now);
     }
-    if (departure.who === 'daemon' && departure.at >= this.#key.refusedAt) speedUp(this.#background, now);
+    if (isBackground(departure.who) && departure.at >= this.#key.refusedAt) speedUp(this.#background, now);
   }
 
   /** A heartbeat that left early was accepted: what is believed is too much. */
@@ -383,7 +386,7 @@ export class RateLimiter {
     if (departure.operation !== key.refusedOperation) key.limitedUntil = now + MEMORY_MS;
     key.refusedOperation = departure.operation;
     // One that was under way when another was refused says nothing new, nor do two heartbeats that are too close.
-    const isOurs = departure.who === 'daemon' || departure.followsDaemon;
+    const isOurs = isBackground(departure.who) || departure.followsBackground;
     if (departure.at >= key.refusedAt && isOurs) slowDown(this.#background, now);
     key.refusedAt = now;
   }
@@ -464,7 +467,7 @@ interface Key extends Bucket {
   limitedUntil: number;
   /** Until then the headers say that it has no request left but for heartbeats. */
   spentUntil: number;
-  /** A heartbeat was refused and none was accepted since: until then the daemon waits. */
+  /** A heartbeat was refused and none was accepted since: until then the background waits. */
   heartbeatFirstUntil: number | undefined;
   /** When the last heartbeat left. */
   beatAt: number;
@@ -492,13 +495,15 @@ function startKey(): Key {
   };
 }
 
-/** How fast the daemon begins. */
+/** How fast the background begins. */
 function startBackground() {
   return {
     spacing: BACKGROUND_FIRST_MS,
     /** Twice the spacing that was refused, ms, or 8 s; 0: none was. */
     knee: 0,
     lastAt: -Infinity,
+    /** When the last of them that is a question left. */
+    questionAt: -Infinity,
     /** How much longer than the spacing the next one waits. */
     stretch: 1,
     /** When the spacing was changed last. */
@@ -508,6 +513,11 @@ function startBackground() {
 
 type Background = ReturnType<typeof startBackground>;
 
+/** Whose requests share what heartbeats leave. */
+function isBackground(who: Who | undefined): boolean {
+  return who === 'daemon' || who === 'question';
+}
+
 /** The key has refused a request. */
 function slowDown(background: Background, now: number): void {
   const doubled = Math.min(BACKGROUND_LONGEST_MS, background.spacing * 2);
@@ -516,7 +526,7 @@ function slowDown(background: Background, now: number): void {
   background.changedAt = now;
 }
 
-/** The service has accepted a request of the daemon. */
+/** The service has accepted a request of the background. */
 function speedUp(background: Background, now: number): void {
   const { spacing, knee, changedAt } = background;
   if (spacing === 0 || now - changedAt < BACKGROUND_STEP_MS) return;

@@ -66,6 +66,7 @@ const LATENCY = 40;
 /** Of an operation, ms; and what heartbeats take of it at most. */
 const SPACING = 2_000;
 const SPACED_PART = 0.6;
+const QUESTION_EVERY = 30_000;
 const SETTLED_AFTER = 300_000;
 const END = 900_000;
 /** Of the refill, so much is for heartbeats at their interval at most. */
@@ -172,6 +173,7 @@ class OneKey {
   /** From minute five on. */
   readonly #served: Served[] = [];
   #heartbeats = 0;
+  #questions = 0;
   #isDown = false;
 
   constructor(plan: Plan, random: Random, options: RunOptions) {
@@ -197,7 +199,7 @@ class OneKey {
 
   unfair(): string[] {
     return [
-      ...tooLittle(this.#plan, this.#served.length, this.#heartbeats),
+      ...tooLittle(this.#plan, this.#served.length, this.#heartbeats + this.#questions),
       ...tooSeldom(this.#plan, this.#served),
       ...tooPoor(this.#plan, this.#served),
     ];
@@ -257,6 +259,7 @@ class OneKey {
     limiter.heartbeatAt = () => driver.leavesAt();
     const queue = this.#queueOf(new GrantOffice(limiter));
     for (const requester of requestersOf(this.#plan)) void this.#ask(process, queue, requester, ender.signal);
+    void this.#question(process, limiter, ender.signal);
     for (let id = 1; id <= deployments; id += 1) {
       this.#expiry.set(`${process}/${id}`, ttl);
       driver.add({ id, ttl, interval: 'auto' });
@@ -300,6 +303,30 @@ class OneKey {
     return promise;
   }
 
+  /** The heart's, about names and TTLs, until the end. */
+  async #question(process: number, limiter: RateLimiter, signal: AbortSignal): Promise<void> {
+    const { time } = this;
+    await sleep(time, this.#random.between(100, 3_000));
+    while (!signal.aborted) {
+      limiter.questions += 1;
+      for (;;) {
+        const now = time.clock.mono();
+        const waitMs = limiter.opensAt(LIST, 'question', now) - now;
+        if (waitMs <= 0) break;
+        await sleep(time, Math.ceil(waitMs));
+      }
+      limiter.questions -= 1;
+      const departure = limiter.sent(LIST, time.clock.mono(), 'question');
+      const isDown = this.#isDown;
+      await new Promise<void>((resolve) => time.deliver(time.now + LATENCY, resolve));
+      const answer = isDown ? undefined : this.#admit(`${process} ${LIST}`, LIST);
+      if (answer === undefined) limiter.lost(departure);
+      else limiter.settled(departure, answer, time.clock.mono());
+      if (answer?.throttled === false && time.now > SETTLED_AFTER) this.#questions += 1;
+      await sleep(time, QUESTION_EVERY);
+    }
+  }
+
   /** One requester of a daemon, until the end. */
   async #ask(process: number, queue: RequestQueue, requester: Requester, signal: AbortSignal): Promise<void> {
     const { time } = this;
@@ -322,6 +349,7 @@ class OneKey {
 }
 
 const LOGS = 'workergroups.logs';
+const LIST = 'deployments.list';
 const HEARTBEAT = 'deployments.heartbeat';
 
 interface Requester extends Turn {

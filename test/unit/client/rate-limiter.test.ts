@@ -423,6 +423,19 @@ describe('the daemon', () => {
     expect(key.limiter.allowedPerSecond(103_000)).toBe(before);
   });
 
+  test('shares its rate with the questions of the heart, which take every other turn at most', () => {
+    const { limiter } = new Key().closed();
+    const spacing = 1_000 / (limiter.allowedPerSecond(10_000) ?? 0);
+    limiter.sent(WORKERS, 10_000, 'question');
+    expect(limiter.opensAt(LOGS, 'daemon', 10_001)).toBe(10_000 + spacing);
+    expect(limiter.opensAt(WORKERS, 'question', 10_001)).toBe(10_000 + 2 * spacing);
+    limiter.questions = 1;
+    expect(limiter.opensAt(LOGS, 'daemon', 10_000 + spacing)).toBe(10_000 + spacing);
+    limiter.sent(LOGS, 10_000 + spacing, 'daemon');
+    // The question is next.
+    expect(limiter.opensAt(LOGS, 'daemon', 10_000 + 2 * spacing)).toBeGreaterThan(10_000 + 2 * spacing);
+  });
+
   test('goes after a heartbeat that is due, once a limit of the key is known', () => {
     const { limiter } = new Key();
     expect(grantOf(limiter, LOGS, 0, 0)).toBeDefined();
@@ -458,9 +471,9 @@ describe('the daemon', () => {
 
   test('keeps the spacing of the key, once it is found', () => {
     const key = new Key();
-    const question = key.limiter.sent(WORKERS, 0, 'question');
+    const call = key.limiter.sent(WORKERS, 0, 'call');
     key.refused(HEARTBEAT, 0, { retryAfterMs: 1_000 });
-    key.limiter.settled(question, { throttled: true, retryAfterMs: 1_000 }, LATENCY);
+    key.limiter.settled(call, { throttled: true, retryAfterMs: 1_000 }, LATENCY);
     key.proven(HEARTBEAT, { retryAfterMs: 1_000 }, 5).accepted(HEARTBEAT, 60_000);
     expect(opens(key.limiter, LOGS, 60_100)).toBe(61_020);
   });
