@@ -95,9 +95,7 @@ function withEndpointId(
   if (typeof name !== 'string' || (body['id'] ?? null) !== null) return body;
   for (const { id, userId: owner, parameters } of state.endpointGroups.values())
     if (owner === userId && parameters.endpoint_name === name) return { ...body, id };
-  throw new Refused('not_found', `no endpoint ${name}`, {
-    reason: `endpoint: this account has no endpoint ${name}`,
-  });
+  throw new Refused('not_found', `no endpoint ${name}`, 'endpoint');
 }
 
 /** Errors of instance creation say which offer was asked for. */
@@ -134,9 +132,7 @@ function withTemplateId(
   if (typeof hashId !== 'string' || (rest['template_id'] ?? null) !== null) return body;
   const template = userId === undefined ? undefined : findOwnTemplate(state, hashId, userId);
   if (template) return { ...rest, template_id: template.id };
-  throw new Refused('not_found', `no template with hash_id ${hashId}`, {
-    reason: 'hash_id: no template of this account has it',
-  });
+  throw new Refused('not_found', `no template with hash_id ${hashId}`, 'hash_id');
 }
 
 function columnsOf(text: string | undefined): string[] | undefined {

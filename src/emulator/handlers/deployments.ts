@@ -116,9 +116,9 @@ function livingDeployments(context: HandlerContext): DeploymentRecord[] {
 function expiredDeployment(id: number, { traits }: State): Refused {
   const reason = `id: the TTL of deployment ${id} passed without a heartbeat; it stays expired`;
   if (traits.expired_deployment === 'as_unknown')
-    return new Refused('not_found', `no deployment ${id}`, { reason });
+    return new Refused('not_found', `no deployment ${id}`, 'id', { reason });
   const inPublic = { status: 404, message: `Deployment ${id} has expired.` };
-  return new Refused('not_found', `deployment ${id} has expired`, { reason, inPublic });
+  return new Refused('not_found', `deployment ${id} has expired`, 'id', { reason, inPublic });
 }
 
 function shownDeployment(record: DeploymentRecord, state: State): Deployment {

@@ -166,7 +166,7 @@ export function refuseBadGroup(given: unknown): void {
   if (parameters !== undefined || !error) return;
   const { parameter, rule, allowed, message, got } = error;
   const field = parameter || 'body';
-  throw new Refused('bad_request', `${field}: ${message} (allowed: ${allowed})`, {
+  throw new Refused('bad_request', `${field}: ${message} (allowed: ${allowed})`, field, {
     reason: `${field}: ${rule}: allowed: ${allowed}; got ${JSON.stringify(got) ?? 'nothing'}`,
   });
 }

@@ -32,8 +32,8 @@ export const instanceHandlers: HandlersOf<'instances' | 'machines' | 'offers'> =
     const failed = results.filter(({ success }) => !success).map(({ ask_id }) => ask_id);
     if (created.length > 0) return { success: true, results, created, failed, elapsed: 0 };
     const why = results.map((result) => (result.success ? '' : result.msg)).join(' ');
-    const reason = `ids: none could be rented: ${why}`;
-    throw new Refused('bad_request', reason, { reason, fields: { results, created, failed } });
+    const fields = { results, created, failed };
+    throw new Refused('bad_request', `ids: none could be rented: ${why}`, 'ids', { fields });
   },
 
   'instances.list': (_, context) => {
@@ -159,9 +159,8 @@ function ownRows(context: HandlerContext): InstanceRow[] {
 
 function deprecated(): Refused {
   const message = '/api/v0/instances/ is deprecated. Use /api/v1/instances/ instead.';
-  return new Refused('not_found', message, {
+  return new Refused('not_found', message, 'instances_v0', {
     status: 410,
-    reason: 'instances_v0: this trait says that the old list is gone',
     inPublic: { status: 410, message, code: 'deprecated_endpoint' },
   });
 }
@@ -274,8 +273,8 @@ function create({ offer_id: offerId, ...request }: Input<'instances.create'>, co
 function freeOffer(state: State, offerId: number): OfferRecord {
   const offer = state.offers.get(offerId);
   if (offer && offer.rentedBy === null) return offer;
-  throw new Refused('invalid_offer', `offer ${offerId} is not available`, {
-    reason: offer ? `offer_id: offer ${offerId} is rented already` : `offer_id: there is no offer ${offerId}`,
+  const why = offer ? 'is rented already' : 'does not exist';
+  throw new Refused('invalid_offer', `offer ${offerId} is not available: it ${why}`, 'offer_id', {
     inPublic: {
       status: offer ? 410 : 404,
       code: 'no_such_ask',
@@ -289,10 +288,7 @@ function templateOf(state: State, request: InstanceRequest, userId: number): Tem
   if (hashId === undefined) return undefined;
   const template = findTemplate(state, hashId, userId);
   if (template) return template;
-  throw new Refused('not_found', `no template with hash_id ${hashId}`, {
-    reason:
-      'template_hash_id: no template of this account, or open to it, has this hash_id; it changes with every edit, and the numeric id does not serve (§2.3)',
-  });
+  throw new Refused('not_found', `no template with hash_id ${hashId}`, 'template_hash_id');
 }
 
 /** The contract has checked the request's own script; a template may hold a longer one. */

@@ -37,9 +37,7 @@ export const templateHandlers: HandlersOf<'templates'> = {
   'templates.edit': ({ hash_id: hashId, ...changes }, { state, user }) => {
     const template = findOwnTemplate(state, hashId, user.id);
     if (!template) {
-      throw new Refused('not_found', `no template with hash_id ${hashId}`, {
-        reason: 'hash_id: no template of this account has it; it changes with every edit (§2.2)',
-      });
+      throw new Refused('not_found', `no template with hash_id ${hashId}`, 'hash_id');
     }
     template.content = contentOf({ ...template.content, ...changes } as TemplateFields);
     template.hashId = templateHash(template.content);
@@ -48,9 +46,7 @@ export const templateHandlers: HandlersOf<'templates'> = {
 
   'templates.delete': ({ template_id: id }, { state, user }) => {
     if (state.templates.get(id)?.creatorId !== user.id) {
-      throw new Refused('not_found', `no template ${id}`, {
-        reason: `template_id: this account has no template with the numeric id ${id}`,
-      });
+      throw new Refused('not_found', `no template ${id}`, 'template_id');
     }
     state.templates.delete(id);
     return { success: true };

@@ -5,7 +5,7 @@ import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import { resolveDefaults } from '../../scaling/rules/check.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { OPERATOR_SIGNS } from '../../contract/schemas.ts';
-import { badRequest, notFound, Refused } from '../answers/refused.ts';
+import { badRequest, notFound } from '../answers/refused.ts';
 import type { Engine } from '../fleet/engine.ts';
 import { noteEvent } from '../fleet/engine-log.ts';
 import {
@@ -122,10 +122,9 @@ function namedTemplate(
   const byId = id === undefined ? undefined : state.templates.get(id);
   const found = hash === undefined ? byId : findTemplate(state, hash, user.id);
   if (found && visibleTo(found, user.id)) return found;
-  const [field, value] = hash === undefined ? ['template_id', id] : ['template_hash', hash];
-  throw new Refused('not_found', `no template ${value}`, {
-    reason: `${field}: no template of this account, or open to it`,
-  });
+  throw hash === undefined
+    ? notFound(`template ${id}`, 'template_id')
+    : notFound(`template ${hash}`, 'template_hash');
 }
 
 /** What is sent, and no more: a field that is not there stays as it is. */

@@ -171,7 +171,7 @@ export function withRateLimit(service: Service, world: World): Service {
 
   function refuse(call: Call, body: ThrottledBody, shown: ShownLimit): Answer {
     if (body === 'error')
-      return world.dialect.refusal(call.operation, new Refused('rate_limited', TOO_FREQUENT), call);
+      return world.dialect.refusal(call.operation, new Refused('rate_limited', TOO_FREQUENT, ''), call);
     const { limit, thresholdSeconds } = shown;
     return limitedAnswer(body, { retryAfterSeconds: retryAfterSeconds(shown), limit, thresholdSeconds });
   }

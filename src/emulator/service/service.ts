@@ -116,5 +116,5 @@ function unknownOperation({ method, path }: Call, dialect: Dialect): Answer {
 
 function ourBug(error: unknown): Refused {
   const text = error instanceof Error ? error.message : String(error);
-  return new Refused('internal_error', `a bug in the emulator: ${text}`);
+  return new Refused('internal_error', `a bug in the emulator: ${text}`, 'emulator');
 }
