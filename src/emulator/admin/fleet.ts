@@ -51,7 +51,7 @@ export class EndpointGroups extends Inspection {
   /** A level of its true log, as far as it is retained. @throws RangeError for an endpoint that does not exist */
   lines(named: number | string, level: keyof EndpointLogs): string[] {
     const log = endpointNamed(this.settled, named).logs[level];
-    return linesBetween(log, { from: 0, to: Infinity }, this.world.now(), this.world.inferenceLog);
+    return linesBetween(log, { from: 0, to: Infinity }, this.world.now());
   }
 }
 
@@ -158,7 +158,7 @@ export class WorkerGroups extends Inspection {
 
   /** The true log: lines `from` to `to` (excluded) by index, as far as they are retained. */
   lines(id: number, from = 0, to = Infinity): string[] {
-    return linesBetween(this.#group(id).log, { from, to }, this.world.now(), this.world.inferenceLog);
+    return linesBetween(this.#group(id).log, { from, to }, this.world.now());
   }
 
   /** Throws away what was written so far, as when a worker is replaced. */

@@ -49,7 +49,7 @@ export const faultSchema = z.discriminatedUnion('kind', [
     shape: z
       .enum(THROTTLE_SHAPES)
       .default('text')
-      .describe('429 as plain text, as JSON {detail}, or as the JSON error body'),
+      .describe('429 as JSON, as plain text, as JSON {detail}, or as the JSON error body'),
     thresholdSeconds: z.number().positive().optional().describe('named in the text: threshold=3.0'),
     retryAfterSeconds: ms.optional().describe('a Retry-After header, in seconds'),
     ...selection,

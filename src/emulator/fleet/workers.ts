@@ -7,6 +7,7 @@ import { createRandom, mixSeeds } from '../random.ts';
 import type { WorkerGroupRecord, WorkerRecord } from '../state/endpoints.ts';
 import {
   countUsage,
+  newInstance,
   startingSteps,
   statusAt,
   type FormerInstance,
@@ -45,23 +46,16 @@ export function recruitWorker(state: State, group: WorkerGroupRecord, nowMs: num
   const id = nextId(state, 'instance', state.instances.keys());
   const { workerPriceLeast: least, workerPriceMost: most } = settings;
   const price = least + createRandom(mixSeeds(settings.randomSeed, id))() * Math.max(0, most - least);
-  state.instances.set(id, {
-    id,
-    userId: group.userId,
-    machineId: machines[id % machines.length] ?? 0,
-    label: null,
-    image: group.image,
-    gpuName: GPU.name,
-    gpuCount: 1,
-    gpuRamMb: GPU.ramMb,
-    dphTotal: Math.round(price * 10_000) / 10_000,
-    createdMs: nowMs,
-    stepsFromMs: nowMs,
-    steps: startingSteps(settings),
-    usage: { untilMs: nowMs, days: [] },
-    intendedStatus: 'running',
-    launch: null,
-  });
+  const hardware = {
+    machine_id: machines[id % machines.length] ?? 0,
+    gpu_name: GPU.name,
+    num_gpus: 1,
+    gpu_ram: GPU.ramMb,
+    dph_total: Math.round(price * 10_000) / 10_000,
+  };
+  const { userId, image } = group;
+  const steps = startingSteps(settings);
+  state.instances.set(id, newInstance({ id, userId, hardware, image, createdMs: nowMs, steps }));
   const worker = newWorker(id, group.id);
   state.workers.set(id, worker);
   return worker;
@@ -84,7 +78,7 @@ export function deleteInstance(state: State, id: number, nowMs: number): void {
   }
   state.workers.delete(id);
   state.instances.delete(id);
-  for (const offer of state.offers.values()) if (offer.rentedBy === id) offer.rentedBy = null;
+  for (const offer of state.offers.values()) if (offer.rented_by === id) offer.rented_by = null;
 }
 
 /** As the engine names it. */
@@ -228,7 +222,7 @@ export function workerView(
     disk_usage: diskUsage,
     loaded_at: readyMs === null ? 0 : readyMs / 1000,
     started_at: readyMs === null ? 0 : startedMs / 1000,
-    gpu_name: instance?.gpuName ?? null,
+    gpu_name: instance?.hardware.gpu_name ?? null,
     url: workerUrl(id, origin),
     created_at: instance ? instance.createdMs / 1000 : null,
   };

@@ -205,7 +205,7 @@ function create(
     ttlMs: ttlOf(ttl, null),
     createdMs: nowMs,
     countsFromMs: state.settings.deploymentTtlStarts === 'created' ? nowMs : null,
-    version,
+    versions: [version],
   });
   state.deployments.set(deployment.id, deployment);
   createEndpoint(deployment, parameters, request, context);
@@ -231,7 +231,7 @@ function createEndpoint(
 ): void {
   const endpoint = createGroup(state, { userId: user.id, createdMs: nowMs, parameters, deploymentId: id });
   noteEvent(endpoint, `made for deployment ${id} (${name}, ${tag})`, nowMs);
-  createWorkerGroup(state, endpoint, { image, searchQuery: searchFilters(search) }, nowMs);
+  createWorkerGroup(state, endpoint, { image, search_query: searchFilters(search) }, nowMs);
 }
 
 function update(

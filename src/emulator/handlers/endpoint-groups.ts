@@ -22,7 +22,7 @@ import { settleDeployment, viewDeployment, type DeploymentRecord } from '../stat
 import type { EndpointGroupRecord, WorkerRecord } from '../state/endpoints.ts';
 import { nextId, type State } from '../state/state.ts';
 import { answerLog } from './log-answer.ts';
-import { ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
+import { defined, ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
 import { deleteEndpoint, deleteManaged, groupsOf, shownWorkers } from './workergroups.ts';
 
 const DAY_SECONDS = 86_400;
@@ -98,13 +98,7 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
 /** The parameters of §2.7, and the rest. */
 function partsOf(given: EndpointGroupParameters & EndpointSettings) {
   const { overrecruit_ratio, autoscaler_instance, ...parameters } = given;
-  return {
-    parameters,
-    further: {
-      ...(overrecruit_ratio !== undefined && { overrecruit_ratio }),
-      ...(autoscaler_instance !== undefined && { autoscaler_instance }),
-    },
-  };
+  return { parameters, further: defined({ overrecruit_ratio, autoscaler_instance }) };
 }
 
 /** Evidence 4.1. */

@@ -8,6 +8,7 @@ import { FlagError } from '../../contract/text/shell-words.ts';
 import { badRequest, Refused } from '../answers/refused.ts';
 import { deleteInstance, GPU } from '../fleet/workers.ts';
 import {
+  newInstance,
   startingSteps,
   startInstance,
   statusAt,
@@ -93,21 +94,11 @@ export const instanceHandlers: HandlersOf<'instances' | 'machines' | 'offers'> =
 
 type OfferRow = ReturnType<typeof offerRow>;
 
-function offerRow({ id, machineId, gpuName, gpuCount, gpuRamMb, rentedBy, ...offer }: OfferRecord) {
-  return {
-    id,
-    machine_id: machineId,
-    gpu_name: gpuName,
-    num_gpus: gpuCount,
-    gpu_ram: gpuRamMb,
-    gpu_total_ram: gpuRamMb * gpuCount,
-    dph_total: offer.dphTotal,
-    disk_space: offer.diskSpaceGb,
-    reliability: GPU.reliability,
-    verified: true,
-    rentable: rentedBy === null,
-    rented: rentedBy !== null,
-  };
+function offerRow(record: OfferRecord) {
+  const { steps: _, rented_by: holder, ...offer } = record;
+  const gpu_total_ram = offer.gpu_ram * offer.num_gpus;
+  const known = { gpu_total_ram, reliability: GPU.reliability, verified: true };
+  return { ...offer, ...known, rentable: holder === null, rented: holder !== null };
 }
 
 function inOrder(a: OfferRow, b: OfferRow, order: readonly (readonly string[])[]): number {
@@ -131,17 +122,13 @@ function instanceRow(instance: InstanceRecord, nowMs: number) {
   const { values = {} } = launch ?? {};
   return {
     id: instance.id,
-    machine_id: instance.machineId,
+    ...instance.hardware,
     actual_status: statusAt(instance, nowMs),
     intended_status: instance.intendedStatus,
     label: instance.label,
     image_uuid: instance.image,
     image_runtype: values.runtype ?? null,
     image_args: values.args ?? values.args_str ?? null,
-    gpu_name: instance.gpuName,
-    num_gpus: instance.gpuCount,
-    gpu_ram: instance.gpuRamMb,
-    dph_total: instance.dphTotal,
     disk_space: values.disk ?? null,
     onstart: values.onstart ?? null,
     volume_info: values.volume_info ?? null,
@@ -239,40 +226,36 @@ function create({ offer_id: offerId, ...request }: Input<'instances.create'>, co
   const login = loginText === undefined ? null : readLogin(loginText);
 
   const id = nextId(state, 'instance', state.instances.keys());
-  offer.rentedBy = id;
+  offer.rented_by = id;
   if (template) {
-    template.countCreated += 1;
-    template.recentCreateMs = nowMs;
+    template.count_created += 1;
+    template.recent_create_date = nowMs / 1000;
   }
-  state.instances.set(id, {
+  const { machine_id, gpu_name, num_gpus, gpu_ram, dph_total } = offer;
+  const instance = newInstance({
     id,
     userId: user.id,
-    machineId: offer.machineId,
+    hardware: { machine_id, gpu_name, num_gpus, gpu_ram, dph_total },
     label: label ?? null,
     image,
-    gpuName: offer.gpuName,
-    gpuCount: offer.gpuCount,
-    gpuRamMb: offer.gpuRamMb,
-    dphTotal: offer.dphTotal,
     createdMs: nowMs,
-    stepsFromMs: nowMs,
     steps: stepsOf(offer, launch, state),
-    usage: { untilMs: nowMs, days: [] },
     intendedStatus: launch.target_state ?? 'running',
     launch: {
       offerId,
       templateId: template?.id ?? null,
-      templateHashId: template?.hashId ?? null,
+      templateHashId: template?.hash_id ?? null,
       login: login && { registry: login.registry, user: login.user },
       values: { ...launch, disk: launch.disk ?? state.settings.instanceDiskGb },
     },
   });
+  state.instances.set(id, instance);
   return { id: offerId, new_contract: id };
 }
 
 function freeOffer(state: State, offerId: number): OfferRecord {
   const offer = state.offers.get(offerId);
-  if (offer && offer.rentedBy === null) return offer;
+  if (offer && offer.rented_by === null) return offer;
   const why = offer ? 'is rented already' : 'does not exist';
   throw new Refused('invalid_offer', `offer ${offerId} is not available: it ${why}`, 'offer_id', {
     inPublic: {

@@ -6,7 +6,6 @@ import { badRequest } from '../answers/refused.ts';
 import type { GroupLog } from '../state/endpoints.ts';
 import type { State } from '../state/state.ts';
 import { firstRetained, lineCount, linesBetween } from '../worker-log/group-log.ts';
-import type { InferenceLog } from '../worker-log/inference-log.ts';
 
 /** A file of the service. */
 interface LevelFile {
@@ -26,7 +25,6 @@ export interface Levels {
 export interface LogAnswerContext {
   readonly state: State;
   readonly nowMs: number;
-  readonly inferenceLog: InferenceLog;
 }
 
 /** All of a file, if `tail` counts bytes. */
@@ -75,7 +73,7 @@ function textOf(file: LevelFile, from: number, to: number, context: LogAnswerCon
 }
 
 function linesOf({ log, shown }: LevelFile, from: number, to: number, context: LogAnswerContext): string[] {
-  const lines = linesBetween(log, { from, to }, context.nowMs, context.inferenceLog);
+  const lines = linesBetween(log, { from, to }, context.nowMs);
   return shown === undefined ? lines : lines.map(shown);
 }
 

@@ -87,14 +87,14 @@ function costNow(instance: InstanceRecord, { state, nowMs }: HandlerContext): Co
 
 /** The disk is its share of the price; null without a price. */
 function costOf(
-  { dphTotal }: InstanceRecord,
+  { hardware: { dph_total: price } }: InstanceRecord,
   { gpuMs, diskMs }: { readonly gpuMs: number; readonly diskMs: number },
   { diskPriceShare }: Settings,
 ): Cost | null {
-  if (dphTotal === null) return null;
+  if (price === null) return null;
   return {
-    gpu: (dphTotal * (1 - diskPriceShare) * gpuMs) / HOUR_MS,
-    disk: (dphTotal * diskPriceShare * diskMs) / HOUR_MS,
+    gpu: (price * (1 - diskPriceShare) * gpuMs) / HOUR_MS,
+    disk: (price * diskPriceShare * diskMs) / HOUR_MS,
   };
 }
 
@@ -121,7 +121,7 @@ function chargeOf(
   const used = { gpuMs: sum(days.map(({ gpuMs }) => gpuMs)), diskMs: sum(days.map(({ diskMs }) => diskMs)) };
   const cost = costOf(instance, used, settings);
   if (!first || !last || cost === null) return [];
-  const { id, gpuName, gpuCount, createdMs, usage } = instance;
+  const { id, hardware, createdMs, usage } = instance;
   const start = Math.max(first.dayMs, createdMs) / 1000;
   const end = Math.min(last.dayMs + DAY_MS, usage.untilMs) / 1000;
   const span = { start, end };
@@ -131,7 +131,7 @@ function chargeOf(
     {
       type: 'instance',
       source,
-      description: `${gpuCount}x ${gpuName}`,
+      description: `${hardware.num_gpus}x ${hardware.gpu_name}`,
       ...span,
       amount: rounded(cost.gpu + cost.disk),
       metadata: { endpoint_id: endpointId, workergroup_id: groupId },

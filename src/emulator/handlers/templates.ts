@@ -18,18 +18,8 @@ export const templateHandlers: HandlersOf<'templates'> = {
   }),
 
   'templates.create': (fields, { state, user, nowMs }) => {
-    const content = contentOf(fields);
-    const template: TemplateRecord = {
-      id: nextId(state, 'template', state.templates.keys()),
-      creatorId: user.id,
-      recommended: false,
-      defaultTag: TEMPLATE_DEFAULTS.tag,
-      createdMs: nowMs,
-      content,
-      hashId: templateHash(content),
-      countCreated: 0,
-      recentCreateMs: null,
-    };
+    const id = nextId(state, 'template', state.templates.keys());
+    const template = newTemplate(fields, { id, creator_id: user.id, created_at: nowMs / 1000 });
     state.templates.set(template.id, template);
     return { template: templateView(template) };
   },
@@ -40,12 +30,12 @@ export const templateHandlers: HandlersOf<'templates'> = {
       throw new Refused('not_found', `no template with hash_id ${hashId}`, 'hash_id');
     }
     template.content = contentOf({ ...template.content, ...changes } as TemplateFields);
-    template.hashId = templateHash(template.content);
+    template.hash_id = templateHash(template.content);
     return { template: templateView(template) };
   },
 
   'templates.delete': ({ template_id: id }, { state, user }) => {
-    if (state.templates.get(id)?.creatorId !== user.id) {
+    if (state.templates.get(id)?.creator_id !== user.id) {
       throw new Refused('not_found', `no template ${id}`, 'template_id');
     }
     state.templates.delete(id);
@@ -77,20 +67,29 @@ export function templateHash(content: TemplateContent): string {
   return createHash('sha256').update(canonical).digest('hex').slice(0, 32);
 }
 
+type NewTemplate = Pick<TemplateRecord, 'id' | 'creator_id' | 'created_at'> &
+  Partial<Omit<TemplateRecord, 'content' | 'hash_id'>>;
+
+export function newTemplate(fields: TemplateFields, given: NewTemplate): TemplateRecord {
+  const content = contentOf(fields);
+  const begun = { recommended: false, default_tag: TEMPLATE_DEFAULTS.tag, count_created: 0 };
+  return { ...begun, recent_create_date: null, ...given, content, hash_id: templateHash(content) };
+}
+
 /** All users see what is not private; its creator sees it anyway. */
 export function visibleTo(template: TemplateRecord, userId: number): boolean {
-  return template.creatorId === userId || template.content.private !== true;
+  return template.creator_id === userId || template.content.private !== true;
 }
 
 /** The template of a hash. If several have it, the user's own comes first, then the newest. */
 export function findTemplate(state: State, hashId: string, userId: number): TemplateRecord | undefined {
   const own = findOwnTemplate(state, hashId, userId);
-  return own ?? newest(state, (other) => other.hashId === hashId && visibleTo(other, userId));
+  return own ?? newest(state, (other) => other.hash_id === hashId && visibleTo(other, userId));
 }
 
 /** The template that this user may edit. */
 export function findOwnTemplate(state: State, hashId: string, userId: number): TemplateRecord | undefined {
-  return newest(state, (template) => template.hashId === hashId && template.creatorId === userId);
+  return newest(state, (template) => template.hash_id === hashId && template.creator_id === userId);
 }
 
 function newest(state: State, fits: (template: TemplateRecord) => boolean): TemplateRecord | undefined {
@@ -98,19 +97,9 @@ function newest(state: State, fits: (template: TemplateRecord) => boolean): Temp
 }
 
 /** A template as it is answered: everything but the registry's token, which goes in and never comes out. */
-export function templateView(template: TemplateRecord) {
-  const { docker_login_pass: _, ...content } = template.content;
-  return {
-    id: template.id,
-    hash_id: template.hashId,
-    creator_id: template.creatorId,
-    created_at: template.createdMs / 1000,
-    count_created: template.countCreated,
-    recent_create_date: template.recentCreateMs === null ? null : template.recentCreateMs / 1000,
-    default_tag: template.defaultTag,
-    recommended: template.recommended,
-    ...content,
-  };
+export function templateView({ content, ...template }: TemplateRecord) {
+  const { docker_login_pass: _, ...shown } = content;
+  return { ...template, ...shown };
 }
 
 type Scalar = string | number | boolean;

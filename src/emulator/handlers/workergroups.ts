@@ -26,7 +26,7 @@ import type {
 import { nextId, type State, type TemplateRecord } from '../state/state.ts';
 import { createGroupLog } from '../worker-log/group-log.ts';
 import { answerLog } from './log-answer.ts';
-import { ownOf, type HandlerContext, type HandlersOf } from './define.ts';
+import { defined, ownOf, type HandlerContext, type HandlersOf } from './define.ts';
 import { findTemplate, visibleTo } from './templates.ts';
 
 export const workerGroupHandlers: HandlersOf<'workergroups'> = {
@@ -132,16 +132,18 @@ function traitsOf(
   request: WorkerGroupRequest,
   template: TemplateRecord | undefined,
 ): Partial<WorkerGroupTraits> {
-  const { search_params: search, launch_args: launchArgs, gpu_ram: gpuRam } = request;
-  const { test_workers: testWorkers, cold_workers: coldWorkers } = request;
-  return {
-    ...(template && { templateHash: template.hashId, templateId: template.id }),
-    ...(search !== undefined && { searchQuery: searchFilters(search) }),
-    ...(launchArgs !== undefined && { launchArgs }),
-    ...(gpuRam !== undefined && { gpuRam }),
-    ...(testWorkers !== undefined && { testWorkers }),
-    ...(coldWorkers !== undefined && { coldWorkers }),
-  };
+  const { search_params: search, launch_args, gpu_ram, test_workers, cold_workers } = request;
+  const search_query = search === undefined ? undefined : searchFilters(search);
+  const { id: template_id, hash_id: template_hash } = template ?? {};
+  return defined({
+    template_id,
+    template_hash,
+    search_query,
+    launch_args,
+    gpu_ram,
+    test_workers,
+    cold_workers,
+  });
 }
 
 const CONDITION = /([\w.]+)\s*(>=|<=|!=|==|=|>|<|\bnotin\b|\bin\b)\s*(\[[^\]]*\]|"[^"]*"|\S+)/g;
@@ -178,13 +180,7 @@ function shownGroup(group: WorkerGroupRecord, { state }: HandlerContext): Worker
     user_id: userId,
     endpoint_id: endpointId,
     endpoint_name: endpoint_name ?? null,
-    template_hash: traits.templateHash,
-    template_id: traits.templateId,
-    search_query: traits.searchQuery,
-    launch_args: traits.launchArgs,
-    gpu_ram: traits.gpuRam,
-    test_workers: traits.testWorkers,
-    cold_workers: traits.coldWorkers,
+    ...traits,
     min_load,
     target_util,
     cold_mult,
@@ -214,17 +210,17 @@ export const DEFAULT_IMAGE = 'vllm/vllm-openai:latest';
 function workerImage(template: TemplateRecord | undefined): string {
   if (!template) return DEFAULT_IMAGE;
   const { image, tag } = template.content;
-  return `${image}:${tag ?? template.defaultTag}`;
+  return `${image}:${tag ?? template.default_tag}`;
 }
 
 export const NO_TRAITS: WorkerGroupTraits = {
-  templateHash: null,
-  templateId: null,
-  searchQuery: null,
-  launchArgs: null,
-  gpuRam: null,
-  testWorkers: null,
-  coldWorkers: null,
+  template_hash: null,
+  template_id: null,
+  search_query: null,
+  launch_args: null,
+  gpu_ram: null,
+  test_workers: null,
+  cold_workers: null,
 };
 
 /** Its first workers come at once, as far as the endpoint is active and its `max_workers` allows. */
@@ -253,7 +249,7 @@ export function createWorkerGroup(
   };
   state.workerGroups.set(id, group);
   noteEvent(endpoint, `worker group ${id} is there`, nowMs);
-  const count = Math.min(roomFor(state, endpoint), traits.testWorkers ?? settings.workersRecruited);
+  const count = Math.min(roomFor(state, endpoint), traits.test_workers ?? settings.workersRecruited);
   const recruited = Array.from({ length: count }, () => recruitWorker(state, group, nowMs));
   if (count > 0) {
     const ids = recruited.map((worker) => worker.id).join(', ');

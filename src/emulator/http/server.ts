@@ -3,6 +3,7 @@ import { createServer as createHttpServer, type Server } from 'node:http';
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AdminApi } from '../admin/route.ts';
 import { jsonAnswer, textAnswer, type Answer } from '../answers/answer.ts';
+import { Refused } from '../answers/refused.ts';
 import type { Call } from '../calls/call.ts';
 import type { ScheduledClock } from '../clock.ts';
 import { exchangeWithFaults } from '../faults/exchange.ts';
@@ -115,9 +116,10 @@ function createHandler({ world, clock, service, faults, journal, admin, closing 
     exchangeWithFaults(strikes, {
       raw: reply.raw,
       random: world.random,
-      verbose: !world.dialect.strict,
       closing,
       perform: () => service.perform(call),
+      refuse: (code, message) =>
+        world.dialect.refusal(call.operation, new Refused(code, message, 'fault'), call),
       send: (answer) => send(reply, answer),
       lifted: (faultId) => faults.lifted(faultId),
     }).then(

@@ -7,7 +7,6 @@ import { createRandom, type Random } from '../random.ts';
 import { settleDeployment } from '../state/deployments.ts';
 import type { State } from '../state/state.ts';
 import { settleTfa } from '../tfa/account.ts';
-import { createInferenceLog, type InferenceLog } from '../worker-log/inference-log.ts';
 
 /** `state` is swapped as a whole by reset and restore. */
 export interface World {
@@ -16,7 +15,6 @@ export interface World {
   /** Unix time in ms. */
   readonly now: () => number;
   random: Random;
-  readonly inferenceLog: InferenceLog;
   readonly signer: Signer;
   readonly fleets: Fleets;
 }
@@ -27,7 +25,6 @@ export function createWorld(state: State, dialect: Dialect, now: () => number): 
     dialect,
     now,
     random: createRandom(state.settings.randomSeed),
-    inferenceLog: createInferenceLog(),
     signer: createSigner(),
     fleets: new Fleets(),
   };

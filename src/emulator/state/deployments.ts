@@ -53,46 +53,24 @@ export interface DeploymentRecord extends DeploymentTraits {
   minMarginMs: number | null;
 }
 
-/** How a deployment begins; what is left out has a default. */
-interface NewDeployment extends Partial<Pick<DeploymentTraits, 'name' | 'tag' | 'endpointState'>> {
-  readonly id: number;
-  readonly userId: number;
-  readonly ttlMs: number | null;
-  readonly createdMs: number;
-  /** Left out: one that is made up, and stays the same for the deployment. */
-  readonly version?: DeploymentVersion;
-  readonly countsFromMs: number | null;
-  readonly lastHeartbeatMs?: number | null;
-}
+type NewDeployment = Pick<DeploymentRecord, 'id' | 'userId' | 'ttlMs' | 'createdMs' | 'countsFromMs'> &
+  Partial<Pick<DeploymentRecord, 'name' | 'tag' | 'endpointState' | 'lastHeartbeatMs' | 'versions'>>;
 
-export function createDeployment({
-  id,
-  userId,
-  name = `deployment-${id}`,
-  tag = DEFAULT_TAG,
-  endpointState = 'active',
-  ttlMs,
-  createdMs,
-  version = madeUpVersion(id, createdMs),
-  countsFromMs,
-  lastHeartbeatMs = null,
-}: NewDeployment): DeploymentRecord {
+/** How a deployment begins; a version that is left out is made up, and stays the same for the deployment. */
+export function createDeployment(given: NewDeployment): DeploymentRecord {
+  const { id, createdMs } = given;
   return {
-    id,
-    userId,
-    versions: [version],
-    name,
-    tag,
-    endpointState,
-    ttlMs,
-    createdMs,
+    name: `deployment-${id}`,
+    tag: DEFAULT_TAG,
+    endpointState: 'active',
+    versions: [madeUpVersion(id, createdMs)],
     updatedMs: createdMs,
-    countsFromMs,
-    lastHeartbeatMs,
+    lastHeartbeatMs: null,
     expiredAtMs: null,
     beats: 0,
     lateBeats: 0,
     minMarginMs: null,
+    ...given,
   };
 }
 

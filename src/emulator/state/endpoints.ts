@@ -34,17 +34,15 @@ export interface EndpointGroupRecord {
 /** `info1`: what was done; `info0`: each look as well; `trace` and `debug`: of each look the values and the workers. */
 export type EndpointLogs = Readonly<Record<'info0' | 'info1' | 'trace' | 'debug', GroupLog>>;
 
-/** What its owner says of it; null: unset. */
+/** What its owner says of it, as the interface shows it; null: unset. */
 export interface WorkerGroupTraits {
-  readonly templateHash: string | null;
-  readonly templateId: number | null;
-  readonly searchQuery: Readonly<Record<string, unknown>> | null;
-  readonly launchArgs: string | null;
-  /** In GB, as this operation has it. */
-  readonly gpuRam: number | null;
-  /** How many workers it begins with. */
-  readonly testWorkers: number | null;
-  readonly coldWorkers: number | null;
+  readonly template_hash: string | null;
+  readonly template_id: number | null;
+  readonly search_query: Readonly<Record<string, unknown>> | null;
+  readonly launch_args: string | null;
+  readonly gpu_ram: number | null;
+  readonly test_workers: number | null;
+  readonly cold_workers: number | null;
 }
 
 export interface WorkerGroupRecord {

@@ -6,18 +6,21 @@ import type { Settings } from './settings.ts';
 
 export type InstanceStep = StatusStep<InstanceStatus>;
 
+/** What is rented, in the names and units of the interface (§1); null where the seed does not say. */
+export interface Hardware {
+  readonly machine_id: number;
+  readonly gpu_name: string;
+  readonly num_gpus: number;
+  readonly gpu_ram: number | null;
+  readonly dph_total: number | null;
+}
+
 export interface InstanceRecord {
   readonly id: number;
   readonly userId: number;
-  readonly machineId: number;
+  readonly hardware: Hardware;
   label: string | null;
   readonly image: string;
-  readonly gpuName: string;
-  readonly gpuCount: number;
-  /** Memory of one GPU, in MB (§1); null where the seed does not say. */
-  readonly gpuRamMb: number | null;
-  /** Price in $/h; null where the seed does not say. */
-  readonly dphTotal: number | null;
   /** Unix time in ms. */
   readonly createdMs: number;
   /** When the first of `steps` began; changeSteps sets both. */
@@ -71,20 +74,26 @@ export interface MachineRecord {
   maintenances: MaintenanceWindow[];
 }
 
-export interface OfferRecord {
+/** In the names and units of the interface. */
+export interface OfferRecord extends Hardware {
   readonly id: number;
-  readonly machineId: number;
-  readonly gpuName: string;
-  readonly gpuCount: number;
-  /** Memory of one GPU, in MB (§1). */
-  readonly gpuRamMb: number;
-  /** Price in $/h. */
-  readonly dphTotal: number;
-  readonly diskSpaceGb: number;
+  readonly gpu_ram: number;
+  readonly dph_total: number;
+  readonly disk_space: number;
   /** What an instance goes through that is made from it; null: it starts without trouble. */
   readonly steps: readonly InstanceStep[] | null;
   /** The instance that holds it. */
-  rentedBy: number | null;
+  rented_by: number | null;
+}
+
+type NewInstance = Pick<InstanceRecord, 'id' | 'userId' | 'hardware' | 'image' | 'createdMs' | 'steps'> &
+  Partial<Pick<InstanceRecord, 'label' | 'intendedStatus' | 'launch'>>;
+
+/** It runs unless its owner wants it stopped. */
+export function newInstance(given: NewInstance): InstanceRecord {
+  const { createdMs } = given;
+  const begun = { stepsFromMs: createdMs, usage: { untilMs: createdMs, days: [] } };
+  return { label: null, intendedStatus: 'running', launch: null, ...given, ...begun };
 }
 
 export function statusAt(instance: InstanceRecord, nowMs: number): InstanceStatus {

@@ -39,19 +39,20 @@ export interface State {
 /** Fields that are set, or have a default; null is unset. */
 export type TemplateContent = Readonly<TemplateFields>;
 
+/** In the names and units of the interface. */
 export interface TemplateRecord {
   readonly id: number;
-  readonly creatorId: number;
+  readonly creator_id: number;
   readonly recommended: boolean;
   /** What `tag` is without one. */
-  readonly defaultTag: string;
-  readonly createdMs: number;
+  readonly default_tag: string;
+  readonly created_at: number;
   content: TemplateContent;
-  hashId: string;
+  hash_id: string;
   /** Instances made from it so far, by anybody. */
-  countCreated: number;
-  /** When the last one was made, Unix ms; null before the first. */
-  recentCreateMs: number | null;
+  count_created: number;
+  /** When the last one was made; null before the first. */
+  recent_create_date: number | null;
 }
 
 /** The kinds of things that get an id of their own when they are created. */

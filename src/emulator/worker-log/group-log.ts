@@ -4,7 +4,7 @@
  * between; a line once written never changes, whatever rate is set later.
  */
 import type { GroupLog, Growth, LineSource, Literal, Scenery } from '../state/endpoints.ts';
-import { TIME_MARK, type InferenceLog } from './inference-log.ts';
+import { inferenceLine, TIME_MARK } from './inference-log.ts';
 
 export function createGroupLog(options: {
   source: LineSource;
@@ -36,7 +36,6 @@ export function linesBetween(
   log: GroupLog,
   { from, to }: { readonly from: number; readonly to: number },
   nowMs: number,
-  inferenceLog: InferenceLog,
 ): string[] {
   const first = Math.max(from, firstRetained(log, nowMs));
   const last = Math.min(to, lineCount(log, nowMs));
@@ -44,7 +43,7 @@ export function linesBetween(
   for (const segment of log.segments) {
     const end = Math.min(last, endOf(segment, nowMs));
     for (let index = Math.max(first, segment.first); index < end; index += 1) {
-      lines.push(lineOf(segment, index, inferenceLog));
+      lines.push(lineOf(segment, index));
     }
   }
   return lines;
@@ -162,7 +161,7 @@ function writtenMs({ sinceMs, linesPerSecond, source }: Growth, lines: number): 
   return sinceMs + (lines * 1000) / linesPerSecond;
 }
 
-function lineOf(segment: Literal | Growth, index: number, inferenceLog: InferenceLog): string {
+function lineOf(segment: Literal | Growth, index: number): string {
   const offset = index - segment.first;
   if (segment.kind === 'literal') return segment.lines[offset] ?? '';
   const { source } = segment;
@@ -173,7 +172,7 @@ function lineOf(segment: Literal | Growth, index: number, inferenceLog: Inferenc
   }
   const sourceIndex = segment.sourceFirst + offset;
   if (source.kind === 'replay') return source.lines[sourceIndex % source.lines.length] ?? '';
-  const line = inferenceLog.line(source.seed, sourceIndex, source.scenes);
+  const line = inferenceLine(source.seed, sourceIndex, source.scenes);
   if (!line.includes(TIME_MARK)) return line;
   return line.replaceAll(TIME_MARK, clockText(atMs));
 }

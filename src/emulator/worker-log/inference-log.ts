@@ -14,29 +14,17 @@ const BLOCK = 64;
 /** Blocks kept ready: more than the longest tail needs. */
 const CACHED_BLOCKS = 512;
 
-export interface InferenceLog {
-  /** Line `index` (from 0) of the log of that seed, with TIME_MARK where its time belongs. */
-  line(seed: number, index: number, scenes?: Scenery): string;
-}
+const blocks = new Map<string, readonly string[]>();
 
-export function createInferenceLog(): InferenceLog {
-  const blocks = new Map<string, readonly string[]>();
-  return {
-    line(seed, index, scenes = 'all') {
-      const number = Math.floor(index / BLOCK);
-      const name = `${seed}:${number}:${scenes}`;
-      let block = blocks.get(name);
-      if (!block) {
-        block = makeBlock(seed, number, scenes);
-        blocks.set(name, block);
-        for (const oldest of blocks.keys()) {
-          if (blocks.size <= CACHED_BLOCKS) break;
-          blocks.delete(oldest);
-        }
-      }
-      return block[index % BLOCK] ?? '';
-    },
-  };
+/** Line `index` (from 0) of the log of that seed, with TIME_MARK where its time belongs. */
+export function inferenceLine(seed: number, index: number, scenes: Scenery = 'all'): string {
+  const number = Math.floor(index / BLOCK);
+  const name = `${seed}:${number}:${scenes}`;
+  const block = blocks.get(name) ?? makeBlock(seed, number, scenes);
+  blocks.set(name, block);
+  const [oldest = name] = blocks.keys();
+  if (blocks.size > CACHED_BLOCKS) blocks.delete(oldest);
+  return block[index % BLOCK] ?? '';
 }
 
 function makeBlock(seed: number, number: number, scenes: Scenery): string[] {
