@@ -5,7 +5,7 @@ import type { Answer, Input } from '../../contract/operations.ts';
 import { countCharacters } from '../../contract/text/characters.ts';
 import { parseRegistryLogin, type RegistryLogin } from '../../contract/text/registry-login.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
-import { badRequest, Refused } from '../answers/refused.ts';
+import { badRequest, notFound, Refused } from '../answers/refused.ts';
 import { deleteInstance, GPU } from '../fleet/workers.ts';
 import {
   newInstance,
@@ -271,7 +271,7 @@ function templateOf(state: State, request: InstanceRequest, userId: number): Tem
   if (hashId === undefined) return undefined;
   const template = findTemplate(state, hashId, userId);
   if (template) return template;
-  throw new Refused('not_found', `no template with hash_id ${hashId}`, 'template_hash_id');
+  throw notFound(`template with hash_id ${hashId}`, 'template_hash_id');
 }
 
 /** The contract has checked the request's own script; a template may hold a longer one. */

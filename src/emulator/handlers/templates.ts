@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { TEMPLATE_DEFAULTS, type TemplateFields } from '../../contract/operations/templates.ts';
 import type { FilterOperator } from '../../contract/schemas.ts';
-import { Refused } from '../answers/refused.ts';
+import { notFound } from '../answers/refused.ts';
 import { nextId, type State, type TemplateContent, type TemplateRecord } from '../state/state.ts';
 import type { HandlersOf } from './define.ts';
 
@@ -26,18 +26,14 @@ export const templateHandlers: HandlersOf<'templates'> = {
 
   'templates.edit': ({ hash_id: hashId, ...changes }, { state, user }) => {
     const template = findOwnTemplate(state, hashId, user.id);
-    if (!template) {
-      throw new Refused('not_found', `no template with hash_id ${hashId}`, 'hash_id');
-    }
+    if (!template) throw notFound(`template with hash_id ${hashId}`, 'hash_id');
     template.content = contentOf({ ...template.content, ...changes } as TemplateFields);
     template.hash_id = templateHash(template.content);
     return { template: templateView(template) };
   },
 
   'templates.delete': ({ template_id: id }, { state, user }) => {
-    if (state.templates.get(id)?.creator_id !== user.id) {
-      throw new Refused('not_found', `no template ${id}`, 'template_id');
-    }
+    if (state.templates.get(id)?.creator_id !== user.id) throw notFound(`template ${id}`, 'template_id');
     state.templates.delete(id);
     return { success: true };
   },

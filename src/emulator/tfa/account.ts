@@ -1,8 +1,9 @@
 /** The second factors of one user: methods and their locks (§3), and backup codes (§2.4). Pure. */
 import { LIMITS } from '../../contract/limits.ts';
+import type { TfaMethodName } from '../../contract/operations/tfa/tfa-fields.ts';
 import type { TfaMethod } from '../../contract/operations/tfa/tfa-status.ts';
 import type { TFA_STATUSES } from '../../contract/operations/users.ts';
-import { badRequest, Refused } from '../answers/refused.ts';
+import { badRequest, notFound, Refused } from '../answers/refused.ts';
 import type { Random } from '../random.ts';
 import type { State } from '../state/state.ts';
 import type { Challenge, TfaAccount, TfaMethodRecord } from '../state/users.ts';
@@ -12,11 +13,12 @@ export function tfaStatusOf({ methods, legacy }: TfaAccount): (typeof TFA_STATUS
   return legacy ? 'legacy' : 'disabled';
 }
 
-/** @throws Refused not_found */
-export function methodOf({ methods }: TfaAccount, id: number): TfaMethodRecord {
+/** The method of an id. @throws Refused not_found, invalid_tfa_method where the request names another type */
+export function methodOf({ methods }: TfaAccount, id: number, type?: TfaMethodName): TfaMethodRecord {
   const method = methods.find((candidate) => candidate.id === id);
-  if (method) return method;
-  throw new Refused('not_found', `no 2FA method ${id}`, 'tfa_method_id');
+  if (!method) throw notFound(`2FA method ${id}`, 'tfa_method_id');
+  if (type === undefined || type === method.method) return method;
+  throw invalidMethod(`method ${id} is of the type ${method.method}, not ${type}`);
 }
 
 /**
@@ -28,11 +30,7 @@ export function chooseMethod(
   type: 'sms' | 'totp',
   id: number | undefined,
 ): TfaMethodRecord | undefined {
-  if (id !== undefined) {
-    const method = methodOf(account, id);
-    if (method.method === type) return method;
-    throw invalidMethod(`method ${id} is of the type ${method.method}, not ${type}`);
-  }
+  if (id !== undefined) return methodOf(account, id, type);
   const [first, second] = account.methods.filter(({ method }) => method === type);
   if (!second) return first;
   throw badRequest('tfa_method_id', `needed: there are several methods of the type ${type}`);

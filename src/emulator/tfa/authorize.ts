@@ -92,11 +92,7 @@ function authorizingMethod(
 ): TfaMethodRecord | 'email' {
   if (account.methods.length === 0) return 'email';
   if (type === 'email' && id === undefined) return 'email';
-  if (id !== undefined) {
-    const named = methodOf(account, id);
-    if (type === undefined || type === named.method) return named;
-    throw invalidMethod(`method ${id} is of the type ${named.method}, not ${type}`);
-  }
+  if (id !== undefined) return methodOf(account, id, type);
   if (type === undefined || type === 'email') {
     throw badRequest('tfa_method', 'needed without backup_code and tfa_method_id');
   }

@@ -1,15 +1,8 @@
 /** The list of an account's methods, as it grows, changes and shrinks (§3, §4.4). Pure. */
 import type { Input } from '../../contract/operations.ts';
-import { badRequest, Refused } from '../answers/refused.ts';
+import { badRequest, notFound, Refused } from '../answers/refused.ts';
 import type { TfaMethodRecord } from '../state/users.ts';
-import {
-  chooseMethod,
-  invalidMethod,
-  methodOf,
-  methodOfPhone,
-  newBackupCodes,
-  viewMethod,
-} from './account.ts';
+import { chooseMethod, methodOf, methodOfPhone, newBackupCodes, viewMethod } from './account.ts';
 import { requireWindow } from './authorize.ts';
 import { challengeNotFound, findChallenge, liveCode, noteWrongCode, type TfaContext } from './challenges.ts';
 import { missingPhone, phoneMismatch } from './sending.ts';
@@ -130,13 +123,8 @@ function requireImplicitTarget({ user }: TfaContext, proof: Proof): void {
 export function updateMethod({ user, nowMs }: TfaContext, input: Input<'tfa.update'>) {
   const { tfa_method: type, tfa_method_id: id, label, is_primary: isPrimary } = input;
   const { tfa: account } = user;
-  const method = id === undefined ? chooseMethod(account, type ?? 'totp', id) : methodOf(account, id);
-  if (!method) {
-    throw new Refused('not_found', `no 2FA method of the type ${type}`, 'tfa_method');
-  }
-  if (type !== undefined && type !== method.method) {
-    throw invalidMethod(`method ${method.id} is of the type ${method.method}, not ${type}`);
-  }
+  const method = id === undefined ? chooseMethod(account, type ?? 'totp', id) : methodOf(account, id, type);
+  if (!method) throw notFound(`2FA method of the type ${type}`, 'tfa_method');
   if (isPrimary === false && method.isPrimary) {
     throw badRequest('is_primary', 'make another method the primary one instead');
   }

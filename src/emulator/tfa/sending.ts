@@ -2,7 +2,7 @@
 import type { Input, OperationId } from '../../contract/operations.ts';
 import { Refused } from '../answers/refused.ts';
 import type { Challenge, Channel, SentCode } from '../state/users.ts';
-import { invalidMethod, methodOf, methodOfPhone } from './account.ts';
+import { methodOf, methodOfPhone } from './account.ts';
 import {
   challengeNotFound,
   findChallenge,
@@ -232,10 +232,9 @@ function requireSameNumber(context: TfaContext, input: SmsInput, sentTo: string)
 
 /** @throws Refused not_found, invalid_tfa_method for another type, missing_phone_number */
 function numberOfMethod({ user }: TfaContext, id: number): string {
-  const method = methodOf(user.tfa, id);
-  if (method.method !== 'sms') throw invalidMethod(`method ${id} is of the type ${method.method}, not sms`);
-  if (method.phoneNumber === null) throw missingPhone();
-  return method.phoneNumber;
+  const { phoneNumber } = methodOf(user.tfa, id, 'sms');
+  if (phoneNumber === null) throw missingPhone();
+  return phoneNumber;
 }
 
 export function missingPhone(): Refused {

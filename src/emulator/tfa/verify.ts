@@ -77,10 +77,7 @@ export function verifyProof(context: TfaContext, proof: Proof, failure: Failure)
 
 /** `tfa_method`, or else the type of the method named by id, or else sms (§4.4). */
 function typeOfProof({ user }: TfaContext, { tfa_method: type, tfa_method_id: id }: Proof): TfaMethodName {
-  if (id === undefined) return type ?? 'sms';
-  const method = methodOf(user.tfa, id);
-  if (type === undefined || type === method.method) return method.method;
-  throw invalidMethod(`method ${id} is of the type ${method.method}, not ${type}`);
+  return id === undefined ? (type ?? 'sms') : methodOf(user.tfa, id, type).method;
 }
 
 function verifyByApp(context: TfaContext, code: string, id: number | undefined, failure: Failure): Verified {

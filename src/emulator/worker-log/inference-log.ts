@@ -183,17 +183,8 @@ const ALL: readonly Scene[] = [
 ];
 
 /** Of a server that works, and of one that waits for work; what goes wrong in them is written when it does. */
-export const SCENERIES: Readonly<Record<Scenery, readonly Scene[]>> = {
+const SCENERIES: Readonly<Record<Scenery, readonly Scene[]>> = {
   all: ALL,
-  busy: [
-    { weight: 60, scene: request },
-    { weight: 20, scene: busyStatistics },
-    { weight: 10, scene: healthChecks },
-    { weight: 5, scene: warning },
-    { weight: 5, scene: batchProgress },
-  ],
-  idle: [
-    { weight: 1, scene: idleStatistics },
-    { weight: 2, scene: healthChecks },
-  ],
+  busy: ALL.filter(({ scene }) => scene !== idleStatistics && scene !== traceback),
+  idle: ALL.filter(({ scene }) => scene === idleStatistics || scene === healthChecks),
 };
