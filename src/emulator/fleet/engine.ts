@@ -19,7 +19,7 @@ import { LoadSource } from './load-source.ts';
 import { Requests, shareOf, type Ticket } from './requests.ts';
 import { parametersIn, planSettingsOf, Site, type Surroundings } from './site.ts';
 import { followWork, Story } from './story.ts';
-import { deleteInstance, endsAtMs, NO_LOAD, runsFromMs, type WorkerLoad } from './workers.ts';
+import { deleteInstance, NO_LOAD, runSpan, type WorkerLoad } from './workers.ts';
 
 /** What no statistics of a plan know: a plan has no worker that fails, and no end of its queue. */
 interface EngineCounts {
@@ -237,7 +237,7 @@ export class Engine implements GroupObserver {
   #adopt(worker: WorkerRecord, instance: InstanceRecord): void {
     const site = this.#site;
     const nowMs = site.msOf(this.#model.now);
-    const runsMs = runsFromMs(instance);
+    const { fromMs: runsMs, toMs: endsMs } = runSpan(instance);
     const isStopped = instance.intendedStatus === 'stopped';
     const isRunning = statusAt(instance, nowMs) === 'running';
     if (!isStopped && !isRunning && (runsMs === null || isBroken(instance, nowMs))) return;
@@ -253,8 +253,8 @@ export class Engine implements GroupObserver {
     const speed = worker.perf ?? undefined;
     this.#model.put(phase === 'ready' ? 'hot' : phase, { readyAt: site.secondsOf(readyMs), speed });
     this.#adopted = undefined;
-    const endsMs = isStopped ? null : endsAtMs(instance);
-    if (endsMs !== null) this.#lives.add({ at: site.secondsOf(endsMs), kind: 'die', worker: worker.id });
+    if (endsMs !== null && !isStopped)
+      this.#lives.add({ at: site.secondsOf(endsMs), kind: 'die', worker: worker.id });
   }
 
   /** Its machine is gone. */

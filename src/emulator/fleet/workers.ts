@@ -8,6 +8,7 @@ import type { WorkerGroupRecord, WorkerRecord } from '../state/endpoints.ts';
 import {
   countUsage,
   newInstance,
+  spansOf,
   startingSteps,
   statusAt,
   type FormerInstance,
@@ -147,36 +148,15 @@ export function cancelRoll(workers: readonly WorkerRecord[], nowMs: number): Wor
   return waiting;
 }
 
-function stepAt({ steps, stepsFromMs }: WorkerRecord, nowMs: number): string | undefined {
-  let endMs = stepsFromMs;
-  for (const { status, durationMs } of steps) {
-    if (durationMs === null) return status;
-    endMs += durationMs;
-    if (nowMs < endMs) return status;
-  }
-  return undefined;
+function stepAt(worker: WorkerRecord, nowMs: number): string | undefined {
+  return spansOf(worker).find(({ toMs }) => nowMs < toMs)?.status;
 }
 
-/** When its instance runs, or ran, as its statuses go: Unix ms; null where it never will. */
-export function runsFromMs({ steps, stepsFromMs }: InstanceRecord): number | null {
-  let atMs = stepsFromMs;
-  for (const { status, durationMs } of steps) {
-    if (status === 'running') return atMs;
-    if (durationMs === null) return null;
-    atMs += durationMs;
-  }
-  return null;
-}
-
-/** When an instance that runs stops doing so by itself, Unix ms; null: never. */
-export function endsAtMs({ steps, stepsFromMs }: InstanceRecord): number | null {
-  let atMs = stepsFromMs;
-  for (const { status, durationMs } of steps) {
-    if (durationMs === null) return null;
-    atMs += durationMs;
-    if (status === 'running') return atMs;
-  }
-  return null;
+/** When an instance runs, or ran, as its statuses go, and when it stops by itself: Unix ms; null: never. */
+export function runSpan(instance: InstanceRecord): { fromMs: number | null; toMs: number | null } {
+  const { fromMs = null, toMs = Infinity } =
+    spansOf(instance).find(({ status }) => status === 'running') ?? {};
+  return { fromMs, toMs: toMs === Infinity ? null : toMs };
 }
 
 /** What is asked of a worker, and what it does. Work units a second. */
@@ -236,7 +216,7 @@ function timesOf(
 ): { readyMs: number | null; startedMs: number } {
   if (life) return life;
   if (!instance || statusAt(instance, nowMs) !== 'running') return { readyMs: null, startedMs: 0 };
-  return { readyMs: runsFromMs(instance), startedMs: instance.stepsFromMs };
+  return { readyMs: runSpan(instance).fromMs, startedMs: instance.stepsFromMs };
 }
 
 export function workerUrl(id: number, origin: string): string {

@@ -96,14 +96,27 @@ export function newInstance(given: NewInstance): InstanceRecord {
   return { label: null, intendedStatus: 'running', launch: null, ...given, ...begun };
 }
 
+interface Stepping<Status extends string> {
+  readonly steps: readonly StatusStep<Status>[];
+  readonly stepsFromMs: number;
+}
+
+/** Each step with its begin and end in Unix ms; after one that is for good none comes. */
+export function* spansOf<Status extends string>({ steps, stepsFromMs }: Stepping<Status>) {
+  let fromMs = stepsFromMs;
+  for (const { status, durationMs } of steps) {
+    const toMs = fromMs + (durationMs ?? Infinity);
+    yield { status, fromMs, toMs };
+    if (durationMs === null) return;
+    fromMs = toMs;
+  }
+}
+
 export function statusAt(instance: InstanceRecord, nowMs: number): InstanceStatus {
-  let endMs = instance.stepsFromMs;
   let status: InstanceStatus = 'created';
-  for (const step of instance.steps) {
-    status = step.status;
-    if (step.durationMs === null) break;
-    endMs += step.durationMs;
-    if (nowMs < endMs) break;
+  for (const span of spansOf(instance)) {
+    ({ status } = span);
+    if (nowMs < span.toMs) break;
   }
   return status;
 }
@@ -155,14 +168,12 @@ export const BILLED: Readonly<Record<InstanceStatus, { readonly gpu: boolean; re
 const DAY_MS = 86_400_000;
 
 /** Counts what it has used until now. */
-export function countUsage({ usage, steps, stepsFromMs }: InstanceRecord, nowMs: number): void {
-  let fromMs = stepsFromMs;
-  for (const [index, { status, durationMs }] of steps.entries()) {
-    const isLast = durationMs === null || index === steps.length - 1;
-    const toMs = isLast ? nowMs : Math.min(nowMs, fromMs + durationMs);
-    addUsage(usage.days, status, Math.max(fromMs, usage.untilMs), toMs);
-    if (isLast) break;
-    fromMs = toMs;
+export function countUsage(instance: InstanceRecord, nowMs: number): void {
+  const { usage } = instance;
+  const spans = [...spansOf(instance)];
+  for (const [index, { status, fromMs, toMs }] of spans.entries()) {
+    const endMs = index === spans.length - 1 ? nowMs : Math.min(nowMs, toMs);
+    addUsage(usage.days, status, Math.max(fromMs, usage.untilMs), endMs);
   }
   usage.untilMs = Math.max(usage.untilMs, nowMs);
 }

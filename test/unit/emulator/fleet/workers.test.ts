@@ -3,12 +3,11 @@ import { describe, expect, test } from 'vitest';
 import {
   cancelRoll,
   deleteInstance,
-  endsAtMs,
   newWorker,
   NO_LOAD,
   recruitWorker,
   rollWorkers,
-  runsFromMs,
+  runSpan,
   workersOf,
   workerStatus,
   workerView,
@@ -99,7 +98,8 @@ test('when an instance runs, and until when', () => {
   const instance = instanceOf(world().state);
   const times = (...steps: readonly [string, number | null][]) => {
     instance.steps = steps.map(([status, durationMs]) => ({ status, durationMs })) as typeof instance.steps;
-    return [runsFromMs(instance), endsAtMs(instance)].map((ms) => ms && ms - NOW);
+    const { fromMs, toMs } = runSpan(instance);
+    return [fromMs, toMs].map((ms) => ms && ms - NOW);
   };
   expect(times(['created', 5], ['running', null])).toEqual([5, null]);
   expect(times(['created', 5], ['running', 7], ['exited', null])).toEqual([5, 12]);
