@@ -115,7 +115,6 @@ const tfaChange = z.strictObject({
   store: z.enum(BACKING_STORES).optional(),
 });
 
-/** Of one user. */
 const userChange = z.strictObject({
   email_verified: z.boolean().optional(),
   sms_fraud: z.boolean().optional(),

@@ -1,4 +1,3 @@
-/** An HTTP answer before it is on the wire. */
 export interface Answer {
   readonly status: number;
   readonly contentType: string;

@@ -98,13 +98,11 @@ function withIds(
   throw notFound(`endpoint ${name}`, 'endpoint');
 }
 
-/** Errors of instance creation say which offer was asked for. */
 function askOf({ target, params }: Call): { ask_id?: number } {
   const asks = target?.id === 'instances.create' || target?.id === 'instances.createByPost';
   return asks ? { ask_id: Number(params['offer_id']) } : {};
 }
 
-/** Maintenance windows carry `end_time` there. */
 function withEndTimes(id: OperationId, body: unknown): unknown {
   if (id !== 'machines.maintenances' || !Array.isArray(body)) return body;
   return (body as MaintenanceWindow[]).map((window) =>

@@ -9,13 +9,11 @@ import type { DecisiveFault, FaultRecord, LatencyFault, Strikes } from './faults
 interface ExchangeParts {
   readonly raw: ServerResponse;
   readonly random: Random;
-  /** Fires when the emulator closes. */
   readonly closing: AbortSignal;
   perform(): Answer;
   /** An error of the service itself. */
   refuse(code: ErrorCode, message: string): Answer;
   send(answer: Answer): void;
-  /** Resolves when the fault is lifted. */
   lifted(faultId: string): Promise<void>;
 }
 

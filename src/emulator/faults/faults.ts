@@ -97,14 +97,11 @@ export interface FaultRecord<Kind extends Fault = Fault> {
   readonly endsAtMs: number;
   /** Requests that fitted operation, key, id and time. */
   matched: number;
-  /** Requests that it struck. */
   struck: number;
 }
 
-/** What faults look at. */
 export interface Subject {
   readonly operation: OperationId | null;
-  /** Name of the key. */
   readonly key: string | null;
   readonly id: number | null;
 }

@@ -107,7 +107,6 @@ export class Engine implements GroupObserver {
     return this.#requests.ticket(request, this.#model.now);
   }
 
-  /** Requests that wait for a worker. */
   get waiting(): number {
     return this.#model.waiting;
   }
@@ -127,7 +126,6 @@ export class Engine implements GroupObserver {
     return { load: this.#model.load, capacity: this.#model.workers.capacity };
   }
 
-  /** Requests of the load that have come so far. */
   get loadRequests(): number {
     return this.#load?.taken ?? 0;
   }
@@ -138,7 +136,6 @@ export class Engine implements GroupObserver {
     return this.#stats.result(this.#model.totals);
   }
 
-  /** What a worker reports. */
   loadOf(worker: WorkerRecord): WorkerLoad {
     const place = this.#lives.placeOf(worker.id);
     if (place === undefined) return NO_LOAD;

@@ -21,9 +21,7 @@ export interface Ticket {
   /** The answer may be used, and asked for again, until then. */
   expiresAt: number;
   worker: number | null;
-  /** When the worker begins with it. */
   beginsAt: number;
-  /** How long it takes then. */
   takesSeconds: number;
 }
 
@@ -38,7 +36,6 @@ interface Asked {
   rate: number;
   /** As the engine estimates it, units/s. */
   average: number;
-  /** Whether there ever was a load that comes by itself. */
   ever: boolean;
 }
 
@@ -68,7 +65,6 @@ export class Requests {
     return ticket && now <= ticket.expiresAt ? ticket : undefined;
   }
 
-  /** Whether its client still waits for it. */
   waits(request: number, now: number): boolean {
     return this.ticket(request, now)?.state === 'waiting';
   }
@@ -102,7 +98,6 @@ export class Requests {
     this.#end(request, 'refused');
   }
 
-  /** How many the worker at that place has. */
   unfinished(place: number, now: number): number {
     return this.#unfinished(place, now)?.size ?? 0;
   }
@@ -130,12 +125,10 @@ export class Requests {
     return heap;
   }
 
-  /** Whether there ever was a load that comes by itself. */
   get everLoaded(): boolean {
     return this.#asked.ever;
   }
 
-  /** There is a load that comes by itself from now on. */
   beginLoad(): void {
     this.#asked.ever = true;
   }

@@ -7,7 +7,6 @@ import type { EndpointGroupRecord, WorkerGroupRecord, WorkerRecord } from '../st
 import type { Settings } from '../state/settings.ts';
 import type { State } from '../state/state.ts';
 
-/** As of one moment. */
 export interface Surroundings {
   readonly state: State;
   readonly endpoint: EndpointGroupRecord;

@@ -62,7 +62,6 @@ export function recruitWorker(state: State, group: WorkerGroupRecord, nowMs: num
   return worker;
 }
 
-/** The worker group and endpoint that an instance works for. */
 export function placeOf(state: State, id: number): Omit<FormerInstance, 'instance'> {
   const groupId = state.workers.get(id)?.groupId ?? null;
   const group = groupId === null ? undefined : state.workerGroups.get(groupId);

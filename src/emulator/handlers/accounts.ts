@@ -94,7 +94,6 @@ export function findKey(state: State, name: string): [value: string, key: ApiKey
   return [...state.keys].find(([, key]) => key.name === name);
 }
 
-/** Adds a key of this value. Returns its id. */
 export function storeKey(state: State, value: string, key: Omit<ApiKeyRecord, 'id'>): number {
   const taken = [...state.keys.values()].map(({ id }) => id);
   const id = nextId(state, 'api key', taken);

@@ -34,7 +34,6 @@ export type HandlersOf<Resource extends string> = {
   readonly [Id in Extract<OperationId, `${Resource}.${string}`>]: Handler<Id>;
 };
 
-/** Without the fields that are undefined. */
 export function defined<Given extends object>(
   given: Given,
 ): { [Name in keyof Given]?: Exclude<Given[Name], undefined> } {
@@ -76,7 +75,6 @@ export function pageFrom<Row>(rows: readonly Row[], token: string | undefined, l
   };
 }
 
-/** How many rows the pages before have. */
 function placeOf(token: string): number {
   const [, place] = /^after (\d+)$/.exec(Buffer.from(token, 'base64url').toString()) ?? [];
   if (place !== undefined) return Number(place);

@@ -17,7 +17,6 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const ROWS_WITHOUT_LIMIT = 100;
 
-/** In dollars. */
 interface Cost {
   readonly gpu: number;
   readonly disk: number;
@@ -98,7 +97,6 @@ function costOf(
   };
 }
 
-/** All that the account has and had. */
 function contractsOf(context: HandlerContext): FormerInstance[] {
   const { state, user, nowMs } = context;
   const living = ownOf(state.instances, context).map((instance) => {
@@ -174,7 +172,6 @@ function sum(numbers: readonly number[]): number {
   return Math.round(total * 1e6) / 1e6;
 }
 
-/** As the service rounds. */
 function rounded(dollars: number): number {
   return Math.round(dollars * 1000) / 1000;
 }

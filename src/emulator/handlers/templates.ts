@@ -39,7 +39,6 @@ export const templateHandlers: HandlersOf<'templates'> = {
   },
 };
 
-/** A flag that is not set is off. */
 const OFF = {
   ssh_direct: false,
   use_ssh: false,
@@ -83,7 +82,6 @@ export function findTemplate(state: State, hashId: string, userId: number): Temp
   return own ?? newest(state, (other) => other.hash_id === hashId && visibleTo(other, userId));
 }
 
-/** The template that this user may edit. */
 export function findOwnTemplate(state: State, hashId: string, userId: number): TemplateRecord | undefined {
   return newest(state, (template) => template.hash_id === hashId && template.creator_id === userId);
 }

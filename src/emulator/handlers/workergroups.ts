@@ -170,7 +170,6 @@ function searchValue(text: string): string | number | boolean {
   return text !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
-/** With the parameters and the key of its endpoint. */
 function shownGroup(group: WorkerGroupRecord, { state }: HandlerContext): WorkerGroup {
   const { id, userId, endpointId, createdMs, traits } = group;
   const endpoint = endpointId === null ? undefined : state.endpointGroups.get(endpointId);
@@ -189,7 +188,6 @@ function shownGroup(group: WorkerGroupRecord, { state }: HandlerContext): Worker
   };
 }
 
-/** With what their engine knows of them. */
 export function shownWorkers(
   workers: readonly WorkerRecord[],
   engine: Engine | undefined,
@@ -258,7 +256,6 @@ export function createWorkerGroup(
   return group;
 }
 
-/** How many more workers the endpoint may have. */
 function roomFor(state: State, endpoint: EndpointGroupRecord): number {
   if (endpoint.state !== 'active') return 0;
   const present = groupsOf(state, endpoint.id).flatMap(({ id }) => workersOf(state, id)).length;

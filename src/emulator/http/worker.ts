@@ -74,7 +74,6 @@ function untilDone(
   });
 }
 
-/** Work that a worker has begun. */
 interface WorkerCall {
   readonly endpointId: number;
   readonly worker: number;

@@ -18,9 +18,7 @@ import type { World } from './world.ts';
 /** Tokens are fractions: a difference below this is a rounding error. */
 const ROUNDING = 1e-9;
 
-/** A bucket that counts a request. */
 export interface Counting {
-  /** The field of the trait. */
   readonly part: 'key' | 'operations';
   readonly name: string;
   readonly rule: BucketTrait;
@@ -90,10 +88,8 @@ export function tightest(buckets: readonly Counting[]): ShownLimit | undefined {
   return shown.toSorted((a, b) => a.remaining - b.remaining || b.waitMs - a.waitMs)[0];
 }
 
-/** What became of a call. */
 interface Counted {
   readonly isAllowed: boolean;
-  /** undefined if no bucket counts the call. */
   readonly shown: ShownLimit | undefined;
 }
 

@@ -12,7 +12,6 @@ import { settleTfa } from '../tfa/account.ts';
 export interface World {
   state: State;
   readonly dialect: Dialect;
-  /** Unix time in ms. */
   readonly now: () => number;
   random: Random;
   readonly signer: Signer;
@@ -42,7 +41,6 @@ export function settle({ state, fleets }: World, nowMs: number): void {
 export interface Signer {
   /** base64 of RSA PKCS#1 v1.5 with SHA-256. */
   sign(text: string): string;
-  /** Whether that is a signature of this text. */
   verify(text: string, signature: string): boolean;
   /** For those who check signatures, PEM. */
   publicKey(): string;

@@ -21,13 +21,11 @@ export interface InstanceRecord {
   readonly hardware: Hardware;
   label: string | null;
   readonly image: string;
-  /** Unix time in ms. */
   readonly createdMs: number;
   /** When the first of `steps` began; changeSteps sets both. */
   stepsFromMs: number;
   steps: readonly InstanceStep[];
   readonly usage: Usage;
-  /** What its owner wants it to be. */
   intendedStatus: 'running' | 'stopped';
   /** How it was rented; null for one that the seed has as it is. */
   readonly launch: InstanceLaunch | null;
@@ -82,7 +80,6 @@ export interface OfferRecord extends Hardware {
   readonly disk_space: number;
   /** What an instance goes through that is made from it; null: it starts without trouble. */
   readonly steps: readonly InstanceStep[] | null;
-  /** The instance that holds it. */
   rented_by: number | null;
 }
 
@@ -130,14 +127,12 @@ export function startingSteps(settings: Settings): InstanceStep[] {
   ];
 }
 
-/** What it goes through from now on. */
 export function changeSteps(instance: InstanceRecord, steps: readonly InstanceStep[], nowMs: number): void {
   countUsage(instance, nowMs);
   instance.stepsFromMs = nowMs;
   instance.steps = steps;
 }
 
-/** From now on the instance has this status, for good. */
 export function setInstanceStatus(instance: InstanceRecord, status: InstanceStatus, nowMs: number): void {
   changeSteps(instance, [{ status, durationMs: null }], nowMs);
 }
@@ -167,7 +162,6 @@ export const BILLED: Readonly<Record<InstanceStatus, { readonly gpu: boolean; re
 };
 const DAY_MS = 86_400_000;
 
-/** Counts what it has used until now. */
 export function countUsage(instance: InstanceRecord, nowMs: number): void {
   const { usage } = instance;
   const spans = [...spansOf(instance)];

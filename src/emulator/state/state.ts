@@ -1,7 +1,8 @@
 /**
  * Everything the emulated service remembers: plain data, so that a snapshot is a structured clone. Records
  * are changed in place, since copying a map at every heartbeat would cost O(n); in return every handler does
- * all its checks before its first change, so that a refused request leaves no trace.
+ * all its checks before its first change, so that a refused request leaves no trace. Times in `…Ms` are Unix
+ * time in ms on the emulator's clock.
  */
 import type { TemplateFields } from '../../contract/operations/templates.ts';
 import type { DeploymentRecord } from './deployments.ts';
@@ -25,13 +26,12 @@ export interface State {
   readonly workers: Map<number, WorkerRecord>;
   readonly machines: Map<number, MachineRecord>;
   readonly instances: Map<number, InstanceRecord>;
-  /** For what they were charged. */
   readonly formerInstances: FormerInstance[];
   readonly templates: Map<number, TemplateRecord>;
   readonly offers: Map<number, OfferRecord>;
   readonly endpointGroups: Map<number, EndpointGroupRecord>;
   readonly teamRoles: Map<number, TeamRoleRecord>;
-  /** Kind of thing → the last id that one got; see next-id.ts. */
+  /** Kind of thing → the last id that one got. */
   readonly lastIds: Map<string, number>;
   readonly tfa: TfaState;
 }

@@ -147,14 +147,12 @@ export function defaultTraits(dialect: 'spec' | 'public'): Traits {
 export interface RateLimitState {
   /** By a name of key, operation and server process. */
   readonly buckets: Map<string, TokenBucket>;
-  /** How many requests were dealt to server processes in turn. */
   dealt: number;
 }
 
 export interface TokenBucket {
   /** How many it had at that time; below 0 it owes some. */
   readonly tokens: number;
-  /** Unix ms. */
   readonly atMs: number;
 }
 

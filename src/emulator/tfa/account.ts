@@ -40,7 +40,6 @@ export function invalidMethod(rule: string): Refused {
   return new Refused('invalid_tfa_method', rule, 'tfa_method');
 }
 
-/** The method that a number belongs to. */
 export function methodOfPhone({ methods }: TfaAccount, phoneNumber: string): TfaMethodRecord | undefined {
   return methods.find((method) => method.phoneNumber === phoneNumber);
 }
@@ -96,7 +95,6 @@ function settleLock(method: TfaMethodRecord, nowMs: number): void {
   method.failCount = 0;
 }
 
-/** What the interface shows of it. */
 export function lockView(method: TfaMethodRecord, nowMs: number) {
   settleLock(method, nowMs);
   const { failCount, lockedUntilMs } = method;

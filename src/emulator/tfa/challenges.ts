@@ -88,7 +88,6 @@ export interface TfaContext {
   readonly key: ApiKeyRecord;
   /** The caller is known by the secret of a login alone. */
   readonly loggedOut: boolean;
-  /** Unix time in ms. */
   readonly nowMs: number;
   readonly random: Random;
 }
@@ -108,7 +107,6 @@ export function requireVerifiedEmail({ user }: TfaContext, operation: OperationI
   throw new Refused('email_not_verified', 'verify your e-mail address first', 'email_verified_at');
 }
 
-/** `bytes` random bytes as lower-case hexadecimal digits. */
 export function randomHex(random: Random, bytes: number): string {
   return Array.from({ length: bytes }, () =>
     Math.floor(random() * 256)

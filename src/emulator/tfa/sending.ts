@@ -102,7 +102,6 @@ function send(
   if (tfa.outbox.length > OUTBOX_MESSAGES) tfa.outbox.shift();
 }
 
-/** Those of the times that lie within the last `seconds`. */
 function since(timesMs: readonly number[], nowMs: number, seconds: number): number[] {
   return timesMs.filter((atMs) => atMs > nowMs - seconds * 1000);
 }

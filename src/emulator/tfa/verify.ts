@@ -182,7 +182,6 @@ export function requireTfa({ user }: TfaContext, failure: Failure): void {
 const SESSION_KEY_BYTES = 32;
 
 interface Login {
-  /** The Bearer value from now on. */
   readonly sessionKey: string;
   readonly backup_codes_remaining?: number;
   readonly legacy_tfa_user?: true;

@@ -155,7 +155,6 @@ function closeGrowth(log: GroupLog, nowMs: number): Growth {
   return { ...growth, first: end, sinceMs, sourceFirst: growth.sourceFirst + written };
 }
 
-/** When the last of its first lines was written, so many. */
 function writtenMs({ sinceMs, linesPerSecond, source }: Growth, lines: number): number {
   if (source.kind === 'looks') return sinceMs + Math.ceil(lines / source.lines.length) * source.everyMs;
   return sinceMs + (lines * 1000) / linesPerSecond;

@@ -154,7 +154,11 @@ test('a file is taken by its policy and key, in its size, and once', () => {
   expect(receive({ key: 'other' }, 10)).toBe('AccessDenied');
   expect(receive({ policy: 'other' }, 10)).toBe('AccessDenied');
   expect([receive({}, 9), receive({}, 11)]).toEqual(['EntityTooSmall', 'EntityTooLarge']);
-  expect([version().uploadedMs, receive({}, 10), version().uploadedMs]).toEqual([null, 'stored', NOW + 5]);
-  expect([receive({}, 10, NOW + 9), version().uploadedMs]).toEqual(['stored', NOW + 5]);
+  expect([version().uploaded_at, receive({}, 10), version().uploaded_at]).toEqual([
+    null,
+    'stored',
+    (NOW + 5) / 1000,
+  ]);
+  expect([receive({}, 10, NOW + 9), version().uploaded_at]).toEqual(['stored', (NOW + 5) / 1000]);
   expect(create().upload_fields).toBeUndefined();
 });
