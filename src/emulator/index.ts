@@ -136,7 +136,6 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const closing = new AbortController();
   const server = await createServer({
     world,
-    clock,
     service: withRateLimit(createService(world), world),
     faults,
     journal,
