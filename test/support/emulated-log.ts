@@ -11,7 +11,7 @@ export function tailText(log: GroupLog, tail: number, nowMs: number, traits: Par
     traits: { ...defaultTraits('spec'), ...traits },
     settings: { logTailMax: 10_000 },
   } as unknown as State;
-  return answerLog({ info0: { log }, info1: { log } }, tail, { state, nowMs }).logs ?? '';
+  return answerLog({ info0: log, info1: log }, tail, { state, nowMs }).logs ?? '';
 }
 
 /** A line of an engine that begins with its time: seconds since 1970, and what it says. */

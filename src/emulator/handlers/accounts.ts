@@ -52,11 +52,11 @@ export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
     if (!key.team) {
       throw new Refused('team_required', 'this key does not act for a team', 'authorization');
     }
-    if ([...state.teamRoles.values()].some((role) => role.teamId === teamId && role.name === name)) {
+    if ([...state.teamRoles.values()].some((role) => role.team_id === teamId && role.name === name)) {
       throw new Refused('duplicate_role', `there is a role "${name}" already`, 'name');
     }
     const id = nextId(state, 'team role', state.teamRoles.keys());
-    state.teamRoles.set(id, { id, teamId, name, permissions, createdMs: nowMs });
+    state.teamRoles.set(id, { id, team_id: teamId, name, permissions, created_at: nowMs / 1000 });
     return { msg: `Role ${name} created` };
   },
 

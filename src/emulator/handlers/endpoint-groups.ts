@@ -69,16 +69,8 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
     msg: `deleted endpoint group ${id}`,
   }),
 
-  'endpointGroups.logs': ({ id, tail = LIMITS.logTailMax }, context) => {
-    const { info0, info1, trace, debug } = ownGroup(id, context).logs;
-    const levels = {
-      info0: { log: info0 },
-      info1: { log: info1 },
-      trace: { log: trace },
-      debug: { log: debug },
-    };
-    return answerLog(levels, tail, context);
-  },
+  'endpointGroups.logs': ({ id, tail = LIMITS.logTailMax }, context) =>
+    answerLog(ownGroup(id, context).logs, tail, context),
 
   'endpointGroups.workers': ({ id }, context) => {
     const { state, fleets } = context;

@@ -32,7 +32,7 @@ import { findTemplate, visibleTo } from './templates.ts';
 export const workerGroupHandlers: HandlersOf<'workergroups'> = {
   'workergroups.logs': ({ id, tail }, context) => {
     const { log } = ownGroup(id, context, 'not_found');
-    return answerLog({ info0: { log }, info1: { log, shown: withoutRedraws } }, tail, context);
+    return answerLog({ info0: log, info1: log }, tail, context);
   },
 
   'workergroups.list': (_, context) => ({
@@ -82,11 +82,6 @@ export const workerGroupHandlers: HandlersOf<'workergroups'> = {
     return { workers_to_update: rollWorkers(state, workers, nowMs).map((worker) => worker.id) };
   },
 };
-
-/** Of a line that was redrawn in place, such as a progress bar, the last state. */
-function withoutRedraws(line: string): string {
-  return line.replace(/^[^]*\r(?=[^])/, '');
-}
 
 function ownGroup(
   id: number,

@@ -12,12 +12,13 @@ export interface UserRecord {
   readonly tfa: TfaAccount;
 }
 
+/** In the names and units of the interface. */
 export interface TeamRoleRecord {
   readonly id: number;
-  readonly teamId: number;
+  readonly team_id: number;
   readonly name: string;
   readonly permissions: Readonly<Record<string, unknown>>;
-  readonly createdMs: number;
+  readonly created_at: number;
 }
 
 export interface ApiKeyRecord {

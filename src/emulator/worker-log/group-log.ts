@@ -67,9 +67,7 @@ export function appendLines(log: GroupLog, lines: readonly string[], nowMs: numb
 /** Writes text as a process does: what follows the last line break stays unfinished until more comes. */
 export function writeText(log: GroupLog, text: string, nowMs: number): void {
   if (growthRate(log) > 0) {
-    throw new Error(
-      'text without a line break at its end can only stand in a log that does not grow by itself',
-    );
+    throw new Error('text without a line break at its end needs a log that does not grow by itself');
   }
   const pieces = (log.unfinished + text).split('\n');
   const rest = pieces.pop() ?? '';
@@ -80,8 +78,12 @@ export function writeText(log: GroupLog, text: string, nowMs: number): void {
 
 /** From now on the log grows at another rate, in lines per second; 0 stops it. */
 export function setGrowthRate(log: GroupLog, linesPerSecond: number, nowMs: number): void {
+  regrow(log, { sinceMs: nowMs, linesPerSecond }, nowMs);
+}
+
+function regrow(log: GroupLog, changes: Partial<Growth>, nowMs: number): void {
   const growth = closeGrowth(log, nowMs);
-  log.segments.push({ ...growth, sinceMs: nowMs, linesPerSecond });
+  log.segments.push({ ...growth, ...changes });
   dropOld(log, nowMs);
 }
 
@@ -94,9 +96,7 @@ export function setGrowth(
   const { source } = openGrowth(log);
   if (source.kind !== 'generated') return;
   if (growthRate(log) === linesPerSecond && (source.scenes ?? 'all') === scenes) return;
-  const growth = closeGrowth(log, nowMs);
-  log.segments.push({ ...growth, sinceMs: nowMs, linesPerSecond, source: { ...source, scenes } });
-  dropOld(log, nowMs);
+  regrow(log, { sinceMs: nowMs, linesPerSecond, source: { ...source, scenes } }, nowMs);
 }
 
 /** From now on it grows by these lines at each look: there is one every so often since a time. */
@@ -108,10 +108,8 @@ export function setLooks(
   const { lines, everyMs } = looks;
   const { source } = openGrowth(log);
   if (source.kind === 'looks' && source.lines.join('\n') === lines.join('\n')) return;
-  const growth = closeGrowth(log, nowMs);
   const sinceMs = looks.sinceMs + Math.floor((nowMs - looks.sinceMs) / everyMs) * everyMs;
-  log.segments.push({ ...growth, sinceMs, source: { kind: 'looks', lines, everyMs } });
-  dropOld(log, nowMs);
+  regrow(log, { sinceMs, source: { kind: 'looks', lines, everyMs } }, nowMs);
 }
 
 /** Throws away all lines written so far, as a worker that was replaced does; the log goes on after them. */
