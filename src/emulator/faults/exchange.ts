@@ -1,5 +1,5 @@
 /** One exchange with its faults: when the change is made, what is sent, and how the connection ends. */
-import type { ServerResponse } from 'node:http';
+import { STATUS_CODES, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ErrorCode } from '../../contract/errors.ts';
 import { textAnswer, throttledAnswer, TOO_FREQUENT, type Answer } from '../answers/answer.ts';
@@ -86,18 +86,10 @@ function throttled(fault: Extract<DecisiveFault, { kind: 'throttled' }>, parts: 
   return { ...answer, headers: { ...answer.headers, 'retry-after': String(fault.retryAfterSeconds) } };
 }
 
-const GATEWAY_TITLES = {
-  403: 'Forbidden',
-  404: 'Not Found',
-  502: 'Bad Gateway',
-  503: 'Service Temporarily Unavailable',
-  504: 'Gateway Time-out',
-} as const;
-
 /** The service itself says 500; the others come from the gateway in front of it, which speaks HTML. */
-function statusAnswer(status: 500 | keyof typeof GATEWAY_TITLES, parts: ExchangeParts): Answer {
+function statusAnswer(status: number, parts: ExchangeParts): Answer {
   if (status === 500) return parts.refuse('internal_error', 'Internal server error');
-  const title = `${status} ${GATEWAY_TITLES[status]}`;
+  const title = `${status} ${STATUS_CODES[status]}`;
   return textAnswer(status, 'text/html', page(title, `<center><h1>${title}</h1></center><hr>`));
 }
 

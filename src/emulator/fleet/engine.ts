@@ -17,7 +17,7 @@ import { statusAt, type InstanceRecord } from '../state/instances.ts';
 import { Lives, type Cause } from './lives.ts';
 import { LoadSource } from './load-source.ts';
 import { Requests, shareOf, type Ticket } from './requests.ts';
-import { parametersIn, planSettingsOf, Site, type Surroundings } from './site.ts';
+import { parametersIn, planSettingsOf, siteOf, type Site, type Surroundings } from './site.ts';
 import { followWork, Story } from './story.ts';
 import { deleteInstance, NO_LOAD, runSpan, type WorkerLoad } from './workers.ts';
 
@@ -57,7 +57,7 @@ export class Engine implements GroupObserver {
     this.epochMs = epochMs;
     this.settings = planSettingsOf(state.settings, endpoint.id);
     this.#parameters = parametersIn(around);
-    this.#site = new Site(around, epochMs);
+    this.#site = siteOf(around, epochMs);
     this.#story = new Story(this.#site, () => this.#workers());
     this.#lives = new Lives(this.#site, this.#story, this.settings.seed + 1);
     this.#stats = new PlanStats(this.#parameters, this.settings, false);
