@@ -24,7 +24,7 @@ const LAYERS: Record<string, readonly string[]> = {
   // Threads, which are no arithmetic: the one room of it that is not pure.
   'scaling/parallel': ['scaling/planner'],
 
-  emulator: ['contract', 'emulator'],
+  emulator: ['contract', 'emulator', 'scaling/planner'],
   'emulator/state': ['contract'],
   'emulator/answers': ['contract', 'emulator/state'],
   'emulator/worker-log': ['emulator/state'],

@@ -35,8 +35,10 @@ export type {
 export type { Control, Snapshot, TraitSwitches } from './admin/control.ts';
 export type { DeploymentChanges, Deployments } from './admin/deployments.ts';
 export type {
+  EndpointActivity,
   EndpointGroups,
   EndpointGroupView,
+  EndpointLoadView,
   Loads,
   WorkerGroups,
   WorkerGroupView,
@@ -54,7 +56,6 @@ export type { Clock, ClockMode, ClockStart } from './clock.ts';
 export type { DialectName } from './dialect/dialect.ts';
 export type { FaultInput, FaultKind } from './faults/faults.ts';
 export type { FaultHandle, Faults, FaultView } from './faults/injector.ts';
-export type { EndpointActivity, EndpointLoadView } from './fleet/engine-view.ts';
 export type {
   Journal,
   JournalEntry,
@@ -135,7 +136,6 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const closing = new AbortController();
   const server = await createServer({
     world,
-    clock,
     service: withRateLimit(createService(world), world),
     faults,
     journal,

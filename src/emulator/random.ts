@@ -1,17 +1,5 @@
-/** Seeded random numbers: the same seed gives the same emulator. */
-
-export type Random = () => number;
-
-/** mulberry32: 32 bits of state, uniform in [0, 1), good enough to choose log lines and faults by. */
-export function createRandom(seed: number): Random {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+/** Random numbers from the planner's source. */
+export { createRandom, type Random } from '../scaling/planner/load/random.ts';
 
 /** One seed out of two numbers, so that neighbouring pairs have nothing in common. */
 export function mixSeeds(first: number, second: number): number {

@@ -265,7 +265,6 @@ export async function generatedTables(): Promise<Readonly<Record<string, string>
     example_heartbeat: example('heartbeat.ts'),
     example_launch: example('launch.ts'),
     example_two_factor: example('two-factor.ts'),
-    example_emulator: example('emulator.test.ts'),
     parameters: parametersTable(),
     rules: rulesTable(),
     bench: benchTable(readResults()),

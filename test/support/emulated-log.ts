@@ -3,10 +3,7 @@ import type { EndpointGroupRecord, GroupLog } from '../../src/emulator/state/end
 import type { State } from '../../src/emulator/state/state.ts';
 import { defaultTraits, type Traits } from '../../src/emulator/state/traits.ts';
 import { linesBetween } from '../../src/emulator/worker-log/group-log.ts';
-import { createInferenceLog } from '../../src/emulator/worker-log/inference-log.ts';
 import { answerLog } from '../../src/emulator/handlers/log-answer.ts';
-
-const inferenceLog = createInferenceLog();
 
 /** As the service answers it. */
 export function tailText(log: GroupLog, tail: number, nowMs: number, traits: Partial<Traits> = {}): string {
@@ -14,7 +11,7 @@ export function tailText(log: GroupLog, tail: number, nowMs: number, traits: Par
     traits: { ...defaultTraits('spec'), ...traits },
     settings: { logTailMax: 10_000 },
   } as unknown as State;
-  return answerLog({ info0: { log }, info1: { log } }, tail, { state, nowMs, inferenceLog }).logs ?? '';
+  return answerLog({ info0: log, info1: log }, tail, { state, nowMs }).logs ?? '';
 }
 
 /** A line of an engine that begins with its time: seconds since 1970, and what it says. */
@@ -25,6 +22,6 @@ export function engineLine(line: string): readonly [seconds: number, text: strin
 
 /** What an engine did, and when, without the first line of its log. */
 export function engineEvents({ logs }: EndpointGroupRecord): (readonly [seconds: number, text: string])[] {
-  const lines = linesBetween(logs.info1, { from: 1, to: Infinity }, Number.MAX_SAFE_INTEGER, inferenceLog);
+  const lines = linesBetween(logs.info1, { from: 1, to: Infinity }, Number.MAX_SAFE_INTEGER);
   return lines.flatMap((line) => [engineLine(line) ?? [0, line]]);
 }

@@ -67,7 +67,7 @@ const ERRORS: readonly PilotlightError[] = [
   new FlagError(1, 'rule'),
   new SeedError('seed'),
   new TraitsError('traits'),
-  new Refused('not_found', 'no such thing'),
+  new Refused('not_found', 'no such thing', 'id'),
   new SinkBusy('busy', { retryAfterMs: undefined, advice: undefined }),
   new NewerFile(3, 2),
   new NoAnswer('no answer'),

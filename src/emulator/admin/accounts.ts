@@ -54,17 +54,12 @@ export class ApiKeys extends Inspection {
 }
 
 /** A role of a team; `created_at` in Unix seconds. */
-export type TeamRoleView = Readonly<ReturnType<typeof viewRole>>;
-
-/** `created_at` in Unix seconds. */
-function viewRole({ id, teamId, name, permissions, createdMs }: TeamRoleRecord) {
-  return { id, team_id: teamId, name, permissions, created_at: createdMs / 1000 };
-}
+export type TeamRoleView = TeamRoleRecord;
 
 /** The roles that teams made. */
 export class TeamRoles extends Inspection {
   list(): TeamRoleView[] {
-    return [...this.world.state.teamRoles.values()].map(viewRole);
+    return [...this.world.state.teamRoles.values()];
   }
 }
 
@@ -115,7 +110,6 @@ const tfaChange = z.strictObject({
   store: z.enum(BACKING_STORES).optional(),
 });
 
-/** Of one user. */
 const userChange = z.strictObject({
   email_verified: z.boolean().optional(),
   sms_fraud: z.boolean().optional(),

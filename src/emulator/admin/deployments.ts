@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { ENDPOINT_STATES } from '../../contract/operations/serverless/endpoint-groups.ts';
+import { defined } from '../handlers/define.ts';
 import { deleteDeployment, endpointOf, moveEndpoint } from '../handlers/endpoint-groups.ts';
 import { deploymentOf } from '../seed/build.ts';
 import { deploymentChanges, deploymentEntry } from '../seed/schema.ts';
@@ -37,12 +38,8 @@ export class Deployments extends Inspection {
   /** Changes what is named; `ttl` in seconds, null: it never expires. */
   change(id: number, changes: DeploymentChanges): void {
     const { ttl, endpoint_state: endpointState, name, tag } = deploymentChanges.parse(changes);
-    const traits = {
-      ...(name !== undefined && { name }),
-      ...(tag !== undefined && { tag }),
-      ...(endpointState !== undefined && { endpointState }),
-      ...(ttl !== undefined && { ttlMs: ttl === null ? null : ttl * 1000 }),
-    };
+    const ttlMs = typeof ttl === 'number' ? ttl * 1000 : ttl;
+    const traits = defined({ name, tag, endpointState, ttlMs });
     const state = this.settled;
     changeDeployment(existing(state.deployments, id, 'deployment'), traits, this.world.now());
     const endpoint = endpointOf(state, id);

@@ -1,20 +1,19 @@
 /** Endpoints, what is asked of them and what their engines make of it; worker groups and their logs. */
 import * as z from 'zod';
-import {
-  endpointActivity,
-  loadView,
-  type EndpointActivity,
-  type EndpointLoadView,
-} from '../fleet/engine-view.ts';
 import type { Engine } from '../fleet/engine.ts';
 import { noteEvent } from '../fleet/engine-log.ts';
-import { newWorker } from '../fleet/workers.ts';
+import { newWorker, workerStatus } from '../fleet/workers.ts';
 import { endpointWorkers, groupView } from '../handlers/endpoint-groups.ts';
 import { deleteWorkerGroup } from '../handlers/workergroups.ts';
 import { workerGroupOf } from '../seed/build.ts';
 import { workerGroupEntry } from '../seed/schema.ts';
 import type { World } from '../service/world.ts';
-import type { EndpointGroupRecord, EndpointLogs, WorkerGroupRecord } from '../state/endpoints.ts';
+import type {
+  EndpointGroupRecord,
+  EndpointLogs,
+  WorkerGroupRecord,
+  WorkerRecord,
+} from '../state/endpoints.ts';
 import { loadRecord, loadSchema, type LoadInput } from '../state/loads.ts';
 import type { State } from '../state/state.ts';
 import {
@@ -31,6 +30,63 @@ import { type AdminRoute, bodyRoute, existing, Inspection, route } from './route
 
 /** An endpoint group with its parameters, every default filled in. */
 export type EndpointGroupView = ReturnType<typeof groupView>;
+
+/** What is asked of an endpoint now. */
+export type EndpointLoadView = Readonly<ReturnType<typeof loadView>>;
+
+export function loadView({ id, parameters, load }: EndpointGroupRecord, engine: Engine) {
+  return {
+    id,
+    endpoint: parameters.endpoint_name ?? null,
+    /** null: nothing but what comes over /route/. */
+    load: load?.spec ?? null,
+    /** When it began, Unix ms; null without one. */
+    sinceMs: load?.sinceMs ?? null,
+    /** Requests of this load that have come so far. */
+    requests: engine.loadRequests,
+  };
+}
+
+/** What the engine of an endpoint did since it began. Times in seconds, rates in work units a second. */
+export type EndpointActivity = Readonly<ReturnType<typeof endpointActivity>>;
+
+export function endpointActivity(
+  endpoint: EndpointGroupRecord,
+  workers: readonly WorkerRecord[],
+  engine: Engine,
+  { state, nowMs }: { readonly state: State; readonly nowMs: number },
+) {
+  const { requests, share, workerHours, queueTime, starts } = engine.result();
+  const { hot, cold, starting } = workerHours;
+  const abandoned = Math.round(share.abandoned * requests);
+  return {
+    ...loadView(endpoint, engine),
+    state: endpoint.state,
+    /** By status. */
+    workers: countBy(workers.map((worker) => workerStatus(worker, state, nowMs))),
+    /** When the engine began, Unix ms. */
+    engineSinceMs: engine.epochMs,
+    estimatedLoad: engine.estimate.load,
+    readyCapacity: engine.estimate.capacity,
+    /** Requests that a worker took. */
+    taken: requests - abandoned,
+    /** Those in the global queue. */
+    waiting: engine.waiting,
+    /** Those that were gone before a worker took them. */
+    abandoned,
+    ...engine.counts,
+    /** From arrival until a worker begins with it; percentiles within half a percent. */
+    queueTime,
+    workerSeconds: { hot: hot * 3600, cold: cold * 3600, starting: starting * 3600 },
+    starts,
+    /** A plan with these settings, from that time on, does what this engine does. */
+    planSettings: engine.settings,
+  };
+}
+
+function countBy(statuses: readonly string[]): Record<string, number> {
+  return Object.fromEntries([...Map.groupBy(statuses, (one) => one)].map(([one, all]) => [one, all.length]));
+}
 
 /** The endpoint groups, and what their engines do. */
 export class EndpointGroups extends Inspection {
@@ -51,7 +107,7 @@ export class EndpointGroups extends Inspection {
   /** A level of its true log, as far as it is retained. @throws RangeError for an endpoint that does not exist */
   lines(named: number | string, level: keyof EndpointLogs): string[] {
     const log = endpointNamed(this.settled, named).logs[level];
-    return linesBetween(log, { from: 0, to: Infinity }, this.world.now(), this.world.inferenceLog);
+    return linesBetween(log, { from: 0, to: Infinity }, this.world.now());
   }
 }
 
@@ -158,7 +214,7 @@ export class WorkerGroups extends Inspection {
 
   /** The true log: lines `from` to `to` (excluded) by index, as far as they are retained. */
   lines(id: number, from = 0, to = Infinity): string[] {
-    return linesBetween(this.#group(id).log, { from, to }, this.world.now(), this.world.inferenceLog);
+    return linesBetween(this.#group(id).log, { from, to }, this.world.now());
   }
 
   /** Throws away what was written so far, as when a worker is replaced. */

@@ -23,7 +23,7 @@ export class Instances extends Inspection {
     return [...this.settled.instances.values()].map((instance) => ({
       id: instance.id,
       status: statusAt(instance, this.world.now()),
-      machineId: instance.machineId,
+      machineId: instance.hardware.machine_id,
       registryLogin: instance.launch?.login ?? null,
     }));
   }
@@ -45,13 +45,16 @@ export class Machines extends Inspection {
   }
 }
 
-/** An offer, and which instance has it. */
-export type OfferView = Readonly<ReturnType<typeof viewOffer>>;
+/** An offer in the units of the interface, and which instance has it; null while it is free. */
+export type OfferView = Readonly<Omit<OfferRecord, 'steps'>>;
 
 /** Each offer can be rented once at a time, and is free again when its instance is destroyed. */
 export class Offers extends Inspection {
   list(): OfferView[] {
-    return [...this.world.state.offers.values()].map(viewOffer);
+    return [...this.world.state.offers.values()].map((record) => {
+      const { steps: _, ...offer } = record;
+      return offer;
+    });
   }
 
   /** Adds one that is free, or puts it in the place of the one with this id; `gpu_ram` in MB. */
@@ -59,24 +62,6 @@ export class Offers extends Inspection {
     const record = offerOf(offerEntry.parse(offer));
     this.world.state.offers.set(record.id, record);
   }
-}
-
-/** In the units of the interface. */
-function viewOffer(offer: OfferRecord) {
-  return {
-    id: offer.id,
-    machine_id: offer.machineId,
-    gpu_name: offer.gpuName,
-    num_gpus: offer.gpuCount,
-    /** MB (§1). */
-    gpu_ram: offer.gpuRamMb,
-    /** $/h. */
-    dph_total: offer.dphTotal,
-    /** GB. */
-    disk_space: offer.diskSpaceGb,
-    /** The instance that holds it; null while it is free. */
-    rented_by: offer.rentedBy,
-  };
 }
 
 /** A template as the service answers it. */

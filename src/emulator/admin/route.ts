@@ -41,7 +41,6 @@ export function existing<Item>(items: ReadonlyMap<number, Item>, id: number, wha
 }
 
 interface AdminRequest<Body = unknown> {
-  /** The parameter of the path, as it is written. */
   readonly name: string;
   /** The same as a number. @throws Error if it is not an integer */
   readonly id: number;

@@ -1,6 +1,3 @@
-import type { ThrottledBody } from '../state/traits.ts';
-
-/** An HTTP answer before it is on the wire. */
 export interface Answer {
   readonly status: number;
   readonly contentType: string;
@@ -32,50 +29,28 @@ function headerText(reason: string): string {
 /** What the service says with a 429. */
 export const TOO_FREQUENT = 'API requests too frequent';
 
-/** How a fault says 429: as plain text, as JSON {detail}, as the JSON error body. */
-export const THROTTLE_SHAPES = ['text', 'detail', 'error'] as const;
-type ThrottleShape = (typeof THROTTLE_SHAPES)[number];
+/** How a 429 is said: as is captured, and as it was: in plain text, as `{detail}`, as the JSON error body. */
+export const THROTTLE_SHAPES = ['json', 'text', 'detail', 'error'] as const;
+export type ThrottleShape = (typeof THROTTLE_SHAPES)[number];
 
-/** `verbose`: the JSON error body carries `success: false`. */
-export function throttledAnswer(
-  shape: ThrottleShape,
-  thresholdSeconds: number | undefined,
-  verbose: boolean,
-): Answer {
-  const message =
-    thresholdSeconds === undefined
-      ? TOO_FREQUENT
-      : `${TOO_FREQUENT}: endpoint threshold=${decimal(thresholdSeconds)}`;
-  switch (shape) {
-    case 'text':
-      return textAnswer(429, 'text/plain; charset=utf-8', message);
-    case 'detail':
-      // As the service does: here without the colon.
-      return jsonAnswer(429, { detail: message.replace(':', '') });
-    case 'error': {
-      const body = { error: 'rate_limited', msg: message };
-      return jsonAnswer(429, verbose ? { success: false, ...body } : body);
-    }
-  }
-}
-
-/** What a 429 of the rate limit says. */
 interface Throttling {
-  readonly retryAfterSeconds: number;
+  readonly retryAfterSeconds?: number | undefined;
   /** Size of the bucket that is empty. */
-  readonly limit: number;
+  readonly limit?: number;
   /** From token to token. */
-  readonly thresholdSeconds: number;
+  readonly thresholdSeconds?: number | undefined;
 }
 
-/** All bodies except the JSON error body, which the dialect writes. */
-export function limitedAnswer(
-  body: Exclude<ThrottledBody, 'error'>,
-  { retryAfterSeconds, limit, thresholdSeconds }: Throttling,
+/** All shapes except the error body, which the dialect writes. */
+export function throttledAnswer(
+  shape: Exclude<ThrottleShape, 'error'>,
+  { retryAfterSeconds = 1, limit = 1, thresholdSeconds }: Throttling,
 ): Answer {
-  if (body === 'plain') return throttledAnswer('text', undefined, true);
-  if (body === 'threshold') return throttledAnswer('text', thresholdSeconds, true);
-  if (body === 'detail') return throttledAnswer('detail', thresholdSeconds, true);
+  const threshold = thresholdSeconds && ` endpoint threshold=${decimal(thresholdSeconds)}`;
+  if (shape === 'text')
+    return textAnswer(429, 'text/plain; charset=utf-8', TOO_FREQUENT + (threshold ? `:${threshold}` : ''));
+  // As the service does: here without the colon.
+  if (shape === 'detail') return jsonAnswer(429, { detail: TOO_FREQUENT + (threshold ?? '') });
   const told = { retry_after: retryAfterSeconds, limit, remaining: 0 };
   return jsonAnswer(429, { error: 'HTTPTooManyRequests', msg: TOO_FREQUENT, ...told });
 }

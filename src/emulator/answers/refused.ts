@@ -5,7 +5,7 @@ import { PilotlightError } from '../../contract/pilotlight-error.ts';
 interface RefusedOptions {
   /** Further fields of the error body, e.g. `fail_count`. */
   readonly fields?: Readonly<Record<string, unknown>>;
-  /** For `x-emulator-reason`: the field and the rule; the message when absent. */
+  /** For `x-emulator-reason`, where field and message do not say it. */
   readonly reason?: string;
   /** One of the code's statuses other than its usual one. */
   readonly status?: number;
@@ -27,12 +27,13 @@ export class Refused extends PilotlightError {
   readonly reason: string;
   readonly inPublic: PublicWording | undefined;
 
-  constructor(code: ErrorCode, message: string, options: RefusedOptions = {}) {
+  /** @param field What breaks the rule: of the request, of the account, or a setting. */
+  constructor(code: ErrorCode, message: string, field: string, options: RefusedOptions = {}) {
     super(message);
     this.code = code;
     this.status = options.status ?? ERRORS[code].status[0];
     this.fields = options.fields ?? {};
-    this.reason = options.reason ?? message;
+    this.reason = options.reason ?? (message.startsWith(`${field}: `) ? message : `${field}: ${message}`);
     this.inPublic = options.inPublic;
   }
 
@@ -43,11 +44,10 @@ export class Refused extends PilotlightError {
 
 /** The input breaks a rule: `image: needed without a template`. */
 export function badRequest(field: string, rule: string): Refused {
-  const reason = `${field}: ${rule}`;
-  return new Refused('bad_request', rule.startsWith(field) ? rule : reason, { reason });
+  return new Refused('bad_request', rule.startsWith(field) ? rule : `${field}: ${rule}`, field);
 }
 
 /** The account has no such thing: `what` is its kind with its id or name, `field` the one that names it. */
 export function notFound(what: string, field = 'id', code: ErrorCode = 'not_found'): Refused {
-  return new Refused(code, `no ${what}`, { reason: `${field}: this account has no ${what}` });
+  return new Refused(code, `no ${what}`, field);
 }

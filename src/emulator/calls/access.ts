@@ -24,18 +24,15 @@ function authenticate(
   base: Base,
 ): { key: ApiKeyRecord; user: UserRecord } {
   if (bearer === undefined) {
-    throw new Refused('missing_auth_value', 'no API key given', {
+    throw new Refused('missing_auth_value', 'no API key given', 'authorization', {
       status: 401,
-      reason: 'authorization: the header `Authorization: Bearer <API_KEY>` is missing (§5.1, §5.9)',
       inPublic: { status: 403, code: 'auth_error', message: 'This action requires login.' },
     });
   }
   const key = findCaller(state, bearer, nowMs, base);
   const user = key && state.users.get(key.userId);
   if (!key || !user) {
-    throw new Refused('invalid_key', 'the API key is not valid', {
-      reason: 'authorization: the key is unknown, was reset, or was deleted (§5.2)',
-    });
+    throw new Refused('invalid_key', 'the API key is not valid: unknown, reset or deleted', 'authorization');
   }
   return { key, user };
 }
@@ -81,8 +78,7 @@ export function authorize(operation: Operation, key: ApiKeyRecord): void {
   const { permission } = operation;
   if (permission === undefined || key.permissions === null) return;
   if (granted(key.permissions).has(permission)) return;
-  throw new Refused('forbidden', `the API key lacks the permission ${permission}`, {
-    reason: `authorization: key "${key.name}" lacks ${permission} (§5.3)`,
+  throw new Refused('forbidden', `the API key lacks the permission ${permission}`, 'authorization', {
     inPublic: { status: 401, message: `Your key lacks the ${permission} permission group` },
   });
 }
@@ -103,8 +99,7 @@ export function requireTfaKey(state: State, operation: Operation, { key, user, l
   if (tfaStatusOf(user.tfa) === 'disabled') return;
   const message =
     'Your key lacks proper privileges: this account requires you to have logged in using Two Factor Authentication';
-  throw new Refused('invalid_key', message, {
-    reason: `authorization: key "${key.name}" was made outside a 2FA session (trait tfa_key)`,
+  throw new Refused('invalid_key', message, 'authorization', {
     inPublic: { status: 401, code: 'auth_error', message },
   });
 }
@@ -119,9 +114,7 @@ export function requireWithin(key: ApiKeyRecord, wanted: ApiKeyRecord['permissio
   const own = granted(key.permissions);
   const beyond = wanted === null ? ['full access'] : [...granted(wanted)].filter((name) => !own.has(name));
   if (beyond.length === 0) return;
-  throw new Refused('forbidden', 'a key cannot make one that may more than itself', {
-    reason: `permissions: key "${key.name}" lacks ${beyond.join(', ')} (§5.3)`,
-  });
+  throw new Refused('forbidden', `this key lacks ${beyond.join(', ')} itself`, 'permissions');
 }
 
 /** Fine-grained permissions and other flags; a flag that stands for several of them is not one itself. */

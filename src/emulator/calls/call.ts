@@ -34,7 +34,6 @@ export interface Addresses {
 
 export interface IncomingRequest {
   readonly method: string;
-  /** Path and query as they arrived. */
   readonly url: string;
   readonly authorization: string | undefined;
   readonly bodyText: string;
@@ -49,7 +48,6 @@ export interface Call {
   /** undefined for a path that leads nowhere in this dialect. */
   readonly target: Target | undefined;
   readonly operation: Operation | undefined;
-  /** Path parameters, still text. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
   readonly body: Body;

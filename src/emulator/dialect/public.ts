@@ -12,7 +12,7 @@ import { FlagError } from '../../contract/text/shell-words.ts';
 import { coerceText } from '../../wire/coerce.ts';
 import { createMatcher, matchOperation } from '../../wire/match.ts';
 import { jsonAnswer } from '../answers/answer.ts';
-import { badRequest, Refused } from '../answers/refused.ts';
+import { badRequest, notFound } from '../answers/refused.ts';
 import type { Alias, Call } from '../calls/call.ts';
 import { findOwnTemplate } from '../handlers/templates.ts';
 import { publicRefusal } from './refusals.ts';
@@ -48,9 +48,9 @@ export const publicDialect: Dialect = {
     // A sentence, as a bare JSON string.
     if (id === 'apiKeys.delete') return jsonAnswer(200, 'Successfully Deleted API Key');
     if (!isRecord(body)) return jsonAnswer(200, withEndTimes(id, body));
-    if (id === 'templates.search' && isNone(body['templates']))
-      return jsonAnswer(200, { success: false, msg: 'No templates found' });
-    const shown = id === 'templates.search' ? shownTemplates(body, call.query) : body;
+    if (id !== 'templates.search') return jsonAnswer(200, { success: true, ...body });
+    const shown = shownTemplates(body, call.query);
+    if (shown.templates_found === 0) return jsonAnswer(200, { success: false, msg: 'No templates found' });
     return jsonAnswer(200, { success: true, ...shown });
   },
   refusal(operation, refused, call) {
@@ -65,10 +65,6 @@ export const publicDialect: Dialect = {
   },
 };
 
-function isNone(rows: unknown): boolean {
-  return Array.isArray(rows) && rows.length === 0;
-}
-
 /** The environment of an instance, given in container flags. @throws Refused bad_request for flags that cannot be read */
 function withEnvMap(id: OperationId, body: Record<string, unknown>): Record<string, unknown> {
   const { env } = body;
@@ -81,32 +77,32 @@ function withEnvMap(id: OperationId, body: Record<string, unknown>): Record<stri
   }
 }
 
-/** What is named in place of its id. */
-function withIds(id: OperationId, body: Record<string, unknown>, caller: Requester): Record<string, unknown> {
-  if (id === 'templates.delete') return withTemplateId(body, caller);
-  return id === 'endpointGroups.logs' ? withEndpointId(body, caller) : body;
-}
-
-/** @throws Refused not_found */
-function withEndpointId(
-  { endpoint: name, ...body }: Record<string, unknown>,
-  { state, userId }: Requester,
+/** What is named in place of its id: a template by its hash, an endpoint by its name. @throws Refused not_found */
+function withIds(
+  operation: OperationId,
+  body: Record<string, unknown>,
+  { state, userId = -1 }: Requester,
 ): Record<string, unknown> {
-  if (typeof name !== 'string' || (body['id'] ?? null) !== null) return body;
+  if (operation === 'templates.delete') {
+    const { hash_id: hash, ...rest } = body;
+    if (typeof hash !== 'string' || (rest['template_id'] ?? null) !== null) return body;
+    const template = findOwnTemplate(state, hash, userId);
+    if (template) return { ...rest, template_id: template.id };
+    throw notFound(`template with hash_id ${hash}`, 'hash_id');
+  }
+  if (operation !== 'endpointGroups.logs') return body;
+  const { endpoint: name, ...rest } = body;
+  if (typeof name !== 'string' || (rest['id'] ?? null) !== null) return rest;
   for (const { id, userId: owner, parameters } of state.endpointGroups.values())
-    if (owner === userId && parameters.endpoint_name === name) return { ...body, id };
-  throw new Refused('not_found', `no endpoint ${name}`, {
-    reason: `endpoint: this account has no endpoint ${name}`,
-  });
+    if (owner === userId && parameters.endpoint_name === name) return { ...rest, id };
+  throw notFound(`endpoint ${name}`, 'endpoint');
 }
 
-/** Errors of instance creation say which offer was asked for. */
 function askOf({ target, params }: Call): { ask_id?: number } {
   const asks = target?.id === 'instances.create' || target?.id === 'instances.createByPost';
   return asks ? { ask_id: Number(params['offer_id']) } : {};
 }
 
-/** Maintenance windows carry `end_time` there. */
 function withEndTimes(id: OperationId, body: unknown): unknown {
   if (id !== 'machines.maintenances' || !Array.isArray(body)) return body;
   return (body as MaintenanceWindow[]).map((window) =>
@@ -118,25 +114,11 @@ function withEndTimes(id: OperationId, body: unknown): unknown {
 function shownTemplates(
   { templates }: Readonly<Record<string, unknown>>,
   query: Readonly<Record<string, string>>,
-): Record<string, unknown> {
+) {
   const rows = Array.isArray(templates) ? templates.filter(isRecord) : [];
   const columns = columnsOf(query['select_cols']);
   const shown = columns === undefined ? rows : rows.map((row) => pick(row, columns));
   return { templates_found: rows.length, templates: shown };
-}
-
-/** A deletion that names the hash, as one by the numeric id. @throws Refused not_found */
-function withTemplateId(
-  body: Record<string, unknown>,
-  { state, userId }: Requester,
-): Record<string, unknown> {
-  const { hash_id: hashId, ...rest } = body;
-  if (typeof hashId !== 'string' || (rest['template_id'] ?? null) !== null) return body;
-  const template = userId === undefined ? undefined : findOwnTemplate(state, hashId, userId);
-  if (template) return { ...rest, template_id: template.id };
-  throw new Refused('not_found', `no template with hash_id ${hashId}`, {
-    reason: 'hash_id: no template of this account has it',
-  });
 }
 
 function columnsOf(text: string | undefined): string[] | undefined {
@@ -161,11 +143,7 @@ const ALIASES: readonly Alias[] = [
     }),
   },
   ...older('/api/v0/autojobs/', '/api/v0/workergroups/'),
-  {
-    method: 'POST',
-    path: '/get_autogroup_logs/',
-    id: 'workergroups.logs',
-  },
+  { method: 'POST', path: '/get_autogroup_logs/', id: 'workergroups.logs' },
 ];
 
 const matchAlias = createMatcher(

@@ -1,20 +1,19 @@
 /** One exchange with its faults: when the change is made, what is sent, and how the connection ends. */
-import type { ServerResponse } from 'node:http';
+import { STATUS_CODES, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { jsonAnswer, textAnswer, throttledAnswer, type Answer } from '../answers/answer.ts';
+import type { ErrorCode } from '../../contract/errors.ts';
+import { textAnswer, throttledAnswer, TOO_FREQUENT, type Answer } from '../answers/answer.ts';
 import type { Random } from '../random.ts';
 import type { DecisiveFault, FaultRecord, LatencyFault, Strikes } from './faults.ts';
 
 interface ExchangeParts {
   readonly raw: ServerResponse;
   readonly random: Random;
-  /** Whether error bodies carry `success: false`. */
-  readonly verbose: boolean;
-  /** Fires when the emulator closes. */
   readonly closing: AbortSignal;
   perform(): Answer;
+  /** An error of the service itself. */
+  refuse(code: ErrorCode, message: string): Answer;
   send(answer: Answer): void;
-  /** Resolves when the fault is lifted. */
   lifted(faultId: string): Promise<void>;
 }
 
@@ -46,9 +45,9 @@ async function decide(
   const made = 'takesEffect' in fault && fault.takesEffect ? parts.perform() : undefined;
   switch (fault.kind) {
     case 'throttled':
-      return throttled(fault, parts.verbose);
+      return throttled(fault, parts);
     case 'status':
-      return statusAnswer(fault.status, parts.verbose);
+      return statusAnswer(fault.status, parts);
     case 'truncated': {
       const whole = parts.perform();
       return fault.connection === 'cut' ? whole : { ...whole, text: half(whole.text) };
@@ -79,29 +78,19 @@ async function wait(
 }
 
 /** Without a Retry-After, unless the test asked for one. */
-function throttled(fault: Extract<DecisiveFault, { kind: 'throttled' }>, verbose: boolean): Answer {
-  const answer = throttledAnswer(fault.shape, fault.thresholdSeconds, verbose);
+function throttled(fault: Extract<DecisiveFault, { kind: 'throttled' }>, parts: ExchangeParts): Answer {
+  const { shape } = fault;
+  const answer =
+    shape === 'error' ? parts.refuse('rate_limited', TOO_FREQUENT) : throttledAnswer(shape, fault);
   if (fault.retryAfterSeconds === undefined) return answer;
   return { ...answer, headers: { ...answer.headers, 'retry-after': String(fault.retryAfterSeconds) } };
 }
 
-const GATEWAY_TITLES = {
-  403: 'Forbidden',
-  404: 'Not Found',
-  502: 'Bad Gateway',
-  503: 'Service Temporarily Unavailable',
-  504: 'Gateway Time-out',
-} as const;
-
 /** The service itself says 500; the others come from the gateway in front of it, which speaks HTML. */
-function statusAnswer(status: 500 | keyof typeof GATEWAY_TITLES, verbose: boolean): Answer {
-  if (status === 500) return errorAnswer(500, 'internal_error', 'Internal server error', verbose);
-  const title = `${status} ${GATEWAY_TITLES[status]}`;
+function statusAnswer(status: number, parts: ExchangeParts): Answer {
+  if (status === 500) return parts.refuse('internal_error', 'Internal server error');
+  const title = `${status} ${STATUS_CODES[status]}`;
   return textAnswer(status, 'text/html', page(title, `<center><h1>${title}</h1></center><hr>`));
-}
-
-function errorAnswer(status: number, error: string, msg: string, verbose: boolean): Answer {
-  return jsonAnswer(status, verbose ? { success: false, error, msg } : { error, msg });
 }
 
 function page(title: string, body: string): string {

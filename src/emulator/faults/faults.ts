@@ -49,7 +49,7 @@ export const faultSchema = z.discriminatedUnion('kind', [
     shape: z
       .enum(THROTTLE_SHAPES)
       .default('text')
-      .describe('429 as plain text, as JSON {detail}, or as the JSON error body'),
+      .describe('429 as JSON, as plain text, as JSON {detail}, or as the JSON error body'),
     thresholdSeconds: z.number().positive().optional().describe('named in the text: threshold=3.0'),
     retryAfterSeconds: ms.optional().describe('a Retry-After header, in seconds'),
     ...selection,
@@ -97,14 +97,11 @@ export interface FaultRecord<Kind extends Fault = Fault> {
   readonly endsAtMs: number;
   /** Requests that fitted operation, key, id and time. */
   matched: number;
-  /** Requests that it struck. */
   struck: number;
 }
 
-/** What faults look at. */
 export interface Subject {
   readonly operation: OperationId | null;
-  /** Name of the key. */
   readonly key: string | null;
   readonly id: number | null;
 }

@@ -142,7 +142,6 @@ export class FaultInjector {
     this.#waiting.delete(faultId);
   }
 
-  /** The listener is closed while any fault refuses. */
   #syncListener(): Promise<void> {
     const { clock, listen } = this.#parts;
     const nowMs = clock.now();

@@ -17,9 +17,9 @@ import { statusAt, type InstanceRecord } from '../state/instances.ts';
 import { Lives, type Cause } from './lives.ts';
 import { LoadSource } from './load-source.ts';
 import { Requests, shareOf, type Ticket } from './requests.ts';
-import { parametersIn, planSettingsOf, Site, type Surroundings } from './site.ts';
+import { parametersIn, planSettingsOf, siteOf, type Site, type Surroundings } from './site.ts';
 import { followWork, Story } from './story.ts';
-import { deleteInstance, endsAtMs, NO_LOAD, runsFromMs, type WorkerLoad } from './workers.ts';
+import { deleteInstance, NO_LOAD, runSpan, type WorkerLoad } from './workers.ts';
 
 /** What no statistics of a plan know: a plan has no worker that fails, and no end of its queue. */
 interface EngineCounts {
@@ -57,7 +57,7 @@ export class Engine implements GroupObserver {
     this.epochMs = epochMs;
     this.settings = planSettingsOf(state.settings, endpoint.id);
     this.#parameters = parametersIn(around);
-    this.#site = new Site(around, epochMs);
+    this.#site = siteOf(around, epochMs);
     this.#story = new Story(this.#site, () => this.#workers());
     this.#lives = new Lives(this.#site, this.#story, this.settings.seed + 1);
     this.#stats = new PlanStats(this.#parameters, this.settings, false);
@@ -107,14 +107,8 @@ export class Engine implements GroupObserver {
     return this.#requests.ticket(request, this.#model.now);
   }
 
-  /** Requests that wait for a worker. */
   get waiting(): number {
     return this.#model.waiting;
-  }
-
-  /** Requests of /route/ that workers answer just now. */
-  get working(): number {
-    return this.#requests.answered;
   }
 
   get counts(): EngineCounts {
@@ -127,7 +121,6 @@ export class Engine implements GroupObserver {
     return { load: this.#model.load, capacity: this.#model.workers.capacity };
   }
 
-  /** Requests of the load that have come so far. */
   get loadRequests(): number {
     return this.#load?.taken ?? 0;
   }
@@ -138,7 +131,6 @@ export class Engine implements GroupObserver {
     return this.#stats.result(this.#model.totals);
   }
 
-  /** What a worker reports. */
   loadOf(worker: WorkerRecord): WorkerLoad {
     const place = this.#lives.placeOf(worker.id);
     if (place === undefined) return NO_LOAD;
@@ -237,7 +229,7 @@ export class Engine implements GroupObserver {
   #adopt(worker: WorkerRecord, instance: InstanceRecord): void {
     const site = this.#site;
     const nowMs = site.msOf(this.#model.now);
-    const runsMs = runsFromMs(instance);
+    const { fromMs: runsMs, toMs: endsMs } = runSpan(instance);
     const isStopped = instance.intendedStatus === 'stopped';
     const isRunning = statusAt(instance, nowMs) === 'running';
     if (!isStopped && !isRunning && (runsMs === null || isBroken(instance, nowMs))) return;
@@ -253,8 +245,8 @@ export class Engine implements GroupObserver {
     const speed = worker.perf ?? undefined;
     this.#model.put(phase === 'ready' ? 'hot' : phase, { readyAt: site.secondsOf(readyMs), speed });
     this.#adopted = undefined;
-    const endsMs = isStopped ? null : endsAtMs(instance);
-    if (endsMs !== null) this.#lives.add({ at: site.secondsOf(endsMs), kind: 'die', worker: worker.id });
+    if (endsMs !== null && !isStopped)
+      this.#lives.add({ at: site.secondsOf(endsMs), kind: 'die', worker: worker.id });
   }
 
   /** Its machine is gone. */

@@ -23,7 +23,6 @@ export type Cause = 'died' | 'gone' | 'erred' | 'halted';
 /** Of the worker at a place, from one state of the model to another. */
 interface Move {
   readonly place: number;
-  /** Units/s. */
   readonly speed: number;
   readonly from: ModelState;
   readonly to: ModelState;
@@ -43,7 +42,6 @@ const PHASES: Readonly<Record<Exclude<ModelState, 0>, WorkerPhase>> = {
 
 /** `die`, `err`: of a ready worker; `destroy`: of one that has died; `leave`: of one that is being destroyed. */
 interface Due {
-  /** Seconds since the engine began. */
   readonly at: number;
   readonly kind: 'die' | 'err' | 'destroy' | 'leave';
   readonly worker: number;

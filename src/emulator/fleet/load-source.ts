@@ -36,7 +36,6 @@ export class LoadSource {
     while (this.nextAt < 0);
   }
 
-  /** Requests that have come so far. */
   get taken(): number {
     return this.#taken;
   }

@@ -8,10 +8,10 @@ import { STATE, type State } from '../../scaling/planner/model/worker-pool.ts';
 import type { WorkerLoad } from './workers.ts';
 
 /**
- * `taken`: by a worker; `working`: the worker was asked and has not answered yet; `used`: it has. `lost`: its worker has
+ * `taken`: by a worker; `used`: the worker was asked. `lost`: its worker has
  * failed; `gone`: its client did not ask again in time; `refused`: too many waited.
  */
-type TicketState = 'waiting' | 'taken' | 'working' | 'used' | 'lost' | 'gone' | 'refused';
+type TicketState = 'waiting' | 'taken' | 'used' | 'lost' | 'gone' | 'refused';
 
 /** A request that came over /route/. */
 export interface Ticket {
@@ -21,9 +21,6 @@ export interface Ticket {
   /** The answer may be used, and asked for again, until then. */
   expiresAt: number;
   worker: number | null;
-  /** When the worker begins with it. */
-  beginsAt: number;
-  /** How long it takes then. */
   takesSeconds: number;
 }
 
@@ -38,7 +35,6 @@ interface Asked {
   rate: number;
   /** As the engine estimates it, units/s. */
   average: number;
-  /** Whether there ever was a load that comes by itself. */
   ever: boolean;
 }
 
@@ -57,7 +53,7 @@ export class Requests {
     for (const [old, { expiresAt }] of this.#tickets) if (expiresAt < now) this.#tickets.delete(old);
     const state = this.#tickets.size < MOST_TICKETS ? 'waiting' : 'refused';
     const expiresAt = now + patience;
-    const ticket: Ticket = { request, cost, state, expiresAt, worker: null, beginsAt: 0, takesSeconds: 0 };
+    const ticket: Ticket = { request, cost, state, expiresAt, worker: null, takesSeconds: 0 };
     if (state === 'waiting') this.#tickets.set(request, ticket);
     return ticket;
   }
@@ -68,16 +64,8 @@ export class Requests {
     return ticket && now <= ticket.expiresAt ? ticket : undefined;
   }
 
-  /** Whether its client still waits for it. */
   waits(request: number, now: number): boolean {
     return this.ticket(request, now)?.state === 'waiting';
-  }
-
-  /** Those of /route/ that workers answer just now. */
-  get answered(): number {
-    let count = 0;
-    for (const { state } of this.#tickets.values()) if (state === 'working') count += 1;
-    return count;
   }
 
   /** A worker takes one and will have done it at `ends`, after `seconds` of work. */
@@ -90,7 +78,7 @@ export class Requests {
     this.#unfinished(place, now)?.push(ends, request);
     const ticket = this.#tickets.get(request);
     if (!ticket) return;
-    Object.assign(ticket, { state: 'taken', worker, beginsAt: ends - seconds, takesSeconds: seconds });
+    Object.assign(ticket, { state: 'taken', worker, takesSeconds: seconds });
   }
 
   abandon(request: number): void {
@@ -102,7 +90,6 @@ export class Requests {
     this.#end(request, 'refused');
   }
 
-  /** How many the worker at that place has. */
   unfinished(place: number, now: number): number {
     return this.#unfinished(place, now)?.size ?? 0;
   }
@@ -130,12 +117,10 @@ export class Requests {
     return heap;
   }
 
-  /** Whether there ever was a load that comes by itself. */
   get everLoaded(): boolean {
     return this.#asked.ever;
   }
 
-  /** There is a load that comes by itself from now on. */
   beginLoad(): void {
     this.#asked.ever = true;
   }

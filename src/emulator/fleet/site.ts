@@ -7,7 +7,6 @@ import type { EndpointGroupRecord, WorkerGroupRecord, WorkerRecord } from '../st
 import type { Settings } from '../state/settings.ts';
 import type { State } from '../state/state.ts';
 
-/** As of one moment. */
 export interface Surroundings {
   readonly state: State;
   readonly endpoint: EndpointGroupRecord;
@@ -16,29 +15,16 @@ export interface Surroundings {
   readonly workers: readonly WorkerRecord[];
 }
 
-export class Site implements Surroundings {
-  state: State;
-  endpoint: EndpointGroupRecord;
-  groups: readonly WorkerGroupRecord[];
-  workers: readonly WorkerRecord[];
-  /** When the engine began, Unix ms: its seconds count from then. */
-  readonly epochMs: number;
+export type Site = ReturnType<typeof siteOf>;
 
-  constructor({ state, endpoint, groups, workers }: Surroundings, epochMs: number) {
-    this.state = state;
-    this.endpoint = endpoint;
-    this.groups = groups;
-    this.workers = workers;
-    this.epochMs = epochMs;
-  }
-
-  msOf(seconds: number): number {
-    return this.epochMs + Math.round(seconds * 1000);
-  }
-
-  secondsOf(ms: number): number {
-    return (ms - this.epochMs) / 1000;
-  }
+/** `epochMs`: when the engine began; its seconds count from then. */
+export function siteOf(around: Surroundings, epochMs: number) {
+  return {
+    ...around,
+    epochMs,
+    msOf: (seconds: number): number => epochMs + Math.round(seconds * 1000),
+    secondsOf: (ms: number): number => (ms - epochMs) / 1000,
+  };
 }
 
 /** Of each endpoint its worker groups and workers, in one go over all. */

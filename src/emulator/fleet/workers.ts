@@ -7,6 +7,8 @@ import { createRandom, mixSeeds } from '../random.ts';
 import type { WorkerGroupRecord, WorkerRecord } from '../state/endpoints.ts';
 import {
   countUsage,
+  newInstance,
+  spansOf,
   startingSteps,
   statusAt,
   type FormerInstance,
@@ -45,29 +47,21 @@ export function recruitWorker(state: State, group: WorkerGroupRecord, nowMs: num
   const id = nextId(state, 'instance', state.instances.keys());
   const { workerPriceLeast: least, workerPriceMost: most } = settings;
   const price = least + createRandom(mixSeeds(settings.randomSeed, id))() * Math.max(0, most - least);
-  state.instances.set(id, {
-    id,
-    userId: group.userId,
-    machineId: machines[id % machines.length] ?? 0,
-    label: null,
-    image: group.image,
-    gpuName: GPU.name,
-    gpuCount: 1,
-    gpuRamMb: GPU.ramMb,
-    dphTotal: Math.round(price * 10_000) / 10_000,
-    createdMs: nowMs,
-    stepsFromMs: nowMs,
-    steps: startingSteps(settings),
-    usage: { untilMs: nowMs, days: [] },
-    intendedStatus: 'running',
-    launch: null,
-  });
+  const hardware = {
+    machine_id: machines[id % machines.length] ?? 0,
+    gpu_name: GPU.name,
+    num_gpus: 1,
+    gpu_ram: GPU.ramMb,
+    dph_total: Math.round(price * 10_000) / 10_000,
+  };
+  const { userId, image } = group;
+  const steps = startingSteps(settings);
+  state.instances.set(id, newInstance({ id, userId, hardware, image, createdMs: nowMs, steps }));
   const worker = newWorker(id, group.id);
   state.workers.set(id, worker);
   return worker;
 }
 
-/** The worker group and endpoint that an instance works for. */
 export function placeOf(state: State, id: number): Omit<FormerInstance, 'instance'> {
   const groupId = state.workers.get(id)?.groupId ?? null;
   const group = groupId === null ? undefined : state.workerGroups.get(groupId);
@@ -84,7 +78,7 @@ export function deleteInstance(state: State, id: number, nowMs: number): void {
   }
   state.workers.delete(id);
   state.instances.delete(id);
-  for (const offer of state.offers.values()) if (offer.rentedBy === id) offer.rentedBy = null;
+  for (const offer of state.offers.values()) if (offer.rented_by === id) offer.rented_by = null;
 }
 
 /** As the engine names it. */
@@ -153,36 +147,15 @@ export function cancelRoll(workers: readonly WorkerRecord[], nowMs: number): Wor
   return waiting;
 }
 
-function stepAt({ steps, stepsFromMs }: WorkerRecord, nowMs: number): string | undefined {
-  let endMs = stepsFromMs;
-  for (const { status, durationMs } of steps) {
-    if (durationMs === null) return status;
-    endMs += durationMs;
-    if (nowMs < endMs) return status;
-  }
-  return undefined;
+function stepAt(worker: WorkerRecord, nowMs: number): string | undefined {
+  return spansOf(worker).find(({ toMs }) => nowMs < toMs)?.status;
 }
 
-/** When its instance runs, or ran, as its statuses go: Unix ms; null where it never will. */
-export function runsFromMs({ steps, stepsFromMs }: InstanceRecord): number | null {
-  let atMs = stepsFromMs;
-  for (const { status, durationMs } of steps) {
-    if (status === 'running') return atMs;
-    if (durationMs === null) return null;
-    atMs += durationMs;
-  }
-  return null;
-}
-
-/** When an instance that runs stops doing so by itself, Unix ms; null: never. */
-export function endsAtMs({ steps, stepsFromMs }: InstanceRecord): number | null {
-  let atMs = stepsFromMs;
-  for (const { status, durationMs } of steps) {
-    if (durationMs === null) return null;
-    atMs += durationMs;
-    if (status === 'running') return atMs;
-  }
-  return null;
+/** When an instance runs, or ran, as its statuses go, and when it stops by itself: Unix ms; null: never. */
+export function runSpan(instance: InstanceRecord): { fromMs: number | null; toMs: number | null } {
+  const { fromMs = null, toMs = Infinity } =
+    spansOf(instance).find(({ status }) => status === 'running') ?? {};
+  return { fromMs, toMs: toMs === Infinity ? null : toMs };
 }
 
 /** What is asked of a worker, and what it does. Work units a second. */
@@ -228,7 +201,7 @@ export function workerView(
     disk_usage: diskUsage,
     loaded_at: readyMs === null ? 0 : readyMs / 1000,
     started_at: readyMs === null ? 0 : startedMs / 1000,
-    gpu_name: instance?.gpuName ?? null,
+    gpu_name: instance?.hardware.gpu_name ?? null,
     url: workerUrl(id, origin),
     created_at: instance ? instance.createdMs / 1000 : null,
   };
@@ -242,7 +215,7 @@ function timesOf(
 ): { readyMs: number | null; startedMs: number } {
   if (life) return life;
   if (!instance || statusAt(instance, nowMs) !== 'running') return { readyMs: null, startedMs: 0 };
-  return { readyMs: runsFromMs(instance), startedMs: instance.stepsFromMs };
+  return { readyMs: runSpan(instance).fromMs, startedMs: instance.stepsFromMs };
 }
 
 export function workerUrl(id: number, origin: string): string {

@@ -39,9 +39,7 @@ export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
   'apiKeys.reset': (_, { state, key, random }) => {
     const [value] = [...state.keys].find(([, { id }]) => id === key.id) ?? [];
     if (value === undefined) {
-      throw new Refused('forbidden', 'a session_key is no API key, and cannot be reset', {
-        reason: `authorization: the ${key.name} is no API key; only the calling key can be reset`,
-      });
+      throw new Refused('forbidden', 'a session_key is no API key, and cannot be reset', 'authorization');
     }
     const newValue = freshValue(state, random);
     state.keys.delete(value);
@@ -52,17 +50,13 @@ export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
   /** Names are compared as they are written: `Operators` and `operators` are two roles. */
   'teams.createRole': ({ name, permissions }, { state, key, user: { teamId }, nowMs }) => {
     if (!key.team) {
-      throw new Refused('team_required', 'roles belong to a team, and this key acts for you alone', {
-        reason: `authorization: key "${key.name}" does not act in a team context (§4.5)`,
-      });
+      throw new Refused('team_required', 'this key does not act for a team', 'authorization');
     }
-    if ([...state.teamRoles.values()].some((role) => role.teamId === teamId && role.name === name)) {
-      throw new Refused('duplicate_role', `there is a role "${name}" already`, {
-        reason: `name: team ${teamId} has a role of this name`,
-      });
+    if ([...state.teamRoles.values()].some((role) => role.team_id === teamId && role.name === name)) {
+      throw new Refused('duplicate_role', `there is a role "${name}" already`, 'name');
     }
     const id = nextId(state, 'team role', state.teamRoles.keys());
-    state.teamRoles.set(id, { id, teamId, name, permissions, createdMs: nowMs });
+    state.teamRoles.set(id, { id, team_id: teamId, name, permissions, created_at: nowMs / 1000 });
     return { msg: `Role ${name} created` };
   },
 
@@ -100,7 +94,6 @@ export function findKey(state: State, name: string): [value: string, key: ApiKey
   return [...state.keys].find(([, key]) => key.name === name);
 }
 
-/** Adds a key of this value. Returns its id. */
 export function storeKey(state: State, value: string, key: Omit<ApiKeyRecord, 'id'>): number {
   const taken = [...state.keys.values()].map(({ id }) => id);
   const id = nextId(state, 'api key', taken);

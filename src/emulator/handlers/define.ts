@@ -5,14 +5,12 @@ import type { Identity } from '../calls/access.ts';
 import type { Fleets } from '../fleet/fleets.ts';
 import type { Random } from '../random.ts';
 import type { State } from '../state/state.ts';
-import type { InferenceLog } from '../worker-log/inference-log.ts';
 
 export interface HandlerContext extends Identity {
   readonly state: State;
   /** Unix time in ms, one reading for the whole request. */
   readonly nowMs: number;
   readonly random: Random;
-  readonly inferenceLog: InferenceLog;
   readonly fleets: Fleets;
   /** Address that the client sees the emulator at, without a slash at its end. */
   readonly origin: string;
@@ -35,6 +33,12 @@ export type Handlers = { readonly [Id in OperationId]: Handler<Id> };
 export type HandlersOf<Resource extends string> = {
   readonly [Id in Extract<OperationId, `${Resource}.${string}`>]: Handler<Id>;
 };
+
+export function defined<Given extends object>(
+  given: Given,
+): { [Name in keyof Given]?: Exclude<Given[Name], undefined> } {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as never;
+}
 
 interface Owned {
   readonly userId: number;
@@ -71,7 +75,6 @@ export function pageFrom<Row>(rows: readonly Row[], token: string | undefined, l
   };
 }
 
-/** How many rows the pages before have. */
 function placeOf(token: string): number {
   const [, place] = /^after (\d+)$/.exec(Buffer.from(token, 'base64url').toString()) ?? [];
   if (place !== undefined) return Number(place);

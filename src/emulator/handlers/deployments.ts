@@ -116,27 +116,28 @@ function livingDeployments(context: HandlerContext): DeploymentRecord[] {
 function expiredDeployment(id: number, { traits }: State): Refused {
   const reason = `id: the TTL of deployment ${id} passed without a heartbeat; it stays expired`;
   if (traits.expired_deployment === 'as_unknown')
-    return new Refused('not_found', `no deployment ${id}`, { reason });
+    return new Refused('not_found', `no deployment ${id}`, 'id', { reason });
   const inPublic = { status: 404, message: `Deployment ${id} has expired.` };
-  return new Refused('not_found', `deployment ${id} has expired`, { reason, inPublic });
+  return new Refused('not_found', `deployment ${id} has expired`, 'id', { reason, inPublic });
 }
 
 function shownDeployment(record: DeploymentRecord, state: State): Deployment {
   const { id, name, tag, endpointState, ttlMs, lastHeartbeatMs, createdMs, updatedMs, versions } = record;
   const version = currentVersion(record);
+  const { image, file_hash, env, storage, search_params } = version;
   const endpoint = endpointOf(state, id);
   return {
     id,
     name,
     tag,
-    image: version.image,
-    file_hash: version.fileHash,
+    image,
+    file_hash,
     current_version_id: version.id,
-    last_healthy_version_id: versions.findLast(({ uploadedMs }) => uploadedMs !== null)?.id ?? null,
+    last_healthy_version_id: versions.findLast(({ uploaded_at }) => uploaded_at !== null)?.id ?? null,
     s3_key: fileKey(version),
-    env: version.env,
-    storage: version.storage,
-    search_params: version.searchParams,
+    env,
+    storage,
+    search_params,
     endpoint_id: endpoint?.id ?? null,
     endpoint_state: endpointState,
     worker_count: endpoint ? endpointWorkers(state, endpoint.id).length : 0,
@@ -148,22 +149,12 @@ function shownDeployment(record: DeploymentRecord, state: State): Deployment {
 }
 
 function shownVersion(version: DeploymentVersion): ShownVersion {
-  const { id, label, image, fileHash, fileSize, createdMs, uploadedMs } = version;
-  return {
-    id,
-    version_label: label,
-    image,
-    file_hash: fileHash,
-    file_size: fileSize,
-    s3_key: fileKey(version),
-    created_at: createdMs / 1000,
-    // Nothing puts an older one in force again.
-    last_used_at: createdMs / 1000,
-    uploaded_at: uploadedMs === null ? null : uploadedMs / 1000,
-  };
+  const { id, version_label, image, file_hash, file_size, created_at, uploaded_at } = version;
+  const shown = { id, version_label, image, file_hash, file_size, created_at, uploaded_at };
+  // Nothing puts an older one in force again.
+  return { ...shown, s3_key: fileKey(version), last_used_at: created_at };
 }
 
-/** The version in force. */
 function currentVersion({ id, versions }: DeploymentRecord): DeploymentVersion {
   const last = versions.at(-1);
   if (!last) throw new Error(`deployment ${id} has no version`);
@@ -205,7 +196,7 @@ function create(
     ttlMs: ttlOf(ttl, null),
     createdMs: nowMs,
     countsFromMs: state.settings.deploymentTtlStarts === 'created' ? nowMs : null,
-    version,
+    versions: [version],
   });
   state.deployments.set(deployment.id, deployment);
   createEndpoint(deployment, parameters, request, context);
@@ -231,7 +222,7 @@ function createEndpoint(
 ): void {
   const endpoint = createGroup(state, { userId: user.id, createdMs: nowMs, parameters, deploymentId: id });
   noteEvent(endpoint, `made for deployment ${id} (${name}, ${tag})`, nowMs);
-  createWorkerGroup(state, endpoint, { image, searchQuery: searchFilters(search) }, nowMs);
+  createWorkerGroup(state, endpoint, { image, search_query: searchFilters(search) }, nowMs);
 }
 
 function update(
@@ -287,40 +278,37 @@ function parametersOf(request: DeployRequest): EndpointGroupParameters {
 /** A file that this account sent once need not come again. */
 function newVersion(request: DeployRequest, policy: string, context: HandlerContext): DeploymentVersion {
   const { state, nowMs } = context;
+  const { image, file_hash, file_size } = request;
+  const { version_label = null, env = null, storage = null, search_params = null } = request;
   const taken = [...state.deployments.values()].flatMap(({ versions }) => versions.map(({ id }) => id));
   const isThere = ownOf(state.deployments, context).some(({ versions }) =>
-    versions.some(({ fileHash, uploadedMs }) => fileHash === request.file_hash && uploadedMs !== null),
+    versions.some((one) => one.file_hash === file_hash && one.uploaded_at !== null),
   );
   return {
     id: nextId(state, 'deployment version', taken),
-    image: request.image,
-    fileHash: request.file_hash,
-    fileSize: request.file_size,
-    label: request.version_label ?? null,
-    env: request.env ?? null,
-    storage: request.storage ?? null,
-    searchParams: request.search_params ?? null,
-    createdMs: nowMs,
-    uploadedMs: isThere ? nowMs : null,
+    image,
+    file_hash,
+    file_size,
+    version_label,
+    env,
+    storage,
+    search_params,
+    created_at: nowMs / 1000,
+    uploaded_at: isThere ? nowMs / 1000 : null,
     uploadPolicy: isThere ? null : policy,
   };
 }
 
 function sameContent(version: DeploymentVersion, request: DeployRequest): boolean {
-  const { image, fileHash, env, storage, searchParams } = version;
-  const asked = [request.image, request.file_hash, request.env, request.storage, request.search_params];
-  return (
-    JSON.stringify([image, fileHash, env, storage, searchParams]) ===
-    JSON.stringify(asked.map((value) => value ?? null))
-  );
+  const names = ['image', 'file_hash', 'env', 'storage', 'search_params'] as const;
+  const contentOf = (of: DeploymentVersion | DeployRequest) => names.map((name) => of[name] ?? null);
+  return JSON.stringify(contentOf(version)) === JSON.stringify(contentOf(request));
 }
 
-/** The name of a version's file in the store. */
-function fileKey({ id, fileHash }: DeploymentVersion): string {
-  return `deployments/${id}/${fileHash}.tar.gz`;
+function fileKey({ id, file_hash }: DeploymentVersion): string {
+  return `deployments/${id}/${file_hash}.tar.gz`;
 }
 
-/** Fields that come with the file. */
 interface UploadFields {
   readonly key: string;
   readonly policy: string;
@@ -328,8 +316,8 @@ interface UploadFields {
 
 /** undefined if the file of a version has come, or none is expected. */
 function uploadOf(version: DeploymentVersion): UploadFields | undefined {
-  const { uploadPolicy: policy, uploadedMs } = version;
-  return policy === null || uploadedMs !== null ? undefined : { key: fileKey(version), policy };
+  const { uploadPolicy: policy, uploaded_at } = version;
+  return policy === null || uploaded_at !== null ? undefined : { key: fileKey(version), policy };
 }
 
 type Received = 'stored' | 'AccessDenied' | 'EntityTooLarge' | 'EntityTooSmall';
@@ -339,9 +327,9 @@ export function receiveFile(state: State, fields: UploadFields, bytes: number, n
   for (const { versions } of state.deployments.values()) {
     const version = versions.find(({ uploadPolicy }) => uploadPolicy === fields.policy);
     if (!version || fileKey(version) !== fields.key) continue;
-    const wanted = version.fileSize ?? bytes;
+    const wanted = version.file_size ?? bytes;
     if (bytes !== wanted) return bytes > wanted ? 'EntityTooLarge' : 'EntityTooSmall';
-    version.uploadedMs ??= nowMs;
+    version.uploaded_at ??= nowMs / 1000;
     return 'stored';
   }
   return 'AccessDenied';

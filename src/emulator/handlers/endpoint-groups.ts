@@ -22,7 +22,7 @@ import { settleDeployment, viewDeployment, type DeploymentRecord } from '../stat
 import type { EndpointGroupRecord, WorkerRecord } from '../state/endpoints.ts';
 import { nextId, type State } from '../state/state.ts';
 import { answerLog } from './log-answer.ts';
-import { ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
+import { defined, ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
 import { deleteEndpoint, deleteManaged, groupsOf, shownWorkers } from './workergroups.ts';
 
 const DAY_SECONDS = 86_400;
@@ -69,16 +69,8 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
     msg: `deleted endpoint group ${id}`,
   }),
 
-  'endpointGroups.logs': ({ id, tail = LIMITS.logTailMax }, context) => {
-    const { info0, info1, trace, debug } = ownGroup(id, context).logs;
-    const levels = {
-      info0: { log: info0 },
-      info1: { log: info1 },
-      trace: { log: trace },
-      debug: { log: debug },
-    };
-    return answerLog(levels, tail, context);
-  },
+  'endpointGroups.logs': ({ id, tail = LIMITS.logTailMax }, context) =>
+    answerLog(ownGroup(id, context).logs, tail, context),
 
   'endpointGroups.workers': ({ id }, context) => {
     const { state, fleets } = context;
@@ -98,13 +90,7 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
 /** The parameters of §2.7, and the rest. */
 function partsOf(given: EndpointGroupParameters & EndpointSettings) {
   const { overrecruit_ratio, autoscaler_instance, ...parameters } = given;
-  return {
-    parameters,
-    further: {
-      ...(overrecruit_ratio !== undefined && { overrecruit_ratio }),
-      ...(autoscaler_instance !== undefined && { autoscaler_instance }),
-    },
-  };
+  return { parameters, further: defined({ overrecruit_ratio, autoscaler_instance }) };
 }
 
 /** Evidence 4.1. */
@@ -166,7 +152,7 @@ export function refuseBadGroup(given: unknown): void {
   if (parameters !== undefined || !error) return;
   const { parameter, rule, allowed, message, got } = error;
   const field = parameter || 'body';
-  throw new Refused('bad_request', `${field}: ${message} (allowed: ${allowed})`, {
+  throw new Refused('bad_request', `${field}: ${message} (allowed: ${allowed})`, field, {
     reason: `${field}: ${rule}: allowed: ${allowed}; got ${JSON.stringify(got) ?? 'nothing'}`,
   });
 }

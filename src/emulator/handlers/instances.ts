@@ -5,9 +5,10 @@ import type { Answer, Input } from '../../contract/operations.ts';
 import { countCharacters } from '../../contract/text/characters.ts';
 import { parseRegistryLogin, type RegistryLogin } from '../../contract/text/registry-login.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
-import { badRequest, Refused } from '../answers/refused.ts';
+import { badRequest, notFound, Refused } from '../answers/refused.ts';
 import { deleteInstance, GPU } from '../fleet/workers.ts';
 import {
+  newInstance,
   startingSteps,
   startInstance,
   statusAt,
@@ -32,8 +33,8 @@ export const instanceHandlers: HandlersOf<'instances' | 'machines' | 'offers'> =
     const failed = results.filter(({ success }) => !success).map(({ ask_id }) => ask_id);
     if (created.length > 0) return { success: true, results, created, failed, elapsed: 0 };
     const why = results.map((result) => (result.success ? '' : result.msg)).join(' ');
-    const reason = `ids: none could be rented: ${why}`;
-    throw new Refused('bad_request', reason, { reason, fields: { results, created, failed } });
+    const fields = { results, created, failed };
+    throw new Refused('bad_request', `ids: none could be rented: ${why}`, 'ids', { fields });
   },
 
   'instances.list': (_, context) => {
@@ -93,21 +94,11 @@ export const instanceHandlers: HandlersOf<'instances' | 'machines' | 'offers'> =
 
 type OfferRow = ReturnType<typeof offerRow>;
 
-function offerRow({ id, machineId, gpuName, gpuCount, gpuRamMb, rentedBy, ...offer }: OfferRecord) {
-  return {
-    id,
-    machine_id: machineId,
-    gpu_name: gpuName,
-    num_gpus: gpuCount,
-    gpu_ram: gpuRamMb,
-    gpu_total_ram: gpuRamMb * gpuCount,
-    dph_total: offer.dphTotal,
-    disk_space: offer.diskSpaceGb,
-    reliability: GPU.reliability,
-    verified: true,
-    rentable: rentedBy === null,
-    rented: rentedBy !== null,
-  };
+function offerRow(record: OfferRecord) {
+  const { steps: _, rented_by: holder, ...offer } = record;
+  const gpu_total_ram = offer.gpu_ram * offer.num_gpus;
+  const known = { gpu_total_ram, reliability: GPU.reliability, verified: true };
+  return { ...offer, ...known, rentable: holder === null, rented: holder !== null };
 }
 
 function inOrder(a: OfferRow, b: OfferRow, order: readonly (readonly string[])[]): number {
@@ -131,17 +122,13 @@ function instanceRow(instance: InstanceRecord, nowMs: number) {
   const { values = {} } = launch ?? {};
   return {
     id: instance.id,
-    machine_id: instance.machineId,
+    ...instance.hardware,
     actual_status: statusAt(instance, nowMs),
     intended_status: instance.intendedStatus,
     label: instance.label,
     image_uuid: instance.image,
     image_runtype: values.runtype ?? null,
     image_args: values.args ?? values.args_str ?? null,
-    gpu_name: instance.gpuName,
-    num_gpus: instance.gpuCount,
-    gpu_ram: instance.gpuRamMb,
-    dph_total: instance.dphTotal,
     disk_space: values.disk ?? null,
     onstart: values.onstart ?? null,
     volume_info: values.volume_info ?? null,
@@ -159,9 +146,8 @@ function ownRows(context: HandlerContext): InstanceRow[] {
 
 function deprecated(): Refused {
   const message = '/api/v0/instances/ is deprecated. Use /api/v1/instances/ instead.';
-  return new Refused('not_found', message, {
+  return new Refused('not_found', message, 'instances_v0', {
     status: 410,
-    reason: 'instances_v0: this trait says that the old list is gone',
     inPublic: { status: 410, message, code: 'deprecated_endpoint' },
   });
 }
@@ -240,42 +226,38 @@ function create({ offer_id: offerId, ...request }: Input<'instances.create'>, co
   const login = loginText === undefined ? null : readLogin(loginText);
 
   const id = nextId(state, 'instance', state.instances.keys());
-  offer.rentedBy = id;
+  offer.rented_by = id;
   if (template) {
-    template.countCreated += 1;
-    template.recentCreateMs = nowMs;
+    template.count_created += 1;
+    template.recent_create_date = nowMs / 1000;
   }
-  state.instances.set(id, {
+  const { machine_id, gpu_name, num_gpus, gpu_ram, dph_total } = offer;
+  const instance = newInstance({
     id,
     userId: user.id,
-    machineId: offer.machineId,
+    hardware: { machine_id, gpu_name, num_gpus, gpu_ram, dph_total },
     label: label ?? null,
     image,
-    gpuName: offer.gpuName,
-    gpuCount: offer.gpuCount,
-    gpuRamMb: offer.gpuRamMb,
-    dphTotal: offer.dphTotal,
     createdMs: nowMs,
-    stepsFromMs: nowMs,
     steps: stepsOf(offer, launch, state),
-    usage: { untilMs: nowMs, days: [] },
     intendedStatus: launch.target_state ?? 'running',
     launch: {
       offerId,
       templateId: template?.id ?? null,
-      templateHashId: template?.hashId ?? null,
+      templateHashId: template?.hash_id ?? null,
       login: login && { registry: login.registry, user: login.user },
       values: { ...launch, disk: launch.disk ?? state.settings.instanceDiskGb },
     },
   });
+  state.instances.set(id, instance);
   return { id: offerId, new_contract: id };
 }
 
 function freeOffer(state: State, offerId: number): OfferRecord {
   const offer = state.offers.get(offerId);
-  if (offer && offer.rentedBy === null) return offer;
-  throw new Refused('invalid_offer', `offer ${offerId} is not available`, {
-    reason: offer ? `offer_id: offer ${offerId} is rented already` : `offer_id: there is no offer ${offerId}`,
+  if (offer && offer.rented_by === null) return offer;
+  const why = offer ? 'is rented already' : 'does not exist';
+  throw new Refused('invalid_offer', `offer ${offerId} is not available: it ${why}`, 'offer_id', {
     inPublic: {
       status: offer ? 410 : 404,
       code: 'no_such_ask',
@@ -289,10 +271,7 @@ function templateOf(state: State, request: InstanceRequest, userId: number): Tem
   if (hashId === undefined) return undefined;
   const template = findTemplate(state, hashId, userId);
   if (template) return template;
-  throw new Refused('not_found', `no template with hash_id ${hashId}`, {
-    reason:
-      'template_hash_id: no template of this account, or open to it, has this hash_id; it changes with every edit, and the numeric id does not serve (§2.3)',
-  });
+  throw notFound(`template with hash_id ${hashId}`, 'template_hash_id');
 }
 
 /** The contract has checked the request's own script; a template may hold a longer one. */

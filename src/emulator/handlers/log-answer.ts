@@ -3,30 +3,18 @@
  * are wiped when they are full.
  */
 import { badRequest } from '../answers/refused.ts';
-import type { GroupLog } from '../state/endpoints.ts';
+import type { EndpointLogs, GroupLog } from '../state/endpoints.ts';
 import type { State } from '../state/state.ts';
 import { firstRetained, lineCount, linesBetween } from '../worker-log/group-log.ts';
-import type { InferenceLog } from '../worker-log/inference-log.ts';
 
-/** A file of the service. */
 interface LevelFile {
   readonly log: GroupLog;
-  /** What it has of a line; the line itself if absent. */
-  readonly shown?: (line: string) => string;
-}
-
-/** `info0` has the whole story: it is what a service answers that has no levels. */
-export interface Levels {
-  readonly info0: LevelFile;
-  readonly info1: LevelFile;
-  readonly trace?: LevelFile;
-  readonly debug?: LevelFile;
+  readonly level: keyof EndpointLogs;
 }
 
 export interface LogAnswerContext {
   readonly state: State;
   readonly nowMs: number;
-  readonly inferenceLog: InferenceLog;
 }
 
 /** All of a file, if `tail` counts bytes. */
@@ -34,22 +22,25 @@ const ALL = -1;
 /** Lines that are read at once, from the end upwards, until they are enough bytes. */
 const PIECE = 256;
 
-/** @throws Refused bad_request for a `tail` that means nothing in its unit. */
-export function answerLog(levels: Levels, tail: number, context: LogAnswerContext) {
+/**
+ * `info0` has the whole story: it is what a service answers that has no levels.
+ * @throws Refused bad_request for a `tail` that means nothing in its unit
+ */
+export function answerLog(logs: Partial<EndpointLogs>, tail: number, context: LogAnswerContext) {
   const { tail_unit: unit, log_shape: shape } = context.state.traits;
   if (tail < (unit === 'bytes' ? ALL : 1) || tail === 0)
     throw badRequest('tail', unit === 'bytes' ? 'from 1, or -1 for all' : 'from 1');
-  const text = (level: keyof Levels): string => {
-    const file = levels[level];
-    return file === undefined ? '' : endOf(file, level, tail, context);
+  const text = (level: keyof EndpointLogs): string => {
+    const log = logs[level];
+    return log === undefined ? '' : endOf({ log, level }, tail, context);
   };
   if (shape === 'text') return { logs: text('info0') };
   return { info0: text('info0'), info1: text('info1'), trace: text('trace'), debug: text('debug') };
 }
 
-function endOf(file: LevelFile, level: string, tail: number, context: LogAnswerContext): string {
+function endOf(file: LevelFile, tail: number, context: LogAnswerContext): string {
   const { state, nowMs } = context;
-  const first = firstOfFile(file, level, context);
+  const first = firstOfFile(file, context);
   const [end, last] = [lineCount(file.log, nowMs), file.log.unfinished];
   if (state.traits.tail_unit === 'lines') {
     const lines = Math.min(tail, state.settings.logTailMax) - Number(last !== '');
@@ -74,15 +65,20 @@ function textOf(file: LevelFile, from: number, to: number, context: LogAnswerCon
     .join('');
 }
 
-function linesOf({ log, shown }: LevelFile, from: number, to: number, context: LogAnswerContext): string[] {
-  const lines = linesBetween(log, { from, to }, context.nowMs, context.inferenceLog);
-  return shown === undefined ? lines : lines.map(shown);
+function linesOf({ log, level }: LevelFile, from: number, to: number, context: LogAnswerContext): string[] {
+  const lines = linesBetween(log, { from, to }, context.nowMs);
+  return level === 'info1' ? lines.map(withoutRedraws) : lines;
+}
+
+/** Of a line that was redrawn in place, such as a progress bar, the last state. */
+function withoutRedraws(line: string): string {
+  return line.replace(/^[^]*\r(?=[^])/, '');
 }
 
 /** Index of the first line in the file: the line that does not fit any more began it anew. */
-function firstOfFile(file: LevelFile, level: string, context: LogAnswerContext): number {
+function firstOfFile(file: LevelFile, context: LogAnswerContext): number {
   const { state, nowMs } = context;
-  const { log } = file;
+  const { log, level } = file;
   const retained = firstRetained(log, nowMs);
   const most = state.traits.log_file_bytes;
   if (most === 'unlimited') return retained;

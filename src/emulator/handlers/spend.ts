@@ -17,7 +17,6 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const ROWS_WITHOUT_LIMIT = 100;
 
-/** In dollars. */
 interface Cost {
   readonly gpu: number;
   readonly disk: number;
@@ -87,18 +86,17 @@ function costNow(instance: InstanceRecord, { state, nowMs }: HandlerContext): Co
 
 /** The disk is its share of the price; null without a price. */
 function costOf(
-  { dphTotal }: InstanceRecord,
+  { hardware: { dph_total: price } }: InstanceRecord,
   { gpuMs, diskMs }: { readonly gpuMs: number; readonly diskMs: number },
   { diskPriceShare }: Settings,
 ): Cost | null {
-  if (dphTotal === null) return null;
+  if (price === null) return null;
   return {
-    gpu: (dphTotal * (1 - diskPriceShare) * gpuMs) / HOUR_MS,
-    disk: (dphTotal * diskPriceShare * diskMs) / HOUR_MS,
+    gpu: (price * (1 - diskPriceShare) * gpuMs) / HOUR_MS,
+    disk: (price * diskPriceShare * diskMs) / HOUR_MS,
   };
 }
 
-/** All that the account has and had. */
 function contractsOf(context: HandlerContext): FormerInstance[] {
   const { state, user, nowMs } = context;
   const living = ownOf(state.instances, context).map((instance) => {
@@ -121,7 +119,7 @@ function chargeOf(
   const used = { gpuMs: sum(days.map(({ gpuMs }) => gpuMs)), diskMs: sum(days.map(({ diskMs }) => diskMs)) };
   const cost = costOf(instance, used, settings);
   if (!first || !last || cost === null) return [];
-  const { id, gpuName, gpuCount, createdMs, usage } = instance;
+  const { id, hardware, createdMs, usage } = instance;
   const start = Math.max(first.dayMs, createdMs) / 1000;
   const end = Math.min(last.dayMs + DAY_MS, usage.untilMs) / 1000;
   const span = { start, end };
@@ -131,7 +129,7 @@ function chargeOf(
     {
       type: 'instance',
       source,
-      description: `${gpuCount}x ${gpuName}`,
+      description: `${hardware.num_gpus}x ${hardware.gpu_name}`,
       ...span,
       amount: rounded(cost.gpu + cost.disk),
       metadata: { endpoint_id: endpointId, workergroup_id: groupId },
@@ -174,7 +172,6 @@ function sum(numbers: readonly number[]): number {
   return Math.round(total * 1e6) / 1e6;
 }
 
-/** As the service rounds. */
 function rounded(dollars: number): number {
   return Math.round(dollars * 1000) / 1000;
 }

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { TEMPLATE_DEFAULTS, type TemplateFields } from '../../contract/operations/templates.ts';
 import type { FilterOperator } from '../../contract/schemas.ts';
-import { Refused } from '../answers/refused.ts';
+import { notFound } from '../answers/refused.ts';
 import { nextId, type State, type TemplateContent, type TemplateRecord } from '../state/state.ts';
 import type { HandlersOf } from './define.ts';
 
@@ -18,46 +18,27 @@ export const templateHandlers: HandlersOf<'templates'> = {
   }),
 
   'templates.create': (fields, { state, user, nowMs }) => {
-    const content = contentOf(fields);
-    const template: TemplateRecord = {
-      id: nextId(state, 'template', state.templates.keys()),
-      creatorId: user.id,
-      recommended: false,
-      defaultTag: TEMPLATE_DEFAULTS.tag,
-      createdMs: nowMs,
-      content,
-      hashId: templateHash(content),
-      countCreated: 0,
-      recentCreateMs: null,
-    };
+    const id = nextId(state, 'template', state.templates.keys());
+    const template = newTemplate(fields, { id, creator_id: user.id, created_at: nowMs / 1000 });
     state.templates.set(template.id, template);
     return { template: templateView(template) };
   },
 
   'templates.edit': ({ hash_id: hashId, ...changes }, { state, user }) => {
     const template = findOwnTemplate(state, hashId, user.id);
-    if (!template) {
-      throw new Refused('not_found', `no template with hash_id ${hashId}`, {
-        reason: 'hash_id: no template of this account has it; it changes with every edit (§2.2)',
-      });
-    }
+    if (!template) throw notFound(`template with hash_id ${hashId}`, 'hash_id');
     template.content = contentOf({ ...template.content, ...changes } as TemplateFields);
-    template.hashId = templateHash(template.content);
+    template.hash_id = templateHash(template.content);
     return { template: templateView(template) };
   },
 
   'templates.delete': ({ template_id: id }, { state, user }) => {
-    if (state.templates.get(id)?.creatorId !== user.id) {
-      throw new Refused('not_found', `no template ${id}`, {
-        reason: `template_id: this account has no template with the numeric id ${id}`,
-      });
-    }
+    if (state.templates.get(id)?.creator_id !== user.id) throw notFound(`template ${id}`, 'template_id');
     state.templates.delete(id);
     return { success: true };
   },
 };
 
-/** A flag that is not set is off. */
 const OFF = {
   ssh_direct: false,
   use_ssh: false,
@@ -81,20 +62,28 @@ export function templateHash(content: TemplateContent): string {
   return createHash('sha256').update(canonical).digest('hex').slice(0, 32);
 }
 
+type NewTemplate = Pick<TemplateRecord, 'id' | 'creator_id' | 'created_at'> &
+  Partial<Omit<TemplateRecord, 'content' | 'hash_id'>>;
+
+export function newTemplate(fields: TemplateFields, given: NewTemplate): TemplateRecord {
+  const content = contentOf(fields);
+  const begun = { recommended: false, default_tag: TEMPLATE_DEFAULTS.tag, count_created: 0 };
+  return { ...begun, recent_create_date: null, ...given, content, hash_id: templateHash(content) };
+}
+
 /** All users see what is not private; its creator sees it anyway. */
 export function visibleTo(template: TemplateRecord, userId: number): boolean {
-  return template.creatorId === userId || template.content.private !== true;
+  return template.creator_id === userId || template.content.private !== true;
 }
 
 /** The template of a hash. If several have it, the user's own comes first, then the newest. */
 export function findTemplate(state: State, hashId: string, userId: number): TemplateRecord | undefined {
   const own = findOwnTemplate(state, hashId, userId);
-  return own ?? newest(state, (other) => other.hashId === hashId && visibleTo(other, userId));
+  return own ?? newest(state, (other) => other.hash_id === hashId && visibleTo(other, userId));
 }
 
-/** The template that this user may edit. */
 export function findOwnTemplate(state: State, hashId: string, userId: number): TemplateRecord | undefined {
-  return newest(state, (template) => template.hashId === hashId && template.creatorId === userId);
+  return newest(state, (template) => template.hash_id === hashId && template.creator_id === userId);
 }
 
 function newest(state: State, fits: (template: TemplateRecord) => boolean): TemplateRecord | undefined {
@@ -102,19 +91,9 @@ function newest(state: State, fits: (template: TemplateRecord) => boolean): Temp
 }
 
 /** A template as it is answered: everything but the registry's token, which goes in and never comes out. */
-export function templateView(template: TemplateRecord) {
-  const { docker_login_pass: _, ...content } = template.content;
-  return {
-    id: template.id,
-    hash_id: template.hashId,
-    creator_id: template.creatorId,
-    created_at: template.createdMs / 1000,
-    count_created: template.countCreated,
-    recent_create_date: template.recentCreateMs === null ? null : template.recentCreateMs / 1000,
-    default_tag: template.defaultTag,
-    recommended: template.recommended,
-    ...content,
-  };
+export function templateView({ content, ...template }: TemplateRecord) {
+  const { docker_login_pass: _, ...shown } = content;
+  return { ...template, ...shown };
 }
 
 type Scalar = string | number | boolean;

@@ -48,9 +48,7 @@ export const tfaHandlers: HandlersOf<'tfa'> = {
   'tfa.resend': personal((input, context) => resendSms(context, input, 'tfa.resend')),
   'tfa.testSubmit': personal((input, context) => {
     if (!context.user.tfa.legacy) return confirmNew(context, input);
-    throw new Refused('untracked_2fa_found', 'your 2FA is an old one; regenerate your backup codes first', {
-      reason: 'tfa_status: legacy; tfa/regen-backup-codes/ makes it a tracked one',
-    });
+    throw new Refused('untracked_2fa_found', 'regenerate your backup codes first', 'tfa_status');
   }),
 };
 
@@ -75,9 +73,8 @@ export function tfaSchemaRefusal(id: OperationId, body: unknown): Refused | unde
   } = body as Readonly<Record<string, unknown>>;
   const needsBoth = ['code', 'secret'].every((name) => shape[name]?.safeParse(undefined).success === false);
   if (needsBoth && (code === undefined || secret === undefined)) {
-    return new Refused('missing_params', 'code and secret are needed', {
-      reason: `${code === undefined ? 'code' : 'secret'}: needed; a code is verified with the secret that came with it`,
-    });
+    const field = code === undefined ? 'code' : 'secret';
+    return new Refused('missing_params', 'code and secret are needed', field);
   }
   if (typeof backupCode === 'string' && shape['backup_code']?.safeParse(backupCode).success === false) {
     return invalidBackupCode('not three groups of four characters (§2.4)');
@@ -85,7 +82,7 @@ export function tfaSchemaRefusal(id: OperationId, body: unknown): Refused | unde
   if (typeof label === 'string' && shape['label']?.safeParse(label).success === false) {
     const message = `a label has at most ${LIMITS.methodLabelLength} characters`;
     const inPublic = { status: 400, code: 'label_too_long', message };
-    return new Refused('bad_request', message, { reason: `label: ${message}`, inPublic });
+    return new Refused('bad_request', message, 'label', { inPublic });
   }
   const isKnown = (TFA_METHODS as readonly unknown[]).includes(type);
   if (isKnown && shape['tfa_method']?.safeParse(type).success === false) {

@@ -5,7 +5,7 @@ import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import { resolveDefaults } from '../../scaling/rules/check.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { OPERATOR_SIGNS } from '../../contract/schemas.ts';
-import { badRequest, notFound, Refused } from '../answers/refused.ts';
+import { badRequest, notFound } from '../answers/refused.ts';
 import type { Engine } from '../fleet/engine.ts';
 import { noteEvent } from '../fleet/engine-log.ts';
 import {
@@ -26,13 +26,13 @@ import type {
 import { nextId, type State, type TemplateRecord } from '../state/state.ts';
 import { createGroupLog } from '../worker-log/group-log.ts';
 import { answerLog } from './log-answer.ts';
-import { ownOf, type HandlerContext, type HandlersOf } from './define.ts';
+import { defined, ownOf, type HandlerContext, type HandlersOf } from './define.ts';
 import { findTemplate, visibleTo } from './templates.ts';
 
 export const workerGroupHandlers: HandlersOf<'workergroups'> = {
   'workergroups.logs': ({ id, tail }, context) => {
     const { log } = ownGroup(id, context, 'not_found');
-    return answerLog({ info0: { log }, info1: { log, shown: withoutRedraws } }, tail, context);
+    return answerLog({ info0: log, info1: log }, tail, context);
   },
 
   'workergroups.list': (_, context) => ({
@@ -83,11 +83,6 @@ export const workerGroupHandlers: HandlersOf<'workergroups'> = {
   },
 };
 
-/** Of a line that was redrawn in place, such as a progress bar, the last state. */
-function withoutRedraws(line: string): string {
-  return line.replace(/^[^]*\r(?=[^])/, '');
-}
-
 function ownGroup(
   id: number,
   { state, user }: HandlerContext,
@@ -122,10 +117,9 @@ function namedTemplate(
   const byId = id === undefined ? undefined : state.templates.get(id);
   const found = hash === undefined ? byId : findTemplate(state, hash, user.id);
   if (found && visibleTo(found, user.id)) return found;
-  const [field, value] = hash === undefined ? ['template_id', id] : ['template_hash', hash];
-  throw new Refused('not_found', `no template ${value}`, {
-    reason: `${field}: no template of this account, or open to it`,
-  });
+  throw hash === undefined
+    ? notFound(`template ${id}`, 'template_id')
+    : notFound(`template ${hash}`, 'template_hash');
 }
 
 /** What is sent, and no more: a field that is not there stays as it is. */
@@ -133,16 +127,18 @@ function traitsOf(
   request: WorkerGroupRequest,
   template: TemplateRecord | undefined,
 ): Partial<WorkerGroupTraits> {
-  const { search_params: search, launch_args: launchArgs, gpu_ram: gpuRam } = request;
-  const { test_workers: testWorkers, cold_workers: coldWorkers } = request;
-  return {
-    ...(template && { templateHash: template.hashId, templateId: template.id }),
-    ...(search !== undefined && { searchQuery: searchFilters(search) }),
-    ...(launchArgs !== undefined && { launchArgs }),
-    ...(gpuRam !== undefined && { gpuRam }),
-    ...(testWorkers !== undefined && { testWorkers }),
-    ...(coldWorkers !== undefined && { coldWorkers }),
-  };
+  const { search_params: search, launch_args, gpu_ram, test_workers, cold_workers } = request;
+  const search_query = search === undefined ? undefined : searchFilters(search);
+  const { id: template_id, hash_id: template_hash } = template ?? {};
+  return defined({
+    template_id,
+    template_hash,
+    search_query,
+    launch_args,
+    gpu_ram,
+    test_workers,
+    cold_workers,
+  });
 }
 
 const CONDITION = /([\w.]+)\s*(>=|<=|!=|==|=|>|<|\bnotin\b|\bin\b)\s*(\[[^\]]*\]|"[^"]*"|\S+)/g;
@@ -169,7 +165,6 @@ function searchValue(text: string): string | number | boolean {
   return text !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
-/** With the parameters and the key of its endpoint. */
 function shownGroup(group: WorkerGroupRecord, { state }: HandlerContext): WorkerGroup {
   const { id, userId, endpointId, createdMs, traits } = group;
   const endpoint = endpointId === null ? undefined : state.endpointGroups.get(endpointId);
@@ -179,13 +174,7 @@ function shownGroup(group: WorkerGroupRecord, { state }: HandlerContext): Worker
     user_id: userId,
     endpoint_id: endpointId,
     endpoint_name: endpoint_name ?? null,
-    template_hash: traits.templateHash,
-    template_id: traits.templateId,
-    search_query: traits.searchQuery,
-    launch_args: traits.launchArgs,
-    gpu_ram: traits.gpuRam,
-    test_workers: traits.testWorkers,
-    cold_workers: traits.coldWorkers,
+    ...traits,
     min_load,
     target_util,
     cold_mult,
@@ -194,7 +183,6 @@ function shownGroup(group: WorkerGroupRecord, { state }: HandlerContext): Worker
   };
 }
 
-/** With what their engine knows of them. */
 export function shownWorkers(
   workers: readonly WorkerRecord[],
   engine: Engine | undefined,
@@ -215,17 +203,17 @@ export const DEFAULT_IMAGE = 'vllm/vllm-openai:latest';
 function workerImage(template: TemplateRecord | undefined): string {
   if (!template) return DEFAULT_IMAGE;
   const { image, tag } = template.content;
-  return `${image}:${tag ?? template.defaultTag}`;
+  return `${image}:${tag ?? template.default_tag}`;
 }
 
 export const NO_TRAITS: WorkerGroupTraits = {
-  templateHash: null,
-  templateId: null,
-  searchQuery: null,
-  launchArgs: null,
-  gpuRam: null,
-  testWorkers: null,
-  coldWorkers: null,
+  template_hash: null,
+  template_id: null,
+  search_query: null,
+  launch_args: null,
+  gpu_ram: null,
+  test_workers: null,
+  cold_workers: null,
 };
 
 /** Its first workers come at once, as far as the endpoint is active and its `max_workers` allows. */
@@ -254,7 +242,7 @@ export function createWorkerGroup(
   };
   state.workerGroups.set(id, group);
   noteEvent(endpoint, `worker group ${id} is there`, nowMs);
-  const count = Math.min(roomFor(state, endpoint), traits.testWorkers ?? settings.workersRecruited);
+  const count = Math.min(roomFor(state, endpoint), traits.test_workers ?? settings.workersRecruited);
   const recruited = Array.from({ length: count }, () => recruitWorker(state, group, nowMs));
   if (count > 0) {
     const ids = recruited.map((worker) => worker.id).join(', ');
@@ -263,7 +251,6 @@ export function createWorkerGroup(
   return group;
 }
 
-/** How many more workers the endpoint may have. */
 function roomFor(state: State, endpoint: EndpointGroupRecord): number {
   if (endpoint.state !== 'active') return 0;
   const present = groupsOf(state, endpoint.id).flatMap(({ id }) => workersOf(state, id)).length;

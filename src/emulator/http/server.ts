@@ -3,8 +3,8 @@ import { createServer as createHttpServer, type Server } from 'node:http';
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AdminApi } from '../admin/route.ts';
 import { jsonAnswer, textAnswer, type Answer } from '../answers/answer.ts';
+import { Refused } from '../answers/refused.ts';
 import type { Call } from '../calls/call.ts';
-import type { ScheduledClock } from '../clock.ts';
 import { exchangeWithFaults } from '../faults/exchange.ts';
 import type { Strikes } from '../faults/faults.ts';
 import type { FaultInjector } from '../faults/injector.ts';
@@ -17,7 +17,6 @@ import { answerAsWorker, WORKER_FOLDER } from './worker.ts';
 
 interface ServerParts {
   readonly world: World;
-  readonly clock: ScheduledClock;
   readonly service: Service;
   readonly faults: FaultInjector;
   readonly journal: RequestJournal;
@@ -61,7 +60,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
 type Send = (reply: FastifyReply, answer: Answer) => void;
 
 /** What answers a request: the admin API, the documentation, or the emulated service with its faults. */
-function createHandler({ world, clock, service, faults, journal, admin, closing }: ServerParts, send: Send) {
+function createHandler({ world, service, faults, journal, admin, closing }: ServerParts, send: Send) {
   return handle;
 
   function handle(request: FastifyRequest, reply: FastifyReply): void {
@@ -79,10 +78,8 @@ function createHandler({ world, clock, service, faults, journal, admin, closing 
       return;
     }
     if (url.startsWith(WORKER_FOLDER)) {
-      const call = { text: bodyText, origin: `http://${host}` };
-      void answerAsWorker(request.raw, call, { world, clock }).then((answer) =>
-        answer ? send(reply, answer) : reply.hijack(),
-      );
+      const asked = { method: method ?? 'GET', url, text: bodyText, origin: `http://${host}` };
+      send(reply, answerAsWorker(asked, world));
       return;
     }
     const call = service.read({
@@ -115,9 +112,10 @@ function createHandler({ world, clock, service, faults, journal, admin, closing 
     exchangeWithFaults(strikes, {
       raw: reply.raw,
       random: world.random,
-      verbose: !world.dialect.strict,
       closing,
       perform: () => service.perform(call),
+      refuse: (code, message) =>
+        world.dialect.refusal(call.operation, new Refused(code, message, 'fault'), call),
       send: (answer) => send(reply, answer),
       lifted: (faultId) => faults.lifted(faultId),
     }).then(

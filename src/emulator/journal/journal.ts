@@ -54,7 +54,6 @@ export const journalExpectation = journalFilter.extend({
 /** Which requests are expected, and how many: exactly `times`, `atLeast`, or `atMost`. */
 export type JournalExpectation = z.output<typeof journalExpectation>;
 
-/** Whether an entry is all that a filter says. */
 function matches(entry: JournalEntry, filter: JournalFilter): boolean {
   const { body, afterSeq, ...fields } = filter;
   if (afterSeq !== undefined && entry.seq <= afterSeq) return false;
@@ -64,7 +63,6 @@ function matches(entry: JournalEntry, filter: JournalFilter): boolean {
   return body === undefined || contains(entry.body, body);
 }
 
-/** Whether `actual` has at least what `wanted` has. */
 function contains(actual: unknown, wanted: unknown): boolean {
   if (typeof wanted !== 'object' || wanted === null) return actual === wanted;
   if (typeof actual !== 'object' || actual === null) return false;

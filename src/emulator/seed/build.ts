@@ -3,12 +3,13 @@ import type { z } from 'zod';
 import { TEMPLATE_DEFAULTS } from '../../contract/operations/templates.ts';
 import { newWorker } from '../fleet/workers.ts';
 import { newGroup } from '../handlers/endpoint-groups.ts';
-import { contentOf, templateHash } from '../handlers/templates.ts';
+import { newTemplate } from '../handlers/templates.ts';
 import { DEFAULT_IMAGE, NO_TRAITS } from '../handlers/workergroups.ts';
 import { createRandom, mixSeeds, type Random } from '../random.ts';
 import { createDeployment } from '../state/deployments.ts';
 import type { EndpointGroupRecord, LineSource, WorkerGroupRecord } from '../state/endpoints.ts';
 import {
+  newInstance,
   startingSteps,
   type InstanceRecord,
   type InstanceStep,
@@ -205,23 +206,25 @@ function instanceOf(
   nowMs: number,
 ): InstanceRecord {
   const createdMs = nowMs - entry.age_seconds * 1000;
-  return {
-    id: entry.id,
+  const {
+    id,
+    label = null,
+    image,
+    age_seconds: _age,
+    statuses,
+    gpu_ram = null,
+    dph_total = null,
+    ...rest
+  } = entry;
+  return newInstance({
+    id,
     userId,
-    machineId: entry.machine_id,
-    label: entry.label ?? null,
-    image: entry.image,
-    gpuName: entry.gpu_name,
-    gpuCount: entry.num_gpus,
-    gpuRamMb: entry.gpu_ram ?? null,
-    dphTotal: entry.dph_total ?? null,
+    hardware: { ...rest, gpu_ram, dph_total },
+    label,
+    image,
     createdMs,
-    stepsFromMs: createdMs,
-    steps: stepsOf(entry.statuses) ?? startingSteps(settings),
-    usage: { untilMs: createdMs, days: [] },
-    intendedStatus: 'running',
-    launch: null,
-  };
+    steps: stepsOf(statuses) ?? startingSteps(settings),
+  });
 }
 
 export function templateOf(
@@ -230,41 +233,23 @@ export function templateOf(
   nowMs: number,
 ): TemplateRecord {
   const {
-    id,
-    creator_id: creatorId = owner,
-    recommended,
-    default_tag: defaultTag = TEMPLATE_DEFAULTS.tag,
+    creator_id = owner,
+    default_tag = TEMPLATE_DEFAULTS.tag,
     age_seconds: age,
-    count_created: countCreated,
     recent_create_ago: ago,
-    ...fields
+    ...rest
   } = entry;
-  const content = contentOf(fields);
-  return {
-    id,
-    creatorId,
-    recommended,
-    defaultTag,
-    createdMs: nowMs - age * 1000,
-    content,
-    hashId: templateHash(content),
-    countCreated,
-    recentCreateMs: ago === undefined ? null : nowMs - ago * 1000,
-  };
+  const { id, recommended, count_created, ...fields } = rest;
+  const [created_at, recent_create_date] = [
+    nowMs / 1000 - age,
+    ago === undefined ? null : nowMs / 1000 - ago,
+  ];
+  const known = { id, creator_id, recommended, default_tag, created_at, count_created, recent_create_date };
+  return newTemplate(fields, known);
 }
 
-export function offerOf(entry: z.output<typeof offerEntry>): OfferRecord {
-  return {
-    id: entry.id,
-    machineId: entry.machine_id,
-    gpuName: entry.gpu_name,
-    gpuCount: entry.num_gpus,
-    gpuRamMb: entry.gpu_ram,
-    dphTotal: entry.dph_total,
-    diskSpaceGb: entry.disk_space,
-    steps: stepsOf(entry.statuses),
-    rentedBy: null,
-  };
+export function offerOf({ statuses, ...entry }: z.output<typeof offerEntry>): OfferRecord {
+  return { ...entry, steps: stepsOf(statuses), rented_by: null };
 }
 
 /** `seed`: of the random numbers of its load. */

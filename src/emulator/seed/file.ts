@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import { problemsOf, type InputProblem } from '../../wire/request.ts';
+import { defined } from '../handlers/define.ts';
 import { traitsSchema, type Traits } from '../state/traits.ts';
 import { seedSchema, type Seed } from './schema.ts';
 
@@ -50,15 +51,11 @@ export async function readTraitsFile(path: string): Promise<Partial<Traits>> {
 /** Fills in the defaults inside each trait. @throws TraitsError naming every field that breaks a rule */
 export function readTraits(input: unknown): Partial<Traits> {
   const parsed = traitsSchema.safeParse(input);
-  if (parsed.success) return given(parsed.data);
+  // JavaScript allows traits that are undefined.
+  if (parsed.success) return defined(parsed.data);
   const problems = problemsOf(parsed.error, input);
   const told = problems.map(({ field, message, value }) => `${field || 'traits'}: ${message}${got(value)}`);
   throw new TraitsError(told.join('; '), problems, { cause: parsed.error });
-}
-
-/** Leaves out traits that are undefined, which JavaScript allows. */
-function given(traits: Partial<Traits>): Partial<Traits> {
-  return Object.fromEntries(Object.entries(traits).filter(([, value]) => value !== undefined));
 }
 
 /** Objects are not repeated: their problems are told by field. */

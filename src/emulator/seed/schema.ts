@@ -20,29 +20,25 @@ import { settingsSchema } from '../state/settings.ts';
 import { BACKING_STORES, SMS_PROVIDERS } from '../state/users.ts';
 
 const seconds = z.number().nonnegative();
+const amount = z.int().nonnegative().default(0);
+const flag = z.boolean().default(false);
 
-export const statusSteps = z
-  .array(
-    z.strictObject({
-      actual_status: z.enum(INSTANCE_STATUSES),
-      seconds: seconds.optional().describe('how long it lasts; absent: for good'),
-    }),
-  )
-  .min(1)
-  .optional()
-  .describe('statuses it passes through; absent: created, loading, running with the times of the settings');
+const statusStep = z.strictObject({
+  actual_status: z.enum(INSTANCE_STATUSES),
+  seconds: seconds.optional().describe('how long it lasts; absent: for good'),
+});
+const steps = 'statuses it passes through; absent: created, loading, running, by the settings';
+export const statusSteps = z.array(statusStep).min(1).optional().describe(steps);
 
 const { docker_login_repo: repo, docker_login_user: loginUser, docker_login_pass: pass } = templateBody.shape;
 
 export const templateEntry = z.strictObject({
   id,
-  creator_id: id
-    .optional()
-    .describe('user who owns it, also one that does not exist; absent: the first user'),
-  recommended: z.boolean().default(false),
+  creator_id: id.optional().describe('its owner, who need not exist; absent: the first user'),
+  recommended: flag,
   default_tag: z.string().optional(),
   age_seconds: seconds.default(0).describe('how long it has existed at the start'),
-  count_created: z.int().nonnegative().default(0).describe('instances made from it before the start'),
+  count_created: amount.describe('instances made from it before the start'),
   recent_create_ago: seconds.optional().describe('seconds since the last of them at the start'),
   ...templateBody.shape,
   docker_login_repo: repo.default(''),
@@ -74,58 +70,39 @@ const tfaMethod = z.strictObject({
   method: z.enum(['sms', 'totp']),
   label: z.string().max(LIMITS.methodLabelLength).optional(),
   phone_number: z.string().optional().describe('E.164; shown masked'),
-  totp_secret: z
-    .string()
-    .nullable()
-    .optional()
-    .describe('base32; absent: one is made up; null or no base32: tfa_method_not_configured'),
-  is_primary: z.boolean().default(false),
-  fail_count: z.int().nonnegative().default(0),
-  locked_for: z.number().nonnegative().optional().describe('seconds from the start for which it is locked'),
+  totp_secret: z.string().nullish().describe('base32; absent: made up; null: tfa_method_not_configured'),
+  is_primary: flag,
+  fail_count: amount,
+  locked_for: seconds.optional().describe('seconds from the start for which it is locked'),
 });
 
+const backupCode = z.string().regex(BACKUP_CODE, 'three groups of four characters');
+
 const tfaUserFields = {
-  legacy_2fa: z
-    .boolean()
-    .default(false)
-    .describe('2FA from before methods were stored; without meaning beside tfa_methods'),
+  legacy_2fa: flag.describe('2FA from before methods were stored; without meaning beside tfa_methods'),
   phone_number: phoneNumber.optional().describe('the number on file; codes of a legacy account go there'),
-  sms_fraud: z.boolean().default(false).describe('flagged for SMS fraud: sms_fraud_detected'),
+  sms_fraud: flag.describe('flagged for SMS fraud: sms_fraud_detected'),
   tfa_methods: z.array(tfaMethod).default([]),
-  backup_codes: z
-    .array(z.string().regex(BACKUP_CODE, 'three groups of four characters'))
-    .optional()
-    .describe('those that are unused'),
-  backup_codes_remaining: z
-    .int()
-    .nonnegative()
-    .default(0)
-    .describe(
-      'so many are made up where backup_codes is absent; /_emulator/users/{id}/backup-codes shows them',
-    ),
+  backup_codes: z.array(backupCode).optional().describe('those that are unused'),
+  backup_codes_remaining: amount.describe('so many are made up where backup_codes is absent'),
 };
+
 export const tfaSection = z.strictObject({
-  sms_provider: z
-    .enum(SMS_PROVIDERS)
-    .default('up')
-    .describe('failing: twilio_error; rate limited: twilio_rate_limited'),
+  sms_provider: z.enum(SMS_PROVIDERS).default('up').describe('else twilio_error or twilio_rate_limited'),
   blocked_numbers: z.array(phoneNumber).default([]).describe('high risk of SMS pumping: sms_blocked_number'),
   store: z
     .enum(BACKING_STORES)
     .default('up')
-    .describe('of authorizations; read only: challenge_creation_failed; down: service_unavailable'),
+    .describe('else challenge_creation_failed or service_unavailable'),
 });
+
+const permissions = z.record(z.string(), z.unknown());
 
 export const apiKeyEntry = z.strictObject({
   name: z.string().min(1).describe('for people: journal and faults call the key by it'),
   key: z.string().min(1).describe('the secret value'),
-  permissions: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe(
-      'permission flags {"manage_instances": true} or {"api": {"user_read": {}}}; absent: full access',
-    ),
-  team: z.boolean().default(false).describe("used in a team's context"),
+  permissions: permissions.optional().describe('flags, or {"api": {"user_read": {}}}; absent: full access'),
+  team: flag.describe("used in a team's context"),
 });
 
 const user = z.strictObject({
@@ -133,7 +110,7 @@ const user = z.strictObject({
   username: z.string().default('dev'),
   email: z.string().optional(),
   email_verified: z.boolean().default(true),
-  is_admin: z.boolean().default(false),
+  is_admin: flag,
   team_id: id.optional().describe("the team in whose context its team keys act; absent: the user's id"),
   ...tfaUserFields,
   api_keys: z.array(apiKeyEntry).default([]),
@@ -144,12 +121,7 @@ export const deploymentEntry = z.strictObject({
   name: z.string().min(1).optional().describe('absent: deployment- and the id'),
   tag: z.string().min(1).default(DEFAULT_TAG),
   endpoint_state: z.string().min(1).default('active').describe('active, suspended, stopped'),
-  ttl: z
-    .number()
-    .positive()
-    .nullable()
-    .optional()
-    .describe('seconds without a heartbeat after which it expires; null: never; absent: the setting'),
+  ttl: z.number().positive().nullish().describe('seconds; null: it never expires; absent: the setting'),
   last_heartbeat_ago: seconds.optional().describe('seconds since the last heartbeat at the start'),
 });
 
@@ -160,6 +132,8 @@ export const deploymentChanges = z.strictObject({
   endpoint_state: z.string().min(1).optional(),
 });
 
+const replay = z.strictObject({ lines: z.array(z.string()).default([]), loop: flag });
+
 export const workerGroupEntry = z.strictObject({
   id,
   lines_per_second: seconds.optional().describe('growth of the log; absent: the setting; 0: none'),
@@ -168,13 +142,7 @@ export const workerGroupEntry = z.strictObject({
   seed: z.int().optional().describe('seed of the generated lines; absent: the group id'),
   endpoint_id: id.optional().describe('the endpoint group that it serves'),
   workers: z.array(id).default([]).describe('instances of the seed that are its workers'),
-  replay: z
-    .strictObject({
-      lines: z.array(z.string()).default([]),
-      loop: z.boolean().default(false),
-    })
-    .optional()
-    .describe('lines to write instead of generated ones'),
+  replay: replay.optional().describe('lines to write instead of generated ones'),
 });
 
 const maintenance = z

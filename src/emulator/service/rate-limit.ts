@@ -2,16 +2,14 @@
  * The trait `rate_limit`: token buckets of a key, and what an answer shows of them. The arithmetic is pure: functions of
  * buckets and time.
  */
-import { limitedAnswer, TOO_FREQUENT, type Answer } from '../answers/answer.ts';
+import { throttledAnswer, TOO_FREQUENT, type Answer, type ThrottleShape } from '../answers/answer.ts';
 import { Refused } from '../answers/refused.ts';
 import type { Call } from '../calls/call.ts';
-import type { Random } from '../random.ts';
 import {
   THROTTLED_SHAPES,
   type BucketTrait,
   type RateLimitState,
   type RateLimitTrait,
-  type ThrottledBody,
   type TokenBucket,
 } from '../state/traits.ts';
 import type { Service } from './service.ts';
@@ -20,9 +18,7 @@ import type { World } from './world.ts';
 /** Tokens are fractions: a difference below this is a rounding error. */
 const ROUNDING = 1e-9;
 
-/** A bucket that counts a request. */
 export interface Counting {
-  /** The field of the trait. */
   readonly part: 'key' | 'operations';
   readonly name: string;
   readonly rule: BucketTrait;
@@ -92,21 +88,15 @@ export function tightest(buckets: readonly Counting[]): ShownLimit | undefined {
   return shown.toSorted((a, b) => a.remaining - b.remaining || b.waitMs - a.waitMs)[0];
 }
 
-/** What became of a call. */
 interface Counted {
   readonly isAllowed: boolean;
-  /** undefined if no bucket counts the call. */
   readonly shown: ShownLimit | undefined;
 }
 
 /** Counts a call in the buckets of its key. A call without a valid key has none; it is refused anyway. */
-function countCall(
-  state: RateLimitState,
-  trait: RateLimitTrait,
-  call: Call,
-  { nowMs, random }: { readonly nowMs: number; readonly random: Random },
-): Counted {
-  const process = processOf(state, trait, random);
+function countCall(state: RateLimitState, trait: RateLimitTrait, call: Call, nowMs: number): Counted {
+  state.dealt += 1;
+  const process = state.dealt % trait.processes;
   if (!call.key || (call.operation?.base === 'serverless' && trait.serverless === 'free'))
     return { isAllowed: true, shown: undefined };
   const key = `key ${call.key.id}`;
@@ -121,14 +111,6 @@ function countCall(
   );
   for (const { name, bucket } of after) state.buckets.set(name, bucket);
   return { isAllowed, shown: tightest(after) };
-}
-
-/** The server process that gets the request. */
-function processOf(state: RateLimitState, { processes, dealing }: RateLimitTrait, random: Random): number {
-  if (processes === 1) return 0;
-  if (dealing === 'random') return Math.floor(random() * processes);
-  state.dealt += 1;
-  return state.dealt % processes;
 }
 
 /** The rule of a call's operation; without a refill of its own it takes one request in its spacing. */
@@ -153,8 +135,7 @@ export function withRateLimit(service: Service, world: World): Service {
     const { traits, rateLimit } = world.state;
     if (traits.rate_limit === 'off') return service.perform(call);
     const nowMs = world.now();
-    const { random } = world;
-    const { isAllowed, shown } = countCall(rateLimit, traits.rate_limit, call, { nowMs, random });
+    const { isAllowed, shown } = countCall(rateLimit, traits.rate_limit, call, nowMs);
     if (!shown) return service.perform(call);
     const { body, hasHeaders } = THROTTLED_SHAPES[traits.throttled_shape];
     const answer = isAllowed ? service.perform(call) : refuse(call, body, shown);
@@ -169,11 +150,12 @@ export function withRateLimit(service: Service, world: World): Service {
     };
   }
 
-  function refuse(call: Call, body: ThrottledBody, shown: ShownLimit): Answer {
+  function refuse(call: Call, body: ThrottleShape, shown: ShownLimit): Answer {
     if (body === 'error')
-      return world.dialect.refusal(call.operation, new Refused('rate_limited', TOO_FREQUENT), call);
-    const { limit, thresholdSeconds } = shown;
-    return limitedAnswer(body, { retryAfterSeconds: retryAfterSeconds(shown), limit, thresholdSeconds });
+      return world.dialect.refusal(call.operation, new Refused('rate_limited', TOO_FREQUENT, ''), call);
+    const { limit } = shown;
+    const thresholdSeconds = body === 'detail' ? shown.thresholdSeconds : undefined;
+    return throttledAnswer(body, { retryAfterSeconds: retryAfterSeconds(shown), limit, thresholdSeconds });
   }
 
   return { read: (request) => service.read(request), perform };

@@ -60,7 +60,7 @@ export function createService(world: World): Service {
   }
 
   function run(call: Call, target: Target, headers: Record<string, string>): unknown {
-    const { state, random, inferenceLog, signer, fleets } = world;
+    const { state, random, signer, fleets } = world;
     const operation = operationOf(target.id);
     const nowMs = world.now();
     const { bearer, body: sent } = call;
@@ -77,7 +77,6 @@ export function createService(world: World): Service {
       state,
       nowMs,
       random,
-      inferenceLog,
       fleets,
       origin: call.origin,
       sign: (text) => signer.sign(text),
@@ -116,5 +115,5 @@ function unknownOperation({ method, path }: Call, dialect: Dialect): Answer {
 
 function ourBug(error: unknown): Refused {
   const text = error instanceof Error ? error.message : String(error);
-  return new Refused('internal_error', `a bug in the emulator: ${text}`);
+  return new Refused('internal_error', `a bug in the emulator: ${text}`, 'emulator');
 }

@@ -7,7 +7,7 @@ import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/serverless/
 import { rulesOf } from '../../contract/rules.ts';
 import { coerceFields } from '../../wire/coerce.ts';
 import { problemsOf } from '../../wire/request.ts';
-import { Refused } from '../answers/refused.ts';
+import { badRequest, Refused } from '../answers/refused.ts';
 import { findCaller } from '../calls/access.ts';
 import type { Call, Target } from '../calls/call.ts';
 import type { Dialect } from '../dialect/dialect.ts';
@@ -67,7 +67,7 @@ export function createValidator(dialect: Dialect): Validator {
 /** @throws Refused with the code of the rule */
 function refuseBrokenRules(operation: Operation, input: Readonly<Record<string, unknown>>): void {
   for (const { field, says, error, isBroken } of rulesOf(operation)) {
-    if (isBroken(input)) throw new Refused(error, `${field} is ${says}`, { reason: `${field}: ${says}` });
+    if (isBroken(input)) throw new Refused(error, `${field}: ${says}`, field);
   }
 }
 
@@ -108,9 +108,7 @@ function checkKeyInBody(
   const key = typeof value === 'string' ? findCaller(state, value, nowMs, base) : undefined;
   delete input[keyInBody];
   if (key && key.userId === call.key?.userId) return;
-  throw new Refused('invalid_key', 'the API key is not valid', {
-    reason: `${keyInBody}: not a valid key of the user that the Bearer key belongs to`,
-  });
+  throw new Refused('invalid_key', 'not a valid key of the user that the Bearer key belongs to', keyInBody);
 }
 
 /** `special`: a refusal with a code of its own, where the interface has one for what is wrong. */
@@ -125,10 +123,4 @@ function parse(
   if (parsed.success) return parsed.data;
   const [first] = problemsOf(parsed.error, value);
   throw special() ?? badRequest(first?.field || part, first?.message ?? 'not allowed');
-}
-
-function badRequest(field: string, rule: string): Refused {
-  return new Refused('bad_request', rule.startsWith(field) ? rule : `${field}: ${rule}`, {
-    reason: `${field}: ${rule}`,
-  });
 }

@@ -7,16 +7,13 @@ import { createRandom, type Random } from '../random.ts';
 import { settleDeployment } from '../state/deployments.ts';
 import type { State } from '../state/state.ts';
 import { settleTfa } from '../tfa/account.ts';
-import { createInferenceLog, type InferenceLog } from '../worker-log/inference-log.ts';
 
 /** `state` is swapped as a whole by reset and restore. */
 export interface World {
   state: State;
   readonly dialect: Dialect;
-  /** Unix time in ms. */
   readonly now: () => number;
   random: Random;
-  readonly inferenceLog: InferenceLog;
   readonly signer: Signer;
   readonly fleets: Fleets;
 }
@@ -27,7 +24,6 @@ export function createWorld(state: State, dialect: Dialect, now: () => number): 
     dialect,
     now,
     random: createRandom(state.settings.randomSeed),
-    inferenceLog: createInferenceLog(),
     signer: createSigner(),
     fleets: new Fleets(),
   };
@@ -45,7 +41,6 @@ export function settle({ state, fleets }: World, nowMs: number): void {
 export interface Signer {
   /** base64 of RSA PKCS#1 v1.5 with SHA-256. */
   sign(text: string): string;
-  /** Whether that is a signature of this text. */
   verify(text: string, signature: string): boolean;
   /** For those who check signatures, PEM. */
   publicKey(): string;

@@ -15,21 +15,20 @@ interface DeploymentTraits {
   ttlMs: number | null;
 }
 
-/** Code and surroundings of a deployment, as they were sent. */
+/** Code and surroundings of a deployment, as they were sent; in the names and units of the interface. */
 export interface DeploymentVersion {
   readonly id: number;
   readonly image: string;
-  readonly fileHash: string;
+  readonly file_hash: string;
   /** In bytes; null where it is not known. */
-  readonly fileSize: number | null;
-  readonly label: string | null;
+  readonly file_size: number | null;
+  readonly version_label: string | null;
   readonly env: unknown;
   readonly storage: unknown;
-  readonly searchParams: unknown;
-  /** Unix time in ms. */
-  readonly createdMs: number;
-  /** When its file came, Unix ms; null while it has not. */
-  uploadedMs: number | null;
+  readonly search_params: unknown;
+  readonly created_at: number;
+  /** When its file came; null while it has not. */
+  uploaded_at: number | null;
   /** What an upload has to bring; null where none is waited for. */
   readonly uploadPolicy: string | null;
 }
@@ -45,7 +44,6 @@ export interface DeploymentRecord extends DeploymentTraits {
   readonly countsFromMs: number | null;
   lastHeartbeatMs: number | null;
   expiredAtMs: number | null;
-  /** Accepted heartbeats. */
   beats: number;
   /** Heartbeats that came when it was too late. */
   lateBeats: number;
@@ -53,46 +51,24 @@ export interface DeploymentRecord extends DeploymentTraits {
   minMarginMs: number | null;
 }
 
-/** How a deployment begins; what is left out has a default. */
-interface NewDeployment extends Partial<Pick<DeploymentTraits, 'name' | 'tag' | 'endpointState'>> {
-  readonly id: number;
-  readonly userId: number;
-  readonly ttlMs: number | null;
-  readonly createdMs: number;
-  /** Left out: one that is made up, and stays the same for the deployment. */
-  readonly version?: DeploymentVersion;
-  readonly countsFromMs: number | null;
-  readonly lastHeartbeatMs?: number | null;
-}
+type NewDeployment = Pick<DeploymentRecord, 'id' | 'userId' | 'ttlMs' | 'createdMs' | 'countsFromMs'> &
+  Partial<Pick<DeploymentRecord, 'name' | 'tag' | 'endpointState' | 'lastHeartbeatMs' | 'versions'>>;
 
-export function createDeployment({
-  id,
-  userId,
-  name = `deployment-${id}`,
-  tag = DEFAULT_TAG,
-  endpointState = 'active',
-  ttlMs,
-  createdMs,
-  version = madeUpVersion(id, createdMs),
-  countsFromMs,
-  lastHeartbeatMs = null,
-}: NewDeployment): DeploymentRecord {
+/** How a deployment begins; a version that is left out is made up, and stays the same for the deployment. */
+export function createDeployment(given: NewDeployment): DeploymentRecord {
+  const { id, createdMs } = given;
   return {
-    id,
-    userId,
-    versions: [version],
-    name,
-    tag,
-    endpointState,
-    ttlMs,
-    createdMs,
+    name: `deployment-${id}`,
+    tag: DEFAULT_TAG,
+    endpointState: 'active',
+    versions: [madeUpVersion(id, createdMs)],
     updatedMs: createdMs,
-    countsFromMs,
-    lastHeartbeatMs,
+    lastHeartbeatMs: null,
     expiredAtMs: null,
     beats: 0,
     lateBeats: 0,
     minMarginMs: null,
+    ...given,
   };
 }
 
@@ -100,14 +76,14 @@ function madeUpVersion(id: number, createdMs: number): DeploymentVersion {
   return {
     id,
     image: 'vllm/vllm-openai:latest',
-    fileHash: createHash('sha256').update(`${id}`).digest('hex'),
-    fileSize: null,
-    label: null,
+    file_hash: createHash('sha256').update(`${id}`).digest('hex'),
+    file_size: null,
+    version_label: null,
     env: null,
     storage: null,
-    searchParams: null,
-    createdMs,
-    uploadedMs: createdMs,
+    search_params: null,
+    created_at: createdMs / 1000,
+    uploaded_at: createdMs / 1000,
     uploadPolicy: null,
   };
 }

@@ -10,11 +10,9 @@ import type { LoadRecord } from './loads.ts';
 export interface EndpointGroupRecord {
   readonly id: number;
   readonly userId: number;
-  /** Unix time in ms. */
   readonly createdMs: number;
   /** What the user set, without defaults: a rule may tell the two apart. */
   parameters: EndpointGroupParameters;
-  /** What else it was given. */
   further: EndpointSettings;
   state: EndpointState;
   /** Its own key, a secret: good at the serverless address alone. */
@@ -34,17 +32,15 @@ export interface EndpointGroupRecord {
 /** `info1`: what was done; `info0`: each look as well; `trace` and `debug`: of each look the values and the workers. */
 export type EndpointLogs = Readonly<Record<'info0' | 'info1' | 'trace' | 'debug', GroupLog>>;
 
-/** What its owner says of it; null: unset. */
+/** What its owner says of it, as the interface shows it; null: unset. */
 export interface WorkerGroupTraits {
-  readonly templateHash: string | null;
-  readonly templateId: number | null;
-  readonly searchQuery: Readonly<Record<string, unknown>> | null;
-  readonly launchArgs: string | null;
-  /** In GB, as this operation has it. */
-  readonly gpuRam: number | null;
-  /** How many workers it begins with. */
-  readonly testWorkers: number | null;
-  readonly coldWorkers: number | null;
+  readonly template_hash: string | null;
+  readonly template_id: number | null;
+  readonly search_query: Readonly<Record<string, unknown>> | null;
+  readonly launch_args: string | null;
+  readonly gpu_ram: number | null;
+  readonly test_workers: number | null;
+  readonly cold_workers: number | null;
 }
 
 export interface WorkerGroupRecord {
@@ -52,10 +48,8 @@ export interface WorkerGroupRecord {
   readonly userId: number;
   /** null: it serves none, as a seed may have it. */
   endpointId: number | null;
-  /** Unix time in ms. */
   readonly createdMs: number;
   traits: WorkerGroupTraits;
-  /** What its workers run. */
   readonly image: string;
   /** Lines a second that its log grows by; of an endpoint with a load, those of each worker that serves. */
   linesPerSecond: number;
@@ -66,7 +60,6 @@ export interface WorkerGroupRecord {
 export type Scenery = 'all' | 'busy' | 'idle';
 
 export type LineSource =
-  /** Without scenes: all of them. */
   | { readonly kind: 'generated'; readonly seed: number; readonly scenes?: Scenery }
   /** Given lines; with `loop` from the start again when they are all written, else the log stops there. */
   | { readonly kind: 'replay'; readonly lines: readonly string[]; readonly loop: boolean }
@@ -96,7 +89,6 @@ export interface Growth {
 export interface GroupLog {
   /** Ascending and without holes; the last one is an open growth (which may have rate 0). */
   segments: (Literal | Growth)[];
-  /** Lines the service keeps. */
   readonly retainedLines: number;
   /** Lines before this index were thrown away by `clear`. */
   clearedBefore: number;
@@ -133,7 +125,6 @@ export interface WorkerLife {
   sinceMs: number;
   /** When it was ready last; null before the first time, when nobody knows what it can do. */
   readyMs: number | null;
-  /** When it began to start last. */
   startedMs: number;
 }
 

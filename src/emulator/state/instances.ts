@@ -6,25 +6,26 @@ import type { Settings } from './settings.ts';
 
 export type InstanceStep = StatusStep<InstanceStatus>;
 
+/** What is rented, in the names and units of the interface (§1); null where the seed does not say. */
+export interface Hardware {
+  readonly machine_id: number;
+  readonly gpu_name: string;
+  readonly num_gpus: number;
+  readonly gpu_ram: number | null;
+  readonly dph_total: number | null;
+}
+
 export interface InstanceRecord {
   readonly id: number;
   readonly userId: number;
-  readonly machineId: number;
+  readonly hardware: Hardware;
   label: string | null;
   readonly image: string;
-  readonly gpuName: string;
-  readonly gpuCount: number;
-  /** Memory of one GPU, in MB (§1); null where the seed does not say. */
-  readonly gpuRamMb: number | null;
-  /** Price in $/h; null where the seed does not say. */
-  readonly dphTotal: number | null;
-  /** Unix time in ms. */
   readonly createdMs: number;
   /** When the first of `steps` began; changeSteps sets both. */
   stepsFromMs: number;
   steps: readonly InstanceStep[];
   readonly usage: Usage;
-  /** What its owner wants it to be. */
   intendedStatus: 'running' | 'stopped';
   /** How it was rented; null for one that the seed has as it is. */
   readonly launch: InstanceLaunch | null;
@@ -71,30 +72,48 @@ export interface MachineRecord {
   maintenances: MaintenanceWindow[];
 }
 
-export interface OfferRecord {
+/** In the names and units of the interface. */
+export interface OfferRecord extends Hardware {
   readonly id: number;
-  readonly machineId: number;
-  readonly gpuName: string;
-  readonly gpuCount: number;
-  /** Memory of one GPU, in MB (§1). */
-  readonly gpuRamMb: number;
-  /** Price in $/h. */
-  readonly dphTotal: number;
-  readonly diskSpaceGb: number;
+  readonly gpu_ram: number;
+  readonly dph_total: number;
+  readonly disk_space: number;
   /** What an instance goes through that is made from it; null: it starts without trouble. */
   readonly steps: readonly InstanceStep[] | null;
-  /** The instance that holds it. */
-  rentedBy: number | null;
+  rented_by: number | null;
+}
+
+type NewInstance = Pick<InstanceRecord, 'id' | 'userId' | 'hardware' | 'image' | 'createdMs' | 'steps'> &
+  Partial<Pick<InstanceRecord, 'label' | 'intendedStatus' | 'launch'>>;
+
+/** It runs unless its owner wants it stopped. */
+export function newInstance(given: NewInstance): InstanceRecord {
+  const { createdMs } = given;
+  const begun = { stepsFromMs: createdMs, usage: { untilMs: createdMs, days: [] } };
+  return { label: null, intendedStatus: 'running', launch: null, ...given, ...begun };
+}
+
+interface Stepping<Status extends string> {
+  readonly steps: readonly StatusStep<Status>[];
+  readonly stepsFromMs: number;
+}
+
+/** Each step with its begin and end in Unix ms; after one that is for good none comes. */
+export function* spansOf<Status extends string>({ steps, stepsFromMs }: Stepping<Status>) {
+  let fromMs = stepsFromMs;
+  for (const { status, durationMs } of steps) {
+    const toMs = fromMs + (durationMs ?? Infinity);
+    yield { status, fromMs, toMs };
+    if (durationMs === null) return;
+    fromMs = toMs;
+  }
 }
 
 export function statusAt(instance: InstanceRecord, nowMs: number): InstanceStatus {
-  let endMs = instance.stepsFromMs;
   let status: InstanceStatus = 'created';
-  for (const step of instance.steps) {
-    status = step.status;
-    if (step.durationMs === null) break;
-    endMs += step.durationMs;
-    if (nowMs < endMs) break;
+  for (const span of spansOf(instance)) {
+    ({ status } = span);
+    if (nowMs < span.toMs) break;
   }
   return status;
 }
@@ -108,14 +127,12 @@ export function startingSteps(settings: Settings): InstanceStep[] {
   ];
 }
 
-/** What it goes through from now on. */
 export function changeSteps(instance: InstanceRecord, steps: readonly InstanceStep[], nowMs: number): void {
   countUsage(instance, nowMs);
   instance.stepsFromMs = nowMs;
   instance.steps = steps;
 }
 
-/** From now on the instance has this status, for good. */
 export function setInstanceStatus(instance: InstanceRecord, status: InstanceStatus, nowMs: number): void {
   changeSteps(instance, [{ status, durationMs: null }], nowMs);
 }
@@ -145,15 +162,12 @@ export const BILLED: Readonly<Record<InstanceStatus, { readonly gpu: boolean; re
 };
 const DAY_MS = 86_400_000;
 
-/** Counts what it has used until now. */
-export function countUsage({ usage, steps, stepsFromMs }: InstanceRecord, nowMs: number): void {
-  let fromMs = stepsFromMs;
-  for (const [index, { status, durationMs }] of steps.entries()) {
-    const isLast = durationMs === null || index === steps.length - 1;
-    const toMs = isLast ? nowMs : Math.min(nowMs, fromMs + durationMs);
-    addUsage(usage.days, status, Math.max(fromMs, usage.untilMs), toMs);
-    if (isLast) break;
-    fromMs = toMs;
+export function countUsage(instance: InstanceRecord, nowMs: number): void {
+  const { usage } = instance;
+  const spans = [...spansOf(instance)];
+  for (const [index, { status, fromMs, toMs }] of spans.entries()) {
+    const endMs = index === spans.length - 1 ? nowMs : Math.min(nowMs, toMs);
+    addUsage(usage.days, status, Math.max(fromMs, usage.untilMs), endMs);
   }
   usage.untilMs = Math.max(usage.untilMs, nowMs);
 }

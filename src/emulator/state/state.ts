@@ -1,7 +1,8 @@
 /**
  * Everything the emulated service remembers: plain data, so that a snapshot is a structured clone. Records
  * are changed in place, since copying a map at every heartbeat would cost O(n); in return every handler does
- * all its checks before its first change, so that a refused request leaves no trace.
+ * all its checks before its first change, so that a refused request leaves no trace. Times in `…Ms` are Unix
+ * time in ms on the emulator's clock.
  */
 import type { TemplateFields } from '../../contract/operations/templates.ts';
 import type { DeploymentRecord } from './deployments.ts';
@@ -25,13 +26,12 @@ export interface State {
   readonly workers: Map<number, WorkerRecord>;
   readonly machines: Map<number, MachineRecord>;
   readonly instances: Map<number, InstanceRecord>;
-  /** For what they were charged. */
   readonly formerInstances: FormerInstance[];
   readonly templates: Map<number, TemplateRecord>;
   readonly offers: Map<number, OfferRecord>;
   readonly endpointGroups: Map<number, EndpointGroupRecord>;
   readonly teamRoles: Map<number, TeamRoleRecord>;
-  /** Kind of thing → the last id that one got; see next-id.ts. */
+  /** Kind of thing → the last id that one got. */
   readonly lastIds: Map<string, number>;
   readonly tfa: TfaState;
 }
@@ -39,19 +39,20 @@ export interface State {
 /** Fields that are set, or have a default; null is unset. */
 export type TemplateContent = Readonly<TemplateFields>;
 
+/** In the names and units of the interface. */
 export interface TemplateRecord {
   readonly id: number;
-  readonly creatorId: number;
+  readonly creator_id: number;
   readonly recommended: boolean;
   /** What `tag` is without one. */
-  readonly defaultTag: string;
-  readonly createdMs: number;
+  readonly default_tag: string;
+  readonly created_at: number;
   content: TemplateContent;
-  hashId: string;
+  hash_id: string;
   /** Instances made from it so far, by anybody. */
-  countCreated: number;
-  /** When the last one was made, Unix ms; null before the first. */
-  recentCreateMs: number | null;
+  count_created: number;
+  /** When the last one was made; null before the first. */
+  recent_create_date: number | null;
 }
 
 /** The kinds of things that get an id of their own when they are created. */

@@ -6,13 +6,12 @@ import * as z from 'zod';
 
 const size = z.number().min(1).describe('requests that it takes at once when it is full');
 const refillPerSecond = z.number().positive().describe('requests a second that it takes in the long run');
+const atLeast0 = z.number().nonnegative();
 const refusals = {
-  penalty: z.number().nonnegative().default(0).describe('tokens that a refused request costs'),
-  debt_cap: z
-    .number()
-    .nonnegative()
+  penalty: atLeast0.default(0).describe('tokens that a refused request costs'),
+  debt_cap: atLeast0
     .optional()
-    .describe('most tokens that it owes after refused requests; absent: its size'),
+    .describe('most tokens that refused requests leave it owing; absent: its size'),
 };
 
 export const bucketTrait = strict({ size, refill_per_second: refillPerSecond, ...refusals });
@@ -32,11 +31,9 @@ export const rateLimitTrait = strict({
     .int()
     .positive()
     .default(1)
-    .describe('server processes; each has operation buckets of its own, and they share that of the key'),
-  dealing: z
-    .enum(['round_robin', 'random'])
-    .default('round_robin')
-    .describe('how requests are dealt to the processes: round_robin or random'),
+    .describe(
+      'server processes, which take turns; each has operation buckets, and they share that of the key',
+    ),
   serverless: z
     .enum(['counted', 'free'])
     .default('counted')
@@ -46,22 +43,35 @@ export const rateLimitTrait = strict({
 });
 export type RateLimitTrait = z.output<typeof rateLimitTrait>;
 
-/** `json` is the captured body; the others are older. With headers: `x-ratelimit-…` on every answer, Retry-After on a 429. */
+/** With headers: `x-ratelimit-…` on every answer, Retry-After on a 429. */
 export const THROTTLED_SHAPES = {
   json: { body: 'json', hasHeaders: true },
   json_without_headers: { body: 'json', hasHeaders: false },
-  plain: { body: 'plain', hasHeaders: false },
-  plain_with_headers: { body: 'plain', hasHeaders: true },
-  threshold: { body: 'threshold', hasHeaders: false },
-  threshold_with_headers: { body: 'threshold', hasHeaders: true },
+  plain: { body: 'text', hasHeaders: false },
+  plain_with_headers: { body: 'text', hasHeaders: true },
   detail: { body: 'detail', hasHeaders: false },
   detail_with_headers: { body: 'detail', hasHeaders: true },
   error: { body: 'error', hasHeaders: false },
   error_with_headers: { body: 'error', hasHeaders: true },
 } as const;
 type ThrottledShape = keyof typeof THROTTLED_SHAPES;
-export type ThrottledBody = (typeof THROTTLED_SHAPES)[ThrottledShape]['body'];
 const SHAPE_NAMES = Object.keys(THROTTLED_SHAPES) as ThrottledShape[];
+
+/** A trait with these values; the defaults are the spec dialect's and the public one's. */
+function choice<const Value extends string>(
+  values: readonly Value[],
+  [spec, other]: readonly Value[],
+  is: string,
+) {
+  const listed = values.map((value) => `\`${value}\``).join(', ');
+  return {
+    schema: z.enum(values),
+    spec: spec as Value,
+    public: (other ?? spec) as Value,
+    values: listed,
+    is,
+  };
+}
 
 /** One row each; `values` and `is` are for the documents. */
 export const TRAITS = {
@@ -72,34 +82,26 @@ export const TRAITS = {
     values: '`off`, or an object of buckets',
     is: 'how often a key may ask',
   },
-  throttled_shape: {
-    schema: z.enum(SHAPE_NAMES),
-    spec: 'error',
-    public: 'json',
-    values: SHAPE_NAMES.map((name) => `\`${name}\``).join(', '),
-    is: 'how `rate_limit` says 429, and whether answers have its headers',
-  },
-  instances_v0: {
-    schema: z.enum(['answers', '410']),
-    spec: 'answers',
-    public: 'answers',
-    values: '`answers`, `410`',
-    is: 'whether the old list of instances answers, or says that it is deprecated, as to newer accounts',
-  },
-  tail_unit: {
-    schema: z.enum(['lines', 'bytes']),
-    spec: 'lines',
-    public: 'bytes',
-    values: '`lines`, `bytes` (-1 is all)',
-    is: 'what `tail` counts, from the end of each file of a log',
-  },
-  log_shape: {
-    schema: z.enum(['text', 'levels']),
-    spec: 'text',
-    public: 'levels',
-    values: '`text`, `levels`',
-    is: 'whether a log is one text, `logs`, or one for each of `info0`, `info1`, `trace`, `debug`',
-  },
+  throttled_shape: choice(
+    SHAPE_NAMES,
+    ['error', 'json'],
+    'how `rate_limit` says 429, with or without headers',
+  ),
+  instances_v0: choice(
+    ['answers', '410'],
+    ['answers'],
+    'whether the old list of instances answers or is gone',
+  ),
+  tail_unit: choice(
+    ['lines', 'bytes'],
+    ['lines', 'bytes'],
+    'what `tail` counts, from the end of each file of a log; -1 is all bytes',
+  ),
+  log_shape: choice(
+    ['text', 'levels'],
+    ['text', 'levels'],
+    'whether a log is one text, `logs`, or one for each of `info0`, `info1`, `trace`, `debug`',
+  ),
   log_file_bytes: {
     schema: z.union([z.literal('unlimited'), z.int().positive()], {
       error: 'allowed: "unlimited", or a size in bytes from 1',
@@ -109,27 +111,21 @@ export const TRAITS = {
     values: '`unlimited`, or bytes',
     is: 'size at which the file of a level is wiped and begins anew',
   },
-  expired_deployment: {
-    schema: z.enum(['as_unknown', 'own_words']),
-    spec: 'own_words',
-    public: 'as_unknown',
-    values: '`as_unknown`, `own_words`',
-    is: 'how the 404 of an expired deployment reads: as that of an unknown one, or that it has expired',
-  },
-  put_endpoint: {
-    schema: z.enum(['keeps', 'resets']),
-    spec: 'keeps',
-    public: 'keeps',
-    values: '`keeps`, `resets`',
-    is: 'whether a parameter that an update of an endpoint leaves out stays, or gets its default',
-  },
-  tfa_key: {
-    schema: z.enum(['taken', 'refused']),
-    spec: 'taken',
-    public: 'taken',
-    values: '`taken`, `refused`',
-    is: 'whether reads take a key that was made outside a 2FA session, on an account with 2FA',
-  },
+  expired_deployment: choice(
+    ['as_unknown', 'own_words'],
+    ['own_words', 'as_unknown'],
+    'how the 404 of an expired deployment reads: as that of an unknown one, or that it has expired',
+  ),
+  put_endpoint: choice(
+    ['keeps', 'resets'],
+    ['keeps'],
+    'what an update of an endpoint does to omitted parameters',
+  ),
+  tfa_key: choice(
+    ['taken', 'refused'],
+    ['taken'],
+    'whether reads take a key made outside a 2FA session, on an account with 2FA',
+  ),
 } as const;
 
 type Rows = typeof TRAITS;
@@ -151,14 +147,12 @@ export function defaultTraits(dialect: 'spec' | 'public'): Traits {
 export interface RateLimitState {
   /** By a name of key, operation and server process. */
   readonly buckets: Map<string, TokenBucket>;
-  /** How many requests were dealt to server processes in turn. */
   dealt: number;
 }
 
 export interface TokenBucket {
   /** How many it had at that time; below 0 it owes some. */
   readonly tokens: number;
-  /** Unix ms. */
   readonly atMs: number;
 }
 

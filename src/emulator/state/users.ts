@@ -12,13 +12,13 @@ export interface UserRecord {
   readonly tfa: TfaAccount;
 }
 
+/** In the names and units of the interface. */
 export interface TeamRoleRecord {
   readonly id: number;
-  readonly teamId: number;
+  readonly team_id: number;
   readonly name: string;
   readonly permissions: Readonly<Record<string, unknown>>;
-  /** Unix time in ms. */
-  readonly createdMs: number;
+  readonly created_at: number;
 }
 
 export interface ApiKeyRecord {
@@ -28,7 +28,6 @@ export interface ApiKeyRecord {
   readonly userId: number;
   /** null: full access. Flags (`{manage_billing: true}`) or the public nesting (`{api: {user_read: {}}}`). */
   readonly permissions: Readonly<Record<string, unknown>> | null;
-  /** Used in a team's context rather than the user's own. */
   readonly team: boolean;
   /** Made in the session of a 2FA login. */
   readonly byTfa?: boolean;
@@ -38,7 +37,6 @@ export interface ApiKeyRecord {
 export interface TfaState {
   /** By secret (the interface's tfa_secret). */
   readonly challenges: Map<string, Challenge>;
-  /** By session_key. */
   readonly sessions: Map<string, SessionRecord>;
   /** Codes that were sent, oldest first. */
   readonly outbox: SentMessage[];
@@ -58,16 +56,13 @@ type SmsProvider = (typeof SMS_PROVIDERS)[number];
 export const BACKING_STORES = ['up', 'read only', 'down'] as const;
 type BackingStore = (typeof BACKING_STORES)[number];
 
-/** Of one user. */
 export interface TfaAccount {
   /** 2FA from before methods were stored: enabled, without a method row (§2.4). */
   legacy: boolean;
   /** The number on file, E.164; that of a legacy account gets its codes. */
   phoneNumber: string | null;
-  /** Flagged for SMS fraud. */
   smsFraud: boolean;
   methods: TfaMethodRecord[];
-  /** Those that are unused. */
   backupCodes: string[];
   /** End of the 30-minute window in which a method may be added, Unix ms. */
   authorizedUntilMs: number | null;
@@ -84,9 +79,7 @@ export interface TfaMethodRecord {
   /** Base32; null or unreadable text: the method is not configured. */
   totpSecret: string | null;
   isPrimary: boolean;
-  /** Failures in a row. */
   failCount: number;
-  /** Unix ms. */
   lockedUntilMs: number | null;
   /** Period of 30 seconds, counted from 1970, of the authenticator code that was used last. */
   lastTotpPeriod: number | null;
@@ -94,7 +87,6 @@ export interface TfaMethodRecord {
   lastUsedMs: number | null;
 }
 
-/** How a code is sent. */
 export type Channel = 'sms' | 'email';
 
 /**
@@ -113,11 +105,9 @@ export interface Challenge {
 
 export interface SentCode {
   readonly code: string;
-  /** Unix ms. */
   expiresAtMs: number;
   /** E.164; null for e-mail. */
   readonly phoneNumber: string | null;
-  /** The method whose number it is. */
   readonly methodId: number | null;
   /** Wrong codes so far, where no method counts them. */
   failures: number;
@@ -125,22 +115,19 @@ export interface SentCode {
 
 /** A key that a 2FA login gave out. */
 export interface SessionRecord extends ApiKeyRecord {
-  /** Unix ms. */
   expiresAtMs: number;
   readonly admin: boolean;
 }
 
-/** A code that was sent by SMS or e-mail. */
+/** A code that was sent by SMS or e-mail; times in Unix ms. */
 export interface SentMessage {
   /** Counts up from 1. */
   readonly seq: number;
-  /** Unix ms. */
   readonly atMs: number;
   readonly userId: number;
   readonly channel: Channel;
   /** Phone number or e-mail address. */
   readonly to: string;
   readonly code: string;
-  /** Unix ms. */
   readonly expiresAtMs: number;
 }

@@ -1,8 +1,9 @@
 /** The second factors of one user: methods and their locks (§3), and backup codes (§2.4). Pure. */
 import { LIMITS } from '../../contract/limits.ts';
+import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 import type { TfaMethod } from '../../contract/operations/tfa/tfa-status.ts';
 import type { TFA_STATUSES } from '../../contract/operations/users.ts';
-import { Refused } from '../answers/refused.ts';
+import { badRequest, notFound, Refused } from '../answers/refused.ts';
 import type { Random } from '../random.ts';
 import type { State } from '../state/state.ts';
 import type { Challenge, TfaAccount, TfaMethodRecord } from '../state/users.ts';
@@ -12,13 +13,12 @@ export function tfaStatusOf({ methods, legacy }: TfaAccount): (typeof TFA_STATUS
   return legacy ? 'legacy' : 'disabled';
 }
 
-/** @throws Refused not_found */
-export function methodOf({ methods }: TfaAccount, id: number): TfaMethodRecord {
+/** The method of an id. @throws Refused not_found, invalid_tfa_method where the request names another type */
+export function methodOf({ methods }: TfaAccount, id: number, type?: TfaMethodName): TfaMethodRecord {
   const method = methods.find((candidate) => candidate.id === id);
-  if (method) return method;
-  throw new Refused('not_found', `no 2FA method ${id}`, {
-    reason: `tfa_method_id: this user has no 2FA method ${id}`,
-  });
+  if (!method) throw notFound(`2FA method ${id}`, 'tfa_method_id');
+  if (type === undefined || type === method.method) return method;
+  throw invalidMethod(`method ${id} is of the type ${method.method}, not ${type}`);
 }
 
 /**
@@ -30,23 +30,16 @@ export function chooseMethod(
   type: 'sms' | 'totp',
   id: number | undefined,
 ): TfaMethodRecord | undefined {
-  if (id !== undefined) {
-    const method = methodOf(account, id);
-    if (method.method === type) return method;
-    throw invalidMethod(`method ${id} is of the type ${method.method}, not ${type}`);
-  }
+  if (id !== undefined) return methodOf(account, id, type);
   const [first, second] = account.methods.filter(({ method }) => method === type);
   if (!second) return first;
-  throw new Refused('bad_request', 'tfa_method_id is needed: there are several methods of this type', {
-    reason: `tfa_method_id: needed, since this user has several methods of the type ${type}`,
-  });
+  throw badRequest('tfa_method_id', `needed: there are several methods of the type ${type}`);
 }
 
 export function invalidMethod(rule: string): Refused {
-  return new Refused('invalid_tfa_method', rule, { reason: `tfa_method: ${rule}` });
+  return new Refused('invalid_tfa_method', rule, 'tfa_method');
 }
 
-/** The method that a number belongs to. */
 export function methodOfPhone({ methods }: TfaAccount, phoneNumber: string): TfaMethodRecord | undefined {
   return methods.find((method) => method.phoneNumber === phoneNumber);
 }
@@ -90,9 +83,7 @@ export function useBackupCode(account: TfaAccount, code: string): void {
 }
 
 export function invalidBackupCode(rule: string): Refused {
-  return new Refused('invalid_backup_code', 'this backup code is not valid, or was used before', {
-    reason: `backup_code: ${rule}`,
-  });
+  return new Refused('invalid_backup_code', `this backup code is not valid: ${rule}`, 'backup_code');
 }
 
 const LOCKOUT_MS = LIMITS.methodLockoutSeconds * 1000;
@@ -104,7 +95,6 @@ function settleLock(method: TfaMethodRecord, nowMs: number): void {
   method.failCount = 0;
 }
 
-/** What the interface shows of it. */
 export function lockView(method: TfaMethodRecord, nowMs: number) {
   settleLock(method, nowMs);
   const { failCount, lockedUntilMs } = method;
@@ -115,10 +105,7 @@ export function lockView(method: TfaMethodRecord, nowMs: number) {
 export function requireUnlocked(method: TfaMethodRecord, nowMs: number): void {
   const fields = lockView(method, nowMs);
   if (fields.locked_until === null) return;
-  throw new Refused('tfa_locked', 'too many failed attempts; this method is locked for a while', {
-    fields,
-    reason: `tfa_method_id: method ${method.id} is locked until ${fields.locked_until}; other methods are not`,
-  });
+  throw new Refused('tfa_locked', 'too many failures; this method is locked', 'tfa_method_id', { fields });
 }
 
 /** Counts a failure; more than `allowed` in a row lock the method. */

@@ -1,7 +1,7 @@
 /** The two steps that open the 30-minute window in which a method may be added (§3, §4.4). Pure. */
 import { LIMITS } from '../../contract/limits.ts';
 import type { Input } from '../../contract/operations.ts';
-import { Refused } from '../answers/refused.ts';
+import { badRequest, Refused } from '../answers/refused.ts';
 import type { TfaMethodRecord } from '../state/users.ts';
 import { chooseMethod, invalidMethod, methodOf, requireUnlocked, useBackupCode } from './account.ts';
 import {
@@ -42,7 +42,7 @@ export function beginAuthorization(context: TfaContext, input: Input<'tfa.author
   }
   requireUnlocked(method, nowMs);
   if (method.method === 'totp') {
-    if (!readTotpSecret(method.totpSecret)) throw notConfigured(method);
+    if (!readTotpSecret(method.totpSecret)) throw notConfigured();
     return { success: true, secret: begin(context, { totpMethodId: method.id })[0] };
   }
   requireVerifiedEmail(context, 'tfa.authorizeNewMethod');
@@ -78,9 +78,7 @@ export function requireWindow(context: TfaContext): void {
   requireStore(context);
   const { authorizedUntilMs } = context.user.tfa;
   if (authorizedUntilMs !== null && context.nowMs < authorizedUntilMs) return;
-  throw new Refused('authorization_required', 'authorize first: adding a method needs a fresh verification', {
-    reason: `authorization: not granted, or longer than ${LIMITS.addMethodWindowSeconds} s ago (§8)`,
-  });
+  throw new Refused('authorization_required', 'authorize the addition of a method first', 'authorization');
 }
 
 function openWindow({ user, nowMs }: TfaContext): void {
@@ -94,15 +92,9 @@ function authorizingMethod(
 ): TfaMethodRecord | 'email' {
   if (account.methods.length === 0) return 'email';
   if (type === 'email' && id === undefined) return 'email';
-  if (id !== undefined) {
-    const named = methodOf(account, id);
-    if (type === undefined || type === named.method) return named;
-    throw invalidMethod(`method ${id} is of the type ${named.method}, not ${type}`);
-  }
+  if (id !== undefined) return methodOf(account, id, type);
   if (type === undefined || type === 'email') {
-    throw new Refused('bad_request', 'tfa_method is needed', {
-      reason: 'tfa_method: needed without backup_code and tfa_method_id',
-    });
+    throw badRequest('tfa_method', 'needed without backup_code and tfa_method_id');
   }
   const only = chooseMethod(account, type, undefined);
   if (only) return only;
@@ -115,9 +107,7 @@ type By = 'sms' | 'email' | { readonly totpMethodId: number };
 function begin(context: TfaContext, by: By) {
   const { state, user } = context;
   if (state.tfa.store === 'read only') {
-    throw new Refused('challenge_creation_failed', 'the challenge could not be created; try again', {
-      reason: 'backing store: read only',
-    });
+    throw new Refused('challenge_creation_failed', 'no challenge could be made; try again', 'tfa.store');
   }
   for (const [secret, { userId, purpose }] of state.tfa.challenges) {
     if (userId === user.id && purpose === 'authorize') state.tfa.challenges.delete(secret);
@@ -135,14 +125,10 @@ function pendingAuthorization({ state, user, nowMs }: TfaContext, secret: string
       userId === user.id && purpose === 'authorize' && nowMs < expiresAtMs,
   );
   if (pending) throw challengeNotFound();
-  throw new Refused('no_pending_authorization', 'begin an authorization first', {
-    reason: 'secret: no authorization of this user is pending',
-  });
+  throw new Refused('no_pending_authorization', 'begin an authorization first', 'secret');
 }
 
 function requireStore({ state }: TfaContext): void {
   if (state.tfa.store !== 'down') return;
-  throw new Refused('service_unavailable', 'the authorization cannot be checked now; try again', {
-    reason: 'backing store: down',
-  });
+  throw new Refused('service_unavailable', 'the authorization cannot be checked now; try again', 'tfa.store');
 }

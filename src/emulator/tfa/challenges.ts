@@ -41,9 +41,7 @@ export function findChallenge({ state: { tfa }, user, nowMs }: TfaContext, secre
 /** @throws Refused 2fa_expired */
 export function requireUnexpired({ expiresAtMs }: { readonly expiresAtMs: number }, nowMs: number): void {
   if (nowMs < expiresAtMs) return;
-  throw new Refused('2fa_expired', 'the code has expired; ask for a new one', {
-    reason: `secret: its challenge is older than ${LIMITS.challengeValiditySeconds} s (§8)`,
-  });
+  throw new Refused('2fa_expired', 'the code has expired; ask for a new one', 'secret');
 }
 
 /** @throws Refused no_challenge_found where no code was sent or it was cleared, 2fa_expired */
@@ -76,15 +74,11 @@ export function noteWrongCode(challenge: Challenge, channel: Channel, allowed: n
 }
 
 export function challengeNotFound(): Refused {
-  return new Refused('challenge_not_found', 'no challenge belongs to this secret', {
-    reason: 'secret: unknown, used up, or meant for another purpose',
-  });
+  return new Refused('challenge_not_found', 'no challenge belongs to this secret', 'secret');
 }
 
 export function noChallenge(rule: string): Refused {
-  return new Refused('no_challenge_found', 'there is no active challenge; ask for a code first', {
-    reason: `secret: ${rule}`,
-  });
+  return new Refused('no_challenge_found', `there is no active challenge: ${rule}`, 'secret');
 }
 
 /** A state, a caller, a time and a source of random numbers; the context of a handler is one. */
@@ -94,7 +88,6 @@ export interface TfaContext {
   readonly key: ApiKeyRecord;
   /** The caller is known by the secret of a login alone. */
   readonly loggedOut: boolean;
-  /** Unix time in ms. */
   readonly nowMs: number;
   readonly random: Random;
 }
@@ -102,9 +95,7 @@ export interface TfaContext {
 /** §5.5: 2FA actions are done in the personal context. @throws Refused team_user_forbidden */
 export function forbidTeams({ key }: TfaContext): void {
   if (!key.team) return;
-  throw new Refused('team_user_forbidden', '2FA is managed in your personal context, not in a team', {
-    reason: `authorization: key "${key.name}" acts in a team context (§5.5)`,
-  });
+  throw new Refused('team_user_forbidden', '2FA is not managed in a team', 'authorization');
 }
 
 /** §5.6: admins may be sent codes without a verified e-mail address by these two alone. */
@@ -113,12 +104,9 @@ const ADMIN_EXEMPT: ReadonlySet<OperationId> = new Set<OperationId>(['tfa.sendSm
 /** @throws Refused email_not_verified */
 export function requireVerifiedEmail({ user }: TfaContext, operation: OperationId): void {
   if (user.emailVerifiedAt !== null || (user.isAdmin && ADMIN_EXEMPT.has(operation))) return;
-  throw new Refused('email_not_verified', 'verify the e-mail address of your account first', {
-    reason: 'email_verified_at: codes are sent only to accounts with a verified e-mail address (§5.6)',
-  });
+  throw new Refused('email_not_verified', 'verify your e-mail address first', 'email_verified_at');
 }
 
-/** `bytes` random bytes as lower-case hexadecimal digits. */
 export function randomHex(random: Random, bytes: number): string {
   return Array.from({ length: bytes }, () =>
     Math.floor(random() * 256)

@@ -1,15 +1,8 @@
 /** The list of an account's methods, as it grows, changes and shrinks (§3, §4.4). Pure. */
 import type { Input } from '../../contract/operations.ts';
-import { Refused } from '../answers/refused.ts';
+import { badRequest, notFound, Refused } from '../answers/refused.ts';
 import type { TfaMethodRecord } from '../state/users.ts';
-import {
-  chooseMethod,
-  invalidMethod,
-  methodOf,
-  methodOfPhone,
-  newBackupCodes,
-  viewMethod,
-} from './account.ts';
+import { chooseMethod, methodOf, methodOfPhone, newBackupCodes, viewMethod } from './account.ts';
 import { requireWindow } from './authorize.ts';
 import { challengeNotFound, findChallenge, liveCode, noteWrongCode, type TfaContext } from './challenges.ts';
 import { missingPhone, phoneMismatch } from './sending.ts';
@@ -73,9 +66,7 @@ function requireNew(
   const sameType = user.tfa.methods.filter(({ method }) => method === type);
   const same = type === 'sms' ? methodOfPhone(user.tfa, phone_number ?? '') : sameType.find(isOf(secret));
   if (!same && sameType.length < state.settings.methodsPerType) return;
-  throw new Refused('duplicate_tfa_method', `a ${type.toUpperCase()} method is configured already`, {
-    reason: `settings.methodsPerType: ${state.settings.methodsPerType}, and no number or secret twice`,
-  });
+  throw new Refused('duplicate_tfa_method', `there is a ${type} method already`, 'settings.methodsPerType');
 }
 
 function isOf(secret: string): (method: TfaMethodRecord) => boolean {
@@ -95,9 +86,7 @@ function passSmsChallenge(context: TfaContext, { code, secret, phone_number: pho
 function passAppSetup({ state, nowMs }: TfaContext, { code, secret: base32 }: Confirmation): void {
   const secret = readTotpSecret(base32);
   if (!secret) {
-    throw new Refused('bad_request', 'secret: not a base32 TOTP secret', {
-      reason: 'secret: for totp the base32 secret of tfa/totp-setup/',
-    });
+    throw badRequest('secret', 'not the base32 secret of tfa/totp-setup/');
   }
   if (periodOfCode(secret, code, nowMs, state.settings.totpSteps) === undefined) {
     throw wrongCode('2fa_verification_failed');
@@ -128,27 +117,16 @@ function requireImplicitTarget({ user }: TfaContext, proof: Proof): void {
   if (user.tfa.methods.length === 0) return;
   const given = proof.backup_code === undefined ? proof.tfa_method : 'backup_code';
   if (given !== 'backup_code' && given !== 'email') return;
-  throw new Refused('bad_request', 'target_id is needed', {
-    reason: `target_id: needed with ${given}, which is no method of its own`,
-  });
+  throw badRequest('target_id', `needed with ${given}, which is no method of its own`);
 }
 
 export function updateMethod({ user, nowMs }: TfaContext, input: Input<'tfa.update'>) {
   const { tfa_method: type, tfa_method_id: id, label, is_primary: isPrimary } = input;
   const { tfa: account } = user;
-  const method = id === undefined ? chooseMethod(account, type ?? 'totp', id) : methodOf(account, id);
-  if (!method) {
-    throw new Refused('not_found', `no 2FA method of the type ${type}`, {
-      reason: `tfa_method: this user has no 2FA method of the type ${type}`,
-    });
-  }
-  if (type !== undefined && type !== method.method) {
-    throw invalidMethod(`method ${method.id} is of the type ${method.method}, not ${type}`);
-  }
+  const method = id === undefined ? chooseMethod(account, type ?? 'totp', id) : methodOf(account, id, type);
+  if (!method) throw notFound(`2FA method of the type ${type}`, 'tfa_method');
   if (isPrimary === false && method.isPrimary) {
-    throw new Refused('bad_request', 'make another method the primary one instead', {
-      reason: 'is_primary: an account with methods has a primary one',
-    });
+    throw badRequest('is_primary', 'make another method the primary one instead');
   }
   if (label !== undefined) method.label = label;
   if (isPrimary) for (const other of account.methods) other.isPrimary = other === method;

@@ -2,7 +2,7 @@
 import type { Input, OperationId } from '../../contract/operations.ts';
 import { Refused } from '../answers/refused.ts';
 import type { Challenge, Channel, SentCode } from '../state/users.ts';
-import { invalidMethod, methodOf, methodOfPhone } from './account.ts';
+import { methodOf, methodOfPhone } from './account.ts';
 import {
   challengeNotFound,
   findChallenge,
@@ -31,34 +31,24 @@ export function requireDeliverableSms(context: TfaContext, phoneNumber: string, 
   const { state, user, nowMs } = context;
   const { settings, tfa } = state;
   if (user.tfa.smsFraud) {
-    throw new Refused('sms_fraud_detected', 'SMS is disabled for this account; ask support', {
-      reason: 'authorization: the account is flagged for SMS fraud',
-    });
+    throw new Refused('sms_fraud_detected', 'SMS is disabled for this account; ask support', 'authorization');
   }
   if (tfa.blockedNumbers.has(phoneNumber)) {
-    throw new Refused('sms_blocked_number', 'no codes are sent to this number; use another one', {
-      reason: 'phone_number: flagged as high risk of SMS pumping',
-    });
+    throw new Refused('sms_blocked_number', 'no codes are sent to this number', 'phone_number');
   }
   const sent = since(user.tfa.smsSentAtMs, nowMs, settings.smsWindowSeconds);
   if (sent.length >= settings.smsPerWindow) {
-    throw new Refused('sms_rate_limited', 'too many codes were asked for; wait a little', {
-      reason: `settings.smsPerWindow: ${settings.smsPerWindow} SMS in ${settings.smsWindowSeconds} s`,
-    });
+    throw new Refused('sms_rate_limited', 'too many codes were asked for', 'settings.smsPerWindow');
   }
   const used = since(tfa.phoneUse.get(phoneNumber) ?? [], nowMs, settings.phoneCapWindowSeconds);
   if (preauth && used.length >= settings.phoneCap) {
-    throw new Refused('preauth_phone_cap', 'this number was used in too many attempts', {
-      reason: `settings.phoneCap: ${settings.phoneCap} attempts in ${settings.phoneCapWindowSeconds} s`,
-    });
+    throw new Refused('preauth_phone_cap', 'this number was used in too many attempts', 'settings.phoneCap');
   }
   if (tfa.smsProvider === 'failing') {
-    throw new Refused('twilio_error', 'the SMS could not be delivered', { reason: 'SMS provider: failing' });
+    throw new Refused('twilio_error', 'the SMS could not be delivered', 'tfa.sms_provider');
   }
   if (tfa.smsProvider === 'rate limited') {
-    throw new Refused('twilio_rate_limited', 'the SMS provider is busy; try again in a moment', {
-      reason: 'SMS provider: rate limited',
-    });
+    throw new Refused('twilio_rate_limited', 'the SMS provider is busy', 'tfa.sms_provider');
   }
 }
 
@@ -83,9 +73,7 @@ export function sendSmsCode(
 export function requireEmailAddress(context: TfaContext, operation: OperationId): string {
   const { email } = context.user;
   if (email === null) {
-    throw new Refused('missing_email', 'your account has no e-mail address', {
-      reason: 'email: the account has none',
-    });
+    throw new Refused('missing_email', 'your account has no e-mail address', 'email');
   }
   requireVerifiedEmail(context, operation);
   return email;
@@ -114,7 +102,6 @@ function send(
   if (tfa.outbox.length > OUTBOX_MESSAGES) tfa.outbox.shift();
 }
 
-/** Those of the times that lie within the last `seconds`. */
 function since(timesMs: readonly number[], nowMs: number, seconds: number): number[] {
   return timesMs.filter((atMs) => atMs > nowMs - seconds * 1000);
 }
@@ -136,9 +123,7 @@ export function sendSms(context: TfaContext, input: SmsInput, operation: Operati
   const target = smsTarget(context, input);
   const pending = given ? given[1].codes.sms : newestCodeTo(context, target.phoneNumber)?.[1];
   if (pending && context.nowMs < pending.expiresAtMs) {
-    throw new Refused('tfa_challenge_exists', 'a code was sent already; ask to resend it', {
-      reason: 'phone_number: a code that was sent there is still valid; use tfa/sms/resend/',
-    });
+    throw new Refused('tfa_challenge_exists', 'a code was sent already; ask to resend it', 'phone_number');
   }
   requireDeliverableSms(context, target.phoneNumber, context.loggedOut);
   const [name, challenge] = given ?? fresh(context);
@@ -246,20 +231,15 @@ function requireSameNumber(context: TfaContext, input: SmsInput, sentTo: string)
 
 /** @throws Refused not_found, invalid_tfa_method for another type, missing_phone_number */
 function numberOfMethod({ user }: TfaContext, id: number): string {
-  const method = methodOf(user.tfa, id);
-  if (method.method !== 'sms') throw invalidMethod(`method ${id} is of the type ${method.method}, not sms`);
-  if (method.phoneNumber === null) throw missingPhone();
-  return method.phoneNumber;
+  const { phoneNumber } = methodOf(user.tfa, id, 'sms');
+  if (phoneNumber === null) throw missingPhone();
+  return phoneNumber;
 }
 
 export function missingPhone(): Refused {
-  return new Refused('missing_phone_number', 'a phone number is needed', {
-    reason: 'phone_number: not given, and the account has none',
-  });
+  return new Refused('missing_phone_number', 'a phone number is needed', 'phone_number');
 }
 
 export function phoneMismatch(rule: string): Refused {
-  return new Refused('phone_number_mismatch', `the phone number ${rule}`, {
-    reason: `phone_number: ${rule}`,
-  });
+  return new Refused('phone_number_mismatch', `the phone number ${rule}`, 'phone_number');
 }

@@ -8,7 +8,6 @@ const PERIOD_SECONDS = 30;
 const SECRET_BYTES = 20;
 const ISSUER = 'Emulator';
 
-/** A new base32 secret. */
 export function newTotpSecret(random: Random): string {
   const bytes = Uint8Array.from({ length: SECRET_BYTES }, () => Math.floor(random() * 256));
   return new Secret({ buffer: bytes.buffer }).base32;

@@ -1,7 +1,7 @@
 /** Verifying a second factor (§4.4, §5.7), and the login and session that this gives (§5.4, §5.8). Pure. */
 import type { Input } from '../../contract/operations.ts';
 import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
-import { Refused } from '../answers/refused.ts';
+import { badRequest, Refused } from '../answers/refused.ts';
 import type { State } from '../state/state.ts';
 import type { Challenge, Channel, SessionRecord, TfaMethodRecord, UserRecord } from '../state/users.ts';
 import {
@@ -54,16 +54,12 @@ export function verifyProof(context: TfaContext, proof: Proof, failure: Failure)
     return { method: null, byBackupCode: true };
   }
   if (proof.code === undefined) {
-    throw new Refused('missing_auth_value', 'a code or a backup code is needed', {
-      reason: 'code: neither code nor backup_code is given',
-    });
+    throw new Refused('missing_auth_value', 'a code or a backup code is needed', 'code');
   }
   const type = typeOfProof(context, proof);
   if (type === 'totp') return verifyByApp(context, proof.code, proof.tfa_method_id, failure);
   if (proof.secret === undefined) {
-    throw new Refused('missing_params', 'the secret that came with the code is needed', {
-      reason: `secret: needed with a code by ${type} (§5.7)`,
-    });
+    throw new Refused('missing_params', 'the secret that came with the code is needed', 'secret');
   }
   // Several methods of one type have to be told apart (§4.4).
   if (type === 'sms') chooseMethod(user.tfa, 'sms', proof.tfa_method_id);
@@ -81,10 +77,7 @@ export function verifyProof(context: TfaContext, proof: Proof, failure: Failure)
 
 /** `tfa_method`, or else the type of the method named by id, or else sms (§4.4). */
 function typeOfProof({ user }: TfaContext, { tfa_method: type, tfa_method_id: id }: Proof): TfaMethodName {
-  if (id === undefined) return type ?? 'sms';
-  const method = methodOf(user.tfa, id);
-  if (type === undefined || type === method.method) return method.method;
-  throw invalidMethod(`method ${id} is of the type ${method.method}, not ${type}`);
+  return id === undefined ? (type ?? 'sms') : methodOf(user.tfa, id, type).method;
 }
 
 function verifyByApp(context: TfaContext, code: string, id: number | undefined, failure: Failure): Verified {
@@ -104,7 +97,7 @@ export function verifyTotp(
   const { settings } = state;
   requireUnlocked(method, nowMs);
   const secret = readTotpSecret(method.totpSecret);
-  if (!secret) throw notConfigured(method);
+  if (!secret) throw notConfigured();
   const period = periodOfCode(secret, code, nowMs, settings.totpSteps);
   // RFC 6238 §5.2 wants a code to be good once; the interface does not say.
   const isUsed = settings.totpOnce && period !== undefined && period <= (method.lastTotpPeriod ?? -1);
@@ -161,40 +154,34 @@ export function verifySentCode(
 
 /** A wrong code where no configured method counts it. */
 export function wrongCode(failure: Failure): Refused {
-  return new Refused(failure, 'the code is not right', { reason: 'code: not the one that is valid now' });
+  return new Refused(failure, 'the code is not right', 'code');
 }
 
 /** A wrong code that a configured method counts. Of the two codes only one says how often, and until when (§7). */
 function wrongCodeOf(method: TfaMethodRecord, failure: Failure, nowMs: number): Refused {
-  return new Refused(failure, 'the code is not right', {
+  return new Refused(failure, 'the code is not right', 'code', {
     ...(failure === '2fa_verification_failed' && { fields: lockView(method, nowMs) }),
-    reason: `code: not the one that is valid now for method ${method.id}`,
   });
 }
 
-export function notConfigured({ id }: TfaMethodRecord): Refused {
-  return new Refused('tfa_method_not_configured', 'this authenticator has to be set up again', {
-    reason: `tfa_method_id: the secret of method ${id} is missing or unreadable`,
-  });
+export function notConfigured(): Refused {
+  return new Refused('tfa_method_not_configured', 'set this authenticator up again', 'tfa_method_id');
 }
 
 function notSetUp(type: 'sms' | 'totp', failure: Failure): Refused {
   if (failure !== '2fa_login_failed') return invalidMethod(`this account has no method of the type ${type}`);
-  return new Refused(failure, `this account has no method of the type ${type}`, {
-    reason: `tfa_method: this account has no method of the type ${type}`,
-  });
+  return new Refused(failure, `this account has no method of the type ${type}`, 'tfa_method');
 }
 
 /** @throws Refused where the account has no 2FA that could be used, removed or given backup codes */
 export function requireTfa({ user }: TfaContext, failure: Failure): void {
   if (user.tfa.legacy || user.tfa.methods.length > 0) return;
-  throw new Refused(failure, 'this account has no 2FA', { reason: 'tfa_status: 2FA is disabled' });
+  throw new Refused(failure, 'this account has no 2FA', 'tfa_status');
 }
 
 const SESSION_KEY_BYTES = 32;
 
 interface Login {
-  /** The Bearer value from now on. */
   readonly sessionKey: string;
   readonly backup_codes_remaining?: number;
   readonly legacy_tfa_user?: true;
@@ -204,9 +191,7 @@ export function completeLogin(context: TfaContext, { admin, ...proof }: Input<'t
   const { user, state, loggedOut } = context;
   const { tfa: account } = user;
   if (admin && !user.isAdmin) {
-    throw new Refused('2fa_login_failed', 'only admins can have an admin session', {
-      reason: 'admin: the user is no admin',
-    });
+    throw new Refused('2fa_login_failed', 'only admins can have an admin session', 'admin');
   }
   requireTfa(context, '2fa_login_failed');
   const { byBackupCode } = verifyProof(context, proof, '2fa_login_failed');
@@ -242,8 +227,7 @@ function openSession({ state, user, key, nowMs, random, loggedOut }: TfaContext,
 export function findSession(state: State, sessionKey: string, nowMs: number): SessionRecord | undefined {
   const session = state.tfa.sessions.get(sessionKey);
   if (!session || nowMs < session.expiresAtMs) return session;
-  throw new Refused('auth_error', 'the session has expired; log in again', {
-    reason: 'authorization: the session_key is too old (settings.sessionSeconds)',
+  throw new Refused('auth_error', 'the session has expired; log in again', 'authorization', {
     inPublic: { status: 404, message: 'Session expired. Please log in again.' },
   });
 }
@@ -254,13 +238,12 @@ export function findSession(state: State, sessionKey: string, nowMs: number): Se
  */
 export function userOfSecret(state: State, secret: unknown, nowMs: number): UserRecord {
   if (secret === undefined || secret === null || secret === '') {
-    throw new Refused('missing_auth_value', 'send an API key, or the tfa_secret of your login', {
+    throw new Refused('missing_auth_value', 'send an API key or a tfa_secret', 'authorization', {
       status: 401,
-      reason: 'authorization: neither a Bearer key nor a secret (§5.9)',
     });
   }
   if (typeof secret !== 'string') {
-    throw new Refused('bad_request', 'secret: expected string', { reason: 'secret: expected string' });
+    throw badRequest('secret', 'expected string');
   }
   const challenge = state.tfa.challenges.get(secret);
   const user = challenge && state.users.get(challenge.userId);

@@ -4,7 +4,7 @@
  * between; a line once written never changes, whatever rate is set later.
  */
 import type { GroupLog, Growth, LineSource, Literal, Scenery } from '../state/endpoints.ts';
-import { TIME_MARK, type InferenceLog } from './inference-log.ts';
+import { inferenceLine, TIME_MARK } from './inference-log.ts';
 
 export function createGroupLog(options: {
   source: LineSource;
@@ -36,7 +36,6 @@ export function linesBetween(
   log: GroupLog,
   { from, to }: { readonly from: number; readonly to: number },
   nowMs: number,
-  inferenceLog: InferenceLog,
 ): string[] {
   const first = Math.max(from, firstRetained(log, nowMs));
   const last = Math.min(to, lineCount(log, nowMs));
@@ -44,7 +43,7 @@ export function linesBetween(
   for (const segment of log.segments) {
     const end = Math.min(last, endOf(segment, nowMs));
     for (let index = Math.max(first, segment.first); index < end; index += 1) {
-      lines.push(lineOf(segment, index, inferenceLog));
+      lines.push(lineOf(segment, index));
     }
   }
   return lines;
@@ -68,9 +67,7 @@ export function appendLines(log: GroupLog, lines: readonly string[], nowMs: numb
 /** Writes text as a process does: what follows the last line break stays unfinished until more comes. */
 export function writeText(log: GroupLog, text: string, nowMs: number): void {
   if (growthRate(log) > 0) {
-    throw new Error(
-      'text without a line break at its end can only stand in a log that does not grow by itself',
-    );
+    throw new Error('text without a line break at its end needs a log that does not grow by itself');
   }
   const pieces = (log.unfinished + text).split('\n');
   const rest = pieces.pop() ?? '';
@@ -81,8 +78,12 @@ export function writeText(log: GroupLog, text: string, nowMs: number): void {
 
 /** From now on the log grows at another rate, in lines per second; 0 stops it. */
 export function setGrowthRate(log: GroupLog, linesPerSecond: number, nowMs: number): void {
+  regrow(log, { sinceMs: nowMs, linesPerSecond }, nowMs);
+}
+
+function regrow(log: GroupLog, changes: Partial<Growth>, nowMs: number): void {
   const growth = closeGrowth(log, nowMs);
-  log.segments.push({ ...growth, sinceMs: nowMs, linesPerSecond });
+  log.segments.push({ ...growth, ...changes });
   dropOld(log, nowMs);
 }
 
@@ -95,9 +96,7 @@ export function setGrowth(
   const { source } = openGrowth(log);
   if (source.kind !== 'generated') return;
   if (growthRate(log) === linesPerSecond && (source.scenes ?? 'all') === scenes) return;
-  const growth = closeGrowth(log, nowMs);
-  log.segments.push({ ...growth, sinceMs: nowMs, linesPerSecond, source: { ...source, scenes } });
-  dropOld(log, nowMs);
+  regrow(log, { sinceMs: nowMs, linesPerSecond, source: { ...source, scenes } }, nowMs);
 }
 
 /** From now on it grows by these lines at each look: there is one every so often since a time. */
@@ -109,10 +108,8 @@ export function setLooks(
   const { lines, everyMs } = looks;
   const { source } = openGrowth(log);
   if (source.kind === 'looks' && source.lines.join('\n') === lines.join('\n')) return;
-  const growth = closeGrowth(log, nowMs);
   const sinceMs = looks.sinceMs + Math.floor((nowMs - looks.sinceMs) / everyMs) * everyMs;
-  log.segments.push({ ...growth, sinceMs, source: { kind: 'looks', lines, everyMs } });
-  dropOld(log, nowMs);
+  regrow(log, { sinceMs, source: { kind: 'looks', lines, everyMs } }, nowMs);
 }
 
 /** Throws away all lines written so far, as a worker that was replaced does; the log goes on after them. */
@@ -156,13 +153,12 @@ function closeGrowth(log: GroupLog, nowMs: number): Growth {
   return { ...growth, first: end, sinceMs, sourceFirst: growth.sourceFirst + written };
 }
 
-/** When the last of its first lines was written, so many. */
 function writtenMs({ sinceMs, linesPerSecond, source }: Growth, lines: number): number {
   if (source.kind === 'looks') return sinceMs + Math.ceil(lines / source.lines.length) * source.everyMs;
   return sinceMs + (lines * 1000) / linesPerSecond;
 }
 
-function lineOf(segment: Literal | Growth, index: number, inferenceLog: InferenceLog): string {
+function lineOf(segment: Literal | Growth, index: number): string {
   const offset = index - segment.first;
   if (segment.kind === 'literal') return segment.lines[offset] ?? '';
   const { source } = segment;
@@ -173,7 +169,7 @@ function lineOf(segment: Literal | Growth, index: number, inferenceLog: Inferenc
   }
   const sourceIndex = segment.sourceFirst + offset;
   if (source.kind === 'replay') return source.lines[sourceIndex % source.lines.length] ?? '';
-  const line = inferenceLog.line(source.seed, sourceIndex, source.scenes);
+  const line = inferenceLine(source.seed, sourceIndex, source.scenes);
   if (!line.includes(TIME_MARK)) return line;
   return line.replaceAll(TIME_MARK, clockText(atMs));
 }

@@ -14,29 +14,17 @@ const BLOCK = 64;
 /** Blocks kept ready: more than the longest tail needs. */
 const CACHED_BLOCKS = 512;
 
-export interface InferenceLog {
-  /** Line `index` (from 0) of the log of that seed, with TIME_MARK where its time belongs. */
-  line(seed: number, index: number, scenes?: Scenery): string;
-}
+const blocks = new Map<string, readonly string[]>();
 
-export function createInferenceLog(): InferenceLog {
-  const blocks = new Map<string, readonly string[]>();
-  return {
-    line(seed, index, scenes = 'all') {
-      const number = Math.floor(index / BLOCK);
-      const name = `${seed}:${number}:${scenes}`;
-      let block = blocks.get(name);
-      if (!block) {
-        block = makeBlock(seed, number, scenes);
-        blocks.set(name, block);
-        for (const oldest of blocks.keys()) {
-          if (blocks.size <= CACHED_BLOCKS) break;
-          blocks.delete(oldest);
-        }
-      }
-      return block[index % BLOCK] ?? '';
-    },
-  };
+/** Line `index` (from 0) of the log of that seed, with TIME_MARK where its time belongs. */
+export function inferenceLine(seed: number, index: number, scenes: Scenery = 'all'): string {
+  const number = Math.floor(index / BLOCK);
+  const name = `${seed}:${number}:${scenes}`;
+  const block = blocks.get(name) ?? makeBlock(seed, number, scenes);
+  blocks.set(name, block);
+  const [oldest = name] = blocks.keys();
+  if (blocks.size > CACHED_BLOCKS) blocks.delete(oldest);
+  return block[index % BLOCK] ?? '';
 }
 
 function makeBlock(seed: number, number: number, scenes: Scenery): string[] {
@@ -195,17 +183,8 @@ const ALL: readonly Scene[] = [
 ];
 
 /** Of a server that works, and of one that waits for work; what goes wrong in them is written when it does. */
-export const SCENERIES: Readonly<Record<Scenery, readonly Scene[]>> = {
+const SCENERIES: Readonly<Record<Scenery, readonly Scene[]>> = {
   all: ALL,
-  busy: [
-    { weight: 60, scene: request },
-    { weight: 20, scene: busyStatistics },
-    { weight: 10, scene: healthChecks },
-    { weight: 5, scene: warning },
-    { weight: 5, scene: batchProgress },
-  ],
-  idle: [
-    { weight: 1, scene: idleStatistics },
-    { weight: 2, scene: healthChecks },
-  ],
+  busy: ALL.filter(({ scene }) => scene !== idleStatistics && scene !== traceback),
+  idle: ALL.filter(({ scene }) => scene === idleStatistics || scene === healthChecks),
 };

@@ -95,16 +95,6 @@ test('reset brings back the seed and forgets faults, journal and time', async ()
   expect(await beat(43)).toBe(200);
 });
 
-test('another seed takes the place of the first, or nothing changes', async () => {
-  const bad = await admin('POST', '/seed', { deployments: [{ id: 5, ttl: 'long' }] });
-  expect(bad).toMatchObject({ status: 400, body: { problems: [{ field: 'deployments.0.ttl' }] } });
-  expect(await beat(42)).toBe(200);
-  expect(await admin('POST', '/seed', { deployments: [{ id: 5, ttl: 6 }] })).toMatchObject({ status: 200 });
-  expect([await beat(42), await beat(5)]).toEqual([404, 200]);
-  await admin('POST', '/reset');
-  expect(await beat(5)).toBe(200);
-});
-
 test('the clock moves, and what was asked wrongly is named', async () => {
   expect((await admin('POST', '/clock', { action: 'advance', ms: 1_500 })).body).toMatchObject({
     mode: 'frozen',

@@ -93,8 +93,8 @@ describe.each(['/api/v0/workergroups', '/api/v0/autojobs'])('at %s', (path) => {
 describe('what makes one is refused', () => {
   test.each([
     [{ endpoint_name: null }, 400, 'endpoint_name: needed'],
-    [{ endpoint_name: 'nothing' }, 404, 'endpoint_name: this account has no endpoint nothing'],
-    [{ endpoint_id: 9 }, 404, 'endpoint_id: this account has no endpoint 9'],
+    [{ endpoint_name: 'nothing' }, 404, 'endpoint_name: no endpoint nothing'],
+    [{ endpoint_id: 9 }, 404, 'endpoint_id: no endpoint 9'],
     [{ template_hash: null, launch_args: null }, 400, 'template_hash: needed'],
     [{ template_hash: 'x' }, 404, 'template_hash: no template'],
     [{ template_hash: null, template_id: 11 }, 404, 'template_id: no template'],

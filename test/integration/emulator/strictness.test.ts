@@ -97,7 +97,7 @@ describe('what the interface does not allow is refused, naming field and rule', 
     ['{"id":7,"tail":0,"api_key":"full-key"}', 400, 'tail: '],
     ['{"id":7,"tail":5,"api_key":"nobody"}', 401, 'api_key: '],
     ['{"id":7,"tail":5,"api_key":"other-key"}', 401, 'api_key: '],
-    ['{"id":9,"tail":5,"api_key":"full-key"}', 404, 'id: this account has no worker group 9'],
+    ['{"id":9,"tail":5,"api_key":"full-key"}', 404, 'id: no worker group 9'],
   ])('logs %s answers %i as {error_msg}', async (body, status, reason) => {
     const answer = await send('POST', '/get_workergroup_logs', { body });
     expect(answer).toMatchObject({ status, body: { error_msg: expect.any(String) as string } });

@@ -1,4 +1,4 @@
-/** Seeded random numbers for the planner: the same seed gives the same plan, byte for byte. */
+/** Seeded random numbers: the same seed gives the same plan and the same emulator, byte for byte. */
 
 export type Random = () => number;
 

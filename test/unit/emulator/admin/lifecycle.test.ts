@@ -80,9 +80,12 @@ test('a state that is kept under a name comes back, and one that was not kept is
 });
 
 test('another seed is in force at once, and one that is wrong changes nothing', async () => {
-  expect(await admin('POST', '/seed', { deployments: [{ id: 'x' }] })).toMatchObject({ status: 400 });
+  const bad = await admin('POST', '/seed', { deployments: [{ id: 5, ttl: 'long' }] });
+  expect(bad).toMatchObject({ status: 400, body: { problems: [{ field: 'deployments.0.ttl' }] } });
   expect(emulator.deployments.list()).not.toHaveLength(1);
   expect((await admin('POST', '/seed', { deployments: [{ id: 5 }] })).status).toBe(200);
+  expect(emulator.deployments.list().map(({ id }) => id)).toEqual([5]);
+  await admin('POST', '/reset');
   expect(emulator.deployments.list().map(({ id }) => id)).toEqual([5]);
 });
 

@@ -1,6 +1,6 @@
 /** What the log of an endpoint says of its engine. */
 import { describe, expect, test } from 'vitest';
-import { Site } from '../../../../src/emulator/fleet/site.ts';
+import { siteOf } from '../../../../src/emulator/fleet/site.ts';
 import { Story } from '../../../../src/emulator/fleet/story.ts';
 import { newWorker } from '../../../../src/emulator/fleet/workers.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
@@ -31,7 +31,7 @@ describe('the log', () => {
     const state = buildState({ workergroups: [{ id: 7, endpoint_id: 31, lines_per_second: 0 }] }, {}, BEGIN);
     const endpoint = state.endpointGroups.get(31)!;
     const groups = [...state.workerGroups.values()];
-    const site = new Site({ state, endpoint, groups, workers: [] }, BEGIN);
+    const site = siteOf({ state, endpoint, groups, workers: [] }, BEGIN);
     const said = () => engineEvents(endpoint).map(([at, text]) => `${at - BEGIN / 1000} ${text}`);
     const log = () => tailText(groups[0]!.log, 50, BEGIN + 60_000);
     return { story: new Story(site, () => workers), endpoint, said, log };

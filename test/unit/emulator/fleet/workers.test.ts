@@ -3,12 +3,11 @@ import { describe, expect, test } from 'vitest';
 import {
   cancelRoll,
   deleteInstance,
-  endsAtMs,
   newWorker,
   NO_LOAD,
   recruitWorker,
   rollWorkers,
-  runsFromMs,
+  runSpan,
   workersOf,
   workerStatus,
   workerView,
@@ -99,7 +98,8 @@ test('when an instance runs, and until when', () => {
   const instance = instanceOf(world().state);
   const times = (...steps: readonly [string, number | null][]) => {
     instance.steps = steps.map(([status, durationMs]) => ({ status, durationMs })) as typeof instance.steps;
-    return [runsFromMs(instance), endsAtMs(instance)].map((ms) => ms && ms - NOW);
+    const { fromMs, toMs } = runSpan(instance);
+    return [fromMs, toMs].map((ms) => ms && ms - NOW);
   };
   expect(times(['created', 5], ['running', null])).toEqual([5, null]);
   expect(times(['created', 5], ['running', 7], ['exited', null])).toEqual([5, 12]);
@@ -135,18 +135,20 @@ describe('a worker that is recruited', () => {
       const instance = state.instances.get(worker.id)!;
       expect(instance).toMatchObject({
         userId: 1,
-        machineId: worker.id % 2 === 0 ? 11 : 12,
+        hardware: {
+          machine_id: worker.id % 2 === 0 ? 11 : 12,
+          gpu_name: 'RTX 4090',
+          num_gpus: 1,
+          gpu_ram: 24_564,
+        },
         label: null,
         image: 'vllm/vllm-openai:latest',
-        gpuName: 'RTX 4090',
-        gpuCount: 1,
-        gpuRamMb: 24_564,
         createdMs: NOW,
         stepsFromMs: NOW,
         intendedStatus: 'running',
         launch: null,
       });
-      return instance.dphTotal!;
+      return instance.hardware.dph_total!;
     });
     expect(new Set(prices).size).toBe(8);
     for (const price of prices) {
@@ -171,7 +173,7 @@ describe('a worker that is recruited', () => {
     const settings = { workerPriceLeast: 0.5, workerPriceMost: 0.3 };
     const state = buildState({ ...SEED, machines: [] }, settings, NOW);
     const { id } = recruitWorker(state, state.workerGroups.get(7)!, NOW);
-    expect(state.instances.get(id)).toMatchObject({ dphTotal: 0.5, machineId: 0 });
+    expect(state.instances.get(id)).toMatchObject({ hardware: { dph_total: 0.5, machine_id: 0 } });
     deleteInstance(state, id, NOW);
     expect([state.instances.has(id), state.workers.has(id)]).toEqual([false, false]);
   });

@@ -127,7 +127,7 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
     {
       success: true,
       id: 3,
-      key: 'a08ff49b6f772632716c43069c43a8c3b7cf3c25632b92409d3fb64afebede10',
+      key: '712a9134ad4922efbe036dd39c919f96090f7fb133c383e1e95a0be8e4be4672',
     },
   ],
   [

@@ -98,12 +98,12 @@ test('a deployment that is deleted or expires takes its endpoint with groups, wo
 describe('a worker group that is made', () => {
   test('gets its first workers, as far as the endpoint has room for them, and says so', () => {
     const state = world();
-    const made = createWorkerGroup(state, endpoint(state, 31), { image: 'a', testWorkers: 3 }, NOW);
+    const made = createWorkerGroup(state, endpoint(state, 31), { image: 'a', test_workers: 3 }, NOW);
     expect(made).toMatchObject({
       id: 9,
       endpointId: 31,
       image: 'a',
-      traits: { testWorkers: 3, gpuRam: null },
+      traits: { test_workers: 3, gpu_ram: null },
     });
     expect(workersOf(state, 9).map(({ id }) => id)).toEqual([503, 504, 505]);
     expect(said(state, 31)).toEqual([
@@ -133,7 +133,7 @@ describe('a worker group that is made', () => {
     });
     expect(images).toEqual([
       'vllm/vllm-openai:latest',
-      `vllm/vllm-openai:${made.state.templates.get(9)?.defaultTag}`,
+      `vllm/vllm-openai:${made.state.templates.get(9)?.default_tag}`,
       'jupyter/scipy-notebook:2024-10-07',
     ]);
   });
@@ -154,7 +154,11 @@ test('a file is taken by its policy and key, in its size, and once', () => {
   expect(receive({ key: 'other' }, 10)).toBe('AccessDenied');
   expect(receive({ policy: 'other' }, 10)).toBe('AccessDenied');
   expect([receive({}, 9), receive({}, 11)]).toEqual(['EntityTooSmall', 'EntityTooLarge']);
-  expect([version().uploadedMs, receive({}, 10), version().uploadedMs]).toEqual([null, 'stored', NOW + 5]);
-  expect([receive({}, 10, NOW + 9), version().uploadedMs]).toEqual(['stored', NOW + 5]);
+  expect([version().uploaded_at, receive({}, 10), version().uploaded_at]).toEqual([
+    null,
+    'stored',
+    (NOW + 5) / 1000,
+  ]);
+  expect([receive({}, 10, NOW + 9), version().uploaded_at]).toEqual(['stored', (NOW + 5) / 1000]);
   expect(create().upload_fields).toBeUndefined();
 });

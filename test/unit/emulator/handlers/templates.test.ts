@@ -57,7 +57,7 @@ function store(state: State, userId: number, given: TemplateFields, nowMs = 0) {
   const { id } = templateHandlers['templates.create'](given, context).template as { id: number };
   const template = state.templates.get(id)!;
   const edit = (changes: object) =>
-    templateHandlers['templates.edit']({ hash_id: template.hashId, ...changes }, context);
+    templateHandlers['templates.edit']({ hash_id: template.hash_id, ...changes }, context);
   return { template, edit };
 }
 
@@ -79,7 +79,7 @@ describe('the hash', () => {
         const { template: first } = store(state, 1, one);
         const { template: second } = store(state, 2, reversed, 999);
         expect(second.id).not.toBe(first.id);
-        expect(second.hashId).toBe(first.hashId);
+        expect(second.hash_id).toBe(first.hash_id);
       }),
     );
   });
@@ -88,9 +88,9 @@ describe('the hash', () => {
     fc.assert(
       fc.property(fields, fields, (stored, changes) => {
         const { template, edit } = store(buildState({}, {}, 0), 1, stored);
-        const [hash, content] = [template.hashId, template.content];
+        const [hash, content] = [template.hash_id, template.content];
         edit(changes);
-        expect(template.hashId === hash).toBe(isDeepStrictEqual(template.content, content));
+        expect(template.hash_id === hash).toBe(isDeepStrictEqual(template.content, content));
       }),
     );
   });
@@ -107,9 +107,9 @@ describe('the hash', () => {
     expect(names).toHaveLength(23);
     for (const name of names) {
       const { template, edit } = store(buildState({}, {}, 0), 1, stored);
-      const hash = template.hashId;
+      const hash = template.hash_id;
       edit({ [name]: CHANGED[name] });
-      expect(template.hashId, name).not.toBe(hash);
+      expect(template.hash_id, name).not.toBe(hash);
     }
   });
 
@@ -120,7 +120,7 @@ describe('the hash', () => {
     expect(templateHash(contentOf(edited))).toBe(
       templateOperations['templates.edit'].example.response.template.hash_id,
     );
-    expect(buildState({}, {}, 0).templates.get(9)?.hashId).toBe(EXAMPLE_HASH);
+    expect(buildState({}, {}, 0).templates.get(9)?.hash_id).toBe(EXAMPLE_HASH);
   });
 });
 
@@ -161,7 +161,7 @@ test('of several templates with one hash the own one counts, then the newest', (
     docker_login_pass: '',
   };
   const [own, ofOther, newest] = [1, 2, 2].map((userId) => store(state, userId, stored).template);
-  const hash = own?.hashId ?? '';
+  const hash = own?.hash_id ?? '';
   expect(findTemplate(state, hash, 1)?.id).toBe(own?.id);
   expect(findTemplate(state, hash, 2)?.id).toBe(newest?.id);
   expect(findTemplate(state, hash, 3)?.id).toBe(newest?.id);

@@ -139,13 +139,9 @@ test('instances and offers', () => {
     {
       id: 501,
       userId: 5,
-      machineId: 11,
+      hardware: { machine_id: 11, gpu_name: 'H100', num_gpus: 2, gpu_ram: 80, dph_total: 1.5 },
       label: 'mine',
       image: 'a:b',
-      gpuName: 'H100',
-      gpuCount: 2,
-      gpuRamMb: 80,
-      dphTotal: 1.5,
       createdMs: NOON - 60_000,
       stepsFromMs: NOON - 60_000,
       usage: { untilMs: NOON - 60_000, days: [] },
@@ -159,13 +155,9 @@ test('instances and offers', () => {
     {
       id: 502,
       userId: 5,
-      machineId: 12,
+      hardware: { machine_id: 12, gpu_name: 'RTX 4090', num_gpus: 1, gpu_ram: null, dph_total: null },
       label: null,
       image: 'vllm/vllm-openai:latest',
-      gpuName: 'RTX 4090',
-      gpuCount: 1,
-      gpuRamMb: null,
-      dphTotal: null,
       createdMs: NOON,
       stepsFromMs: NOON,
       usage: { untilMs: NOON, days: [] },
@@ -178,33 +170,33 @@ test('instances and offers', () => {
       launch: null,
     },
   ]);
-  const usual = { gpuName: 'RTX 4090', gpuCount: 1, gpuRamMb: 24_564, dphTotal: 0.4, diskSpaceGb: 500 };
+  const usual = { gpu_name: 'RTX 4090', num_gpus: 1, gpu_ram: 24_564, dph_total: 0.4, disk_space: 500 };
   expect([...offers.values()]).toEqual([
-    { ...usual, id: 3001, machineId: 11, steps: [{ status: 'offline', durationMs: null }], rentedBy: null },
-    { ...usual, id: 3002, machineId: 12, steps: null, rentedBy: null },
+    { ...usual, id: 3001, machine_id: 11, steps: [{ status: 'offline', durationMs: null }], rented_by: null },
+    { ...usual, id: 3002, machine_id: 12, steps: null, rented_by: null },
   ]);
 });
 
 test('templates and endpoint groups', () => {
   const { templates, endpointGroups } = state();
-  const { content: _content, hashId, ...first } = templates.get(9)!;
+  const { content: _content, hash_id: hashId, ...first } = templates.get(9)!;
   expect(first).toEqual({
     id: 9,
-    creatorId: 3,
+    creator_id: 3,
     recommended: true,
-    defaultTag: 'v1',
-    createdMs: NOON - 60_000,
-    countCreated: 4,
-    recentCreateMs: NOON - 30_000,
+    default_tag: 'v1',
+    created_at: NOON / 1000 - 60,
+    count_created: 4,
+    recent_create_date: NOON / 1000 - 30,
   });
   expect(templates.get(10)).toMatchObject({
-    creatorId: 5,
+    creator_id: 5,
     recommended: false,
-    createdMs: NOON,
-    countCreated: 0,
-    recentCreateMs: null,
+    created_at: NOON / 1000,
+    count_created: 0,
+    recent_create_date: null,
   });
-  expect(templates.get(10)?.hashId).not.toBe(hashId);
+  expect(templates.get(10)?.hash_id).not.toBe(hashId);
   expect([...endpointGroups.values()]).toMatchObject([
     {
       id: 31,

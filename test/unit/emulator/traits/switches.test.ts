@@ -18,7 +18,7 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const KEY = { size: 2, refill_per_second: 0.5 };
 const KEY_READ = { ...KEY, penalty: 0 };
-const LIMIT_READ = { key: KEY_READ, processes: 1, dealing: 'round_robin', serverless: 'counted' };
+const LIMIT_READ = { key: KEY_READ, processes: 1, serverless: 'counted' };
 
 let emulator: Emulator;
 beforeEach(async () => {
@@ -120,7 +120,7 @@ describe('switched', () => {
         'allowed: "evidence", or an object of size, refill_per_second, penalty, debt_cap (got "all")',
       ],
       ['rate_limit.processes', 'Invalid input: expected int, received number (got 1.5)'],
-      ['rate_limit', 'unknown field serverles; allowed: key, operations, processes, dealing, serverless'],
+      ['rate_limit', 'unknown field serverles; allowed: key, operations, processes, serverless'],
       [
         'throttled_shape',
         `Invalid option: expected one of ${Object.keys(THROTTLED_SHAPES)
@@ -151,15 +151,15 @@ describe('switched', () => {
   test.each([
     [
       { rate_limit: 'on' },
-      'rate_limit: allowed: "off", or an object of key, operations, processes, dealing, serverless (got "on")',
+      'rate_limit: allowed: "off", or an object of key, operations, processes, serverless (got "on")',
     ],
     [
       { rate_limit: [1] },
-      'rate_limit: allowed: "off", or an object of key, operations, processes, dealing, serverless',
+      'rate_limit: allowed: "off", or an object of key, operations, processes, serverless',
     ],
     [
       { rate_limit: null },
-      'rate_limit: allowed: "off", or an object of key, operations, processes, dealing, serverless',
+      'rate_limit: allowed: "off", or an object of key, operations, processes, serverless',
     ],
     [{ rate_limit: {} }, 'rate_limit: limits nothing: give key, operations, or both'],
     [

@@ -11,10 +11,7 @@ import {
   writeText,
 } from '../../../../src/emulator/worker-log/group-log.ts';
 import type { GroupLog, LineSource } from '../../../../src/emulator/state/endpoints.ts';
-import { createInferenceLog } from '../../../../src/emulator/worker-log/inference-log.ts';
 import { tailText } from '../../../support/emulated-log.ts';
-
-const inferenceLog = createInferenceLog();
 
 function logAt(
   linesPerSecond: number,
@@ -25,7 +22,7 @@ function logAt(
 }
 
 function all(log: GroupLog, nowMs: number): string[] {
-  return linesBetween(log, { from: 0, to: Infinity }, nowMs, inferenceLog);
+  return linesBetween(log, { from: 0, to: Infinity }, nowMs);
 }
 
 test('a log has as many lines as its rate and its time give', () => {
@@ -38,8 +35,7 @@ test('a log has as many lines as its rate and its time give', () => {
 
 test('lines are the same whoever asks for them and when, and differ from seed to seed', () => {
   const whole = all(logAt(10), 100_000);
-  const other = createInferenceLog();
-  expect(linesBetween(logAt(10), { from: 500, to: 520 }, 100_000, other)).toEqual(whole.slice(500, 520));
+  expect(linesBetween(logAt(10), { from: 500, to: 520 }, 100_000)).toEqual(whole.slice(500, 520));
   expect(all(logAt(10, { source: { kind: 'generated', seed: 2 } }), 100_000)).not.toEqual(whole);
 });
 
