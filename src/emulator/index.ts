@@ -136,6 +136,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const closing = new AbortController();
   const server = await createServer({
     world,
+    clock,
     service: withRateLimit(createService(world), world),
     faults,
     journal,

@@ -72,6 +72,8 @@ export function endpointActivity(
     taken: requests - abandoned,
     /** Those in the global queue. */
     waiting: engine.waiting,
+    /** Those that came over /route/ and that a worker answers just now. */
+    working: engine.working,
     /** Those that were gone before a worker took them. */
     abandoned,
     ...engine.counts,

@@ -111,6 +111,11 @@ export class Engine implements GroupObserver {
     return this.#model.waiting;
   }
 
+  /** Requests of /route/ that workers answer just now. */
+  get working(): number {
+    return this.#requests.answered;
+  }
+
   get counts(): EngineCounts {
     const { lost, refused } = this.#requests;
     return { lost, refused, deaths: this.#deaths, errors: this.#errors };

@@ -8,10 +8,10 @@ import { STATE, type State } from '../../scaling/planner/model/worker-pool.ts';
 import type { WorkerLoad } from './workers.ts';
 
 /**
- * `taken`: by a worker; `used`: the worker was asked. `lost`: its worker has
+ * `taken`: by a worker; `working`: the worker was asked and has not answered yet; `used`: it has. `lost`: its worker has
  * failed; `gone`: its client did not ask again in time; `refused`: too many waited.
  */
-type TicketState = 'waiting' | 'taken' | 'used' | 'lost' | 'gone' | 'refused';
+type TicketState = 'waiting' | 'taken' | 'working' | 'used' | 'lost' | 'gone' | 'refused';
 
 /** A request that came over /route/. */
 export interface Ticket {
@@ -21,6 +21,7 @@ export interface Ticket {
   /** The answer may be used, and asked for again, until then. */
   expiresAt: number;
   worker: number | null;
+  beginsAt: number;
   takesSeconds: number;
 }
 
@@ -53,7 +54,7 @@ export class Requests {
     for (const [old, { expiresAt }] of this.#tickets) if (expiresAt < now) this.#tickets.delete(old);
     const state = this.#tickets.size < MOST_TICKETS ? 'waiting' : 'refused';
     const expiresAt = now + patience;
-    const ticket: Ticket = { request, cost, state, expiresAt, worker: null, takesSeconds: 0 };
+    const ticket: Ticket = { request, cost, state, expiresAt, worker: null, beginsAt: 0, takesSeconds: 0 };
     if (state === 'waiting') this.#tickets.set(request, ticket);
     return ticket;
   }
@@ -68,6 +69,13 @@ export class Requests {
     return this.ticket(request, now)?.state === 'waiting';
   }
 
+  /** Those of /route/ that workers answer just now. */
+  get answered(): number {
+    let count = 0;
+    for (const { state } of this.#tickets.values()) if (state === 'working') count += 1;
+    return count;
+  }
+
   /** A worker takes one and will have done it at `ends`, after `seconds` of work. */
   taken(
     request: number,
@@ -78,7 +86,7 @@ export class Requests {
     this.#unfinished(place, now)?.push(ends, request);
     const ticket = this.#tickets.get(request);
     if (!ticket) return;
-    Object.assign(ticket, { state: 'taken', worker, takesSeconds: seconds });
+    Object.assign(ticket, { state: 'taken', worker, beginsAt: ends - seconds, takesSeconds: seconds });
   }
 
   abandon(request: number): void {

@@ -5,6 +5,7 @@ import type { AdminApi } from '../admin/route.ts';
 import { jsonAnswer, textAnswer, type Answer } from '../answers/answer.ts';
 import { Refused } from '../answers/refused.ts';
 import type { Call } from '../calls/call.ts';
+import type { ScheduledClock } from '../clock.ts';
 import { exchangeWithFaults } from '../faults/exchange.ts';
 import type { Strikes } from '../faults/faults.ts';
 import type { FaultInjector } from '../faults/injector.ts';
@@ -17,6 +18,7 @@ import { answerAsWorker, WORKER_FOLDER } from './worker.ts';
 
 interface ServerParts {
   readonly world: World;
+  readonly clock: ScheduledClock;
   readonly service: Service;
   readonly faults: FaultInjector;
   readonly journal: RequestJournal;
@@ -60,7 +62,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
 type Send = (reply: FastifyReply, answer: Answer) => void;
 
 /** What answers a request: the admin API, the documentation, or the emulated service with its faults. */
-function createHandler({ world, service, faults, journal, admin, closing }: ServerParts, send: Send) {
+function createHandler({ world, clock, service, faults, journal, admin, closing }: ServerParts, send: Send) {
   return handle;
 
   function handle(request: FastifyRequest, reply: FastifyReply): void {
@@ -78,8 +80,10 @@ function createHandler({ world, service, faults, journal, admin, closing }: Serv
       return;
     }
     if (url.startsWith(WORKER_FOLDER)) {
-      const asked = { method: method ?? 'GET', url, text: bodyText, origin: `http://${host}` };
-      send(reply, answerAsWorker(asked, world));
+      const call = { text: bodyText, origin: `http://${host}` };
+      void answerAsWorker(request.raw, call, { world, clock }).then((answer) =>
+        answer ? send(reply, answer) : reply.hijack(),
+      );
       return;
     }
     const call = service.read({

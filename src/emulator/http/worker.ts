@@ -1,7 +1,12 @@
-/** The workers' own addresses: a request's route is checked as a worker of the service does, and then used up. */
+/**
+ * The workers' own addresses. A request's route is checked as a worker of the service does. It takes as long as its cost
+ * over what the worker can do, and is answered when that is over on the emulator's clock, or the worker has died of it.
+ */
+import type { IncomingMessage } from 'node:http';
 import * as z from 'zod';
 import { problemsOf } from '../../wire/request.ts';
 import { jsonAnswer, type Answer } from '../answers/answer.ts';
+import type { ScheduledClock } from '../clock.ts';
 import type { Ticket } from '../fleet/requests.ts';
 import { workerUrl } from '../fleet/workers.ts';
 import { routeText } from '../handlers/endpoint-groups.ts';
@@ -22,25 +27,72 @@ const workerRequest = z.looseObject({
   payload: z.unknown().optional(),
 });
 
-interface WorkerRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly text: string;
-  /** Where the client sees the emulator. */
-  readonly origin: string;
+interface WorkerCallParts {
+  readonly world: World;
+  readonly clock: Pick<ScheduledClock, 'schedule'>;
 }
 
-/** Answered at once, with the seconds that the engine counts for it. */
-export function answerAsWorker({ method, url, text, origin }: WorkerRequest, world: World): Answer {
+/** `text`: the body; `origin`: where the client sees the emulator. Resolves to undefined if the client leaves before. */
+export async function answerAsWorker(
+  { url = '', method, socket }: Pick<IncomingMessage, 'url' | 'method' | 'socket'>,
+  { text, origin }: { readonly text: string; readonly origin: string },
+  { world, clock }: WorkerCallParts,
+): Promise<Answer | undefined> {
   if (method !== 'POST') return refusal(404, 'workers take POST alone');
-  const { state, fleets, signer } = world;
   settle(world, world.now());
   const [name = ''] = url.slice(WORKER_FOLDER.length).split(/[/?]/);
   const id = /^\d+$/.test(name) ? Number(name) : Number.NaN;
+  const begun = beginWork(id, jsonOf(text), origin, world);
+  if ('status' in begun) return begun;
+  // On a frozen clock what is due now would wait for somebody to move it.
+  const stayed = begun.endsMs <= world.now() || (await untilDone(begun.endsMs, socket, clock));
+  settle(world, world.now());
+  const why = endWork(begun, world);
+  if (!stayed) return undefined;
+  if (why !== undefined) return refusal(500, why);
+  // There is no model that could answer: what it was asked comes back.
+  const { request, takesSeconds, payload } = begun;
+  return jsonAnswer(200, { worker: id, reqnum: request, seconds: takesSeconds, payload });
+}
+
+/** False when the client has hung up before. */
+function untilDone(
+  endsMs: number,
+  socket: IncomingMessage['socket'],
+  clock: WorkerCallParts['clock'],
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    const cancel = clock.schedule(endsMs, () => {
+      socket.off('close', leave);
+      resolve(true);
+    });
+    function leave(): void {
+      cancel();
+      resolve(false);
+    }
+    socket.once('close', leave);
+  });
+}
+
+interface WorkerCall {
+  readonly endpointId: number;
+  readonly worker: number;
+  readonly request: number;
+  readonly endsMs: number;
+  readonly takesSeconds: number;
+  readonly payload: unknown;
+}
+
+/** Checks a request and has the worker begin with it: once, and only while its route may be used. */
+function beginWork(
+  id: number,
+  body: unknown,
+  origin: string,
+  { state, fleets, signer, now }: World,
+): WorkerCall | Answer {
   const worker = state.workers.get(id);
   const engine = worker && fleets.ofGroup(state, worker.groupId);
   if (!engine) return refusal(404, `no worker ${id}`);
-  const body = jsonOf(text);
   const parsed = workerRequest.safeParse(body);
   if (!parsed.success) {
     const [first] = problemsOf(parsed.error, body);
@@ -53,14 +105,28 @@ export function answerAsWorker({ method, url, text, origin }: WorkerRequest, wor
   const ticket = engine.ticket(route.reqnum);
   const problem = problemWith(ticket, id);
   if (!ticket || problem !== undefined) return refusal(410, `auth_data.reqnum: ${problem}`);
-  ticket.state = 'used';
-  // There is no model that could answer: what it was asked comes back.
-  return jsonAnswer(200, { worker: id, reqnum: ticket.request, seconds: ticket.takesSeconds, payload });
+  const { request, takesSeconds } = ticket;
+  // It may come later than the worker expected it, and takes as long all the same.
+  const beginsMs = Math.max(now(), engine.epochMs + ticket.beginsAt * 1000);
+  const endsMs = Math.ceil(beginsMs + takesSeconds * 1000);
+  ticket.state = 'working';
+  // It is not forgotten before it is answered.
+  ticket.expiresAt = Math.max(ticket.expiresAt, (endsMs - engine.epochMs) / 1000);
+  return { endpointId: engine.endpointId, worker: id, request, endsMs, takesSeconds, payload };
+}
+
+/** Its time has come, or its client has left. undefined if the worker has lived to see it, else what became of it. */
+function endWork({ worker, request, endpointId }: WorkerCall, { state, fleets }: World): string | undefined {
+  const ticket = fleets.of(endpointId)?.ticket(request);
+  if (ticket?.state === 'working') ticket.state = 'used';
+  if (ticket?.state === 'lost') return `worker ${worker} has lost the request`;
+  return state.workers.has(worker) ? undefined : `worker ${worker} is gone`;
 }
 
 function problemWith(ticket: Ticket | undefined, worker: number): string | undefined {
   if (!ticket) return 'unknown, or its replay_timeout has passed: ask /route/ again';
-  if (ticket.state === 'used') return 'used already: a route is good for one request';
+  if (ticket.state === 'used' || ticket.state === 'working')
+    return 'used already: a route is good for one request';
   if (ticket.state !== 'taken') return `${ticket.state}: ask /route/ again`;
   return ticket.worker === worker ? undefined : `worker ${ticket.worker} has taken it`;
 }

@@ -146,6 +146,7 @@ test('workers that die and err, one that its owner stops, and one that never run
     readyCapacity: 300,
     workers: { error: 1, stopped: 1, idle: 3 },
     waiting: 0,
+    working: 0,
     abandoned: 0,
     lost: 40,
     refused: 0,

@@ -55,7 +55,7 @@ describe('the requests of an endpoint', () => {
     requests.refuse(3);
     requests.refuse(0);
     expect([1, 2, 3].map((request) => requests.ticket(request, 1))).toEqual([
-      expect.objectContaining({ state: 'taken', worker: 501, takesSeconds: 5 }),
+      expect.objectContaining({ state: 'taken', worker: 501, beginsAt: 7, takesSeconds: 5 }),
       expect.objectContaining({ state: 'gone', worker: null }),
       expect.objectContaining({ state: 'refused' }),
     ]);
