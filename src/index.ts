@@ -36,7 +36,6 @@ export {
   type LaunchProgress,
 } from './client/flows/launch.ts';
 export { fitOnstart } from './client/flows/onstart.ts';
-export { openTemplate, type OpenTemplate } from './client/flows/templates.ts';
 export {
   addSms,
   addTotp,
@@ -54,7 +53,6 @@ export {
 } from './contract/operations/serverless/endpoint-groups.ts';
 export { envMapOf, parseEnvFlags, printEnvFlags, type EnvFlag } from './contract/text/env-flags.ts';
 export { ERRORS, type ErrorCode } from './contract/errors.ts';
-export { gpuRamGbOfMb, gpuRamMbOfGb } from './contract/gpu-ram.ts';
 export { LIMITS } from './contract/limits.ts';
 export { PilotlightError } from './contract/pilotlight-error.ts';
 export { mergeLaunch as previewLaunch, type MergedLaunch } from './contract/merge.ts';

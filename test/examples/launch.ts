@@ -1,6 +1,6 @@
 // Stores a template, launches an instance from it on the first of some offers that gets to run, and cleans up.
 //   node launch.ts 3004 3001
-import { createClient, launchInstance, openTemplate } from 'pilotlight';
+import { createClient, launchInstance } from 'pilotlight';
 
 const {
   PILOTLIGHT_BASE_URL: baseUrl = 'http://127.0.0.1:8080',
@@ -18,13 +18,15 @@ try {
     docker_login_user: '',
     docker_login_pass: '',
   });
-  // An edit changes the hash_id by which the next call must name the template; this follows it.
-  const open = openTemplate(client, template);
-  await open.edit({ desc: 'serves chat' });
+  // An edit changes the hash_id by which the next call must name the template.
+  const { template: edited } = await client.templates.edit({
+    hash_id: template.hash_id,
+    desc: 'serves chat',
+  });
 
   const { instanceId, offerId, givenUp } = await launchInstance(client, {
     offers,
-    request: { template_hash_id: open.hashId, disk: 40, env: '-e MODEL=small' },
+    request: { template_hash_id: edited.hash_id, disk: 40, env: '-e MODEL=small' },
     pollMs: 20,
     onProgress: (progress) => console.log(progress),
   });

@@ -1,7 +1,6 @@
 /** What single fields of the interface take, and as what answers are read that say it in another way. */
 import { describe, expect, test } from 'vitest';
 import { assumptionsOf, isErrorAssumed, isPermissionAssumed } from '../../../../src/contract/assumed.ts';
-import { gpuRamGbOfMb, gpuRamMbOfGb } from '../../../../src/contract/gpu-ram.ts';
 import { operationOf } from '../../../../src/contract/operations.ts';
 import { envMap } from '../../../../src/contract/operations/instances/instances.ts';
 import { machineIds } from '../../../../src/contract/operations/machines.ts';
@@ -13,10 +12,6 @@ function refusedWith(schema: z.ZodType, value: unknown): string[] {
   const { error } = schema.safeParse(value);
   return error?.issues.map(({ path, message }) => [...path, message].join(': ')) ?? [];
 }
-
-test('a memory of 24 GB is 24000 MB', () => {
-  expect([gpuRamMbOfGb(24), gpuRamGbOfMb(24_000)]).toEqual([24_000, 24]);
-});
 
 test('an entry of the environment is refused by its name', () => {
   expect(refusedWith(envMap, { NAME: 'x' })).toEqual([]);
