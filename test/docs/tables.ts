@@ -264,7 +264,6 @@ export async function generatedTables(): Promise<Readonly<Record<string, string>
     exit_codes: exitCodesTable(),
     example_heartbeat: example('heartbeat.ts'),
     example_launch: example('launch.ts'),
-    example_two_factor: example('two-factor.ts'),
     parameters: parametersTable(),
     rules: rulesTable(),
     bench: benchTable(readResults()),
