@@ -11,7 +11,7 @@ import type { Flag } from './flags.ts';
  * The value of a flag that was given once or more. Lists, maps and filters add up; of others the last counts.
  * @throws InputError for a text that is not in the form that its flag takes; the message names the form
  */
-export function readFlag({ kind, schema }: Flag, texts: readonly string[]): unknown {
+export function readFlag({ kind, schema, path }: Flag, texts: readonly string[]): unknown {
   const inner = innerOf(schema);
   const last = texts.at(-1) ?? '';
   switch (kind) {
@@ -22,7 +22,7 @@ export function readFlag({ kind, schema }: Flag, texts: readonly string[]): unkn
     case 'filters':
       return readFilters(inner, texts);
     case 'filter':
-      return readCondition(inner, texts);
+      return readCondition(inner, path.at(-1) ?? '', texts);
     case 'scalar':
     case 'choice':
     case 'boolean':
@@ -51,9 +51,11 @@ function readEntries(schema: z.ZodRecord, text: string): Record<string, unknown>
   return { [text.slice(0, equals)]: coerceText(schema.valueType as z.ZodType, text.slice(equals + 1)) };
 }
 
-const FILTER = /^\s*([\w.]+)\s*(==|!=|<=|>=|=|<|>|\bnotin\b|\bin\b)\s*([^]*)$/;
+/** One of several: its value ends where the next one begins. The vendor's own forms are read too. */
+const CONDITION =
+  /\s*([\w.]+)\s*(==|!=|<=|>=|=|<|>|\bnotin\b|\bin\b)\s*(\[[^\]]*\]|[^]+?)(?=\s*$|\s+[\w.]+\s*(?:[=<>]|!=)|\s+[\w.]+\s+(?:not)?in\s)/y;
 const FILTER_RULE =
-  "takes 'FIELD OPERATOR VALUE' such as 'count_created >= 10' or 'name in a,b', once for each; " +
+  "takes 'FIELD OPERATOR VALUE' such as 'count_created >= 10' or 'name in [a,b]', one or several; " +
   `operators = != < <= > >= in notin; or one JSON object with ${FILTER_OPERATORS.join(', ')}`;
 
 function readFilters(schema: z.ZodType, texts: readonly string[]): Record<string, Record<string, unknown>> {
@@ -68,26 +70,45 @@ function readFilters(schema: z.ZodType, texts: readonly string[]): Record<string
 }
 
 /** Of one field: `'<= 0.5'`. */
-function readCondition(schema: z.ZodType, texts: readonly string[]): unknown {
-  const named = texts.map((text) => (text.startsWith('{') ? `{"value":${text}}` : `value ${text}`));
+function readCondition(schema: z.ZodType, field: string, texts: readonly string[]): unknown {
+  const named = texts.map((text) => (text.startsWith('{') ? `{"${field}":${text}}` : `${field} ${text}`));
   try {
-    return readFilters(z.object({ value: schema }), named)['value'];
+    return readFilters(z.object({ [field]: schema }), named)[field];
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    throw new InputError("takes 'OPERATOR VALUE' such as '>= 10' or 'in a,b', or one JSON object");
+    throw new InputError("takes 'OPERATOR VALUE' such as '>= 10' or 'in [a,b]', or one JSON object");
   }
 }
 
 function readFilter(schema: z.ZodType, text: string): Record<string, Record<string, unknown>> {
-  const [, field = '', sign = '', value = ''] = FILTER.exec(text) ?? [];
-  if (field === '' || value === '') throw new InputError(FILTER_RULE);
-  const type = valueType(schema, field);
-  const operator = OPERATOR_SIGNS[sign] ?? sign;
-  const several = operator === 'in' || operator === 'notin';
-  const read = several
-    ? value.split(',').map((item) => coerceText(type, item.trim()))
-    : coerceText(type, value.trim());
-  return { [field]: { [operator]: read } };
+  const filters: Record<string, Record<string, unknown>> = {};
+  for (let at = 0; text.slice(at).trim() !== '' || at === 0; at = CONDITION.lastIndex) {
+    CONDITION.lastIndex = at;
+    const [, field = '', sign = '', value = ''] = CONDITION.exec(text) ?? [];
+    if (value === '') throw new InputError(FILTER_RULE);
+    const operator = OPERATOR_SIGNS[sign] ?? sign;
+    const read = (item: string): unknown => readValue(valueType(schema, field), field, item.trim());
+    const isSeveral = operator === 'in' || operator === 'notin';
+    const items = value.replace(/^\[([^]*)\]$/, '$1').split(',');
+    filters[field] = { ...filters[field], [operator]: isSeveral ? items.map(read) : read(value) };
+  }
+  return filters;
+}
+
+/** `"RTX 4090"` or `RTX_4090`, `True`, and memory as `24GB` or `24000MB`: of the interface it is in MB (§1). */
+function readValue(type: z.ZodType, field: string, text: string): unknown {
+  const plain = text.replace(/^(["'])([^]*)\1$/, '$2');
+  if (field === 'gpu_name') return plain.replaceAll('_', ' ');
+  const [, amount, unit] = (field.startsWith('gpu') && /^([\d.]+) ?([GM])B$/i.exec(plain)) || [];
+  if (amount !== undefined) return Number(amount) * (unit?.toUpperCase() === 'G' ? 1_000 : 1);
+  return coerceText(
+    type,
+    innerOf(type) instanceof z.ZodString ? plain : plain.replace(/^(True|False)$/, lower),
+  );
+}
+
+function lower(word: string): string {
+  return word.toLowerCase();
 }
 
 /** What a field is compared with; anything for filters that leave their fields open. */

@@ -131,6 +131,21 @@ describe('the text of a flag', () => {
     [open, ['a in x, y', 'b notin z'], { a: { in: ['x', 'y'] }, b: { notin: ['z'] } }],
     [open, ['{"a":{"eq":1}}', 'a > 2'], { a: { eq: 1, gt: 2 } }],
     [
+      open,
+      ['gpu_name in [RTX_4090,"RTX 3090"] num_gpus>=4 verified=True', 'gpu_ram >= 24GB gpu_ram<48000MB'],
+      {
+        gpu_name: { in: ['RTX 4090', 'RTX 3090'] },
+        num_gpus: { gte: 4 },
+        verified: { eq: true },
+        gpu_ram: { gte: 24_000, lt: 48_000 },
+      },
+    ],
+    [
+      open,
+      ['name = my template, in use', "desc != 'a b' x=1"],
+      { name: { eq: 'my template, in use' }, desc: { neq: 'a b' }, x: { eq: 1 } },
+    ],
+    [
       known,
       ['gpu_ram >= 24', 'gpu_ram in 24,48', 'name = 7'],
       { gpu_ram: { gte: 24, in: [24, 48] }, name: { eq: '7' } },
