@@ -1,5 +1,6 @@
 /** Flags that several commands have, and the types of their values. */
 import { InvalidArgumentError, Option } from 'commander';
+import { LONGEST_MS } from '../client/delay.ts';
 import { parseDuration } from '../config/types/value-types.ts';
 
 /** Milliseconds of `500ms`, `20s`, `5m`, `1h`. */
@@ -9,9 +10,11 @@ export function milliseconds(text: string): number {
   return ms;
 }
 
-/** The same, above 0: for timers. */
+/** The same, above 0 and no longer than a timer of Node takes, which would fire at once. */
 export function timerMilliseconds(text: string): number {
-  return milliseconds(text) || milliseconds('');
+  const ms = milliseconds(text) || milliseconds('');
+  if (ms > LONGEST_MS) throw new InvalidArgumentError('at most 596h.');
+  return ms;
 }
 
 export function seconds(text: string): number {

@@ -5,7 +5,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { ZodDefault, type ZodObject, type ZodType } from 'zod';
-import { ALLOWED_PACKAGES, LAYERS, PURE } from '../../.config/oxlint.config.ts';
 import { processConsole } from '../../src/cli/console.ts';
 import { usageOf } from '../../src/cli/operations/help.ts';
 import { createProgram } from '../../src/cli/program.ts';
@@ -158,16 +157,6 @@ function parametersTable(): string {
 }
 
 /** What the linter lets each folder of src/ import. */
-function layersTable(): string {
-  const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
-  const rows = Object.entries(LAYERS).map(([folder, allowed]) => [
-    `\`${folder}/\``,
-    code(allowed) || 'nothing',
-    code(ALLOWED_PACKAGES[folder] ?? []),
-    PURE.has(folder) ? 'no' : 'yes',
-  ]);
-  return table(['room', 'may import', 'guarded packages', "Node's modules"], rows);
-}
 
 interface AlertRule {
   readonly alert: string;
@@ -247,7 +236,6 @@ function adminTable(): string {
 /** Every generated table, as the code has it now. */
 export async function generatedTables(): Promise<Readonly<Record<string, string>>> {
   return {
-    layers: layersTable(),
     alerts: alertsTable(),
     emulator_settings: settingsTable(),
     emulator_faults: faultsTable(),

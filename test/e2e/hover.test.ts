@@ -52,7 +52,7 @@ async function withoutText(name: string, places: readonly Place[]): Promise<stri
 }
 
 describe.each([
-  ['pilotlight', 90],
+  ['pilotlight', 85],
   ['pilotlight/emulator', 55],
 ])('of %s', (name, least) => {
   test('each export has a text', async () => {

@@ -4,6 +4,8 @@
 export function pad(text: string, width: number): string {
   const space = width - widthOf(text);
   if (space >= 0) return text + ' '.repeat(space);
+  // A terminal may say that it has no columns.
+  if (width < 1) return '';
   let cut = '';
   let left = width - 1;
   for (const character of charactersOf(text)) {

@@ -130,6 +130,7 @@ describe('what is wrong is said all at once, before anything is sent', () => {
     ],
     [['deployment', 'heartbeat', '1', '--input', '[]'], ['one JSON object']],
     [['deployment', 'heartbeat', '1', '--timeout', 'soon'], ['500ms, 20s, 5m or 1h']],
+    [['deployment', 'heartbeat', '1', '--timeout', '597h'], ['at most 596h']],
     [['template'], ['search', 'create']],
   ])('%j', async (words, parts) => {
     const ran = await pilotlight(words, { env: { API_KEY: 'x', BASE_URL: 'http://127.0.0.1:9' } });

@@ -10,5 +10,5 @@ test('a text is as wide as its characters are on a terminal, filled up or cut', 
     '日本…',
     '日… ',
   ]);
-  expect(pad('ab', 1)).toBe('…');
+  expect([pad('ab', 1), pad('ab', 0), pad('ab', -2)]).toEqual(['…', '', '']);
 });
