@@ -1,10 +1,12 @@
 // Preloaded with NODE_OPTIONS=--import: the trouble that TROUBLE names happens to the daemon process as soon as
 // TROUBLE_FILE is there, which is removed, so that it happens once. The heart loads this too and is left alone.
 import { existsSync, rmSync } from 'node:fs';
+import { isMainThread } from 'node:worker_threads';
 
 const LOOK_MS = 50;
 const { TROUBLE, TROUBLE_FILE = '' } = process.env;
-const isDaemon = process.argv[1]?.includes('daemon') ?? false;
+// What a thread of it takes may be gone with the thread.
+const isDaemon = isMainThread && process.argv[1]?.includes('daemon');
 
 const TROUBLES = {
   spin() {

@@ -9,7 +9,8 @@ export interface EchoingService extends AsyncDisposable {
   count(): number;
 }
 
-const STATUSES = [400, 401, 403, 404, 429, 500, 502, 200];
+/** Few are 429: each of them slows its caller down. */
+const STATUSES = [400, 401, 403, 404, 429, 500, 502, 200, 400, 401, 403, 404, 503, 500, 502, 200];
 
 /** Each answer in another way: by status, by form, and by how what was sent is written. */
 export async function startEchoingService(): Promise<EchoingService> {
