@@ -21,8 +21,9 @@ export default defineConfig({
     reporters: ['default'],
     // Node loads sources and tests itself, as it does in the program: nothing here needs what Vite's loader is for.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Most of the time goes in waiting on sockets, so more run at once than there are cores.
-    maxWorkers: 8,
+    // Much of the time goes in waiting on sockets, so more run at once than two cores. With eight, two slow cores were
+    // busy all the time, and tests in real time waited for one another.
+    maxWorkers: 6,
     maxConcurrency: 16,
     // It ends as soon as it holds; only a slow machine needs all of it.
     expect: { poll: { timeout: 120_000 } },
