@@ -18,6 +18,10 @@ if (process.argv.length === 3 && process.argv[2] === 'run') {
   keepEarlySignals();
   const { runHeart } = await import('./heart.ts');
   await runHeart();
+} else if (process.argv.length === 3 && /^(?:-V|--version)$/.test(process.argv[2] ?? '')) {
+  // Scripts ask for it: nothing else is loaded.
+  const { buildInfo } = await import('../build-info.ts');
+  process.stdout.write(`${buildInfo().version}\n`);
 } else {
   const [{ runProgram }, { keepSecretsOutOfDumps }] = await Promise.all([
     import('./program.ts'),

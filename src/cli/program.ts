@@ -9,6 +9,7 @@ import { demoCommand } from './commands/demo.ts';
 import { emulatorCommand } from './commands/emulator.ts';
 import { fleetCommand } from './commands/fleet.ts';
 import { healthcheckCommand } from './commands/healthcheck.ts';
+import { loginCommand, logoutCommand } from './commands/login.ts';
 import { logsCommand } from './commands/logs.ts';
 import { openapiCommand } from './commands/openapi.ts';
 import { planCommand } from './commands/plan.ts';
@@ -44,7 +45,7 @@ export async function runProgram(
 export async function createProgram(console: Console, words?: readonly string[]): Promise<Command> {
   const program = new Command('pilotlight')
     .description('Keeps serverless GPU deployments alive: heartbeats, logs, parameter checks, metrics.')
-    .version(buildInfo().version)
+    .version(buildInfo().version, '-V, --version', 'print the version')
     .configureOutput({ writeOut: (text) => console.out(text), writeErr: (text) => console.err(text) })
     .showHelpAfterError('(pilotlight COMMAND --help says more)')
     .exitOverride();
@@ -59,6 +60,8 @@ export async function createProgram(console: Console, words?: readonly string[])
     statusCommand(console),
     fleetCommand(console),
     healthcheckCommand(console),
+    loginCommand(console),
+    logoutCommand(console),
     adminCommand(console),
     callCommand(console),
     opsCommand(console),

@@ -3,7 +3,7 @@ import { placed, withEnvFile } from './env-file.ts';
 import { readTextPatiently } from './files.ts';
 import { OPTIONS, PREFIX, type Option, type Settings, valueOf, type ValuesOf } from './options.ts';
 import { networkProblems } from './other-variables.ts';
-import { describeProblem, isError, type ConfigProblem } from './problem.ts';
+import { configError, describeProblem, isError, type ConfigProblem } from './problem.ts';
 import type { AdminAddress, ListenAddress } from './types/addresses.ts';
 import { loadValues, type Environment } from './values.ts';
 
@@ -24,13 +24,31 @@ export interface LoadedConnection {
 
 const { required: _, ...OPTIONAL_KEY } = OPTIONS.apiKey;
 
-/** `needsKey`: false for a call that needs no key (§5.8); a malformed key is an error all the same. */
-export function loadConnection(environment: Environment = process.env, needsKey = true): LoadedConnection {
+/** A key that was stored for commands, and the only addresses that it is sent to. */
+export type Login = Readonly<Connection> & { readonly apiKey: string };
+
+export interface ConnectionNeeds {
+  /** False for a call that needs no key (§5.8); a malformed key is an error all the same. Default: true */
+  readonly needsKey?: boolean;
+  /** Counts if the environment has no key. */
+  readonly login?: Login | undefined;
+}
+
+export function loadConnection(
+  environment: Environment = process.env,
+  { needsKey = true, login }: ConnectionNeeds = {},
+): LoadedConnection {
   const effective = withEnvFile(environment, readTextPatiently);
   const { apiKey, baseUrl, serverlessUrl } = OPTIONS;
   const options = { apiKey: needsKey ? apiKey : OPTIONAL_KEY, baseUrl, serverlessUrl };
-  const loaded = loadValues(options, effective.environment, readTextPatiently);
-  const found = [...loaded.problems, ...networkProblems(environment, readTextPatiently)];
+  const stored = hasKeyVariable(effective.environment) ? undefined : login;
+  const filled = stored ? withLogin(effective.environment, stored) : effective.environment;
+  const loaded = loadValues(options, filled, readTextPatiently);
+  const found = [
+    ...loaded.problems,
+    ...(stored ? otherAddresses(stored, loaded.values) : []),
+    ...networkProblems(environment, readTextPatiently),
+  ];
   const problems = [...effective.problems, ...placed(found, effective)];
   const connection = loaded.values as Partial<Connection>;
   const { apiKey: key, ...addresses } = connection;
@@ -40,6 +58,38 @@ export function loadConnection(environment: Environment = process.env, needsKey 
     hasKey: key !== undefined,
     problems,
   };
+}
+
+const KEY_VARIABLE = PREFIX + OPTIONS.apiKey.variable;
+
+function hasKeyVariable(environment: Environment): boolean {
+  return [KEY_VARIABLE, `${KEY_VARIABLE}_FILE`].some((name) => environment[name]);
+}
+
+/** Whether the environment itself has a key. */
+export function hasOwnKey(environment: Environment = process.env): boolean {
+  return hasKeyVariable(withEnvFile(environment, readTextPatiently).environment);
+}
+
+const ADDRESSES = ['baseUrl', 'serverlessUrl'] as const;
+
+/** The environment with what is stored in place of what it does not set. */
+function withLogin(environment: Environment, login: Login): Environment {
+  const missing = ADDRESSES.flatMap((key) => {
+    const name = PREFIX + OPTIONS[key].variable;
+    return environment[name] || environment[`${name}_FILE`] ? [] : [[name, login[key]] as const];
+  });
+  return { ...environment, ...Object.fromEntries(missing), [KEY_VARIABLE]: login.apiKey };
+}
+
+/** A stored key goes to no address but its own. */
+function otherAddresses(login: Login, values: Partial<Record<string, unknown>>): ConfigProblem[] {
+  return ADDRESSES.flatMap((key) => {
+    const [allowed, got] = [login[key] ?? login.baseUrl, values[key]];
+    if (typeof got !== 'string' || got === allowed) return [];
+    const why = `the stored key goes to no other address; set ${KEY_VARIABLE} too, or log in there`;
+    return [configError(PREFIX + OPTIONS[key].variable, got, allowed, why)];
+  });
 }
 
 const { fallback: __, ...ENDPOINT_GROUPS } = OPTIONS.endpointGroups;

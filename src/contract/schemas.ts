@@ -26,6 +26,18 @@ export function isKeptOutOfMessages(schema: z.ZodType): boolean {
   return isSecret(schema) || metaOf(schema, HOLDS_SECRETS) === true;
 }
 
+/** GPU memory, of which the service counts in GB here and in MB there (§1). */
+export function memoryIn(unit: 'MB' | 'GB'): z.ZodNumber {
+  return z.number().meta({ [UNIT]: unit });
+}
+
+const UNIT = 'x-unit';
+
+/** The unit of a field that is GPU memory. */
+export function memoryUnitOf(schema: z.ZodType): 'MB' | 'GB' | undefined {
+  return metaOf(schema, UNIT) as 'MB' | 'GB' | undefined;
+}
+
 /** Of a field, perhaps an optional one. */
 function metaOf(schema: z.ZodType, name: string): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)

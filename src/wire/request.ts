@@ -55,7 +55,7 @@ export function encodeRequest(
   const extraPart = extraPartOf(operation);
   const problems: InputProblem[] = Object.keys(input)
     .filter((field) => !known.has(field) && (field !== EXTRA || extraPart === undefined))
-    .map((field) => ({ field, message: unknownField(field, known), value: input[field] }));
+    .map((field) => ({ field, message: unknownField(field, known) }));
   if (extraPart !== undefined) problems.push(...extraProblems(input, operation.keyInBody));
 
   const values: Record<'params' | 'query' | 'body', Record<string, unknown> | undefined> = {
@@ -186,7 +186,8 @@ export function problemsOf(error: z.ZodError, input: unknown): InputProblem[] {
     const field = issue.path.map(String).join('.');
     if (value === undefined && issue.code === 'invalid_type') return { field, message: 'is missing' };
     const problem = { field, message: issue.message };
-    return value === undefined ? problem : { ...problem, value };
+    // What the contract does not know may be a secret.
+    return value === undefined || issue.code === 'unrecognized_keys' ? problem : { ...problem, value };
   });
 }
 

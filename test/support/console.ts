@@ -11,6 +11,8 @@ export interface Ran {
 export interface Around {
   /** The variables without their prefix. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The user's configuration folder; default: none. */
+  readonly configFolder?: string;
   readonly columns?: number;
   readonly ask?: (question: string) => string | Promise<string>;
   readonly stdin?: string;
@@ -39,12 +41,13 @@ export async function pilotlight(words: readonly string[], around: Around = {}):
 export function startInProcess(words: readonly string[], around: Around = {}): Running {
   const printed = { stdout: '', stderr: '' };
   let code = 0;
-  const { env = {}, columns, ask, stdin = '', read = () => stdin, signal } = around;
+  const { env = {}, configFolder, columns, ask, stdin = '', read = () => stdin, signal } = around;
   const ending = new AbortController();
   const console: Console = {
-    environment: Object.fromEntries(
-      Object.entries(env).map(([name, value]) => [`PILOTLIGHT_${name}`, value]),
-    ),
+    environment: {
+      ...Object.fromEntries(Object.entries(env).map(([name, value]) => [`PILOTLIGHT_${name}`, value])),
+      XDG_CONFIG_HOME: configFolder,
+    },
     columns,
     rows: undefined,
     errColumns: undefined,

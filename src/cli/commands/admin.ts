@@ -3,6 +3,7 @@ import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
 import { localAdminUrl } from '../../config/command-settings.ts';
 import { LOG_LEVELS } from '../../config/types/value-types.ts';
 import { legible } from '../text/legible.ts';
+import { examples } from '../text/examples.ts';
 import { printError, printLine, type Console } from '../console.ts';
 
 /** A reload waits for the heart, and for the files that it reads. */
@@ -11,25 +12,28 @@ const TIMEOUT_MS = 15_000;
 /** Where neither curl nor a shell is, as in the image, this is the way to the admin routes. */
 export function adminCommand(console: Console): Command {
   const admin = new Command('admin')
-    .description('tells a running daemon to reload, to quit, or how much to log')
-    .addHelpText('after', `\nIt asks the address of PILOTLIGHT_ADMIN_LISTEN.\n\n${exitCodesText()}`);
+    .description('Tell a running daemon to reload, to quit, or how much to log')
+    .addHelpText(
+      'after',
+      `\nIt asks the address of PILOTLIGHT_ADMIN_LISTEN.\n${examples('admin reload', 'admin log-level debug')}\n\n${exitCodesText()}`,
+    );
   const ask = (method: string, path: string, body = ''): Promise<void> => tell(console, method, path, body);
   admin
     .command('reload')
-    .description('read the configuration again, as SIGHUP does')
+    .description('Read the configuration again, as SIGHUP does')
     .action(() => ask('POST', '/-/reload'));
   admin
     .command('quit')
-    .description('end in good order, as SIGTERM does')
+    .description('End the daemon in good order, as SIGTERM does')
     .action(() => ask('POST', '/-/quit'));
   admin
     .command('log-level')
-    .description('the least severe of the messages on stderr, until a reload changes the setting')
+    .description('Set the least severe level of messages on stderr, until a reload changes the setting')
     .addArgument(new Argument('<level>').choices(LOG_LEVELS))
     .action((level: string) => ask('PUT', '/-/log-level', level));
   admin
     .command('config')
-    .description('the configuration in force, without its secrets')
+    .description('Print the configuration in force, without its secrets')
     .action(() => ask('GET', '/-/config'));
   return admin;
 }

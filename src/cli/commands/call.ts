@@ -2,13 +2,15 @@ import { Command } from 'commander';
 import { nearestName } from '../../contract/text/nearest-name.ts';
 import { OPERATION_IDS, operationOf } from '../../contract/operations.ts';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
+import { examples } from '../text/examples.ts';
 import { printError, printLine, type Console } from '../console.ts';
+import { profileOption } from '../login/connection.ts';
 import type { PerformOptions } from '../operations/perform.ts';
 
 export function opsCommand(console: Console): Command {
   return new Command('ops')
-    .description('the operations of the interface')
-    .option('--json', 'as a JSON array')
+    .description('List the operations of the interface')
+    .option('--json', 'print them as a JSON array')
     .action(async (options: { json?: boolean }) => {
       const { commandOf } = await import('../operations/names.ts');
       const rows = OPERATION_IDS.map((id) => {
@@ -27,7 +29,7 @@ export function opsCommand(console: Console): Command {
 
 export function callCommand(console: Console): Command {
   return new Command('call')
-    .description('any operation of the interface by its id; prints the answer as JSON')
+    .description('Call any operation of the interface by its id, and print the answer as JSON')
     .argument('<operation>', 'id from `pilotlight ops`, such as deployments.heartbeat')
     .argument(
       '[json]',
@@ -36,9 +38,11 @@ export function callCommand(console: Console): Command {
     )
     .option('--dry-run', 'print the request instead of sending it, without its secrets')
     .option('--curl', 'print the equivalent curl line instead; secrets are shell variables in it')
+    .option('--show-keys', 'print the keys of endpoints that the answer has, which are hidden otherwise')
+    .addOption(profileOption())
     .addHelpText(
       'after',
-      `\nUses PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL.\n${exitCodesText()}`,
+      `\nUses PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL.\n${examples('call deployments.heartbeat \'{"id":42}\'', 'call instances.create - --dry-run < request.json')}\n\n${exitCodesText()}`,
     )
     .action(async (operation: string, text: string, options: PerformOptions) => {
       const { parseObject } = await import('../operations/input.ts');

@@ -12,7 +12,7 @@ const FILES = ':files';
 
 export function completionCommand(console: Console): Command {
   return new Command('completion')
-    .description('a script that completes commands, flags and their values in your shell')
+    .description('Print a script that completes commands, flags and their values in your shell')
     .addArgument(new Argument('<shell>').choices(SHELLS))
     .addHelpText(
       'after',

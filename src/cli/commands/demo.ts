@@ -1,16 +1,20 @@
 import { Command, Option } from 'commander';
 import type { Console } from '../console.ts';
 import { timerMilliseconds } from '../flag-types.ts';
+import { examples } from '../text/examples.ts';
 
 export function demoCommand(console: Console): Command {
   return new Command('demo')
-    .description('the emulator and the daemon together, in one terminal, until Ctrl-C')
+    .description('Run the emulator and the daemon together, in one terminal, until Ctrl-C')
     .addOption(
       new Option('--for <duration>', 'end by itself after a duration such as 20s').argParser(
         timerMilliseconds,
       ),
     )
-    .addHelpText('after', '\nExit codes: 0 no deployment expired, 1 one did.')
+    .addHelpText(
+      'after',
+      `${examples('demo', 'demo --for 20s')}\n\nExit codes: 0 no deployment expired, 1 one did.`,
+    )
     .action(async (options: { for?: number }) => {
       const { runDemo } = await import('../demo/demo.ts');
       console.exit(await runDemo(options.for, console));

@@ -12,8 +12,8 @@ import { legibleLine } from '../text/legible.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { addFlags, addSharedOptions, readFields, type CommandOptions } from '../operations/fields.ts';
 import { flagsOf } from '../operations/flags.ts';
-import { perform, type Act } from '../operations/perform.ts';
-import { ProgressBar, progressScreen } from '../plan/progress.ts';
+import type { Act } from '../operations/perform.ts';
+import type { ProgressBar } from '../plan/progress.ts';
 
 const ID = 'deployments.create';
 const SAID_BY_ARCHIVE: ReadonlySet<string> = new Set(['file_hash', 'file_size']);
@@ -50,6 +50,7 @@ async function deploy(
   console: Console,
 ): Promise<number> {
   const { openArchive } = await import('../../client/flows/deploy.ts');
+  const { perform } = await import('../operations/perform.ts');
   return await console.interruptible(async (signal) => {
     try {
       const archive = await openArchive(path, signal);
@@ -69,6 +70,7 @@ function deployer(archive: Archive, { timeout }: CommandOptions, console: Consol
       Object.entries(input).filter(([field]) => !SAID_BY_ARCHIVE.has(field)),
     );
     const { deployArchive } = await import('../../client/flows/deploy.ts');
+    const { ProgressBar, progressScreen } = await import('../plan/progress.ts');
     const bar = new ProgressBar(progressScreen(console));
     let made: number | undefined;
     try {

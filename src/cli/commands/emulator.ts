@@ -1,6 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT } from '../../config/exit-codes.ts';
+import type { Snapshot } from '../../emulator/index.ts';
 import { printError, type Console } from '../console.ts';
+import { examples } from '../text/examples.ts';
 import { InputError } from '../input-error.ts';
 import { untilAborted } from '../interrupts.ts';
 
@@ -15,7 +17,9 @@ interface EmulatorFlags {
 
 export function emulatorCommand(console: Console): Command {
   return new Command('emulator')
-    .description('a local stand-in of the whole service: in memory, no account, never calls out')
+    .description(
+      'Run a local stand-in of the whole service: in memory, without an account; it calls nothing outside',
+    )
     .option('--host <host>', 'address to listen on', '127.0.0.1')
     .option('--port <port>', 'port; 0 picks a free one', parsePort, 0)
     .option(
@@ -38,6 +42,13 @@ export function emulatorCommand(console: Console): Command {
       '--load <endpoint=load>',
       'requests that come to an endpoint by themselves, such as chat=diurnal:500; repeat it for several endpoints',
       (text: string, before?: readonly string[]) => [...(before ?? []), text],
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'emulator --port 8080 --dialect public --load chat=diurnal:500',
+        'emulator --seed seed.json --traits traits.json',
+      ),
     )
     .action(async (flags: EmulatorFlags) => {
       const { SeedError, TraitsError } = await import('../../emulator/index.ts');
@@ -64,10 +75,47 @@ async function serve(
   await using emulator = await startEmulator(options);
   // At once: a reader that leaves after the first line, as `head -1` does, must not end the emulator now and then.
   out(
-    `emulator listening on ${emulator.url} (API key: ${emulator.apiKey}; dialect: ${dialect})\n` +
-      `its interface to read and try: ${emulator.url}/docs\n`,
+    [
+      `emulator listening on ${emulator.url} (API key: ${emulator.apiKey}; dialect: ${dialect})`,
+      ...contentsOf(emulator.snapshot()),
+      `its interface to read and try: ${emulator.url}/docs`,
+      `to reach it: export PILOTLIGHT_BASE_URL=${emulator.url} PILOTLIGHT_API_KEY=${emulator.apiKey}`,
+      '',
+    ].join('\n'),
   );
   await untilAborted(signal);
+}
+
+/** What it holds at its start, a line a kind: ids, each with its name. */
+function contentsOf({ state }: Snapshot): string[] {
+  const kinds: readonly [string, readonly string[]][] = [
+    ['API keys', Array.from(state.keys, ([value, { name }]) => `${value} (${name})`)],
+    ['deployments', ids(state.deployments, ({ name, tag }) => `${name}/${tag}`)],
+    ['endpoints', ids(state.endpointGroups, ({ parameters }) => parameters.endpoint_name)],
+    ['worker groups', ids(state.workerGroups, ({ endpointId }) => endpointId && `of endpoint ${endpointId}`)],
+    ['instances', ids(state.instances, ({ label }) => label)],
+    ['machines', ids(state.machines)],
+    ['templates', ids(state.templates, ({ content }) => content.name)],
+    ['offers', ids(state.offers)],
+  ];
+  return kinds.flatMap(([kind, items]) =>
+    items.length === 0 ? [] : [`  ${kind.padEnd(13)}  ${listed(items)}`],
+  );
+}
+
+function ids<Row>(rows: ReadonlyMap<number, Row>, name: (row: Row) => unknown = () => ''): string[] {
+  return Array.from(rows, ([id, row]) => {
+    const text = name(row);
+    return typeof text === 'string' && text !== '' ? `${id} (${text})` : String(id);
+  });
+}
+
+/** A seed may have thousands. */
+const MOST_LISTED = 8;
+
+function listed(items: readonly string[]): string {
+  const further = items.length - MOST_LISTED;
+  return items.slice(0, MOST_LISTED).join(', ') + (further > 0 ? ` and ${further} more` : '');
 }
 
 function parsePort(text: string): number {

@@ -5,27 +5,26 @@ import { durationUpTo } from '../../config/types/value-types.ts';
 import type { Console } from '../console.ts';
 import { daemonUrlOption } from '../flag-types.ts';
 import type { FleetFlags } from '../fleet/watch-fleet.ts';
+import { examples } from '../text/examples.ts';
 
 const PACE = durationUpTo('24h');
 
 export function fleetCommand(console: Console): Command {
   return new Command('fleet')
-    .description('endpoints as a running daemon sees them: load, workers, cost; live, until Ctrl-C')
+    .description('Show endpoints as a running daemon sees them: load, workers, cost; live, until Ctrl-C')
     .argument('[endpoint]', 'name or id of one of them; default: all')
     .addOption(daemonUrlOption())
     .addOption(
-      new Option('--every <duration>', 'time between two looks at the daemon')
-        .argParser(parsePace)
-        .default(2_000, '2s'),
+      new Option('--every <duration>', 'ask the daemon so often').argParser(parsePace).default(2_000, '2s'),
     )
-    .option('--json', 'one JSON object a sample')
+    .option('--json', 'print one JSON object a sample')
     .option('--once', 'print what there is now, and end')
     .addHelpText(
       'after',
       '\nAt a terminal a table that is drawn again in place; elsewhere a line for each sample.' +
         "\nLOAD / READY is what is asked of the endpoint's workers and what its ready ones can do, in units of work a second." +
         '\nWhat is not known is a question mark.' +
-        `\n\n${exitCodesText()}`,
+        `\n${examples('fleet', 'fleet chat --once', 'fleet --json --every 10s')}\n\n${exitCodesText()}`,
     )
     .action(async (endpoint: string | undefined, { url, ...flags }: FleetFlags & { url?: string }) => {
       const { watchFleet } = await import('../fleet/watch-fleet.ts');

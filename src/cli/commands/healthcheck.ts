@@ -8,7 +8,7 @@ const TIMEOUT_MS = 3_000;
 
 export function healthcheckCommand(console: Console): Command {
   return new Command('healthcheck')
-    .description('exit 0 if the local daemon is live: for container health checks without a shell')
+    .description('Exit with 0 if the local daemon is live: for container health checks without a shell')
     .addOption(daemonUrlOption())
     .action(async (options: { url?: string }) => {
       const url = `${options.url ?? localDaemonUrl(console.environment)}/livez`;

@@ -1,13 +1,18 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { LIMITS } from '../../contract/limits.ts';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
-import { describeProblem } from '../../config/problem.ts';
-import { loadConnection } from '../../config/command-settings.ts';
 import { parseDuration } from '../../config/types/value-types.ts';
-import { printError, type Console } from '../console.ts';
+import type { Console } from '../console.ts';
+import {
+  commandConnection,
+  printConnectionProblems,
+  profileOption,
+  type ProfileFlag,
+} from '../login/connection.ts';
+import { examples } from '../text/examples.ts';
 import type { LogFormat } from '../logs/format.ts';
 
-interface LogsFlags extends Pick<LogFormat, 'json' | 'timestamps'> {
+interface LogsFlags extends Pick<LogFormat, 'json' | 'timestamps'>, ProfileFlag {
   readonly follow?: boolean;
   readonly tail: number;
   readonly since?: number;
@@ -21,7 +26,7 @@ interface LogsFlags extends Pick<LogFormat, 'json' | 'timestamps'> {
 export function logsCommand(console: Console): Command {
   const command = new Command('logs');
   return command
-    .description("print a worker group's log, or an endpoint's; with -f follow it, each line once")
+    .description("Print a worker group's log, or an endpoint's; with -f follow it, each line once")
     .argument('[group]', 'worker group: its id, or the name of the endpoint that it serves')
     .option(
       '--endpoint <endpoint>',
@@ -34,20 +39,21 @@ export function logsCommand(console: Console): Command {
     .option('--grep <pattern>', 'show the lines that match a regular expression', parsePattern)
     .option('--timestamps', 'begin each line with the time at which it was read')
     .option('--no-color', 'show no colours')
+    .addOption(profileOption())
     .option('--json', 'print one JSON record a line, as the daemon does')
     .addHelpText(
       'after',
       '\nUses PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL.' +
         '\n--since goes by the times that stand in the lines; those without a zone count as UTC.' +
         '\nWith -f, gaps and delays are told on stderr: lines that the service lost before they could be read.' +
-        `\n${exitCodesText()}`,
+        `\n${examples('logs 7 -f', 'logs chat --since 10m --grep "error|OOM"', 'logs --endpoint chat --json --tail 200')}\n\n${exitCodesText()}`,
     )
     .action(async (group: string | undefined, flags: LogsFlags) => {
       if ((group === undefined) === (flags.endpoint === undefined))
         command.error('error: name either a worker group or --endpoint', { exitCode: EXIT.usage });
-      const { connection, problems } = loadConnection(console.environment);
+      const { connection, problems } = commandConnection(console, flags);
       if (!connection) {
-        for (const problem of problems) printError(console, describeProblem(problem));
+        printConnectionProblems(problems, console);
         return console.exit(EXIT.usage);
       }
       const { follow = false, tail, since, level: levels = [], grep, color, json, timestamps } = flags;

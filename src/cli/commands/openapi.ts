@@ -4,7 +4,7 @@ import { printLine, type Console } from '../console.ts';
 
 export function openapiCommand(console: Console): Command {
   return new Command('openapi')
-    .description('the OpenAPI 3.1 document of the interface')
+    .description('Print the OpenAPI 3.1 document of the interface')
     .addHelpText(
       'after',
       '\nPILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL, where they are set, are its servers.' +

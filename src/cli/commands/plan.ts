@@ -21,7 +21,7 @@ Exit codes: 0 done, 1 no set meets --p99, 2 wrong usage or input, 130 Ctrl-C.`;
 
 export function planCommand(console: Console): Command {
   const command = new Command('plan').description(
-    'what endpoint-group parameters will do under a load: queue times, workers, cost (a simulation)',
+    'Predict what endpoint-group parameters do under a load: queue times, workers, cost (a simulation)',
   );
   return addPlanFlags(command)
     .addHelpText('after', EXAMPLES)

@@ -10,13 +10,15 @@ import type {
 import { printJson, printLine, type Console } from '../console.ts';
 import { daemonUrlOption } from '../flag-types.ts';
 import { endpointInWords, fleetNotes } from '../fleet/words.ts';
+import { examples } from '../text/examples.ts';
 import { legibleLine } from '../text/legible.ts';
 
 export function statusCommand(console: Console): Command {
   return new Command('status')
-    .description('what a running daemon sees')
+    .description('Show the status of a running daemon')
     .addOption(daemonUrlOption())
-    .option('--json', 'the whole status as JSON')
+    .option('--json', 'print the whole status as JSON')
+    .addHelpText('after', examples('status', 'status --url http://10.0.0.7:9847 --json'))
     .action(async (options: { url?: string; json?: boolean }) => {
       const { environment } = console;
       const daemon = {

@@ -6,8 +6,8 @@ import { deployCommand } from '../commands/deploy.ts';
 import type { Console } from '../console.ts';
 import { addFlags, addSharedOptions, readFields, type CommandOptions } from './fields.ts';
 import { flagsOf } from './flags.ts';
+import { takesQuery, type Input } from './input.ts';
 import { commandGroups } from './names.ts';
-import { perform } from './perform.ts';
 import { namedField } from './subjects.ts';
 
 /** One command for each resource; below those that `words` name (default: all), one for each operation. */
@@ -27,6 +27,9 @@ export function operationCommands(console: Console, words?: readonly string[]): 
   });
 }
 
+/** As the vendor's command line does, a search leaves out offers that cannot be rented, unless it names the fields. */
+const ONLY_FREE = { rentable: { eq: true }, rented: { eq: false } };
+
 function operationCommand(id: OperationId, name: string, console: Console): Command {
   const operation = operationOf(id);
   const flags = flagsOf(operation);
@@ -38,6 +41,8 @@ function operationCommand(id: OperationId, name: string, console: Console): Comm
     const orName = namedField(id) === flag.path[0] ? `${flag.description}, or its name` : flag.description;
     command.addArgument(new Argument(`[${flag.name}]`, orName));
   }
+  const hasQuery = takesQuery(flags);
+  if (hasQuery) command.argument('[query]', "conditions, such as 'gpu_name=RTX_4090 num_gpus>=4'");
   addFlags(command, flags);
   return addSharedOptions(command, operation).action(async (...args: unknown[]) => {
     const texts = subjects.flatMap(({ name: flagName }, index) => {
@@ -45,7 +50,12 @@ function operationCommand(id: OperationId, name: string, console: Console): Comm
       return typeof text === 'string' ? [[flagName, text] as const] : [];
     });
     const options = command.opts<CommandOptions>();
-    const input = readFields(command, flags, { base: options.input, subjects: texts }, console);
-    console.exit(input ? await perform(id, input, options, console) : EXIT.usage);
+    const query =
+      hasQuery && typeof args[subjects.length] === 'string' ? String(args[subjects.length]) : undefined;
+    const given = readFields(command, flags, { base: options.input, subjects: texts, query }, console);
+    if (!given) return console.exit(EXIT.usage);
+    const input: Input = id === 'offers.search' ? { ...ONLY_FREE, ...given } : given;
+    const { perform } = await import('./perform.ts');
+    console.exit(await perform(id, input, options, console));
   });
 }

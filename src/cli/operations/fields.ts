@@ -4,6 +4,7 @@ import type { Operation } from '../../contract/define.ts';
 import { printError, type Console } from '../console.ts';
 import { timerMilliseconds } from '../flag-types.ts';
 import { InputError } from '../input-error.ts';
+import { profileOption } from '../login/connection.ts';
 import type { Flag } from './flags.ts';
 import { helpAfter } from './help.ts';
 import { parseObject, readInput, type Input } from './input.ts';
@@ -24,13 +25,15 @@ export interface GivenElsewhere {
   readonly base?: string | undefined;
   /** Arguments that stand for a flag. */
   readonly subjects?: readonly (readonly [name: string, text: string])[];
+  /** Conditions on what an operation searches. */
+  readonly query?: string | undefined;
 }
 
 /** The input that was given. Undefined if something is wrong with it, which has been said. */
 export function readFields(
   command: Command,
   flags: readonly Flag[],
-  { base, subjects = [] }: GivenElsewhere,
+  { base, subjects = [], query }: GivenElsewhere,
   console: Console,
 ): Input | undefined {
   const given = givenTexts(command, flags);
@@ -38,7 +41,9 @@ export function readFields(
     if (given.has(name)) return command.error(`error: ${name} is given twice: as ${text} and as --${name}`);
     given.set(name, [text]);
   }
-  const { input, problems } = readInput(flags, given, readBaseOr(command, base, console));
+  const baseInput = readBaseOr(command, base, console);
+  const { input, problems, notes } = readInput(flags, { flags: given, query }, baseInput);
+  for (const note of notes) printError(console, `warning: ${note}`);
   for (const problem of problems) printError(console, `error: ${problem}`);
   return problems.length > 0 ? undefined : input;
 }
@@ -101,6 +106,8 @@ export function addSharedOptions(command: Command, operation?: Operation, exampl
     .option('--json', 'print the answer as JSON')
     .option('--dry-run', 'print the request instead of sending it, without its secrets')
     .option('--curl', 'print the equivalent curl line instead; secrets are shell variables in it')
+    .option('--show-keys', 'print the keys of endpoints that the answer has, which are hidden otherwise')
+    .addOption(profileOption())
     .option('--timeout <duration>', 'longest time for one attempt; default 30s', timerMilliseconds);
   if (!operation) return command;
   return command

@@ -3,9 +3,10 @@ import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { isKeptOutOfMessages } from '../../contract/schemas.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
-import type { InputProblem } from '../../wire/request.ts';
+import * as z from 'zod';
+import { EXTRA, type InputProblem } from '../../wire/request.ts';
 import { InputError } from '../input-error.ts';
-import { readFlag } from './flag-value.ts';
+import { readFilters, readFlag } from './flag-value.ts';
 import type { Flag } from './flags.ts';
 
 export type Input = Record<string, unknown>;
@@ -13,20 +14,39 @@ export type Input = Record<string, unknown>;
 export interface ReadInput {
   readonly input: Input;
   readonly problems: readonly string[];
+  /** What is taken, and may not be meant. */
+  readonly notes: readonly string[];
 }
 
-/** `given`: texts by flag name. `base`: the object of --input, which flags add to and override. */
+export interface GivenTexts {
+  /** By flag name. */
+  readonly flags: ReadonlyMap<string, readonly string[]>;
+  /** Conditions on what an operation searches, which flags override. */
+  readonly query?: string | undefined;
+}
+
+/** `base`: the object of --input, which the rest adds to and overrides. */
 export function readInput(
   flags: readonly Flag[],
-  given: ReadonlyMap<string, readonly string[]>,
+  { flags: given, query }: GivenTexts,
   base: Readonly<Input>,
 ): ReadInput {
   const input: Input = structuredClone(base);
   const problems: string[] = [];
+  const notes: string[] = [];
+  const note = (text: string): unknown => notes.push(text);
+  if (query !== undefined) {
+    try {
+      Object.assign(input, readQuery(flags, query, note));
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      problems.push(`${JSON.stringify(query)} ${error.message}`);
+    }
+  }
   for (const flag of flags) {
     const texts = given.get(flag.name);
     try {
-      if (texts !== undefined) put(input, flag.path, readFlag(flag, texts));
+      if (texts !== undefined) put(input, flag.path, readFlag(flag, texts, note));
       else if (flag.fallback !== undefined && input[flag.path[0] ?? ''] === undefined)
         put(input, flag.path, flag.fallback);
     } catch (error) {
@@ -36,7 +56,32 @@ export function readInput(
       );
     }
   }
-  return { input, problems };
+  return { input, problems, notes };
+}
+
+/** Whether an operation takes conditions without a flag: all its filters have a flag each, or one flag is for all. */
+export function takesQuery(flags: readonly Flag[]): boolean {
+  return queryFlags(flags).length > 0;
+}
+
+function queryFlags(flags: readonly Flag[]): Flag[] {
+  return flags.filter(({ kind, path }) => kind === 'filter' || (kind === 'filters' && path[0] === SELECT));
+}
+
+const SELECT = 'select_filters';
+
+/** The fields of the input that a query is; what no flag knows is sent unchecked. */
+function readQuery(flags: readonly Flag[], query: string, note: (text: string) => void): Input {
+  const own = queryFlags(flags);
+  const select = own.find(({ kind }) => kind === 'filters');
+  if (select) return { [SELECT]: readFlag(select, [query], note) };
+  const known = Object.fromEntries(own.map(({ path: [field = ''], schema }) => [field, schema]));
+  const conditions = Object.entries(readFilters(z.object(known), [query], note));
+  const further = conditions.filter(([field]) => !Object.hasOwn(known, field));
+  return {
+    ...Object.fromEntries(conditions.filter(([field]) => Object.hasOwn(known, field))),
+    ...(further.length > 0 && { [EXTRA]: Object.fromEntries(further) }),
+  };
 }
 
 function put(input: Input, path: readonly string[], value: unknown): void {

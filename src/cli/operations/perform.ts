@@ -1,15 +1,17 @@
 /** Sends what a command asks for, or shows it; the one way in which every command and `call` reach the service. */
 import { createClient, type CallOptions, type Client } from '../../client/client.ts';
-import { ApiError, CallError } from '../../client/errors.ts';
+import { ApiError, CallError, RequestError } from '../../client/errors.ts';
 import { adviceOf } from '../../client/flows/explain.ts';
+import { fitOnstart } from '../../client/flows/onstart.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import { countCharacters } from '../../contract/text/characters.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
-import { describeProblem } from '../../config/problem.ts';
-import { loadConnection } from '../../config/command-settings.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { encodeRequest } from '../../wire/request.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { printError, printLine, type Console } from '../console.ts';
 import { READER_LEFT } from '../interrupts.ts';
+import { commandConnection, printConnectionProblems, type ProfileFlag } from '../login/connection.ts';
 import { legible, legibleLine } from '../text/legible.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { completeInput } from './ask-codes.ts';
@@ -20,8 +22,9 @@ import { printAnswer, printResult } from './answer/print-answer.ts';
 import { commandOf } from './names.ts';
 import { isUnresolved, namedField, resolveNames } from './subjects.ts';
 
-export interface PerformOptions {
+export interface PerformOptions extends ProfileFlag {
   readonly json?: boolean;
+  readonly showKeys?: boolean;
   readonly dryRun?: boolean;
   readonly curl?: boolean;
   readonly timeout?: number;
@@ -41,14 +44,15 @@ function isNone(id: OperationId, answer: unknown): boolean {
 /** The exit code. Results go to stdout, everything else to stderr. */
 export async function perform(
   id: OperationId,
-  input: Input,
+  given: Input,
   options: PerformOptions,
   console: Console,
 ): Promise<number> {
+  const input = packOnstart(id, given, console);
   if (options.dryRun || options.curl) return show(id, input, options, console);
-  const { connection, problems } = loadConnection(console.environment, !takesSecretAlone(id, input));
+  const { connection, problems } = commandConnection(console, options, !takesSecretAlone(id, input));
   if (!connection) {
-    for (const problem of problems) printError(console, describeProblem(problem));
+    printConnectionProblems(problems, console);
     console.err(describeProblems(id, input, options) ?? '');
     return EXIT.usage;
   }
@@ -90,6 +94,33 @@ export async function perform(
     }
   });
 }
+
+/** A start script that is too long for a rental is packed, where that makes it short enough. */
+function packOnstart(id: OperationId, input: Input, console: Console): Input {
+  const { onstart: script } = input;
+  if (typeof script !== 'string' || !RENTALS.has(id)) return input;
+  try {
+    const onstart = fitOnstart(script);
+    if (onstart !== script) {
+      const [before, after] = [script, onstart].map(countCharacters);
+      const why = `onstart has ${before} characters, at most ${LIMITS.onstartLength} are taken`;
+      const needs = 'the image needs sh, base64, gzip and mktemp';
+      printError(console, `${why}: sent as ${after}, packed with gzip; ${needs}`);
+    }
+    return { ...input, onstart };
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    printError(console, `error: ${error.message}`);
+    // The contract refuses it, with all else that is wrong.
+    return input;
+  }
+}
+
+const RENTALS: ReadonlySet<OperationId> = new Set([
+  'instances.create',
+  'instances.createBulk',
+  'instances.createByPost',
+]);
 
 /** §5.8: the secret of a login stands in for a key in the calls that complete it. */
 function takesSecretAlone(id: OperationId, input: Input): boolean {
@@ -150,7 +181,7 @@ function show(id: OperationId, input: Input, options: PerformOptions, console: C
       printError(console, 'A dry run asks the service nothing, so it takes ids and no names.');
     return EXIT.usage;
   }
-  const { addresses, hasKey } = loadConnection(console.environment, false);
+  const { addresses, hasKey } = commandConnection(console, options, false);
   const target = { ...addresses, isKeyless: !hasKey && takesSecretAlone(id, input) };
   if (options.curl) {
     const { line, variables } = curlLine(operation, encoded.request, target);

@@ -51,10 +51,20 @@ type Parse = (text: string, before?: never) => unknown;
 /** Makes an option of the group that it was made for. */
 type AddOption = (flags: string, doc: string, parse?: Parse) => Option;
 
+/** The flags that a first plan needs stand together, before all others. */
+const FIRST = 'To begin with:';
+const FIRST_FLAGS = ['trace', 'performance', 'params', 'compare', 'search'];
+
+function placeOf(option: Option): number {
+  const place = FIRST_FLAGS.indexOf(option.name());
+  return place === -1 ? FIRST_FLAGS.length : place;
+}
+
 /** Under a heading of its own in the help. */
 function addsTo(options: Option[], group: string): AddOption {
   return (flags, doc, parse) => {
-    const added = new Option(flags, doc).helpGroup(group);
+    const added = new Option(flags, doc);
+    added.helpGroup(FIRST_FLAGS.includes(added.name()) ? FIRST : group);
     options.push(parse ? added.argParser(parse as (text: string, before: unknown) => unknown) : added);
     return added;
   };
@@ -64,15 +74,15 @@ export function addPlanFlags(command: Command): Command {
   // The command reads an option's default when it gets it, so it gets them once they are complete.
   const options: Option[] = [];
   const inGroup = (group: string) => addsTo(options, group);
-  addTraceFlags(inGroup('Load:'));
-  addLoadFlags(inGroup('Load:'));
+  addTraceFlags(inGroup('Your requests:'));
+  addLoadFlags(inGroup('A made-up load, instead of --trace:'));
   addParameterFlags(inGroup('Parameters:'));
   addSettingFlags(inGroup);
   const output = inGroup('Output:');
   output('--no-sensitivity', 'leave out which assumption it hangs on most, which takes 14 plans more');
   output('--json', 'everything as JSON');
   output('--html <file>', 'one self-contained page with the plots');
-  for (const each of options) command.addOption(each);
+  for (const each of options.toSorted((a, b) => placeOf(a) - placeOf(b))) command.addOption(each);
   return command;
 }
 

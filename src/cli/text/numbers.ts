@@ -1,11 +1,9 @@
 /** Numbers as people read them. */
 
-const thousands = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
-
 /** Three digits, or all before the point: 0.0354, 1.23, 45.6, 19,366. */
 export function number(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? 'never' : '—';
-  if (Math.abs(value) >= 1000) return thousands.format(value);
+  if (Math.abs(value) >= 1000) return thousands(value);
   return String(Number(value.toPrecision(3)));
 }
 
@@ -24,5 +22,9 @@ export function percent(share: number): string {
 
 /** Prices have no currency: they are in the one in which the price per hour was given. */
 export function money(value: number): string {
-  return value >= 1000 ? thousands.format(value) : value.toFixed(value < 0.1 && value > 0 ? 4 : 2);
+  return value >= 1000 ? thousands(value) : value.toFixed(value < 0.1 && value > 0 ? 4 : 2);
+}
+
+function thousands(value: number): string {
+  return value.toLocaleString('en', { maximumFractionDigits: 0 });
 }

@@ -51,7 +51,8 @@ async function listOldInstances(
   return ids === undefined ? instances : instances.filter(({ id }) => ids.includes(id));
 }
 
-function isUnknownOperation(error: unknown): boolean {
+/** Whether a call failed because the service has no such operation. */
+export function isUnknownOperation(error: unknown): boolean {
   if (!(error instanceof ApiError || error instanceof ResponseError)) return false;
   return (
     UNKNOWN_OPERATION.has(error.status) && !(error instanceof ApiError && error.meaning === 'unauthorized')

@@ -49,7 +49,7 @@ export const machineOperations = {
     method: 'POST',
     path: '/api/v0/machines/maintenances',
     source: '§4.1',
-    summary: 'Active maintenance windows of machines',
+    summary: 'List the active maintenance windows of machines',
     body: z.strictObject({
       machine_ids: machineIds.describe(
         'machine ids: integers, a comma-separated string, or a single integer',

@@ -47,7 +47,7 @@ export const spendOperations = {
   'serverless.endpointsSpend': {
     ...shared,
     path: '/api/v0/serverless/endpoints/spend',
-    summary: 'What each endpoint costs an hour now',
+    summary: 'Show what each endpoint costs an hour now',
     response: z.looseObject({ endpoints: rates, ...asOf }),
     example: {
       input: {},
@@ -61,7 +61,7 @@ export const spendOperations = {
   'serverless.workergroupsSpend': {
     ...shared,
     path: '/api/v0/serverless/workergroups/spend',
-    summary: 'What each worker group costs an hour now',
+    summary: 'Show what each worker group costs an hour now',
     response: z.looseObject({ workergroups: rates, ...asOf }),
     example: {
       input: {},
@@ -75,7 +75,7 @@ export const spendOperations = {
   'users.spendRate': {
     ...shared,
     path: '/api/v0/users/spend-rate/',
-    summary: 'What all instances and volumes of the account cost an hour now',
+    summary: 'Show what all instances and volumes of the account cost an hour now',
     response: z.looseObject({
       gpu_cost_per_hour: cost,
       container_storage_cost_per_hour: cost,
@@ -96,7 +96,7 @@ export const spendOperations = {
   'charges.list': {
     ...shared,
     path: '/api/v0/charges/',
-    summary: 'What was charged in some days, a page at a time',
+    summary: 'List what was charged in some days, a page at a time',
     description:
       'Each row is the sum over all days asked for. Ask for each day to learn the cost of each day.',
     permission: 'billing_read',

@@ -8,7 +8,7 @@ export const teamOperations = {
     method: 'POST',
     path: '/api/v0/team/roles',
     source: '§4.5',
-    summary: 'Creates a custom role for the current team',
+    summary: 'Create a custom role for the current team',
     description: 'The current team is the one in whose context the key acts; names are unique within it.',
     body: z.strictObject({
       name: z.string().min(1).describe('role name'),

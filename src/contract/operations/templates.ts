@@ -3,7 +3,15 @@ import * as z from 'zod';
 import { INTERFACE, type OperationTable } from '../define.ts';
 import { parseEnvFlags } from '../text/env-flags.ts';
 import { LIMITS } from '../limits.ts';
-import { emptyWhenUnused, extraFilters, filterOn, id, success, mayHoldSecrets } from '../schemas.ts';
+import {
+  emptyWhenUnused,
+  extraFilters,
+  filterOn,
+  id,
+  mayHoldSecrets,
+  success,
+  timestamp,
+} from '../schemas.ts';
 import { FlagError } from '../text/shell-words.ts';
 
 /** §2.2 */
@@ -103,8 +111,8 @@ export const template = z.looseObject({
   recommended_disk_space: z.number().nullish().describe('GB'),
   private: flag,
   creator_id: id.nullish(),
-  created_at: z.number().nullish().describe('UTC epoch seconds'),
-  recent_create_date: z.number().nullish().describe('UTC epoch seconds'),
+  created_at: timestamp.nullish(),
+  recent_create_date: timestamp.nullish(),
   count_created: z.int().nullish().describe('how many instances were made from it'),
 });
 export type Template = z.output<typeof template>;
@@ -152,7 +160,7 @@ export const templateOperations = {
     method: 'GET',
     path: '/api/v0/template/',
     source: '§4.2',
-    summary: 'Templates that match filters',
+    summary: 'Find templates that match filters',
     description: 'There is no free-text search. Needs a key with the permission user_read.',
     permission: 'user_read',
     query: z.strictObject({
@@ -174,7 +182,7 @@ export const templateOperations = {
     method: 'POST',
     path: '/api/v0/template/',
     source: '§4.2',
-    summary: 'Stores a launch configuration',
+    summary: 'Store a launch configuration',
     body: templateBody,
     response: z.looseObject({ template }),
     otherWords: [
@@ -188,7 +196,7 @@ export const templateOperations = {
     method: 'PUT',
     path: '/api/v0/template/',
     source: '§4.2',
-    summary: 'Changes fields of a template, which gets a new hash_id',
+    summary: 'Change fields of a template, which gets a new hash_id',
     description:
       'Fields that are not sent keep their values. The hash_id in the answer replaces the one that was sent; it is derived from the content, so only an edit that changes nothing leaves it as it was.',
     body: z.strictObject({
@@ -211,7 +219,7 @@ export const templateOperations = {
     method: 'DELETE',
     path: '/api/v0/template/',
     source: '§4.2',
-    summary: 'Deletes a template by its numeric id',
+    summary: 'Delete a template by its numeric id',
     body: z.strictObject({ template_id: id.describe('the numeric id, not the hash_id') }),
     response: success,
     errors: ['not_found'],

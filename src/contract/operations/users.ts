@@ -20,7 +20,7 @@ export const userOperations = {
     method: 'GET',
     path: '/api/v0/users/current/',
     source: '§4.3',
-    summary: 'The user that the key belongs to',
+    summary: 'Show the user that the key belongs to',
     response: user,
     repeatable: true,
     example: {

@@ -1,22 +1,26 @@
 /**
- * Environment and ports in container-flag format (§2.2), `-e NAME=value -p 8000:8000`, and the map that an
- * instance request takes in its place (§2.3). Pure; reading what was printed gives the same flags.
+ * Environment, ports and host name in container-flag format (§2.2), `-e NAME=value -p 8000:8000 -h host`, and the map
+ * that an instance request takes in its place (§2.3). The forms are those of the vendor's command line. Pure; reading what was printed gives the same flags.
  */
-import { FlagError, quoteWord, splitLooseWords, type ShellWord } from './shell-words.ts';
+import { FlagError, quoteWord, splitLooseWords } from './shell-words.ts';
 
-/** One flag of a container: a variable (`-e`), or a port (`-p`). */
+/** One flag of a container: a variable (`-e`), a port (`-p`), or the host name (`-h`). */
 export type EnvFlag =
-  | { readonly kind: 'variable'; readonly name: string; readonly value: string }
-  /** `host:container`, with `/tcp` or `/udp` after it where it was written. */
-  | { readonly kind: 'port'; readonly mapping: string };
+  /** Without a value it is not set. */
+  | { readonly kind: 'variable'; readonly name: string; readonly value: string | undefined }
+  /** `host:container`, or one port; with `/tcp` or `/udp` after it where it was written. */
+  | { readonly kind: 'port'; readonly mapping: string }
+  | { readonly kind: 'hostname'; readonly name: string };
 
-const VARIABLE = /^([A-Za-z_][A-Za-z0-9_.-]*)=([^]*)$/;
+const VARIABLE = /^([A-Za-z_][A-Za-z0-9_.-]*)(?:=([^]*))?$/;
 /** Up to 99999 rather than 65535: the public service takes ports above 70000 for mappings onto themselves. */
-const MAPPING = /^[1-9]\d{0,4}:[1-9]\d{0,4}(?:\/(?:tcp|udp))?$/;
+const MAPPING = /^[1-9]\d{0,4}(?::[1-9]\d{0,4})?(?:\/(?:tcp|udp))?$/;
+const HOSTNAME = /^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/;
 
 const VARIABLE_RULE =
-  '-e takes NAME=value, a name of letters, digits, _ . and - that begins with a letter or _';
-const PORT_RULE = '-p takes host:container, two port numbers, perhaps with /udp after them';
+  '-e takes NAME=value or NAME, a name of letters, digits, _ . and - that begins with a letter or _';
+const PORT_RULE = '-p takes host:container, two port numbers, or one port; perhaps with /udp after it';
+const HOSTNAME_RULE = '-h takes a host name of letters, digits, . and -';
 
 /**
  * Reads flags in their order, repeated ones included. Quotes are a shell's where they are balanced; one that is not is
@@ -27,38 +31,48 @@ export function parseEnvFlags(text: string): EnvFlag[] {
   const flags: EnvFlag[] = [];
   const words = splitLooseWords(text).values();
   for (const flag of words) {
-    if (flag.text !== '-e' && flag.text !== '-p') throw new FlagError(flag.position, unknownFlag(flag.text));
+    const taken = Object.hasOwn(FLAGS, flag.text) ? FLAGS[flag.text] : undefined;
+    if (!taken) throw new FlagError(flag.position, unknownFlag(flag.text));
     const next = words.next();
-    if (next.done) {
-      throw new FlagError(flag.position, flag.text === '-e' ? VARIABLE_RULE : PORT_RULE);
-    }
-    flags.push(flag.text === '-e' ? readVariable(next.value) : readPort(next.value));
+    if (next.done) throw new FlagError(flag.position, taken.rule);
+    const read = taken.read(next.value.text);
+    if (!read) throw new FlagError(next.value.position, taken.rule);
+    flags.push(read);
   }
   return flags;
 }
 
 /** The flags as text, in their order: what `parseEnvFlags` reads. */
 export function printEnvFlags(flags: readonly EnvFlag[]): string {
-  return flags
-    .map((flag) =>
-      flag.kind === 'port'
-        ? `-p ${flag.mapping}`
-        : `-e ${flag.name}=${flag.value === '' ? '' : quoteWord(flag.value)}`,
-    )
-    .join(' ');
+  return flags.map(printFlag).join(' ');
 }
 
-/** The map of §2.3: name → value, and `-p host:container` → `1`. Of a repeated name the last value counts. */
+function printFlag(flag: EnvFlag): string {
+  if (flag.kind === 'port') return `-p ${flag.mapping}`;
+  if (flag.kind === 'hostname') return `-h ${flag.name}`;
+  const { name, value } = flag;
+  return value === undefined ? `-e ${name}` : `-e ${name}=${value === '' ? '' : quoteWord(value)}`;
+}
+
+/**
+ * The map of §2.3: name → value, `-p host:container` → `1`, and `-h` → the host name. Of a repeated name the last value
+ * counts; a variable without a value is left out.
+ */
 export function envMapOf(flags: readonly EnvFlag[]): Record<string, string> {
   return Object.fromEntries(
-    flags.map((flag) => (flag.kind === 'port' ? [`-p ${flag.mapping}`, '1'] : [flag.name, flag.value])),
+    flags.flatMap((flag) => {
+      if (flag.kind === 'port') return [[`-p ${flag.mapping}`, '1']];
+      if (flag.kind === 'hostname') return [['-h', flag.name]];
+      return flag.value === undefined ? [] : [[flag.name, flag.value]];
+    }),
   );
 }
 
 /** The rule of §2.3 that an entry of such a map breaks; undefined for a good one. */
 export function envEntryProblem(key: string, value: unknown): string | undefined {
   if (key.startsWith('-p')) {
-    if (!MAPPING.test(key.replace(/^-p /, ''))) return 'a port mapping is a key "-p host:container"';
+    if (!MAPPING.test(key.replace(/^-p /, '')))
+      return 'a port mapping is a key "-p host:container", or "-p port"';
     return String(value) === '1' ? undefined : 'the value of a port mapping is 1';
   }
   // `-h` is the host name.
@@ -67,20 +81,33 @@ export function envEntryProblem(key: string, value: unknown): string | undefined
     : 'a name is not empty, has no = and no blank, and does not begin with -';
 }
 
-function readVariable({ text, position }: ShellWord): EnvFlag {
-  const [, name, value] = VARIABLE.exec(text) ?? [];
-  if (name === undefined || value === undefined) throw new FlagError(position, VARIABLE_RULE);
-  return { kind: 'variable', name, value };
+interface FlagForm {
+  readonly rule: string;
+  /** Undefined for a text that is not in its form. */
+  readonly read: (text: string) => EnvFlag | undefined;
 }
 
-function readPort({ text, position }: ShellWord): EnvFlag {
-  if (!MAPPING.test(text)) throw new FlagError(position, PORT_RULE);
-  return { kind: 'port', mapping: text };
-}
+const FLAGS: Readonly<Record<string, FlagForm>> = {
+  '-e': {
+    rule: VARIABLE_RULE,
+    read(text) {
+      const [, name, value] = VARIABLE.exec(text) ?? [];
+      return name === undefined ? undefined : { kind: 'variable', name, value };
+    },
+  },
+  '-p': {
+    rule: PORT_RULE,
+    read: (text) => (MAPPING.test(text) ? { kind: 'port', mapping: text } : undefined),
+  },
+  '-h': {
+    rule: HOSTNAME_RULE,
+    read: (text) => (HOSTNAME.test(text) ? { kind: 'hostname', name: text } : undefined),
+  },
+};
 
 function unknownFlag(word: string): string {
-  if (/^-[ep]./.test(word)) return `a space belongs between ${word.slice(0, 2)} and what it takes`;
+  if (/^-[eph]./.test(word)) return `a space belongs between ${word.slice(0, 2)} and what it takes`;
   // A word that is no flag may be part of a secret.
   const flag = /^-[\w-]*$/.test(word) ? `, not ${word}` : '';
-  return `-e or -p belongs here${flag}; a value with spaces needs quotes`;
+  return `-e, -p or -h belongs here${flag}; a value with spaces needs quotes`;
 }

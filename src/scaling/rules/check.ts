@@ -11,7 +11,7 @@ import {
   type EndpointGroupParameters,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { nearestName } from '../../contract/text/nearest-name.ts';
-import type { Finding, ResolvedParameters, WorkerFacts } from './findings.ts';
+import { UNKNOWN_PARAMETER, type Finding, type ResolvedParameters, type WorkerFacts } from './findings.ts';
 import { MEANINGS } from './meanings.ts';
 import { RULES } from './rules.ts';
 
@@ -130,7 +130,7 @@ function invalid(issue: z.core.$ZodIssue, group: unknown): Finding[] {
 function unknownParameter(name: string, got: unknown): Finding {
   const nearest = nearestName(name, ENDPOINT_GROUP_PARAMETERS);
   return {
-    rule: 'unknown-parameter',
+    rule: UNKNOWN_PARAMETER,
     severity: 'error',
     parameter: name,
     got,

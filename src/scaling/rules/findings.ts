@@ -24,8 +24,13 @@ export interface Finding {
   readonly message: string;
 }
 
+/** The rule of a parameter that the interface does not have. */
+export const UNKNOWN_PARAMETER = 'unknown-parameter';
+
 /** What a finding got, as its user wrote it; JSON has no word for numbers that are not finite. */
-export function gotInWords({ got }: Finding): string {
+export function gotInWords({ rule, got }: Finding): string {
+  // What nobody knows may be a secret.
+  if (rule === UNKNOWN_PARAMETER) return 'a value';
   if (got === undefined) return 'nothing';
   if (typeof got === 'number') return String(got);
   if (Array.isArray(got)) return 'a list';

@@ -141,6 +141,8 @@ const MESSAGES: readonly (readonly [words: string, code: number])[] = [
   ['user current --timeout 1ms --wrong', 2],
   ['emulator --seed /no/such/file', 2],
   ['demo --for never', 2],
+  ['login --wrong', 2],
+  ['logout --wrong', 2],
   ['no-such-command', 2],
 ];
 

@@ -100,7 +100,7 @@ describe('tables', () => {
 
   test('keep the key of an endpoint off the screen, and a log that is empty is said to be', async () => {
     const shown = await run('endpoint-group show chat');
-    expect(shown.stdout).toMatch(/api_key +\(a secret: --json shows it\)/);
+    expect(shown.stdout).toMatch(/api_key +\(a secret: --show-keys shows it\)/);
     expect(shown.stdout).not.toMatch(/[0-9a-f]{64}/);
     expect((await run('endpoint-group show chat --json')).stdout).toMatch(/"api_key":"[0-9a-f]{64}"/);
     expect((await run('api-key create --name mine')).stdout).toMatch(/key +\S{20,}/);

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import {
@@ -41,6 +43,40 @@ describe('flags', () => {
       docker_login_user: '',
       docker_login_pass: '',
     });
+  });
+
+  test('that may not be meant are taken with a warning', async () => {
+    const words = ['--image', 'x', '--env', '-h box -p 5901 -e HOME -e A=1', '--dry-run'];
+    const { stdout, stderr } = await pilotlight(['instance', 'create', '3001', ...words]);
+    expect(stdout).toContain('"env":{"-h":"box","-p 5901":"1","A":"1"}');
+    expect(stderr).toBe('warning: -e HOME has no value and is left out; write -e HOME=value\n');
+  });
+
+  test('take memory in either unit, and say which one a bare number is in', async () => {
+    const group = (ram: string) => ['worker-group', 'create', '--endpoint-name', 'chat', '--gpu-ram', ram];
+    await expect(bodyOf(...group('24576MB'))).resolves.toMatchObject({ gpu_ram: 24 });
+    await expect(bodyOf(...group('24GB'))).resolves.toMatchObject({ gpu_ram: 24 });
+    await expect(bodyOf('offer', 'search', 'gpu_ram>=24GB')).resolves.toMatchObject({
+      gpu_ram: { gte: 24_000 },
+    });
+    const odd = await pilotlight([...group('24576'), '--dry-run']);
+    expect(odd.stderr).toContain('gpu_ram is in GB here, so this is 24576 GB; write 24576MB');
+    const small = await pilotlight(['offer', 'search', 'gpu_ram>=24', '--dry-run']);
+    expect(small.stderr).toContain('gpu_ram is in MB here, so this is 24 MB; write 24GB');
+  });
+
+  test('a start script that is too long is packed, and one that is too long even so is refused', async () => {
+    const script = `#!/bin/sh\n${'echo the same line again and again\n'.repeat(200)}`;
+    const create = ['instance', 'create', '3001', '--image', 'x', '--dry-run', '--onstart'];
+    const { code, stdout, stderr } = await pilotlight([...create, script]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('onstart has 7010 characters, at most 4048')]);
+    const { onstart } = JSON.parse(stdout.split('\n\n')[1] ?? '') as { onstart: string };
+    expect(execFileSync('sh', ['-c', onstart], { encoding: 'utf8' })).toBe(
+      'the same line again and again\n'.repeat(200),
+    );
+    const noise = randomBytes(9_000).toString('base64');
+    const refused = await pilotlight([...create, noise]);
+    expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('compressed') });
   });
 
   test('take environment and ports as container flags, one by one, or as JSON', async () => {
@@ -340,6 +376,76 @@ describe('the secret of a login by password', () => {
     });
     expect(malformed.code).toBe(2);
     expect(emulator.journal.entries()).toEqual([]);
+  });
+});
+
+describe('searches by conditions', () => {
+  test('find offers that can be rented, in the order that is asked for', async () => {
+    await using emulator = await startEmulator({ dialect: 'public' });
+    const env = connectionOf(emulator);
+    const search = async (...words: string[]) => {
+      const { stdout } = await pilotlight(['offer', 'search', ...words, '--json'], { env });
+      return (JSON.parse(stdout) as { offers: { id: number }[] }).offers.map(({ id }) => id);
+    };
+    expect(await search('gpu_name=RTX_4090 num_gpus>=1', '--order', 'price')).toEqual([3004, 3001, 3002]);
+    expect(await search('price<1 gpu_name=RTX_4090', '--order', 'price-')).toEqual([3002, 3001, 3004]);
+    await pilotlight(['instance', 'create', '3004', '--image', 'x', '--disk', '20'], { env });
+    expect(await search('price<0.5')).toEqual([3001]);
+    expect(await search('price<0.5 rented=true rentable=false')).toEqual([3004]);
+  });
+
+  test('go into select_filters, or unchecked beside the known fields', async () => {
+    await expect(bodyOf('offer', 'search', 'cuda_max_good>=12.4 num_gpus=1')).resolves.toMatchObject({
+      cuda_max_good: { gte: 12.4 },
+      num_gpus: { eq: 1 },
+      rented: { eq: false },
+    });
+    const { stdout } = await pilotlight(['template', 'search', 'name=vllm recommended=False', '--dry-run']);
+    const [, url = ''] = /GET (\S+)/.exec(stdout) ?? [];
+    expect(JSON.parse(new URLSearchParams(url.split('?')[1]).get('select_filters') ?? '')).toEqual({
+      name: { eq: 'vllm' },
+      recommended: { eq: false },
+    });
+    const refused = await pilotlight(['offer', 'search', 'num_gpus', '--order', 'a b', '--dry-run']);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain(`error: "num_gpus" takes 'FIELD OPERATOR VALUE'`);
+    expect(refused.stderr).toContain(`error: --order: "a b" takes a field such as price`);
+  });
+});
+
+describe('secrets', () => {
+  test('in rows are hidden, unless they are asked for', async () => {
+    await using emulator = await startEmulator({ dialect: 'public' });
+    const env = connectionOf(emulator);
+    const read = async (...words: string[]) => (await pilotlight(words, { env })).stdout;
+    const key = /"api_key":"([0-9a-f]{64})"/.exec(
+      await read('endpoint-group', 'list', '--json', '--show-keys'),
+    )?.[1];
+    expect(key).toBeDefined();
+    for (const words of [
+      ['endpoint-group', 'list'],
+      ['endpoint-group', 'show', '31'],
+    ]) {
+      expect(await read(...words, '--json')).not.toContain(key);
+      expect(await read(...words)).not.toContain(key);
+    }
+    expect(await read('call', 'endpointGroups.list')).toContain('"api_key":"[redacted]"');
+    expect(await read('call', 'endpointGroups.list', '--show-keys')).toContain(key);
+  });
+
+  test('in fields that nobody knows are never repeated', async () => {
+    for (const [operation, input] of [
+      ['templates.create', '{"name":"a","image":"b","apikey":"sekret"}'],
+      ['templates.search', '{"select_filters":{"nam":{"eq":"sekret"}}}'],
+      ['instances.create', '{"offer_id":1,"image":"x","volume_info":{"key":"sekret"}}'],
+    ] as const) {
+      const { code, stdout, stderr } = await pilotlight(['call', operation, input, '--dry-run']);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).not.toContain('sekret');
+    }
+    const read = (): string => '{"api_key":"sekret","target_util":0.9}';
+    const { code, stderr } = await pilotlight(['check', 'groups.json'], { read });
+    expect([code, stderr]).toEqual([2, expect.not.stringContaining('sekret')]);
   });
 });
 

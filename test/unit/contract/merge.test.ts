@@ -162,5 +162,7 @@ test('without a template everything comes from the request', () => {
 });
 
 test('flags that cannot be read are refused with their position', () => {
-  expect(() => mergeLaunch({ env: '-e A=1 -v /a:/b' }, {})).toThrow('at character 8: -e or -p belongs here');
+  expect(() => mergeLaunch({ env: '-e A=1 -v /a:/b' }, {})).toThrow(
+    'at character 8: -e, -p or -h belongs here',
+  );
 });

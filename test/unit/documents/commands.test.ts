@@ -57,7 +57,9 @@ function problemOfNode(words: readonly string[]): string | undefined {
   // Examples are shown with the names that their readers give them.
   if (file.startsWith('dist/') || existsSync(urlOf(`test/examples/${file}`))) return undefined;
   if (!existsSync(urlOf(file))) return `no file ${file}`;
-  return file === 'src/cli/main.ts' ? undefined : problemOfFlags(file, words.slice(words.indexOf(file) + 1));
+  const given = words.slice(words.indexOf(file) + 1);
+  if (/^src\/cli\/(?:main\.ts|pilotlight\.js)$/.test(file)) return problemOfProgram(program, given);
+  return problemOfFlags(file, given);
 }
 
 /** A script reads its flags by name. */

@@ -34,12 +34,11 @@ function refusalOf(operation: Operation, status: number, text: string): Refusal 
 }
 
 describe('an input', () => {
-  test('with a field that nobody knows: which there are', () => {
+  test('with a field that nobody knows: which there are, and not its value', () => {
     const unknown = (operation: Operation) => problemsWith(operation, { name: 'n', more: 1 })[0];
     expect(unknown(made)).toEqual({
       field: 'more',
       message: 'unknown field "more"; allowed: name, any',
-      value: 1,
     });
     expect(unknown({ ...without, path: '/none' })?.message).toBe('unknown field "name"; allowed: none');
   });

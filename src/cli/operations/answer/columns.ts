@@ -41,6 +41,16 @@ const COLUMNS: Readonly<Partial<Record<OperationId, readonly string[]>>> = {
   'workergroups.workers': WORKER,
   'instances.list': INSTANCE,
   'instances.page': INSTANCE,
+  'offers.search': [
+    'id',
+    'gpu_name',
+    'num_gpus',
+    'gpu_ram',
+    'dph_total',
+    'disk_space',
+    'reliability',
+    'machine_id',
+  ],
   'workergroups.list': [
     'id',
     'endpoint_name',

@@ -1,19 +1,25 @@
 /** Prints an answer, of which nothing that is shown once is lost to a full disk. */
 import { operationOf, type OperationId } from '../../../contract/operations.ts';
 import { shownOncePaths } from '../../../wire/reading.ts';
+import { REDACTED } from '../../../contract/text/redaction.ts';
 import type { Console } from '../../console.ts';
 import { legibleJson } from '../../../contract/text/controls.ts';
 import { columnsOf } from './columns.ts';
 import { renderAnswer } from './render.ts';
 
+export interface AnswerOptions {
+  readonly json?: boolean;
+  readonly showKeys?: boolean;
+}
+
 /** Resolves with whether standard output has taken it, as far as that matters. */
 export function printAnswer(
   id: OperationId,
   answer: unknown,
-  { json = false }: { readonly json?: boolean },
+  options: AnswerOptions,
   console: Console,
 ): Promise<boolean> {
-  return printResult(id, `${textOf(id, answer, json, console)}\n`, console);
+  return printResult(id, `${textOf(id, answer, options, console)}\n`, console);
 }
 
 /** What is shown once goes to standard error where standard output does not take it. */
@@ -23,7 +29,20 @@ export async function printResult(id: OperationId, text: string, console: Consol
   return true;
 }
 
-function textOf(id: OperationId, answer: unknown, json: boolean, { columns }: Console): string {
-  if (json) return legibleJson(JSON.stringify(answer, null, columns === undefined ? undefined : 2));
-  return renderAnswer(answer, operationOf(id).response, { columns, shown: columnsOf(id) }).join('\n');
+function textOf(
+  id: OperationId,
+  answer: unknown,
+  { json, showKeys = false }: AnswerOptions,
+  { columns }: Console,
+): string {
+  if (!json) {
+    const layout = { columns, shown: columnsOf(id), showKeys };
+    return renderAnswer(answer, operationOf(id).response, layout).join('\n');
+  }
+  const shown = (name: string, value: unknown): unknown =>
+    name === KEY && typeof value === 'string' && !showKeys ? REDACTED : value;
+  return legibleJson(JSON.stringify(answer, shown, columns === undefined ? undefined : 2));
 }
+
+/** The field of rows of lists that opens an endpoint; a new key is shown once, under another name. */
+const KEY = 'api_key';

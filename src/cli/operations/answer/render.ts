@@ -7,18 +7,20 @@ import { displayed } from '../../logs/format.ts';
 import { table } from './table.ts';
 
 const INDENT = '  ';
-const HIDDEN = '(a secret: --json shows it)';
+const HIDDEN = '(a secret: --show-keys shows it)';
 
 export interface Layout {
   /** Width of the terminal; undefined: no limit. */
   readonly columns: number | undefined;
   /** Fields of the rows of a list to be shown; undefined: all but secrets. */
   readonly shown?: readonly string[] | undefined;
+  /** Secrets too. */
+  readonly showKeys?: boolean;
 }
 
 /** `schema` says which numbers are times, and which texts are secrets. */
 export function renderAnswer(answer: unknown, schema: z.ZodType, layout: Layout): string[] {
-  const { columns } = layout;
+  const { columns, showKeys = false } = layout;
   if (Array.isArray(answer)) return renderList(answer, elementOf(schema), layout);
   if (!isRecord(answer)) return [cell(answer, undefined)];
   const all = Object.entries(answer);
@@ -30,7 +32,7 @@ export function renderAnswer(answer: unknown, schema: z.ZodType, layout: Layout)
   const plain = entries.filter(([, value]) => !isList(value) && !isRecord(value) && !isBlock(value));
   const width = Math.max(0, ...plain.map(([name]) => displayed(name).length));
   const lines = plain.map(([name, value]) => {
-    const hidden = isHidden(schema, name) && typeof value === 'string';
+    const hidden = !showKeys && isHidden(schema, name) && typeof value === 'string';
     return `${displayed(name).padEnd(width)}  ${hidden ? HIDDEN : cell(value, fieldOf(schema, name))}`.trimEnd();
   });
   const inside = entries.length === 1 || columns === undefined ? columns : columns - INDENT.length;
@@ -64,12 +66,13 @@ function renderEntries(value: Readonly<Record<string, unknown>>, layout: Layout)
 function renderList(
   rows: readonly unknown[],
   schema: z.ZodType | undefined,
-  { columns, shown }: Layout,
+  { columns, shown, showKeys = false }: Layout,
 ): string[] {
   if (rows.length === 0) return ['none'];
   if (!rows.every(isRecord)) return rows.map((row) => cell(row, schema));
   const all = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const names = shown?.filter((name) => all.includes(name)) ?? all.filter((name) => !isHidden(schema, name));
+  const names =
+    shown?.filter((name) => all.includes(name)) ?? all.filter((name) => showKeys || !isHidden(schema, name));
   return table(
     names.map(displayed),
     rows.map((row) => names.map((name) => cell(row[name], fieldOf(schema, name)))),

@@ -38,7 +38,7 @@ export const instanceListOperations = {
     method: 'GET',
     path: '/api/v0/instances/',
     source: '§4.3',
-    summary: "The account's instances",
+    summary: "List the account's instances",
     description: 'The response shape is not shown by the interface document; this is the public one.',
     response: z.looseObject({ instances_found: z.int().optional(), instances: z.array(instance) }),
     repeatable: true,

@@ -29,7 +29,7 @@ export const instanceSearchOperations = {
     ...shared,
     path: '/api/v1/instances/',
     publicSpacingMs: 1000,
-    summary: "The account's instances that match filters, a page at a time",
+    summary: "List the account's instances that match filters, a page at a time",
     query: z.strictObject({
       limit: z.int().optional().describe('most rows of a page, up to 25; 0 and less count as 5'),
       select_filters: instanceFilters.optional().describe('`{<field>: {<operator>: <value>}}`'),
@@ -64,7 +64,7 @@ export const instanceSearchOperations = {
   'instances.filters': {
     ...shared,
     path: '/api/v0/instances/filters/',
-    summary: "What the account's instances can be filtered by",
+    summary: "List what the account's instances can be filtered by",
     response: z.looseObject({
       filters: z.array(
         z.looseObject({

@@ -41,7 +41,7 @@ const createBody = z.strictObject({
     .describe('name → value; a port mapping is a key "-p host:container" with the value 1'),
   onstart: mayHoldSecrets(textUpTo(LIMITS.onstartLength))
     .optional()
-    .describe('start script, at most 4048 characters; instances.launch compresses longer ones'),
+    .describe('start script, at most 4048 characters; the command line and launchInstance pack a longer one'),
   volume_info: volumeInfo.optional().describe('a volume to attach; that of a template is never applied'),
   disk: z.number().positive().optional().describe('GB'),
   runtype: z
@@ -122,7 +122,7 @@ export const instanceOperations = {
   'instances.create': {
     ...create,
     method: 'PUT',
-    summary: 'Rents an offer: creates an instance',
+    summary: 'Rent an offer: create an instance',
     description: 'The new instance id is new_contract; a field id of the answer is something else.',
   },
   // Before the next one, whose path has a place for an id where this one says bulk.
@@ -132,7 +132,7 @@ export const instanceOperations = {
     repeatable: false,
     method: 'POST',
     path: '/api/v0/asks/bulk/',
-    summary: 'Rents several offers in the same way',
+    summary: 'Rent several offers in the same way',
     description: 'Each is rented or refused by itself: look at every result.',
     body: createBody.extend({
       ids: z.array(id).min(1).max(LIMITS.bulkOffersMax).describe('offers to rent, at most 64'),
@@ -163,7 +163,7 @@ export const instanceOperations = {
   'instances.createByPost': {
     ...create,
     method: 'POST',
-    summary: 'Rents an offer: the same operation by the method that the overview names',
+    summary: 'Rent an offer: the same operation by the method that the overview names',
     description: 'The interface states PUT and POST for the same operation; instances.create uses PUT.',
   },
   ...instanceListOperations,
@@ -172,7 +172,7 @@ export const instanceOperations = {
     ...one,
     method: 'GET',
     publicSpacingMs: 2000,
-    summary: 'An instance; null where there is none of this id',
+    summary: 'Show an instance; null if there is none of this id',
     nullIfNone: 'instances',
     response: z.looseObject({ instances: instance.nullable() }),
     errors: [],
@@ -184,7 +184,7 @@ export const instanceOperations = {
   'instances.update': {
     ...one,
     method: 'PUT',
-    summary: 'Labels, stops or starts an instance',
+    summary: 'Label, stop or start an instance',
     description: 'One that is stopped costs its storage only, and keeps it.',
     permission: 'instance_write',
     body: z.strictObject({
@@ -198,7 +198,7 @@ export const instanceOperations = {
   'instances.destroy': {
     ...one,
     method: 'DELETE',
-    summary: 'Destroys an instance',
+    summary: 'Destroy an instance',
     permission: 'instance_write',
     response: success,
     errors: ['not_found'],

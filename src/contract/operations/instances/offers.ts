@@ -1,9 +1,10 @@
 /** Offers of machines: what can be rented (public dialect). */
 import * as z from 'zod';
 import { type OperationTable, PUBLIC_DIALECT } from '../../define.ts';
-import { filterOn, id } from '../../schemas.ts';
+import { filterOn, id, memoryIn } from '../../schemas.ts';
 
 const number = filterOn(z.number()).optional();
+const megabytes = filterOn(memoryIn('MB')).optional();
 
 /** The fields that most searches name; others go into `extra`. */
 const searchBody = z.strictObject({
@@ -16,8 +17,8 @@ const searchBody = z.strictObject({
   machine_id: filterOn(id).optional().describe('machine id'),
   gpu_name: filterOn(z.string()).optional().describe('such as RTX 4090'),
   num_gpus: number.describe('GPUs of the offer'),
-  gpu_ram: number.describe('MB of one GPU'),
-  gpu_total_ram: number.describe('MB of all GPUs'),
+  gpu_ram: megabytes.describe('MB of one GPU'),
+  gpu_total_ram: megabytes.describe('MB of all GPUs'),
   dph_total: number.describe('$/h'),
   disk_space: number.describe('GB'),
   reliability: number.describe('a fraction'),
@@ -42,7 +43,7 @@ export const offerOperations = {
     ...PUBLIC_DIALECT,
     method: 'POST',
     path: '/api/v0/bundles/',
-    summary: 'Offers that match filters; only those that can be rented, unless a filter says otherwise',
+    summary: 'Find offers that match filters; only those that can be rented, unless a filter says otherwise',
     body: searchBody,
     response: z.looseObject({ offers: z.array(offer) }),
     repeatable: true,

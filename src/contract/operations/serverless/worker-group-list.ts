@@ -23,7 +23,7 @@ export const workerGroupListOperations = {
     ...PUBLIC_DIALECT,
     method: 'GET',
     path: '/api/v0/workergroups/',
-    summary: 'The worker groups of the account',
+    summary: 'List the worker groups of the account',
     response: z.looseObject({ results: z.array(workerGroup) }),
     repeatable: true,
     publicSpacingMs: 2000,

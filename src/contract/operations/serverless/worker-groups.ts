@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
 import { isRecord } from '../../is-record.ts';
-import { id, success } from '../../schemas.ts';
+import { id, memoryIn, success } from '../../schemas.ts';
 import { EXAMPLE_HASH } from '../templates.ts';
 import { workerGroupListOperations } from './worker-group-list.ts';
 
@@ -20,7 +20,7 @@ const fields = z.strictObject({
     .optional()
     .describe('which machines will do, as text or an object'),
   launch_args: z.string().optional().describe('how its instances are rented, as command-line flags'),
-  gpu_ram: z.number().nonnegative().optional().describe('GB that its machines have at least'),
+  gpu_ram: memoryIn('GB').min(0).optional().describe('GB that its machines have at least'),
   test_workers: z.int().nonnegative().optional().describe('workers that it begins with, to measure them'),
   cold_workers: z.int().nonnegative().optional().describe('workers kept cold when there is no load'),
 });
@@ -40,7 +40,7 @@ export const workerGroupOperations = {
     ...PUBLIC_DIALECT,
     method: 'POST',
     path: '/api/v0/workergroups/',
-    summary: 'Makes a worker group for an endpoint',
+    summary: 'Make a worker group for an endpoint',
     permission: 'instance_write',
     body: fields,
     response: created,
@@ -61,7 +61,7 @@ export const workerGroupOperations = {
     ...PUBLIC_DIALECT,
     method: 'PUT',
     path: '/api/v0/workergroups/{id}/',
-    summary: 'Changes a worker group; its workers stay as they are until they are updated',
+    summary: 'Change a worker group; its workers stay as they are until they are updated',
     permission: 'instance_write',
     params: groupId,
     body: fields,
@@ -76,7 +76,7 @@ export const workerGroupOperations = {
     ...PUBLIC_DIALECT,
     method: 'DELETE',
     path: '/api/v0/workergroups/{id}/',
-    summary: 'Deletes a worker group with its workers',
+    summary: 'Delete a worker group with its workers',
     permission: 'instance_write',
     params: groupId,
     response: success.extend({

@@ -78,7 +78,7 @@ export const endpointWorkerOperations = {
   'endpointGroups.logs': {
     ...shared,
     path: '/get_endpoint_logs/',
-    summary: 'What the engine decided for an endpoint, and why',
+    summary: 'Show what the engine decided for an endpoint, and why',
     body: z.strictObject({
       id: id.describe('endpoint group id'),
       tail: tail.optional().describe(`how many of the most recent log units; default ${LIMITS.logTailMax}`),
@@ -90,7 +90,7 @@ export const endpointWorkerOperations = {
   'endpointGroups.workers': {
     ...shared,
     path: '/get_endpoint_workers/',
-    summary: 'The workers of an endpoint, with their statuses, loads and performances',
+    summary: 'List the workers of an endpoint, with their statuses, loads and performances',
     description: 'A list is read as {workers: list}.',
     body: z.strictObject({ id: id.describe('endpoint group id') }),
     response: workersAnswer,
@@ -100,7 +100,7 @@ export const endpointWorkerOperations = {
   'endpointGroups.route': {
     ...shared,
     path: '/route/',
-    summary: 'Asks for a worker that has room for a request',
+    summary: 'Ask for a worker that has room for a request',
     body: z.strictObject({
       endpoint: z.string().min(1).describe('endpoint name'),
       cost: z.number().nonnegative().describe('work units that the request will cost'),
@@ -129,7 +129,7 @@ export const groupWorkerOperations = {
   'workergroups.workers': {
     ...shared,
     path: '/get_workergroup_workers/',
-    summary: 'The workers of a worker group, with their statuses, loads and performances',
+    summary: 'List the workers of a worker group, with their statuses, loads and performances',
     body: z.strictObject({ id: id.describe('worker group id') }),
     response: workersAnswer,
     repeatable: true,
@@ -138,7 +138,7 @@ export const groupWorkerOperations = {
   'workergroups.updateWorkers': {
     ...shared,
     path: '/update_workers/',
-    summary: 'Updates the ready workers of a worker group one after the other, or stops doing so',
+    summary: 'Update the ready workers of a worker group one after the other, or stop doing so',
     permission: 'instance_write',
     body: z.strictObject({
       workergroup_id: id.describe('worker group id'),

@@ -27,7 +27,7 @@ export const tfaStatusOperations = {
     method: 'GET',
     path: '/api/v0/tfa/status/',
     source: '§4.4',
-    summary: "The account's second factors and how many backup codes remain",
+    summary: "Show the account's second factors, and how many backup codes remain",
     description: 'tfa_enabled does not tell enabled from legacy; tfa_status of the user object does.',
     response: z.looseObject({
       success: z.boolean().optional(),

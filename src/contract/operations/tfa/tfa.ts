@@ -167,7 +167,7 @@ export const tfaOperations = {
     method: 'POST',
     path: '/api/v0/tfa/',
     source: '§4.4',
-    summary: 'Completes a login with a second factor',
+    summary: 'Complete a login with a second factor',
     description:
       'With an API key as Bearer the answer has session_key, the Bearer value to use from then on. Without one, the session comes by cookie or header.',
     verification: LOGIN,
@@ -197,7 +197,7 @@ export const tfaOperations = {
     method: 'DELETE',
     path: '/api/v0/tfa/',
     source: '§4.4',
-    summary: 'Removes a second factor; with the last one, 2FA itself',
+    summary: 'Remove a second factor; with the last one, 2FA itself',
     verification: CHANGES,
     body: z.strictObject({
       ...proof,
@@ -224,7 +224,7 @@ export const tfaOperations = {
     method: 'POST',
     path: '/api/v0/tfa/email/',
     source: '§4.4',
-    summary: 'Sends a code to the verified e-mail address',
+    summary: 'Send a code to the verified e-mail address',
     description: 'With an API key and no secret, every call makes a fresh challenge and secret.',
     verification: { secretAlone: true, secret: 'never' },
     body: z.strictObject({ secret: secret.optional() }),
@@ -243,13 +243,13 @@ export const tfaOperations = {
   'tfa.sendSms': {
     ...smsOperation,
     path: '/api/v0/tfa/sms/',
-    summary: 'Sends a code by SMS',
+    summary: 'Send a code by SMS',
     errors: SEND_SMS_ERRORS,
   },
   'tfa.resendSms': {
     ...smsOperation,
     path: '/api/v0/tfa/sms/resend/',
-    summary: 'Sends the code by SMS once more',
+    summary: 'Send the code by SMS once more',
     description:
       'phone_number must be that of the original challenge. With an API key and no secret, a new secret is returned.',
     errors: RESEND_SMS_ERRORS,
@@ -259,7 +259,7 @@ export const tfaOperations = {
     method: 'POST',
     path: '/api/v0/tfa/totp-setup/',
     source: '§4.4',
-    summary: 'A new TOTP secret for an authenticator app; adds nothing yet',
+    summary: 'Make a TOTP secret for an authenticator app; it adds nothing yet',
     response: z.looseObject({
       secret: shownOnce(z.string().min(1)).describe('base32'),
       provisioning_uri: z.string().optional().describe('otpauth URI'),
@@ -279,7 +279,7 @@ export const tfaOperations = {
     method: 'POST',
     path: '/api/v0/tfa/authorize-new-method/',
     source: '§4.4',
-    summary: 'Step 1 of adding a method: sends a code, or takes a backup code',
+    summary: 'Begin to add a method: send a code, or take a backup code (step 1)',
     description: 'A user with no methods is forced to email. A backup code opens the window at once.',
     body: z.strictObject({
       tfa_method: method.describe('unnecessary with backup_code or an unambiguous tfa_method_id'),
@@ -304,7 +304,7 @@ export const tfaOperations = {
     method: 'PUT',
     path: '/api/v0/tfa/authorize-new-method/',
     source: '§4.4',
-    summary: 'Step 2 of adding a method: opens the 30-minute window',
+    summary: 'Open the 30-minute window in which a method can be added (step 2)',
     verification: { secretAlone: false, secret: 'always' },
     body: z.strictObject({ code, secret }),
     response: done,
@@ -318,14 +318,14 @@ export const tfaOperations = {
   'tfa.confirmNew': {
     ...confirmOperation,
     path: '/api/v0/tfa/confirm-new/',
-    summary: 'Adds a method; the first one comes with 10 backup codes, shown once',
+    summary: 'Add a method; the first one comes with 10 backup codes, shown once',
   },
   'tfa.update': {
     ...INTERFACE,
     method: 'PUT',
     path: '/api/v0/tfa/update/',
     source: '§4.4',
-    summary: 'Changes the label of a method, or makes it the primary one',
+    summary: 'Change the label of a method, or make it the primary one',
     body: z.strictObject({
       tfa_method_id: methodId.optional(),
       tfa_method: z.enum(STORED_TFA_METHODS).optional().describe('when exactly one method is of that type'),
@@ -360,7 +360,7 @@ export const tfaOperations = {
     method: 'PUT',
     path: '/api/v0/tfa/regen-backup-codes/',
     source: '§4.4',
-    summary: 'A fresh set of 10 backup codes, shown once; all earlier ones stop working',
+    summary: 'Make 10 new backup codes, shown once; all earlier ones stop working',
     verification: CHANGES,
     body: z.strictObject(proof),
     rules: [CODE_OR_BACKUP_CODE],
@@ -375,14 +375,14 @@ export const tfaOperations = {
   'tfa.test': {
     ...smsOperation,
     path: '/api/v0/tfa/test/',
-    summary: 'Deprecated: sends a code by SMS',
+    summary: 'Deprecated: send a code by SMS',
     errors: SEND_SMS_ERRORS,
     replacedBy: 'tfa.sendSms',
   },
   'tfa.testSubmit': {
     ...confirmOperation,
     path: '/api/v0/tfa/test-submit/',
-    summary: 'Deprecated: adds a method',
+    summary: 'Deprecated: add a method',
     description: 'A legacy 2FA user gets untracked_2fa_found: regenerate the backup codes first.',
     errors: [...confirmOperation.errors, 'untracked_2fa_found'],
     replacedBy: 'tfa.confirmNew',
@@ -390,7 +390,7 @@ export const tfaOperations = {
   'tfa.resend': {
     ...smsOperation,
     path: '/api/v0/tfa/resend/',
-    summary: 'Deprecated: sends the code by SMS once more',
+    summary: 'Deprecated: send the code by SMS once more',
     errors: RESEND_SMS_ERRORS,
     replacedBy: 'tfa.resendSms',
   },

@@ -79,6 +79,6 @@ test.each(['bash', 'zsh', 'fish'])('completion has the script of %s', async (she
 
 test('what comes next at a Tab has its meaning behind it, where it has one', async () => {
   const { stdout } = await pilotlight(['__complete', '--', 'healthche']);
-  expect(stdout).toMatch(/^healthcheck\texit 0 if the local daemon is live[^\n]*\n$/);
+  expect(stdout).toMatch(/^healthcheck\tExit with 0 if the local daemon is live[^\n]*\n$/);
   expect((await pilotlight(['__complete', '--', 'completion', 'z'])).stdout).toBe('zsh\n');
 });

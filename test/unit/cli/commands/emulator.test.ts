@@ -17,8 +17,18 @@ async function emulator(...words: readonly string[]) {
 test('says where it is and with which key, answers until it is interrupted, and then is gone', async () => {
   const { url, stdout, interrupt, exit } = await emulator();
   expect(stdout()).toBe(
-    `emulator listening on ${url} (API key: emulator-key; dialect: spec)\n` +
-      `its interface to read and try: ${url}/docs\n`,
+    `emulator listening on ${url} (API key: emulator-key; dialect: spec)
+  API keys       emulator-key (default), emulator-team-key (team)
+  deployments    42 (square/default), 43 (square/blue)
+  endpoints      31 (chat)
+  worker groups  7 (of endpoint 31), 8 (of endpoint 31)
+  instances      501 (steady), 502 (starting), 503 (ends after a quarter of an hour), 504 (never starts)
+  machines       11, 12
+  templates      9 (vllm), 10 (Jupyter Lab), 11 (of somebody else)
+  offers         3001, 3002, 3003, 3004
+its interface to read and try: ${url}/docs
+to reach it: export PILOTLIGHT_BASE_URL=${url} PILOTLIGHT_API_KEY=emulator-key
+`,
   );
   expect(new URL(url).hostname).toBe('127.0.0.1');
   expect((await fetch(`${url}/docs`)).status).toBe(200);

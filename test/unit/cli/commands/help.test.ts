@@ -35,6 +35,24 @@ test('every command, argument and option says what it is for, in words of its ow
   expect(unsaid).toEqual(['log-level level', 'completion shell']);
 });
 
+test('commands that people run by hand say what they do, verb first, and give an example', async () => {
+  const program = await createProgram(SILENT, ['ops']);
+  const commands = program.commands.filter((command) => command.name() !== '__complete');
+  const NEEDS_NONE = new Set(['healthcheck', 'ops', 'openapi', 'completion', 'logout']);
+  for (const command of commands) {
+    expect(command.description()).toMatch(/^(?:Run|Print|Predict|Show|Exit|Store|Remove|Tell|Call|List) \S/);
+    const { stdout } = await pilotlight([command.name(), '--help']);
+    if (!NEEDS_NONE.has(command.name())) expect(stdout).toMatch(/Examples?:\n {2}(?:pilotlight|PILOT)/);
+  }
+});
+
+test('the five flags that a first plan needs come first', async () => {
+  const { stdout } = await pilotlight(['plan', '--help']);
+  const [, first = ''] = /To begin with:\n([^]*?)\n\n/.exec(stdout) ?? [];
+  const flags = ['--trace', '--performance', '--params', '--compare', '--search'];
+  expect(first.match(/^ {2}--\w+/gm)?.map((flag) => flag.trim())).toEqual(flags);
+});
+
 test('only resources that a word names, by any of their names, have their commands made', async () => {
   for (const words of [
     ['template', 'create'],

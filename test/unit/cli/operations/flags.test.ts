@@ -151,7 +151,7 @@ describe('the text of a flag', () => {
       { gpu_ram: { gte: 24, in: [24, 48] }, name: { eq: '7' } },
     ],
   ])('%# is read', (schema, given, value) => {
-    const read = readFlag(flagOf(schema), given);
+    const read = readFlag(flagOf(schema), given, () => {});
     expect(JSON.parse(JSON.stringify(read))).toEqual(value);
   });
 
@@ -168,7 +168,7 @@ describe('the text of a flag', () => {
     [open, '> 5', /^takes 'FIELD OPERATOR VALUE'/],
     [open, '{x', /^is not JSON: /],
   ])('that is in no form is refused: %#', (schema, text, message) => {
-    expect(() => readFlag(flagOf(schema), [text])).toThrow(
+    expect(() => readFlag(flagOf(schema), [text], () => {})).toThrow(
       expect.objectContaining({ message: expect.stringMatching(message) as string }),
     );
   });
@@ -183,13 +183,14 @@ describe('the input', () => {
     });
     const flags = flagsOf(of);
     const base = { a: 'base', o: { p: 1, q: 2 }, z: 9 };
-    const given = new Map([['o-p', ['7']]]);
+    const given = { flags: new Map([['o-p', ['7']]]) };
     expect(readInput(flags, given, base)).toEqual({
       input: { a: 'base', o: { p: 7, q: 2 }, z: 9, d: '' },
       problems: [],
+      notes: [],
     });
     expect(base.o.p).toBe(1);
-    expect(readInput(flags, new Map(), { d: 'own' }).input).toEqual({ d: 'own' });
+    expect(readInput(flags, { flags: new Map() }, { d: 'own' }).input).toEqual({ d: 'own' });
   });
 
   test('has all that is wrong with it told at once, secrets left out', () => {
@@ -202,10 +203,12 @@ describe('the input', () => {
     expect(
       readInput(
         flags,
-        new Map([
-          ['m', ['x']],
-          ['n', ['y']],
-        ]),
+        {
+          flags: new Map([
+            ['m', ['x']],
+            ['n', ['y']],
+          ]),
+        },
         {},
       ).problems,
     ).toEqual([

@@ -100,7 +100,7 @@ describe('the sets', () => {
     ['--group chat', '--group chat: there are no groups to choose from'],
     ['--params groups.json', 'which group? Say --group NAME, one of chat, #2'],
     ['--params groups.json --group draw', 'no group draw; there are chat, #2'],
-    ['--params wrong.json', 'error: wrong: max_worker: got 5; allowed: min_load, '],
+    ['--params wrong.json', 'error: wrong: max_worker: got a value; allowed: min_load, '],
     ['--search --compare a/lean.json', '--search or --compare, one of them'],
     ['--p99 5s', '--p99 belongs to --search'],
     ['--slots many', 'a number of at least 0'],

@@ -23,7 +23,12 @@ const port = fc
     fc.constantFrom('', '/udp'),
   )
   .map(([host, container, suffix]) => ({ kind: 'port' as const, mapping: `${host}:${container}${suffix}` }));
-const flags: fc.Arbitrary<EnvFlag[]> = fc.array(fc.oneof(variable, port));
+const others = fc.constantFrom<EnvFlag>(
+  { kind: 'port', mapping: '5901' },
+  { kind: 'hostname', name: 'box-1.local' },
+  { kind: 'variable', name: 'HOME', value: undefined },
+);
+const flags: fc.Arbitrary<EnvFlag[]> = fc.array(fc.oneof(variable, port, others));
 
 describe('container flags', () => {
   test('are what they were after printing and reading, whatever the values are', () => {
@@ -70,6 +75,12 @@ describe('container flags', () => {
     expect(envMapOf(parseEnvFlags(''))).toEqual({});
   });
 
+  test('take one port, a host name, and a name without a value, as the vendor does', () => {
+    const text = '-p 5901 -h box-1 -e HOME -e A=';
+    expect(envMapOf(parseEnvFlags(text))).toEqual({ '-p 5901': '1', '-h': 'box-1', A: '' });
+    expect(printEnvFlags(parseEnvFlags(text))).toBe(text);
+  });
+
   test.each([
     [`-e MSG=it's`, { MSG: `it's` }],
     [`-e MSG=it's -e B='two words' -p 80:80`, { MSG: `it's`, B: 'two words', '-p 80:80': '1' }],
@@ -84,15 +95,15 @@ describe('container flags', () => {
   });
 
   test.each([
-    ['-e A=1 B=2', 8, '-e or -p belongs here; a value'],
+    ['-e A=1 B=2', 8, '-e, -p or -h belongs here; a value'],
     ['-e A=two words', 10, 'a value with spaces needs quotes'],
     ['--env A=1', 1, 'not --env'],
     ['-eA=1', 1, 'a space belongs between -e and what it takes'],
     ['-p 80:80 -e', 10, '-e takes NAME=value'],
-    ['-e NAME', 4, '-e takes NAME=value'],
+    ['constructor A', 1, '-e, -p or -h belongs here'],
+    ['-h my_host', 4, '-h takes a host name'],
     ['-e =x', 4, '-e takes NAME=value'],
     ['-e 1A=x', 4, 'begins with a letter or _'],
-    ['-p 8000', 4, '-p takes host:container'],
     ['-p 0:80', 4, '-p takes host:container'],
     ['-p 80:80/sctp', 4, '-p takes host:container'],
     ['-p 100000:80', 4, '-p takes host:container'],
@@ -162,7 +173,7 @@ test('entries of an environment map are checked by the same rules', () => {
   expect(envEntryProblem('-p 8000:8000', '1')).toBeUndefined();
   expect(envEntryProblem('-p 8000:8000/udp', 1)).toBeUndefined();
   expect(envEntryProblem('-p 8000:8000', '2')).toContain('the value of a port mapping is 1');
-  expect(envEntryProblem('-p 8000', '1')).toContain('host:container');
+  expect(envEntryProblem('-p 8000', '1')).toBeUndefined();
   expect(envEntryProblem('-p8000:8000', '1')).toContain('host:container');
   expect(envEntryProblem('', 'x')).toContain('not empty');
   expect(envEntryProblem('A=B', 'x')).toContain('has no =');

@@ -27,7 +27,7 @@ describe('an answer', () => {
     [{ a: 'x', log: 'one\n two' }, ['a  x', 'log:', '  one', '   two']],
     [{ at: 1_700_000_000, b: 1 }, ['at  2023-11-14T22:13:20.000Z', 'b   1']],
     [{ at: 0, b: 0 }, ['at  -', 'b   0']],
-    [{ key: 's3cret', id: 1 }, ['key  (a secret: --json shows it)', 'id   1']],
+    [{ key: 's3cret', id: 1 }, ['key  (a secret: --show-keys shows it)', 'id   1']],
     [{ key: null, id: 1 }, ['key  -', 'id   1']],
     [{ o: { p: { q: 1 } }, x: 1 }, ['x  1', 'o:', '  q  1']],
     [{ o: { p: 1, q: 2 } }, ['p  1', 'q  2']],
@@ -118,7 +118,7 @@ describe('a table', () => {
 
 test('the columns of a list are names of fields, its id the first', () => {
   const lists = OPERATION_IDS.map(columnsOf).filter((columns) => columns !== undefined);
-  expect(lists).toHaveLength(8);
+  expect(lists).toHaveLength(9);
   for (const columns of lists) {
     expect(columns[0]).toBe('id');
     for (const name of columns) expect(name).toMatch(/^[a-z]+(_[a-z]+)*$/);

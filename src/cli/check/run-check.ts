@@ -1,0 +1,117 @@
+/** `check`: what is wrong with the configuration, and with --online what the service says of it. */
+import { type ConfigProblem, describeProblem, inCheck } from '../../config/problem.ts';
+import { EXIT } from '../../config/exit-codes.ts';
+import { ENDPOINT_GROUPS_VARIABLE, loadEndpointGroups } from '../../config/command-settings.ts';
+import { loadConfig } from '../../config/load.ts';
+import { ENDPOINT_GROUP_DEFAULTS } from '../../contract/operations/serverless/endpoint-groups.ts';
+import { checkEndpointGroups, DEFAULT_FILLED_IN } from '../../scaling/rules/check.ts';
+import { gotInWords, type WorkerFacts } from '../../scaling/rules/findings.ts';
+import { printError, printJson, printLine, type Console } from '../console.ts';
+import { readGroupFile } from '../group-file.ts';
+import { InputError } from '../input-error.ts';
+import { askService, type Finding } from './ask-service.ts';
+
+export interface CheckFlags {
+  readonly online?: boolean;
+  readonly strict?: boolean;
+  readonly json?: boolean;
+  readonly performance?: number;
+  readonly coldStart?: number;
+}
+
+/** The exit code. @throws InputError */
+export async function runCheck(
+  files: readonly string[],
+  flags: CheckFlags,
+  console: Console,
+): Promise<number> {
+  const { json, online, strict } = flags;
+  if (online && files.length > 0)
+    throw new InputError('--online asks about the environment, not about files');
+  const problems = problemsOf(files, flags, console);
+  if (!json) printProblems(problems, console);
+  const { settings } = online ? loadConfig(console.environment) : {};
+  const asked = settings && (await console.interruptible((signal) => askService(settings, signal)));
+  const findings = asked?.findings ?? [];
+  if (json) printJson(console, online ? { problems, findings } : problems);
+  else if (asked) for (const finding of findings) printLine(console, describeFinding(finding));
+  else if (online) printError(console, 'The service was not asked: the errors above come first.');
+  const has = (severity: string): boolean => problems.some((problem) => problem.severity === severity);
+  if (has('error')) return EXIT.usage;
+  return asked?.exit || (strict && has('warning') ? EXIT.failed : EXIT.ok);
+}
+
+function problemsOf(
+  files: readonly string[],
+  { performance, coldStart }: CheckFlags,
+  { environment, read }: Console,
+): readonly ConfigProblem[] {
+  const facts: WorkerFacts = {
+    ...(performance === undefined ? {} : { workerPerformance: performance }),
+    ...(coldStart === undefined ? {} : { coldStartSeconds: coldStart }),
+  };
+  if (files.length > 0) return files.flatMap((path) => fileProblems(path, facts, read));
+  const problems = loadConfig(environment).problems.map(inCheck);
+  const { groups } = loadEndpointGroups(environment);
+  if (groups === undefined || Object.keys(facts).length === 0) return problems;
+  // The daemon does not know the workers' performance; who runs this command may.
+  const others = problems.filter(({ rule }) => rule === undefined);
+  return [...others, ...groupProblems(ENDPOINT_GROUPS_VARIABLE, groups, facts)];
+}
+
+function fileProblems(path: string, facts: WorkerFacts, read: Console['read']): readonly ConfigProblem[] {
+  const { groups, isArray } = readGroupFile(path, read);
+  return groupProblems(path === '-' ? 'standard input' : path, groups, facts, isArray);
+}
+
+function groupProblems(
+  source: string,
+  groups: readonly unknown[],
+  facts: WorkerFacts,
+  isArray = true,
+): readonly ConfigProblem[] {
+  return checkEndpointGroups(groups, facts).flatMap(({ findings }, index) =>
+    findings.map((finding) => {
+      const { rule, severity, parameter, allowed, message } = finding;
+      const place = `${source}${isArray ? `[${index}]` : ''}${parameter === '' ? '' : `.${parameter}`}`;
+      return { severity, variable: place, got: gotInWords(finding), allowed, message, rule };
+    }),
+  );
+}
+
+function printProblems(problems: readonly ConfigProblem[], console: Console): void {
+  const count = (severity: string) => problems.filter((problem) => problem.severity === severity).length;
+  const [errors, warnings] = [count('error'), count('warning')];
+  for (const line of describeProblems(problems)) printError(console, line);
+  const result = errors > 0 ? `${counted(errors, 'error')}, ` : 'configuration valid, ';
+  printLine(console, result + counted(warnings, 'warning'));
+}
+
+/** `wrong: clock: …` */
+function describeFinding({ verdict, about, says }: Finding): string {
+  return `${verdict}: ${about}: ${says}`;
+}
+
+/** A line for each problem, then one for each group with the defaults that were filled in: --json has them singly. */
+function describeProblems(problems: readonly ConfigProblem[]): readonly string[] {
+  const defaults = new Map<string, string[]>();
+  const lines: string[] = [];
+  for (const problem of problems) {
+    if (problem.rule !== DEFAULT_FILLED_IN) {
+      lines.push(describeProblem(problem));
+      continue;
+    }
+    const dot = problem.variable.lastIndexOf('.');
+    const [group, parameter] = [problem.variable.slice(0, dot), problem.variable.slice(dot + 1)];
+    const value = ENDPOINT_GROUP_DEFAULTS[parameter as keyof typeof ENDPOINT_GROUP_DEFAULTS];
+    defaults.set(group, [...(defaults.get(group) ?? []), `${parameter} ${value}`]);
+  }
+  for (const [group, filled] of defaults) {
+    lines.push(`note: ${group}: not given, so the defaults apply: ${filled.join(', ')}`);
+  }
+  return lines;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

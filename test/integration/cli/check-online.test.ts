@@ -1,0 +1,81 @@
+/** `check --online` asks the service about the configuration, and changes nothing. */
+import { expect, test } from 'vitest';
+import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { pilotlight } from '../../support/console.ts';
+
+const CHECK = ['check', '--online'];
+
+function environmentOf({ url, apiKey }: Emulator, more: Readonly<Record<string, string>> = {}) {
+  return { BASE_URL: url, API_KEY: apiKey, STATE_DIR: '/tmp', ...more };
+}
+
+test('all that is configured is looked for, with reads alone', async () => {
+  await using emulator = await startEmulator({ dialect: 'public' });
+  const env = environmentOf(emulator, {
+    DEPLOYMENTS: '42,name:square/blue',
+    WORKER_GROUPS: 'all',
+    ENDPOINTS: 'chat',
+    MACHINES: '11',
+  });
+  const { code, stdout, stderr } = await pilotlight(CHECK, { env });
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout.replace(/clock: [01] s (?:ahead of|behind)/, 'clock: 0 s ahead of').split('\n')).toEqual([
+    'configuration valid, 0 warnings',
+    `fine: key: accepted by ${emulator.url}`,
+    'fine: clock: 0 s ahead of the service',
+    'fine: PILOTLIGHT_WORKER_GROUPS: the key may read it',
+    'fine: PILOTLIGHT_ENDPOINTS: the key may read it',
+    'fine: PILOTLIGHT_MACHINES: the key may read it',
+    'fine: PILOTLIGHT_INSTANCES_SCHEDULE: the key may read it',
+    'fine: PILOTLIGHT_ACCOUNT_SCHEDULE: the key may read it',
+    'fine: deployments: the key may list them',
+    'fine: deployment 42: id 42',
+    'fine: deployment name:square/blue: id 43',
+    '',
+  ]);
+  expect(emulator.journal.entries().map(({ method }) => method)).not.toContain('PUT');
+  expect(emulator.deployments.list().map(({ beats }) => beats)).toEqual([0, 0]);
+});
+
+test('what is not there, or may not be read, is wrong; the exit code says what kind of wrong', async () => {
+  const limited = { name: 'limited', key: 'limited-key', permissions: { api: { user_read: {} } } };
+  await using emulator = await startEmulator({
+    dialect: 'public',
+    seed: { users: [{ id: 1, api_keys: [{ name: 'all', key: 'all-key' }, limited] }] },
+  });
+  const env = environmentOf(emulator, { DEPLOYMENTS: 'name:circle,7,42' });
+  const missing = await pilotlight(CHECK, { env });
+  expect(missing.code).toBe(1);
+  expect(missing.stdout).toContain('wrong: deployment name:circle: the service has none\n');
+  expect(missing.stdout).toContain('wrong: deployment 7: the service has none\n');
+  expect(missing.stdout).toContain('fine: deployment 42: id 42\n');
+
+  const refused = await pilotlight(CHECK, { env: { ...env, API_KEY: 'no-such-key' } });
+  expect(refused).toMatchObject({ code: 4, stdout: expect.stringContaining('wrong: key: ') });
+  const unreachable = await pilotlight(CHECK, { env: { ...env, BASE_URL: 'http://127.0.0.1:1' } });
+  expect(unreachable).toMatchObject({ code: 3, stdout: expect.stringContaining('wrong: key: ') });
+  const invalid = await pilotlight(CHECK, { env: { ...env, DEPLOYMENTS: 'x', LISTEN: 'y' } });
+  expect(invalid).toMatchObject({ code: 2, stderr: expect.stringContaining('The service was not asked') });
+  const files = await pilotlight([...CHECK, 'groups.json'], { env });
+  expect(files).toMatchObject({ code: 2, stderr: expect.stringContaining('not about files') });
+});
+
+test('a service without a list of deployments leaves open whether there is one; JSON has it all', async () => {
+  await using emulator = await startEmulator();
+  const env = environmentOf(emulator, { DEPLOYMENTS: '42' });
+  const { code, stdout } = await pilotlight([...CHECK, '--json'], { env });
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    problems: [],
+    findings: expect.arrayContaining([
+      { verdict: 'fine', about: 'key', says: expect.any(String) },
+      { verdict: 'unknown', about: 'deployments', says: expect.stringContaining('404') },
+    ]),
+  });
+});
+
+test('a clock that is far off is wrong', async () => {
+  await using emulator = await startEmulator({ clock: { offsetMs: 120_000 } });
+  const { code, stdout } = await pilotlight(CHECK, { env: environmentOf(emulator, { DEPLOYMENTS: '42' }) });
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/wrong: clock: 1[12]\d s behind the service/)]);
+});

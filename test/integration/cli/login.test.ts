@@ -1,0 +1,105 @@
+/** The key that commands use which a person runs: stored once, and sent to its own address alone. */
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startEmulator } from '../../../src/emulator/index.ts';
+import { pilotlight } from '../../support/console.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+function fileIn(configFolder: string): string {
+  return join(configFolder, 'pilotlight', 'logins.json');
+}
+
+test('login stores a key that the service accepts, and commands use it until logout', async () => {
+  using folder = temporaryFolder();
+  await using emulator = await startEmulator({ dialect: 'public' });
+  const around = { configFolder: folder.path };
+  const login = ['login', '--base-url', `${emulator.url}/`];
+  const asked = await pilotlight(login, { ...around, ask: () => emulator.apiKey });
+  expect(asked).toEqual({
+    code: 0,
+    stdout: `${emulator.url} accepts the key of user 1.\nStored in ${fileIn(folder.path)}.\n`,
+    stderr: '',
+  });
+  expect(statSync(fileIn(folder.path)).mode & 0o777).toBe(0o600);
+  expect((await pilotlight(['user', 'current'], around)).stdout).toContain('dev@example.com');
+  expect((await pilotlight(['logs', '7', '--tail', '1'], around)).code).toBe(0);
+  expect((await pilotlight(['call', 'users.current'], around)).code).toBe(0);
+  // The daemon's configuration is its environment alone.
+  expect((await pilotlight(['check'], around)).stderr).toContain('PILOTLIGHT_API_KEY: is not set');
+
+  expect((await pilotlight(['logout'], around)).stdout).toBe('Removed the stored key: default\n');
+  expect(() => readFileSync(fileIn(folder.path))).toThrow('ENOENT');
+  const { code, stderr } = await pilotlight(['user', 'current'], around);
+  expect(code).toBe(2);
+  expect(stderr).toContain('Or store a key once: pilotlight login --base-url URL');
+});
+
+test('profiles stand side by side; the environment wins, and is never mixed with one', async () => {
+  using folder = temporaryFolder();
+  await using emulator = await startEmulator();
+  const [configFolder, BASE_URL] = [folder.path, emulator.url];
+  const around = { configFolder, env: { BASE_URL }, stdin: `${emulator.apiKey}\n` };
+  expect((await pilotlight(['login'], around)).code).toBe(0);
+  expect((await pilotlight(['login', '--profile', 'work'], around)).code).toBe(0);
+  expect((await pilotlight(['user', 'current', '--profile', 'work'], { configFolder })).code).toBe(0);
+
+  const env = { BASE_URL, API_KEY: 'another' };
+  const refused = await pilotlight(['user', 'current'], { configFolder, env });
+  expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('401') });
+  const both = await pilotlight(['user', 'current', '--profile', 'work'], { configFolder, env });
+  expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('are both given') });
+  const unknown = await pilotlight(['user', 'current', '--profile', 'home'], { configFolder });
+  expect(unknown).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('no login is stored as home (stored: default, work)'),
+  });
+  expect((await pilotlight(['logout', '--all'], { configFolder })).stdout).toContain('default, work');
+});
+
+test('a stored key goes to no address but its own', async () => {
+  using folder = temporaryFolder();
+  await using emulator = await startEmulator();
+  await using other = await startEmulator();
+  const around = { configFolder: folder.path };
+  await pilotlight(['login', '--base-url', emulator.url], { ...around, stdin: emulator.apiKey });
+  for (const variable of ['BASE_URL', 'SERVERLESS_URL']) {
+    const env = { [variable]: other.url };
+    const { code, stderr } = await pilotlight(['logs', '7'], { ...around, env });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('the stored key goes to no other address')]);
+  }
+  expect(other.journal.entries()).toEqual([]);
+});
+
+test('a key that is refused, or not given, is not stored', async () => {
+  using folder = temporaryFolder();
+  await using emulator = await startEmulator();
+  const login = ['login', '--base-url', emulator.url];
+  const around = { configFolder: folder.path };
+  const wrong = await pilotlight(login, { ...around, stdin: 'not-a-key' });
+  expect([wrong.code, wrong.stderr]).toEqual([4, expect.stringContaining('Nothing was stored.')]);
+  expect((await pilotlight(login, { ...around, stdin: '' })).code).toBe(2);
+  const nowhere = await pilotlight(['login'], { ...around, stdin: 'not-a-key' });
+  expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('PILOTLIGHT_BASE_URL')]);
+  const silent = await pilotlight(['login', '--base-url', 'http://127.0.0.1:1'], { ...around, stdin: 'k' });
+  expect(silent.code).toBe(3);
+  const homeless = await pilotlight(login, { stdin: 'k' });
+  expect([homeless.code, homeless.stderr]).toEqual([2, expect.stringContaining('set HOME')]);
+  expect(() => readFileSync(fileIn(folder.path))).toThrow('ENOENT');
+});
+
+test('a damaged file is named, and its text is not repeated', async () => {
+  using folder = temporaryFolder();
+  await using emulator = await startEmulator();
+  const around = { configFolder: folder.path };
+  await pilotlight(['login', '--base-url', emulator.url], { ...around, stdin: emulator.apiKey });
+  for (const text of ['{"default":{"apiKey":"sekret"', '{"default":{"apiKey":"sekret"}}', '[]']) {
+    writeFileSync(fileIn(folder.path), text);
+    const { code, stderr } = await pilotlight(['user', 'current'], around);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining(`${fileIn(folder.path)}: not a file of logins`),
+    ]);
+    expect(stderr).not.toContain('sekret');
+  }
+});
