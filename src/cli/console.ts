@@ -2,7 +2,7 @@
  * What a command has around it: where it prints, what it reads, whom it can ask. Handed in, so that tests can be the
  * terminal. Results go to `out`, everything else to `err`.
  */
-import { fstatSync, readFileSync, writeSync } from 'node:fs';
+import { fstatSync, readFileSync, readSync, writeSync } from 'node:fs';
 import type { Environment } from '../config/values.ts';
 import { EXIT } from '../config/exit-codes.ts';
 import { askHidden } from './ask.ts';
@@ -89,7 +89,7 @@ export function processConsole(): Console {
         stdout.write('', () => resolve());
       }),
     ask: stdin.isTTY && stderr.isTTY ? (question, signal) => askHidden(question, signal, err) : undefined,
-    read: (path) => readFileSync(path === '-' ? 0 : path, 'utf8'),
+    read: (path) => (path === '-' ? readStandardInput() : readFileSync(path, 'utf8')),
     interruptible,
     exit: (code) => {
       process.exitCode = code;
@@ -102,6 +102,26 @@ function isFile(fd: number): boolean {
     return fstatSync(fd).isFile();
   } catch {
     return false;
+  }
+}
+
+const CHUNK = 65_536;
+const POLL_MS = 10;
+
+/** Node does not wait for a pipe that `process.stdin` was made of, as any import of node:process does: it says EAGAIN. */
+function readStandardInput(): string {
+  const chunks: Buffer[] = [];
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (;;) {
+    try {
+      const chunk = Buffer.alloc(CHUNK);
+      const read = readSync(0, chunk);
+      if (read === 0) return Buffer.concat(chunks).toString('utf8');
+      chunks.push(chunk.subarray(0, read));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      Atomics.wait(pause, 0, 0, POLL_MS);
+    }
   }
 }
 

@@ -1,4 +1,5 @@
-/** Endpoint groups in JSON files: one object of parameters, or an array of them. */
+/** Endpoint groups in JSON files: one object of parameters, an array of them, or the list that the service answers. */
+import { isRecord } from '../contract/is-record.ts';
 import type { Console } from './console.ts';
 import { InputError } from './input-error.ts';
 
@@ -10,7 +11,8 @@ export function readGroupFile(
   path: string,
   read: Console['read'],
 ): { readonly groups: readonly unknown[]; readonly isArray: boolean } {
-  const parsed = parse(path, readText(path, read));
+  const file = parse(path, readText(path, read));
+  const parsed = isRecord(file) && Array.isArray(file['results']) ? (file['results'] as unknown[]) : file;
   return Array.isArray(parsed) ? { groups: parsed, isArray: true } : { groups: [parsed], isArray: false };
 }
 

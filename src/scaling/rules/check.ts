@@ -10,6 +10,7 @@ import {
   type EndpointGroupParameter,
   type EndpointGroupParameters,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
+import { isRecord } from '../../contract/is-record.ts';
 import { nearestName } from '../../contract/text/nearest-name.ts';
 import { UNKNOWN_PARAMETER, type Finding, type ResolvedParameters, type WorkerFacts } from './findings.ts';
 import { MEANINGS } from './meanings.ts';
@@ -40,18 +41,19 @@ export function checkEndpointGroups(groups: readonly unknown[], facts: WorkerFac
   });
 }
 
-/** Checks one set of parameters. Never throws, whatever it is given. */
+/** Checks one set of parameters, or a row of the service's list. Never throws, whatever it is given. */
 export function checkEndpointGroup(
-  group: unknown,
+  given: unknown,
   facts: WorkerFacts = {},
 ): { parameters: ResolvedParameters | undefined; findings: Finding[] } {
+  const group = isRecord(given) && 'id' in given ? parametersOf(given) : given;
   const parsed = endpointGroupParameters.safeParse(group);
   if (!parsed.success) {
     return { parameters: undefined, findings: parsed.error.issues.flatMap((issue) => invalid(issue, group)) };
   }
   const parameters = resolveDefaults(parsed.data);
-  const given = new Set(Object.keys(parsed.data));
-  const findings = RULES.filter((rule) => rule.applies(parameters, given, facts)).map((rule) => ({
+  const names = new Set(Object.keys(parsed.data));
+  const findings = RULES.filter((rule) => rule.applies(parameters, names, facts)).map((rule) => ({
     rule: rule.id,
     severity: rule.severity,
     parameter: rule.parameter,
@@ -59,7 +61,19 @@ export function checkEndpointGroup(
     allowed: rule.allowed,
     message: rule.message(parameters, facts),
   }));
-  return { parameters, findings: [...findings, ...filledDefaults(given)] };
+  return { parameters, findings: [...findings, ...filledDefaults(names)] };
+}
+
+/** Those of a row as the service has it: null is unset, text may stand for a number, and other fields are its own. */
+export function parametersOf(row: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    ENDPOINT_GROUP_PARAMETERS.flatMap((name) => {
+      const value = row[name];
+      if (value === undefined || value === null) return [];
+      const isNumber = name !== 'endpoint_name' && typeof value === 'string' && value.trim() !== '';
+      return [[name, isNumber && Number.isFinite(Number(value)) ? Number(value) : value]];
+    }),
+  );
 }
 
 /** The parameters with the defaults of §2.7 for those that are left out. */
@@ -93,7 +107,7 @@ function filledDefaults(given: ReadonlySet<string>): Finding[] {
       parameter,
       got: undefined,
       allowed: allowedValues(parameter as EndpointGroupParameter),
-      message: `not given, so ${value} applies: ${MEANINGS[parameter as EndpointGroupParameter]}`,
+      message: `not given, so ${value} applies (defaults of the service have changed before: say what you mean): ${MEANINGS[parameter as EndpointGroupParameter]}`,
     }));
 }
 
@@ -127,8 +141,11 @@ function invalid(issue: z.core.$ZodIssue, group: unknown): Finding[] {
   ];
 }
 
+/** What the service calls a parameter elsewhere. */
+const ALIASES: ReadonlyMap<string, EndpointGroupParameter> = new Map([['min_workers', 'cold_workers']]);
+
 function unknownParameter(name: string, got: unknown): Finding {
-  const nearest = nearestName(name, ENDPOINT_GROUP_PARAMETERS);
+  const nearest = ALIASES.get(name) ?? nearestName(name, ENDPOINT_GROUP_PARAMETERS);
   return {
     rule: UNKNOWN_PARAMETER,
     severity: 'error',

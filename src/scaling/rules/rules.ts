@@ -26,6 +26,15 @@ export const RULES: readonly Rule[] = [
       `the group will hold at most ${max_workers} workers, and ${cold_workers} are to be kept cold because one of the two was left at its default; set cold_workers and max_workers together`,
   },
   {
+    id: 'cold-workers-equal-max',
+    severity: 'warning',
+    parameter: 'cold_workers',
+    allowed: 'advised: less than max_workers',
+    applies: ({ cold_workers, max_workers }) => cold_workers === max_workers,
+    message: () =>
+      'leaves no room for a worker that serves: the engine was seen to create and destroy one every few seconds (with 1 and 1); raise max_workers',
+  },
+  {
     id: 'target-util-no-headroom',
     severity: 'warning',
     parameter: 'target_util',
@@ -59,7 +68,7 @@ export const RULES: readonly Rule[] = [
     allowed: 'advised: at most max_queue_time',
     applies: ({ target_queue_time, max_queue_time }) => target_queue_time > max_queue_time,
     message: ({ target_queue_time, max_queue_time }) =>
-      `the group asks for more workers only when the queue needs ${target_queue_time} s, but workers already refuse requests at ${max_queue_time} s; lower target_queue_time`,
+      `the group asks for more workers only when the queue needs ${target_queue_time} s, but workers already refuse requests at ${max_queue_time} s; the public service refuses it; lower target_queue_time`,
   },
   {
     id: 'no-floor',

@@ -29,6 +29,14 @@ test('an answer goes to stdout alone, and a complaint to stderr alone', async ()
   expect([await bad.exit, bad.stdout()]).toEqual([2, '']);
 });
 
+test('a list of the service goes into the check, however long it takes to come', async () => {
+  await using emulator = await startEmulator({ dialect: 'public' });
+  const pilotlight = `'${process.execPath}' '${PROGRAM}'`;
+  const command = `{ ${pilotlight} endpoint-group list --json; sleep 0.2; } | ${pilotlight} check - --strict`;
+  await using program = startProgram('sh', ['-c', command], connectionOf(emulator));
+  expect([await program.exit, program.stdout()]).toEqual([0, 'configuration valid, 0 warnings\n']);
+});
+
 test('a reader that leaves early, as head does, is no reason for a stack', async () => {
   const command = `'${process.execPath}' '${PROGRAM}' openapi | head -n 1`;
   await using program = startProgram('sh', ['-c', command]);

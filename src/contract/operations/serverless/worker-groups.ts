@@ -22,7 +22,11 @@ const fields = z.strictObject({
   launch_args: z.string().optional().describe('how its instances are rented, as command-line flags'),
   gpu_ram: memoryIn('GB').min(0).optional().describe('GB that its machines have at least'),
   test_workers: z.int().nonnegative().optional().describe('workers that it begins with, to measure them'),
-  cold_workers: z.int().nonnegative().optional().describe('workers kept cold when there is no load'),
+  cold_workers: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe('workers kept cold when there is no load; the engine takes that of the endpoint'),
 });
 export type WorkerGroupRequest = z.output<typeof fields>;
 

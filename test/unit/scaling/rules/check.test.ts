@@ -60,6 +60,7 @@ const cases: [rule: string, triggers: unknown, doesNot: EndpointGroupParameters,
     { target_queue_time: 30 + 1e-9, max_queue_time: 30 },
     { target_queue_time: 30, max_queue_time: 30 },
   ],
+  ['warning cold-workers-equal-max', { cold_workers: 5, max_workers: 5 }, { max_workers: 6 }],
   ['warning no-floor', { min_load: 0, cold_workers: 0 }, { min_load: 0, cold_workers: 1 }],
   ['warning no-floor', { cold_workers: 0 }, { min_load: Number.MIN_VALUE, cold_workers: 0 }],
   ['warning no-floor', { cold_workers: 0 }, { cold_workers: 0, inactivity_timeout: 60 }],
@@ -129,6 +130,22 @@ describe('endpoint-group rules', () => {
   test.each(cases)('%s is reported for %j and not for %j', (rule, triggers, doesNot, facts) => {
     expect(rulesOf(triggers, facts)).toContain(rule);
     expect(rulesOf(doesNot, facts)).not.toContain(rule);
+  });
+
+  test('a row of the service is read for its parameters: null is unset, and other fields are its own', () => {
+    const row = { id: 31, api_key: 'sekret', user_id: 1, inactivity_timeout: null, cold_mult: '1.5' };
+    const { parameters, findings } = checkEndpointGroup({ ...row, max_workers: 0 });
+    expect(findings.map(({ rule }) => rule)).toEqual(['max-workers-range']);
+    expect(parameters).toBeUndefined();
+    expect(checkEndpointGroup(row).parameters).toMatchObject({
+      cold_mult: 1.5,
+      inactivity_timeout: undefined,
+    });
+  });
+
+  test('a parameter by the name that the service has for it elsewhere is told by its own', () => {
+    const [finding] = checkEndpointGroup({ min_workers: 3 }).findings;
+    expect(finding?.message).toBe('no such parameter; did you mean cold_workers?');
   });
 
   test('an empty object takes every default of the interface and is otherwise fine', () => {
