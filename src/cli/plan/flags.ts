@@ -87,11 +87,14 @@ export function addPlanFlags(command: Command): Command {
 }
 
 function addTraceFlags(option: AddOption): void {
-  option('--trace <file>', 'CSV of requests, one a line, in order of time; - is standard input');
+  option(
+    '--trace <file>',
+    'your requests, one a line: CSV or JSON, perhaps packed (.gz); - is standard input',
+  );
   option('--time-column <name>', 'its column with the time; found by its name where that is usual');
   option(
     '--time-unit <unit>',
-    'unit of times that are plain numbers; else the end of the name (_ms) or the size of an epoch time says it, or it is s',
+    'unit of times that are plain numbers, if neither the name (_ms) nor an epoch time tells it',
   ).choices(Object.keys(TIME_UNITS));
   option(
     '--weight <column=units>',

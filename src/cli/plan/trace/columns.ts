@@ -22,7 +22,8 @@ interface Wanted {
   readonly requestWork: number | undefined;
 }
 
-const TIME_NAMES = /^(time(stamp)?|ts|at|date(time)?|arriv\w*|start\w*)(_?(s|ms|us|ns|seconds))?$/i;
+const TIME_NAMES =
+  /^(time(stamp)?|ts|at|date(time)?|arriv\w*|start\w*|(request_)?created(_at)?)(_?(s|ms|us|ns|seconds))?$/i;
 const WORK_NAMES = /^(work|load|units)$/i;
 /**
  * Of language models: a token read in costs a fraction of a token written, because a prompt is worked on all at
@@ -113,19 +114,40 @@ export function splitFields(line: string): string[] {
 export const TIME_UNITS = { s: 1, ms: 1e-3, us: 1e-6, ns: 1e-9 } as const;
 export type TimeUnit = keyof typeof TIME_UNITS;
 
-const UNIT_IN_NAME = /_(s|ms|us|ns)$/i;
-/** Epoch times of the years 1973 to 5138 in the unit; as seconds they would be thousands of years ahead. */
+const UNIT_IN_NAME = /_(?:(s)(?:ec(?:onds)?)?|(ms|us|ns))$/i;
+/** Epoch times from 1973 on, in the unit; in a smaller one they would be soon after 1970. */
 const EPOCH_FROM = [
   [1e17, 'ns'],
   [1e14, 'us'],
   [1e11, 'ms'],
+  [1e8, 's'],
 ] as const;
 
-/** The unit of a column of plain numbers: what its name says (`timestamp_ms`), else what its first value must be. */
-export function timeUnitOf(column: string, first: string): TimeUnit {
-  const named = UNIT_IN_NAME.exec(column)?.[1]?.toLowerCase();
+/** Columns of public traces that tell their unit nowhere in the file, and their unit. */
+const KNOWN_TRACES: readonly (readonly [columns: readonly string[], unit: TimeUnit])[] = [
+  // https://github.com/kvcache-ai/Mooncake
+  [['timestamp', 'input_length', 'output_length', 'hash_ids'], 'ms'],
+  // https://github.com/HPMLL/BurstGPT
+  [['Timestamp', 'Request tokens', 'Response tokens'], 's'],
+];
+
+/**
+ * The unit of a column of plain numbers: what its name says (`timestamp_ms`), what the trace is known for, or what its
+ * values must be. Undefined: whole numbers from some start on, which are seconds here and milliseconds there.
+ */
+export function timeUnitOf(
+  column: string,
+  header: readonly string[],
+  values: readonly string[],
+): TimeUnit | undefined {
+  const [, second, other] = UNIT_IN_NAME.exec(column) ?? [];
+  const named = (second ?? other)?.toLowerCase();
   if (named !== undefined) return named as TimeUnit;
-  return EPOCH_FROM.find(([from]) => Number(first) >= from)?.[1] ?? 's';
+  const known = KNOWN_TRACES.find(([columns]) => columns.every((name) => header.includes(name)));
+  if (known) return known[1];
+  const epoch = EPOCH_FROM.find(([from]) => Number(values[0]) >= from)?.[1];
+  if (epoch !== undefined) return epoch;
+  return values.every((value) => /^\s*\d+\s*$/.test(value)) ? undefined : 's';
 }
 
 /** `2023-11-16 18:15:46.6805900`, with T and a zone or without; without a zone it is UTC. */

@@ -21,7 +21,7 @@ export interface LoadSource {
 export async function loadSource(flags: PlanFlags, seed: number): Promise<LoadSource> {
   if ((flags.trace === undefined) === (flags.load === undefined)) {
     throw new InputError(
-      'which load? --trace FILE for a CSV of real requests, or one made up, such as --load diurnal --rate 500',
+      'which load? --trace FILE of real requests, or one made up, such as --load diurnal --rate 500',
     );
   }
   return flags.load === undefined ? await traced(flags) : madeUp(flags, seed);

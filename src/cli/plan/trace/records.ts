@@ -1,9 +1,10 @@
 /**
- * Records of a CSV (RFC 4180) from the pieces of a stream: as many at a time as one read of the file brought, each
- * with the line it starts on. Bounded: a line or a quoted field that never ends is an error, not all of memory.
+ * Records of a CSV (RFC 4180), or lines of JSON, from the pieces of a stream: as many at a time as one read of the file
+ * brought, each with the line it starts on. Bounded: a line or a quoted field that never ends is an error, not all of
+ * memory.
  */
 
-export interface CsvRecord {
+export interface TraceRecord {
   /** Counted from 1. */
   readonly line: number;
   readonly text: string;
@@ -13,7 +14,7 @@ export interface CsvRecord {
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 
 /** Throws an Error that names the line where a record starts that is longer than anything sensible. */
-export async function* recordsOf(pieces: AsyncIterable<string>): AsyncGenerator<readonly CsvRecord[]> {
+export async function* recordsOf(pieces: AsyncIterable<string>): AsyncGenerator<readonly TraceRecord[]> {
   const splitter = new RecordSplitter();
   for await (const piece of pieces) {
     const records = splitter.split(piece);
@@ -30,18 +31,20 @@ class RecordSplitter {
   #open: string | undefined;
   #openLine = 0;
   #line = 0;
+  /** Known from the first line on. */
+  #isJson: boolean | undefined;
 
-  split(piece: string): CsvRecord[] {
+  split(piece: string): TraceRecord[] {
     const lines = (this.#tail + piece).split('\n');
     this.#tail = lines.pop() ?? '';
-    const records: CsvRecord[] = [];
+    const records: TraceRecord[] = [];
     for (const line of lines) this.#take(line, records);
     if (this.#tail.length > MOST_CHARACTERS) throw this.#tooLong(this.#open === undefined ? 1 : 0);
     return records;
   }
 
-  end(): CsvRecord[] {
-    const records: CsvRecord[] = [];
+  end(): TraceRecord[] {
+    const records: TraceRecord[] = [];
     if (this.#tail !== '') this.#take(this.#tail, records);
     if (this.#open !== undefined) {
       throw new Error(
@@ -51,11 +54,12 @@ class RecordSplitter {
     return records;
   }
 
-  #take(line: string, records: CsvRecord[]): void {
+  #take(line: string, records: TraceRecord[]): void {
     this.#line += 1;
     const text = line.endsWith('\r') ? line.slice(0, -1) : line;
+    this.#isJson ??= isJson(text);
     if (this.#open === undefined) {
-      if (isWhole(text)) records.push({ line: this.#line, text });
+      if (this.#isJson || isWhole(text)) records.push({ line: this.#line, text });
       else [this.#open, this.#openLine] = [text, this.#line];
       return;
     }
@@ -73,6 +77,11 @@ class RecordSplitter {
       `line ${line}: longer than ${MOST_CHARACTERS.toLocaleString('en')} characters; is it a CSV, and is every quote closed?`,
     );
   }
+}
+
+/** Whether a line is an object of its own. */
+export function isJson(line: string): boolean {
+  return /^\uFEFF?\s*\{/.test(line);
 }
 
 /** Quotes come in pairs, doubled ones too, unless a field goes on in the next line. */

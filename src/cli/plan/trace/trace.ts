@@ -1,5 +1,8 @@
-/** Reads a trace of requests from a CSV file as a stream: memory does not grow with the file. */
+/** Reads a trace of requests as a stream, CSV or lines of JSON, packed with gzip or not: memory does not grow with the file. */
 import { createReadStream } from 'node:fs';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { isRecord } from '../../../contract/is-record.ts';
 import { InputError } from '../../input-error.ts';
 import type { Arrival, ArrivalStream } from '../../../scaling/planner/load/load.ts';
 import {
@@ -11,7 +14,7 @@ import {
   type TimeUnit,
   type TraceColumns,
 } from './columns.ts';
-import { recordsOf, type CsvRecord } from './records.ts';
+import { isJson, recordsOf, type TraceRecord } from './records.ts';
 
 export interface TraceOptions {
   readonly timeColumn?: string | undefined;
@@ -41,24 +44,93 @@ export async function openTrace(path: string, options: TraceOptions): Promise<Tr
   // As of UTF-16, whose every other byte is 0.
   if (/[\0\uFFFD]/.test(header.text))
     throw new InputError(`${name}: its first line is no text in UTF-8; save it in that`);
-  const chosen = chooseColumns(splitFields(header.text.replace(/^\uFEFF/, '')), options);
+  const json = isJson(header.text);
+  const line = header.text.replace(/^\uFEFF/, '');
+  const names = json ? Object.keys(flatFields(line) ?? {}) : splitFields(line).map((field) => field.trim());
+  const chosen = chooseColumns(names, options);
   if (!chosen.ok) throw new InputError(`${name}: ${chosen.problem}`);
   const { columns } = chosen;
-  const reader = new RequestReader(name, columns, options.timeUnit);
-  async function* arrivals() {
-    yield reader.readAll(rest);
+  const fieldsOf = json
+    ? (text: string) => {
+        const fields = flatFields(text);
+        return fields && names.map((each) => fields[each] ?? '');
+      }
+    : splitFields;
+  const reader = new RequestReader(name, { columns, names, fieldsOf, unit: options.timeUnit });
+  async function* requests() {
+    yield reader.readAll(json ? [{ ...header, text: line } as TraceRecord, ...rest] : rest);
     for await (const more of records) yield reader.readAll(more);
   }
-  return { columns, arrivals: arrivals() };
+  return { columns, arrivals: inOrder(requests(), reader) };
 }
 
-async function* readRecords(path: string, name: string): AsyncGenerator<readonly CsvRecord[]> {
-  const stream = path === '-' ? process.stdin.setEncoding('utf8') : createReadStream(path, 'utf8');
+async function* readRecords(path: string, name: string): AsyncGenerator<readonly TraceRecord[]> {
   try {
-    yield* recordsOf(stream as AsyncIterable<string>);
+    yield* recordsOf(textOf(path === '-' ? process.stdin : createReadStream(path)));
   } catch (cause) {
     throw new InputError(`${name}: ${(cause as Error).message}`, { cause });
   }
+}
+
+/** Text in UTF-8, unpacked if it begins as gzip does. */
+async function* textOf(stream: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const chunks = stream[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  if (first.done) return;
+  async function* whole() {
+    yield first.value;
+    for await (const chunk of { [Symbol.asyncIterator]: () => chunks }) yield chunk;
+  }
+  const isPacked = first.value[0] === 0x1f && first.value[1] === 0x8b;
+  const bytes = Readable.from(whole(), { objectMode: false });
+  // Who reads the text hears of errors.
+  const unpacked = isPacked ? pipeline(bytes, createGunzip(), () => {}) : bytes;
+  yield* unpacked.setEncoding('utf8') as AsyncIterable<string>;
+}
+
+/** The numbers and texts of an object, those of objects in it by their path: `usage.prompt_tokens`. */
+function flatFields(line: string): Readonly<Record<string, string>> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isRecord(value) ? Object.fromEntries(flattened(value, '')) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function flattened(fields: Readonly<Record<string, unknown>>, before: string): [string, string][] {
+  return Object.entries(fields).flatMap(([name, value]): [string, string][] => {
+    if (isRecord(value)) return flattened(value, `${before}${name}.`);
+    return [[before + name, typeof value === 'number' || typeof value === 'string' ? String(value) : '']];
+  });
+}
+
+/** Rows that may stand before one that came earlier. */
+const HELD_ROWS = 100_000;
+
+/**
+ * Requests in order of time, the first at 0. Logs are often in the order in which requests ended.
+ * @throws InputError for a row that is further out of order than is held
+ */
+async function* inOrder(batches: AsyncIterable<readonly Request[]>, reader: RequestReader): ArrivalStream {
+  let held: Request[] = [];
+  let start: number | undefined;
+  let last = -Infinity;
+  const taken = (count: number): Arrival[] => {
+    held.sort((a, b) => a.at - b.at);
+    const [first] = held;
+    if (first && first.at < last) throw reader.outOfOrder(first);
+    const requests = held.slice(0, count);
+    held = held.slice(count);
+    last = requests.at(-1)?.at ?? last;
+    start ??= first?.at;
+    return requests.map((request) => reader.arrival(request, start ?? 0));
+  };
+  for await (const batch of batches) {
+    held.push(...batch);
+    if (held.length >= 2 * HELD_ROWS) yield taken(HELD_ROWS);
+  }
+  yield taken(held.length);
 }
 
 /** Years of every worker there is: a run that reckons with more does not end. */
@@ -67,79 +139,113 @@ const DAY_SECONDS = 86_400;
 /** As long as a daemon keeps its history. One odd time may be decades away, and a plan reckons with all the time between. */
 const MOST_DAYS = 400;
 
-/** Records in, requests out; times count from the first. */
+interface Request {
+  /** Seconds from some epoch on. */
+  readonly at: number;
+  readonly work: number;
+  readonly line: number;
+  /** As it was written. */
+  readonly time: string;
+}
+
+interface Format {
+  readonly columns: TraceColumns;
+  /** Of all columns. */
+  readonly names: readonly string[];
+  /** A field for each column; undefined for a record that is none. */
+  readonly fieldsOf: (text: string) => readonly string[] | undefined;
+  /** Undefined: what the column's name, the trace or its values say. */
+  readonly unit: TimeUnit | undefined;
+}
+
+/** Records in, requests out. */
 class RequestReader {
   readonly #name: string;
-  readonly #columns: TraceColumns;
+  readonly #format: Format;
   #unit: TimeUnit | undefined;
-  #start = Number.NaN;
-  #last = 0;
 
-  constructor(name: string, columns: TraceColumns, unit: TimeUnit | undefined) {
+  constructor(name: string, format: Format) {
     this.#name = name;
-    this.#columns = columns;
-    this.#unit = unit;
+    this.#format = format;
+    this.#unit = format.unit;
   }
 
   /** @throws InputError that names line and column, what it holds, and what is allowed */
-  readAll(records: readonly CsvRecord[]): Arrival[] {
-    const arrivals: Arrival[] = [];
-    for (const record of records) if (record.text.trim() !== '') arrivals.push(this.#read(record));
-    return arrivals;
+  readAll(records: readonly TraceRecord[]): Request[] {
+    const rows = records
+      .filter(({ text }) => text.trim() !== '')
+      .map(({ line, text }) => ({ line, fields: this.#fieldsOf(line, text) }));
+    if (rows.length === 0) return [];
+    const { columns, names } = this.#format;
+    const { time } = columns;
+    this.#unit ??= timeUnitOf(
+      time.name,
+      names,
+      rows.map(({ fields }) => fields[time.index] ?? ''),
+    );
+    if (this.#unit === undefined)
+      throw new InputError(
+        `${this.#name}: are the times in column ${time.name} seconds or milliseconds? Say --time-unit s or --time-unit ms`,
+      );
+    return rows.map(({ line, fields }) => this.#read(line, fields));
   }
 
-  #read({ line, text }: CsvRecord): Arrival {
-    const { time, work, base, count } = this.#columns;
-    const fields = splitFields(text);
-    if (fields.length !== count) {
-      throw this.#wrong(
-        line,
-        `${fields.length} fields, where the first line has ${count}; quote fields that hold commas`,
-      );
+  /** @throws InputError for one that comes long after the first */
+  arrival(request: Request, start: number): Arrival {
+    const { at, work } = request;
+    const atSeconds = at - start;
+    if (atSeconds <= MOST_DAYS * DAY_SECONDS) return { atSeconds, work };
+    throw this.#wrongTime(
+      request,
+      `a time at most ${MOST_DAYS} days after the first one, and this is ${Math.ceil(atSeconds / DAY_SECONDS)} days ` +
+        'after it; is one of them in seconds and the other in milliseconds, or a 0 where there is no time?',
+    );
+  }
+
+  outOfOrder(request: Request): InputError {
+    const { name } = this.#format.columns.time;
+    const rows = HELD_ROWS.toLocaleString('en');
+    return this.#wrongTime(
+      request,
+      `a time not before those ${rows} rows above it; sort the file by ${name}`,
+    );
+  }
+
+  #fieldsOf(line: number, text: string): readonly string[] {
+    const { count } = this.#format.columns;
+    const fields = this.#format.fieldsOf(text);
+    if (!fields) throw this.#wrong(line, 'is not an object in JSON');
+    if (fields.length === count) return fields;
+    throw this.#wrong(
+      line,
+      `${fields.length} fields, where the first line has ${count}; quote fields that hold commas`,
+    );
+  }
+
+  #read(line: number, fields: readonly string[]): Request {
+    const { time, work, base } = this.#format.columns;
+    const text = fields[time.index] ?? '';
+    const at = parseTime(text, this.#unit ?? 's');
+    const request = { at, work: base, line, time: text };
+    if (Number.isNaN(at)) {
+      const allowed = `a number (of ${this.#unit}; --time-unit says otherwise) or a date such as 2023-11-16 18:15:46.68`;
+      throw this.#wrongTime(request, allowed);
     }
-    const atSeconds = this.#timeOf(line, time, fields[time.index] ?? '');
-    let units = base;
     for (const column of work) {
       const field = fields[column.index] ?? '';
       const value = field.trim() === '' ? Number.NaN : Number(field);
       if (!(value >= 0 && value < Infinity)) {
         throw this.#wrongField(line, column, field, 'a number of at least 0');
       }
-      units += column.weight * value;
+      request.work += column.weight * value;
     }
-    if (units > MOST_WORK)
-      throw this.#wrong(line, `a request of ${units} units of work; allowed: at most ${MOST_WORK}`);
-    return { atSeconds, work: units };
+    if (request.work > MOST_WORK)
+      throw this.#wrong(line, `a request of ${request.work} units of work; allowed: at most ${MOST_WORK}`);
+    return request;
   }
 
-  #timeOf(line: number, column: Column, field: string): number {
-    this.#unit ??= timeUnitOf(column.name, field);
-    const at = parseTime(field, this.#unit);
-    if (Number.isNaN(at)) {
-      const allowed = `a number (of ${this.#unit}; --time-unit says otherwise) or a date such as 2023-11-16 18:15:46.68`;
-      throw this.#wrongField(line, column, field, allowed);
-    }
-    if (Number.isNaN(this.#start)) this.#start = at;
-    const atSeconds = at - this.#start;
-    if (atSeconds < this.#last) {
-      throw this.#wrongField(
-        line,
-        column,
-        field,
-        `a time not before the one above it; sort the file by ${column.name}`,
-      );
-    }
-    if (atSeconds > MOST_DAYS * DAY_SECONDS) {
-      throw this.#wrongField(
-        line,
-        column,
-        field,
-        `a time at most ${MOST_DAYS} days after the first one, and this is ${Math.ceil(atSeconds / DAY_SECONDS)} days ` +
-          'after it; is one of them in seconds and the other in milliseconds, or a 0 where there is no time?',
-      );
-    }
-    this.#last = atSeconds;
-    return atSeconds;
+  #wrongTime({ line, time }: Request, allowed: string): InputError {
+    return this.#wrongField(line, this.#format.columns.time, time, allowed);
   }
 
   #wrongField(line: number, { name, index }: Column, field: string, allowed: string): InputError {

@@ -30,7 +30,7 @@ describe('pilotlight plan', () => {
   test('the headline tells the load over its own time, not until a queue that it leaves is done', async () => {
     using folder = temporaryFolder();
     const trace = join(folder.path, 'trace.csv');
-    writeFileSync(trace, 'time,work\n0,1000\n10,1000\n');
+    writeFileSync(trace, 'time_s,work\n0,1000\n10,1000\n');
     const outcome = await planCommandLine('--trace', trace, '--performance', '1', '--param', 'max_workers=1');
     expect(planTable(outcome).join('\n')).toContain('2 requests in 10 s, 200 units/s on average');
   });

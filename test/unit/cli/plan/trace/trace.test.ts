@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { openTrace } from '../../../../../src/cli/plan/trace/trace.ts';
 import { splitFields } from '../../../../../src/cli/plan/trace/columns.ts';
@@ -25,7 +26,7 @@ test.each(['utf16le', 'latin1'] as const)('a file in %s is told to be no UTF-8',
 });
 
 async function read(
-  text: string,
+  text: string | Uint8Array,
   { weights = {}, requestWork, ...options }: Options = {},
 ): Promise<Arrival[]> {
   using folder = temporaryFolder();
@@ -37,7 +38,7 @@ async function read(
     requestWork,
   });
   const all: Arrival[] = [];
-  for await (const piece of arrivals) all.push(...piece);
+  for await (const piece of arrivals) for (const arrival of piece) all.push(arrival);
   return all;
 }
 
@@ -52,19 +53,19 @@ describe('a trace', () => {
   });
 
   test('knows the usual names, and weighs tokens read less than tokens written', async () => {
-    expect(await read('TIMESTAMP,ContextTokens,GeneratedTokens\n5,100,7\n')).toEqual([
+    expect(await read('TIMESTAMP,ContextTokens,GeneratedTokens\n5.0,100,7\n')).toEqual([
       { atSeconds: 0, work: 17 },
     ]);
-    expect(await read('\uFEFFtime,work,user\n5,100,7\n')).toEqual([{ atSeconds: 0, work: 100 }]);
-    expect(await read('at,prompt,num_prefill_tokens,output_length\n5,Hi!,10,7\n')).toEqual([
+    expect(await read('\uFEFFtime,work,user\n5.5,100,7\n')).toEqual([{ atSeconds: 0, work: 100 }]);
+    expect(await read('at,prompt,num_prefill_tokens,output_length\n5.5,Hi!,10,7\n')).toEqual([
       { atSeconds: 0, work: 8 },
     ]);
-    expect(await read('ts,user\n5,100\n', { requestWork: 3 })).toEqual([{ atSeconds: 0, work: 3 }]);
+    expect(await read('ts,user\n5.5,100\n', { requestWork: 3 })).toEqual([{ atSeconds: 0, work: 3 }]);
   });
 
   test('takes quoted fields, and pieces of a file larger than one read of it', async () => {
     const rows = Array.from({ length: 20_000 }, (_, index) => `${index},"a, ""b""",1`);
-    const arrivals = await read(`at,"what, now",work\n${rows.join('\n')}`);
+    const arrivals = await read(`at_s,"what, now",work\n${rows.join('\n')}`);
     expect(arrivals).toHaveLength(20_000);
     expect(arrivals.at(-1)).toEqual({ atSeconds: 19_999, work: 1 });
   });
@@ -87,11 +88,11 @@ describe('a trace', () => {
   });
 
   test('may last 400 days', async () => {
-    expect(await read('time,work\n100,1\n34560100,1\n')).toHaveLength(2);
+    expect(await read('time_s,work\n100,1\n34560100,1\n')).toHaveLength(2);
   });
 
   test('takes quoted fields that hold line breaks, as a column of prompts does', async () => {
-    const text = 'time,prompt,work\r\n1,"two\r\nlines, ""both"" quoted\n",3\r\n2,one,4\r\n';
+    const text = 'time_s,prompt,work\r\n1,"two\r\nlines, ""both"" quoted\n",3\r\n2,one,4\r\n';
     expect(await read(text)).toEqual([
       { atSeconds: 0, work: 3 },
       { atSeconds: 1, work: 4 },
@@ -107,35 +108,74 @@ describe('a trace', () => {
     ['time;work\n1;2\n', {}, 'the only column is time;work; columns are separated by commas only'],
     ['time,work\nnoon,2\n', {}, 'line 2: column 1 (time): got "noon"; allowed: a number (of s; --time-unit'],
     [
-      'time,work\n1,2\n0.5,2\n',
+      'time,work\n0,2\n450000,2\n',
       {},
-      'line 3: column 1 (time): got "0.5"; allowed: a time not before the one above',
+      'are the times in column time seconds or milliseconds? Say --time-unit s or --time-unit ms',
     ],
     [
-      'time,work\n0,2\n1,2\n1700000000,2\n1700000001,2\n',
+      'time_s,work\n0,2\n1,2\n1700000000,2\n1700000001,2\n',
       {},
-      'line 4: column 1 (time): got "1700000000"; allowed: a time at most 400 days after the first one, and this is ' +
+      'line 4: column 1 (time_s): got "1700000000"; allowed: a time at most 400 days after the first one, and this is ' +
         '19676 days after it; is one of them in seconds and the other in milliseconds, or a 0',
     ],
-    ['time,work\n100,2\n34560101,2\n', {}, 'line 3: column 1 (time): got "34560101"'],
-    ['time,work\n1,-2\n', {}, 'line 2: column 2 (work): got "-2"; allowed: a number of at least 0'],
-    ['time,work\n1,2k\n', {}, 'line 2: column 2 (work): got "2k"; allowed: a number of at least 0'],
-    ['time,work\n1,\n', {}, 'line 2: column 2 (work): got ""; allowed: a number of at least 0'],
+    ['time_s,work\n100,2\n34560101,2\n', {}, 'line 3: column 1 (time_s): got "34560101"'],
+    ['time_s,work\n1,-2\n', {}, 'line 2: column 2 (work): got "-2"; allowed: a number of at least 0'],
+    ['time_s,work\n1,2k\n', {}, 'line 2: column 2 (work): got "2k"; allowed: a number of at least 0'],
+    ['time_s,work\n1,\n', {}, 'line 2: column 2 (work): got ""; allowed: a number of at least 0'],
     [
-      'time,work\n1,1e308\n',
+      'time_s,work\n1,1e308\n',
       {},
       'line 2: a request of 1e+308 units of work; allowed: at most 1000000000000000',
     ],
-    ['time,work\n1\n', {}, 'line 2: 1 fields, where the first line has 2'],
+    ['time_s,work\n1\n', {}, 'line 2: 1 fields, where the first line has 2'],
     [
-      'time,work\n\n1,2,3\n',
+      'time_s,work\n\n1,2,3\n',
       {},
       'line 3: 3 fields, where the first line has 2; quote fields that hold commas',
     ],
-    ['time,text,work\n0,"a\nb",1\n1,"c,2\n', {}, 'line 4: a quote opens here that nothing closes'],
-    ['time,text,work\n0,"a\nb",1\n1,c,x\n', {}, 'line 4: column 3 (work): got "x"'],
+    ['time_s,text,work\n0,"a\nb",1\n1,"c,2\n', {}, 'line 4: a quote opens here that nothing closes'],
+    ['time_s,text,work\n0,"a\nb",1\n1,c,x\n', {}, 'line 4: column 3 (work): got "x"'],
   ] as [string, Options, string][])('says what is wrong with %j', async (text, options, message) => {
     await expect(read(text, options)).rejects.toThrow(message);
+  });
+
+  test('may be lines of JSON, whose fields lie in one another, and packed', async () => {
+    const rows = [
+      {
+        created_at: '2026-01-01T00:00:02Z',
+        usage: { prompt_tokens: 100, completion_tokens: 7 },
+        text: 'a "b',
+      },
+      { created_at: '2026-01-01T00:00:00Z', usage: { prompt_tokens: 10, completion_tokens: 1 } },
+    ];
+    const text = rows.map((row) => JSON.stringify(row)).join('\n');
+    const arrivals = [
+      { atSeconds: 0, work: 2 },
+      { atSeconds: 2, work: 17 },
+    ];
+    expect(await read(text)).toEqual(arrivals);
+    expect(await read(gzipSync(text))).toEqual(arrivals);
+    await expect(read(`${text}\n[]`)).rejects.toThrow('line 3: is not an object in JSON');
+    await expect(read(gzipSync(text).subarray(0, 40))).rejects.toThrow('unexpected end of file');
+  });
+
+  test.each([
+    ['Mooncake', '{"timestamp":0,"input_length":1,"output_length":1,"hash_ids":[0]}', 'timestamp":', 0.003],
+    ['BurstGPT', 'Timestamp,Model,Request tokens,Response tokens,Log Type\n0,a,1,1,b', '\n', 3],
+  ])('the unit of %s is known', async (_name, text, before, seconds) => {
+    const [first = '', last = ''] = text.split('\n').length > 1 ? text.split('\n') : ['', text];
+    const second = before === '\n' ? last.replace(/^0/, '3') : last.replace(`${before}0`, `${before}3`);
+    const lines = first === '' ? [last, second] : [first, last, second];
+    expect((await read(lines.join('\n'))).at(-1)?.atSeconds).toBeCloseTo(seconds, 9);
+  });
+
+  test('is sorted, as far as its rows are not too far from their places', async () => {
+    const shuffled = Array.from({ length: 250 * 1_024 }, (_, index) => `${(index ^ 1023) / 10},1`);
+    const arrivals = await read(`time,work\n${shuffled.join('\n')}`);
+    expect(arrivals.every(({ atSeconds }, index) => atSeconds === index / 10)).toBe(true);
+    await expect(read(`time,work\n0.5,1\n${shuffled.join('\n')}\n0.1,1`)).rejects.toThrow(
+      'line 256003: column 1 (time): got "0.1"; allowed: a time not before those 100,000 rows above it',
+    );
   });
 
   test('shows only the start of a first line that is no header', async () => {
@@ -144,8 +184,8 @@ describe('a trace', () => {
 
   test('gives up on a line or a quoted field that never ends, long before memory does', async () => {
     const tooLong = 'line 2: longer than 4,194,304 characters; is it a CSV, and is every quote closed?';
-    await expect(read(`time,work\n${'9'.repeat(5e6)}`)).rejects.toThrow(tooLong);
-    await expect(read(`time,work\n1,"${'9\n'.repeat(3e6)}`)).rejects.toThrow(tooLong);
+    await expect(read(`time_s,work\n${'9'.repeat(5e6)}`)).rejects.toThrow(tooLong);
+    await expect(read(`time_s,work\n1,"${'9\n'.repeat(3e6)}`)).rejects.toThrow(tooLong);
   });
 
   test('says so when there is no such file', async () => {
