@@ -27,6 +27,12 @@ export function atLeastZero(text: string): number {
   return value;
 }
 
+export function positiveInteger(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1) throw new InvalidArgumentError('a whole number from 1 on.');
+  return value;
+}
+
 export function aboveZero(text: string): number {
   const value = Number(text);
   if (!(value > 0 && value < Infinity)) throw new InvalidArgumentError('a number above 0.');

@@ -1,6 +1,12 @@
 /** The flags of `plan`, and what they say. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { GENERATOR_DEFAULTS, LOAD_SHAPES, type LoadShape } from '../../scaling/planner/load/generators.ts';
+import {
+  GENERATOR_DEFAULTS,
+  LOAD_SHAPES,
+  REQUEST_SIZES,
+  type LoadShape,
+  type RequestSizes,
+} from '../../scaling/planner/load/generators.ts';
 import {
   planSettings,
   SETTING_DEFAULTS,
@@ -10,7 +16,7 @@ import {
   type PlanSettings,
   type SettingOption,
 } from '../../scaling/planner/settings.ts';
-import { aboveZero, atLeastZero, seconds } from '../flag-types.ts';
+import { aboveZero, atLeastZero, positiveInteger, seconds } from '../flag-types.ts';
 import { TIME_UNITS, type TimeUnit } from './trace/columns.ts';
 
 export interface PlanFlags {
@@ -22,7 +28,7 @@ export interface PlanFlags {
   readonly rate?: number;
   readonly requestWork?: number;
   readonly duration?: number;
-  readonly sizes?: 'exponential' | 'fixed';
+  readonly sizes?: RequestSizes;
   readonly peakRatio?: number;
   readonly period?: number;
   readonly burstRatio?: number;
@@ -33,6 +39,7 @@ export interface PlanFlags {
   readonly params?: string;
   readonly group?: string;
   readonly compare?: readonly string[];
+  readonly alwaysOn?: number;
   readonly search?: true;
   readonly p99?: number;
   /** False where --no-sensitivity says so. */
@@ -113,10 +120,7 @@ function addLoadFlags(option: AddOption): void {
   option('--load <shape>', 'instead of a trace a made-up load').choices(LOAD_SHAPES);
   option('--rate <units>', 'its mean, in units of work a second', aboveZero);
   option('--duration <time>', 'how long it lasts (1h)', seconds);
-  option('--sizes <how>', `sizes of its requests (${GENERATOR_DEFAULTS.sizes})`).choices([
-    'exponential',
-    'fixed',
-  ]);
+  option('--sizes <how>', `sizes of its requests (${GENERATOR_DEFAULTS.sizes})`).choices(REQUEST_SIZES);
   option(
     '--peak-ratio <n>',
     `diurnal: highest rate over lowest (${GENERATOR_DEFAULTS.peakRatio})`,
@@ -150,6 +154,11 @@ function addParameterFlags(option: AddOption): void {
   option('--params <file>', 'JSON file with an object of parameters, or an array of groups');
   option('--group <name>', 'which of several groups in the file or in PILOTLIGHT_ENDPOINT_GROUPS');
   option('--compare <files...>', 'several sets side by side, each a JSON file');
+  option(
+    '--always-on <n>',
+    'beside it the same load on so many rented machines that never stop',
+    positiveInteger,
+  );
   option('--search', 'try target_util, cold_mult, cold_workers and min_load for cost against waiting');
   option(
     '--p99 <time>',

@@ -24,6 +24,8 @@ export interface ParameterSet {
   readonly label: string;
   readonly parameters: ResolvedParameters;
   readonly findings: readonly Finding[];
+  /** In place of those of the plan. */
+  readonly settings?: Partial<PlanSettings>;
 }
 
 type Around = Pick<Console, 'environment' | 'read'>;
@@ -52,11 +54,29 @@ export function parameterSets(
       }),
   );
   if (errors.length > 0) throw new InputError(errors.join('\nerror: '));
-  return sets.map(({ label, parameters, findings }) => ({
+  const checked = sets.map(({ label, parameters, findings }) => ({
     label,
     parameters: parameters as ResolvedParameters,
     findings,
   }));
+  const [first] = checked;
+  if (!first || flags.alwaysOn === undefined) return checked;
+  return [...checked, alwaysOn(first.parameters, flags.alwaysOn, settings)];
+}
+
+/** The set that stands for machines that are rented for good: all of them hot from the start on, and none more. */
+function alwaysOn(base: ResolvedParameters, machines: number, { performance }: PlanSettings): ParameterSet {
+  const parameters = {
+    ...base,
+    min_load: machines * performance.most * base.target_util,
+    min_cold_load: 0,
+    cold_mult: 1,
+    cold_workers: machines,
+    max_workers: machines,
+    inactivity_timeout: undefined,
+  };
+  const settings = { initialWorkers: machines, scaleDownSeconds: Infinity, destroySeconds: Infinity };
+  return { label: `${machines} always on`, parameters, findings: [], settings };
 }
 
 /** What the check may know of the workers because the plan does. */

@@ -42,6 +42,8 @@ export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanRep
     const given = givenSettings(flags as unknown as Record<string, unknown>);
     const settings = planSettings(given);
     if (flags.search && flags.compare) throw new InputError('--search or --compare, one of them');
+    if (flags.search && flags.alwaysOn !== undefined)
+      throw new InputError('--search or --always-on, one of them');
     if (flags.p99 !== undefined && !flags.search) throw new InputError('--p99 belongs to --search');
     const sets = parameterSets(flags, settings, around);
     const load = await loadSource(flags, settings.seed);
@@ -80,13 +82,20 @@ function seedsOf({ load, seeds = SEEDS }: PlanFlags): number {
 async function planned({ flags, sets, settings, load, seeds }: Asked): Promise<Planned> {
   const [first] = sets;
   const varied = first && flags.sensitivity ? variedScenarios(first.parameters, settings) : [];
-  const scenarios = sets.map(({ parameters }) => ({ parameters, settings }));
+  const scenarios = sets.map((set) => ({
+    parameters: set.parameters,
+    settings: { ...settings, ...set.settings },
+  }));
   const results = await planStream([...scenarios, ...varied], load.arrivals);
   const all = [results.slice(0, sets.length)];
   for (let index = 1; index < seeds; index += 1) {
     const own = { ...settings, seed: settings.seed + index };
     const { arrivals } = await loadSource(flags, own.seed);
-    const again = sets.map(({ parameters }) => ({ parameters, settings: own, series: false }));
+    const again = sets.map((set) => ({
+      parameters: set.parameters,
+      settings: { ...own, ...set.settings },
+      series: false,
+    }));
     all.push([...(await planStream(again, arrivals))]);
   }
   const plans = sets.flatMap(({ label, findings }, set): LabelledPlan[] => {

@@ -1,5 +1,9 @@
 /** The load that the flags describe: a trace, or one made up. */
-import { generateLoad } from '../../../scaling/planner/load/generators.ts';
+import {
+  GENERATOR_DEFAULTS,
+  generateLoad,
+  type RequestSizes,
+} from '../../../scaling/planner/load/generators.ts';
 import type { Arrival, ArrivalStream } from '../../../scaling/planner/load/load.ts';
 import { InputError } from '../../input-error.ts';
 import type { PlanFlags } from '../flags.ts';
@@ -65,11 +69,17 @@ function madeUp(flags: PlanFlags, seed: number): LoadSource {
   const load = generateLoad({ shape, unitsPerSecond: rate, seed, ...given });
   return {
     name: `made up: ${shape}, ${number(rate)} units/s on average`,
-    work: shape === 'constant' || sizes === 'fixed' ? 'the same for all' : 'exponentially distributed',
+    work: WORK[shape === 'constant' ? 'fixed' : (sizes ?? GENERATOR_DEFAULTS.sizes)],
     guessedWeights: [],
     arrivals: inPieces(load),
   };
 }
+
+const WORK: Readonly<Record<RequestSizes, string>> = {
+  exponential: 'exponentially distributed',
+  fixed: 'the same for all',
+  'heavy-tailed': 'log-normally distributed, its standard deviation three times its mean',
+};
 
 const PIECE = 4096;
 

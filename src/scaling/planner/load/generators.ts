@@ -1,10 +1,14 @@
 /** Generated loads, for use without a trace, each from a seed: the same seed makes the same load. */
 import type { Arrival } from './load.ts';
-import { createRandom, exponential, type Random } from './random.ts';
+import { createRandom, exponential, heavyTailed, type Random } from './random.ts';
 
 export const LOAD_SHAPES = ['constant', 'poisson', 'diurnal', 'bursts'] as const;
 /** How requests arrive over time; `shape` of GeneratedLoad says what each means. */
 export type LoadShape = (typeof LOAD_SHAPES)[number];
+
+export const REQUEST_SIZES = ['exponential', 'fixed', 'heavy-tailed'] as const;
+/** How the work of requests is distributed around its mean. */
+export type RequestSizes = (typeof REQUEST_SIZES)[number];
 
 /** A made-up load. Times in seconds, rates in work units a second. */
 export interface GeneratedLoad {
@@ -20,8 +24,8 @@ export interface GeneratedLoad {
   readonly unitsPerRequest: number;
   readonly seconds: number;
   readonly seed: number;
-  /** Sizes of the requests: exponentially distributed, or all alike. `constant` has them alike anyway. */
-  readonly sizes: 'exponential' | 'fixed';
+  /** Sizes of the requests: exponentially or log-normally distributed, or all alike. `constant` has them alike anyway. */
+  readonly sizes: RequestSizes;
   /** diurnal: highest rate over lowest, at least 1. */
   readonly peakRatio: number;
   /** diurnal: from one low to the next; a day, or all of a load that is shorter. */
@@ -95,6 +99,12 @@ const GENERATORS: Record<LoadShape, (load: GeneratedLoad, random: Random) => Ite
   },
 };
 
+const SIZES: Readonly<Record<RequestSizes, (random: Random, mean: number) => number>> = {
+  exponential,
+  fixed: (_random, mean) => mean,
+  'heavy-tailed': heavyTailed,
+};
+
 /**
  * Poisson arrivals at a rate that varies, as a factor of the mean, by thinning (Lewis, Shedler 1979): arrivals
  * come at the highest rate, and each stays with the chance that the rate of its moment gives it.
@@ -109,9 +119,6 @@ function* varying(
   const gap = unitsPerRequest / load.unitsPerSecond / highest;
   for (let at = exponential(random, gap); at < seconds; at += exponential(random, gap)) {
     if (highest > 1 && random() * highest >= rate(at)) continue;
-    yield {
-      atSeconds: at,
-      work: sizes === 'fixed' ? unitsPerRequest : exponential(random, unitsPerRequest),
-    };
+    yield { atSeconds: at, work: SIZES[sizes](random, unitsPerRequest) };
   }
 }

@@ -20,6 +20,14 @@ export function createRandom(seed: number): Random {
   return next;
 }
 
+/** A log-normally distributed number with the given mean, and a standard deviation of three times that. */
+export function heavyTailed(random: Random, mean: number): number {
+  const sigma = Math.sqrt(Math.log(1 + 3 ** 2));
+  // Box, Muller 1958.
+  const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  return mean * Math.exp(sigma * normal - sigma ** 2 / 2);
+}
+
 /** An exponentially distributed number with the given mean. */
 export function exponential(random: Random, mean: number): number {
   return -mean * Math.log(1 - random());

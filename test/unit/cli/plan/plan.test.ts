@@ -81,6 +81,17 @@ describe('pilotlight plan', () => {
     await expect(planCommandLine(...LOAD)).rejects.toThrow('PILOTLIGHT_ENDPOINT_GROUPS');
   });
 
+  test('machines that never stop stand beside the set: no starts, and paid for all the time', async () => {
+    const outcome = await planCommandLine(...LOAD, '--always-on', '7', '--price-hot', '2');
+    const [set, always] = outcome.plans;
+    expect(always).toMatchObject({ label: '7 always on', findings: [], requests: set?.requests });
+    const text = planTable(outcome).join('\n');
+    expect(text).toMatch(/\nhot workers, mean and most +\S+, \d+ +7, 7\n/);
+    expect(text).toMatch(/\nstarts from nothing +\d+ +0\n/);
+    expect(always?.cost.perHour).toBeCloseTo(14, 1);
+    await expect(planCommandLine(...LOAD, '--always-on', '3', '--search')).rejects.toThrow('one of them');
+  });
+
   test('sets side by side show what differs', async () => {
     using folder = temporaryFolder();
     const file = (name: string, group: unknown) => {

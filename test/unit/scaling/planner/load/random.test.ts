@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { generateLoad } from '../../../../../src/scaling/planner/load/generators.ts';
 import { RecordedLoad } from '../../../../../src/scaling/planner/load/load.ts';
-import { createRandom, exponential } from '../../../../../src/scaling/planner/load/random.ts';
+import { createRandom, exponential, heavyTailed } from '../../../../../src/scaling/planner/load/random.ts';
 import { requests } from '../../../../support/plans.ts';
 
 const drawn = (random: () => number, count: number) => Array.from({ length: count }, () => random());
@@ -21,6 +21,16 @@ describe('numbers by chance', () => {
     }
     const firsts = [1, 2, 3, 2 ** 32 + 1, 2 ** 33 + 1].map((seed) => createRandom(seed)());
     expect(new Set(firsts).size).toBe(5);
+  });
+
+  test('that are heavy-tailed have their mean, and a few far above it', () => {
+    const random = createRandom(5);
+    const numbers = Array.from({ length: 200_000 }, () => heavyTailed(random, 7));
+    const share = (above: number) => numbers.filter((each) => each > above).length / numbers.length;
+    expect(numbers.reduce((sum, each) => sum + each, 0) / numbers.length).toBeCloseTo(7, 0);
+    // Of a log-normal with a standard deviation of three times its mean.
+    expect(share(7)).toBeCloseTo(0.224, 2);
+    expect(share(70)).toBeCloseTo(0.0114, 3);
   });
 
   test('that are exponential have their mean, and as many above it as they should', () => {
