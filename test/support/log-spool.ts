@@ -3,7 +3,6 @@ import type { LogEvent } from '../../src/logs/events.ts';
 import type { GroupProgress } from '../../src/logs/follower/group.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
 import { EpochOver, Spool } from '../../src/logs/spool/spool.ts';
-import { recordsFrom } from './log-records.ts';
 import { settled, VirtualClock } from './log-time.ts';
 
 export const SOURCE = 'workergroup/7';
@@ -80,7 +79,3 @@ export async function openSpool(
 }
 
 type OpenOptions = Parameters<typeof Spool.open>[0];
-
-export function numbers(from: number, to: number): number[] {
-  return recordsFrom(from, to - from + 1).map(({ seq }) => seq);
-}

@@ -8,9 +8,9 @@ import { EMPTY_STREAM, MOST_KNOWN } from '../../../../src/logs/follower/stream.t
 import { BATCH_RECORDS } from '../../../../src/logs/spool/spool-database.ts';
 import * as fc from '../../../support/fast-check.ts';
 import { LogPolls, linesOf, mergedView } from '../../../support/log-polls.ts';
-import { progressAt, record, recordsFrom, windowOf } from '../../../support/log-records.ts';
+import { numbers, progressAt, record, recordsFrom, windowOf } from '../../../support/log-records.ts';
 import { LogService } from '../../../support/log-service.ts';
-import { numbers, openSpool, SOURCE, type OpenedSpool } from '../../../support/log-spool.ts';
+import { openSpool, SOURCE, type OpenedSpool } from '../../../support/log-spool.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 
 const SINKS = ['slow', 'fast'] as const;
