@@ -32,8 +32,7 @@ import { toJsonLine } from '../../../../src/logs/sinks/stdout.ts';
 import { readLogFiles, rotatedFiles } from '../../../support/log-files.ts';
 import { test } from '../../../support/log-folder.ts';
 import { batchOf, NEVER, numbers, record, recordsFrom } from '../../../support/log-records.ts';
-import { describeWith } from '../../../support/optional.ts';
-import { canMount, smallDisk } from '../../../support/small-disk.ts';
+import { describeOnSmallDisk, smallDisk } from '../../../support/small-disk.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 
 const SIZE = Buffer.byteLength(toJsonLine(record(1)));
@@ -340,11 +339,7 @@ describe('the file sink', () => {
   });
 });
 
-describeWith(
-  'mount',
-  canMount,
-  'run as root, where tmpfs can be mounted',
-)('the file sink', () => {
+describeOnSmallDisk('the file sink', () => {
   test.for([
     ['full', 'fill', 'free', 'ENOSPC'],
     ['read-only', 'readOnly', 'writable', 'EROFS'],

@@ -8,8 +8,7 @@ import { test } from '../../../support/log-folder.ts';
 import { LogPolls } from '../../../support/log-polls.ts';
 import { numbers, progressAt, record, recordsFrom } from '../../../support/log-records.ts';
 import { alter, NOW, openSpool, SOURCE, TakingSinks } from '../../../support/log-spool.ts';
-import { describeWith } from '../../../support/optional.ts';
-import { canMount, smallDisk } from '../../../support/small-disk.ts';
+import { describeOnSmallDisk, smallDisk } from '../../../support/small-disk.ts';
 
 const large = (seq: number) => record(seq, `line ${seq} ${'x'.repeat(2_000)}`);
 const fileIn = (folder: string): string => join(folder, 'spool.sqlite');
@@ -20,11 +19,7 @@ function damage(directory: string): void {
     writeFileSync(name, Buffer.alloc(statSync(name).size, 0xa5), { flag: 'r+' });
 }
 
-describeWith(
-  'mount',
-  canMount,
-  'run as root, where tmpfs can be mounted',
-)('a disk', () => {
+describeOnSmallDisk('a disk', () => {
   const SINKS = ['slow', 'fast'];
   const ofDisk = fc.constantFrom('fill', 'free', 'readOnly', 'writable', 'wait', 'wait');
   const turn = fc.oneof(
