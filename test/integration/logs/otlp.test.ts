@@ -103,20 +103,6 @@ describe('an OTLP receiver', () => {
     });
   });
 
-  test.each([
-    ['', '/v1/logs'],
-    ['/', '/v1/logs'],
-    ['/otlp', '/otlp/v1/logs'],
-    ['/otlp/', '/otlp/v1/logs'],
-    ['/otlp/v1/logs', '/otlp/v1/logs'],
-  ])('at address …%s is asked at %s', async (given, asked) => {
-    await using receiver = await startOtlpReceiver();
-    const sink = otlpSink({ endpoint: receiver.url + given });
-    await sink.write(batchOf([record(1)]), NEVER);
-    await sink.close();
-    expect(receiver.requests).toMatchObject([{ path: asked }]);
-  });
-
   test('sees times that strictly increase within each of its streams', async () => {
     await using receiver = await startOtlpReceiver();
     const sink = otlpSink({ endpoint: receiver.url });

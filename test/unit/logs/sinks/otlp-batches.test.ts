@@ -39,6 +39,19 @@ test('a batch that is taken is one request, with the token', async () => {
   await own.close();
 });
 
+test.each([
+  ['', '/v1/logs'],
+  ['/', '/v1/logs'],
+  ['/otlp', '/otlp/v1/logs'],
+  ['/otlp/', '/otlp/v1/logs'],
+  ['/otlp/v1/logs', '/otlp/v1/logs'],
+])('at address …%s is asked at %s', async (given, asked) => {
+  const own = open({ endpoint: receiver.url + given });
+  await write(1, 1, own);
+  expect(receiver.requests).toMatchObject([{ path: asked }]);
+  await own.close();
+});
+
 test('closed it sends nothing more', async () => {
   await sink.close();
   await expect(write(1, 1)).rejects.toThrow('destroyed');
