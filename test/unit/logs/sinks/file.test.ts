@@ -206,7 +206,7 @@ describe('the file sink', () => {
   }) => {
     const target = join(folder, 'volume', 'all.log');
     mkdirSync(dirname(target));
-    symlinkSync('volume/all.log', path);
+    symlinkSync(target, path);
     const sink = open(path, { maxBytes: 300 });
     for (const seq of numbers(1, 20)) await write(sink, seq);
     await tidied(sink, target);
