@@ -12,6 +12,13 @@ export function recordsFrom(seq: number, count: number): readonly LogRecord[] {
   return Array.from({ length: count }, (_, index) => record(seq + index));
 }
 
+export function numbers(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+}
+
+/** Of a write that nothing ends. */
+export const NEVER = new AbortController().signal;
+
 /** As a spool hands them to a sink. */
 export function batchOf(records: readonly LogRecord[]): Batch {
   const bytes = Buffer.from(records.map((one) => `${JSON.stringify(one)}\n`).join(''));

@@ -6,28 +6,27 @@ import { ALL_ACCEPTED, type Acceptance, type Sink } from '../../src/logs/sinks/s
 export class CollectingSink implements Sink {
   readonly name: string;
   readonly records: LogRecord[] = [];
-  closed = false;
+  /** How often. */
+  closed = 0;
   /** While it is set, writes wait for it. */
   stall: Promise<void> | undefined;
-  /** As many writes fail. */
-  failures = 0;
+  /** What the next writes come to; then all is accepted. */
+  readonly fates: (Acceptance | Error)[] = [];
 
   constructor(name = 'stdout') {
     this.name = name;
   }
 
   async write({ records }: Batch, signal: AbortSignal): Promise<Acceptance> {
-    if (this.failures > 0) {
-      this.failures -= 1;
-      throw new Error('out of order');
-    }
+    const fate = this.fates.shift() ?? ALL_ACCEPTED;
+    if (fate instanceof Error) throw fate;
     if (this.stall !== undefined) await Promise.race([this.stall, aborted(signal)]);
     this.records.push(...records);
-    return ALL_ACCEPTED;
+    return fate;
   }
 
   close(): Promise<void> {
-    this.closed = true;
+    this.closed += 1;
     return Promise.resolve();
   }
 }

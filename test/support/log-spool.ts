@@ -1,9 +1,10 @@
 /** A spool as its tests use it: with a clock that stands still, what it observed, and what its sinks got. */
+import { DatabaseSync } from 'node:sqlite';
+import { onTestFinished } from 'vitest';
 import type { LogEvent } from '../../src/logs/events.ts';
 import type { GroupProgress } from '../../src/logs/follower/group.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
 import { EpochOver, Spool } from '../../src/logs/spool/spool.ts';
-import { recordsFrom } from './log-records.ts';
 import { settled, VirtualClock } from './log-time.ts';
 
 export const SOURCE = 'workergroup/7';
@@ -23,6 +24,7 @@ export interface OpenedSpool {
   readonly wait: () => void;
 }
 
+/** Open until the test ends, or it is closed. */
 export async function openSpool(
   directory: string | undefined,
   {
@@ -47,6 +49,8 @@ export async function openSpool(
   for (; spool === undefined; await clock.advance(200))
     spool = (await Promise.race([opening, pending])) ?? undefined;
   clock.standStill(NOW - clock.now());
+  const found = spool;
+  onTestFinished(() => found.close());
   return {
     spool,
     clock,
@@ -81,6 +85,40 @@ export async function openSpool(
 
 type OpenOptions = Parameters<typeof Spool.open>[0];
 
-export function numbers(from: number, to: number): number[] {
-  return recordsFrom(from, to - from + 1).map(({ seq }) => seq);
+/** Sinks that take when they are told to, and give: what they took is delivered and acknowledged. */
+export class TakingSinks {
+  readonly got = new Map<string, number[]>();
+  readonly #underway = new Map<string, readonly number[]>();
+
+  constructor(sinks: readonly string[]) {
+    for (const sink of sinks) this.got.set(sink, []);
+  }
+
+  take(spool: Spool, sink: string): void {
+    const batch = this.#underway.has(sink) ? undefined : spool.take(sink);
+    if (batch !== undefined)
+      this.#underway.set(
+        sink,
+        batch.records.map(({ seq }) => seq),
+      );
+  }
+
+  give(spool: Spool, sink: string): void {
+    const seqs = this.#underway.get(sink);
+    if (seqs === undefined) return;
+    spool.acknowledge(sink);
+    this.got.get(sink)?.push(...seqs);
+    this.#underway.delete(sink);
+  }
+
+  /** What is on its way is not there any more. */
+  restart(): void {
+    this.#underway.clear();
+  }
+}
+
+/** Changes a database that is not open. */
+export function alter(path: string, sql: string): void {
+  using db = new DatabaseSync(path);
+  db.exec(sql);
 }

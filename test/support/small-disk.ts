@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { describeWith } from './optional.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export interface SmallDisk extends Disposable {
@@ -46,6 +47,9 @@ export const canMount = ((): boolean => {
     return false;
   }
 })();
+
+/** `describe`, where there can be one. */
+export const describeOnSmallDisk = describeWith('mount', canMount, 'run as root, where tmpfs can be mounted');
 
 function mount(...args: readonly string[]): void {
   const { status, error, stderr } = spawnSync('mount', args, { encoding: 'utf8' });

@@ -2,16 +2,11 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
-import { describeWith } from '../../support/optional.ts';
 import { startProgram } from '../../support/process.ts';
-import { canMount, smallDisk } from '../../support/small-disk.ts';
+import { describeOnSmallDisk, smallDisk } from '../../support/small-disk.ts';
 import { PROGRAM } from '../../support/program.ts';
 
-describeWith(
-  'mount',
-  canMount,
-  'run as root, where tmpfs can be mounted',
-)('results', () => {
+describeOnSmallDisk('results', () => {
   // Written in one piece, of which a part fits.
   test.each(['logs 7 -f', 'logs 7 -f --json', 'openapi'])(
     'of pilotlight %s that a full disk takes a part of: it says so and fails',

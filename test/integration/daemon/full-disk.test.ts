@@ -4,16 +4,11 @@ import { startEmulator } from '../../../src/emulator/index.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
-import { describeWith } from '../../support/optional.ts';
-import { canMount, smallDisk } from '../../support/small-disk.ts';
+import { describeOnSmallDisk, smallDisk } from '../../support/small-disk.ts';
 
 const GROUP = 7;
 
-describeWith(
-  'mount',
-  canMount,
-  'run as root, where tmpfs can be mounted',
-)('a STATE_DIR', () => {
+describeOnSmallDisk('a STATE_DIR', () => {
   test('on a full disk that is freed later: lines come all the while, and it says where they are', async () => {
     await using emulator = await startEmulator({
       seed: { workergroups: [{ id: GROUP, lines_per_second: 0, retained_lines: 10_000 }] },

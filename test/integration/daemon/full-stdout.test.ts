@@ -5,18 +5,13 @@ import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { until } from '../../support/daemon.ts';
-import { describeWith } from '../../support/optional.ts';
 import { startProgram } from '../../support/process.ts';
-import { canMount, smallDisk } from '../../support/small-disk.ts';
+import { describeOnSmallDisk, smallDisk } from '../../support/small-disk.ts';
 import { PROGRAM } from '../../support/program.ts';
 
 const GROUP = 7;
 
-describeWith(
-  'mount',
-  canMount,
-  'run as root, where tmpfs can be mounted',
-)('standard output', () => {
+describeOnSmallDisk('standard output', () => {
   test('on a full disk that is freed later goes on: the torn line is ended, every record is whole, none twice', async () => {
     await using emulator = await startEmulator({
       seed: { workergroups: [{ id: GROUP, lines_per_second: 0, retained_lines: 10_000 }] },

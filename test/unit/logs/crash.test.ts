@@ -4,11 +4,10 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { GroupProgress } from '../../../src/logs/follower/group.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
-import { Spool } from '../../../src/logs/spool/spool.ts';
-import { systemClock } from '../../../src/time/clock.ts';
 import { childBundle } from '../../support/child-bundle.ts';
 import { LogPolls } from '../../support/log-polls.ts';
 import { LogService } from '../../support/log-service.ts';
+import { openSpool, SOURCE } from '../../support/log-spool.ts';
 import { hasRealData } from '../../support/real-data.ts';
 import { readRealLog, REAL_LOGS } from '../../support/real-logs.ts';
 import { memoryFolder } from '../../support/temporary-folder.ts';
@@ -36,14 +35,19 @@ const death = fc.oneof(
 function deadAlready(): void {}
 
 /** Lives until it dies, or until everything is delivered: what it printed, whole lines only. */
-async function live(directory: string, log: GrowingLog, seen: Set<number>, { at, count }: Death) {
+async function live(
+  directory: string,
+  log: ReturnType<typeof growing>,
+  seen: Set<number>,
+  { at, count }: Death,
+) {
   const self = at === 'before' || at === 'after';
   const args = [directory, String(self ? count : 0), at];
   const child = fork(program.path, args, { execArgv: [], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const records: LogRecord[] = [];
   let [torn, answers, outputs, stopping] = ['', 0, 0, false];
   const stopWhenDone = () => {
-    if (stopping || !log.isComplete || seen.size < log.total || !child.connected) return;
+    if (stopping || !log.isComplete() || seen.size < log.all.length || !child.connected) return;
     stopping = true;
     child.send('stop', deadAlready);
   };
@@ -71,45 +75,27 @@ async function live(directory: string, log: GrowingLog, seen: Set<number>, { at,
 }
 
 /** How often lines came, and when, differs from run to run. */
-function lasting(streams: GroupProgress['streams']) {
-  return Object.entries(streams).map(([level, { window, isWhole, endsLines, pending }]) => ({
+function lasting({ epoch, seq, streams }: Partial<GroupProgress> = {}) {
+  const kept = Object.entries(streams ?? {}).map(([level, { window, isWhole, endsLines, pending }]) => [
     level,
-    window,
-    isWhole,
-    endsLines,
-    pending,
-  }));
+    { window, isWhole, endsLines, pending },
+  ]);
+  return { epoch, seq, streams: kept };
 }
 
-class GrowingLog {
-  readonly #service = new LogService();
-  readonly #all: readonly string[];
-  readonly #steps: readonly number[];
-  #asked = 0;
-
-  constructor(all: readonly string[], steps: readonly number[]) {
-    this.#all = all;
-    this.#steps = steps;
-  }
-
-  get total(): number {
-    return this.#all.length;
-  }
-
-  get lines(): readonly string[] {
-    return this.#service.lines;
-  }
-
-  get isComplete(): boolean {
-    return this.lines.length === this.total;
-  }
-
-  answer(tail: number) {
-    const step = this.#steps[this.#asked++ % this.#steps.length] ?? 1;
-    const from = this.lines.length;
-    this.#service.writeLines(this.#all.slice(from, from + step));
-    return this.#service.answer(tail);
-  }
+/** A log that grows with each answer, by so many lines in turn. */
+function growing(all: readonly string[], steps: readonly number[]) {
+  const service = new LogService();
+  let asked = 0;
+  return {
+    all,
+    isComplete: () => service.lines.length === all.length,
+    answer(tail: number) {
+      const from = service.lines.length;
+      service.writeLines(all.slice(from, from + (steps[asked++ % steps.length] ?? 1)));
+      return service.answer(tail);
+    },
+  };
 }
 
 const numbered = Array.from({ length: 2_000 }, (_, index) => `line ${index % 700}`);
@@ -125,7 +111,7 @@ test.each(logs)(
         fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 6 }),
         async (deaths, steps) => {
           using folder = memoryFolder();
-          const log = new GrowingLog(all(), steps);
+          const log = growing(all(), steps);
           const seen = new Set<number>();
           const bySeq = new Map<number, LogRecord>();
           for (const one of [...deaths, { at: 'answer', count: Infinity } as const]) {
@@ -139,24 +125,15 @@ test.each(logs)(
               bySeq.set(record.seq, record);
             });
           }
-          expect(log.isComplete).toBe(true);
+          expect(log.isComplete()).toBe(true);
           const delivered = Array.from(bySeq.keys(), (_, index) => bySeq.get(index + 1));
-          expect(delivered.map((record) => record && 'line' in record && record.line)).toEqual(log.lines);
+          expect(delivered.map((record) => record && 'line' in record && record.line)).toEqual(log.all);
           expect(delivered.every((record) => record?.epoch === 1)).toBe(true);
 
           const uncrashed = new LogPolls();
           uncrashed.poll((tail) => log.answer(tail));
-          const options = {
-            directory: folder.path,
-            sinks: ['stdout'],
-            clock: systemClock,
-            observe: () => {},
-          };
-          const spool = await Spool.open(options);
-          const kept = spool.progress('workergroup/7');
-          const { epoch, seq, streams } = uncrashed.state.progress;
-          expect(kept).toMatchObject({ epoch, seq });
-          expect(lasting(kept?.streams ?? {})).toEqual(lasting(streams));
+          const { spool } = await openSpool(folder.path);
+          expect(lasting(spool.progress(SOURCE))).toEqual(lasting(uncrashed.state.progress));
           expect(spool.standing('stdout')).toEqual({ lag: 0, dropped: 0 });
           spool.close();
         },

@@ -6,8 +6,7 @@ import { fileSink } from '../../../src/logs/sinks/file.ts';
 import { DatabaseFile, type DatabaseFormat } from '../../../src/storage/database-file.ts';
 import { makePrivateFolder } from '../../../src/storage/private-folder.ts';
 import { batchOf, recordsFrom } from '../../support/log-records.ts';
-import { describeWith } from '../../support/optional.ts';
-import { canMount, smallDisk } from '../../support/small-disk.ts';
+import { describeOnSmallDisk, smallDisk } from '../../support/small-disk.ts';
 
 const FORMAT: DatabaseFormat = {
   version: 1,
@@ -17,11 +16,7 @@ const FORMAT: DatabaseFormat = {
   isChecked: true,
 };
 
-describeWith(
-  'mount',
-  canMount,
-  'run as root, where tmpfs can be mounted',
-)('on a read-only file system', () => {
+describeOnSmallDisk('on a read-only file system', () => {
   test.each([['one'], ['one/in/another']])('a folder %s', (name) => {
     using disk = smallDisk(1_024);
     disk.readOnly();

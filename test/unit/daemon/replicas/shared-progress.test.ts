@@ -4,7 +4,7 @@ import { connectRedis, type Redis } from '../../../../src/daemon/replicas/redis.
 import { LeaseLost, SharedProgress } from '../../../../src/daemon/replicas/shared-progress.ts';
 import { beginGroup } from '../../../../src/logs/follower/group.ts';
 import type { Spool } from '../../../../src/logs/spool/spool.ts';
-import { progressAt, recordsFrom } from '../../../support/log-records.ts';
+import { NEVER, progressAt, recordsFrom } from '../../../support/log-records.ts';
 import { NOW, SOURCE } from '../../../support/log-spool.ts';
 import { settled, VirtualClock } from '../../../support/log-time.ts';
 import { memorySpool } from '../../../support/memory-spool.ts';
@@ -13,7 +13,6 @@ import { describeWithRedis, startRedis, type RedisServer } from '../../../suppor
 const KEYS = { lease: 'lease', index: 'logs', logs: 'log:', old: 'version' };
 const VALUE = `log:${SOURCE}`;
 const LINES = Array.from({ length: 9 }, (_, index) => `line ${index}`);
-const NEVER = new AbortController().signal;
 const RESET = { reason: 'reset', lost_min: 0, lost_estimate: null };
 
 describeWithRedis('what replicas share', () => {

@@ -9,11 +9,9 @@ import { startLogFollowing, type LogFollowing } from '../../../../src/daemon/ser
 import { openSinks, type SinkSettings } from '../../../../src/daemon/services/logs/sinks.ts';
 import type { LineOutput } from '../../../../src/logs/sinks/line-output.ts';
 import type { LogRecord } from '../../../../src/logs/record.ts';
-import { batchOf, record, recordsFrom } from '../../../support/log-records.ts';
+import { batchOf, NEVER, record, recordsFrom } from '../../../support/log-records.ts';
 import { settingsOf } from '../../../support/settings.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
-
-const NEVER = new AbortController().signal;
 
 let folder: ReturnType<typeof memoryFolder>;
 let written: string[];

@@ -1,15 +1,10 @@
 /** A history on a real file system that is full, or read-only, for a while. */
 import { expect, test } from 'vitest';
 import { Keeper } from '../../../support/kept-history.ts';
-import { describeWith } from '../../../support/optional.ts';
 import { sampleAt } from '../../../support/recorded-fleet.ts';
-import { canMount, smallDisk } from '../../../support/small-disk.ts';
+import { describeOnSmallDisk, smallDisk } from '../../../support/small-disk.ts';
 
-describeWith(
-  'mount',
-  canMount,
-  'run as root, where tmpfs can be mounted',
-)('a history', () => {
+describeOnSmallDisk('a history', () => {
   test.each(['full', 'read-only'])(
     'on a %s disk is held in memory meanwhile, shown, and stored when it can be',
     async (kind) => {

@@ -7,8 +7,7 @@ import { linesOf } from '../../../support/log-polls.ts';
 import { LogService } from '../../../support/log-service.ts';
 import { CollectingSink } from '../../../support/log-sinks.ts';
 import { VirtualClock } from '../../../support/log-time.ts';
-import { describeWith } from '../../../support/optional.ts';
-import { canMount, smallDisk } from '../../../support/small-disk.ts';
+import { describeOnSmallDisk, smallDisk } from '../../../support/small-disk.ts';
 
 const SINKS = ['stdout'];
 const clock = new VirtualClock();
@@ -53,11 +52,7 @@ function expectOwnNumbers(records: readonly LogRecord[]): void {
   }
 }
 
-describeWith(
-  'mount',
-  canMount,
-  'run as root, where tmpfs can be mounted',
-)('numbers', () => {
+describeOnSmallDisk('numbers', () => {
   let disk: ReturnType<typeof smallDisk> | undefined;
   afterEach(() => disk?.[Symbol.dispose]());
 

@@ -1,30 +1,38 @@
 import { describe, expect, test } from 'vitest';
+import type { TailAnswer } from '../../../../src/logs/answer.ts';
 import type { LogEvent } from '../../../../src/logs/events.ts';
-import type { FetchTail, LogStore, TailRequest } from '../../../../src/logs/follow/group-follower.ts';
+import type { LogStore, TailRequest } from '../../../../src/logs/follow/group-follower.ts';
 import { INTERVAL_MS } from '../../../../src/logs/follower/pace.ts';
-import { memorySpool } from '../../../support/memory-spool.ts';
 import { startLogPipeline, type LogPipelineOptions } from '../../../../src/logs/follow/pipeline.ts';
 import type { LogSource } from '../../../../src/logs/source.ts';
 import { linesOf } from '../../../support/log-polls.ts';
+import { NEVER } from '../../../support/log-records.ts';
 import { LogService } from '../../../support/log-service.ts';
 import { CollectingSink } from '../../../support/log-sinks.ts';
 import { settled, VirtualClock } from '../../../support/log-time.ts';
+import { memorySpool } from '../../../support/memory-spool.ts';
 
 const numbered = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => `line ${from + index}`);
-const NEVER = new AbortController().signal;
 const SEVEN: LogSource = { kind: 'workergroup', id: 7 };
 const NINE: LogSource = { kind: 'workergroup', id: 9 };
 
-function start(fetchTail: FetchTail, options: Partial<LogPipelineOptions> = {}) {
-  const clock = new VirtualClock();
-  const sink = new CollectingSink();
+interface Following extends Partial<Omit<LogPipelineOptions, 'fetchTail'>> {
+  /** That the log has at first. */
+  readonly lines?: number;
+  /** What a poll comes to; if nothing, the log answers. */
+  readonly fetchTail?: (request: TailRequest) => Promise<TailAnswer | undefined>;
+}
+
+/** A log that is followed from its beginning. */
+function start({ lines = 0, fetchTail, ...options }: Following = {}) {
+  const [log, clock, sink] = [new LogService(), new VirtualClock(), new CollectingSink()];
+  log.writeLines(numbered(lines));
   const events: LogEvent[] = [];
-  const spool = memorySpool(['stdout']);
   const pipeline = startLogPipeline({
     sources: [SEVEN],
-    fetchTail,
-    spool,
+    fetchTail: async (request) => (await fetchTail?.(request)) ?? log.answer(request.tail),
+    spool: memorySpool(['stdout']),
     sinks: [sink],
     start: 'all',
     clock,
@@ -32,13 +40,11 @@ function start(fetchTail: FetchTail, options: Partial<LogPipelineOptions> = {}) 
     observe: (event) => events.push(event),
     ...options,
   });
-  return { clock, sink, events, spool, pipeline };
+  return { log, clock, sink, events, pipeline };
 }
 
 describe('the log pipeline', () => {
   test('takes lines once their store has them, and rests: what was taken goes on to the sinks', async () => {
-    const log = new LogService();
-    log.writeLines(numbered(3));
     const spool = memorySpool(['stdout']);
     const gate = Promise.withResolvers<void>();
     const store: LogStore = {
@@ -49,10 +55,7 @@ describe('the log pipeline', () => {
       },
     };
     const stalled = Promise.withResolvers<void>();
-    const { clock, sink, pipeline } = start(({ tail }) => Promise.resolve(log.answer(tail)), {
-      spool,
-      store,
-    });
+    const { log, clock, sink, pipeline } = start({ lines: 3, spool, store });
     sink.stall = stalled.promise;
     await clock.advance(5_000);
     expect([sink.records, pipeline.view().logs[0]?.seq]).toEqual([[], 0]);
@@ -67,12 +70,12 @@ describe('the log pipeline', () => {
   });
 
   test('delivers every line once although every third poll fails', async () => {
-    const log = new LogService();
     let polls = 0;
-    const { clock, sink, pipeline } = start(({ tail }) => {
-      polls += 1;
-      if (polls % 3 === 0) return Promise.reject(new Error('connection reset'));
-      return Promise.resolve(log.answer(tail));
+    const { log, clock, sink, pipeline } = start({
+      async fetchTail() {
+        if (++polls % 3 === 0) throw new Error('connection reset');
+        return undefined;
+      },
     });
     for (let second = 0; second < 120; second++) {
       log.writeLines(numbered(30, log.lines.length));
@@ -82,26 +85,25 @@ describe('the log pipeline', () => {
     expect(linesOf(sink.records)).toEqual(log.lines);
     expect(sink.records.every((record) => 'line' in record)).toBe(true);
     await pipeline.stop(NEVER);
-    expect(sink.closed).toBe(true);
+    expect(sink.closed).toBe(1);
   });
 
   test('never polls a group twice at a time, and lets no group wait for another', async () => {
-    const log = new LogService();
     const open = new Map<number, number>();
     const slow = Promise.withResolvers<void>();
     let overlapped = false;
-    const { clock, sink, pipeline } = start(
-      async ({ source: { id }, tail }) => {
+    const { clock, sink, pipeline } = start({
+      lines: 3,
+      sources: [SEVEN, { kind: 'workergroup', id: 8 }],
+      async fetchTail({ source: { id } }) {
         const others = open.get(id) ?? 0;
         overlapped ||= others > 0;
         open.set(id, others + 1);
         if (id === 7) await slow.promise;
         open.set(id, others);
-        return log.answer(tail);
+        return undefined;
       },
-      { sources: [SEVEN, { kind: 'workergroup', id: 8 }] },
-    );
-    log.writeLines(numbered(3));
+    });
     await clock.advance(30_000);
     expect(sink.records).toMatchObject(Array.from({ length: 3 }, () => ({ workergroup_id: 8 })));
     expect(pipeline.view().logs.map(({ state }) => state)).toEqual(['starting', 'following']);
@@ -114,9 +116,11 @@ describe('the log pipeline', () => {
 
   test('gives up a poll that is not answered, and tries again', async () => {
     const requests: TailRequest[] = [];
-    const { clock, events, pipeline } = start((request) => {
-      requests.push(request);
-      return new Promise(() => {}); // never, and deaf to its signal
+    const { clock, events, pipeline } = start({
+      fetchTail(request) {
+        requests.push(request);
+        return new Promise(() => {}); // never, and deaf to its signal
+      },
     });
     await clock.advance(599_999);
     expect(requests).toHaveLength(1);
@@ -133,12 +137,11 @@ describe('the log pipeline', () => {
   });
 
   test('backs off from errors, with jitter, up to half a minute, and returns to its pace', async () => {
-    const log = new LogService();
-    log.writeLines(['a']);
     let failing = true;
-    const { clock, events, pipeline } = start(({ tail }) =>
-      Promise.resolve(failing ? { kind: 'error', reason: 'status 503' } : log.answer(tail)),
-    );
+    const { clock, events, pipeline } = start({
+      lines: 1,
+      fetchTail: async () => (failing ? { kind: 'error', reason: 'status 503' } : undefined),
+    });
     await clock.advance(180_000);
     const waits = events.flatMap((event) => (event.kind === 'poll failed' ? [event.retryInMs] : []));
     expect(waits.slice(0, 8)).toEqual([750, 1_500, 3_000, 6_000, 12_000, 22_500, 22_500, 22_500]);
@@ -156,16 +159,14 @@ describe('the log pipeline', () => {
     [90_000, 90_000],
     [86_400_000, 120_000],
   ])('waits as long as the service asks for, within reason: %i ms', async (retryAfterMs, retryInMs) => {
-    const refuse = () => Promise.resolve({ kind: 'error' as const, reason: 'status 429', retryAfterMs });
-    const { events, pipeline } = start(refuse);
+    const fetchTail = () => Promise.resolve({ kind: 'error' as const, reason: 'status 429', retryAfterMs });
+    const { events, pipeline } = start({ fetchTail });
     await settled();
     expect(events[0]).toMatchObject({ retryInMs });
     await pipeline.stop(NEVER);
   });
 
   test('takes nothing that it cannot store, and takes it when it can', async () => {
-    const log = new LogService();
-    log.writeLines(numbered(5));
     const spool = memorySpool(['stdout']);
     const append = spool.append.bind(spool);
     let full = true;
@@ -173,9 +174,7 @@ describe('the log pipeline', () => {
       if (full) throw new Error('disk is full');
       return append(...args);
     };
-    const { clock, sink, events, pipeline } = start(({ tail }) => Promise.resolve(log.answer(tail)), {
-      spool,
-    });
+    const { log, clock, sink, events, pipeline } = start({ lines: 5, spool });
     await clock.advance(5_000);
     expect(events.map(({ kind }) => kind)).toContain('spool failed');
     expect(pipeline.view().logs[0]).toMatchObject({ seq: 0, state: 'failing' });
@@ -186,11 +185,7 @@ describe('the log pipeline', () => {
   });
 
   test('follows groups that are added, and goes on when one is removed and added again', async () => {
-    const log = new LogService();
-    log.writeLines(numbered(4));
-    const { clock, sink, pipeline } = start(({ tail }) => Promise.resolve(log.answer(tail)), {
-      sources: [],
-    });
+    const { log, clock, sink, pipeline } = start({ lines: 4, sources: [] });
     expect(pipeline.view().logs).toEqual([]);
     pipeline.add(NINE);
     pipeline.add(NINE);
@@ -207,9 +202,7 @@ describe('the log pipeline', () => {
   });
 
   test('delivers what it has when told to stop, but no longer than the deadline', async () => {
-    const log = new LogService();
-    log.writeLines(numbered(4));
-    const { clock, sink, pipeline } = start(({ tail }) => Promise.resolve(log.answer(tail)));
+    const { clock, sink, pipeline } = start({ lines: 4 });
     const stalled = Promise.withResolvers<void>();
     sink.stall = stalled.promise;
     await clock.advance(1_000);
@@ -220,12 +213,10 @@ describe('the log pipeline', () => {
     expect(stopped).toBe(false);
     deadline.abort();
     await stopping;
-    expect(sink).toMatchObject({ records: [], closed: true });
+    expect(sink).toMatchObject({ records: [], closed: 1 });
   });
 
   test('goes on when a sink or the spool fails to be read or closed', async () => {
-    const log = new LogService();
-    log.writeLines(numbered(4));
     const spool = memorySpool(['stdout']);
     const take = spool.take.bind(spool);
     let reads = 0;
@@ -236,9 +227,7 @@ describe('the log pipeline', () => {
     };
     let closed = false;
     spool.close = () => void (closed = true);
-    const { clock, sink, events, pipeline } = start(({ tail }) => Promise.resolve(log.answer(tail)), {
-      spool,
-    });
+    const { log, clock, sink, events, pipeline } = start({ lines: 4, spool });
     await clock.advance(20_000);
     expect(linesOf(sink.records)).toEqual(log.lines);
     expect(events).toContainEqual({ kind: 'spool failed', error: new Error('disk I/O error') });
@@ -250,9 +239,7 @@ describe('the log pipeline', () => {
   });
 
   test('tells what it does, for metrics and for a person', async () => {
-    const log = new LogService();
-    const { clock, events, pipeline } = start(({ tail }) => Promise.resolve(log.answer(tail)));
-    log.writeLines(numbered(30));
+    const { log, clock, events, pipeline } = start({ lines: 30 });
     await clock.advance(60_000);
     for (let second = 0; second < 300; second++) {
       log.writeLines(['größer', 'b']);
@@ -271,34 +258,22 @@ describe('the log pipeline', () => {
     expect(group?.lastLineAt).toBeGreaterThan(clock.now() - 4_000);
     expect(pipeline.view().sinks).toEqual([{ name: 'stdout', lag: 0, dropped: 0 }]);
 
-    const sum = <Kind extends LogEvent['kind']>(
-      kind: Kind,
-      of: (event: Extract<LogEvent, { kind: Kind }>) => number,
-    ) => events.reduce((total, event) => total + (isKind(event, kind) ? of(event) : 0), 0);
-    expect(sum('lines', ({ lines }) => lines)).toBe(631);
-    expect(sum('lines', ({ bytes }) => bytes)).toBe(Buffer.byteLength(numbered(30).join('')) + 300 * 9 + 4);
-    expect(sum('gap', () => 1)).toBe(1);
-    expect(sum('delivered', ({ records }) => records)).toBe(632);
-    expect(sum('polled', () => 1)).toBeGreaterThan(100);
+    const of = (kind: LogEvent['kind']) => events.filter((event) => event.kind === kind);
+    const sum = (kind: LogEvent['kind'], field: string) =>
+      of(kind).reduce((total, event) => total + Number(Reflect.get(event, field)), 0);
+    expect([sum('lines', 'lines'), sum('delivered', 'records'), of('gap').length]).toEqual([631, 632, 1]);
+    expect(sum('lines', 'bytes')).toBe(Buffer.byteLength(numbered(30).join('')) + 300 * 9 + 4);
+    expect(of('polled').length).toBeGreaterThan(100);
     await pipeline.stop(NEVER);
   });
 });
 
 test('a loss of unknown size is a gap, and counts as unknown, not as nothing', async () => {
-  const log = new LogService();
-  log.writeLines(numbered(3));
   const spool = Object.defineProperty(memorySpool(['stdout']), 'epochAfterLoss', { value: 900 });
-  const { clock, events, pipeline } = start(({ tail }) => Promise.resolve(log.answer(tail)), { spool });
+  const { clock, events, pipeline } = start({ lines: 3, spool });
   await clock.advance(1_000);
   const [group] = pipeline.view().logs;
   expect(group).toMatchObject({ gaps: { reset: 1 }, unknownGaps: 1, lostEstimate: 0 });
   expect(events.find(({ kind }) => kind === 'gap')).toMatchObject({ lostMin: 0, lostEstimate: null });
   await pipeline.stop(NEVER);
 });
-
-function isKind<Kind extends LogEvent['kind']>(
-  event: LogEvent,
-  kind: Kind,
-): event is Extract<LogEvent, { kind: Kind }> {
-  return event.kind === kind;
-}

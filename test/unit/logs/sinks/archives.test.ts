@@ -1,55 +1,113 @@
-/** What stands under the name of a rotated file and is none: nothing of it is ours, and nothing waits for it. */
 import { execFileSync } from 'node:child_process';
-import { lstatSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { fileSink, type FileSinkOptions } from '../../../../src/logs/sinks/file.ts';
-import { readLogFiles } from '../../../support/log-files.ts';
-import { batchOf, recordsFrom } from '../../../support/log-records.ts';
-import { memoryFolder } from '../../../support/temporary-folder.ts';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'vitest';
+import { Archives } from '../../../../src/logs/sinks/archives.ts';
+import { test } from '../../../support/log-folder.ts';
+import { NEVER } from '../../../support/log-records.ts';
 
-const NEVER = new AbortController().signal;
-
-/** Of a few records, so that each batch begins a new one. */
-const SMALL: Pick<FileSinkOptions, 'maxBytes' | 'maxFiles' | 'onUntidy'> = {
-  maxBytes: 500,
-  maxFiles: 100,
-  onUntidy(error) {
-    throw error;
-  },
+const put = (path: string, ...suffixes: readonly string[]): void => {
+  for (const suffix of suffixes) writeFileSync(path + suffix, `text of ${suffix}`, { mode: 0o600 });
 };
+/** What stands behind the name of the file. */
+const suffixes = (path: string): readonly string[] =>
+  readdirSync(dirname(path))
+    .map((name) => name.replace('worker.log', ''))
+    .toSorted();
+const unpacked = (path: string): string => gunzipSync(readFileSync(path)).toString();
+const modeOf = (path: string): number => statSync(path).mode & 0o777;
+const archives = (path: string): Archives => new Archives({ path, maxFiles: 2 });
 
-describe.each<[string, (path: string) => void]>([
+test('a file gets the number after the highest, also where that is compressed, and its mode is told', async ({
+  path,
+}) => {
+  put(path, '');
+  chmodSync(path, 0o640);
+  expect(await archives(path).rotate()).toBe(0o640);
+  expect(suffixes(path)).toEqual(['.1']);
+  put(path, '.9.gz', '.10', '');
+  await archives(path).rotate();
+  expect(suffixes(path)).toEqual(['.1', '.10', '.11', '.9.gz']);
+  expect(readFileSync(`${path}.11`, 'utf8')).toBe('text of ');
+});
+
+test('files of others have no number', async ({ folder, path }) => {
+  put(path, '', '.0', '.01', '.1x', '.1.gz.partial', '.gz', '-5', '.2.bz2', '.old');
+  writeFileSync(join(folder, 'other.log.7'), '');
+  await archives(path).rotate();
+  expect(suffixes(path)).toContain('.1');
+  const before = suffixes(path).filter((suffix) => !suffix.startsWith('.1'));
+  await archives(path).tidy(NEVER);
+  expect(suffixes(path)).toEqual([...before, '.1.gz', '.1x'].toSorted());
+});
+
+test.for<[string, (path: string) => void]>([
   ['a pipe that nobody writes', (path) => execFileSync('mkfifo', [path])],
   ['a folder', (path) => mkdirSync(path)],
   ['a link to itself', (path) => symlinkSync(path, path)],
-])('%s', (_, put) => {
-  test('is passed over by rotation, and left as it is', async () => {
-    using folder = memoryFolder();
-    const path = join(folder.path, 'worker.log');
-    const sink = fileSink({ path, ...SMALL });
-    await sink.write(batchOf(recordsFrom(1, 1)), NEVER);
-    put(`${path}.2`);
-    const before = lstatSync(`${path}.2`);
-    for (let first = 2; first <= 92; first += 10) await sink.write(batchOf(recordsFrom(first, 10)), NEVER);
-    await sink.close();
-    expect(lstatSync(`${path}.2`).ino).toBe(before.ino);
-    rmSync(`${path}.2`, { recursive: true });
-    expect(readLogFiles(path).map(({ seq }) => seq)).toEqual(
-      Array.from({ length: 101 }, (__, index) => index + 1),
-    );
-  });
+])(
+  '%s under a number is passed over and left as it is, and nothing waits for it',
+  async ([, make], { path }) => {
+    make(`${path}.2`);
+    const { ino } = lstatSync(`${path}.2`);
+    expect(await archives(path).newestPlain()).toBeUndefined();
+    put(path, '');
+    await archives(path).rotate();
+    await archives(path).tidy(NEVER);
+    expect(suffixes(path)).toEqual(['.2', '.3.gz']);
+    expect(lstatSync(`${path}.2`).ino).toBe(ino);
+  },
+);
 
-  test('does not keep a new file from being begun', async () => {
-    using folder = memoryFolder();
-    const path = join(folder.path, 'worker.log');
-    put(`${path}.1`);
-    // A kill may come between the making of a file and its first line.
-    writeFileSync(path, '');
-    const sink = fileSink({ path, ...SMALL, maxBytes: 1_000_000 });
-    await sink.write(batchOf(recordsFrom(1, 3)), NEVER);
-    await sink.close();
-    rmSync(`${path}.1`, { recursive: true });
-    expect(readLogFiles(path).map(({ seq }) => seq)).toEqual([1, 2, 3]);
-  });
+test('the newest is known as long as it is not compressed', async ({ path }) => {
+  expect(await archives(path).newestPlain()).toBeUndefined();
+  put(path, '.9', '.10');
+  mkdirSync(`${path}.11`);
+  expect(await archives(path).newestPlain()).toBe(`${path}.10`);
+  put(path, '.12.gz');
+  expect(await archives(path).newestPlain()).toBeUndefined();
+});
+
+test('those that are too many go, and the others are compressed, each with its mode', async ({ path }) => {
+  put(path, '.8', '.9', '.10', '.11', '.8.gz.partial', '.7.gz');
+  chmodSync(`${path}.11`, 0o644);
+  await archives(path).tidy(NEVER);
+  expect(suffixes(path)).toEqual(['.10.gz', '.11.gz']);
+  expect(['.10.gz', '.11.gz'].map((suffix) => unpacked(path + suffix))).toEqual([
+    'text of .10',
+    'text of .11',
+  ]);
+  expect(['.10.gz', '.11.gz'].map((suffix) => modeOf(path + suffix))).toEqual([0o600, 0o644]);
+});
+
+test('what is compressed stays as it is, and one that a kill left beside it goes', async ({ path }) => {
+  put(path, '.1.gz', '.2.gz', '.2', '.2.gz.partial');
+  await archives(path).tidy(NEVER);
+  expect(suffixes(path)).toEqual(['.1.gz', '.2.gz', '.2.gz.partial']);
+  expect(readFileSync(`${path}.1.gz`, 'utf8')).toBe('text of .1.gz');
+  expect(readFileSync(`${path}.2.gz`, 'utf8')).toBe('text of .2.gz');
+});
+
+test('a torn one is written anew', async ({ path }) => {
+  put(path, '.1');
+  writeFileSync(`${path}.1.gz.partial`, 'torn, and longer than what comes '.repeat(10));
+  await archives(path).tidy(NEVER);
+  expect(suffixes(path)).toEqual(['.1.gz']);
+  expect(unpacked(`${path}.1.gz`)).toBe('text of .1');
+});
+
+test('at the end nothing more is begun', async ({ path }) => {
+  put(path, '.1');
+  await expect(archives(path).tidy(AbortSignal.abort(new Error('the end')))).rejects.toThrow('the end');
+  expect(suffixes(path)).toEqual(['.1']);
 });

@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import * as fc from '../../../support/fast-check.ts';
-
 import {
   appendFileSync,
+  chmodSync,
   closeSync,
   constants,
+  existsSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -18,28 +21,31 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { gunzipSync, gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect } from 'vitest';
 import type { LogRecord } from '../../../../src/logs/record.ts';
-import { fileSink } from '../../../../src/logs/sinks/file.ts';
+import { fileSink, type FileSinkOptions } from '../../../../src/logs/sinks/file.ts';
 import type { Sink } from '../../../../src/logs/sinks/sink.ts';
 import { toJsonLine } from '../../../../src/logs/sinks/stdout.ts';
 import { readLogFiles, rotatedFiles } from '../../../support/log-files.ts';
-import { batchOf, record, recordsFrom } from '../../../support/log-records.ts';
-import { describeWith } from '../../../support/optional.ts';
-import { canMount, smallDisk } from '../../../support/small-disk.ts';
+import { test } from '../../../support/log-folder.ts';
+import { batchOf, NEVER, numbers, record, recordsFrom } from '../../../support/log-records.ts';
+import { describeOnSmallDisk, smallDisk } from '../../../support/small-disk.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 
-const NEVER = new AbortController().signal;
-const MEBIBYTE = 2 ** 20;
+const SIZE = Buffer.byteLength(toJsonLine(record(1)));
 
-function open(path: string, { maxBytes = MEBIBYTE, maxFiles = 1_000_000 } = {}): Sink {
+/** Closing it fails where files could not be tidied. */
+function open(path: string, options: Partial<FileSinkOptions> = {}): Sink {
   const onUntidy = (error: unknown) => {
     throw error;
   };
-  return fileSink({ path, maxBytes, maxFiles, onUntidy });
+  return fileSink({ path, maxBytes: 2 ** 20, maxFiles: 1_000_000, onUntidy, ...options });
 }
+
+const write = (sink: Sink, seq: number, count = 1) => sink.write(batchOf(recordsFrom(seq, count)), NEVER);
 
 /** One process' life: writes, and ends in good order. */
 async function deliver(path: string, records: readonly LogRecord[]): Promise<void> {
@@ -48,9 +54,11 @@ async function deliver(path: string, records: readonly LogRecord[]): Promise<voi
   await sink.close();
 }
 
+const namesBeside = (path: string): readonly string[] => readdirSync(dirname(path)).toSorted();
+
 /** What is done in the background is done, and the sink closed. */
 async function tidied(sink: Sink, path: string): Promise<void> {
-  const untidy = () => readdirSync(dirname(path)).filter((name) => /\.(?:\d+|partial)$/.test(name));
+  const untidy = () => namesBeside(path).filter((name) => /\.(?:\d+|partial)$/.test(name));
   await expect.poll(untidy, { interval: 2 }).toEqual([]);
   await sink.close();
 }
@@ -65,8 +73,7 @@ function endingAfter(pieces: number): AbortSignal {
   });
 }
 
-const seqs = (records: readonly LogRecord[]) => records.map(({ seq }) => seq);
-const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
+const seqsIn = (path: string) => readLogFiles(path).map(({ seq }) => seq);
 
 describe('the file sink', () => {
   test('has each record once and in order, wherever a write failed or was killed', async () => {
@@ -86,284 +93,277 @@ describe('the file sink', () => {
           let seq = 0;
           for (const { size, kills } of batches) {
             const records = recordsFrom(seq + 1, size);
-            const acknowledged = toJsonLine(record(seq)).length;
             for (const { pieces, torn, survived } of kills) {
               const written = await sink.write(batchOf(records), endingAfter(pieces)).catch(() => 'half');
               // A write may also fail half done in a process that lives on: the disk is full, say.
               if (survived && written === 'half') continue;
               await sink.close();
-              tear(path, torn, acknowledged, seq);
+              tear(path, torn, seq);
               sink = open(path, { maxBytes });
             }
             await sink.write(batchOf(records), NEVER);
             seq += size;
           }
           await sink.close();
-          expect(seqs(readLogFiles(path))).toEqual(upTo(seq));
+          expect(seqsIn(path)).toEqual(numbers(1, seq));
         },
       ),
       { numRuns: 20 },
     );
   }, 120_000);
 
-  test('becomes no larger than it may, and keeps so many rotated files, compressed', async () => {
-    using folder = memoryFolder();
-    const path = join(folder.path, 'logs', 'worker.log');
+  test('has records when they are accepted, in a folder of its own and for its owner alone', async ({
+    folder,
+  }) => {
+    const path = join(folder, 'logs', 'worker.log');
+    const sink = open(path);
+    expect(await write(sink, 1, 3)).toEqual({ rejected: 0 });
+    expect([seqsIn(path), statSync(path).mode & 0o777]).toEqual([[1, 2, 3], 0o600]);
+    await write(sink, 4);
+    await sink.close();
+    expect([seqsIn(path), namesBeside(path)]).toEqual([[1, 2, 3, 4], ['worker.log']]);
+  });
+
+  test('leaves out what stands there from before, if it comes first in a life', async ({ path }) => {
+    await deliver(path, recordsFrom(1, 3));
+    const sink = open(path);
+    await write(sink, 2, 4);
+    await write(sink, 5, 2);
+    await sink.close();
+    expect(seqsIn(path)).toEqual([1, 2, 3, 4, 5, 5, 6]);
+  });
+
+  test('leaves nothing out because of its number alone: without a STATE_DIR numbers begin anew', async ({
+    path,
+  }) => {
+    await deliver(path, recordsFrom(1, 3));
+    await deliver(
+      path,
+      recordsFrom(1, 3).map((one) => Object.assign(one, { time: '2025-01-01T00:00:09.000000Z' })),
+    );
+    expect(seqsIn(path)).toEqual([1, 2, 3, 1, 2, 3]);
+  });
+
+  test('becomes no larger than it may, and keeps so many rotated files, compressed', async ({ path }) => {
     const sink = open(path, { maxBytes: 2_000, maxFiles: 3 });
     for (let seq = 1; seq <= 991; seq += 10) {
-      await sink.write(batchOf(recordsFrom(seq, 10)), NEVER);
+      await write(sink, seq, 10);
       expect(statSync(path).size).toBeLessThanOrEqual(2_000);
     }
     await tidied(sink, path);
     const files = rotatedFiles(path);
     expect(files).toHaveLength(3);
     expect(files.every((name) => name.endsWith('.gz'))).toBe(true);
-    const last = gunzipSync(readFileSync(join(folder.path, 'logs', files[2] ?? '')));
+    const last = gunzipSync(readFileSync(join(dirname(path), files[2] ?? '')));
     expect(last.length).toBeGreaterThan(1_800);
     expect(last.length).toBeLessThanOrEqual(2_000);
-    const kept = seqs(readLogFiles(path));
-    expect(kept.at(-1)).toBe(1_000);
-    expect(kept).toEqual(upTo(1_000).slice(-kept.length));
+    const kept = seqsIn(path);
+    expect(kept).toEqual(numbers(1_001 - kept.length, 1_000));
   });
 
-  test('which is a link in a folder that is one too is where the system has it', async () => {
-    using folder = memoryFolder();
-    const at = (...names: string[]): string => join(folder.path, ...names);
-    mkdirSync(at('data', 'logs'), { recursive: true });
-    symlinkSync(at('data', 'logs'), at('logs'));
-    symlinkSync('../current', at('logs', 'worker.log'));
-    await deliver(at('logs', 'worker.log'), [record(1)]);
-    expect(readdirSync(at('data')).toSorted()).toEqual(['current', 'logs']);
+  test('has what fits to the byte, and the next one what does not, with its mode', async ({ path }) => {
+    const sink = open(path, { maxBytes: 2 * SIZE });
+    await write(sink, 1, 2);
+    expect(namesBeside(path)).toEqual(['worker.log']);
+    chmodSync(path, 0o640);
+    await write(sink, 3, 3);
+    await sink.close();
+    expect(rotatedFiles(path)).toHaveLength(2);
+    expect([seqsIn(path), statSync(path).mode & 0o777]).toEqual([numbers(1, 5), 0o640]);
+    expect(readFileSync(path, 'utf8')).toBe(toJsonLine(record(5)));
   });
 
-  test.each([
-    ['by its own way', 'worker.log'],
-    ['by the way to it', 'logs/../current.log'],
-  ])('which goes up from a folder that is a link, %s, is where the system has it', async (_, path) => {
-    using folder = memoryFolder();
-    const at = (...names: string[]): string => join(folder.path, ...names);
-    mkdirSync(at('disk', 'logs'), { recursive: true });
-    mkdirSync(at('app'));
-    symlinkSync(at('disk', 'logs'), at('app', 'logs'));
-    symlinkSync('logs/../all.log', at('app', 'worker.log'));
-    symlinkSync('all.log', at('disk', 'current.log'));
-    await deliver(`${at('app')}/${path}`, [record(1)]);
-    expect(readdirSync(at('app')).toSorted()).toEqual(['logs', 'worker.log']);
-    expect(readFileSync(at('disk', 'all.log'), 'utf8')).toContain('"seq":1');
-  });
-
-  test('which is a symbolic link is rotated where the link leads, and stays one', async () => {
-    using folder = memoryFolder();
-    const [link, target] = [join(folder.path, 'worker.log'), join(folder.path, 'volume', 'all.log')];
-    mkdirSync(dirname(target));
-    symlinkSync('volume/all.log', link);
-    const sink = open(link, { maxBytes: 300 });
-    for (const one of recordsFrom(1, 20)) await sink.write(batchOf([one]), NEVER);
-    await tidied(sink, target);
-    expect(readdirSync(folder.path).toSorted()).toEqual(['volume', 'worker.log']);
-    expect(lstatSync(link).isSymbolicLink()).toBe(true);
-    expect(readdirSync(dirname(target)).length).toBeGreaterThan(2);
-  });
-
-  test('takes a record that alone is larger than a file may be', async () => {
-    using folder = memoryFolder();
-    const path = join(folder.path, 'worker.log');
+  test('takes a record that alone is larger than a file may be', async ({ path }) => {
     const sink = open(path, { maxBytes: 1_000 });
     await sink.write(batchOf([record(1), record(2, 'x'.repeat(5_000)), record(3)]), NEVER);
     await tidied(sink, path);
-    expect(seqs(readLogFiles(path))).toEqual([1, 2, 3]);
+    expect(seqsIn(path)).toEqual([1, 2, 3]);
     expect(rotatedFiles(path)).toEqual(['worker.log.1.gz', 'worker.log.2.gz']);
   });
 
-  test('finishes what a kill left of compressing, at any of its steps', async () => {
-    using folder = memoryFolder();
-    const path = join(folder.path, 'worker.log');
-    const text = (seq: number) => recordsFrom(seq, 2).map(toJsonLine).join('');
-    writeFileSync(`${path}.1`, text(1)); // compressed, not removed yet
-    writeFileSync(`${path}.1.gz`, gzipSync(text(1)));
-    writeFileSync(`${path}.2`, text(3)); // being compressed
-    writeFileSync(`${path}.2.gz.partial`, gzipSync(text(3)).subarray(0, 20));
-    writeFileSync(`${path}.3`, text(5)); // not begun
-    writeFileSync(`${path}.old`, 'of somebody else');
-    const sink = open(path);
-    await sink.write(batchOf(recordsFrom(7, 2)), NEVER);
-    await tidied(sink, path);
-    expect(rotatedFiles(path).toSorted()).toEqual([
-      'worker.log.1.gz',
-      'worker.log.2.gz',
-      'worker.log.3.gz',
-      'worker.log.old',
-    ]);
-    rmSync(`${path}.old`);
-    expect(seqs(readLogFiles(path))).toEqual(upTo(8));
+  test.for([
+    ['by its own way', 'worker.log', 'logs/../all.log'],
+    ['by the way to it', 'logs/../current.log', 'all.log'],
+    ['and has a link in it', 'logs/worker.log', '../all.log'],
+  ] as const)(
+    'which goes through a folder that is a link, %s, is where the system has it',
+    async ([, path, link], { folder }) => {
+      const at = (...names: string[]): string => join(folder, ...names);
+      mkdirSync(at('disk', 'logs'), { recursive: true });
+      mkdirSync(at('app'));
+      symlinkSync(at('disk', 'logs'), at('app', 'logs'));
+      symlinkSync(link, `${at('app')}/${path}`);
+      const before = readdirSync(at('app'));
+      await deliver(`${at('app')}/${path}`, [record(1)]);
+      expect(readdirSync(at('app'))).toEqual(before);
+      expect(readFileSync(at('disk', 'all.log'), 'utf8')).toContain('"seq":1');
+    },
+  );
+
+  test('which is a symbolic link is rotated where the link leads, and stays one', async ({
+    folder,
+    path,
+  }) => {
+    const target = join(folder, 'volume', 'all.log');
+    mkdirSync(dirname(target));
+    symlinkSync(target, path);
+    const sink = open(path, { maxBytes: 300 });
+    for (const seq of numbers(1, 20)) await write(sink, seq);
+    await tidied(sink, target);
+    expect(namesBeside(path)).toEqual(['volume', 'worker.log']);
+    expect(lstatSync(path).isSymbolicLink()).toBe(true);
+    expect(namesBeside(target).length).toBeGreaterThan(2);
   });
 
-  test('finds the end of the last record of a file that was rotated and not begun anew', async () => {
-    using folder = memoryFolder();
-    const path = join(folder.path, 'worker.log');
-    writeFileSync(`${path}.1`, recordsFrom(1, 3).map(toJsonLine).join(''));
-    writeFileSync(path, '{"time":"2025');
-    const sink = open(path);
-    await sink.write(batchOf(recordsFrom(2, 4)), NEVER);
-    await tidied(sink, path);
-    expect(seqs(readLogFiles(path))).toEqual(upTo(5));
-  });
-
-  test('leaves nothing out because of its number alone: without a STATE_DIR numbers begin anew', async () => {
-    using folder = memoryFolder();
-    const path = join(folder.path, 'worker.log');
-    await deliver(path, recordsFrom(1, 3));
-    const later = [1, 2, 3].map((seq) => Object.assign(record(seq), { time: '2025-01-01T00:00:09.000000Z' }));
-    await deliver(path, later);
-    expect(seqs(readLogFiles(path))).toEqual([1, 2, 3, 1, 2, 3]);
-  });
-
-  test('goes on in a new file when the file was removed from outside', async () => {
-    using folder = memoryFolder();
-    const path = join(folder.path, 'worker.log');
-    const sink = open(path);
-    await sink.write(batchOf(recordsFrom(1, 3)), NEVER);
-    rmSync(path);
-    await sink.write(batchOf(recordsFrom(4, 3)), NEVER);
+  test('compresses rotated files when a new one has a line, and begins its life with that', async ({
+    path,
+  }) => {
+    writeFileSync(`${path}.1`, 'left');
+    const sink = open(path, { maxBytes: SIZE });
+    await write(sink, 1);
+    const names = () => namesBeside(path);
+    await expect.poll(names, { interval: 2 }).toEqual(['worker.log', 'worker.log.1.gz']);
+    await write(sink, 2);
+    await expect.poll(names, { interval: 2 }).toEqual(['worker.log', 'worker.log.1.gz', 'worker.log.2.gz']);
     await sink.close();
-    expect(seqs(readLogFiles(path))).toEqual([4, 5, 6]);
   });
 
-  test.each<[string, (path: string) => void]>([
+  test('tells that it cannot compress them, and goes on', async ({ path }) => {
+    writeFileSync(`${path}.1`, 'left');
+    mkdirSync(`${path}.1.gz.partial`);
+    const untidy: unknown[] = [];
+    const sink = open(path, { onUntidy: (error) => untidy.push(error) });
+    await write(sink, 1);
+    await expect.poll(() => untidy, { interval: 2 }).toHaveLength(1);
+    await write(sink, 2);
+    await sink.close();
+    expect(readFileSync(path, 'utf8')).toBe(recordsFrom(1, 2).map(toJsonLine).join(''));
+  });
+
+  test('ends with what is being compressed left for the next life, and says nothing of it', async ({
+    path,
+  }) => {
+    writeFileSync(`${path}.1`, randomBytes(2_000_000));
+    const sink = open(path);
+    await write(sink, 1);
+    const closed = sink.close();
+    expect(closed).toBeInstanceOf(Promise);
+    await closed;
+    expect(namesBeside(path)).toContain('worker.log.1');
+  });
+
+  test('writes nothing where the end is signalled before', async ({ path }) => {
+    const ended = AbortSignal.abort(new Error('the end'));
+    await expect(open(path).write(batchOf([record(1)]), ended)).rejects.toThrow('the end');
+    expect(namesBeside(path)).toEqual([]);
+  });
+
+  test.for([
+    ['not made', undefined],
+    ['cut', '{"time":"2025'],
+  ] as const)(
+    'finds in the file before where delivery was, if the new one is %s',
+    async ([, begun], { path }) => {
+      writeFileSync(`${path}.1`, recordsFrom(1, 3).map(toJsonLine).join(''));
+      if (begun !== undefined) writeFileSync(path, begun);
+      const sink = open(path);
+      await write(sink, 2, 4);
+      await tidied(sink, path);
+      expect(seqsIn(path)).toEqual(numbers(1, 5));
+    },
+  );
+
+  test.for<[string, number, (path: string) => void]>([
+    ['removed', 4, rmSync],
+    // Whether it is compressed at the end is chance: the first tidying may have looked before it was there.
+    ['rotated', 1, (path) => renameSync(path, `${path}.1`)],
+  ])('goes on in a new file when the file was %s from outside', async ([, first, moveAway], { path }) => {
+    const sink = open(path);
+    await write(sink, 1, 3);
+    moveAway(path);
+    await write(sink, 4, 3);
+    await sink.close();
+    expect(seqsIn(path)).toEqual(numbers(first, 6));
+  });
+
+  test.for<[string, (path: string) => unknown]>([
     ['a folder', (path) => mkdirSync(path)],
     ['a pipe that nobody reads', (path) => execFileSync('mkfifo', [path])],
     ['a device', (path) => symlinkSync('/dev/null', path)],
-  ])('in whose place stands %s writes nothing, and delivers when it is a file again', async (_, put) => {
-    using folder = memoryFolder();
-    const path = join(folder.path, 'worker.log');
-    const sink = open(path);
-    await sink.write(batchOf(recordsFrom(1, 3)), NEVER);
-    renameSync(path, `${path}.before`);
-    put(path);
-    const batch = batchOf(recordsFrom(4, 3));
-    for (const _attempt of [1, 2])
-      await expect(sink.write(batch, NEVER)).rejects.toThrow('PILOTLIGHT_LOG_FILE is no regular file');
-    rmSync(path, { recursive: true });
-    await sink.write(batch, NEVER);
-    await sink.close();
-    expect(seqs(readLogFiles(path))).toEqual(upTo(6));
-  });
+    ['a socket', (path) => once(createServer().listen(path).unref(), 'listening')],
+  ])(
+    'in whose place stands %s writes nothing, and delivers when it is a file again',
+    async ([, put], { path }) => {
+      const sink = open(path);
+      await write(sink, 1, 3);
+      renameSync(path, `${path}.before`);
+      await put(path);
+      const batch = batchOf(recordsFrom(4, 3));
+      for (const _attempt of [1, 2])
+        await expect(sink.write(batch, NEVER)).rejects.toMatchObject({
+          code: 'no_regular_file',
+          actor: 'user',
+          message: `PILOTLIGHT_LOG_FILE is no regular file: ${path}`,
+        });
+      rmSync(path, { recursive: true });
+      await sink.write(batch, NEVER);
+      await sink.close();
+      expect(seqsIn(path)).toEqual(numbers(1, 6));
+    },
+  );
 
-  test('in whose place stands a pipe with a reader writes nothing into it', async () => {
-    using folder = memoryFolder();
-    const path = join(folder.path, 'worker.log');
+  test('in whose place stands a pipe with a reader writes nothing into it', async ({ path }) => {
     execFileSync('mkfifo', [path]);
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const sink = open(path);
-    await expect(sink.write(batchOf(recordsFrom(1, 3)), NEVER)).rejects.toThrow('no regular file');
+    await expect(write(sink, 1, 3)).rejects.toThrow('no regular file');
     expect(readSync(reader, Buffer.alloc(10))).toBe(0);
     closeSync(reader);
     await sink.close();
   });
 
-  test('goes on in a new file when the file was rotated from outside', async () => {
-    using folder = memoryFolder();
-    const path = join(folder.path, 'worker.log');
-    const sink = open(path);
-    await sink.write(batchOf(recordsFrom(1, 3)), NEVER);
-    renameSync(path, `${path}.1`);
-    await sink.write(batchOf(recordsFrom(4, 3)), NEVER);
-    // Whether it is compressed by now is chance: the first tidying may have looked before it was there.
-    await sink.close();
-    expect(seqs(readLogFiles(path))).toEqual(upTo(6));
-  });
-
-  test.each([
-    ['a line of somebody else', 'started by hand, no line end'],
-    ['JSON of somebody else', '{"time":"2025-01-01T00:00:00.000000Z","message":"hello'],
-    ['a byte', '['],
-  ])('cuts nothing off that is not its own: %s gets its line end', async (_, text) => {
-    using folder = memoryFolder();
-    const path = join(folder.path, 'worker.log');
-    writeFileSync(path, `earlier\n${text}`);
-    await deliver(path, recordsFrom(1, 2));
-    expect(readFileSync(path, 'utf8')).toBe(
-      `earlier\n${text}\n${recordsFrom(1, 2).map(toJsonLine).join('')}`,
-    );
-  });
-
-  test('begins a line of its own where others have cut the file meanwhile, or left a line without an end', async () => {
-    using folder = memoryFolder();
-    const path = join(folder.path, 'worker.log');
+  test('begins a line of its own where others have cut the file meanwhile, or left a line without an end', async ({
+    path,
+  }) => {
     const sink = open(path);
     const line = toJsonLine(record(1));
-    await sink.write(batchOf([record(1)]), NEVER);
+    await write(sink, 1);
     truncateSync(path, line.length - 20);
-    await sink.write(batchOf([record(2)]), NEVER);
+    await write(sink, 2);
     appendFileSync(path, 'of somebody else');
-    await sink.write(batchOf([record(3)]), NEVER);
+    await write(sink, 3);
     await sink.close();
     expect(readFileSync(path, 'utf8')).toBe(
       `${line.slice(0, -20)}\n${toJsonLine(record(2))}of somebody else\n${toJsonLine(record(3))}`,
     );
   });
-
-  test('cuts off a record of its own, however short a piece of it is there, and one that does not come again', async () => {
-    for (const bytes of [1, 5, 60, 90]) {
-      using folder = memoryFolder();
-      const path = join(folder.path, 'worker.log');
-      writeFileSync(path, `earlier\n${toJsonLine(record(1)).slice(0, bytes)}`);
-      await deliver(path, recordsFrom(1, 2));
-      expect(readFileSync(path, 'utf8')).toBe(`earlier\n${recordsFrom(1, 2).map(toJsonLine).join('')}`);
-    }
-    using folder = memoryFolder();
-    const path = join(folder.path, 'worker.log');
-    writeFileSync(path, toJsonLine(record(9)).slice(0, 90));
-    await deliver(path, recordsFrom(1, 2));
-    expect(seqs(readLogFiles(path))).toEqual([1, 2]);
-  });
-
-  test('cuts off a torn last line of many megabytes', async () => {
-    using folder = memoryFolder();
-    const path = join(folder.path, 'worker.log');
-    await deliver(path, [record(1)]);
-    appendFileSync(path, toJsonLine(record(2, 'é'.repeat(5_000_000))).slice(0, -100));
-    await deliver(path, [record(1), record(2, 'é'.repeat(5_000_000)), record(3)]);
-    expect(seqs(readLogFiles(path))).toEqual([1, 2, 3]);
-  });
 });
 
-describeWith(
-  'mount',
-  canMount,
-  'run as root, where tmpfs can be mounted',
-)('the file sink', () => {
-  test.each(['full', 'read-only'])('on a disk that is %s for a while has each record once', async (what) => {
+describeOnSmallDisk('the file sink', () => {
+  test.for([
+    ['full', 'fill', 'free', 'ENOSPC'],
+    ['read-only', 'readOnly', 'writable', 'EROFS'],
+  ] as const)('on a disk that is %s for a while has each record once', async ([, begin, end, code]) => {
     using disk = smallDisk(256);
     const path = join(disk.path, 'worker.log');
     const sink = open(path, { maxBytes: 1_000_000 });
-    await sink.write(batchOf(recordsFrom(1, 100)), NEVER);
-    if (what === 'full') disk.fill();
-    else disk.readOnly();
+    await write(sink, 1, 100);
+    disk[begin]();
     const batch = batchOf(recordsFrom(101, 900));
-    const code = what === 'full' ? 'ENOSPC' : 'EROFS';
-    for (let attempt = 0; attempt < 2; attempt += 1)
-      await expect(sink.write(batch, NEVER)).rejects.toThrow(code);
-    if (what === 'full') disk.free();
-    else disk.writable();
+    for (const _attempt of [1, 2]) await expect(sink.write(batch, NEVER)).rejects.toThrow(code);
+    disk[end]();
     await sink.write(batch, NEVER);
     await sink.close();
-    expect(seqs(readLogFiles(path))).toEqual(upTo(1_000));
+    expect(seqsIn(path)).toEqual(numbers(1, 1_000));
   });
 });
 
-/** Takes bytes off the end, as a kill within a write does; never what was acknowledged. */
-function tear(path: string, bytes: number, acknowledged: number, seq: number): void {
-  const text = safeRead(path);
-  const end = text.lastIndexOf(toJsonLine(record(seq)));
-  const least = end < 0 ? 0 : end + acknowledged;
-  if (text !== '') truncateSync(path, Math.max(least, text.length - bytes));
-}
-
-function safeRead(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
+/** Takes bytes off the end, as a kill within a write does; never what was acknowledged, up to a number. */
+function tear(path: string, bytes: number, seq: number): void {
+  if (!existsSync(path)) return;
+  const text = readFileSync(path, 'utf8');
+  const acknowledged = toJsonLine(record(seq));
+  const end = text.lastIndexOf(acknowledged);
+  const least = end < 0 ? 0 : end + acknowledged.length;
+  truncateSync(path, Math.max(least, text.length - bytes));
 }

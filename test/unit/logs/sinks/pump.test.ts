@@ -1,46 +1,58 @@
 import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '../../../../src/logs/events.ts';
-import type { GroupProgress } from '../../../../src/logs/follower/group.ts';
-import { memorySpool } from '../../../support/memory-spool.ts';
-import type { LogRecord } from '../../../../src/logs/record.ts';
 import { LineOutput } from '../../../../src/logs/sinks/line-output.ts';
 import { startPump } from '../../../../src/logs/sinks/pump.ts';
-import type { Sink } from '../../../../src/logs/sinks/sink.ts';
+import { SinkBusy } from '../../../../src/logs/sinks/sink.ts';
 import { stdoutSink } from '../../../../src/logs/sinks/stdout.ts';
 import { BATCH_RECORDS } from '../../../../src/logs/spool/spool-database.ts';
+import type { Spool } from '../../../../src/logs/spool/spool.ts';
+import { NEVER, numbers, progressAt, recordsFrom } from '../../../support/log-records.ts';
 import { CollectingSink } from '../../../support/log-sinks.ts';
 import { settled, VirtualClock } from '../../../support/log-time.ts';
+import { memorySpool } from '../../../support/memory-spool.ts';
 
-const PROGRESS: GroupProgress = {
-  epoch: 1,
-  seq: 0,
-  time: 0,
-  bytesPerLine: 100,
-  linesPerSecond: 0,
-  streams: {},
-};
-const NEVER = new AbortController().signal;
+const AWAY = new Error('away');
+const busy = (retryAfterMs: number | undefined) => new SinkBusy('busy', { retryAfterMs, advice: undefined });
 
-function record(seq: number, line = `line ${seq}`): LogRecord {
-  return { time: '2025-01-01T00:00:00.000000Z', workergroup_id: 7, epoch: 1, seq, line };
-}
-
-function pumping(sink: Sink, maxBytes?: number) {
-  const clock = new VirtualClock();
+function pumping({ maxBytes, into }: { readonly maxBytes?: number; readonly into?: LineOutput } = {}) {
+  const clock = new VirtualClock(0);
   const events: LogEvent[] = [];
   const observe = (event: LogEvent) => events.push(event);
-  const spool = memorySpool([sink.name], maxBytes, observe);
-  const pump = startPump({ spool, sink, clock, random: () => 0, observe });
+  const spool = memorySpool(['stdout'], maxBytes, observe);
+  const sink = new CollectingSink();
+  const pump = startPump({
+    spool,
+    sink: into === undefined ? sink : stdoutSink(into),
+    clock,
+    random: () => 0,
+    observe,
+  });
   let seq = 0;
-  const append = (count: number) => {
-    const records = Array.from({ length: count }, () => record((seq += 1)));
-    const before = spool.standing(sink.name).dropped;
-    spool.append('workergroup/7', records, PROGRESS);
+  /** @returns How many were dropped for them. */
+  function append(count: number): number {
+    const before = spool.standing('stdout').dropped;
+    spool.append('workergroup/7', recordsFrom(seq + 1, count), progressAt(seq + count));
+    seq += count;
     pump.wake();
-    return spool.standing(sink.name).dropped - before;
-  };
-  return { spool, clock, events, pump, append };
+    return spool.standing('stdout').dropped - before;
+  }
+  const written = () => sink.records.map((record) => record.seq);
+  return { clock, sink, spool, events, pump, append, written, lag: () => spool.standing('stdout').lag };
+}
+
+/** A method of the spool throws so many times. */
+function failing(spool: Spool, method: 'take' | 'acknowledge', error: Error, asked = () => {}) {
+  const works = spool[method].bind(spool);
+  const left = { failures: 0 };
+  Object.assign(spool, {
+    [method](sink: string) {
+      asked();
+      if (left.failures-- > 0) throw error;
+      return works(sink);
+    },
+  });
+  return left;
 }
 
 describe('a sink', () => {
@@ -51,12 +63,11 @@ describe('a sink', () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(turn, { maxLength: 30 }), async (turns) => {
-        const sink = new CollectingSink();
-        const { spool, clock, pump, append } = pumping(sink, 100_000);
+        const { sink, spool, clock, pump, append, written } = pumping({ maxBytes: 100_000 });
         let stall = Promise.withResolvers<void>();
         let [appended, dropped] = [0, 0];
         for (const { records, next } of turns) {
-          if (next === 'fail') sink.failures = 1;
+          if (next === 'fail') sink.fates[0] = AWAY;
           if (next === 'stall') sink.stall = stall.promise;
           if (next === 'flow') {
             stall.resolve();
@@ -70,9 +81,8 @@ describe('a sink', () => {
         stall.resolve();
         sink.stall = undefined;
         await clock.advance(60_000);
-        const seqs = sink.records.map(({ seq }) => seq);
-        expect(seqs).toEqual(seqs.toSorted((one, other) => one - other));
-        expect(new Set(seqs).size).toBe(seqs.length);
+        const seqs = written();
+        expect(seqs).toEqual([...new Set(seqs)].toSorted((one, other) => one - other));
         expect(dropped).toBe(appended - seqs.length);
         expect(spool.standing('stdout')).toEqual({ lag: 0, dropped });
         await pump.stop(NEVER);
@@ -81,56 +91,164 @@ describe('a sink', () => {
     );
   });
 
-  test('that fails is tried again with the same records, after longer and longer waits', async () => {
-    const sink = new CollectingSink();
-    const { clock, events, append } = pumping(sink);
-    sink.failures = 3;
+  test.each([
+    ['for itself', AWAY, 500],
+    ['and asks for less than it would wait anyway', busy(100), 500],
+    ['and asks for more', busy(7_000), 7_000],
+    ['and does not say for how long', busy(undefined), 500],
+    ['and asks for a day', busy(86_400_000), 300_000],
+  ])('that fails %s is left alone for so long', async (_what, error, ms) => {
+    const { clock, sink, events, pump, append, written } = pumping();
+    sink.fates.push(error);
+    append(1);
+    await clock.advance(ms - 1);
+    expect(written()).toEqual([]);
+    await clock.advance(1);
+    expect(written()).toEqual([1]);
+    expect(events).toEqual([
+      { kind: 'sink failed', sink: 'stdout', error, failures: 1, retryInMs: ms },
+      { kind: 'delivered', sink: 'stdout', records: 1 },
+      { kind: 'sink recovered', sink: 'stdout', failures: 1 },
+    ]);
+    await pump.stop(NEVER);
+  });
+
+  test('that fails again and again is left alone for longer, until it takes something', async () => {
+    const { clock, sink, events, pump, append, written } = pumping();
+    sink.fates.push(AWAY, AWAY, AWAY);
     append(5);
-    await clock.advance(500 + 1_000 + 2_000);
+    await clock.advance(3_499);
+    expect(written()).toEqual([]);
+    await clock.advance(1);
+    expect(written()).toEqual(numbers(1, 5));
+    sink.fates.push(AWAY);
+    append(1);
+    await clock.advance(600);
     expect(events).toMatchObject([
       { kind: 'sink failed', failures: 1, retryInMs: 500 },
       { kind: 'sink failed', failures: 2, retryInMs: 1_000 },
       { kind: 'sink failed', failures: 3, retryInMs: 2_000 },
       { kind: 'delivered', records: 5 },
       { kind: 'sink recovered', failures: 3 },
+      { kind: 'sink failed', failures: 1, retryInMs: 500 },
+      { kind: 'delivered', records: 1 },
+      { kind: 'sink recovered', failures: 1 },
     ]);
-    expect(sink.records.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
+    await pump.stop(NEVER);
   });
 
-  test('that refuses some records for good has them counted', async () => {
-    const sink: Sink = {
-      name: 'otlp',
-      write: () => Promise.resolve({ rejected: 2 }),
-      close: () => Promise.resolve(),
-    };
-    const { events, append } = pumping(sink);
-    append(5);
-    await settled();
+  test('that refuses some for good has them counted with its reason, and what it takes beside', async () => {
+    const { clock, sink, events, pump, append } = pumping();
+    sink.fates.push({ rejected: 2, message: 'too old' }, { rejected: 1 });
+    append(3);
+    await clock.advance(1);
+    append(1);
+    await clock.advance(1);
     expect(events).toEqual([
-      { kind: 'delivered', sink: 'otlp', records: 3 },
-      { kind: 'dropped', sink: 'otlp', records: 2, reason: 'rejected' },
+      { kind: 'delivered', sink: 'stdout', records: 1 },
+      { kind: 'dropped', sink: 'stdout', records: 2, reason: 'rejected', message: 'too old' },
+      { kind: 'dropped', sink: 'stdout', records: 1, reason: 'rejected' },
     ]);
+    await pump.stop(NEVER);
   });
-});
 
-describe('standard output', () => {
-  test('that is blocked holds one batch, and the rest waits in the spool', async () => {
+  test('that is a blocked standard output holds one batch, and the rest waits in the spool', async () => {
     let held = 0;
-    const blocked = new LineOutput((bytes, signal) => {
+    const into = new LineOutput((bytes, signal) => {
       held += bytes.length;
       return new Promise((_, reject) =>
         signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
       );
     });
-    const { spool, pump, append } = pumping(stdoutSink(blocked), 500_000);
+    const { lag, pump, append } = pumping({ maxBytes: 500_000, into });
     let dropped = 0;
     for (let turn = 0; turn < 50; turn++) {
       dropped += append(1_000);
       await settled();
     }
     expect(held).toBeLessThan(BATCH_RECORDS * 200);
-    expect(spool.standing('stdout').lag + dropped).toBe(50_000);
-    expect(spool.standing('stdout').lag).toBeLessThan(10_000);
+    expect(lag() + dropped).toBe(50_000);
+    expect(lag()).toBeLessThan(10_000);
     await pump.stop(AbortSignal.abort());
+  });
+});
+
+describe('a spool that fails', () => {
+  test('to give is asked again, after longer and longer waits', async () => {
+    const { clock, spool, events, pump, append, written } = pumping();
+    const [asked, error]: [number[], Error] = [[], new Error('corrupt')];
+    const left = failing(spool, 'take', error, () => asked.push(clock.now()));
+    left.failures = 3;
+    append(1);
+    await clock.advance(10_000);
+    expect([asked.slice(0, 4), written()]).toEqual([[0, 500, 1_500, 3_500], [1]]);
+    expect(events.slice(0, 3)).toEqual(numbers(1, 3).map(() => ({ kind: 'spool failed', error })));
+    // What is over does not count against it.
+    [left.failures, asked.length] = [2, 0];
+    append(1);
+    await clock.advance(10_000);
+    expect([asked.slice(0, 3), written()]).toEqual([
+      [10_000, 10_500, 11_500],
+      [1, 2],
+    ]);
+    await pump.stop(NEVER);
+  });
+
+  test('to note what was delivered is told, and the records count as delivered', async () => {
+    const { clock, spool, events, pump, append } = pumping();
+    const error = new Error('full');
+    failing(spool, 'acknowledge', error).failures = 1;
+    append(1);
+    await clock.advance(10);
+    expect(events.slice(0, 2)).toEqual([
+      { kind: 'spool failed', error },
+      { kind: 'delivered', sink: 'stdout', records: 1 },
+    ]);
+    await pump.stop(NEVER);
+  });
+});
+
+describe('the end', () => {
+  test('comes when all is delivered, and closes the sink', async () => {
+    const { sink, pump, append, written, lag } = pumping();
+    append(3);
+    await pump.stop(NEVER);
+    expect([written(), sink.closed, lag()]).toEqual([[1, 2, 3], 1, 0]);
+  });
+
+  test('of one that waits for news comes at once', async () => {
+    const { clock, sink, pump } = pumping();
+    await clock.advance(10);
+    await pump.stop(NEVER);
+    expect(sink.closed).toBe(1);
+  });
+
+  test.each(['hangs', 'waits after a failure'])(
+    'of one that %s comes with the deadline, and what it did not take stays',
+    async (what) => {
+      const { sink, events, pump, append, written, lag } = pumping();
+      if (what === 'hangs') sink.stall = new Promise(() => {});
+      else sink.fates.push(busy(60_000));
+      append(2);
+      await settled();
+      const told = events.length;
+      const deadline = new AbortController();
+      let over = false;
+      const stopped = pump.stop(deadline.signal).then(() => (over = true));
+      await settled();
+      expect(over).toBe(false);
+      deadline.abort(new Error('the end'));
+      await stopped;
+      expect([written(), sink.closed, lag(), events.length]).toEqual([[], 1, 2, told]);
+    },
+  );
+
+  test('with a deadline that has passed delivers nothing more', async () => {
+    const { sink, pump, append, written, lag } = pumping();
+    sink.stall = new Promise(() => {});
+    append(2);
+    await settled();
+    await pump.stop(AbortSignal.abort(new Error('the end')));
+    expect([written(), lag()]).toEqual([[], 2]);
   });
 });

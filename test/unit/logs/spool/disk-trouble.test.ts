@@ -1,16 +1,14 @@
 /** A STATE_DIR that is full, read-only, in use, damaged or gone for a while: real file systems. */
 import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { EpochOver } from '../../../../src/logs/spool/spool.ts';
 import * as fc from '../../../support/fast-check.ts';
+import { test } from '../../../support/log-folder.ts';
 import { LogPolls } from '../../../support/log-polls.ts';
-import { progressAt, record, recordsFrom } from '../../../support/log-records.ts';
-import { NOW, numbers, openSpool, SOURCE } from '../../../support/log-spool.ts';
-import { describeWith } from '../../../support/optional.ts';
-import { canMount, smallDisk } from '../../../support/small-disk.ts';
-import { memoryFolder } from '../../../support/temporary-folder.ts';
+import { numbers, progressAt, record, recordsFrom } from '../../../support/log-records.ts';
+import { alter, NOW, openSpool, SOURCE, TakingSinks } from '../../../support/log-spool.ts';
+import { describeOnSmallDisk, smallDisk } from '../../../support/small-disk.ts';
 
 const large = (seq: number) => record(seq, `line ${seq} ${'x'.repeat(2_000)}`);
 const fileIn = (folder: string): string => join(folder, 'spool.sqlite');
@@ -21,17 +19,14 @@ function damage(directory: string): void {
     writeFileSync(name, Buffer.alloc(statSync(name).size, 0xa5), { flag: 'r+' });
 }
 
-describeWith(
-  'mount',
-  canMount,
-  'run as root, where tmpfs can be mounted',
-)('a disk', () => {
+describeOnSmallDisk('a disk', () => {
   const SINKS = ['slow', 'fast'];
+  const ofDisk = fc.constantFrom('fill', 'free', 'readOnly', 'writable', 'wait', 'wait');
   const turn = fc.oneof(
     { weight: 4, arbitrary: fc.integer({ min: 1, max: 400 }) },
-    { weight: 4, arbitrary: fc.constantFrom('take slow', 'take fast', 'give slow', 'give fast') },
-    { weight: 4, arbitrary: fc.constantFrom('fill', 'free', 'read-only', 'writable', 'wait', 'wait') },
-    { weight: 1, arbitrary: fc.constant('restart') },
+    { weight: 4, arbitrary: fc.tuple(fc.constantFrom('take', 'give'), fc.constantFrom(...SINKS)) },
+    { weight: 4, arbitrary: fc.tuple(ofDisk, fc.constant('')) },
+    { weight: 1, arbitrary: fc.tuple(fc.constant('restart'), fc.constant('')) },
   );
 
   test('that is full, read-only and usable by turns costs no record, and no sink gets one twice', () =>
@@ -39,53 +34,47 @@ describeWith(
       fc.asyncProperty(fc.array(turn, { minLength: 10, maxLength: 60 }), async (turns) => {
         using disk = smallDisk(16_384);
         let opened = await openSpool(disk.path, { sinks: SINKS });
-        const got: Record<string, number[]> = { slow: [], fast: [] };
-        const underway = new Map<string, readonly number[]>();
+        const taking = new TakingSinks(SINKS);
         let seq = 0;
-        async function run(turnNow: string): Promise<void> {
-          const [verb, sink = ''] = turnNow.split(' ');
-          const { spool } = opened;
-          if (verb === 'take' && !underway.has(sink)) {
-            const batch = spool.take(sink);
-            if (batch)
-              underway.set(
-                sink,
-                batch.records.map((one) => one.seq),
-              );
-          } else if (verb === 'give' && underway.has(sink)) {
-            spool.acknowledge(sink);
-            got[sink]?.push(...(underway.get(sink) ?? []));
-            underway.delete(sink);
-          } else if (verb === 'fill') disk.fill();
-          else if (verb === 'free') disk.free();
-          else if (verb === 'wait') opened.wait();
-          else if (verb === 'read-only') disk.readOnly();
-          else if (verb === 'writable') disk.writable();
-          else if (verb === 'restart' && spool.durable === true) {
-            spool.close();
-            underway.clear();
+        const actions = {
+          ...disk,
+          take: (sink: string) => taking.take(opened.spool, sink),
+          give: (sink: string) => taking.give(opened.spool, sink),
+          wait: () => opened.wait(),
+          async restart() {
+            if (opened.spool.durable !== true) return;
+            opened.spool.close();
+            taking.restart();
             opened = await openSpool(disk.path, { sinks: SINKS });
-          }
-        }
+          },
+        };
         for (const one of turns) {
-          if (typeof one === 'string') {
-            // A file that is open for writing keeps a disk from being made read-only.
-            await run(one).catch((error: unknown) => expect(String(error)).toMatch(/busy/));
+          if (typeof one !== 'number') {
+            const [verb, sink] = one;
+            try {
+              await actions[verb](sink);
+            } catch (error) {
+              // A file that is open for writing keeps a disk from being made read-only.
+              expect(String(error)).toMatch(/busy/);
+            }
             continue;
           }
           opened.append(numbers(seq + 1, seq + one).map(large), progressAt(seq + one, ['line'], seq));
           seq += one;
           expect(opened.spool.progress(SOURCE)?.seq).toBe(seq);
         }
-        for (const one of ['writable', 'free', 'give slow', 'give fast', 'wait']) await run(one);
-        for (const sink of SINKS) got[sink]?.push(...opened.drain(sink));
+        disk.writable();
+        disk.free();
+        for (const sink of SINKS) taking.give(opened.spool, sink);
+        opened.wait();
+        for (const sink of SINKS) taking.got.get(sink)?.push(...opened.drain(sink));
         opened.wait();
         opened.append([record(seq + 1)], progressAt(seq + 1, ['line'], seq));
         expect(opened.spool.durable).toBe(true);
         for (const sink of SINKS) {
-          got[sink]?.push(...opened.drain(sink));
+          const got = [...(taking.got.get(sink) ?? []), ...opened.drain(sink)];
           expect(opened.spool.standing(sink)).toEqual({ lag: 0, dropped: 0 });
-          expect(got[sink]?.toSorted((one, other) => one - other)).toEqual(numbers(1, seq + 1));
+          expect(got.toSorted((one, other) => one - other)).toEqual(numbers(1, seq + 1));
         }
         opened.spool.close();
         const { spool } = await openSpool(disk.path, { sinks: SINKS });
@@ -122,12 +111,14 @@ describeWith(
     spool.close();
     const again = await openSpool(disk.path);
     expect([again.spool.progress(SOURCE), again.drain()]).toEqual([inEpoch(NOW, last), []]);
-    again.spool.close();
   });
 
-  test.each(['full', 'read-only'])(
+  test.for([
+    ['full', 'fill', 'free'],
+    ['read-only', 'readOnly', 'writable'],
+  ] as const)(
     'that is %s at the start: memory, then the spool that is there goes on',
-    async (what) => {
+    async ([what, begin, end]) => {
       using disk = smallDisk(8_192);
       const earlier = await openSpool(disk.path, { sinks: SINKS });
       const window = numbers(1, 500).map((seq) => `line ${seq}`);
@@ -135,8 +126,7 @@ describeWith(
       earlier.spool.close();
       const path = fileIn(disk.path);
       const before = readFileSync(path);
-      if (what === 'full') disk.fill();
-      else disk.readOnly();
+      disk[begin]();
       const { spool, append, drain, kinds, wait } = await openSpool(disk.path, { sinks: SINKS });
       if (what === 'read-only')
         expect([spool.durable, kinds(), spool.epochAfterLoss]).toEqual([false, ['spool in memory'], NOW]);
@@ -145,8 +135,7 @@ describeWith(
       expect(spool.durable).toBe(false);
       if (what === 'read-only') expect(readFileSync(path)).toEqual(before);
       const got = drain('fast', 1);
-      if (what === 'full') disk.free();
-      else disk.writable();
+      disk[end]();
       wait();
       got.push(...drain('fast'));
       wait();
@@ -155,7 +144,6 @@ describeWith(
       expect(drain('slow')).toEqual(numbers(1, 1_500));
       // Its window has other places than the one that was there.
       expect(spool.progress(SOURCE)).toEqual({ ...progressAt(1_500, ['one', 'two']), epoch: NOW });
-      spool.close();
     },
   );
 
@@ -188,15 +176,15 @@ describeWith(
     ]);
     expect(kinds().filter((kind) => kind === 'spool set aside')).toHaveLength(1);
     expect(readdirSync(disk.path).filter((name) => /corrupt-[^-]+-[^-]+-[^-]+$/.test(name))).toHaveLength(1);
-    spool.close();
   });
 });
 
 describe('a file', () => {
-  test('that another process has open is left alone: memory, and the disk once it is free', async () => {
-    using folder = memoryFolder();
-    const other = await openSpool(folder.path);
-    const { spool, events, append, drain, wait } = await openSpool(folder.path);
+  test('that another process has open is left alone: memory, and the disk once it is free', async ({
+    folder,
+  }) => {
+    const other = await openSpool(folder);
+    const { spool, events, append, drain, wait } = await openSpool(folder);
     expect(events).toMatchObject([{ kind: 'spool in memory', error: { code: 'file_in_use' } }]);
     append(recordsFrom(1, 2), progressAt(2, ['one', 'two']));
     expect(drain()).toEqual([1, 2]);
@@ -206,29 +194,23 @@ describe('a file', () => {
     wait();
     expect([spool.take('stdout'), spool.durable]).toEqual([undefined, true]);
     expect(spool.progress(SOURCE)).toMatchObject({ seq: 2 });
-    spool.close();
   });
 
-  test('of a newer Pilotlight is set aside whole, under a name that says so', async () => {
-    using folder = memoryFolder();
-    const newer = await openSpool(folder.path);
+  test('of a newer Pilotlight is set aside whole, under a name that says so', async ({ folder }) => {
+    const newer = await openSpool(folder);
     newer.spool.append(SOURCE, recordsFrom(1, 2), progressAt(2, ['one', 'two']));
     newer.spool.close();
-    const path = fileIn(folder.path);
-    {
-      using db = new DatabaseSync(path);
-      db.exec('PRAGMA user_version = 5');
-    }
+    const path = fileIn(folder);
+    alter(path, 'PRAGMA user_version = 5');
     const whole = readFileSync(path);
-    const { spool, events } = await openSpool(folder.path);
+    const { spool, events } = await openSpool(folder);
     const aside = `${path}.version-5-2025-01-01T000000.000Z`;
     expect(events).toMatchObject([{ kind: 'spool set aside', path: aside, error: { code: 'newer_file' } }]);
     expect([spool.durable, spool.epochAfterLoss, spool.progress(SOURCE)]).toEqual([true, NOW, undefined]);
     expect(readFileSync(aside)).toEqual(whole);
-    spool.close();
   });
 
-  test.each<[string, (path: string) => void]>([
+  test.for<[string, (path: string) => void]>([
     [
       'is garbage',
       (path) => writeFileSync(path, 'this is no database, and long enough to be sure'.repeat(100)),
@@ -240,25 +222,18 @@ describe('a file', () => {
     ],
     [
       'has other progress than was written',
-      (path) => {
-        using db = new DatabaseSync(path);
-        db.exec("UPDATE progress SET body = json_set(body, '$.seq', 5)");
-      },
+      (path) => alter(path, "UPDATE progress SET body = json_set(body, '$.seq', 5)"),
     ],
     [
       'has other hashes than can be',
-      (path) => {
-        using db = new DatabaseSync(path);
-        db.exec('UPDATE window SET hashes = substr(hashes, 1, 7)');
-      },
+      (path) => alter(path, 'UPDATE window SET hashes = substr(hashes, 1, 7)'),
     ],
-  ])('that %s is set aside, and a new epoch begins', async (_, spoil) => {
-    using folder = memoryFolder();
-    const before = await openSpool(folder.path);
+  ])('that %s is set aside, and a new epoch begins', async ([, spoil], { folder }) => {
+    const before = await openSpool(folder);
     before.append(recordsFrom(1, 2_000), progressAt(2_000, ['line 2000']));
     before.spool.close();
-    spoil(fileIn(folder.path));
-    const { spool, kinds, wait, append } = await openSpool(folder.path);
+    spoil(fileIn(folder));
+    const { spool, kinds, wait, append } = await openSpool(folder);
     expect(spool.progress(SOURCE)).toBeUndefined();
     expect(spool.epochAfterLoss).toBe(NOW);
     const polls = new LogPolls(spool.beginning(SOURCE));
@@ -275,38 +250,31 @@ describe('a file', () => {
     ]);
     spool.close();
     const aside = 'spool.sqlite.corrupt-2025-01-01T000000.000Z';
-    expect(readdirSync(folder.path).some((name) => name.startsWith(aside.slice(0, 30)))).toBe(true);
-    const again = await openSpool(folder.path);
+    expect(readdirSync(folder).some((name) => name.startsWith(aside.slice(0, 30)))).toBe(true);
+    const again = await openSpool(folder);
     expect(again.spool.progress(SOURCE)).toMatchObject({ epoch: NOW, seq: 2 });
     expect(again.spool.epochAfterLoss).toBeGreaterThanOrEqual(NOW);
-    again.spool.close();
   });
 
-  test('with records that are not as they were written gives none of them to a sink', async () => {
-    using folder = memoryFolder();
-    const before = await openSpool(folder.path);
+  test('with records that are not as they were written gives none of them to a sink', async ({ folder }) => {
+    const before = await openSpool(folder);
     before.append(recordsFrom(1, 20), progressAt(20));
     before.spool.close();
-    {
-      using db = new DatabaseSync(fileIn(folder.path));
-      db.exec("UPDATE chunk SET body = replace(body, 'line 7', 'line 8')");
-    }
-    const { spool, events, drain } = await openSpool(folder.path);
+    alter(fileIn(folder), "UPDATE chunk SET body = replace(body, 'line 7', 'line 8')");
+    const { events, drain } = await openSpool(folder);
     expect(drain()).toEqual([]);
     expect(events).toContainEqual({ kind: 'dropped', sink: 'stdout', records: 20, reason: 'corruption' });
-    spool.close();
   });
 
-  test.each<[string, (folder: string) => void]>([
+  test.for<[string, (folder: string) => void]>([
     ['removed with its folder', (folder) => rmSync(folder, { recursive: true })],
     ['cut to nothing', (folder) => truncateSync(fileIn(folder))],
     ['another file now', (folder) => (rmSync(fileIn(folder)), writeFileSync(fileIn(folder), 'hi'))],
     ['damaged', damage],
   ])(
     'that is %s while it runs: it says so, counts what waited, and begins a new one',
-    async (what, spoil) => {
-      using folder = memoryFolder();
-      const directory = join(folder.path, 'state');
+    async ([what, spoil], { folder }) => {
+      const directory = join(folder, 'state');
       const { spool, events, kinds, append, drain, wait } = await openSpool(directory);
       // More than SQLite keeps in memory, where it would not notice.
       append(numbers(1, 3_000).map(large), progressAt(3_000));
@@ -335,13 +303,13 @@ describe('a file', () => {
         undefined,
         expect.any(Number),
       ]);
-      again.spool.close();
     },
   );
 
-  test('whose folder is a file for a while waits in memory, in an epoch that a clock set back does not repeat', async () => {
-    using folder = memoryFolder();
-    const directory = join(folder.path, 'state');
+  test('whose folder is a file for a while waits in memory, in an epoch that a clock set back does not repeat', async ({
+    folder,
+  }) => {
+    const directory = join(folder, 'state');
     const { spool, append, drain, wait } = await openSpool(directory);
     append(recordsFrom(1, 5), inEpoch(NOW + 10_000, 5));
     rmSync(directory, { recursive: true });
@@ -352,6 +320,5 @@ describe('a file', () => {
     rmSync(directory);
     wait();
     expect([drain(), spool.durable]).toEqual([[6, 7], true]);
-    spool.close();
   });
 });

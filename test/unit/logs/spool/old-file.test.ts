@@ -1,13 +1,13 @@
 /** A spool that an older version left: what waits in it is delivered, and no number is used twice. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { hashesOf } from '../../../../src/logs/text.ts';
+import { test } from '../../../support/log-folder.ts';
 import { LogPolls, linesOf } from '../../../support/log-polls.ts';
 import { record, recordsFrom } from '../../../support/log-records.ts';
 import { LogService } from '../../../support/log-service.ts';
-import { NOW, openSpool, SOURCE } from '../../../support/log-spool.ts';
-import { memoryFolder } from '../../../support/temporary-folder.ts';
+import { alter, NOW, openSpool, SOURCE } from '../../../support/log-spool.ts';
 
 const LINES = Array.from({ length: 500 }, (_, index) => `line ${index % 70}`);
 
@@ -49,15 +49,14 @@ function writeOld(version: number, path: string): void {
     );
 }
 
-test.each([1, 2, 3])(
+test.for([1, 2, 3])(
   'a file of version %i goes on, or marks with a reset that its lines come again',
-  async (version) => {
-    using folder = memoryFolder();
-    writeOld(version, join(folder.path, 'spool.sqlite'));
+  async (version, { folder }) => {
+    writeOld(version, join(folder, 'spool.sqlite'));
     const log = new LogService();
     log.writeLines(LINES);
     for (let run = 0; run < 2; run++) {
-      const { spool, events, drain } = await openSpool(folder.path);
+      const { spool, events, drain } = await openSpool(folder);
       expect([events, spool.standing('stdout')]).toEqual([[], { lag: run === 0 ? 2 : 0, dropped: 5 }]);
       expect(drain()).toEqual(run === 0 ? [499, 500] : []);
       const polls = new LogPolls(spool.beginning(SOURCE));
@@ -77,17 +76,12 @@ test.each([1, 2, 3])(
   },
 );
 
-test('one that cannot be read is set aside', async () => {
-  using folder = memoryFolder();
-  const path = join(folder.path, 'spool.sqlite');
+test('one that cannot be read is set aside', async ({ folder }) => {
+  const path = join(folder, 'spool.sqlite');
   writeOld(2, path);
-  {
-    using db = new DatabaseSync(path);
-    db.exec("UPDATE progress SET body = '{broken'");
-  }
-  const { spool, kinds } = await openSpool(folder.path);
+  alter(path, "UPDATE progress SET body = '{broken'");
+  const { spool, kinds } = await openSpool(folder);
   expect([kinds(), spool.epochAfterLoss]).toEqual([['spool set aside'], NOW]);
   spool.append(SOURCE, recordsFrom(1, 1), { epoch: NOW, seq: 1, time: 1, bytesPerLine: 9, streams: {} });
   expect(spool.durable).toBe(true);
-  spool.close();
 });

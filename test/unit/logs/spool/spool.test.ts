@@ -3,14 +3,15 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { EMPTY_STREAM, MOST_KNOWN } from '../../../../src/logs/follower/stream.ts';
 import { BATCH_RECORDS } from '../../../../src/logs/spool/spool-database.ts';
 import * as fc from '../../../support/fast-check.ts';
+import { test } from '../../../support/log-folder.ts';
 import { LogPolls, linesOf, mergedView } from '../../../support/log-polls.ts';
-import { progressAt, record, recordsFrom, windowOf } from '../../../support/log-records.ts';
+import { numbers, progressAt, record, recordsFrom, windowOf } from '../../../support/log-records.ts';
 import { LogService } from '../../../support/log-service.ts';
-import { numbers, openSpool, SOURCE, type OpenedSpool } from '../../../support/log-spool.ts';
+import { openSpool, SOURCE, TakingSinks, type OpenedSpool } from '../../../support/log-spool.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 
 const SINKS = ['slow', 'fast'] as const;
@@ -42,49 +43,33 @@ describe.each([
           fc.oneof(
             fc.nat(60),
             fc.nat(1_500),
-            fc.constantFrom('take slow', 'give slow', 'take fast', 'give fast'),
+            fc.tuple(fc.constantFrom('take', 'give'), fc.constantFrom(...SINKS)),
           ),
         ),
         (maxBytes, turns) =>
           within(SINKS, maxBytes, ({ spool, events, drain }) => {
-            const got: Record<string, number[]> = { slow: [], fast: [] };
-            const underway = new Map<string, readonly number[]>();
+            const taking = new TakingSinks(SINKS);
             let seq = 0;
-            const give = (sink: string): void => {
-              if (underway.has(sink)) spool.acknowledge(sink);
-              got[sink]?.push(...(underway.get(sink) ?? []));
-              underway.delete(sink);
-            };
             for (const turn of turns) {
               if (typeof turn === 'number') {
                 spool.append(SOURCE, recordsFrom(seq + 1, turn), progressAt(seq));
                 seq += turn;
-                continue;
-              }
-              const [verb, sink = ''] = turn.split(' ');
-              if (verb === 'give') give(sink);
-              else if (!underway.has(sink)) {
-                const batch = spool.take(sink);
-                if (batch)
-                  underway.set(
-                    sink,
-                    batch.records.map((one) => one.seq),
-                  );
-              }
+              } else taking[turn[0]](spool, turn[1]);
             }
             for (const sink of SINKS) {
-              give(sink);
+              taking.give(spool, sink);
+              const got = taking.got.get(sink) ?? [];
               const { lag, dropped } = spool.standing(sink);
-              expect(lag + dropped + (got[sink]?.length ?? 0)).toBe(seq);
+              expect(lag + dropped + got.length).toBe(seq);
               if (maxBytes === undefined) expect(dropped).toBe(0);
-              got[sink]?.push(...drain(sink));
+              got.push(...drain(sink));
               expect(spool.standing(sink)).toEqual({ lag: 0, dropped });
               const told = events.reduce(
                 (sum, event) => sum + (event.kind === 'dropped' && event.sink === sink ? event.records : 0),
                 0,
               );
-              expect(seq - new Set(got[sink]).size).toBe(told);
-              expect(got[sink]).toEqual([...new Set(got[sink])].toSorted((one, other) => one - other));
+              expect(seq - new Set(got).size).toBe(told);
+              expect(got).toEqual([...new Set(got)].toSorted((one, other) => one - other));
             }
           }),
       ),
@@ -169,10 +154,11 @@ test('in memory it begins with epochs that no process before had, where there wa
 });
 
 describe('a spool on disk, opened again', () => {
-  test('has what was not acknowledged, and again what was on its way, also when the bound was reached', async () => {
-    using folder = memoryFolder();
+  test('has what was not acknowledged, and again what was on its way, also when the bound was reached', async ({
+    folder,
+  }) => {
     const options = { sinks: ['stdout', 'otlp'], maxBytes: 10 * SIZE };
-    const first = await openSpool(folder.path, options);
+    const first = await openSpool(folder, options);
     first.spool.append(SOURCE, recordsFrom(1, 4), progressAt(4));
     expect(first.drain('otlp')).toEqual([1, 2, 3, 4]);
     first.spool.take('stdout');
@@ -180,8 +166,8 @@ describe('a spool on disk, opened again', () => {
     first.spool.close();
 
     // A life in which no sink takes anything.
-    (await openSpool(folder.path, options)).spool.close();
-    const { spool, drain } = await openSpool(folder.path, options);
+    (await openSpool(folder, options)).spool.close();
+    const { spool, drain } = await openSpool(folder, options);
     const { dropped } = spool.standing('stdout');
     expect(dropped).toBeGreaterThan(0);
     const kept = numbers(5 + dropped, 13);
@@ -191,17 +177,16 @@ describe('a spool on disk, opened again', () => {
     spool.append(SOURCE, recordsFrom(14, 1), progressAt(14));
     expect([drain('stdout'), drain('otlp'), spool.progress(SOURCE)]).toEqual([[14], [14], progressAt(14)]);
     spool.close();
-    using db = new DatabaseSync(join(folder.path, 'spool.sqlite'));
+    using db = new DatabaseSync(join(folder, 'spool.sqlite'));
     expect(db.prepare('SELECT count(*) AS count FROM chunk').get()).toEqual({ count: 0 });
   });
 
-  test('goes on with each log where it was, with the window as each poll left it', async () => {
-    using folder = memoryFolder();
+  test('goes on with each log where it was, with the window as each poll left it', async ({ folder }) => {
     const log = new LogService();
     const lines: string[] = [];
     for (let run = 0; run < 3; run++) {
       log.writeLines(Array.from({ length: 40 }, (_, index) => `line ${run} ${index % 9}`));
-      const { spool } = await openSpool(folder.path);
+      const { spool } = await openSpool(folder);
       const polls = new LogPolls({ progress: spool.progress(SOURCE) });
       const records = polls.poll((tail) => log.answer(tail));
       spool.append(SOURCE, records, polls.state.progress);
@@ -212,65 +197,62 @@ describe('a spool on disk, opened again', () => {
     }
     expect(lines).toEqual(log.lines);
 
-    const first = await openSpool(folder.path);
+    const first = await openSpool(folder);
     const { polls, late, text } = mergedView((records, progress) =>
       first.spool.append('endpoint/1', records, progress),
     );
     first.spool.close();
-    const { spool } = await openSpool(folder.path);
+    const { spool } = await openSpool(folder);
     const progress = spool.progress('endpoint/1');
     expect(progress?.streams['']?.window).toEqual(polls.state.progress.streams['']?.window);
     const again = new LogPolls({ progress });
     expect(linesOf(again.poll(() => text([...late, 'next'])))).toEqual(['next']);
-    spool.close();
   });
 
-  test('stores of a window what was added: a poll of one line costs little, however many are known', async () => {
-    using folder = memoryFolder();
-    const { spool } = await openSpool(folder.path);
+  test('stores of a window what was added: a poll of one line costs little, however many are known', async ({
+    folder,
+  }) => {
+    const { spool } = await openSpool(folder);
     const lines = Array.from({ length: MOST_KNOWN + 100 }, (_, index) => `line ${index}`);
     const at = (from: number) => progressAt(from, lines.slice(from, from + MOST_KNOWN), from);
-    const written = (): number => statSync(join(folder.path, 'spool.sqlite-wal')).size;
+    const written = (): number => statSync(join(folder, 'spool.sqlite-wal')).size;
     spool.append(SOURCE, [], at(0));
     const before = written();
     for (let from = 1; from <= 100; from++) spool.append(SOURCE, [], at(from));
     // A few pages of 4 KiB, of what takes 160 KB as a whole.
     expect((written() - before) / 100).toBeLessThan(30_000);
     expect(spool.progress(SOURCE)).toEqual(at(100));
-    spool.close();
   });
 
-  test('forgets a sink that is no longer configured, and gives a new one what is there', async () => {
-    using folder = memoryFolder();
-    const first = await openSpool(folder.path, { sinks: ['stdout', 'otlp'] });
+  test('forgets a sink that is no longer configured, and gives a new one what is there', async ({
+    folder,
+  }) => {
+    const first = await openSpool(folder, { sinks: ['stdout', 'otlp'] });
     first.spool.append(SOURCE, recordsFrom(1, 3), progressAt(3));
     first.drain('otlp');
     first.spool.close();
-    const second = await openSpool(folder.path, { sinks: ['file', 'otlp'] });
+    const second = await openSpool(folder, { sinks: ['file', 'otlp'] });
     expect([second.drain('file'), second.drain('otlp')]).toEqual([[1, 2, 3], []]);
     second.spool.append(SOURCE, recordsFrom(4, 2), progressAt(5));
     second.drain('file');
     second.spool.close();
     // One that comes back is new: it has no place of its own among the records.
-    (await openSpool(folder.path, { sinks: ['otlp'] })).spool.close();
-    const third = await openSpool(folder.path, { sinks: ['file', 'otlp'] });
+    (await openSpool(folder, { sinks: ['otlp'] })).spool.close();
+    const third = await openSpool(folder, { sinks: ['file', 'otlp'] });
     expect([third.drain('file'), third.drain('otlp')]).toEqual([
       [4, 5],
       [4, 5],
     ]);
-    third.spool.close();
   });
 
-  test('stays about as large on disk as its bound', async () => {
-    using folder = memoryFolder();
-    const { spool } = await openSpool(folder.path, { maxBytes: 2 ** 22 });
+  test('stays about as large on disk as its bound', async ({ folder }) => {
+    const { spool } = await openSpool(folder, { maxBytes: 2 ** 22 });
     for (let turn = 0; turn < 60; turn++) {
       const records = Array.from({ length: 500 }, (_, index) => record(turn * 500 + index, 'x'.repeat(400)));
       spool.append(SOURCE, records, progressAt(0));
     }
-    const files = readdirSync(folder.path).map((name) => statSync(join(folder.path, name)).size);
+    const files = readdirSync(folder).map((name) => statSync(join(folder, name)).size);
     expect(files.reduce((sum, size) => sum + size, 0)).toBeLessThan(3 * 2 ** 22);
-    spool.close();
   });
 });
 

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { openStderr } from '../../../../../src/heartbeat/process/log/stderr.ts';
 import { openedFile, taken, type OpenedFile } from '../../../../support/opened-file.ts';
-import { describeWith } from '../../../../support/optional.ts';
-import { canMount, smallDisk } from '../../../../support/small-disk.ts';
+import { describeOnSmallDisk, smallDisk } from '../../../../support/small-disk.ts';
 
 const LONG_MS = 30_000;
 
@@ -84,11 +83,7 @@ test('a flush that has ended leaves no timer behind, for the process would wait 
   expect(vi.getTimerCount()).toBe(0);
 });
 
-describeWith(
-  'mount',
-  canMount,
-  'the rights to mount',
-)('a full disk', () => {
+describeOnSmallDisk('a full disk', () => {
   test('takes the next line when it has room again, on a line of its own', async () => {
     using disk = smallDisk(64);
     const path = join(disk.path, 'stderr');
