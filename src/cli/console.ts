@@ -6,6 +6,7 @@ import { fstatSync, readFileSync, readSync, writeSync } from 'node:fs';
 import type { Environment } from '../config/values.ts';
 import { EXIT } from '../config/exit-codes.ts';
 import { askHidden } from './ask.ts';
+import { InputError } from './command-error.ts';
 import { legibleJson } from '../contract/text/controls.ts';
 import { legible } from './text/legible.ts';
 import { createInterrupts, type Interrupts } from './interrupts.ts';
@@ -31,7 +32,7 @@ export interface Console {
   taken(): Promise<void>;
   /** Asks a person, without echo; undefined when no person is there. */
   readonly ask: ((question: string, signal: AbortSignal) => Promise<string>) | undefined;
-  /** The text of a file; `-` is standard input. */
+  /** The text of a file; `-` is standard input. @throws InputError */
   readonly read: (path: string) => string;
   readonly interruptible: Interrupts['interruptible'];
   exit(code: number): void;
@@ -89,7 +90,7 @@ export function processConsole(): Console {
         stdout.write('', () => resolve());
       }),
     ask: stdin.isTTY && stderr.isTTY ? (question, signal) => askHidden(question, signal, err) : undefined,
-    read: (path) => (path === '-' ? readStandardInput() : readFileSync(path, 'utf8')),
+    read: readText,
     interruptible,
     exit: (code) => {
       process.exitCode = code;
@@ -105,6 +106,15 @@ function isFile(fd: number): boolean {
   }
 }
 
+/** The text of a file; `-` is standard input. @throws InputError */
+export function readText(path: string): string {
+  try {
+    return path === '-' ? readStandardInput() : readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new InputError(`${path}: ${(cause as Error).message}`, { cause });
+  }
+}
+
 const CHUNK = 65_536;
 const POLL_MS = 10;
 
@@ -115,9 +125,9 @@ function readStandardInput(): string {
   for (;;) {
     try {
       const chunk = Buffer.alloc(CHUNK);
-      const read = readSync(0, chunk);
-      if (read === 0) return Buffer.concat(chunks).toString('utf8');
-      chunks.push(chunk.subarray(0, read));
+      const bytes = readSync(0, chunk);
+      if (bytes === 0) return Buffer.concat(chunks).toString('utf8');
+      chunks.push(chunk.subarray(0, bytes));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
       Atomics.wait(pause, 0, 0, POLL_MS);

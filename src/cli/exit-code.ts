@@ -1,18 +1,28 @@
-/** What a failed call means for the exit code of its command. */
-import {
-  ApiError,
-  TimeoutError,
-  TransportError,
-  UnauthorizedError,
-  type CallError,
-} from '../client/errors.ts';
+/** What a failure of a command means: what is said, and the exit code. */
+import { ApiError, CallError, TimeoutError, TransportError, UnauthorizedError } from '../client/errors.ts';
 import { ERRORS, type ErrorDefinition } from '../contract/errors.ts';
+import { adviceOf } from '../client/flows/explain.ts';
 import { EXIT } from '../config/exit-codes.ts';
+import { CommandError } from './command-error.ts';
+import { printError, type Console } from './console.ts';
+import { interruptedExit } from './interrupts.ts';
+import { legibleLine } from './text/legible.ts';
+
+/** Says why a command failed and what to do; the exit code. @throws what its user can do nothing about */
+export function tellFailure(console: Pick<Console, 'err'>, error: unknown): number {
+  if (error instanceof Error && error.name === 'AbortError') return interruptedExit(error);
+  if (!(error instanceof CommandError || error instanceof CallError)) throw error;
+  printError(console, `error: ${error instanceof CallError ? legibleLine(error.message) : error.message}`);
+  if (error instanceof CommandError) return error.exit;
+  const advice = error instanceof ApiError ? adviceOf(error) : '';
+  if (advice !== '') printError(console, advice);
+  return exitCodeOf(error);
+}
 
 export function exitCodeOf(error: CallError): number {
   if (error instanceof TransportError || error instanceof TimeoutError) return EXIT.unreachable;
   if (error instanceof ApiError) return isAboutKey(error) ? EXIT.unauthorized : EXIT.failed;
-  if (error.code === 'invalid_request') return EXIT.usage;
+  if (error.code === 'invalid_request' || error.code === 'unusable_archive') return EXIT.usage;
   return error.code === 'aborted' ? EXIT.interrupted : EXIT.failed;
 }
 

@@ -1,7 +1,10 @@
 /** Flags that several commands have, and the types of their values. */
 import { InvalidArgumentError, Option } from 'commander';
 import { LONGEST_MS } from '../client/delay.ts';
+import { localUrl } from '../config/command-settings.ts';
 import { parseDuration } from '../config/types/value-types.ts';
+import { InputError } from './command-error.ts';
+import type { Console } from './console.ts';
 
 /** Milliseconds of `500ms`, `20s`, `5m`, `1h`. */
 export function milliseconds(text: string): number {
@@ -45,6 +48,18 @@ export function daemonUrlOption(): Option {
     '--url <url>',
     'address of the daemon; default: this machine, at the port of PILOTLIGHT_LISTEN',
   ).argParser(daemonUrl);
+}
+
+/** The address that a command asks the daemon at. @throws InputError if the environment has none */
+export function daemonAddress(
+  console: Pick<Console, 'environment'>,
+  { url }: { readonly url?: string },
+  key: 'listen' | 'adminListen' = 'listen',
+): string {
+  if (url !== undefined) return url;
+  const local = localUrl(key, console.environment);
+  if ('problem' in local) throw new InputError(local.problem);
+  return local.url;
 }
 
 function daemonUrl(text: string): string {

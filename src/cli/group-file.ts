@@ -1,7 +1,7 @@
 /** Endpoint groups in JSON files: one object of parameters, an array of them, or the list that the service answers. */
 import { isRecord } from '../contract/is-record.ts';
 import type { Console } from './console.ts';
-import { InputError } from './input-error.ts';
+import { InputError } from './command-error.ts';
 
 /**
  * The groups of a file as they are written; `-` is standard input.
@@ -11,17 +11,9 @@ export function readGroupFile(
   path: string,
   read: Console['read'],
 ): { readonly groups: readonly unknown[]; readonly isArray: boolean } {
-  const file = parse(path, readText(path, read));
+  const file = parse(path, read(path));
   const parsed = isRecord(file) && Array.isArray(file['results']) ? (file['results'] as unknown[]) : file;
   return Array.isArray(parsed) ? { groups: parsed, isArray: true } : { groups: [parsed], isArray: false };
-}
-
-function readText(path: string, read: Console['read']): string {
-  try {
-    return read(path);
-  } catch (cause) {
-    throw new InputError(`${path}: ${(cause as Error).message}`, { cause });
-  }
 }
 
 function parse(path: string, text: string): unknown {

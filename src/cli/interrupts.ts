@@ -26,7 +26,7 @@ export function createInterrupts(): Interrupts {
       running.add(controller);
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt);
       try {
-        return await work(controller.signal);
+        return await untilInterrupted(controller.signal, work);
       } finally {
         for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupt);
         running.delete(controller);
@@ -38,6 +38,23 @@ export function createInterrupts(): Interrupts {
       for (const controller of running) controller.abort(READER_LEFT);
     },
   };
+}
+
+/** What fails once the signal has fired failed because of it. @throws the signal's reason, or what `work` throws */
+export async function untilInterrupted<T>(
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(signal);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  }
+}
+
+/** A reader that has enough is no failure. */
+export function interruptedExit(reason: unknown): number {
+  return reason === READER_LEFT ? EXIT.ok : EXIT.interrupted;
 }
 
 export function untilAborted(signal: AbortSignal): Promise<void> {

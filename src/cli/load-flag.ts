@@ -2,7 +2,7 @@
 import { DEFAULT_SEED } from '../emulator/seed/default.ts';
 import type { Seed } from '../emulator/seed/schema.ts';
 import type { LoadInput } from '../emulator/state/loads.ts';
-import { InputError } from './input-error.ts';
+import { InputError } from './command-error.ts';
 
 /** The seed with these loads, whose shape and rate it checks. @throws InputError */
 export function withLoads(seed: Seed, flags: readonly string[]): Seed {

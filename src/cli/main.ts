@@ -21,6 +21,8 @@ if (process.argv.length === 3 && process.argv[2] === 'run') {
 } else if (process.argv.length === 3 && /^(?:-V|--version)$/.test(process.argv[2] ?? '')) {
   // Scripts ask for it: nothing else is loaded.
   const { buildInfo } = await import('../build-info.ts');
+  // A reader that has left is no failure.
+  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1));
   process.stdout.write(`${buildInfo().version}\n`);
 } else {
   const [{ runProgram }, { keepSecretsOutOfDumps }] = await Promise.all([

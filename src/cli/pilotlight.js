@@ -10,9 +10,12 @@ import '../../.config/setup.mjs';
 const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url));
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
-// A terminal sends Ctrl-C to both; what is sent to this process alone is passed on.
-process.on('SIGINT', () => {});
-for (const signal of ['SIGTERM', 'SIGHUP', 'SIGUSR2']) process.on(signal, () => child.kill(signal));
+const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
+for (const signal of ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']) {
+  // A terminal sends these two to both.
+  const isSentToBoth = hasTerminal && (signal === 'SIGINT' || signal === 'SIGQUIT');
+  process.on(signal, () => isSentToBoth || child.kill(signal));
+}
 child.on('exit', (code, signal) => {
   if (signal === null) process.exit(code);
   process.removeAllListeners(signal);

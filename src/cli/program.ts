@@ -16,8 +16,7 @@ import { planCommand } from './commands/plan.ts';
 import { runCommand } from './commands/run.ts';
 import { statusCommand } from './commands/status.ts';
 import { EXIT } from '../config/exit-codes.ts';
-import { printError, processConsole, type Console } from './console.ts';
-import { InputError } from './input-error.ts';
+import { processConsole, type Console } from './console.ts';
 
 /** Never rejects for what the user did wrong: that is printed, and is the exit code. */
 export async function runProgram(
@@ -28,25 +27,30 @@ export async function runProgram(
   try {
     await program.parseAsync(argv);
   } catch (error) {
-    if (error instanceof InputError) printError(console, `error: ${error.message}`);
-    else if (!(error instanceof CommanderError)) throw error;
     // Help and version end with an error too, with code 0.
-    const isDone = error instanceof CommanderError && error.exitCode === 0;
-    console.exit(isDone ? EXIT.ok : EXIT.usage);
+    if (error instanceof CommanderError) return console.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage);
+    const { tellFailure } = await import('./exit-code.ts');
+    console.exit(tellFailure(console, error));
   }
 }
 
 /**
  * The program with all its commands.
  *
- * @param words Those behind its name: what they cannot mean is not made. The operations' commands are left out where the
+ * @param words Those behind its name: commands that they cannot select are not built. The operations' commands are left out where the
  * first is another command, and resources that no word names have none of theirs. Default: all is made
  */
 export async function createProgram(console: Console, words?: readonly string[]): Promise<Command> {
   const program = new Command('pilotlight')
     .description('Keeps serverless GPU deployments alive: heartbeats, logs, parameter checks, metrics.')
     .version(buildInfo().version, '-V, --version', 'print the version')
-    .configureOutput({ writeOut: (text) => console.out(text), writeErr: (text) => console.err(text) })
+    .configureOutput({
+      writeOut: (text) => console.out(text),
+      writeErr: (text) => console.err(text),
+      // What a command does not expect may be a secret.
+      outputError: (text, write) =>
+        write(text.replace(/(unknown option '-[^'=]*)=[^']*'/, "$1'").replace(/(but got \d+): .*/, '$1.')),
+    })
     .showHelpAfterError('(pilotlight COMMAND --help says more)')
     .exitOverride();
   program.commandsGroup('Commands:');

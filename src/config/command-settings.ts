@@ -1,7 +1,7 @@
 /** The settings that commands need, without the rest: the way to the service, the daemon beside them, endpoint groups. */
 import { placed, withEnvFile } from './env-file.ts';
 import { readTextPatiently } from './files.ts';
-import { OPTIONS, PREFIX, type Option, type Settings, valueOf, type ValuesOf } from './options.ts';
+import { OPTIONS, PREFIX, type Option, type Settings, type ValuesOf } from './options.ts';
 import { networkProblems } from './other-variables.ts';
 import { configError, describeProblem, isError, type ConfigProblem } from './problem.ts';
 import type { AdminAddress, ListenAddress } from './types/addresses.ts';
@@ -60,6 +60,21 @@ export function loadConnection(
   };
 }
 
+/** The way to the service with another key, and with addresses in place of those of the environment. */
+export function loadLogin(
+  login: { readonly apiKey: string; readonly baseUrl?: string; readonly serverlessUrl?: string },
+  environment: Environment = process.env,
+): LoadedConnection {
+  const own = withEnvFile(environment, readTextPatiently).environment;
+  // A serverless address belongs to its main address.
+  const given = ADDRESSES.filter((key) => login.baseUrl !== undefined || login[key] !== undefined);
+  const replaced = (['apiKey', ...given] as const).flatMap((key) => {
+    const name = PREFIX + OPTIONS[key].variable;
+    return [[name, login[key]] as const, [`${name}_FILE`, undefined] as const];
+  });
+  return loadConnection({ ...own, [`${PREFIX}ENV_FILE`]: undefined, ...Object.fromEntries(replaced) });
+}
+
 const KEY_VARIABLE = PREFIX + OPTIONS.apiKey.variable;
 
 function hasKeyVariable(environment: Environment): boolean {
@@ -104,20 +119,17 @@ export function loadEndpointGroups(environment: Environment = process.env): {
   return { groups: values.groups, problems: problems.filter(isError) };
 }
 
-/** `http://host:port` of a daemon with this environment. */
-export function localDaemonUrl(environment: Environment = process.env): string {
-  const { listen } = effectiveValues({ listen: OPTIONS.listen }, environment).values;
-  return urlOf(listen ?? (valueOf(OPTIONS.listen, OPTIONS.listen.fallback) as ListenAddress));
-}
-
-/** `http://host:port` or `unix:/path` of its admin routes, or why there is none. */
-export function localAdminUrl(
+/** `http://host:port` or `unix:/path` of a daemon with this environment, or of its admin routes; or why there is none. */
+export function localUrl(
+  key: 'listen' | 'adminListen',
   environment: Environment = process.env,
 ): { readonly url: string } | { readonly problem: string } {
-  const { values, problems } = effectiveValues({ address: OPTIONS.adminListen }, environment);
+  const { values, problems } = effectiveValues({ address: OPTIONS[key] }, environment);
   const address: AdminAddress | undefined = values.address;
   if (address === undefined)
-    return { problem: problems.map((problem) => describeProblem(problem)).join('\n') };
+    return {
+      problem: problems.map((problem) => describeProblem(problem).replace(/^error: /, '')).join('\n'),
+    };
   return { url: 'path' in address ? `unix:${address.path}` : urlOf(address) };
 }
 

@@ -1,5 +1,6 @@
 /** A terminal for `runProgram` that remembers what was printed, and whose user is the test. */
 import type { Console } from '../../src/cli/console.ts';
+import { untilInterrupted } from '../../src/cli/interrupts.ts';
 import { runProgram } from '../../src/cli/program.ts';
 
 export interface Ran {
@@ -61,7 +62,7 @@ export function startInProcess(words: readonly string[], around: Around = {}): R
     taken: () => Promise.resolve(),
     ask: ask && (async (question) => ask(question)),
     read,
-    interruptible: (work) => work(signal ?? ending.signal),
+    interruptible: (work) => untilInterrupted(signal ?? ending.signal, work),
     exit: (exitCode) => (code = exitCode),
   };
   return {

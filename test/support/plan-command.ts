@@ -1,6 +1,6 @@
 /** `pilotlight plan` in this process: flags as on the command line, the outcome as --json prints it. */
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { readText } from '../../src/cli/console.ts';
 import { addPlanFlags, type PlanFlags } from '../../src/cli/plan/flags.ts';
 import type { PlanReport } from '../../src/cli/plan/plan-report.ts';
 import { runPlan } from '../../src/cli/plan/run-plan.ts';
@@ -11,7 +11,7 @@ export async function planCommandLine(...flags: string[]): Promise<PlanReport> {
   );
   const around = {
     environment: undefined,
-    read: (path: string) => readFileSync(path, 'utf8'),
+    read: readText,
     err: () => undefined,
     errColumns: undefined,
     interruptible: <T>(work: (signal: AbortSignal) => Promise<T>) => work(new AbortController().signal),

@@ -4,8 +4,7 @@ import { inspect } from 'node:util';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { DaemonAway, DaemonClosed } from '../../src/cli/fleet/daemon.ts';
-import { InputError } from '../../src/cli/input-error.ts';
-import { PlanInterrupted } from '../../src/cli/plan/run-plan.ts';
+import { CommandError, InputError } from '../../src/cli/command-error.ts';
 import {
   ArchiveError,
   UploadError,
@@ -82,7 +81,7 @@ const ERRORS: readonly PilotlightError[] = [
   new RedisForgot(),
   new UnfinishedFileError(),
   new InputError('input'),
-  new PlanInterrupted(AbortSignal.abort('SIGINT')),
+  new CommandError('failed', 1),
   new DaemonAway('away'),
   new DaemonClosed('closed'),
   new SocketFileError('socket'),

@@ -67,7 +67,7 @@ class Inquiry implements Asked {
       this.add('fine', about, fine);
       return answer;
     } catch (error) {
-      if (!(error instanceof CallError)) throw error;
+      if (!(error instanceof CallError) || error.code === 'aborted') throw error;
       const advice = error instanceof ApiError ? adviceOf(error) : '';
       const says = [error.message, advice].filter(Boolean).join('; ');
       this.add(isUnknownOperation(error) ? 'unknown' : 'wrong', about, says, exitCodeOf(error));
@@ -77,6 +77,7 @@ class Inquiry implements Asked {
 
   /** Both in Unix ms; the service tells whole seconds. */
   compareClocks(ours: number, theirs: number): void {
+    if (Number.isNaN(theirs)) return this.add('unknown', 'clock', 'the service tells no time');
     const skew = Math.round((ours - theirs - 500) / 1000);
     const says = `${Math.abs(skew)} s ${skew < 0 ? 'behind' : 'ahead of'} the service`;
     this.add(Math.abs(skew) <= MOST_SKEW ? 'fine' : 'wrong', 'clock', says);
@@ -138,7 +139,7 @@ async function findDeployments(
     const found = (list?.deployments ?? []).filter(({ id, name, tag }) =>
       selection.has({ id, name: name ?? undefined, tag: tag || DEFAULT_TAG }),
     );
-    const says = found.length > 0 ? `id ${found.map(({ id }) => id).join(', ')}` : 'the service has none';
+    const says = found.length > 0 ? `id ${found.map(({ id }) => id).join(', ')}` : 'not found';
     inquiry.add(found.length > 0 ? 'fine' : 'wrong', `deployment ${labelOf(wanted)}`, says);
   }
 }

@@ -8,7 +8,7 @@ import { checkEndpointGroups, DEFAULT_FILLED_IN } from '../../scaling/rules/chec
 import { gotInWords, type WorkerFacts } from '../../scaling/rules/findings.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { readGroupFile } from '../group-file.ts';
-import { InputError } from '../input-error.ts';
+import { InputError } from '../command-error.ts';
 import { askService, type Finding } from './ask-service.ts';
 
 export interface CheckFlags {

@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
-import { localAdminUrl } from '../../config/command-settings.ts';
 import { LOG_LEVELS } from '../../config/types/value-types.ts';
+import { daemonAddress } from '../flag-types.ts';
 import { legible } from '../text/legible.ts';
 import { examples } from '../text/examples.ts';
 import { printError, printLine, type Console } from '../console.ts';
@@ -39,13 +39,8 @@ export function adminCommand(console: Console): Command {
 }
 
 async function tell(console: Console, method: string, path: string, body: string): Promise<void> {
-  const local = localAdminUrl(console.environment);
-  if ('problem' in local) {
-    printError(console, local.problem);
-    return console.exit(EXIT.usage);
-  }
+  const url = daemonAddress(console, {}, 'adminListen');
   const { request } = await import('node:http');
-  const { url } = local;
   const place = url.startsWith('unix:')
     ? { socketPath: url.slice('unix:'.length) }
     : { host: new URL(url).hostname.replaceAll(/[[\]]/g, ''), port: new URL(url).port };

@@ -36,7 +36,7 @@ export function callCommand(console: Console): Command {
       'path parameters, query and body fields in one object, such as \'{"id":42}\'; - reads it from standard input',
       '{}',
     )
-    .option('--dry-run', 'print the request instead of sending it, without its secrets')
+    .option('--dry-run', 'print the request instead of sending it; keys and passwords are hidden, env is not')
     .option('--curl', 'print the equivalent curl line instead; secrets are shell variables in it')
     .option('--show-keys', 'print the keys of endpoints that the answer has, which are hidden otherwise')
     .addOption(profileOption())
@@ -50,7 +50,8 @@ export function callCommand(console: Console): Command {
       const id = OPERATION_IDS.find((known) => known === operation);
       const input = parseObject(text === '-' ? console.read('-') : text);
       if (!id) printError(console, unknownOperation(operation));
-      if (!input) printError(console, `error: the second argument is not a JSON object: ${text}`);
+      // It may have secrets in it.
+      if (!input) printError(console, 'error: the second argument is not a JSON object');
       const json = { ...options, json: !options.dryRun, fields: true };
       console.exit(id && input ? await perform(id, input, json, console) : EXIT.usage);
     });

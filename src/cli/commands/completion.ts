@@ -75,7 +75,7 @@ function walk(program: Command, words: readonly string[]): Place {
 
 function valuesOf(option: Option): Candidate[] {
   if (option.argChoices) return option.argChoices.map((value) => ({ value, description: '' }));
-  return /<(?:file|path)>/.test(option.flags) ? [{ value: FILES, description: '' }] : [];
+  return /<(?:file|path)s?(?:\.\.\.)?>/.test(option.flags) ? [{ value: FILES, description: '' }] : [];
 }
 
 function optionsOf(command: Command, used: ReadonlySet<Option>): Candidate[] {
@@ -89,7 +89,10 @@ function optionsOf(command: Command, used: ReadonlySet<Option>): Candidate[] {
 
 function wordsOf(command: Command): Candidate[] {
   if (command.name() === 'call') return OPERATION_IDS.map((value) => ({ value, description: '' }));
-  const choices = command.registeredArguments.flatMap((argument) => argument.argChoices ?? []);
+  const choices = command.registeredArguments.flatMap((argument) => {
+    if (/^(?:files|archive)$/.test(argument.name())) return [FILES];
+    return argument.argChoices ?? [];
+  });
   const commands = command.createHelp().visibleCommands(command);
   return [
     ...choices.map((value) => ({ value, description: '' })),

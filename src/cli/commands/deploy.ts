@@ -4,12 +4,10 @@
  */
 import { Command } from 'commander';
 import type { Archive, DeployedArchive, DeployProgress, DeployRequest } from '../../client/flows/deploy.ts';
-import { CallError } from '../../client/errors.ts';
 import { operationOf } from '../../contract/operations.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { printError, type Console } from '../console.ts';
 import { legibleLine } from '../text/legible.ts';
-import { exitCodeOf } from '../exit-code.ts';
 import { addFlags, addSharedOptions, readFields, type CommandOptions } from '../operations/fields.ts';
 import { flagsOf } from '../operations/flags.ts';
 import type { Act } from '../operations/perform.ts';
@@ -52,15 +50,9 @@ async function deploy(
   const { openArchive } = await import('../../client/flows/deploy.ts');
   const { perform } = await import('../operations/perform.ts');
   return await console.interruptible(async (signal) => {
-    try {
-      const archive = await openArchive(path, signal);
-      const all = { ...input, file_hash: archive.hash, file_size: archive.content.size };
-      return await perform(ID, all, { ...options, act: deployer(archive, options, console) }, console);
-    } catch (error) {
-      if (!(error instanceof CallError)) throw error;
-      printError(console, `error: ${legibleLine(error.message)}`);
-      return error.code === 'unusable_archive' ? EXIT.usage : exitCodeOf(error);
-    }
+    const archive = await openArchive(path, signal);
+    const all = { ...input, file_hash: archive.hash, file_size: archive.content.size };
+    return await perform(ID, all, { ...options, act: deployer(archive, options, console) }, console);
   });
 }
 

@@ -3,7 +3,8 @@ import { EXIT } from '../../config/exit-codes.ts';
 import type { Snapshot } from '../../emulator/index.ts';
 import { printError, type Console } from '../console.ts';
 import { examples } from '../text/examples.ts';
-import { InputError } from '../input-error.ts';
+import { legibleLine } from '../text/legible.ts';
+import { InputError } from '../command-error.ts';
 import { untilAborted } from '../interrupts.ts';
 
 interface EmulatorFlags {
@@ -40,7 +41,7 @@ export function emulatorCommand(console: Console): Command {
     )
     .option(
       '--load <endpoint=load>',
-      'requests that come to an endpoint by themselves, such as chat=diurnal:500; repeat it for several endpoints',
+      'requests that come to an endpoint by themselves, such as chat=diurnal:500 (may be repeated)',
       (text: string, before?: readonly string[]) => [...(before ?? []), text],
     )
     .addHelpText(
@@ -99,7 +100,7 @@ function contentsOf({ state }: Snapshot): string[] {
     ['offers', ids(state.offers)],
   ];
   return kinds.flatMap(([kind, items]) =>
-    items.length === 0 ? [] : [`  ${kind.padEnd(13)}  ${listed(items)}`],
+    items.length === 0 ? [] : [legibleLine(`  ${kind.padEnd(13)}  ${listed(items)}`)],
   );
 }
 

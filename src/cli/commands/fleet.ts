@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
-import { localDaemonUrl, localToken } from '../../config/command-settings.ts';
+import { localToken } from '../../config/command-settings.ts';
 import { durationUpTo } from '../../config/types/value-types.ts';
 import type { Console } from '../console.ts';
-import { daemonUrlOption } from '../flag-types.ts';
+import { daemonAddress, daemonUrlOption } from '../flag-types.ts';
 import type { FleetFlags } from '../fleet/watch-fleet.ts';
 import { examples } from '../text/examples.ts';
 
@@ -15,21 +15,23 @@ export function fleetCommand(console: Console): Command {
     .argument('[endpoint]', 'name or id of one of them; default: all')
     .addOption(daemonUrlOption())
     .addOption(
-      new Option('--every <duration>', 'ask the daemon so often').argParser(parsePace).default(2_000, '2s'),
+      new Option('--every <duration>', 'time between two polls of the daemon')
+        .argParser(parsePace)
+        .default(2_000, '2s'),
     )
     .option('--json', 'print one JSON object a sample')
     .option('--once', 'print what there is now, and end')
     .addHelpText(
       'after',
-      '\nAt a terminal a table that is drawn again in place; elsewhere a line for each sample.' +
+      '\nAt a terminal, redraws a table in place; elsewhere prints a line for each sample.' +
         "\nLOAD / READY is what is asked of the endpoint's workers and what its ready ones can do, in units of work a second." +
         '\nWhat is not known is a question mark.' +
         `\n${examples('fleet', 'fleet chat --once', 'fleet --json --every 10s')}\n\n${exitCodesText()}`,
     )
-    .action(async (endpoint: string | undefined, { url, ...flags }: FleetFlags & { url?: string }) => {
+    .action(async (endpoint: string | undefined, flags: FleetFlags & { url?: string }) => {
       const { watchFleet } = await import('../fleet/watch-fleet.ts');
       const { environment } = console;
-      const daemon = { url: url ?? localDaemonUrl(environment), token: localToken(environment) };
+      const daemon = { url: daemonAddress(console, flags), token: localToken(environment) };
       const code = await watchFleet(daemon, endpoint, flags, console);
       if (code !== EXIT.ok) console.exit(code);
     });

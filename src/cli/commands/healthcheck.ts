@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import { EXIT } from '../../config/exit-codes.ts';
-import { localDaemonUrl } from '../../config/command-settings.ts';
 import { printError, type Console } from '../console.ts';
-import { daemonUrlOption } from '../flag-types.ts';
+import { daemonAddress, daemonUrlOption } from '../flag-types.ts';
 
 const TIMEOUT_MS = 3_000;
 
@@ -11,7 +10,7 @@ export function healthcheckCommand(console: Console): Command {
     .description('Exit with 0 if the local daemon is live: for container health checks without a shell')
     .addOption(daemonUrlOption())
     .action(async (options: { url?: string }) => {
-      const url = `${options.url ?? localDaemonUrl(console.environment)}/livez`;
+      const url = `${daemonAddress(console, options)}/livez`;
       try {
         const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
         if (response.ok) return;

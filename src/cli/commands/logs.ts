@@ -1,5 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
+import type { Client } from '../../client/client.ts';
 import { LIMITS } from '../../contract/limits.ts';
+import { id as idSchema } from '../../contract/schemas.ts';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
 import { parseDuration } from '../../config/types/value-types.ts';
 import type { Console } from '../console.ts';
@@ -11,6 +13,7 @@ import {
 } from '../login/connection.ts';
 import { examples } from '../text/examples.ts';
 import type { LogFormat } from '../logs/format.ts';
+import type { LogSource } from '../../logs/source.ts';
 
 interface LogsFlags extends Pick<LogFormat, 'json' | 'timestamps'>, ProfileFlag {
   readonly follow?: boolean;
@@ -32,8 +35,13 @@ export function logsCommand(console: Console): Command {
       '--endpoint <endpoint>',
       'the log of an endpoint itself, by name or id: what its engine decides, and why',
     )
-    .option('-f, --follow', 'go on with what comes, until Ctrl-C')
-    .option('--tail <lines>', 'begin with the last so many lines', parseTail, LIMITS.logTailMax)
+    .option('-f, --follow', 'follow the log until Ctrl-C')
+    .option(
+      '--tail <lines>',
+      'start with the last lines of each level, so many',
+      parseTail,
+      LIMITS.logTailMax,
+    )
     .option('--since <time>', 'begin with the lines since 10m ago, or since 2026-11-27T08:00:00Z', parseSince)
     .option('--level <levels>', 'show these levels only, such as info1,debug', parseLevels)
     .option('--grep <pattern>', 'show the lines that match a regular expression', parsePattern)
@@ -45,7 +53,7 @@ export function logsCommand(console: Console): Command {
       'after',
       '\nUses PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL.' +
         '\n--since goes by the times that stand in the lines; those without a zone count as UTC.' +
-        '\nWith -f, gaps and delays are told on stderr: lines that the service lost before they could be read.' +
+        '\nWith -f, stderr reports gaps (lines that the service lost before they could be read) and delays.' +
         `\n${examples('logs 7 -f', 'logs chat --since 10m --grep "error|OOM"', 'logs --endpoint chat --json --tail 200')}\n\n${exitCodesText()}`,
     )
     .action(async (group: string | undefined, flags: LogsFlags) => {
@@ -59,9 +67,7 @@ export function logsCommand(console: Console): Command {
       const { follow = false, tail, since, level: levels = [], grep, color, json, timestamps } = flags;
       const { createClient } = await import('../../client/client.ts');
       await using client = createClient(connection);
-      const { findLog } = await import('../logs/find.ts');
-      const source = await findLog(client, group, flags.endpoint, console);
-      if (typeof source === 'number') return console.exit(source);
+      const source = await findLog(client, group, flags.endpoint);
       const colour = color && console.hasColours;
       const format = { colour, ...(json && { json }), ...(timestamps && { timestamps }) };
       const wanted = { source, tail, since, levels, grep, format };
@@ -70,9 +76,25 @@ export function logsCommand(console: Console): Command {
         console.exit(await followLog(connection, wanted, console));
       } else {
         const { printLog } = await import('../logs/print.ts');
-        console.exit(await printLog(client, wanted, console));
+        await printLog(client, wanted, console);
       }
     });
+}
+
+/** Of a worker group by its id or by the endpoint that it serves, or of an endpoint. @throws CommandError, CallError */
+async function findLog(
+  client: Client,
+  group: string | undefined,
+  endpoint: string | undefined,
+): Promise<LogSource> {
+  const { resolveNames } = await import('../operations/subjects.ts');
+  const { coerceText } = await import('../../wire/coerce.ts');
+  const given = coerceText(idSchema, endpoint ?? group ?? '');
+  const operation = endpoint === undefined ? 'workergroups.logs' : 'endpointGroups.logs';
+  const { id: found } = await resolveNames(operation, { id: given }, client, {});
+  const id = Number(found);
+  if (endpoint === undefined) return { kind: 'workergroup', id };
+  return { kind: 'endpoint', id, name: typeof given === 'number' ? `#${id}` : endpoint };
 }
 
 function parseTail(text: string): number {
@@ -88,7 +110,8 @@ function parseTail(text: string): number {
 /** Unix milliseconds. */
 function parseSince(text: string): number {
   const ago = parseDuration(text);
-  const at = ago === undefined ? Date.parse(text) : Date.now() - ago;
+  // Date.parse takes 10 for October.
+  const at = ago === undefined ? Date.parse(/^\d{4}-\d\d/.test(text) ? text : '') : Date.now() - ago;
   if (Number.isNaN(at))
     throw new InvalidArgumentError('how long ago, such as 10m, or a time such as 2026-11-27T08:00:00Z');
   return at;

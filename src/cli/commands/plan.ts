@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { Command } from 'commander';
 import { EXIT } from '../../config/exit-codes.ts';
 import { printJson, printLine, type Console } from '../console.ts';
-import { InputError } from '../input-error.ts';
+import { InputError } from '../command-error.ts';
 import { addPlanFlags, type PlanFlags } from '../plan/flags.ts';
 import type { PlanReport } from '../plan/plan-report.ts';
 
@@ -26,15 +26,11 @@ export function planCommand(console: Console): Command {
   return addPlanFlags(command)
     .addHelpText('after', EXAMPLES)
     .action(async (flags: PlanFlags) => {
-      const { runPlan, PlanInterrupted } = await import('../plan/run-plan.ts');
+      const { runPlan } = await import('../plan/run-plan.ts');
       const { html, json, p99 } = flags;
       // Before minutes are spent on what could not be written then.
       if (html !== undefined) onFile(html, () => accessSync(dirname(html), constants.W_OK));
-      const report = await runPlan(flags, console).catch((error: unknown) => {
-        if (!(error instanceof PlanInterrupted)) throw error;
-        console.exit(error.exitCode);
-      });
-      if (!report) return;
+      const report = await runPlan(flags, console);
       if (p99 !== undefined && !report.search?.best) console.exit(EXIT.failed);
       const page = html === undefined ? '' : await pageOf(report);
       if (json) printJson(console, report);

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { localDaemonUrl, localToken } from '../../config/command-settings.ts';
+import { localToken } from '../../config/command-settings.ts';
 import type {
   AppStatus,
   DeploymentStatus,
@@ -8,7 +8,7 @@ import type {
   WorkerGroupStatus,
 } from '../../daemon/status/schema.ts';
 import { printJson, printLine, type Console } from '../console.ts';
-import { daemonUrlOption } from '../flag-types.ts';
+import { daemonAddress, daemonUrlOption } from '../flag-types.ts';
 import { endpointInWords, fleetNotes } from '../fleet/words.ts';
 import { examples } from '../text/examples.ts';
 import { legibleLine } from '../text/legible.ts';
@@ -22,18 +22,15 @@ export function statusCommand(console: Console): Command {
     .action(async (options: { url?: string; json?: boolean }) => {
       const { environment } = console;
       const daemon = {
-        url: options.url ?? localDaemonUrl(environment),
+        url: daemonAddress(console, options),
         token: localToken(environment),
       };
-      const { fetchJson, fetchWholeStatus, saidOfDaemon } = await import('../fleet/daemon.ts');
-      try {
-        const { signal } = new AbortController();
-        if (options.json) return printJson(console, await fetchJson(daemon, '/api/status', signal));
-        for (const line of describeStatus(await fetchWholeStatus(daemon, signal)))
-          printLine(console, legibleLine(line));
-      } catch (error) {
-        console.exit(saidOfDaemon(console, error));
-      }
+      const { fetchJson, fetchStatus } = await import('../fleet/daemon.ts');
+      const { statusSchema } = await import('../../daemon/status/schema.ts');
+      const { signal } = new AbortController();
+      if (options.json) return printJson(console, await fetchJson(daemon, '/api/status', signal));
+      for (const line of describeStatus(await fetchStatus(daemon, statusSchema, signal)))
+        printLine(console, legibleLine(line));
     });
 }
 

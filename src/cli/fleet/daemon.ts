@@ -1,22 +1,28 @@
 /** What a running daemon says: of itself, and of its endpoints. */
 import { EXIT } from '../../config/exit-codes.ts';
-import { PilotlightError } from '../../contract/pilotlight-error.ts';
-import { statusSchema, type Status } from '../../daemon/status/schema.ts';
-import { printError, type Console } from '../console.ts';
+import type * as z from 'zod';
+import { statusSchema } from '../../daemon/status/schema.ts';
+import { CommandError } from '../command-error.ts';
 import { legibleLine } from '../text/legible.ts';
 
 const TIMEOUT_MS = 5_000;
 
-/** Why the daemon could not be asked; `message` is for a person. */
-export class DaemonAway extends PilotlightError {
-  readonly code = 'daemon_away';
-  readonly actor = 'user';
+/** The daemon could not be asked; the message says why. */
+export class DaemonAway extends CommandError {
+  override readonly code = 'daemon_away';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(legibleLine(message), EXIT.unreachable, options);
+  }
 }
 
 /** It wants a token that this environment does not have. */
-export class DaemonClosed extends PilotlightError {
-  readonly code = 'daemon_closed';
-  readonly actor = 'user';
+export class DaemonClosed extends CommandError {
+  override readonly code = 'daemon_closed';
+
+  constructor(message: string) {
+    super(legibleLine(message), EXIT.unauthorized);
+  }
 }
 
 /** A running daemon, as a command reaches it. */
@@ -26,31 +32,19 @@ export interface DaemonAddress {
   readonly token: string | undefined;
 }
 
-/** What of the status these commands go by: the rest of it may be another's. */
-const known = statusSchema.pick({ now: true, replica: true, fleet: true });
+/** What of the status `fleet` goes by: the rest of it may be of another version. */
+export const fleetSchema = statusSchema.pick({ now: true, replica: true, fleet: true });
 
-export type KnownStatus = Pick<Status, keyof typeof known.shape>;
-
-/** @throws DaemonAway also where something else answers, or a daemon of another shape. */
-export async function fetchStatus(daemon: DaemonAddress, signal: AbortSignal): Promise<KnownStatus> {
-  const status = await fetchJson<unknown>(daemon, '/api/status', signal);
-  if (!known.safeParse(status).success) throw another(daemon);
-  return status as KnownStatus;
-}
-
-/** All of it. @throws As fetchStatus. */
-export async function fetchWholeStatus(daemon: DaemonAddress, signal: AbortSignal): Promise<Status> {
-  const status = await fetchJson<unknown>(daemon, '/api/status', signal);
-  if (!statusSchema.safeParse(status).success)
-    throw new DaemonAway(
-      `${daemon.url}: what answers there has no status that can be read; is it a daemon of this version?`,
-    );
-  return status as Status;
-}
-
-function another({ url }: DaemonAddress): DaemonAway {
-  return new DaemonAway(
-    `${url}: what answers there says nothing of endpoints that can be read; is it a daemon of this version?`,
+/** Its status, or the parts of it that are wanted. @throws DaemonAway also for an answer that cannot be read; DaemonClosed */
+export async function fetchStatus<Schema extends z.ZodType>(
+  daemon: DaemonAddress,
+  schema: Schema,
+  signal: AbortSignal,
+): Promise<z.infer<Schema>> {
+  const read = schema.safeParse(await fetchJson<unknown>(daemon, '/api/status', signal));
+  if (read.success) return read.data;
+  throw new DaemonAway(
+    `${daemon.url}: its answer has no status that can be read; is it a daemon of this version?`,
   );
 }
 
@@ -78,11 +72,4 @@ export async function fetchJson<T>(
     const why = cause instanceof Error ? `${cause.message}; is a daemon running there?` : message;
     throw new DaemonAway(`${url}${path.split('?')[0]}: ${why}`, { cause: error });
   }
-}
-
-/** A command that cannot ask the daemon says why. @returns The exit code. @throws All else. */
-export function saidOfDaemon(console: Console, error: unknown): number {
-  if (!(error instanceof DaemonAway || error instanceof DaemonClosed)) throw error;
-  printError(console, legibleLine(error.message));
-  return error instanceof DaemonClosed ? EXIT.unauthorized : EXIT.unreachable;
 }

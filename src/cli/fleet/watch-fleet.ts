@@ -3,10 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT } from '../../config/exit-codes.ts';
 import type { EndpointStatus, Status } from '../../daemon/status/schema.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
-import { InputError } from '../input-error.ts';
-import { READER_LEFT } from '../interrupts.ts';
+import { InputError } from '../command-error.ts';
 import { legibleLine } from '../text/legible.ts';
-import { fetchStatus, DaemonAway, saidOfDaemon, type DaemonAddress } from './daemon.ts';
+import { DaemonAway, fetchStatus, fleetSchema, type DaemonAddress } from './daemon.ts';
 import { createLiveScreen } from './screen.ts';
 import { fleetTable, type Seen } from './table.ts';
 import { endpointInWords, fleetNotes, noEndpoints } from './words.ts';
@@ -48,9 +47,6 @@ export async function watchFleet(
         if (flags.once) return EXIT.ok;
         await sleep(flags.every, undefined, { signal });
       }
-    } catch (error) {
-      if (signal.aborted) return signal.reason === READER_LEFT ? EXIT.ok : EXIT.interrupted;
-      return saidOfDaemon(console, error);
     } finally {
       print.end();
     }
@@ -58,7 +54,7 @@ export async function watchFleet(
 }
 
 async function look(daemon: DaemonAddress, wanted: string | undefined, signal: AbortSignal): Promise<Seen> {
-  const status = await fetchStatus(daemon, signal);
+  const status = await fetchStatus(daemon, fleetSchema, signal);
   const fleet = { ...status.fleet, endpoints: chosenEndpoints(status, wanted) };
   return { fleet, none: noEndpoints(status), now: status.now };
 }

@@ -55,7 +55,7 @@ export function notesOf(endpoint: EndpointStatus, fleet: FleetStatus, now: numbe
   return [
     ...(error === null ? [] : [`last failure: ${error}`]),
     ...(error === null && isOld ? [`what is shown is ${age(now - at)} old`] : []),
-    ...(endpoint.failing_workers > 0 ? [`err again and again: ${count(endpoint.failing_workers)}`] : []),
+    ...(endpoint.failing_workers > 0 ? [`${count(endpoint.failing_workers)} failing again and again`] : []),
     ...(endpoint.stuck_workers > 0
       ? [`loading far longer than the others: ${count(endpoint.stuck_workers)}`]
       : []),

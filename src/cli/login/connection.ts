@@ -2,9 +2,9 @@
 import { Option, InvalidArgumentError } from 'commander';
 import { hasOwnKey, loadConnection, type LoadedConnection } from '../../config/command-settings.ts';
 import { describeProblem, type ConfigProblem } from '../../config/problem.ts';
+import { InputError } from '../command-error.ts';
 import { printError, type Console } from '../console.ts';
-import { InputError } from '../input-error.ts';
-import { DEFAULT_PROFILE, loginsPath, readLogins } from './logins.ts';
+import { DEFAULT_PROFILE, Logins } from './logins.ts';
 
 export interface ProfileFlag {
   readonly profile?: string;
@@ -14,21 +14,10 @@ export interface ProfileFlag {
 export function profileOption(): Option {
   return new Option('--profile <name>', 'use the key that login stored under this name').argParser(
     (text: string) => {
-      if (/^[\w.-]+$/.test(text)) return text;
-      throw new InvalidArgumentError('a name of letters, digits, _ . and -');
+      if (/^\w[\w.-]*$/.test(text)) return text;
+      throw new InvalidArgumentError('a name of letters, digits, _ . and -.');
     },
   );
-}
-
-export function printConnectionProblems(
-  problems: readonly ConfigProblem[],
-  console: Pick<Console, 'err'>,
-): void {
-  for (const problem of problems) printError(console, describeProblem(problem));
-  const lacksKey = problems.some(
-    ({ variable, got }) => variable === 'PILOTLIGHT_API_KEY' && got === undefined,
-  );
-  if (lacksKey) printError(console, 'Or store a key once: pilotlight login --base-url URL');
 }
 
 /** @throws InputError for a profile that is not stored, or not needed */
@@ -43,16 +32,26 @@ export function commandConnection(
       `--profile ${profile} and PILOTLIGHT_API_KEY are both given; unset the variable to use the profile`,
     );
   }
-  const path = loginsPath(environment);
-  const logins = path === undefined ? {} : readLogins(path);
-  const login = Object.hasOwn(logins, profile ?? DEFAULT_PROFILE)
-    ? logins[profile ?? DEFAULT_PROFILE]
-    : undefined;
-  if (profile !== undefined && !login) {
-    const known = Object.keys(logins).join(', ') || 'none';
-    throw new InputError(
-      `no login is stored as ${profile} (stored: ${known}); pilotlight login --profile ${profile}`,
-    );
-  }
+  const logins = new Logins(environment);
+  const login = logins.read(profile ?? DEFAULT_PROFILE);
+  if (profile !== undefined && !login) throw notStored(profile, logins);
   return loadConnection(environment, { needsKey, login });
+}
+
+export function notStored(profile: string, logins: Logins): InputError {
+  const known = logins.profiles().join(', ') || 'none';
+  return new InputError(
+    `no key is stored as ${profile} (stored: ${known}); pilotlight login --profile ${profile}`,
+  );
+}
+
+export function printConnectionProblems(
+  problems: readonly ConfigProblem[],
+  console: Pick<Console, 'err'>,
+): void {
+  for (const problem of problems) printError(console, describeProblem(problem));
+  const lacksKey = problems.some(
+    ({ variable, got }) => variable === 'PILOTLIGHT_API_KEY' && got === undefined,
+  );
+  if (lacksKey) printError(console, 'Or store a key once: pilotlight login --base-url URL');
 }

@@ -9,10 +9,10 @@ import { createTailFetcher, type LogClient } from '../../logs/follow/fetch-tail.
 import type { LogEvent } from '../../logs/events.ts';
 import { startLogPipeline } from '../../logs/follow/pipeline.ts';
 import { Spool } from '../../logs/spool/spool.ts';
+import { CommandError } from '../command-error.ts';
 import { printError, type Console } from '../console.ts';
 import { legibleLine } from '../text/legible.ts';
-import { exitCodeOf } from '../exit-code.ts';
-import { READER_LEFT, untilAborted } from '../interrupts.ts';
+import { interruptedExit, untilAborted } from '../interrupts.ts';
 import { createNotes } from './notes.ts';
 import { terminalSink } from './terminal-sink.ts';
 import { nameOf, type WantedLog } from './wanted.ts';
@@ -55,10 +55,9 @@ export async function followLog(
     notes.end();
     if (refused.signal.aborted) {
       const why = refused.signal.reason as ApiError | string;
-      printError(console, `error: ${legibleLine(typeof why === 'string' ? why : why.message)}`);
-      return typeof why === 'string' ? EXIT.failed : exitCodeOf(why);
+      throw typeof why === 'string' ? new CommandError(legibleLine(why), EXIT.failed) : why;
     }
-    return signal.reason === READER_LEFT ? EXIT.ok : EXIT.interrupted;
+    return interruptedExit(signal.reason);
   });
 }
 

@@ -1,46 +1,32 @@
 /** `pilotlight logs`: the last lines that the service has. */
 import type { Client } from '../../client/client.ts';
-import { CallError } from '../../client/errors.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { formatMicros, originOf } from '../../logs/record.ts';
 import { recogniseAnswer, type Refusal } from '../../logs/answer.ts';
 import type { LogSource } from '../../logs/source.ts';
 import { readText } from '../../logs/text.ts';
-import { printError, type Console } from '../console.ts';
-import { exitCodeOf } from '../exit-code.ts';
+import { CommandError } from '../command-error.ts';
+import type { Console } from '../console.ts';
 import { legibleLine } from '../text/legible.ts';
 import { formatRecord } from './format.ts';
 import { History, matches, nameOf, NO_TIMES, type WantedLog } from './wanted.ts';
 
-/** The exit code. */
-export async function printLog(client: Client, wanted: WantedLog, console: Console): Promise<number> {
+export async function printLog(client: Client, wanted: WantedLog, console: Console): Promise<void> {
   const { source, since, levels: wantedLevels, tail, format } = wanted;
-  try {
-    const answer = await lastLines(client, source, since === undefined ? tail : MOST_LINES);
-    if (answer.kind === 'error') {
-      printError(console, `error: ${nameOf(source)}: ${legibleLine(answer.reason)}`);
-      return EXIT.failed;
-    }
-    const history = new History<{ level: string; line: string }>(wanted, ({ line }) => line, Date.now());
-    for (const [level, lines] of Object.entries(answer.levels))
-      if (level === '' || wantedLevels.length === 0 || wantedLevels.includes(level))
-        for (const line of lines) history.add(level, { level, line });
-    if (history.isTimeless) {
-      printError(console, `error: ${NO_TIMES}`);
-      return EXIT.failed;
-    }
-    const now = Date.now() * 1000;
-    const shown = history.lines().filter(({ line }) => matches(wanted, line));
-    for (const [index, { level, line }] of shown.entries()) {
-      const place = { time: formatMicros(now + index), ...originOf(source), epoch: 1, seq: index + 1 };
-      const record = { ...place, line, ...(level !== '' && { level }) };
-      console.out(formatRecord(record, format));
-    }
-    return EXIT.ok;
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error;
-    printError(console, `error: ${legibleLine(error.message)}`);
-    return exitCodeOf(error);
+  const answer = await lastLines(client, source, since === undefined ? tail : MOST_LINES);
+  if (answer.kind === 'error')
+    throw new CommandError(`${nameOf(source)}: ${legibleLine(answer.reason)}`, EXIT.failed);
+  const history = new History<{ level: string; line: string }>(wanted, ({ line }) => line, Date.now());
+  for (const [level, lines] of Object.entries(answer.levels))
+    if (level === '' || wantedLevels.length === 0 || wantedLevels.includes(level))
+      for (const line of lines) history.add(level, { level, line });
+  if (history.isTimeless) throw new CommandError(NO_TIMES, EXIT.failed);
+  const now = Date.now() * 1000;
+  const shown = history.lines().filter(({ line }) => matches(wanted, line));
+  for (const [index, { level, line }] of shown.entries()) {
+    const place = { time: formatMicros(now + index), ...originOf(source), epoch: 1, seq: index + 1 };
+    const record = { ...place, line, ...(level !== '' && { level }) };
+    console.out(formatRecord(record, format));
   }
 }
 

@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Operation } from '../../contract/define.ts';
 import { printError, type Console } from '../console.ts';
 import { timerMilliseconds } from '../flag-types.ts';
-import { InputError } from '../input-error.ts';
+import { InputError } from '../command-error.ts';
 import { profileOption } from '../login/connection.ts';
 import type { Flag } from './flags.ts';
 import { helpAfter } from './help.ts';
@@ -41,8 +41,7 @@ export function readFields(
     if (given.has(name)) return command.error(`error: ${name} is given twice: as ${text} and as --${name}`);
     given.set(name, [text]);
   }
-  const baseInput = readBaseOr(command, base, console);
-  const { input, problems, notes } = readInput(flags, { flags: given, query }, baseInput);
+  const { input, problems, notes } = readInput(flags, { flags: given, query }, readBase(base, console));
   for (const note of notes) printError(console, `warning: ${note}`);
   for (const problem of problems) printError(console, `error: ${problem}`);
   return problems.length > 0 ? undefined : input;
@@ -104,7 +103,7 @@ export function addSharedOptions(command: Command, operation?: Operation, exampl
   command
     .optionsGroup('Options:')
     .option('--json', 'print the answer as JSON')
-    .option('--dry-run', 'print the request instead of sending it, without its secrets')
+    .option('--dry-run', 'print the request instead of sending it; keys and passwords are hidden, env is not')
     .option('--curl', 'print the equivalent curl line instead; secrets are shell variables in it')
     .option('--show-keys', 'print the keys of endpoints that the answer has, which are hidden otherwise')
     .addOption(profileOption())
@@ -115,29 +114,11 @@ export function addSharedOptions(command: Command, operation?: Operation, exampl
     .addHelpText('after', () => helpAfter(operation, example));
 }
 
-/** The object of --input; a bad one is wrong usage. */
-function readBaseOr(command: Command, text: string | undefined, console: Console): Record<string, unknown> {
+/** The object of --input. @throws InputError */
+function readBase(text: string | undefined, console: Console): Input {
   if (text === undefined) return {};
-  try {
-    return readBase(text, console);
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    return command.error(`error: ${error.message}`);
-  }
-}
-
-/** @throws InputError */
-function readBase(text: string, console: Console): Record<string, unknown> {
   const path = text === '-' ? '-' : text.startsWith('@') ? text.slice(1) : undefined;
-  const base = parseObject(path === undefined ? text : readText(path, console));
+  const base = parseObject(path === undefined ? text : console.read(path));
   if (!base) throw new InputError('--input takes one JSON object, a file as @FILE, or - for standard input');
   return base;
-}
-
-function readText(path: string, console: Console): string {
-  try {
-    return console.read(path);
-  } catch (error) {
-    throw new InputError(`--input: ${(error as Error).message}`);
-  }
 }

@@ -1,10 +1,11 @@
 /** The text of flags → the value that a schema takes, pure. What does not read stays text: the schema then says what is wrong. */
 import * as z from 'zod';
 import { envMapOf, parseEnvFlags } from '../../contract/text/env-flags.ts';
+import { isRecord } from '../../contract/is-record.ts';
 import { envMap } from '../../contract/operations/instances/instances.ts';
 import { FILTER_OPERATORS, memoryUnitOf, OPERATOR_SIGNS } from '../../contract/schemas.ts';
 import { coerceText, innerOf } from '../../wire/coerce.ts';
-import { InputError } from '../input-error.ts';
+import { InputError } from '../command-error.ts';
 import type { Flag } from './flags.ts';
 
 /** Takes what is no error, and may not be meant. */
@@ -30,7 +31,8 @@ export function readFlag({ kind, schema, path }: Flag, texts: readonly string[],
     case 'filter':
       return readCondition(inner, path.at(-1) ?? '', texts, note);
     case 'scalar':
-      return readScalar(schema, path.at(-1) ?? '', last, note);
+      // Container flags in one text add up.
+      return readScalar(schema, path.at(-1) ?? '', path.at(-1) === 'env' ? texts.join(' ') : last, note);
     case 'choice':
     case 'boolean':
     case 'json':
@@ -82,9 +84,14 @@ function readEntries(schema: z.ZodRecord, text: string, note: Note): Record<stri
   return { [text.slice(0, equals)]: coerceText(schema.valueType as z.ZodType, text.slice(equals + 1)) };
 }
 
-/** One of several: its value ends where the next one begins. The vendor's own forms are read too. */
+/**
+ * One of several. Its value is a list, a quoted text, or ends where the next condition begins. The vendor's own forms are
+ * read too.
+ */
 const CONDITION =
-  /\s*([\w.]+)\s*(==|!=|<=|>=|=|<|>|\bnotin\b|\bin\b)\s*(\[[^\]]*\]|[^]+?)(?=\s*$|\s+[\w.]+\s*(?:[=<>]|!=)|\s+[\w.]+\s+(?:not)?in\s)/y;
+  /\s*([\w.]+)\s*(==|!=|<=|>=|=|<|>|\bnotin\b|\bin\b)\s*(\[[^\]]*\]|"[^"]*"(?=\s|$)|'[^']*'(?=\s|$)|[^]+?)(?=\s*$|\s+[\w.]+\s*(?:[=<>]|!=)|\s+[\w.]+\s+(?:not)?in\s)/y;
+/** Of a list. */
+const ITEM = /"[^"]*"|'[^']*'|[^,]+/g;
 const FILTER_RULE =
   "takes 'FIELD OPERATOR VALUE' such as 'count_created >= 10' or 'name in [a,b]', one or several; " +
   `operators = != < <= > >= in notin; or one JSON object with ${FILTER_OPERATORS.join(', ')}`;
@@ -96,11 +103,16 @@ export function readFilters(schema: z.ZodType, texts: readonly string[], note: N
   const filters: Filters = {};
   for (const text of texts) {
     const read = text.startsWith('{') ? readObject(text) : readFilter(schema, text, note);
-    for (const [field, condition] of Object.entries(read)) {
-      filters[field] = { ...filters[field], ...(condition as Record<string, unknown>) };
-    }
+    for (const [field, condition] of Object.entries(read))
+      filters[field] = { ...filters[field], ...conditionOf(condition) };
   }
   return filters;
+}
+
+/** A value alone is what the field equals, a list what it is one of. */
+function conditionOf(value: unknown): Record<string, unknown> {
+  if (isRecord(value)) return value;
+  return Array.isArray(value) ? { in: value } : { eq: value };
 }
 
 /** Of one field: `'<= 0.5'`. */
@@ -124,7 +136,7 @@ function readFilter(schema: z.ZodType, text: string, note: Note): Filters {
     const operator = OPERATOR_SIGNS[sign] ?? sign;
     const read = (item: string): unknown => readValue(valueType(schema, field), field, item.trim(), note);
     const isSeveral = operator === 'in' || operator === 'notin';
-    const items = value.replace(/^\[([^]*)\]$/, '$1').split(',');
+    const items = value.replace(/^\[([^]*)\]$/, '$1').match(ITEM) ?? [];
     filters[field] = { ...filters[field], [operator]: isSeveral ? items.map(read) : read(value) };
   }
   return filters;
@@ -139,7 +151,7 @@ function readValue(type: z.ZodType, field: string, text: string, note: Note): un
 }
 
 /** Filters that leave their fields open are of the interface, where memory is in MB (§1). */
-const OPEN_MEMORY = /^gpu_(?:total_)?ram$/;
+const OPEN_MEMORY = /^[cg]pu_(?:total_)?ram$/;
 
 function readScalar(type: z.ZodType, field: string, text: string, note: Note): unknown {
   const isOpen = innerOf(type) instanceof z.ZodUnknown && OPEN_MEMORY.test(field);

@@ -2,10 +2,11 @@
 import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { isKeptOutOfMessages } from '../../contract/schemas.ts';
+import { nearestName } from '../../contract/text/nearest-name.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
 import * as z from 'zod';
 import { EXTRA, type InputProblem } from '../../wire/request.ts';
-import { InputError } from '../input-error.ts';
+import { InputError } from '../command-error.ts';
 import { readFilters, readFlag } from './flag-value.ts';
 import type { Flag } from './flags.ts';
 
@@ -35,9 +36,11 @@ export function readInput(
   const problems: string[] = [];
   const notes: string[] = [];
   const note = (text: string): unknown => notes.push(text);
+  let asked: Input = {};
   if (query !== undefined) {
     try {
-      Object.assign(input, readQuery(flags, query, note));
+      asked = readQuery(flags, query, note);
+      Object.assign(input, asked);
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
       problems.push(`${JSON.stringify(query)} ${error.message}`);
@@ -46,7 +49,7 @@ export function readInput(
   for (const flag of flags) {
     const texts = given.get(flag.name);
     try {
-      if (texts !== undefined) put(input, flag.path, readFlag(flag, texts, note));
+      if (texts !== undefined) put(input, flag.path, withQuery(asked, flag, readFlag(flag, texts, note)));
       else if (flag.fallback !== undefined && input[flag.path[0] ?? ''] === undefined)
         put(input, flag.path, flag.fallback);
     } catch (error) {
@@ -57,6 +60,20 @@ export function readInput(
     }
   }
   return { input, problems, notes };
+}
+
+/** Conditions of a flag come on top of those without one. */
+function withQuery(asked: Input, { kind, path: [field = ''] }: Flag, value: unknown): unknown {
+  const before = asked[field];
+  if (!(kind === 'filter' || kind === 'filters') || !isRecord(before) || !isRecord(value)) return value;
+  const both = Object.entries(value).map(([name, condition]) => {
+    const earlier = before[name];
+    return [
+      name,
+      isRecord(earlier) && isRecord(condition) ? { ...earlier, ...condition } : condition,
+    ] as const;
+  });
+  return { ...before, ...Object.fromEntries(both) };
 }
 
 /** Whether an operation takes conditions without a flag: all its filters have a flag each, or one flag is for all. */
@@ -78,6 +95,14 @@ function readQuery(flags: readonly Flag[], query: string, note: (text: string) =
   const known = Object.fromEntries(own.map(({ path: [field = ''], schema }) => [field, schema]));
   const conditions = Object.entries(readFilters(z.object(known), [query], note));
   const further = conditions.filter(([field]) => !Object.hasOwn(known, field));
+  for (const [field] of further) {
+    const flag = flags.find(({ path: [name] }) => name === field);
+    if (flag) throw new InputError(`${field} is no condition; write --${flag.name}`);
+    const nearest = nearestName(field, Object.keys(known));
+    note(
+      `${field} is not a field that is known here, and is sent as it is${nearest ? `; did you mean ${nearest}?` : ''}`,
+    );
+  }
   return {
     ...Object.fromEntries(conditions.filter(([field]) => Object.hasOwn(known, field))),
     ...(further.length > 0 && { [EXTRA]: Object.fromEntries(further) }),

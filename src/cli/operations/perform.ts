@@ -9,6 +9,8 @@ import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/ope
 import { isRecord } from '../../contract/is-record.ts';
 import { encodeRequest } from '../../wire/request.ts';
 import { EXIT } from '../../config/exit-codes.ts';
+import { hasOwnKey } from '../../config/command-settings.ts';
+import { CommandError } from '../command-error.ts';
 import { printError, printLine, type Console } from '../console.ts';
 import { READER_LEFT } from '../interrupts.ts';
 import { commandConnection, printConnectionProblems, type ProfileFlag } from '../login/connection.ts';
@@ -20,7 +22,7 @@ import { describeInputProblem, type Input } from './input.ts';
 import { curlLine, httpText, KEY_MARK, previewRequest } from './preview.ts';
 import { printAnswer, printResult } from './answer/print-answer.ts';
 import { commandOf } from './names.ts';
-import { isUnresolved, namedField, resolveNames } from './subjects.ts';
+import { namedField, resolveNames } from './subjects.ts';
 
 export interface PerformOptions extends ProfileFlag {
   readonly json?: boolean;
@@ -65,10 +67,6 @@ export async function perform(
       };
       const { repeatable } = operationOf(id);
       const named = options.fields ? input : await resolveNames(id, input, client, callOptions);
-      if (isUnresolved(named)) {
-        printError(console, `error: ${named.problem}`);
-        return named.exit;
-      }
       const complete = await completeInput(operationOf(id), named, { client, console, signal });
       const problem = describeProblems(id, complete, options);
       if (problem !== undefined) {
@@ -79,18 +77,17 @@ export async function perform(
       const { act = (_client, whole, own) => client.call(id, whole, own) } = options;
       const answer = await act(client, complete, patient);
       const isInterrupted = signal.aborted && !repeatable;
-      if (isNone(id, answer)) {
-        printError(console, `error: the service has nothing of this id: ${id} answered null`);
-        return EXIT.failed;
-      }
+      if (isNone(id, answer))
+        throw new CommandError(`the service has nothing of this id: ${id} answered null`, EXIT.failed);
+      if (id === 'apiKeys.reset' && !hasOwnKey(console.environment))
+        printError(console, 'The stored key has stopped working: log in with the new one.');
       const isDone = (await printAnswer(id, answer, options, console)) && !saysNo(answer);
       return isInterrupted ? EXIT.interrupted : isDone ? EXIT.ok : EXIT.failed;
     } catch (error) {
-      const isInterrupted = signal.aborted || isAbort(error);
-      if (isInterrupted && !(error instanceof CallError && error.mayBeDone)) return EXIT.interrupted;
-      if (!(error instanceof CallError)) throw error;
-      const code = await explain(error, console);
-      return isInterrupted ? EXIT.interrupted : code;
+      if (!(error instanceof CallError && error.mayBeDone)) throw error;
+      const isInterrupted = signal.aborted;
+      await explainOpen(error, console);
+      return isInterrupted ? EXIT.interrupted : exitCodeOf(error);
     }
   });
 }
@@ -105,7 +102,10 @@ function packOnstart(id: OperationId, input: Input, console: Console): Input {
       const [before, after] = [script, onstart].map(countCharacters);
       const why = `onstart has ${before} characters, at most ${LIMITS.onstartLength} are taken`;
       const needs = 'the image needs sh, base64, gzip and mktemp';
-      printError(console, `${why}: sent as ${after}, packed with gzip; ${needs}`);
+      printError(
+        console,
+        `${why}: sent as ${after}, packed with gzip. Without a #! line it runs by sh; ${needs}`,
+      );
     }
     return { ...input, onstart };
   } catch (error) {
@@ -145,20 +145,18 @@ function saysNo(answer: unknown): boolean {
   return isRecord(answer) && answer['success'] === false;
 }
 
-async function explain(error: CallError, console: Console): Promise<number> {
+/** A call that may have been done although it failed. */
+async function explainOpen(error: CallError, console: Console): Promise<void> {
   printError(console, `error: ${legibleLine(error.message)}`);
-  if (error.mayBeDone) {
-    const view = viewOf(error.operation);
-    printError(console, `It may have been done${view === undefined ? '' : `: see pilotlight ${view}`}.`);
-    // What it answers may be shown only this once.
-    if (error.rawAnswer() !== '') {
-      printError(console, 'The answer follows on standard output as it came.');
-      await printResult(error.operation, `${legible(error.rawAnswer())}\n`, console);
-    }
+  const view = viewOf(error.operation);
+  printError(console, `It may have been done${view === undefined ? '' : `: see pilotlight ${view}`}.`);
+  // What it answers may be shown only this once.
+  if (error.rawAnswer() !== '') {
+    printError(console, 'The answer follows on standard output as it came.');
+    await printResult(error.operation, `${legible(error.rawAnswer())}\n`, console);
   }
   const advice = error instanceof ApiError ? adviceOf(error) : '';
   if (advice !== '') printError(console, advice);
-  return exitCodeOf(error);
 }
 
 const VIEWS = ['list', 'search', 'status'] as const;
@@ -207,8 +205,4 @@ function describeProblems(
   return encoded.problems
     .map((problem) => `error: ${describeInputProblem(operation, fields ? [] : flags, problem)}\n`)
     .join('');
-}
-
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && error.name === 'AbortError';
 }

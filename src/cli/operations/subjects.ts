@@ -7,6 +7,7 @@ import { isRecord } from '../../contract/is-record.ts';
 import { DEFAULT_TAG } from '../../contract/operations/serverless/deployment.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { EXIT } from '../../config/exit-codes.ts';
+import { CommandError, InputError } from '../command-error.ts';
 import { legibleLine } from '../text/legible.ts';
 import { flagsOf } from './flags.ts';
 import type { Input } from './input.ts';
@@ -37,12 +38,6 @@ const RESOURCES: Readonly<Record<string, Resource>> = {
   apiKeys: listed('apiKeys.list', 'apikeys', 'name'),
 };
 
-/** A name that does not say which; the message lists what there is. */
-export interface Unresolved {
-  readonly problem: string;
-  readonly exit: number;
-}
-
 /** The field of an operation's input that takes a name in place of an id; undefined where none does. */
 export function namedField(id: OperationId): string | undefined {
   if (!resourceOf(id)) return undefined;
@@ -51,13 +46,13 @@ export function namedField(id: OperationId): string | undefined {
   return field === 'id' || field === 'workergroup_id' ? field : undefined;
 }
 
-/** The input with ids for names. @throws CallError what the listing throws */
+/** The input with ids for names. @throws CommandError for a name of nothing, or of several; what the listing throws */
 export async function resolveNames(
   id: OperationId,
   input: Input,
   client: Client,
   options: CallOptions,
-): Promise<Input | Unresolved> {
+): Promise<Input> {
   const resource = resourceOf(id);
   const field = namedField(id);
   const name = field === undefined ? undefined : input[field];
@@ -67,27 +62,23 @@ export async function resolveNames(
   const rows = Array.isArray(listedRows) ? listedRows.filter(isRecord) : [];
   const found = rows.filter((row) => resource.namesOf(row).includes(name));
   const [row] = found;
-  return row && found.length === 1 ? { ...input, [field]: row['id'] } : unresolved(name, found, resource);
-}
-
-export function isUnresolved(result: Input | Unresolved): result is Unresolved {
-  return 'problem' in result && 'exit' in result;
+  if (!row || found.length > 1) throw unresolved(name, found, resource);
+  return { ...input, [field]: row['id'] };
 }
 
 function resourceOf(id: OperationId): Resource | undefined {
   return RESOURCES[id.split('.')[0] ?? ''];
 }
 
-function unresolved(name: string, rows: readonly Row[], { list, namesOf, instead }: Resource): Unresolved {
+function unresolved(name: string, rows: readonly Row[], { list, namesOf, instead }: Resource): CommandError {
   const shown = legibleLine(name);
   const command = commandOf(list);
   if (rows.length === 0) {
     const problem = `no ${command.replace(/ .*/, '')} is called ${shown} (${command} lists them)`;
-    return { problem, exit: EXIT.failed };
+    return new CommandError(problem, EXIT.failed);
   }
   const lines = rows.map((row) => `  ${String(row['id'])}  ${legibleLine(namesOf(row).at(-1) ?? '')}`);
-  const problem = [`${shown} fits ${rows.length} of them; give ${instead}:`, ...lines].join('\n');
-  return { problem, exit: EXIT.usage };
+  return new InputError([`${shown} fits ${rows.length} of them; give ${instead}:`, ...lines].join('\n'));
 }
 
 /** As the heartbeats know them: a tag that is empty is the default one. */

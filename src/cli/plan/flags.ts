@@ -86,7 +86,7 @@ export function addPlanFlags(command: Command): Command {
   addParameterFlags(inGroup('Parameters:'));
   addSettingFlags(inGroup);
   const output = inGroup('Output:');
-  output('--no-sensitivity', 'leave out which assumption it hangs on most, which takes 14 plans more');
+  output('--no-sensitivity', 'skip the sensitivity analysis: 14 plans more, which say what it hangs on most');
   output('--json', 'everything as JSON');
   output('--html <file>', 'one self-contained page with the plots');
   for (const each of options.toSorted((a, b) => placeOf(a) - placeOf(b))) command.addOption(each);
@@ -105,7 +105,7 @@ function addTraceFlags(option: AddOption): void {
   ).choices(Object.keys(TIME_UNITS));
   option(
     '--weight <column=units>',
-    'a request has so many units of work for each of the column; repeat it for several columns',
+    'units of work of a request for each unit of this column (may be repeated)',
     collect(atLeastZero),
   );
   option(
@@ -140,15 +140,15 @@ function addLoadFlags(option: AddOption): void {
   option('--burst-length <time>', 'bursts: how long each lasts (60s)', seconds);
   option(
     '--seeds <n>',
-    'made-up loads: plan for so many, for intervals; the first is what is shown (5)',
-    aboveZero,
+    'made-up loads: how many to plan for; the table shows the first, and the intervals of all (5)',
+    positiveInteger,
   );
 }
 
 function addParameterFlags(option: AddOption): void {
   option(
     '--param <name=value>',
-    'one parameter; repeat it for several',
+    'one parameter (may be repeated)',
     collect((text) => text),
   );
   option('--params <file>', 'JSON file with an object of parameters, or an array of groups');

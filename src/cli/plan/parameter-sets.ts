@@ -16,7 +16,8 @@ import {
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
 import type { Console } from '../console.ts';
 import { readGroupFile } from '../group-file.ts';
-import { InputError } from '../input-error.ts';
+import { InputError } from '../command-error.ts';
+import { legibleLine } from '../text/legible.ts';
 import type { PlanFlags } from './flags.ts';
 
 export interface ParameterSet {
@@ -126,7 +127,10 @@ function chosen(groups: readonly unknown[], name: string | undefined, label: str
 }
 
 function labelled(groups: readonly unknown[]): readonly Source[] {
-  return checkEndpointGroups(groups).map(({ label }, index) => ({ label, group: groups[index] }));
+  return checkEndpointGroups(groups).map(({ label }, index) => ({
+    label: legibleLine(label),
+    group: groups[index],
+  }));
 }
 
 function shortName(path: string): string {

@@ -1,6 +1,4 @@
 /** `pilotlight plan`: flags in, report out. */
-import { EXIT } from '../../config/exit-codes.ts';
-import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import { openRunner } from '../../scaling/parallel/thread-runner.ts';
 import { estimateOf } from '../../scaling/planner/estimate.ts';
 import { RecordedLoad } from '../../scaling/planner/load/load.ts';
@@ -13,8 +11,7 @@ import { planSettings, type PlanSettings } from '../../scaling/planner/settings.
 import { checkEndpointGroup } from '../../scaling/rules/check.ts';
 import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
 import type { Console } from '../console.ts';
-import { InputError } from '../input-error.ts';
-import { READER_LEFT } from '../interrupts.ts';
+import { InputError } from '../command-error.ts';
 import { money, seconds } from '../text/numbers.ts';
 import { givenSettings, type PlanFlags } from './flags.ts';
 import { loadSource, type LoadSource } from './trace/load-source.ts';
@@ -24,19 +21,7 @@ import { ProgressBar, progressScreen } from './progress.ts';
 
 type Around = Pick<Console, 'environment' | 'read' | 'err' | 'errColumns' | 'interruptible'>;
 
-/** A search that Ctrl-C, SIGTERM or a reader who leaves has ended: it has no report. */
-export class PlanInterrupted extends PilotlightError {
-  readonly code = 'plan_interrupted';
-  readonly actor = 'user';
-  readonly exitCode: number;
-
-  constructor({ reason }: AbortSignal) {
-    super('the search was interrupted', { cause: reason });
-    this.exitCode = reason === READER_LEFT ? EXIT.ok : EXIT.interrupted;
-  }
-}
-
-/** @throws InputError for everything that the user can fix, PlanInterrupted where a signal ends a search */
+/** @throws InputError for everything that the user can fix, an AbortError if a signal ends a search */
 export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanReport> {
   try {
     const given = givenSettings(flags as unknown as Record<string, unknown>);
@@ -50,7 +35,7 @@ export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanRep
     const seeds = seedsOf(flags);
     const asked: Asked = { flags, sets, settings, load, seeds };
     const outcome = flags.search
-      ? await around.interruptible((signal) => searchedUnlessEnded(asked, around, signal))
+      ? await around.interruptible((signal) => searched(asked, around, signal))
       : await planned(asked);
     if (outcome.plans[0]?.requests === 0) throw new InputError(`${load.name}: there are no requests in it`);
     return createReport(load, settings, given, outcome);
@@ -114,14 +99,6 @@ function estimatesOf(plans: readonly PlanResult[]): LabelledPlan['estimates'] {
     costPerHour: estimateOf(plans.map(({ cost }) => cost.perHour)),
     p99Seconds: estimateOf(plans.map(({ queueTime }) => queueTime.p99)),
   };
-}
-
-async function searchedUnlessEnded(asked: Asked, around: Around, signal: AbortSignal): Promise<Planned> {
-  try {
-    return await searched(asked, around, signal);
-  } catch (error) {
-    throw signal.aborted ? new PlanInterrupted(signal) : error;
-  }
 }
 
 /** The plan of the best set beside the one of the set that was given. */

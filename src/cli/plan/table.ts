@@ -65,7 +65,7 @@ function assumptionLines({ assumptions }: PlanReport): string[] {
   return [
     ...(said.length > 0 ? [`Given: ${said.join('  ')}`] : []),
     ...(assumed.length > 0
-      ? ['Assumed, and changed by the flag (--help says what each means):', ...wrapped(assumed)]
+      ? ['Assumed; each flag changes it (--help says what it means):', ...wrapped(assumed)]
       : []),
   ];
 }

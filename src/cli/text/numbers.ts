@@ -3,7 +3,8 @@
 /** Three digits, or all before the point: 0.0354, 1.23, 45.6, 19,366. */
 export function number(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? 'never' : '—';
-  if (Math.abs(value) >= 1000) return thousands(value);
+  // 999.6 has four digits too.
+  if (Math.abs(value) >= 999.5) return thousands(value);
   return String(Number(value.toPrecision(3)));
 }
 

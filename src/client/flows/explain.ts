@@ -1,5 +1,6 @@
 /** What an error of the service means to a person, and what to do next. */
 import { ADVICE_BY_WORDS, ERRORS, type ErrorCode, type ErrorDefinition } from '../../contract/errors.ts';
+import { isoTime } from '../../contract/text/iso-time.ts';
 import type { ApiError } from '../errors.ts';
 
 /** The service's words, and what to do next: `The code is not right. Check the code; …` */
@@ -26,5 +27,5 @@ function lockSentence({ fields }: ApiError, nowMs: number): string[] {
   const until = fields['locked_until'];
   if (typeof until !== 'number' || until * 1000 <= nowMs) return [];
   const minutes = Math.ceil((until * 1000 - nowMs) / 60_000);
-  return [`The method is locked until ${new Date(until * 1000).toISOString()} (${minutes} min)`];
+  return [`The method is locked until ${isoTime(until)} (${minutes} min)`];
 }

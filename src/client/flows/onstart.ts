@@ -40,7 +40,7 @@ function selfExtracting(script: string): string {
   ].join('\n');
 }
 
-/** From the `#!` line, as far as it is a plain path with at most one argument: `/usr/bin/env bash`. */
+/** From the `#!` line, as far as it is a plain path with plain arguments: `/usr/bin/env bash`. */
 function interpreter(script: string): string {
-  return /^#!\s*(\/[\w/.+-]+(?: [\w.+-]+)?)[ \t\r]*\n/.exec(script)?.[1] ?? 'sh';
+  return /^#!\s*(\/[\w/.+-]+(?: [\w.+-]+)*)[ \t\r]*\n/.exec(script)?.[1] ?? 'sh';
 }

@@ -46,8 +46,8 @@ test('what is not there, or may not be read, is wrong; the exit code says what k
   const env = environmentOf(emulator, { DEPLOYMENTS: 'name:circle,7,42' });
   const missing = await pilotlight(CHECK, { env });
   expect(missing.code).toBe(1);
-  expect(missing.stdout).toContain('wrong: deployment name:circle: the service has none\n');
-  expect(missing.stdout).toContain('wrong: deployment 7: the service has none\n');
+  expect(missing.stdout).toContain('wrong: deployment name:circle: not found\n');
+  expect(missing.stdout).toContain('wrong: deployment 7: not found\n');
   expect(missing.stdout).toContain('fine: deployment 42: id 42\n');
 
   const refused = await pilotlight(CHECK, { env: { ...env, API_KEY: 'no-such-key' } });

@@ -14,7 +14,11 @@ const answers: Readonly<Record<string, unknown>> = {
       { id: 3, name: 'twice', tag: 'b' },
     ],
   },
-  '/api/v0/tfa/status/': { methods: [{ id: 1, method: 'sms', label: `phone${EVIL}` }] },
+  '/api/v0/tfa/status/': { methods: [{ id: 1, method: 'sms', label: `phone${EVIL}`, created_at: 1e20 }] },
+  '/api/v0/endptjobs/': {
+    results: [{ id: 1, endpoint_name: 'a', api_key: 'sekret' }],
+    result: { api_key: 'sekret', sub: [{ api_key: 'sekret' }] },
+  },
   '/api/v0/tfa/sms/': { msg: `sent${EVIL}`, secret: 's' },
 };
 const server = createServer((request, response) => {
@@ -37,6 +41,18 @@ afterAll(() => {
 
 const run = (words: readonly string[], around: Around = {}) =>
   pilotlight(words, { columns: 80, env: { API_KEY: 'key', BASE_URL: url }, ...around });
+
+test('a time that no date has is shown as it came', async () => {
+  expect((await run(['tfa', 'status'])).stdout).toContain('100000000000000000000');
+});
+
+test.each(['endpoint-group list', 'endpoint-group list --json', 'call endpointGroups.list'])(
+  '%s hides keys where the contract expects none',
+  async (words) => {
+    const { code, stdout } = await run(words.split(' '));
+    expect([code, stdout]).toEqual([0, expect.not.stringContaining('sekret')]);
+  },
+);
 
 test.each([
   ['deployment list', 0],

@@ -1,13 +1,13 @@
 /** The key that commands use which a person runs: stored once, and sent to its own address alone. */
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { pilotlight } from '../../support/console.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 function fileIn(configFolder: string): string {
-  return join(configFolder, 'pilotlight', 'logins.json');
+  return join(configFolder, 'pilotlight', 'logins', 'default.json');
 }
 
 test('login stores a key that the service accepts, and commands use it until logout', async () => {
@@ -28,7 +28,7 @@ test('login stores a key that the service accepts, and commands use it until log
   // The daemon's configuration is its environment alone.
   expect((await pilotlight(['check'], around)).stderr).toContain('PILOTLIGHT_API_KEY: is not set');
 
-  expect((await pilotlight(['logout'], around)).stdout).toBe('Removed the stored key: default\n');
+  expect((await pilotlight(['logout'], around)).stdout).toBe('Removed the key that was stored as default.\n');
   expect(() => readFileSync(fileIn(folder.path))).toThrow('ENOENT');
   const { code, stderr } = await pilotlight(['user', 'current'], around);
   expect(code).toBe(2);
@@ -52,9 +52,13 @@ test('profiles stand side by side; the environment wins, and is never mixed with
   const unknown = await pilotlight(['user', 'current', '--profile', 'home'], { configFolder });
   expect(unknown).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('no login is stored as home (stored: default, work)'),
+    stderr: expect.stringContaining('no key is stored as home (stored: default, work)'),
   });
-  expect((await pilotlight(['logout', '--all'], { configFolder })).stdout).toContain('default, work');
+  // One that is no profile, whatever objects have of that name.
+  expect(await pilotlight(['logout', '--profile', 'toString'], { configFolder })).toMatchObject({ code: 2 });
+  const all = await pilotlight(['logout', '--all'], { configFolder });
+  expect(all.stdout).toMatch(/stored as default\.\n.*stored as work\.\n$/);
+  expect((await pilotlight(['logout'], { configFolder })).code).toBe(2);
 });
 
 test('a stored key goes to no address but its own', async () => {
@@ -88,17 +92,60 @@ test('a key that is refused, or not given, is not stored', async () => {
   expect(() => readFileSync(fileIn(folder.path))).toThrow('ENOENT');
 });
 
+test('a key on the command line is not repeated', async () => {
+  using folder = temporaryFolder();
+  for (const word of ['sekret', '--api-key=sekret']) {
+    const { code, stderr } = await pilotlight(['login', word], { configFolder: folder.path });
+    expect([code, stderr]).toEqual([2, expect.not.stringContaining('sekret')]);
+  }
+});
+
+test('Ctrl-C at the prompt ends with 130 and silence', async () => {
+  using folder = temporaryFolder();
+  const ending = AbortSignal.abort();
+  const ask = () => Promise.reject(ending.reason as Error);
+  const login = ['login', '--base-url', 'http://127.0.0.1:1'];
+  const around = { configFolder: folder.path, ask, signal: ending };
+  expect(await pilotlight(login, around)).toEqual({ code: 130, stdout: '', stderr: '' });
+});
+
+test('a file that is kept elsewhere is written and removed there', async () => {
+  using folder = temporaryFolder();
+  await using emulator = await startEmulator();
+  const [path, kept] = [fileIn(folder.path), join(folder.path, 'kept.json')];
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(kept, '{}');
+  symlinkSync(kept, path);
+  const around = { configFolder: folder.path };
+  await pilotlight(['login', '--base-url', emulator.url], { ...around, stdin: emulator.apiKey });
+  expect(readFileSync(kept, 'utf8')).toContain(emulator.apiKey);
+  await pilotlight(['logout'], around);
+  expect([existsSync(kept), existsSync(path)]).toEqual([false, false]);
+});
+
+test('logins at the same time keep all of their keys', async () => {
+  using folder = temporaryFolder();
+  await using emulator = await startEmulator();
+  const around = { configFolder: folder.path, stdin: emulator.apiKey };
+  const names = ['a', 'b', 'c', 'd'];
+  await Promise.all(
+    names.map((name) => pilotlight(['login', '--profile', name, '--base-url', emulator.url], around)),
+  );
+  for (const name of names)
+    expect((await pilotlight(['user', 'current', '--profile', name], around)).code).toBe(0);
+});
+
 test('a damaged file is named, and its text is not repeated', async () => {
   using folder = temporaryFolder();
   await using emulator = await startEmulator();
   const around = { configFolder: folder.path };
   await pilotlight(['login', '--base-url', emulator.url], { ...around, stdin: emulator.apiKey });
-  for (const text of ['{"default":{"apiKey":"sekret"', '{"default":{"apiKey":"sekret"}}', '[]']) {
+  for (const text of ['{"apiKey":"sekret"', '{"apiKey":"sekret"}', '[]']) {
     writeFileSync(fileIn(folder.path), text);
     const { code, stderr } = await pilotlight(['user', 'current'], around);
     expect([code, stderr]).toEqual([
       2,
-      expect.stringContaining(`${fileIn(folder.path)}: not a file of logins`),
+      expect.stringContaining(`${fileIn(folder.path)}: not a stored login`),
     ]);
     expect(stderr).not.toContain('sekret');
   }

@@ -9,6 +9,7 @@ import {
   type Emulator,
 } from '../../../src/emulator/index.ts';
 import { totpCode } from '../../../src/client/flows/tfa-proof.ts';
+import { readText } from '../../../src/cli/console.ts';
 import { pilotlight } from '../../support/console.ts';
 import { freePort } from '../../support/ports.ts';
 
@@ -77,6 +78,11 @@ describe('flags', () => {
     const noise = randomBytes(9_000).toString('base64');
     const refused = await pilotlight([...create, noise]);
     expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('compressed') });
+  });
+
+  test('of container flags in one text add up', async () => {
+    const words = ['--name', 'a', '--image', 'b', '--env', '-e A=1', '--env', '-e B=2'];
+    await expect(bodyOf('template', 'create', ...words)).resolves.toMatchObject({ env: '-e A=1 -e B=2' });
   });
 
   test('take environment and ports as container flags, one by one, or as JSON', async () => {
@@ -176,12 +182,10 @@ describe('what is wrong is said all at once, before anything is sent', () => {
   });
 
   test('of a file that is not there', async () => {
-    const read = (): never => {
-      throw new Error("ENOENT: no such file or directory, open 'nowhere'");
-    };
-    const ran = await pilotlight(['user', 'current', '--input', '@nowhere'], { read });
+    const around = { read: readText };
+    const ran = await pilotlight(['user', 'current', '--input', '@nowhere'], around);
     expect(ran.code).toBe(2);
-    expect(ran.stderr).toContain('--input: ENOENT');
+    expect(ran.stderr).toContain('error: nowhere: ENOENT');
   });
 
   test('without showing a secret', async () => {
@@ -395,7 +399,8 @@ describe('searches by conditions', () => {
   });
 
   test('go into select_filters, or unchecked beside the known fields', async () => {
-    await expect(bodyOf('offer', 'search', 'cuda_max_good>=12.4 num_gpus=1')).resolves.toMatchObject({
+    const searched = await pilotlight(['offer', 'search', 'cuda_max_good>=12.4 num_gpus=1', '--dry-run']);
+    expect(JSON.parse(searched.stdout.split('\n\n')[1] ?? '')).toMatchObject({
       cuda_max_good: { gte: 12.4 },
       num_gpus: { eq: 1 },
       rented: { eq: false },
@@ -406,6 +411,14 @@ describe('searches by conditions', () => {
       name: { eq: 'vllm' },
       recommended: { eq: false },
     });
+    const both = ['offer', 'search', 'num_gpus<8', '--num-gpus', '>= 4'];
+    await expect(bodyOf(...both)).resolves.toMatchObject({ num_gpus: { lt: 8, gte: 4 } });
+    const odd = await pilotlight(['offer', 'search', 'num_gpu>=8', '--dry-run']);
+    expect(odd.stderr).toBe(
+      'warning: num_gpu is not a field that is known here, and is sent as it is; did you mean num_gpus?\n',
+    );
+    const limit = await pilotlight(['offer', 'search', 'limit=5', '--dry-run']);
+    expect(limit).toMatchObject({ code: 2, stderr: expect.stringContaining('write --limit') });
     const refused = await pilotlight(['offer', 'search', 'num_gpus', '--order', 'a b', '--dry-run']);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toContain(`error: "num_gpus" takes 'FIELD OPERATOR VALUE'`);

@@ -201,5 +201,5 @@ test('the whole of it is JSON; a daemon that answers otherwise is an exit code',
   expect(await statusOf([], {}, () => [401, {}])).toMatchObject({ code: 4, stdout: '' });
   const trouble = await statusOf([], {}, () => [500, {}]);
   expect(trouble).toMatchObject({ code: 3, stdout: '' });
-  expect(trouble.stderr).toMatch(/^http:\S+\/api\/status: status 500\n$/);
+  expect(trouble.stderr).toMatch(/^error: http:\S+\/api\/status: status 500\n$/);
 });

@@ -4,9 +4,8 @@ import { describe, expect, test } from 'vitest';
 import {
   loadConnection,
   loadEndpointGroups,
-  localAdminUrl,
-  localDaemonUrl,
   localToken,
+  localUrl,
 } from '../../../src/config/command-settings.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -17,27 +16,30 @@ describe('where a daemon beside a command listens', () => {
     ['[::]:80', 'http://127.0.0.1:80'],
     ['[::1]:80', 'http://[::1]:80'],
     ['10.0.0.1:80', 'http://10.0.0.1:80'],
-    ['nonsense', 'http://127.0.0.1:9847'],
   ])('%s: %s', (listen, address) => {
-    expect(localDaemonUrl(listen === undefined ? {} : { PILOTLIGHT_LISTEN: listen })).toBe(address);
+    const environment = listen === undefined ? {} : { PILOTLIGHT_LISTEN: listen };
+    expect(localUrl('listen', environment)).toEqual({ url: address });
   });
 
   test('also if a file has its address', () => {
     using folder = temporaryFolder();
     const file = join(folder.path, 'listen');
     writeFileSync(file, '127.0.0.1:82\n');
-    expect(localDaemonUrl({ PILOTLIGHT_LISTEN_FILE: file })).toBe('http://127.0.0.1:82');
+    expect(localUrl('listen', { PILOTLIGHT_LISTEN_FILE: file })).toEqual({ url: 'http://127.0.0.1:82' });
+    expect(localUrl('listen', { PILOTLIGHT_LISTEN: 'nonsense' })).toEqual({
+      problem: expect.stringContaining('PILOTLIGHT_LISTEN: got nonsense; allowed: host:port'),
+    });
   });
 
   test('and takes admin requests', () => {
-    expect(localAdminUrl({ PILOTLIGHT_ADMIN_LISTEN: 'unix:/run/a.sock' })).toEqual({
+    expect(localUrl('adminListen', { PILOTLIGHT_ADMIN_LISTEN: 'unix:/run/a.sock' })).toEqual({
       url: 'unix:/run/a.sock',
     });
-    expect(localAdminUrl({ PILOTLIGHT_ADMIN_LISTEN: 'localhost:81' })).toEqual({
+    expect(localUrl('adminListen', { PILOTLIGHT_ADMIN_LISTEN: 'localhost:81' })).toEqual({
       url: 'http://localhost:81',
     });
-    expect(localAdminUrl({ PILOTLIGHT_ADMIN_LISTEN: 'nonsense' })).toEqual({
-      problem: expect.stringMatching(/^error: PILOTLIGHT_ADMIN_LISTEN: got nonsense; allowed: host:port, /),
+    expect(localUrl('adminListen', { PILOTLIGHT_ADMIN_LISTEN: 'nonsense' })).toEqual({
+      problem: expect.stringMatching(/^PILOTLIGHT_ADMIN_LISTEN: got nonsense; allowed: host:port, /),
     });
   });
 
@@ -57,6 +59,7 @@ test('commands read the environment file too', () => {
   const env = { PILOTLIGHT_ENV_FILE: file };
   expect(loadConnection(env).connection).toMatchObject({ apiKey: 'k', baseUrl: 'https://a' });
   expect(loadEndpointGroups(env).groups).toEqual([{}]);
-  expect(localDaemonUrl(env)).toBe('http://127.0.0.1:81');
-  expect(localDaemonUrl({ PILOTLIGHT_ENV_FILE: '/nowhere' })).toBe('http://127.0.0.1:9847');
+  expect(localUrl('listen', env)).toEqual({ url: 'http://127.0.0.1:81' });
+  const nowhere = { PILOTLIGHT_ENV_FILE: '/nowhere' };
+  expect(localUrl('listen', nowhere)).toEqual({ url: 'http://127.0.0.1:9847' });
 });

@@ -1,6 +1,7 @@
 /** Prints an answer, of which nothing that is shown once is lost to a full disk. */
 import { operationOf, type OperationId } from '../../../contract/operations.ts';
 import { shownOncePaths } from '../../../wire/reading.ts';
+import { isRecord } from '../../../contract/is-record.ts';
 import { REDACTED } from '../../../contract/text/redaction.ts';
 import type { Console } from '../../console.ts';
 import { legibleJson } from '../../../contract/text/controls.ts';
@@ -35,14 +36,22 @@ function textOf(
   { json, showKeys = false }: AnswerOptions,
   { columns }: Console,
 ): string {
-  if (!json) {
-    const layout = { columns, shown: columnsOf(id), showKeys };
-    return renderAnswer(answer, operationOf(id).response, layout).join('\n');
-  }
-  const shown = (name: string, value: unknown): unknown =>
-    name === KEY && typeof value === 'string' && !showKeys ? REDACTED : value;
-  return legibleJson(JSON.stringify(answer, shown, columns === undefined ? undefined : 2));
+  const shown = showKeys ? answer : withoutKeys(answer);
+  if (json) return legibleJson(JSON.stringify(shown, null, columns === undefined ? undefined : 2));
+  const layout = { columns, shown: columnsOf(id), showKeys };
+  return renderAnswer(shown, operationOf(id).response, layout).join('\n');
 }
 
 /** The field of rows of lists that opens an endpoint; a new key is shown once, under another name. */
 const KEY = 'api_key';
+
+/** At any depth: a service may have keys where the contract expects none. */
+function withoutKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutKeys);
+  if (!isRecord(value)) return value;
+  const fields = Object.entries(value).map(([name, field]) => [
+    name,
+    name === KEY && typeof field === 'string' ? REDACTED : withoutKeys(field),
+  ]);
+  return Object.fromEntries(fields) as unknown;
+}

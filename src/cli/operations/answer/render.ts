@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { isRecord } from '../../../contract/is-record.ts';
 import { isSecret } from '../../../contract/schemas.ts';
 import { innerOf } from '../../../wire/coerce.ts';
+import { isoTime } from '../../../contract/text/iso-time.ts';
 import { displayed } from '../../logs/format.ts';
 import { table } from './table.ts';
 
@@ -85,7 +86,7 @@ function cell(value: unknown, schema: z.ZodType | undefined): string {
   if (value === undefined || value === null || value === '') return '-';
   // The service writes 0 for what has not happened.
   if (value === 0 && isTime(schema)) return '-';
-  if (typeof value === 'number' && isTime(schema)) return new Date(value * 1000).toISOString();
+  if (typeof value === 'number' && isTime(schema)) return isoTime(value);
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return displayed(text.replaceAll(/\s+/g, ' '));
 }

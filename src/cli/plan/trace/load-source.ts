@@ -5,7 +5,7 @@ import {
   type RequestSizes,
 } from '../../../scaling/planner/load/generators.ts';
 import type { Arrival, ArrivalStream } from '../../../scaling/planner/load/load.ts';
-import { InputError } from '../../input-error.ts';
+import { InputError } from '../../command-error.ts';
 import type { PlanFlags } from '../flags.ts';
 import { number } from '../../text/numbers.ts';
 import { openTrace } from './trace.ts';

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { isRecord } from '../../../contract/is-record.ts';
-import { InputError } from '../../input-error.ts';
+import { InputError } from '../../command-error.ts';
 import type { Arrival, ArrivalStream } from '../../../scaling/planner/load/load.ts';
 import {
   chooseColumns,

@@ -54,7 +54,9 @@ describe('call', () => {
     const { code, stderr } = await pilotlight(['call', 'nothing', '5'], { env });
     expect([code, stderr]).toEqual([
       2,
-      expect.stringMatching(/^error: no operation nothing.*\nerror: the second .*: 5\n$/),
+      expect.stringMatching(
+        /^error: no operation nothing.*\nerror: the second argument is not a JSON object\n$/,
+      ),
     ]);
   });
 });

@@ -73,8 +73,8 @@ test.each([
   [['check'], ['Exit codes: 0 fine, 1 warnings with --strict, 2 errors.']],
   [['completion'], ['~/.bashrc', '~/.zshrc', '~/.config/fish/config.fish']],
   [['demo'], ['Exit codes: 0 no deployment expired, 1 one did.']],
-  [['fleet'], ['drawn again in place', 'in units of work a second', 'a question mark', exitCodesText()]],
-  [['logs'], ['PILOTLIGHT_SERVERLESS_URL', 'gaps and delays are told on stderr', exitCodesText()]],
+  [['fleet'], ['redraws a table in place', 'in units of work a second', 'a question mark', exitCodesText()]],
+  [['logs'], ['PILOTLIGHT_SERVERLESS_URL', 'stderr reports gaps', exitCodesText()]],
   [['openapi'], ['are its servers', 'at /docs']],
   [['plan'], ['--trace requests.csv --search --p99 5s', 'no set meets --p99']],
   [
@@ -83,7 +83,7 @@ test.each([
       'pilotlight template create',
       '§',
       '--json print the answer as JSON',
-      '--dry-run print the request instead of sending it, without its secrets',
+      '--dry-run print the request instead of sending it; keys and passwords are hidden, env is not',
       '--curl print the equivalent curl line instead; secrets are shell variables in it',
       '--timeout <duration> longest time for one attempt; default 30s',
       '--input <json> fields as one JSON object, @FILE, or - for standard input; flags win over it',
@@ -140,7 +140,7 @@ describe('what is refused before anything is done', () => {
     ['plan --weight =1', 'write it as name=value'],
     ['call deployments.heartbea', 'no operation deployments.heartbea; did you mean deployments.heartbeat?'],
     ['call zzzzzzzz', 'no operation zzzzzzzz; see pilotlight ops'],
-    ['call deployments.heartbeat []', 'error: the second argument is not a JSON object: []'],
+    ['call deployments.heartbeat []', 'error: the second argument is not a JSON object'],
   ])('%s', async (line, said) => {
     const { code, stdout, stderr } = await pilotlight(line.split(' '));
     expect([code, stdout]).toEqual([2, '']);

@@ -126,7 +126,7 @@ test.each(['0s', 'soon', '25h'])('refuses to look every %s', async (every) => {
 test('a daemon that does not answer is exit code 3', async () => {
   const { code, stdout, stderr } = await pilotlight(['fleet', '--url', 'http://127.0.0.1:1']);
   expect([code, stdout]).toEqual([3, '']);
-  expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1\/api\/status: /);
+  expect(stderr).toMatch(/^error: http:\/\/127\.0\.0\.1:1\/api\/status: /);
 });
 
 async function expectRefused(body: string): Promise<void> {

@@ -78,7 +78,7 @@ test('what needs a person stands below, with the name of its endpoint', () => {
     'chat: target_util is not set, configured 0.9',
     'chat: warning: cold_mult: too small',
     'code: what is shown is 5 min old',
-    'code: err again and again: 2 workers',
+    'code: 2 workers failing again and again',
     'code: loading far longer than the others: 1 worker',
     'together 6.40 an hour, above PILOTLIGHT_BUDGET_PER_HOUR (5.00)',
   ]);

@@ -146,6 +146,14 @@ describe('the text of a flag', () => {
       { name: { eq: 'my template, in use' }, desc: { neq: 'a b' }, x: { eq: 1 } },
     ],
     [
+      open,
+      ['{"verified":true,"gpu_name":["A","B"],"n":{"gte":2}}'],
+      { verified: { eq: true }, gpu_name: { in: ['A', 'B'] }, n: { gte: 2 } },
+    ],
+    [open, [`cpu_name="AMD EPYC in 7543" n=1`], { cpu_name: { eq: 'AMD EPYC in 7543' }, n: { eq: 1 } }],
+    [open, [`name in ["a,b",'c',d] x in []`], { name: { in: ['a,b', 'c', 'd'] }, x: { in: [] } }],
+    [open, ['cpu_ram>=64GB'], { cpu_ram: { gte: 64_000 } }],
+    [
       known,
       ['gpu_ram >= 24', 'gpu_ram in 24,48', 'name = 7'],
       { gpu_ram: { gte: 24, in: [24, 48] }, name: { eq: '7' } },

@@ -45,7 +45,7 @@ test('one set: the load, every parameter, every figure, and every assumption wit
     '',
     'warning: cold_mult: too small',
     'Given: --performance 10',
-    'Assumed, and changed by the flag (--help says what each means):',
+    'Assumed; each flag changes it (--help says what it means):',
     '  --start-time 300s  --cold-start 30s  --price-hot 1  --price-cold 0.05  --price-starting 1',
     '  --slots 1  --control-interval 5s  --load-window 60s  --scale-down-delay 60s  --destroy-delay 1800s',
     '  --queue-response clear  --routing shortest  --stopping drain  --initial-workers floor',
