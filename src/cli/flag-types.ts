@@ -1,10 +1,11 @@
 /** Flags that several commands have, and the types of their values. */
-import { InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { LONGEST_MS } from '../client/delay.ts';
 import { localUrl } from '../config/command-settings.ts';
 import { parseDuration } from '../config/types/value-types.ts';
 import { InputError } from './command-error.ts';
 import type { Console } from './console.ts';
+import { profileOption } from './login/connection.ts';
 
 /** Milliseconds of `500ms`, `20s`, `5m`, `1h`. */
 export function milliseconds(text: string): number {
@@ -40,6 +41,17 @@ export function aboveZero(text: string): number {
   const value = Number(text);
   if (!(value > 0 && value < Infinity)) throw new InvalidArgumentError('a number above 0.');
   return value;
+}
+
+/** Those that every command of operations has, `call` too. */
+export function addCallOptions(command: Command): Command {
+  return command
+    .optionsGroup('Options:')
+    .option('--dry-run', 'print the request instead of sending it; keys and passwords are hidden, env is not')
+    .option('--curl', 'print the equivalent curl line instead; secrets are shell variables in it')
+    .option('--show-keys', 'print the keys of endpoints that the answer has, which are hidden otherwise')
+    .addOption(profileOption())
+    .option('--timeout <duration>', 'longest time for one attempt; default 30s', timerMilliseconds);
 }
 
 /** `--url`; without it commands go by the environment. */

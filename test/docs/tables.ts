@@ -6,13 +6,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { ZodDefault, type ZodObject, type ZodType } from 'zod';
 import { processConsole } from '../../src/cli/console.ts';
-import { usageOf } from '../../src/cli/operations/help.ts';
+import { flagsOf } from '../../src/cli/operations/flags.ts';
+import { commandOf } from '../../src/cli/operations/names.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import {
   ENDPOINT_GROUP_DEFAULTS,
   ENDPOINT_GROUP_PARAMETERS,
 } from '../../src/contract/operations/serverless/endpoint-groups.ts';
-import { OPERATION_IDS, operationOf } from '../../src/contract/operations.ts';
+import { OPERATION_IDS, operationOf, type OperationId } from '../../src/contract/operations.ts';
 import { EXIT, EXIT_MEANINGS } from '../../src/config/exit-codes.ts';
 import {
   DAEMON_OPTIONS,
@@ -276,4 +277,13 @@ if (import.meta.main) {
   }
   for (const [path, schema] of Object.entries(PUBLISHED_SCHEMAS))
     writeFileSync(urlOf(path), `${JSON.stringify(schema(), null, 2)}\n`);
+}
+
+/** Its name and what it cannot do without: `template create --name <text> --image <text>`. */
+function usageOf(id: OperationId): string {
+  const needed = flagsOf(operationOf(id)).filter(
+    ({ required, fallback }) => required && fallback === undefined,
+  );
+  const words = needed.map(({ name, subject, takes }) => (subject ? `<${name}>` : `--${name} <${takes}>`));
+  return [commandOf(id), ...words].join(' ');
 }

@@ -2,9 +2,9 @@ import { Command } from 'commander';
 import { nearestName } from '../../contract/text/nearest-name.ts';
 import { OPERATION_IDS, operationOf } from '../../contract/operations.ts';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
-import { examples } from '../text/examples.ts';
+import { CONNECTION, examples } from '../text/examples.ts';
 import { printError, printLine, type Console } from '../console.ts';
-import { profileOption } from '../login/connection.ts';
+import { addCallOptions } from '../flag-types.ts';
 import type { PerformOptions } from '../operations/perform.ts';
 
 export function opsCommand(console: Console): Command {
@@ -28,7 +28,7 @@ export function opsCommand(console: Console): Command {
 }
 
 export function callCommand(console: Console): Command {
-  return new Command('call')
+  const command = new Command('call')
     .description('Call any operation of the interface by its id, and print the answer as JSON')
     .argument('<operation>', 'id from `pilotlight ops`, such as deployments.heartbeat')
     .argument(
@@ -36,13 +36,17 @@ export function callCommand(console: Console): Command {
       'path parameters, query and body fields in one object, such as \'{"id":42}\'; - reads it from standard input',
       '{}',
     )
-    .option('--dry-run', 'print the request instead of sending it; keys and passwords are hidden, env is not')
-    .option('--curl', 'print the equivalent curl line instead; secrets are shell variables in it')
-    .option('--show-keys', 'print the keys of endpoints that the answer has, which are hidden otherwise')
-    .addOption(profileOption())
     .addHelpText(
       'after',
-      `\nUses PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL.\n${examples('call deployments.heartbeat \'{"id":42}\'', 'call instances.create - --dry-run < request.json')}\n\n${exitCodesText()}`,
+      [
+        CONNECTION,
+        examples(
+          `call deployments.heartbeat '{"id":42}'`,
+          'call instances.create - --dry-run < request.json',
+        ),
+        '',
+        exitCodesText(),
+      ].join('\n'),
     )
     .action(async (operation: string, text: string, options: PerformOptions) => {
       const { parseObject } = await import('../operations/input.ts');
@@ -55,6 +59,7 @@ export function callCommand(console: Console): Command {
       const json = { ...options, json: !options.dryRun, fields: true };
       console.exit(id && input ? await perform(id, input, json, console) : EXIT.usage);
     });
+  return addCallOptions(command);
 }
 
 function unknownOperation(operation: string): string {

@@ -18,8 +18,7 @@ const SAID_BY_ARCHIVE: ReadonlySet<string> = new Set(['file_hash', 'file_size'])
 const MEGABYTE = 1_000_000;
 
 export function deployCommand(console: Console): Command {
-  const operation = operationOf(ID);
-  const flags = flagsOf(operation).filter(({ path: [field = ''] }) => !SAID_BY_ARCHIVE.has(field));
+  const flags = flagsOf(operationOf(ID)).filter(({ path: [field = ''] }) => !SAID_BY_ARCHIVE.has(field));
   const command = new Command('deploy')
     .summary('Makes a deployment of an archive with its code, and uploads it')
     .description(
@@ -27,13 +26,8 @@ export function deployCommand(console: Console): Command {
         'archive where the service wants it. Doing it again changes nothing.',
     )
     .argument('<archive>', 'the archive with its code, such as code.tar.gz');
-  command.optionsGroup('Fields:');
   addFlags(command, flags);
-  addSharedOptions(
-    command,
-    operation,
-    `pilotlight deployment deploy code.tar.gz --name circle --image team/app`,
-  );
+  addSharedOptions(command, ID, `pilotlight deployment deploy code.tar.gz --name circle --image team/app`);
   return command.action(async (path: string, options: CommandOptions) => {
     const input = readFields(command, flags, { base: options.input }, console);
     if (!input) return console.exit(EXIT.usage);

@@ -11,7 +11,7 @@ import {
   profileOption,
   type ProfileFlag,
 } from '../login/connection.ts';
-import { examples } from '../text/examples.ts';
+import { CONNECTION, examples } from '../text/examples.ts';
 import type { LogFormat } from '../logs/format.ts';
 import type { LogSource } from '../../logs/source.ts';
 
@@ -51,7 +51,7 @@ export function logsCommand(console: Console): Command {
     .option('--json', 'print one JSON record a line, as the daemon does')
     .addHelpText(
       'after',
-      '\nUses PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL.' +
+      CONNECTION +
         '\n--since goes by the times that stand in the lines; those without a zone count as UTC.' +
         '\nWith -f, stderr reports gaps (lines that the service lost before they could be read) and delays.' +
         `\n${examples('logs 7 -f', 'logs chat --since 10m --grep "error|OOM"', 'logs --endpoint chat --json --tail 200')}\n\n${exitCodesText()}`,

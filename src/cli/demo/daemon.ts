@@ -18,8 +18,6 @@ export interface DemoDaemon {
 export interface DemoDaemonOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly onRecord: (record: LogRecord) => void;
-  /** A message of the program that is an error. */
-  readonly onError: (line: string) => void;
 }
 
 /** Beside this file's folder as source; one flat folder in the bundle. */
@@ -52,7 +50,7 @@ export async function startDemoDaemon(
     options.onRecord(JSON.parse(line) as LogRecord),
   );
   if (signal.aborted) stop();
-  const url = await startedUrl(child, options.onError, ended);
+  const url = await startedUrl(child, ended);
   signal.removeEventListener('abort', stop);
   if (url === undefined) return undefined;
   return {
@@ -74,22 +72,20 @@ export async function startDemoDaemon(
 
 async function startedUrl(
   child: ChildProcess & { readonly stderr: NonNullable<ChildProcess['stderr']> },
-  onError: (line: string) => void,
   ended: Promise<void>,
 ): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   createInterface({ input: child.stderr }).on('line', (line) => {
     const message = parseMessage(line);
-    if (message === undefined || message.level === 'error' || message.level === 'fatal') onError(line);
     if (message?.msg === 'pilotlight started' && message.url !== undefined) resolve(message.url);
   });
   void ended.then(() => resolve(undefined));
   return promise;
 }
 
-function parseMessage(line: string): { level?: string; msg?: string; url?: string } | undefined {
+function parseMessage(line: string): { msg?: string; url?: string } | undefined {
   try {
-    return JSON.parse(line) as { level?: string; msg?: string; url?: string };
+    return JSON.parse(line) as { msg?: string; url?: string };
   } catch {
     return undefined;
   }

@@ -157,8 +157,6 @@ function startDaemon(
       PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
     },
     onRecord: (record) => screen.record(record),
-    // Faults are the demo's own doing, and it tells of them itself.
-    onError() {},
   };
   return startDemoDaemon(options, signal);
 }

@@ -1,18 +1,12 @@
 /** How the demo looks: a clock, who speaks, what it says; colour on a terminal only, one line each. */
+import { styleText } from 'node:util';
 import type { LogRecord } from '../../logs/record.ts';
 import { printLine, type Console } from '../console.ts';
 import { describeGap, displayed } from '../logs/format.ts';
 
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'quiet';
 
-const COLOURS: Readonly<Record<Tone, string>> = {
-  plain: '',
-  good: '\u001B[32m',
-  warn: '\u001B[33m',
-  bad: '\u001B[31m',
-  quiet: '\u001B[2m',
-};
-const RESET = '\u001B[0m';
+const COLOURS = { good: 'green', warn: 'yellow', bad: 'red', quiet: 'dim' } as const;
 
 export interface Screen {
   heading(line: string): void;
@@ -52,5 +46,6 @@ function clip(line: string, width: number): string {
 }
 
 function coloured(text: string, tone: Tone, hasColours: boolean): string {
-  return hasColours && tone !== 'plain' && text.trim() !== '' ? COLOURS[tone] + text + RESET : text;
+  if (!hasColours || tone === 'plain' || text.trim() === '') return text;
+  return styleText(COLOURS[tone], text, { validateStream: false });
 }

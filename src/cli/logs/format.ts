@@ -1,4 +1,5 @@
 /** How a log record looks to a person, or to a program. */
+import { styleText } from 'node:util';
 import { legibleJson } from '../../contract/text/controls.ts';
 import { toJsonLine } from '../../logs/sinks/stdout.ts';
 import { legible } from '../text/legible.ts';
@@ -10,16 +11,12 @@ export interface LogFormat {
   readonly colour?: boolean;
 }
 
-const RED = '\u001B[31m';
-const YELLOW = '\u001B[33m';
-const RESET = '\u001B[0m';
-
 /** One line of text with its end. Colours of the worker's own are left out: they may not fit this terminal. */
 export function formatRecord(record: LogRecord, { json, timestamps, colour }: LogFormat): string {
   if (json) return legibleJson(toJsonLine(record));
   const time = timestamps ? `${record.time} ` : '';
   const text = 'gap' in record ? describeGap(record.gap) : displayed(record.line);
-  return `${time}${paint(text, colourOf(text), colour === true)}\n`;
+  return `${time}${colour ? coloured(text) : text}\n`;
 }
 
 /** What was lost, in words. */
@@ -46,11 +43,8 @@ export function displayed(line: string): string {
   return legible(last);
 }
 
-function colourOf(text: string): string | undefined {
-  if (/\b(?:ERROR|CRITICAL|FATAL|Traceback)\b/.test(text)) return RED;
-  return /\bWARN(?:ING)?\b/.test(text) ? YELLOW : undefined;
-}
-
-function paint(text: string, colour: string | undefined, wanted: boolean): string {
-  return wanted && colour !== undefined ? colour + text + RESET : text;
+function coloured(text: string): string {
+  const isBad = /\b(?:ERROR|CRITICAL|FATAL|Traceback)\b/.test(text);
+  if (!isBad && !/\bWARN(?:ING)?\b/.test(text)) return text;
+  return styleText(isBad ? 'red' : 'yellow', text, { validateStream: false });
 }

@@ -44,7 +44,7 @@ function operationCommand(id: OperationId, name: string, console: Console): Comm
   const hasQuery = takesQuery(flags);
   if (hasQuery) command.argument('[query]', "conditions, such as 'gpu_name=RTX_4090 num_gpus>=4'");
   addFlags(command, flags);
-  return addSharedOptions(command, operation).action(async (...args: unknown[]) => {
+  return addSharedOptions(command, id).action(async (...args: unknown[]) => {
     const texts = subjects.flatMap(({ name: flagName }, index) => {
       const text = args[index];
       return typeof text === 'string' ? [[flagName, text] as const] : [];

@@ -1,10 +1,9 @@
 /** What commands of operations take: a flag for each field, and the options that all of them have. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { Operation } from '../../contract/define.ts';
+import type { OperationId } from '../../contract/operations.ts';
 import { printError, type Console } from '../console.ts';
-import { timerMilliseconds } from '../flag-types.ts';
+import { addCallOptions } from '../flag-types.ts';
 import { InputError } from '../command-error.ts';
-import { profileOption } from '../login/connection.ts';
 import type { Flag } from './flags.ts';
 import { helpAfter } from './help.ts';
 import { parseObject, readInput, type Input } from './input.ts';
@@ -99,19 +98,11 @@ function givenTexts(command: Command, flags: readonly Flag[]): Map<string, reado
 }
 
 /** `example`: of a command that is not the operation alone. */
-export function addSharedOptions(command: Command, operation?: Operation, example?: string): Command {
-  command
-    .optionsGroup('Options:')
+export function addSharedOptions(command: Command, id: OperationId, example?: string): Command {
+  return addCallOptions(command)
     .option('--json', 'print the answer as JSON')
-    .option('--dry-run', 'print the request instead of sending it; keys and passwords are hidden, env is not')
-    .option('--curl', 'print the equivalent curl line instead; secrets are shell variables in it')
-    .option('--show-keys', 'print the keys of endpoints that the answer has, which are hidden otherwise')
-    .addOption(profileOption())
-    .option('--timeout <duration>', 'longest time for one attempt; default 30s', timerMilliseconds);
-  if (!operation) return command;
-  return command
     .option('--input <json>', 'fields as one JSON object, @FILE, or - for standard input; flags win over it')
-    .addHelpText('after', () => helpAfter(operation, example));
+    .addHelpText('after', () => helpAfter(id, example));
 }
 
 /** The object of --input. @throws InputError */

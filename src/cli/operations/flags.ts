@@ -110,26 +110,20 @@ function isFilters(schema: z.ZodObject): boolean {
   });
 }
 
+const TAKES: Readonly<Record<Exclude<FlagKind, 'scalar'>, string>> = {
+  list: 'item',
+  map: 'name=value',
+  filter: 'condition',
+  filters: 'filter',
+  json: 'json',
+  choice: 'choice',
+  boolean: '',
+};
+
 function takesOf(kind: FlagKind, inner: z.ZodType): string {
-  switch (kind) {
-    case 'list':
-      return 'item';
-    case 'map':
-      return 'name=value';
-    case 'filter':
-      return 'condition';
-    case 'filters':
-      return 'filter';
-    case 'json':
-      return 'json';
-    case 'choice':
-      return 'choice';
-    case 'boolean':
-      return '';
-    case 'scalar':
-      if (!(inner instanceof z.ZodNumber)) return 'text';
-      return inner.format === 'safeint' ? 'integer' : 'number';
-  }
+  if (kind !== 'scalar') return TAKES[kind];
+  if (!(inner instanceof z.ZodNumber)) return 'text';
+  return inner.format === 'safeint' ? 'integer' : 'number';
 }
 
 /** `at least 1, at most 20`: what the schema says and the description may not. */

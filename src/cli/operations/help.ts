@@ -1,19 +1,17 @@
 /** What the help of an operation's command says beside its flags. Pure. */
 import { assumptionsOf } from '../../contract/assumed.ts';
-import type { Operation } from '../../contract/define.ts';
-import { operationOf, OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
+import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { sentencesOf } from '../../contract/rules.ts';
 import { quoteWord } from '../../contract/text/shell-words.ts';
 import { exitCodesText } from '../../config/exit-codes.ts';
+import { CONNECTION } from '../text/examples.ts';
 import { flagsOf } from './flags.ts';
 import { commandOf } from './names.ts';
 
-const CONNECTION = 'Uses PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL.';
-
 /** `example`: in place of that of the operation. */
-export function helpAfter(operation: Operation, example?: string): string {
+export function helpAfter(id: OperationId, example = exampleOf(id)): string {
+  const operation = operationOf(id);
   const { method, path, base, source, origin, permission, errors, replacedBy } = operation;
-  const id = OPERATION_IDS.find((each) => operationOf(each) === operation);
   const assumed = assumptionsOf(operation);
   const where = base === 'serverless' ? ' at the serverless address' : '';
   return [
@@ -25,20 +23,10 @@ export function helpAfter(operation: Operation, example?: string): string {
     ...(permission === undefined ? [] : [`A scoped key needs the permission ${permission}.`]),
     ...(errors.length === 0 ? [] : [`Errors: ${errors.join(', ')}`]),
     ...(assumed.length === 0 ? [] : [`Assumed, since the interface does not say: ${assumed.join(', ')}`]),
-    ...(id === undefined ? [] : [`Example: ${example ?? exampleOf(id)}`]),
-    '',
+    `Example: ${example}`,
     CONNECTION,
     exitCodesText(),
   ].join('\n');
-}
-
-/** Its name and what it cannot do without: `template create --name <text> --image <text>`. */
-export function usageOf(id: OperationId): string {
-  const needed = flagsOf(operationOf(id)).filter(
-    ({ required, fallback }) => required && fallback === undefined,
-  );
-  const words = needed.map(({ name, subject, takes }) => (subject ? `<${name}>` : `--${name} <${takes}>`));
-  return [commandOf(id), ...words].join(' ');
 }
 
 /** The documented example as a command line. */

@@ -1,4 +1,5 @@
 /** A plan in the terminal. */
+import { aligned } from '../text/cell-width.ts';
 import { legible } from '../text/legible.ts';
 import type { SearchResult } from '../../scaling/planner/search/search.ts';
 import type { PlanReport } from './plan-report.ts';
@@ -42,17 +43,7 @@ function columns(rows: readonly (Row | undefined)[], { plans }: PlanReport): str
     ...head,
     ...rows.map((row) => (row ? [row.name, ...plans.map((plan) => row.value(plan))] : [])),
   ];
-  const widths = [0, ...plans.map((_, index) => index + 1)].map((column) =>
-    Math.max(...cells.map((line) => line[column]?.length ?? 0)),
-  );
-  return cells.map((line) =>
-    line
-      .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
-      )
-      .join('  ')
-      .trimEnd(),
-  );
+  return aligned(cells, 1);
 }
 
 /** The settings that were given and those that are assumed, as flags; --help says what each means. */
@@ -83,12 +74,10 @@ function wrapped(words: readonly string[]): string[] {
 function searchLines(search: SearchResult): string[] {
   const verdict = searchVerdict(search);
   const rows = searchRows(search);
-  const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
-  const widths = rows[0]?.map((_, column) => width(column)) ?? [];
   return [
     `${searchCounts(search)}:`,
     '',
-    ...rows.map((row) => `  ${row.map((cell, column) => cell.padStart(widths[column] ?? 0)).join('  ')}`),
+    ...aligned(rows, 0).map((line) => `  ${line}`),
     '',
     ...(verdict === undefined
       ? []

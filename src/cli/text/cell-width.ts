@@ -16,6 +16,22 @@ export function pad(text: string, width: number): string {
   return `${cut}…`;
 }
 
+/** Rows of cells as lines: the first `left` columns begin at the left, the others end at the right. */
+export function aligned(rows: readonly (readonly string[])[], left: number): string[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, widthOf(cell));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => {
+        const space = ' '.repeat((widths[column] ?? 0) - widthOf(cell));
+        return column < left ? cell + space : space + cell;
+      })
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
 export function widthOf(text: string): number {
   return charactersOf(text).reduce((sum, character) => sum + cellsOf(character), 0);
 }

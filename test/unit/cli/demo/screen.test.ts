@@ -126,8 +126,8 @@ describe('an event', () => {
     screen.record(record('a line'));
     expect(out).toEqual([
       '00:00  a               plain\n',
-      '\u001B[33m00:00  a               warns\u001B[0m\n',
-      '\u001B[2m00:00  worker group 7  a line\u001B[0m\n',
+      '\u001B[33m00:00  a               warns\u001B[39m\n',
+      '\u001B[2m00:00  worker group 7  a line\u001B[22m\n',
     ]);
   });
 

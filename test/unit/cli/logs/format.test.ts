@@ -23,7 +23,7 @@ test.each([
   ['a WARNING', 33],
   ['WARNINGS', undefined],
 ])('%s has the colour %j', (text, colour) => {
-  const coloured = colour === undefined ? text : `\u001B[${colour}m${text}\u001B[0m`;
+  const coloured = colour === undefined ? text : `\u001B[${colour}m${text}\u001B[39m`;
   expect(formatRecord(line(text), { colour: true })).toBe(`${coloured}\n`);
   expect(formatRecord(line(text), { timestamps: true })).toBe(`${AT.time} ${text}\n`);
 });
