@@ -142,10 +142,17 @@ function mailbox<Message>() {
   };
 }
 
+/** Less than a test has: what was waited for is known then, and not only that a test took too long. */
+const PATIENCE_MS = 280_000;
+
 /**
- * Waits until `condition` holds; the test's own timeout ends it otherwise. It looks often at first, and ten times a
- * second where it takes longer: many tests wait at once, and what they ask is often a daemon.
+ * Waits until `condition` holds. It looks often at first, and ten times a second where it takes longer: many tests wait at
+ * once, and what they ask is often a daemon.
  */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let wait = 10; !(await condition()); wait = Math.min(100, wait * 1.2)) await delay(wait);
+  const deadline = performance.now() + PATIENCE_MS;
+  for (let wait = 10; !(await condition()); wait = Math.min(100, wait * 1.2)) {
+    if (performance.now() > deadline) throw new Error(`still waiting for ${String(condition)}`);
+    await delay(wait);
+  }
 }

@@ -3,6 +3,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { root } from './optional.ts';
 import { PROGRAM } from './program.ts';
 
+/** Less than a test has: what was printed is known then, and not only that a test took too long. */
+const PATIENCE_MS = 280_000;
+
 export interface Program extends AsyncDisposable {
   readonly child: ChildProcess;
   /** Everything so far. */
@@ -62,11 +65,17 @@ export function startProgram(
     exit,
     seen: (pattern) =>
       new Promise((resolve, reject) => {
+        const printedSoFar = (): string => `${pattern}:\n${printed.stderr}${printed.stdout}`;
+        const late = setTimeout(
+          () => reject(new Error(`has not printed within ${PATIENCE_MS} ms ${printedSoFar()}`)),
+          PATIENCE_MS,
+        );
         function look(): void {
           const match = pattern.exec(printed.stderr) ?? pattern.exec(printed.stdout);
           if (match) resolve(match);
           else if (!ended) return;
-          else reject(new Error(`ended without printing ${pattern}:\n${printed.stderr}${printed.stdout}`));
+          else reject(new Error(`ended without printing ${printedSoFar()}`));
+          clearTimeout(late);
           watchers.delete(look);
         }
         watchers.add(look);
