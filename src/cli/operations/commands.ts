@@ -42,7 +42,8 @@ function operationCommand(id: OperationId, name: string, console: Console): Comm
     command.addArgument(new Argument(`[${flag.name}]`, orName));
   }
   const hasQuery = takesQuery(flags);
-  if (hasQuery) command.argument('[query]', "conditions, such as 'gpu_name=RTX_4090 num_gpus>=4'");
+  if (hasQuery)
+    command.argument('[query]', "conditions, one or several in one text: 'FIELD=VALUE OTHER>=VALUE'");
   addFlags(command, flags);
   return addSharedOptions(command, id).action(async (...args: unknown[]) => {
     const texts = subjects.flatMap(({ name: flagName }, index) => {

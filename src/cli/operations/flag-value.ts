@@ -150,13 +150,20 @@ function readValue(type: z.ZodType, field: string, text: string, note: Note): un
   return readScalar(type, field, plain.replace(/^(True|False)$/, lower), note);
 }
 
+/** Numbers that are times are Unix seconds; a day without a time begins in UTC. */
+function isDate(type: z.ZodType, text: string): boolean {
+  return (
+    innerOf(type) instanceof z.ZodNumber && /^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text))
+  );
+}
+
 /** Filters that leave their fields open are of the interface, where memory is in MB (§1). */
 const OPEN_MEMORY = /^[cg]pu_(?:total_)?ram$/;
 
 function readScalar(type: z.ZodType, field: string, text: string, note: Note): unknown {
   const isOpen = innerOf(type) instanceof z.ZodUnknown && OPEN_MEMORY.test(field);
   const unit = memoryUnitOf(type) ?? (isOpen ? 'MB' : undefined);
-  if (unit === undefined) return coerceText(type, text);
+  if (unit === undefined) return isDate(type, text) ? Date.parse(text) / 1000 : coerceText(type, text);
   const [, amount, given] = /^([\d.]+) ?([GM])B$/i.exec(text) ?? [];
   if (amount !== undefined) return inUnit(Number(amount), given?.toUpperCase() === 'G' ? 'GB' : 'MB', unit);
   const value = coerceText(type, text);

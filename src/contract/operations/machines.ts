@@ -5,7 +5,7 @@ import { id, openEnum, timestamp } from '../schemas.ts';
 /** §2.1 */
 export const MAINTENANCE_CATEGORIES = ['power', 'internet', 'disk', 'gpu', 'software', 'other'] as const;
 
-/** §2.1. The public service may add `end_time`. */
+/** §2.1 */
 export const maintenanceWindow = z.looseObject({
   id,
   machine_id: id,
@@ -13,6 +13,7 @@ export const maintenanceWindow = z.looseObject({
   duration_hours: z.number().meta({ type: 'integer', description: 'length of the window in hours' }),
   start_time: timestamp.describe('when the maintenance begins'),
   maintenance_category: openEnum(MAINTENANCE_CATEGORIES),
+  end_time: timestamp.optional().describe('when it ends; public dialect'),
 });
 export type MaintenanceWindow = z.output<typeof maintenanceWindow>;
 

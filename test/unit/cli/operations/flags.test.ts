@@ -152,6 +152,7 @@ describe('the text of a flag', () => {
     ],
     [open, [`cpu_name="AMD EPYC in 7543" n=1`], { cpu_name: { eq: 'AMD EPYC in 7543' }, n: { eq: 1 } }],
     [open, [`name in ["a,b",'c',d] x in []`], { name: { in: ['a,b', 'c', 'd'] }, x: { in: [] } }],
+    [known, ['gpu_ram>=2026-11-01'], { gpu_ram: { gte: 1_793_491_200 } }],
     [open, ['cpu_ram>=64GB'], { cpu_ram: { gte: 64_000 } }],
     [
       known,
