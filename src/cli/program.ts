@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { buildInfo } from '../build-info.ts';
 import { adminCommand } from './commands/admin.ts';
+import { billCommand } from './commands/bill.ts';
 import { callCommand, opsCommand } from './commands/call.ts';
 import { checkCommand } from './commands/check.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
@@ -63,6 +64,7 @@ export async function createProgram(console: Console, words?: readonly string[])
     logsCommand(console),
     statusCommand(console),
     fleetCommand(console),
+    billCommand(console),
     healthcheckCommand(console),
     loginCommand(console),
     logoutCommand(console),

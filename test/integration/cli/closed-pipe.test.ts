@@ -142,6 +142,7 @@ const MESSAGES: readonly (readonly [words: string, code: number])[] = [
   ['emulator --seed /no/such/file', 2],
   ['demo --for never', 2],
   ['login --wrong', 2],
+  ['bill nope', 1],
   ['logout --wrong', 2],
   ['no-such-command', 2],
 ];

@@ -1,0 +1,42 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { exitCodesText } from '../../config/exit-codes.ts';
+import type { BillFlags } from '../bill/run-bill.ts';
+import type { Console } from '../console.ts';
+import { profileOption } from '../login/connection.ts';
+import { CONNECTION, examples } from '../text/examples.ts';
+
+const MOST_DAYS = 366;
+
+export function billCommand(console: Console): Command {
+  return new Command('bill')
+    .description('Show what endpoints cost by day, as the service billed it, and what the month will come to')
+    .argument('[endpoint]', 'name or id of one of them, a deleted one too; default: all')
+    .option('--since <days>', 'how many days back, such as 30d, or a day such as 2026-11-01', parseSince, 30)
+    .addOption(new Option('--json', 'print it as JSON').conflicts('csv'))
+    .addOption(new Option('--csv', 'print a row for each day and endpoint'))
+    .addOption(profileOption())
+    .addHelpText(
+      'after',
+      [
+        '\nMoney is in dollars, days are UTC. Each day is a question of its own, so 30 days take half a minute.',
+        'The key needs the permission billing_read.',
+        CONNECTION,
+        examples('bill', 'bill chat --since 7d', 'bill --since 2026-11-01 --csv'),
+        '',
+        exitCodesText(),
+      ].join('\n'),
+    )
+    .action(async (endpoint: string | undefined, flags: BillFlags) => {
+      const { runBill } = await import('../bill/run-bill.ts');
+      console.exit(await runBill(endpoint, flags, console));
+    });
+}
+
+/** Days back, today not counted. */
+function parseSince(text: string): number {
+  const [, days] = /^(\d+)d$/.exec(text) ?? [];
+  const begun = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  const back = days === undefined ? Math.floor((Date.now() - begun) / 86_400_000) : Number(days);
+  if (back >= 0 && back <= MOST_DAYS) return back;
+  throw new InvalidArgumentError(`up to ${MOST_DAYS}d, or a day in this time such as 2026-11-01.`);
+}

@@ -1,0 +1,44 @@
+/** What was charged in some days, all pages of it. */
+import type { Charge } from '../../contract/operations/spend.ts';
+import type { CallOptions, ClientOf } from '../caller.ts';
+import { ResponseError } from '../errors.ts';
+
+export type ChargesClient = Pick<ClientOf<'charges.list'>, 'charges'>;
+
+/** Days in Unix seconds, both included. */
+export interface ChargedDays {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** More than any account has in a day; a service that repeats its pages for ever does not keep us. */
+const MOST_PAGES = 400;
+const PAGE = 100;
+
+/**
+ * The rows of serverless workers, one for each contract: each is the sum over all days asked for.
+ * @throws CallError; an error is never an empty list
+ */
+export async function listCharges(
+  client: ChargesClient,
+  { from, to }: ChargedDays,
+  options: CallOptions = {},
+): Promise<readonly Charge[]> {
+  const filters = { day: { gte: from, lte: to }, type: { in: ['serverless' as const] } };
+  const found: Charge[] = [];
+  let after: string | undefined;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const query = {
+      select_filters: filters,
+      limit: PAGE,
+      ...(after !== undefined && { after_token: after }),
+    };
+    const answer = await client.charges.list(query, options);
+    found.push(...answer.results);
+    const next = answer.next_token || undefined;
+    if (next === undefined) return found;
+    if (next === after) break;
+    after = next;
+  }
+  throw new ResponseError('charges.list', 200, 'the list of charges repeats its pages, or does not end');
+}

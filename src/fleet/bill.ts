@@ -1,0 +1,141 @@
+/** What endpoints cost by the service's own charges, day by day, and what the month will come to. Days are UTC. Pure. */
+import { isRecord } from '../contract/is-record.ts';
+import type { Charge } from '../contract/operations/spend.ts';
+
+/** In dollars. */
+export interface Billed {
+  readonly gpu: number;
+  readonly disk: number;
+  readonly bandwidth: number;
+  /** What the service has another word for, or none. */
+  readonly other: number;
+  readonly total: number;
+}
+
+export interface BilledDay {
+  /** `2026-11-28` */
+  readonly day: string;
+  /** By endpoint id; null: the service does not say which. */
+  readonly endpoints: ReadonlyMap<number | null, Billed>;
+}
+
+export const NOTHING_BILLED: Billed = { gpu: 0, disk: 0, bandwidth: 0, other: 0, total: 0 };
+
+const KINDS: Readonly<Record<string, Exclude<keyof Billed, 'total'>>> = {
+  gpu: 'gpu',
+  disk: 'disk',
+  bwd: 'bandwidth',
+  bwu: 'bandwidth',
+};
+
+/** Rows of one day. A row's own amount counts; what its parts lack of it is `other`. */
+export function billedDay(day: string, charges: readonly Charge[]): BilledDay {
+  const endpoints = new Map<number | null, Billed>();
+  for (const charge of charges) {
+    const id = endpointOf(charge);
+    endpoints.set(id, sumOf([endpoints.get(id) ?? NOTHING_BILLED, billedOf(charge)]));
+  }
+  return { day, endpoints };
+}
+
+function endpointOf({ metadata, source }: Charge): number | null {
+  const [, id] = /^endpoint-(\d+)$/.exec(source ?? '') ?? [];
+  return metadata?.endpoint_id ?? (id === undefined ? null : Number(id));
+}
+
+function billedOf({ amount, items }: Charge): Billed {
+  const billed = { ...NOTHING_BILLED, total: amount };
+  for (const item of items ?? []) {
+    const kind = KINDS[item.type ?? ''];
+    if (kind && isRecord(item) && typeof item.amount === 'number') billed[kind] += item.amount;
+  }
+  const other = amount - billed.gpu - billed.disk - billed.bandwidth;
+  // Parts are rounded to a thousandth each.
+  return { ...billed, other: Math.abs(other) < 0.005 ? 0 : other };
+}
+
+export function sumOf(parts: readonly Billed[]): Billed {
+  const total = { ...NOTHING_BILLED };
+  for (const part of parts) for (const kind of KINDS_OF_BILLED) total[kind] += part[kind];
+  return total;
+}
+
+const KINDS_OF_BILLED = Object.keys(NOTHING_BILLED) as (keyof Billed)[];
+
+export interface Forecast {
+  /** `2026-11` */
+  readonly month: string;
+  readonly soFar: number;
+  /** At the month's end. */
+  readonly expected: number;
+  /** Where 95 of 100 such months end; undefined while too little is known. */
+  readonly range: { readonly low: number; readonly high: number } | undefined;
+  /** Complete days that it goes by. */
+  readonly days: number;
+}
+
+const DAY_MS = 86_400_000;
+/** A range needs each weekday twice. */
+const DAYS_FOR_RANGE = 14;
+const MOST_DAYS = 28;
+
+/**
+ * By weekday from the last four weeks: each day to come costs what its weekday cost on average. The first day that was
+ * billed at all is seldom a whole one, so it does not count.
+ * @param totals of each day, in order, the last one of today; @returns undefined without one complete day
+ */
+export function forecast(
+  totals: readonly { readonly day: string; readonly total: number }[],
+  now: Date,
+): Forecast | undefined {
+  const today = dayOf(now);
+  const month = today.slice(0, 7);
+  const first = totals.findIndex(({ total }) => total > 0);
+  if (first === -1) return undefined;
+  const complete = totals
+    .slice(first + 1)
+    .filter(({ day }) => day < today)
+    .slice(-MOST_DAYS);
+  if (complete.length === 0) return undefined;
+  const means = weekdayMeans(complete);
+  const soFar = sum(totals.filter(({ day }) => day.startsWith(month)).map(({ total }) => total));
+  const ofToday = totals.find(({ day }) => day === today)?.total ?? 0;
+  const rest = daysAfter(now).filter((day) => day.startsWith(month));
+  const toCome = sum(rest.map((day) => means[weekdayOf(day)] ?? 0));
+  const expected = soFar + Math.max(0, (means[weekdayOf(today)] ?? 0) - ofToday) + toCome;
+  const off = complete.map(({ day, total }) => total - (means[weekdayOf(day)] ?? 0));
+  // Seven means were taken from these days.
+  const variance = sum(off.map((each) => each ** 2)) / Math.max(1, complete.length - 7);
+  const spread = 1.96 * Math.sqrt(variance * (rest.length + 1));
+  const range =
+    complete.length < DAYS_FOR_RANGE
+      ? undefined
+      : { low: Math.max(soFar, expected - spread), high: expected + spread };
+  return { month, soFar, expected, range, days: complete.length };
+}
+
+/** By weekday, Sunday first; of a weekday that is not known, the mean of all. */
+function weekdayMeans(days: readonly { readonly day: string; readonly total: number }[]): number[] {
+  const byWeekday = Map.groupBy(days, ({ day }) => weekdayOf(day));
+  return Array.from({ length: 7 }, (_, weekday) => {
+    const known = byWeekday.get(weekday) ?? days;
+    return sum(known.map(({ total }) => total)) / known.length;
+  });
+}
+
+function daysAfter(now: Date): string[] {
+  return Array.from({ length: 31 }, (_, index) => dayOf(new Date(now.getTime() + (index + 1) * DAY_MS)));
+}
+
+function weekdayOf(day: string): number {
+  return new Date(`${day}T00:00:00Z`).getUTCDay();
+}
+
+/** `2026-11-28` */
+export function dayOf(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}

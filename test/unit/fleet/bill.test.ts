@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import type { Charge } from '../../../src/contract/operations/spend.ts';
+import { billedDay, dayOf, forecast } from '../../../src/fleet/bill.ts';
+
+const DAY_MS = 86_400_000;
+
+function charge(endpoint: number | null, amount: number, items: Charge['items'] = []): Charge {
+  return { amount, items, metadata: endpoint === null ? {} : { endpoint_id: endpoint } };
+}
+
+describe('a day of the bill', () => {
+  test('adds up what endpoints were charged, by kind of use', () => {
+    const items = [
+      { type: 'gpu', amount: 1 },
+      { type: 'disk', amount: 0.1 },
+      { type: 'bwd', amount: 0.02 },
+      { type: 'bwu', amount: 0.03 },
+    ];
+    const { endpoints } = billedDay('2026-11-01', [charge(31, 1.15, items), charge(31, 2), charge(7, 1)]);
+    expect(endpoints.get(31)).toEqual({
+      gpu: 1,
+      disk: 0.1,
+      bandwidth: expect.closeTo(0.05, 9) as number,
+      other: 2,
+      total: expect.closeTo(3.15, 9) as number,
+    });
+    expect(endpoints.get(7)).toMatchObject({ other: 1, total: 1 });
+  });
+
+  test('knows an endpoint by its metadata, or by the source of a tree, and keeps what is of none', () => {
+    const tree: Charge = { amount: 4, source: 'endpoint-9' };
+    expect([...billedDay('2026-11-01', [tree, charge(null, 1)]).endpoints.keys()]).toEqual([9, null]);
+  });
+
+  test('takes rounding for rounding: parts that are a thousandth off leave no other', () => {
+    const { endpoints } = billedDay('2026-11-01', [charge(1, 1.001, [{ type: 'gpu', amount: 1 }])]);
+    expect(endpoints.get(1)?.other).toBe(0);
+  });
+});
+
+describe('the forecast', () => {
+  /** Saturday noon. */
+  const NOW = new Date('2026-11-28T12:00:00Z');
+
+  /** `cost` of each day back from today, which is 0 days ago. */
+  function days(back: number, cost: (daysAgo: number, weekday: number) => number) {
+    return Array.from({ length: back + 1 }, (_, index) => {
+      const date = new Date(NOW.getTime() - (back - index) * DAY_MS);
+      return { day: dayOf(date), total: cost(back - index, date.getUTCDay()) };
+    });
+  }
+
+  test('goes by weekday: dear Sundays to come are dear', () => {
+    const totals = days(28, (ago, weekday) => (ago === 0 ? 4 : weekday === 0 ? 100 : 10));
+    const month = forecast(totals, NOW);
+    // What is left of today, a Sunday and a Monday.
+    const soFar = 27 * 10 + 3 * 90 + 90 - 10 + 4;
+    expect(month).toMatchObject({ month: '2026-11', days: 27 });
+    expect(month?.soFar).toBe(
+      totals.filter(({ day }) => day >= '2026-11-01').reduce((sum, { total }) => sum + total, 0),
+    );
+    expect(month?.expected).toBeCloseTo((month?.soFar ?? soFar) + 6 + 100 + 10, 9);
+    expect(month?.range?.low).toBeCloseTo(month?.expected ?? 0, 9);
+  });
+
+  test('has a range that is as wide as days vary, and never below what is spent', () => {
+    const wide = forecast(
+      days(28, (ago) => (ago % 14 < 7 ? 5 : 15)),
+      NOW,
+    );
+    expect(wide?.range?.low).toBeGreaterThanOrEqual(wide?.soFar ?? Infinity);
+    expect((wide?.range?.high ?? 0) - (wide?.expected ?? 0)).toBeCloseTo(
+      1.96 * Math.sqrt((3 * (25 * 27)) / 20),
+      0,
+    );
+  });
+
+  test('has no range with less than two weeks, and none at all before a whole day is billed', () => {
+    expect(
+      forecast(
+        days(13, () => 10),
+        NOW,
+      ),
+    ).toMatchObject({ days: 12, range: undefined });
+    expect(
+      forecast(
+        days(28, (ago) => (ago === 0 ? 1 : 0)),
+        NOW,
+      ),
+    ).toBeUndefined();
+    expect(
+      forecast(
+        days(28, (ago) => (ago <= 1 ? 1 : 0)),
+        NOW,
+      ),
+    ).toBeUndefined();
+    expect(forecast([], NOW)).toBeUndefined();
+  });
+});
