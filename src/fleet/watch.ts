@@ -170,7 +170,7 @@ export class FleetWatch implements Fleet {
     this.#leaving = Promise.all([this.#leaving, ...ended.map(([, { watch }]) => watch.stop())]);
     if (begun.length > 0 || left.length > 0) notice({ kind: 'endpoints changed', begun, left });
     this.#forgetWorkers();
-    this.#history.recordKnown(knownOf(known));
+    this.#history.record({ known: knownOf(known) });
   }
 
   #begin(id: number, label: string): void {
@@ -225,9 +225,11 @@ export class FleetWatch implements Fleet {
     for (const life of changed) this.#lives.put(life);
     for (const id of gone) this.#lives.remove(id);
     const failures = observation.succeeded(sample, events);
-    const starts = events.some(({ kind }) => kind === 'started') ? observation.starts : undefined;
-    if (starts) this.#starts.set(label, starts);
-    this.#history.record({ label, sample, changed, gone, starts });
+    const starts = new Map(
+      events.some(({ kind }) => kind === 'started') ? [[label, observation.starts]] : [],
+    );
+    for (const times of starts.values()) this.#starts.set(label, times);
+    this.#history.record({ sample: [label, sample], lives: changed, gone, starts });
     if (failures > 0) notice({ kind: 'look succeeded again', endpoint: label, failures });
     for (const event of events) onEvent(fleetEvent(event, label));
   }
@@ -241,7 +243,8 @@ export class FleetWatch implements Fleet {
 
   /** Of endpoints that are not watched any more. */
   #forgetWorkers(): void {
-    this.#history.recordGone(this.#lives.keepOnly((endpoint) => this.#watched.has(endpoint)));
+    const gone = this.#lives.keepOnly((endpoint) => this.#watched.has(endpoint));
+    if (gone.length > 0) this.#history.record({ gone });
   }
 }
 
