@@ -113,19 +113,18 @@ export class SampleTable {
 
   /** What cannot be read is left out: a worker is seen again at the next look, as a new one. */
   kept(): Kept {
-    const bodies = this.#sql.state.all().map(({ key, body }) => [String(key), parsed(String(body))] as const);
     const of = (kind: string) =>
-      bodies.flatMap(([key, body]) =>
-        key.startsWith(kind) && isRecord(body) ? [[key.slice(kind.length), body] as const] : [],
-      );
-    const known = bodies.find(([key]) => key === 'known')?.[1];
+      this.#sql.state
+        .all(kind, kind)
+        .map(({ name, body }) => [String(name), JSON.parse(String(body))] as const);
+    const known = of('known').map(([, endpoints]) => endpoints as readonly StoredEndpoint[])[0];
     return {
       lives: of('worker:').flatMap(([, life]) =>
-        Array.isArray(life['changes']) && life['changes'].length > 0 ? [life as unknown as WorkerLife] : [],
+        Array.isArray(life?.changes) && life.changes.length > 0 ? [life as WorkerLife] : [],
       ),
-      starts: new Map(of('starts:').map(([label, times]) => [label, times as unknown as StartTimes])),
+      starts: new Map(of('starts:').filter(([, times]) => isRecord(times)) as [string, StartTimes][]),
       known: Array.isArray(known)
-        ? known.map(({ id, name, label }: StoredEndpoint) => ({ id, name: name ?? undefined, label }))
+        ? known.map(({ id, name, label }) => ({ id, name: name ?? undefined, label }))
         : undefined,
     };
   }
@@ -264,7 +263,9 @@ function statements(db: sqlite.DatabaseSync) {
     purgeStarts: db.prepare(
       "DELETE FROM state WHERE key LIKE 'starts:%' AND substr(key, 8) NOT IN (SELECT label FROM endpoint)",
     ),
-    state: db.prepare('SELECT key, body FROM state'),
+    state: db.prepare(
+      'SELECT substr(key, length(?) + 1) AS name, body FROM state WHERE instr(key, ?) = 1 AND json_valid(body)',
+    ),
     putState: db.prepare('INSERT OR REPLACE INTO state VALUES (?, ?)'),
     removeState: db.prepare('DELETE FROM state WHERE key = ?'),
     clearWorkers: db.prepare("DELETE FROM state WHERE key LIKE 'worker:%'"),
@@ -301,12 +302,4 @@ export function rowFrom(row: Folded, fromMs: number, lengthMs: number): HistoryR
       present.map((status) => [status, aggregate(`workers_${status}`, samples, 1)]),
     ),
   };
-}
-
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
