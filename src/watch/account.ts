@@ -10,12 +10,6 @@ export interface AccountView {
   readonly lockedMethods: number;
 }
 
-export interface AccountWatch {
-  run(signal: AbortSignal): Promise<void>;
-  /** Undefined until the first successful run. */
-  view(): AccountView | undefined;
-}
-
 /** As often as it is looked at by default. */
 const TURN = { everyMs: 900_000, need: 'watch' } as const;
 
@@ -23,10 +17,10 @@ const TURN = { everyMs: 900_000, need: 'watch' } as const;
 export function createAccountWatch(
   client: Pick<ClientOf<'users.current' | 'tfa.status'>, 'users' | 'tfa'>,
   nowSeconds: () => number,
-): AccountWatch {
+) {
   let view: AccountView | undefined;
   return {
-    async run(signal) {
+    async run(signal: AbortSignal): Promise<void> {
       const [user, status] = await Promise.all([
         client.users.current({}, { signal, turn: TURN }),
         client.tfa.status({}, { signal, turn: TURN }),
@@ -38,6 +32,7 @@ export function createAccountWatch(
         lockedMethods: status.methods.filter(({ locked_until }) => (locked_until ?? 0) > nowSeconds()).length,
       };
     },
+    /** Undefined until the first successful run. */
     view: () => view,
   };
 }

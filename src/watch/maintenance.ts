@@ -11,27 +11,22 @@ export interface MaintenanceView {
   readonly endsAt: number | undefined;
 }
 
-export interface MaintenanceWatch {
-  run(signal: AbortSignal): Promise<void>;
-  /** Windows as of the last successful run, earliest first, without those that have ended since. */
-  view(): readonly MaintenanceView[];
-}
-
 /** `nowSeconds` is Unix time in seconds. */
 export function createMaintenanceWatch(
   client: Pick<ClientOf<'machines.maintenances'>, 'machines'>,
   machineIds: readonly number[],
   nowSeconds: () => number,
-): MaintenanceWatch {
+) {
   let windows: readonly MaintenanceView[] = [];
   return {
-    async run(signal) {
+    async run(signal: AbortSignal): Promise<void> {
       const answer = await client.machines.maintenances(
         { machine_ids: [...machineIds] },
         { signal, turn: { everyMs: 300_000, need: 'watch' } },
       );
       windows = answer.map((window) => viewOf(window)).sort((a, b) => a.startsAt - b.startsAt);
     },
+    /** Windows as of the last successful run, earliest first, without those that have ended since. */
     view: () => windows.filter(({ endsAt = Infinity }) => endsAt > nowSeconds()),
   };
 }

@@ -10,7 +10,6 @@ import type { AdminAddress } from '../../config/types/addresses.ts';
 import type { Redaction } from '../../contract/text/redaction.ts';
 import { CONNECTION_TIMES, Connections } from './connections.ts';
 import { refusalOfForeign } from './foreign-request.ts';
-import { redactedReply } from './redacted-reply.ts';
 import { plain, type Reply, type Routes } from './reply.ts';
 import { listenOnSocketFile } from './socket-file.ts';
 
@@ -32,6 +31,9 @@ export interface ListenerOptions {
 
 const BODY_LIMIT = 64 * 1024;
 const MAX_CONNECTIONS = 128;
+
+/** Of files that are the same for everybody. */
+const OUR_OWN = /^(?:text\/(?:html|css|javascript)|image\/)/;
 
 /** Everything the page needs comes from its own origin. */
 const SECURITY_HEADERS = {
@@ -144,4 +146,16 @@ function notFound(routes: Routes, path: string): Reply {
 
 function withCharset(type: string): string {
   return type.includes('charset') ? type : `${type}; charset=utf-8`;
+}
+
+/** The words of a service or a Redis may have secrets, and they are on the page. */
+export function redactedReply(reply: Reply, redaction: Redaction): Reply {
+  const { type, body } = reply;
+  if (OUR_OWN.test(type)) return reply;
+  const redacted = (text: string): string => {
+    if (type.includes('json')) return redaction.json(text);
+    // The exposition format of Prometheus has a version; other plain text has none.
+    return type.includes('version=') ? redaction.metrics(text) : redaction.text(text);
+  };
+  return { ...reply, body: Array.isArray(body) ? body.map(redacted) : redacted(String(body)) };
 }

@@ -19,10 +19,8 @@ export function fleetRoutes(fleet: Fleet): Routes {
 async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<Reply> {
   const { endpoints: known, isElsewhere } = fleet.view();
   if (isElsewhere) return json(503, { error: 'another_replica', msg: ELSEWHERE });
-  const read = readFleetQuery(query, {
-    endpoints: known.map(({ endpoint }) => endpoint),
-    nowMs: Date.now(),
-  });
+  const labels = known.map(({ endpoint }) => endpoint);
+  const read = readFleetQuery(query, labels, Date.now());
   if ('problems' in read) return refused(read.problems);
   const { fromMs, toMs, rows: maxRows, format } = read;
   const endpoints: FleetHistory['endpoints'] = [];
