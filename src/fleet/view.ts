@@ -2,6 +2,8 @@
 import type { Finding } from '../scaling/rules/findings.ts';
 import type { HistoryQuery, HistoryRow } from './history/row.ts';
 import type { FleetSample } from './sample.ts';
+import type { Origin } from './workers/lives.ts';
+import type { StartTimes } from './workers/trouble.ts';
 
 /** A parameter that is not what it should be. */
 export interface Drift {
@@ -17,7 +19,7 @@ export interface Measured {
   /** What the benchmark of each worker that there is found, units a second. */
   readonly performances: readonly number[];
   /** How long the last starts took, seconds. */
-  readonly startSeconds: Readonly<Record<'new' | 'cold', readonly number[]>>;
+  readonly startSeconds: StartTimes;
 }
 
 export interface EndpointView {
@@ -62,7 +64,7 @@ export type FleetEvent =
       readonly kind: 'worker started';
       readonly endpoint: string;
       /** From nothing, or from stopped. */
-      readonly from: 'new' | 'cold';
+      readonly from: Origin;
       readonly seconds: number;
     }
   | { readonly kind: 'worker failed'; readonly endpoint: string; readonly workerId: number };

@@ -14,8 +14,7 @@ import type { FleetNotice } from './notices.ts';
 import { Observation } from './observation.ts';
 import type { FleetService } from './service.ts';
 import type { Fleet, FleetEvent, FleetView } from './view.ts';
-import { afterLook } from './workers/lives.ts';
-import { LivesByEndpoint } from './workers/lives-by-endpoint.ts';
+import { afterLook, LivesByEndpoint } from './workers/lives.ts';
 import type { StartTimes } from './workers/trouble.ts';
 import { measure, type WorkersAnswer } from './workers/measure.ts';
 import { billingOf, statusOf } from './workers/status.ts';
@@ -169,7 +168,8 @@ export class FleetWatch implements Fleet {
     const left = [...before].filter((label) => !this.#watched.has(label));
     this.#leaving = Promise.all([this.#leaving, ...ended.map(([, { watch }]) => watch.stop())]);
     if (begun.length > 0 || left.length > 0) notice({ kind: 'endpoints changed', begun, left });
-    this.#forgetWorkers();
+    const forgotten = this.#lives.keepOnly((endpoint) => this.#watched.has(endpoint));
+    if (forgotten.length > 0) this.#history.record({ gone: forgotten });
     this.#history.record({ known: knownOf(known) });
   }
 
@@ -194,7 +194,7 @@ export class FleetWatch implements Fleet {
   }
 
   async #look(observation: Observation, signal: AbortSignal): Promise<Looked> {
-    const { service, clock } = this.#options;
+    const { service, clock, notice } = this.#options;
     const { intervalMs } = this.#settings;
     try {
       const answer = await within(clock, LOOK_LIMIT_MS, signal, (ends) =>
@@ -203,7 +203,10 @@ export class FleetWatch implements Fleet {
       this.#take(observation, answer);
       return 'seen';
     } catch (error) {
-      return signal.aborted ? 'seen' : this.#fail(observation, error);
+      if (signal.aborted) return 'seen';
+      const failures = observation.failed(error);
+      notice({ kind: 'look failed', endpoint: observation.label, error, failures });
+      return 'failed';
     }
   }
 
@@ -226,33 +229,15 @@ export class FleetWatch implements Fleet {
     for (const id of gone) this.#lives.remove(id);
     const failures = observation.succeeded(sample, events);
     const starts = new Map(
-      events.some(({ kind }) => kind === 'started') ? [[label, observation.starts]] : [],
+      events.some(({ kind }) => kind === 'worker started') ? [[label, observation.starts]] : [],
     );
     for (const times of starts.values()) this.#starts.set(label, times);
     this.#history.record({ sample: [label, sample], lives: changed, gone, starts });
     if (failures > 0) notice({ kind: 'look succeeded again', endpoint: label, failures });
-    for (const event of events) onEvent(fleetEvent(event, label));
-  }
-
-  #fail(observation: Observation, error: unknown): Looked {
-    const { notice } = this.#options;
-    const failures = observation.failed(error);
-    notice({ kind: 'look failed', endpoint: observation.label, error, failures });
-    return 'failed';
-  }
-
-  /** Of endpoints that are not watched any more. */
-  #forgetWorkers(): void {
-    const gone = this.#lives.keepOnly((endpoint) => this.#watched.has(endpoint));
-    if (gone.length > 0) this.#history.record({ gone });
+    for (const event of events) onEvent(event);
   }
 }
 
 function knownOf(known: Knowledge) {
   return known.map(({ id, name, label }) => ({ id, name, label }));
-}
-
-function fleetEvent(event: ReturnType<typeof afterLook>['events'][number], endpoint: string): FleetEvent {
-  if (event.kind === 'failed') return { kind: 'worker failed', endpoint, workerId: event.workerId };
-  return { kind: 'worker started', endpoint, from: event.from, seconds: event.seconds };
 }

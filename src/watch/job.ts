@@ -32,12 +32,7 @@ export interface JobView {
   readonly lastError: string | undefined;
 }
 
-export interface Job {
-  view(): JobView;
-  /** Runs once now, unless a run is under way or the job is another replica's; never rejects. */
-  runNow(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type Job = ReturnType<typeof startJob>;
 
 /** Waits for the rate limit included; a call has a limit of its own. */
 const DEFAULT_TIMEOUT_MS = 600_000;
@@ -65,29 +60,27 @@ async function runWithin(
 }
 
 /** Starts a job: the first run begins at once. */
-export function startJob(options: JobOptions): Job {
+export function startJob(options: JobOptions) {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
-  let runs = 0;
-  let failures = 0;
-  let missed = 0;
-  let lastSuccessAt: number | undefined;
-  let lastError: string | undefined;
+  const { name, schedule } = options;
+  const none = { lastSuccessAt: undefined, lastError: undefined };
+  let view: JobView = { name, schedule, runs: 0, failures: 0, missed: 0, ...none };
 
   async function once(): Promise<void> {
-    runs += 1;
+    view = { ...view, runs: view.runs + 1 };
     try {
       await runWithin(options, stopping.signal);
-      lastSuccessAt = options.now();
-      lastError = undefined;
+      view = { ...view, lastSuccessAt: options.now(), lastError: undefined };
     } catch (error) {
       if (stopping.signal.aborted) return;
-      failures += 1;
-      lastError = error instanceof Error ? error.message : String(error);
+      const lastError = error instanceof Error ? error.message : String(error);
+      view = { ...view, failures: view.failures + 1, lastError };
       options.onFailure(error);
     }
   }
 
+  /** Runs once now, unless a run is under way or the job is another replica's; never rejects. */
   function runNow(): Promise<void> {
     if (stopping.signal.aborted || options.mayRun?.() === false) return Promise.resolve();
     running ??= once().finally(() => {
@@ -97,7 +90,7 @@ export function startJob(options: JobOptions): Job {
   }
 
   function makeUp(): void {
-    missed += 1;
+    view = { ...view, missed: view.missed + 1 };
     void runNow();
   }
 
@@ -105,17 +98,9 @@ export function startJob(options: JobOptions): Job {
   if (kept) void runNow();
 
   return {
-    view: () => ({
-      name: options.name,
-      schedule: options.schedule,
-      runs,
-      failures,
-      missed,
-      lastSuccessAt,
-      lastError,
-    }),
+    view: () => view,
     runNow,
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort(new Error('stopping'));
       kept?.stop();
       await running;
