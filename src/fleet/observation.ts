@@ -5,8 +5,8 @@ import type { Finding, WorkerFacts } from '../scaling/rules/findings.ts';
 import type { ListedEndpoint } from './discovery/knowledge.ts';
 import { driftOf, findingsOf, numericParameters } from './discovery/parameters.ts';
 import type { FleetSample } from './sample.ts';
-import type { EndpointView, FleetEvent } from './view.ts';
-import { isPresent, type WorkerLife } from './workers/lives.ts';
+import type { EndpointView } from './view.ts';
+import { isPresent, type WorkerLife, type FleetEvent } from './workers/lives.ts';
 import type { WorkersAnswer } from './workers/measure.ts';
 import { isFailing, isStuck, NO_STARTS, quantile, withStart, type StartTimes } from './workers/trouble.ts';
 

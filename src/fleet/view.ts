@@ -2,7 +2,6 @@
 import type { Finding } from '../scaling/rules/findings.ts';
 import type { HistoryQuery, HistoryRow } from './history/row.ts';
 import type { FleetSample } from './sample.ts';
-import type { Origin } from './workers/lives.ts';
 import type { StartTimes } from './workers/trouble.ts';
 
 /** A parameter that is not what it should be. */
@@ -57,17 +56,6 @@ export interface FleetView {
   /** Another replica does, and keeps the history of it. */
   readonly isElsewhere: boolean;
 }
-
-/** What happens between two scrapes and is counted. */
-export type FleetEvent =
-  | {
-      readonly kind: 'worker started';
-      readonly endpoint: string;
-      /** From nothing, or from stopped. */
-      readonly from: Origin;
-      readonly seconds: number;
-    }
-  | { readonly kind: 'worker failed'; readonly endpoint: string; readonly workerId: number };
 
 /** The fleet watch as the rest of the daemon has it. */
 export interface Fleet {

@@ -2,7 +2,8 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options.ts';
 import type { FleetService, PriceSource } from '../../fleet/service.ts';
-import type { Fleet, FleetEvent, FleetView } from '../../fleet/view.ts';
+import type { Fleet, FleetView } from '../../fleet/view.ts';
+import type { FleetEvent } from '../../fleet/workers/lives.ts';
 import type { FleetSettings, FleetWatch } from '../../fleet/watch.ts';
 import { systemClock } from '../../time/clock.ts';
 import { rowsLeftOut } from '../../wire/reading.ts';

@@ -32,24 +32,14 @@ export interface HeartbeatsOptions {
   readonly onStop: (withinMs: number) => void;
 }
 
-export interface Heartbeats {
-  status(): DeploymentStatus[];
-  /** Ms by which the heart's scheduler is late with its next look at the clock, as far as is known here. */
-  lateMs(): number;
-  /** The last report of the heart; undefined before the first. */
-  report(): Report | undefined;
-  /** Asks the heart to load its part of the configuration. */
-  reload(): Promise<ReloadResult>;
-  /** Tells the heart that nothing is to be loaded. */
-  refuseReload(): void;
-}
+export type Heartbeats = ReturnType<typeof receiveHeartbeats>;
 
 /** The heart reports at least this often, and its scheduler looks at the clock so often, ms. */
 const REPORT_EVERY_MS = 1_000;
 /** How long the heart's answer to a reload is waited for, ms. */
 const RELOAD_PATIENCE_MS = 5_000;
 
-export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
+export function receiveHeartbeats(options: HeartbeatsOptions) {
   const { heart, metrics, clock, logger } = options;
   const deployments = new Map<number, DeploymentStatus>();
   let heardAt = Date.now();
@@ -93,15 +83,19 @@ export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
 
   return {
     status: () => [...deployments.values()],
-    lateMs() {
+    /** Ms by which the heart's scheduler is late with its next look at the clock, as far as is known here. */
+    lateMs(): number {
       const silent = Date.now() - heardAt - 2 * REPORT_EVERY_MS;
       const tickedAt = last?.lastTickAt ?? heardAt;
       const stuck = deployments.size === 0 ? 0 : heardAt - tickedAt - REPORT_EVERY_MS;
       return Math.max(0, silent, stuck);
     },
+    /** The last report of the heart; undefined before the first. */
     report: () => last,
+    /** Tells the heart that nothing is to be loaded. */
     refuseReload: () => heart.send({ type: 'reload-refused' }),
-    async reload() {
+    /** Asks the heart to load its part of the configuration. */
+    async reload(): Promise<ReloadResult> {
       const { promise, resolve } = Promise.withResolvers<ReloadResult>();
       reloaded = resolve;
       const silent: ReloadResult = {

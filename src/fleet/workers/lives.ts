@@ -6,7 +6,6 @@
  * into a hole between looks gives none.
  */
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
-import type { FleetEvent } from '../view.ts';
 import { eachOnce } from './measure.ts';
 import { phaseOf, statusOf, UNKNOWN } from './status.ts';
 
@@ -45,6 +44,17 @@ interface Look {
   readonly previousMs: number | undefined;
   readonly workers: readonly Worker[];
 }
+
+/** What happens between two scrapes and is counted. */
+export type FleetEvent =
+  | {
+      readonly kind: 'worker started';
+      readonly endpoint: string;
+      /** From nothing, or from stopped. */
+      readonly from: Origin;
+      readonly seconds: number;
+    }
+  | { readonly kind: 'worker failed'; readonly endpoint: string; readonly workerId: number };
 
 /** What a look changes. */
 export interface LivesAfter {

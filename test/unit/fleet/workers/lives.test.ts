@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Worker } from '../../../../src/contract/operations/serverless/workers.ts';
-import type { FleetEvent } from '../../../../src/fleet/view.ts';
 import {
   afterLook,
   isPresent,
   LivesByEndpoint,
   presentStatus,
   type WorkerLife,
+  type FleetEvent,
 } from '../../../../src/fleet/workers/lives.ts';
 
 const INTERVAL = 15_000;
