@@ -7,8 +7,13 @@ import { within, type Clock } from '../time/clock.ts';
 import { Repeating } from '../time/repeating.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
 import { watchEndpoint, type Looked } from './endpoint-watch.ts';
-import { afterList, unknownNames, watchedEndpoints, type Knowledge } from './discovery/knowledge.ts';
-import type { WantedEndpoint } from './discovery/wanted.ts';
+import {
+  afterList,
+  unknownNames,
+  watchedEndpoints,
+  type Knowledge,
+  type WantedEndpoint,
+} from './discovery/knowledge.ts';
 import { History } from './history/history.ts';
 import type { HistoryQuery, HistoryRow } from './history/row.ts';
 import type { FleetNotice } from './notices.ts';

@@ -78,16 +78,14 @@ async function handle(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const url = request.url ?? '/';
-  const path = url.split('?')[0] ?? '/';
+  const path = (request.url ?? '/').split('?')[0] ?? '/';
   const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET');
   const key = `${method} ${path}`;
-  const query = new URLSearchParams(url.slice(path.length));
   let reply: Reply;
   try {
     const onWhole = (): void => connections.answering(request.socket, response);
     reply = connections.begins(request.socket, response)
-      ? await answer(options, { key, path, query, request }, onWhole)
+      ? await answer(options, key, request, onWhole)
       : plain(503, 'one request at a time on a connection\n');
     if (options.redaction) reply = redactedReply(reply, options.redaction);
   } catch (error) {
@@ -112,18 +110,13 @@ async function handle(
   response.end(last);
 }
 
-interface Asked {
-  readonly key: string;
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly request: IncomingMessage;
-}
-
 async function answer(
   options: ListenerOptions,
-  { key, path, query, request }: Asked,
+  key: string,
+  request: IncomingMessage,
   onWhole: () => void,
 ): Promise<Reply> {
+  const [path = '/', ...query] = (request.url ?? '/').split('?');
   const refusal = options.isForPrograms && refusalOfForeign(request.headers, 'path' in options.address);
   if (refusal) return plain(403, `${refusal}\n`);
   const route = Object.hasOwn(options.routes, key) ? options.routes[key] : undefined;
@@ -131,7 +124,8 @@ async function answer(
   const { bytes, complete } = await readBody(request as AsyncIterable<Buffer>, BODY_LIMIT);
   if (!complete) return plain(413, `the body is larger than ${BODY_LIMIT} bytes\n`);
   onWhole();
-  return route({ headers: request.headers, query, body: bytes.toString('utf8') });
+  const { headers } = request;
+  return route({ headers, query: new URLSearchParams(query.join('?')), body: bytes.toString('utf8') });
 }
 
 function notFound(routes: Routes, path: string): Reply {

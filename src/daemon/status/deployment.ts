@@ -6,8 +6,7 @@ import {
   type DeploymentSnapshot,
   type FailureLabel,
 } from '../../heartbeat/view/snapshot.ts';
-import { byReason, count, LABELS, metric, seconds } from './fact.ts';
-import { time } from './time.ts';
+import { byReason, count, LABELS, metric, seconds, time } from './fact.ts';
 
 const attempt = z.object({
   at: time,

@@ -4,8 +4,7 @@ import type { Settings } from '../../config/options.ts';
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
 import { MEASURES } from '../../fleet/sample.ts';
 import type { EndpointView, FleetView } from '../../fleet/view.ts';
-import { count, LABELS, metric, seconds, type Shown } from './fact.ts';
-import { time } from './time.ts';
+import { count, LABELS, metric, seconds, type Shown, time } from './fact.ts';
 import { bySeverity, finding } from './watches.ts';
 
 const STATUSES = [...WORKER_STATUSES, 'unknown'];

@@ -1,5 +1,12 @@
 /** What the lists of endpoints have said, what each endpoint is called, and which are watched for it. Pure. */
-import type { WantedEndpoint } from './wanted.ts';
+
+/** Which endpoints are to be watched, as a user writes it: ids change with every redeployment, names stay. */
+export type WantedEndpoint =
+  | { readonly by: 'id'; readonly id: number }
+  /** All that have the name. One whose name is a number is wanted by its id, or with all. */
+  | { readonly by: 'name'; readonly name: string }
+  /** All of the account. */
+  | { readonly by: 'all' };
 
 /** A row of the list: an endpoint with its parameters, as far as it tells them. */
 export interface ListedEndpoint {

@@ -4,8 +4,13 @@
  */
 import { join } from 'node:path';
 import { setImmediate as othersTurn } from 'node:timers/promises';
-import { isUnreadable, NewerFile, setAside, UnreadableFile } from '../../storage/database-file.ts';
-import { openOnceFree } from '../../storage/open-once-free.ts';
+import {
+  isUnreadable,
+  NewerFile,
+  openOnceFree,
+  setAside,
+  UnreadableFile,
+} from '../../storage/database-file.ts';
 import { makePrivateFolder } from '../../storage/private-folder.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { FleetNotice } from '../notices.ts';

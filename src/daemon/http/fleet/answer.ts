@@ -3,9 +3,7 @@ import * as z from 'zod';
 import type { Aggregate, HistoryRow } from '../../../fleet/history/row.ts';
 import { MEASURES, type Measure } from '../../../fleet/sample.ts';
 import type { Measured } from '../../../fleet/view.ts';
-import { time } from '../../status/time.ts';
-
-const count = z.int().min(0);
+import { count, time } from '../../status/fact.ts';
 
 const stretch = z.object({
   mean: z.number(),
