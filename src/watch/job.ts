@@ -42,41 +42,29 @@ const LOOK_EVERY_MS = 1_000;
 const LATE_SECONDS = 2;
 const MOST_LOOKED_THROUGH = 3_600;
 
-/** One run, whose signal fires at `stopping` and after the job's time limit. */
-async function runWithin(
-  { name, run, timeoutMs = DEFAULT_TIMEOUT_MS }: JobOptions,
-  stopping: AbortSignal,
-): Promise<void> {
-  const timeout = new AbortController();
-  const timer = setTimeout(
-    () => timeout.abort(new Error(`job ${name} took longer than ${timeoutMs} ms`)),
-    timeoutMs,
-  );
-  try {
-    await run(AbortSignal.any([stopping, timeout.signal]));
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** Starts a job: the first run begins at once. */
 export function startJob(options: JobOptions) {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
-  const { name, schedule } = options;
+  const { name, schedule, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   const none = { lastSuccessAt: undefined, lastError: undefined };
   let view: JobView = { name, schedule, runs: 0, failures: 0, missed: 0, ...none };
 
   async function once(): Promise<void> {
     view = { ...view, runs: view.runs + 1 };
+    const timeout = new AbortController();
+    const late = new Error(`job ${name} took longer than ${timeoutMs} ms`);
+    const timer = setTimeout(() => timeout.abort(late), timeoutMs);
     try {
-      await runWithin(options, stopping.signal);
+      await options.run(AbortSignal.any([stopping.signal, timeout.signal]));
       view = { ...view, lastSuccessAt: options.now(), lastError: undefined };
     } catch (error) {
       if (stopping.signal.aborted) return;
       const lastError = error instanceof Error ? error.message : String(error);
       view = { ...view, failures: view.failures + 1, lastError };
       options.onFailure(error);
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -94,7 +82,7 @@ export function startJob(options: JobOptions) {
     void runNow();
   }
 
-  const kept = options.schedule === 'off' ? undefined : keepSchedule(options, runNow, makeUp);
+  const kept = schedule === 'off' ? undefined : keepSchedule(options, runNow, makeUp);
   if (kept) void runNow();
 
   return {

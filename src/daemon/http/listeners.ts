@@ -9,11 +9,7 @@ import type { Lifecycle } from '../process/lifecycle.ts';
 import { listen, type HttpListener, type ListenerOptions } from './listener.ts';
 import type { Routes } from './reply.ts';
 
-export interface KeptListener {
-  /** As it is bound; undefined while it is not. */
-  readonly url: string | undefined;
-  close(): Promise<void>;
-}
+export type KeptListener = Awaited<ReturnType<typeof keepListening>>;
 
 /** Undefined: the configuration has no such listener. */
 export type Listeners = Awaited<ReturnType<typeof openListeners>>;
@@ -44,11 +40,7 @@ export async function openListeners(
 }
 
 /** Resolves after the first try, whatever came of it. `what` names the listener to a person. */
-export async function keepListening(
-  what: string,
-  options: ListenerOptions,
-  logger: Logger,
-): Promise<KeptListener> {
+export async function keepListening(what: string, options: ListenerOptions, logger: Logger) {
   let listener: HttpListener | undefined;
   let again: NodeJS.Timeout | undefined;
   let closed = false;
@@ -68,10 +60,11 @@ export async function keepListening(
 
   await attempt(true);
   return {
+    /** As it is bound; undefined while it is not. */
     get url() {
       return listener?.url;
     },
-    async close() {
+    async close(): Promise<void> {
       closed = true;
       clearTimeout(again);
       await listener?.close();

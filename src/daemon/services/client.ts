@@ -41,14 +41,9 @@ export interface DaemonClientOptions {
   readonly gate: Gate;
 }
 
-export function createDaemonClient({
-  settings,
-  apiKey,
-  metrics,
-  clock,
-  gate,
-}: DaemonClientOptions): DaemonClient {
-  const { baseUrl, serverlessUrl } = settings;
+export function createDaemonClient(options: DaemonClientOptions): DaemonClient {
+  const { apiKey, metrics, clock, gate } = options;
+  const { baseUrl, serverlessUrl } = options.settings;
   return createPartialClient(OPERATIONS, {
     baseUrl,
     ...(serverlessUrl !== undefined && { serverlessUrl }),

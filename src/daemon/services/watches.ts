@@ -1,13 +1,13 @@
 /** The three scheduled watches in the daemon: started from the settings, replaced at a reload. */
 import type { Logger } from 'pino';
-import { createAccountWatch, type AccountView } from '../../watch/account.ts';
+import { createAccountWatch } from '../../watch/account.ts';
 import type { PriceSource } from '../../fleet/service.ts';
 import { createInstancesWatch } from '../../watch/instances.ts';
 import { startJob, type Job, type JobView } from '../../watch/job.ts';
-import { createMaintenanceWatch, type MaintenanceView } from '../../watch/maintenance.ts';
+import { createMaintenanceWatch } from '../../watch/maintenance.ts';
 import type { DaemonClient } from './client.ts';
 import type { Settings } from '../../config/options.ts';
-import type { JobStatus, MaintenanceWindowStatus, Status } from '../status/schema.ts';
+import type { JobStatus, Status } from '../status/schema.ts';
 
 /** What the watches are started with. */
 const KEYS = ['machines', 'maintenanceSchedule', 'instancesSchedule', 'accountSchedule'] as const;
@@ -71,11 +71,10 @@ export function startWatches(
   return {
     prices,
     status(): Pick<Status, 'instances' | 'maintenance_windows' | 'account' | 'jobs'> {
-      const seen = account.view();
       return {
         instances: Object.fromEntries(instances.view()),
-        maintenance_windows: maintenance.view().map((window) => windowStatus(window)),
-        account: seen ? accountStatus(seen) : null,
+        maintenance_windows: maintenance.view(),
+        account: account.view() ?? null,
         jobs: Object.values(jobs).map((job) => jobStatus(job.view())),
       };
     },
@@ -92,19 +91,6 @@ export function startWatches(
       jobs = startJobs();
     },
     stop,
-  };
-}
-
-function windowStatus({ machineId, category, startsAt, endsAt }: MaintenanceView): MaintenanceWindowStatus {
-  return { machine_id: machineId, category, starts_at: startsAt, ends_at: endsAt ?? null };
-}
-
-function accountStatus(account: AccountView): NonNullable<Status['account']> {
-  return {
-    tfa_enabled: account.tfaEnabled,
-    tfa_status: account.tfaStatus ?? null,
-    backup_codes_remaining: account.backupCodesRemaining ?? null,
-    locked_methods: account.lockedMethods,
   };
 }
 

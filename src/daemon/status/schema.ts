@@ -65,5 +65,4 @@ export type EndpointLogStatus = Status['endpoint_logs'][number];
 export type SinkStatus = Status['sinks'][number];
 export type FleetStatus = Status['fleet'];
 export type EndpointStatus = FleetStatus['endpoints'][number];
-export type MaintenanceWindowStatus = Status['maintenance_windows'][number];
 export type JobStatus = Status['jobs'][number];
