@@ -24,10 +24,9 @@ import { createMetrics } from './metrics/metrics.ts';
 import { Lifecycle } from './process/lifecycle.ts';
 import { startSharedWork } from './replicas/shared-work.ts';
 import { awaitFiles } from './services/awaited-files.ts';
-import { createDaemonClient, DAEMON_OPERATION_IDS } from './services/client.ts';
+import { createDaemonClient, DAEMON_OPERATION_IDS, ServiceClock } from './services/client.ts';
 import { receiveHeartbeats } from './services/heartbeats.ts';
 import { Reloading, type InForce } from './services/reloading.ts';
-import { ServiceClock } from './services/service-clock.ts';
 import type { Status } from './status/schema.ts';
 import { statusSnapshot } from './status/snapshot.ts';
 

@@ -136,21 +136,17 @@ export class DatabaseFile {
       this.db.exec('COMMIT');
       return result;
     } catch (error) {
-      this.#rollBack();
+      try {
+        if (this.db.isTransaction) this.db.exec('ROLLBACK');
+      } catch {
+        // What made it necessary says more.
+      }
       throw error;
     }
   }
 
   close(): void {
     if (this.db.isOpen) this.db.close();
-  }
-
-  #rollBack(): void {
-    try {
-      if (this.db.isTransaction) this.db.exec('ROLLBACK');
-    } catch {
-      // What made it necessary says more.
-    }
   }
 }
 

@@ -9,7 +9,7 @@ import type { DaemonMessage, HeartMessage, Link, Report } from '../../heartbeat/
 import type { Metrics } from '../metrics/metrics.ts';
 import { deploymentStatus } from '../status/deployment.ts';
 import type { DeploymentStatus } from '../status/schema.ts';
-import type { ServiceClock } from './service-clock.ts';
+import type { ServiceClock } from './client.ts';
 
 export interface ReloadResult {
   readonly ok: boolean;
@@ -97,18 +97,13 @@ export function receiveHeartbeats(options: HeartbeatsOptions) {
     /** Asks the heart to load its part of the configuration. */
     async reload(): Promise<ReloadResult> {
       const { promise, resolve } = Promise.withResolvers<ReloadResult>();
-      reloaded = resolve;
-      const silent: ReloadResult = {
-        ok: false,
-        isUnanswered: true,
-        problems: ['the heart did not answer in time; it may take the configuration yet'],
-      };
+      reloaded = ({ ok, problems }) => resolve({ ok, problems });
+      const problems = ['the heart did not answer in time; it may take the configuration yet'];
+      const silent: ReloadResult = { ok: false, isUnanswered: true, problems };
       const timer = setTimeout(() => resolve(silent), RELOAD_PATIENCE_MS);
       asked += 1;
       heart.send({ type: 'reload', number: asked });
-      const { ok, problems, isUnanswered = false } = await promise;
-      clearTimeout(timer);
-      return { ok, problems, ...(isUnanswered && { isUnanswered }) };
+      return promise.finally(() => clearTimeout(timer));
     },
   };
 }

@@ -71,10 +71,7 @@ export function afterList(known: Knowledge, { endpoints, unreadable }: Endpoints
   return labelled(next.filter(({ missed }) => missed < LISTS_TO_BE_GONE));
 }
 
-export interface WatchedEndpoint {
-  readonly id: number;
-  readonly label: string;
-}
+export type WatchedEndpoint = Pick<KnownEndpoint, 'id' | 'label'>;
 
 /** Those that are wanted, in the order of the lists. One that is wanted by id needs no list. */
 export function watchedEndpoints(

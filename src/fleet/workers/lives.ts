@@ -56,13 +56,6 @@ export type FleetEvent =
     }
   | { readonly kind: 'worker failed'; readonly endpoint: string; readonly workerId: number };
 
-/** What a look changes. */
-export interface LivesAfter {
-  readonly changed: readonly WorkerLife[];
-  readonly gone: readonly number[];
-  readonly events: readonly FleetEvent[];
-}
-
 /** Statuses that are remembered of each worker. */
 const CHANGES_KEPT = 20;
 /** A worker that so many looks have not had is counted no more. */
@@ -112,8 +105,8 @@ export class LivesByEndpoint {
   }
 }
 
-/** @param mostGapMs Between two looks that leave no hole: what happened between them happened then. */
-export function afterLook(lives: LivesByEndpoint, look: Look, mostGapMs: number): LivesAfter {
+/** What a look changes. @param mostGapMs Between two looks that leave no hole: what happened between them happened then. */
+export function afterLook(lives: LivesByEndpoint, look: Look, mostGapMs: number) {
   const changed: WorkerLife[] = [];
   const gone: number[] = [];
   const events: FleetEvent[] = [];
