@@ -15,11 +15,10 @@ import {
   type WantedEndpoint,
 } from './discovery/knowledge.ts';
 import { History } from './history/history.ts';
-import type { HistoryQuery, HistoryRow } from './history/row.ts';
+import type { Fleet, FleetView, HistoryQuery, HistoryRow } from './view.ts';
 import type { FleetNotice } from './notices.ts';
 import { Observation } from './observation.ts';
 import type { FleetService } from './service.ts';
-import type { Fleet, FleetView } from './view.ts';
 import { afterLook, LivesByEndpoint, type FleetEvent } from './workers/lives.ts';
 import type { StartTimes } from './workers/trouble.ts';
 import { measure, type WorkersAnswer } from './workers/measure.ts';

@@ -58,7 +58,7 @@ const REFUSED = [
   ['logs/sinks', '../follower/group.ts'],
   ['logs/follow', '../../daemon/daemon.ts'],
   ['fleet', '../daemon/daemon.ts'],
-  ['fleet/workers', '../history/row.ts'],
+  ['fleet/workers', '../history/sample-table.ts'],
   ['fleet/workers', 'node:fs'],
   ['fleet/discovery', '../workers/lives.ts'],
   ['fleet/history', '../../client/client.ts'],

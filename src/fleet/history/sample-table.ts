@@ -14,7 +14,7 @@ import { STEPS } from '../workers/measure.ts';
 import { UNKNOWN } from '../workers/status.ts';
 import type { StartTimes } from '../workers/trouble.ts';
 import { FROM_VERSION_3, hasEarlierRows, takeEarlierRows, takeLeftChanges } from './earlier-file.ts';
-import type { Aggregate, HistoryRow } from './row.ts';
+import type { Aggregate, HistoryRow } from '../view.ts';
 
 export type StoredEndpoint = Pick<KnownEndpoint, 'id' | 'name' | 'label'>;
 

@@ -1,8 +1,7 @@
 /** What /api/fleet answers: the recorded rows of each endpoint. Times are Unix seconds; what is not known is null. */
 import * as z from 'zod';
-import type { Aggregate, HistoryRow } from '../../../fleet/history/row.ts';
+import type { Aggregate, HistoryRow, Measured } from '../../../fleet/view.ts';
 import { MEASURES, type Measure } from '../../../fleet/sample.ts';
-import type { Measured } from '../../../fleet/view.ts';
 import { count, time } from '../../status/fact.ts';
 
 const stretch = z.object({
