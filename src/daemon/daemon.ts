@@ -15,7 +15,6 @@ import { isError } from '../config/problem.ts';
 import { watchFiles } from '../config/files.ts';
 import type { LogLevel } from '../config/types/value-types.ts';
 import { Redaction } from '../contract/text/redaction.ts';
-import type { Fleet } from '../fleet/view.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../heartbeat/process/link/link.ts';
 import type { LineOutput } from '../logs/sinks/line-output.ts';
 import { adminRoutes } from './http/admin.ts';
@@ -25,10 +24,9 @@ import { createMetrics } from './metrics/metrics.ts';
 import { Lifecycle } from './process/lifecycle.ts';
 import { startSharedWork } from './replicas/shared-work.ts';
 import { awaitFiles } from './services/awaited-files.ts';
-import { createDaemonClient, DAEMON_OPERATION_IDS } from './services/client.ts';
-import { receiveHeartbeats, type ReloadResult } from './services/heartbeats.ts';
+import { createDaemonClient, DAEMON_OPERATION_IDS, ServiceClock } from './services/client.ts';
+import { receiveHeartbeats } from './services/heartbeats.ts';
 import { Reloading, type InForce } from './services/reloading.ts';
-import { ServiceClock } from './services/service-clock.ts';
 import type { Status } from './status/schema.ts';
 import { statusSnapshot } from './status/snapshot.ts';
 
@@ -52,19 +50,9 @@ export interface LoggerHooks {
   readonly onMessage: (level: LogLevel) => void;
 }
 
-export interface Daemon {
-  /** Addresses as they are bound, with the port that was picked for port 0; undefined while nothing is bound. */
-  readonly url: string | undefined;
-  readonly adminUrl: string | undefined;
-  readonly logger: Logger;
-  readonly fleet: Fleet;
-  status(): Status;
-  reload(): Promise<ReloadResult>;
-  /** Stops within so many ms: not ready any more, polling ends, sinks are flushed, listeners close. Idempotent. */
-  stop(withinMs: number): Promise<void>;
-}
+export type Daemon = Awaited<ReturnType<typeof startDaemon>>;
 
-export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+export async function startDaemon(options: DaemonOptions) {
   const { config, loadConfig, heart, stdout, restarts, onEnd } = options;
   const { settings } = config;
   const inForce: InForce = { settings, problems: config.daemonProblems };
@@ -111,10 +99,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const build = buildInfo();
   const sources = { build, startedAt, restarts, inForce, lifecycle, clock, heartbeats, requests, work };
   const status = (): Status => statusSnapshot(sources);
-  const files = new SecretFiles();
+  let endWatching = (): void => {};
+  /** The files that have secrets, which may be others after a reload. */
+  function watchSecrets(files: LoadedConfig['files']): void {
+    endWatching();
+    const named = SECRET_KEYS.flatMap((key) => files.get(key) ?? []);
+    endWatching = watchFiles(named, () => void reloading.refreshSecrets());
+  }
   const reloading = new Reloading({
     loadConfig,
-    onFiles: (named) => files.watch(named, () => void reloading.refreshSecrets()),
+    onFiles: watchSecrets,
     inForce,
     apiKey,
     work,
@@ -124,9 +118,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     logger,
   });
 
-  files.watch(config.files, () => void reloading.refreshSecrets());
-  lifecycle.onStop('files', () => files.end());
-  lifecycle.onStop('awaited files', awaitConfigFiles(options, logger, inForce));
+  watchSecrets(config.files);
+  lifecycle.onStop('files', () => endWatching());
+  const problemsNow = async () => (await loadConfig()).daemonProblems;
+  const endAwaiting = awaitFiles(config.daemonProblems, problemsNow, () => {
+    logger.info('a file of the configuration is there now: the daemon is restarted to use it');
+    onEnd(inForce.settings.shutdownTimeout);
+  });
+  lifecycle.onStop('awaited files', endAwaiting);
   work.stopWith(lifecycle);
   lifecycle.onStop('requests', async () => requests.close());
   lifecycle.onStop('connections', () => client[Symbol.asyncDispose]());
@@ -140,6 +139,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   heart.send({ type: 'started' });
   sayStarted(logger, config, listeners);
   return {
+    /** Addresses as they are bound, with the port that was picked for port 0; undefined while nothing is bound. */
     get url() {
       return listeners.main?.url;
     },
@@ -150,37 +150,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     fleet: work.fleet,
     status,
     reload: () => reloading.reload(),
-    stop: (withinMs) => lifecycle.stop(withinMs),
+    /** Stops within so many ms: not ready any more, polling ends, sinks are flushed, listeners close. Idempotent. */
+    stop: (withinMs: number) => lifecycle.stop(withinMs),
   };
-}
-
-/** The files that have secrets, which may be others after a reload. */
-class SecretFiles {
-  end: () => void = () => {};
-
-  watch(files: LoadedConfig['files'], onChange: () => void): void {
-    this.end();
-    this.end = watchFiles(
-      SECRET_KEYS.flatMap((key) => files.get(key) ?? []),
-      onChange,
-    );
-  }
-}
-
-/** Looks for files that were missing. Returns what ends that. */
-function awaitConfigFiles(
-  { config, loadConfig, onEnd }: DaemonOptions,
-  logger: Logger,
-  inForce: InForce,
-): () => void {
-  return awaitFiles(
-    config.daemonProblems,
-    async () => (await loadConfig()).daemonProblems,
-    () => {
-      logger.info('a file of the configuration is there now: the daemon is restarted to use it');
-      onEnd(inForce.settings.shutdownTimeout);
-    },
-  );
 }
 
 function sayStarted(logger: Logger, config: DaemonOptions['config'], { main, admin }: Listeners): void {

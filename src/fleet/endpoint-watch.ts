@@ -17,45 +17,32 @@ export interface EndpointWatchOptions {
 /** How a look ended. */
 export type Looked = 'seen' | 'failed';
 
-export class EndpointWatch {
-  readonly #options: EndpointWatchOptions;
-  readonly #looking: Repeating;
+export function watchEndpoint({
+  look,
+  intervalMs,
+  firstInMs,
+  clock,
+  random,
+}: EndpointWatchOptions): Repeating {
   /** The moment of the next look, or of the present one. */
-  #due: number;
+  let due = clock.now() + firstInMs;
   /** In a row. */
-  #failures = 0;
-
-  constructor(options: EndpointWatchOptions) {
-    const { clock, firstInMs } = options;
-    this.#options = options;
-    this.#due = clock.now() + firstInMs;
-    this.#looking = new Repeating({ run: (signal) => this.#run(signal), firstInMs, clock });
-  }
-
-  /** The next look is due now. */
-  wake(): void {
-    this.#looking.wake();
-  }
-
-  /** Resolves when nothing is under way any more. */
-  stop(): Promise<void> {
-    return this.#looking.stop();
-  }
-
-  /** @returns How long until the next look, ms. */
-  async #run(signal: AbortSignal): Promise<number> {
-    const { clock, random, intervalMs } = this.#options;
-    const begun = clock.now();
-    // Woken early, or the clock was set: looks go on from now.
-    if (begun < this.#due || begun - this.#due > intervalMs()) this.#due = begun;
-    const looked = await this.#options.look(signal);
-    this.#failures = looked === 'seen' ? 0 : this.#failures + 1;
-    const leastMs = looked === 'seen' ? 0 : backoffMs(this.#failures, random());
-    const ended = clock.now();
-    this.#due = nextAfter(this.#due, intervalMs(), ended + leastMs);
-    // A clock that is set back makes no hole.
-    return Math.min(this.#due - ended, leastMs + intervalMs());
-  }
+  let failures = 0;
+  return new Repeating({
+    firstInMs,
+    clock,
+    async run(signal) {
+      const begun = clock.now();
+      // Woken early, or the clock was set: looks go on from now.
+      if (begun < due || begun - due > intervalMs()) due = begun;
+      failures = (await look(signal)) === 'seen' ? 0 : failures + 1;
+      const leastMs = failures === 0 ? 0 : backoffMs(failures, random());
+      const ended = clock.now();
+      due = nextAfter(due, intervalMs(), ended + leastMs);
+      // A clock that is set back makes no hole.
+      return Math.min(due - ended, leastMs + intervalMs());
+    },
+  });
 }
 
 /** The next moment of the beat that an endpoint has kept so far; looks that are missed are not made up for. */

@@ -6,7 +6,7 @@ import type { ListedEndpoint } from './discovery/knowledge.ts';
 import { driftOf, findingsOf, numericParameters } from './discovery/parameters.ts';
 import type { FleetSample } from './sample.ts';
 import type { EndpointView } from './view.ts';
-import { isPresent, type LifeEvent, type WorkerLife } from './workers/lives.ts';
+import { isPresent, type WorkerLife, type FleetEvent } from './workers/lives.ts';
 import type { WorkersAnswer } from './workers/measure.ts';
 import { isFailing, isStuck, NO_STARTS, quantile, withStart, type StartTimes } from './workers/trouble.ts';
 
@@ -62,11 +62,10 @@ export class Observation {
   }
 
   /** @returns How many looks had failed before. */
-  succeeded(sample: FleetSample, events: readonly LifeEvent[]): number {
+  succeeded(sample: FleetSample, events: readonly FleetEvent[]): number {
     const failures = this.#failures;
-    for (const event of events) {
-      if (event.kind === 'started') this.#starts = withStart(this.#starts, event.from, event.seconds);
-    }
+    for (const event of events)
+      if (event.kind === 'worker started') this.#starts = withStart(this.#starts, event.from, event.seconds);
     this.#sample = sample;
     this.#lastError = undefined;
     this.#failures = 0;

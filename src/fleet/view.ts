@@ -1,7 +1,7 @@
 /** What metrics, status page, command line and `/api/fleet` see of the fleet. Plain data, as of one moment. */
 import type { Finding } from '../scaling/rules/findings.ts';
-import type { HistoryQuery, HistoryRow } from './history/row.ts';
-import type { FleetSample } from './sample.ts';
+import type { FleetSample, Measure } from './sample.ts';
+import type { StartTimes } from './workers/trouble.ts';
 
 /** A parameter that is not what it should be. */
 export interface Drift {
@@ -17,7 +17,7 @@ export interface Measured {
   /** What the benchmark of each worker that there is found, units a second. */
   readonly performances: readonly number[];
   /** How long the last starts took, seconds. */
-  readonly startSeconds: Readonly<Record<'new' | 'cold', readonly number[]>>;
+  readonly startSeconds: StartTimes;
 }
 
 export interface EndpointView {
@@ -56,16 +56,34 @@ export interface FleetView {
   readonly isElsewhere: boolean;
 }
 
-/** What happens between two scrapes and is counted. */
-export type FleetEvent =
-  | {
-      readonly kind: 'worker started';
-      readonly endpoint: string;
-      /** From nothing, or from stopped. */
-      readonly from: 'new' | 'cold';
-      readonly seconds: number;
-    }
-  | { readonly kind: 'worker failed'; readonly endpoint: string; readonly workerId: number };
+/** Of the samples in which it was known. Its mean is sum / count; without samples it is unknown, which is no zero. */
+export interface Aggregate {
+  readonly count: number;
+  readonly sum: number;
+  /** The largest; 0 where count is 0. */
+  readonly peak: number;
+}
+
+export interface HistoryRow {
+  /** Unix milliseconds. */
+  readonly fromMs: number;
+  /** 0: one sample, at `fromMs`. Else whole minutes, hours or days. A stretch without any sample has no row. */
+  readonly lengthMs: number;
+  readonly samples: number;
+  readonly measures: Readonly<Record<Measure, Aggregate>>;
+  /** By status; a status that a sample did not have counts as 0 in it, so `count` is `samples`. */
+  readonly workers: Readonly<Record<string, Aggregate>>;
+}
+
+export interface HistoryQuery {
+  /** The endpoint's label, as metrics have it. */
+  readonly endpoint: string;
+  /** Unix milliseconds; from the first on, before the second. A stretch that has the first is answered as a whole. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** The most rows to answer with, 16 or more: rows are folded to minutes, hours or days until they are no more. */
+  readonly maxRows: number;
+}
 
 /** The fleet watch as the rest of the daemon has it. */
 export interface Fleet {

@@ -2,20 +2,24 @@
  * The watch of endpoints: looks at the workers of each, keeps their lives and the history, and says what is seen. A
  * failure concerns the look, or the endpoint, that it is of; what was not seen stays unseen.
  */
+import { backoffMs } from '../time/backoff.ts';
 import { within, type Clock } from '../time/clock.ts';
+import { Repeating } from '../time/repeating.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
-import { EndpointList } from './endpoint-list.ts';
-import { EndpointWatch, type Looked } from './endpoint-watch.ts';
-import { unknownNames, watchedEndpoints, type Knowledge } from './discovery/knowledge.ts';
-import type { WantedEndpoint } from './discovery/wanted.ts';
+import { watchEndpoint, type Looked } from './endpoint-watch.ts';
+import {
+  afterList,
+  unknownNames,
+  watchedEndpoints,
+  type Knowledge,
+  type WantedEndpoint,
+} from './discovery/knowledge.ts';
 import { History } from './history/history.ts';
-import type { HistoryQuery, HistoryRow } from './history/row.ts';
+import type { Fleet, FleetView, HistoryQuery, HistoryRow } from './view.ts';
 import type { FleetNotice } from './notices.ts';
 import { Observation } from './observation.ts';
 import type { FleetService } from './service.ts';
-import type { Fleet, FleetEvent, FleetView } from './view.ts';
-import { afterLook } from './workers/lives.ts';
-import { LivesByEndpoint } from './workers/lives-by-endpoint.ts';
+import { afterLook, LivesByEndpoint, type FleetEvent } from './workers/lives.ts';
 import type { StartTimes } from './workers/trouble.ts';
 import { measure, type WorkersAnswer } from './workers/measure.ts';
 import { billingOf, statusOf } from './workers/status.ts';
@@ -40,15 +44,19 @@ export interface FleetWatchOptions extends FleetSettings {
 
 interface Watched {
   readonly observation: Observation;
-  readonly watch: EndpointWatch;
+  readonly watch: Repeating;
 }
 
 /** Looks that are further apart leave a hole: so many intervals. */
 const MOST_GAP = 3;
 /** The first looks after a start are this far apart at most, so that what goes on goes on soon, ms. */
 const FIRST_LOOKS_MS = 2_000;
-/** A look that takes longer has failed, its wait for the rate limit included, ms. */
-const LOOK_LIMIT_MS = 600_000;
+/** A look or list that takes longer has failed, its wait for the rate limit included, ms. */
+const ANSWER_LIMIT_MS = 600_000;
+/** Between two lists of endpoints, ms. */
+const LIST_EVERY_MS = 300_000;
+/** After a list that lacks an endpoint: whether that is gone is to be known soon. */
+const DOUBT_MS = 30_000;
 /** Fractions of its multiples lie as evenly as can be, however many there are. */
 const GOLDEN = 0.618_033_988_75;
 
@@ -60,7 +68,10 @@ export class FleetWatch implements Fleet {
   readonly #starts = new Map<string, StartTimes>();
   readonly #watched = new Map<string, Watched>();
   #settings: FleetSettings;
-  #list: EndpointList | undefined;
+  #listing: Repeating | undefined;
+  #known: Knowledge = [];
+  /** Lists in a row. */
+  #listFailures = 0;
   #begun = 0;
   /** Names in the settings that no endpoint has, as far as they were told. */
   #unknown: readonly string[] = [];
@@ -80,32 +91,26 @@ export class FleetWatch implements Fleet {
 
   /** Goes on from what is stored, or without where that cannot be read just now. */
   async start(): Promise<void> {
-    const { service, clock, random, notice } = this.#options;
+    const { clock } = this.#options;
     const kept = await this.#history.open();
     for (const life of kept?.lives ?? []) this.#lives.put(life);
     for (const [label, times] of kept?.starts ?? []) this.#starts.set(label, times);
-    const known: Knowledge =
-      kept?.known?.map(({ id, name, label }) => ({ id, name, label, row: undefined, missed: 0 })) ?? [];
-    if (known.length > 0) this.#follow(known);
-    this.#list = new EndpointList({
-      known,
-      list: (signal) => service.endpoints(signal),
-      onKnown: (now) => this.#follow(now),
-      onFailure: (error, failures) => notice({ kind: 'endpoints not listed', error, failures }),
-      onSuccess: (failures) => {
-        if (failures > 0) notice({ kind: 'endpoints listed again', failures });
-        this.#tellUnknown();
-      },
-      clock,
-      random,
-    });
+    this.#known = (kept?.known ?? []).map(({ id, name, label }) => ({
+      id,
+      name,
+      label,
+      row: undefined,
+      missed: 0,
+    }));
+    if (this.#known.length > 0) this.#follow();
+    this.#listing = new Repeating({ run: (signal) => this.#listEndpoints(signal), firstInMs: 0, clock });
   }
 
   /** From now on. */
   apply(settings: FleetSettings): void {
     const { intervalMs } = this.#settings;
     this.#settings = settings;
-    this.#follow(this.#known);
+    this.#follow();
     this.#tellUnknown();
     if (settings.intervalMs !== intervalMs) for (const { watch } of this.#watched.values()) watch.wake();
   }
@@ -137,14 +142,32 @@ export class FleetWatch implements Fleet {
 
   /** Nothing is asked any more; what was seen is stored if it can be. */
   async stop(): Promise<void> {
-    await this.#list?.stop();
+    await this.#listing?.stop();
     await Promise.all(Array.from(this.#watched.values(), ({ watch }) => watch.stop()));
     await this.#leaving;
     await this.#history.stop();
   }
 
-  get #known(): Knowledge {
-    return this.#list?.known ?? [];
+  /** @returns How long until the next list, ms. */
+  async #listEndpoints(signal: AbortSignal): Promise<number> {
+    const { service, clock, random, notice } = this.#options;
+    try {
+      const answer = await within(clock, ANSWER_LIMIT_MS, signal, (ends) => service.endpoints(ends));
+      this.#known = afterList(this.#known, answer);
+      if (signal.aborted) return 0;
+      if (this.#listFailures > 0) notice({ kind: 'endpoints listed again', failures: this.#listFailures });
+      this.#listFailures = 0;
+      this.#tellUnknown();
+      this.#follow();
+    } catch (error) {
+      if (signal.aborted) return 0;
+      this.#listFailures += 1;
+      notice({ kind: 'endpoints not listed', error, failures: this.#listFailures });
+      // What is wanted by its id needs no list.
+      if (this.#listFailures === 1) this.#follow();
+    }
+    if (this.#listFailures > 0) return backoffMs(this.#listFailures, random());
+    return this.#known.some(({ missed }) => missed > 0) ? DOUBT_MS : LIST_EVERY_MS;
   }
 
   /** Each name once, until an endpoint has it. */
@@ -156,9 +179,9 @@ export class FleetWatch implements Fleet {
   }
 
   /** Watches what is wanted of the endpoints that are known, and no other. */
-  #follow(known: Knowledge): void {
+  #follow(): void {
     const { notice } = this.#options;
-    const wanted = watchedEndpoints(this.#settings.wanted, known);
+    const wanted = watchedEndpoints(this.#settings.wanted, this.#known);
     const stays = (label: string, id: number) => wanted.some((one) => one.label === label && one.id === id);
     const ended = [...this.#watched].filter(([label, { observation }]) => !stays(label, observation.id));
     const before = new Set(this.#watched.keys());
@@ -169,14 +192,15 @@ export class FleetWatch implements Fleet {
     const left = [...before].filter((label) => !this.#watched.has(label));
     this.#leaving = Promise.all([this.#leaving, ...ended.map(([, { watch }]) => watch.stop())]);
     if (begun.length > 0 || left.length > 0) notice({ kind: 'endpoints changed', begun, left });
-    this.#forgetWorkers();
-    this.#history.recordKnown(knownOf(known));
+    const forgotten = this.#lives.keepOnly((endpoint) => this.#watched.has(endpoint));
+    if (forgotten.length > 0) this.#history.record({ gone: forgotten });
+    this.#history.record({ known: knownOf(this.#known) });
   }
 
   #begin(id: number, label: string): void {
     const { clock, random } = this.#options;
     const observation = new Observation(id, label, this.#starts.get(label));
-    const watch = new EndpointWatch({
+    const watch = watchEndpoint({
       look: (signal) => this.#look(observation, signal),
       intervalMs: () => this.#settings.intervalMs,
       firstInMs: this.#firstInMs(),
@@ -194,16 +218,19 @@ export class FleetWatch implements Fleet {
   }
 
   async #look(observation: Observation, signal: AbortSignal): Promise<Looked> {
-    const { service, clock } = this.#options;
+    const { service, clock, notice } = this.#options;
     const { intervalMs } = this.#settings;
     try {
-      const answer = await within(clock, LOOK_LIMIT_MS, signal, (ends) =>
+      const answer = await within(clock, ANSWER_LIMIT_MS, signal, (ends) =>
         service.workers(observation.id, intervalMs, ends),
       );
       this.#take(observation, answer);
       return 'seen';
     } catch (error) {
-      return signal.aborted ? 'seen' : this.#fail(observation, error);
+      if (signal.aborted) return 'seen';
+      const failures = observation.failed(error);
+      notice({ kind: 'look failed', endpoint: observation.label, error, failures });
+      return 'failed';
     }
   }
 
@@ -225,31 +252,16 @@ export class FleetWatch implements Fleet {
     for (const life of changed) this.#lives.put(life);
     for (const id of gone) this.#lives.remove(id);
     const failures = observation.succeeded(sample, events);
-    const starts = events.some(({ kind }) => kind === 'started') ? observation.starts : undefined;
-    if (starts) this.#starts.set(label, starts);
-    this.#history.record({ label, sample, changed, gone, starts });
+    const starts = new Map(
+      events.some(({ kind }) => kind === 'worker started') ? [[label, observation.starts]] : [],
+    );
+    for (const times of starts.values()) this.#starts.set(label, times);
+    this.#history.record({ sample: [label, sample], lives: changed, gone, starts });
     if (failures > 0) notice({ kind: 'look succeeded again', endpoint: label, failures });
-    for (const event of events) onEvent(fleetEvent(event, label));
-  }
-
-  #fail(observation: Observation, error: unknown): Looked {
-    const { notice } = this.#options;
-    const failures = observation.failed(error);
-    notice({ kind: 'look failed', endpoint: observation.label, error, failures });
-    return 'failed';
-  }
-
-  /** Of endpoints that are not watched any more. */
-  #forgetWorkers(): void {
-    this.#history.recordGone(this.#lives.keepOnly((endpoint) => this.#watched.has(endpoint)));
+    for (const event of events) onEvent(event);
   }
 }
 
 function knownOf(known: Knowledge) {
   return known.map(({ id, name, label }) => ({ id, name, label }));
-}
-
-function fleetEvent(event: ReturnType<typeof afterLook>['events'][number], endpoint: string): FleetEvent {
-  if (event.kind === 'failed') return { kind: 'worker failed', endpoint, workerId: event.workerId };
-  return { kind: 'worker started', endpoint, from: event.from, seconds: event.seconds };
 }

@@ -17,6 +17,7 @@ import {
 import { dirname } from 'node:path';
 import type * as sqlite from 'node:sqlite';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
+import type { Clock } from '../time/clock.ts';
 
 /**
  * `node:sqlite`, imported only if something is kept in it: some versions of Node warn as soon as it loads.
@@ -135,21 +136,17 @@ export class DatabaseFile {
       this.db.exec('COMMIT');
       return result;
     } catch (error) {
-      this.#rollBack();
+      try {
+        if (this.db.isTransaction) this.db.exec('ROLLBACK');
+      } catch {
+        // What made it necessary says more.
+      }
       throw error;
     }
   }
 
   close(): void {
     if (this.db.isOpen) this.db.close();
-  }
-
-  #rollBack(): void {
-    try {
-      if (this.db.isTransaction) this.db.exec('ROLLBACK');
-    } catch {
-      // What made it necessary says more.
-    }
   }
 }
 
@@ -213,6 +210,30 @@ function upgrade(db: sqlite.DatabaseSync, step: DatabaseFormat['upgrades'][numbe
   db.exec(`PRAGMA user_version = ${version}; COMMIT;`);
 }
 
+/** How long to wait for another process, and between two tries, ms. */
+const IN_USE_MS = 5_000;
+const TRY_EVERY_MS = 200;
+
+/**
+ * Opens a file that another process may still have: the daemon before this one may not have ended yet.
+ *
+ * @throws What `open` throws, FileInUse after 5 s, and the reason of `signal`.
+ */
+export async function openOnceFree<Opened>(
+  open: () => Opened,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Opened> {
+  for (let waitedMs = 0; ; waitedMs += TRY_EVERY_MS) {
+    try {
+      return open();
+    } catch (error) {
+      if (!(error instanceof FileInUse) || waitedMs >= IN_USE_MS) throw error;
+    }
+    await clock.sleep(TRY_EVERY_MS, signal);
+  }
+}
+
 /** A stored text that is no JSON counts too, and what only a newer Pilotlight can read. */
 export function isUnreadable(error: unknown): boolean {
   if (error instanceof NewerFile) return true;
@@ -234,7 +255,7 @@ export function setAside(path: string, why: unknown, now: number): string {
     try {
       renameSync(path + suffix, aside + suffix);
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }
   return aside;

@@ -19,7 +19,7 @@ export function makePrivateFolder(path: string): void {
     makeOne(path);
   } catch (error) {
     const parent = dirname(path);
-    if (!isMissing(error) || parent === path) throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw error;
     makePrivateFolder(parent);
     makeOne(path);
   }
@@ -39,8 +39,4 @@ function isFolder(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -6,39 +6,19 @@ import {
   type Instance,
 } from '../contract/operations/instances/instance-list.ts';
 
-/** Of an instance, an hour; undefined where the service does not say. */
-export interface InstancePrice {
-  /** While it runs, storage included. */
-  readonly running: number | undefined;
-  readonly storage: number | undefined;
-}
-
-export interface InstancesWatch {
-  run(signal: AbortSignal): Promise<void>;
-  /** By instance id, as of the last successful run. */
-  prices(): ReadonlyMap<number, InstancePrice>;
-  /**
-   * Status → count: `stopped` and every status that the interface names, at zero too, and any other that was seen. Empty
-   * before the first successful run: nothing is known then.
-   */
-  view(): ReadonlyMap<string, number>;
-}
-
 /** Instances that are meant to be stopped, and are: they can be started again, and nothing is wrong with them. */
 const STOPPED = 'stopped';
 
-/** Called for instances that have reached a status from which they never run. */
-export type OnUnhealthy = (instance: { id: number; status: string }) => void;
-
+/** @param onUnhealthy Called for instances that have reached a status from which they never run. */
 export function createInstancesWatch(
   client: InstancesClient,
-  onUnhealthy: OnUnhealthy = () => {},
-): InstancesWatch {
+  onUnhealthy: (instance: { id: number; status: string }) => void = () => {},
+) {
   let counts: ReadonlyMap<string, number> = new Map();
   let unhealthy: ReadonlySet<number> = new Set();
-  let prices: ReadonlyMap<number, InstancePrice> = new Map();
+  let prices: ReadonlyMap<number, ReturnType<typeof priceOf>> = new Map();
   return {
-    async run(signal) {
+    async run(signal: AbortSignal): Promise<void> {
       const turn = { everyMs: 60_000, need: 'watch' } as const;
       const instances = await listInstances(client, { signal, turn });
       const statuses = instances.map((instance) => ({ id: instance.id, status: statusOf(instance) }));
@@ -48,7 +28,12 @@ export function createInstancesWatch(
       unhealthy = new Set(failed.map(({ id }) => id));
       prices = new Map(instances.map((instance) => [instance.id, priceOf(instance)]));
     },
+    /** By instance id, as of the last successful run. */
     prices: () => prices,
+    /**
+     * Status → count: `stopped` and every status that the interface names, at zero too, and any other that was seen. Empty
+     * before the first successful run: nothing is known then.
+     */
     view: () => counts,
   };
 }
@@ -59,7 +44,8 @@ function statusOf({ actual_status: actual, intended_status: intended }: Instance
   return isFinal(status) && intended?.toLowerCase() === STOPPED ? STOPPED : status;
 }
 
-function priceOf({ dph_total: running, storage_total_cost: storage }: Instance): InstancePrice {
+/** Of an hour; undefined where the service does not say. While it runs, its storage is included. */
+function priceOf({ dph_total: running, storage_total_cost: storage }: Instance) {
   return { running: running ?? undefined, storage: storage ?? undefined };
 }
 

@@ -32,12 +32,7 @@ export interface JobView {
   readonly lastError: string | undefined;
 }
 
-export interface Job {
-  view(): JobView;
-  /** Runs once now, unless a run is under way or the job is another replica's; never rejects. */
-  runNow(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type Job = ReturnType<typeof startJob>;
 
 /** Waits for the rate limit included; a call has a limit of its own. */
 const DEFAULT_TIMEOUT_MS = 600_000;
@@ -47,47 +42,33 @@ const LOOK_EVERY_MS = 1_000;
 const LATE_SECONDS = 2;
 const MOST_LOOKED_THROUGH = 3_600;
 
-/** One run, whose signal fires at `stopping` and after the job's time limit. */
-async function runWithin(
-  { name, run, timeoutMs = DEFAULT_TIMEOUT_MS }: JobOptions,
-  stopping: AbortSignal,
-): Promise<void> {
-  const timeout = new AbortController();
-  const timer = setTimeout(
-    () => timeout.abort(new Error(`job ${name} took longer than ${timeoutMs} ms`)),
-    timeoutMs,
-  );
-  try {
-    await run(AbortSignal.any([stopping, timeout.signal]));
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** Starts a job: the first run begins at once. */
-export function startJob(options: JobOptions): Job {
+export function startJob(options: JobOptions) {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
-  let runs = 0;
-  let failures = 0;
-  let missed = 0;
-  let lastSuccessAt: number | undefined;
-  let lastError: string | undefined;
+  const { name, schedule, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const none = { lastSuccessAt: undefined, lastError: undefined };
+  let view: JobView = { name, schedule, runs: 0, failures: 0, missed: 0, ...none };
 
   async function once(): Promise<void> {
-    runs += 1;
+    view = { ...view, runs: view.runs + 1 };
+    const timeout = new AbortController();
+    const late = new Error(`job ${name} took longer than ${timeoutMs} ms`);
+    const timer = setTimeout(() => timeout.abort(late), timeoutMs);
     try {
-      await runWithin(options, stopping.signal);
-      lastSuccessAt = options.now();
-      lastError = undefined;
+      await options.run(AbortSignal.any([stopping.signal, timeout.signal]));
+      view = { ...view, lastSuccessAt: options.now(), lastError: undefined };
     } catch (error) {
       if (stopping.signal.aborted) return;
-      failures += 1;
-      lastError = error instanceof Error ? error.message : String(error);
+      const lastError = error instanceof Error ? error.message : String(error);
+      view = { ...view, failures: view.failures + 1, lastError };
       options.onFailure(error);
+    } finally {
+      clearTimeout(timer);
     }
   }
 
+  /** Runs once now, unless a run is under way or the job is another replica's; never rejects. */
   function runNow(): Promise<void> {
     if (stopping.signal.aborted || options.mayRun?.() === false) return Promise.resolve();
     running ??= once().finally(() => {
@@ -97,25 +78,17 @@ export function startJob(options: JobOptions): Job {
   }
 
   function makeUp(): void {
-    missed += 1;
+    view = { ...view, missed: view.missed + 1 };
     void runNow();
   }
 
-  const kept = options.schedule === 'off' ? undefined : keepSchedule(options, runNow, makeUp);
+  const kept = schedule === 'off' ? undefined : keepSchedule(options, runNow, makeUp);
   if (kept) void runNow();
 
   return {
-    view: () => ({
-      name: options.name,
-      schedule: options.schedule,
-      runs,
-      failures,
-      missed,
-      lastSuccessAt,
-      lastError,
-    }),
+    view: () => view,
     runNow,
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort(new Error('stopping'));
       kept?.stop();
       await running;

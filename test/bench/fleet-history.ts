@@ -7,7 +7,7 @@ import { statSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { History } from '../../src/fleet/history/history.ts';
-import { NO_WRITE, SampleTable } from '../../src/fleet/history/sample-table.ts';
+import { SampleTable } from '../../src/fleet/history/sample-table.ts';
 import type { FleetSample } from '../../src/fleet/sample.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { ensure, quantile, report } from './figures.ts';
@@ -30,7 +30,7 @@ report('history-disk', statSync(path).size / 1e6, `${SAMPLES / 1e6} million samp
 const history = new History({
   directory: folder.path,
   clock: { now: () => END_MS, sleep: () => Promise.resolve() },
-  kept: () => NO_WRITE,
+  kept: () => ({ lives: [], starts: new Map(), known: undefined }),
   notice: (notice) => ensure(false, `nothing to be said; it was ${notice.kind}`),
 });
 const opened = performance.now();
@@ -72,7 +72,7 @@ function writeFirstDay(): number {
   for (let atMs = BEGIN_MS; atMs < BEGIN_MS + DAY_MS; atMs += INTERVAL_MS) {
     for (let endpoint = 0; endpoint < ENDPOINTS; endpoint += 1) {
       const sample = sampleOf(endpoint, atMs + endpoint * 137);
-      table.write({ ...NO_WRITE, sample: [`endpoint-${endpoint}`, sample] }, atMs);
+      table.write({ sample: [`endpoint-${endpoint}`, sample] }, atMs);
     }
   }
   table.close();

@@ -5,7 +5,6 @@
  */
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { History } from '../../src/fleet/history/history.ts';
-import { NO_WRITE } from '../../src/fleet/history/sample-table.ts';
 import type { WorkerLife } from '../../src/fleet/workers/lives.ts';
 import { systemClock } from '../../src/time/clock.ts';
 
@@ -38,7 +37,7 @@ const fail = (notice: unknown): never => {
 const history = new History({
   directory,
   clock: systemClock,
-  kept: () => NO_WRITE,
+  kept: () => ({ lives: [], starts: new Map(), known: undefined }),
   notice: fail,
 });
 await history.open();
@@ -63,11 +62,9 @@ for (let index = first; index < Number(samples); index += 1) {
     workers: { idle: 5 },
   };
   history.record({
-    label: 'chat',
-    sample,
-    changed: [life],
-    gone: [],
-    starts: { new: [], cold: [index] },
+    sample: ['chat', sample],
+    lives: [life],
+    starts: new Map([['chat', { new: [], cold: [index] }]]),
   });
   process.stdout.write(`${index}\n`);
 }

@@ -4,7 +4,8 @@ import { publicRoutes } from '../../src/daemon/http/routes.ts';
 import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
 import { fleetStatus, type FleetSettings } from '../../src/daemon/status/fleet.ts';
 import type { Status } from '../../src/daemon/status/schema.ts';
-import type { Fleet, FleetEvent } from '../../src/fleet/view.ts';
+import type { Fleet } from '../../src/fleet/view.ts';
+import type { FleetEvent } from '../../src/fleet/workers/lives.ts';
 import { EMPTY_STATUS } from './empty-status.ts';
 
 export interface FleetListener extends AsyncDisposable {

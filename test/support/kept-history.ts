@@ -1,6 +1,6 @@
 /** A history of endpoints on virtual time, with what it said. */
-import { History, type LookRecord } from '../../src/fleet/history/history.ts';
-import type { Kept } from '../../src/fleet/history/sample-table.ts';
+import { History } from '../../src/fleet/history/history.ts';
+import type { Kept, Write } from '../../src/fleet/history/sample-table.ts';
 import type { LeftChange } from '../../src/fleet/notices.ts';
 import type { FleetSample } from '../../src/fleet/sample.ts';
 import type { WorkerLife } from '../../src/fleet/workers/lives.ts';
@@ -40,8 +40,8 @@ export class Keeper {
     return keeper;
   }
 
-  record(sample: FleetSample, more: Partial<LookRecord> = {}): void {
-    this.history.record({ label: 'chat', sample, changed: [], gone: [], starts: undefined, ...more });
+  record(sample: FleetSample, more: Write = {}): void {
+    this.history.record({ sample: ['chat', sample], ...more });
   }
 
   /** Of `chat`, after so long. */

@@ -1,7 +1,6 @@
 /** A fleet as it was recorded: what an endpoint under a morning's load looks like, as plain data. */
-import type { Aggregate, HistoryRow } from '../../src/fleet/history/row.ts';
+import type { Aggregate, EndpointView, Fleet, FleetView, HistoryRow } from '../../src/fleet/view.ts';
 import type { FleetSample, Measure } from '../../src/fleet/sample.ts';
-import type { EndpointView, Fleet, FleetView } from '../../src/fleet/view.ts';
 
 const MEASURED: Readonly<Record<Measure, number | null>> = {
   load: 42,

@@ -1,5 +1,5 @@
 /** Value types of lists that say what to keep alive, follow and watch. */
-import type { WantedEndpoint } from '../../fleet/discovery/wanted.ts';
+import type { WantedEndpoint } from '../../fleet/discovery/knowledge.ts';
 import { labelOf, type Wanted } from '../../heartbeat/discovery/wanted.ts';
 import type { WantedLog } from '../../logs/lookup/wanted.ts';
 import {

@@ -5,7 +5,7 @@ import { LOG_LEVELS } from '../../config/types/value-types.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../../heartbeat/process/link/link.ts';
 import type { ReloadResult } from '../services/heartbeats.ts';
 import type { InForce, Reloading } from '../services/reloading.ts';
-import { json, type Reply, type Routes } from './reply.ts';
+import { json, type Routes } from './reply.ts';
 
 export interface AdminRouteSources {
   readonly reloading: Pick<Reloading, 'reload'>;
@@ -24,7 +24,22 @@ export function adminRoutes({ reloading, heart, logger, inForce }: AdminRouteSou
       heart.send({ type: 'quit' });
       return json(202, { quitting: true });
     },
-    'PUT /-/log-level': ({ body }) => changeLogLevel(body.trim(), heart, logger),
+    /** The daemon's and the heart's, until a reload changes the setting. */
+    'PUT /-/log-level'({ body }) {
+      const wanted = body.trim();
+      const level = LOG_LEVELS.find((known) => known === wanted);
+      if (level === undefined) {
+        return json(400, {
+          error: 'bad_request',
+          msg: `level: got ${JSON.stringify(wanted.slice(0, 40))}; allowed: ${LOG_LEVELS.join(', ')}`,
+        });
+      }
+      logger.level = level;
+      heart.send({ type: 'log-level', level });
+      // Not `level`, which is the line's own.
+      logger.info({ to: level }, 'log level changed');
+      return json(200, { level });
+    },
     'GET /-/config': () => json(200, redactedSettings(inForce.settings)),
   };
 }
@@ -33,24 +48,4 @@ export function adminRoutes({ reloading, heart, logger, inForce }: AdminRouteSou
 function statusOf({ ok, isUnanswered = false }: ReloadResult): number {
   if (isUnanswered) return 504;
   return ok ? 200 : 400;
-}
-
-/** The daemon's and the heart's, until a reload changes the setting. */
-function changeLogLevel(
-  wanted: string,
-  heart: AdminRouteSources['heart'],
-  logger: AdminRouteSources['logger'],
-): Reply {
-  const level = LOG_LEVELS.find((known) => known === wanted);
-  if (level === undefined) {
-    return json(400, {
-      error: 'bad_request',
-      msg: `level: got ${JSON.stringify(wanted.slice(0, 40))}; allowed: ${LOG_LEVELS.join(', ')}`,
-    });
-  }
-  logger.level = level;
-  heart.send({ type: 'log-level', level });
-  // Not `level`, which is the line's own.
-  logger.info({ to: level }, 'log level changed');
-  return json(200, { level });
 }

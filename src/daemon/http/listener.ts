@@ -10,7 +10,6 @@ import type { AdminAddress } from '../../config/types/addresses.ts';
 import type { Redaction } from '../../contract/text/redaction.ts';
 import { CONNECTION_TIMES, Connections } from './connections.ts';
 import { refusalOfForeign } from './foreign-request.ts';
-import { redactedReply } from './redacted-reply.ts';
 import { plain, type Reply, type Routes } from './reply.ts';
 import { listenOnSocketFile } from './socket-file.ts';
 
@@ -32,6 +31,9 @@ export interface ListenerOptions {
 
 const BODY_LIMIT = 64 * 1024;
 const MAX_CONNECTIONS = 128;
+
+/** Of files that are the same for everybody. */
+const OUR_OWN = /^(?:text\/(?:html|css|javascript)|image\/)/;
 
 /** Everything the page needs comes from its own origin. */
 const SECURITY_HEADERS = {
@@ -76,16 +78,14 @@ async function handle(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const url = request.url ?? '/';
-  const path = url.split('?')[0] ?? '/';
+  const path = (request.url ?? '/').split('?')[0] ?? '/';
   const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET');
   const key = `${method} ${path}`;
-  const query = new URLSearchParams(url.slice(path.length));
   let reply: Reply;
   try {
     const onWhole = (): void => connections.answering(request.socket, response);
     reply = connections.begins(request.socket, response)
-      ? await answer(options, { key, path, query, request }, onWhole)
+      ? await answer(options, key, request, onWhole)
       : plain(503, 'one request at a time on a connection\n');
     if (options.redaction) reply = redactedReply(reply, options.redaction);
   } catch (error) {
@@ -110,18 +110,13 @@ async function handle(
   response.end(last);
 }
 
-interface Asked {
-  readonly key: string;
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly request: IncomingMessage;
-}
-
 async function answer(
   options: ListenerOptions,
-  { key, path, query, request }: Asked,
+  key: string,
+  request: IncomingMessage,
   onWhole: () => void,
 ): Promise<Reply> {
+  const [path = '/', ...query] = (request.url ?? '/').split('?');
   const refusal = options.isForPrograms && refusalOfForeign(request.headers, 'path' in options.address);
   if (refusal) return plain(403, `${refusal}\n`);
   const route = Object.hasOwn(options.routes, key) ? options.routes[key] : undefined;
@@ -129,7 +124,8 @@ async function answer(
   const { bytes, complete } = await readBody(request as AsyncIterable<Buffer>, BODY_LIMIT);
   if (!complete) return plain(413, `the body is larger than ${BODY_LIMIT} bytes\n`);
   onWhole();
-  return route({ headers: request.headers, query, body: bytes.toString('utf8') });
+  const { headers } = request;
+  return route({ headers, query: new URLSearchParams(query.join('?')), body: bytes.toString('utf8') });
 }
 
 function notFound(routes: Routes, path: string): Reply {
@@ -144,4 +140,16 @@ function notFound(routes: Routes, path: string): Reply {
 
 function withCharset(type: string): string {
   return type.includes('charset') ? type : `${type}; charset=utf-8`;
+}
+
+/** The words of a service or a Redis may have secrets, and they are on the page. */
+export function redactedReply(reply: Reply, redaction: Redaction): Reply {
+  const { type, body } = reply;
+  if (OUR_OWN.test(type)) return reply;
+  const redacted = (text: string): string => {
+    if (type.includes('json')) return redaction.json(text);
+    // The exposition format of Prometheus has a version; other plain text has none.
+    return type.includes('version=') ? redaction.metrics(text) : redaction.text(text);
+  };
+  return { ...reply, body: Array.isArray(body) ? body.map(redacted) : redacted(String(body)) };
 }

@@ -1,49 +1,73 @@
-/** The daemon's two listeners: one for whoever watches it, one for whoever may change it. */
+/**
+ * The daemon's two listeners: one for whoever watches it, one for whoever may change it. Each keeps trying to get its
+ * address: a port that is taken now may be free in a minute, and a folder that is missing may be there.
+ */
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options.ts';
-import type { AdminAddress } from '../../config/types/addresses.ts';
 import type { Redaction } from '../../contract/text/redaction.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
-import { keepListening, type KeptListener } from './kept-listener.ts';
-import type { ListenerOptions } from './listener.ts';
+import { listen, type HttpListener, type ListenerOptions } from './listener.ts';
 import type { Routes } from './reply.ts';
 
-/** Undefined: the configuration has no such listener. */
-export interface Listeners {
-  readonly main: KeptListener | undefined;
-  readonly admin: KeptListener | undefined;
-}
+export type KeptListener = Awaited<ReturnType<typeof keepListening>>;
 
-interface ListenerRoutes {
-  readonly main: Routes;
-  readonly admin: Routes;
-  readonly redaction: Redaction;
-}
+/** Undefined: the configuration has no such listener. */
+export type Listeners = Awaited<ReturnType<typeof openListeners>>;
+
+/** Between two tries, ms. */
+const TRY_AGAIN_MS = 5_000;
 
 /** Resolves when each has tried to get its address once. They are closed at the end of the lifecycle. */
 export async function openListeners(
-  settings: Pick<Settings, 'listen' | 'adminListen'>,
+  { listen: mainAddress, adminListen }: Pick<Settings, 'listen' | 'adminListen'>,
   lifecycle: Lifecycle,
   logger: Logger,
-  { redaction, ...routes }: ListenerRoutes,
-): Promise<Listeners> {
-  async function open(
-    what: string,
-    address: AdminAddress | undefined,
-    rest: Pick<ListenerOptions, 'routes' | 'isForPrograms'>,
-  ): Promise<KeptListener | undefined> {
-    if (address === undefined) return undefined;
+  { redaction, main, admin }: Readonly<Record<'main' | 'admin', Routes>> & { readonly redaction: Redaction },
+) {
+  async function open(what: string, options: Omit<ListenerOptions, 'onError' | 'redaction'>) {
     const onError = (error: unknown, route: string): void =>
       logger.error({ err: error, route }, 'HTTP route failed');
-    const listener = await keepListening(what, { address, onError, redaction, ...rest }, logger);
+    const listener = await keepListening(what, { ...options, onError, redaction }, logger);
     lifecycle.onStop(what, () => listener.close());
     return listener;
   }
+  return {
+    main: mainAddress && (await open('metrics and status page', { address: mainAddress, routes: main })),
+    admin:
+      adminListen &&
+      (await open('admin routes', { address: adminListen, routes: admin, isForPrograms: true })),
+  };
+}
 
-  const main = await open('metrics and status page', settings.listen, { routes: routes.main });
-  const admin = await open('admin routes', settings.adminListen, {
-    routes: routes.admin,
-    isForPrograms: true,
-  });
-  return { main, admin };
+/** Resolves after the first try, whatever came of it. `what` names the listener to a person. */
+export async function keepListening(what: string, options: ListenerOptions, logger: Logger) {
+  let listener: HttpListener | undefined;
+  let again: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  async function attempt(isFirst: boolean): Promise<void> {
+    try {
+      const bound = await listen(options);
+      if (closed) return await bound.close();
+      listener = bound;
+      if (!isFirst) logger.info({ url: bound.url }, `${what}: listening now`);
+    } catch (error) {
+      if (isFirst)
+        logger.error({ err: error, ...options.address }, `${what}: cannot listen; it is tried again`);
+      if (!closed) again = setTimeout(() => void attempt(false), TRY_AGAIN_MS);
+    }
+  }
+
+  await attempt(true);
+  return {
+    /** As it is bound; undefined while it is not. */
+    get url() {
+      return listener?.url;
+    },
+    async close(): Promise<void> {
+      closed = true;
+      clearTimeout(again);
+      await listener?.close();
+    },
+  };
 }

@@ -3,13 +3,7 @@ import type { IncomingMessage } from 'node:http';
 
 export interface Reply {
   readonly status: number;
-  readonly type:
-    | 'text/plain'
-    | 'text/html'
-    | 'text/css'
-    | 'text/javascript'
-    | 'application/json'
-    | (string & {});
+  readonly type: string;
   /** Several texts are written one after the other: together they may be 30 MB. */
   readonly body: string | Buffer | readonly string[];
   readonly headers?: Readonly<Record<string, string>>;

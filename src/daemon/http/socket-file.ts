@@ -1,5 +1,5 @@
 /** Listening on a socket file that only this user may open, in the place of one that nobody listens on any more. */
-import { chmodSync, lstatSync, statSync, unlinkSync, type Stats } from 'node:fs';
+import { chmodSync, lstatSync, statSync, unlinkSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect, type Server } from 'node:net';
 import { dirname } from 'node:path';
@@ -53,7 +53,8 @@ async function removeStale(path: string): Promise<void> {
   const isInUse = await answers(path);
   const now = lstatSync(path, { throwIfNoEntry: false });
   if (now === undefined) return;
-  if (isInUse || !isSame(now, found)) throw new SocketFileError(`${path}: another process listens there`);
+  const isSame = now.ino === found.ino && now.dev === found.dev;
+  if (isInUse || !isSame) throw new SocketFileError(`${path}: another process listens there`);
   unlinkSync(path);
 }
 
@@ -67,10 +68,6 @@ function answers(path: string): Promise<boolean> {
     });
     socket.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'ECONNREFUSED'));
   });
-}
-
-function isSame(one: Stats, other: Stats): boolean {
-  return one.ino === other.ino && one.dev === other.dev;
 }
 
 function inWords(error: unknown, path: string): string {

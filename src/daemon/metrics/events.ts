@@ -1,9 +1,9 @@
 /** Metrics that only events can tell: requests, how late heartbeats leave, reloads, the daemon's own messages, workers. */
+import type { FleetEvent } from '../../fleet/workers/lives.ts';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { ClientObserver } from '../../client/caller.ts';
 import { LOG_LEVELS, type LogLevel } from '../../config/types/value-types.ts';
 import type { OperationId } from '../../contract/operations.ts';
-import type { FleetEvent } from '../../fleet/view.ts';
 import type { Status } from '../status/schema.ts';
 import { PREFIX } from './families.ts';
 
@@ -14,33 +14,41 @@ const START_BUCKETS = [5, 10, 20, 30, 60, 90, 120, 180, 300, 600, 1200, 1800, 36
 const STARTED_FROM = ['new', 'cold'] as const;
 const LAG_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
+/** Makes metrics of a registry. */
+function metricsOf(registry: Registry) {
+  const common = (name: string, help: string, labelNames: string[]) => ({
+    name: PREFIX + name,
+    help,
+    labelNames,
+    registers: [registry],
+  });
+  return {
+    counter: (name: string, help: string, labels: string[] = []) => new Counter(common(name, help, labels)),
+    gauge: (name: string, help: string) => new Gauge(common(name, help, [])),
+    histogram: (name: string, help: string, buckets: number[], labels: string[] = []) =>
+      new Histogram({ ...common(name, help, labels), buckets }),
+  };
+}
+
 /** Counts the requests of a client. Series of these operations exist from the start. */
 export function requestMetrics(registry: Registry, operations: readonly OperationId[]): ClientObserver {
-  const registers = [registry];
-  const requests = new Counter({
-    name: `${PREFIX}api_requests_total`,
-    help: 'Requests to the service, by operation and HTTP status or error.',
-    labelNames: ['operation', 'code'],
-    registers,
-  });
-  const retries = new Counter({
-    name: `${PREFIX}api_retries_total`,
-    help: 'Requests that were repeated after a failure.',
-    labelNames: ['operation'],
-    registers,
-  });
-  const throttleWait = new Counter({
-    name: `${PREFIX}api_throttle_wait_seconds_total`,
-    help: 'Time spent waiting because the service asked for it (429).',
-    registers,
-  });
-  const duration = new Histogram({
-    name: `${PREFIX}api_request_duration_seconds`,
-    help: 'Time of a request to the service, from name lookup to the last byte.',
-    labelNames: ['operation'],
-    buckets: REQUEST_BUCKETS,
-    registers,
-  });
+  const { counter, histogram } = metricsOf(registry);
+  const requests = counter(
+    'api_requests_total',
+    'Requests to the service, by operation and HTTP status or error.',
+    ['operation', 'code'],
+  );
+  const retries = counter('api_retries_total', 'Requests that were repeated after a failure.', ['operation']);
+  const throttleWait = counter(
+    'api_throttle_wait_seconds_total',
+    'Time spent waiting because the service asked for it (429).',
+  );
+  const duration = histogram(
+    'api_request_duration_seconds',
+    'Time of a request to the service, from name lookup to the last byte.',
+    REQUEST_BUCKETS,
+    ['operation'],
+  );
   for (const operation of operations) {
     requests.inc({ operation, code: '200' }, 0);
     retries.inc({ operation }, 0);
@@ -58,65 +66,49 @@ export function requestMetrics(registry: Registry, operations: readonly Operatio
   };
 }
 
-/** Takes the time between when a heartbeat was due and when it was sent, ms. */
-export function schedulingLagMetric(registry: Registry): (ms: number) => void {
-  const lag = new Histogram({
-    name: `${PREFIX}heartbeat_scheduling_lag_seconds`,
-    help: 'How much later than due heartbeats were sent.',
-    buckets: LAG_BUCKETS,
-    registers: [registry],
-  });
-  return (ms) => lag.observe(ms / 1000);
-}
-
-/** Counts messages. */
-export function logMessageMetric(registry: Registry): (level: LogLevel, count: number) => void {
-  const messages = new Counter({
-    name: `${PREFIX}log_messages_total`,
-    help: "The daemon's own log messages, by level.",
-    labelNames: ['level'],
-    registers: [registry],
-  });
+/** How late heartbeats leave, the daemon's own messages, and loads of the configuration. */
+export function processMetrics(registry: Registry) {
+  const { counter, gauge, histogram } = metricsOf(registry);
+  const lag = histogram(
+    'heartbeat_scheduling_lag_seconds',
+    'How much later than due heartbeats were sent.',
+    LAG_BUCKETS,
+  );
+  const messages = counter('log_messages_total', "The daemon's own log messages, by level.", ['level']);
   for (const level of LOG_LEVELS) messages.inc({ level }, 0);
-  return (level, count) => messages.inc({ level }, count);
-}
-
-/** Takes how a load of the configuration ended, and when. */
-export function reloadMetrics(registry: Registry): (successful: boolean, atSeconds: number) => void {
-  const registers = [registry];
-  const success = new Gauge({
-    name: `${PREFIX}config_last_reload_successful`,
-    help: 'Whether the last load of the configuration succeeded.',
-    registers,
-  });
-  const time = new Gauge({
-    name: `${PREFIX}config_last_reload_success_timestamp_seconds`,
-    help: 'When the configuration was last loaded with success.',
-    registers,
-  });
-  return (successful, atSeconds) => {
-    success.set(Number(successful));
-    if (successful) time.set(atSeconds);
+  const success = gauge(
+    'config_last_reload_successful',
+    'Whether the last load of the configuration succeeded.',
+  );
+  const time = gauge(
+    'config_last_reload_success_timestamp_seconds',
+    'When the configuration was last loaded with success.',
+  );
+  return {
+    /** Time between when a heartbeat was due and when it was sent, in ms. */
+    schedulingLag: (ms: number): void => lag.observe(ms / 1000),
+    logMessages: (level: LogLevel, count: number): void => messages.inc({ level }, count),
+    reloaded(successful: boolean, atSeconds: number): void {
+      success.set(Number(successful));
+      if (successful) time.set(atSeconds);
+    },
   };
 }
 
 /** Takes what happens to workers. The series of an endpoint begin and end with it in the status. */
 export function fleetEventMetrics(registry: Registry, status: () => Status): (event: FleetEvent) => void {
-  const registers = [registry];
+  const { counter } = metricsOf(registry);
   const starts = new Histogram({
     name: `${PREFIX}endpoint_worker_start_seconds`,
     help: 'Time until a worker was ready; from new: since it was first seen, from cold: since it was started.',
     labelNames: ['endpoint_group', 'from'],
     buckets: START_BUCKETS,
-    registers,
+    registers: [registry],
     collect: follow,
   });
-  const errors = new Counter({
-    name: `${PREFIX}endpoint_worker_errors_total`,
-    help: 'Workers that went into an error.',
-    labelNames: ['endpoint_group'],
-    registers,
-  });
+  const errors = counter('endpoint_worker_errors_total', 'Workers that went into an error.', [
+    'endpoint_group',
+  ]);
   const known = new Set<string>();
 
   function begin(endpoint_group: string): void {

@@ -71,24 +71,15 @@ function familiesIn(type: z.ZodType, place: Place): Family[] {
   const here = own.length === 0 ? place : labelled(place, own);
   const shown = METRICS.get(type);
   const families = shown ? [familyOf(shown, here)] : [];
+  const into = (part: z.ZodType, step: (fact: unknown) => readonly unknown[]) =>
+    familiesIn(part, within(here, step));
   if (type instanceof z.ZodArray)
-    return [
-      ...families,
-      ...familiesIn(
-        type.element as z.ZodType,
-        within(here, (list) => list as unknown[]),
-      ),
-    ];
+    return [...families, ...into(type.element as z.ZodType, (list) => list as unknown[])];
   if (!(type instanceof z.ZodObject)) return families;
-  const fields = Object.entries(type.shape);
-  return families.concat(
-    ...fields.map(([name, field]) =>
-      familiesIn(
-        field,
-        within(here, (object) => [(object as Record<string, unknown>)[name]]),
-      ),
-    ),
+  const fields = Object.entries(type.shape).map(([name, field]) =>
+    into(field, (object) => [(object as Record<string, unknown>)[name]]),
   );
+  return families.concat(...fields);
 }
 
 /** One step into what is there: null has nothing in it. */

@@ -1,38 +1,18 @@
 /** The daemon's metrics, in one registry: what the status shows, and what only events can tell. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { ClientObserver } from '../../client/caller.ts';
-import type { LogLevel } from '../../config/types/value-types.ts';
 import type { OperationId } from '../../contract/operations.ts';
-import type { FleetEvent } from '../../fleet/view.ts';
 import type { Status } from '../status/schema.ts';
-import {
-  fleetEventMetrics,
-  logMessageMetric,
-  reloadMetrics,
-  requestMetrics,
-  schedulingLagMetric,
-} from './events.ts';
+import { fleetEventMetrics, processMetrics, requestMetrics } from './events.ts';
 import { FAMILIES, registerFamily } from './families.ts';
 
-export interface Metrics {
-  /** In the Prometheus text format, a text for each family. Who asks while one is written gets that one. */
-  exposition(): Promise<readonly string[]>;
-  readonly contentType: string;
-  readonly client: ClientObserver;
-  readonly logMessages: (level: LogLevel, count: number) => void;
-  readonly reloaded: (successful: boolean, atSeconds: number) => void;
-  /** What happens to workers between two scrapes. */
-  readonly fleet: (event: FleetEvent) => void;
-  /** Time between when a heartbeat was due and when it was sent, in ms. */
-  readonly schedulingLag: (ms: number) => void;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** What else waits, such as the heart's question whether this process lives, waits for so long, or for one family, ms. */
 const TURN_MS = 20;
 
 /** `status` is asked once a scrape; `operations` are those that this daemon may call. */
-export function createMetrics(status: () => Status, operations: readonly OperationId[]): Metrics {
+export function createMetrics(status: () => Status, operations: readonly OperationId[]) {
   const registry = new Registry();
   let moment: Status | undefined;
   const shown = (): Status => moment ?? status();
@@ -55,7 +35,8 @@ export function createMetrics(status: () => Status, operations: readonly Operati
   }
 
   return {
-    exposition() {
+    /** In the Prometheus text format, a text for each family. Who asks while one is written gets that one. */
+    exposition(): Promise<readonly string[]> {
       underWay ??= write().finally(() => {
         moment = underWay = undefined;
       });
@@ -63,10 +44,9 @@ export function createMetrics(status: () => Status, operations: readonly Operati
     },
     contentType: registry.contentType,
     client: requestMetrics(registry, operations),
-    logMessages: logMessageMetric(registry),
-    reloaded: reloadMetrics(registry),
+    ...processMetrics(registry),
+    /** What happens to workers between two scrapes. */
     fleet: fleetEventMetrics(registry, shown),
-    schedulingLag: schedulingLagMetric(registry),
   };
 }
 

@@ -9,7 +9,7 @@ export const LIFECYCLE_STATES = ['starting', 'running', 'draining', 'stopped'] a
 export type LifecycleState = (typeof LIFECYCLE_STATES)[number];
 
 export class Lifecycle {
-  readonly #shutdown = new ShutdownSequence();
+  readonly #cleanUps: CleanUp[] = [];
   readonly #logger: Logger;
   #state: LifecycleState = 'starting';
   #stopped: Promise<void> | undefined;
@@ -34,10 +34,13 @@ export class Lifecycle {
 
   /** Adds a clean-up, to be run after those that were added before. */
   onStop(name: string, run: CleanUp['run']): void {
-    this.#shutdown.add(name, run);
+    this.#cleanUps.push({ name, run });
   }
 
-  /** Runs the clean-ups within so many ms. A second call waits for the first. */
+  /**
+   * Runs the clean-ups within so many ms, each bounded by the time that is left; one that fails or hangs does not keep the
+   * others from running. A second call waits for the first.
+   */
   stop(withinMs: number): Promise<void> {
     this.#stopped ??= this.#stop(performance.now() + withinMs);
     return this.#stopped;
@@ -46,7 +49,14 @@ export class Lifecycle {
   async #stop(deadline: number): Promise<void> {
     this.#state = 'draining';
     this.#logger.info('draining');
-    const failure = await this.#shutdown.run(() => deadline - performance.now());
+    let failure: Error | undefined;
+    for (const { name, run } of this.#cleanUps) {
+      try {
+        await within(Math.max(0, Math.floor(deadline - performance.now())), name, run);
+      } catch (cause) {
+        failure ??= new Error(`shutdown step "${name}" failed`, { cause });
+      }
+    }
     this.#state = 'stopped';
     if (failure) this.#logger.error({ err: failure }, 'shutdown was not clean');
     else this.#logger.info('stopped');
@@ -57,31 +67,6 @@ interface CleanUp {
   readonly name: string;
   /** `remainingMs`: how long all clean-ups together may still take. */
   readonly run: (remainingMs: number) => PromiseLike<void> | void;
-}
-
-/**
- * Clean-ups in the order in which they were added, each run once, each bounded by the time that is left; one that
- * fails or hangs does not keep the others from running. Reports the first failure.
- */
-export class ShutdownSequence {
-  readonly #steps: CleanUp[] = [];
-
-  add(name: string, run: CleanUp['run']): void {
-    this.#steps.push({ name, run });
-  }
-
-  /** `remainingMs` tells how long all steps together may still take. */
-  async run(remainingMs: () => number): Promise<Error | undefined> {
-    let first: Error | undefined;
-    for (const { name, run } of this.#steps.splice(0)) {
-      try {
-        await within(Math.max(0, Math.floor(remainingMs())), name, run);
-      } catch (cause) {
-        first ??= new Error(`shutdown step "${name}" failed`, { cause });
-      }
-    }
-    return first;
-  }
 }
 
 function within(limitMs: number, name: string, run: CleanUp['run']): Promise<void> {

@@ -24,7 +24,15 @@ const ORPHAN_MS = 2_000;
 const END_MS = 300;
 
 const destination = messageDestination(DAEMON_STDERR);
-const link = heartLink();
+const link: Link<DaemonMessage, HeartMessage> = {
+  send(message) {
+    // The end of the channel is told by `disconnect`; what is sent afterwards is of no use.
+    if (process.connected) process.send?.(message, undefined, undefined, () => {});
+  },
+  listen(hear) {
+    process.on('message', (message) => hear(message as HeartMessage));
+  },
+};
 let daemon: Daemon | undefined;
 let ending = false;
 process.on('disconnect', () => {
@@ -76,16 +84,4 @@ async function end(withinMs: number): Promise<void> {
   await destination.end(Math.min(FLUSH_MS, END_MS));
   link.send({ type: 'stopped' });
   endProcess(EXIT.ok);
-}
-
-function heartLink(): Link<DaemonMessage, HeartMessage> {
-  return {
-    send(message) {
-      // The end of the channel is told by `disconnect`; what is sent afterwards is of no use.
-      if (process.connected) process.send?.(message, undefined, undefined, () => {});
-    },
-    listen(hear) {
-      process.on('message', (message) => hear(message as HeartMessage));
-    },
-  };
 }

@@ -4,9 +4,10 @@
  * another.
  */
 import type { Clock } from '../../time/clock.ts';
+import { Repeating } from '../../time/repeating.ts';
 import type { Redis } from './redis.ts';
 
-const LEASE_MS = 5_000;
+export const LEASE_MS = 5_000;
 const RENEW_EVERY_MS = 1_000;
 const TRY_EVERY_MS = 500;
 /** Before Redis would give the lease to another, this replica counts it as lost: clocks run at different speeds. */
@@ -58,37 +59,25 @@ export interface LeaseOptions {
   readonly onFailed: (error: unknown) => void;
 }
 
-export interface Lease {
-  /** Whether this replica may act now. False from the moment another could. */
-  held(): boolean;
-  /** What was written under it was refused: ends the holding, whoever Redis says has it, and tries to take it anew. */
-  forfeit(): void;
-  /** Gives it up: the work under it has ended. A second call waits for the first. */
-  release(): Promise<void>;
-}
+export type Lease = ReturnType<typeof startLease>;
 
 /** Above 60 lines because its short parts share one state: until when it is held, and what has begun under it. */
-export function startLease({ redis, keys, now, clock, onTaken, ...on }: LeaseOptions): Lease {
-  const stopping = new AbortController();
+export function startLease({ redis, keys, now, clock, onTaken, ...on }: LeaseOptions) {
   let token = '0';
   let validUntil = -Infinity;
   /** Settles when the work under the lease has begun, or could not. */
   let beginning: Promise<void> | undefined;
   let hasBegun = false;
-  let wake: () => void = () => {};
-  const running = run();
   let released: Promise<void> | undefined;
+  const trying = new Repeating({ run: tryOnce, firstInMs: 0, clock });
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      // Redis is away: what was taken runs out by itself.
-      await (beginning === undefined ? attempt() : renew()).catch(on.onFailed);
-      // What is released is not lost.
-      if (stopping.signal.aborted) return;
-      const ended = beginning !== undefined && now() >= validUntil && (await end(beginning));
-      // Whoever has forfeited it and knows why takes it again at once.
-      if (!ended) await pause(beginning === undefined ? TRY_EVERY_MS : RENEW_EVERY_MS);
-    }
+  /** @returns The pause before the next try, ms. */
+  async function tryOnce(signal: AbortSignal): Promise<number> {
+    // Redis is away: what was taken runs out by itself.
+    await (beginning === undefined ? attempt() : renew()).catch(on.onFailed);
+    // What is released is not lost.
+    if (!signal.aborted && beginning !== undefined && now() >= validUntil) await end(beginning);
+    return beginning === undefined ? TRY_EVERY_MS : RENEW_EVERY_MS;
   }
 
   async function attempt(): Promise<void> {
@@ -126,14 +115,14 @@ export function startLease({ redis, keys, now, clock, onTaken, ...on }: LeaseOpt
     if (version >= 0 && hasBegun) on.onRenewed(version);
   }
 
-  /** @returns Whether there was anything to end. */
-  async function end(begun: Promise<void>): Promise<boolean> {
+  async function end(begun: Promise<void>): Promise<void> {
     validUntil = -Infinity;
     await begun;
-    if (beginning === undefined) return false;
+    if (beginning === undefined) return;
     beginning = undefined;
     await on.onLost();
-    return true;
+    // Whoever has forfeited it and knows why takes it again at once.
+    trying.wake();
   }
 
   async function giveBack(): Promise<void> {
@@ -142,27 +131,23 @@ export function startLease({ redis, keys, now, clock, onTaken, ...on }: LeaseOpt
   }
 
   async function release(): Promise<void> {
-    stopping.abort();
     const wasHeld = now() < validUntil;
     // The work under it has ended, and what still begins need not.
     validUntil = -Infinity;
-    await running;
+    await trying.stop();
     await beginning;
     if (wasHeld) await giveBack();
   }
 
-  async function pause(ms: number): Promise<void> {
-    const woken = new AbortController();
-    wake = () => woken.abort();
-    await clock.sleep(ms, AbortSignal.any([stopping.signal, woken.signal])).catch(() => {});
-  }
-
   return {
+    /** Whether this replica may act now. False from the moment another could. */
     held: () => now() < validUntil,
-    forfeit() {
+    /** What was written under it was refused: ends the holding, whoever Redis says has it, and tries to take it anew. */
+    forfeit(): void {
       validUntil = -Infinity;
-      wake();
+      trying.wake();
     },
+    /** Gives it up: the work under it has ended. A second call waits for the first. */
     release: () => (released ??= release()),
   };
 }

@@ -11,10 +11,10 @@ import type { Spool } from '../../logs/spool/spool.ts';
 import { systemClock } from '../../time/clock.ts';
 import type { LogFollowing } from '../services/logs/following.ts';
 import type { Status } from '../status/schema.ts';
-import { startLease } from './lease.ts';
+import { LEASE_MS, startLease } from './lease.ts';
 import { RedisTrouble } from './redis-trouble.ts';
 import { connectRedis } from './redis.ts';
-import { SharedProgress, type SharedKeys } from './shared-progress.ts';
+import { SharedProgress, type LeaseLost, type SharedKeys } from './shared-progress.ts';
 
 /** The last leader may still know what Redis lost: it is waited for so long, ms. A lease is shorter. */
 const PATIENCE_MS = 10_000;
@@ -44,16 +44,7 @@ export interface ReplicasOptions {
   readonly onDenied: () => Promise<void>;
 }
 
-export interface Replicas {
-  readonly logs: LogFollowing;
-  status(): Status['replica'];
-  /** Whether this replica may act for all. */
-  readonly held: () => boolean;
-  /** Lets another replica take over at once; after the logs have stopped. */
-  leave(): Promise<void>;
-}
-
-export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> {
+export async function joinReplicas(options: ReplicasOptions) {
   const { id, redisUrl, settings, logger } = options;
   const nobody = 'heartbeats go on, nobody follows logs until it is mended';
   const away = new RedisTrouble(logger, 'Redis is away', nobody);
@@ -63,34 +54,26 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
     'Redis did not take log lines',
     'they wait, and it is tried again',
   );
-  let onConnected = (): void => {};
-  const redis = await connectRedis(
-    redisUrl,
-    (error) => away.failed(error),
-    () => {
-      onConnected();
-      away.passed();
-    },
-  );
+  let shared!: SharedProgress;
+  let readyAt = -Infinity;
+  const onReady = (): void => {
+    readyAt = performance.now();
+    shared?.lostSight();
+    away.passed();
+  };
+  const redis = await connectRedis(redisUrl, (error) => away.failed(error), onReady);
   const keys = keysOf(settings);
-  const sharing = Promise.withResolvers<SharedProgress>();
-  const logs = await options.startFollowing((spool) => {
-    const made = new SharedProgress({
-      redis,
-      keys,
-      spool,
-      clock: systemClock,
-      onRefused(error) {
-        logger.warn({ replica: id, reason: error.message }, 'this replica must not write any more');
-        lease.forfeit();
-      },
-      onWrite: (error) => (error === undefined ? writing.passed() : writing.failed(error)),
-    });
-    sharing.resolve(made);
-    return made;
-  });
-  const shared = await sharing.promise;
-  onConnected = () => shared.lostSight();
+  function onRefused({ message: reason }: LeaseLost): void {
+    logger.warn({ replica: id, reason }, 'this replica must not write any more');
+    lease.forfeit();
+  }
+  function onWrite(error?: unknown): void {
+    if (error === undefined) writing.passed();
+    else writing.failed(error);
+  }
+  const logs = await options.startFollowing(
+    (spool) => (shared = new SharedProgress({ redis, keys, spool, clock: systemClock, onRefused, onWrite })),
+  );
   let forgottenSince: number | undefined;
 
   function waitForLastHolder(): void {
@@ -125,7 +108,8 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
     },
     async onDenied(version) {
       await options.onDenied();
-      shared.saw(version);
+      // The lease of a leader that died may come back with an earlier Redis; it runs out.
+      shared.saw(version, performance.now() - readyAt > 2 * LEASE_MS);
       leasing.passed();
       // Another replica writes, and this one has nothing to.
       writing.passed();
@@ -139,12 +123,14 @@ export async function joinReplicas(options: ReplicasOptions): Promise<Replicas> 
   });
   return {
     logs,
-    status: () => ({
+    status: (): Status['replica'] => ({
       id,
       role: lease.held() ? 'holder' : 'standby',
       last_error: away.last ?? leasing.last ?? writing.last ?? null,
     }),
+    /** Whether this replica may act for all. */
     held: () => lease.held(),
+    /** Lets another replica take over at once; after the logs have stopped. */
     async leave() {
       shared.end();
       await lease.release();

@@ -25,6 +25,8 @@ const WINDOW_BYTES = 100;
 const MOST_CAME = 8;
 const MOST_PENDING_BYTES = 4_096;
 
+type StoredLog = Omit<SharedLog, 'progress'> &
+  Omit<GroupProgress, 'streams'> & { readonly streams: Readonly<Record<string, StoredStream>> };
 type StoredStream = Omit<Stream, 'window'> & { readonly from: number; readonly lines: number };
 
 export function encodeLog({ token, delivered, progress }: SharedLog): Buffer {
@@ -34,9 +36,8 @@ export function encodeLog({ token, delivered, progress }: SharedLog): Buffer {
     window: stream.window,
     stored: withoutWindow(stream, MOST_PENDING_BYTES / Object.keys(streams).length),
   }));
-  const bare = Buffer.byteLength(
-    JSON.stringify({ token, delivered, ...rest, streams: levels }, withoutHashes),
-  );
+  const withoutHashes = levels.map(({ level, stored }) => ({ level, stored }));
+  const bare = Buffer.byteLength(JSON.stringify({ token, delivered, ...rest, streams: withoutHashes }));
   const room = MOST_BYTES - CHECKSUM_BYTES - bare - WINDOW_BYTES * levels.length;
   const share = Math.max(0, Math.floor(Math.min(MOST_HASHES, room / HASH_BYTES) / levels.length));
   const stored: [string, StoredStream][] = [];
@@ -60,11 +61,7 @@ export function decodeLog(value: Buffer): SharedLog | undefined {
   const body = value.subarray(CHECKSUM_BYTES);
   const end = body.indexOf('\n');
   if (end < 0 || value.readUInt32BE() !== crc32(body)) return undefined;
-  const { token, delivered, streams, ...rest } = JSON.parse(body.toString('utf8', 0, end)) as Omit<
-    GroupProgress,
-    'streams'
-  > &
-    Pick<SharedLog, 'token' | 'delivered'> & { readonly streams: Readonly<Record<string, StoredStream>> };
+  const { token, delivered, streams, ...rest } = JSON.parse(body.toString('utf8', 0, end)) as StoredLog;
   let at = end + 1;
   const whole = Object.entries(streams).map(([level, { from, lines, ...stream }]): [string, Stream] => {
     const hashes = unpacked(body.subarray(at, (at += lines * HASH_BYTES)));
@@ -89,10 +86,6 @@ function shortened(pending: NonNullable<Stream['pending']>, mostBytes: number): 
   // Of JSON one character is six bytes at most.
   const begun = text.slice(0, Math.floor(mostBytes / 6));
   return { text: begun, taken: Math.min(taken, begun.length), since };
-}
-
-function withoutHashes(key: string, value: unknown): unknown {
-  return key === 'window' ? undefined : value;
 }
 
 /** A hash is a whole number below 2^53. */

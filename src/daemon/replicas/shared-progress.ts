@@ -40,8 +40,6 @@ return version`;
 /** Between two writes of one log, and between two tries, ms. */
 const WRITE_EVERY_MS = 2_000;
 const RETRY_MS = 200;
-/** Values that are read at once. */
-const PART = 64;
 
 export interface SharedKeys {
   readonly lease: string;
@@ -93,7 +91,7 @@ export class SharedProgress implements LogStore {
   #holding: Holding | undefined;
   readonly #values = new Map<string, Value>();
   /** Of each log: settles when nothing of it is on its way. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #turns = new Map<string, Promise<void>>();
   /** The highest that is known: of what this replica wrote, or what Redis said. */
   #version = 0;
   /** The version at the end of the last holding. */
@@ -105,10 +103,14 @@ export class SharedProgress implements LogStore {
     this.#options = options;
   }
 
-  /** Another replica holds the lease, and so much was written. */
-  saw(version: number): void {
+  /**
+   * Another replica holds the lease, and so much was written.
+   *
+   * @param isLiving It has renewed the lease since this replica lost sight.
+   */
+  saw(version: number, isLiving: boolean): void {
     this.#version = Math.max(this.#version, version);
-    this.#hasLostSight = false;
+    if (isLiving) this.#hasLostSight = false;
   }
 
   /** The connection to Redis is a new one: what others wrote before that, this replica may never have seen. */
@@ -139,16 +141,14 @@ export class SharedProgress implements LogStore {
     const isUpgrade = written.size === 0 && (await redis.command('EXISTS', keys.old)) === 1;
     const isBehind = this.isBehind(version) || isUpgrade;
     this.#values.clear();
-    for (const sources of inParts([...written])) await this.#read(sources);
+    for (const source of written) {
+      const value = await redis.binary('GET', keys.logs + source);
+      const log = value === null ? undefined : decodeLog(value as Buffer);
+      if (log !== undefined) this.#values.set(source, { log, isOwn: false, writtenAt: 0 });
+    }
     if (!held()) throw new LeaseLost();
-    this.#holding = {
-      token,
-      held,
-      isBehind,
-      hasLost: names.has('lost'),
-      written,
-      over: new AbortController(),
-    };
+    const hasLost = names.has('lost');
+    this.#holding = { token, held, isBehind, hasLost, written, over: new AbortController() };
     await this.#raise(isBehind ? [...written] : [], isBehind);
   }
 
@@ -244,15 +244,6 @@ export class SharedProgress implements LogStore {
       await this.#raise([], false).catch(this.#options.onWrite);
   }
 
-  async #read(sources: readonly string[]): Promise<void> {
-    const { redis, keys } = this.#options;
-    const values = await redis.binary('MGET', ...sources.map((source) => keys.logs + source));
-    for (const [at, value] of (values as (Buffer | null)[]).entries()) {
-      const log = value === null ? undefined : decodeLog(value);
-      if (log !== undefined) this.#values.set(sources[at] ?? '', { log, isOwn: false, writtenAt: 0 });
-    }
-  }
-
   /** There may have been a value that this replica does not know. */
   #isLost(source: string, own: OwnProgress | undefined, log: SharedLog | undefined): boolean {
     const holding = this.#holding;
@@ -264,14 +255,12 @@ export class SharedProgress implements LogStore {
 
   /** One after the other. */
   #inTurn(source: string, run: (token: number) => Promise<void>): Promise<void> {
-    const turn = (this.#turns.get(source) ?? Promise.resolve()).then(() => {
+    const before = this.#turns.get(source)?.catch(() => {}) ?? Promise.resolve();
+    const turn = before.then(() => {
       if (this.#holding?.held() !== true) throw new LeaseLost();
       return run(this.#holding.token);
     });
-    this.#turns.set(
-      source,
-      turn.catch(() => {}),
-    );
+    this.#turns.set(source, turn);
     return turn;
   }
 
@@ -315,10 +304,4 @@ export class SharedProgress implements LogStore {
     const over = this.#holding?.over.signal ?? signal;
     if (ms > 0) await this.#options.clock.sleep(ms, AbortSignal.any([signal, over])).catch(() => {});
   }
-}
-
-function inParts(sources: readonly string[]): readonly (readonly string[])[] {
-  return Array.from({ length: Math.ceil(sources.length / PART) }, (_, part) =>
-    sources.slice(part * PART, (part + 1) * PART),
-  );
 }

@@ -8,7 +8,8 @@ import type { LineOutput } from '../../logs/sinks/line-output.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { DaemonClient } from '../services/client.ts';
 import { startLogFollowing } from '../services/logs/following.ts';
-import type { Fleet, FleetEvent } from '../../fleet/view.ts';
+import type { Fleet } from '../../fleet/view.ts';
+import type { FleetEvent } from '../../fleet/workers/lives.ts';
 import { startFleet } from '../services/fleet.ts';
 import { startWatches } from '../services/watches.ts';
 import type { Status } from '../status/schema.ts';
@@ -28,30 +29,11 @@ export interface SharedWorkOptions {
   readonly onFleetEvent: (event: FleetEvent) => void;
 }
 
-export type SharedWorkStatus = Pick<
-  Status,
-  | 'replica'
-  | 'worker_groups'
-  | 'endpoint_logs'
-  | 'sinks'
-  | 'spool_durable'
-  | 'instances'
-  | 'maintenance_windows'
-  | 'account'
-  | 'jobs'
->;
-
-export interface SharedWork {
-  readonly fleet: Fleet;
-  status(): SharedWorkStatus;
-  apply(settings: Settings): Promise<void>;
-  /** Adds what ends the work to the clean-ups. */
-  stopWith(lifecycle: Lifecycle): void;
-}
+export type SharedWork = Awaited<ReturnType<typeof startSharedWork>>;
 
 const NOTHING_SEEN = { instances: {}, maintenance_windows: [], account: null } as const;
 
-export async function startSharedWork(options: SharedWorkOptions): Promise<SharedWork> {
+export async function startSharedWork(options: SharedWorkOptions) {
   const { id, client, settings, logger, stdout, restarts, onFleetEvent } = options;
   const following = { client, logger, stdout, isRestart: restarts > 0 };
   const replicas =
@@ -81,22 +63,24 @@ export async function startSharedWork(options: SharedWorkOptions): Promise<Share
   });
 
   return {
-    fleet,
+    fleet: fleet as Fleet,
     status() {
+      const alone: Status['replica'] = { id, role: 'alone', last_error: null };
       return {
-        replica: replicas?.status() ?? { id, role: 'alone', last_error: null },
+        replica: replicas?.status() ?? alone,
         ...logs.status(),
         ...watches.status(),
         // What a replica saw before another took over the watches is out of date.
         ...(replicas?.held() === false && NOTHING_SEEN),
       };
     },
-    async apply(next) {
+    async apply(next: Settings): Promise<void> {
       await logs.apply(next);
       await watches.apply(next);
       await fleet.apply(next);
     },
-    stopWith(lifecycle) {
+    /** Adds what ends the work to the clean-ups. */
+    stopWith(lifecycle: Lifecycle): void {
       lifecycle.onStop('fleet', () => fleet.stop());
       lifecycle.onStop('watches', () => watches.stop());
       lifecycle.onStop('log polling', (remainingMs) =>

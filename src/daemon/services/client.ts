@@ -13,7 +13,6 @@ import { endpointWorkerOperations } from '../../contract/operations/serverless/w
 import { tfaStatusOperations } from '../../contract/operations/tfa/tfa-status.ts';
 import { userOperations } from '../../contract/operations/users.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { ServiceClock } from './service-clock.ts';
 
 const OPERATIONS = {
   ...serverlessOperations,
@@ -33,6 +32,19 @@ type DaemonOperationId = keyof typeof OPERATIONS;
 export const DAEMON_OPERATION_IDS = Object.keys(OPERATIONS) as DaemonOperationId[];
 export type DaemonClient = ClientOf<DaemonOperationId>;
 
+/** How far the service's clock is from ours, by the Date header of its last answer. */
+export class ServiceClock {
+  /** The service's clock minus ours, to a tenth of a second; null before the first answer. */
+  skewSeconds: number | null = null;
+
+  /** `at`: when the answer came, Unix ms. */
+  saw(serverDate: string | undefined, at: number): void {
+    const served = Date.parse(serverDate ?? '');
+    // The header counts whole seconds, so half of one is added; the time on the wire is part of the error.
+    if (!Number.isNaN(served)) this.skewSeconds = Math.round((served + 500 - at) / 100) / 10;
+  }
+}
+
 export interface DaemonClientOptions {
   readonly settings: Pick<Settings, 'baseUrl' | 'serverlessUrl'>;
   readonly apiKey: ApiKey;
@@ -41,14 +53,9 @@ export interface DaemonClientOptions {
   readonly gate: Gate;
 }
 
-export function createDaemonClient({
-  settings,
-  apiKey,
-  metrics,
-  clock,
-  gate,
-}: DaemonClientOptions): DaemonClient {
-  const { baseUrl, serverlessUrl } = settings;
+export function createDaemonClient(options: DaemonClientOptions): DaemonClient {
+  const { apiKey, metrics, clock, gate } = options;
+  const { baseUrl, serverlessUrl } = options.settings;
   return createPartialClient(OPERATIONS, {
     baseUrl,
     ...(serverlessUrl !== undefined && { serverlessUrl }),

@@ -2,7 +2,8 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options.ts';
 import type { FleetService, PriceSource } from '../../fleet/service.ts';
-import type { Fleet, FleetEvent, FleetView } from '../../fleet/view.ts';
+import type { Fleet, FleetView } from '../../fleet/view.ts';
+import type { FleetEvent } from '../../fleet/workers/lives.ts';
 import type { FleetSettings, FleetWatch } from '../../fleet/watch.ts';
 import { systemClock } from '../../time/clock.ts';
 import { rowsLeftOut } from '../../wire/reading.ts';
@@ -21,18 +22,6 @@ export interface FleetOptions {
   readonly isReplica: boolean;
 }
 
-export interface FleetWatching extends Fleet {
-  apply(settings: WatchedSettings): Promise<void>;
-  /** This replica is the one that watches now. */
-  takeOver(): Promise<void>;
-  /**
-   * Another is, as Redis says. While Redis cannot say who is, the one that was goes on, and for some seconds after: to look
-   * twice does no harm, and to look away leaves a hole.
-   */
-  standDown(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 /**
  * Longer than a lease lasts: a Redis that was frozen does at once what it was asked meanwhile, and may give the lease to
  * a replica that does not wait for it any more.
@@ -42,7 +31,7 @@ const STAND_DOWN_AFTER_MS = 8_000;
 const LOOK_TIMEOUT_MS = 15_000;
 
 /** Where no endpoint is named, nothing of it is even loaded. */
-export function startFleet(options: FleetOptions): FleetWatching {
+export function startFleet(options: FleetOptions) {
   const { logger, isReplica } = options;
   let settings = options.settings;
   /** Whether this replica watches, if there is anything to watch. */
@@ -64,11 +53,15 @@ export function startFleet(options: FleetOptions): FleetWatching {
   async function change(): Promise<void> {
     const isWanted = isOurs && !isStopping && settings.endpoints.length > 0;
     if (isWanted && watch) watch.apply(fleetSettings(settings));
-    else if (isWanted) await begin();
-    else if (watch) await end(watch);
+    else if (isWanted) watch = await begin();
+    else if (watch) {
+      const ending = watch;
+      watch = undefined;
+      await ending.stop();
+    }
   }
 
-  async function begin(): Promise<void> {
+  async function begin(): Promise<FleetWatch> {
     const { FleetWatch: Watch } = await import('../../fleet/watch.ts');
     if (settings.stateDir === undefined)
       logger.info(
@@ -84,34 +77,37 @@ export function startFleet(options: FleetOptions): FleetWatching {
       random: Math.random,
     });
     await begun.start();
-    watch = begun;
-  }
-
-  async function end(ending: FleetWatch): Promise<void> {
-    watch = undefined;
-    await ending.stop();
+    return begun;
   }
 
   void adjust();
-  return {
+  const fleet: Fleet = {
     view: () => watch?.view() ?? nothingSeen(settings, !isOurs && settings.endpoints.length > 0),
     history: async (query) => (await watch?.history(query)) ?? [],
-    apply(next) {
+  };
+  return {
+    ...fleet,
+    apply(next: WatchedSettings): Promise<void> {
       settings = { ...next, stateDir: settings.stateDir };
       return adjust();
     },
-    takeOver() {
+    /** This replica is the one that watches now. */
+    takeOver(): Promise<void> {
       isOurs = true;
       othersSince = undefined;
       return adjust();
     },
-    standDown() {
+    /**
+     * Another is, as Redis says. While Redis cannot say who is, the one that was goes on, and for some seconds after: to
+     * look twice does no harm, and to look away leaves a hole.
+     */
+    standDown(): Promise<void> {
       othersSince ??= performance.now();
       if (!isOurs || performance.now() - othersSince < STAND_DOWN_AFTER_MS) return turn;
       isOurs = false;
       return adjust();
     },
-    stop() {
+    stop(): Promise<void> {
       isStopping = true;
       return adjust();
     },

@@ -9,7 +9,7 @@ import type { DaemonMessage, HeartMessage, Link, Report } from '../../heartbeat/
 import type { Metrics } from '../metrics/metrics.ts';
 import { deploymentStatus } from '../status/deployment.ts';
 import type { DeploymentStatus } from '../status/schema.ts';
-import type { ServiceClock } from './service-clock.ts';
+import type { ServiceClock } from './client.ts';
 
 export interface ReloadResult {
   readonly ok: boolean;
@@ -32,24 +32,14 @@ export interface HeartbeatsOptions {
   readonly onStop: (withinMs: number) => void;
 }
 
-export interface Heartbeats {
-  status(): DeploymentStatus[];
-  /** Ms by which the heart's scheduler is late with its next look at the clock, as far as is known here. */
-  lateMs(): number;
-  /** The last report of the heart; undefined before the first. */
-  report(): Report | undefined;
-  /** Asks the heart to load its part of the configuration. */
-  reload(): Promise<ReloadResult>;
-  /** Tells the heart that nothing is to be loaded. */
-  refuseReload(): void;
-}
+export type Heartbeats = ReturnType<typeof receiveHeartbeats>;
 
 /** The heart reports at least this often, and its scheduler looks at the clock so often, ms. */
 const REPORT_EVERY_MS = 1_000;
 /** How long the heart's answer to a reload is waited for, ms. */
 const RELOAD_PATIENCE_MS = 5_000;
 
-export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
+export function receiveHeartbeats(options: HeartbeatsOptions) {
   const { heart, metrics, clock, logger } = options;
   const deployments = new Map<number, DeploymentStatus>();
   let heardAt = Date.now();
@@ -93,28 +83,27 @@ export function receiveHeartbeats(options: HeartbeatsOptions): Heartbeats {
 
   return {
     status: () => [...deployments.values()],
-    lateMs() {
+    /** Ms by which the heart's scheduler is late with its next look at the clock, as far as is known here. */
+    lateMs(): number {
       const silent = Date.now() - heardAt - 2 * REPORT_EVERY_MS;
       const tickedAt = last?.lastTickAt ?? heardAt;
       const stuck = deployments.size === 0 ? 0 : heardAt - tickedAt - REPORT_EVERY_MS;
       return Math.max(0, silent, stuck);
     },
+    /** The last report of the heart; undefined before the first. */
     report: () => last,
+    /** Tells the heart that nothing is to be loaded. */
     refuseReload: () => heart.send({ type: 'reload-refused' }),
-    async reload() {
+    /** Asks the heart to load its part of the configuration. */
+    async reload(): Promise<ReloadResult> {
       const { promise, resolve } = Promise.withResolvers<ReloadResult>();
-      reloaded = resolve;
-      const silent: ReloadResult = {
-        ok: false,
-        isUnanswered: true,
-        problems: ['the heart did not answer in time; it may take the configuration yet'],
-      };
+      reloaded = ({ ok, problems }) => resolve({ ok, problems });
+      const problems = ['the heart did not answer in time; it may take the configuration yet'];
+      const silent: ReloadResult = { ok: false, isUnanswered: true, problems };
       const timer = setTimeout(() => resolve(silent), RELOAD_PATIENCE_MS);
       asked += 1;
       heart.send({ type: 'reload', number: asked });
-      const { ok, problems, isUnanswered = false } = await promise;
-      clearTimeout(timer);
-      return { ok, problems, ...(isUnanswered && { isUnanswered }) };
+      return promise.finally(() => clearTimeout(timer));
     },
   };
 }

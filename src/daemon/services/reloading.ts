@@ -78,10 +78,16 @@ export class Reloading {
         'reload refused by the heart; the old configuration stays in force',
       );
     const { settings, problems } = inForce;
-    const { kept, names } = restartOnly(settings, loaded.settings);
+    const next = loaded.settings;
+    // Options that a reload cannot change keep their old values.
+    const waiting = OPTION_KEYS.filter(
+      (key) => onlyAtStart(key) && JSON.stringify(settings[key]) !== JSON.stringify(next[key]),
+    );
+    const kept = Object.fromEntries(waiting.map((key) => [key, settings[key]]));
+    const names = waiting.map((key) => PREFIX + OPTIONS[key].variable);
     const keyFile = apiKey.file();
     try {
-      await this.#apply({ ...loaded.settings, ...kept }, loaded.daemonProblems, loaded.files.get('apiKey'));
+      await this.#apply({ ...next, ...kept }, loaded.daemonProblems, loaded.files.get('apiKey'));
     } catch (error) {
       await this.#apply(settings, problems, keyFile);
       const { message } = error as Error;
@@ -145,18 +151,4 @@ export class Reloading {
 function onlyAtStart(key: OptionKey): boolean {
   const option: Option = OPTIONS[key];
   return option.restart === true;
-}
-
-/** Options that a reload cannot change keep their old values; the names of those that would have. */
-function restartOnly(
-  before: Settings,
-  after: Settings,
-): { readonly kept: Partial<Settings>; readonly names: readonly string[] } {
-  const changed = OPTION_KEYS.filter(
-    (key) => onlyAtStart(key) && JSON.stringify(before[key]) !== JSON.stringify(after[key]),
-  );
-  return {
-    kept: Object.fromEntries(changed.map((key) => [key, before[key]])),
-    names: changed.map((key) => PREFIX + OPTIONS[key].variable),
-  };
 }

@@ -1,13 +1,13 @@
 /** The three scheduled watches in the daemon: started from the settings, replaced at a reload. */
 import type { Logger } from 'pino';
-import { createAccountWatch, type AccountView } from '../../watch/account.ts';
+import { createAccountWatch } from '../../watch/account.ts';
 import type { PriceSource } from '../../fleet/service.ts';
 import { createInstancesWatch } from '../../watch/instances.ts';
 import { startJob, type Job, type JobView } from '../../watch/job.ts';
-import { createMaintenanceWatch, type MaintenanceView } from '../../watch/maintenance.ts';
+import { createMaintenanceWatch } from '../../watch/maintenance.ts';
 import type { DaemonClient } from './client.ts';
 import type { Settings } from '../../config/options.ts';
-import type { JobStatus, MaintenanceWindowStatus, Status } from '../status/schema.ts';
+import type { JobStatus, Status } from '../status/schema.ts';
 
 /** What the watches are started with. */
 const KEYS = ['machines', 'maintenanceSchedule', 'instancesSchedule', 'accountSchedule'] as const;
@@ -18,24 +18,13 @@ const PRICES_EVERY_MS = 600_000;
 const PRICES_AT_MOST_EVERY_MS = 60_000;
 type WatchSettings = Pick<Settings, (typeof KEYS)[number]>;
 
-export interface Watches {
-  /** Prices of the instances that were listed last. */
-  readonly prices: PriceSource;
-  status(): Pick<Status, 'instances' | 'maintenance_windows' | 'account' | 'jobs'>;
-  /** Replaces the jobs by those of new settings, unless nothing that concerns them changed. */
-  apply(settings: WatchSettings): Promise<void>;
-  /** Looks at everything now: this replica has just been given the watches. */
-  runNow(): void;
-  stop(): Promise<void>;
-}
-
 /** `mayRun`: whether this replica may look now; without it, it is the only one. */
 export function startWatches(
   client: DaemonClient,
   initial: WatchSettings,
   logger: Logger,
   mayRun?: () => boolean,
-): Watches {
+) {
   const nowSeconds = (): number => Date.now() / 1000;
   const instances = createInstancesWatch(client, ({ id, status }) =>
     logger.warn({ instanceId: id, status }, 'instance will never run: destroy it and try again'),
@@ -45,83 +34,63 @@ export function startWatches(
   let maintenance = createMaintenanceWatch(client, settings.machines, nowSeconds);
   let jobs = startJobs();
 
-  function startJobs(): Job[] {
-    const start = (name: string, schedule: string, run: (signal: AbortSignal) => Promise<void>): Job =>
+  function startJobs() {
+    const start = (name: string, schedule: string, watch: Pick<typeof account, 'run'>): Job =>
       startJob({
         name,
         schedule,
-        run,
+        run: (signal) => watch.run(signal),
         now: Date.now,
         mayRun,
         onFailure: (error) => logger.warn({ job: name, err: error }, 'job failed; it runs again on schedule'),
       });
-    return [
-      start('maintenance', settings.machines.length > 0 ? settings.maintenanceSchedule : 'off', (signal) =>
-        maintenance.run(signal),
-      ),
-      start('instances', settings.instancesSchedule, (signal) => instances.run(signal)),
-      start('account', settings.accountSchedule, (signal) => account.run(signal)),
-    ];
+    const { machines, maintenanceSchedule, instancesSchedule, accountSchedule } = settings;
+    return {
+      maintenance: start('maintenance', machines.length > 0 ? maintenanceSchedule : 'off', maintenance),
+      instances: start('instances', instancesSchedule, instances),
+      account: start('account', accountSchedule, account),
+    };
   }
 
   async function stop(): Promise<void> {
-    await Promise.all(jobs.map((job) => job.stop()));
+    await Promise.all(Object.values(jobs).map((job) => job.stop()));
   }
 
   /** When the fleet made the instances be listed last, or a list was last there, Unix ms. */
   let pricedAtMs = -Infinity;
   function refreshPrices(isLacking: boolean): void {
-    const listedAtMs = Math.max(pricedAtMs, instancesJob().view().lastSuccessAt ?? -Infinity);
+    const listedAtMs = Math.max(pricedAtMs, jobs.instances.view().lastSuccessAt ?? -Infinity);
     const leastMs = isLacking ? PRICES_AT_MOST_EVERY_MS : PRICES_EVERY_MS;
     if (Date.now() - listedAtMs < leastMs) return;
     pricedAtMs = Date.now();
-    void instancesJob().runNow();
+    void jobs.instances.runNow();
   }
-  function instancesJob(): Job {
-    const found = jobs.find((job) => job.view().name === 'instances');
-    if (!found) throw new Error('there is no job that lists instances');
-    return found;
-  }
+  /** Prices of the instances that were listed last. */
+  const prices: PriceSource = { known: () => instances.prices(), refresh: refreshPrices };
 
   return {
-    prices: { known: () => instances.prices(), refresh: refreshPrices },
-    status() {
-      const seen = account.view();
+    prices,
+    status(): Pick<Status, 'instances' | 'maintenance_windows' | 'account' | 'jobs'> {
       return {
         instances: Object.fromEntries(instances.view()),
-        maintenance_windows: maintenance.view().map((window) => windowStatus(window)),
-        account: seen ? accountStatus(seen) : null,
-        jobs: jobs.map((job) => jobStatus(job.view())),
+        maintenance_windows: maintenance.view(),
+        account: account.view() ?? null,
+        jobs: Object.values(jobs).map((job) => jobStatus(job.view())),
       };
     },
-    runNow() {
-      for (const job of jobs) if (job.view().schedule !== 'off') void job.runNow();
+    /** Looks at everything now: this replica has just been given the watches. */
+    runNow(): void {
+      for (const job of Object.values(jobs)) if (job.view().schedule !== 'off') void job.runNow();
     },
-    async apply(next) {
-      if (isSame(next, settings)) return;
+    /** Replaces the jobs by those of new settings, unless nothing that concerns them changed. */
+    async apply(next: WatchSettings): Promise<void> {
+      if (KEYS.every((key) => String(next[key]) === String(settings[key]))) return;
       await stop();
       settings = next;
       maintenance = createMaintenanceWatch(client, settings.machines, nowSeconds);
       jobs = startJobs();
     },
     stop,
-  };
-}
-
-function isSame(a: WatchSettings, b: WatchSettings): boolean {
-  return KEYS.every((key) => String(a[key]) === String(b[key]));
-}
-
-function windowStatus({ machineId, category, startsAt, endsAt }: MaintenanceView): MaintenanceWindowStatus {
-  return { machine_id: machineId, category, starts_at: startsAt, ends_at: endsAt ?? null };
-}
-
-function accountStatus(account: AccountView): NonNullable<Status['account']> {
-  return {
-    tfa_enabled: account.tfaEnabled,
-    tfa_status: account.tfaStatus ?? null,
-    backup_codes_remaining: account.backupCodesRemaining ?? null,
-    locked_methods: account.lockedMethods,
   };
 }
 

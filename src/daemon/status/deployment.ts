@@ -6,8 +6,7 @@ import {
   type DeploymentSnapshot,
   type FailureLabel,
 } from '../../heartbeat/view/snapshot.ts';
-import { byReason, count, LABELS, metric, seconds } from './fact.ts';
-import { time } from './time.ts';
+import { byReason, count, LABELS, metric, seconds, time } from './fact.ts';
 
 const attempt = z.object({
   at: time,
@@ -84,6 +83,11 @@ LABELS.add(deployment, { labels: ['deployment_id', 'deployment'] });
 
 export function deploymentStatus(snapshot: DeploymentSnapshot): z.infer<typeof deployment> {
   const failed = snapshot.timeline.findLast(({ result }) => !SETTLED_WELL.has(result));
+  // An attempt may be overdue, which is newer than the last failure.
+  const isLast = failed !== undefined && snapshot.lastFailure?.attempt === failed.attempt;
+  const words = isLast
+    ? snapshot.lastFailure?.why
+    : FAILURE_WORDS[failed?.result as FailureLabel | 'overdue'];
   return {
     deployment_id: snapshot.deploymentId,
     deployment: snapshot.name ?? null,
@@ -97,7 +101,7 @@ export function deploymentStatus(snapshot: DeploymentSnapshot): z.infer<typeof d
     expires_at: secondsOrNull(snapshot.expiresAt),
     min_margin_ratio: snapshot.minMarginRatio ?? null,
     lapses: snapshot.lapses,
-    last_error: failed ? wordsOf(failed, snapshot.lastFailure) : null,
+    last_error: words ?? null,
     last_error_at: failed ? failed.at / 1000 : null,
     last_heartbeats: snapshot.timeline.map(({ at, result, tookMs }) => ({
       at: at / 1000,
@@ -105,16 +109,6 @@ export function deploymentStatus(snapshot: DeploymentSnapshot): z.infer<typeof d
       latency_ms: tookMs ?? null,
     })),
   };
-}
-
-function wordsOf(
-  failed: DeploymentSnapshot['timeline'][number],
-  last: DeploymentSnapshot['lastFailure'],
-): string {
-  // An attempt may be overdue, which is newer than the last failure.
-  return last?.attempt === failed.attempt
-    ? last.why
-    : FAILURE_WORDS[failed.result as FailureLabel | 'overdue'];
 }
 
 const SETTLED_WELL: ReadonlySet<string> = new Set(['accepted', 'waiting', 'superseded']);

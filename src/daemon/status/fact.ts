@@ -8,6 +8,11 @@ export const seconds = z.number().min(0);
 export const count = z.int().min(0);
 export const byReason = z.record(z.string(), count);
 
+/** What Date can say to either side of 1970, seconds: beyond it no clock was right, and nothing can be told. */
+const FURTHEST_SECONDS = 8.64e12;
+
+export const time = z.number().min(-FURTHEST_SECONDS).max(FURTHEST_SECONDS).describe('Unix seconds');
+
 /** What a metric shows: null has no series, true is 1. A record has a series for each key, the value of one more label. */
 export type Shown = number | boolean | null | Readonly<Record<string, number | null>>;
 

@@ -2,10 +2,9 @@
 import * as z from 'zod';
 import type { Settings } from '../../config/options.ts';
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
-import { MEASURES } from '../../fleet/sample.ts';
+import { MEASURES, type Measure } from '../../fleet/sample.ts';
 import type { EndpointView, FleetView } from '../../fleet/view.ts';
-import { count, LABELS, metric, seconds, type Shown } from './fact.ts';
-import { time } from './time.ts';
+import { count, LABELS, metric, seconds, type Shown, time } from './fact.ts';
 import { bySeverity, finding } from './watches.ts';
 
 const STATUSES = [...WORKER_STATUSES, 'unknown'];
@@ -122,10 +121,7 @@ const endpoint = z.object({
 
 LABELS.add(endpoint, { labels: ['endpoint_group'] });
 
-interface Watching {
-  readonly configured: boolean;
-  readonly samples: boolean;
-}
+type Watching = Readonly<Record<'configured' | 'samples', boolean>>;
 
 export const fleet = z.object({
   configured: z.boolean().describe('Whether PILOTLIGHT_ENDPOINTS names any'),
@@ -173,14 +169,9 @@ export function fleetStatus(view: FleetView, settings: FleetSettings): z.infer<t
   };
 }
 
-const NOTHING_MEASURED = {
-  load: null,
-  load_average: null,
-  capacity_hot: null,
-  capacity_cold: null,
-  requests_working: null,
-  spend_per_hour: null,
-} as const;
+const NOTHING_MEASURED = Object.fromEntries(Object.keys(MEASURES).map((name) => [name, null])) as Readonly<
+  Record<Measure, null>
+>;
 
 function endpointStatus(view: EndpointView): z.infer<typeof endpoint> {
   const { sample, sampledAtMs } = view;

@@ -1,8 +1,7 @@
 /** The logs that are followed, and the sinks of their lines, in the status. */
 import * as z from 'zod';
 import type { LogView } from '../../logs/follow/group-stats.ts';
-import { byReason, count, LABELS, metric, seconds } from './fact.ts';
-import { time } from './time.ts';
+import { byReason, count, LABELS, metric, seconds, time } from './fact.ts';
 
 /** Of a worker group's log, and of an endpoint's own: each metric has the label of either. */
 const followed = {

@@ -6,8 +6,7 @@ import { withoutCredentials } from '../../config/types/addresses.ts';
 import type { Report } from '../../heartbeat/process/link/link.ts';
 import { APP_STATES, type AppSnapshot } from '../../heartbeat/view/snapshot.ts';
 import { LIFECYCLE_STATES } from '../process/lifecycle.ts';
-import { count, LABELS, metric, seconds } from './fact.ts';
-import { time } from './time.ts';
+import { count, LABELS, metric, seconds, time } from './fact.ts';
 
 export const state = metric(
   z.enum(LIFECYCLE_STATES),

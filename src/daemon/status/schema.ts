@@ -5,10 +5,10 @@
  */
 import * as z from 'zod';
 import { deployment } from './deployment.ts';
+import { time } from './fact.ts';
 import { fleet } from './fleet.ts';
 import { endpointLog, sink, spoolDurable, workerGroup } from './logs.ts';
 import { app, configProblem, heart, rateLimit, replica, service, state } from './process.ts';
-import { time } from './time.ts';
 import { account, endpointGroup, instances, job, maintenanceWindow } from './watches.ts';
 
 export const statusSchema = z.object({
@@ -65,5 +65,4 @@ export type EndpointLogStatus = Status['endpoint_logs'][number];
 export type SinkStatus = Status['sinks'][number];
 export type FleetStatus = Status['fleet'];
 export type EndpointStatus = FleetStatus['endpoints'][number];
-export type MaintenanceWindowStatus = Status['maintenance_windows'][number];
 export type JobStatus = Status['jobs'][number];

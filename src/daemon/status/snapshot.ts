@@ -5,7 +5,7 @@ import type { Lifecycle } from '../process/lifecycle.ts';
 import type { SharedWork } from '../replicas/shared-work.ts';
 import type { Heartbeats } from '../services/heartbeats.ts';
 import type { InForce } from '../services/reloading.ts';
-import type { ServiceClock } from '../services/service-clock.ts';
+import type { ServiceClock } from '../services/client.ts';
 import { fleetStatus } from './fleet.ts';
 import { appStatus, configProblems, heartStatus, rateLimitStatus } from './process.ts';
 import type { EndpointLogStatus, Status, WorkerGroupStatus } from './schema.ts';
@@ -38,7 +38,7 @@ export function statusSnapshot(sources: StatusSources): Status {
     state: lifecycle.state,
     now: Date.now() / 1000,
     started_at: startedAt,
-    replica: work.replica,
+    ...work,
     heart: heartStatus(restarts, report),
     rate_limit: rateLimitStatus(sources.requests.view()),
     app: appStatus(settings.appHealth, report?.app),
@@ -52,18 +52,12 @@ export function statusSnapshot(sources: StatusSources): Status {
     worker_groups: shown ? work.worker_groups : work.worker_groups.map(withoutLines),
     endpoint_logs: shown ? work.endpoint_logs : work.endpoint_logs.map(withoutLines),
     log_lines_shown: shown,
-    sinks: work.sinks,
-    spool_durable: work.spool_durable,
     endpoint_groups: settings.endpointGroups.map(({ label, parameters, findings }) => ({
       endpoint_group: label,
       parameters: { ...parameters },
       findings,
     })),
     fleet: fleetStatus(sources.work.fleet.view(), settings),
-    instances: work.instances,
-    maintenance_windows: work.maintenance_windows,
-    account: work.account,
-    jobs: work.jobs,
   };
 }
 

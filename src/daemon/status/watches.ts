@@ -2,8 +2,7 @@
 import * as z from 'zod';
 import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { SEVERITIES } from '../../scaling/rules/findings.ts';
-import { count, LABELS, metric } from './fact.ts';
-import { time } from './time.ts';
+import { count, LABELS, metric, time } from './fact.ts';
 
 export const finding = z.object({
   rule: z.string(),

@@ -1,5 +1,12 @@
 /** What the lists of endpoints have said, what each endpoint is called, and which are watched for it. Pure. */
-import type { WantedEndpoint } from './wanted.ts';
+
+/** Which endpoints are to be watched, as a user writes it: ids change with every redeployment, names stay. */
+export type WantedEndpoint =
+  | { readonly by: 'id'; readonly id: number }
+  /** All that have the name. One whose name is a number is wanted by its id, or with all. */
+  | { readonly by: 'name'; readonly name: string }
+  /** All of the account. */
+  | { readonly by: 'all' };
 
 /** A row of the list: an endpoint with its parameters, as far as it tells them. */
 export interface ListedEndpoint {
@@ -64,10 +71,7 @@ export function afterList(known: Knowledge, { endpoints, unreadable }: Endpoints
   return labelled(next.filter(({ missed }) => missed < LISTS_TO_BE_GONE));
 }
 
-export interface WatchedEndpoint {
-  readonly id: number;
-  readonly label: string;
-}
+export type WatchedEndpoint = Pick<KnownEndpoint, 'id' | 'label'>;
 
 /** Those that are wanted, in the order of the lists. One that is wanted by id needs no list. */
 export function watchedEndpoints(

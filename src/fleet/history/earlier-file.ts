@@ -67,9 +67,8 @@ export function takeEarlierRows(
     db.exec('DROP TABLE history');
     return false;
   }
-  for (const { endpoint, at, row } of rows) {
+  for (const { endpoint, at, row } of rows)
     for (const sample of readSamples(row as Uint8Array, Number(at))) add(Number(endpoint), sample);
-  }
   const upTo = [last['endpoint'], last['tier'], last['at']].map(Number);
   db.prepare('DELETE FROM history WHERE (endpoint, tier, at) <= (?, ?, ?)').run(...upTo);
   return true;
@@ -82,42 +81,24 @@ export function takeEarlierRows(
 export function takeLeftChanges(file: DatabaseFile): readonly LeftChange[] {
   if (!hasTable(file.db, 'steering')) return [];
   return file.transaction(() => {
-    const rows = file.db.prepare('SELECT label, body FROM steering').all();
+    const rows = file.db
+      .prepare("SELECT label, iif(json_valid(body), body, 'null') AS body FROM steering")
+      .all();
     file.db.exec('DROP TABLE steering; DROP TABLE IF EXISTS change');
-    return rows.flatMap(({ label, body }) => leftChange(String(label), String(body)) ?? []);
+    return rows.flatMap(({ label, body }) => {
+      const state: unknown = JSON.parse(String(body));
+      // Nothing was ever changed, or the last change is over.
+      if (isRecord(state) && state['change'] === undefined) return [];
+      const change = isRecord(state) && isRecord(state['change']) ? state['change'] : {};
+      const { endpointId, phase, because, from, to } = change;
+      const values = { oldValues: isRecord(from) ? from : null, newValues: isRecord(to) ? to : null };
+      return phase === 'over' ? [] : [{ endpoint: String(label), endpointId, phase, because, ...values }];
+    });
   });
-}
-
-function leftChange(endpoint: string, body: string): LeftChange | undefined {
-  const state = parsed(body);
-  // Nothing was ever changed, or the last change is over.
-  if (isRecord(state) && state['change'] === undefined) return undefined;
-  const change = isRecord(state) && isRecord(state['change']) ? state['change'] : {};
-  if (change['phase'] === 'over') return undefined;
-  const { endpointId, phase, because, from, to } = change;
-  const values = { oldValues: isRecord(from) ? from : null, newValues: isRecord(to) ? to : null };
-  return { endpoint, endpointId, phase, because, ...values };
 }
 
 function hasTable(db: DatabaseSync, name: string): boolean {
   return db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(name) !== undefined;
-}
-
-function readSamples(bytes: Uint8Array, atMs: number): readonly FleetSample[] {
-  try {
-    return samplesOf(bytes, atMs);
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof RangeError) return [];
-    throw error;
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** What is stored goes by these orders. */
@@ -136,11 +117,16 @@ interface Packed {
   readonly peak: number;
 }
 
-/**
- * A minute becomes as many samples as it had, with the same sums and peaks.
- *
- * @throws SyntaxError if the bytes are no row.
- */
+/** None if the bytes are no row. */
+function readSamples(bytes: Uint8Array, atMs: number): readonly FleetSample[] {
+  try {
+    return samplesOf(bytes, atMs);
+  } catch {
+    return [];
+  }
+}
+
+/** A minute becomes as many samples as it had, with the same sums and peaks. */
 function samplesOf(bytes: Uint8Array, atMs: number): FleetSample[] {
   const next = numbersOf(bytes);
   const samples = next();

@@ -4,31 +4,33 @@
  */
 import { join } from 'node:path';
 import { setImmediate as othersTurn } from 'node:timers/promises';
-import { isUnreadable, NewerFile, setAside, UnreadableFile } from '../../storage/database-file.ts';
-import { openOnceFree } from '../../storage/open-once-free.ts';
+import {
+  isUnreadable,
+  NewerFile,
+  openOnceFree,
+  setAside,
+  UnreadableFile,
+} from '../../storage/database-file.ts';
 import { makePrivateFolder } from '../../storage/private-folder.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { FleetNotice } from '../notices.ts';
-import type { FleetSample, Measure } from '../sample.ts';
-import type { WorkerLife } from '../workers/lives.ts';
-import type { StartTimes } from '../workers/trouble.ts';
-import type { Aggregate, HistoryQuery, HistoryRow } from './row.ts';
-import { NO_WRITE, SampleTable, type Kept, type Write } from './sample-table.ts';
+import type { HistoryQuery, HistoryRow } from '../view.ts';
+import { rowFrom, SampleTable, together, type Kept, type Write } from './sample-table.ts';
 
 const FILE = 'fleet.sqlite';
 /** Between two tries to use a disk that failed, ms. */
 const TRY_AGAIN_MS = 5_000;
-/** Samples that are folded without a pause: some 5 ms of work. A row counts as a few. */
-const FOLDED_AT_ONCE = 10_000;
-const SAMPLES_FOR_A_ROW = 30;
+/** What else waits, waits so long for a query, ms. */
+const TURN_MS = 5;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 /** Lengths that people can read on an axis. */
 const LENGTHS_MS = [
   ...[1, 2, 5, 10, 15, 20, 30].map((minutes) => minutes * MINUTE_MS),
   ...[1, 2, 3, 4, 6, 8, 12].map((hours) => hours * HOUR_MS),
-  ...[1, 2, 7, 14, 28].map((days) => days * 24 * HOUR_MS),
+  ...[1, 2, 7, 14, 28].map((days) => days * DAY_MS),
 ];
 
 export interface HistoryOptions {
@@ -38,18 +40,6 @@ export interface HistoryOptions {
   /** As it is now, for a disk that has missed changes of it. */
   readonly kept: () => Kept;
   readonly notice: (notice: FleetNotice) => void;
-}
-
-/** What a look found, to be kept. */
-export interface LookRecord {
-  /** The label of the endpoint. */
-  readonly label: string;
-  readonly sample: FleetSample;
-  readonly changed: readonly WorkerLife[];
-  /** Ids of workers that are forgotten. */
-  readonly gone: readonly number[];
-  /** If one more is known. */
-  readonly starts: StartTimes | undefined;
 }
 
 export class History {
@@ -97,34 +87,26 @@ export class History {
     return this.#lastMs.get(label);
   }
 
-  record({ label, sample, changed, gone, starts }: LookRecord): void {
-    this.#lastMs.set(label, sample.atMs);
-    this.#write({
-      ...NO_WRITE,
-      sample: [label, sample],
-      lives: changed,
-      gone,
-      starts: new Map(starts && [[label, starts]]),
-    });
-  }
-
-  /** Workers that are no longer anybody's. */
-  recordGone(gone: readonly number[]): void {
-    if (gone.length > 0) this.#write({ ...NO_WRITE, gone });
-  }
-
-  recordKnown(known: NonNullable<Kept['known']>): void {
-    this.#write({ ...NO_WRITE, known });
+  record(write: Write): void {
+    const nowMs = this.#options.clock.now();
+    const { sample } = write;
+    if (sample) this.#lastMs.set(sample[0], sample[1].atMs);
+    if (this.#isDiskUsable(nowMs) && this.#disk) {
+      try {
+        this.#disk.write(write, nowMs);
+        return;
+      } catch (error) {
+        this.#fail(error);
+      }
+    }
+    // Of all else the disk gets what it has become.
+    if (sample) (this.#memory ??= new SampleTable()).write({ sample }, nowMs);
   }
 
   /** In the shortest rows that are not too many. Others have their turn while it works. */
-  async query({ endpoint, fromMs, toMs, maxRows }: HistoryQuery): Promise<readonly HistoryRow[]> {
+  async query(query: HistoryQuery): Promise<readonly HistoryRow[]> {
     try {
-      const each = this.#tables.map((table) => table.each(endpoint, fromMs, toMs, maxRows));
-      const rows = each.flatMap((some) => some ?? []);
-      if (each.includes(undefined) || rows.length > maxRows)
-        return await this.#folded({ endpoint, fromMs, toMs, maxRows });
-      return rows.sort((a, b) => a.fromMs - b.fromMs);
+      return await this.#query(query);
     } catch (error) {
       // A damaged page shows only when it is read.
       if (isUnreadable(error)) this.#fail(error);
@@ -146,51 +128,34 @@ export class History {
     return [this.#disk, this.#memory].filter((table) => table !== undefined);
   }
 
-  async #folded({ endpoint, fromMs, toMs, maxRows }: HistoryQuery): Promise<readonly HistoryRow[]> {
-    const startOf = (atMs: number, lengthMs: number): number => Math.floor(atMs / lengthMs) * lengthMs;
-    // The stretch that has the first moment is answered as a whole.
-    const spanOf = (lengthMs: number) => this.#span(endpoint, startOf(fromMs, lengthMs), toMs);
+  async #query({ endpoint, fromMs, toMs, maxRows }: HistoryQuery): Promise<readonly HistoryRow[]> {
+    const ends = (from: number, end: 'first' | 'last') =>
+      this.#tables.flatMap((table) => table.end(end, endpoint, from, toMs) ?? []);
     const fits = (lengthMs: number): boolean => {
-      const [firstMs = 0, lastMs = 0] = spanOf(lengthMs) ?? [];
-      return (startOf(lastMs, lengthMs) - startOf(firstMs, lengthMs)) / lengthMs < maxRows;
+      const begin = startOf(fromMs, lengthMs);
+      const lastMs = startOf(Math.max(...ends(begin, 'last')), lengthMs);
+      return lastMs - startOf(Math.min(...ends(begin, 'first')), lengthMs) < maxRows * lengthMs;
     };
-    const lengthMs = LENGTHS_MS.find(fits) ?? LENGTHS_MS.at(-1) ?? MINUTE_MS;
+    const counts = this.#tables.map((table) => table.count(endpoint, fromMs, toMs, maxRows + 1));
+    if (counts.reduce((sum, count) => sum + count, 0) <= maxRows) {
+      const each = this.#tables.flatMap((table) => table.each(endpoint, fromMs, toMs));
+      return each.sort((a, b) => a.fromMs - b.fromMs);
+    }
+    const lengthMs = LENGTHS_MS.find(fits) ?? 28 * DAY_MS;
     const rows: HistoryRow[] = [];
-    let work = 0;
-    // From one sample to the stretch after it, so that a hole costs nothing.
-    for (let atMs = spanOf(lengthMs)?.[0]; atMs !== undefined;) {
-      const beginMs = startOf(atMs, lengthMs);
+    let turnFrom = performance.now();
+    // The stretch that has the first moment is answered as a whole. From one sample to the stretch after it: a hole
+    // costs nothing.
+    for (let beginMs = startOf(fromMs, lengthMs); ; beginMs += lengthMs) {
+      beginMs = startOf(Math.min(...ends(beginMs, 'first')), lengthMs);
+      if (beginMs === Infinity) return rows;
       const endMs = Math.min(beginMs + lengthMs, toMs);
-      const parts = this.#tables.flatMap((table) => table.folded(endpoint, beginMs, endMs) ?? []);
-      if (parts.length > 0) rows.push({ ...parts.reduce(both), lengthMs });
-      atMs = this.#span(endpoint, beginMs + lengthMs, toMs)?.[0];
-      work += SAMPLES_FOR_A_ROW + (rows.at(-1)?.samples ?? 0);
-      if (work < FOLDED_AT_ONCE) continue;
-      work = 0;
+      const [first, other] = this.#tables.flatMap((table) => table.folded(endpoint, beginMs, endMs) ?? []);
+      if (first) rows.push(rowFrom(together(first, other), beginMs, lengthMs));
+      if (performance.now() - turnFrom < TURN_MS) continue;
       await othersTurn();
+      turnFrom = performance.now();
     }
-    return rows;
-  }
-
-  #span(label: string, fromMs: number, toMs: number): readonly [number, number] | undefined {
-    const spans = this.#tables.flatMap((table) => [table.span(label, fromMs, toMs) ?? []].flat());
-    return spans.length === 0 ? undefined : [Math.min(...spans), Math.max(...spans)];
-  }
-
-  #write(write: Write): void {
-    const nowMs = this.#options.clock.now();
-    if (this.#isDiskUsable(nowMs) && this.#disk) {
-      try {
-        this.#disk.write(write, nowMs);
-        return;
-      } catch (error) {
-        this.#fail(error);
-      }
-    }
-    // Of all else the disk gets what it has become.
-    if (write.sample === undefined) return;
-    this.#memory ??= new SampleTable();
-    this.#memory.write({ ...NO_WRITE, sample: write.sample }, nowMs);
   }
 
   #isDiskUsable(nowMs: number): boolean {
@@ -210,7 +175,7 @@ export class History {
       this.#disk ??= this.#openDisk();
       if (this.#memory) this.#disk.takeFrom(this.#memory);
       const { clock, kept } = this.#options;
-      this.#disk.write({ ...NO_WRITE, ...kept(), gone: 'all' }, clock.now());
+      this.#disk.write({ ...kept(), gone: 'all' }, clock.now());
     } catch (error) {
       this.#fail(error);
       return false;
@@ -295,27 +260,7 @@ function isDamaged(error: unknown): boolean {
   return isUnreadable(error) && !(error instanceof NewerFile);
 }
 
-/** Of one stretch: what the disk has, and what memory holds. */
-function both(a: HistoryRow, b: HistoryRow): HistoryRow {
-  const samples = a.samples + b.samples;
-  const added = (one: Aggregate | undefined, other: Aggregate | undefined): Aggregate => ({
-    count: (one?.count ?? 0) + (other?.count ?? 0),
-    sum: (one?.sum ?? 0) + (other?.sum ?? 0),
-    peak: Math.max(one?.peak ?? 0, other?.peak ?? 0),
-  });
-  const names = Object.keys(a.measures) as Measure[];
-  const statuses = new Set([...Object.keys(a.workers), ...Object.keys(b.workers)]);
-  return {
-    ...a,
-    samples,
-    measures: Object.fromEntries(
-      names.map((name) => [name, added(a.measures[name], b.measures[name])]),
-    ) as HistoryRow['measures'],
-    workers: Object.fromEntries(
-      Array.from(statuses, (status) => [
-        status,
-        { ...added(a.workers[status], b.workers[status]), count: samples },
-      ]),
-    ),
-  };
+/** Of the stretch that has the moment. */
+function startOf(atMs: number, lengthMs: number): number {
+  return Math.floor(atMs / lengthMs) * lengthMs;
 }

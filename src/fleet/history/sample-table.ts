@@ -14,7 +14,7 @@ import { STEPS } from '../workers/measure.ts';
 import { UNKNOWN } from '../workers/status.ts';
 import type { StartTimes } from '../workers/trouble.ts';
 import { FROM_VERSION_3, hasEarlierRows, takeEarlierRows, takeLeftChanges } from './earlier-file.ts';
-import type { Aggregate, HistoryRow } from './row.ts';
+import type { Aggregate, HistoryRow } from '../view.ts';
 
 export type StoredEndpoint = Pick<KnownEndpoint, 'id' | 'name' | 'label'>;
 
@@ -28,20 +28,18 @@ export interface Kept {
 }
 
 /** What is stored at once, or not at all. */
-export interface Write extends Kept {
+export interface Write extends Partial<Kept> {
   /** With the label of its endpoint. */
-  readonly sample: readonly [label: string, FleetSample] | undefined;
+  readonly sample?: readonly [label: string, FleetSample];
   /** Ids of workers that are forgotten; `all` are, before these lives are stored. */
-  readonly gone: readonly number[] | 'all';
+  readonly gone?: readonly number[] | 'all';
 }
 
-export const NO_WRITE: Write = {
-  sample: undefined,
-  lives: [],
-  gone: [],
-  starts: new Map(),
-  known: undefined,
-};
+/** A row of what SQL has folded: of each column the sum and the peak, and how many samples knew it. */
+export interface Folded {
+  readonly samples: number;
+  readonly [column: string]: number | null;
+}
 
 const DAY_MS = 86_400_000;
 const KEPT_ON_DISK_MS = 40 * DAY_MS;
@@ -49,8 +47,6 @@ const KEPT_IN_MEMORY_MS = DAY_MS;
 /** Of all endpoints together, in memory: some 20 MB. */
 const MOST_ROWS_IN_MEMORY = 200_000;
 const PURGE_EVERY_MS = 3_600_000;
-/** Rows that are moved at once from one table to another. */
-const ROWS_MOVED = 500;
 
 const MEASURE_NAMES = Object.keys(MEASURES) as Measure[];
 const STATUSES: readonly string[] = [UNKNOWN, ...WORKER_STATUSES];
@@ -117,25 +113,24 @@ export class SampleTable {
 
   /** What cannot be read is left out: a worker is seen again at the next look, as a new one. */
   kept(): Kept {
-    const bodies = this.#sql.state.all().map(({ key, body }) => [String(key), parsed(String(body))] as const);
     const of = (kind: string) =>
-      bodies.flatMap(([key, body]) =>
-        key.startsWith(kind) && isRecord(body) ? [[key.slice(kind.length), body] as const] : [],
-      );
-    const known = bodies.find(([key]) => key === 'known')?.[1];
+      this.#sql.state
+        .all(kind, kind)
+        .map(({ name, body }) => [String(name), JSON.parse(String(body))] as const);
+    const known = of('known').map(([, endpoints]) => endpoints as readonly StoredEndpoint[])[0];
     return {
       lives: of('worker:').flatMap(([, life]) =>
-        Array.isArray(life['changes']) && life['changes'].length > 0 ? [life as unknown as WorkerLife] : [],
+        Array.isArray(life?.changes) && life.changes.length > 0 ? [life as WorkerLife] : [],
       ),
-      starts: new Map(of('starts:').map(([label, times]) => [label, times as unknown as StartTimes])),
+      starts: new Map(of('starts:').filter(([, times]) => isRecord(times)) as [string, StartTimes][]),
       known: Array.isArray(known)
-        ? known.map(({ id, name, label }: StoredEndpoint) => ({ id, name: name ?? undefined, label }))
+        ? known.map(({ id, name, label }) => ({ id, name: name ?? undefined, label }))
         : undefined,
     };
   }
 
   /** In one transaction. */
-  write({ sample, lives, gone, starts, known }: Write, nowMs: number): void {
+  write({ sample, lives = [], gone = [], starts = new Map(), known }: Write, nowMs: number): void {
     // A clock that was set back is a reason too.
     const isPurged = Math.abs(nowMs - this.#purgedMs) >= PURGE_EVERY_MS;
     const put = (key: string, value: unknown) => this.#sql.putState.run(key, JSON.stringify(value));
@@ -151,42 +146,39 @@ export class SampleTable {
     if (isPurged) this.#purgedMs = nowMs;
   }
 
-  /** Moves the samples of another table here. What was moved before an error stays moved. */
+  /** Takes the samples of a table in memory as well. */
   takeFrom(held: SampleTable): void {
-    for (;;) {
-      const rows = held.#sql.oldest.all(ROWS_MOVED);
-      const last = rows.at(-1);
-      if (!last) return;
-      this.#file.transaction(() => {
-        for (const { label, at = null, ...values } of rows)
-          this.#sql.addSample.run(
-            this.#idOf(String(label)),
-            at,
-            ...COLUMNS.map((name) => values[name] ?? null),
-          );
-      });
-      held.#sql.removeUpTo.run(last['endpoint'] ?? null, last['at'] ?? null);
-    }
+    this.#file.transaction(() => {
+      for (const { label = null, at = null, ...values } of held.#sql.all.iterate())
+        this.#sql.addSample.run(
+          this.#idOf(String(label)),
+          at,
+          ...COLUMNS.map((name) => values[name] ?? null),
+        );
+    });
   }
 
-  /** The first sample from this moment on, and the last before the other, Unix ms; undefined without samples. */
-  span(label: string, fromMs: number, toMs: number): readonly [firstMs: number, lastMs: number] | undefined {
-    const first = this.#sql.first.get(label, fromMs, toMs)?.['at'];
-    const last = this.#sql.last.get(label, fromMs, toMs)?.['at'];
-    return first === undefined ? undefined : [Number(first), Number(last)];
+  /** How many samples there are, `most` at most. */
+  count(label: string, fromMs: number, toMs: number, most: number): number {
+    return Number(this.#sql.count.get(label, fromMs, toMs, most)?.['samples']);
   }
 
-  /** A row for each sample, oldest first; undefined if there are more than `most`. */
-  each(label: string, fromMs: number, toMs: number, most: number): readonly HistoryRow[] | undefined {
-    const count = Number(this.#sql.count.get(label, fromMs, toMs, most + 1)?.['samples']);
-    if (count > most) return undefined;
-    return this.#sql.each.all(label, fromMs, toMs).map((row) => rowFrom(row, Number(row['at'])));
+  /** The first sample from this moment on, or the last before the other, Unix ms. */
+  end(end: 'first' | 'last', label: string, fromMs: number, toMs: number): number | undefined {
+    const at = this.#sql[end].get(label, fromMs, toMs)?.['at'];
+    return at === undefined ? undefined : Number(at);
   }
 
-  /** All samples of the time as one row, with length 0; undefined without samples. */
-  folded(label: string, fromMs: number, toMs: number): HistoryRow | undefined {
-    const row = this.#sql.folded.get(label, fromMs, toMs);
-    return row && row['samples'] !== 0 ? rowFrom(row, fromMs) : undefined;
+  /** A row for each sample. */
+  each(label: string, fromMs: number, toMs: number): readonly HistoryRow[] {
+    const rows = this.#sql.each.all(label, fromMs, toMs) as unknown as readonly Folded[];
+    return rows.map((row) => rowFrom(row, row['at'] ?? 0, 0));
+  }
+
+  /** All samples of the time as one row; undefined without samples. */
+  folded(label: string, fromMs: number, toMs: number): Folded | undefined {
+    const row = this.#sql.folded.get(label, fromMs, toMs) as Folded | undefined;
+    return row?.samples === 0 ? undefined : row;
   }
 
   /** Takes over some rows of version 0.1. @returns Whether there may be more. */
@@ -255,14 +247,11 @@ function statements(db: sqlite.DatabaseSync) {
     addSample: db.prepare(
       `INSERT OR IGNORE INTO samples (endpoint, at, ${COLUMNS.join(', ')}) VALUES (?, ?${', ?'.repeat(COLUMNS.length)})`,
     ),
-    oldest: db.prepare(
-      'SELECT label, samples.* FROM samples JOIN endpoint ON id = endpoint ORDER BY endpoint, at LIMIT ?',
-    ),
-    removeUpTo: db.prepare('DELETE FROM samples WHERE (endpoint, at) <= (?, ?)'),
+    all: db.prepare('SELECT label, samples.* FROM samples JOIN endpoint ON id = endpoint'),
     first: db.prepare(`SELECT at ${OF_RANGE} ORDER BY at LIMIT 1`),
     last: db.prepare(`SELECT at ${OF_RANGE} ORDER BY at DESC LIMIT 1`),
     count: db.prepare(`SELECT count(*) AS samples FROM (SELECT 1 ${OF_RANGE} LIMIT ?)`),
-    each: db.prepare(`SELECT at, ${FOLDED} ${OF_RANGE} GROUP BY at ORDER BY at`),
+    each: db.prepare(`SELECT at, ${FOLDED} ${OF_RANGE} GROUP BY at`),
     folded: db.prepare(`SELECT ${FOLDED} ${OF_RANGE}`),
     purge: db.prepare('DELETE FROM samples WHERE endpoint = ? AND at < ?'),
     shorten: db.prepare(
@@ -274,40 +263,43 @@ function statements(db: sqlite.DatabaseSync) {
     purgeStarts: db.prepare(
       "DELETE FROM state WHERE key LIKE 'starts:%' AND substr(key, 8) NOT IN (SELECT label FROM endpoint)",
     ),
-    state: db.prepare('SELECT key, body FROM state'),
+    state: db.prepare(
+      'SELECT substr(key, length(?) + 1) AS name, body FROM state WHERE instr(key, ?) = 1 AND json_valid(body)',
+    ),
     putState: db.prepare('INSERT OR REPLACE INTO state VALUES (?, ?)'),
     removeState: db.prepare('DELETE FROM state WHERE key = ?'),
     clearWorkers: db.prepare("DELETE FROM state WHERE key LIKE 'worker:%'"),
   };
 }
 
-function rowFrom(row: Readonly<Record<string, unknown>>, fromMs: number): HistoryRow {
-  const samples = Number(row['samples']);
-  const aggregate = (column: string, count: number, steps: number): Aggregate => ({
-    count,
-    sum: Number(row[`${column}_sum`]) / steps,
-    peak: Number(row[`${column}_peak`]) / steps,
+/** The same stretch of two tables. */
+export function together(one: Folded, other: Folded | undefined): Folded {
+  if (other === undefined) return one;
+  const added = Object.entries(one).map(([name, value]) => {
+    const [a, b] = [value ?? 0, other[name] ?? 0];
+    if (value === null && b === 0) return [name, value];
+    return [name, name.endsWith('_peak') ? Math.max(a, b) : a + b];
   });
-  return {
-    fromMs,
-    lengthMs: 0,
-    samples,
-    measures: Object.fromEntries(
-      MEASURE_NAMES.map((name) => [name, aggregate(name, Number(row[`${name}_known`]), STEPS[name])]),
-    ) as Record<Measure, Aggregate>,
-    workers: Object.fromEntries(
-      STATUSES.filter((status) => row[`workers_${status}_peak`] !== null).map((status) => [
-        status,
-        aggregate(`workers_${status}`, samples, 1),
-      ]),
-    ),
-  };
+  return Object.fromEntries(added) as Folded;
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+export function rowFrom(row: Folded, fromMs: number, lengthMs: number): HistoryRow {
+  const { samples } = row;
+  const aggregate = (column: string, count: number | null | undefined, steps: number): Aggregate => ({
+    count: count ?? 0,
+    sum: (row[`${column}_sum`] ?? 0) / steps,
+    peak: (row[`${column}_peak`] ?? 0) / steps,
+  });
+  const present = STATUSES.filter((status) => row[`workers_${status}_peak`] !== null);
+  return {
+    fromMs,
+    lengthMs,
+    samples,
+    measures: Object.fromEntries(
+      MEASURE_NAMES.map((name) => [name, aggregate(name, row[`${name}_known`], STEPS[name])]),
+    ) as Record<Measure, Aggregate>,
+    workers: Object.fromEntries(
+      present.map((status) => [status, aggregate(`workers_${status}`, samples, 1)]),
+    ),
+  };
 }

@@ -45,21 +45,16 @@ interface Look {
   readonly workers: readonly Worker[];
 }
 
-export type LifeEvent =
+/** What happens between two scrapes and is counted. */
+export type FleetEvent =
   | {
-      readonly kind: 'started';
-      readonly workerId: number;
+      readonly kind: 'worker started';
+      readonly endpoint: string;
+      /** From nothing, or from stopped. */
       readonly from: Origin;
       readonly seconds: number;
     }
-  | { readonly kind: 'failed'; readonly workerId: number };
-
-/** What a look changes. */
-export interface LivesAfter {
-  readonly changed: readonly WorkerLife[];
-  readonly gone: readonly number[];
-  readonly events: readonly LifeEvent[];
-}
+  | { readonly kind: 'worker failed'; readonly endpoint: string; readonly workerId: number };
 
 /** Statuses that are remembered of each worker. */
 const CHANGES_KEPT = 20;
@@ -70,16 +65,51 @@ const FORGET_AFTER_MS = 600_000;
 /** A measured performance that differs by less is the same. */
 const SAME_PERF = 0.01;
 
-export interface KnownLives {
-  get(id: number): WorkerLife | undefined;
-  of(endpoint: string): Iterable<WorkerLife>;
+/** The lives of all workers, by endpoint as well: what concerns one endpoint goes through its own alone. */
+export class LivesByEndpoint {
+  readonly #all = new Map<number, WorkerLife>();
+  readonly #byEndpoint = new Map<string, Map<number, WorkerLife>>();
+
+  get(id: number): WorkerLife | undefined {
+    return this.#all.get(id);
+  }
+
+  of(endpoint: string): Iterable<WorkerLife> {
+    return this.#byEndpoint.get(endpoint)?.values() ?? [];
+  }
+
+  all(): Iterable<WorkerLife> {
+    return this.#all.values();
+  }
+
+  put(life: WorkerLife): void {
+    if (this.#all.get(life.id)?.endpoint !== life.endpoint) this.remove(life.id);
+    const own = this.#byEndpoint.get(life.endpoint) ?? new Map<number, WorkerLife>();
+    this.#byEndpoint.set(life.endpoint, own.set(life.id, life));
+    this.#all.set(life.id, life);
+  }
+
+  remove(id: number): void {
+    const endpoint = this.#all.get(id)?.endpoint ?? '';
+    this.#all.delete(id);
+    const own = this.#byEndpoint.get(endpoint);
+    own?.delete(id);
+    if (own?.size === 0) this.#byEndpoint.delete(endpoint);
+  }
+
+  /** @returns The workers that are forgotten: those of all other endpoints. */
+  keepOnly(isKept: (endpoint: string) => boolean): readonly number[] {
+    const gone = [...this.#all.values()].flatMap(({ id, endpoint }) => (isKept(endpoint) ? [] : [id]));
+    for (const id of gone) this.remove(id);
+    return gone;
+  }
 }
 
-/** @param mostGapMs Between two looks that leave no hole: what happened between them happened then. */
-export function afterLook(lives: KnownLives, look: Look, mostGapMs: number): LivesAfter {
+/** What a look changes. @param mostGapMs Between two looks that leave no hole: what happened between them happened then. */
+export function afterLook(lives: LivesByEndpoint, look: Look, mostGapMs: number) {
   const changed: WorkerLife[] = [];
   const gone: number[] = [];
-  const events: LifeEvent[] = [];
+  const events: FleetEvent[] = [];
   const gapMs = look.previousMs === undefined ? Infinity : look.atMs - look.previousMs;
   const isDense = gapMs >= 0 && gapMs <= mostGapMs;
   const seen = new Set<number>();
@@ -158,22 +188,21 @@ function miss(life: WorkerLife, atMs: number): WorkerLife | undefined {
 function eventsOf(
   before: WorkerLife | undefined,
   after: WorkerLife,
-  { atMs, previousMs = atMs }: Look,
+  { endpoint, atMs, previousMs = atMs }: Look,
   isDense: boolean,
-): LifeEvent[] {
+): FleetEvent[] {
   const status = presentStatus(after);
   if (before && presentStatus(before) === status) return [];
   // One that has failed before anybody looked may have done so days ago.
-  if (status === 'error') return before || isDense ? [{ kind: 'failed', workerId: after.id }] : [];
+  if (status === 'error')
+    return before || isDense ? [{ kind: 'worker failed', endpoint, workerId: after.id }] : [];
   if (before === undefined || phaseOf(status) !== 'ready' || !isDense) return [];
-  const workerId = after.id;
   const { start } = before;
-  if (start?.timed) {
-    return [{ kind: 'started', workerId, from: start.from, seconds: (atMs - start.sinceMs) / 1000 }];
-  }
+  const kind = 'worker started';
+  if (start?.timed) return [{ kind, endpoint, from: start.from, seconds: (atMs - start.sinceMs) / 1000 }];
   if (start || phaseOf(presentStatus(before)) !== 'cold' || before.missed > 0) return [];
   // It was cold at the last look and is ready at this one: it took between nothing and all of the time between.
-  return [{ kind: 'started', workerId, from: 'cold', seconds: (atMs - previousMs) / 2000 }];
+  return [{ kind, endpoint, from: 'cold', seconds: (atMs - previousMs) / 2000 }];
 }
 
 /** Before a worker has been ready, what it says of itself is a guess. */

@@ -12,45 +12,26 @@ type Status = (typeof WORKER_STATUSES)[number];
  */
 type Phase = 'ready' | 'starting' | 'cold' | 'over';
 
-const PHASES: Readonly<Record<Status, Phase>> = {
-  pending: 'starting',
-  creating: 'starting',
-  created: 'starting',
-  loading: 'starting',
-  model_loading: 'starting',
-  starting: 'starting',
-  idle: 'ready',
-  stopping: 'cold',
-  stopped: 'cold',
-  rebooting: 'starting',
-  update_ready: 'ready',
-  update_rebooting: 'starting',
-  update_starting: 'starting',
-  error: 'over',
-  destroying: 'over',
-};
-
 /** What of its instance is paid for in this status. */
 export type Billing = 'compute' | 'storage' | 'nothing';
 
-/** Ready and loading ones pay for compute, creating and stopped ones for storage, failed and leaving ones for nothing. */
-const BILLING: Readonly<Record<Status, Billing>> = {
-  pending: 'storage',
-  creating: 'storage',
-  created: 'storage',
-  loading: 'compute',
-  model_loading: 'compute',
-  starting: 'compute',
-  idle: 'compute',
+const MEANINGS: Readonly<Record<Status, readonly [Phase, Billing]>> = {
+  pending: ['starting', 'storage'],
+  creating: ['starting', 'storage'],
+  created: ['starting', 'storage'],
+  loading: ['starting', 'compute'],
+  model_loading: ['starting', 'compute'],
+  starting: ['starting', 'compute'],
+  idle: ['ready', 'compute'],
   // Until it has stopped it runs.
-  stopping: 'compute',
-  stopped: 'storage',
-  rebooting: 'compute',
-  update_ready: 'compute',
-  update_rebooting: 'compute',
-  update_starting: 'compute',
-  error: 'nothing',
-  destroying: 'nothing',
+  stopping: ['cold', 'compute'],
+  stopped: ['cold', 'storage'],
+  rebooting: ['starting', 'compute'],
+  update_ready: ['ready', 'compute'],
+  update_rebooting: ['starting', 'compute'],
+  update_starting: ['starting', 'compute'],
+  error: ['over', 'nothing'],
+  destroying: ['over', 'nothing'],
 };
 
 /** In lower case, as the interface names it; else `unknown`. */
@@ -61,14 +42,14 @@ export function statusOf({ status }: Pick<Worker, 'status'>): string {
 
 /** Undefined where nobody knows what the status means. */
 export function phaseOf(status: string): Phase | undefined {
-  return isStatus(status) ? PHASES[status] : undefined;
+  return isStatus(status) ? MEANINGS[status][0] : undefined;
 }
 
 /** One of which nobody knows what it does may cost all that it can: a budget is kept by what is too high, not too low. */
 export function billingOf(status: string): Billing {
-  return isStatus(status) ? BILLING[status] : 'compute';
+  return isStatus(status) ? MEANINGS[status][1] : 'compute';
 }
 
 function isStatus(word: string): word is Status {
-  return Object.hasOwn(PHASES, word);
+  return Object.hasOwn(MEANINGS, word);
 }

@@ -129,7 +129,8 @@ export class SpoolDatabase {
   readonly #maxBytes: number;
   readonly #file: DatabaseFile;
   readonly #sql: ReturnType<typeof statements>;
-  readonly #progress: ProgressTable;
+  /** How far each log was followed. */
+  readonly progress: ProgressTable;
   #state: State;
 
   /** @throws As DatabaseFile. */
@@ -140,7 +141,7 @@ export class SpoolDatabase {
     this.#file = new DatabaseFile(sqlite, this.#name, FORMAT);
     try {
       this.#sql = statements(this.#file.db);
-      this.#progress = new ProgressTable(this.#file.db);
+      this.progress = new ProgressTable(this.#file.db);
       this.#state = this.#stateFor(sinks);
     } catch (error) {
       this.#file.close();
@@ -166,10 +167,6 @@ export class SpoolDatabase {
     return this.#file.isInPlace();
   }
 
-  progress(source: string): GroupProgress | undefined {
-    return this.#progress.read(source);
-  }
-
   standing(sink: string): SinkStanding {
     const { lag, dropped } = this.#place(sink);
     return { lag, dropped };
@@ -178,10 +175,6 @@ export class SpoolDatabase {
   /** Records of a log that not every sink has. */
   waiting(source: string): number {
     return Number(this.#sql.waiting.get(source)?.['records']);
-  }
-
-  forget(source: string): void {
-    this.#progress.remove(source);
   }
 
   /** Whether a sink has some of what is here. */
@@ -197,7 +190,7 @@ export class SpoolDatabase {
   append(source: string, chunks: readonly Chunk[], progress: GroupProgress): readonly Dropped[] {
     return this.#commit((state) => {
       const { bytes, last, places } = state.places.size === 0 ? state : this.#add(source, chunks);
-      this.#progress.write(source, progress);
+      this.progress.write(source, progress);
       return this.#makeRoom({ bytes, last, places });
     });
   }
@@ -293,16 +286,14 @@ export class SpoolDatabase {
     const known = new Map(this.#sql.sinks.all().map((row) => [String(row['name']), row]));
     const acknowledged = [...known.values()].map((row) => Number(row['acknowledged']));
     for (const sink of known.keys()) if (!sinks.includes(sink)) this.#sql.removeSink.run(sink);
-    const places = sinks.map((sink): [string, Place] => {
+    const places = new Map<string, Place>();
+    for (const sink of sinks) {
       const row = known.get(sink);
-      const place = Number(row?.['acknowledged'] ?? 0);
-      const lag = Number(this.#sql.lag.get(place)?.['lag']);
-      return [
-        sink,
-        { acknowledged: place, taken: place, underway: 0, lag, dropped: Number(row?.['dropped'] ?? 0) },
-      ];
-    });
-    return { bytes: Number(bytes), last: Math.max(Number(last), ...acknowledged), places: new Map(places) };
+      const [taken, dropped] = [Number(row?.['acknowledged'] ?? 0), Number(row?.['dropped'] ?? 0)];
+      const lag = Number(this.#sql.lag.get(taken)?.['lag']);
+      places.set(sink, { acknowledged: taken, taken, underway: 0, lag, dropped });
+    }
+    return { bytes: Number(bytes), last: Math.max(Number(last), ...acknowledged), places };
   }
 
   #add(source: string, chunks: readonly Chunk[]): State {

@@ -11,12 +11,12 @@ import { join } from 'node:path';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import {
   isUnreadable,
+  openOnceFree,
   removeFile,
   setAside,
   UnreadableFile,
   type Sqlite,
 } from '../../storage/database-file.ts';
-import { openOnceFree } from '../../storage/open-once-free.ts';
 import { makePrivateFolder } from '../../storage/private-folder.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { LogListener } from '../events.ts';
@@ -126,7 +126,8 @@ export class Spool {
 
   /** How far a log was followed, if it was. */
   progress(source: string): GroupProgress | undefined {
-    const progress = this.#memory?.progress(source) ?? this.#fromDisk((disk) => disk.progress(source));
+    const progress =
+      this.#memory?.progress.read(source) ?? this.#fromDisk((disk) => disk.progress.read(source));
     this.#newestEpoch = Math.max(this.#newestEpoch, progress?.epoch ?? 0);
     return progress;
   }
@@ -178,8 +179,8 @@ export class Spool {
 
   /** How far a log was followed is known better elsewhere. What waits of it stays. */
   forget(source: string): void {
-    this.#memory?.forget(source);
-    this.#fromDisk((disk) => disk.forget(source));
+    this.#memory?.progress.remove(source);
+    this.#fromDisk((disk) => disk.progress.remove(source));
   }
 
   standing(sink: string): SinkStanding {
@@ -310,10 +311,6 @@ function mayHaveSpool(directory: string): boolean {
   try {
     return statSync(join(directory, FILE)).size > 0;
   } catch (error) {
-    return !(
-      error instanceof Error &&
-      'code' in error &&
-      (error.code === 'ENOENT' || error.code === 'ENOTDIR')
-    );
+    return !['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
   }
 }

@@ -2,11 +2,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
-import { createInstancesWatch, type InstancesWatch } from '../../../src/watch/instances.ts';
+import { createInstancesWatch } from '../../../src/watch/instances.ts';
 
 let emulator: Emulator;
 let client: Client;
-let watch: InstancesWatch;
+let watch: ReturnType<typeof createInstancesWatch>;
 let reported: { id: number; status: string }[];
 beforeEach(async () => {
   // Of its instances 501 and 503 run, 502 and 504 are on their way.

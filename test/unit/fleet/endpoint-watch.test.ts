@@ -1,9 +1,9 @@
 /** When one endpoint is looked at, on virtual time. */
 import { afterEach, expect, test } from 'vitest';
-import { EndpointWatch, type Looked } from '../../../src/fleet/endpoint-watch.ts';
+import { watchEndpoint, type Looked } from '../../../src/fleet/endpoint-watch.ts';
 import { VirtualClock } from '../../support/log-time.ts';
 
-const watches: EndpointWatch[] = [];
+const watches: ReturnType<typeof watchEndpoint>[] = [];
 afterEach(async () => {
   for (const watch of watches.splice(0)) await watch.stop();
 });
@@ -13,7 +13,7 @@ function watched(look: (turn: number, clock: VirtualClock) => Promise<Looked> | 
   const clock = new VirtualClock(0);
   const at: number[] = [];
   const settings = { intervalMs: 10_000 };
-  const watch = new EndpointWatch({
+  const watch = watchEndpoint({
     look: async () => {
       at.push(clock.now() / 1_000);
       return look(at.length, clock);

@@ -1,9 +1,9 @@
 /** The watch on virtual time, against a service that answers as a test says. */
+import type { FleetEvent } from '../../../src/fleet/workers/lives.ts';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Worker } from '../../../src/contract/operations/serverless/workers.ts';
 import type { ListedEndpoint } from '../../../src/fleet/discovery/knowledge.ts';
 import type { FleetNotice } from '../../../src/fleet/notices.ts';
-import type { FleetEvent } from '../../../src/fleet/view.ts';
 import { FleetWatch, type FleetWatchOptions } from '../../../src/fleet/watch.ts';
 import type { Price } from '../../../src/fleet/workers/measure.ts';
 import { checkEndpointGroups } from '../../../src/scaling/rules/check.ts';

@@ -36,14 +36,14 @@ test('maintenance: earliest first, until its end, which may be unknown', async (
   await watch.run(NEVER);
   expect(asked).toEqual([{ machine_ids: [7, 8, 9] }]);
   expect(watch.view()).toEqual([
-    { machineId: 7, category: 'other', startsAt: NOW - 3_600, endsAt: NOW + 1_800 },
-    { machineId: 8, category: 'power', startsAt: NOW + 7_200, endsAt: NOW + 10_800 },
-    { machineId: 9, category: 'other', startsAt: NOW + 9_000, endsAt: undefined },
+    { machine_id: 7, category: 'other', starts_at: NOW - 3_600, ends_at: NOW + 1_800 },
+    { machine_id: 8, category: 'power', starts_at: NOW + 7_200, ends_at: NOW + 10_800 },
+    { machine_id: 9, category: 'other', starts_at: NOW + 9_000, ends_at: null },
   ]);
   now += 1_799;
   expect(watch.view()).toHaveLength(3);
   now += 1;
-  expect(watch.view().map(({ machineId }) => machineId)).toEqual([8, 9]);
+  expect(watch.view().map(({ machine_id: id }) => id)).toEqual([8, 9]);
   await expect(watch.run(NEVER)).rejects.toThrow('503');
   expect(watch.view()).toHaveLength(2);
 });
@@ -60,7 +60,7 @@ test('account: a method is locked until its time, and what fails leaves what was
   );
   expect(watch.view()).toBeUndefined();
   await watch.run(NEVER);
-  const seen = { tfaEnabled: false, tfaStatus: 'legacy', backupCodesRemaining: 3, lockedMethods: 1 };
+  const seen = { tfa_enabled: false, tfa_status: 'legacy', backup_codes_remaining: 3, locked_methods: 1 };
   expect(watch.view()).toEqual(seen);
   await expect(watch.run(NEVER)).rejects.toThrow('503');
   expect(watch.view()).toEqual(seen);
@@ -78,7 +78,7 @@ test.each([
     () => NOW,
   );
   await watch.run(NEVER);
-  expect(watch.view()).toMatchObject({ tfaEnabled: isOn, tfaStatus: undefined, lockedMethods: 0 });
+  expect(watch.view()).toMatchObject({ tfa_enabled: isOn, tfa_status: null, locked_methods: 0 });
 });
 
 test('instances: counts by status, and tells once of each that will never run', async () => {

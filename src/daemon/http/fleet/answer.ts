@@ -1,11 +1,8 @@
 /** What /api/fleet answers: the recorded rows of each endpoint. Times are Unix seconds; what is not known is null. */
 import * as z from 'zod';
-import type { Aggregate, HistoryRow } from '../../../fleet/history/row.ts';
+import type { Aggregate, HistoryRow, Measured } from '../../../fleet/view.ts';
 import { MEASURES, type Measure } from '../../../fleet/sample.ts';
-import type { Measured } from '../../../fleet/view.ts';
-import { time } from '../../status/time.ts';
-
-const count = z.int().min(0);
+import { count, time } from '../../status/fact.ts';
 
 const stretch = z.object({
   mean: z.number(),
@@ -13,10 +10,12 @@ const stretch = z.object({
   samples: count.describe('In which it was known; mean times this is the exact sum'),
 });
 
-/** Over the stretch of its row. */
-function measured(measure: Measure) {
-  return stretch.nullable().describe(MEASURES[measure]);
-}
+const MEASURE_NAMES = Object.keys(MEASURES) as Measure[];
+
+/** Each over the stretch of its row. */
+const measures = Object.fromEntries(
+  MEASURE_NAMES.map((name) => [name, stretch.nullable().describe(MEASURES[name])]),
+) as Record<Measure, z.ZodNullable<typeof stretch>>;
 
 const row = z.object({
   from: time,
@@ -25,12 +24,7 @@ const row = z.object({
     .min(0)
     .describe('0: one sample; else whole minutes, hours or days. A stretch without samples has no row'),
   samples: count,
-  load: measured('load'),
-  load_average: measured('load_average'),
-  capacity_hot: measured('capacity_hot'),
-  capacity_cold: measured('capacity_cold'),
-  requests_working: measured('requests_working'),
-  spend_per_hour: measured('spend_per_hour'),
+  ...measures,
   workers: z.record(z.string(), stretch).describe('By status; none where there were no workers of it'),
 });
 
@@ -62,23 +56,21 @@ export function fleetJsonSchema(): Record<string, unknown> {
   };
 }
 
-export function fleetRow({ fromMs, lengthMs, samples, measures, workers }: HistoryRow): FleetHistoryRow {
+export function fleetRow({
+  fromMs,
+  lengthMs,
+  samples,
+  measures: known,
+  workers,
+}: HistoryRow): FleetHistoryRow {
+  const measured = MEASURE_NAMES.map((name) => [name, stretchOf(known[name])]);
+  const byStatus = Object.entries(workers).map(([status, all]) => [status, stretchOf(all)] as const);
   return {
     from: fromMs / 1000,
     length_seconds: lengthMs / 1000,
     samples,
-    load: stretchOf(measures.load),
-    load_average: stretchOf(measures.load_average),
-    capacity_hot: stretchOf(measures.capacity_hot),
-    capacity_cold: stretchOf(measures.capacity_cold),
-    requests_working: stretchOf(measures.requests_working),
-    spend_per_hour: stretchOf(measures.spend_per_hour),
-    workers: Object.fromEntries(
-      Object.entries(workers).flatMap(([status, workersOfIt]) => {
-        const value = stretchOf(workersOfIt);
-        return value === null ? [] : [[status, value]];
-      }),
-    ),
+    ...(Object.fromEntries(measured) as Pick<FleetHistoryRow, Measure>),
+    workers: Object.fromEntries(byStatus.flatMap(([status, value]) => (value ? [[status, value]] : []))),
   };
 }
 

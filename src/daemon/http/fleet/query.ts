@@ -21,13 +21,6 @@ export interface QueryProblem {
   readonly allowed: string;
 }
 
-export interface QueryContext {
-  /** Those that are known, by their labels. */
-  readonly endpoints: readonly string[];
-  /** Unix milliseconds. */
-  readonly nowMs: number;
-}
-
 const FIELDS = ['endpoint', 'from', 'to', 'rows', 'format'] as const;
 type Field = (typeof FIELDS)[number];
 
@@ -46,9 +39,11 @@ const NAMED_ENDPOINTS = 50;
 const TIME_ALLOWED =
   'now, -6h (s, m, h or d before now), Unix seconds, or ISO 8601 with its zone such as 2026-11-22T06:00:00Z';
 
+/** @param endpoints Those that are known, by their labels. */
 export function readFleetQuery(
   query: URLSearchParams,
-  { endpoints, nowMs }: QueryContext,
+  endpoints: readonly string[],
+  nowMs: number,
 ): FleetQuery | { readonly problems: readonly QueryProblem[] } {
   const problems: QueryProblem[] = [];
   const wrong = (field: string, got: string, allowed: string): undefined => {

@@ -4,7 +4,7 @@ import type { Fleet } from '../../../fleet/view.ts';
 import { json, type Reply, type RouteRequest, type Routes } from '../reply.ts';
 import { fleetJsonSchema, fleetRow, measuredWorkers, type FleetHistory } from './answer.ts';
 import { fleetCsv } from './csv.ts';
-import { readFleetQuery, type QueryProblem } from './query.ts';
+import { readFleetQuery } from './query.ts';
 
 const ELSEWHERE =
   'another replica watches the endpoints and keeps their history: ask the one whose /api/status says "samples": true';
@@ -19,11 +19,12 @@ export function fleetRoutes(fleet: Fleet): Routes {
 async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<Reply> {
   const { endpoints: known, isElsewhere } = fleet.view();
   if (isElsewhere) return json(503, { error: 'another_replica', msg: ELSEWHERE });
-  const read = readFleetQuery(query, {
-    endpoints: known.map(({ endpoint }) => endpoint),
-    nowMs: Date.now(),
-  });
-  if ('problems' in read) return refused(read.problems);
+  const labels = known.map(({ endpoint }) => endpoint);
+  const read = readFleetQuery(query, labels, Date.now());
+  if ('problems' in read) {
+    const words = read.problems.map(({ field, got, allowed }) => `${field}: got ${got}; allowed: ${allowed}`);
+    return json(400, { error: 'bad_request', msg: words.join('\n'), problems: read.problems });
+  }
   const { fromMs, toMs, rows: maxRows, format } = read;
   const endpoints: FleetHistory['endpoints'] = [];
   // One after the other: the rows of one are gone before those of the next are read, and others have their turn between.
@@ -46,9 +47,4 @@ async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<R
 
 function preferred(accept = ''): 'csv' | 'json' {
   return accept.includes('text/csv') && !accept.includes('application/json') ? 'csv' : 'json';
-}
-
-function refused(problems: readonly QueryProblem[]): Reply {
-  const words = problems.map(({ field, got, allowed }) => `${field}: got ${got}; allowed: ${allowed}`);
-  return json(400, { error: 'bad_request', msg: words.join('\n'), problems });
 }

@@ -51,10 +51,6 @@ function named(source: LogSource): { workergroupId: number } | { endpoint: strin
   return source.kind === 'workergroup' ? { workergroupId: source.id } : { endpoint: source.name };
 }
 
-function idOf(source: LogSource): number | string {
-  return source.kind === 'workergroup' ? source.id : source.name;
-}
-
 const WORDS = {
   workergroup: {
     changed: 'followed worker groups changed',
@@ -99,7 +95,9 @@ const TOLD: Told = {
     logger[troubleLevel(failures, level)](fields, 'log sink failed; its records wait in the spool');
   },
   'logs changed'(logger, { of, begun, left }) {
-    const shown = { begun: begun.slice(0, MOST_SHOWN).map(idOf), left: left.slice(0, MOST_SHOWN).map(idOf) };
+    const idsOf = (sources: readonly LogSource[]): unknown[] =>
+      sources.slice(0, MOST_SHOWN).flatMap((source) => Object.values(named(source)));
+    const shown = { begun: idsOf(begun), left: idsOf(left) };
     logger.info({ ...shown, begunCount: begun.length, leftCount: left.length }, WORDS[of].changed);
   },
   'logs not listed'(logger, { of, error, failures }) {

@@ -33,21 +33,9 @@ export interface LogFollowingOptions {
   readonly isRestart?: boolean;
 }
 
-export interface LogFollowing {
-  status(): Pick<Status, 'worker_groups' | 'endpoint_logs' | 'sinks' | 'spool_durable'>;
-  /** Begins to follow; it does so by itself unless there are several replicas. */
-  follow(): void;
-  /** Follows nothing any more; sinks go on with what was taken. */
-  rest(): Promise<void>;
-  /** Follows the logs of new settings and no others. */
-  apply(settings: LogSettings): Promise<void>;
-  /** Polling ends now; what was taken goes on to the sinks until `deadline` aborts. */
-  beginStop(deadline: AbortSignal): void;
-  /** Resolves when the sinks have what they could get. */
-  stopped(): Promise<void>;
-}
+export type LogFollowing = Awaited<ReturnType<typeof startLogFollowing>>;
 
-export async function startLogFollowing(options: LogFollowingOptions): Promise<LogFollowing> {
+export async function startLogFollowing(options: LogFollowingOptions) {
   const { client, settings, logger } = options;
   const sinks = await openSinks(settings, options.stdout, logger);
   const sinkNames = sinks.map(({ name }) => name);
@@ -85,17 +73,16 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
     random: Math.random,
   };
   let current = settings;
+  const listGroups = async (signal: AbortSignal) =>
+    (await client.workergroups.list({}, { signal, turn: LIST_TURN })).results;
+  const listEndpoints = async (signal: AbortSignal) =>
+    (await client.endpointGroups.list({}, { signal, turn: LIST_TURN })).results;
   const startLookups = () => ({
-    groups: new LogLookup({
-      kind: 'workergroup',
-      wanted: current.workerGroups,
-      list: async (signal) => (await client.workergroups.list({}, { signal, turn: LIST_TURN })).results,
-      ...shared,
-    }),
+    groups: new LogLookup({ kind: 'workergroup', wanted: current.workerGroups, list: listGroups, ...shared }),
     endpoints: new LogLookup({
       kind: 'endpoint',
       wanted: current.endpointLogs,
-      list: async (signal) => (await client.endpointGroups.list({}, { signal, turn: LIST_TURN })).results,
+      list: listEndpoints,
       ...shared,
     }),
   });
@@ -109,6 +96,7 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
     );
   }
   let stopping: Promise<void> | undefined;
+  /** Follows nothing any more; sinks go on with what was taken. */
   async function rest(): Promise<void> {
     const ending = lookups;
     lookups = undefined;
@@ -118,11 +106,12 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
   if (options.share === undefined) lookups = startLookups();
 
   return {
-    follow() {
+    /** Begins to follow; it does so by itself unless there are several replicas. */
+    follow(): void {
       if (stopping === undefined) lookups ??= startLookups();
     },
     rest,
-    status() {
+    status(): Pick<Status, 'worker_groups' | 'endpoint_logs' | 'sinks' | 'spool_durable'> {
       const view = pipeline.view();
       return {
         ...followedStatus(view.logs),
@@ -130,17 +119,20 @@ export async function startLogFollowing(options: LogFollowingOptions): Promise<L
         spool_durable: spool.durable ?? null,
       };
     },
-    async apply(next) {
+    /** Follows the logs of new settings and no others. */
+    async apply(next: LogSettings): Promise<void> {
       current = { ...current, ...next };
       lookups?.groups.want(next.workerGroups);
       lookups?.endpoints.want(next.endpointLogs);
       await leaving;
     },
-    beginStop(deadline) {
+    /** Polling ends now; what was taken goes on to the sinks until `deadline` aborts. */
+    beginStop(deadline: AbortSignal): void {
       stopping ??= rest().then(() => pipeline.stop(deadline));
       // Awaited by stopped(); until then a failure must not count as unhandled.
       stopping.catch(() => {});
     },
+    /** Resolves when the sinks have what they could get. */
     stopped: () => stopping ?? Promise.resolve(),
   };
 }

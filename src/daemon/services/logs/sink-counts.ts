@@ -4,11 +4,9 @@ import type { SinkStatus } from '../../status/schema.ts';
 
 const DROP_REASONS: readonly DropReason[] = ['overflow', 'corruption', 'rejected'];
 
-interface Counts {
-  delivered: number;
-  lastError: string | null;
-  readonly dropped: Record<DropReason, number>;
-}
+type Counts = { -readonly [Key in 'delivered_lines' | 'last_error']: SinkStatus[Key] } & {
+  readonly dropped_lines: Record<DropReason, number>;
+};
 
 export class SinkCounts {
   readonly #counts: ReadonlyMap<string, Counts>;
@@ -20,29 +18,23 @@ export class SinkCounts {
   observe(event: LogEvent): void {
     const counts = 'sink' in event ? this.#counts.get(event.sink) : undefined;
     if (!counts) return;
-    if (event.kind === 'delivered') counts.delivered += event.records;
-    if (event.kind === 'dropped') counts.dropped[event.reason] += event.records;
+    if (event.kind === 'delivered') counts.delivered_lines += event.records;
+    if (event.kind === 'dropped') counts.dropped_lines[event.reason] += event.records;
     // What it refuses for good it has answered for.
     if (event.kind === 'delivered' || (event.kind === 'dropped' && event.reason === 'rejected'))
-      counts.lastError = null;
+      counts.last_error = null;
     if (event.kind === 'sink failed')
-      counts.lastError = event.error instanceof Error ? event.error.message : String(event.error);
+      counts.last_error = event.error instanceof Error ? event.error.message : String(event.error);
   }
 
   /** `lag`: records that wait for the sink. */
   status(sink: string, lag: number): SinkStatus {
-    const { delivered, dropped, lastError } = this.#counts.get(sink) ?? noneYet();
-    return {
-      sink,
-      delivered_lines: delivered,
-      dropped_lines: { ...dropped },
-      lag_lines: lag,
-      last_error: lastError,
-    };
+    const { dropped_lines: dropped, ...counts } = this.#counts.get(sink) ?? noneYet();
+    return { sink, ...counts, dropped_lines: { ...dropped }, lag_lines: lag };
   }
 }
 
 function noneYet(): Counts {
   const dropped = Object.fromEntries(DROP_REASONS.map((reason) => [reason, 0])) as Record<DropReason, number>;
-  return { delivered: 0, lastError: null, dropped };
+  return { delivered_lines: 0, dropped_lines: dropped, last_error: null };
 }

@@ -18,16 +18,13 @@ export function openSinks(settings: SinkSettings, stdout: LineOutput, logger: Lo
         case 'stdout':
           return stdoutSink(stdout);
         case 'file':
-          return plainIfAsked(settings, await openFileSink(settings, logger));
-        case 'otlp':
-          return plainIfAsked(settings, await openOtlpSink(settings));
+        case 'otlp': {
+          const sink = await (name === 'file' ? openFileSink(settings, logger) : openOtlpSink(settings));
+          return settings.logAnsi === 'strip' ? withPlainLines(sink) : sink;
+        }
       }
     }),
   );
-}
-
-function plainIfAsked({ logAnsi }: SinkSettings, sink: Sink): Sink {
-  return logAnsi === 'strip' ? withPlainLines(sink) : sink;
 }
 
 async function openFileSink(settings: SinkSettings, logger: Logger): Promise<Sink> {

@@ -1,6 +1,6 @@
 /**
- * The files of the status page, read once at start; those of the plots, which only the page of a daemon that watches
- * endpoints loads, when they are asked for. The build copies them beside the bundle.
+ * The files of the status page, read once at start; those of the plots, which are larger and which only the page of a
+ * daemon that watches endpoints loads, when they are asked for. The build copies them beside the bundle.
  */
 import { readFileSync } from 'node:fs';
 import { plotFile, type PlotFile } from '../../../plot-files.ts';
@@ -26,14 +26,12 @@ const FILES = [
   'status-logs.js',
   'status-watches.js',
   'fleet/verdict.js',
-] as const;
-const LATER = [
   'fleet/endpoints.js',
   'fleet/history.js',
   'fleet/plot.js',
   'fleet/time.js',
   'fleet/fleet.css',
-] as const;
+];
 const PLOT_FILES = ['uPlot.iife.min.js', 'uPlot.min.css'] as const satisfies readonly PlotFile[];
 
 export function statusPageRoutes(): { readonly page: Reply; readonly files: Routes } {
@@ -45,7 +43,6 @@ export function statusPageRoutes(): { readonly page: Reply; readonly files: Rout
         return [`GET /${name}`, () => file];
       }),
     ),
-    ...Object.fromEntries(LATER.map((name) => [`GET /${name}`, () => reply(name, beside)])),
     ...Object.fromEntries(PLOT_FILES.map((name) => [`GET /${name}`, () => reply(name, plotFile)])),
   };
   return { page, files };

@@ -1,5 +1,5 @@
 // Deployments: what is left of each TTL, moving, and the last heartbeats.
-import { ago, byId, cards, element, facts } from './status-dom.js';
+import { ago, byId, cards, element, facts, heading } from './status-dom.js';
 import { deploymentTone } from './status-verdict.js';
 import { clockTime, deploymentName, plural, seconds } from './status-words.js';
 
@@ -19,12 +19,7 @@ function deploymentCard(deployment) {
   const { ttl_seconds: ttl, min_margin_ratio: margin } = deployment;
   const tone = deploymentTone(deployment);
   return [
-    element(
-      'div',
-      { class: 'row' },
-      element('span', { class: 'name' }, `Deployment ${deploymentName(deployment)}`),
-      element('span', { class: `pill ${tone}` }, deployment.state),
-    ),
+    heading(`Deployment ${deploymentName(deployment)}`, tone, deployment.state),
     ...remaining(deployment, tone),
     facts(
       ['Last accepted', ago(deployment.last_success_at)],
@@ -35,19 +30,13 @@ function deploymentCard(deployment) {
       ['Closest call', margin === null ? '—' : `${Math.round(margin * 100)}% of ${seconds(ttl)} left`],
       ['Lapses', String(deployment.lapses)],
     ),
-    ...(deployment.last_error
-      ? [
-          element(
-            'p',
-            { class: `note ${tone === 'good' ? 'quiet' : tone}` },
-            'Last failure ',
-            ago(deployment.last_error_at),
-            `: ${deployment.last_error}`,
-          ),
-        ]
-      : []),
+    ...lastFailure(deployment, tone === 'good' ? 'quiet' : tone),
     beats(deployment.last_heartbeats),
   ];
+}
+
+function lastFailure({ last_error: error, last_error_at: at }, tone) {
+  return error ? [element('p', { class: `note ${tone}` }, 'Last failure ', ago(at), `: ${error}`)] : [];
 }
 
 function remaining(deployment, tone) {
@@ -56,7 +45,7 @@ function remaining(deployment, tone) {
     const known = ttl === null ? 'TTL not known' : `of ${seconds(ttl)}, not yet accepted`;
     return [element('p', { class: 'large' }, '— ', element('small', {}, known))];
   }
-  const bar = element('div', {
+  const meter = {
     class: `bar ${tone}`,
     role: 'meter',
     'aria-label': `Remaining TTL of deployment ${deploymentName(deployment)}`,
@@ -65,14 +54,12 @@ function remaining(deployment, tone) {
     'aria-valuenow': '0',
     'data-expires': String(expires),
     'data-ttl': String(ttl),
-  });
-  bar.append(element('span'));
-  const large = element('p', { class: 'large' });
-  large.append(
-    element('span', { 'data-remaining': String(expires) }),
-    element('small', {}, ` left of ${seconds(ttl)}`),
-  );
-  return [large, bar];
+  };
+  const left = element('span', { 'data-remaining': String(expires) });
+  return [
+    element('p', { class: 'large' }, left, element('small', {}, ` left of ${seconds(ttl)}`)),
+    element('div', meter, element('span')),
+  ];
 }
 
 /** A bar for each: as high as it was slow. */

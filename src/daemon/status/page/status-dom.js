@@ -1,5 +1,6 @@
 // Building the page. Everything that comes from the service or from a worker's log is data: it reaches the page
 // through textContent and attributes alone, never as markup.
+import { printable } from './status-words.js';
 
 /** @param {string} tag @param {Record<string, string>} attributes @param {(Node | string)[]} children */
 export function element(tag, attributes = {}, ...children) {
@@ -38,7 +39,7 @@ export function cards(container, items, { key, label, tone, draw, none, state: s
     }
     return card;
   });
-  const shown = wanted.length > 0 ? wanted : [element('p', { class: 'quiet' }, none)];
+  const shown = wanted.length > 0 ? wanted : [quiet(none)];
   const same =
     shown.length === container.children.length &&
     shown.every((card, index) => card === container.children[index]);
@@ -57,6 +58,25 @@ function placeIn(card) {
       if (one.textContent === at) one.focus({ preventScroll: true });
     }
   };
+}
+
+/** The first line of a card: what it is of, and how that is. */
+export function heading(name, tone, word) {
+  const pill = element('span', { class: `pill ${tone}` }, word);
+  return element('div', { class: 'row' }, element('span', { class: 'name' }, name), pill);
+}
+
+/** What went wrong last, if anything. */
+export function errorNote(error) {
+  return error ? [element('p', { class: 'note warn' }, printable(error))] : [];
+}
+
+export function quiet(text) {
+  return element('p', { class: 'quiet' }, text);
+}
+
+export function plainList(lines) {
+  return element('ul', { class: 'plain' }, ...lines.map((line) => element('li', {}, printable(line))));
 }
 
 /** Pairs of a term and what it is, as a list. */

@@ -1,5 +1,5 @@
 // Logs of worker groups and endpoints: the rate, the gaps and the last lines of each; and the sinks that they go to.
-import { ago, byId, cards, element, facts } from './status-dom.js';
+import { ago, byId, cards, element, errorNote, facts, heading } from './status-dom.js';
 import { counted, logName, lostLines, plural, printable, seconds } from './status-words.js';
 
 const HIDDEN =
@@ -35,15 +35,10 @@ function logCard(log) {
   const gaps = counted(log.gaps);
   const rate = log.lines_per_second;
   return [
-    element(
-      'div',
-      { class: 'row' },
-      element('span', { class: 'name' }, logName(log)),
-      element(
-        'span',
-        { class: `pill ${log.last_error ? 'warn' : gaps ? 'warn' : 'good'}` },
-        log.last_error ? 'failing' : gaps ? 'gaps' : 'no gaps',
-      ),
+    heading(
+      logName(log),
+      log.last_error || gaps ? 'warn' : 'good',
+      log.last_error ? 'failing' : gaps ? 'gaps' : 'no gaps',
     ),
     element(
       'p',
@@ -56,7 +51,7 @@ function logCard(log) {
       ['Polled', `every ${seconds(log.poll_interval_seconds)}`],
       ...(gaps ? [['Gaps', `${gaps}; ${lostLines(log)}`]] : []),
     ),
-    ...(log.last_error ? [element('p', { class: 'note warn' }, printable(log.last_error))] : []),
+    ...errorNote(log.last_error),
   ];
 }
 
@@ -98,18 +93,13 @@ function sinkCard(sink, durable) {
   const dropped = counted(sink.dropped_lines);
   const word = sink.last_error ? 'failing' : dropped ? 'missed lines' : 'delivering';
   return [
-    element(
-      'div',
-      { class: 'row' },
-      element('span', { class: 'name' }, `Log sink ${sink.sink}`),
-      element('span', { class: `pill ${sinkTone(sink)}` }, word),
-    ),
+    heading(`Log sink ${sink.sink}`, sinkTone(sink), word),
     facts(
       ['Waiting', plural(sink.lag_lines, 'record')],
       ['Delivered', plural(sink.delivered_lines, 'record')],
       ...(dropped ? [['Dropped', dropped]] : []),
       ['Kept', durable === null ? 'in memory' : durable ? 'durably' : 'in memory, for now'],
     ),
-    ...(sink.last_error ? [element('p', { class: 'note warn' }, printable(sink.last_error))] : []),
+    ...errorNote(sink.last_error),
   ];
 }

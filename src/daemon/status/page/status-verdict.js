@@ -84,11 +84,8 @@ function serviceTroubles({ heart, rate_limit: limit }) {
 
 function logTroubles(status) {
   const found = [];
-  if (status.spool_durable === false)
-    found.push([
-      'warn',
-      'Log records are in memory alone: PILOTLIGHT_STATE_DIR cannot be used, and is tried again',
-    ]);
+  const inMemory = 'Log records are in memory alone: PILOTLIGHT_STATE_DIR cannot be used, and is tried again';
+  if (status.spool_durable === false) found.push(['warn', inMemory]);
   for (const { sink, dropped_lines: dropped, lag_lines: lag, last_error: error } of status.sinks) {
     if (counted(dropped)) found.push(['bad', `Log sink ${sink} missed lines: ${counted(dropped)}`]);
     if (error) found.push(['warn', `Log sink ${sink} fails, ${plural(lag, 'record')} waiting: ${error}`]);

@@ -1,7 +1,7 @@
 // Endpoint groups, and what the scheduled jobs saw: maintenance, instances, the account.
-import { ago, byId, cards, element, facts } from './status-dom.js';
+import { ago, byId, cards, element, facts, heading, plainList, quiet } from './status-dom.js';
 import { endpointGroupTone, isImminent } from './status-verdict.js';
-import { findingInWords, findingsInWords, plural, printable } from './status-words.js';
+import { findingInWords, findingsInWords, plural } from './status-words.js';
 
 export function drawEndpointGroups(groups) {
   cards(byId('endpoint-groups'), groups, {
@@ -10,86 +10,60 @@ export function drawEndpointGroups(groups) {
     tone: endpointGroupTone,
     none: 'None configured (PILOTLIGHT_ENDPOINT_GROUPS).',
     draw(group) {
-      const found = group.findings.filter(({ severity }) => severity !== 'note');
-      return [
-        element(
-          'div',
-          { class: 'row' },
-          element('span', { class: 'name' }, group.endpoint_group),
-          element(
-            'span',
-            { class: `pill ${endpointGroupTone(group)}` },
-            findingsInWords(group.findings) || 'parameters fine',
-          ),
-        ),
-        ...(found.length > 0
-          ? [
-              element(
-                'ul',
-                { class: 'plain' },
-                ...found.map((finding) => element('li', {}, printable(findingInWords(finding)))),
-              ),
-            ]
-          : []),
-      ];
+      const { endpoint_group: name, findings } = group;
+      const found = findings.filter(({ severity }) => severity !== 'note').map(findingInWords);
+      const first = heading(name, endpointGroupTone(group), findingsInWords(findings) || 'parameters fine');
+      return found.length > 0 ? [first, plainList(found)] : [first];
     },
   });
 }
 
 export function drawWatches({ maintenance_windows: windows, instances, account, jobs }, now) {
   const items = [
-    { title: 'Maintenance', windows },
-    { title: 'Instances', instances },
-    { title: 'Account', account },
-    { title: 'Jobs', jobs },
+    { title: 'Maintenance', seen: windows, body: () => maintenance(windows, now) },
+    { title: 'Instances', seen: instances, body: () => instanceCounts(instances) },
+    { title: 'Account', seen: account, body: () => accountFacts(account) },
+    { title: 'Jobs', seen: jobs, body: () => [facts(...jobs.map(jobFact))] },
   ];
   cards(byId('watches'), items, {
     key: ({ title }) => title,
     label: ({ title }) => title,
     tone: () => 'good',
     none: '',
-    draw: (item) => [element('p', { class: 'name' }, item.title), ...watchBody(item, now)],
+    draw: ({ title, body }) => [element('p', { class: 'name' }, title), ...body()],
   });
 }
 
-function watchBody(item, now) {
-  if (item.windows) return maintenance(item.windows, now);
-  if (item.instances) return instanceCounts(item.instances);
-  if (item.jobs) return [facts(...item.jobs.map(jobFact))];
-  const { account } = item;
-  if (!account) return [element('p', { class: 'quiet' }, 'Not looked at yet.')];
+function accountFacts(account) {
+  if (!account) return [quiet('Not looked at yet.')];
+  const { tfa_enabled: isOn, backup_codes_remaining: codes, locked_methods: locked } = account;
   return [
     facts(
-      ['Two-factor', account.tfa_enabled ? 'on' : 'off'],
-      [
-        'Backup codes',
-        account.backup_codes_remaining === null ? 'not known' : String(account.backup_codes_remaining),
-      ],
-      ['Locked methods', String(account.locked_methods)],
+      ['Two-factor', isOn ? 'on' : 'off'],
+      ['Backup codes', String(codes ?? 'not known')],
+      ['Locked methods', String(locked)],
     ),
   ];
 }
 
 function maintenance(windows, now) {
-  if (windows.length === 0) return [element('p', { class: 'quiet' }, 'No window known.')];
-  return windows.map((window) =>
-    element(
-      'p',
-      { class: `note ${isImminent(window, now) ? 'warn' : ''}` },
-      `Machine ${window.machine_id}, ${window.category}: `,
-      ...(window.starts_at > now
-        ? ['in ', element('span', { 'data-until': String(window.starts_at) })]
-        : ['under way']),
-      window.ends_at === null
-        ? ''
-        : `, until ${new Date(window.ends_at * 1000).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })}`,
-    ),
-  );
+  if (windows.length === 0) return [quiet('No window known.')];
+  return windows.map((window) => {
+    const { machine_id: machine, category, starts_at: start, ends_at: end } = window;
+    const when = start > now ? ['in ', element('span', { 'data-until': String(start) })] : ['under way'];
+    const tone = isImminent(window, now) ? 'warn' : '';
+    return element('p', { class: `note ${tone}` }, `Machine ${machine}, ${category}: `, ...when, until(end));
+  });
+}
+
+function until(end) {
+  if (end === null) return '';
+  return `, until ${new Date(end * 1000).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })}`;
 }
 
 function instanceCounts(instances) {
   const present = Object.entries(instances).filter(([, count]) => count > 0);
-  if (present.length === 0) return [element('p', { class: 'quiet' }, 'None.')];
+  if (present.length === 0) return [quiet('None.')];
   return [facts(...present.map(([state, count]) => [state, String(count)]))];
 }
 

@@ -1,6 +1,6 @@
 // The status page: reads /api/status every two seconds and draws it.
 import { ask, followLinks, tokenGiven, TokenNeeded } from './status-access.js';
-import { byId, element } from './status-dom.js';
+import { byId, element, quiet } from './status-dom.js';
 import { drawDeployments } from './status-deployments.js';
 import { drawLogs, drawSinks } from './status-logs.js';
 import { verdict } from './status-verdict.js';
@@ -64,7 +64,7 @@ let endpoints;
 function drawFleet({ fleet, replica: { role } }) {
   byId('endpoints-shown').hidden = fleet.endpoints.length === 0;
   if (fleet.endpoints.length === 0) {
-    byId('endpoints').replaceChildren(element('p', { class: 'quiet' }, noEndpoints(fleet, role)));
+    byId('endpoints').replaceChildren(quiet(noEndpoints(fleet, role)));
     return;
   }
   endpoints ??= import('./fleet/endpoints.js');

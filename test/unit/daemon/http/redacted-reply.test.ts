@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { redactedReply } from '../../../../src/daemon/http/redacted-reply.ts';
+import { redactedReply } from '../../../../src/daemon/http/listener.ts';
 import { Redaction } from '../../../../src/contract/text/redaction.ts';
 
 const redaction = new Redaction(() => ['a"secret-key']);

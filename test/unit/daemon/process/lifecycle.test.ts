@@ -1,39 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { Lifecycle, ShutdownSequence } from '../../../../src/daemon/process/lifecycle.ts';
-
-test('at shutdown every step runs once and in order, though one fails and one hangs; the first failure is told', async () => {
-  const ran: string[] = [];
-  const sequence = new ShutdownSequence();
-  sequence.add('first', () => void ran.push('first'));
-  sequence.add('fails', () => Promise.reject(new Error('broken')));
-  sequence.add('hangs', () => new Promise<void>(() => ran.push('hangs')));
-  sequence.add('last', () => void ran.push('last'));
-  const failure = await sequence.run(() => 20);
-  expect(ran).toEqual(['first', 'hangs', 'last']);
-  expect(failure?.message).toBe('shutdown step "fails" failed');
-  expect(failure?.cause).toEqual(new Error('broken'));
-  expect(await sequence.run(() => 20)).toBeUndefined();
-  expect(ran).toHaveLength(3);
-});
-
-test('a step that hangs, or throws at once, is named; each knows what is left', async () => {
-  const sequence = new ShutdownSequence();
-  const left: number[] = [];
-  const remaining = [99.9, -5];
-  for (const name of ['one', 'other'])
-    sequence.add(name, (remainingMs) => {
-      left.push(remainingMs);
-      if (name === 'other') throw new Error('broken');
-    });
-  expect(await sequence.run(() => remaining.shift() ?? 0)).toMatchObject({
-    message: 'shutdown step "other" failed',
-    cause: new Error('broken'),
-  });
-  expect(left).toEqual([99, 0]);
-  sequence.add('hangs', () => new Promise<void>(() => {}));
-  expect((await sequence.run(() => 1))?.cause).toEqual(new Error('hangs did not end in time'));
-});
+import { Lifecycle } from '../../../../src/daemon/process/lifecycle.ts';
 
 function life() {
   const lines: Record<string, unknown>[] = [];
@@ -41,6 +8,44 @@ function life() {
   const lifecycle = new Lifecycle(logger);
   return { lifecycle, lines, said: () => lines.map(({ level, msg }) => [level, msg]) };
 }
+
+test('at the end every step runs once and in order, though one fails and one hangs; the first failure is told', async () => {
+  const { lifecycle, lines } = life();
+  const ran: string[] = [];
+  const left: number[] = [];
+  lifecycle.onStop('first', () => void ran.push('first'));
+  lifecycle.onStop('fails', () => Promise.reject(new Error('broken')));
+  lifecycle.onStop('hangs', () => new Promise<void>(() => ran.push('hangs')));
+  lifecycle.onStop('last', (remainingMs) => {
+    ran.push('last');
+    left.push(remainingMs);
+  });
+  await lifecycle.stop(20);
+  await lifecycle.stop(20);
+  expect(ran).toEqual(['first', 'hangs', 'last']);
+  expect(left).toEqual([0]);
+  expect(lines.at(-1)?.['err']).toMatchObject({
+    message: expect.stringContaining('shutdown step "fails" failed: broken') as string,
+  });
+});
+
+test.each<[string, () => never | Promise<void>, string]>([
+  ['hangs', () => new Promise<void>(() => {}), 'hangs did not end in time'],
+  [
+    'throws at once',
+    () => {
+      throw new Error('broken');
+    },
+    'broken',
+  ],
+])('a step that %s is named', async (_, run, why) => {
+  const { lifecycle, lines } = life();
+  lifecycle.onStop('hangs', run);
+  await lifecycle.stop(1);
+  expect(lines.at(-1)?.['err']).toMatchObject({
+    message: expect.stringContaining(`shutdown step "hangs" failed: ${why}`) as string,
+  });
+});
 
 test('a life begins, runs, drains and stops, once', async () => {
   const { lifecycle, said } = life();

@@ -200,7 +200,7 @@ describeWithRedis('what replicas share', () => {
       const [one, two, three] = [replica(), replica(), replica()];
       await one.lead();
       await one.append(1, 3);
-      two.shared.saw(await version());
+      two.shared.saw(await version(), true);
       await harm();
       await two.lead();
       two.clock.standStill(50);
@@ -248,7 +248,7 @@ describeWithRedis('what replicas share', () => {
       const [one, two, three] = [replica(), replica(), replica()];
       await one.lead();
       await one.append(1, 3);
-      two.shared.saw(await goBack(() => one.append(4, 3)));
+      two.shared.saw(await goBack(() => one.append(4, 3)), true);
       await two.lead();
       expect(two.shared.beginning(SOURCE)).toMatchObject({
         progress: { seq: 3, epoch: NOW + 1 },
@@ -285,7 +285,7 @@ describeWithRedis('what replicas share', () => {
       const [one, two] = [replica(), replica()];
       await one.lead();
       await one.append(1, 3);
-      two.shared.saw(await version());
+      two.shared.saw(await version(), true);
       await one.append(4, 3);
       one.shared.end();
       for (const { shared } of [one, two]) shared.lostSight();
@@ -296,7 +296,7 @@ describeWithRedis('what replicas share', () => {
       await two.lead();
       expect(two.shared.beginning(SOURCE)).toMatchObject({ progress: { seq: 6 }, mark: RESET });
       // A replica that sees another lead has its sight again.
-      one.shared.saw(await version());
+      one.shared.saw(await version(), true);
       await one.lead();
       expect(one.shared.isBehind(await version())).toBe(false);
     });
@@ -310,7 +310,7 @@ describeWithRedis('what replicas share', () => {
       one.deliver();
       await renewed(one);
       expect(await version()).toBeGreaterThan(seen);
-      two.shared.saw(seen);
+      two.shared.saw(seen, true);
       await two.lead();
       expect(two.shared.beginning(SOURCE)).toEqual({ progress: expect.objectContaining({ seq: 6 }) });
     });

@@ -3,8 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createApiKey } from '../../../../src/client/api-key.ts';
 import type { Gate } from '../../../../src/client/gate.ts';
-import { createDaemonClient, DAEMON_OPERATION_IDS } from '../../../../src/daemon/services/client.ts';
-import { ServiceClock } from '../../../../src/daemon/services/service-clock.ts';
+import {
+  createDaemonClient,
+  DAEMON_OPERATION_IDS,
+  ServiceClock,
+} from '../../../../src/daemon/services/client.ts';
 
 const DAY = 86_400_000;
 

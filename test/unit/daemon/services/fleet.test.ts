@@ -1,12 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { startFleet, type FleetOptions, type FleetWatching } from '../../../../src/daemon/services/fleet.ts';
+import { startFleet, type FleetOptions } from '../../../../src/daemon/services/fleet.ts';
 import { settingsOf } from '../../../support/settings.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 
 let asked: string[];
 let lines: Record<string, unknown>[];
+type FleetWatching = ReturnType<typeof startFleet>;
 let fleet: FleetWatching | undefined;
 beforeEach(() => {
   [asked, lines] = [[], []];

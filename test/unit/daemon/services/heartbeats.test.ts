@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { receiveHeartbeats } from '../../../../src/daemon/services/heartbeats.ts';
-import { ServiceClock } from '../../../../src/daemon/services/service-clock.ts';
+import { ServiceClock } from '../../../../src/daemon/services/client.ts';
 import type { DaemonMessage, HeartMessage, Report } from '../../../../src/heartbeat/process/link/link.ts';
 import type { DeploymentSnapshot } from '../../../../src/heartbeat/view/snapshot.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ServiceClock } from '../../../../src/daemon/services/service-clock.ts';
+import { ServiceClock } from '../../../../src/daemon/services/client.ts';
 
 const AT = Date.UTC(2026, 0, 1);
 

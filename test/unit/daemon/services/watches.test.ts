@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { startWatches, type Watches } from '../../../../src/daemon/services/watches.ts';
+import { startWatches } from '../../../../src/daemon/services/watches.ts';
 
 /** Never while this runs: what runs is asked to. */
 const YEARLY = '0 0 1 1 *';
@@ -12,6 +12,7 @@ const SETTINGS = {
 };
 const NOW = Date.UTC(2026, 5, 1);
 
+type Watches = ReturnType<typeof startWatches>;
 let watches: Watches;
 let asked: string[];
 let lines: Record<string, unknown>[];

@@ -18,7 +18,7 @@ describeOnSmallDisk('a history', () => {
         await keeper.clock.advance(15_000);
         // A worker's name takes room, so that the disk is soon full.
         const changed = [{ ...LIFE, id: load, endpoint: 'chat'.repeat(500) }];
-        keeper.record(sampleAt(keeper.clock.now(), { load }), { changed });
+        keeper.record(sampleAt(keeper.clock.now(), { load }), { lives: changed });
         load += 1;
       };
       const all = () => Array.from({ length: load }, (_, index) => index);
@@ -38,7 +38,7 @@ describeOnSmallDisk('a history', () => {
       disk.free();
       if (kind === 'read-only') disk.writable();
       await keeper.clock.advance(6_000);
-      keeper.history.recordGone([1]);
+      keeper.history.record({ gone: [1] });
       expect(keeper.history.trouble).toBeUndefined();
       expect(keeper.stored).toBe(1);
       expect(await keeper.loads()).toEqual(all());

@@ -195,19 +195,18 @@ describe('a history on disk', () => {
       { id: 40, name: 'chat', label: 'chat' },
       { id: 31, name: undefined, label: '#31' },
     ];
-    const starts = { new: [40], cold: [12.5, 3] };
+    const starts = new Map([['chat', { new: [40], cold: [12.5, 3] }]]);
     const first = await Keeper.open(folder.path);
     await first.sample(1);
     const atMs = first.clock.now();
-    first.record(sampleAt(atMs + 1, { load: 5 }), { changed: [life(1), life(2)], starts });
+    first.record(sampleAt(atMs + 1, { load: 5 }), { lives: [life(1), life(2)], starts });
     first.record(sampleAt(atMs + 2, { load: 5 }), { gone: [2] });
-    first.history.recordGone([]);
-    first.history.recordKnown(known);
+    first.history.record({ known });
     await first.history.stop();
 
     const second = new Keeper(folder.path, atMs + 20);
     const kept = await second.history.open();
-    expect({ ...kept }).toEqual({ lives: [stored(1)], starts: new Map([['chat', starts]]), known });
+    expect({ ...kept }).toEqual({ lives: [stored(1)], starts, known });
     expect(second.history.lastMs('chat')).toBe(atMs + 2);
     await second.sample(2, 0);
     const rows = await second.query(DAY, 1_000);
@@ -218,7 +217,7 @@ describe('a history on disk', () => {
   test('leaves out a worker that cannot be read, and has the others', async () => {
     using folder = temporaryFolder();
     const first = await Keeper.open(folder.path);
-    first.record(sampleAt(BEGIN), { changed: [life(1), life(2), life(3)] });
+    first.record(sampleAt(BEGIN), { lives: [life(1), life(2), life(3)] });
     await first.history.stop();
     using db = new DatabaseSync(`${folder.path}/fleet.sqlite`);
     db.exec("UPDATE state SET body = '{' WHERE key = 'worker:1'");
@@ -308,8 +307,8 @@ describe('a history on disk', () => {
   test('is waited for while another process has it, and memory holds what is seen if that takes too long', async () => {
     using folder = temporaryFolder();
     const other = await Keeper.open(folder.path);
-    const starts = { new: [40], cold: [] };
-    other.record(sampleAt(other.clock.now(), { load: 1 }), { changed: [life(1)], starts });
+    const starts = new Map([['chat', { new: [40], cold: [] }]]);
+    other.record(sampleAt(other.clock.now(), { load: 1 }), { lives: [life(1)], starts });
     const keeper = new Keeper(folder.path);
     const opening = keeper.history.open();
     await keeper.clock.advance(6_000);
@@ -327,7 +326,7 @@ describe('a history on disk', () => {
     const next = new Keeper(folder.path, keeper.clock.now());
     expect(await next.history.open()).toMatchObject({
       lives: [stored(2)],
-      starts: new Map([['chat', starts]]),
+      starts,
     });
     await next.history.stop();
   });
@@ -335,7 +334,10 @@ describe('a history on disk', () => {
   test('keeps 40 days, and forgets an endpoint when nothing is left of it', async () => {
     using folder = temporaryFolder();
     const keeper = await Keeper.open(folder.path);
-    keeper.record(sampleAt(keeper.clock.now()), { label: 'gone', starts: { new: [7], cold: [] } });
+    keeper.history.record({
+      sample: ['gone', sampleAt(keeper.clock.now())],
+      starts: new Map([['gone', { new: [7], cold: [] }]]),
+    });
     await keeper.sample(0, HOUR);
     for (let day = 1; day <= 39; day += 1) await keeper.sample(day, DAY);
     expect(await keeper.loads()).toEqual(Array.from({ length: 40 }, (_, day) => day));

@@ -14,7 +14,7 @@ test('a folder: said with its name, and used once it is gone', async () => {
   expect(here.history.trouble).toBe(`${path}: unable to open database file`);
   rmdirSync(path);
   await here.clock.advance(5_000);
-  here.history.recordKnown([{ id: 1, name: 'chat', label: 'chat' }]);
+  here.history.record({ known: [{ id: 1, name: 'chat', label: 'chat' }] });
   expect(here.history.trouble).toBeUndefined();
 });
 

@@ -3,11 +3,11 @@ import type { Worker } from '../../../../src/contract/operations/serverless/work
 import {
   afterLook,
   isPresent,
+  LivesByEndpoint,
   presentStatus,
-  type LifeEvent,
   type WorkerLife,
+  type FleetEvent,
 } from '../../../../src/fleet/workers/lives.ts';
-import { LivesByEndpoint } from '../../../../src/fleet/workers/lives-by-endpoint.ts';
 
 const INTERVAL = 15_000;
 const BEGIN = 1_790_000_000_000;
@@ -24,7 +24,7 @@ class Watcher {
     workers: Readonly<Record<number, string>> | readonly Worker[],
     afterMs = INTERVAL,
     endpoint = 'chat',
-  ): readonly LifeEvent[] {
+  ): readonly FleetEvent[] {
     this.now += afterMs;
     const rows = Array.isArray(workers)
       ? (workers as readonly Worker[])
@@ -58,7 +58,7 @@ describe('a start', () => {
     expect(watcher.look({ 1: 'loading' })).toEqual([]);
     expect(watcher.look({ 1: 'model_loading' })).toEqual([]);
     expect(watcher.look([{ id: 1, status: 'idle', measured_perf: 250 }])).toEqual([
-      { kind: 'started', workerId: 1, from: 'new', seconds: 45 },
+      { kind: 'worker started', endpoint: 'chat', from: 'new', seconds: 45 },
     ]);
     expect(watcher.look({ 1: 'idle' })).toEqual([]);
     expect(watcher.life(1).changes.map(([status]) => status)).toEqual([
@@ -74,13 +74,17 @@ describe('a start', () => {
     const watcher = watching();
     watcher.look({ 1: 'stopped' });
     watcher.look({ 1: 'STARTING' });
-    expect(watcher.look({ 1: 'Idle' })).toMatchObject([{ kind: 'started', from: 'cold', seconds: 15 }]);
+    expect(watcher.look({ 1: 'Idle' })).toMatchObject([
+      { kind: 'worker started', from: 'cold', seconds: 15 },
+    ]);
   });
 
   test('from cold that no look saw took about half the time between two looks', () => {
     const watcher = watching();
     watcher.look({ 1: 'stopped' });
-    expect(watcher.look({ 1: 'idle' })).toMatchObject([{ kind: 'started', from: 'cold', seconds: 7.5 }]);
+    expect(watcher.look({ 1: 'idle' })).toMatchObject([
+      { kind: 'worker started', from: 'cold', seconds: 7.5 },
+    ]);
   });
 
   test('goes on through a status that nobody knows', () => {
@@ -110,7 +114,7 @@ describe('a start', () => {
     const watcher = watching();
     watcher.look({ 1: 'loading', 2: 'loading' });
     watcher.look({ 1: 'idle', 2: 'loading' }, 600_000);
-    expect(watcher.look({ 1: 'idle', 2: 'idle' })).toMatchObject([{ workerId: 2, seconds: 615 }]);
+    expect(watcher.look({ 1: 'idle', 2: 'idle' })).toMatchObject([{ seconds: 615 }]);
   });
 
   test('is none where a worker is seen ready at once: it may be an old one', () => {
@@ -140,10 +144,10 @@ describe('a failure', () => {
   test('is counted each time a worker falls into it, and once while it lasts', () => {
     const watcher = watching();
     watcher.look({ 1: 'loading' });
-    expect(watcher.look({ 1: 'error' })).toEqual([{ kind: 'failed', workerId: 1 }]);
+    expect(watcher.look({ 1: 'error' })).toEqual([{ kind: 'worker failed', endpoint: 'chat', workerId: 1 }]);
     expect(watcher.look({ 1: 'error' })).toEqual([]);
     watcher.look({ 1: 'loading' });
-    expect(watcher.look({ 1: 'error' })).toEqual([{ kind: 'failed', workerId: 1 }]);
+    expect(watcher.look({ 1: 'error' })).toEqual([{ kind: 'worker failed', endpoint: 'chat', workerId: 1 }]);
   });
 
   test('of a worker that is new is one, and of one that was there before anybody looked is not', () => {

@@ -1,5 +1,5 @@
 // Endpoints: what is asked of each, what its workers can do, what they cost; and two plots of the last hours.
-import { ago, byId, cards, element, facts } from '../status-dom.js';
+import { ago, byId, cards, element, errorNote, facts, heading, plainList } from '../status-dom.js';
 import { findingInWords, findingsInWords, plural, printable, short } from '../status-words.js';
 import { followHistory } from './history.js';
 import { driftInWords, endpointTone } from './verdict.js';
@@ -32,15 +32,10 @@ function about(endpoint, tone) {
   return element(
     'div',
     { class: 'about' },
-    element(
-      'div',
-      { class: 'row' },
-      element('span', { class: 'name' }, printable(endpoint.endpoint_group)),
-      element(
-        'span',
-        { class: `pill ${endpoint.state === null ? 'quiet' : tone}` },
-        printable(endpoint.state ?? 'not seen yet'),
-      ),
+    heading(
+      printable(endpoint.endpoint_group),
+      endpoint.state === null ? 'quiet' : tone,
+      printable(endpoint.state ?? 'not seen yet'),
     ),
     element(
       'p',
@@ -49,15 +44,9 @@ function about(endpoint, tone) {
       element('small', {}, ` asked of ${short(endpoint.capacity_hot)} units/s`),
     ),
     facts(...figures(endpoint), ['Seen', ago(endpoint.last_sample_at)]),
-    ...(error === null ? [] : [element('p', { class: 'note warn' }, printable(error))]),
-    ...list(
-      'Not as configured',
-      drift.map((each) => printable(driftInWords(each))),
-    ),
-    ...list(
-      `Its parameters: ${findingsInWords(findings)}`,
-      spoken.map((finding) => printable(findingInWords(finding))),
-    ),
+    ...errorNote(error),
+    ...list('Not as configured', drift.map(driftInWords)),
+    ...list(`Its parameters: ${findingsInWords(findings)}`, spoken.map(findingInWords)),
   );
 }
 
@@ -71,11 +60,7 @@ function figures({ workers, capacity_cold: cold, requests_working: requests, spe
 }
 
 function list(title, lines) {
-  if (lines.length === 0) return [];
-  return [
-    element('p', { class: 'note warn' }, title),
-    element('ul', { class: 'plain' }, ...lines.map((line) => element('li', {}, line))),
-  ];
+  return lines.length === 0 ? [] : [...errorNote(title), plainList(lines)];
 }
 
 /** `6 idle, 2 loading`; undefined: none. */

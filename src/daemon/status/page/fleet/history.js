@@ -1,6 +1,6 @@
 // What was recorded of each endpoint: fetched from /api/fleet, drawn as two plots, and told as a table of figures.
 import { ask } from '../status-access.js';
-import { element } from '../status-dom.js';
+import { element, quiet } from '../status-dom.js';
 import { printable, short } from '../status-words.js';
 import { createPlot } from './plot.js';
 import { timeInWords } from './time.js';
@@ -46,10 +46,7 @@ export function followHistory(container, range) {
     load(fleet)
       .catch((error) => {
         for (const box of container.querySelectorAll('.plots'))
-          if (!box.hasChildNodes())
-            box.append(
-              element('p', { class: 'quiet' }, `What was recorded cannot be read: ${error.message}`),
-            );
+          if (!box.hasChildNodes()) box.append(quiet(`What was recorded cannot be read: ${error.message}`));
       })
       .finally(() => {
         loading = false;
@@ -84,29 +81,23 @@ function createPanel(box, name) {
     caption: 'Workers by status',
     isStacked: true,
   });
-  const spend = element('p', { class: 'quiet' });
+  const spend = quiet('');
   const table = element('tbody');
-  const heading = ['Time', 'Load', 'Ready can do', 'Stopped could do', 'Price an hour', 'Workers'];
+  const titles = ['Time', 'Load', 'Ready can do', 'Stopped could do', 'Price an hour', 'Workers'];
+  const head = element('tr', {}, ...titles.map((title) => element('th', { scope: 'col' }, title)));
+  const region = {
+    class: 'scroll',
+    tabindex: '0',
+    role: 'region',
+    'aria-label': `Figures of ${printable(name)}`,
+  };
   const figures = element(
     'details',
     {},
     element('summary', {}, 'The same as figures'),
-    element(
-      'div',
-      { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Figures of ${printable(name)}` },
-      element(
-        'table',
-        {},
-        element(
-          'thead',
-          {},
-          element('tr', {}, ...heading.map((title) => element('th', { scope: 'col' }, title))),
-        ),
-        table,
-      ),
-    ),
+    element('div', region, element('table', {}, element('thead', {}, head), table)),
   );
-  const nothing = element('p', { class: 'quiet' }, 'Nothing is recorded of these hours yet.');
+  const nothing = quiet('Nothing is recorded of these hours yet.');
   box.replaceChildren(load.figure, workers.figure, element('div', { class: 'recorded' }, spend, figures));
   return {
     box,

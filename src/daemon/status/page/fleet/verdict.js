@@ -37,18 +37,11 @@ export function endpointTroubles(endpoint, { sample_interval_seconds: interval }
     const words = ` is asked for more than its ready workers can do: ${short(load)} of ${short(ready)}`;
     found.push(['warn', words + atMaximum(endpoint, parameters)]);
   }
-  if (endpoint.failing_workers > 0)
-    found.push([
-      'warn',
-      `: ${plural(endpoint.failing_workers, 'worker')} err${endpoint.failing_workers === 1 ? 's' : ''} again and again`,
-    ]);
-  if (endpoint.stuck_workers > 0) {
-    const have = endpoint.stuck_workers === 1 ? 'has' : 'have';
-    found.push([
-      'warn',
-      `: ${plural(endpoint.stuck_workers, 'worker')} ${have} been loading far longer than the others`,
-    ]);
-  }
+  const { failing_workers: failing, stuck_workers: stuck } = endpoint;
+  const err = failing === 1 ? 'errs' : 'err';
+  if (failing > 0) found.push(['warn', `: ${plural(failing, 'worker')} ${err} again and again`]);
+  const loading = `${stuck === 1 ? 'has' : 'have'} been loading far longer than the others`;
+  if (stuck > 0) found.push(['warn', `: ${plural(stuck, 'worker')} ${loading}`]);
   if (endpoint.drift.length > 0) {
     const differences = endpoint.drift.map((drift) => driftInWords(drift)).join('; ');
     found.push(['warn', ` is not as configured: ${differences}`]);

@@ -5,7 +5,7 @@ const NOW = Date.parse('2026-11-22T12:00:00Z');
 const HOUR = 3_600_000;
 
 function read(query: string, endpoints: readonly string[] = ['chat', 'code']) {
-  return readFleetQuery(new URLSearchParams(query), { endpoints, nowMs: NOW });
+  return readFleetQuery(new URLSearchParams(query), endpoints, NOW);
 }
 
 function problemsOf(query: string, endpoints?: readonly string[]): string[] {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import type { FleetHistory } from '../../../../../src/daemon/http/fleet/answer.ts';
 import { fleetJsonSchema } from '../../../../../src/daemon/http/fleet/answer.ts';
-import type { HistoryQuery, HistoryRow } from '../../../../../src/fleet/history/row.ts';
+import type { HistoryQuery, HistoryRow } from '../../../../../src/fleet/view.ts';
 import { listenWithFleet, type FleetListener } from '../../../../support/fleet-listener.ts';
 import { root } from '../../../../support/optional.ts';
 import { endpointView, fleetView, minuteRow, recordedFleet } from '../../../../support/recorded-fleet.ts';

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { pino } from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
-import { keepListening, type KeptListener } from '../../../../src/daemon/http/kept-listener.ts';
+import { keepListening, type KeptListener } from '../../../../src/daemon/http/listeners.ts';
 import { plain } from '../../../../src/daemon/http/reply.ts';
 import { freePort } from '../../../support/ports.ts';
 
