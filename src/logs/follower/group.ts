@@ -432,7 +432,9 @@ function activityOf(
     ([level, { fresh, stream }]) =>
       fresh.lines.length > 0 || stream.pending?.text !== before[level]?.pending?.text,
   );
-  return grows || Object.values(after).some(isWaiting) ? 'busy' : 'quiet';
+  return grows || Object.values(after).some(({ pending, endsLines }) => isWaiting(pending, endsLines))
+    ? 'busy'
+    : 'quiet';
 }
 
 /** Lines that the rate lets expect since an answer was taken; undefined while no rate is known. */

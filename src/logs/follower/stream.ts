@@ -1,15 +1,7 @@
 /** One stream of lines: what is known of it, and what a view of its end brings. */
 import { LIMITS } from '../../contract/limits.ts';
 import { BROKEN_BITS, compare, isCapped, merged, SURE_BITS, type Comparison } from './compare.ts';
-import {
-  followed,
-  pendingOf,
-  rested,
-  withoutBegun,
-  type LastLine,
-  type Lines,
-  type Pending,
-} from './last-line.ts';
+import { lastLineAfter, pendingOf, withoutBegun, type Lines, type Pending } from './last-line.ts';
 import type { Gap } from '../record.ts';
 import { standalone, type Text } from '../text.ts';
 import { isWipeKnown, withReset, wipeLoss, type Wipes } from './wipes.ts';
@@ -112,20 +104,13 @@ const NEARLY = 0.9;
 
 /** The first sight of a log. */
 export function begin(sighting: Sighting, deliver: boolean): Outcome {
-  const { text, canWiden, now } = sighting;
-  if (deliver && sighting.isFull && canWiden) return { kind: 'widen', stream: EMPTY_STREAM };
-  const isFull = sighting.isFull || reachesCap(undefined, text);
-  const first: Stream = { ...EMPTY_STREAM, isWhole: !isFull, size: isFull ? undefined : text.bytes };
-  const seen = text.hashes.slice(isFull ? 1 : 0);
-  const stream = learned(first, seen, sighting, seen.length);
-  return {
-    kind: 'taken',
-    stream: { ...stream, pending: pendingOf(text, now, deliver ? 0 : text.unended.length) },
-    // What the service no longer has is no loss; what does not come through is.
-    gap: deliver && sighting.isFull ? { reason: 'overrun', lost_min: 0, lost_estimate: null } : undefined,
-    fresh: { lines: deliver ? text.lines : [] },
-    lateDepth: 0,
-  };
+  const outcome = take(EMPTY_STREAM, deliver ? sighting : { ...sighting, canWiden: false });
+  if (outcome.kind !== 'taken') return outcome;
+  // What the service no longer has is no loss; what does not come through is.
+  if (deliver) return sighting.isFull ? outcome : { ...outcome, gap: undefined };
+  const { pending } = outcome.stream;
+  const stream = { ...outcome.stream, pending: pending && { ...pending, taken: pending.text.length } };
+  return { ...outcome, stream, gap: undefined, fresh: { lines: [] } };
 }
 
 interface View {
@@ -235,7 +220,7 @@ function continued(stream: Stream, sighting: Sighting, view: View): Outcome {
     sighting,
     lines.length,
   );
-  const { pending, ...fresh } = lastLineAfter(stream.pending, lines, found, {
+  const { pending, ...fresh } = lastLineAfter(stream.pending, lines, lines.length > found.late, {
     ...sighting,
     endsLines: after.endsLines,
   });
@@ -269,21 +254,6 @@ function lagAfter({ shorter, lags }: Stream, { gone }: Comparison): Pick<Stream,
   return { shorter: undefined, lags: true };
 }
 
-function lastLineAfter(
-  before: Pending | undefined,
-  lines: readonly string[],
-  { late, gone }: Comparison,
-  sighting: Sighting & Pick<Stream, 'endsLines'>,
-): LastLine {
-  const isLonger = lines.length > late;
-  const last = followed(before, lines, isLonger, sighting);
-  const isEnded = before !== undefined && last.pending === undefined;
-  if (isLonger || gone > 0 || isEnded) return last;
-  const next = rested(last.pending, sighting.text, sighting);
-  const continues = next.continues === undefined ? last.continues : last.lines.length;
-  return { pending: next.pending, lines: [...last.lines, ...next.lines], continues };
-}
-
 function ambiguous(most: number, expected: number | undefined): Gap {
   const lost_estimate = expected === undefined ? null : Math.min(most, Math.max(1, Math.ceil(expected)));
   return { reason: 'ambiguous', lost_min: 0, lost_estimate };
@@ -301,35 +271,45 @@ function broken(stream: Stream, sighting: Sighting, isFull: boolean): Outcome {
   return isFull ? overrun(stream, sighting) : reset(stream, sighting);
 }
 
-/** @param old The end of what was known, which a backend that lags may still show. */
-function brokenOff(stream: Stream, now: number, old: readonly number[]): Stream {
-  const { window, endsLines, cap, largest, lags, wipes } = stream;
-  return {
+/**
+ * Nothing that is known is of the log that begins here.
+ *
+ * @param ended The end of the log before, which a backend that lags may still show.
+ */
+function startAgain(
+  { window, endsLines, cap, largest, lags, wipes }: Stream,
+  { text, now }: Sighting,
+  isFull: boolean,
+  ended: readonly number[],
+): Stream {
+  const hashes = isFull ? text.hashes.slice(1) : text.hashes;
+  const first: Stream = {
     ...EMPTY_STREAM,
     window: { from: window.from + window.hashes.length, hashes: new Float64Array() },
+    isWhole: !isFull,
+    size: isFull ? undefined : text.bytes,
     endsLines,
-    previous: { hashes: old.slice(-MOST_PREVIOUS), at: now },
+    previous: { hashes: ended.slice(-MOST_PREVIOUS), at: now },
     cap,
     largest,
     lags,
     wipes,
   };
+  return learned({ ...first, pending: pendingOf(text, now) }, hashes, { text, now }, hashes.length);
 }
 
 function overrun(stream: Stream, sighting: Sighting): Outcome {
-  const { text, now, expected } = sighting;
+  const { text, expected } = sighting;
   const { pending, endsLines, last, previous, window } = stream;
-  const seen = text.hashes.slice(1);
-  const old = [...(previous?.hashes ?? []), ...window.hashes.subarray(-MOST_PREVIOUS)];
+  const ended = [...(previous?.hashes ?? []), ...window.hashes.subarray(-MOST_PREVIOUS)];
   const cap = sighting.isFull ? stream.cap : lesser(stream.cap, text);
-  const next = { ...brokenOff(stream, now, old), isWhole: false, cap };
   // The first line may be cut. What is above it is lost, so it is delivered, unless it was before.
   const [top = ''] = text.lines;
   const isKnown = isEndOf(top, last) || pending?.text.endsWith(top) === true;
   const lines = isKnown ? text.lines.slice(1) : text.lines;
   return {
     kind: 'taken',
-    stream: { ...learned(next, seen, sighting, seen.length), pending: pendingOf(text, now) },
+    stream: { ...startAgain(stream, sighting, true, ended), cap },
     parting: endsLines ? undefined : lastWords(pending),
     gap: { reason: 'overrun', lost_min: 0, lost_estimate: skipped(expected, lines.length) },
     fresh: withoutBegun(pending, lines),
@@ -338,13 +318,12 @@ function overrun(stream: Stream, sighting: Sighting): Outcome {
 }
 
 function reset(stream: Stream, sighting: Sighting): Outcome {
-  const { text, now, expected } = sighting;
+  const { text, expected } = sighting;
   const wipes = withReset(stream, { expected, lines: text.lines.length });
-  const old = Array.from(stream.window.hashes.subarray(-MOST_PREVIOUS));
-  const next = { ...brokenOff(stream, now, old), size: text.bytes, wipes };
+  const ended = Array.from(stream.window.hashes.subarray(-MOST_PREVIOUS));
   return {
     kind: 'taken',
-    stream: { ...learned(next, text.hashes, sighting, text.lines.length), pending: pendingOf(text, now) },
+    stream: { ...startAgain(stream, sighting, false, ended), wipes },
     parting: lastWords(stream.pending),
     gap: { reason: 'reset', lost_min: 0, lost_estimate: lostBefore(stream, sighting) },
     fresh: { lines: text.lines },
@@ -374,7 +353,12 @@ function lostBefore(stream: Stream, { text, expected }: Sighting): number | null
 }
 
 /** @param added New lines. */
-function learned(stream: Stream, hashes: Float64Array, { text, now }: Sighting, added: number): Stream {
+function learned(
+  stream: Stream,
+  hashes: Float64Array,
+  { text, now }: Pick<Sighting, 'text' | 'now'>,
+  added: number,
+): Stream {
   const { came, endsLines, largest = 0 } = stream;
   return {
     ...stream,
