@@ -35,9 +35,8 @@ import {
   type TailUnit,
 } from './pace.ts';
 import { numberRecords, PLAIN, type Numbers, type Taken } from './records.ts';
-import { begin, EMPTY_STREAM, take, type Outcome, type Sighting, type Stream } from './stream.ts';
+import { begin, EMPTY_STREAM, roomLeft, take, type Outcome, type Sighting, type Stream } from './stream.ts';
 import { readText, type Text } from '../text.ts';
-import { wipeInMs } from './wipes.ts';
 
 export type LogStart = 'all' | 'end';
 
@@ -397,12 +396,12 @@ function taken(
 function soonEnough(state: GroupState, now: number): NextPoll {
   const { isProbing, pace, progress } = state;
   if (isProbing) return { tail: PROBE_TAIL, delayMs: 0 };
+  const streams = Object.values(progress.streams);
   const bytesPerSecond = (meanRate(pace) ?? 0) * progress.bytesPerLine;
-  const wipeMs = Math.min(
-    ...Object.values(progress.streams).map((stream) => wipeInMs(stream, bytesPerSecond)),
-  );
+  const room = Math.min(...streams.map(roomLeft));
+  const wipeMs = bytesPerSecond > 0 ? (1_000 * room) / bytesPerSecond : Infinity;
   // What an answer holds must not be written between two polls.
-  const caps = Object.values(progress.streams).map(({ cap }) => cap?.bytes ?? MOST_BYTES);
+  const caps = streams.map(({ cap }) => cap?.bytes ?? MOST_BYTES);
   const documented = LIMITS.logTailMax * progress.bytesPerLine;
   const holds = Math.min(progress.limit?.fits ?? MOST_BYTES, documented, ...caps);
   const fullMs = (500 * holds) / Math.max(1, pace.peakBytes) - pace.roundTripMs;

@@ -4,7 +4,6 @@ import { BROKEN_BITS, compare, isCapped, merged, SURE_BITS, type Comparison } fr
 import { lastLineAfter, pendingOf, withoutBegun, type Lines, type Pending } from './last-line.ts';
 import type { Gap } from '../record.ts';
 import { standalone, type Text } from '../text.ts';
-import { isWipeKnown, withReset, wipeLoss, type Wipes } from './wipes.ts';
 
 /** The known lines, as hashes. */
 export interface Window {
@@ -40,7 +39,8 @@ export interface Stream {
   readonly largest?: number | undefined;
   /** The least that an answer had which was cut although it had less than was asked for. */
   readonly cap?: { readonly lines: number; readonly bytes: number } | undefined;
-  readonly wipes?: Wipes | undefined;
+  /** Between which sizes a file is wiped, bytes, and how many wipes agree on it. */
+  readonly wipes?: { readonly low: number; readonly high: number; readonly count: number } | undefined;
 }
 
 export interface Sighting {
@@ -98,6 +98,12 @@ const ODD_VIEWS = 3;
 const LEAP_LINES = 10;
 /** Evidence of eight rare lines. */
 const SURPRISE_BITS = 4 * SURE_BITS;
+/** So many wipes tell the size at which it happens. */
+const ENOUGH_WIPES = 2;
+/** A file ends with a whole line, so wipes differ by a line or so. */
+const MOST_APART = 1.02;
+/** What the rate lets expect may be off by this factor. */
+const MOST_OF_RATE = 1.5;
 const LEAST_CAP = { lines: 1_000, bytes: 16_000 } as const;
 /** A capped answer varies by its last line. */
 const NEARLY = 0.9;
@@ -318,12 +324,11 @@ function overrun(stream: Stream, sighting: Sighting): Outcome {
 }
 
 function reset(stream: Stream, sighting: Sighting): Outcome {
-  const { text, expected } = sighting;
-  const wipes = withReset(stream, { expected, lines: text.lines.length });
+  const { text } = sighting;
   const ended = Array.from(stream.window.hashes.subarray(-MOST_PREVIOUS));
   return {
     kind: 'taken',
-    stream: { ...startAgain(stream, sighting, false, ended), wipes },
+    stream: { ...startAgain(stream, sighting, false, ended), wipes: wipesAfter(stream, sighting) },
     parting: lastWords(stream.pending),
     gap: { reason: 'reset', lost_min: 0, lost_estimate: lostBefore(stream, sighting) },
     fresh: { lines: text.lines },
@@ -345,11 +350,32 @@ function skipped(expected: number | undefined, held: number): number | null {
   return expected === undefined || expected < 1.5 * held ? null : Math.max(1, Math.round(expected - held));
 }
 
+/** Bytes until the file is full, and wiped; Infinity if that is not known. */
+export function roomLeft({ size, wipes }: Stream): number {
+  if (size === undefined || wipes === undefined || wipes.count < ENOUGH_WIPES) return Infinity;
+  return Math.max(0, wipes.low - size);
+}
+
+/** A file that was wiped was larger than at the answer before, and no larger than the rate could make it. */
+function wipesAfter({ size = 0, wipes, window }: Stream, { expected, text }: Sighting): Stream['wipes'] {
+  if (size === 0 || expected === undefined) return wipes;
+  const more = Math.max(0, MOST_OF_RATE * expected - text.lines.length) + 1;
+  const most = size + (more * size) / Math.max(1, window.hashes.length);
+  if (wipes === undefined || size > MOST_APART * wipes.high || MOST_APART * most < wipes.low)
+    return { low: size, high: most, count: 1 };
+  const low = Math.max(wipes.low, size);
+  return { low, high: Math.max(low, Math.min(wipes.high, most)), count: wipes.count + 1 };
+}
+
 /** Lines written after the last answer and before the log began again. */
-function lostBefore(stream: Stream, { text, expected }: Sighting): number | null {
-  if (isWipeKnown(stream)) return wipeLoss(stream);
-  if (expected === undefined) return null;
-  return Math.max(0, Math.round(expected) - text.lines.length);
+function lostBefore(stream: Stream, { expected, text }: Sighting): number | null {
+  const { size = 0, wipes, window } = stream;
+  // Far from full, the log began again for another reason.
+  if (wipes !== undefined && roomLeft(stream) <= wipes.low / 2 && size <= wipes.high) {
+    const room = (wipes.low + wipes.high) / 2 - size;
+    return Math.round(Math.max(0, room * window.hashes.length) / size);
+  }
+  return expected === undefined ? null : Math.max(0, Math.round(expected) - text.lines.length);
 }
 
 /** @param added New lines. */
