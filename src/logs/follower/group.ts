@@ -19,11 +19,9 @@ import {
   limitAfterFailure,
   meanRate,
   MOST_BYTES,
-  NEARLY,
   mostBytes,
   paceAfter,
   PROBE_TAIL,
-  SURE_STRIKES,
   tailFor,
   unitOfProbe,
   whileFailing,
@@ -231,46 +229,34 @@ function nextPoll(state: GroupState, now: number, delayMs: number): NextPoll {
   return { tail: Math.min(wanted, units(progress, bytes)), delayMs };
 }
 
+function nothingTaken(state: GroupState, next: NextPoll, more: Partial<Step> = {}): Step {
+  return { state, records: [], moved: false, next, ...more };
+}
+
 function refused(state: GroupState, result: PollResult, refusal: Refusal): Step {
   const { tail, now, random } = result;
-  const { retryAfterMs = 0, notFound } = refusal;
-  const waits = { ...state, isProbing: false, ...(state.isProbing && { probeAt: now + PROBE_AGAIN_MS }) };
+  const { retryAfterMs = 0, notFound, tooLarge } = refusal;
+  const { isProbing, progress, goodBytes } = state;
+  const waits = { ...state, isProbing: false, ...(isProbing && { probeAt: now + PROBE_AGAIN_MS }) };
   if (notFound && !state.begun && now - (state.startedAt ?? now) < YOUNG_MS)
-    return {
-      state: waits,
-      records: [],
-      moved: false,
-      isNotReady: true,
-      next: { tail, delayMs: ASK_YOUNG_MS },
-    };
+    return nothingTaken(waits, { tail, delayMs: ASK_YOUNG_MS }, { isNotReady: true });
+  const isFirst = state.failures === 0;
   const failures = state.failures + 1;
   const atLeastMs = Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS);
   const delayMs = Math.max(backoffMs(failures, random), atLeastMs);
-  const limit = state.isProbing || tail <= 1 ? undefined : limitAfter(state, result, refusal);
+  const size = tail * bytesPerUnit(progress);
+  const failure = { tooLarge, isFirst, size, good: goodBytes, least: leastBytes(progress) };
+  const limit = isProbing || tail <= 1 ? undefined : limitAfterFailure(progress.limit, failure, now);
   if (limit === undefined) {
     const next = { ...waits, failures };
-    return { state: next, records: [], moved: false, next: { ...nextPoll(next, now, delayMs), delayMs } };
+    return nothingTaken(next, nextPoll(next, now, delayMs));
   }
-  const tries = state.tries + Number(state.failures === 0);
-  const next = { ...waits, failures, tries, progress: { ...state.progress, limit } };
-  const shorter = units(next.progress, limit.fits);
-  const isSoon = shorter < tail && (refusal.tooLarge === 'surely' || (state.goodBytes > 0 && failures === 1));
+  const tries = state.tries + Number(isFirst);
+  const next = { ...waits, failures, tries, progress: { ...progress, limit } };
+  const shorter = units(progress, limit.fits);
+  const isSoon = shorter < tail && (tooLarge === 'surely' || (goodBytes > 0 && isFirst));
   const then = { tail: shorter, delayMs: isSoon ? atLeastMs : delayMs };
-  return { state: next, records: [], moved: state.begun, next: then };
-}
-
-/** What a failure says about sizes; undefined if it says nothing. */
-function limitAfter(
-  { progress, goodBytes, failures }: GroupState,
-  { tail, now }: PollResult,
-  { tooLarge }: Refusal,
-): Limit | undefined {
-  const size = tail * bytesPerUnit(progress);
-  const least = leastBytes(progress);
-  const isLarger = size > NEARLY * Math.max(goodBytes, least);
-  if (tooLarge === undefined || (tooLarge === 'perhaps' && !isLarger)) return undefined;
-  const strikes = tooLarge === 'surely' ? SURE_STRIKES : Number(failures === 0);
-  return limitAfterFailure(progress.limit, { size, good: goodBytes, strikes, least }, now);
+  return nothingTaken(next, then, { moved: state.begun });
 }
 
 /** The answer to the short question: nothing is taken from it. */
@@ -280,12 +266,7 @@ function probed(state: GroupState, { now }: PollResult, texts: Texts): Step {
   // Sizes were counted in the other unit.
   const progress = found === undefined ? state.progress : { ...rest, unit: found };
   const next = { ...state, progress, isProbing: false, probeAt: now + PROBE_AGAIN_MS, failures: 0 };
-  return {
-    state: next,
-    records: [],
-    moved: found !== undefined,
-    next: nextPoll(next, now, state.pace.intervalMs),
-  };
+  return nothingTaken(next, nextPoll(next, now, state.pace.intervalMs), { moved: found !== undefined });
 }
 
 /** What an answer says about units and sizes. */
@@ -335,7 +316,7 @@ function read(before: GroupState, { tail, now, roundTripMs }: PollResult, texts:
     // What failed just now is not asked for again at once.
     const delayMs = before.failures > 0 ? INTERVAL_MS.risky : 0;
     const next = { ...state, wantedTail: widerTail };
-    return { state: next, records: [], moved: false, next: { tail: widerTail, delayMs } };
+    return nothingTaken(next, { tail: widerTail, delayMs });
   }
   return taken(state, outcomes, { now, roundTripMs, texts });
 }
@@ -368,7 +349,8 @@ function taken(
   const { records, numbers } = numberRecords(progress, all, { source, mark, now });
   const since = sinceTaken(state, now);
   const pace = paceAfter(state.pace, {
-    ...amountOf(all),
+    lines: all.reduce((sum, [, { fresh }]) => sum + fresh.lines.length, 0),
+    lateDepth: Math.max(0, ...all.map(([, outcome]) => outcome.lateDepth ?? 0)),
     elapsedMs: state.begun && state.takenAt !== undefined && all.length > 0 ? since : undefined,
     roundTripMs,
     activity: activityOf(all, stale, before, streams),
@@ -404,20 +386,10 @@ function soonEnough(state: GroupState, now: number): NextPoll {
   const caps = streams.map(({ cap }) => cap?.bytes ?? MOST_BYTES);
   const documented = LIMITS.logTailMax * progress.bytesPerLine;
   const holds = Math.min(progress.limit?.fits ?? MOST_BYTES, documented, ...caps);
-  const fullMs = (500 * holds) / Math.max(1, pace.peakBytes) - pace.roundTripMs;
+  const fullMs = (500 * holds) / Math.max(1, pace.peakLines * progress.bytesPerLine) - pace.roundTripMs;
   const usualMs = Math.max(pace.intervalMs, worthwhileMs(pace, progress.bytesPerLine));
   const delayMs = Math.max(INTERVAL_MS.risky, Math.min(usualMs, wipeMs / 2, fullMs));
   return nextPoll(state, now, delayMs);
-}
-
-function amountOf(all: readonly Taken[]): Pick<Sample, 'lines' | 'bytes' | 'lateDepth'> {
-  let [lines, bytes, lateDepth] = [0, 0, 0];
-  for (const [, outcome] of all) {
-    lines += outcome.fresh.lines.length;
-    bytes += outcome.fresh.lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
-    lateDepth = Math.max(lateDepth, outcome.lateDepth);
-  }
-  return { lines, bytes, lateDepth };
 }
 
 function activityOf(

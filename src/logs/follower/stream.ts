@@ -3,7 +3,7 @@ import { LIMITS } from '../../contract/limits.ts';
 import { BROKEN_BITS, compare, isCapped, merged, SURE_BITS, type Comparison } from './compare.ts';
 import { lastLineAfter, pendingOf, withoutBegun, type Lines, type Pending } from './last-line.ts';
 import type { Gap } from '../record.ts';
-import { standalone, type Text } from '../text.ts';
+import type { Text } from '../text.ts';
 
 /** The known lines, as hashes. */
 export interface Window {
@@ -18,8 +18,6 @@ export interface Stream {
   readonly isWhole: boolean;
   /** Bytes of the log so far; unknown if its beginning was not seen. */
   readonly size?: number | undefined;
-  /** The end of the last known line. */
-  readonly last: string;
   /** An answer ended with a line's end, so a last line without one is not finished. */
   readonly endsLines: boolean;
   readonly pending?: Pending | undefined;
@@ -35,8 +33,6 @@ export interface Stream {
   readonly lags?: boolean | undefined;
   /** The end of the log before this one. A backend that lags may still show it. */
   readonly previous?: { readonly hashes: readonly number[]; readonly at: number } | undefined;
-  /** Bytes of the largest answer. */
-  readonly largest?: number | undefined;
   /** The least that an answer had which was cut although it had less than was asked for. */
   readonly cap?: { readonly lines: number; readonly bytes: number } | undefined;
   /** Between which sizes a file is wiped, bytes, and how many wipes agree on it. */
@@ -68,7 +64,7 @@ export type Outcome =
       readonly gap?: Gap | undefined;
       readonly fresh: Lines;
       /** How many lines above the end of the view the first late line stood. */
-      readonly lateDepth: number;
+      readonly lateDepth?: number;
     }
   | { readonly kind: 'held' | 'widen'; readonly stream: Stream };
 
@@ -76,13 +72,11 @@ export const MOST_KNOWN = 20_000;
 export const EMPTY_STREAM: Stream = {
   window: { from: 0, hashes: new Float64Array() },
   isWhole: true,
-  last: '',
   endsLines: false,
   came: [],
 };
 
 const MOST_PREVIOUS = 256;
-const MOST_LAST = 256;
 const MOST_CAME = 64;
 /** Milliseconds. A backend lags by less; a view that lacks older lines is another log. */
 const LONGEST_LAG_MS = 30_000;
@@ -140,12 +134,11 @@ export function take(stream: Stream, sighting: Sighting): Outcome {
   return isOlder ? older(stream, sighting, view) : continued(stream, sighting, view);
 }
 
-function viewOf({ window, isWhole, cap, largest = 0 }: Stream, sighting: Sighting): View {
+function viewOf({ window, isWhole, cap }: Stream, sighting: Sighting): View {
   const { text } = sighting;
   const isFull = sighting.isFull || reachesCap(cap, text);
   const seen = isFull ? text.hashes.subarray(1) : text.hashes;
-  const isSmall = text.bytes < NEARLY * largest;
-  const found = compare(window.hashes, seen, { isFull, isWhole, isSmall });
+  const found = compare(window.hashes, seen, { isFull, isWhole });
   const isFirst = window.hashes.length === 0 && isWhole && !isFull;
   const sureBits = isFull && isSurprising(found, seen, sighting) ? SURPRISE_BITS : SURE_BITS;
   const isSure = isFirst || (found.bits >= sureBits && found.doubt === 0);
@@ -158,8 +151,11 @@ function needsMore({ isDoubted }: Stream, sighting: Sighting, { isBroken, isSure
 }
 
 function older(stream: Stream, sighting: Sighting, { isFull, found }: View): Outcome {
-  const after = shorterAgain(stream, sighting.text);
-  const isOdd = found.late > 0 || (after.shorter?.views ?? 0) >= ODD_VIEWS;
+  const lines = sighting.text.lines.length;
+  const grows = lines >= (stream.shorter?.lines ?? 0);
+  const views = grows ? (stream.shorter?.views ?? 0) + 1 : 1;
+  const after = { ...stream, shorter: { views, lines } };
+  const isOdd = found.late > 0 || views >= ODD_VIEWS;
   if (isOdd && sighting.isFull && sighting.canWiden) return { kind: 'widen', stream: after };
   if (isFull || !isAnother(after, found, sighting.now)) return { kind: 'held', stream: after };
   return broken(stream, sighting, isFull);
@@ -199,12 +195,6 @@ function isOfPrevious(
   return compare(hashes, seen, { isFull, isWhole: false }).bits >= SURE_BITS;
 }
 
-function shorterAgain(stream: Stream, { lines }: Text): Stream {
-  const { views = 0, lines: before = 0 } = stream.shorter ?? {};
-  const grows = lines.length >= before;
-  return { ...stream, shorter: { views: grows ? views + 1 : 1, lines: lines.length } };
-}
-
 /** A whole view that lacks known lines is of another log in the same words, and not of a backend that lags. */
 function isAnother(stream: Stream, { gone }: Comparison, now: number): boolean {
   const { isWhole, came, seenAt = -Infinity, shorter, lags = false } = stream;
@@ -220,8 +210,9 @@ function continued(stream: Stream, sighting: Sighting, view: View): Outcome {
   const { found, seen, isSure } = view;
   const above = text.lines.length - seen.length;
   const lines = found.fresh.map((index) => text.lines[index + above] ?? '');
+  const caughtUp = found.gone === 0 && stream.shorter !== undefined && { shorter: undefined, lags: true };
   const after = learned(
-    { ...stream, ...extentAfter(stream, text, view, lines), ...lagAfter(stream, found), isDoubted: !isSure },
+    { ...stream, ...extentAfter(stream, text, view, lines), ...caughtUp, isDoubted: !isSure },
     merged(stream.window.hashes, seen, found),
     sighting,
     lines.length,
@@ -255,11 +246,6 @@ function extentAfter(
   };
 }
 
-function lagAfter({ shorter, lags }: Stream, { gone }: Comparison): Pick<Stream, 'shorter' | 'lags'> {
-  if (gone > 0 || shorter === undefined) return { shorter, lags };
-  return { shorter: undefined, lags: true };
-}
-
 function ambiguous(most: number, expected: number | undefined): Gap {
   const lost_estimate = expected === undefined ? null : Math.min(most, Math.max(1, Math.ceil(expected)));
   return { reason: 'ambiguous', lost_min: 0, lost_estimate };
@@ -283,7 +269,7 @@ function broken(stream: Stream, sighting: Sighting, isFull: boolean): Outcome {
  * @param ended The end of the log before, which a backend that lags may still show.
  */
 function startAgain(
-  { window, endsLines, cap, largest, lags, wipes }: Stream,
+  { window, endsLines, cap, lags, wipes }: Stream,
   { text, now }: Sighting,
   isFull: boolean,
   ended: readonly number[],
@@ -297,7 +283,6 @@ function startAgain(
     endsLines,
     previous: { hashes: ended.slice(-MOST_PREVIOUS), at: now },
     cap,
-    largest,
     lags,
     wipes,
   };
@@ -306,12 +291,12 @@ function startAgain(
 
 function overrun(stream: Stream, sighting: Sighting): Outcome {
   const { text, expected } = sighting;
-  const { pending, endsLines, last, previous, window } = stream;
+  const { pending, endsLines, previous, window } = stream;
   const ended = [...(previous?.hashes ?? []), ...window.hashes.subarray(-MOST_PREVIOUS)];
   const cap = sighting.isFull ? stream.cap : lesser(stream.cap, text);
   // The first line may be cut. What is above it is lost, so it is delivered, unless it was before.
   const [top = ''] = text.lines;
-  const isKnown = isEndOf(top, last) || pending?.text.endsWith(top) === true;
+  const isKnown = text.hashes[0] === window.hashes.at(-1) || pending?.text.endsWith(top) === true;
   const lines = isKnown ? text.lines.slice(1) : text.lines;
   return {
     kind: 'taken',
@@ -319,7 +304,6 @@ function overrun(stream: Stream, sighting: Sighting): Outcome {
     parting: endsLines ? undefined : lastWords(pending),
     gap: { reason: 'overrun', lost_min: 0, lost_estimate: skipped(expected, lines.length) },
     fresh: withoutBegun(pending, lines),
-    lateDepth: 0,
   };
 }
 
@@ -332,17 +316,11 @@ function reset(stream: Stream, sighting: Sighting): Outcome {
     parting: lastWords(stream.pending),
     gap: { reason: 'reset', lost_min: 0, lost_estimate: lostBefore(stream, sighting) },
     fresh: { lines: text.lines },
-    lateDepth: 0,
   };
 }
 
 function lastWords(pending: Pending | undefined): string | undefined {
   return pending?.taken === 0 ? pending.text : undefined;
-}
-
-/** @param last The end of the last known line. */
-function isEndOf(top: string, last: string): boolean {
-  return last.endsWith(top) || (last.length === MOST_LAST && top.endsWith(last));
 }
 
 /** The rate says how many lines came. If that is not far above what the view holds, it does not know this burst. */
@@ -385,12 +363,10 @@ function learned(
   { text, now }: Pick<Sighting, 'text' | 'now'>,
   added: number,
 ): Stream {
-  const { came, endsLines, largest = 0 } = stream;
+  const { came, endsLines } = stream;
   return {
     ...stream,
-    largest: Math.max(largest, text.bytes),
     window: windowAfter(stream.window, hashes),
-    last: standalone((text.lines.at(-1) ?? '').slice(-MOST_LAST)),
     came: added > 0 ? [[now, added] as const, ...came].slice(0, MOST_CAME) : came,
     seenAt: now,
     endsLines: endsLines || (text.unended === '' && text.lines.length > 0),
