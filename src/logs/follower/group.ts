@@ -4,11 +4,12 @@
  */
 import { LIMITS } from '../../contract/limits.ts';
 import { backoffMs } from '../../time/backoff.ts';
-import type { Gap, LogRecord } from '../record.ts';
+import { microsFormatter, originOf, type Gap, type LogRecord } from '../record.ts';
 import type { Refusal, TailAnswer } from '../answer.ts';
 import type { LogSource } from '../source.ts';
 import { isWaiting } from './last-line.ts';
 import {
+  bytesToAsk,
   canProbe,
   contradicts,
   FIRST_PACE,
@@ -19,12 +20,10 @@ import {
   limitAfterFailure,
   meanRate,
   MOST_BYTES,
-  mostBytes,
   paceAfter,
   PROBE_TAIL,
   tailFor,
   unitOfProbe,
-  whileFailing,
   widerBytes,
   worthwhileMs,
   type Limit,
@@ -32,14 +31,20 @@ import {
   type Sample,
   type TailUnit,
 } from './pace.ts';
-import { numberRecords, PLAIN, type Numbers, type Taken } from './records.ts';
 import { begin, EMPTY_STREAM, roomLeft, take, type Outcome, type Sighting, type Stream } from './stream.ts';
-import { readText, type Text } from '../text.ts';
+import { lastState, readText, type Text } from '../text.ts';
 
 export type LogStart = 'all' | 'end';
 
 /** How far a group was followed. JSON, except for the windows of the streams. */
-export interface GroupProgress extends Numbers {
+export interface GroupProgress {
+  readonly epoch: number;
+  /** Of the last record. */
+  readonly seq: number;
+  /** Of the last record, microseconds since 1970. */
+  readonly time: number;
+  /** When the epoch began, and which levels have begun it: those of one log begin again together. */
+  readonly began?: { readonly at: number; readonly levels: readonly string[] } | undefined;
   /** What `tail` counts; undefined until it is learned. */
   readonly unit?: TailUnit | undefined;
   readonly linesPerSecond?: number | undefined;
@@ -140,6 +145,12 @@ const USUAL_LINE = 100;
 /** Equal lines are told apart by a view of at most so many bytes, or so many long lines. */
 const MOST_FOR_DOUBT = 4 * FIRST_TAIL;
 const LINES_FOR_DOUBT = 16;
+/** The level of a service that answers with one text. */
+const PLAIN = '';
+/** Milliseconds within which levels that begin again are of one epoch. */
+const ONE_RESET_MS = 60_000;
+/** Microseconds. Times go up, unless the clock was set back by more than this. */
+const MOST_AHEAD = 60_000_000;
 
 export function beginGroup(beginning: Beginning): GroupState {
   const { source, start, levels = [], progress, epoch = 1, mark } = beginning;
@@ -196,6 +207,7 @@ export function advance(before: GroupState, result: PollResult): Step {
     : read(state, result, texts);
 }
 
+type Taken = readonly [level: string, outcome: Extract<Outcome, { kind: 'taken' }>];
 type Texts = readonly (readonly [level: string, text: Text])[];
 
 /** If lines are known, line ends alone come from a service that ends lines which are not there. */
@@ -224,8 +236,8 @@ function nextPoll(state: GroupState, now: number, delayMs: number): NextPoll {
   const isMeasured = unit !== undefined && takenAt !== undefined && now >= takenAt;
   const usual = isMeasured ? tailFor(pace, now - takenAt + delayMs, unit, bytesPerLine) : FIRST_TAIL;
   const wanted = Math.max(usual, state.wantedTail);
-  const most = mostBytes(limit, now + delayMs);
-  const bytes = whileFailing(Math.min(wanted * bytesPerUnit(progress), most), failures, leastBytes(progress));
+  const sizes = { limit, failures, least: leastBytes(progress) };
+  const bytes = bytesToAsk(wanted * bytesPerUnit(progress), sizes, now + delayMs);
   return { tail: Math.min(wanted, units(progress, bytes)), delayMs };
 }
 
@@ -255,8 +267,7 @@ function refused(state: GroupState, result: PollResult, refusal: Refusal): Step 
   const next = { ...waits, failures, tries, progress: { ...progress, limit } };
   const shorter = units(progress, limit.fits);
   const isSoon = shorter < tail && (tooLarge === 'surely' || (goodBytes > 0 && isFirst));
-  const then = { tail: shorter, delayMs: isSoon ? atLeastMs : delayMs };
-  return nothingTaken(next, then, { moved: state.begun });
+  return nothingTaken(next, { tail: shorter, delayMs: isSoon ? atLeastMs : delayMs }, { moved: state.begun });
 }
 
 /** The answer to the short question: nothing is taken from it. */
@@ -280,6 +291,7 @@ function measured(state: GroupState, tail: number, texts: Texts): GroupState {
   const isNot = (one: TailUnit) => texts.some(([, text]) => contradicts(text, tail, one));
   const progress = {
     ...state.progress,
+    streams: inShape(state.progress.streams, texts),
     unit: isNot('bytes') ? 'lines' : unit === 'lines' && isNot('lines') ? undefined : unit,
     limit: limitAfterAnswer(limit, bytes),
     bytesPerLine: lines > 0 ? Math.max(1, bytes / lines) : bytesPerLine,
@@ -309,23 +321,23 @@ function read(before: GroupState, { tail, now, roundTripMs }: PollResult, texts:
       expected: expected === undefined ? undefined : expected / texts.length,
       most: Math.max(expected ?? 0, (state.pace.peakLines * (sinceTaken(state, now) ?? 0)) / 1_000),
     };
-    const known = progress.streams[level] ?? streamOfOtherShape(progress.streams, level) ?? EMPTY_STREAM;
+    const known = progress.streams[level] ?? EMPTY_STREAM;
     return [level, state.begun ? take(known, sighting) : begin(sighting, state.start === 'all')];
   });
   if (outcomes.some(([, { kind }]) => kind === 'widen')) {
     // What failed just now is not asked for again at once.
     const delayMs = before.failures > 0 ? INTERVAL_MS.risky : 0;
-    const next = { ...state, wantedTail: widerTail };
-    return nothingTaken(next, { tail: widerTail, delayMs });
+    return nothingTaken({ ...state, wantedTail: widerTail }, { tail: widerTail, delayMs });
   }
   return taken(state, outcomes, { now, roundTripMs, texts });
 }
 
 /** A service that answers with levels in place of a text, or the other way about, goes on with the same log. */
-function streamOfOtherShape(streams: GroupProgress['streams'], level: string): Stream | undefined {
-  const others = Object.entries(streams).filter(([name]) => (name === PLAIN) !== (level === PLAIN));
-  const longest = others.toSorted(([, a], [, b]) => b.window.hashes.length - a.window.hashes.length)[0];
-  return longest?.[1];
+function inShape(streams: GroupProgress['streams'], texts: Texts): GroupProgress['streams'] {
+  const isText = texts.some(([level]) => level === PLAIN);
+  const others = Object.entries(streams).filter(([level]) => (level === PLAIN) !== isText);
+  const [longest] = others.toSorted(([, a], [, b]) => b.window.hashes.length - a.window.hashes.length);
+  return longest === undefined ? streams : Object.fromEntries(texts.map(([level]) => [level, longest[1]]));
 }
 
 function taken(
@@ -335,18 +347,14 @@ function taken(
 ): Step {
   const { progress } = state;
   const before = progress.streams;
-  const isText = outcomes.some(([level]) => level === PLAIN);
-  const isOfShape = ([level]: [string, Stream]): boolean =>
-    outcomes.length === 0 || (level === PLAIN) === isText;
-  const streams: Record<string, Stream> = Object.fromEntries(Object.entries(before).filter(isOfShape));
+  const streams: Record<string, Stream> = { ...before };
   const all: Taken[] = [];
   for (const [level, outcome] of outcomes) {
     streams[level] = outcome.stream;
     if (outcome.kind === 'taken') all.push([level, outcome]);
   }
   const stale = all.length < outcomes.length;
-  const { source, mark } = state;
-  const { records, numbers } = numberRecords(progress, all, { source, mark, now });
+  const { records, numbers } = numberRecords(state, all, now);
   const since = sinceTaken(state, now);
   const pace = paceAfter(state.pace, {
     lines: all.reduce((sum, [, { fresh }]) => sum + fresh.lines.length, 0),
@@ -357,7 +365,15 @@ function taken(
   });
   // The log of an endpoint is never empty. A worker group's may be: what is seen after that was written since.
   const begun = state.begun || texts.length > 0 || state.source.kind === 'workergroup';
-  const isNew = outcomes.some(([level, { stream }]) => isNews(stream, before[level]));
+  const isNew = outcomes.some(
+    ([
+      level,
+      {
+        stream: { window, pending },
+      },
+    ]) =>
+      window !== before[level]?.window || (pending === undefined) !== (before[level].pending === undefined),
+  );
   const moved = records.length > 0 || isNew || begun !== state.begun;
   const rate = meanRate(pace) ?? progress.linesPerSecond;
   const next: GroupState = {
@@ -365,14 +381,43 @@ function taken(
     progress: { ...progress, ...numbers, streams, linesPerSecond: rate, depth: pace.depth },
     begun,
     ...(outcomes.length > 0 && { tries: 0, wantedTail: 0 }),
-    mark: all.length > 0 ? undefined : mark,
+    mark: all.length > 0 ? undefined : state.mark,
     pace,
     ...(all.length > 0 && { takenAt: now }),
+    isProbing:
+      progress.unit === undefined && now >= state.probeAt && texts.some(([, text]) => canProbe(text)),
   };
-  const isProbing =
-    progress.unit === undefined && now >= state.probeAt && texts.some(([, text]) => canProbe(text));
-  const then = { ...next, isProbing };
-  return { state: then, records, moved, stale, next: soonEnough(then, now) };
+  return { state: next, records, moved, stale, next: soonEnough(next, now) };
+}
+
+/** Gives each record its number, its epoch and its time. */
+function numberRecords({ source, progress, mark }: GroupState, taken: readonly Taken[], now: number) {
+  const records: LogRecord[] = [];
+  const format = microsFormatter();
+  const origin = originOf(source);
+  let { epoch, seq, time, began } = progress;
+  const append = (level: string, content: { line: string; continues?: true } | { gap: Gap }): void => {
+    const clock = Math.floor(now * 1_000);
+    time = time + 1 > clock + MOST_AHEAD ? clock : Math.max(clock, time + 1);
+    const place = { time: format(time), ...origin, epoch, seq: ++seq };
+    records.push({ ...place, ...content, ...(level !== PLAIN && { level }) });
+  };
+  if (mark !== undefined && taken.length > 0) append(PLAIN, { gap: mark });
+  for (const [level, { parting, gap, fresh }] of taken) {
+    if (parting !== undefined) append(level, { line: lastState(parting) });
+    if (gap?.reason === 'reset') {
+      const isLate = began === undefined || Math.abs(now - began.at) >= ONE_RESET_MS;
+      const same = isLate || began?.levels.includes(level) ? undefined : began;
+      if (same === undefined) epoch += 1;
+      began = { at: same?.at ?? now, levels: [...(same?.levels ?? []), level] };
+    }
+    if (gap !== undefined) append(level, { gap });
+    for (const [index, line] of fresh.lines.entries()) {
+      const continues = index === fresh.continues && { continues: true as const };
+      append(level, { line: lastState(line), ...continues });
+    }
+  }
+  return { records, numbers: { epoch, seq, time, began } };
 }
 
 function soonEnough(state: GroupState, now: number): NextPoll {
@@ -419,11 +464,4 @@ function expectedLines(state: GroupState, now: number): number | undefined {
 function sinceTaken({ takenAt, progress }: GroupState, now: number): number | undefined {
   const since = takenAt ?? (progress.seq === 0 ? undefined : progress.time / 1_000);
   return since === undefined || now < since ? undefined : Math.max(1, now - since);
-}
-
-/** There is something to store beside records: other known lines, a last line that waits, another shorter view. */
-function isNews(stream: Stream, before: Stream | undefined): boolean {
-  return (
-    stream.window !== before?.window || (stream.pending === undefined) !== (before.pending === undefined)
-  );
 }

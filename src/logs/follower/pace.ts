@@ -169,36 +169,24 @@ function isSure(limit: Limit | undefined, now: number): limit is Limit {
   return limit !== undefined && limit.strikes >= SURE_STRIKES && now < limit.retryAt;
 }
 
-/** The most bytes to ask for. */
-export function mostBytes(limit: Limit | undefined, now: number): number {
-  return isSure(limit, now) ? limit.fits : MOST_BYTES;
-}
-
-/**
- * What to ask for while polls fail. An outage is no reason to ask for less, but a third failure in a row may be one of size.
- *
- * @param failures In a row.
- */
-export function whileFailing(bytes: number, failures: number, least: number): number {
+/** Bytes to ask for. An outage is no reason to ask for less, but a third failure in a row may be one of size. */
+export function bytesToAsk(
+  wanted: number,
+  { limit, failures, least }: { limit: Limit | undefined; failures: number; least: number },
+  now: number,
+): number {
+  const bytes = Math.min(wanted, isSure(limit, now) ? limit.fits : MOST_BYTES);
   return Math.max(Math.min(bytes, least), bytes * 2 ** -Math.max(0, failures - FAILURES_OF_OUTAGE));
 }
 
-/**
- * Before lines are given up: the next larger size, or undefined if no larger one comes through.
- *
- * @param size Bytes asked for now.
- */
+/** The next size to ask for before lines are given up; undefined if no larger one comes through. */
 export function widerBytes(limit: Limit | undefined, size: number, now: number): number | undefined {
   if (size >= MOST_BYTES) return undefined;
   if (!isSure(limit, now) || size >= limit.fails) return Math.min(MOST_BYTES, Math.max(FIRST_TAIL, 8 * size));
   return limit.fails > NEARLY * size ? Math.sqrt(size * limit.fails) : undefined;
 }
 
-/**
- * The service does not say in what unit `tail` counts: some answer with so many lines, some with so many bytes or
- * characters. One short question finds out, once enough lines are known for the answers to differ.
- */
-// `bytes` stands for characters too: what is asked for and what is full differ little.
+/** What `tail` counts. `bytes` stands for characters too: what is asked for and what is full differ little. */
 export type TailUnit = 'lines' | 'bytes';
 
 /** Asked for while nothing is known: enough in either unit. */

@@ -1,6 +1,6 @@
 /** One stream of lines: what is known of it, and what a view of its end brings. */
 import { LIMITS } from '../../contract/limits.ts';
-import { BROKEN_BITS, compare, isCapped, merged, SURE_BITS, type Comparison } from './compare.ts';
+import { BROKEN_BITS, compare, CAPPED_LINES, merged, SURE_BITS, type Comparison } from './compare.ts';
 import { lastLineAfter, pendingOf, withoutBegun, type Lines, type Pending } from './last-line.ts';
 import type { Gap } from '../record.ts';
 import type { Text } from '../text.ts';
@@ -82,10 +82,7 @@ const MOST_CAME = 64;
 const LONGEST_LAG_MS = 30_000;
 /** Milliseconds since another backend showed all known lines: the older view is of one that lags. */
 const SEEN_LATELY_MS = 10_000;
-/**
- * So many whole views in a row that lack lines and only grow are another log in the same words, if no backend was ever
- * found to lag. By chance one backend in three, lagging at random, does that once in 20,000 times.
- */
+/** Views in a row that lack lines and only grow. By chance one backend in three that lags does that once in 20,000 times. */
 const SHORTER_VIEWS = 6;
 /** In a log that repeats itself, new lines may look like an older view. */
 const ODD_VIEWS = 3;
@@ -161,10 +158,7 @@ function older(stream: Stream, sighting: Sighting, { isFull, found }: View): Out
   return broken(stream, sighting, isFull);
 }
 
-/**
- * The rate lets expect that a view does not reach the known lines, or it brings far more than the rate lets expect: then
- * a few lines may join the two by chance, in a log that repeats them.
- */
+/** By the rate the view should not reach the known lines, or bring so much: a few lines may join the two by chance. */
 function isSurprising({ fresh }: Comparison, seen: Float64Array, { expected = 0, most }: Sighting): boolean {
   const known = seen.length - fresh.length;
   return expected > seen.length || (fresh.length > 3 * known && fresh.length > 2 * most + LEAP_LINES);
@@ -212,7 +206,7 @@ function continued(stream: Stream, sighting: Sighting, view: View): Outcome {
   const lines = found.fresh.map((index) => text.lines[index + above] ?? '');
   const caughtUp = found.gone === 0 && stream.shorter !== undefined && { shorter: undefined, lags: true };
   const after = learned(
-    { ...stream, ...extentAfter(stream, text, view, lines), ...caughtUp, isDoubted: !isSure },
+    { ...extended(stream, text, view, lines), ...caughtUp, isDoubted: !isSure },
     merged(stream.window.hashes, seen, found),
     sighting,
     lines.length,
@@ -230,16 +224,13 @@ function continued(stream: Stream, sighting: Sighting, view: View): Outcome {
   };
 }
 
-/** How much of the log is known, after these lines of it. */
-function extentAfter(
-  { isWhole, size, cap, window }: Stream,
-  text: Text,
-  { isFull, found }: View,
-  lines: readonly string[],
-): Pick<Stream, 'isWhole' | 'size' | 'cap'> {
-  const isCut = !isFull && isCapped(found);
+/** How much of the log is known, after these new lines. */
+function extended(stream: Stream, text: Text, { isFull, found }: View, lines: readonly string[]): Stream {
+  const { isWhole, size, cap, window } = stream;
+  const isCut = !isFull && found.older >= CAPPED_LINES;
   const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
   return {
+    ...stream,
     isWhole: isWhole && window.hashes.length + lines.length <= MOST_KNOWN && !isCut,
     size: isWhole && !isFull && !isCut ? text.bytes : size && size + bytes,
     cap: isCut ? lesser(cap, text) : cap,
@@ -263,17 +254,10 @@ function broken(stream: Stream, sighting: Sighting, isFull: boolean): Outcome {
   return isFull ? overrun(stream, sighting) : reset(stream, sighting);
 }
 
-/**
- * Nothing that is known is of the log that begins here.
- *
- * @param ended The end of the log before, which a backend that lags may still show.
- */
-function startAgain(
-  { window, endsLines, cap, lags, wipes }: Stream,
-  { text, now }: Sighting,
-  isFull: boolean,
-  ended: readonly number[],
-): Stream {
+/** Nothing that is known is of the log that begins here. */
+function startAgain(stream: Stream, sighting: Sighting, isFull: boolean): Stream {
+  const { text, now } = sighting;
+  const { window, endsLines, cap, lags, wipes } = stream;
   const hashes = isFull ? text.hashes.slice(1) : text.hashes;
   const first: Stream = {
     ...EMPTY_STREAM,
@@ -281,18 +265,17 @@ function startAgain(
     isWhole: !isFull,
     size: isFull ? undefined : text.bytes,
     endsLines,
-    previous: { hashes: ended.slice(-MOST_PREVIOUS), at: now },
+    previous: { hashes: Array.from(window.hashes.subarray(-MOST_PREVIOUS)), at: now },
     cap,
     lags,
     wipes,
   };
-  return learned({ ...first, pending: pendingOf(text, now) }, hashes, { text, now }, hashes.length);
+  return learned({ ...first, pending: pendingOf(text, now) }, hashes, sighting, hashes.length);
 }
 
 function overrun(stream: Stream, sighting: Sighting): Outcome {
   const { text, expected } = sighting;
-  const { pending, endsLines, previous, window } = stream;
-  const ended = [...(previous?.hashes ?? []), ...window.hashes.subarray(-MOST_PREVIOUS)];
+  const { pending, endsLines, window } = stream;
   const cap = sighting.isFull ? stream.cap : lesser(stream.cap, text);
   // The first line may be cut. What is above it is lost, so it is delivered, unless it was before.
   const [top = ''] = text.lines;
@@ -300,7 +283,7 @@ function overrun(stream: Stream, sighting: Sighting): Outcome {
   const lines = isKnown ? text.lines.slice(1) : text.lines;
   return {
     kind: 'taken',
-    stream: { ...startAgain(stream, sighting, true, ended), cap },
+    stream: { ...startAgain(stream, sighting, true), cap },
     parting: endsLines ? undefined : lastWords(pending),
     gap: { reason: 'overrun', lost_min: 0, lost_estimate: skipped(expected, lines.length) },
     fresh: withoutBegun(pending, lines),
@@ -309,10 +292,9 @@ function overrun(stream: Stream, sighting: Sighting): Outcome {
 
 function reset(stream: Stream, sighting: Sighting): Outcome {
   const { text } = sighting;
-  const ended = Array.from(stream.window.hashes.subarray(-MOST_PREVIOUS));
   return {
     kind: 'taken',
-    stream: { ...startAgain(stream, sighting, false, ended), wipes: wipesAfter(stream, sighting) },
+    stream: { ...startAgain(stream, sighting, false), wipes: wipesAfter(stream, sighting) },
     parting: lastWords(stream.pending),
     gap: { reason: 'reset', lost_min: 0, lost_estimate: lostBefore(stream, sighting) },
     fresh: { lines: text.lines },
@@ -357,12 +339,7 @@ function lostBefore(stream: Stream, { expected, text }: Sighting): number | null
 }
 
 /** @param added New lines. */
-function learned(
-  stream: Stream,
-  hashes: Float64Array,
-  { text, now }: Pick<Sighting, 'text' | 'now'>,
-  added: number,
-): Stream {
+function learned(stream: Stream, hashes: Float64Array, { text, now }: Sighting, added: number): Stream {
   const { came, endsLines } = stream;
   return {
     ...stream,
