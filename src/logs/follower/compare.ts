@@ -29,6 +29,8 @@ export interface Extent {
   readonly isFull: boolean;
   /** The known lines begin where the log begins. */
   readonly isWhole: boolean;
+  /** Answers had more before: the service hardly gives fewer lines than are there. */
+  readonly isSmall?: boolean;
 }
 
 /** From so many bits on, both are surely one log. */
@@ -40,8 +42,8 @@ const LATE_BITS = 4;
 const MISSING_BITS = 4;
 /** A view that is only older is a common fault, however many lines are gone. */
 const STALE_BITS = 8;
-/** A service may give fewer lines than were asked for, and not the oldest ones. */
-const CAPPED_BITS = 24;
+/** A service that gives fewer lines than were asked for, and not the oldest ones; and one that never did. */
+const [CAPPED_BITS, SMALL_BITS] = [24, 64];
 /** So many known lines above a view that is not full show that the service caps its answers. */
 export const CAPPED_LINES = CAPPED_BITS / MISSING_BITS;
 /** A log that begins again repeats more of the one before than chance would. */
@@ -168,11 +170,11 @@ class Scale {
   }
 
   #bits({ partners, fresh, late, lacking, gone, older }: Omit<Comparison, 'bits'>): number {
-    const { isFull, isWhole } = this.#extent;
+    const { isFull, isWhole, isSmall = false } = this.#extent;
     const missing = lacking.length - gone;
     // A log that goes on has all that was known.
     const goneBits = fresh.length > late ? MISSING_BITS * gone : Math.min(STALE_BITS, MISSING_BITS * gone);
-    const aboveBits = isFull ? 0 : Math.min(CAPPED_BITS, MISSING_BITS * older);
+    const aboveBits = isFull ? 0 : Math.min(isSmall ? SMALL_BITS : CAPPED_BITS, MISSING_BITS * older);
     const paired = partners.keys().filter((index) => (partners[index] ?? -1) >= 0);
     const bits = this.#evidence(paired) - LATE_BITS * late - MISSING_BITS * missing - goneBits - aboveBits;
     // Of a log of few lines, a view of all of it that has them all, and more above them, is no other log.

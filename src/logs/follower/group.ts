@@ -391,7 +391,7 @@ function taken(
 }
 
 /** Gives each record its number, its epoch and its time. */
-function numberRecords({ source, progress, mark }: GroupState, taken: readonly Taken[], now: number) {
+function numberRecords({ source, progress, mark }: GroupState, all: readonly Taken[], now: number) {
   const records: LogRecord[] = [];
   const format = microsFormatter();
   const origin = originOf(source);
@@ -402,8 +402,8 @@ function numberRecords({ source, progress, mark }: GroupState, taken: readonly T
     const place = { time: format(time), ...origin, epoch, seq: ++seq };
     records.push({ ...place, ...content, ...(level !== PLAIN && { level }) });
   };
-  if (mark !== undefined && taken.length > 0) append(PLAIN, { gap: mark });
-  for (const [level, { parting, gap, fresh }] of taken) {
+  if (mark !== undefined && all.length > 0) append(PLAIN, { gap: mark });
+  for (const [level, { parting, gap, fresh }] of all) {
     if (parting !== undefined) append(level, { line: lastState(parting) });
     if (gap?.reason === 'reset') {
       const isLate = began === undefined || Math.abs(now - began.at) >= ONE_RESET_MS;

@@ -33,6 +33,8 @@ export interface Stream {
   readonly lags?: boolean | undefined;
   /** The end of the log before this one. A backend that lags may still show it. */
   readonly previous?: { readonly hashes: readonly number[]; readonly at: number } | undefined;
+  /** Bytes of the largest answer. */
+  readonly largest?: number | undefined;
   /** The least that an answer had which was cut although it had less than was asked for. */
   readonly cap?: { readonly lines: number; readonly bytes: number } | undefined;
   /** Between which sizes a file is wiped, bytes, and how many wipes agree on it. */
@@ -131,11 +133,12 @@ export function take(stream: Stream, sighting: Sighting): Outcome {
   return isOlder ? older(stream, sighting, view) : continued(stream, sighting, view);
 }
 
-function viewOf({ window, isWhole, cap }: Stream, sighting: Sighting): View {
+function viewOf({ window, isWhole, cap, largest = 0 }: Stream, sighting: Sighting): View {
   const { text } = sighting;
   const isFull = sighting.isFull || reachesCap(cap, text);
   const seen = isFull ? text.hashes.subarray(1) : text.hashes;
-  const found = compare(window.hashes, seen, { isFull, isWhole });
+  const isSmall = text.bytes < NEARLY * largest;
+  const found = compare(window.hashes, seen, { isFull, isWhole, isSmall });
   const isFirst = window.hashes.length === 0 && isWhole && !isFull;
   const sureBits = isFull && isSurprising(found, seen, sighting) ? SURPRISE_BITS : SURE_BITS;
   const isSure = isFirst || (found.bits >= sureBits && found.doubt === 0);
@@ -257,7 +260,7 @@ function broken(stream: Stream, sighting: Sighting, isFull: boolean): Outcome {
 /** Nothing that is known is of the log that begins here. */
 function startAgain(stream: Stream, sighting: Sighting, isFull: boolean): Stream {
   const { text, now } = sighting;
-  const { window, endsLines, cap, lags, wipes } = stream;
+  const { window, endsLines, largest, cap, lags, wipes } = stream;
   const hashes = isFull ? text.hashes.slice(1) : text.hashes;
   const first: Stream = {
     ...EMPTY_STREAM,
@@ -266,6 +269,7 @@ function startAgain(stream: Stream, sighting: Sighting, isFull: boolean): Stream
     size: isFull ? undefined : text.bytes,
     endsLines,
     previous: { hashes: Array.from(window.hashes.subarray(-MOST_PREVIOUS)), at: now },
+    largest,
     cap,
     lags,
     wipes,
@@ -340,9 +344,10 @@ function lostBefore(stream: Stream, { expected, text }: Sighting): number | null
 
 /** @param added New lines. */
 function learned(stream: Stream, hashes: Float64Array, { text, now }: Sighting, added: number): Stream {
-  const { came, endsLines } = stream;
+  const { came, endsLines, largest = 0 } = stream;
   return {
     ...stream,
+    largest: Math.max(largest, text.bytes),
     window: windowAfter(stream.window, hashes),
     came: added > 0 ? [[now, added] as const, ...came].slice(0, MOST_CAME) : came,
     seenAt: now,
