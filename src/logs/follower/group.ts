@@ -365,15 +365,10 @@ function taken(
   });
   // The log of an endpoint is never empty. A worker group's may be: what is seen after that was written since.
   const begun = state.begun || texts.length > 0 || state.source.kind === 'workergroup';
-  const isNew = outcomes.some(
-    ([
-      level,
-      {
-        stream: { window, pending },
-      },
-    ]) =>
-      window !== before[level]?.window || (pending === undefined) !== (before[level].pending === undefined),
-  );
+  const isNew = outcomes.some(([level, { stream: after }]) => {
+    const known = before[level];
+    return after.window !== known?.window || (after.pending === undefined) !== (known.pending === undefined);
+  });
   const moved = records.length > 0 || isNew || begun !== state.begun;
   const rate = meanRate(pace) ?? progress.linesPerSecond;
   const next: GroupState = {
@@ -448,9 +443,8 @@ function activityOf(
     ([level, { fresh, stream }]) =>
       fresh.lines.length > 0 || stream.pending?.text !== before[level]?.pending?.text,
   );
-  return grows || Object.values(after).some(({ pending, endsLines }) => isWaiting(pending, endsLines))
-    ? 'busy'
-    : 'quiet';
+  const isBusy = grows || Object.values(after).some((one) => isWaiting(one.pending, one.endsLines));
+  return isBusy ? 'busy' : 'quiet';
 }
 
 /** Lines that the rate lets expect since an answer was taken; undefined while no rate is known. */
