@@ -44,8 +44,8 @@ const MISSING_BITS = 4;
 const STALE_BITS = 8;
 /** A service that gives fewer lines than were asked for, and not the oldest ones; and one that never did. */
 const [CAPPED_BITS, SMALL_BITS] = [24, 64];
-/** So many known lines above the view show that the service caps its answers. */
-const CAPPED_LINES = CAPPED_BITS / MISSING_BITS;
+/** So many known lines above a view that is not full show that the service caps its answers. */
+export const CAPPED_LINES = CAPPED_BITS / MISSING_BITS;
 /** A log that begins again repeats more of the one before than chance would. */
 const RAREST_BITS = 8;
 /** The next line of a short log could be any of so many. */
@@ -60,7 +60,7 @@ export function compare(known: Float64Array, seen: Float64Array, extent: Extent)
   if (bothFromTop && known.every((hash, index) => index >= seen.length || seen[index] === hash)) {
     // One log is the beginning of the other.
     const both = Math.min(known.length, seen.length);
-    const found = scale.weigh(inARow(seen.length, 0, both, 0));
+    const found = scale.weigh(inARow(seen.length, both, 0));
     return { ...found, older: 0, gone: known.length - both, bits: Infinity };
   }
   // Nothing stands above the first line of a log.
@@ -68,23 +68,16 @@ export function compare(known: Float64Array, seen: Float64Array, extent: Extent)
     (lines) => !extent.isWhole || lines <= known.length,
   );
   const largest = candidates.at(-1) ?? 0;
-  const exact = scale.weigh(
-    inARow(seen.length, Math.max(0, largest - known.length), largest, Math.max(0, known.length - largest)),
-  );
+  const exact = scale.weigh(inARow(seen.length, largest, known.length - largest));
   const doubt = exact.bits < SURE_BITS ? 0 : largest - smallestSure(candidates, known, scale);
   const plain = { ...exact, doubt };
-  if (plain.bits >= SURE_BITS && doubt === 0 && !scale.isRepeating(plain)) return plain;
+  if (plain.bits >= SURE_BITS && doubt === 0) return plain;
   // The end first: equal lines far above it are chance.
   const near = bothFromTop ? 0 : Math.max(0, known.length - seen.length - SLACK);
   const atEnd = scale.weigh(moved(partnersOf(known.subarray(near), seen, bothFromTop), near));
   const isPoor = atEnd.gone > 0 || Math.max(atEnd.bits, plain.bits) < SURE_BITS;
   const anywhere = near > 0 && isPoor ? [scale.weigh(partnersOf(known, seen, bothFromTop))] : [];
   return [atEnd, ...anywhere].reduce((best, one) => (one.bits > best.bits ? one : best), plain);
-}
-
-/** The view has none of many known lines above, though it is shorter than what was asked for. */
-export function isCapped({ older }: Comparison): boolean {
-  return older >= CAPPED_LINES;
 }
 
 /** The known lines after a view: its lines in its order, with those that it lacks where they stood. */
@@ -109,11 +102,9 @@ export function merged(known: Float64Array, seen: Float64Array, comparison: Comp
   return all;
 }
 
-/** The view's lines from one to another are known ones, from a place on. */
-function inARow(length: number, from: number, to: number, place: number): Partners {
-  const partners = new Int32Array(length).fill(-1);
-  for (let index = from; index < to; index++) partners[index] = place + index - from;
-  return partners;
+/** The first lines of the view are the known ones from a place on; a place below 0 is above them. */
+function inARow(length: number, lines: number, place: number): Partners {
+  return new Int32Array(length).map((_, index) => (index < lines ? Math.max(-1, place + index) : -1));
 }
 
 function moved(partners: Partners, by: number): Partners {
@@ -157,12 +148,6 @@ class Scale {
     return Math.min(RAREST_BITS, Math.log2((Math.max(this.#sample.length, LEAST_VOCABULARY) + 1) / count));
   }
 
-  /** The new lines are known ones, more or less: they may stand behind a late line. */
-  isRepeating({ fresh, bits }: Comparison): boolean {
-    const known = fresh.filter((index) => this.#counts.has(this.#seen[index] ?? 0));
-    return this.#evidence(known) > bits / 4;
-  }
-
   weigh(partners: Partners): Comparison {
     const [known, seen] = [this.#known, this.#seen];
     const top = partners.findIndex((place) => place >= 0);
@@ -201,15 +186,8 @@ class Scale {
   #unpaired(partners: Partners, first: number): Map<number, number[]> {
     const paired = new Uint8Array(this.#known.length);
     for (const place of partners) if (place >= 0) paired[place] = 1;
-    const found = new Map<number, number[]>();
-    for (let place = first; place < this.#known.length; place++) {
-      if (paired[place] === 1) continue;
-      const hash = this.#known[place] ?? 0;
-      const places = found.get(hash);
-      if (places === undefined) found.set(hash, [place]);
-      else places.push(place);
-    }
-    return found;
+    const places = paired.keys().filter((place) => place >= first && paired[place] === 0);
+    return Map.groupBy(places, (place) => this.#known[place] ?? 0);
   }
 
   /** Of the distinct lines at these places of the view. */

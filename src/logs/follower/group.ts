@@ -4,11 +4,12 @@
  */
 import { LIMITS } from '../../contract/limits.ts';
 import { backoffMs } from '../../time/backoff.ts';
-import type { Gap, LogRecord } from '../record.ts';
+import { microsFormatter, originOf, type Gap, type LogRecord } from '../record.ts';
 import type { Refusal, TailAnswer } from '../answer.ts';
 import type { LogSource } from '../source.ts';
 import { isWaiting } from './last-line.ts';
 import {
+  bytesToAsk,
   canProbe,
   contradicts,
   FIRST_PACE,
@@ -19,14 +20,10 @@ import {
   limitAfterFailure,
   meanRate,
   MOST_BYTES,
-  NEARLY,
-  mostBytes,
   paceAfter,
   PROBE_TAIL,
-  SURE_STRIKES,
   tailFor,
   unitOfProbe,
-  whileFailing,
   widerBytes,
   worthwhileMs,
   type Limit,
@@ -34,15 +31,20 @@ import {
   type Sample,
   type TailUnit,
 } from './pace.ts';
-import { numberRecords, PLAIN, type Numbers, type Taken } from './records.ts';
-import { begin, EMPTY_STREAM, take, type Outcome, type Sighting, type Stream } from './stream.ts';
-import { readText, type Text } from '../text.ts';
-import { wipeInMs } from './wipes.ts';
+import { begin, EMPTY_STREAM, roomLeft, take, type Outcome, type Sighting, type Stream } from './stream.ts';
+import { lastState, readText, type Text } from '../text.ts';
 
 export type LogStart = 'all' | 'end';
 
 /** How far a group was followed. JSON, except for the windows of the streams. */
-export interface GroupProgress extends Numbers {
+export interface GroupProgress {
+  readonly epoch: number;
+  /** Of the last record. */
+  readonly seq: number;
+  /** Of the last record, microseconds since 1970. */
+  readonly time: number;
+  /** When the epoch began, and which levels have begun it: those of one log begin again together. */
+  readonly began?: { readonly at: number; readonly levels: readonly string[] } | undefined;
   /** What `tail` counts; undefined until it is learned. */
   readonly unit?: TailUnit | undefined;
   readonly linesPerSecond?: number | undefined;
@@ -143,6 +145,12 @@ const USUAL_LINE = 100;
 /** Equal lines are told apart by a view of at most so many bytes, or so many long lines. */
 const MOST_FOR_DOUBT = 4 * FIRST_TAIL;
 const LINES_FOR_DOUBT = 16;
+/** The level of a service that answers with one text. */
+const PLAIN = '';
+/** Milliseconds within which levels that begin again are of one epoch. */
+const ONE_RESET_MS = 60_000;
+/** Microseconds. Times go up, unless the clock was set back by more than this. */
+const MOST_AHEAD = 60_000_000;
 
 export function beginGroup(beginning: Beginning): GroupState {
   const { source, start, levels = [], progress, epoch = 1, mark } = beginning;
@@ -199,6 +207,7 @@ export function advance(before: GroupState, result: PollResult): Step {
     : read(state, result, texts);
 }
 
+type Taken = readonly [level: string, outcome: Extract<Outcome, { kind: 'taken' }>];
 type Texts = readonly (readonly [level: string, text: Text])[];
 
 /** If lines are known, line ends alone come from a service that ends lines which are not there. */
@@ -227,51 +236,38 @@ function nextPoll(state: GroupState, now: number, delayMs: number): NextPoll {
   const isMeasured = unit !== undefined && takenAt !== undefined && now >= takenAt;
   const usual = isMeasured ? tailFor(pace, now - takenAt + delayMs, unit, bytesPerLine) : FIRST_TAIL;
   const wanted = Math.max(usual, state.wantedTail);
-  const most = mostBytes(limit, now + delayMs);
-  const bytes = whileFailing(Math.min(wanted * bytesPerUnit(progress), most), failures, leastBytes(progress));
+  const sizes = { limit, failures, least: leastBytes(progress) };
+  const bytes = bytesToAsk(wanted * bytesPerUnit(progress), sizes, now + delayMs);
   return { tail: Math.min(wanted, units(progress, bytes)), delayMs };
+}
+
+function nothingTaken(state: GroupState, next: NextPoll, more: Partial<Step> = {}): Step {
+  return { state, records: [], moved: false, next, ...more };
 }
 
 function refused(state: GroupState, result: PollResult, refusal: Refusal): Step {
   const { tail, now, random } = result;
-  const { retryAfterMs = 0, notFound } = refusal;
-  const waits = { ...state, isProbing: false, ...(state.isProbing && { probeAt: now + PROBE_AGAIN_MS }) };
+  const { retryAfterMs = 0, notFound, tooLarge } = refusal;
+  const { isProbing, progress, goodBytes } = state;
+  const waits = { ...state, isProbing: false, ...(isProbing && { probeAt: now + PROBE_AGAIN_MS }) };
   if (notFound && !state.begun && now - (state.startedAt ?? now) < YOUNG_MS)
-    return {
-      state: waits,
-      records: [],
-      moved: false,
-      isNotReady: true,
-      next: { tail, delayMs: ASK_YOUNG_MS },
-    };
+    return nothingTaken(waits, { tail, delayMs: ASK_YOUNG_MS }, { isNotReady: true });
+  const isFirst = state.failures === 0;
   const failures = state.failures + 1;
   const atLeastMs = Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS);
   const delayMs = Math.max(backoffMs(failures, random), atLeastMs);
-  const limit = state.isProbing || tail <= 1 ? undefined : limitAfter(state, result, refusal);
+  const size = tail * bytesPerUnit(progress);
+  const failure = { tooLarge, isFirst, size, good: goodBytes, least: leastBytes(progress) };
+  const limit = isProbing || tail <= 1 ? undefined : limitAfterFailure(progress.limit, failure, now);
   if (limit === undefined) {
     const next = { ...waits, failures };
-    return { state: next, records: [], moved: false, next: { ...nextPoll(next, now, delayMs), delayMs } };
+    return nothingTaken(next, nextPoll(next, now, delayMs));
   }
-  const tries = state.tries + Number(state.failures === 0);
-  const next = { ...waits, failures, tries, progress: { ...state.progress, limit } };
-  const shorter = units(next.progress, limit.fits);
-  const isSoon = shorter < tail && (refusal.tooLarge === 'surely' || (state.goodBytes > 0 && failures === 1));
-  const then = { tail: shorter, delayMs: isSoon ? atLeastMs : delayMs };
-  return { state: next, records: [], moved: state.begun, next: then };
-}
-
-/** What a failure says about sizes; undefined if it says nothing. */
-function limitAfter(
-  { progress, goodBytes, failures }: GroupState,
-  { tail, now }: PollResult,
-  { tooLarge }: Refusal,
-): Limit | undefined {
-  const size = tail * bytesPerUnit(progress);
-  const least = leastBytes(progress);
-  const isLarger = size > NEARLY * Math.max(goodBytes, least);
-  if (tooLarge === undefined || (tooLarge === 'perhaps' && !isLarger)) return undefined;
-  const strikes = tooLarge === 'surely' ? SURE_STRIKES : Number(failures === 0);
-  return limitAfterFailure(progress.limit, { size, good: goodBytes, strikes, least }, now);
+  const tries = state.tries + Number(isFirst);
+  const next = { ...waits, failures, tries, progress: { ...progress, limit } };
+  const shorter = units(progress, limit.fits);
+  const isSoon = shorter < tail && (tooLarge === 'surely' || (goodBytes > 0 && isFirst));
+  return nothingTaken(next, { tail: shorter, delayMs: isSoon ? atLeastMs : delayMs }, { moved: state.begun });
 }
 
 /** The answer to the short question: nothing is taken from it. */
@@ -281,12 +277,7 @@ function probed(state: GroupState, { now }: PollResult, texts: Texts): Step {
   // Sizes were counted in the other unit.
   const progress = found === undefined ? state.progress : { ...rest, unit: found };
   const next = { ...state, progress, isProbing: false, probeAt: now + PROBE_AGAIN_MS, failures: 0 };
-  return {
-    state: next,
-    records: [],
-    moved: found !== undefined,
-    next: nextPoll(next, now, state.pace.intervalMs),
-  };
+  return nothingTaken(next, nextPoll(next, now, state.pace.intervalMs), { moved: found !== undefined });
 }
 
 /** What an answer says about units and sizes. */
@@ -300,6 +291,7 @@ function measured(state: GroupState, tail: number, texts: Texts): GroupState {
   const isNot = (one: TailUnit) => texts.some(([, text]) => contradicts(text, tail, one));
   const progress = {
     ...state.progress,
+    streams: inShape(state.progress.streams, texts),
     unit: isNot('bytes') ? 'lines' : unit === 'lines' && isNot('lines') ? undefined : unit,
     limit: limitAfterAnswer(limit, bytes),
     bytesPerLine: lines > 0 ? Math.max(1, bytes / lines) : bytesPerLine,
@@ -329,23 +321,23 @@ function read(before: GroupState, { tail, now, roundTripMs }: PollResult, texts:
       expected: expected === undefined ? undefined : expected / texts.length,
       most: Math.max(expected ?? 0, (state.pace.peakLines * (sinceTaken(state, now) ?? 0)) / 1_000),
     };
-    const known = progress.streams[level] ?? streamOfOtherShape(progress.streams, level) ?? EMPTY_STREAM;
+    const known = progress.streams[level] ?? EMPTY_STREAM;
     return [level, state.begun ? take(known, sighting) : begin(sighting, state.start === 'all')];
   });
   if (outcomes.some(([, { kind }]) => kind === 'widen')) {
     // What failed just now is not asked for again at once.
     const delayMs = before.failures > 0 ? INTERVAL_MS.risky : 0;
-    const next = { ...state, wantedTail: widerTail };
-    return { state: next, records: [], moved: false, next: { tail: widerTail, delayMs } };
+    return nothingTaken({ ...state, wantedTail: widerTail }, { tail: widerTail, delayMs });
   }
   return taken(state, outcomes, { now, roundTripMs, texts });
 }
 
 /** A service that answers with levels in place of a text, or the other way about, goes on with the same log. */
-function streamOfOtherShape(streams: GroupProgress['streams'], level: string): Stream | undefined {
-  const others = Object.entries(streams).filter(([name]) => (name === PLAIN) !== (level === PLAIN));
-  const longest = others.toSorted(([, a], [, b]) => b.window.hashes.length - a.window.hashes.length)[0];
-  return longest?.[1];
+function inShape(streams: GroupProgress['streams'], texts: Texts): GroupProgress['streams'] {
+  const isText = texts.some(([level]) => level === PLAIN);
+  const others = Object.entries(streams).filter(([level]) => (level === PLAIN) !== isText);
+  const [longest] = others.toSorted(([, a], [, b]) => b.window.hashes.length - a.window.hashes.length);
+  return longest === undefined ? streams : Object.fromEntries(texts.map(([level]) => [level, longest[1]]));
 }
 
 function taken(
@@ -355,28 +347,28 @@ function taken(
 ): Step {
   const { progress } = state;
   const before = progress.streams;
-  const isText = outcomes.some(([level]) => level === PLAIN);
-  const isOfShape = ([level]: [string, Stream]): boolean =>
-    outcomes.length === 0 || (level === PLAIN) === isText;
-  const streams: Record<string, Stream> = Object.fromEntries(Object.entries(before).filter(isOfShape));
+  const streams: Record<string, Stream> = { ...before };
   const all: Taken[] = [];
   for (const [level, outcome] of outcomes) {
     streams[level] = outcome.stream;
     if (outcome.kind === 'taken') all.push([level, outcome]);
   }
   const stale = all.length < outcomes.length;
-  const { source, mark } = state;
-  const { records, numbers } = numberRecords(progress, all, { source, mark, now });
+  const { records, numbers } = numberRecords(state, all, now);
   const since = sinceTaken(state, now);
   const pace = paceAfter(state.pace, {
-    ...amountOf(all),
+    lines: all.reduce((sum, [, { fresh }]) => sum + fresh.lines.length, 0),
+    lateDepth: Math.max(0, ...all.map(([, outcome]) => outcome.lateDepth ?? 0)),
     elapsedMs: state.begun && state.takenAt !== undefined && all.length > 0 ? since : undefined,
     roundTripMs,
     activity: activityOf(all, stale, before, streams),
   });
   // The log of an endpoint is never empty. A worker group's may be: what is seen after that was written since.
   const begun = state.begun || texts.length > 0 || state.source.kind === 'workergroup';
-  const isNew = outcomes.some(([level, { stream }]) => isNews(stream, before[level]));
+  const isNew = outcomes.some(([level, { stream: after }]) => {
+    const known = before[level];
+    return after.window !== known?.window || (after.pending === undefined) !== (known.pending === undefined);
+  });
   const moved = records.length > 0 || isNew || begun !== state.begun;
   const rate = meanRate(pace) ?? progress.linesPerSecond;
   const next: GroupState = {
@@ -384,41 +376,60 @@ function taken(
     progress: { ...progress, ...numbers, streams, linesPerSecond: rate, depth: pace.depth },
     begun,
     ...(outcomes.length > 0 && { tries: 0, wantedTail: 0 }),
-    mark: all.length > 0 ? undefined : mark,
+    mark: all.length > 0 ? undefined : state.mark,
     pace,
     ...(all.length > 0 && { takenAt: now }),
+    isProbing:
+      progress.unit === undefined && now >= state.probeAt && texts.some(([, text]) => canProbe(text)),
   };
-  const isProbing =
-    progress.unit === undefined && now >= state.probeAt && texts.some(([, text]) => canProbe(text));
-  const then = { ...next, isProbing };
-  return { state: then, records, moved, stale, next: soonEnough(then, now) };
+  return { state: next, records, moved, stale, next: soonEnough(next, now) };
+}
+
+/** Gives each record its number, its epoch and its time. */
+function numberRecords({ source, progress, mark }: GroupState, all: readonly Taken[], now: number) {
+  const records: LogRecord[] = [];
+  const format = microsFormatter();
+  const origin = originOf(source);
+  let { epoch, seq, time, began } = progress;
+  const append = (level: string, content: { line: string; continues?: true } | { gap: Gap }): void => {
+    const clock = Math.floor(now * 1_000);
+    time = time + 1 > clock + MOST_AHEAD ? clock : Math.max(clock, time + 1);
+    const place = { time: format(time), ...origin, epoch, seq: ++seq };
+    records.push({ ...place, ...content, ...(level !== PLAIN && { level }) });
+  };
+  if (mark !== undefined && all.length > 0) append(PLAIN, { gap: mark });
+  for (const [level, { parting, gap, fresh }] of all) {
+    if (parting !== undefined) append(level, { line: lastState(parting) });
+    if (gap?.reason === 'reset') {
+      const isLate = began === undefined || Math.abs(now - began.at) >= ONE_RESET_MS;
+      const same = isLate || began?.levels.includes(level) ? undefined : began;
+      if (same === undefined) epoch += 1;
+      began = { at: same?.at ?? now, levels: [...(same?.levels ?? []), level] };
+    }
+    if (gap !== undefined) append(level, { gap });
+    for (const [index, line] of fresh.lines.entries()) {
+      const continues = index === fresh.continues && { continues: true as const };
+      append(level, { line: lastState(line), ...continues });
+    }
+  }
+  return { records, numbers: { epoch, seq, time, began } };
 }
 
 function soonEnough(state: GroupState, now: number): NextPoll {
   const { isProbing, pace, progress } = state;
   if (isProbing) return { tail: PROBE_TAIL, delayMs: 0 };
+  const streams = Object.values(progress.streams);
   const bytesPerSecond = (meanRate(pace) ?? 0) * progress.bytesPerLine;
-  const wipeMs = Math.min(
-    ...Object.values(progress.streams).map((stream) => wipeInMs(stream, bytesPerSecond)),
-  );
+  const room = Math.min(...streams.map(roomLeft));
+  const wipeMs = bytesPerSecond > 0 ? (1_000 * room) / bytesPerSecond : Infinity;
   // What an answer holds must not be written between two polls.
-  const caps = Object.values(progress.streams).map(({ cap }) => cap?.bytes ?? MOST_BYTES);
+  const caps = streams.map(({ cap }) => cap?.bytes ?? MOST_BYTES);
   const documented = LIMITS.logTailMax * progress.bytesPerLine;
   const holds = Math.min(progress.limit?.fits ?? MOST_BYTES, documented, ...caps);
-  const fullMs = (500 * holds) / Math.max(1, pace.peakBytes) - pace.roundTripMs;
+  const fullMs = (500 * holds) / Math.max(1, pace.peakLines * progress.bytesPerLine) - pace.roundTripMs;
   const usualMs = Math.max(pace.intervalMs, worthwhileMs(pace, progress.bytesPerLine));
   const delayMs = Math.max(INTERVAL_MS.risky, Math.min(usualMs, wipeMs / 2, fullMs));
   return nextPoll(state, now, delayMs);
-}
-
-function amountOf(all: readonly Taken[]): Pick<Sample, 'lines' | 'bytes' | 'lateDepth'> {
-  let [lines, bytes, lateDepth] = [0, 0, 0];
-  for (const [, outcome] of all) {
-    lines += outcome.fresh.lines.length;
-    bytes += outcome.fresh.lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
-    lateDepth = Math.max(lateDepth, outcome.lateDepth);
-  }
-  return { lines, bytes, lateDepth };
 }
 
 function activityOf(
@@ -432,7 +443,8 @@ function activityOf(
     ([level, { fresh, stream }]) =>
       fresh.lines.length > 0 || stream.pending?.text !== before[level]?.pending?.text,
   );
-  return grows || Object.values(after).some(isWaiting) ? 'busy' : 'quiet';
+  const isBusy = grows || Object.values(after).some((one) => isWaiting(one.pending, one.endsLines));
+  return isBusy ? 'busy' : 'quiet';
 }
 
 /** Lines that the rate lets expect since an answer was taken; undefined while no rate is known. */
@@ -446,11 +458,4 @@ function expectedLines(state: GroupState, now: number): number | undefined {
 function sinceTaken({ takenAt, progress }: GroupState, now: number): number | undefined {
   const since = takenAt ?? (progress.seq === 0 ? undefined : progress.time / 1_000);
   return since === undefined || now < since ? undefined : Math.max(1, now - since);
-}
-
-/** There is something to store beside records: other known lines, a last line that waits, another shorter view. */
-function isNews(stream: Stream, before: Stream | undefined): boolean {
-  return (
-    stream.window !== before?.window || (stream.pending === undefined) !== (before.pending === undefined)
-  );
 }

@@ -26,7 +26,9 @@ export interface LastLine extends Lines {
 /** Milliseconds without change, beside one interval, after which the line counts. */
 const REST_MS = 5_000;
 
-export function pendingOf({ unended }: Text, now: number, taken = 0): Pending | undefined {
+/** @param before What it has grown from, perhaps. */
+export function pendingOf({ unended }: Text, now: number, before?: Pending): Pending | undefined {
+  const taken = before !== undefined && unended.startsWith(begun(before)) ? before.taken : 0;
   return unended === '' ? undefined : { text: standalone(unended), taken, since: now };
 }
 
@@ -35,69 +37,50 @@ function begun({ text, taken }: Pending): string {
 }
 
 /**
- * After an answer that brought lines.
- *
  * @param fresh The new lines. The pending line may be one of them, now ended.
  * @param isLonger Some of them stand behind all lines known before.
  */
-export function followed(
-  pending: Pending | undefined,
+export function lastLineAfter(
+  before: Pending | undefined,
   fresh: readonly string[],
   isLonger: boolean,
-  { text, now }: { readonly text: Text; readonly now: number },
+  sighting: {
+    readonly text: Text;
+    readonly endsLines: boolean;
+    readonly now: number;
+    readonly intervalMs: number;
+  },
 ): LastLine {
-  const { found, ...delivered } = withoutBegun(pending, fresh);
-  if (!isLonger) return { ...delivered, pending: found ? undefined : pending };
-  const goesOn =
-    !found && pending !== undefined && pending.taken > 0 && text.unended.startsWith(begun(pending));
-  return { ...delivered, pending: pendingOf(text, now, goesOn ? pending.taken : 0) };
+  const { text, endsLines, now, intervalMs } = sighting;
+  const { isEnded, ...delivered } = withoutBegun(before, fresh);
+  const known = isEnded ? undefined : before;
+  // An older view has less of the line, or nothing.
+  const isOlder = !isLonger && known?.text.startsWith(text.unended);
+  const pending = isOlder ? known : pendingOf(text, now, known);
+  if (pending === undefined) return delivered;
+  const hasRested = text.unended === pending.text && now - pending.since >= intervalMs + REST_MS;
+  if (!hasRested || !isWaiting(pending, endsLines)) return { ...delivered, pending };
+  return {
+    lines: [...delivered.lines, pending.text.slice(pending.taken)],
+    continues: pending.taken > 0 ? delivered.lines.length : delivered.continues,
+    pending: { ...pending, taken: pending.text.length },
+  };
 }
 
 /** What was delivered of the pending line is not delivered again. */
 export function withoutBegun(
   pending: Pending | undefined,
   fresh: readonly string[],
-): Lines & { readonly found: boolean } {
+): Lines & { readonly isEnded: boolean } {
   const start = pending === undefined || pending.taken === 0 ? undefined : begun(pending);
   const at = start === undefined ? -1 : fresh.findIndex((line) => line.startsWith(start));
-  if (at < 0 || start === undefined) return { lines: fresh, found: false };
+  if (at < 0 || start === undefined) return { lines: fresh, isEnded: false };
   const rest = (fresh[at] ?? '').slice(start.length);
-  if (rest === '') return { lines: fresh.toSpliced(at, 1), found: true };
-  return { lines: fresh.with(at, rest), continues: at, found: true };
-}
-
-/** After an answer that ends where the known lines end. */
-export function rested(
-  pending: Pending | undefined,
-  { unended }: Text,
-  { endsLines, now, intervalMs }: { endsLines: boolean; now: number; intervalMs: number },
-): LastLine {
-  if (pending === undefined) {
-    const first = unended === '' ? undefined : { text: standalone(unended), taken: 0, since: now };
-    return { lines: [], pending: first };
-  }
-  const { text, taken, since } = pending;
-  // An older view has less of the line, or nothing.
-  if (unended !== text && text.startsWith(unended)) return { lines: [], pending };
-  if (unended !== text) {
-    const kept = unended.startsWith(begun(pending)) ? taken : 0;
-    return { lines: [], pending: { text: standalone(unended), taken: kept, since: now } };
-  }
-  if (endsLines || taken >= text.length || now - since < intervalMs + REST_MS) return { lines: [], pending };
-  return {
-    lines: [text.slice(taken)],
-    ...(taken > 0 && { continues: 0 }),
-    pending: { ...pending, taken: text.length },
-  };
+  if (rest === '') return { lines: fresh.toSpliced(at, 1), isEnded: true };
+  return { lines: fresh.with(at, rest), continues: at, isEnded: true };
 }
 
 /** The line will not be ended by this service within moments. */
-export function isWaiting({
-  pending,
-  endsLines,
-}: {
-  readonly pending?: Pending | undefined;
-  readonly endsLines: boolean;
-}): boolean {
+export function isWaiting(pending: Pending | undefined, endsLines: boolean): boolean {
   return pending !== undefined && !endsLines && pending.taken < pending.text.length;
 }

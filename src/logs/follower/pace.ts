@@ -1,12 +1,12 @@
 /**
  * How often to ask, and for how much, and in what unit. The rate and the round trip are remembered as peaks that fade.
  */
+import type { Refusal } from '../answer.ts';
 import type { Text } from '../text.ts';
 
 export interface Pace {
-  /** Fading peaks per second. */
+  /** A fading peak per second. */
   readonly peakLines: number;
-  readonly peakBytes: number;
   /** Lines in the fading past, and how many seconds of it there are. */
   readonly sumLines: number;
   readonly seconds: number;
@@ -18,7 +18,6 @@ export interface Pace {
 
 export interface Sample {
   readonly lines: number;
-  readonly bytes: number;
   /** Since the answer before; undefined if it says nothing about the rate. */
   readonly elapsedMs: number | undefined;
   readonly roundTripMs: number;
@@ -29,7 +28,6 @@ export interface Sample {
 
 export const FIRST_PACE: Pace = {
   peakLines: 0,
-  peakBytes: 0,
   sumLines: 0,
   seconds: 0,
   roundTripMs: 0,
@@ -56,14 +54,13 @@ const [LEAST_RESERVE, MOST_RESERVE] = [3, 100];
 const FREE_BYTES = 20_000;
 
 export function paceAfter(pace: Pace, sample: Sample): Pace {
-  const { lines, bytes, elapsedMs, roundTripMs, lateDepth, activity } = sample;
+  const { lines, elapsedMs, roundTripMs, lateDepth, activity } = sample;
   const passedMs = elapsedMs ?? pace.intervalMs;
   const kept = Math.exp(-passedMs / PEAK_MEMORY_MS);
   const rated = elapsedMs === undefined ? 0 : 1_000 / Math.max(100, elapsedMs);
   const old = elapsedMs === undefined ? 1 : Math.exp(-elapsedMs / 1_000 / MEAN_MEMORY_S);
   return {
     peakLines: Math.max(lines * rated, kept * pace.peakLines),
-    peakBytes: Math.max(bytes * rated, kept * pace.peakBytes),
     sumLines: old * pace.sumLines + (rated > 0 ? lines : 0),
     seconds: old * pace.seconds + (elapsedMs ?? 0) / 1_000,
     roundTripMs: Math.max(roundTripMs, kept * pace.roundTripMs),
@@ -88,12 +85,9 @@ export function meanRate({ sumLines, seconds }: Pace): number | undefined {
  * @returns Units of the service.
  */
 export function tailFor(pace: Pace, spanMs: number, unit: TailUnit, bytesPerLine: number): number {
-  const { peakLines, peakBytes, roundTripMs } = pace;
-  const seconds = (HEADROOM * (spanMs + roundTripMs)) / 1_000;
-  const again = shownAgain(pace, bytesPerLine);
-  return Math.ceil(
-    unit === 'lines' ? peakLines * seconds + again : peakBytes * seconds + again * bytesPerLine,
-  );
+  const seconds = (HEADROOM * (spanMs + pace.roundTripMs)) / 1_000;
+  const lines = pace.peakLines * seconds + shownAgain(pace, bytesPerLine);
+  return Math.ceil(unit === 'lines' ? lines : lines * bytesPerLine);
 }
 
 /** Lines that each view shows again. */
@@ -106,7 +100,7 @@ function shownAgain({ peakLines, depth }: Pace, bytesPerLine: number): number {
 /** Until as much is new as is shown again, beside what a poll may cost: long lines are asked for less often, ms. */
 export function worthwhileMs(pace: Pace, bytesPerLine: number): number {
   const bytes = shownAgain(pace, bytesPerLine) * bytesPerLine - FREE_BYTES;
-  return Math.min(INTERVAL_MS.quiet, (1_000 * bytes) / Math.max(1, pace.peakBytes));
+  return Math.min(INTERVAL_MS.quiet, (1_000 * bytes) / Math.max(1, pace.peakLines * bytesPerLine));
 }
 
 /** What the size of answers is limited to, in bytes: `fits` came through, `fails` did not. */
@@ -120,41 +114,46 @@ export interface Limit {
   readonly waitMs: number;
 }
 
-export const SURE_STRIKES = 3;
+const SURE_STRIKES = 3;
 const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [2_000, 60_000];
 /** Sizes that are nearer to each other count as one. */
-export const NEARLY = 1.5;
+const NEARLY = 1.5;
 const FAILURES_OF_OUTAGE = 2;
 
-/**
- * @param size Bytes that were asked for, about; more than ever came through lately.
- * @param good Bytes of the last answer that came through.
- * @param least Less is not asked for, unless the service says that even that is too large.
- * @param strikes 1 if an answer came through just before, SURE_STRIKES if the service said that it is too large.
- */
+interface Failure {
+  readonly tooLarge: Refusal['tooLarge'];
+  /** An answer came through just before. */
+  readonly isFirst: boolean;
+  /** Bytes that were asked for, about, and of the last answer that came through. */
+  readonly size: number;
+  readonly good: number;
+  /** Less is not asked for, unless the service says that even that is too large. */
+  readonly least: number;
+}
+
+/** What a failure says about sizes; undefined if it says nothing. */
 export function limitAfterFailure(
   limit: Limit | undefined,
-  { size, good, strikes, least }: { size: number; good: number; strikes: number; least: number },
+  failure: Failure,
   now: number,
-): Limit {
-  if (limit === undefined)
-    return { fits: fitting(good), fails: size, strikes, retryAt: now + FIRST_WAIT_MS, waitMs: FIRST_WAIT_MS };
-  const waitMs = Math.min(LONGEST_WAIT_MS, 2 * limit.waitMs);
+): Limit | undefined {
+  const { tooLarge, isFirst, size, good, least } = failure;
+  const isSurely = tooLarge === 'surely';
+  if (tooLarge === undefined || (!isSurely && size <= NEARLY * Math.max(good, least))) return undefined;
+  const strikes = isSurely ? SURE_STRIKES : Number(isFirst);
   // Failures of much smaller answers say nothing about the larger ones, unless the limit is known already.
-  const isOther = limit.strikes < SURE_STRIKES && NEARLY * size < limit.fails;
+  const isOther = limit === undefined || (limit.strikes < SURE_STRIKES && NEARLY * size < limit.fails);
+  // If what came through before fails too, lines have become longer.
+  const known = Math.max(limit?.fits ?? 0, good);
+  const fits = known > 0 && 1.1 * known < size ? known : size / 2;
+  const waitMs = limit === undefined ? FIRST_WAIT_MS : Math.min(LONGEST_WAIT_MS, 2 * limit.waitMs);
   return {
-    fits: fitting(Math.max(limit.fits, good)),
-    fails: Math.min(size, limit.fails),
+    fits: Math.max(isSurely ? 1 : least, fits),
+    fails: Math.min(size, limit?.fails ?? Infinity),
     strikes: isOther ? strikes : strikes + limit.strikes,
     retryAt: now + waitMs,
     waitMs,
   };
-
-  function fitting(known: number): number {
-    const floor = strikes < SURE_STRIKES ? least : 1;
-    // If what came through before fails too, lines have become longer.
-    return Math.max(floor, known > 0 && 1.1 * known < size ? known : size / 2);
-  }
 }
 
 /** @param size Bytes that came through. */
@@ -170,36 +169,24 @@ function isSure(limit: Limit | undefined, now: number): limit is Limit {
   return limit !== undefined && limit.strikes >= SURE_STRIKES && now < limit.retryAt;
 }
 
-/** The most bytes to ask for. */
-export function mostBytes(limit: Limit | undefined, now: number): number {
-  return isSure(limit, now) ? limit.fits : MOST_BYTES;
-}
-
-/**
- * What to ask for while polls fail. An outage is no reason to ask for less, but a third failure in a row may be one of size.
- *
- * @param failures In a row.
- */
-export function whileFailing(bytes: number, failures: number, least: number): number {
+/** Bytes to ask for. An outage is no reason to ask for less, but a third failure in a row may be one of size. */
+export function bytesToAsk(
+  wanted: number,
+  { limit, failures, least }: { limit: Limit | undefined; failures: number; least: number },
+  now: number,
+): number {
+  const bytes = Math.min(wanted, isSure(limit, now) ? limit.fits : MOST_BYTES);
   return Math.max(Math.min(bytes, least), bytes * 2 ** -Math.max(0, failures - FAILURES_OF_OUTAGE));
 }
 
-/**
- * Before lines are given up: the next larger size, or undefined if no larger one comes through.
- *
- * @param size Bytes asked for now.
- */
+/** The next size to ask for before lines are given up; undefined if no larger one comes through. */
 export function widerBytes(limit: Limit | undefined, size: number, now: number): number | undefined {
   if (size >= MOST_BYTES) return undefined;
   if (!isSure(limit, now) || size >= limit.fails) return Math.min(MOST_BYTES, Math.max(FIRST_TAIL, 8 * size));
   return limit.fails > NEARLY * size ? Math.sqrt(size * limit.fails) : undefined;
 }
 
-/**
- * The service does not say in what unit `tail` counts: some answer with so many lines, some with so many bytes or
- * characters. One short question finds out, once enough lines are known for the answers to differ.
- */
-// `bytes` stands for characters too: what is asked for and what is full differ little.
+/** What `tail` counts. `bytes` stands for characters too: what is asked for and what is full differ little. */
 export type TailUnit = 'lines' | 'bytes';
 
 /** Asked for while nothing is known: enough in either unit. */

@@ -1,18 +1,9 @@
 /** One stream of lines: what is known of it, and what a view of its end brings. */
 import { LIMITS } from '../../contract/limits.ts';
-import { BROKEN_BITS, compare, isCapped, merged, SURE_BITS, type Comparison } from './compare.ts';
-import {
-  followed,
-  pendingOf,
-  rested,
-  withoutBegun,
-  type LastLine,
-  type Lines,
-  type Pending,
-} from './last-line.ts';
+import { BROKEN_BITS, compare, CAPPED_LINES, merged, SURE_BITS, type Comparison } from './compare.ts';
+import { lastLineAfter, pendingOf, withoutBegun, type Lines, type Pending } from './last-line.ts';
 import type { Gap } from '../record.ts';
-import { standalone, type Text } from '../text.ts';
-import { isWipeKnown, withReset, wipeLoss, type Wipes } from './wipes.ts';
+import type { Text } from '../text.ts';
 
 /** The known lines, as hashes. */
 export interface Window {
@@ -27,8 +18,6 @@ export interface Stream {
   readonly isWhole: boolean;
   /** Bytes of the log so far; unknown if its beginning was not seen. */
   readonly size?: number | undefined;
-  /** The end of the last known line. */
-  readonly last: string;
   /** An answer ended with a line's end, so a last line without one is not finished. */
   readonly endsLines: boolean;
   readonly pending?: Pending | undefined;
@@ -48,7 +37,8 @@ export interface Stream {
   readonly largest?: number | undefined;
   /** The least that an answer had which was cut although it had less than was asked for. */
   readonly cap?: { readonly lines: number; readonly bytes: number } | undefined;
-  readonly wipes?: Wipes | undefined;
+  /** Between which sizes a file is wiped, bytes, and how many wipes agree on it. */
+  readonly wipes?: { readonly low: number; readonly high: number; readonly count: number } | undefined;
 }
 
 export interface Sighting {
@@ -76,7 +66,7 @@ export type Outcome =
       readonly gap?: Gap | undefined;
       readonly fresh: Lines;
       /** How many lines above the end of the view the first late line stood. */
-      readonly lateDepth: number;
+      readonly lateDepth?: number;
     }
   | { readonly kind: 'held' | 'widen'; readonly stream: Stream };
 
@@ -84,48 +74,42 @@ export const MOST_KNOWN = 20_000;
 export const EMPTY_STREAM: Stream = {
   window: { from: 0, hashes: new Float64Array() },
   isWhole: true,
-  last: '',
   endsLines: false,
   came: [],
 };
 
 const MOST_PREVIOUS = 256;
-const MOST_LAST = 256;
 const MOST_CAME = 64;
 /** Milliseconds. A backend lags by less; a view that lacks older lines is another log. */
 const LONGEST_LAG_MS = 30_000;
 /** Milliseconds since another backend showed all known lines: the older view is of one that lags. */
 const SEEN_LATELY_MS = 10_000;
-/**
- * So many whole views in a row that lack lines and only grow are another log in the same words, if no backend was ever
- * found to lag. By chance one backend in three, lagging at random, does that once in 20,000 times.
- */
+/** Views in a row that lack lines and only grow. By chance one backend in three that lags does that once in 20,000 times. */
 const SHORTER_VIEWS = 6;
 /** In a log that repeats itself, new lines may look like an older view. */
 const ODD_VIEWS = 3;
 const LEAP_LINES = 10;
 /** Evidence of eight rare lines. */
 const SURPRISE_BITS = 4 * SURE_BITS;
+/** So many wipes tell the size at which it happens. */
+const ENOUGH_WIPES = 2;
+/** A file ends with a whole line, so wipes differ by a line or so. */
+const MOST_APART = 1.02;
+/** What the rate lets expect may be off by this factor. */
+const MOST_OF_RATE = 1.5;
 const LEAST_CAP = { lines: 1_000, bytes: 16_000 } as const;
 /** A capped answer varies by its last line. */
 const NEARLY = 0.9;
 
 /** The first sight of a log. */
 export function begin(sighting: Sighting, deliver: boolean): Outcome {
-  const { text, canWiden, now } = sighting;
-  if (deliver && sighting.isFull && canWiden) return { kind: 'widen', stream: EMPTY_STREAM };
-  const isFull = sighting.isFull || reachesCap(undefined, text);
-  const first: Stream = { ...EMPTY_STREAM, isWhole: !isFull, size: isFull ? undefined : text.bytes };
-  const seen = text.hashes.slice(isFull ? 1 : 0);
-  const stream = learned(first, seen, sighting, seen.length);
-  return {
-    kind: 'taken',
-    stream: { ...stream, pending: pendingOf(text, now, deliver ? 0 : text.unended.length) },
-    // What the service no longer has is no loss; what does not come through is.
-    gap: deliver && sighting.isFull ? { reason: 'overrun', lost_min: 0, lost_estimate: null } : undefined,
-    fresh: { lines: deliver ? text.lines : [] },
-    lateDepth: 0,
-  };
+  const outcome = take(EMPTY_STREAM, deliver ? sighting : { ...sighting, canWiden: false });
+  if (outcome.kind !== 'taken') return outcome;
+  // What the service no longer has is no loss; what does not come through is.
+  if (deliver) return sighting.isFull ? outcome : { ...outcome, gap: undefined };
+  const { pending } = outcome.stream;
+  const stream = { ...outcome.stream, pending: pending && { ...pending, taken: pending.text.length } };
+  return { ...outcome, stream, gap: undefined, fresh: { lines: [] } };
 }
 
 interface View {
@@ -167,17 +151,17 @@ function needsMore({ isDoubted }: Stream, sighting: Sighting, { isBroken, isSure
 }
 
 function older(stream: Stream, sighting: Sighting, { isFull, found }: View): Outcome {
-  const after = shorterAgain(stream, sighting.text);
-  const isOdd = found.late > 0 || (after.shorter?.views ?? 0) >= ODD_VIEWS;
+  const lines = sighting.text.lines.length;
+  const grows = lines >= (stream.shorter?.lines ?? 0);
+  const views = grows ? (stream.shorter?.views ?? 0) + 1 : 1;
+  const after = { ...stream, shorter: { views, lines } };
+  const isOdd = found.late > 0 || views >= ODD_VIEWS;
   if (isOdd && sighting.isFull && sighting.canWiden) return { kind: 'widen', stream: after };
   if (isFull || !isAnother(after, found, sighting.now)) return { kind: 'held', stream: after };
   return broken(stream, sighting, isFull);
 }
 
-/**
- * The rate lets expect that a view does not reach the known lines, or it brings far more than the rate lets expect: then
- * a few lines may join the two by chance, in a log that repeats them.
- */
+/** By the rate the view should not reach the known lines, or bring so much: a few lines may join the two by chance. */
 function isSurprising({ fresh }: Comparison, seen: Float64Array, { expected = 0, most }: Sighting): boolean {
   const known = seen.length - fresh.length;
   return expected > seen.length || (fresh.length > 3 * known && fresh.length > 2 * most + LEAP_LINES);
@@ -208,12 +192,6 @@ function isOfPrevious(
   return compare(hashes, seen, { isFull, isWhole: false }).bits >= SURE_BITS;
 }
 
-function shorterAgain(stream: Stream, { lines }: Text): Stream {
-  const { views = 0, lines: before = 0 } = stream.shorter ?? {};
-  const grows = lines.length >= before;
-  return { ...stream, shorter: { views: grows ? views + 1 : 1, lines: lines.length } };
-}
-
 /** A whole view that lacks known lines is of another log in the same words, and not of a backend that lags. */
 function isAnother(stream: Stream, { gone }: Comparison, now: number): boolean {
   const { isWhole, came, seenAt = -Infinity, shorter, lags = false } = stream;
@@ -229,13 +207,14 @@ function continued(stream: Stream, sighting: Sighting, view: View): Outcome {
   const { found, seen, isSure } = view;
   const above = text.lines.length - seen.length;
   const lines = found.fresh.map((index) => text.lines[index + above] ?? '');
+  const caughtUp = found.gone === 0 && stream.shorter !== undefined && { shorter: undefined, lags: true };
   const after = learned(
-    { ...stream, ...extentAfter(stream, text, view, lines), ...lagAfter(stream, found), isDoubted: !isSure },
+    { ...extended(stream, text, view, lines), ...caughtUp, isDoubted: !isSure },
     merged(stream.window.hashes, seen, found),
     sighting,
     lines.length,
   );
-  const { pending, ...fresh } = lastLineAfter(stream.pending, lines, found, {
+  const { pending, ...fresh } = lastLineAfter(stream.pending, lines, lines.length > found.late, {
     ...sighting,
     endsLines: after.endsLines,
   });
@@ -248,40 +227,17 @@ function continued(stream: Stream, sighting: Sighting, view: View): Outcome {
   };
 }
 
-/** How much of the log is known, after these lines of it. */
-function extentAfter(
-  { isWhole, size, cap, window }: Stream,
-  text: Text,
-  { isFull, found }: View,
-  lines: readonly string[],
-): Pick<Stream, 'isWhole' | 'size' | 'cap'> {
-  const isCut = !isFull && isCapped(found);
+/** How much of the log is known, after these new lines. */
+function extended(stream: Stream, text: Text, { isFull, found }: View, lines: readonly string[]): Stream {
+  const { isWhole, size, cap, window } = stream;
+  const isCut = !isFull && found.older >= CAPPED_LINES;
   const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
   return {
+    ...stream,
     isWhole: isWhole && window.hashes.length + lines.length <= MOST_KNOWN && !isCut,
     size: isWhole && !isFull && !isCut ? text.bytes : size && size + bytes,
     cap: isCut ? lesser(cap, text) : cap,
   };
-}
-
-function lagAfter({ shorter, lags }: Stream, { gone }: Comparison): Pick<Stream, 'shorter' | 'lags'> {
-  if (gone > 0 || shorter === undefined) return { shorter, lags };
-  return { shorter: undefined, lags: true };
-}
-
-function lastLineAfter(
-  before: Pending | undefined,
-  lines: readonly string[],
-  { late, gone }: Comparison,
-  sighting: Sighting & Pick<Stream, 'endsLines'>,
-): LastLine {
-  const isLonger = lines.length > late;
-  const last = followed(before, lines, isLonger, sighting);
-  const isEnded = before !== undefined && last.pending === undefined;
-  if (isLonger || gone > 0 || isEnded) return last;
-  const next = rested(last.pending, sighting.text, sighting);
-  const continues = next.continues === undefined ? last.continues : last.lines.length;
-  return { pending: next.pending, lines: [...last.lines, ...next.lines], continues };
 }
 
 function ambiguous(most: number, expected: number | undefined): Gap {
@@ -301,54 +257,51 @@ function broken(stream: Stream, sighting: Sighting, isFull: boolean): Outcome {
   return isFull ? overrun(stream, sighting) : reset(stream, sighting);
 }
 
-/** @param old The end of what was known, which a backend that lags may still show. */
-function brokenOff(stream: Stream, now: number, old: readonly number[]): Stream {
-  const { window, endsLines, cap, largest, lags, wipes } = stream;
-  return {
+/** Nothing that is known is of the log that begins here. */
+function startAgain(stream: Stream, sighting: Sighting, isFull: boolean): Stream {
+  const { text, now } = sighting;
+  const { window, endsLines, largest, cap, lags, wipes } = stream;
+  const hashes = isFull ? text.hashes.slice(1) : text.hashes;
+  const first: Stream = {
     ...EMPTY_STREAM,
     window: { from: window.from + window.hashes.length, hashes: new Float64Array() },
+    isWhole: !isFull,
+    size: isFull ? undefined : text.bytes,
     endsLines,
-    previous: { hashes: old.slice(-MOST_PREVIOUS), at: now },
-    cap,
+    previous: { hashes: Array.from(window.hashes.subarray(-MOST_PREVIOUS)), at: now },
     largest,
+    cap,
     lags,
     wipes,
   };
+  return learned({ ...first, pending: pendingOf(text, now) }, hashes, sighting, hashes.length);
 }
 
 function overrun(stream: Stream, sighting: Sighting): Outcome {
-  const { text, now, expected } = sighting;
-  const { pending, endsLines, last, previous, window } = stream;
-  const seen = text.hashes.slice(1);
-  const old = [...(previous?.hashes ?? []), ...window.hashes.subarray(-MOST_PREVIOUS)];
+  const { text, expected } = sighting;
+  const { pending, endsLines, window } = stream;
   const cap = sighting.isFull ? stream.cap : lesser(stream.cap, text);
-  const next = { ...brokenOff(stream, now, old), isWhole: false, cap };
   // The first line may be cut. What is above it is lost, so it is delivered, unless it was before.
   const [top = ''] = text.lines;
-  const isKnown = isEndOf(top, last) || pending?.text.endsWith(top) === true;
+  const isKnown = text.hashes[0] === window.hashes.at(-1) || pending?.text.endsWith(top) === true;
   const lines = isKnown ? text.lines.slice(1) : text.lines;
   return {
     kind: 'taken',
-    stream: { ...learned(next, seen, sighting, seen.length), pending: pendingOf(text, now) },
+    stream: { ...startAgain(stream, sighting, true), cap },
     parting: endsLines ? undefined : lastWords(pending),
     gap: { reason: 'overrun', lost_min: 0, lost_estimate: skipped(expected, lines.length) },
     fresh: withoutBegun(pending, lines),
-    lateDepth: 0,
   };
 }
 
 function reset(stream: Stream, sighting: Sighting): Outcome {
-  const { text, now, expected } = sighting;
-  const wipes = withReset(stream, { expected, lines: text.lines.length });
-  const old = Array.from(stream.window.hashes.subarray(-MOST_PREVIOUS));
-  const next = { ...brokenOff(stream, now, old), size: text.bytes, wipes };
+  const { text } = sighting;
   return {
     kind: 'taken',
-    stream: { ...learned(next, text.hashes, sighting, text.lines.length), pending: pendingOf(text, now) },
+    stream: { ...startAgain(stream, sighting, false), wipes: wipesAfter(stream, sighting) },
     parting: lastWords(stream.pending),
     gap: { reason: 'reset', lost_min: 0, lost_estimate: lostBefore(stream, sighting) },
     fresh: { lines: text.lines },
-    lateDepth: 0,
   };
 }
 
@@ -356,21 +309,37 @@ function lastWords(pending: Pending | undefined): string | undefined {
   return pending?.taken === 0 ? pending.text : undefined;
 }
 
-/** @param last The end of the last known line. */
-function isEndOf(top: string, last: string): boolean {
-  return last.endsWith(top) || (last.length === MOST_LAST && top.endsWith(last));
-}
-
 /** The rate says how many lines came. If that is not far above what the view holds, it does not know this burst. */
 function skipped(expected: number | undefined, held: number): number | null {
   return expected === undefined || expected < 1.5 * held ? null : Math.max(1, Math.round(expected - held));
 }
 
+/** Bytes until the file is full, and wiped; Infinity if that is not known. */
+export function roomLeft({ size, wipes }: Stream): number {
+  if (size === undefined || wipes === undefined || wipes.count < ENOUGH_WIPES) return Infinity;
+  return Math.max(0, wipes.low - size);
+}
+
+/** A file that was wiped was larger than at the answer before, and no larger than the rate could make it. */
+function wipesAfter({ size = 0, wipes, window }: Stream, { expected, text }: Sighting): Stream['wipes'] {
+  if (size === 0 || expected === undefined) return wipes;
+  const more = Math.max(0, MOST_OF_RATE * expected - text.lines.length) + 1;
+  const most = size + (more * size) / Math.max(1, window.hashes.length);
+  if (wipes === undefined || size > MOST_APART * wipes.high || MOST_APART * most < wipes.low)
+    return { low: size, high: most, count: 1 };
+  const low = Math.max(wipes.low, size);
+  return { low, high: Math.max(low, Math.min(wipes.high, most)), count: wipes.count + 1 };
+}
+
 /** Lines written after the last answer and before the log began again. */
-function lostBefore(stream: Stream, { text, expected }: Sighting): number | null {
-  if (isWipeKnown(stream)) return wipeLoss(stream);
-  if (expected === undefined) return null;
-  return Math.max(0, Math.round(expected) - text.lines.length);
+function lostBefore(stream: Stream, { expected, text }: Sighting): number | null {
+  const { size = 0, wipes, window } = stream;
+  // Far from full, the log began again for another reason.
+  if (wipes !== undefined && roomLeft(stream) <= wipes.low / 2 && size <= wipes.high) {
+    const room = (wipes.low + wipes.high) / 2 - size;
+    return Math.round(Math.max(0, room * window.hashes.length) / size);
+  }
+  return expected === undefined ? null : Math.max(0, Math.round(expected) - text.lines.length);
 }
 
 /** @param added New lines. */
@@ -380,7 +349,6 @@ function learned(stream: Stream, hashes: Float64Array, { text, now }: Sighting, 
     ...stream,
     largest: Math.max(largest, text.bytes),
     window: windowAfter(stream.window, hashes),
-    last: standalone((text.lines.at(-1) ?? '').slice(-MOST_LAST)),
     came: added > 0 ? [[now, added] as const, ...came].slice(0, MOST_CAME) : came,
     seenAt: now,
     endsLines: endsLines || (text.unended === '' && text.lines.length > 0),
