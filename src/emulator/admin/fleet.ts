@@ -1,19 +1,14 @@
 /** Endpoints, what is asked of them and what their engines make of it; worker groups and their logs. */
 import * as z from 'zod';
 import type { Engine } from '../fleet/engine.ts';
-import { noteEvent } from '../fleet/engine-log.ts';
-import { newWorker, workerStatus } from '../fleet/workers.ts';
+import { noteEvent } from '../fleet/story.ts';
+import { countBy, newWorker, workerStatus } from '../fleet/workers.ts';
 import { endpointWorkers, groupView } from '../handlers/endpoint-groups.ts';
 import { deleteWorkerGroup } from '../handlers/workergroups.ts';
 import { workerGroupOf } from '../seed/build.ts';
 import { workerGroupEntry } from '../seed/schema.ts';
 import type { World } from '../service/world.ts';
-import type {
-  EndpointGroupRecord,
-  EndpointLogs,
-  WorkerGroupRecord,
-  WorkerRecord,
-} from '../state/endpoints.ts';
+import type { EndpointGroupRecord, EndpointLogs, WorkerGroupRecord } from '../state/endpoints.ts';
 import { loadRecord, loadSchema, type LoadInput } from '../state/loads.ts';
 import type { State } from '../state/state.ts';
 import {
@@ -34,7 +29,7 @@ export type EndpointGroupView = ReturnType<typeof groupView>;
 /** What is asked of an endpoint now. */
 export type EndpointLoadView = Readonly<ReturnType<typeof loadView>>;
 
-export function loadView({ id, parameters, load }: EndpointGroupRecord, engine: Engine) {
+function loadView({ id, parameters, load }: EndpointGroupRecord, engine: Engine) {
   return {
     id,
     endpoint: parameters.endpoint_name ?? null,
@@ -48,47 +43,7 @@ export function loadView({ id, parameters, load }: EndpointGroupRecord, engine: 
 }
 
 /** What the engine of an endpoint did since it began. Times in seconds, rates in work units a second. */
-export type EndpointActivity = Readonly<ReturnType<typeof endpointActivity>>;
-
-export function endpointActivity(
-  endpoint: EndpointGroupRecord,
-  workers: readonly WorkerRecord[],
-  engine: Engine,
-  { state, nowMs }: { readonly state: State; readonly nowMs: number },
-) {
-  const { requests, share, workerHours, queueTime, starts } = engine.result();
-  const { hot, cold, starting } = workerHours;
-  const abandoned = Math.round(share.abandoned * requests);
-  return {
-    ...loadView(endpoint, engine),
-    state: endpoint.state,
-    /** By status. */
-    workers: countBy(workers.map((worker) => workerStatus(worker, state, nowMs))),
-    /** When the engine began, Unix ms. */
-    engineSinceMs: engine.epochMs,
-    estimatedLoad: engine.estimate.load,
-    readyCapacity: engine.estimate.capacity,
-    /** Requests that a worker took. */
-    taken: requests - abandoned,
-    /** Those in the global queue. */
-    waiting: engine.waiting,
-    /** Those that came over /route/ and that a worker answers just now. */
-    working: engine.working,
-    /** Those that were gone before a worker took them. */
-    abandoned,
-    ...engine.counts,
-    /** From arrival until a worker begins with it; percentiles within half a percent. */
-    queueTime,
-    workerSeconds: { hot: hot * 3600, cold: cold * 3600, starting: starting * 3600 },
-    starts,
-    /** A plan with these settings, from that time on, does what this engine does. */
-    planSettings: engine.settings,
-  };
-}
-
-function countBy(statuses: readonly string[]): Record<string, number> {
-  return Object.fromEntries([...Map.groupBy(statuses, (one) => one)].map(([one, all]) => [one, all.length]));
-}
+export type EndpointActivity = Readonly<ReturnType<EndpointGroups['get']>>;
 
 /** The endpoint groups, and what their engines do. */
 export class EndpointGroups extends Inspection {
@@ -98,12 +53,18 @@ export class EndpointGroups extends Inspection {
   }
 
   /** What is asked of one, by id or name, and what its engine made of it. @throws RangeError for one that does not exist */
-  get(named: number | string): EndpointActivity {
+  get(named: number | string) {
     const state = this.settled;
     const endpoint = endpointNamed(state, named);
+    const engine = engineOf(this.world, endpoint);
     const workers = endpointWorkers(state, endpoint.id);
-    const around = { state, nowMs: this.world.now() };
-    return endpointActivity(endpoint, workers, engineOf(this.world, endpoint), around);
+    return {
+      ...loadView(endpoint, engine),
+      state: endpoint.state,
+      /** By status. */
+      workers: countBy(workers.map((worker) => workerStatus(worker, state, this.world.now()))),
+      ...engine.activity(),
+    };
   }
 
   /** A level of its true log, as far as it is retained. @throws RangeError for an endpoint that does not exist */

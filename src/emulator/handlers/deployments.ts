@@ -10,7 +10,7 @@ import {
   type EndpointGroupParameters,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { notFound, Refused } from '../answers/refused.ts';
-import { noteEvent } from '../fleet/engine-log.ts';
+import { noteEvent } from '../fleet/story.ts';
 import { rollWorkers } from '../fleet/workers.ts';
 import {
   beat,

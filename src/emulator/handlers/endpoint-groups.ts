@@ -16,8 +16,8 @@ import { checkEndpointGroup, resolveDefaults } from '../../scaling/rules/check.t
 import { badRequest, notFound, Refused } from '../answers/refused.ts';
 import type { Engine } from '../fleet/engine.ts';
 import type { Ticket } from '../fleet/requests.ts';
-import { createEngineLogs, noteEvent } from '../fleet/engine-log.ts';
-import { workersOf, workerStatus, workerUrl } from '../fleet/workers.ts';
+import { createEngineLogs, noteEvent } from '../fleet/story.ts';
+import { countsText, workersOf, workerStatus, workerUrl } from '../fleet/workers.ts';
 import { settleDeployment, viewDeployment, type DeploymentRecord } from '../state/deployments.ts';
 import type { EndpointGroupRecord, WorkerRecord } from '../state/endpoints.ts';
 import { nextId, type State } from '../state/state.ts';
@@ -249,7 +249,7 @@ function routeRequest(
   const { endpoint: name, cost, request_idx: asked = 0 } = input;
   const engine = context.fleets.of(endpoint.id);
   const patience = input.replay_timeout ?? REPLAY_TIMEOUT_SECONDS;
-  const known = asked === 0 ? undefined : engine?.again(asked, patience);
+  const known = asked === 0 ? undefined : engine?.ticket(asked, patience);
   // A request that was lost or used up begins again.
   const isOpen = known?.state === 'waiting' || known?.state === 'taken';
   const ticket = isOpen ? known : engine?.request(cost, patience);
@@ -276,8 +276,7 @@ function whyNot(
 ): string {
   if (ticket?.state === 'refused') return 'too many requests wait';
   const statuses = endpointWorkers(state, endpoint.id).map((worker) => workerStatus(worker, state, nowMs));
-  const counts = [...Map.groupBy(statuses, (status) => status)];
-  const told = counts.map(([status, { length }]) => `${length} ${status}`).join(', ') || 'it has none';
+  const told = countsText(statuses) || 'it has none';
   if (!statuses.includes('idle')) return `no worker is ready: ${told}`;
   return `all workers are busy, and ${engine?.waiting ?? 0} requests wait: ${told}`;
 }

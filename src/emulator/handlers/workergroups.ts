@@ -7,7 +7,7 @@ import { isRecord } from '../../contract/is-record.ts';
 import { OPERATOR_SIGNS } from '../../contract/schemas.ts';
 import { badRequest, notFound } from '../answers/refused.ts';
 import type { Engine } from '../fleet/engine.ts';
-import { noteEvent } from '../fleet/engine-log.ts';
+import { noteEvent } from '../fleet/story.ts';
 import {
   cancelRoll,
   deleteInstance,

@@ -122,7 +122,16 @@ export function statusAt(instance: InstanceRecord, nowMs: number): InstanceStatu
 export function startingSteps(settings: Settings): InstanceStep[] {
   return [
     { status: 'created', durationMs: settings.instanceCreatedSeconds * 1000 },
-    { status: 'loading', durationMs: settings.instanceLoadingSeconds * 1000 },
+    ...restartingSteps(settings),
+  ];
+}
+
+/** Its image is there already, so it loads and runs. */
+export function restartingSteps({
+  instanceLoadingSeconds,
+}: Pick<Settings, 'instanceLoadingSeconds'>): InstanceStep[] {
+  return [
+    { status: 'loading', durationMs: instanceLoadingSeconds * 1000 },
     { status: 'running', durationMs: null },
   ];
 }
@@ -144,11 +153,10 @@ export function stopInstance(instance: InstanceRecord, nowMs: number): void {
   setInstanceStatus(instance, 'exited', nowMs);
 }
 
-/** Its image is there already, so it loads and runs. */
 export function startInstance(instance: InstanceRecord, settings: Settings, nowMs: number): void {
   if (instance.intendedStatus === 'running') return;
   instance.intendedStatus = 'running';
-  changeSteps(instance, startingSteps(settings).slice(1), nowMs);
+  changeSteps(instance, restartingSteps(settings), nowMs);
 }
 
 /** Evidence 9.4: what is created or stopped costs its storage only, and what is broken costs nothing. */
