@@ -6,7 +6,7 @@ import { deploymentOf } from '../seed/build.ts';
 import { deploymentChanges, deploymentEntry } from '../seed/schema.ts';
 import { changeDeployment, viewDeployment, type DeploymentView } from '../state/deployments.ts';
 import { nextId } from '../state/state.ts';
-import { type AdminRoute, bodyRoute, existing, Inspection, route } from './route.ts';
+import { existing, Inspection } from './route.ts';
 
 /** What to change of a deployment; fields that are left out stay. */
 export type DeploymentChanges = z.input<typeof deploymentChanges>;
@@ -71,27 +71,4 @@ export class Deployments extends Inspection {
     const deployment = state.deployments.get(id);
     if (deployment) deleteDeployment(state, deployment, this.world.now());
   }
-}
-
-const newDeployment = deploymentEntry.omit({ id: true });
-
-export function deploymentRoutes(deployments: Deployments): AdminRoute[] {
-  return [
-    route('GET /deployments/{id}', 'one deployment and how close it came to expiry', ({ id }) =>
-      deployments.get(id),
-    ),
-    bodyRoute('PUT /deployments/{id}', 'adds or replaces it: ttl in seconds', newDeployment, ({ id, body }) =>
-      deployments.add({ id, ...body }),
-    ),
-    bodyRoute(
-      'POST /deployments/{id}',
-      'changes its ttl, name, tag, state',
-      deploymentChanges,
-      ({ id, body }) => deployments.change(id, body),
-    ),
-    route('POST /deployments/{id}/redeploy', 'the same under a new id, which it answers', ({ id }) => ({
-      id: deployments.redeploy(id),
-    })),
-    route('DELETE /deployments/{id}', 'removes it', ({ id }) => deployments.remove(id)),
-  ];
 }

@@ -1,5 +1,5 @@
 /** Endpoints, what is asked of them and what their engines make of it; worker groups and their logs. */
-import * as z from 'zod';
+import type { z } from 'zod';
 import type { Engine } from '../fleet/engine.ts';
 import { noteEvent } from '../fleet/story.ts';
 import { countBy, newWorker, workerStatus } from '../fleet/workers.ts';
@@ -21,7 +21,7 @@ import {
   setGrowthRate,
   writeText,
 } from '../worker-log/group-log.ts';
-import { type AdminRoute, bodyRoute, existing, Inspection, route } from './route.ts';
+import { existing, Inspection } from './route.ts';
 
 /** An endpoint group with its parameters, every default filled in. */
 export type EndpointGroupView = ReturnType<typeof groupView>;
@@ -188,43 +188,4 @@ export class WorkerGroups extends Inspection {
   #group(id: number): WorkerGroupRecord {
     return existing(this.settled.workerGroups, id, 'worker group');
   }
-}
-
-const endpointName = z.union([z.string().min(1), z.int()]).describe('name or id of the endpoint group');
-/** Which endpoint, and beside it the load as a seed has it. */
-const endpointLoad = z.looseObject({ endpoint: endpointName });
-const lines = z.union([z.strictObject({ lines: z.array(z.string()) }), z.strictObject({ text: z.string() })]);
-const rate = z.strictObject({ linesPerSecond: z.number().nonnegative() });
-
-export function workerGroupRoutes(workergroups: WorkerGroups): AdminRoute[] {
-  return [
-    bodyRoute('POST /workergroups/{id}/lines', 'writes lines, or text', lines, ({ id, body }) => {
-      if ('lines' in body) workergroups.append(id, body.lines);
-      else workergroups.write(id, body.text);
-    }),
-    route('DELETE /workergroups/{id}/lines', 'throws its log away', ({ id }) => workergroups.clear(id)),
-    bodyRoute('PUT /workergroups/{id}/rate', 'lines per second from now on', rate, ({ id, body }) =>
-      workergroups.setRate(id, body.linesPerSecond),
-    ),
-  ];
-}
-
-export function loadRoutes(endpointGroups: EndpointGroups, load: Loads): AdminRoute[] {
-  return [
-    route(
-      'GET /endpoint-groups/{endpoint}',
-      'by id or name: load, workers, queue times, worker seconds since its engine began',
-      ({ name }) => endpointGroups.get(name),
-    ),
-    route('GET /load', 'the load of each endpoint', () => ({ loads: load.list() })),
-    bodyRoute(
-      'PUT /load',
-      'another load from now on: endpoint, shape, rate …, as in a seed',
-      endpointLoad,
-      ({ body: { endpoint, ...given } }) => load.set(endpoint, loadSchema.parse(given)),
-    ),
-    route('DELETE /load', 'no load any more; of one alone with ?endpoint=', ({ query }) =>
-      load.stop(query['endpoint']),
-    ),
-  ];
 }
