@@ -28,7 +28,7 @@ export class ApiKeys extends Inspection {
     const { key, name, permissions, team } = apiKeyEntry.parse(entry);
     if (findKey(state, name)) throw new Error(`name: there is an API key "${name}" already`);
     if (state.keys.has(key)) throw new Error('key: this value is in use');
-    storeKey(state, key, { name, userId: this.owner, permissions: permissions ?? null, team });
+    storeKey(state, key, { name, userId: this.beginning.owner, permissions: permissions ?? null, team });
   }
 
   /** A new value: the old one answers 401 at once. @throws RangeError for a name that does not exist, Error for a value in use */

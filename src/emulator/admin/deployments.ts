@@ -25,14 +25,8 @@ export class Deployments extends Inspection {
 
   /** Adds one, or puts it in the place of the one with this id; `ttl` in seconds. */
   add(deployment: z.input<typeof deploymentEntry>): void {
-    const { state } = this.world;
-    const record = deploymentOf(
-      deploymentEntry.parse(deployment),
-      this.owner,
-      state.settings,
-      this.world.now(),
-    );
-    state.deployments.set(record.id, record);
+    const record = deploymentOf(deploymentEntry.parse(deployment), this.beginning);
+    this.world.state.deployments.set(record.id, record);
   }
 
   /** Changes what is named; `ttl` in seconds, null: it never expires. */

@@ -147,11 +147,10 @@ export class WorkerGroups extends Inspection {
   }
 
   add(group: z.input<typeof workerGroupEntry>): void {
-    const { workers, ...entry } = workerGroupEntry.parse(group);
+    const entry = workerGroupEntry.parse(group);
     const state = this.settled;
-    const record = workerGroupOf({ workers, ...entry }, this.owner, state.settings, this.world.now());
-    state.workerGroups.set(entry.id, record);
-    for (const worker of workers) state.workers.set(worker, newWorker(worker, entry.id));
+    state.workerGroups.set(entry.id, workerGroupOf(entry, this.beginning));
+    for (const worker of entry.workers) state.workers.set(worker, newWorker(worker, entry.id));
   }
 
   remove(id: number): void {

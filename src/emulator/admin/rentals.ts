@@ -76,7 +76,7 @@ export class Templates extends Inspection {
 
   /** Adds one, or puts it in the place of the one with this id. */
   add(template: z.input<typeof templateEntry>): TemplateView {
-    const record = templateOf(templateEntry.parse(template), this.owner, this.world.now());
+    const record = templateOf(templateEntry.parse(template), this.beginning);
     this.world.state.templates.set(record.id, record);
     return templateView(record);
   }

@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { createMatcher } from '../../wire/match.ts';
 import { problemsOf } from '../../wire/request.ts';
 import { jsonAnswer, type Answer } from '../answers/answer.ts';
+import type { Beginning } from '../seed/build.ts';
 import { TraitsError } from '../seed/file.ts';
 import { settle, type World } from '../service/world.ts';
 import type { State } from '../state/state.ts';
@@ -27,9 +28,10 @@ export class Inspection {
     return this.world.state;
   }
 
-  /** The user to whom the things belong that a test adds. */
-  protected get owner(): number {
-    return this.world.state.users.keys().next().value ?? 0;
+  /** Of what a test adds: it begins now, and belongs to the first user. */
+  protected get beginning(): Beginning {
+    const { settings, users } = this.world.state;
+    return { nowMs: this.world.now(), owner: users.keys().next().value ?? 0, settings };
   }
 }
 

@@ -206,7 +206,7 @@ function workerImage(template: TemplateRecord | undefined): string {
   return `${image}:${tag ?? template.default_tag}`;
 }
 
-export const NO_TRAITS: WorkerGroupTraits = {
+const NO_TRAITS: WorkerGroupTraits = {
   template_hash: null,
   template_id: null,
   search_query: null,
@@ -215,6 +215,17 @@ export const NO_TRAITS: WorkerGroupTraits = {
   test_workers: null,
   cold_workers: null,
 };
+
+type NewWorkerGroup = Omit<WorkerGroupRecord, 'traits' | 'linesPerSecond' | 'log'>;
+
+export function newWorkerGroup(
+  group: NewWorkerGroup,
+  log: Parameters<typeof createGroupLog>[0],
+  traits: Partial<WorkerGroupTraits> = {},
+): WorkerGroupRecord {
+  const { linesPerSecond } = log;
+  return { ...group, traits: { ...NO_TRAITS, ...traits }, linesPerSecond, log: createGroupLog(log) };
+}
 
 /** Its first workers come at once, as far as the endpoint is active and its `max_workers` allows. */
 export function createWorkerGroup(
@@ -225,21 +236,16 @@ export function createWorkerGroup(
 ): WorkerGroupRecord {
   const { settings } = state;
   const id = nextId(state, 'worker group', state.workerGroups.keys());
-  const group: WorkerGroupRecord = {
-    id,
-    userId: endpoint.userId,
-    endpointId: endpoint.id,
-    createdMs: nowMs,
-    traits: { ...NO_TRAITS, ...traits },
-    image,
-    linesPerSecond: settings.logLinesPerSecond,
-    log: createGroupLog({
+  const group = newWorkerGroup(
+    { id, userId: endpoint.userId, endpointId: endpoint.id, createdMs: nowMs, image },
+    {
       source: { kind: 'generated', seed: id + settings.randomSeed },
       linesPerSecond: settings.logLinesPerSecond,
       retainedLines: settings.logRetainedLines,
       sinceMs: nowMs,
-    }),
-  };
+    },
+    traits,
+  );
   state.workerGroups.set(id, group);
   noteEvent(endpoint, `worker group ${id} is there`, nowMs);
   const count = Math.min(roomFor(state, endpoint), traits.test_workers ?? settings.workersRecruited);
