@@ -12,7 +12,7 @@ import {
   type TfaMethodRecord,
   type UserRecord,
 } from '../state/users.ts';
-import { openChallenge } from '../tfa/challenges.ts';
+import { openChallenge } from '../tfa/account.ts';
 import { readTotpSecret, totpCode } from '../tfa/totp.ts';
 import { Inspection } from './route.ts';
 
@@ -124,7 +124,7 @@ export class TwoFactor extends Inspection {
   startLogin(userId?: number): { readonly tfa_secret: string } {
     const { state, random } = this.world;
     const context = { state, random, nowMs: this.world.now(), user: this.#user(userId) };
-    return { tfa_secret: openChallenge(context, 'login') };
+    return { tfa_secret: openChallenge(context, 'login')[0] };
   }
 
   /** Unused ones. */

@@ -1,38 +1,28 @@
 /** Verifying a second factor (§4.4, §5.7), and the login and session that this gives (§5.4, §5.8). Pure. */
 import type { Input } from '../../contract/operations.ts';
-import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 import { badRequest, Refused } from '../answers/refused.ts';
 import type { State } from '../state/state.ts';
 import type { Challenge, Channel, SessionRecord, TfaMethodRecord, UserRecord } from '../state/users.ts';
 import {
+  challengeNotFound,
   chooseMethod,
-  invalidMethod,
+  findChallenge,
+  liveCode,
   lockView,
   methodOf,
   noteFailure,
   noteSuccess,
-  requireUnlocked,
-  useBackupCode,
-} from './account.ts';
-import {
-  challengeNotFound,
-  findChallenge,
-  liveCode,
   noteWrongCode,
   randomHex,
   requireUnexpired,
+  requireUnlocked,
+  useBackupCode,
   type TfaContext,
-} from './challenges.ts';
+} from './account.ts';
 import { phoneMismatch } from './sending.ts';
 import { periodOfCode, readTotpSecret } from './totp.ts';
 
-export interface Proof {
-  readonly tfa_method?: TfaMethodName | undefined;
-  readonly code?: string | undefined;
-  readonly secret?: string | undefined;
-  readonly tfa_method_id?: number | undefined;
-  readonly backup_code?: string | undefined;
-}
+export type Proof = Omit<Input<'tfa.login'>, 'admin'>;
 
 /** What a proof turned out to be; `method` is null for a backup code, e-mail, and legacy SMS. */
 interface Verified {
@@ -56,34 +46,26 @@ export function verifyProof(context: TfaContext, proof: Proof, failure: Failure)
   if (proof.code === undefined) {
     throw new Refused('missing_auth_value', 'a code or a backup code is needed', 'code');
   }
-  const type = typeOfProof(context, proof);
-  if (type === 'totp') return verifyByApp(context, proof.code, proof.tfa_method_id, failure);
+  const id = proof.tfa_method_id;
+  // `tfa_method`, or else the type of the method named by id, or else sms (§4.4).
+  const type =
+    id === undefined ? (proof.tfa_method ?? 'sms') : methodOf(user.tfa, id, proof.tfa_method).method;
+  if (type === 'totp') {
+    const method = chooseMethod(user.tfa, 'totp', id);
+    if (!method) throw notSetUp('totp', failure);
+    verifyTotp(context, method, proof.code, failure);
+    return { method, byBackupCode: false };
+  }
   if (proof.secret === undefined) {
     throw new Refused('missing_params', 'the secret that came with the code is needed', 'secret');
   }
   // Several methods of one type have to be told apart (§4.4).
-  if (type === 'sms') chooseMethod(user.tfa, 'sms', proof.tfa_method_id);
+  if (type === 'sms') chooseMethod(user.tfa, 'sms', id);
   const challenge = findChallenge(context, proof.secret);
   if (challenge.purpose === 'authorize') throw challengeNotFound();
-  const method = verifySentCode(
-    context,
-    challenge,
-    { channel: type, code: proof.code, id: proof.tfa_method_id },
-    failure,
-  );
+  const given = { channel: type, code: proof.code, id };
+  const method = verifySentCode(context, challenge, given, failure);
   state.tfa.challenges.delete(proof.secret);
-  return { method, byBackupCode: false };
-}
-
-/** `tfa_method`, or else the type of the method named by id, or else sms (§4.4). */
-function typeOfProof({ user }: TfaContext, { tfa_method: type, tfa_method_id: id }: Proof): TfaMethodName {
-  return id === undefined ? (type ?? 'sms') : methodOf(user.tfa, id, type).method;
-}
-
-function verifyByApp(context: TfaContext, code: string, id: number | undefined, failure: Failure): Verified {
-  const method = chooseMethod(context.user.tfa, 'totp', id);
-  if (!method) throw notSetUp('totp', failure);
-  verifyTotp(context, method, code, failure);
   return { method, byBackupCode: false };
 }
 
@@ -102,32 +84,26 @@ export function verifyTotp(
   // RFC 6238 §5.2 wants a code to be good once; the interface does not say.
   const isUsed = settings.totpOnce && period !== undefined && period <= (method.lastTotpPeriod ?? -1);
   if (period === undefined || isUsed) {
-    noteFailure(method, settings.tfaFailuresAllowed, nowMs);
-    throw wrongCodeOf(method, failure, nowMs);
+    throw wrongCode(failure, noteFailure(method, settings.tfaFailuresAllowed, nowMs));
   }
   method.lastTotpPeriod = period;
   noteSuccess(method, nowMs);
 }
 
-export interface SentCode {
-  readonly channel: Channel;
-  readonly code: string;
-  /** Of the method that it is to prove, if the caller named one. */
-  readonly id?: number | undefined;
-}
-
 /**
  * Checks a code that was sent; the caller removes the challenge. Only a number of the account itself proves
  * anything: with an API key a code can be sent to any number, so that it can be added.
+ * @param given `id`: of the method that the code is to prove, if the caller named one
  * @throws Refused 2fa_expired, no_challenge_found, phone_number_mismatch, tfa_locked, and for a wrong code
  */
 export function verifySentCode(
   context: TfaContext,
   challenge: Challenge,
-  { channel, code, id }: SentCode,
+  given: { readonly channel: Channel; readonly code: string; readonly id?: number | undefined },
   failure: Failure,
 ): TfaMethodRecord | null {
   const { state, user, nowMs } = context;
+  const { channel, code, id } = given;
   const { tfa: account } = user;
   if (channel === 'sms' && !account.legacy && !account.methods.some(({ method }) => method === 'sms')) {
     throw notSetUp('sms', failure);
@@ -145,23 +121,16 @@ export function verifySentCode(
     return method;
   }
   if (method) {
-    noteFailure(method, state.settings.tfaFailuresAllowed, nowMs);
-    throw wrongCodeOf(method, failure, nowMs);
+    throw wrongCode(failure, noteFailure(method, state.settings.tfaFailuresAllowed, nowMs));
   }
   noteWrongCode(challenge, channel, state.settings.tfaFailuresAllowed);
   throw wrongCode(failure);
 }
 
-/** A wrong code where no configured method counts it. */
-export function wrongCode(failure: Failure): Refused {
-  return new Refused(failure, 'the code is not right', 'code');
-}
-
-/** A wrong code that a configured method counts. Of the two codes only one says how often, and until when (§7). */
-function wrongCodeOf(method: TfaMethodRecord, failure: Failure, nowMs: number): Refused {
-  return new Refused(failure, 'the code is not right', 'code', {
-    ...(failure === '2fa_verification_failed' && { fields: lockView(method, nowMs) }),
-  });
+/** `lock`: of the configured method that counts it. Of the two codes only one says how often, and until when (§7). */
+export function wrongCode(failure: Failure, lock?: ReturnType<typeof lockView>): Refused {
+  const fields = failure === '2fa_verification_failed' && lock ? { fields: lock } : {};
+  return new Refused(failure, 'the code is not right', 'code', fields);
 }
 
 export function notConfigured(): Refused {
@@ -169,8 +138,8 @@ export function notConfigured(): Refused {
 }
 
 function notSetUp(type: 'sms' | 'totp', failure: Failure): Refused {
-  if (failure !== '2fa_login_failed') return invalidMethod(`this account has no method of the type ${type}`);
-  return new Refused(failure, `this account has no method of the type ${type}`, 'tfa_method');
+  const code = failure === '2fa_login_failed' ? failure : 'invalid_tfa_method';
+  return new Refused(code, `this account has no method of the type ${type}`, 'tfa_method');
 }
 
 /** @throws Refused where the account has no 2FA that could be used, removed or given backup codes */
