@@ -5,11 +5,11 @@
 import { createControl, type Control } from './admin/control.ts';
 import { createAdminApi } from './admin/route.ts';
 import { adminRoutes, inspect, type Inspected } from './admin/routes.ts';
-import { secretsOf } from './calls/access.ts';
+import { secretsOf } from './calls/call.ts';
 import { ScheduledClock, type Clock, type ClockStart } from './clock.ts';
 import { specDialect, type DialectName } from './dialect/dialect.ts';
 import { publicDialect } from './dialect/public.ts';
-import { FaultInjector, type Faults } from './faults/injector.ts';
+import { FaultInjector, type Faults } from './faults/faults.ts';
 import { findKey } from './handlers/accounts.ts';
 import { openListener } from './http/listener.ts';
 import { createServer } from './http/server.ts';
@@ -54,8 +54,7 @@ export type {
 } from './admin/rentals.ts';
 export type { Clock, ClockMode, ClockStart } from './clock.ts';
 export type { DialectName } from './dialect/dialect.ts';
-export type { FaultInput, FaultKind } from './faults/faults.ts';
-export type { FaultHandle, Faults, FaultView } from './faults/injector.ts';
+export type { FaultHandle, FaultInput, FaultKind, Faults, FaultView } from './faults/faults.ts';
 export type {
   Journal,
   JournalEntry,

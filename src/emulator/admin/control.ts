@@ -1,6 +1,6 @@
 /** The whole emulator at once: reset, seed, snapshot and restore. Each is one synchronous swap of the state. */
 import type { Reading, ScheduledClock } from '../clock.ts';
-import type { Faults } from '../faults/injector.ts';
+import type { Faults } from '../faults/faults.ts';
 import type { Journal } from '../journal/journal.ts';
 import { createRandom } from '../random.ts';
 import { buildState } from '../seed/build.ts';

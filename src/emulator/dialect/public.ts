@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { isRecord } from '../../contract/is-record.ts';
+import type { ErrorCode } from '../../contract/errors.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
@@ -12,10 +13,9 @@ import { FlagError } from '../../contract/text/shell-words.ts';
 import { coerceText } from '../../wire/coerce.ts';
 import { createMatcher, matchOperation } from '../../wire/match.ts';
 import { jsonAnswer } from '../answers/answer.ts';
-import { badRequest, notFound } from '../answers/refused.ts';
+import { badRequest, notFound, type Refused } from '../answers/refused.ts';
 import type { Alias, Call } from '../calls/call.ts';
 import { findOwnTemplate } from '../handlers/templates.ts';
-import { publicRefusal } from './refusals.ts';
 import type { Dialect, Requester } from './dialect.ts';
 
 /** Fields that public clients may leave out. */
@@ -213,4 +213,70 @@ function unwrap(schema: z.ZodType): z.ZodType {
   return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable
     ? unwrap(schema.unwrap() as z.ZodType)
     : schema;
+}
+
+interface Wording {
+  readonly status: number;
+  /** In place of the interface's code. */
+  readonly code?: string;
+  /** `subject`: the id that was asked for. */
+  readonly says: (subject: string, userId: number | string) => string;
+  /** The field of the one rule that it is about; absent: all. */
+  readonly field?: string;
+}
+type Wordings = Readonly<Partial<Record<ErrorCode, Wording>>>;
+
+const DEPLOYMENT: Wordings = {
+  not_found: { status: 404, says: (id) => `Deployment ${id} not found.` },
+  bad_request: { status: 400, says: () => 'Invalid deployment ID' },
+};
+const ENDPOINT: Wordings = { not_found: { status: 404, says: (id) => `Endpoint job ${id} not found` } };
+const INSTANCE: Wordings = {
+  not_found: { status: 404, code: 'no_such_instance', says: (id) => `Instance ${id} not found.` },
+};
+
+const WORDINGS: Readonly<Partial<Record<OperationId, Wordings>>> = {
+  'deployments.get': DEPLOYMENT,
+  'deployments.versions': DEPLOYMENT,
+  'deployments.delete': DEPLOYMENT,
+  'deployments.stop': DEPLOYMENT,
+  'deployments.start': DEPLOYMENT,
+  'deployments.heartbeat': DEPLOYMENT,
+  'endpointGroups.get': ENDPOINT,
+  'endpointGroups.delete': ENDPOINT,
+  'endpointGroups.update': {
+    not_found: { status: 400, says: (id, user) => `Endpoint ${id} for user ${user} not found.` },
+  },
+  'workergroups.update': {
+    no_such_workergroup: { status: 400, says: (id) => `Workergroup ${id} not found.` },
+    not_found: { status: 400, says: (id) => `Endpoint of workergroup ${id} not found.` },
+  },
+  'instances.update': INSTANCE,
+  'instances.destroy': INSTANCE,
+  'charges.list': {
+    bad_request: {
+      status: 400,
+      field: 'select_filters',
+      says: () => "Must provide both 'day' gte and lte filters for instance charges",
+    },
+  },
+  'teams.createRole': { duplicate_role: { status: 403, says: () => 'Role already exists' } },
+};
+
+/** What is refused in another way for all operations. */
+const SHARED: Wordings = { invalid_key: { status: 401, says: () => 'Invalid user key' } };
+
+/** `refused.inPublic` is of the one refusal, and outweighs the table. */
+function publicRefusal({ code, status, message, reason, inPublic }: Refused, call: Call) {
+  if (inPublic) return { code, ...inPublic };
+  const id = call.target?.id;
+  const wording = (id && WORDINGS[id]?.[code]) ?? SHARED[code];
+  if (wording === undefined || (wording.field !== undefined && !reason.startsWith(wording.field)))
+    return { status, code, message };
+  const subject = call.params['id'] ?? String(call.subject ?? '');
+  return {
+    status: wording.status,
+    code: wording.code ?? code,
+    message: wording.says(subject, call.key?.userId ?? ''),
+  };
 }

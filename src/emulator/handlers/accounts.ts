@@ -3,7 +3,7 @@
  * once. A team is that of a user whose key acts in a team's context.
  */
 import { notFound, Refused } from '../answers/refused.ts';
-import { isSession, requireWithin } from '../calls/access.ts';
+import { isSession, requireWithin } from '../calls/call.ts';
 import type { Random } from '../random.ts';
 import { nextId, type State } from '../state/state.ts';
 import type { ApiKeyRecord, UserRecord } from '../state/users.ts';

@@ -1,7 +1,7 @@
 /** What a handler is: the behaviour of one operation, as a transition of the state. */
 import type { Answer, Fields, OperationId } from '../../contract/operations.ts';
 import { badRequest, notFound } from '../answers/refused.ts';
-import type { Identity } from '../calls/access.ts';
+import type { Identity } from '../calls/call.ts';
 import type { Fleets } from '../fleet/fleets.ts';
 import type { Random } from '../random.ts';
 import type { State } from '../state/state.ts';

@@ -8,8 +8,7 @@ import { rulesOf } from '../../contract/rules.ts';
 import { coerceFields } from '../../wire/coerce.ts';
 import { problemsOf } from '../../wire/request.ts';
 import { badRequest, Refused } from '../answers/refused.ts';
-import { findCaller } from '../calls/access.ts';
-import type { Call, Target } from '../calls/call.ts';
+import { findCaller, type Call, type Target } from '../calls/call.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import { refuseBadGroup } from '../handlers/endpoint-groups.ts';
 import { tfaSchemaRefusal } from '../handlers/tfa.ts';
@@ -56,8 +55,8 @@ export function createValidator(dialect: Dialect): Validator {
       if (body.kind === 'none' || isEmptyObject(body) || !dialect.strict) return {};
       throw badRequest('body', 'this operation takes no body');
     }
-    if (body.kind === 'malformed') throw badRequest('body', `malformed JSON: ${body.problem}`);
-    const value = body.kind === 'none' ? {} : body.value;
+    if (body.kind === 'malformed') throw badRequest('body', 'malformed JSON: not JSON');
+    const value = body.kind === 'json' ? body.value : {};
     const adapted = dialect.adapt(id, operation, value, { state, userId: call.key?.userId });
     refuseBadParameters(operation, adapted);
     return parse(schema, adapted, 'body', () => tfaSchemaRefusal(id, adapted));
