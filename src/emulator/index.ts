@@ -19,7 +19,7 @@ import { checkSeed, readTraits } from './seed/file.ts';
 import type { Seed } from './seed/schema.ts';
 import { withRateLimit } from './service/rate-limit.ts';
 import { createService } from './service/service.ts';
-import { createWorld, settle, type World } from './service/world.ts';
+import { createWorld, settle } from './service/world.ts';
 import type { SettingsInput } from './state/settings.ts';
 import { defaultTraits, type Traits, type TraitsInput } from './state/traits.ts';
 
@@ -127,7 +127,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const faults = new FaultInjector({
     clock,
     random: () => world.random(),
-    keyName: (key) => nameOfKey(world, key),
+    keyName: (key) => (world.state.keys.get(key) ?? findKey(world.state, key)?.[1])?.name,
     listen: (open) => listener.listen(open),
   });
   const control = createControl({ world, clock, faults, journal, settings, seed, traits });
@@ -171,10 +171,4 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-/** The name of the key with this name or value. */
-function nameOfKey(world: World, nameOrValue: string): string | undefined {
-  const key = world.state.keys.get(nameOrValue) ?? findKey(world.state, nameOrValue)?.[1];
-  return key?.name;
 }

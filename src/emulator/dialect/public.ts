@@ -10,7 +10,7 @@ import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/ope
 import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
 import { envMapOf, parseEnvFlags } from '../../contract/text/env-flags.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
-import { coerceText } from '../../wire/coerce.ts';
+import { coerceText, parseJsonOr } from '../../wire/coerce.ts';
 import { createMatcher, matchOperation } from '../../wire/match.ts';
 import { jsonAnswer } from '../answers/answer.ts';
 import { badRequest, notFound, type Refused } from '../answers/refused.ts';
@@ -139,7 +139,7 @@ const ALIASES: readonly Alias[] = [
     publicSpacingMs: 2000,
     body: ({ machine_ids: listed }, state) => ({
       // `?owner=me` alone asks for all machines of the account.
-      machine_ids: listed === undefined ? [...state.machines.keys()] : parseList(listed),
+      machine_ids: listed === undefined ? [...state.machines.keys()] : parseJsonOr(listed),
     }),
   },
   ...older('/api/v0/autojobs/', '/api/v0/workergroups/'),
@@ -160,13 +160,6 @@ function older(was: string, is: string): Alias[] {
   });
 }
 
-function parseList(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
-}
 /**
  * Null is unset, except where the contract itself takes it; unknown fields are passed over; numbers and booleans
  * may be text. `extra` names a field that is kept although the schema does not have it.

@@ -7,7 +7,7 @@ import { isSession, requireWithin } from '../calls/call.ts';
 import type { Random } from '../random.ts';
 import { nextId, type State } from '../state/state.ts';
 import type { ApiKeyRecord, UserRecord } from '../state/users.ts';
-import { tfaStatusOf } from '../tfa/account.ts';
+import { randomHex, tfaStatusOf } from '../tfa/account.ts';
 import { ownOf, type HandlerContext, type HandlersOf } from './define.ts';
 import { spendRate } from './spend.ts';
 
@@ -103,7 +103,6 @@ export function storeKey(state: State, value: string, key: Omit<ApiKeyRecord, 'i
 
 /** 64 hexadecimal digits, as the public service's keys are. */
 function freshValue(state: State, random: Random): string {
-  const digits = Array.from({ length: 64 }, () => Math.floor(random() * 16).toString(16));
-  const value = digits.join('');
+  const value = randomHex(random, 32);
   return state.keys.has(value) ? freshValue(state, random) : value;
 }

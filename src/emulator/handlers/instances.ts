@@ -38,7 +38,11 @@ export const instanceHandlers: HandlersOf<'instances' | 'machines' | 'offers'> =
   },
 
   'instances.list': (_, context) => {
-    if (context.state.traits.instances_v0 === '410') throw deprecated();
+    if (context.state.traits.instances_v0 === '410') {
+      const message = '/api/v0/instances/ is deprecated. Use /api/v1/instances/ instead.';
+      const inPublic = { status: 410, message, code: 'deprecated_endpoint' };
+      throw new Refused('not_found', message, 'instances_v0', { status: 410, inPublic });
+    }
     const instances = ownRows(context);
     return { instances_found: instances.length, instances };
   },
@@ -142,14 +146,6 @@ function instanceRow(instance: InstanceRecord, nowMs: number) {
 
 function ownRows(context: HandlerContext): InstanceRow[] {
   return ownOf(context.state.instances, context).map((instance) => instanceRow(instance, context.nowMs));
-}
-
-function deprecated(): Refused {
-  const message = '/api/v0/instances/ is deprecated. Use /api/v1/instances/ instead.';
-  return new Refused('not_found', message, 'instances_v0', {
-    status: 410,
-    inPublic: { status: 410, message, code: 'deprecated_endpoint' },
-  });
 }
 
 /** Evidence 8.2. */

@@ -8,7 +8,6 @@ import {
   chooseMethod,
   findChallenge,
   liveCode,
-  lockView,
   methodOf,
   noteFailure,
   noteSuccess,
@@ -128,7 +127,7 @@ export function verifySentCode(
 }
 
 /** `lock`: of the configured method that counts it. Of the two codes only one says how often, and until when (§7). */
-export function wrongCode(failure: Failure, lock?: ReturnType<typeof lockView>): Refused {
+export function wrongCode(failure: Failure, lock?: Readonly<Record<string, unknown>>): Refused {
   const fields = failure === '2fa_verification_failed' && lock ? { fields: lock } : {};
   return new Refused(failure, 'the code is not right', 'code', fields);
 }
