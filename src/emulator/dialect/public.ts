@@ -98,7 +98,7 @@ function withIds(
   throw notFound(`endpoint ${name}`, 'endpoint');
 }
 
-function askOf({ target, params }: Call): { ask_id?: number } {
+function askOf({ target, params }: Call) {
   const asks = target?.id === 'instances.create' || target?.id === 'instances.createByPost';
   return asks ? { ask_id: Number(params['offer_id']) } : {};
 }
@@ -116,19 +116,11 @@ function shownTemplates(
   query: Readonly<Record<string, string>>,
 ) {
   const rows = Array.isArray(templates) ? templates.filter(isRecord) : [];
-  const columns = columnsOf(query['select_cols']);
-  const shown = columns === undefined ? rows : rows.map((row) => pick(row, columns));
+  const columns: readonly string[] = query['select_cols']?.match(/[\w*]+/g) ?? ['*'];
+  const shown = columns.includes('*')
+    ? rows
+    : rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => columns.includes(name))));
   return { templates_found: rows.length, templates: shown };
-}
-
-function columnsOf(text: string | undefined): string[] | undefined {
-  if (text === undefined) return undefined;
-  const columns: string[] = text.match(/[\w*]+/g) ?? [];
-  return columns.length === 0 || columns.includes('*') ? undefined : columns;
-}
-
-function pick(row: Readonly<Record<string, unknown>>, columns: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(row).filter(([name]) => columns.includes(name)));
 }
 
 const ALIASES: readonly Alias[] = [

@@ -49,7 +49,10 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
   'endpointGroups.update': ({ id, endpoint_state: next, ...changes }, context) => {
     const { state, nowMs } = context;
     const group = ownGroup(id, context);
-    if (group.deploymentId !== null) throw managed(group);
+    const { deploymentId } = group;
+    // Evidence 4.1.
+    if (deploymentId !== null)
+      throw badRequest('id', `endpoint ${id} is managed by deployment ${deploymentId}: change that instead`);
     requireFreeName(changes.endpoint_name, context, group);
     const { parameters, further } = partsOf(changes);
     const { endpoint_name } = group.parameters;
@@ -91,11 +94,6 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
 function partsOf(given: EndpointGroupParameters & EndpointSettings) {
   const { overrecruit_ratio, autoscaler_instance, ...parameters } = given;
   return { parameters, further: defined({ overrecruit_ratio, autoscaler_instance }) };
-}
-
-/** Evidence 4.1. */
-function managed({ id, deploymentId }: EndpointGroupRecord): Refused {
-  return badRequest('id', `endpoint ${id} is managed by deployment ${deploymentId}: change that instead`);
 }
 
 /** Names of endpoints are unique within an account (evidence 4.4). @throws Refused bad_request */

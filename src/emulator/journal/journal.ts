@@ -2,6 +2,7 @@
  * The requests that came, the latest ones only, and questions about them. What it keeps of a request is an allow-list: a
  * key or code is never stored, wherever it stands.
  */
+import { EventEmitter, once } from 'node:events';
 import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
@@ -112,7 +113,8 @@ export class RequestJournal {
   readonly #limit: number;
   #entries: OwnEntry[] = [];
   #seq = 0;
-  readonly #waiters = new Set<() => void>();
+  /** Tells that an entry came or was answered; any number may wait for it. */
+  readonly #changes = new EventEmitter().setMaxListeners(0);
 
   /**
    * @param secrets asked at every request, since reset and restore change them
@@ -163,28 +165,15 @@ export class RequestJournal {
    * Resolves once `count` requests (default 1) that fit have been answered, those that already were included;
    * with `arrived`, once they have come in.
    */
-  waitFor(filter: JournalFilter, options: WaitOptions = {}): Promise<JournalEntry[]> {
+  async waitFor(filter: JournalFilter, options: WaitOptions = {}): Promise<JournalEntry[]> {
     const { count = 1, arrived = false, signal } = options;
-    return new Promise((resolve, reject) => {
-      const settle = (): void => {
-        this.#waiters.delete(check);
-        signal?.removeEventListener('abort', onAbort);
-      };
-      const onAbort = (): void => {
-        settle();
-        reject(signal?.reason as Error);
-      };
-      const check = (): void => {
-        const found = this.entries(filter).filter((entry) => arrived || entry.durationMs !== null);
-        if (found.length < count) return;
-        settle();
-        resolve(found);
-      };
-      if (signal?.aborted) return reject(signal.reason as Error);
-      signal?.addEventListener('abort', onAbort, { once: true });
-      this.#waiters.add(check);
-      check();
-    });
+    for (;;) {
+      signal?.throwIfAborted();
+      const found = this.entries(filter).filter((entry) => arrived || entry.durationMs !== null);
+      if (found.length >= count) return found;
+      // It rejects when the signal fires, with an error that hides the reason.
+      await once(this.#changes, 'change', { ...(signal && { signal }) }).catch(() => {});
+    }
   }
 
   clear(): void {
@@ -211,19 +200,15 @@ export class RequestJournal {
     this.#entries.push(entry);
     // Cut at twice the limit, not at every request.
     if (this.#entries.length > this.#limit * 2) this.#entries = this.#entries.slice(-this.#limit);
-    this.#notify();
+    this.#changes.emit('change');
     return {
       struck: (faultId) => faults.push(faultId),
       end: (status) => {
         entry.status = status;
         entry.durationMs = performance.now() - started;
-        this.#notify();
+        this.#changes.emit('change');
       },
     };
-  }
-
-  #notify(): void {
-    for (const check of this.#waiters) check();
   }
 }
 

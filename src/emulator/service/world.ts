@@ -14,7 +14,7 @@ export interface World {
   readonly dialect: Dialect;
   readonly now: () => number;
   random: Random;
-  readonly signer: Signer;
+  readonly signer: ReturnType<typeof createSigner>;
   readonly fleets: Fleets;
 }
 
@@ -37,25 +37,21 @@ export function settle({ state, fleets }: World, nowMs: number): void {
   settleTfa(state, nowMs);
 }
 
-/** The service's own key, with which it signs where a request may go. */
-export interface Signer {
-  /** base64 of RSA PKCS#1 v1.5 with SHA-256. */
-  sign(text: string): string;
-  verify(text: string, signature: string): boolean;
-  /** For those who check signatures, PEM. */
-  publicKey(): string;
-}
-
 const MODULUS_BITS = 2048;
 
-/** The key is made when it is needed first: that takes a tenth of a second, and few need it. */
-function createSigner(): Signer {
+/**
+ * The service's own key, with which it signs where a request may go. It is made when it is needed first: that takes a tenth
+ * of a second, and few need it.
+ */
+function createSigner() {
   let pair: { readonly privateKey: KeyObject; readonly publicKey: KeyObject } | undefined;
   const keys = () => (pair ??= generateKeyPairSync('rsa', { modulusLength: MODULUS_BITS }));
   return {
-    sign: (text) => createSign('sha256').update(text).sign(keys().privateKey, 'base64'),
-    verify: (text, signature) =>
+    /** base64 of RSA PKCS#1 v1.5 with SHA-256. */
+    sign: (text: string) => createSign('sha256').update(text).sign(keys().privateKey, 'base64'),
+    verify: (text: string, signature: string) =>
       createVerify('sha256').update(text).verify(keys().publicKey, signature, 'base64'),
+    /** PEM, for those who check signatures. */
     publicKey: () => keys().publicKey.export({ type: 'spki', format: 'pem' }).toString(),
   };
 }

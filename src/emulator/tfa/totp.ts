@@ -35,16 +35,10 @@ export function periodOfCode(secret: Secret, code: string, atMs: number, steps: 
 }
 
 /** What an authenticator app reads from a QR code. */
-export function provisioningUri(base32: string, account: string): string {
-  return new TOTP({
-    issuer: ISSUER,
-    label: account,
-    secret: base32,
-    digits: DIGITS,
-    period: PERIOD_SECONDS,
-  }).toString();
+export function provisioningUri(base32: string, label: string): string {
+  return totp(base32, { issuer: ISSUER, label }).toString();
 }
 
-function totp(secret: Secret): TOTP {
-  return new TOTP({ secret, algorithm: 'SHA1', digits: DIGITS, period: PERIOD_SECONDS });
+function totp(secret: Secret | string, shown: { issuer?: string; label?: string } = {}): TOTP {
+  return new TOTP({ secret, algorithm: 'SHA1', digits: DIGITS, period: PERIOD_SECONDS, ...shown });
 }

@@ -57,12 +57,7 @@ function decimal(random: Random, from: number, to: number, digits = 1): string {
 }
 
 function hex(random: Random, digits: number): string {
-  let text = '';
-  while (text.length < digits)
-    text += Math.floor(random() * 2 ** 32)
-      .toString(16)
-      .padStart(8, '0');
-  return text.slice(0, digits);
+  return Array.from({ length: digits }, () => integer(random, 0, 15).toString(16)).join('');
 }
 
 function pick(random: Random, choices: readonly string[]): string {
