@@ -18,8 +18,7 @@ import { buildState } from './seed/build.ts';
 import { checkSeed, readTraits } from './seed/file.ts';
 import type { Seed } from './seed/schema.ts';
 import { withRateLimit } from './service/rate-limit.ts';
-import { createService } from './service/service.ts';
-import { createWorld, settle } from './service/world.ts';
+import { createService, createWorld, settle } from './service/service.ts';
 import type { SettingsInput } from './state/settings.ts';
 import { defaultTraits, type Traits, type TraitsInput } from './state/traits.ts';
 

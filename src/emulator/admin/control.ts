@@ -6,7 +6,7 @@ import { createRandom } from '../random.ts';
 import { buildState } from '../seed/build.ts';
 import { checkSeed, readTraits } from '../seed/file.ts';
 import type { Seed } from '../seed/schema.ts';
-import type { World } from '../service/world.ts';
+import type { World } from '../service/service.ts';
 import type { SettingsInput } from '../state/settings.ts';
 import type { State } from '../state/state.ts';
 import { fullBuckets, type Traits, type TraitsInput } from '../state/traits.ts';

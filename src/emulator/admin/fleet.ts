@@ -7,7 +7,7 @@ import { endpointWorkers, groupView } from '../handlers/endpoint-groups.ts';
 import { deleteWorkerGroup } from '../handlers/workergroups.ts';
 import { workerGroupOf } from '../seed/build.ts';
 import { workerGroupEntry } from '../seed/schema.ts';
-import type { World } from '../service/world.ts';
+import type { World } from '../service/service.ts';
 import type { EndpointGroupRecord, EndpointLogs, WorkerGroupRecord } from '../state/endpoints.ts';
 import { loadRecord, loadSchema, type LoadInput } from '../state/loads.ts';
 import type { State } from '../state/state.ts';

@@ -8,7 +8,7 @@ import { problemsOf } from '../../wire/request.ts';
 import { jsonAnswer, type Answer } from '../answers/answer.ts';
 import type { Beginning } from '../seed/build.ts';
 import { TraitsError } from '../seed/file.ts';
-import { settle, type World } from '../service/world.ts';
+import { settle, type World } from '../service/service.ts';
 import type { State } from '../state/state.ts';
 
 /**

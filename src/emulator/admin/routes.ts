@@ -8,7 +8,7 @@ import type { DialectName } from '../dialect/dialect.ts';
 import { faultSchema, type Faults } from '../faults/faults.ts';
 import { journalExpectation, journalFilter, type Journal } from '../journal/journal.ts';
 import { apiKeyEntry, deploymentChanges, deploymentEntry, offerEntry, seedSchema } from '../seed/schema.ts';
-import type { World } from '../service/world.ts';
+import type { World } from '../service/service.ts';
 import { loadSchema } from '../state/loads.ts';
 import type { TraitsInput } from '../state/traits.ts';
 import { ApiKeys, Outbox, outboxFilter, TeamRoles, tfaChange, TwoFactor, userChange } from './accounts.ts';

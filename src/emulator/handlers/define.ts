@@ -40,12 +40,8 @@ export function defined<Given extends object>(
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as never;
 }
 
-interface Owned {
-  readonly userId: number;
-}
-
 /** Those that belong to the caller, in the order in which they were made. */
-export function ownOf<Item extends Owned>(
+export function ownOf<Item extends { readonly userId: number }>(
   items: ReadonlyMap<unknown, Item>,
   { user }: HandlerContext,
 ): Item[] {
@@ -53,7 +49,7 @@ export function ownOf<Item extends Owned>(
 }
 
 /** One of the caller's; `what` is its kind. @throws Refused not_found */
-export function ownOne<Item extends Owned>(
+export function ownOne<Item extends { readonly userId: number }>(
   items: ReadonlyMap<number, Item>,
   id: number,
   { user }: HandlerContext,

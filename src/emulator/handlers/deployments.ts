@@ -8,6 +8,7 @@ import { DEFAULT_TAG, type Deployment } from '../../contract/operations/serverle
 import {
   ENDPOINT_GROUP_PARAMETERS,
   type EndpointGroupParameters,
+  type EndpointState,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { notFound, Refused } from '../answers/refused.ts';
 import { noteEvent } from '../fleet/story.ts';
@@ -29,7 +30,7 @@ import {
   deleteDeployment,
   endpointOf,
   endpointWorkers,
-  moveDeployment,
+  moveEndpoint,
   refuseBadGroup,
 } from './endpoint-groups.ts';
 import { createWorkerGroup, groupsOf, searchFilters } from './workergroups.ts';
@@ -74,15 +75,8 @@ export const deploymentHandlers: HandlersOf<'deployments'> = {
     };
   },
 
-  'deployments.stop': ({ id }, context) => {
-    moveDeployment(context.state, ownDeployment(id, context), 'stopped', context.nowMs);
-    return { endpoint_state: 'stopped' };
-  },
-
-  'deployments.start': ({ id }, context) => {
-    moveDeployment(context.state, ownDeployment(id, context), 'active', context.nowMs);
-    return { endpoint_state: 'active' };
-  },
+  'deployments.stop': ({ id }, context) => moveOwn(id, 'stopped', context),
+  'deployments.start': ({ id }, context) => moveOwn(id, 'active', context),
 
   'deployments.delete': ({ id }, context) => {
     deleteDeployment(context.state, ownDeployment(id, context), context.nowMs);
@@ -100,6 +94,15 @@ export const deploymentHandlers: HandlersOf<'deployments'> = {
     return { count: found.length };
   },
 };
+
+function moveOwn<Next extends EndpointState>(id: number, next: Next, context: HandlerContext) {
+  const { state, nowMs } = context;
+  const deployment = ownDeployment(id, context);
+  const endpoint = endpointOf(state, id);
+  if (endpoint) moveEndpoint(state, endpoint, next, nowMs);
+  else Object.assign(deployment, { endpointState: next, updatedMs: nowMs });
+  return { endpoint_state: next };
+}
 
 /** @throws Refused not_found for one that has expired, too */
 function ownDeployment(id: number, context: HandlerContext): DeploymentRecord {

@@ -205,18 +205,6 @@ export function moveEndpoint(
   noteEvent(endpoint, `the endpoint is ${next}, with ${workers.length} workers`, nowMs);
 }
 
-/** The state of a deployment's endpoint, or of the deployment alone if it has none. */
-export function moveDeployment(
-  state: State,
-  deployment: DeploymentRecord,
-  next: EndpointState,
-  nowMs: number,
-): void {
-  const endpoint = endpointOf(state, deployment.id);
-  if (endpoint) moveEndpoint(state, endpoint, next, nowMs);
-  else Object.assign(deployment, { endpointState: next, updatedMs: nowMs });
-}
-
 export function deleteDeployment(state: State, deployment: DeploymentRecord, nowMs: number): void {
   const endpoint = endpointOf(state, deployment.id);
   if (endpoint) deleteEndpoint(state, endpoint, nowMs);

@@ -10,8 +10,7 @@ import { exchangeWithFaults } from '../faults/exchange.ts';
 import type { FaultInjector, Strikes } from '../faults/faults.ts';
 import { receiveFile, UPLOAD_FOLDER } from '../handlers/deployments.ts';
 import type { OpenEntry, RequestJournal } from '../journal/journal.ts';
-import type { Service } from '../service/service.ts';
-import type { World } from '../service/world.ts';
+import type { Service, World } from '../service/service.ts';
 import { addDocs } from './docs.ts';
 import { answerAsWorker, WORKER_FOLDER } from './worker.ts';
 

@@ -11,7 +11,7 @@ import type { ScheduledClock } from '../clock.ts';
 import type { Ticket } from '../fleet/requests.ts';
 import { workerUrl } from '../fleet/workers.ts';
 import { routeText } from '../handlers/endpoint-groups.ts';
-import { settle, type World } from '../service/world.ts';
+import { settle, type World } from '../service/service.ts';
 
 /** Path at which workers are, with the id behind it. */
 export const WORKER_FOLDER = '/_worker/';

@@ -78,15 +78,6 @@ const tfaMethod = z.strictObject({
 
 const backupCode = z.string().regex(BACKUP_CODE, 'three groups of four characters');
 
-const tfaUserFields = {
-  legacy_2fa: flag.describe('2FA from before methods were stored; without meaning beside tfa_methods'),
-  phone_number: phoneNumber.optional().describe('the number on file; codes of a legacy account go there'),
-  sms_fraud: flag.describe('flagged for SMS fraud: sms_fraud_detected'),
-  tfa_methods: z.array(tfaMethod).default([]),
-  backup_codes: z.array(backupCode).optional().describe('those that are unused'),
-  backup_codes_remaining: amount.describe('so many are made up where backup_codes is absent'),
-};
-
 export const tfaSection = z.strictObject({
   sms_provider: z.enum(SMS_PROVIDERS).default('up').describe('else twilio_error or twilio_rate_limited'),
   blocked_numbers: z.array(phoneNumber).default([]).describe('high risk of SMS pumping: sms_blocked_number'),
@@ -112,7 +103,12 @@ const user = z.strictObject({
   email_verified: z.boolean().default(true),
   is_admin: flag,
   team_id: id.optional().describe("the team in whose context its team keys act; absent: the user's id"),
-  ...tfaUserFields,
+  legacy_2fa: flag.describe('2FA from before methods were stored; without meaning beside tfa_methods'),
+  phone_number: phoneNumber.optional().describe('the number on file; codes of a legacy account go there'),
+  sms_fraud: flag.describe('flagged for SMS fraud: sms_fraud_detected'),
+  tfa_methods: z.array(tfaMethod).default([]),
+  backup_codes: z.array(backupCode).optional().describe('those that are unused'),
+  backup_codes_remaining: amount.describe('so many are made up where backup_codes is absent'),
   api_keys: z.array(apiKeyEntry).default([]),
 });
 

@@ -12,8 +12,7 @@ import {
   type RateLimitTrait,
   type TokenBucket,
 } from '../state/traits.ts';
-import type { Service } from './service.ts';
-import type { World } from './world.ts';
+import type { Service, World } from './service.ts';
 
 /** Tokens are fractions: a difference below this is a rounding error. */
 const ROUNDING = 1e-9;

@@ -38,7 +38,8 @@ export function createValidator(dialect: Dialect): Validator {
     } else {
       Object.assign(input, readQuery(operation, call, dialect), readBody(operation, id, call, state));
     }
-    refuseBrokenRules(operation, input);
+    for (const { field, says, error, isBroken } of rulesOf(operation))
+      if (isBroken(input)) throw new Refused(error, `${field}: ${says}`, field);
     checkKeyInBody(operation, input, call, { state, nowMs });
     return input;
   };
@@ -60,13 +61,6 @@ export function createValidator(dialect: Dialect): Validator {
     const adapted = dialect.adapt(id, operation, value, { state, userId: call.key?.userId });
     refuseBadParameters(operation, adapted);
     return parse(schema, adapted, 'body', () => tfaSchemaRefusal(id, adapted));
-  }
-}
-
-/** @throws Refused with the code of the rule */
-function refuseBrokenRules(operation: Operation, input: Readonly<Record<string, unknown>>): void {
-  for (const { field, says, error, isBroken } of rulesOf(operation)) {
-    if (isBroken(input)) throw new Refused(error, `${field}: ${says}`, field);
   }
 }
 

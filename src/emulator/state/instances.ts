@@ -25,18 +25,13 @@ export interface InstanceRecord {
   /** When the first of `steps` began; changeSteps sets both. */
   stepsFromMs: number;
   steps: readonly InstanceStep[];
-  readonly usage: Usage;
+  readonly usage: { untilMs: number; readonly days: DayUsage[] };
   intendedStatus: 'running' | 'stopped';
   /** How it was rented; null for one that the seed has as it is. */
   readonly launch: InstanceLaunch | null;
 }
 
-/** What an instance has used so far, by UTC day, in ms. */
-interface Usage {
-  untilMs: number;
-  readonly days: DayUsage[];
-}
-
+/** What an instance has used so far on a UTC day, in ms. */
 interface DayUsage {
   readonly dayMs: number;
   gpuMs: number;

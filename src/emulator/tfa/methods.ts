@@ -235,7 +235,7 @@ export function removeMethod(context: TfaContext, { target_id, ...proof }: Input
   requireTfa(context, '2fa_verification_failed');
   const named = target_id === undefined ? undefined : methodOf(account, target_id);
   if (!named) requireImplicitTarget(context, proof);
-  const { method } = verifyProof(context, proof, '2fa_verification_failed');
+  const method = verifyProof(context, proof, '2fa_verification_failed');
   const target = named ?? method;
   account.methods = account.methods.filter((candidate) => candidate !== target);
   const [oldest] = account.methods;

@@ -23,24 +23,19 @@ import { periodOfCode, readTotpSecret } from './totp.ts';
 
 export type Proof = Omit<Input<'tfa.login'>, 'admin'>;
 
-/** What a proof turned out to be; `method` is null for a backup code, e-mail, and legacy SMS. */
-interface Verified {
-  readonly method: TfaMethodRecord | null;
-  readonly byBackupCode: boolean;
-}
-
 /** What a failure is called: a login has a code of its own (§7). */
 type Failure = '2fa_login_failed' | '2fa_verification_failed';
 
 /**
- * Verifies, and uses the proof up. A failure is counted, which is the one change that a refusal makes.
+ * Verifies, and uses the proof up. A failure is counted, which is the one change that a refusal makes. Returns the method
+ * that it was; null for a backup code, e-mail, and legacy SMS.
  * @throws Refused with the errors of verification
  */
-export function verifyProof(context: TfaContext, proof: Proof, failure: Failure): Verified {
+export function verifyProof(context: TfaContext, proof: Proof, failure: Failure): TfaMethodRecord | null {
   const { user, state } = context;
   if (proof.backup_code !== undefined) {
     useBackupCode(user.tfa, proof.backup_code);
-    return { method: null, byBackupCode: true };
+    return null;
   }
   if (proof.code === undefined) {
     throw new Refused('missing_auth_value', 'a code or a backup code is needed', 'code');
@@ -53,7 +48,7 @@ export function verifyProof(context: TfaContext, proof: Proof, failure: Failure)
     const method = chooseMethod(user.tfa, 'totp', id);
     if (!method) throw notSetUp('totp', failure);
     verifyTotp(context, method, proof.code, failure);
-    return { method, byBackupCode: false };
+    return method;
   }
   if (proof.secret === undefined) {
     throw new Refused('missing_params', 'the secret that came with the code is needed', 'secret');
@@ -65,7 +60,7 @@ export function verifyProof(context: TfaContext, proof: Proof, failure: Failure)
   const given = { channel: type, code: proof.code, id };
   const method = verifySentCode(context, challenge, given, failure);
   state.tfa.challenges.delete(proof.secret);
-  return { method, byBackupCode: false };
+  return method;
 }
 
 /** @throws Refused tfa_locked, tfa_method_not_configured, and `failure` for a wrong code */
@@ -149,27 +144,21 @@ export function requireTfa({ user }: TfaContext, failure: Failure): void {
 
 const SESSION_KEY_BYTES = 32;
 
-interface Login {
-  readonly sessionKey: string;
-  readonly backup_codes_remaining?: number;
-  readonly legacy_tfa_user?: true;
-}
-
-export function completeLogin(context: TfaContext, { admin, ...proof }: Input<'tfa.login'>): Login {
+export function completeLogin(context: TfaContext, { admin, ...proof }: Input<'tfa.login'>) {
   const { user, state, loggedOut } = context;
   const { tfa: account } = user;
   if (admin && !user.isAdmin) {
     throw new Refused('2fa_login_failed', 'only admins can have an admin session', 'admin');
   }
   requireTfa(context, '2fa_login_failed');
-  const { byBackupCode } = verifyProof(context, proof, '2fa_login_failed');
+  verifyProof(context, proof, '2fa_login_failed');
   // Whatever verified it, a login that was begun with a password is complete now.
   if (loggedOut && proof.secret !== undefined) state.tfa.challenges.delete(proof.secret);
   const remaining = account.backupCodes.length;
   return {
     sessionKey: openSession(context, admin === true),
-    ...(byBackupCode && remaining > 0 ? { backup_codes_remaining: remaining } : {}),
-    ...(account.legacy ? { legacy_tfa_user: true as const } : {}),
+    ...(proof.backup_code !== undefined && remaining > 0 && { backup_codes_remaining: remaining }),
+    ...(account.legacy && { legacy_tfa_user: true as const }),
   };
 }
 
