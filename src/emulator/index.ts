@@ -32,8 +32,9 @@ export type {
   TwoFactor,
 } from './admin/accounts.ts';
 export type { Control, Snapshot, TraitSwitches } from './admin/control.ts';
-export type { DeploymentChanges, Deployments } from './admin/deployments.ts';
 export type {
+  DeploymentChanges,
+  Deployments,
   EndpointActivity,
   EndpointGroups,
   EndpointGroupView,

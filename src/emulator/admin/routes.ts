@@ -14,8 +14,7 @@ import type { TraitsInput } from '../state/traits.ts';
 import { ApiKeys, Outbox, outboxFilter, TeamRoles, tfaChange, TwoFactor, userChange } from './accounts.ts';
 import type { TotpHelper } from './accounts.ts';
 import { TraitSwitches, type Control, type Snapshot } from './control.ts';
-import { Deployments } from './deployments.ts';
-import { EndpointGroups, Loads, WorkerGroups } from './fleet.ts';
+import { Deployments, EndpointGroups, Loads, WorkerGroups } from './fleet.ts';
 import { Instances, Machines, Offers, Templates } from './rentals.ts';
 import { bodyRoute, route, type AdminRoute } from './route.ts';
 

@@ -31,10 +31,10 @@ export interface Alias {
 
 /** The part of a dialect that reading a request takes. */
 export interface Addresses {
+  /** undefined for a path that leads nowhere in this dialect. */
   match(method: string, path: string): RouteMatch<Target> | undefined;
-  knows(operation: Operation): boolean;
-  /** Takes the key also from the query, and from the body at the serverless address. */
-  readonly keyAnywhere: boolean;
+  /** Refuses a body or query where the operation takes none, and takes keys where the interface has them alone. */
+  readonly strict: boolean;
 }
 
 export interface IncomingRequest {
@@ -72,18 +72,17 @@ export function readCall(request: IncomingRequest, dialect: Addresses, state: St
   const path = queryAt === -1 ? url : url.slice(0, queryAt);
   const match = dialect.match(method, path);
   const operation = match && operationOf(match.value.id);
-  const known = operation !== undefined && dialect.knows(operation);
   const params = match?.params ?? {};
   const body = readBody(request.bodyText);
   const query = queryAt === -1 ? NO_QUERY : Object.fromEntries(new URLSearchParams(url.slice(queryAt + 1)));
-  const elsewhere = dialect.keyAnywhere ? keyOutsideHeader(operation, query, body) : undefined;
+  const elsewhere = dialect.strict ? undefined : keyOutsideHeader(operation, query, body);
   const bearer = /^Bearer +(\S+)\s*$/i.exec(request.authorization ?? '')?.[1] ?? elsewhere;
   return {
     method,
     path,
     origin: request.origin ?? '',
-    target: known ? match?.value : undefined,
-    operation: known ? operation : undefined,
+    target: match?.value,
+    operation,
     params,
     query,
     body,
@@ -93,6 +92,7 @@ export function readCall(request: IncomingRequest, dialect: Addresses, state: St
   };
 }
 
+/** From the query, or from the body at the serverless address. */
 function keyOutsideHeader(
   operation: Operation | undefined,
   query: Readonly<Record<string, string>>,
@@ -118,31 +118,6 @@ function subjectOf(params: Readonly<Record<string, string>>, body: Body): number
   if (body.kind !== 'json') return null;
   const inBody = (body.value as { id?: unknown } | null)?.id;
   return typeof inBody === 'number' ? inBody : null;
-}
-
-/**
- * The holder of an API key, or of the session_key of a 2FA login (§5.4).
- * @throws Refused missing_auth_value without a key, auth_error with an expired session, invalid_key for one that is
- * unknown, was reset or was deleted
- */
-function authenticate(
-  state: State,
-  bearer: string | undefined,
-  nowMs: number,
-  base: Base,
-): { key: ApiKeyRecord; user: UserRecord } {
-  if (bearer === undefined) {
-    throw new Refused('missing_auth_value', 'no API key given', 'authorization', {
-      status: 401,
-      inPublic: { status: 403, code: 'auth_error', message: 'This action requires login.' },
-    });
-  }
-  const key = findCaller(state, bearer, nowMs, base);
-  const user = key && state.users.get(key.userId);
-  if (!key || !user) {
-    throw new Refused('invalid_key', 'the API key is not valid: unknown, reset or deleted', 'authorization');
-  }
-  return { key, user };
 }
 
 /**
@@ -241,8 +216,10 @@ export interface Identity {
 }
 
 /**
- * On whose behalf a call is made: by key, or for some operations of 2FA by the `secret` of a login (§5.7).
- * @throws Refused what authenticate and userOfSecret throw
+ * On whose behalf a call is made: the holder of an API key, or of the session_key of a 2FA login (§5.4); or for some
+ * operations of 2FA by the `secret` of a login (§5.7).
+ * @throws Refused missing_auth_value without a key, auth_error with an expired session, invalid_key for one that is
+ * unknown, was reset or was deleted; and what userOfSecret throws
  */
 export function identify(
   state: State,
@@ -250,11 +227,26 @@ export function identify(
   { bearer, secret }: { readonly bearer: string | undefined; readonly secret: unknown },
   nowMs: number,
 ): Identity {
-  if (bearer !== undefined || !verification.secretAlone) {
-    return { ...authenticate(state, bearer, nowMs, base), loggedOut: false };
+  if (bearer === undefined && verification.secretAlone) {
+    const user = userOfSecret(state, secret, nowMs);
+    // Below 0, where no API key can be; its own for each user, since rate limits go by it.
+    const key = {
+      id: -1_000_000 - user.id,
+      name: 'tfa_secret',
+      userId: user.id,
+      permissions: {},
+      team: false,
+    };
+    return { key, user, loggedOut: true };
   }
-  const user = userOfSecret(state, secret, nowMs);
-  // Below 0, where no API key can be; its own for each user, since rate limits go by it.
-  const key = { id: -1_000_000 - user.id, name: 'tfa_secret', userId: user.id, permissions: {}, team: false };
-  return { key, user, loggedOut: true };
+  if (bearer === undefined) {
+    throw new Refused('missing_auth_value', 'no API key given', 'authorization', {
+      status: 401,
+      inPublic: { status: 403, code: 'auth_error', message: 'This action requires login.' },
+    });
+  }
+  const key = findCaller(state, bearer, nowMs, base);
+  const user = key && state.users.get(key.userId);
+  if (key && user) return { key, user, loggedOut: false };
+  throw new Refused('invalid_key', 'the API key is not valid: unknown, reset or deleted', 'authorization');
 }

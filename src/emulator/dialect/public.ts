@@ -27,12 +27,10 @@ const DEFAULTS: Readonly<Partial<Record<OperationId, Readonly<Record<string, unk
 export const publicDialect: Dialect = {
   name: 'public',
   strict: false,
-  keyAnywhere: true,
   match(method, path) {
     const match = matchOperation(method, path);
     return match ? { value: { id: match.value }, params: match.params } : matchAlias(method, path);
   },
-  knows: () => true,
   adapt(id, operation, body, caller) {
     if (!operation.body || !isRecord(body)) return operation.body ? body : undefined;
     const named = withEnvMap(id, withIds(id, body, caller));

@@ -192,16 +192,23 @@ interface FaultInjectorParts {
   readonly listen: (open: boolean) => Promise<void>;
 }
 
+interface FaultInForce extends FaultRecord {
+  /** What cancels its begin and its end. */
+  readonly timers: (() => void)[];
+  /** What lets go of the requests that hang on it. */
+  readonly hanging: (() => void)[];
+}
+
+function release({ hanging }: FaultInForce): void {
+  for (const resume of hanging.splice(0)) resume();
+}
+
 /** What a test does; the server alone asks which faults strike. */
 export type Faults = Omit<FaultInjector, 'strike' | 'lifted'>;
 
 export class FaultInjector {
   readonly #parts: FaultInjectorParts;
-  readonly #records = new Map<string, FaultRecord>();
-  /** Fault → what lets go of the requests that hang on it. */
-  readonly #waiting = new Map<string, (() => void)[]>();
-  /** Fault → what cancels its begin and its end. */
-  readonly #timers = new Map<string, (() => void)[]>();
+  readonly #records = new Map<string, FaultInForce>();
   #lastId = 0;
 
   constructor(parts: FaultInjectorParts) {
@@ -218,7 +225,8 @@ export class FaultInjector {
     const faultId = `fault-${this.#lastId}`;
     const startsAtMs = this.#parts.clock.now() + fault.startInMs;
     const endsAtMs = startsAtMs + (fault.forMs ?? Infinity);
-    const record: FaultRecord = { id: faultId, fault, startsAtMs, endsAtMs, matched: 0, struck: 0 };
+    const counts = { matched: 0, struck: 0 };
+    const record = { id: faultId, fault, startsAtMs, endsAtMs, ...counts, timers: [], hanging: [] };
     this.#records.set(faultId, record);
     this.#schedule(record);
     if (fault.kind === 'refused' && fault.startInMs === 0) await this.#syncListener();
@@ -238,11 +246,11 @@ export class FaultInjector {
 
   /** Lifts one fault, or all: what hangs is answered, what refused listens again by then. */
   async clear(faultId?: string): Promise<void> {
-    for (const id of faultId === undefined ? [...this.#records.keys()] : [faultId]) {
-      for (const cancel of this.#timers.get(id) ?? []) cancel();
-      this.#timers.delete(id);
-      this.#records.delete(id);
-      this.#release(id);
+    for (const record of this.#records.values()) {
+      if (faultId !== undefined && record.id !== faultId) continue;
+      this.#records.delete(record.id);
+      for (const cancel of record.timers) cancel();
+      release(record);
     }
     await this.#syncListener();
   }
@@ -267,32 +275,18 @@ export class FaultInjector {
     const record = this.#records.get(faultId);
     // It may have been lifted between the request's arrival and its coming here.
     if (!record || !isActive(record, this.#parts.clock.now())) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#waiting.set(faultId, [...(this.#waiting.get(faultId) ?? []), resolve]);
-    });
+    return new Promise((resolve) => record.hanging.push(resolve));
   }
 
   /** A listener that refuses has to be closed and opened in time, and what hangs has to be let go. */
-  #schedule({ id, fault, startsAtMs, endsAtMs }: FaultRecord): void {
+  #schedule(record: FaultInForce): void {
     const { clock } = this.#parts;
-    const refuses = fault.kind === 'refused';
-    const cancels: (() => void)[] = [];
-    if (refuses && fault.startInMs > 0) {
-      cancels.push(clock.schedule(startsAtMs, () => this.#syncListener()));
-    }
-    if (endsAtMs < Infinity && (refuses || fault.kind === 'hang')) {
-      const end = () => {
-        this.#release(id);
-        return refuses ? this.#syncListener() : undefined;
-      };
-      cancels.push(clock.schedule(endsAtMs, end));
-    }
-    this.#timers.set(id, cancels);
-  }
-
-  #release(faultId: string): void {
-    for (const resume of this.#waiting.get(faultId) ?? []) resume();
-    this.#waiting.delete(faultId);
+    const { fault, startsAtMs, endsAtMs, timers } = record;
+    if (fault.kind === 'refused') {
+      if (fault.startInMs > 0) timers.push(clock.schedule(startsAtMs, () => this.#syncListener()));
+      if (endsAtMs < Infinity) timers.push(clock.schedule(endsAtMs, () => this.#syncListener()));
+    } else if (fault.kind === 'hang' && endsAtMs < Infinity)
+      timers.push(clock.schedule(endsAtMs, () => release(record)));
   }
 
   #syncListener(): Promise<void> {

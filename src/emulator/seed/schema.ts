@@ -27,8 +27,11 @@ const statusStep = z.strictObject({
   actual_status: z.enum(INSTANCE_STATUSES),
   seconds: seconds.optional().describe('how long it lasts; absent: for good'),
 });
-const steps = 'statuses it passes through; absent: created, loading, running, by the settings';
-export const statusSteps = z.array(statusStep).min(1).optional().describe(steps);
+const statusSteps = z
+  .array(statusStep)
+  .min(1)
+  .optional()
+  .describe('statuses it passes through; absent: created, loading, running, by the settings');
 
 const { docker_login_repo: repo, docker_login_user: loginUser, docker_login_pass: pass } = templateBody.shape;
 
@@ -57,7 +60,7 @@ export const offerEntry = z.strictObject({
   statuses: statusSteps.describe('statuses of an instance made from it; absent: it starts without trouble'),
 });
 
-export const endpointGroupEntry = z.strictObject({
+const endpointGroupEntry = z.strictObject({
   id,
   ...endpointGroupParameters.shape,
   endpoint_state: z.enum(ENDPOINT_STATES).default('active'),
@@ -87,12 +90,13 @@ export const tfaSection = z.strictObject({
     .describe('else challenge_creation_failed or service_unavailable'),
 });
 
-const permissions = z.record(z.string(), z.unknown());
-
 export const apiKeyEntry = z.strictObject({
   name: z.string().min(1).describe('for people: journal and faults call the key by it'),
   key: z.string().min(1).describe('the secret value'),
-  permissions: permissions.optional().describe('flags, or {"api": {"user_read": {}}}; absent: full access'),
+  permissions: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('flags, or {"api": {"user_read": {}}}; absent: full access'),
   team: flag.describe("used in a team's context"),
 });
 

@@ -63,14 +63,8 @@ function choice<const Value extends string>(
   [spec, other]: readonly Value[],
   is: string,
 ) {
-  const listed = values.map((value) => `\`${value}\``).join(', ');
-  return {
-    schema: z.enum(values),
-    spec: spec as Value,
-    public: (other ?? spec) as Value,
-    values: listed,
-    is,
-  };
+  const shown = { values: values.map((value) => `\`${value}\``).join(', '), is };
+  return { schema: z.enum(values), spec: spec as Value, public: (other ?? spec) as Value, ...shown };
 }
 
 /** One row each; `values` and `is` are for the documents. */
