@@ -248,19 +248,16 @@ export function createWorkerGroup(
   );
   state.workerGroups.set(id, group);
   noteEvent(endpoint, `worker group ${id} is there`, nowMs);
-  const count = Math.min(roomFor(state, endpoint), traits.test_workers ?? settings.workersRecruited);
+  const present = groupsOf(state, endpoint.id).flatMap((one) => workersOf(state, one.id)).length;
+  const most = endpoint.state === 'active' ? resolveDefaults(endpoint.parameters).max_workers : 0;
+  const wanted = traits.test_workers ?? settings.workersRecruited;
+  const count = Math.max(0, Math.min(most - present, wanted));
   const recruited = Array.from({ length: count }, () => recruitWorker(state, group, nowMs));
   if (count > 0) {
     const ids = recruited.map((worker) => worker.id).join(', ');
     noteEvent(endpoint, `recruited ${count} for worker group ${id}, to measure them: ${ids}`, nowMs);
   }
   return group;
-}
-
-function roomFor(state: State, endpoint: EndpointGroupRecord): number {
-  if (endpoint.state !== 'active') return 0;
-  const present = groupsOf(state, endpoint.id).flatMap(({ id }) => workersOf(state, id)).length;
-  return Math.max(0, resolveDefaults(endpoint.parameters).max_workers - present);
 }
 
 /** With its workers and their instances. Returns the ids of the workers. */
