@@ -1,4 +1,4 @@
-/** Deployments; endpoints, what is asked of them and what their engines make of it; worker groups and their logs. */
+/** Deployments; endpoints with their loads and engines; worker groups and their logs. */
 import type { z } from 'zod';
 import { ENDPOINT_STATES } from '../../contract/operations/serverless/endpoint-groups.ts';
 import type { Engine } from '../fleet/engine.ts';

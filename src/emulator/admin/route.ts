@@ -1,6 +1,6 @@
 /**
- * What all parts of the admin API have in common. Over HTTP it is JSON in, JSON out, under `/_emulator/`. A refusal is 400
- * `{error, msg, problems: [{field, message}]}`.
+ * What all parts of the admin API have in common. Over HTTP it is JSON in, JSON out, under `/_emulator/`.
+ * A refusal is 400 `{error, msg, problems: [{field, message}]}`.
  */
 import * as z from 'zod';
 import { createMatcher } from '../../wire/match.ts';
@@ -11,10 +11,7 @@ import { TraitsError } from '../seed/file.ts';
 import { settle, type World } from '../service/service.ts';
 import type { State } from '../state/state.ts';
 
-/**
- * What a test or the admin API may see and change of one kind of things: each method is both, in process and behind a
- * route, and works on the state that the operations work on.
- */
+/** What a test sees and changes of one kind of things, in process and behind routes: the state itself. */
 export class Inspection {
   protected readonly world: World;
 

@@ -1,7 +1,4 @@
-/**
- * A request as far as it can be read without judging it: which operation, whose key, what input. Then who calls, and what
- * they may do (§5): the Bearer key, and the permissions of a scoped one. Pure.
- */
+/** A request, read without judging it; then who calls, and what they may do (§5). Pure. */
 import type { Base, Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
@@ -33,7 +30,7 @@ export interface Alias {
 export interface Addresses {
   /** undefined for a path that leads nowhere in this dialect. */
   match(method: string, path: string): RouteMatch<Target> | undefined;
-  /** Refuses a body or query where the operation takes none, and takes keys where the interface has them alone. */
+  /** Refuses a body or query that the operation does not take, and keys where the interface has none. */
   readonly strict: boolean;
 }
 
@@ -216,8 +213,8 @@ export interface Identity {
 }
 
 /**
- * On whose behalf a call is made: the holder of an API key, or of the session_key of a 2FA login (§5.4); or for some
- * operations of 2FA by the `secret` of a login (§5.7).
+ * On whose behalf a call is made: the holder of an API key, or of the session_key of a 2FA login (§5.4).
+ * Some operations of 2FA take the `secret` of a login instead (§5.7).
  * @throws Refused missing_auth_value without a key, auth_error with an expired session, invalid_key for one that is
  * unknown, was reset or was deleted; and what userOfSecret throws
  */

@@ -1,7 +1,4 @@
-/**
- * The public service's way of speaking the interface (src/contract/README.md), so that its existing clients run
- * against the emulator unmodified: laxer about what it takes, and wordier in what it answers.
- */
+/** How the public service speaks the interface: laxer about what it takes, wordier in what it answers. */
 import * as z from 'zod';
 import { isRecord } from '../../contract/is-record.ts';
 import type { ErrorCode } from '../../contract/errors.ts';

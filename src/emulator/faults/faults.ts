@@ -1,7 +1,7 @@
 /**
- * Faults: what goes wrong, which requests it strikes, and those in force; exchange.ts does what they say. Durations of
- * states (`forMs`) are on the emulator's clock; latency is real time, since the network does not stop when a test freezes
- * the clock.
+ * Faults: what goes wrong, which requests it strikes, and those in force; exchange.ts does what they say.
+ * Durations of states (`forMs`) are on the emulator's clock. Latency is real time, since the network does not
+ * stop when a test freezes the clock.
  */
 import * as z from 'zod';
 import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
@@ -123,10 +123,11 @@ function selectFaults(
   const latencies: FaultRecord<LatencyFault>[] = [];
   let decisive: FaultRecord<DecisiveFault> | undefined;
   for (const record of records) {
-    if (!isSelective(record) || !fits(record, subject, nowMs)) continue;
+    const { fault } = record;
+    if (fault.kind === 'refused' || !isActive(record, nowMs) || !fits(fault, subject)) continue;
     record.matched += 1;
-    if (!isItsTurn(record, random)) continue;
-    if (isLatency(record)) latencies.push(record);
+    if (!isItsTurn(fault, record, random)) continue;
+    if (fault.kind === 'latency') latencies.push(record as FaultRecord<LatencyFault>);
     else if (decisive) continue;
     else decisive = record as FaultRecord<DecisiveFault>;
     record.struck += 1;
@@ -138,25 +139,15 @@ function isActive({ startsAtMs, endsAtMs }: FaultRecord, nowMs: number): boolean
   return nowMs >= startsAtMs && nowMs < endsAtMs;
 }
 
-function isSelective(record: FaultRecord): record is FaultRecord<Selective> {
-  return record.fault.kind !== 'refused';
-}
-
-function isLatency(record: FaultRecord): record is FaultRecord<LatencyFault> {
-  return record.fault.kind === 'latency';
-}
-
-function fits(record: FaultRecord<Selective>, subject: Subject, nowMs: number): boolean {
-  const { operation, key, id } = record.fault;
+function fits({ operation, key, id }: Selective, subject: Subject): boolean {
   return (
-    isActive(record, nowMs) &&
     (operation === undefined || operation === subject.operation) &&
     (key === undefined || key === subject.key) &&
     (id === undefined || id === subject.id)
   );
 }
 
-function isItsTurn({ fault, matched, struck }: FaultRecord<Selective>, random: Random): boolean {
+function isItsTurn(fault: Selective, { matched, struck }: FaultRecord, random: Random): boolean {
   const turn = matched - fault.skip;
   if (turn < 1) return false;
   if (fault.nth !== undefined && turn !== fault.nth) return false;

@@ -85,7 +85,7 @@ export class Engine implements GroupObserver {
     return ticket;
   }
 
-  /** A request that has asked before; with `patience` it goes on waiting. undefined if it is not known any more. */
+  /** A request that has asked before; undefined if it is forgotten. With `patience` it goes on waiting. */
   ticket(request: number, patience?: number): Ticket | undefined {
     const { now } = this.#model;
     const ticket = this.#requests.ticket(request, now);

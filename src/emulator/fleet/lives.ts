@@ -1,7 +1,4 @@
-/**
- * What the moves of the model do to the workers of the state: each place that is taken is a worker, and lives. Beside it,
- * what will happen to workers at some time that the model does not decide.
- */
+/** What the moves of the model do to the workers of the state, and what else becomes of workers in time. */
 import { createRandom, exponential, type Random } from '../../scaling/planner/load/random.ts';
 import { STATE, type State as ModelState } from '../../scaling/planner/model/worker-pool.ts';
 import type { WorkerGroupRecord, WorkerPhase, WorkerRecord } from '../state/endpoints.ts';

@@ -1,7 +1,4 @@
-/**
- * The requests of an endpoint: which ones came over /route/ and who takes each; what each worker has and has not done;
- * and the load that is asked of them all. Times in seconds since the engine began.
- */
+/** The requests of an endpoint, and which worker takes each. Times in seconds since the engine began. */
 import type { GroupModel } from '../../scaling/planner/model/group.ts';
 import { NumberHeap } from '../../scaling/planner/model/structures/number-heap.ts';
 import { STATE, type State } from '../../scaling/planner/model/worker-pool.ts';
@@ -39,7 +36,7 @@ export class Requests {
   refused = 0;
   /** Whether a load ever came by itself. */
   everLoaded = false;
-  /** Units that were asked since the last look; units/s between the two looks before, and as the engine estimates them. */
+  /** Units since the last look; units/s between the two looks before, and as the engine estimates them. */
   readonly #asked = { work: 0, rate: 0, average: 0 };
 
   open(request: number, cost: number, { now, patience }: { now: number; patience: number }): Ticket {

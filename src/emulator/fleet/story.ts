@@ -1,7 +1,7 @@
 /**
- * What the engine of an endpoint sees and does, told in the log of the endpoint and in those of its worker groups. The
- * endpoint's has a file for each level, in the forms of the service (evidence 2.8): some lines begin with a time, others
- * repeat from look to look, and a table stands over several lines.
+ * What the engine of an endpoint sees and does, told in the logs of the endpoint and of its worker groups.
+ * The endpoint's has a file for each level, in the forms of the service (evidence 2.8): some lines begin with
+ * a time, others repeat from look to look, and a table stands over several lines.
  */
 import type { Observation } from '../../scaling/planner/model/demand.ts';
 import type { Decision } from '../../scaling/planner/model/observer.ts';
@@ -113,10 +113,7 @@ export class Story {
     else noteEvent(this.#site.endpoint, text, atMs);
   }
 
-  /**
-   * A worker has gone from one phase of its life to another; with it, what it writes to its log.
-   * @param halted by somebody else than the engine
-   */
+  /** A worker has begun another phase, and writes to its log. `halted`: the engine did not do it. */
   moved({ id, groupId, life }: WorkerRecord, before: WorkerLife, halted: boolean, atMs: number): void {
     const { phase, sinceMs } = before;
     const isIdleAtOnce = life?.phase === 'cold' && phase === 'creating' && !halted;

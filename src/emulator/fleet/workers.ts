@@ -1,7 +1,4 @@
-/**
- * Workers, pure: each runs on an instance. What moves one is the engine of its endpoint; without one it is what its
- * instance is.
- */
+/** Workers, pure: the engine of its endpoint moves each one; without an engine it is what its instance is. */
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import { createRandom, mixSeeds } from '../random.ts';
 import type { WorkerGroupRecord, WorkerRecord } from '../state/endpoints.ts';

@@ -1,7 +1,4 @@
-/**
- * Users, roles of their teams, and API keys (§2.4 to §2.6, §5.2): what a reset or deletion takes away stops working at
- * once. A team is that of a user whose key acts in a team's context.
- */
+/** Users, API keys, and roles of the team that a key acts for (§2.4 to §2.6, §5.2). */
 import { notFound, Refused } from '../answers/refused.ts';
 import { isSession, requireWithin } from '../calls/call.ts';
 import type { Random } from '../random.ts';
@@ -86,10 +83,7 @@ function shownKey({ id, name, userId, permissions }: ApiKeyRecord) {
   return { id, name, permissions, key_type: 'api', user_id: userId };
 }
 
-/**
- * What journal, faults and the admin API call a key by. Keys of the seed and the admin API have names of their own; of
- * several that the service created under one name this is the oldest.
- */
+/** A key by the name that journal, faults and the admin API use; of several the oldest. */
 export function findKey(state: State, name: string): [value: string, key: ApiKeyRecord] | undefined {
   return [...state.keys].find(([, key]) => key.name === name);
 }

@@ -20,10 +20,7 @@ export interface HandlerContext extends Identity {
   readonly headers: Record<string, string>;
 }
 
-/**
- * Takes a validated input and answers the body of a success, or throws Refused. All checks come before the
- * first change of the state.
- */
+/** Answers the body of a success, or throws Refused before its first change of the state. */
 export type Handler<Id extends OperationId> = (input: Fields<Id>, context: HandlerContext) => Answer<Id>;
 
 /** One for each operation of the table: one without a handler does not compile. */

@@ -1,7 +1,4 @@
-/**
- * Endpoint groups (§2.7) with all that hangs on them: what was set, with the defaults filled in when shown; a state that
- * moves moves the workers, and what ends takes them along; and which worker takes a request.
- */
+/** Endpoint groups (§2.7): what was set, states that move their workers, and which worker takes a request. */
 import { createHash } from 'node:crypto';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Input } from '../../contract/operations.ts';
@@ -180,9 +177,7 @@ export function createGroup(state: State, group: Omit<NewGroup, 'id'>): Endpoint
 }
 
 export function endpointOf(state: State, deploymentId: number): EndpointGroupRecord | undefined {
-  for (const endpoint of state.endpointGroups.values())
-    if (endpoint.deploymentId === deploymentId) return endpoint;
-  return undefined;
+  return state.endpointGroups.values().find((endpoint) => endpoint.deploymentId === deploymentId);
 }
 
 export function endpointWorkers(state: State, endpointId: number): WorkerRecord[] {

@@ -1,7 +1,4 @@
-/**
- * The listening socket, which can stop listening for a while: a connection is then refused by the kernel, as
- * when the service is down, and those that were open are reset.
- */
+/** The listening socket. It can stop for a while: the kernel refuses connections, and open ones are reset. */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';

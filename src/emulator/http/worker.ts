@@ -3,6 +3,7 @@
  * over what the worker can do, and is answered when that is over on the emulator's clock, or the worker has died of it.
  */
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import * as z from 'zod';
 import { parseJsonOr } from '../../wire/coerce.ts';
 import { problemsOf } from '../../wire/request.ts';
@@ -28,16 +29,11 @@ const workerRequest = z.looseObject({
   payload: z.unknown().optional(),
 });
 
-interface WorkerCallParts {
-  readonly world: World;
-  readonly clock: Pick<ScheduledClock, 'schedule'>;
-}
-
 /** `text`: the body; `origin`: where the client sees the emulator. Resolves to undefined if the client leaves before. */
 export async function answerAsWorker(
   { url = '', method, socket }: Pick<IncomingMessage, 'url' | 'method' | 'socket'>,
   { text, origin }: { readonly text: string; readonly origin: string },
-  { world, clock }: WorkerCallParts,
+  { world, clock }: { readonly world: World; readonly clock: ScheduledClock },
 ): Promise<Answer | undefined> {
   if (method !== 'POST') return refusal(404, 'workers take POST alone');
   settle(world, world.now());
@@ -59,11 +55,7 @@ export async function answerAsWorker(
 }
 
 /** False when the client has hung up before. */
-function untilDone(
-  endsMs: number,
-  socket: IncomingMessage['socket'],
-  clock: WorkerCallParts['clock'],
-): Promise<boolean> {
+function untilDone(endsMs: number, socket: Socket, clock: ScheduledClock): Promise<boolean> {
   return new Promise((resolve) => {
     const cancel = clock.schedule(endsMs, () => {
       socket.off('close', leave);

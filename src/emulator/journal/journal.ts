@@ -1,7 +1,4 @@
-/**
- * The requests that came, the latest ones only, and questions about them. What it keeps of a request is an allow-list: a
- * key or code is never stored, wherever it stands.
- */
+/** The latest requests, and questions about them. By an allow-list, it never stores a key or a code. */
 import { EventEmitter, once } from 'node:events';
 import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
@@ -230,7 +227,7 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'launch_args',
 ]);
 
-/** `secrets`: the values of all keys that exist; those presented, in the header or beside it, are added to them. */
+/** `secrets`: the values of all keys that exist; a presented one, in header or query, is redacted as well. */
 function redactCall({ path, query, body, operation, bearer }: Call, secrets: Iterable<string>) {
   const presented = [bearer, query['api_key']].filter((key) => key !== undefined && key !== '');
   const known = [...secrets, ...(presented as string[])];

@@ -1,7 +1,4 @@
-/**
- * The trait `rate_limit`: token buckets of a key, and what an answer shows of them. The arithmetic is pure: functions of
- * buckets and time.
- */
+/** The trait `rate_limit`: token buckets of a key, and what an answer shows of them. Pure arithmetic. */
 import { throttledAnswer, TOO_FREQUENT, type Answer, type ThrottleShape } from '../answers/answer.ts';
 import { Refused } from '../answers/refused.ts';
 import type { Call } from '../calls/call.ts';

@@ -56,8 +56,8 @@ export function settle({ state, fleets }: World, nowMs: number): void {
 const MODULUS_BITS = 2048;
 
 /**
- * The service's own key, with which it signs where a request may go. It is made when it is needed first: that takes a tenth
- * of a second, and few need it.
+ * The service's own key, with which it signs where a request may go. It is made when it is needed first: that
+ * takes a tenth of a second, and few need it.
  */
 function createSigner() {
   let pair: { readonly privateKey: KeyObject; readonly publicKey: KeyObject } | undefined;
@@ -107,8 +107,9 @@ export function createService(world: World): Service {
         ? { ...answer, headers: { ...answer.headers, ...headers } }
         : answer;
     } catch (error) {
-      if (error instanceof Refused) return dialect.refusal(operation, error, call);
-      return dialect.refusal(operation, ourBug(error), call);
+      const text = error instanceof Error ? error.message : String(error);
+      const bug = () => new Refused('internal_error', `a bug in the emulator: ${text}`, 'emulator');
+      return dialect.refusal(operation, error instanceof Refused ? error : bug(), call);
     }
   }
 
@@ -151,10 +152,7 @@ function moves(id: OperationId): boolean {
   return !/^(?:apiKeys|machines|teams|templates|tfa|users\.current|deployments\.heartbeat)\b/.test(id);
 }
 
-/**
- * An operation that this emulator, or this dialect, does not have: a 404 whose header says so, since existing clients
- * repeat a 5xx for a quarter of a minute.
- */
+/** A 404 whose header says why, since existing clients repeat a 5xx for a quarter of a minute. */
 function unknownOperation({ method, path }: Call, dialect: Dialect): Answer {
   const known = matchOperation(method, path);
   const methods = matchOperation.methodsOf(path);
@@ -164,9 +162,4 @@ function unknownOperation({ method, path }: Call, dialect: Dialect): Answer {
   else if (methods.length > 0) message += `; at this path it knows ${methods.join(', ')}`;
   const body = { error: 'unknown_operation', msg: message };
   return jsonAnswer(404, dialect.strict ? body : { success: false, ...body }, message);
-}
-
-function ourBug(error: unknown): Refused {
-  const text = error instanceof Error ? error.message : String(error);
-  return new Refused('internal_error', `a bug in the emulator: ${text}`, 'emulator');
 }

@@ -1,7 +1,4 @@
-/**
- * Deployments and their TTL: expiry is found by comparing with the time, and what expired stays expired (§2.8). How
- * close each one came to it is counted as well.
- */
+/** Deployments and their TTL: what expired stays expired (§2.8). How close each came to it is counted. */
 import { createHash } from 'node:crypto';
 import { DEFAULT_TAG } from '../../contract/operations/serverless/deployment.ts';
 

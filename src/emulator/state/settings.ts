@@ -1,7 +1,4 @@
-/**
- * Numbers that the interface does not show: thresholds, rates and timings. They are this project's
- * assumptions, named here with their defaults, and can be set in a seed or when the emulator starts.
- */
+/** What this project assumes where the interface shows no number; a seed or the start can set each. */
 import * as z from 'zod';
 import { LIMITS } from '../../contract/limits.ts';
 

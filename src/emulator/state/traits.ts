@@ -1,7 +1,4 @@
-/**
- * Traits: behaviour of the public service that is not known for sure. Each trait is a switch, so that a client can be tried
- * in every world. Each dialect has its own defaults.
- */
+/** Traits: behaviour of the public service that is not known for sure. Each dialect has its defaults. */
 import * as z from 'zod';
 
 const size = z.number().min(1).describe('requests that it takes at once when it is full');

@@ -1,7 +1,7 @@
 /**
- * The second factors of one user: methods and their locks (§3), backup codes (§2.4), and challenges: a secret, and the
- * codes that were sent for it. A challenge that has been passed is gone. One that is too old stays known for a while, so
- * that 2fa_expired can be told from challenge_not_found. Pure.
+ * The second factors of one user: methods and their locks (§3), backup codes (§2.4), and challenges: a secret
+ * and the codes that were sent for it. A challenge that has been passed is gone. An old one stays known for a
+ * while, so that 2fa_expired can be told from challenge_not_found. Pure.
  */
 import { LIMITS } from '../../contract/limits.ts';
 import type { OperationId } from '../../contract/operations.ts';

@@ -1,7 +1,4 @@
-/**
- * The list of an account's methods, as it grows, changes and shrinks (§3, §4.4); and the two steps that open the 30-minute
- * window in which a method may be added. Pure.
- */
+/** An account's methods, as they are authorized, added, changed and removed (§3, §4.4). Pure. */
 import { LIMITS } from '../../contract/limits.ts';
 import type { Input } from '../../contract/operations.ts';
 import { badRequest, notFound, Refused } from '../answers/refused.ts';
@@ -121,7 +118,7 @@ function authorizingMethod(
   throw invalidMethod(`this account has no method of the type ${type}`);
 }
 
-/** A new pending authorization takes the place of those before it. @throws Refused challenge_creation_failed */
+/** A new authorization takes the place of those before it. @throws Refused challenge_creation_failed */
 function begin(context: TfaContext, by: Challenge['by']) {
   const { state, user } = context;
   if (state.tfa.store === 'read only') {
@@ -133,7 +130,7 @@ function begin(context: TfaContext, by: Challenge['by']) {
   return openChallenge(context, 'authorize', by);
 }
 
-/** @throws Refused challenge_not_found for a wrong secret, no_pending_authorization where nothing is pending */
+/** @throws Refused challenge_not_found for a wrong secret, no_pending_authorization if none is pending */
 function pendingAuthorization({ state, user, nowMs }: TfaContext, secret: string) {
   const given = state.tfa.challenges.get(secret);
   if (given?.userId === user.id && given.purpose === 'authorize') return given;

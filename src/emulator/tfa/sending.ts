@@ -25,10 +25,7 @@ interface SmsTarget {
   readonly methodId: number | null;
 }
 
-/**
- * Whether an SMS may and can be sent to a number now; nothing has changed where not.
- * @throws Refused sms_fraud_detected, sms_blocked_number, sms_rate_limited, preauth_phone_cap, twilio_*
- */
+/** @throws Refused sms_fraud_detected, sms_blocked_number, sms_rate_limited, preauth_phone_cap, twilio_* */
 export function requireDeliverableSms(context: TfaContext, phoneNumber: string, preauth: boolean): void {
   const { state, user, nowMs } = context;
   const { settings, tfa } = state;

@@ -27,8 +27,8 @@ export type Proof = Omit<Input<'tfa.login'>, 'admin'>;
 type Failure = '2fa_login_failed' | '2fa_verification_failed';
 
 /**
- * Verifies, and uses the proof up. A failure is counted, which is the one change that a refusal makes. Returns the method
- * that it was; null for a backup code, e-mail, and legacy SMS.
+ * Verifies, and uses the proof up. A failure is counted, which is the one change that a refusal makes.
+ * Returns the method that it was; null for a backup code, e-mail, and legacy SMS.
  * @throws Refused with the errors of verification
  */
 export function verifyProof(context: TfaContext, proof: Proof, failure: Failure): TfaMethodRecord | null {
@@ -121,7 +121,7 @@ export function verifySentCode(
   throw wrongCode(failure);
 }
 
-/** `lock`: of the configured method that counts it. Of the two codes only one says how often, and until when (§7). */
+/** `lock`: of the method that counts it. Of the two codes only one says how often, and until when (§7). */
 export function wrongCode(failure: Failure, lock?: Readonly<Record<string, unknown>>): Refused {
   const fields = failure === '2fa_verification_failed' && lock ? { fields: lock } : {};
   return new Refused(failure, 'the code is not right', 'code', fields);
@@ -189,10 +189,7 @@ export function findSession(state: State, sessionKey: string, nowMs: number): Se
   });
 }
 
-/**
- * Who is not logged in and has but a secret (§5.8).
- * @throws Refused missing_auth_value with 401, bad_request, challenge_not_found, 2fa_expired
- */
+/** Who has a secret alone (§5.8). @throws Refused missing_auth_value, challenge_not_found, 2fa_expired */
 export function userOfSecret(state: State, secret: unknown, nowMs: number): UserRecord {
   if (secret === undefined || secret === null || secret === '') {
     throw new Refused('missing_auth_value', 'send an API key or a tfa_secret', 'authorization', {
