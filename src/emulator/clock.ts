@@ -7,11 +7,11 @@ import { setImmediate as immediate } from 'node:timers/promises';
 /** `real`: the time of the machine. `offset`: as far from it as it was moved. `frozen`: moves when it is moved. */
 export type ClockMode = 'real' | 'offset' | 'frozen';
 
-/** How the clock starts; times in ms since the Unix epoch. `frozen` stops at the real time of the start. */
-export type ClockStart = 'real' | 'frozen' | { readonly frozenAtMs: number } | { readonly offsetMs: number };
-
 /** What a clock shows: a frozen one a time, a running one its distance from real time; both in ms. */
 export type Reading = { readonly frozenAtMs: number } | { readonly offsetMs: number };
+
+/** How the clock starts; times in ms since the Unix epoch. `frozen` stops at the real time of the start. */
+export type ClockStart = 'real' | 'frozen' | Reading;
 
 interface Due {
   readonly atMs: number;

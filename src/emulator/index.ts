@@ -5,11 +5,11 @@
 import { createControl, type Control } from './admin/control.ts';
 import { createAdminApi } from './admin/route.ts';
 import { adminRoutes, inspect, type Inspected } from './admin/routes.ts';
-import { secretsOf } from './calls/access.ts';
+import { secretsOf } from './calls/call.ts';
 import { ScheduledClock, type Clock, type ClockStart } from './clock.ts';
 import { specDialect, type DialectName } from './dialect/dialect.ts';
 import { publicDialect } from './dialect/public.ts';
-import { FaultInjector, type Faults } from './faults/injector.ts';
+import { FaultInjector, type Faults } from './faults/faults.ts';
 import { findKey } from './handlers/accounts.ts';
 import { openListener } from './http/listener.ts';
 import { createServer } from './http/server.ts';
@@ -18,8 +18,7 @@ import { buildState } from './seed/build.ts';
 import { checkSeed, readTraits } from './seed/file.ts';
 import type { Seed } from './seed/schema.ts';
 import { withRateLimit } from './service/rate-limit.ts';
-import { createService } from './service/service.ts';
-import { createWorld, settle, type World } from './service/world.ts';
+import { createService, createWorld, settle } from './service/service.ts';
 import type { SettingsInput } from './state/settings.ts';
 import { defaultTraits, type Traits, type TraitsInput } from './state/traits.ts';
 
@@ -33,8 +32,9 @@ export type {
   TwoFactor,
 } from './admin/accounts.ts';
 export type { Control, Snapshot, TraitSwitches } from './admin/control.ts';
-export type { DeploymentChanges, Deployments } from './admin/deployments.ts';
 export type {
+  DeploymentChanges,
+  Deployments,
   EndpointActivity,
   EndpointGroups,
   EndpointGroupView,
@@ -54,8 +54,7 @@ export type {
 } from './admin/rentals.ts';
 export type { Clock, ClockMode, ClockStart } from './clock.ts';
 export type { DialectName } from './dialect/dialect.ts';
-export type { FaultInput, FaultKind } from './faults/faults.ts';
-export type { FaultHandle, Faults, FaultView } from './faults/injector.ts';
+export type { FaultHandle, FaultInput, FaultKind, Faults, FaultView } from './faults/faults.ts';
 export type {
   Journal,
   JournalEntry,
@@ -128,7 +127,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const faults = new FaultInjector({
     clock,
     random: () => world.random(),
-    keyName: (key) => nameOfKey(world, key),
+    keyName: (key) => (world.state.keys.get(key) ?? findKey(world.state, key)?.[1])?.name,
     listen: (open) => listener.listen(open),
   });
   const control = createControl({ world, clock, faults, journal, settings, seed, traits });
@@ -172,10 +171,4 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-/** The name of the key with this name or value. */
-function nameOfKey(world: World, nameOrValue: string): string | undefined {
-  const key = world.state.keys.get(nameOrValue) ?? findKey(world.state, nameOrValue)?.[1];
-  return key?.name;
 }

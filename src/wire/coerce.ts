@@ -48,7 +48,8 @@ function coerceUnion(options: readonly z.ZodType[], text: string): unknown {
   return text;
 }
 
-function parseJsonOr(text: string): unknown {
+/** What a text says as JSON; the text itself if it is none. */
+export function parseJsonOr(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -135,7 +135,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "another user's challenge is accepted",
-    file: 'emulator/tfa/challenges.ts',
+    file: 'emulator/tfa/account.ts',
     from: '!challenge || challenge.userId !== user.id',
     to: '!challenge',
     tests: VERIFICATION,
@@ -163,7 +163,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: 'nested secrets stay in the journal',
-    file: 'emulator/journal/redact.ts',
+    file: 'emulator/journal/journal.ts',
     from: 'SECRET_FIELDS.has(name) ? REDACTED : scrubDeep(item, known)',
     to: 'scrubDeep(item, known)',
     tests: ['unit/emulator/journal'],

@@ -6,8 +6,7 @@ import type { Seed, SettingsInput } from '../../src/emulator/index.ts';
 import { buildState } from '../../src/emulator/seed/build.ts';
 import { defaultTraits } from '../../src/emulator/state/traits.ts';
 import { inspect } from '../../src/emulator/admin/routes.ts';
-import { createService } from '../../src/emulator/service/service.ts';
-import { createWorld, settle } from '../../src/emulator/service/world.ts';
+import { createService, createWorld, settle } from '../../src/emulator/service/service.ts';
 
 export const MINUTE = 60_000;
 export const CHALLENGE_MS = LIMITS.challengeValiditySeconds * 1000;

@@ -33,7 +33,7 @@ const REFUSED = [
   ['emulator/faults', '../http/listener.ts'],
   ['emulator/journal', '../state/state.ts'],
   ['emulator/seed', '../service/service.ts'],
-  ['emulator/service', '../admin/deployments.ts'],
+  ['emulator/service', '../admin/fleet.ts'],
   ['emulator/admin', '../http/server.ts'],
   ['emulator/http', '../seed/file.ts'],
   ['heartbeat', '../logs/follow/follower.ts'],

@@ -1,7 +1,6 @@
 /** API keys, roles of teams, and 2FA: the codes that were sent, an authenticator, logins that wait for a second factor. */
 import * as z from 'zod';
 import { phoneNumber } from '../../contract/schemas.ts';
-import { coerceFields } from '../../wire/coerce.ts';
 import { findKey, storeKey } from '../handlers/accounts.ts';
 import { apiKeyEntry } from '../seed/schema.ts';
 import {
@@ -13,9 +12,9 @@ import {
   type TfaMethodRecord,
   type UserRecord,
 } from '../state/users.ts';
-import { openChallenge } from '../tfa/challenges.ts';
+import { openChallenge } from '../tfa/account.ts';
 import { readTotpSecret, totpCode } from '../tfa/totp.ts';
-import { type AdminRoute, bodyRoute, Inspection, route } from './route.ts';
+import { Inspection } from './route.ts';
 
 /** Keys by their names; values go in and never come out. */
 export class ApiKeys extends Inspection {
@@ -29,7 +28,7 @@ export class ApiKeys extends Inspection {
     const { key, name, permissions, team } = apiKeyEntry.parse(entry);
     if (findKey(state, name)) throw new Error(`name: there is an API key "${name}" already`);
     if (state.keys.has(key)) throw new Error('key: this value is in use');
-    storeKey(state, key, { name, userId: this.owner, permissions: permissions ?? null, team });
+    storeKey(state, key, { name, userId: this.beginning.owner, permissions: permissions ?? null, team });
   }
 
   /** A new value: the old one answers 401 at once. @throws RangeError for a name that does not exist, Error for a value in use */
@@ -63,7 +62,7 @@ export class TeamRoles extends Inspection {
   }
 }
 
-const outboxFilter = z.strictObject({
+export const outboxFilter = z.strictObject({
   channel: z.enum(['sms', 'email']).optional(),
   to: z.string().optional().describe('phone number or e-mail address'),
   userId: z.int().optional(),
@@ -104,13 +103,13 @@ export class Outbox extends Inspection {
 export type TotpHelper = (methodIdOrSecret: number | string) => string;
 
 /** Of the whole service; names and meanings are those of the seed's `tfa` section. */
-const tfaChange = z.strictObject({
+export const tfaChange = z.strictObject({
   sms_provider: z.enum(SMS_PROVIDERS).optional(),
   blocked_numbers: z.array(phoneNumber).optional(),
   store: z.enum(BACKING_STORES).optional(),
 });
 
-const userChange = z.strictObject({
+export const userChange = z.strictObject({
   email_verified: z.boolean().optional(),
   sms_fraud: z.boolean().optional(),
 });
@@ -125,7 +124,7 @@ export class TwoFactor extends Inspection {
   startLogin(userId?: number): { readonly tfa_secret: string } {
     const { state, random } = this.world;
     const context = { state, random, nowMs: this.world.now(), user: this.#user(userId) };
-    return { tfa_secret: openChallenge(context, 'login') };
+    return { tfa_secret: openChallenge(context, 'login')[0] };
   }
 
   /** Unused ones. */
@@ -187,55 +186,4 @@ export class TwoFactor extends Inspection {
     if (!user) throw new RangeError(`no user ${id}`);
     return user;
   }
-}
-
-const keyValue = apiKeyEntry.pick({ key: true });
-const keyEntry = apiKeyEntry.omit({ name: true });
-const login = z.strictObject({ user_id: z.int().optional().describe('absent: the first user') });
-const totpSecret = z.strictObject({ secret: z.string().describe('base32, of tfa/totp-setup/') });
-const newSecret = z.strictObject({ secret: z.string().nullable() });
-
-export function keyRoutes(apiKeys: ApiKeys): AdminRoute[] {
-  return [
-    bodyRoute('PUT /api-keys/{name}', 'adds an API key', keyEntry, ({ name, body }) =>
-      apiKeys.add({ name, ...body }),
-    ),
-    bodyRoute(
-      'POST /api-keys/{name}/reset',
-      'a new value; the old one gets 401',
-      keyValue,
-      ({ name, body }) => apiKeys.reset(name, body.key),
-    ),
-    route('DELETE /api-keys/{name}', 'deletes it', ({ name }) => apiKeys.remove(name)),
-  ];
-}
-
-export function twoFactorRoutes(outbox: Outbox, tfa: TwoFactor): AdminRoute[] {
-  return [
-    route('GET /outbox', 'codes sent by SMS and e-mail; filters in the query', ({ query }) => ({
-      messages: outbox.messages(outboxFilter.parse(coerceFields(outboxFilter, query))),
-    })),
-    route('DELETE /outbox', 'empties it; the codes stay valid', () => outbox.clear()),
-    route('GET /totp/{id}', 'the code that the authenticator of a method shows', ({ id }) => ({
-      code: tfa.totp(id),
-    })),
-    bodyRoute('PUT /totp/{id}', 'another secret, or null for one that is lost', newSecret, ({ id, body }) =>
-      tfa.setTotpSecret(id, body.secret),
-    ),
-    bodyRoute('POST /totp', 'the code of a secret that is being set up', totpSecret, ({ body }) => ({
-      code: tfa.totp(body.secret),
-    })),
-    bodyRoute('POST /logins', 'begins a login: a tfa_secret for the logged-out path', login, ({ body }) =>
-      tfa.startLogin(body.user_id),
-    ),
-    bodyRoute('PUT /tfa', 'SMS provider, blocked numbers, backing store', tfaChange, ({ body }) =>
-      tfa.set(body),
-    ),
-    bodyRoute('PUT /users/{id}', 'e-mail verified, SMS fraud', userChange, ({ id, body }) =>
-      tfa.setUser(id, body),
-    ),
-    route('GET /users/{id}/backup-codes', 'the unused ones', ({ id }) => ({
-      backup_codes: tfa.backupCodes(id),
-    })),
-  ];
 }

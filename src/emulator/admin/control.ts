@@ -1,12 +1,12 @@
 /** The whole emulator at once: reset, seed, snapshot and restore. Each is one synchronous swap of the state. */
 import type { Reading, ScheduledClock } from '../clock.ts';
-import type { Faults } from '../faults/injector.ts';
+import type { Faults } from '../faults/faults.ts';
 import type { Journal } from '../journal/journal.ts';
 import { createRandom } from '../random.ts';
 import { buildState } from '../seed/build.ts';
 import { checkSeed, readTraits } from '../seed/file.ts';
 import type { Seed } from '../seed/schema.ts';
-import type { World } from '../service/world.ts';
+import type { World } from '../service/service.ts';
 import type { SettingsInput } from '../state/settings.ts';
 import type { State } from '../state/state.ts';
 import { fullBuckets, type Traits, type TraitsInput } from '../state/traits.ts';

@@ -1,21 +1,25 @@
-/** Endpoints, what is asked of them and what their engines make of it; worker groups and their logs. */
-import * as z from 'zod';
+/** Deployments; endpoints with their loads and engines; worker groups and their logs. */
+import type { z } from 'zod';
+import { ENDPOINT_STATES } from '../../contract/operations/serverless/endpoint-groups.ts';
 import type { Engine } from '../fleet/engine.ts';
-import { noteEvent } from '../fleet/engine-log.ts';
-import { newWorker, workerStatus } from '../fleet/workers.ts';
-import { endpointWorkers, groupView } from '../handlers/endpoint-groups.ts';
+import { noteEvent } from '../fleet/story.ts';
+import { countBy, newWorker, workerStatus } from '../fleet/workers.ts';
+import { defined } from '../handlers/define.ts';
+import {
+  deleteDeployment,
+  endpointOf,
+  endpointWorkers,
+  groupView,
+  moveEndpoint,
+} from '../handlers/endpoint-groups.ts';
 import { deleteWorkerGroup } from '../handlers/workergroups.ts';
-import { workerGroupOf } from '../seed/build.ts';
-import { workerGroupEntry } from '../seed/schema.ts';
-import type { World } from '../service/world.ts';
-import type {
-  EndpointGroupRecord,
-  EndpointLogs,
-  WorkerGroupRecord,
-  WorkerRecord,
-} from '../state/endpoints.ts';
+import { deploymentOf, workerGroupOf } from '../seed/build.ts';
+import { deploymentChanges, deploymentEntry, workerGroupEntry } from '../seed/schema.ts';
+import type { World } from '../service/service.ts';
+import { changeDeployment, viewDeployment, type DeploymentView } from '../state/deployments.ts';
+import type { EndpointGroupRecord, EndpointLogs, WorkerGroupRecord } from '../state/endpoints.ts';
 import { loadRecord, loadSchema, type LoadInput } from '../state/loads.ts';
-import type { State } from '../state/state.ts';
+import { nextId, type State } from '../state/state.ts';
 import {
   appendLines,
   clearLog,
@@ -26,7 +30,66 @@ import {
   setGrowthRate,
   writeText,
 } from '../worker-log/group-log.ts';
-import { type AdminRoute, bodyRoute, existing, Inspection, route } from './route.ts';
+import { existing, Inspection } from './route.ts';
+
+/** What to change of a deployment; fields that are left out stay. */
+export type DeploymentChanges = z.input<typeof deploymentChanges>;
+
+/** `emulator.deployments.get(42)` */
+export class Deployments extends Inspection {
+  /** @throws RangeError for an id that does not exist; so do all methods here that take one, except remove */
+  get(id: number): DeploymentView {
+    return viewDeployment(existing(this.world.state.deployments, id, 'deployment'), this.world.now());
+  }
+
+  list(): DeploymentView[] {
+    const nowMs = this.world.now();
+    return [...this.world.state.deployments.values()].map((record) => viewDeployment(record, nowMs));
+  }
+
+  /** Adds one, or puts it in the place of the one with this id; `ttl` in seconds. */
+  add(deployment: z.input<typeof deploymentEntry>): void {
+    const record = deploymentOf(deploymentEntry.parse(deployment), this.beginning);
+    this.world.state.deployments.set(record.id, record);
+  }
+
+  /** Changes what is named; `ttl` in seconds, null: it never expires. */
+  change(id: number, changes: DeploymentChanges): void {
+    const { ttl, endpoint_state: endpointState, name, tag } = deploymentChanges.parse(changes);
+    const ttlMs = typeof ttl === 'number' ? ttl * 1000 : ttl;
+    const traits = defined({ name, tag, endpointState, ttlMs });
+    const state = this.settled;
+    changeDeployment(existing(state.deployments, id, 'deployment'), traits, this.world.now());
+    const endpoint = endpointOf(state, id);
+    const next = ENDPOINT_STATES.find((one) => one === endpointState);
+    if (endpoint && next) moveEndpoint(state, endpoint, next, this.world.now());
+  }
+
+  /** `endpoint_state` becomes `stopped`. */
+  stop(id: number): void {
+    this.change(id, { endpoint_state: 'stopped' });
+  }
+
+  /** Deletes it and creates it again, as a redeployment does: only the id is another one, which is returned. */
+  redeploy(id: number): number {
+    const state = this.settled;
+    const { name, tag, endpointState, ttlMs, versions } = existing(state.deployments, id, 'deployment');
+    const newId = nextId(state, 'deployment', state.deployments.keys());
+    const endpoint = endpointOf(state, id);
+    if (endpoint) endpoint.deploymentId = newId;
+    state.deployments.delete(id);
+    const ttl = ttlMs === null ? null : ttlMs / 1000;
+    this.add({ id: newId, name, tag, endpoint_state: endpointState, ttl });
+    existing(state.deployments, newId, 'deployment').versions = versions;
+    return newId;
+  }
+
+  remove(id: number): void {
+    const state = this.settled;
+    const deployment = state.deployments.get(id);
+    if (deployment) deleteDeployment(state, deployment, this.world.now());
+  }
+}
 
 /** An endpoint group with its parameters, every default filled in. */
 export type EndpointGroupView = ReturnType<typeof groupView>;
@@ -34,7 +97,7 @@ export type EndpointGroupView = ReturnType<typeof groupView>;
 /** What is asked of an endpoint now. */
 export type EndpointLoadView = Readonly<ReturnType<typeof loadView>>;
 
-export function loadView({ id, parameters, load }: EndpointGroupRecord, engine: Engine) {
+function loadView({ id, parameters, load }: EndpointGroupRecord, engine: Engine) {
   return {
     id,
     endpoint: parameters.endpoint_name ?? null,
@@ -48,47 +111,7 @@ export function loadView({ id, parameters, load }: EndpointGroupRecord, engine: 
 }
 
 /** What the engine of an endpoint did since it began. Times in seconds, rates in work units a second. */
-export type EndpointActivity = Readonly<ReturnType<typeof endpointActivity>>;
-
-export function endpointActivity(
-  endpoint: EndpointGroupRecord,
-  workers: readonly WorkerRecord[],
-  engine: Engine,
-  { state, nowMs }: { readonly state: State; readonly nowMs: number },
-) {
-  const { requests, share, workerHours, queueTime, starts } = engine.result();
-  const { hot, cold, starting } = workerHours;
-  const abandoned = Math.round(share.abandoned * requests);
-  return {
-    ...loadView(endpoint, engine),
-    state: endpoint.state,
-    /** By status. */
-    workers: countBy(workers.map((worker) => workerStatus(worker, state, nowMs))),
-    /** When the engine began, Unix ms. */
-    engineSinceMs: engine.epochMs,
-    estimatedLoad: engine.estimate.load,
-    readyCapacity: engine.estimate.capacity,
-    /** Requests that a worker took. */
-    taken: requests - abandoned,
-    /** Those in the global queue. */
-    waiting: engine.waiting,
-    /** Those that came over /route/ and that a worker answers just now. */
-    working: engine.working,
-    /** Those that were gone before a worker took them. */
-    abandoned,
-    ...engine.counts,
-    /** From arrival until a worker begins with it; percentiles within half a percent. */
-    queueTime,
-    workerSeconds: { hot: hot * 3600, cold: cold * 3600, starting: starting * 3600 },
-    starts,
-    /** A plan with these settings, from that time on, does what this engine does. */
-    planSettings: engine.settings,
-  };
-}
-
-function countBy(statuses: readonly string[]): Record<string, number> {
-  return Object.fromEntries([...Map.groupBy(statuses, (one) => one)].map(([one, all]) => [one, all.length]));
-}
+export type EndpointActivity = Readonly<ReturnType<EndpointGroups['get']>>;
 
 /** The endpoint groups, and what their engines do. */
 export class EndpointGroups extends Inspection {
@@ -98,12 +121,18 @@ export class EndpointGroups extends Inspection {
   }
 
   /** What is asked of one, by id or name, and what its engine made of it. @throws RangeError for one that does not exist */
-  get(named: number | string): EndpointActivity {
+  get(named: number | string) {
     const state = this.settled;
     const endpoint = endpointNamed(state, named);
+    const engine = engineOf(this.world, endpoint);
     const workers = endpointWorkers(state, endpoint.id);
-    const around = { state, nowMs: this.world.now() };
-    return endpointActivity(endpoint, workers, engineOf(this.world, endpoint), around);
+    return {
+      ...loadView(endpoint, engine),
+      state: endpoint.state,
+      /** By status. */
+      workers: countBy(workers.map((worker) => workerStatus(worker, state, this.world.now()))),
+      ...engine.activity(),
+    };
   }
 
   /** A level of its true log, as far as it is retained. @throws RangeError for an endpoint that does not exist */
@@ -186,11 +215,10 @@ export class WorkerGroups extends Inspection {
   }
 
   add(group: z.input<typeof workerGroupEntry>): void {
-    const { workers, ...entry } = workerGroupEntry.parse(group);
+    const entry = workerGroupEntry.parse(group);
     const state = this.settled;
-    const record = workerGroupOf({ workers, ...entry }, this.owner, state.settings, this.world.now());
-    state.workerGroups.set(entry.id, record);
-    for (const worker of workers) state.workers.set(worker, newWorker(worker, entry.id));
+    state.workerGroups.set(entry.id, workerGroupOf(entry, this.beginning));
+    for (const worker of entry.workers) state.workers.set(worker, newWorker(worker, entry.id));
   }
 
   remove(id: number): void {
@@ -227,43 +255,4 @@ export class WorkerGroups extends Inspection {
   #group(id: number): WorkerGroupRecord {
     return existing(this.settled.workerGroups, id, 'worker group');
   }
-}
-
-const endpointName = z.union([z.string().min(1), z.int()]).describe('name or id of the endpoint group');
-/** Which endpoint, and beside it the load as a seed has it. */
-const endpointLoad = z.looseObject({ endpoint: endpointName });
-const lines = z.union([z.strictObject({ lines: z.array(z.string()) }), z.strictObject({ text: z.string() })]);
-const rate = z.strictObject({ linesPerSecond: z.number().nonnegative() });
-
-export function workerGroupRoutes(workergroups: WorkerGroups): AdminRoute[] {
-  return [
-    bodyRoute('POST /workergroups/{id}/lines', 'writes lines, or text', lines, ({ id, body }) => {
-      if ('lines' in body) workergroups.append(id, body.lines);
-      else workergroups.write(id, body.text);
-    }),
-    route('DELETE /workergroups/{id}/lines', 'throws its log away', ({ id }) => workergroups.clear(id)),
-    bodyRoute('PUT /workergroups/{id}/rate', 'lines per second from now on', rate, ({ id, body }) =>
-      workergroups.setRate(id, body.linesPerSecond),
-    ),
-  ];
-}
-
-export function loadRoutes(endpointGroups: EndpointGroups, load: Loads): AdminRoute[] {
-  return [
-    route(
-      'GET /endpoint-groups/{endpoint}',
-      'by id or name: load, workers, queue times, worker seconds since its engine began',
-      ({ name }) => endpointGroups.get(name),
-    ),
-    route('GET /load', 'the load of each endpoint', () => ({ loads: load.list() })),
-    bodyRoute(
-      'PUT /load',
-      'another load from now on: endpoint, shape, rate …, as in a seed',
-      endpointLoad,
-      ({ body: { endpoint, ...given } }) => load.set(endpoint, loadSchema.parse(given)),
-    ),
-    route('DELETE /load', 'no load any more; of one alone with ?endpoint=', ({ query }) =>
-      load.stop(query['endpoint']),
-    ),
-  ];
 }

@@ -1,12 +1,12 @@
 /** What is rented and from what: instances, machines and their offers, templates. */
-import * as z from 'zod';
-import { INSTANCE_STATUSES, type InstanceStatus } from '../../contract/operations/instances/instance-list.ts';
-import { maintenanceWindow, type MaintenanceWindow } from '../../contract/operations/machines.ts';
+import type { z } from 'zod';
+import type { InstanceStatus } from '../../contract/operations/instances/instance-list.ts';
+import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
 import { templateView } from '../handlers/templates.ts';
 import { offerOf, templateOf } from '../seed/build.ts';
 import { offerEntry, templateEntry } from '../seed/schema.ts';
 import { setInstanceStatus, statusAt, type OfferRecord } from '../state/instances.ts';
-import { type AdminRoute, bodyRoute, existing, Inspection } from './route.ts';
+import { existing, Inspection } from './route.ts';
 
 /** An instance, without the secrets that it was rented with. */
 export interface InstanceView {
@@ -76,28 +76,8 @@ export class Templates extends Inspection {
 
   /** Adds one, or puts it in the place of the one with this id. */
   add(template: z.input<typeof templateEntry>): TemplateView {
-    const record = templateOf(templateEntry.parse(template), this.owner, this.world.now());
+    const record = templateOf(templateEntry.parse(template), this.beginning);
     this.world.state.templates.set(record.id, record);
     return templateView(record);
   }
-}
-
-const status = z.strictObject({ actual_status: z.enum(INSTANCE_STATUSES) });
-const offer = offerEntry.omit({ id: true });
-const windows = z.strictObject({
-  maintenances: z.array(maintenanceWindow.extend({ duration_hours: z.int().positive() })),
-});
-
-export function rentalRoutes(instances: Instances, offers: Offers, machines: Machines): AdminRoute[] {
-  return [
-    bodyRoute('PUT /instances/{id}/status', 'its status from now on', status, ({ id, body }) =>
-      instances.setStatus(id, body.actual_status),
-    ),
-    bodyRoute('PUT /offers/{id}', 'adds or replaces a machine offer', offer, ({ id, body }) =>
-      offers.add({ id, ...body }),
-    ),
-    bodyRoute('PUT /machines/{id}/maintenances', 'its maintenance windows', windows, ({ id, body }) =>
-      machines.setMaintenances(id, body.maintenances),
-    ),
-  ];
 }

@@ -1,19 +1,17 @@
 /**
- * What all parts of the admin API have in common: in process, and over HTTP. The admin API under `/_emulator/`, is JSON in, JSON out. A refusal is 400
- * `{error, msg, problems: [{field, message}]}`. `GET /_emulator/` lists the routes.
+ * What all parts of the admin API have in common. Over HTTP it is JSON in, JSON out, under `/_emulator/`.
+ * A refusal is 400 `{error, msg, problems: [{field, message}]}`.
  */
 import * as z from 'zod';
 import { createMatcher } from '../../wire/match.ts';
 import { problemsOf } from '../../wire/request.ts';
 import { jsonAnswer, type Answer } from '../answers/answer.ts';
+import type { Beginning } from '../seed/build.ts';
 import { TraitsError } from '../seed/file.ts';
-import { settle, type World } from '../service/world.ts';
+import { settle, type World } from '../service/service.ts';
 import type { State } from '../state/state.ts';
 
-/**
- * What a test or the admin API may see and change of one kind of things: each method is both, in process and behind a
- * route, and works on the state that the operations work on.
- */
+/** What a test sees and changes of one kind of things, in process and behind routes: the state itself. */
 export class Inspection {
   protected readonly world: World;
 
@@ -27,9 +25,10 @@ export class Inspection {
     return this.world.state;
   }
 
-  /** The user to whom the things belong that a test adds. */
-  protected get owner(): number {
-    return this.world.state.users.keys().next().value ?? 0;
+  /** Of what a test adds: it begins now, and belongs to the first user. */
+  protected get beginning(): Beginning {
+    const { settings, users } = this.world.state;
+    return { nowMs: this.world.now(), owner: users.keys().next().value ?? 0, settings };
   }
 }
 
@@ -73,32 +72,37 @@ export function bodyRoute<Schema extends z.ZodType>(
   return { ...route(address, summary, (request) => run(request as AdminRequest<z.output<Schema>>)), body };
 }
 
-export interface AdminApi {
-  /** Whether a URL belongs to it. */
-  owns(url: string): boolean;
-  /** Never rejects. */
-  answer(method: string, url: string, bodyText: string): Promise<Answer>;
-}
+export type AdminApi = ReturnType<typeof createAdminApi>;
 
 const PREFIX = '/_emulator';
 
-export function createAdminApi(routes: readonly AdminRoute[]): AdminApi {
+export function createAdminApi(routes: readonly AdminRoute[]) {
   const match = createMatcher(
     routes.map((each) => ({ method: each.method, path: PREFIX + each.path, value: each })),
   );
   const overview = routes.map(({ method, path, summary }) => ({ method, path: PREFIX + path, summary }));
 
   return {
-    owns: (url) => url.startsWith(PREFIX) && /^(?:$|[/?])/.test(url.slice(PREFIX.length)),
-    async answer(method, url, bodyText) {
+    /** Whether a URL belongs to it. */
+    owns: (url: string) => /^\/_emulator(?:$|[/?])/.test(url),
+    /** Never rejects. */
+    async answer(method: string, url: string, bodyText: string): Promise<Answer> {
       const { pathname, searchParams } = new URL(url, 'http://emulator');
       if (method === 'GET' && /^\/_emulator\/?$/.test(pathname)) return jsonAnswer(200, { routes: overview });
       const found = match(method, pathname);
       if (!found) return unknownRoute(method, pathname);
       try {
         const { value, params } = found;
-        const body: unknown = value.body ? value.body.parse(readJson(bodyText)) : undefined;
-        const result = await value.run(requestOf(params, Object.fromEntries(searchParams), body));
+        const [name = ''] = Object.values(params);
+        const result = await value.run({
+          name,
+          get id() {
+            if (Number.isSafeInteger(Number(name))) return Number(name);
+            throw new Error(`id: "${name}" is no integer`);
+          },
+          query: Object.fromEntries(searchParams),
+          body: value.body?.parse(readJson(bodyText)),
+        });
         return jsonAnswer(200, result ?? { ok: true });
       } catch (error) {
         return refusal(error);
@@ -114,19 +118,6 @@ export function createAdminApi(routes: readonly AdminRoute[]): AdminApi {
   }
 }
 
-function requestOf(params: Readonly<Record<string, string>>, query: AdminRequest['query'], body: unknown) {
-  const [name = ''] = Object.values(params);
-  return {
-    name,
-    get id() {
-      if (Number.isSafeInteger(Number(name))) return Number(name);
-      throw new Error(`id: "${name}" is no integer`);
-    },
-    query,
-    body,
-  };
-}
-
 function readJson(text: string): unknown {
   if (text.trim() === '') return {};
   try {
@@ -137,16 +128,14 @@ function readJson(text: string): unknown {
 }
 
 function refusal(error: unknown): Answer {
-  if (error instanceof TraitsError) {
-    const problems = error.problems.map(({ field, message }) => ({ field, message }));
-    return jsonAnswer(400, { error: 'bad_request', msg: error.message, problems });
-  }
-  if (!(error instanceof z.ZodError)) {
+  const isTraits = error instanceof TraitsError;
+  if (!isTraits && !(error instanceof z.ZodError)) {
     const missing = error instanceof RangeError && error.message.startsWith('no ');
     const msg = error instanceof Error ? error.message : String(error);
     return jsonAnswer(missing ? 404 : 400, { error: missing ? 'not_found' : 'bad_request', msg });
   }
-  const problems = problemsOf(error, undefined).map(({ field, message }) => ({ field, message }));
-  const msg = problems.map(({ field, message }) => `${field || 'body'}: ${message}`).join('; ');
-  return jsonAnswer(400, { error: 'bad_request', msg, problems });
+  const found = isTraits ? error.problems : problemsOf(error, undefined);
+  const problems = found.map(({ field, message }) => ({ field, message }));
+  const told = problems.map(({ field, message }) => `${field || 'body'}: ${message}`).join('; ');
+  return jsonAnswer(400, { error: 'bad_request', msg: isTraits ? error.message : told, problems });
 }

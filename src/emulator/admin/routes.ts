@@ -1,27 +1,21 @@
 /** All that can be looked at and changed, in process and over the admin API; each route is a few lines over it. */
 import * as z from 'zod';
+import { INSTANCE_STATUSES } from '../../contract/operations/instances/instance-list.ts';
+import { maintenanceWindow } from '../../contract/operations/machines.ts';
 import { coerceFields } from '../../wire/coerce.ts';
 import type { Clock } from '../clock.ts';
 import type { DialectName } from '../dialect/dialect.ts';
-import { faultSchema, type FaultInput } from '../faults/faults.ts';
-import type { Faults } from '../faults/injector.ts';
+import { faultSchema, type Faults } from '../faults/faults.ts';
 import { journalExpectation, journalFilter, type Journal } from '../journal/journal.ts';
-import { seedSchema } from '../seed/schema.ts';
-import type { World } from '../service/world.ts';
+import { apiKeyEntry, deploymentChanges, deploymentEntry, offerEntry, seedSchema } from '../seed/schema.ts';
+import type { World } from '../service/service.ts';
+import { loadSchema } from '../state/loads.ts';
 import type { TraitsInput } from '../state/traits.ts';
-import {
-  ApiKeys,
-  keyRoutes,
-  Outbox,
-  TeamRoles,
-  TwoFactor,
-  twoFactorRoutes,
-  type TotpHelper,
-} from './accounts.ts';
+import { ApiKeys, Outbox, outboxFilter, TeamRoles, tfaChange, TwoFactor, userChange } from './accounts.ts';
+import type { TotpHelper } from './accounts.ts';
 import { TraitSwitches, type Control, type Snapshot } from './control.ts';
-import { deploymentRoutes, Deployments } from './deployments.ts';
-import { EndpointGroups, loadRoutes, Loads, workerGroupRoutes, WorkerGroups } from './fleet.ts';
-import { Instances, Machines, Offers, rentalRoutes, Templates, type TemplateView } from './rentals.ts';
+import { Deployments, EndpointGroups, Loads, WorkerGroups } from './fleet.ts';
+import { Instances, Machines, Offers, Templates } from './rentals.ts';
 import { bodyRoute, route, type AdminRoute } from './route.ts';
 
 const INSPECTIONS = {
@@ -63,32 +57,53 @@ export interface AdminParts extends Inspected {
   readonly journal: Journal;
 }
 
-export function adminRoutes(parts: AdminParts): AdminRoute[] {
-  return [
-    ...lifecycleRoutes(parts),
-    ...clockRoutes(parts),
-    ...faultRoutes(parts),
-    ...traitRoutes(parts),
-    ...journalRoutes(parts),
-    ...keyRoutes(parts.apiKeys),
-    ...deploymentRoutes(parts.deployments),
-    ...workerGroupRoutes(parts.workergroups),
-    ...rentalRoutes(parts.instances, parts.offers, parts.machines),
-    ...loadRoutes(parts.endpointGroups, parts.load),
-    ...twoFactorRoutes(parts.outbox, parts.tfa),
-  ];
-}
-
 const snapshotName = z.strictObject({ name: z.string().min(1).default('default') });
 
-function lifecycleRoutes(parts: AdminParts): AdminRoute[] {
-  const { dialect, control, clock } = parts;
+const clockChange = z.discriminatedUnion('action', [
+  z.strictObject({
+    action: z.literal('freeze'),
+    atMs: z.number().optional().describe('Unix ms; absent: now'),
+  }),
+  z.strictObject({ action: z.literal('resume') }),
+  z.strictObject({
+    action: z.literal('offset'),
+    ms: z.number().describe('distance from real time; 0: real'),
+  }),
+  z.strictObject({ action: z.literal('advance'), ms: z.number().nonnegative() }),
+]);
+
+const journalOrder = z.strictObject({ order: z.array(journalFilter) });
+const keyValue = apiKeyEntry.pick({ key: true });
+const keyEntry = apiKeyEntry.omit({ name: true });
+const deployment = deploymentEntry.omit({ id: true });
+const lines = z.union([z.strictObject({ lines: z.array(z.string()) }), z.strictObject({ text: z.string() })]);
+const rate = z.strictObject({ linesPerSecond: z.number().nonnegative() });
+const status = z.strictObject({ actual_status: z.enum(INSTANCE_STATUSES) });
+const offer = offerEntry.omit({ id: true });
+const windows = z.strictObject({
+  maintenances: z.array(maintenanceWindow.extend({ duration_hours: z.int().positive() })),
+});
+const endpointName = z.union([z.string().min(1), z.int()]).describe('name or id of the endpoint group');
+/** Which endpoint, and beside it the load as a seed has it. */
+const endpointLoad = z.looseObject({ endpoint: endpointName });
+const newSecret = z.strictObject({ secret: z.string().nullable() });
+const totpSecret = z.strictObject({ secret: z.string().describe('base32, of tfa/totp-setup/') });
+const login = z.strictObject({ user_id: z.int().optional().describe('absent: the first user') });
+
+/** The whole admin API, in the order in which it lists itself. */
+export function adminRoutes(parts: AdminParts): AdminRoute[] {
+  const { dialect, world, control, clock, faults, traits, journal } = parts;
+  const { apiKeys, deployments, workergroups, instances, offers, machines } = parts;
+  const { endpointGroups, load, outbox, tfa } = parts;
   const snapshots = new Map<string, Snapshot>();
+  const showClock = () => ({ mode: clock.mode, nowMs: clock.now(), offsetMs: clock.offsetMs });
+  // `set` checks them, and its message has the value that each field got.
+  const setTraits = ({ body }: { body: unknown }) => traits.set(body as TraitsInput);
   return [
     route('GET /health', 'that it is up', () => ({ status: 'ok', dialect, nowMs: clock.now() })),
     route('GET /state', 'what there is, without secrets', () => overview(parts)),
     route('GET /public-key', 'what it signs routes with, as workers know it: PEM', () => ({
-      publicKey: parts.world.signer.publicKey(),
+      publicKey: world.signer.publicKey(),
     })),
     route('POST /reset', 'back to the seed: state, clock, faults, traits, journal', () => control.reset()),
     route('GET /seed-schema', 'JSON schema of the seed file', () =>
@@ -104,6 +119,145 @@ function lifecycleRoutes(parts: AdminParts): AdminRoute[] {
       if (!snapshot) throw new RangeError(`no snapshot "${name}"`);
       control.restore(snapshot);
     }),
+
+    route('GET /clock', "the emulator's clock", showClock),
+    bodyRoute('POST /clock', 'freeze, resume, offset or advance it', clockChange, async ({ body }) => {
+      if (body.action === 'freeze') await clock.freeze(body.atMs);
+      else if (body.action === 'resume') clock.resume();
+      else if (body.action === 'offset') await clock.offset(body.ms);
+      else await clock.advance(body.ms);
+      return showClock();
+    }),
+
+    route('GET /faults', 'faults in force', () => ({ faults: faults.list() })),
+    bodyRoute('POST /faults', 'puts a fault in force', faultSchema, async ({ body }) => {
+      // The admin API listens on the same port: without an end of its own it could not be lifted again.
+      if (body.kind === 'refused' && (body.forMs === undefined || clock.mode === 'frozen')) {
+        throw new Error('forMs: over this API `refused` needs an end, and a clock that runs towards it');
+      }
+      // The answer must leave before the listener closes.
+      const startInMs = body.kind === 'refused' ? Math.max(body.startInMs, 50) : body.startInMs;
+      const { faultId } = await faults.add({ ...body, startInMs });
+      return { faultId };
+    }),
+    route('DELETE /faults', 'lifts all faults', () => faults.clear()),
+    route('DELETE /faults/{faultId}', 'lifts one fault', ({ name }) => {
+      if (!faults.list().some(({ faultId }) => faultId === name)) throw new RangeError(`no fault ${name}`);
+      return faults.clear(name);
+    }),
+
+    route('GET /traits', 'all traits', () => traits.get()),
+    bodyRoute(
+      'PUT /traits',
+      'changes the traits that the body names; answers all traits',
+      z.unknown(),
+      setTraits,
+    ),
+    bodyRoute('POST /traits', 'the same', z.unknown(), setTraits),
+
+    route('GET /journal', 'requests that came; filters in the query', ({ query }) => {
+      const filter = journalFilter.parse(coerceFields(journalFilter, query));
+      return { dropped: journal.dropped, entries: journal.entries(filter) };
+    }),
+    route('DELETE /journal', 'forgets them', () => journal.clear()),
+    bodyRoute(
+      'POST /journal/verify',
+      'how many came: times, atLeast, atMost',
+      journalExpectation,
+      ({ body }) => journal.verify(body),
+    ),
+    bodyRoute('POST /journal/verify-order', 'whether they came in this order', journalOrder, ({ body }) =>
+      journal.verifyOrder(body.order),
+    ),
+
+    bodyRoute('PUT /api-keys/{name}', 'adds an API key', keyEntry, ({ name, body }) =>
+      apiKeys.add({ name, ...body }),
+    ),
+    bodyRoute(
+      'POST /api-keys/{name}/reset',
+      'a new value; the old one gets 401',
+      keyValue,
+      ({ name, body }) => apiKeys.reset(name, body.key),
+    ),
+    route('DELETE /api-keys/{name}', 'deletes it', ({ name }) => apiKeys.remove(name)),
+
+    route('GET /deployments/{id}', 'one deployment and how close it came to expiry', ({ id }) =>
+      deployments.get(id),
+    ),
+    bodyRoute('PUT /deployments/{id}', 'adds or replaces it: ttl in seconds', deployment, ({ id, body }) =>
+      deployments.add({ id, ...body }),
+    ),
+    bodyRoute(
+      'POST /deployments/{id}',
+      'changes its ttl, name, tag, state',
+      deploymentChanges,
+      ({ id, body }) => deployments.change(id, body),
+    ),
+    route('POST /deployments/{id}/redeploy', 'the same under a new id, which it answers', ({ id }) => ({
+      id: deployments.redeploy(id),
+    })),
+    route('DELETE /deployments/{id}', 'removes it', ({ id }) => deployments.remove(id)),
+
+    bodyRoute('POST /workergroups/{id}/lines', 'writes lines, or text', lines, ({ id, body }) => {
+      if ('lines' in body) workergroups.append(id, body.lines);
+      else workergroups.write(id, body.text);
+    }),
+    route('DELETE /workergroups/{id}/lines', 'throws its log away', ({ id }) => workergroups.clear(id)),
+    bodyRoute('PUT /workergroups/{id}/rate', 'lines per second from now on', rate, ({ id, body }) =>
+      workergroups.setRate(id, body.linesPerSecond),
+    ),
+
+    bodyRoute('PUT /instances/{id}/status', 'its status from now on', status, ({ id, body }) =>
+      instances.setStatus(id, body.actual_status),
+    ),
+    bodyRoute('PUT /offers/{id}', 'adds or replaces a machine offer', offer, ({ id, body }) =>
+      offers.add({ id, ...body }),
+    ),
+    bodyRoute('PUT /machines/{id}/maintenances', 'its maintenance windows', windows, ({ id, body }) =>
+      machines.setMaintenances(id, body.maintenances),
+    ),
+
+    route(
+      'GET /endpoint-groups/{endpoint}',
+      'by id or name: load, workers, queue times, worker seconds since its engine began',
+      ({ name }) => endpointGroups.get(name),
+    ),
+    route('GET /load', 'the load of each endpoint', () => ({ loads: load.list() })),
+    bodyRoute(
+      'PUT /load',
+      'another load from now on: endpoint, shape, rate …, as in a seed',
+      endpointLoad,
+      ({ body: { endpoint, ...given } }) => load.set(endpoint, loadSchema.parse(given)),
+    ),
+    route('DELETE /load', 'no load any more; of one alone with ?endpoint=', ({ query }) =>
+      load.stop(query['endpoint']),
+    ),
+
+    route('GET /outbox', 'codes sent by SMS and e-mail; filters in the query', ({ query }) => ({
+      messages: outbox.messages(outboxFilter.parse(coerceFields(outboxFilter, query))),
+    })),
+    route('DELETE /outbox', 'empties it; the codes stay valid', () => outbox.clear()),
+    route('GET /totp/{id}', 'the code that the authenticator of a method shows', ({ id }) => ({
+      code: tfa.totp(id),
+    })),
+    bodyRoute('PUT /totp/{id}', 'another secret, or null for one that is lost', newSecret, ({ id, body }) =>
+      tfa.setTotpSecret(id, body.secret),
+    ),
+    bodyRoute('POST /totp', 'the code of a secret that is being set up', totpSecret, ({ body }) => ({
+      code: tfa.totp(body.secret),
+    })),
+    bodyRoute('POST /logins', 'begins a login: a tfa_secret for the logged-out path', login, ({ body }) =>
+      tfa.startLogin(body.user_id),
+    ),
+    bodyRoute('PUT /tfa', 'SMS provider, blocked numbers, backing store', tfaChange, ({ body }) =>
+      tfa.set(body),
+    ),
+    bodyRoute('PUT /users/{id}', 'e-mail verified, SMS fraud', userChange, ({ id, body }) =>
+      tfa.setUser(id, body),
+    ),
+    route('GET /users/{id}/backup-codes', 'the unused ones', ({ id }) => ({
+      backup_codes: tfa.backupCodes(id),
+    })),
   ];
 }
 
@@ -120,96 +274,17 @@ function overview({ dialect, world, clock, faults, ...inspected }: AdminParts) {
     workergroups: inspected.workergroups.list(),
     instances: inspected.instances.list(),
     machines: [...state.machines.values()].map(({ id, maintenances }) => ({ id, maintenances })),
-    templates: inspected.templates.list().map(withoutSecrets),
+    // Without environment and scripts, which may hold secrets.
+    templates: inspected.templates.list().map(({ id, hash_id, name, creator_id, count_created }) => ({
+      id,
+      hash_id,
+      name,
+      creator_id,
+      count_created,
+    })),
     offers: inspected.offers.list(),
     endpointGroups: inspected.endpointGroups.list(),
     teamRoles: inspected.teamRoles.list(),
     faults: faults.list(),
   };
-}
-
-/** Environment and scripts may hold some. */
-function withoutSecrets({ id, hash_id, name, creator_id, count_created }: TemplateView) {
-  return { id, hash_id, name, creator_id, count_created };
-}
-
-const clockChange = z.discriminatedUnion('action', [
-  z.strictObject({
-    action: z.literal('freeze'),
-    atMs: z.number().optional().describe('Unix ms; absent: now'),
-  }),
-  z.strictObject({ action: z.literal('resume') }),
-  z.strictObject({
-    action: z.literal('offset'),
-    ms: z.number().describe('distance from real time; 0: real'),
-  }),
-  z.strictObject({ action: z.literal('advance'), ms: z.number().nonnegative() }),
-]);
-
-function clockRoutes({ clock }: AdminParts): AdminRoute[] {
-  const show = () => ({ mode: clock.mode, nowMs: clock.now(), offsetMs: clock.offsetMs });
-  return [
-    route('GET /clock', "the emulator's clock", show),
-    bodyRoute('POST /clock', 'freeze, resume, offset or advance it', clockChange, async ({ body }) => {
-      if (body.action === 'freeze') await clock.freeze(body.atMs);
-      else if (body.action === 'resume') clock.resume();
-      else if (body.action === 'offset') await clock.offset(body.ms);
-      else await clock.advance(body.ms);
-      return show();
-    }),
-  ];
-}
-
-function faultRoutes({ faults, clock }: AdminParts): AdminRoute[] {
-  return [
-    route('GET /faults', 'faults in force', () => ({ faults: faults.list() })),
-    bodyRoute('POST /faults', 'puts a fault in force', faultSchema, async ({ body }) => {
-      // The admin API listens on the same port: without an end of its own it could not be lifted again.
-      if (body.kind === 'refused' && (body.forMs === undefined || clock.mode === 'frozen')) {
-        throw new Error('forMs: over this API `refused` needs an end, and a clock that runs towards it');
-      }
-      // The answer must leave before the listener closes.
-      const later: FaultInput =
-        body.kind === 'refused' ? { ...body, startInMs: Math.max(body.startInMs, 50) } : body;
-      const handle = await faults.add(later);
-      return { faultId: handle.faultId };
-    }),
-    route('DELETE /faults', 'lifts all faults', () => faults.clear()),
-    route('DELETE /faults/{faultId}', 'lifts one fault', ({ name }) => {
-      if (!faults.list().some(({ faultId }) => faultId === name)) throw new RangeError(`no fault ${name}`);
-      return faults.clear(name);
-    }),
-  ];
-}
-
-function traitRoutes({ traits }: AdminParts): AdminRoute[] {
-  // `set` checks them, and its message has the value that each field got.
-  const change = z.unknown();
-  const set = ({ body }: { body: unknown }) => traits.set(body as TraitsInput);
-  return [
-    route('GET /traits', 'all traits', () => traits.get()),
-    bodyRoute('PUT /traits', 'changes the traits that the body names; answers all traits', change, set),
-    bodyRoute('POST /traits', 'the same', change, set),
-  ];
-}
-
-const journalOrder = z.strictObject({ order: z.array(journalFilter) });
-
-function journalRoutes({ journal }: AdminParts): AdminRoute[] {
-  return [
-    route('GET /journal', 'requests that came; filters in the query', ({ query }) => {
-      const filter = journalFilter.parse(coerceFields(journalFilter, query));
-      return { dropped: journal.dropped, entries: journal.entries(filter) };
-    }),
-    route('DELETE /journal', 'forgets them', () => journal.clear()),
-    bodyRoute(
-      'POST /journal/verify',
-      'how many came: times, atLeast, atMost',
-      journalExpectation,
-      ({ body }) => journal.verify(body),
-    ),
-    bodyRoute('POST /journal/verify-order', 'whether they came in this order', journalOrder, ({ body }) =>
-      journal.verifyOrder(body.order),
-    ),
-  ];
 }

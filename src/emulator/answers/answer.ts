@@ -33,26 +33,19 @@ export const TOO_FREQUENT = 'API requests too frequent';
 export const THROTTLE_SHAPES = ['json', 'text', 'detail', 'error'] as const;
 export type ThrottleShape = (typeof THROTTLE_SHAPES)[number];
 
-interface Throttling {
-  readonly retryAfterSeconds?: number | undefined;
-  /** Size of the bucket that is empty. */
-  readonly limit?: number;
-  /** From token to token. */
-  readonly thresholdSeconds?: number | undefined;
-}
-
-/** All shapes except the error body, which the dialect writes. */
+/** All shapes except the error body, which the dialect writes. `limit`: size of the bucket that is empty. */
 export function throttledAnswer(
   shape: Exclude<ThrottleShape, 'error'>,
-  { retryAfterSeconds = 1, limit = 1, thresholdSeconds }: Throttling,
+  told: { retryAfterSeconds?: number | undefined; limit?: number; thresholdSeconds?: number | undefined },
 ): Answer {
+  const { retryAfterSeconds: retry_after = 1, limit = 1, thresholdSeconds } = told;
   const threshold = thresholdSeconds && ` endpoint threshold=${decimal(thresholdSeconds)}`;
   if (shape === 'text')
     return textAnswer(429, 'text/plain; charset=utf-8', TOO_FREQUENT + (threshold ? `:${threshold}` : ''));
   // As the service does: here without the colon.
   if (shape === 'detail') return jsonAnswer(429, { detail: TOO_FREQUENT + (threshold ?? '') });
-  const told = { retry_after: retryAfterSeconds, limit, remaining: 0 };
-  return jsonAnswer(429, { error: 'HTTPTooManyRequests', msg: TOO_FREQUENT, ...told });
+  const bucket = { retry_after, limit, remaining: 0 };
+  return jsonAnswer(429, { error: 'HTTPTooManyRequests', msg: TOO_FREQUENT, ...bucket });
 }
 
 /** With a decimal point, as the service writes it: 3.0, 0.25. */

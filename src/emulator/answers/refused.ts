@@ -10,14 +10,12 @@ interface RefusedOptions {
   /** One of the code's statuses other than its usual one. */
   readonly status?: number;
   /** How the public dialect says it, where it differs. */
-  readonly inPublic?: PublicWording;
-}
-
-interface PublicWording {
-  readonly status: number;
-  readonly message: string;
-  /** A code that the interface does not have. */
-  readonly code?: string;
+  readonly inPublic?: {
+    readonly status: number;
+    readonly message: string;
+    /** A code that the interface does not have. */
+    readonly code?: string;
+  };
 }
 
 export class Refused extends PilotlightError {
@@ -25,7 +23,7 @@ export class Refused extends PilotlightError {
   readonly status: number;
   readonly fields: Readonly<Record<string, unknown>>;
   readonly reason: string;
-  readonly inPublic: PublicWording | undefined;
+  readonly inPublic: RefusedOptions['inPublic'];
 
   /** @param field What breaks the rule: of the request, of the account, or a setting. */
   constructor(code: ErrorCode, message: string, field: string, options: RefusedOptions = {}) {

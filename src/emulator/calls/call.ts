@@ -1,11 +1,13 @@
-/** A request as far as it can be read without judging it: which operation, whose key, what input. Pure. */
-import type { Operation } from '../../contract/define.ts';
+/** A request, read without judging it; then who calls, and what they may do (§5). Pure. */
+import type { Base, Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import type { RouteMatch } from '../../wire/match.ts';
+import { Refused } from '../answers/refused.ts';
 import type { State } from '../state/state.ts';
-import type { ApiKeyRecord } from '../state/users.ts';
-import { bearerOf, keyNamed } from './access.ts';
+import type { ApiKeyRecord, UserRecord } from '../state/users.ts';
+import { tfaStatusOf } from '../tfa/account.ts';
+import { findSession, userOfSecret } from '../tfa/verify.ts';
 
 /** What a path leads to: an operation, perhaps under another name and in another form. */
 export interface Target {
@@ -26,10 +28,10 @@ export interface Alias {
 
 /** The part of a dialect that reading a request takes. */
 export interface Addresses {
+  /** undefined for a path that leads nowhere in this dialect. */
   match(method: string, path: string): RouteMatch<Target> | undefined;
-  knows(operation: Operation): boolean;
-  /** Takes the key also from the query, and from the body at the serverless address. */
-  readonly keyAnywhere: boolean;
+  /** Refuses a body or query that the operation does not take, and keys where the interface has none. */
+  readonly strict: boolean;
 }
 
 export interface IncomingRequest {
@@ -57,12 +59,8 @@ export interface Call {
   readonly subject: number | null;
 }
 
-type Body =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'json'; readonly value: unknown }
-  | { readonly kind: 'malformed'; readonly problem: string };
+type Body = { readonly kind: 'none' | 'malformed' } | { readonly kind: 'json'; readonly value: unknown };
 
-const NO_BODY: Body = { kind: 'none' };
 const NO_QUERY: Readonly<Record<string, string>> = {};
 
 export function readCall(request: IncomingRequest, dialect: Addresses, state: State): Call {
@@ -71,18 +69,17 @@ export function readCall(request: IncomingRequest, dialect: Addresses, state: St
   const path = queryAt === -1 ? url : url.slice(0, queryAt);
   const match = dialect.match(method, path);
   const operation = match && operationOf(match.value.id);
-  const known = operation !== undefined && dialect.knows(operation);
   const params = match?.params ?? {};
   const body = readBody(request.bodyText);
   const query = queryAt === -1 ? NO_QUERY : Object.fromEntries(new URLSearchParams(url.slice(queryAt + 1)));
-  const elsewhere = dialect.keyAnywhere ? keyOutsideHeader(operation, query, body) : undefined;
-  const bearer = bearerOf(request.authorization) ?? elsewhere;
+  const elsewhere = dialect.strict ? undefined : keyOutsideHeader(operation, query, body);
+  const bearer = /^Bearer +(\S+)\s*$/i.exec(request.authorization ?? '')?.[1] ?? elsewhere;
   return {
     method,
     path,
     origin: request.origin ?? '',
-    target: known ? match?.value : undefined,
-    operation: known ? operation : undefined,
+    target: match?.value,
+    operation,
     params,
     query,
     body,
@@ -92,6 +89,7 @@ export function readCall(request: IncomingRequest, dialect: Addresses, state: St
   };
 }
 
+/** From the query, or from the body at the serverless address. */
 function keyOutsideHeader(
   operation: Operation | undefined,
   query: Readonly<Record<string, string>>,
@@ -103,11 +101,11 @@ function keyOutsideHeader(
 }
 
 function readBody(text: string): Body {
-  if (text === '') return NO_BODY;
+  if (text === '') return { kind: 'none' };
   try {
     return { kind: 'json', value: JSON.parse(text) as unknown };
-  } catch (error) {
-    return { kind: 'malformed', problem: error instanceof SyntaxError ? 'not JSON' : String(error) };
+  } catch {
+    return { kind: 'malformed' };
   }
 }
 
@@ -117,4 +115,135 @@ function subjectOf(params: Readonly<Record<string, string>>, body: Body): number
   if (body.kind !== 'json') return null;
   const inBody = (body.value as { id?: unknown } | null)?.id;
   return typeof inBody === 'number' ? inBody : null;
+}
+
+/**
+ * Who a value speaks for, in the header, the query or the body alike: a key, a session (§5.4), and at the serverless
+ * address an endpoint's own key.
+ * @throws Refused auth_error for a session that has expired
+ */
+export function findCaller(state: State, value: string, nowMs: number, base: Base): ApiKeyRecord | undefined {
+  const own = base === 'serverless' ? endpointKey(state, value) : undefined;
+  return state.keys.get(value) ?? findSession(state, value, nowMs) ?? own;
+}
+
+/** A key or a session by its value, valid or expired: what the journal names the caller by. */
+function keyNamed(state: State, bearer: string): ApiKeyRecord | undefined {
+  return state.keys.get(bearer) ?? state.tfa.sessions.get(bearer) ?? endpointKey(state, bearer);
+}
+
+/** An endpoint's own key, which may read and route, and change nothing. Its id is below 0, where no key of an account is. */
+function endpointKey(state: State, bearer: string): ApiKeyRecord | undefined {
+  const owner = state.endpointGroups.values().find(({ apiKey }) => apiKey === bearer);
+  if (!owner) return undefined;
+  const { id, userId } = owner;
+  return { id: -1 - id, name: `endpoint ${id}`, userId, permissions: {}, team: false };
+}
+
+/** Values that may never be shown. */
+export function* secretsOf(state: State): Iterable<string> {
+  yield* state.keys.keys();
+  yield* state.tfa.sessions.keys();
+  for (const { apiKey } of state.endpointGroups.values()) yield apiKey;
+}
+
+/** Flags of §2.5 that stand for several of the fine-grained permissions. */
+const FLAG_GRANTS: Readonly<Record<string, readonly string[]>> = {
+  manage_instances: ['instance_read', 'instance_write'],
+  manage_billing: ['billing_read', 'billing_write'],
+};
+
+/** @throws Refused forbidden when a scoped key lacks what the operation needs (§5.3) */
+export function authorize(operation: Operation, key: ApiKeyRecord): void {
+  const { permission } = operation;
+  if (permission === undefined || key.permissions === null) return;
+  if (granted(key.permissions).has(permission)) return;
+  throw new Refused('forbidden', `the API key lacks the permission ${permission}`, 'authorization', {
+    inPublic: { status: 401, message: `Your key lacks the ${permission} permission group` },
+  });
+}
+
+/** A key that a 2FA login gave out, until its end. */
+export function isSession(key: ApiKeyRecord): boolean {
+  return 'expiresAtMs' in key;
+}
+
+/**
+ * Evidence 7.3, as the trait tfa_key has it: such a key may still write, search offers, and log in.
+ * @throws Refused invalid_key for a read with a key that was made outside a 2FA session, of an account with 2FA
+ */
+export function requireTfaKey(state: State, operation: Operation, { key, user, loggedOut }: Identity): void {
+  const isRead = operation.method === 'GET' && !operation.path.startsWith('/api/v0/tfa/');
+  if (state.traits.tfa_key === 'taken' || !isRead || loggedOut || isSession(key) || key.byTfa === true)
+    return;
+  if (tfaStatusOf(user.tfa) === 'disabled') return;
+  const message =
+    'Your key lacks proper privileges: this account requires you to have logged in using Two Factor Authentication';
+  throw new Refused('invalid_key', message, 'authorization', {
+    inPublic: { status: 401, code: 'auth_error', message },
+  });
+}
+
+/**
+ * A key cannot make one that may more than itself. This is assumed: the interface shows no more than that keys can be
+ * scoped (§5.3), which would mean little otherwise.
+ * @throws Refused forbidden
+ */
+export function requireWithin(key: ApiKeyRecord, wanted: ApiKeyRecord['permissions']): void {
+  if (key.permissions === null) return;
+  const own = granted(key.permissions);
+  const beyond = wanted === null ? ['full access'] : [...granted(wanted)].filter((name) => !own.has(name));
+  if (beyond.length === 0) return;
+  throw new Refused('forbidden', `this key lacks ${beyond.join(', ')} itself`, 'permissions');
+}
+
+/** Fine-grained permissions and other flags; a flag that stands for several of them is not one itself. */
+function granted(permissions: Readonly<Record<string, unknown>>): Set<string> {
+  const flags = Object.keys(permissions).filter((flag) => permissions[flag] === true);
+  const { api } = permissions;
+  const nested = isRecord(api) ? Object.keys(api).filter((name) => api[name] !== false) : [];
+  return new Set([...flags, ...nested].flatMap((name) => FLAG_GRANTS[name] ?? name));
+}
+
+export interface Identity {
+  readonly key: ApiKeyRecord;
+  readonly user: UserRecord;
+  /** Known by a secret alone; `key` then grants nothing. */
+  readonly loggedOut: boolean;
+}
+
+/**
+ * On whose behalf a call is made: the holder of an API key, or of the session_key of a 2FA login (§5.4).
+ * Some operations of 2FA take the `secret` of a login instead (§5.7).
+ * @throws Refused missing_auth_value without a key, auth_error with an expired session, invalid_key for one that is
+ * unknown, was reset or was deleted; and what userOfSecret throws
+ */
+export function identify(
+  state: State,
+  { verification, base }: Operation,
+  { bearer, secret }: { readonly bearer: string | undefined; readonly secret: unknown },
+  nowMs: number,
+): Identity {
+  if (bearer === undefined && verification.secretAlone) {
+    const user = userOfSecret(state, secret, nowMs);
+    // Below 0, where no API key can be; its own for each user, since rate limits go by it.
+    const key = {
+      id: -1_000_000 - user.id,
+      name: 'tfa_secret',
+      userId: user.id,
+      permissions: {},
+      team: false,
+    };
+    return { key, user, loggedOut: true };
+  }
+  if (bearer === undefined) {
+    throw new Refused('missing_auth_value', 'no API key given', 'authorization', {
+      status: 401,
+      inPublic: { status: 403, code: 'auth_error', message: 'This action requires login.' },
+    });
+  }
+  const key = findCaller(state, bearer, nowMs, base);
+  const user = key && state.users.get(key.userId);
+  if (key && user) return { key, user, loggedOut: false };
+  throw new Refused('invalid_key', 'the API key is not valid: unknown, reset or deleted', 'authorization');
 }

@@ -1,6 +1,6 @@
 /** What differs between the two dialects, and the first of them: exactly what the interface states. */
 import type { Operation } from '../../contract/define.ts';
-import type { OperationId } from '../../contract/operations.ts';
+import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { matchOperation } from '../../wire/match.ts';
 import { jsonAnswer, type Answer } from '../answers/answer.ts';
 import type { Refused } from '../answers/refused.ts';
@@ -19,8 +19,6 @@ export interface Requester {
 
 export interface Dialect extends Addresses {
   readonly name: DialectName;
-  /** Refuses a body or query where the operation takes none, and a missing key in the body. */
-  readonly strict: boolean;
   /** Brings what clients of this dialect send into the contract's form. */
   adapt(id: OperationId, operation: Operation, body: unknown, requester: Requester): unknown;
   /** The same for a query whose values have been read as the types that its schema wants. */
@@ -32,12 +30,11 @@ export interface Dialect extends Addresses {
 export const specDialect: Dialect = {
   name: 'spec',
   strict: true,
-  keyAnywhere: false,
   match(method, path) {
     const match = matchOperation(method, path);
-    return match && { value: { id: match.value }, params: match.params };
+    if (!match || operationOf(match.value).origin !== 'interface') return undefined;
+    return { value: { id: match.value }, params: match.params };
   },
-  knows: (operation) => operation.origin === 'interface',
   adapt: (_id, _operation, body) => body,
   adaptQuery: (_operation, query) => query,
   success: (_target, body) => jsonAnswer(200, body),

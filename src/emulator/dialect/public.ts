@@ -1,21 +1,18 @@
-/**
- * The public service's way of speaking the interface (src/contract/README.md), so that its existing clients run
- * against the emulator unmodified: laxer about what it takes, and wordier in what it answers.
- */
+/** How the public service speaks the interface: laxer about what it takes, wordier in what it answers. */
 import * as z from 'zod';
 import { isRecord } from '../../contract/is-record.ts';
+import type { ErrorCode } from '../../contract/errors.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
 import { envMapOf, parseEnvFlags } from '../../contract/text/env-flags.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
-import { coerceText } from '../../wire/coerce.ts';
+import { coerceText, parseJsonOr } from '../../wire/coerce.ts';
 import { createMatcher, matchOperation } from '../../wire/match.ts';
 import { jsonAnswer } from '../answers/answer.ts';
-import { badRequest, notFound } from '../answers/refused.ts';
+import { badRequest, notFound, type Refused } from '../answers/refused.ts';
 import type { Alias, Call } from '../calls/call.ts';
 import { findOwnTemplate } from '../handlers/templates.ts';
-import { publicRefusal } from './refusals.ts';
 import type { Dialect, Requester } from './dialect.ts';
 
 /** Fields that public clients may leave out. */
@@ -27,12 +24,10 @@ const DEFAULTS: Readonly<Partial<Record<OperationId, Readonly<Record<string, unk
 export const publicDialect: Dialect = {
   name: 'public',
   strict: false,
-  keyAnywhere: true,
   match(method, path) {
     const match = matchOperation(method, path);
     return match ? { value: { id: match.value }, params: match.params } : matchAlias(method, path);
   },
-  knows: () => true,
   adapt(id, operation, body, caller) {
     if (!operation.body || !isRecord(body)) return operation.body ? body : undefined;
     const named = withEnvMap(id, withIds(id, body, caller));
@@ -98,7 +93,7 @@ function withIds(
   throw notFound(`endpoint ${name}`, 'endpoint');
 }
 
-function askOf({ target, params }: Call): { ask_id?: number } {
+function askOf({ target, params }: Call) {
   const asks = target?.id === 'instances.create' || target?.id === 'instances.createByPost';
   return asks ? { ask_id: Number(params['offer_id']) } : {};
 }
@@ -116,19 +111,11 @@ function shownTemplates(
   query: Readonly<Record<string, string>>,
 ) {
   const rows = Array.isArray(templates) ? templates.filter(isRecord) : [];
-  const columns = columnsOf(query['select_cols']);
-  const shown = columns === undefined ? rows : rows.map((row) => pick(row, columns));
+  const columns: readonly string[] = query['select_cols']?.match(/[\w*]+/g) ?? ['*'];
+  const shown = columns.includes('*')
+    ? rows
+    : rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => columns.includes(name))));
   return { templates_found: rows.length, templates: shown };
-}
-
-function columnsOf(text: string | undefined): string[] | undefined {
-  if (text === undefined) return undefined;
-  const columns: string[] = text.match(/[\w*]+/g) ?? [];
-  return columns.length === 0 || columns.includes('*') ? undefined : columns;
-}
-
-function pick(row: Readonly<Record<string, unknown>>, columns: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(row).filter(([name]) => columns.includes(name)));
 }
 
 const ALIASES: readonly Alias[] = [
@@ -139,7 +126,7 @@ const ALIASES: readonly Alias[] = [
     publicSpacingMs: 2000,
     body: ({ machine_ids: listed }, state) => ({
       // `?owner=me` alone asks for all machines of the account.
-      machine_ids: listed === undefined ? [...state.machines.keys()] : parseList(listed),
+      machine_ids: listed === undefined ? [...state.machines.keys()] : parseJsonOr(listed),
     }),
   },
   ...older('/api/v0/autojobs/', '/api/v0/workergroups/'),
@@ -160,13 +147,6 @@ function older(was: string, is: string): Alias[] {
   });
 }
 
-function parseList(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
-}
 /**
  * Null is unset, except where the contract itself takes it; unknown fields are passed over; numbers and booleans
  * may be text. `extra` names a field that is kept although the schema does not have it.
@@ -213,4 +193,70 @@ function unwrap(schema: z.ZodType): z.ZodType {
   return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable
     ? unwrap(schema.unwrap() as z.ZodType)
     : schema;
+}
+
+interface Wording {
+  readonly status: number;
+  /** In place of the interface's code. */
+  readonly code?: string;
+  /** `subject`: the id that was asked for. */
+  readonly says: (subject: string, userId: number | string) => string;
+  /** The field of the one rule that it is about; absent: all. */
+  readonly field?: string;
+}
+type Wordings = Readonly<Partial<Record<ErrorCode, Wording>>>;
+
+const DEPLOYMENT: Wordings = {
+  not_found: { status: 404, says: (id) => `Deployment ${id} not found.` },
+  bad_request: { status: 400, says: () => 'Invalid deployment ID' },
+};
+const ENDPOINT: Wordings = { not_found: { status: 404, says: (id) => `Endpoint job ${id} not found` } };
+const INSTANCE: Wordings = {
+  not_found: { status: 404, code: 'no_such_instance', says: (id) => `Instance ${id} not found.` },
+};
+
+const WORDINGS: Readonly<Partial<Record<OperationId, Wordings>>> = {
+  'deployments.get': DEPLOYMENT,
+  'deployments.versions': DEPLOYMENT,
+  'deployments.delete': DEPLOYMENT,
+  'deployments.stop': DEPLOYMENT,
+  'deployments.start': DEPLOYMENT,
+  'deployments.heartbeat': DEPLOYMENT,
+  'endpointGroups.get': ENDPOINT,
+  'endpointGroups.delete': ENDPOINT,
+  'endpointGroups.update': {
+    not_found: { status: 400, says: (id, user) => `Endpoint ${id} for user ${user} not found.` },
+  },
+  'workergroups.update': {
+    no_such_workergroup: { status: 400, says: (id) => `Workergroup ${id} not found.` },
+    not_found: { status: 400, says: (id) => `Endpoint of workergroup ${id} not found.` },
+  },
+  'instances.update': INSTANCE,
+  'instances.destroy': INSTANCE,
+  'charges.list': {
+    bad_request: {
+      status: 400,
+      field: 'select_filters',
+      says: () => "Must provide both 'day' gte and lte filters for instance charges",
+    },
+  },
+  'teams.createRole': { duplicate_role: { status: 403, says: () => 'Role already exists' } },
+};
+
+/** What is refused in another way for all operations. */
+const SHARED: Wordings = { invalid_key: { status: 401, says: () => 'Invalid user key' } };
+
+/** `refused.inPublic` is of the one refusal, and outweighs the table. */
+function publicRefusal({ code, status, message, reason, inPublic }: Refused, call: Call) {
+  if (inPublic) return { code, ...inPublic };
+  const id = call.target?.id;
+  const wording = (id && WORDINGS[id]?.[code]) ?? SHARED[code];
+  if (wording === undefined || (wording.field !== undefined && !reason.startsWith(wording.field)))
+    return { status, code, message };
+  const subject = call.params['id'] ?? String(call.subject ?? '');
+  return {
+    status: wording.status,
+    code: wording.code ?? code,
+    message: wording.says(subject, call.key?.userId ?? ''),
+  };
 }

@@ -50,7 +50,8 @@ async function decide(
       return statusAnswer(fault.status, parts);
     case 'truncated': {
       const whole = parts.perform();
-      return fault.connection === 'cut' ? whole : { ...whole, text: half(whole.text) };
+      const half = whole.text.slice(0, Math.floor(whole.text.length / 2));
+      return fault.connection === 'cut' ? whole : { ...whole, text: half };
     }
     case 'empty':
     case 'reset':
@@ -99,10 +100,6 @@ function page(title: string, body: string): string {
 
 /** What a captive portal or a bot check in between answers, with status 200. */
 const INTERSTITIAL = page('Just a moment...', '<p>Checking your browser before you proceed.</p>');
-
-function half(text: string): string {
-  return text.slice(0, Math.floor(text.length / 2));
-}
 
 /** Announces the whole body, sends half of it, and closes the connection. */
 function sendHalf(answer: Answer, raw: ServerResponse): null {

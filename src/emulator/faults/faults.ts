@@ -1,12 +1,13 @@
 /**
- * Faults: what goes wrong, and which requests it strikes. Pure; injector.ts and exchange.ts
- * do it. Durations of states (`forMs`) are on the emulator's clock; latency is real time, since the network
- * does not stop when a test freezes the clock.
+ * Faults: what goes wrong, which requests it strikes, and those in force; exchange.ts does what they say.
+ * Durations of states (`forMs`) are on the emulator's clock. Latency is real time, since the network does not
+ * stop when a test freezes the clock.
  */
 import * as z from 'zod';
 import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
-import type { Random } from '../random.ts';
 import { THROTTLE_SHAPES } from '../answers/answer.ts';
+import type { ScheduledClock } from '../clock.ts';
+import type { Random } from '../random.ts';
 
 const ms = z.number().nonnegative();
 
@@ -113,7 +114,7 @@ export interface Strikes {
 }
 
 /** Which faults strike a request; counts it in all that fit. */
-export function selectFaults(
+function selectFaults(
   records: readonly FaultRecord[],
   subject: Subject,
   nowMs: number,
@@ -122,10 +123,11 @@ export function selectFaults(
   const latencies: FaultRecord<LatencyFault>[] = [];
   let decisive: FaultRecord<DecisiveFault> | undefined;
   for (const record of records) {
-    if (!isSelective(record) || !fits(record, subject, nowMs)) continue;
+    const { fault } = record;
+    if (fault.kind === 'refused' || !isActive(record, nowMs) || !fits(fault, subject)) continue;
     record.matched += 1;
-    if (!isItsTurn(record, random)) continue;
-    if (isLatency(record)) latencies.push(record);
+    if (!isItsTurn(fault, record, random)) continue;
+    if (fault.kind === 'latency') latencies.push(record as FaultRecord<LatencyFault>);
     else if (decisive) continue;
     else decisive = record as FaultRecord<DecisiveFault>;
     record.struck += 1;
@@ -133,33 +135,165 @@ export function selectFaults(
   return { latencies, decisive };
 }
 
-export function isActive({ startsAtMs, endsAtMs }: FaultRecord, nowMs: number): boolean {
+function isActive({ startsAtMs, endsAtMs }: FaultRecord, nowMs: number): boolean {
   return nowMs >= startsAtMs && nowMs < endsAtMs;
 }
 
-function isSelective(record: FaultRecord): record is FaultRecord<Selective> {
-  return record.fault.kind !== 'refused';
-}
-
-function isLatency(record: FaultRecord): record is FaultRecord<LatencyFault> {
-  return record.fault.kind === 'latency';
-}
-
-function fits(record: FaultRecord<Selective>, subject: Subject, nowMs: number): boolean {
-  const { operation, key, id } = record.fault;
+function fits({ operation, key, id }: Selective, subject: Subject): boolean {
   return (
-    isActive(record, nowMs) &&
     (operation === undefined || operation === subject.operation) &&
     (key === undefined || key === subject.key) &&
     (id === undefined || id === subject.id)
   );
 }
 
-function isItsTurn({ fault, matched, struck }: FaultRecord<Selective>, random: Random): boolean {
+function isItsTurn(fault: Selective, { matched, struck }: FaultRecord, random: Random): boolean {
   const turn = matched - fault.skip;
   if (turn < 1) return false;
   if (fault.nth !== undefined && turn !== fault.nth) return false;
   if (fault.every !== undefined && turn % fault.every !== 0) return false;
   if (fault.times !== undefined && struck >= fault.times) return false;
   return fault.probability === undefined || random() < fault.probability;
+}
+
+/** A fault as it was given, with what has become of it. */
+export type FaultView = Fault & {
+  readonly faultId: string;
+  /** Its time has begun and not ended. */
+  readonly active: boolean;
+  readonly matched: number;
+  readonly struck: number;
+};
+
+/** A fault that was added, until it is cleared. */
+export interface FaultHandle extends AsyncDisposable {
+  readonly faultId: string;
+  /** Requests that fitted, and those that it struck, so far. */
+  readonly matched: number;
+  readonly struck: number;
+  clear(): Promise<void>;
+}
+
+interface FaultInjectorParts {
+  readonly clock: ScheduledClock;
+  readonly random: Random;
+  /** Name of a key by its name or value; undefined for one that does not exist. */
+  readonly keyName: (key: string) => string | undefined;
+  /** Opens or closes the listener. */
+  readonly listen: (open: boolean) => Promise<void>;
+}
+
+interface FaultInForce extends FaultRecord {
+  /** What cancels its begin and its end. */
+  readonly timers: (() => void)[];
+  /** What lets go of the requests that hang on it. */
+  readonly hanging: (() => void)[];
+}
+
+function release({ hanging }: FaultInForce): void {
+  for (const resume of hanging.splice(0)) resume();
+}
+
+/** What a test does; the server alone asks which faults strike. */
+export type Faults = Omit<FaultInjector, 'strike' | 'lifted'>;
+
+export class FaultInjector {
+  readonly #parts: FaultInjectorParts;
+  readonly #records = new Map<string, FaultInForce>();
+  #lastId = 0;
+
+  constructor(parts: FaultInjectorParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Puts a fault in force; resolves when it is (a refused listener is closed by then).
+   * @throws z.ZodError, or an Error for a key that does not exist
+   */
+  async add(input: FaultInput): Promise<FaultHandle> {
+    const fault = this.#withKeyName(faultSchema.parse(input));
+    this.#lastId += 1;
+    const faultId = `fault-${this.#lastId}`;
+    const startsAtMs = this.#parts.clock.now() + fault.startInMs;
+    const endsAtMs = startsAtMs + (fault.forMs ?? Infinity);
+    const counts = { matched: 0, struck: 0 };
+    const record = { id: faultId, fault, startsAtMs, endsAtMs, ...counts, timers: [], hanging: [] };
+    this.#records.set(faultId, record);
+    this.#schedule(record);
+    if (fault.kind === 'refused' && fault.startInMs === 0) await this.#syncListener();
+    const clear = () => this.clear(faultId);
+    return {
+      faultId,
+      get matched() {
+        return record.matched;
+      },
+      get struck() {
+        return record.struck;
+      },
+      clear,
+      [Symbol.asyncDispose]: clear,
+    };
+  }
+
+  /** Lifts one fault, or all: what hangs is answered, what refused listens again by then. */
+  async clear(faultId?: string): Promise<void> {
+    for (const record of this.#records.values()) {
+      if (faultId !== undefined && record.id !== faultId) continue;
+      this.#records.delete(record.id);
+      for (const cancel of record.timers) cancel();
+      release(record);
+    }
+    await this.#syncListener();
+  }
+
+  list(): FaultView[] {
+    const nowMs = this.#parts.clock.now();
+    return [...this.#records.values()].map((record) => {
+      const { id, fault, matched, struck } = record;
+      return Object.assign({}, fault, { faultId: id, active: isActive(record, nowMs), matched, struck });
+    });
+  }
+
+  /** Which faults strike a request; undefined when there are none at all. */
+  strike(subject: Subject): Strikes | undefined {
+    if (this.#records.size === 0) return undefined;
+    const { clock, random } = this.#parts;
+    return selectFaults([...this.#records.values()], subject, clock.now(), random);
+  }
+
+  /** Resolves when the fault is lifted. */
+  lifted(faultId: string): Promise<void> {
+    const record = this.#records.get(faultId);
+    // It may have been lifted between the request's arrival and its coming here.
+    if (!record || !isActive(record, this.#parts.clock.now())) return Promise.resolve();
+    return new Promise((resolve) => record.hanging.push(resolve));
+  }
+
+  /** A listener that refuses has to be closed and opened in time, and what hangs has to be let go. */
+  #schedule(record: FaultInForce): void {
+    const { clock } = this.#parts;
+    const { fault, startsAtMs, endsAtMs, timers } = record;
+    if (fault.kind === 'refused') {
+      if (fault.startInMs > 0) timers.push(clock.schedule(startsAtMs, () => this.#syncListener()));
+      if (endsAtMs < Infinity) timers.push(clock.schedule(endsAtMs, () => this.#syncListener()));
+    } else if (fault.kind === 'hang' && endsAtMs < Infinity)
+      timers.push(clock.schedule(endsAtMs, () => release(record)));
+  }
+
+  #syncListener(): Promise<void> {
+    const { clock, listen } = this.#parts;
+    const nowMs = clock.now();
+    const refused = [...this.#records.values()].some(
+      (record) => record.fault.kind === 'refused' && isActive(record, nowMs),
+    );
+    return listen(!refused);
+  }
+
+  /** Kept by name: a list of faults must not show the value of a key. */
+  #withKeyName(fault: Fault): Fault {
+    if (fault.kind === 'refused' || fault.key === undefined) return fault;
+    const name = this.#parts.keyName(fault.key);
+    if (name === undefined) throw new Error('key: no API key with this name or value');
+    return { ...fault, key: name };
+  }
 }

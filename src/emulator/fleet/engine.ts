@@ -9,7 +9,6 @@ import type { Decision, GroupObserver } from '../../scaling/planner/model/observ
 import { PlanStats } from '../../scaling/planner/model/stats.ts';
 import type { WorkerCounts } from '../../scaling/planner/model/time-series.ts';
 import { STATE, type State } from '../../scaling/planner/model/worker-pool.ts';
-import type { PlanResult } from '../../scaling/planner/model/stats.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
 import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
 import type { WorkerRecord } from '../state/endpoints.ts';
@@ -20,16 +19,6 @@ import { Requests, shareOf, type Ticket } from './requests.ts';
 import { parametersIn, planSettingsOf, siteOf, type Site, type Surroundings } from './site.ts';
 import { followWork, Story } from './story.ts';
 import { deleteInstance, NO_LOAD, runSpan, type WorkerLoad } from './workers.ts';
-
-/** What no statistics of a plan know: a plan has no worker that fails, and no end of its queue. */
-interface EngineCounts {
-  /** Requests that a worker had when it failed or was stopped, and those that came when too many waited. */
-  readonly lost: number;
-  readonly refused: number;
-  /** Workers whose machine is gone, and those whose server has crashed. */
-  readonly deaths: number;
-  readonly errors: number;
-}
 
 export class Engine implements GroupObserver {
   readonly endpointId: number;
@@ -96,74 +85,78 @@ export class Engine implements GroupObserver {
     return ticket;
   }
 
-  /** A request that has asked before, and goes on waiting; undefined if it is not known any more. */
-  again(request: number, patience: number): Ticket | undefined {
-    const ticket = this.ticket(request);
-    if (ticket) ticket.expiresAt = this.#model.now + patience;
+  /** A request that has asked before; undefined if it is forgotten. With `patience` it goes on waiting. */
+  ticket(request: number, patience?: number): Ticket | undefined {
+    const { now } = this.#model;
+    const ticket = this.#requests.ticket(request, now);
+    if (ticket && patience !== undefined) ticket.expiresAt = now + patience;
     return ticket;
-  }
-
-  ticket(request: number): Ticket | undefined {
-    return this.#requests.ticket(request, this.#model.now);
   }
 
   get waiting(): number {
     return this.#model.waiting;
   }
 
-  /** Requests of /route/ that workers answer just now. */
-  get working(): number {
-    return this.#requests.answered;
-  }
-
-  get counts(): EngineCounts {
-    const { lost, refused } = this.#requests;
-    return { lost, refused, deaths: this.#deaths, errors: this.#errors };
-  }
-
-  /** Estimated load and what ready workers can do, units/s. */
-  get estimate(): { readonly load: number; readonly capacity: number } {
-    return { load: this.#model.load, capacity: this.#model.workers.capacity };
-  }
-
   get loadRequests(): number {
     return this.#load?.taken ?? 0;
   }
 
-  /** What came of it so far, as a plan says it. */
-  result(): PlanResult {
-    this.#stats.workersUntil(this.#model.now, this.#model.workers);
-    return this.#stats.result(this.#model.totals);
+  /** What it did since it began. Times in seconds, rates in work units a second. */
+  activity() {
+    const { now, workers, load, waiting, totals } = this.#model;
+    this.#stats.workersUntil(now, workers);
+    const { requests, share, workerHours, queueTime, starts } = this.#stats.result(totals);
+    const { hot, cold, starting } = workerHours;
+    const { answered, lost, refused } = this.#requests;
+    const abandoned = Math.round(share.abandoned * requests);
+    return {
+      /** When the engine began, Unix ms. */
+      engineSinceMs: this.epochMs,
+      estimatedLoad: load,
+      readyCapacity: workers.capacity,
+      /** Requests that a worker took. */
+      taken: requests - abandoned,
+      /** Those in the global queue. */
+      waiting,
+      /** Those that came over /route/ and that a worker answers just now. */
+      working: answered,
+      /** Those that were gone before a worker took them. */
+      abandoned,
+      /** Those that a worker had when it failed or was stopped, and those that came when too many waited. */
+      lost,
+      refused,
+      /** Workers whose machine is gone, and those whose server has crashed. */
+      deaths: this.#deaths,
+      errors: this.#errors,
+      /** From arrival until a worker begins with it; percentiles within half a percent. */
+      queueTime,
+      workerSeconds: { hot: hot * 3600, cold: cold * 3600, starting: starting * 3600 },
+      starts,
+      /** A plan with these settings, from that time on, does what this engine does. */
+      planSettings: this.settings,
+    };
   }
 
   loadOf(worker: WorkerRecord): WorkerLoad {
     const place = this.#lives.placeOf(worker.id);
     if (place === undefined) return NO_LOAD;
-    const share = shareOf(
-      place,
-      Array.from(this.#lives, ([each]) => each),
-      this.#model,
-    );
+    const places = Array.from(this.#lives, ([each]) => each);
+    const share = shareOf(place, places, this.#model);
     return this.#requests.loadOf(share, this.#requests.unfinished(place, this.#model.now));
   }
 
   #run(to: number): void {
     for (;;) {
-      const arrival = this.#load?.nextAt ?? Infinity;
+      const load = this.#load;
+      const arrival = load?.nextAt ?? Infinity;
       const at = Math.min(arrival, this.#lives.nextDue);
       if (at > to) break;
       // A clock that was set back and forth again may have left some behind.
       const then = Math.max(at, this.#model.now);
-      if (arrival <= this.#lives.nextDue) this.#takeFromLoad(then);
+      if (load && arrival <= this.#lives.nextDue) this.#model.arrive(then, load.take());
       else this.#carryOutDue(then);
     }
     if (to > this.#model.now) this.#model.advance(to);
-  }
-
-  #takeFromLoad(at: number): void {
-    const work = this.#load?.nextWork ?? 0;
-    this.#load?.shift();
-    this.#model.arrive(at, work);
   }
 
   #carryOutDue(at: number): void {
@@ -197,7 +190,7 @@ export class Engine implements GroupObserver {
     this.#because(cause, () => this.#model.setState(endpoint.state));
     if (endpoint.load?.revision === this.#load?.record.revision) return;
     this.#load = endpoint.load ? new LoadSource(endpoint.load, this.epochMs) : undefined;
-    if (endpoint.load) this.#requests.beginLoad();
+    if (endpoint.load) this.#requests.everLoaded = true;
   }
 
   /** Those that somebody has deleted, or given to another endpoint. */
@@ -207,7 +200,7 @@ export class Engine implements GroupObserver {
       const worker = workers.get(id);
       if (worker && workerGroups.get(worker.groupId)?.endpointId === this.endpointId) continue;
       if (worker) worker.life = null;
-      this.#requests.lose(place, this.#model.now);
+      this.#lose(place);
       this.#because('gone', () => this.#model.put('none', { place }));
     }
   }
@@ -224,16 +217,16 @@ export class Engine implements GroupObserver {
     const isCold = worker.life?.phase === 'cold';
     const isStopped = instance.intendedStatus === 'stopped';
     if (isStopped && !isCold) {
-      this.#requests.lose(place, this.#model.now);
+      this.#lose(place);
       this.#because('halted', () => this.#model.put('cold', { place }));
     } else if (!isStopped && isCold) this.#model.put('starting', { place });
-    else if (!isStopped && isBroken(instance, this.#site.msOf(this.#model.now))) this.#die(worker);
+    else if (!isStopped && isBroken(instance, this.#nowMs)) this.#die(worker);
   }
 
   /** A worker that was there before the engine looked: it is what its instance is. One that never will run stays out. */
   #adopt(worker: WorkerRecord, instance: InstanceRecord): void {
     const site = this.#site;
-    const nowMs = site.msOf(this.#model.now);
+    const nowMs = this.#nowMs;
     const { fromMs: runsMs, toMs: endsMs } = runSpan(instance);
     const isStopped = instance.intendedStatus === 'stopped';
     const isRunning = statusAt(instance, nowMs) === 'running';
@@ -256,24 +249,31 @@ export class Engine implements GroupObserver {
 
   /** Its machine is gone. */
   #die({ id }: WorkerRecord): void {
-    const { now } = this.#model;
     const place = this.#lives.placeOf(id);
     if (place === undefined) return;
     this.#deaths += 1;
-    this.#story.died(id, this.#requests.lose(place, now), this.#site.msOf(now));
+    this.#story.died(id, this.#lose(place), this.#nowMs);
     this.#because('died', () => this.#model.put('none', { place }));
   }
 
   /** Its server has crashed, and starts again. */
   #err(worker: WorkerRecord): void {
-    const { now } = this.#model;
     const place = this.#lives.placeOf(worker.id);
     if (place === undefined) return;
     this.#errors += 1;
-    this.#story.erred(worker, this.#requests.lose(place, now), this.#site.msOf(now));
+    this.#story.erred(worker, this.#lose(place), this.#nowMs);
     const { workerErrorSeconds, workerColdStartSeconds } = this.#site.state.settings;
-    const readyAt = now + workerErrorSeconds + workerColdStartSeconds;
+    const readyAt = this.#model.now + workerErrorSeconds + workerColdStartSeconds;
     this.#because('erred', () => this.#model.put('starting', { place, readyAt }));
+  }
+
+  /** What the worker at that place has not done is lost with it. Returns how many requests. */
+  #lose(place: number): number {
+    return this.#requests.lose(place, this.#model.now);
+  }
+
+  get #nowMs(): number {
+    return this.#site.msOf(this.#model.now);
   }
 
   #because(cause: Cause | undefined, move: () => unknown): void {

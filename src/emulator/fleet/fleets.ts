@@ -7,9 +7,7 @@ import { deleteInstance } from './workers.ts';
 export class Fleets {
   readonly #engines = new Map<number, Engine>();
 
-  /**
-   * Brings all engines up to now: call it before any look at what they move, before any change of it, and after one.
-   */
+  /** Brings all engines up to now: before any look at what they move, before any change of it, and after. */
   settle(state: State, nowMs: number): void {
     for (const [id, engine] of this.#engines) {
       if (state.endpointGroups.has(id)) continue;

@@ -1,15 +1,14 @@
-/**
- * What the moves of the model do to the workers of the state: each place that is taken is a worker, and lives. Beside it,
- * what will happen to workers at some time that the model does not decide.
- */
+/** What the moves of the model do to the workers of the state, and what else becomes of workers in time. */
 import { createRandom, exponential, type Random } from '../../scaling/planner/load/random.ts';
 import { STATE, type State as ModelState } from '../../scaling/planner/model/worker-pool.ts';
 import type { WorkerGroupRecord, WorkerPhase, WorkerRecord } from '../state/endpoints.ts';
 import {
   changeSteps,
   setInstanceStatus,
+  restartingSteps,
   startingSteps,
   statusAt,
+  stopInstance,
   type InstanceRecord,
 } from '../state/instances.ts';
 import type { State } from '../state/state.ts';
@@ -164,8 +163,8 @@ export class Lives {
     worker.life = { phase: isHot ? 'ready' : 'cold', sinceMs: atMs, readyMs: atMs, startedMs: atMs };
     const instance = this.#site.state.instances.get(worker.id);
     if (!instance) return;
-    setInstanceStatus(instance, isHot ? 'running' : 'exited', atMs);
-    instance.intendedStatus = isHot ? 'running' : 'stopped';
+    if (isHot) setInstanceStatus(instance, 'running', atMs);
+    else stopInstance(instance, atMs);
   }
 
   /** A place is free again: its worker has died, is given up, or is not there any more. */
@@ -210,17 +209,11 @@ function movePhase(
 }
 
 function moveInstance(state: State, instance: InstanceRecord, phase: WorkerPhase, atMs: number): void {
-  if (phase === 'cold') {
-    instance.intendedStatus = 'stopped';
-    setInstanceStatus(instance, 'exited', atMs);
-  } else if (phase === 'starting') {
+  if (phase === 'cold') stopInstance(instance, atMs);
+  else if (phase === 'starting') {
     instance.intendedStatus = 'running';
-    const loadingMs = state.settings.workerColdStartSeconds * 1000;
-    const steps = [
-      { status: 'loading', durationMs: loadingMs },
-      { status: 'running', durationMs: null },
-    ] as const;
-    changeSteps(instance, steps, atMs);
+    const instanceLoadingSeconds = state.settings.workerColdStartSeconds;
+    changeSteps(instance, restartingSteps({ instanceLoadingSeconds }), atMs);
   } else if (phase === 'creating') {
     changeSteps(instance, startingSteps(state.settings), atMs);
   } else if (phase === 'error' && statusAt(instance, atMs) === 'running') {

@@ -32,7 +32,7 @@ export class LoadSource {
       burstSeconds: spec.burst_seconds,
     });
     this.#requests = load[Symbol.iterator]();
-    do this.shift();
+    do this.take();
     while (this.nextAt < 0);
   }
 
@@ -45,13 +45,12 @@ export class LoadSource {
     return this.#next === undefined ? Infinity : this.#offset + this.#next.atSeconds;
   }
 
-  get nextWork(): number {
-    return this.#next?.work ?? 0;
-  }
-
-  shift(): void {
+  /** Takes the next one, and returns its work. */
+  take(): number {
+    const work = this.#next?.work ?? 0;
     const { done, value } = this.#requests.next();
     this.#next = done ? undefined : value;
     this.#taken += 1;
+    return work;
   }
 }

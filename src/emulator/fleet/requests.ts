@@ -1,7 +1,4 @@
-/**
- * The requests of an endpoint: which ones came over /route/ and who takes each; what each worker has and has not done;
- * and the load that is asked of them all. Times in seconds since the engine began.
- */
+/** The requests of an endpoint, and which worker takes each. Times in seconds since the engine began. */
 import type { GroupModel } from '../../scaling/planner/model/group.ts';
 import { NumberHeap } from '../../scaling/planner/model/structures/number-heap.ts';
 import { STATE, type State } from '../../scaling/planner/model/worker-pool.ts';
@@ -28,17 +25,6 @@ export interface Ticket {
 /** More of them at once are refused. */
 const MOST_TICKETS = 10_000;
 
-/** The load that is asked. */
-interface Asked {
-  /** Units since the last look. */
-  work: number;
-  /** Units/s between the two looks before. */
-  rate: number;
-  /** As the engine estimates it, units/s. */
-  average: number;
-  ever: boolean;
-}
-
 /** A request of a load has no name: 0. */
 export class Requests {
   readonly #tickets = new Map<number, Ticket>();
@@ -48,7 +34,10 @@ export class Requests {
   lost = 0;
   /** Those that came when as many waited as may. */
   refused = 0;
-  readonly #asked: Asked = { work: 0, rate: 0, average: 0, ever: false };
+  /** Whether a load ever came by itself. */
+  everLoaded = false;
+  /** Units since the last look; units/s between the two looks before, and as the engine estimates them. */
+  readonly #asked = { work: 0, rate: 0, average: 0 };
 
   open(request: number, cost: number, { now, patience }: { now: number; patience: number }): Ticket {
     for (const [old, { expiresAt }] of this.#tickets) if (expiresAt < now) this.#tickets.delete(old);
@@ -123,14 +112,6 @@ export class Requests {
     if (!heap) return undefined;
     for (let ends = heap.minKey; ends <= now; ends = heap.minKey) heap.pop();
     return heap;
-  }
-
-  get everLoaded(): boolean {
-    return this.#asked.ever;
-  }
-
-  beginLoad(): void {
-    this.#asked.ever = true;
   }
 
   arrived(work: number): void {

@@ -1,12 +1,59 @@
-/** What the engine of an endpoint does, told in the log of the endpoint and in those of its worker groups. */
+/**
+ * What the engine of an endpoint sees and does, told in the logs of the endpoint and of its worker groups.
+ * The endpoint's has a file for each level, in the forms of the service (evidence 2.8): some lines begin with
+ * a time, others repeat from look to look, and a table stands over several lines.
+ */
 import type { Observation } from '../../scaling/planner/model/demand.ts';
 import type { Decision } from '../../scaling/planner/model/observer.ts';
 import { createRandom, mixSeeds } from '../random.ts';
-import type { WorkerGroupRecord, WorkerLife, WorkerPhase, WorkerRecord } from '../state/endpoints.ts';
-import { appendLines, clockText, setGrowth } from '../worker-log/group-log.ts';
+import type {
+  EndpointGroupRecord,
+  EndpointLogs,
+  GroupLog,
+  WorkerGroupRecord,
+  WorkerLife,
+  WorkerPhase,
+  WorkerRecord,
+} from '../state/endpoints.ts';
+import {
+  appendLines,
+  clockText,
+  createGroupLog,
+  engineTime,
+  setGrowth,
+  setLooks,
+} from '../worker-log/group-log.ts';
 import { startup, TIME_MARK, traceback } from '../worker-log/inference-log.ts';
-import { noteEvent, setSight } from './engine-log.ts';
 import type { Site } from './site.ts';
+import { countsText, GPU } from './workers.ts';
+
+/** Lines; older ones are forgotten. Of the levels that say much at each look, fewer are kept. */
+const [KEPT, KEPT_OF_LOOKS] = [10_000, 2_000];
+
+/** Each with one line: no level of an endpoint's log is ever empty. */
+export function createEngineLogs(id: number, sinceMs: number): EndpointLogs {
+  const source = { kind: 'replay', lines: [], loop: false } as const;
+  const begun = (retainedLines: number): GroupLog => {
+    const log = createGroupLog({ source, linesPerSecond: 0, retainedLines, sinceMs });
+    appendLines(log, [eventLine(`endpoint ${id} is there`, sinceMs)], sinceMs);
+    return log;
+  };
+  return {
+    info0: begun(KEPT),
+    info1: begun(KEPT),
+    trace: begun(KEPT_OF_LOOKS),
+    debug: begun(KEPT_OF_LOOKS),
+  };
+}
+
+/** What was done, and why. */
+export function noteEvent({ logs }: Pick<EndpointGroupRecord, 'logs'>, text: string, nowMs: number): void {
+  for (const log of [logs.info1, logs.info0]) appendLines(log, [eventLine(text, nowMs)], nowMs);
+}
+
+function eventLine(text: string, nowMs: number): string {
+  return `${engineTime(nowMs)} [autoscaler.cpp:1427 manage_workers] ${text}`;
+}
 
 export class Story {
   readonly #site: Site;
@@ -24,10 +71,20 @@ export class Story {
 
   /** The workers are others, or do something else: each look at them shows that from now on. */
   see(atMs: number): void {
-    const { endpoint, state, epochMs } = this.#site;
+    const { endpoint, state, epochMs: sinceMs } = this.#site;
+    const { id, logs } = endpoint;
     const everyMs = 1000 * state.settings.engineDecisionSeconds;
-    const sight = { workers: this.#workers(), load: this.#load, everyMs, sinceMs: epochMs };
-    setSight(endpoint, sight, atMs);
+    const workers = this.#workers();
+    const phases = countsText(workers.map(({ life }) => life?.phase ?? 'unmanaged')) || 'none';
+    const head = `${TIME_MARK} [autoscaler.cpp:1182 manage_instances] managing instances of endpoint ${id}: ${phases}`;
+    const grow = (log: GroupLog, lines: readonly string[]) =>
+      setLooks(log, { lines: [head, ...lines], everyMs, sinceMs }, atMs);
+    grow(logs.info0, this.#load === undefined ? [] : [`[manage_workers][update_strategy] ${this.#load}`]);
+    grow(
+      logs.trace,
+      workers.map((worker) => `types.h[1363] run_value ${(worker.perf ?? 0).toFixed(2)} of ${worker.id}`),
+    );
+    grow(logs.debug, tableOf(workers));
   }
 
   looked(observed: Observation, atMs: number): void {
@@ -47,8 +104,7 @@ export class Story {
     const { decision, moves } = this.#decision ?? {};
     this.#decision = undefined;
     if (!decision || !moves || moves.length === 0) return;
-    const why = `${wishText(decision)}; ${observationText(decision.observed)}`;
-    noteEvent(this.#site.endpoint, `${moves.join(', ')}: ${why}`, atMs);
+    this.say(`${moves.join(', ')}: ${wishText(decision)}; ${observationText(decision.observed)}`, atMs);
   }
 
   /** Part of the decision that is being carried out, or by itself. */
@@ -57,21 +113,18 @@ export class Story {
     else noteEvent(this.#site.endpoint, text, atMs);
   }
 
-  /**
-   * A worker has gone from one phase of its life to another; with it, what it writes to its log.
-   * @param halted by somebody else than the engine
-   */
+  /** A worker has begun another phase, and writes to its log. `halted`: the engine did not do it. */
   moved({ id, groupId, life }: WorkerRecord, before: WorkerLife, halted: boolean, atMs: number): void {
-    const isIdleAtOnce = life?.phase === 'cold' && before.phase === 'creating' && !halted;
-    const seconds = (atMs - before.sinceMs) / 1000;
+    const { phase, sinceMs } = before;
+    const isIdleAtOnce = life?.phase === 'cold' && phase === 'creating' && !halted;
+    const seconds = (atMs - sinceMs) / 1000;
     const text = isIdleAtOnce
       ? `${id} is there after ${seconds} s and not wanted now: it stops`
-      : moveText(id, before.phase, life?.phase, seconds);
+      : moveText(id, phase, life?.phase, seconds);
     if (text !== undefined) this.say(text, atMs);
-    const hasStarted = ['creating', 'starting', 'rebooting'].includes(before.phase);
-    const isUp = life?.phase === 'ready' || isIdleAtOnce;
-    const group = this.#site.state.workerGroups.get(groupId);
-    if (group && hasStarted && isUp) writeStart(group, id, before.sinceMs, atMs);
+    const hasStarted = ['creating', 'starting', 'rebooting'].includes(phase);
+    if (hasStarted && (life?.phase === 'ready' || isIdleAtOnce))
+      this.#write(groupId, startup(createRandom(mixSeeds(id, sinceMs))), sinceMs, atMs);
   }
 
   died(id: number, lost: number, atMs: number): void {
@@ -79,10 +132,33 @@ export class Story {
   }
 
   erred({ id, groupId }: WorkerRecord, lost: number, atMs: number): void {
-    const group = this.#site.state.workerGroups.get(groupId);
-    if (group) writeError(group, id, atMs);
+    this.#write(groupId, traceback(createRandom(mixSeeds(id, atMs))), atMs, atMs);
     this.say(`${id} has erred, lost ${lost} requests and reboots`, atMs);
   }
+
+  /** What a worker wrote to the log of its group from `fromMs` until now. */
+  #write(groupId: number, lines: readonly string[], fromMs: number, atMs: number): void {
+    const group = this.#site.state.workerGroups.get(groupId);
+    const timed = lines.map((line, index) =>
+      line.replaceAll(TIME_MARK, clockText(fromMs + ((atMs - fromMs) * (index + 1)) / lines.length)),
+    );
+    if (group) appendLines(group.log, timed, atMs);
+  }
+}
+
+const WIDTH = 12;
+const COLUMNS = ['ID', 'MeasPerf', 'Reli', 'DLPerf', 'Disk', 'Status'] as const;
+
+function tableOf(workers: readonly WorkerRecord[]): string[] {
+  if (workers.length === 0) return [];
+  const machine = [GPU.reliability.toFixed(3), GPU.dlperf.toFixed(1), GPU.diskUsage.toFixed(1)];
+  const rows = workers.map(({ id, perf, life }) => [
+    String(id),
+    perf?.toFixed(1) ?? '-',
+    ...machine,
+    life?.phase ?? '-',
+  ]);
+  return [COLUMNS, ...rows].map((row) => row.map((cell) => cell.padStart(WIDTH)).join(''));
 }
 
 function moveText(id: number, before: WorkerPhase, after: WorkerPhase | undefined, seconds: number) {
@@ -122,27 +198,8 @@ function rounded(value: number): string {
 /** Of the lines that a server writes at work, so many a hundred it writes when it waits for some. */
 const IDLE_SHARE = 0.1;
 
-/** A worker is ready: what it wrote from `fromMs` until then. */
-function writeStart(group: WorkerGroupRecord, workerId: number, fromMs: number, atMs: number): void {
-  const lines = startup(createRandom(mixSeeds(workerId, fromMs)));
-  const timed = lines.map((line, index) =>
-    line.replaceAll(TIME_MARK, clockText(fromMs + ((atMs - fromMs) * (index + 1)) / lines.length)),
-  );
-  appendLines(group.log, timed, atMs);
-}
-
-function writeError(group: WorkerGroupRecord, workerId: number, atMs: number): void {
-  const lines = traceback(createRandom(mixSeeds(workerId, atMs)));
-  appendLines(
-    group.log,
-    lines.map((line) => line.replaceAll(TIME_MARK, clockText(atMs))),
-    atMs,
-  );
-}
-
 /** From now on its log is that of so many workers that serve, with work or without. */
 export function followWork(group: WorkerGroupRecord, serving: number, busy: boolean, atMs: number): void {
-  const share = busy ? 1 : IDLE_SHARE;
-  const linesPerSecond = group.linesPerSecond * serving * share;
+  const linesPerSecond = group.linesPerSecond * serving * (busy ? 1 : IDLE_SHARE);
   setGrowth(group.log, { linesPerSecond, scenes: busy ? 'busy' : 'idle' }, atMs);
 }

@@ -1,7 +1,4 @@
-/**
- * Workers, pure: each runs on an instance. What moves one is the engine of its endpoint; without one it is what its
- * instance is.
- */
+/** Workers, pure: the engine of its endpoint moves each one; without an engine it is what its instance is. */
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import { createRandom, mixSeeds } from '../random.ts';
 import type { WorkerGroupRecord, WorkerRecord } from '../state/endpoints.ts';
@@ -19,21 +16,17 @@ import { nextId, type State } from '../state/state.ts';
 /** Instances that are gone, and still stand in charges. */
 const MOST_FORMER = 10_000;
 
-/** Of each worker that is made here: those of one RTX 4090. */
-export const GPU = { name: 'RTX 4090', ramMb: 24_564, dlperf: 96, reliability: 0.99 } as const;
+/** What each worker runs on: one RTX 4090, with so much of its disk in use, in GB. */
+export const GPU = {
+  name: 'RTX 4090',
+  ramMb: 24_564,
+  dlperf: 96,
+  reliability: 0.99,
+  diskUsage: 8,
+} as const;
 
 export function newWorker(id: number, groupId: number): WorkerRecord {
-  return {
-    id,
-    groupId,
-    perf: null,
-    dlperf: GPU.dlperf,
-    reliability: GPU.reliability,
-    diskUsage: 8,
-    life: null,
-    steps: [],
-    stepsFromMs: 0,
-  };
+  return { id, groupId, perf: null, life: null, steps: [], stepsFromMs: 0 };
 }
 
 export function workersOf(state: State, groupId: number): WorkerRecord[] {
@@ -81,6 +74,17 @@ export function deleteInstance(state: State, id: number, nowMs: number): void {
   for (const offer of state.offers.values()) if (offer.rented_by === id) offer.rented_by = null;
 }
 
+/** How many there are of each. */
+export function countBy(names: readonly string[]): Record<string, number> {
+  return Object.fromEntries([...Map.groupBy(names, (one) => one)].map(([one, all]) => [one, all.length]));
+}
+
+export function countsText(names: readonly string[]): string {
+  return Object.entries(countBy(names))
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ');
+}
+
 /** As the engine names it. */
 export function workerStatus(worker: WorkerRecord, state: State, nowMs: number): string {
   const instance = state.instances.get(worker.id);
@@ -90,8 +94,11 @@ export function workerStatus(worker: WorkerRecord, state: State, nowMs: number):
   switch (life.phase) {
     case 'ready':
       return stepAt(worker, nowMs) ?? 'idle';
-    case 'creating':
-      return creatingStatus(instance, nowMs);
+    case 'creating': {
+      const status = statusAt(instance, nowMs);
+      // Once its instance runs, it loads its model.
+      return status === 'running' ? 'model_loading' : status;
+    }
     case 'rebooting':
       return nowMs < life.sinceMs + state.settings.workerErrorSeconds * 1000 ? 'error' : 'rebooting';
     default:
@@ -106,12 +113,6 @@ const STATUSES = {
   error: 'error',
   destroying: 'destroying',
 } as const;
-
-/** Once its instance runs, it loads its model. */
-function creatingStatus(instance: InstanceRecord, nowMs: number): string {
-  const status = statusAt(instance, nowMs);
-  return status === 'running' ? 'model_loading' : status;
-}
 
 function statusWithoutEngine(worker: WorkerRecord, instance: InstanceRecord, nowMs: number): string {
   if (instance.intendedStatus === 'stopped') return 'stopped';
@@ -169,11 +170,6 @@ export interface WorkerLoad {
 
 export const NO_LOAD: WorkerLoad = { now: 0, average: 0, requests: 0, works: false };
 
-/** What a worker is taken to be able to do before it has measured itself: a guess from its hardware. */
-function guessedPerformance({ settings }: State): number {
-  return (settings.workerPerformanceLeast + settings.workerPerformanceMost) / 2;
-}
-
 /** `origin`: where the emulator is reached. */
 export function workerView(
   record: WorkerRecord,
@@ -181,11 +177,14 @@ export function workerView(
   nowMs: number,
   { origin, load }: { readonly origin: string; readonly load: WorkerLoad },
 ): Worker {
-  const { id, dlperf, reliability, diskUsage } = record;
+  const { id } = record;
+  const { dlperf, reliability, diskUsage } = GPU;
   const instance = state.instances.get(id);
   const { readyMs, startedMs } = timesOf(record, instance, nowMs);
-  const able = record.perf ?? guessedPerformance(state);
-  const perf = readyMs === null ? guessedPerformance(state) : able;
+  // Before it has measured itself, a guess from its hardware.
+  const guess = (state.settings.workerPerformanceLeast + state.settings.workerPerformanceMost) / 2;
+  const able = record.perf ?? guess;
+  const perf = readyMs === null ? guess : able;
   return {
     id,
     status: workerStatus(record, state, nowMs),
@@ -208,11 +207,7 @@ export function workerView(
 }
 
 /** Of its life; without one, of its instance. */
-function timesOf(
-  { life }: WorkerRecord,
-  instance: InstanceRecord | undefined,
-  nowMs: number,
-): { readyMs: number | null; startedMs: number } {
+function timesOf({ life }: WorkerRecord, instance: InstanceRecord | undefined, nowMs: number) {
   if (life) return life;
   if (!instance || statusAt(instance, nowMs) !== 'running') return { readyMs: null, startedMs: 0 };
   return { readyMs: runSpan(instance).fromMs, startedMs: instance.stepsFromMs };

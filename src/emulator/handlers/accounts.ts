@@ -1,13 +1,10 @@
-/**
- * Users, roles of their teams, and API keys (§2.4 to §2.6, §5.2): what a reset or deletion takes away stops working at
- * once. A team is that of a user whose key acts in a team's context.
- */
+/** Users, API keys, and roles of the team that a key acts for (§2.4 to §2.6, §5.2). */
 import { notFound, Refused } from '../answers/refused.ts';
-import { isSession, requireWithin } from '../calls/access.ts';
+import { isSession, requireWithin } from '../calls/call.ts';
 import type { Random } from '../random.ts';
 import { nextId, type State } from '../state/state.ts';
 import type { ApiKeyRecord, UserRecord } from '../state/users.ts';
-import { tfaStatusOf } from '../tfa/account.ts';
+import { randomHex, tfaStatusOf } from '../tfa/account.ts';
 import { ownOf, type HandlerContext, type HandlersOf } from './define.ts';
 import { spendRate } from './spend.ts';
 
@@ -86,10 +83,7 @@ function shownKey({ id, name, userId, permissions }: ApiKeyRecord) {
   return { id, name, permissions, key_type: 'api', user_id: userId };
 }
 
-/**
- * What journal, faults and the admin API call a key by. Keys of the seed and the admin API have names of their own; of
- * several that the service created under one name this is the oldest.
- */
+/** A key by the name that journal, faults and the admin API use; of several the oldest. */
 export function findKey(state: State, name: string): [value: string, key: ApiKeyRecord] | undefined {
   return [...state.keys].find(([, key]) => key.name === name);
 }
@@ -103,7 +97,6 @@ export function storeKey(state: State, value: string, key: Omit<ApiKeyRecord, 'i
 
 /** 64 hexadecimal digits, as the public service's keys are. */
 function freshValue(state: State, random: Random): string {
-  const digits = Array.from({ length: 64 }, () => Math.floor(random() * 16).toString(16));
-  const value = digits.join('');
+  const value = randomHex(random, 32);
   return state.keys.has(value) ? freshValue(state, random) : value;
 }

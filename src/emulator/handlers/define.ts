@@ -1,7 +1,7 @@
 /** What a handler is: the behaviour of one operation, as a transition of the state. */
 import type { Answer, Fields, OperationId } from '../../contract/operations.ts';
 import { badRequest, notFound } from '../answers/refused.ts';
-import type { Identity } from '../calls/access.ts';
+import type { Identity } from '../calls/call.ts';
 import type { Fleets } from '../fleet/fleets.ts';
 import type { Random } from '../random.ts';
 import type { State } from '../state/state.ts';
@@ -20,10 +20,7 @@ export interface HandlerContext extends Identity {
   readonly headers: Record<string, string>;
 }
 
-/**
- * Takes a validated input and answers the body of a success, or throws Refused. All checks come before the
- * first change of the state.
- */
+/** Answers the body of a success, or throws Refused before its first change of the state. */
 export type Handler<Id extends OperationId> = (input: Fields<Id>, context: HandlerContext) => Answer<Id>;
 
 /** One for each operation of the table: one without a handler does not compile. */
@@ -40,12 +37,8 @@ export function defined<Given extends object>(
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as never;
 }
 
-interface Owned {
-  readonly userId: number;
-}
-
 /** Those that belong to the caller, in the order in which they were made. */
-export function ownOf<Item extends Owned>(
+export function ownOf<Item extends { readonly userId: number }>(
   items: ReadonlyMap<unknown, Item>,
   { user }: HandlerContext,
 ): Item[] {
@@ -53,7 +46,7 @@ export function ownOf<Item extends Owned>(
 }
 
 /** One of the caller's; `what` is its kind. @throws Refused not_found */
-export function ownOne<Item extends Owned>(
+export function ownOne<Item extends { readonly userId: number }>(
   items: ReadonlyMap<number, Item>,
   id: number,
   { user }: HandlerContext,

@@ -8,9 +8,10 @@ import { DEFAULT_TAG, type Deployment } from '../../contract/operations/serverle
 import {
   ENDPOINT_GROUP_PARAMETERS,
   type EndpointGroupParameters,
+  type EndpointState,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { notFound, Refused } from '../answers/refused.ts';
-import { noteEvent } from '../fleet/engine-log.ts';
+import { noteEvent } from '../fleet/story.ts';
 import { rollWorkers } from '../fleet/workers.ts';
 import {
   beat,
@@ -22,13 +23,14 @@ import {
 } from '../state/deployments.ts';
 import type { EndpointGroupRecord } from '../state/endpoints.ts';
 import { nextId, type State } from '../state/state.ts';
+import { randomHex } from '../tfa/account.ts';
 import { ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
 import {
   createGroup,
   deleteDeployment,
   endpointOf,
   endpointWorkers,
-  moveDeployment,
+  moveEndpoint,
   refuseBadGroup,
 } from './endpoint-groups.ts';
 import { createWorkerGroup, groupsOf, searchFilters } from './workergroups.ts';
@@ -61,26 +63,20 @@ export const deploymentHandlers: HandlersOf<'deployments'> = {
     const { action, deployment, version, evicted } = deploy(request, context);
     const endpoint = endpointOf(state, deployment.id);
     const [group] = endpoint ? groupsOf(state, endpoint.id) : [];
-    const fields = uploadOf(version);
+    const { uploadPolicy: policy, uploaded_at } = version;
+    const fields = policy !== null && uploaded_at === null ? { key: fileKey(version), policy } : undefined;
     return {
       action,
       deployment_id: deployment.id,
       endpoint_id: endpoint?.id ?? null,
       ...(group && { workergroup_id: group.id }),
-      ...(fields && { upload_url: origin + UPLOAD_FOLDER, upload_fields: { ...fields } }),
+      ...(fields && { upload_url: origin + UPLOAD_FOLDER, upload_fields: fields }),
       ...(evicted.length > 0 && { evicted_versions: evicted.map(({ id }) => id) }),
     };
   },
 
-  'deployments.stop': ({ id }, context) => {
-    moveDeployment(context.state, ownDeployment(id, context), 'stopped', context.nowMs);
-    return { endpoint_state: 'stopped' };
-  },
-
-  'deployments.start': ({ id }, context) => {
-    moveDeployment(context.state, ownDeployment(id, context), 'active', context.nowMs);
-    return { endpoint_state: 'active' };
-  },
+  'deployments.stop': ({ id }, context) => moveOwn(id, 'stopped', context),
+  'deployments.start': ({ id }, context) => moveOwn(id, 'active', context),
 
   'deployments.delete': ({ id }, context) => {
     deleteDeployment(context.state, ownDeployment(id, context), context.nowMs);
@@ -98,6 +94,15 @@ export const deploymentHandlers: HandlersOf<'deployments'> = {
     return { count: found.length };
   },
 };
+
+function moveOwn<Next extends EndpointState>(id: number, next: Next, context: HandlerContext) {
+  const { state, nowMs } = context;
+  const deployment = ownDeployment(id, context);
+  const endpoint = endpointOf(state, id);
+  if (endpoint) moveEndpoint(state, endpoint, next, nowMs);
+  else Object.assign(deployment, { endpointState: next, updatedMs: nowMs });
+  return { endpoint_state: next };
+}
 
 /** @throws Refused not_found for one that has expired, too */
 function ownDeployment(id: number, context: HandlerContext): DeploymentRecord {
@@ -171,23 +176,16 @@ interface Deployed {
 /** @throws Refused bad_request for parameters that the rules of an endpoint refuse, and nothing has changed then */
 function deploy(request: DeployRequest, context: HandlerContext): Deployed {
   const { name, tag = DEFAULT_TAG } = request;
-  const policy = Array.from({ length: 8 }, () => Math.floor(context.random() * 2 ** 32).toString(36)).join(
-    '',
-  );
   const present = livingDeployments(context).find((one) => one.name === name && one.tag === tag);
-  return present ? update(present, request, policy, context) : create({ ...request, tag }, policy, context);
+  return present ? update(present, request, context) : create({ ...request, tag }, context);
 }
 
-function create(
-  request: DeployRequest & { readonly tag: string },
-  policy: string,
-  context: HandlerContext,
-): Deployed {
+function create(request: DeployRequest & { readonly tag: string }, context: HandlerContext): Deployed {
   const { state, user, nowMs } = context;
   const { name, tag, ttl } = request;
   const parameters = firstParameters(tag, request);
   refuseBadGroup(parameters);
-  const version = newVersion(request, policy, context);
+  const version = newVersion(request, context);
   const deployment = createDeployment({
     id: nextId(state, 'deployment', state.deployments.keys()),
     userId: user.id,
@@ -225,12 +223,7 @@ function createEndpoint(
   createWorkerGroup(state, endpoint, { image, search_query: searchFilters(search) }, nowMs);
 }
 
-function update(
-  deployment: DeploymentRecord,
-  request: DeployRequest,
-  policy: string,
-  context: HandlerContext,
-): Deployed {
+function update(deployment: DeploymentRecord, request: DeployRequest, context: HandlerContext): Deployed {
   const { state, nowMs } = context;
   const endpoint = endpointOf(state, deployment.id);
   // A deployment of the seed has no endpoint yet.
@@ -238,7 +231,7 @@ function update(
   if (rescaled) refuseBadGroup(rescaled);
   const ttlMs = ttlOf(request.ttl, deployment.ttlMs);
   const version = currentVersion(deployment);
-  const next = sameContent(version, request) ? version : newVersion(request, policy, context);
+  const next = sameContent(version, request) ? version : newVersion(request, context);
 
   if (endpoint && rescaled) {
     endpoint.parameters = rescaled;
@@ -261,12 +254,9 @@ function update(
 }
 
 /** The parameters that the request would give an endpoint; undefined if they are what they were. */
-function rescaledBy(
-  endpoint: EndpointGroupRecord,
-  request: DeployRequest,
-): EndpointGroupParameters | undefined {
-  const next = { ...endpoint.parameters, ...parametersOf(request) };
-  return JSON.stringify(next) === JSON.stringify(endpoint.parameters) ? undefined : next;
+function rescaledBy({ parameters }: EndpointGroupRecord, request: DeployRequest) {
+  const next = { ...parameters, ...parametersOf(request) };
+  return JSON.stringify(next) === JSON.stringify(parameters) ? undefined : next;
 }
 
 function parametersOf(request: DeployRequest): EndpointGroupParameters {
@@ -276,8 +266,8 @@ function parametersOf(request: DeployRequest): EndpointGroupParameters {
 }
 
 /** A file that this account sent once need not come again. */
-function newVersion(request: DeployRequest, policy: string, context: HandlerContext): DeploymentVersion {
-  const { state, nowMs } = context;
+function newVersion(request: DeployRequest, context: HandlerContext): DeploymentVersion {
+  const { state, nowMs, random } = context;
   const { image, file_hash, file_size } = request;
   const { version_label = null, env = null, storage = null, search_params = null } = request;
   const taken = [...state.deployments.values()].flatMap(({ versions }) => versions.map(({ id }) => id));
@@ -295,7 +285,7 @@ function newVersion(request: DeployRequest, policy: string, context: HandlerCont
     search_params,
     created_at: nowMs / 1000,
     uploaded_at: isThere ? nowMs / 1000 : null,
-    uploadPolicy: isThere ? null : policy,
+    uploadPolicy: isThere ? null : randomHex(random, 24),
   };
 }
 
@@ -309,21 +299,13 @@ function fileKey({ id, file_hash }: DeploymentVersion): string {
   return `deployments/${id}/${file_hash}.tar.gz`;
 }
 
-interface UploadFields {
-  readonly key: string;
-  readonly policy: string;
-}
-
-/** undefined if the file of a version has come, or none is expected. */
-function uploadOf(version: DeploymentVersion): UploadFields | undefined {
-  const { uploadPolicy: policy, uploaded_at } = version;
-  return policy === null || uploaded_at !== null ? undefined : { key: fileKey(version), policy };
-}
-
-type Received = 'stored' | 'AccessDenied' | 'EntityTooLarge' | 'EntityTooSmall';
-
 /** Takes a file of `bytes` bytes, as the answer to the creation of a deployment says; its content is not kept. */
-export function receiveFile(state: State, fields: UploadFields, bytes: number, nowMs: number): Received {
+export function receiveFile(
+  state: State,
+  fields: { readonly key: string; readonly policy: string },
+  bytes: number,
+  nowMs: number,
+) {
   for (const { versions } of state.deployments.values()) {
     const version = versions.find(({ uploadPolicy }) => uploadPolicy === fields.policy);
     if (!version || fileKey(version) !== fields.key) continue;

@@ -1,7 +1,4 @@
-/**
- * Endpoint groups (§2.7) with all that hangs on them: what was set, with the defaults filled in when shown; a state that
- * moves moves the workers, and what ends takes them along; and which worker takes a request.
- */
+/** Endpoint groups (§2.7): what was set, states that move their workers, and which worker takes a request. */
 import { createHash } from 'node:crypto';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Input } from '../../contract/operations.ts';
@@ -16,8 +13,8 @@ import { checkEndpointGroup, resolveDefaults } from '../../scaling/rules/check.t
 import { badRequest, notFound, Refused } from '../answers/refused.ts';
 import type { Engine } from '../fleet/engine.ts';
 import type { Ticket } from '../fleet/requests.ts';
-import { createEngineLogs, noteEvent } from '../fleet/engine-log.ts';
-import { workersOf, workerStatus, workerUrl } from '../fleet/workers.ts';
+import { createEngineLogs, noteEvent } from '../fleet/story.ts';
+import { countsText, workersOf, workerStatus, workerUrl } from '../fleet/workers.ts';
 import { settleDeployment, viewDeployment, type DeploymentRecord } from '../state/deployments.ts';
 import type { EndpointGroupRecord, WorkerRecord } from '../state/endpoints.ts';
 import { nextId, type State } from '../state/state.ts';
@@ -49,7 +46,10 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
   'endpointGroups.update': ({ id, endpoint_state: next, ...changes }, context) => {
     const { state, nowMs } = context;
     const group = ownGroup(id, context);
-    if (group.deploymentId !== null) throw managed(group);
+    const { deploymentId } = group;
+    // Evidence 4.1.
+    if (deploymentId !== null)
+      throw badRequest('id', `endpoint ${id} is managed by deployment ${deploymentId}: change that instead`);
     requireFreeName(changes.endpoint_name, context, group);
     const { parameters, further } = partsOf(changes);
     const { endpoint_name } = group.parameters;
@@ -91,11 +91,6 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
 function partsOf(given: EndpointGroupParameters & EndpointSettings) {
   const { overrecruit_ratio, autoscaler_instance, ...parameters } = given;
   return { parameters, further: defined({ overrecruit_ratio, autoscaler_instance }) };
-}
-
-/** Evidence 4.1. */
-function managed({ id, deploymentId }: EndpointGroupRecord): Refused {
-  return badRequest('id', `endpoint ${id} is managed by deployment ${deploymentId}: change that instead`);
 }
 
 /** Names of endpoints are unique within an account (evidence 4.4). @throws Refused bad_request */
@@ -182,9 +177,7 @@ export function createGroup(state: State, group: Omit<NewGroup, 'id'>): Endpoint
 }
 
 export function endpointOf(state: State, deploymentId: number): EndpointGroupRecord | undefined {
-  for (const endpoint of state.endpointGroups.values())
-    if (endpoint.deploymentId === deploymentId) return endpoint;
-  return undefined;
+  return state.endpointGroups.values().find((endpoint) => endpoint.deploymentId === deploymentId);
 }
 
 export function endpointWorkers(state: State, endpointId: number): WorkerRecord[] {
@@ -205,18 +198,6 @@ export function moveEndpoint(
   endpoint.state = next;
   const workers = endpointWorkers(state, endpoint.id);
   noteEvent(endpoint, `the endpoint is ${next}, with ${workers.length} workers`, nowMs);
-}
-
-/** The state of a deployment's endpoint, or of the deployment alone if it has none. */
-export function moveDeployment(
-  state: State,
-  deployment: DeploymentRecord,
-  next: EndpointState,
-  nowMs: number,
-): void {
-  const endpoint = endpointOf(state, deployment.id);
-  if (endpoint) moveEndpoint(state, endpoint, next, nowMs);
-  else Object.assign(deployment, { endpointState: next, updatedMs: nowMs });
 }
 
 export function deleteDeployment(state: State, deployment: DeploymentRecord, nowMs: number): void {
@@ -249,7 +230,7 @@ function routeRequest(
   const { endpoint: name, cost, request_idx: asked = 0 } = input;
   const engine = context.fleets.of(endpoint.id);
   const patience = input.replay_timeout ?? REPLAY_TIMEOUT_SECONDS;
-  const known = asked === 0 ? undefined : engine?.again(asked, patience);
+  const known = asked === 0 ? undefined : engine?.ticket(asked, patience);
   // A request that was lost or used up begins again.
   const isOpen = known?.state === 'waiting' || known?.state === 'taken';
   const ticket = isOpen ? known : engine?.request(cost, patience);
@@ -276,8 +257,7 @@ function whyNot(
 ): string {
   if (ticket?.state === 'refused') return 'too many requests wait';
   const statuses = endpointWorkers(state, endpoint.id).map((worker) => workerStatus(worker, state, nowMs));
-  const counts = [...Map.groupBy(statuses, (status) => status)];
-  const told = counts.map(([status, { length }]) => `${length} ${status}`).join(', ') || 'it has none';
+  const told = countsText(statuses) || 'it has none';
   if (!statuses.includes('idle')) return `no worker is ready: ${told}`;
   return `all workers are busy, and ${engine?.waiting ?? 0} requests wait: ${told}`;
 }

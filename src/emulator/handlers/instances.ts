@@ -1,6 +1,6 @@
 /** Instances (§2.3, §4.3), how an offer is rented, and the maintenance windows of the machines that they run on (§4.1). */
 import { LIMITS } from '../../contract/limits.ts';
-import { mergedValues, mergeLaunch, type LaunchValues } from '../../contract/merge.ts';
+import { mergedValues, mergeLaunch } from '../../contract/merge.ts';
 import type { Answer, Input } from '../../contract/operations.ts';
 import { countCharacters } from '../../contract/text/characters.ts';
 import { parseRegistryLogin, type RegistryLogin } from '../../contract/text/registry-login.ts';
@@ -38,7 +38,11 @@ export const instanceHandlers: HandlersOf<'instances' | 'machines' | 'offers'> =
   },
 
   'instances.list': (_, context) => {
-    if (context.state.traits.instances_v0 === '410') throw deprecated();
+    if (context.state.traits.instances_v0 === '410') {
+      const message = '/api/v0/instances/ is deprecated. Use /api/v1/instances/ instead.';
+      const inPublic = { status: 410, message, code: 'deprecated_endpoint' };
+      throw new Refused('not_found', message, 'instances_v0', { status: 410, inPublic });
+    }
     const instances = ownRows(context);
     return { instances_found: instances.length, instances };
   },
@@ -144,14 +148,6 @@ function ownRows(context: HandlerContext): InstanceRow[] {
   return ownOf(context.state.instances, context).map((instance) => instanceRow(instance, context.nowMs));
 }
 
-function deprecated(): Refused {
-  const message = '/api/v0/instances/ is deprecated. Use /api/v1/instances/ instead.';
-  return new Refused('not_found', message, 'instances_v0', {
-    status: 410,
-    inPublic: { status: 410, message, code: 'deprecated_endpoint' },
-  });
-}
-
 /** Evidence 8.2. */
 const MOST_ROWS = 25;
 const ROWS_WITHOUT_LIMIT = 5;
@@ -221,6 +217,7 @@ function create({ offer_id: offerId, ...request }: Input<'instances.create'>, co
   const template = templateOf(state, request, user.id);
   const values = mergedValues(mergeLaunch(template?.content, request));
   const { image, label, image_login: loginText, ...launch } = values;
+  const { target_state: intendedStatus = 'running' } = launch;
   if (image === undefined) throw badRequest('image', 'needed without a template (§4.3)');
   checkOnstart(launch.onstart, request);
   const login = loginText === undefined ? null : readLogin(loginText);
@@ -239,8 +236,12 @@ function create({ offer_id: offerId, ...request }: Input<'instances.create'>, co
     label: label ?? null,
     image,
     createdMs: nowMs,
-    steps: stepsOf(offer, launch, state),
-    intendedStatus: launch.target_state ?? 'running',
+    // An instance that is to be stopped is made and never starts.
+    steps:
+      intendedStatus === 'stopped'
+        ? [{ status: 'created', durationMs: null }]
+        : (offer.steps ?? startingSteps(state.settings)),
+    intendedStatus,
     launch: {
       offerId,
       templateId: template?.id ?? null,
@@ -290,10 +291,4 @@ function readLogin(text: string): RegistryLogin {
     if (!(error instanceof FlagError)) throw error;
     throw badRequest('image_login', error.message);
   }
-}
-
-/** An instance that is to be stopped is made and never starts. */
-function stepsOf(offer: OfferRecord, launch: Partial<LaunchValues>, state: State) {
-  if (launch.target_state === 'stopped') return [{ status: 'created', durationMs: null }] as const;
-  return offer.steps ?? startingSteps(state.settings);
 }

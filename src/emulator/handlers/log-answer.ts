@@ -1,7 +1,4 @@
-/**
- * What the service answers of a log, by the traits: in one text or by levels, its end in lines or in bytes, of files that
- * are wiped when they are full.
- */
+/** What the service answers of a log, by the traits: its shape, the unit of its tail, and wiped files. */
 import { badRequest } from '../answers/refused.ts';
 import type { EndpointLogs, GroupLog } from '../state/endpoints.ts';
 import type { State } from '../state/state.ts';

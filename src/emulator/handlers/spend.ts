@@ -17,11 +17,6 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const ROWS_WITHOUT_LIMIT = 100;
 
-interface Cost {
-  readonly gpu: number;
-  readonly disk: number;
-}
-
 export const spendHandlers: HandlersOf<'serverless' | 'charges'> = {
   'serverless.endpointsSpend': (_, context) => ({
     endpoints: ratesOf([...context.state.endpointGroups.values()], 'endpointId', context),
@@ -79,7 +74,7 @@ function ratesOf(
     });
 }
 
-function costNow(instance: InstanceRecord, { state, nowMs }: HandlerContext): Cost | null {
+function costNow(instance: InstanceRecord, { state, nowMs }: HandlerContext) {
   const { gpu, disk } = BILLED[statusAt(instance, nowMs)];
   return costOf(instance, { gpuMs: gpu ? HOUR_MS : 0, diskMs: disk ? HOUR_MS : 0 }, state.settings);
 }
@@ -89,7 +84,7 @@ function costOf(
   { hardware: { dph_total: price } }: InstanceRecord,
   { gpuMs, diskMs }: { readonly gpuMs: number; readonly diskMs: number },
   { diskPriceShare }: Settings,
-): Cost | null {
+) {
   if (price === null) return null;
   return {
     gpu: (price * (1 - diskPriceShare) * gpuMs) / HOUR_MS,
@@ -124,7 +119,7 @@ function chargeOf(
   const end = Math.min(last.dayMs + DAY_MS, usage.untilMs) / 1000;
   const span = { start, end };
   const source = `instance-${id}`;
-  const part = (kind: keyof Cost) => ({ type: kind, source, ...span, amount: rounded(cost[kind]) });
+  const part = (kind: 'gpu' | 'disk') => ({ type: kind, source, ...span, amount: rounded(cost[kind]) });
   return [
     {
       type: 'instance',

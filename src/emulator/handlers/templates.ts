@@ -119,13 +119,10 @@ type Filters = Readonly<Record<string, Readonly<Record<string, unknown>> | undef
  */
 export function matchesFilters(row: Readonly<Record<string, unknown>>, filters: Filters): boolean {
   return Object.entries(filters).every(([field, filter]) =>
-    Object.entries(filter ?? {}).every(([operator, wanted]) =>
-      holds(row[field] as Scalar | null | undefined, operator as FilterOperator, wanted as never),
-    ),
+    Object.entries(filter ?? {}).every(([operator, wanted]) => {
+      const actual = row[field] ?? null;
+      if (actual === null) return operator === 'neq' || operator === 'notin';
+      return COMPARISONS[operator as FilterOperator](actual as Scalar, wanted as never);
+    }),
   );
-}
-
-function holds(actual: Scalar | null | undefined, operator: FilterOperator, wanted: never): boolean {
-  if (actual === null || actual === undefined) return operator === 'neq' || operator === 'notin';
-  return COMPARISONS[operator](actual, wanted);
 }

@@ -2,10 +2,15 @@ import { LIMITS } from '../../contract/limits.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { TFA_METHODS } from '../../contract/operations/tfa/tfa.ts';
 import { Refused } from '../answers/refused.ts';
-import { invalidBackupCode, invalidMethod, viewMethod } from '../tfa/account.ts';
-import { beginAuthorization, confirmAuthorization } from '../tfa/authorize.ts';
-import { forbidTeams } from '../tfa/challenges.ts';
-import { confirmNew, regenerateBackupCodes, removeMethod, updateMethod } from '../tfa/methods.ts';
+import { forbidTeams, invalidBackupCode, invalidMethod, viewMethod } from '../tfa/account.ts';
+import {
+  beginAuthorization,
+  confirmAuthorization,
+  confirmNew,
+  regenerateBackupCodes,
+  removeMethod,
+  updateMethod,
+} from '../tfa/methods.ts';
 import { resendSms, sendEmail, sendSms } from '../tfa/sending.ts';
 import { newTotpSecret, provisioningUri } from '../tfa/totp.ts';
 import { completeLogin } from '../tfa/verify.ts';

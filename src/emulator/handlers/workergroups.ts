@@ -7,7 +7,7 @@ import { isRecord } from '../../contract/is-record.ts';
 import { OPERATOR_SIGNS } from '../../contract/schemas.ts';
 import { badRequest, notFound } from '../answers/refused.ts';
 import type { Engine } from '../fleet/engine.ts';
-import { noteEvent } from '../fleet/engine-log.ts';
+import { noteEvent } from '../fleet/story.ts';
 import {
   cancelRoll,
   deleteInstance,
@@ -206,7 +206,7 @@ function workerImage(template: TemplateRecord | undefined): string {
   return `${image}:${tag ?? template.default_tag}`;
 }
 
-export const NO_TRAITS: WorkerGroupTraits = {
+const NO_TRAITS: WorkerGroupTraits = {
   template_hash: null,
   template_id: null,
   search_query: null,
@@ -215,6 +215,17 @@ export const NO_TRAITS: WorkerGroupTraits = {
   test_workers: null,
   cold_workers: null,
 };
+
+type NewWorkerGroup = Omit<WorkerGroupRecord, 'traits' | 'linesPerSecond' | 'log'>;
+
+export function newWorkerGroup(
+  group: NewWorkerGroup,
+  log: Parameters<typeof createGroupLog>[0],
+  traits: Partial<WorkerGroupTraits> = {},
+): WorkerGroupRecord {
+  const { linesPerSecond } = log;
+  return { ...group, traits: { ...NO_TRAITS, ...traits }, linesPerSecond, log: createGroupLog(log) };
+}
 
 /** Its first workers come at once, as far as the endpoint is active and its `max_workers` allows. */
 export function createWorkerGroup(
@@ -225,36 +236,28 @@ export function createWorkerGroup(
 ): WorkerGroupRecord {
   const { settings } = state;
   const id = nextId(state, 'worker group', state.workerGroups.keys());
-  const group: WorkerGroupRecord = {
-    id,
-    userId: endpoint.userId,
-    endpointId: endpoint.id,
-    createdMs: nowMs,
-    traits: { ...NO_TRAITS, ...traits },
-    image,
-    linesPerSecond: settings.logLinesPerSecond,
-    log: createGroupLog({
+  const group = newWorkerGroup(
+    { id, userId: endpoint.userId, endpointId: endpoint.id, createdMs: nowMs, image },
+    {
       source: { kind: 'generated', seed: id + settings.randomSeed },
       linesPerSecond: settings.logLinesPerSecond,
       retainedLines: settings.logRetainedLines,
       sinceMs: nowMs,
-    }),
-  };
+    },
+    traits,
+  );
   state.workerGroups.set(id, group);
   noteEvent(endpoint, `worker group ${id} is there`, nowMs);
-  const count = Math.min(roomFor(state, endpoint), traits.test_workers ?? settings.workersRecruited);
+  const present = groupsOf(state, endpoint.id).flatMap((one) => workersOf(state, one.id)).length;
+  const most = endpoint.state === 'active' ? resolveDefaults(endpoint.parameters).max_workers : 0;
+  const wanted = traits.test_workers ?? settings.workersRecruited;
+  const count = Math.max(0, Math.min(most - present, wanted));
   const recruited = Array.from({ length: count }, () => recruitWorker(state, group, nowMs));
   if (count > 0) {
     const ids = recruited.map((worker) => worker.id).join(', ');
     noteEvent(endpoint, `recruited ${count} for worker group ${id}, to measure them: ${ids}`, nowMs);
   }
   return group;
-}
-
-function roomFor(state: State, endpoint: EndpointGroupRecord): number {
-  if (endpoint.state !== 'active') return 0;
-  const present = groupsOf(state, endpoint.id).flatMap(({ id }) => workersOf(state, id)).length;
-  return Math.max(0, resolveDefaults(endpoint.parameters).max_workers - present);
 }
 
 /** With its workers and their instances. Returns the ids of the workers. */

@@ -1,24 +1,13 @@
-/**
- * The listening socket, which can stop listening for a while: a connection is then refused by the kernel, as
- * when the service is down, and those that were open are reset.
- */
+/** The listening socket. It can stop for a while: the kernel refuses connections, and open ones are reset. */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-interface Listener {
-  readonly port: number;
-  /** Stops or resumes listening on the same port; calls take effect in their order. */
-  listen(open: boolean): Promise<void>;
-  /** Ends for good, open connections included. */
-  close(): Promise<void>;
-}
-
 /** While the port was free another program may have got it: the service stays down until it lets it go. */
 const REOPEN_PAUSE_MS = 50;
 
-export async function openListener(server: Server, host: string, port: number): Promise<Listener> {
+export async function openListener(server: Server, host: string, port: number) {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -53,12 +42,14 @@ export async function openListener(server: Server, host: string, port: number): 
 
   return {
     port: bound,
-    listen(open) {
+    /** Stops or resumes listening on the same port; calls take effect in their order. */
+    listen(open: boolean): Promise<void> {
       const done = last.then(() => setOpen(open));
       last = done.catch(() => {});
       return done;
     },
-    async close() {
+    /** Ends for good, open connections included. */
+    async close(): Promise<void> {
       closed = true;
       await last;
       if (server.listening) await stop((socket) => socket.destroy());

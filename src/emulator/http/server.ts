@@ -7,12 +7,10 @@ import { Refused } from '../answers/refused.ts';
 import type { Call } from '../calls/call.ts';
 import type { ScheduledClock } from '../clock.ts';
 import { exchangeWithFaults } from '../faults/exchange.ts';
-import type { Strikes } from '../faults/faults.ts';
-import type { FaultInjector } from '../faults/injector.ts';
+import type { FaultInjector, Strikes } from '../faults/faults.ts';
 import { receiveFile, UPLOAD_FOLDER } from '../handlers/deployments.ts';
 import type { OpenEntry, RequestJournal } from '../journal/journal.ts';
-import type { Service } from '../service/service.ts';
-import type { World } from '../service/world.ts';
+import type { Service, World } from '../service/service.ts';
 import { addDocs } from './docs.ts';
 import { answerAsWorker, WORKER_FOLDER } from './worker.ts';
 

@@ -3,14 +3,16 @@
  * over what the worker can do, and is answered when that is over on the emulator's clock, or the worker has died of it.
  */
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import * as z from 'zod';
+import { parseJsonOr } from '../../wire/coerce.ts';
 import { problemsOf } from '../../wire/request.ts';
 import { jsonAnswer, type Answer } from '../answers/answer.ts';
 import type { ScheduledClock } from '../clock.ts';
 import type { Ticket } from '../fleet/requests.ts';
 import { workerUrl } from '../fleet/workers.ts';
 import { routeText } from '../handlers/endpoint-groups.ts';
-import { settle, type World } from '../service/world.ts';
+import { settle, type World } from '../service/service.ts';
 
 /** Path at which workers are, with the id behind it. */
 export const WORKER_FOLDER = '/_worker/';
@@ -27,40 +29,33 @@ const workerRequest = z.looseObject({
   payload: z.unknown().optional(),
 });
 
-interface WorkerCallParts {
-  readonly world: World;
-  readonly clock: Pick<ScheduledClock, 'schedule'>;
-}
-
 /** `text`: the body; `origin`: where the client sees the emulator. Resolves to undefined if the client leaves before. */
 export async function answerAsWorker(
   { url = '', method, socket }: Pick<IncomingMessage, 'url' | 'method' | 'socket'>,
   { text, origin }: { readonly text: string; readonly origin: string },
-  { world, clock }: WorkerCallParts,
+  { world, clock }: { readonly world: World; readonly clock: ScheduledClock },
 ): Promise<Answer | undefined> {
   if (method !== 'POST') return refusal(404, 'workers take POST alone');
   settle(world, world.now());
   const [name = ''] = url.slice(WORKER_FOLDER.length).split(/[/?]/);
   const id = /^\d+$/.test(name) ? Number(name) : Number.NaN;
-  const begun = beginWork(id, jsonOf(text), origin, world);
+  const begun = beginWork(id, parseJsonOr(text), origin, world);
   if ('status' in begun) return begun;
+  const { ticket, endsMs, payload } = begun;
   // On a frozen clock what is due now would wait for somebody to move it.
-  const stayed = begun.endsMs <= world.now() || (await untilDone(begun.endsMs, socket, clock));
+  const stayed = endsMs <= world.now() || (await untilDone(endsMs, socket, clock));
   settle(world, world.now());
-  const why = endWork(begun, world);
+  const isLost = ticket.state === 'lost';
+  if (!isLost) ticket.state = 'used';
   if (!stayed) return undefined;
-  if (why !== undefined) return refusal(500, why);
+  if (isLost) return refusal(500, `worker ${id} has lost the request`);
+  if (!world.state.workers.has(id)) return refusal(500, `worker ${id} is gone`);
   // There is no model that could answer: what it was asked comes back.
-  const { request, takesSeconds, payload } = begun;
-  return jsonAnswer(200, { worker: id, reqnum: request, seconds: takesSeconds, payload });
+  return jsonAnswer(200, { worker: id, reqnum: ticket.request, seconds: ticket.takesSeconds, payload });
 }
 
 /** False when the client has hung up before. */
-function untilDone(
-  endsMs: number,
-  socket: IncomingMessage['socket'],
-  clock: WorkerCallParts['clock'],
-): Promise<boolean> {
+function untilDone(endsMs: number, socket: Socket, clock: ScheduledClock): Promise<boolean> {
   return new Promise((resolve) => {
     const cancel = clock.schedule(endsMs, () => {
       socket.off('close', leave);
@@ -74,22 +69,8 @@ function untilDone(
   });
 }
 
-interface WorkerCall {
-  readonly endpointId: number;
-  readonly worker: number;
-  readonly request: number;
-  readonly endsMs: number;
-  readonly takesSeconds: number;
-  readonly payload: unknown;
-}
-
 /** Checks a request and has the worker begin with it: once, and only while its route may be used. */
-function beginWork(
-  id: number,
-  body: unknown,
-  origin: string,
-  { state, fleets, signer, now }: World,
-): WorkerCall | Answer {
+function beginWork(id: number, body: unknown, origin: string, { state, fleets, signer, now }: World) {
   const worker = state.workers.get(id);
   const engine = worker && fleets.ofGroup(state, worker.groupId);
   if (!engine) return refusal(404, `no worker ${id}`);
@@ -105,22 +86,13 @@ function beginWork(
   const ticket = engine.ticket(route.reqnum);
   const problem = problemWith(ticket, id);
   if (!ticket || problem !== undefined) return refusal(410, `auth_data.reqnum: ${problem}`);
-  const { request, takesSeconds } = ticket;
   // It may come later than the worker expected it, and takes as long all the same.
   const beginsMs = Math.max(now(), engine.epochMs + ticket.beginsAt * 1000);
-  const endsMs = Math.ceil(beginsMs + takesSeconds * 1000);
+  const endsMs = Math.ceil(beginsMs + ticket.takesSeconds * 1000);
   ticket.state = 'working';
   // It is not forgotten before it is answered.
   ticket.expiresAt = Math.max(ticket.expiresAt, (endsMs - engine.epochMs) / 1000);
-  return { endpointId: engine.endpointId, worker: id, request, endsMs, takesSeconds, payload };
-}
-
-/** Its time has come, or its client has left. undefined if the worker has lived to see it, else what became of it. */
-function endWork({ worker, request, endpointId }: WorkerCall, { state, fleets }: World): string | undefined {
-  const ticket = fleets.of(endpointId)?.ticket(request);
-  if (ticket?.state === 'working') ticket.state = 'used';
-  if (ticket?.state === 'lost') return `worker ${worker} has lost the request`;
-  return state.workers.has(worker) ? undefined : `worker ${worker} is gone`;
+  return { ticket, endsMs, payload };
 }
 
 function problemWith(ticket: Ticket | undefined, worker: number): string | undefined {
@@ -129,14 +101,6 @@ function problemWith(ticket: Ticket | undefined, worker: number): string | undef
     return 'used already: a route is good for one request';
   if (ticket.state !== 'taken') return `${ticket.state}: ask /route/ again`;
   return ticket.worker === worker ? undefined : `worker ${ticket.worker} has taken it`;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function refusal(status: number, reason: string): Answer {

@@ -1,8 +1,11 @@
-/** The requests that came, secrets redacted, the latest ones only; and questions about them. */
+/** The latest requests, and questions about them. By an allow-list, it never stores a key or a code. */
+import { EventEmitter, once } from 'node:events';
 import * as z from 'zod';
+import type { Operation } from '../../contract/define.ts';
+import { isRecord } from '../../contract/is-record.ts';
 import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
+import { secretPatterns } from '../../contract/text/secret-pattern.ts';
 import type { Call } from '../calls/call.ts';
-import { redactCall } from './redact.ts';
 
 /** A request that came, and what was answered. Keys and codes in it are redacted. */
 export interface JournalEntry {
@@ -107,7 +110,8 @@ export class RequestJournal {
   readonly #limit: number;
   #entries: OwnEntry[] = [];
   #seq = 0;
-  readonly #waiters = new Set<() => void>();
+  /** Tells that an entry came or was answered; any number may wait for it. */
+  readonly #changes = new EventEmitter().setMaxListeners(0);
 
   /**
    * @param secrets asked at every request, since reset and restore change them
@@ -140,7 +144,7 @@ export class RequestJournal {
     const range = most === Infinity ? `at least ${least}` : `${least} to ${most}`;
     const wanted = least === most ? least : range;
     const ok = count >= least && count <= most;
-    return { ok, message: `${wanted} wanted, ${count} came: ${text(filter)}` };
+    return { ok, message: `${wanted} wanted, ${count} came: ${JSON.stringify(filter)}` };
   }
 
   /** One request for each filter, in this order; others may come between them. */
@@ -148,7 +152,7 @@ export class RequestJournal {
     let after = 0;
     for (const [index, filter] of filters.entries()) {
       const next = this.entries(filter).find((entry) => entry.seq > after);
-      if (!next) return { ok: false, message: `number ${index + 1} did not come: ${text(filter)}` };
+      if (!next) return { ok: false, message: `number ${index + 1} did not come: ${JSON.stringify(filter)}` };
       after = next.seq;
     }
     return { ok: true, message: `all ${filters.length} came in this order` };
@@ -158,28 +162,15 @@ export class RequestJournal {
    * Resolves once `count` requests (default 1) that fit have been answered, those that already were included;
    * with `arrived`, once they have come in.
    */
-  waitFor(filter: JournalFilter, options: WaitOptions = {}): Promise<JournalEntry[]> {
+  async waitFor(filter: JournalFilter, options: WaitOptions = {}): Promise<JournalEntry[]> {
     const { count = 1, arrived = false, signal } = options;
-    return new Promise((resolve, reject) => {
-      const settle = (): void => {
-        this.#waiters.delete(check);
-        signal?.removeEventListener('abort', onAbort);
-      };
-      const onAbort = (): void => {
-        settle();
-        reject(signal?.reason as Error);
-      };
-      const check = (): void => {
-        const found = this.entries(filter).filter((entry) => arrived || entry.durationMs !== null);
-        if (found.length < count) return;
-        settle();
-        resolve(found);
-      };
-      if (signal?.aborted) return reject(signal.reason as Error);
-      signal?.addEventListener('abort', onAbort, { once: true });
-      this.#waiters.add(check);
-      check();
-    });
+    for (;;) {
+      signal?.throwIfAborted();
+      const found = this.entries(filter).filter((entry) => arrived || entry.durationMs !== null);
+      if (found.length >= count) return found;
+      // It rejects when the signal fires, with an error that hides the reason.
+      await once(this.#changes, 'change', { ...(signal && { signal }) }).catch(() => {});
+    }
   }
 
   clear(): void {
@@ -204,28 +195,82 @@ export class RequestJournal {
       durationMs: null,
     };
     this.#entries.push(entry);
-    this.#trim();
-    this.#notify();
+    // Cut at twice the limit, not at every request.
+    if (this.#entries.length > this.#limit * 2) this.#entries = this.#entries.slice(-this.#limit);
+    this.#changes.emit('change');
     return {
       struck: (faultId) => faults.push(faultId),
       end: (status) => {
         entry.status = status;
         entry.durationMs = performance.now() - started;
-        this.#notify();
+        this.#changes.emit('change');
       },
     };
   }
-
-  /** Cut at twice the limit, not at every request. */
-  #trim(): void {
-    if (this.#entries.length > this.#limit * 2) this.#entries = this.#entries.slice(-this.#limit);
-  }
-
-  #notify(): void {
-    for (const check of this.#waiters) check();
-  }
 }
 
-function text(filter: JournalFilter): string {
-  return JSON.stringify(filter);
+const REDACTED = '[redacted]';
+
+/** Fields of the contract whose values are secrets, or may hold some. */
+const SECRET_FIELDS: ReadonlySet<string> = new Set([
+  'api_key',
+  'secret',
+  'code',
+  'backup_code',
+  'docker_login_pass',
+  'env',
+  'storage',
+  'onstart',
+  'image_login',
+  'args',
+  'args_str',
+  'launch_args',
+]);
+
+/** `secrets`: the values of all keys that exist; a presented one, in header or query, is redacted as well. */
+function redactCall({ path, query, body, operation, bearer }: Call, secrets: Iterable<string>) {
+  const presented = [bearer, query['api_key']].filter((key) => key !== undefined && key !== '');
+  const known = [...secrets, ...(presented as string[])];
+  const redacted = (value: unknown) => (isRecord(value) ? redactFields(value, operation, known) : REDACTED);
+  return {
+    path: scrub(path, known),
+    query: redactFields(query, operation, known),
+    // undefined without a body, or if it was not JSON.
+    body: body.kind === 'json' ? redacted(body.value) : undefined,
+  };
+}
+
+function redactFields(
+  fields: Readonly<Record<string, unknown>>,
+  operation: Operation | undefined,
+  known: readonly string[],
+): Record<string, unknown> {
+  const allowed = { ...operation?.params?.shape, ...operation?.query?.shape, ...operation?.body?.shape };
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => {
+      const keep = Object.hasOwn(allowed, name) && !SECRET_FIELDS.has(name);
+      return [scrub(name, known), keep ? scrubDeep(value, known) : REDACTED];
+    }),
+  );
+}
+
+function scrubDeep(value: unknown, known: readonly string[]): unknown {
+  if (typeof value === 'string') return scrub(value, known);
+  if (Array.isArray(value)) return value.map((item) => scrubDeep(item, known));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [
+      scrub(name, known),
+      SECRET_FIELDS.has(name) ? REDACTED : scrubDeep(item, known),
+    ]),
+  );
+}
+
+function scrub(text: string, known: readonly string[]): string {
+  let clean = text;
+  for (const secret of known) if (clean.includes(secret)) clean = clean.replaceAll(secret, REDACTED);
+  // Written otherwise, which is rare: percent-encoded in a path, or as JSON in a text.
+  if (/[%\\]/.test(clean))
+    for (const { pattern } of known.flatMap(secretPatterns)) clean = clean.replaceAll(pattern, REDACTED);
+  return clean;
 }

@@ -1,48 +1,33 @@
 /** Seed → state, pure. */
-import type { z } from 'zod';
 import { TEMPLATE_DEFAULTS } from '../../contract/operations/templates.ts';
 import { newWorker } from '../fleet/workers.ts';
 import { newGroup } from '../handlers/endpoint-groups.ts';
 import { newTemplate } from '../handlers/templates.ts';
-import { DEFAULT_IMAGE, NO_TRAITS } from '../handlers/workergroups.ts';
-import { createRandom, mixSeeds, type Random } from '../random.ts';
+import { DEFAULT_IMAGE, newWorkerGroup } from '../handlers/workergroups.ts';
+import { createRandom, mixSeeds } from '../random.ts';
 import { createDeployment } from '../state/deployments.ts';
 import type { EndpointGroupRecord, LineSource, WorkerGroupRecord } from '../state/endpoints.ts';
-import {
-  newInstance,
-  startingSteps,
-  type InstanceRecord,
-  type InstanceStep,
-  type OfferRecord,
-} from '../state/instances.ts';
+import { newInstance, startingSteps } from '../state/instances.ts';
+import type { InstanceRecord, InstanceStep, OfferRecord } from '../state/instances.ts';
 import { loadRecord } from '../state/loads.ts';
 import { settingsSchema, type Settings, type SettingsInput } from '../state/settings.ts';
 import type { Numbered, State, TemplateRecord } from '../state/state.ts';
 import { defaultTraits, fullBuckets, type Traits } from '../state/traits.ts';
-import {
-  type ApiKeyRecord,
-  type TfaAccount,
-  type TfaMethodRecord,
-  type TfaState,
-  type UserRecord,
-} from '../state/users.ts';
+import type { ApiKeyRecord, TfaAccount, TfaMethodRecord, UserRecord } from '../state/users.ts';
 import { newBackupCodes } from '../tfa/account.ts';
 import { newTotpSecret } from '../tfa/totp.ts';
-import { createGroupLog } from '../worker-log/group-log.ts';
 import { DEFAULT_SEED } from './default.ts';
-import {
-  seedSchema,
-  tfaSection,
-  type endpointGroupEntry,
-  type offerEntry,
-  type ParsedSeed,
-  type Seed,
-  type statusSteps,
-  type templateEntry,
-} from './schema.ts';
+import { seedSchema, tfaSection, type ParsedSeed, type Seed } from './schema.ts';
 
 type Entry<Section extends keyof ParsedSeed> =
   NonNullable<ParsedSeed[Section]> extends (infer One)[] ? One : never;
+
+/** When things begin, in Unix ms, whose they are, and with which settings. */
+export interface Beginning {
+  readonly nowMs: number;
+  readonly owner: number;
+  readonly settings: Settings;
+}
 
 /**
  * The state that a seed describes, at a time in Unix ms. Sections that the seed leaves out come from the
@@ -56,7 +41,6 @@ export function buildState(
   traits: Traits = defaultTraits('spec'),
 ): State {
   const given = seedSchema.parse(seed);
-  const defaults = seedSchema.parse(DEFAULT_SEED);
   const settings: Settings = settingsSchema.parse({ ...given.settings, ...overrides });
   const {
     users = [],
@@ -67,27 +51,26 @@ export function buildState(
     templates = [],
     offers = [],
     endpoint_groups: endpointGroups = [],
-  } = { ...defaults, ...given };
-  const owner = users[0]?.id ?? 0;
-  const userRecords = users.map((user) => userOf(user, settings, nowMs));
+  } = { ...seedSchema.parse(DEFAULT_SEED), ...given };
+  const begin = { nowMs, owner: users[0]?.id ?? 0, settings };
   const keys = keysOf(users);
+  const tfa = tfaSection.parse(given.tfa ?? {});
+  const methodIds = users.flatMap((user) => user.tfa_methods.map(({ id }) => id));
   return {
     settings,
     traits,
     rateLimit: fullBuckets(),
-    users: byId(userRecords),
+    users: byId(users.map((user) => userOf(user, begin))),
     keys,
-    deployments: byId(deployments.map((entry) => deploymentOf(entry, owner, settings, nowMs))),
-    workerGroups: byId(workerGroups.map((entry) => workerGroupOf(entry, owner, settings, nowMs))),
+    deployments: byId(deployments.map((entry) => deploymentOf(entry, begin))),
+    workerGroups: byId(workerGroups.map((entry) => workerGroupOf(entry, begin))),
     workers: byId(workerGroups.flatMap(({ id, workers }) => workers.map((worker) => newWorker(worker, id)))),
     machines: byId(machines.map((entry) => machineOf(entry, nowMs))),
-    instances: byId(instances.map((entry) => instanceOf(entry, owner, settings, nowMs))),
+    instances: byId(instances.map((entry) => instanceOf(entry, begin))),
     formerInstances: [],
-    templates: byId(templates.map((entry) => templateOf(entry, owner, nowMs))),
+    templates: byId(templates.map((entry) => templateOf(entry, begin))),
     offers: byId(offers.map(offerOf)),
-    endpointGroups: byId(
-      endpointGroups.map((entry) => endpointGroupOf(entry, owner, { nowMs, seed: settings.randomSeed })),
-    ),
+    endpointGroups: byId(endpointGroups.map((entry) => endpointGroupOf(entry, begin))),
     teamRoles: new Map(),
     lastIds: lastIdsOf({
       deployment: deployments,
@@ -99,10 +82,16 @@ export function buildState(
       'api key': keys.values(),
       'endpoint group': endpointGroups,
     }),
-    tfa: buildTfaState(
-      tfaSection.parse(given.tfa ?? {}),
-      userRecords.map((user) => user.tfa),
-    ),
+    tfa: {
+      challenges: new Map(),
+      sessions: new Map(),
+      outbox: [],
+      phoneUse: new Map(),
+      blockedNumbers: new Set(tfa.blocked_numbers),
+      smsProvider: tfa.sms_provider,
+      store: tfa.store,
+      nextMethodId: Math.max(0, ...methodIds) + 1,
+    },
   };
 }
 
@@ -119,36 +108,28 @@ function byId<Item extends { readonly id: number }>(items: readonly Item[]): Map
   return new Map(items.map((item) => [item.id, item]));
 }
 
-function userOf(user: Entry<'users'>, settings: Settings, nowMs: number): UserRecord {
-  return {
-    id: user.id,
-    username: user.username,
-    email: user.email ?? null,
-    emailVerifiedAt: user.email_verified && user.email !== undefined ? Math.floor(nowMs / 1000) : null,
-    isAdmin: user.is_admin,
-    teamId: user.team_id ?? user.id,
-    tfa: accountOf(user, settings.randomSeed, nowMs),
-  };
+function userOf(user: Entry<'users'>, { settings, nowMs }: Beginning): UserRecord {
+  const { id, username, email = null, is_admin: isAdmin, team_id: teamId = id } = user;
+  const emailVerifiedAt = user.email_verified && email !== null ? Math.floor(nowMs / 1000) : null;
+  const tfa = accountOf(user, settings.randomSeed, nowMs);
+  return { id, username, email, emailVerifiedAt, isAdmin, teamId, tfa };
 }
 
 function keysOf(users: readonly Entry<'users'>[]): Map<string, ApiKeyRecord> {
   const keys = new Map<string, ApiKeyRecord>();
-  for (const user of users) {
-    for (const { key, name, permissions, team } of user.api_keys) {
-      keys.set(key, { id: keys.size + 1, name, userId: user.id, permissions: permissions ?? null, team });
-    }
-  }
+  for (const { id: userId, api_keys } of users)
+    for (const { key, name, permissions = null, team } of api_keys)
+      keys.set(key, { id: keys.size + 1, name, userId, permissions, team });
   return keys;
 }
 
-export function deploymentOf(entry: Entry<'deployments'>, userId: number, settings: Settings, nowMs: number) {
-  const ttl = entry.ttl === undefined ? settings.deploymentTtlSeconds : entry.ttl;
-  const ago = entry.last_heartbeat_ago;
+export function deploymentOf(entry: Entry<'deployments'>, { nowMs, owner, settings }: Beginning) {
+  const { id, name, tag, ttl = settings.deploymentTtlSeconds, last_heartbeat_ago: ago } = entry;
   return createDeployment({
-    id: entry.id,
-    userId,
-    ...(entry.name !== undefined && { name: entry.name }),
-    tag: entry.tag,
+    id,
+    userId: owner,
+    ...(name !== undefined && { name }),
+    tag,
     endpointState: entry.endpoint_state,
     ttlMs: ttl === null ? null : ttl * 1000,
     createdMs: nowMs,
@@ -157,35 +138,19 @@ export function deploymentOf(entry: Entry<'deployments'>, userId: number, settin
   });
 }
 
-export function workerGroupOf(
-  entry: Entry<'workergroups'>,
-  userId: number,
-  settings: Settings,
-  nowMs: number,
-): WorkerGroupRecord {
-  const { id, endpoint_id: endpointId = null } = entry;
-  return {
-    id,
-    userId,
-    endpointId,
-    createdMs: nowMs,
-    traits: NO_TRAITS,
-    image: DEFAULT_IMAGE,
-    linesPerSecond: entry.lines_per_second ?? settings.logLinesPerSecond,
-    log: logOf(entry, settings, nowMs),
-  };
-}
-
-function logOf(entry: Entry<'workergroups'>, settings: Settings, nowMs: number) {
-  const source: LineSource = entry.replay
-    ? { kind: 'replay', lines: entry.replay.lines, loop: entry.replay.loop }
-    : { kind: 'generated', seed: entry.seed ?? entry.id + settings.randomSeed };
-  return createGroupLog({
-    source,
-    linesPerSecond: entry.lines_per_second ?? settings.logLinesPerSecond,
-    retainedLines: entry.retained_lines ?? settings.logRetainedLines,
-    sinceMs: nowMs - entry.history_seconds * 1000,
-  });
+export function workerGroupOf(entry: Entry<'workergroups'>, begin: Beginning): WorkerGroupRecord {
+  const { nowMs, owner: userId, settings } = begin;
+  const { id, endpoint_id: endpointId = null, replay, seed } = entry;
+  const source: LineSource | undefined = replay && { kind: 'replay', ...replay };
+  return newWorkerGroup(
+    { id, userId, endpointId, createdMs: nowMs, image: DEFAULT_IMAGE },
+    {
+      source: source ?? { kind: 'generated', seed: seed ?? id + settings.randomSeed },
+      linesPerSecond: entry.lines_per_second ?? settings.logLinesPerSecond,
+      retainedLines: entry.retained_lines ?? settings.logRetainedLines,
+      sinceMs: nowMs - entry.history_seconds * 1000,
+    },
+  );
 }
 
 function machineOf({ id, maintenances }: Entry<'machines'>, nowMs: number) {
@@ -199,67 +164,40 @@ function machineOf({ id, maintenances }: Entry<'machines'>, nowMs: number) {
   };
 }
 
-function instanceOf(
-  entry: Entry<'instances'>,
-  userId: number,
-  settings: Settings,
-  nowMs: number,
-): InstanceRecord {
-  const createdMs = nowMs - entry.age_seconds * 1000;
-  const {
-    id,
-    label = null,
-    image,
-    age_seconds: _age,
-    statuses,
-    gpu_ram = null,
-    dph_total = null,
-    ...rest
-  } = entry;
+function instanceOf(entry: Entry<'instances'>, { nowMs, owner, settings }: Beginning): InstanceRecord {
+  const { id, label = null, image, age_seconds: age, statuses, ...known } = entry;
+  const { gpu_ram = null, dph_total = null, ...hardware } = known;
   return newInstance({
     id,
-    userId,
-    hardware: { ...rest, gpu_ram, dph_total },
+    userId: owner,
+    hardware: { ...hardware, gpu_ram, dph_total },
     label,
     image,
-    createdMs,
+    createdMs: nowMs - age * 1000,
     steps: stepsOf(statuses) ?? startingSteps(settings),
   });
 }
 
 export function templateOf(
-  entry: z.output<typeof templateEntry>,
-  owner: number,
-  nowMs: number,
+  entry: Entry<'templates'>,
+  { nowMs, owner }: Omit<Beginning, 'settings'>,
 ): TemplateRecord {
-  const {
-    creator_id = owner,
-    default_tag = TEMPLATE_DEFAULTS.tag,
-    age_seconds: age,
-    recent_create_ago: ago,
-    ...rest
-  } = entry;
-  const { id, recommended, count_created, ...fields } = rest;
-  const [created_at, recent_create_date] = [
-    nowMs / 1000 - age,
-    ago === undefined ? null : nowMs / 1000 - ago,
-  ];
+  const { age_seconds: age, recent_create_ago: ago, id, recommended, count_created, ...rest } = entry;
+  const { creator_id = owner, default_tag = TEMPLATE_DEFAULTS.tag, ...fields } = rest;
+  const created_at = nowMs / 1000 - age;
+  const recent_create_date = ago === undefined ? null : nowMs / 1000 - ago;
   const known = { id, creator_id, recommended, default_tag, created_at, count_created, recent_create_date };
   return newTemplate(fields, known);
 }
 
-export function offerOf({ statuses, ...entry }: z.output<typeof offerEntry>): OfferRecord {
+export function offerOf({ statuses, ...entry }: Entry<'offers'>): OfferRecord {
   return { ...entry, steps: stepsOf(statuses), rented_by: null };
 }
 
-/** `seed`: of the random numbers of its load. */
-function endpointGroupOf(
-  entry: z.output<typeof endpointGroupEntry>,
-  userId: number,
-  { nowMs, seed }: { readonly nowMs: number; readonly seed: number },
-): EndpointGroupRecord {
+function endpointGroupOf(entry: Entry<'endpoint_groups'>, begin: Beginning): EndpointGroupRecord {
+  const { nowMs, owner: userId, settings } = begin;
   const { id, endpoint_state: state, deployment_id: deploymentId = null, load, ...parameters } = entry;
-  const record = load ? loadRecord(load, { sinceMs: nowMs, revision: 1, seed }) : null;
+  const begun = { sinceMs: nowMs, revision: 1, seed: settings.randomSeed };
   return newGroup({
     id,
     userId,
@@ -267,12 +205,12 @@ function endpointGroupOf(
     parameters,
     state,
     deploymentId,
-    load: record,
+    load: load ? loadRecord(load, begun) : null,
     established: true,
   });
 }
 
-function stepsOf(statuses: z.output<typeof statusSteps>): InstanceStep[] | null {
+function stepsOf(statuses: Entry<'instances'>['statuses']): InstanceStep[] | null {
   if (!statuses) return null;
   return statuses.map(({ actual_status: status, seconds }) => ({
     status,
@@ -280,21 +218,24 @@ function stepsOf(statuses: z.output<typeof statusSteps>): InstanceStep[] | null 
   }));
 }
 
-export function accountOf(user: Entry<'users'>, randomSeed: number, nowMs: number): TfaAccount {
+function accountOf(user: Entry<'users'>, randomSeed: number, nowMs: number): TfaAccount {
   const random = createRandom(mixSeeds(randomSeed, user.id));
-  const methods = user.tfa_methods.map((given): TfaMethodRecord => ({
-    id: given.id,
-    method: given.method,
-    label: given.label ?? null,
-    phoneNumber: given.phone_number ?? null,
-    totpSecret: given.method === 'sms' ? null : secretOf(given, random),
-    isPrimary: given.is_primary,
-    failCount: given.fail_count,
-    lockedUntilMs: given.locked_for === undefined ? null : nowMs + given.locked_for * 1000,
-    lastTotpPeriod: null,
-    createdAtMs: nowMs,
-    lastUsedMs: null,
-  }));
+  const methods = user.tfa_methods.map((given): TfaMethodRecord => {
+    const { totp_secret: secret = given.method === 'sms' ? null : newTotpSecret(random) } = given;
+    return {
+      id: given.id,
+      method: given.method,
+      label: given.label ?? null,
+      phoneNumber: given.phone_number ?? null,
+      totpSecret: given.method === 'sms' ? null : secret,
+      isPrimary: given.is_primary,
+      failCount: given.fail_count,
+      lockedUntilMs: given.locked_for === undefined ? null : nowMs + given.locked_for * 1000,
+      lastTotpPeriod: null,
+      createdAtMs: nowMs,
+      lastUsedMs: null,
+    };
+  });
   return {
     legacy: user.legacy_2fa && methods.length === 0,
     phoneNumber: user.phone_number ?? null,
@@ -303,29 +244,5 @@ export function accountOf(user: Entry<'users'>, randomSeed: number, nowMs: numbe
     backupCodes: user.backup_codes ?? newBackupCodes(random, user.backup_codes_remaining),
     authorizedUntilMs: null,
     smsSentAtMs: [],
-  };
-}
-
-function secretOf(
-  { totp_secret: given }: { readonly totp_secret?: string | null | undefined },
-  random: Random,
-): string | null {
-  return given === undefined ? newTotpSecret(random) : given;
-}
-
-export function buildTfaState(
-  { sms_provider, blocked_numbers, store }: z.output<typeof tfaSection>,
-  accounts: readonly TfaAccount[],
-): TfaState {
-  const ids = accounts.flatMap(({ methods }) => methods.map((record) => record.id));
-  return {
-    challenges: new Map(),
-    sessions: new Map(),
-    outbox: [],
-    phoneUse: new Map(),
-    blockedNumbers: new Set(blocked_numbers),
-    smsProvider: sms_provider,
-    store,
-    nextMethodId: Math.max(0, ...ids) + 1,
   };
 }

@@ -1,6 +1,5 @@
 /** Reads what a start is given: the seed, and the traits. */
 import { readFile } from 'node:fs/promises';
-import type { z } from 'zod';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import { problemsOf, type InputProblem } from '../../wire/request.ts';
 import { defined } from '../handlers/define.ts';
@@ -19,15 +18,15 @@ export class TraitsError extends PilotlightError {
   readonly actor = 'user';
   readonly problems: readonly InputProblem[];
 
-  constructor(message: string, problems: readonly InputProblem[] = [], options: ErrorOptions = {}) {
+  constructor(message: string, options: ErrorOptions & { readonly problems?: readonly InputProblem[] } = {}) {
     super(message, options);
-    this.problems = problems;
+    this.problems = options.problems ?? [];
   }
 }
 
 /** Reads a seed from a JSON file. @throws SeedError for a file that is missing, is no JSON, or does not fit the schema */
 export async function readSeedFile(path: string): Promise<Seed> {
-  const seed = await readJson(path, seedError);
+  const seed = await readJson(path, SeedError);
   checkSeed(seed);
   return seed as Seed;
 }
@@ -35,17 +34,15 @@ export async function readSeedFile(path: string): Promise<Seed> {
 /** @throws SeedError naming every field that breaks a rule */
 export function checkSeed(seed: unknown): void {
   const parsed = seedSchema.safeParse(seed);
-  if (!parsed.success) throw unfitSeed(parsed.error, seed);
-}
-
-function unfitSeed(error: z.ZodError, seed: unknown): SeedError {
-  const problems = problemsOf(error, seed).map(({ field, message }) => `${field || 'seed'}: ${message}`);
-  return seedError(problems.join('; '), error);
+  if (parsed.success) return;
+  const problems = problemsOf(parsed.error, seed);
+  const told = problems.map(({ field, message }) => `${field || 'seed'}: ${message}`);
+  throw new SeedError(told.join('; '), { cause: parsed.error });
 }
 
 /** Reads traits from a JSON file. @throws TraitsError for a file that is missing, is no JSON, or does not fit */
 export async function readTraitsFile(path: string): Promise<Partial<Traits>> {
-  return readTraits(await readJson(path, (message, cause) => new TraitsError(message, [], { cause })));
+  return readTraits(await readJson(path, TraitsError));
 }
 
 /** Fills in the defaults inside each trait. @throws TraitsError naming every field that breaks a rule */
@@ -55,7 +52,7 @@ export function readTraits(input: unknown): Partial<Traits> {
   if (parsed.success) return defined(parsed.data);
   const problems = problemsOf(parsed.error, input);
   const told = problems.map(({ field, message, value }) => `${field || 'traits'}: ${message}${got(value)}`);
-  throw new TraitsError(told.join('; '), problems, { cause: parsed.error });
+  throw new TraitsError(told.join('; '), { problems, cause: parsed.error });
 }
 
 /** Objects are not repeated: their problems are told by field. */
@@ -63,22 +60,16 @@ function got(value: unknown): string {
   return value === undefined || typeof value === 'object' ? '' : ` (got ${JSON.stringify(value)})`;
 }
 
-type Failure = (message: string, cause: unknown) => SeedError | TraitsError;
-
-function seedError(message: string, cause: unknown): SeedError {
-  return new SeedError(message, { cause });
-}
-
-async function readJson(path: string, failure: Failure): Promise<unknown> {
+async function readJson(path: string, Failure: typeof SeedError | typeof TraitsError): Promise<unknown> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (cause) {
-    throw failure(`${path}: ${(cause as Error).message}`, cause);
+    throw new Failure(`${path}: ${(cause as Error).message}`, { cause });
   }
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw failure(`${path}: not JSON: ${(cause as Error).message}`, cause);
+    throw new Failure(`${path}: not JSON: ${(cause as Error).message}`, { cause });
   }
 }

@@ -27,8 +27,11 @@ const statusStep = z.strictObject({
   actual_status: z.enum(INSTANCE_STATUSES),
   seconds: seconds.optional().describe('how long it lasts; absent: for good'),
 });
-const steps = 'statuses it passes through; absent: created, loading, running, by the settings';
-export const statusSteps = z.array(statusStep).min(1).optional().describe(steps);
+const statusSteps = z
+  .array(statusStep)
+  .min(1)
+  .optional()
+  .describe('statuses it passes through; absent: created, loading, running, by the settings');
 
 const { docker_login_repo: repo, docker_login_user: loginUser, docker_login_pass: pass } = templateBody.shape;
 
@@ -57,7 +60,7 @@ export const offerEntry = z.strictObject({
   statuses: statusSteps.describe('statuses of an instance made from it; absent: it starts without trouble'),
 });
 
-export const endpointGroupEntry = z.strictObject({
+const endpointGroupEntry = z.strictObject({
   id,
   ...endpointGroupParameters.shape,
   endpoint_state: z.enum(ENDPOINT_STATES).default('active'),
@@ -78,15 +81,6 @@ const tfaMethod = z.strictObject({
 
 const backupCode = z.string().regex(BACKUP_CODE, 'three groups of four characters');
 
-const tfaUserFields = {
-  legacy_2fa: flag.describe('2FA from before methods were stored; without meaning beside tfa_methods'),
-  phone_number: phoneNumber.optional().describe('the number on file; codes of a legacy account go there'),
-  sms_fraud: flag.describe('flagged for SMS fraud: sms_fraud_detected'),
-  tfa_methods: z.array(tfaMethod).default([]),
-  backup_codes: z.array(backupCode).optional().describe('those that are unused'),
-  backup_codes_remaining: amount.describe('so many are made up where backup_codes is absent'),
-};
-
 export const tfaSection = z.strictObject({
   sms_provider: z.enum(SMS_PROVIDERS).default('up').describe('else twilio_error or twilio_rate_limited'),
   blocked_numbers: z.array(phoneNumber).default([]).describe('high risk of SMS pumping: sms_blocked_number'),
@@ -96,12 +90,13 @@ export const tfaSection = z.strictObject({
     .describe('else challenge_creation_failed or service_unavailable'),
 });
 
-const permissions = z.record(z.string(), z.unknown());
-
 export const apiKeyEntry = z.strictObject({
   name: z.string().min(1).describe('for people: journal and faults call the key by it'),
   key: z.string().min(1).describe('the secret value'),
-  permissions: permissions.optional().describe('flags, or {"api": {"user_read": {}}}; absent: full access'),
+  permissions: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('flags, or {"api": {"user_read": {}}}; absent: full access'),
   team: flag.describe("used in a team's context"),
 });
 
@@ -112,7 +107,12 @@ const user = z.strictObject({
   email_verified: z.boolean().default(true),
   is_admin: flag,
   team_id: id.optional().describe("the team in whose context its team keys act; absent: the user's id"),
-  ...tfaUserFields,
+  legacy_2fa: flag.describe('2FA from before methods were stored; without meaning beside tfa_methods'),
+  phone_number: phoneNumber.optional().describe('the number on file; codes of a legacy account go there'),
+  sms_fraud: flag.describe('flagged for SMS fraud: sms_fraud_detected'),
+  tfa_methods: z.array(tfaMethod).default([]),
+  backup_codes: z.array(backupCode).optional().describe('those that are unused'),
+  backup_codes_remaining: amount.describe('so many are made up where backup_codes is absent'),
   api_keys: z.array(apiKeyEntry).default([]),
 });
 

@@ -1,7 +1,4 @@
-/**
- * The trait `rate_limit`: token buckets of a key, and what an answer shows of them. The arithmetic is pure: functions of
- * buckets and time.
- */
+/** The trait `rate_limit`: token buckets of a key, and what an answer shows of them. Pure arithmetic. */
 import { throttledAnswer, TOO_FREQUENT, type Answer, type ThrottleShape } from '../answers/answer.ts';
 import { Refused } from '../answers/refused.ts';
 import type { Call } from '../calls/call.ts';
@@ -12,8 +9,7 @@ import {
   type RateLimitTrait,
   type TokenBucket,
 } from '../state/traits.ts';
-import type { Service } from './service.ts';
-import type { World } from './world.ts';
+import type { Service, World } from './service.ts';
 
 /** Tokens are fractions: a difference below this is a rounding error. */
 const ROUNDING = 1e-9;
@@ -40,69 +36,49 @@ export function refilled(
  * Counts one request in several buckets. It takes a token from each of them. If any is empty it takes none, is refused, and
  * the empty ones charge their penalty.
  */
-export function count(buckets: readonly Counting[]): {
-  readonly isAllowed: boolean;
-  readonly after: readonly Counting[];
-} {
-  const isAllowed = buckets.every(hasToken);
-  const after = buckets.map((counting) => {
-    if (isAllowed) return withTokens(counting, counting.bucket.tokens - 1);
-    return hasToken(counting) ? counting : withTokens(counting, tokensAfterRefusal(counting));
+export function count(buckets: readonly Counting[]) {
+  const isEmpty = ({ bucket }: Counting) => bucket.tokens < 1 - ROUNDING;
+  const isAllowed = !buckets.some(isEmpty);
+  const after = buckets.map((counting): Counting => {
+    const { tokens } = counting.bucket;
+    const { size, penalty, debt_cap: cap = size } = counting.rule;
+    if (!isAllowed && !isEmpty(counting)) return counting;
+    const left = isAllowed ? tokens - 1 : Math.min(tokens, Math.max(-cap, tokens - penalty));
+    return { ...counting, bucket: { ...counting.bucket, tokens: left } };
   });
   return { isAllowed, after };
 }
 
-function hasToken({ bucket }: Counting): boolean {
-  return bucket.tokens >= 1 - ROUNDING;
-}
-
-function tokensAfterRefusal({ rule, bucket: { tokens } }: Counting): number {
-  const { size, penalty, debt_cap: cap = size } = rule;
-  return Math.min(tokens, Math.max(-cap, tokens - penalty));
-}
-
-function withTokens(counting: Counting, tokens: number): Counting {
-  return { ...counting, bucket: { ...counting.bucket, tokens } };
-}
-
 /** What headers and body of an answer show: the tightest bucket. */
-interface ShownLimit {
-  readonly part: Counting['part'];
-  readonly limit: number;
-  readonly remaining: number;
-  /** Until it has a token, ms. */
-  readonly waitMs: number;
-  /** From token to token; older shapes call it the threshold. */
-  readonly thresholdSeconds: number;
-}
+type ShownLimit = NonNullable<ReturnType<typeof tightest>>;
 
 /** The bucket with the fewest whole tokens; among equals, the one with the longest wait. */
-export function tightest(buckets: readonly Counting[]): ShownLimit | undefined {
+export function tightest(buckets: readonly Counting[]) {
   const shown = buckets.map(({ part, rule, bucket }) => ({
     part,
     limit: rule.size,
     remaining: Math.max(0, Math.floor(bucket.tokens + ROUNDING)),
+    /** Until it has a token. */
     waitMs: Math.max(0, ((1 - ROUNDING - bucket.tokens) / rule.refill_per_second) * 1000),
+    /** From token to token; older shapes call it the threshold. */
     thresholdSeconds: Math.round(1000 / rule.refill_per_second) / 1000,
   }));
   return shown.toSorted((a, b) => a.remaining - b.remaining || b.waitMs - a.waitMs)[0];
 }
 
-interface Counted {
-  readonly isAllowed: boolean;
-  readonly shown: ShownLimit | undefined;
-}
-
 /** Counts a call in the buckets of its key. A call without a valid key has none; it is refused anyway. */
-function countCall(state: RateLimitState, trait: RateLimitTrait, call: Call, nowMs: number): Counted {
+function countCall(state: RateLimitState, trait: RateLimitTrait, call: Call, nowMs: number) {
   state.dealt += 1;
   const process = state.dealt % trait.processes;
   if (!call.key || (call.operation?.base === 'serverless' && trait.serverless === 'free'))
     return { isAllowed: true, shown: undefined };
   const key = `key ${call.key.id}`;
+  const { alias, id } = call.target ?? {};
+  // Operations are counted by method and path, so an older address has a bucket of its own.
+  const operation = alias ? `${alias.method} ${alias.path}` : id;
   const rules = [
     { part: 'key', name: key, rule: trait.key },
-    { part: 'operations', name: `${key} ${nameOf(call)} ${process}`, rule: operationRule(trait, call) },
+    { part: 'operations', name: `${key} ${operation} ${process}`, rule: operationRule(trait, call) },
   ] as const;
   const { isAllowed, after } = count(
     rules.flatMap(({ part, name, rule }) =>
@@ -116,17 +92,12 @@ function countCall(state: RateLimitState, trait: RateLimitTrait, call: Call, now
 /** The rule of a call's operation; without a refill of its own it takes one request in its spacing. */
 function operationRule({ operations }: RateLimitTrait, { target, operation }: Call): BucketTrait | undefined {
   if (operations === undefined || !operation) return undefined;
-  const set = operations === 'evidence' ? { size: 1, penalty: 0 } : operations;
+  const once = { size: 1, penalty: 0, refill_per_second: undefined };
+  const set = operations === 'evidence' ? once : operations;
   const spacingMs = target?.alias?.publicSpacingMs ?? operation.publicSpacingMs;
   const evident = spacingMs === undefined ? undefined : 1000 / spacingMs;
-  const refill = ('refill_per_second' in set ? set.refill_per_second : undefined) ?? evident;
-  return refill === undefined ? undefined : { ...set, refill_per_second: refill };
-}
-
-/** Operations are counted by method and path, so an older address has a bucket of its own. */
-function nameOf({ target }: Call): string {
-  const alias = target?.alias;
-  return alias ? `${alias.method} ${alias.path}` : (target?.id ?? '');
+  const refill_per_second = set.refill_per_second ?? evident;
+  return refill_per_second === undefined ? undefined : { ...set, refill_per_second };
 }
 
 /** The service behind the rate limit. A refused request gets 429 and changes nothing. */

@@ -1,12 +1,14 @@
-/** The emulated service without its sockets: request in, answer out. */
+/** The emulated service without its sockets: what it works on, and how a request becomes an answer. */
+import { createSign, createVerify, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { matchOperation } from '../../wire/match.ts';
 import { problemsOf } from '../../wire/request.ts';
 import { jsonAnswer, type Answer } from '../answers/answer.ts';
 import { Refused } from '../answers/refused.ts';
-import { authorize, identify, requireTfaKey } from '../calls/access.ts';
-import { readCall, type Call, type IncomingRequest, type Target } from '../calls/call.ts';
+import { authorize, identify, readCall, requireTfaKey } from '../calls/call.ts';
+import type { Call, IncomingRequest, Target } from '../calls/call.ts';
 import type { Dialect } from '../dialect/dialect.ts';
+import { Fleets } from '../fleet/fleets.ts';
 import { accountHandlers } from '../handlers/accounts.ts';
 import type { HandlerContext, Handlers } from '../handlers/define.ts';
 import { deploymentHandlers } from '../handlers/deployments.ts';
@@ -16,8 +18,59 @@ import { spendHandlers } from '../handlers/spend.ts';
 import { templateHandlers } from '../handlers/templates.ts';
 import { tfaHandlers } from '../handlers/tfa.ts';
 import { workerGroupHandlers } from '../handlers/workergroups.ts';
+import { createRandom, type Random } from '../random.ts';
+import { settleDeployment } from '../state/deployments.ts';
+import type { State } from '../state/state.ts';
+import { settleTfa } from '../tfa/account.ts';
 import { createValidator } from './validate.ts';
-import type { World } from './world.ts';
+
+/** `state` is swapped as a whole by reset and restore. */
+export interface World {
+  state: State;
+  readonly dialect: Dialect;
+  readonly now: () => number;
+  random: Random;
+  readonly signer: ReturnType<typeof createSigner>;
+  readonly fleets: Fleets;
+}
+
+export function createWorld(state: State, dialect: Dialect, now: () => number): World {
+  return {
+    state,
+    dialect,
+    now,
+    random: createRandom(state.settings.randomSeed),
+    signer: createSigner(),
+    fleets: new Fleets(),
+  };
+}
+
+/** Writes down everything that has fallen due, before the clock jumps (it may jump back). */
+export function settle({ state, fleets }: World, nowMs: number): void {
+  for (const deployment of state.deployments.values()) settleDeployment(deployment, nowMs);
+  settleEndpoints(state, nowMs);
+  fleets.settle(state, nowMs);
+  settleTfa(state, nowMs);
+}
+
+const MODULUS_BITS = 2048;
+
+/**
+ * The service's own key, with which it signs where a request may go. It is made when it is needed first: that
+ * takes a tenth of a second, and few need it.
+ */
+function createSigner() {
+  let pair: { readonly privateKey: KeyObject; readonly publicKey: KeyObject } | undefined;
+  const keys = () => (pair ??= generateKeyPairSync('rsa', { modulusLength: MODULUS_BITS }));
+  return {
+    /** base64 of RSA PKCS#1 v1.5 with SHA-256. */
+    sign: (text: string) => createSign('sha256').update(text).sign(keys().privateKey, 'base64'),
+    verify: (text: string, signature: string) =>
+      createVerify('sha256').update(text).verify(keys().publicKey, signature, 'base64'),
+    /** PEM, for those who check signatures. */
+    publicKey: () => keys().publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+  };
+}
 
 export interface Service {
   /** Reads a request without judging it and without changing anything. */
@@ -54,8 +107,9 @@ export function createService(world: World): Service {
         ? { ...answer, headers: { ...answer.headers, ...headers } }
         : answer;
     } catch (error) {
-      if (error instanceof Refused) return dialect.refusal(operation, error, call);
-      return dialect.refusal(operation, ourBug(error), call);
+      const text = error instanceof Error ? error.message : String(error);
+      const bug = () => new Refused('internal_error', `a bug in the emulator: ${text}`, 'emulator');
+      return dialect.refusal(operation, error instanceof Refused ? error : bug(), call);
     }
   }
 
@@ -98,10 +152,7 @@ function moves(id: OperationId): boolean {
   return !/^(?:apiKeys|machines|teams|templates|tfa|users\.current|deployments\.heartbeat)\b/.test(id);
 }
 
-/**
- * An operation that this emulator, or this dialect, does not have: a 404 whose header says so, since existing clients
- * repeat a 5xx for a quarter of a minute.
- */
+/** A 404 whose header says why, since existing clients repeat a 5xx for a quarter of a minute. */
 function unknownOperation({ method, path }: Call, dialect: Dialect): Answer {
   const known = matchOperation(method, path);
   const methods = matchOperation.methodsOf(path);
@@ -111,9 +162,4 @@ function unknownOperation({ method, path }: Call, dialect: Dialect): Answer {
   else if (methods.length > 0) message += `; at this path it knows ${methods.join(', ')}`;
   const body = { error: 'unknown_operation', msg: message };
   return jsonAnswer(404, dialect.strict ? body : { success: false, ...body }, message);
-}
-
-function ourBug(error: unknown): Refused {
-  const text = error instanceof Error ? error.message : String(error);
-  return new Refused('internal_error', `a bug in the emulator: ${text}`, 'emulator');
 }

@@ -8,8 +8,7 @@ import { rulesOf } from '../../contract/rules.ts';
 import { coerceFields } from '../../wire/coerce.ts';
 import { problemsOf } from '../../wire/request.ts';
 import { badRequest, Refused } from '../answers/refused.ts';
-import { findCaller } from '../calls/access.ts';
-import type { Call, Target } from '../calls/call.ts';
+import { findCaller, type Call, type Target } from '../calls/call.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import { refuseBadGroup } from '../handlers/endpoint-groups.ts';
 import { tfaSchemaRefusal } from '../handlers/tfa.ts';
@@ -39,7 +38,8 @@ export function createValidator(dialect: Dialect): Validator {
     } else {
       Object.assign(input, readQuery(operation, call, dialect), readBody(operation, id, call, state));
     }
-    refuseBrokenRules(operation, input);
+    for (const { field, says, error, isBroken } of rulesOf(operation))
+      if (isBroken(input)) throw new Refused(error, `${field}: ${says}`, field);
     checkKeyInBody(operation, input, call, { state, nowMs });
     return input;
   };
@@ -53,27 +53,17 @@ export function createValidator(dialect: Dialect): Validator {
     const { body } = call;
     const schema = bodySchemas.get(id);
     if (!schema) {
-      if (body.kind === 'none' || isEmptyObject(body) || !dialect.strict) return {};
+      // Many clients send {} where an operation takes no body; it says nothing that could be wrong.
+      const isEmpty = body.kind === 'json' && isRecord(body.value) && Object.keys(body.value).length === 0;
+      if (body.kind === 'none' || isEmpty || !dialect.strict) return {};
       throw badRequest('body', 'this operation takes no body');
     }
-    if (body.kind === 'malformed') throw badRequest('body', `malformed JSON: ${body.problem}`);
-    const value = body.kind === 'none' ? {} : body.value;
+    if (body.kind === 'malformed') throw badRequest('body', 'malformed JSON: not JSON');
+    const value = body.kind === 'json' ? body.value : {};
     const adapted = dialect.adapt(id, operation, value, { state, userId: call.key?.userId });
     refuseBadParameters(operation, adapted);
     return parse(schema, adapted, 'body', () => tfaSchemaRefusal(id, adapted));
   }
-}
-
-/** @throws Refused with the code of the rule */
-function refuseBrokenRules(operation: Operation, input: Readonly<Record<string, unknown>>): void {
-  for (const { field, says, error, isBroken } of rulesOf(operation)) {
-    if (isBroken(input)) throw new Refused(error, `${field}: ${says}`, field);
-  }
-}
-
-/** What many clients send where an operation takes no body; it says nothing that could be wrong. */
-function isEmptyObject(body: Call['body']): boolean {
-  return body.kind === 'json' && isRecord(body.value) && Object.keys(body.value).length === 0;
 }
 
 /** Parameters of endpoint groups are refused by the rules' names, also where the body takes other fields beside them. */

@@ -1,19 +1,6 @@
-/**
- * Deployments and their TTL: expiry is found by comparing with the time, and what expired stays expired (§2.8). How
- * close each one came to it is counted as well.
- */
+/** Deployments and their TTL: what expired stays expired (§2.8). How close each came to it is counted. */
 import { createHash } from 'node:crypto';
 import { DEFAULT_TAG } from '../../contract/operations/serverless/deployment.ts';
-
-/** What the public dialect shows of a deployment and lets its owner change. */
-interface DeploymentTraits {
-  name: string;
-  tag: string;
-  /** `active`, `stopped`, or whatever else a seed says. */
-  endpointState: string;
-  /** null: never expires. */
-  ttlMs: number | null;
-}
 
 /** Code and surroundings of a deployment, as they were sent; in the names and units of the interface. */
 export interface DeploymentVersion {
@@ -33,9 +20,15 @@ export interface DeploymentVersion {
   readonly uploadPolicy: string | null;
 }
 
-export interface DeploymentRecord extends DeploymentTraits {
+export interface DeploymentRecord {
   readonly id: number;
   readonly userId: number;
+  name: string;
+  tag: string;
+  /** `active`, `stopped`, or whatever else a seed says. */
+  endpointState: string;
+  /** null: never expires. */
+  ttlMs: number | null;
   /** Oldest first; the last one is in force, and there always is one. */
   versions: DeploymentVersion[];
   readonly createdMs: number;
@@ -99,7 +92,7 @@ export function settleDeployment(deployment: DeploymentRecord, nowMs: number): v
 /** Changes what is named; under a shortened TTL that is over already, it expires now. */
 export function changeDeployment(
   deployment: DeploymentRecord,
-  changes: Partial<DeploymentTraits>,
+  changes: Partial<Pick<DeploymentRecord, 'name' | 'tag' | 'endpointState' | 'ttlMs'>>,
   nowMs: number,
 ): void {
   settleDeployment(deployment, nowMs);

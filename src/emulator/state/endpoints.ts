@@ -134,11 +134,6 @@ export interface WorkerRecord {
   readonly groupId: number;
   /** What it can do, in work units a second; null until its engine has drawn it. */
   perf: number | null;
-  readonly dlperf: number;
-  /** A fraction. */
-  readonly reliability: number;
-  /** In GB. */
-  readonly diskUsage: number;
   /** null: no engine moves it, and it is what its instance is. */
   life: WorkerLife | null;
   /** Statuses of an update that is under way, from `stepsFromMs`; then its instance says what it does. */

@@ -25,18 +25,13 @@ export interface InstanceRecord {
   /** When the first of `steps` began; changeSteps sets both. */
   stepsFromMs: number;
   steps: readonly InstanceStep[];
-  readonly usage: Usage;
+  readonly usage: { untilMs: number; readonly days: DayUsage[] };
   intendedStatus: 'running' | 'stopped';
   /** How it was rented; null for one that the seed has as it is. */
   readonly launch: InstanceLaunch | null;
 }
 
-/** What an instance has used so far, by UTC day, in ms. */
-interface Usage {
-  untilMs: number;
-  readonly days: DayUsage[];
-}
-
+/** What an instance has used so far on a UTC day, in ms. */
 interface DayUsage {
   readonly dayMs: number;
   gpuMs: number;
@@ -122,7 +117,16 @@ export function statusAt(instance: InstanceRecord, nowMs: number): InstanceStatu
 export function startingSteps(settings: Settings): InstanceStep[] {
   return [
     { status: 'created', durationMs: settings.instanceCreatedSeconds * 1000 },
-    { status: 'loading', durationMs: settings.instanceLoadingSeconds * 1000 },
+    ...restartingSteps(settings),
+  ];
+}
+
+/** Its image is there already, so it loads and runs. */
+export function restartingSteps({
+  instanceLoadingSeconds,
+}: Pick<Settings, 'instanceLoadingSeconds'>): InstanceStep[] {
+  return [
+    { status: 'loading', durationMs: instanceLoadingSeconds * 1000 },
     { status: 'running', durationMs: null },
   ];
 }
@@ -144,11 +148,10 @@ export function stopInstance(instance: InstanceRecord, nowMs: number): void {
   setInstanceStatus(instance, 'exited', nowMs);
 }
 
-/** Its image is there already, so it loads and runs. */
 export function startInstance(instance: InstanceRecord, settings: Settings, nowMs: number): void {
   if (instance.intendedStatus === 'running') return;
   instance.intendedStatus = 'running';
-  changeSteps(instance, startingSteps(settings).slice(1), nowMs);
+  changeSteps(instance, restartingSteps(settings), nowMs);
 }
 
 /** Evidence 9.4: what is created or stopped costs its storage only, and what is broken costs nothing. */

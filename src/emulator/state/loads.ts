@@ -1,10 +1,7 @@
 /** The load of an endpoint: requests that come by themselves, made up. Rates in work units a second. */
 import * as z from 'zod';
 
-/**
- * A load is made up for real, request by request, also for a day that a clock passes over: what no service takes would
- * keep the emulator busy for ever.
- */
+/** Each request is made up for real, also those of a day that a clock passes over. */
 const MOST_REQUESTS_A_SECOND = 10_000;
 
 const workUnits = z.number().positive().max(1e12);

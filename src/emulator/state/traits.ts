@@ -1,7 +1,4 @@
-/**
- * Traits: behaviour of the public service that is not known for sure. Each trait is a switch, so that a client can be tried
- * in every world. Each dialect has its own defaults.
- */
+/** Traits: behaviour of the public service that is not known for sure. Each dialect has its defaults. */
 import * as z from 'zod';
 
 const size = z.number().min(1).describe('requests that it takes at once when it is full');
@@ -63,14 +60,8 @@ function choice<const Value extends string>(
   [spec, other]: readonly Value[],
   is: string,
 ) {
-  const listed = values.map((value) => `\`${value}\``).join(', ');
-  return {
-    schema: z.enum(values),
-    spec: spec as Value,
-    public: (other ?? spec) as Value,
-    values: listed,
-    is,
-  };
+  const shown = { values: values.map((value) => `\`${value}\``).join(', '), is };
+  return { schema: z.enum(values), spec: spec as Value, public: (other ?? spec) as Value, ...shown };
 }
 
 /** One row each; `values` and `is` are for the documents. */

@@ -43,18 +43,16 @@ export interface TfaState {
   /** Phone number → Unix ms of the codes that went there before anybody was authorized. */
   readonly phoneUse: Map<string, number[]>;
   readonly blockedNumbers: Set<string>;
-  smsProvider: SmsProvider;
-  store: BackingStore;
+  smsProvider: (typeof SMS_PROVIDERS)[number];
+  store: (typeof BACKING_STORES)[number];
   nextMethodId: number;
 }
 
 /** `failing`: twilio_error; `rate limited`: twilio_rate_limited. */
 export const SMS_PROVIDERS = ['up', 'failing', 'rate limited'] as const;
-type SmsProvider = (typeof SMS_PROVIDERS)[number];
 
 /** `read only`: no authorization can be begun (challenge_creation_failed); `down`: none can be checked either. */
 export const BACKING_STORES = ['up', 'read only', 'down'] as const;
-type BackingStore = (typeof BACKING_STORES)[number];
 
 export interface TfaAccount {
   /** 2FA from before methods were stored: enabled, without a method row (§2.4). */

@@ -1,12 +1,25 @@
-/** The second factors of one user: methods and their locks (§3), and backup codes (§2.4). Pure. */
+/**
+ * The second factors of one user: methods and their locks (§3), backup codes (§2.4), and challenges: a secret
+ * and the codes that were sent for it. A challenge that has been passed is gone. An old one stays known for a
+ * while, so that 2fa_expired can be told from challenge_not_found. Pure.
+ */
 import { LIMITS } from '../../contract/limits.ts';
+import type { OperationId } from '../../contract/operations.ts';
 import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 import type { TfaMethod } from '../../contract/operations/tfa/tfa-status.ts';
 import type { TFA_STATUSES } from '../../contract/operations/users.ts';
 import { badRequest, notFound, Refused } from '../answers/refused.ts';
 import type { Random } from '../random.ts';
 import type { State } from '../state/state.ts';
-import type { Challenge, TfaAccount, TfaMethodRecord } from '../state/users.ts';
+import type {
+  ApiKeyRecord,
+  Challenge,
+  Channel,
+  SentCode,
+  TfaAccount,
+  TfaMethodRecord,
+  UserRecord,
+} from '../state/users.ts';
 
 export function tfaStatusOf({ methods, legacy }: TfaAccount): (typeof TFA_STATUSES)[number] {
   if (methods.length > 0) return 'enabled';
@@ -68,11 +81,9 @@ function maskPhone(phone: string): string {
 const ALPHABET = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 
 export function newBackupCodes(random: Random, count: number = LIMITS.backupCodesPerSet): string[] {
-  return Array.from({ length: count }, () => Array.from({ length: 3 }, () => group(random)).join('-'));
-}
-
-function group(random: Random): string {
-  return Array.from({ length: 4 }, () => ALPHABET[Math.floor(random() * ALPHABET.length)]).join('');
+  const letter = () => ALPHABET[Math.floor(random() * ALPHABET.length)];
+  const group = () => Array.from({ length: 4 }, letter).join('');
+  return Array.from({ length: count }, () => Array.from({ length: 3 }, group).join('-'));
 }
 
 /** Uses one up. @throws Refused invalid_backup_code for one that is wrong or was used */
@@ -109,9 +120,10 @@ export function requireUnlocked(method: TfaMethodRecord, nowMs: number): void {
 }
 
 /** Counts a failure; more than `allowed` in a row lock the method. */
-export function noteFailure(method: TfaMethodRecord, allowed: number, nowMs: number): void {
+export function noteFailure(method: TfaMethodRecord, allowed: number, nowMs: number) {
   method.failCount += 1;
   if (method.failCount > allowed) method.lockedUntilMs = nowMs + LOCKOUT_MS;
+  return lockView(method, nowMs);
 }
 
 export function noteSuccess(method: TfaMethodRecord, nowMs: number): void {
@@ -121,7 +133,9 @@ export function noteSuccess(method: TfaMethodRecord, nowMs: number): void {
 }
 
 export function settleTfa({ tfa, users }: Pick<State, 'tfa' | 'users'>, nowMs: number): void {
-  for (const challenge of tfa.challenges.values()) settleChallenge(challenge, nowMs);
+  for (const challenge of tfa.challenges.values())
+    for (const part of [challenge, challenge.codes.sms, challenge.codes.email])
+      if (part) settleEnd(part, nowMs);
   for (const session of tfa.sessions.values()) settleEnd(session, nowMs);
   for (const { tfa: account } of users.values()) {
     const { authorizedUntilMs } = account;
@@ -130,11 +144,113 @@ export function settleTfa({ tfa, users }: Pick<State, 'tfa' | 'users'>, nowMs: n
   }
 }
 
-function settleChallenge(challenge: Challenge, nowMs: number): void {
-  settleEnd(challenge, nowMs);
-  for (const sent of [challenge.codes.sms, challenge.codes.email]) if (sent) settleEnd(sent, nowMs);
-}
-
 function settleEnd(record: { expiresAtMs: number }, nowMs: number): void {
   if (nowMs >= record.expiresAtMs) record.expiresAtMs = -Infinity;
+}
+
+const VALIDITY_MS = LIMITS.challengeValiditySeconds * 1000;
+const SECRET_BYTES = 16;
+/** Challenges that are remembered; the oldest are forgotten first. */
+const REMEMBERED = 10_000;
+
+export type Named = readonly [secret: string, challenge: Challenge];
+
+/** Makes a challenge without a code. */
+export function openChallenge(
+  { state: { tfa }, random, user, nowMs }: Pick<TfaContext, 'state' | 'random' | 'user' | 'nowMs'>,
+  purpose: Challenge['purpose'],
+  by: Challenge['by'] = null,
+): Named {
+  const secret = randomHex(random, SECRET_BYTES);
+  const codes = { sms: null, email: null };
+  const challenge = { userId: user.id, purpose, by, codes, expiresAtMs: nowMs + VALIDITY_MS };
+  tfa.challenges.set(secret, challenge);
+  const [oldest = secret] = tfa.challenges.keys();
+  if (tfa.challenges.size > REMEMBERED) tfa.challenges.delete(oldest);
+  return [secret, challenge];
+}
+
+/** The user's challenge of a secret. @throws Refused challenge_not_found, 2fa_expired */
+export function findChallenge({ state: { tfa }, user, nowMs }: TfaContext, secret: string): Challenge {
+  const challenge = tfa.challenges.get(secret);
+  if (!challenge || challenge.userId !== user.id) throw challengeNotFound();
+  requireUnexpired(challenge, nowMs);
+  return challenge;
+}
+
+/** @throws Refused 2fa_expired */
+export function requireUnexpired({ expiresAtMs }: { readonly expiresAtMs: number }, nowMs: number): void {
+  if (nowMs < expiresAtMs) return;
+  throw new Refused('2fa_expired', 'the code has expired; ask for a new one', 'secret');
+}
+
+/** @throws Refused no_challenge_found where no code was sent or it was cleared, 2fa_expired */
+export function liveCode(challenge: Challenge, channel: Channel, nowMs: number): SentCode {
+  const sent = challenge.codes[channel];
+  if (!sent) throw noChallenge(`no ${channel} code was sent for this secret, or it was cleared`);
+  requireUnexpired(sent, nowMs);
+  return sent;
+}
+
+/** Puts a code that is being sent into its challenge; it is valid for 10 minutes. */
+export function putCode(
+  challenge: Challenge,
+  channel: Channel,
+  code: Pick<SentCode, 'code' | 'phoneNumber' | 'methodId'>,
+  nowMs: number,
+): SentCode {
+  const sent: SentCode = { ...code, expiresAtMs: nowMs + VALIDITY_MS, failures: 0 };
+  challenge.codes[channel] = sent;
+  challenge.expiresAtMs = sent.expiresAtMs;
+  return sent;
+}
+
+/** Counts a wrong code where no method does; more than `allowed` clear the code, which ends the guessing. */
+export function noteWrongCode(challenge: Challenge, channel: Channel, allowed: number): void {
+  const sent = challenge.codes[channel];
+  if (!sent) return;
+  sent.failures += 1;
+  if (sent.failures > allowed) challenge.codes[channel] = null;
+}
+
+export function challengeNotFound(): Refused {
+  return new Refused('challenge_not_found', 'no challenge belongs to this secret', 'secret');
+}
+
+export function noChallenge(rule: string): Refused {
+  return new Refused('no_challenge_found', `there is no active challenge: ${rule}`, 'secret');
+}
+
+/** The part of a handler's context that second factors need. */
+export interface TfaContext {
+  readonly state: State;
+  readonly user: UserRecord;
+  readonly key: ApiKeyRecord;
+  /** The caller is known by the secret of a login alone. */
+  readonly loggedOut: boolean;
+  readonly nowMs: number;
+  readonly random: Random;
+}
+
+/** §5.5: 2FA actions are done in the personal context. @throws Refused team_user_forbidden */
+export function forbidTeams({ key }: TfaContext): void {
+  if (!key.team) return;
+  throw new Refused('team_user_forbidden', '2FA is not managed in a team', 'authorization');
+}
+
+/** §5.6: admins may be sent codes without a verified e-mail address by these two alone. */
+const ADMIN_EXEMPT: ReadonlySet<OperationId> = new Set<OperationId>(['tfa.sendSms', 'tfa.resendSms']);
+
+/** @throws Refused email_not_verified */
+export function requireVerifiedEmail({ user }: TfaContext, operation: OperationId): void {
+  if (user.emailVerifiedAt !== null || (user.isAdmin && ADMIN_EXEMPT.has(operation))) return;
+  throw new Refused('email_not_verified', 'verify your e-mail address first', 'email_verified_at');
+}
+
+export function randomHex(random: Random, bytes: number): string {
+  return Array.from({ length: bytes }, () =>
+    Math.floor(random() * 256)
+      .toString(16)
+      .padStart(2, '0'),
+  ).join('');
 }

@@ -1,18 +1,20 @@
 /** tfa/email/, tfa/sms/ and tfa/sms/resend/ (§4.4): what stands in the way of a code, and the outbox that it ends up in. Pure. */
 import type { Input, OperationId } from '../../contract/operations.ts';
 import { Refused } from '../answers/refused.ts';
-import type { Challenge, Channel, SentCode } from '../state/users.ts';
-import { methodOf, methodOfPhone } from './account.ts';
+import type { Challenge, Channel, SentCode, SentMessage } from '../state/users.ts';
 import {
   challengeNotFound,
   findChallenge,
   liveCode,
+  methodOf,
+  methodOfPhone,
   noChallenge,
   openChallenge,
   putCode,
   requireVerifiedEmail,
+  type Named,
   type TfaContext,
-} from './challenges.ts';
+} from './account.ts';
 
 /** Messages that the outbox keeps. */
 const OUTBOX_MESSAGES = 1_000;
@@ -23,10 +25,7 @@ interface SmsTarget {
   readonly methodId: number | null;
 }
 
-/**
- * Whether an SMS may and can be sent to a number now; nothing has changed where not.
- * @throws Refused sms_fraud_detected, sms_blocked_number, sms_rate_limited, preauth_phone_cap, twilio_*
- */
+/** @throws Refused sms_fraud_detected, sms_blocked_number, sms_rate_limited, preauth_phone_cap, twilio_* */
 export function requireDeliverableSms(context: TfaContext, phoneNumber: string, preauth: boolean): void {
   const { state, user, nowMs } = context;
   const { settings, tfa } = state;
@@ -66,7 +65,7 @@ export function sendSmsCode(
     const used = since(tfa.phoneUse.get(phoneNumber) ?? [], nowMs, settings.phoneCapWindowSeconds);
     tfa.phoneUse.set(phoneNumber, [...used, nowMs]);
   }
-  send(context, challenge, { channel: 'sms', to: phoneNumber, phoneNumber, methodId });
+  send(context, challenge, 'sms', { to: phoneNumber, phoneNumber, methodId });
 }
 
 /** The address that a code may go to. @throws Refused missing_email, email_not_verified */
@@ -80,20 +79,14 @@ export function requireEmailAddress(context: TfaContext, operation: OperationId)
 }
 
 export function sendEmailCode(context: TfaContext, challenge: Challenge, address: string): void {
-  send(context, challenge, { channel: 'email', to: address, phoneNumber: null, methodId: null });
-}
-
-interface Target {
-  readonly channel: Channel;
-  readonly to: string;
-  readonly phoneNumber: string | null;
-  readonly methodId: number | null;
+  send(context, challenge, 'email', { to: address, phoneNumber: null, methodId: null });
 }
 
 function send(
   { state: { tfa }, user, nowMs, random }: TfaContext,
   challenge: Challenge,
-  { channel, to, ...target }: Target,
+  channel: Channel,
+  { to, ...target }: Pick<SentMessage, 'to'> & Pick<SentCode, 'phoneNumber' | 'methodId'>,
 ): void {
   const code = String(Math.floor(random() * 1_000_000)).padStart(6, '0');
   const { expiresAtMs } = putCode(challenge, channel, { code, ...target }, nowMs);
@@ -111,7 +104,7 @@ type SmsInput = Input<'tfa.sendSms'>;
 export function sendEmail(context: TfaContext, { secret }: Input<'tfa.sendEmail'>) {
   const given = secret === undefined ? undefined : challengeFor(context, secret, 'email');
   const address = requireEmailAddress(context, 'tfa.sendEmail');
-  const [name, challenge] = given ?? fresh(context);
+  const [name, challenge] = given ?? openChallenge(context, 'code');
   sendEmailCode(context, challenge, address);
   return { success: true, msg: 'Code sent by e-mail', secret: name };
 }
@@ -126,14 +119,14 @@ export function sendSms(context: TfaContext, input: SmsInput, operation: Operati
     throw new Refused('tfa_challenge_exists', 'a code was sent already; ask to resend it', 'phone_number');
   }
   requireDeliverableSms(context, target.phoneNumber, context.loggedOut);
-  const [name, challenge] = given ?? fresh(context);
+  const [name, challenge] = given ?? openChallenge(context, 'code');
   sendSmsCode(context, challenge, target, context.loggedOut);
   return { msg: 'Code sent by SMS', secret: name };
 }
 
 /** Sends a new code in the place of the one that was sent; without a secret it gets a new secret too. */
 export function resendSms(context: TfaContext, input: SmsInput, operation: OperationId) {
-  const { state, user } = context;
+  const { state } = context;
   const [name, challenge] = challengeToResend(context, input);
   const { phoneNumber, methodId } = liveCode(challenge, 'sms', context.nowMs);
   const to = phoneNumber ?? '';
@@ -142,17 +135,10 @@ export function resendSms(context: TfaContext, input: SmsInput, operation: Opera
   requireDeliverableSms(context, to, context.loggedOut);
   sendSmsCode(context, challenge, { phoneNumber: to, methodId }, context.loggedOut);
   if (input.secret !== undefined) return { msg: 'Code sent again by SMS', secret: name };
-  const renamed = openChallenge({ ...context, user }, challenge.purpose, challenge.by);
+  const [renamed] = openChallenge(context, challenge.purpose, challenge.by);
   state.tfa.challenges.set(renamed, challenge);
   state.tfa.challenges.delete(name);
   return { msg: 'Code sent again by SMS', secret: renamed };
-}
-
-type Named = readonly [secret: string, challenge: Challenge];
-
-function fresh(context: TfaContext): Named {
-  const secret = openChallenge(context, 'code');
-  return [secret, findChallenge(context, secret)];
 }
 
 /** The challenge of a given secret, if codes of this channel belong to it. */

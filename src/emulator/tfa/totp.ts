@@ -25,26 +25,17 @@ export function totpCode(secret: Secret, atMs: number): string {
   return totp(secret).generate({ timestamp: atMs });
 }
 
-/**
- * The period of 30 seconds, counted from 1970, whose code this is: that of the time `atMs`, or up to `steps`
- * before or after it; undefined for any other code.
- */
+/** The period since 1970 whose code this is, within `steps` of `atMs`; undefined for any other code. */
 export function periodOfCode(secret: Secret, code: string, atMs: number, steps: number): number | undefined {
   const distance = totp(secret).validate({ token: code, timestamp: atMs, window: steps });
   return distance === null ? undefined : Math.floor(atMs / (PERIOD_SECONDS * 1000)) + distance;
 }
 
 /** What an authenticator app reads from a QR code. */
-export function provisioningUri(base32: string, account: string): string {
-  return new TOTP({
-    issuer: ISSUER,
-    label: account,
-    secret: base32,
-    digits: DIGITS,
-    period: PERIOD_SECONDS,
-  }).toString();
+export function provisioningUri(base32: string, label: string): string {
+  return totp(base32, { issuer: ISSUER, label }).toString();
 }
 
-function totp(secret: Secret): TOTP {
-  return new TOTP({ secret, algorithm: 'SHA1', digits: DIGITS, period: PERIOD_SECONDS });
+function totp(secret: Secret | string, shown: { issuer?: string; label?: string } = {}): TOTP {
+  return new TOTP({ secret, algorithm: 'SHA1', digits: DIGITS, period: PERIOD_SECONDS, ...shown });
 }

@@ -1,90 +1,66 @@
 /** Verifying a second factor (§4.4, §5.7), and the login and session that this gives (§5.4, §5.8). Pure. */
 import type { Input } from '../../contract/operations.ts';
-import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 import { badRequest, Refused } from '../answers/refused.ts';
 import type { State } from '../state/state.ts';
 import type { Challenge, Channel, SessionRecord, TfaMethodRecord, UserRecord } from '../state/users.ts';
 import {
+  challengeNotFound,
   chooseMethod,
-  invalidMethod,
-  lockView,
+  findChallenge,
+  liveCode,
   methodOf,
   noteFailure,
   noteSuccess,
-  requireUnlocked,
-  useBackupCode,
-} from './account.ts';
-import {
-  challengeNotFound,
-  findChallenge,
-  liveCode,
   noteWrongCode,
   randomHex,
   requireUnexpired,
+  requireUnlocked,
+  useBackupCode,
   type TfaContext,
-} from './challenges.ts';
+} from './account.ts';
 import { phoneMismatch } from './sending.ts';
 import { periodOfCode, readTotpSecret } from './totp.ts';
 
-export interface Proof {
-  readonly tfa_method?: TfaMethodName | undefined;
-  readonly code?: string | undefined;
-  readonly secret?: string | undefined;
-  readonly tfa_method_id?: number | undefined;
-  readonly backup_code?: string | undefined;
-}
-
-/** What a proof turned out to be; `method` is null for a backup code, e-mail, and legacy SMS. */
-interface Verified {
-  readonly method: TfaMethodRecord | null;
-  readonly byBackupCode: boolean;
-}
+export type Proof = Omit<Input<'tfa.login'>, 'admin'>;
 
 /** What a failure is called: a login has a code of its own (§7). */
 type Failure = '2fa_login_failed' | '2fa_verification_failed';
 
 /**
  * Verifies, and uses the proof up. A failure is counted, which is the one change that a refusal makes.
+ * Returns the method that it was; null for a backup code, e-mail, and legacy SMS.
  * @throws Refused with the errors of verification
  */
-export function verifyProof(context: TfaContext, proof: Proof, failure: Failure): Verified {
+export function verifyProof(context: TfaContext, proof: Proof, failure: Failure): TfaMethodRecord | null {
   const { user, state } = context;
   if (proof.backup_code !== undefined) {
     useBackupCode(user.tfa, proof.backup_code);
-    return { method: null, byBackupCode: true };
+    return null;
   }
   if (proof.code === undefined) {
     throw new Refused('missing_auth_value', 'a code or a backup code is needed', 'code');
   }
-  const type = typeOfProof(context, proof);
-  if (type === 'totp') return verifyByApp(context, proof.code, proof.tfa_method_id, failure);
+  const id = proof.tfa_method_id;
+  // `tfa_method`, or else the type of the method named by id, or else sms (§4.4).
+  const type =
+    id === undefined ? (proof.tfa_method ?? 'sms') : methodOf(user.tfa, id, proof.tfa_method).method;
+  if (type === 'totp') {
+    const method = chooseMethod(user.tfa, 'totp', id);
+    if (!method) throw notSetUp('totp', failure);
+    verifyTotp(context, method, proof.code, failure);
+    return method;
+  }
   if (proof.secret === undefined) {
     throw new Refused('missing_params', 'the secret that came with the code is needed', 'secret');
   }
   // Several methods of one type have to be told apart (§4.4).
-  if (type === 'sms') chooseMethod(user.tfa, 'sms', proof.tfa_method_id);
+  if (type === 'sms') chooseMethod(user.tfa, 'sms', id);
   const challenge = findChallenge(context, proof.secret);
   if (challenge.purpose === 'authorize') throw challengeNotFound();
-  const method = verifySentCode(
-    context,
-    challenge,
-    { channel: type, code: proof.code, id: proof.tfa_method_id },
-    failure,
-  );
+  const given = { channel: type, code: proof.code, id };
+  const method = verifySentCode(context, challenge, given, failure);
   state.tfa.challenges.delete(proof.secret);
-  return { method, byBackupCode: false };
-}
-
-/** `tfa_method`, or else the type of the method named by id, or else sms (§4.4). */
-function typeOfProof({ user }: TfaContext, { tfa_method: type, tfa_method_id: id }: Proof): TfaMethodName {
-  return id === undefined ? (type ?? 'sms') : methodOf(user.tfa, id, type).method;
-}
-
-function verifyByApp(context: TfaContext, code: string, id: number | undefined, failure: Failure): Verified {
-  const method = chooseMethod(context.user.tfa, 'totp', id);
-  if (!method) throw notSetUp('totp', failure);
-  verifyTotp(context, method, code, failure);
-  return { method, byBackupCode: false };
+  return method;
 }
 
 /** @throws Refused tfa_locked, tfa_method_not_configured, and `failure` for a wrong code */
@@ -102,32 +78,26 @@ export function verifyTotp(
   // RFC 6238 §5.2 wants a code to be good once; the interface does not say.
   const isUsed = settings.totpOnce && period !== undefined && period <= (method.lastTotpPeriod ?? -1);
   if (period === undefined || isUsed) {
-    noteFailure(method, settings.tfaFailuresAllowed, nowMs);
-    throw wrongCodeOf(method, failure, nowMs);
+    throw wrongCode(failure, noteFailure(method, settings.tfaFailuresAllowed, nowMs));
   }
   method.lastTotpPeriod = period;
   noteSuccess(method, nowMs);
 }
 
-export interface SentCode {
-  readonly channel: Channel;
-  readonly code: string;
-  /** Of the method that it is to prove, if the caller named one. */
-  readonly id?: number | undefined;
-}
-
 /**
  * Checks a code that was sent; the caller removes the challenge. Only a number of the account itself proves
  * anything: with an API key a code can be sent to any number, so that it can be added.
+ * @param given `id`: of the method that the code is to prove, if the caller named one
  * @throws Refused 2fa_expired, no_challenge_found, phone_number_mismatch, tfa_locked, and for a wrong code
  */
 export function verifySentCode(
   context: TfaContext,
   challenge: Challenge,
-  { channel, code, id }: SentCode,
+  given: { readonly channel: Channel; readonly code: string; readonly id?: number | undefined },
   failure: Failure,
 ): TfaMethodRecord | null {
   const { state, user, nowMs } = context;
+  const { channel, code, id } = given;
   const { tfa: account } = user;
   if (channel === 'sms' && !account.legacy && !account.methods.some(({ method }) => method === 'sms')) {
     throw notSetUp('sms', failure);
@@ -145,23 +115,16 @@ export function verifySentCode(
     return method;
   }
   if (method) {
-    noteFailure(method, state.settings.tfaFailuresAllowed, nowMs);
-    throw wrongCodeOf(method, failure, nowMs);
+    throw wrongCode(failure, noteFailure(method, state.settings.tfaFailuresAllowed, nowMs));
   }
   noteWrongCode(challenge, channel, state.settings.tfaFailuresAllowed);
   throw wrongCode(failure);
 }
 
-/** A wrong code where no configured method counts it. */
-export function wrongCode(failure: Failure): Refused {
-  return new Refused(failure, 'the code is not right', 'code');
-}
-
-/** A wrong code that a configured method counts. Of the two codes only one says how often, and until when (§7). */
-function wrongCodeOf(method: TfaMethodRecord, failure: Failure, nowMs: number): Refused {
-  return new Refused(failure, 'the code is not right', 'code', {
-    ...(failure === '2fa_verification_failed' && { fields: lockView(method, nowMs) }),
-  });
+/** `lock`: of the method that counts it. Of the two codes only one says how often, and until when (§7). */
+export function wrongCode(failure: Failure, lock?: Readonly<Record<string, unknown>>): Refused {
+  const fields = failure === '2fa_verification_failed' && lock ? { fields: lock } : {};
+  return new Refused(failure, 'the code is not right', 'code', fields);
 }
 
 export function notConfigured(): Refused {
@@ -169,8 +132,8 @@ export function notConfigured(): Refused {
 }
 
 function notSetUp(type: 'sms' | 'totp', failure: Failure): Refused {
-  if (failure !== '2fa_login_failed') return invalidMethod(`this account has no method of the type ${type}`);
-  return new Refused(failure, `this account has no method of the type ${type}`, 'tfa_method');
+  const code = failure === '2fa_login_failed' ? failure : 'invalid_tfa_method';
+  return new Refused(code, `this account has no method of the type ${type}`, 'tfa_method');
 }
 
 /** @throws Refused where the account has no 2FA that could be used, removed or given backup codes */
@@ -181,27 +144,21 @@ export function requireTfa({ user }: TfaContext, failure: Failure): void {
 
 const SESSION_KEY_BYTES = 32;
 
-interface Login {
-  readonly sessionKey: string;
-  readonly backup_codes_remaining?: number;
-  readonly legacy_tfa_user?: true;
-}
-
-export function completeLogin(context: TfaContext, { admin, ...proof }: Input<'tfa.login'>): Login {
+export function completeLogin(context: TfaContext, { admin, ...proof }: Input<'tfa.login'>) {
   const { user, state, loggedOut } = context;
   const { tfa: account } = user;
   if (admin && !user.isAdmin) {
     throw new Refused('2fa_login_failed', 'only admins can have an admin session', 'admin');
   }
   requireTfa(context, '2fa_login_failed');
-  const { byBackupCode } = verifyProof(context, proof, '2fa_login_failed');
+  verifyProof(context, proof, '2fa_login_failed');
   // Whatever verified it, a login that was begun with a password is complete now.
   if (loggedOut && proof.secret !== undefined) state.tfa.challenges.delete(proof.secret);
   const remaining = account.backupCodes.length;
   return {
     sessionKey: openSession(context, admin === true),
-    ...(byBackupCode && remaining > 0 ? { backup_codes_remaining: remaining } : {}),
-    ...(account.legacy ? { legacy_tfa_user: true as const } : {}),
+    ...(proof.backup_code !== undefined && remaining > 0 && { backup_codes_remaining: remaining }),
+    ...(account.legacy && { legacy_tfa_user: true as const }),
   };
 }
 
@@ -232,10 +189,7 @@ export function findSession(state: State, sessionKey: string, nowMs: number): Se
   });
 }
 
-/**
- * Who is not logged in and has but a secret (§5.8).
- * @throws Refused missing_auth_value with 401, bad_request, challenge_not_found, 2fa_expired
- */
+/** Who has a secret alone (§5.8). @throws Refused missing_auth_value, challenge_not_found, 2fa_expired */
 export function userOfSecret(state: State, secret: unknown, nowMs: number): UserRecord {
   if (secret === undefined || secret === null || secret === '') {
     throw new Refused('missing_auth_value', 'send an API key or a tfa_secret', 'authorization', {

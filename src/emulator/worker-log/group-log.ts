@@ -138,10 +138,7 @@ function endOf(segment: Literal | Growth, nowMs: number): number {
   return segment.first + Math.min(grown, left);
 }
 
-/**
- * Ends the open growth at what it has written by now and returns how it would go on, with the same phase: the
- * next line comes when it would have come anyway, even if others are appended every few milliseconds.
- */
+/** Ends the open growth now. Returns how it goes on: the next line comes when it would have come anyway. */
 function closeGrowth(log: GroupLog, nowMs: number): Growth {
   const growth = openGrowth(log);
   const end = endOf(growth, nowMs);

@@ -57,27 +57,18 @@ function decimal(random: Random, from: number, to: number, digits = 1): string {
 }
 
 function hex(random: Random, digits: number): string {
-  let text = '';
-  while (text.length < digits)
-    text += Math.floor(random() * 2 ** 32)
-      .toString(16)
-      .padStart(8, '0');
-  return text.slice(0, digits);
-}
-
-function pick(random: Random, choices: readonly string[]): string {
-  return choices[Math.floor(random() * choices.length)] ?? '';
+  return Array.from({ length: digits }, () => integer(random, 0, 15).toString(16)).join('');
 }
 
 /** A bar that was redrawn in place: its states stand in one line, parted by carriage returns. */
-function progressBar(label: string, steps: number, unit: string, random: Random): string {
+function progressBar(label: string, steps: number, random: Random): string {
   const secondsEach = 0.4 + random() * 2;
   return Array.from({ length: steps + 1 }, (_, done) => {
     const percent = Math.round((100 * done) / steps);
     const filled = '█'.repeat(Math.round(percent / 10)).padEnd(10, ' ');
     const elapsed = `00:${String(Math.min(59, Math.round(done * secondsEach))).padStart(2, '0')}`;
     const rate = done === 0 ? '?' : (1 / secondsEach).toFixed(2);
-    return `${label}: ${String(percent).padStart(3)}%|${filled}| ${done}/${steps} [${elapsed}<?, ${rate}${unit}/s]`;
+    return `${label}: ${String(percent).padStart(3)}%|${filled}| ${done}/${steps} [${elapsed}<?, ${rate}it/s]`;
   }).join('\r');
 }
 
@@ -91,12 +82,12 @@ export function startup(random: Random): string[] {
     `${WARNING} [cuda.py:93] To see benefits of async output processing, enable CUDA graph.`,
     `${INFO} [core.py:58] Initializing a V1 LLM engine (v0.8.5) with config: dtype=torch.bfloat16, max_seq_len=32768, seed=${integer(random, 0, 9)}`,
     `${INFO} [cuda.py:221] Using Flash Attention backend on V1 engine.`,
-    progressBar('Loading safetensors checkpoint shards', shards, 'it', random),
+    progressBar('Loading safetensors checkpoint shards', shards, random),
     `${INFO} [loader.py:458] Loading weights took ${decimal(random, 3, 90, 2)} seconds`,
     `${INFO} [gpu_model_runner.py:1347] Model loading took ${decimal(random, 5, 70, 2)} GiB and ${decimal(random, 4, 95, 2)} seconds`,
     `${INFO} [backends.py:430] Dynamo bytecode transform time: ${decimal(random, 3, 12, 2)} s`,
     `${INFO} [kv_cache_utils.py:634] GPU KV cache size: ${integer(random, 50, 900)},${hex(random, 1) === '0' ? '008' : '424'} tokens`,
-    progressBar('Capturing CUDA graph shapes', graphs, 'it', random),
+    progressBar('Capturing CUDA graph shapes', graphs, random),
     `${INFO} [gpu_model_runner.py:1686] Graph capturing finished in ${integer(random, 12, 40)} secs, took ${decimal(random, 0.3, 2, 2)} GiB`,
     'INFO:     Started server process [1]',
     'INFO:     Waiting for application startup.',
@@ -137,18 +128,13 @@ function idleStatistics(random: Random): string[] {
 }
 
 function warning(random: Random): string[] {
-  return [
-    pick(random, [
-      `${WARNING} [scheduler.py:1057] Sequence group ${integer(random, 1, 9999)} is preempted by PreemptionMode.RECOMPUTE mode because there is not enough KV cache space.`,
-      `${WARNING} [protocol.py:71] The following fields were present in the request but ignored: {'top_p_min'}`,
-      `${WARNING} [api_server.py:841] Request took ${decimal(random, 10, 60, 2)}s, longer than the 10s target.`,
-      '/usr/lib/python3/dist-packages/torch/cuda/__init__.py:61: FutureWarning: The pynvml package is deprecated.',
-    ]),
+  const lines = [
+    `${WARNING} [scheduler.py:1057] Sequence group ${integer(random, 1, 9999)} is preempted by PreemptionMode.RECOMPUTE mode because there is not enough KV cache space.`,
+    `${WARNING} [protocol.py:71] The following fields were present in the request but ignored: {'top_p_min'}`,
+    `${WARNING} [api_server.py:841] Request took ${decimal(random, 10, 60, 2)}s, longer than the 10s target.`,
+    '/usr/lib/python3/dist-packages/torch/cuda/__init__.py:61: FutureWarning: The pynvml package is deprecated.',
   ];
-}
-
-function batchProgress(random: Random): string[] {
-  return [progressBar('Processed prompts', integer(random, 4, 16), 'it', random)];
+  return [lines[integer(random, 0, lines.length - 1)] ?? ''];
 }
 
 export function traceback(random: Random): string[] {
@@ -178,7 +164,7 @@ const ALL: readonly Scene[] = [
   { weight: 15, scene: healthChecks },
   { weight: 10, scene: idleStatistics },
   { weight: 6, scene: warning },
-  { weight: 4, scene: batchProgress },
+  { weight: 4, scene: (random) => [progressBar('Processed prompts', integer(random, 4, 16), random)] },
   { weight: 2, scene: traceback },
 ];
 

@@ -127,7 +127,7 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
     {
       success: true,
       id: 3,
-      key: '712a9134ad4922efbe036dd39c919f96090f7fb133c383e1e95a0be8e4be4672',
+      key: '741527a79f153e4eaade4d9e2224e4f8bbe90d306edbd83295c8971d95f59262',
     },
   ],
   [

@@ -2,12 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
 import { workersOf } from '../../../../src/emulator/fleet/workers.ts';
-import { receiveFile } from '../../../../src/emulator/handlers/deployments.ts';
+import type { HandlerContext } from '../../../../src/emulator/handlers/define.ts';
+import { deploymentHandlers, receiveFile } from '../../../../src/emulator/handlers/deployments.ts';
 import {
   deleteDeployment,
   endpointOf,
   endpointWorkers,
-  moveDeployment,
   moveEndpoint,
   settleEndpoints,
 } from '../../../../src/emulator/handlers/endpoint-groups.ts';
@@ -75,8 +75,8 @@ test('an endpoint that moves takes its deployment along, and says so once', () =
 
 test('a deployment moves its endpoint, or itself alone where it has none', () => {
   const state = world();
-  moveDeployment(state, state.deployments.get(44)!, 'stopped', NOW + 1);
-  moveDeployment(state, state.deployments.get(43)!, 'stopped', NOW + 1);
+  const context = { state, user: state.users.values().next().value, nowMs: NOW + 1 } as HandlerContext;
+  for (const id of [44, 43]) deploymentHandlers['deployments.stop']({ id }, context);
   expect([31, 32, 33].map((id) => endpoint(state, id).state)).toEqual(['active', 'active', 'stopped']);
   expect(state.deployments.get(43)).toMatchObject({ endpointState: 'stopped', updatedMs: NOW + 1 });
 });

@@ -1,7 +1,7 @@
 /** A seed that says everything, as the state that it becomes. */
 import { expect, test } from 'vitest';
-import { accountOf, buildState, buildTfaState } from '../../../../src/emulator/seed/build.ts';
-import { seedSchema, type Seed } from '../../../../src/emulator/seed/schema.ts';
+import { buildState } from '../../../../src/emulator/seed/build.ts';
+import type { Seed } from '../../../../src/emulator/seed/schema.ts';
 import { firstRetained, lineCount } from '../../../../src/emulator/worker-log/group-log.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
@@ -242,30 +242,27 @@ test('logs of worker groups: what grew before the start, what is kept, and what 
 });
 
 test('the second factors of an account', () => {
-  const [user] =
-    seedSchema.parse({
-      users: [
-        {
-          id: 5,
-          phone_number: '+15550000001',
-          legacy_2fa: true,
-          backup_codes_remaining: 3,
-          tfa_methods: [
-            {
-              id: 3,
-              method: 'sms',
-              label: 'phone',
-              phone_number: '+15550000002',
-              locked_for: 60,
-              fail_count: 6,
-            },
-            { id: 9, method: 'totp', is_primary: true },
-            { id: 4, method: 'totp', totp_secret: null },
-          ],
-        },
-      ],
-    }).users ?? [];
-  const account = accountOf(user!, 1, NOON);
+  const user: NonNullable<Seed['users']>[number] = {
+    id: 5,
+    phone_number: '+15550000001',
+    legacy_2fa: true,
+    backup_codes_remaining: 3,
+    tfa_methods: [
+      {
+        id: 3,
+        method: 'sms',
+        label: 'phone',
+        phone_number: '+15550000002',
+        locked_for: 60,
+        fail_count: 6,
+      },
+      { id: 9, method: 'totp', is_primary: true },
+      { id: 4, method: 'totp', totp_secret: null },
+    ],
+  };
+  const accountOf = (changes: Partial<typeof user> = {}) =>
+    buildState({ users: [{ ...user, ...changes }] }, {}, NOON).users.get(5)!.tfa;
+  const account = accountOf();
   const { methods, backupCodes, ...others } = account;
   expect(others).toEqual({
     legacy: false,
@@ -311,20 +308,19 @@ test('the second factors of an account', () => {
     },
   ]);
   expect(new Set(backupCodes).size).toBe(3);
-  expect(accountOf({ ...user!, tfa_methods: [], backup_codes: ['AAAA-BBBB-CCCC'] }, 1, NOON)).toMatchObject({
+  expect(accountOf({ tfa_methods: [], backup_codes: ['AAAA-BBBB-CCCC'] })).toMatchObject({
     legacy: true,
     methods: [],
     backupCodes: ['AAAA-BBBB-CCCC'],
   });
   const shared = { sms_provider: 'failing', blocked_numbers: ['+15550000003'], store: 'down' } as const;
-  expect(buildTfaState({ ...shared, blocked_numbers: [...shared.blocked_numbers] }, [account])).toMatchObject(
-    {
-      blockedNumbers: new Set(['+15550000003']),
-      smsProvider: 'failing',
-      store: 'down',
-      nextMethodId: 10,
-      outbox: [],
-    },
-  );
-  expect(buildTfaState({ ...shared, blocked_numbers: [] }, []).nextMethodId).toBe(1);
+  const tfa = { ...shared, blocked_numbers: [...shared.blocked_numbers] };
+  expect(buildState({ users: [user], tfa }, {}, NOON).tfa).toMatchObject({
+    blockedNumbers: new Set(['+15550000003']),
+    smsProvider: 'failing',
+    store: 'down',
+    nextMethodId: 10,
+    outbox: [],
+  });
+  expect(buildState({ users: [{ id: 5 }] }, {}, NOON).tfa.nextMethodId).toBe(1);
 });
