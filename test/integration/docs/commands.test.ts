@@ -27,6 +27,8 @@ const ELSEWHERE: readonly (readonly [begins: string, why: string])[] = [
   ['docker buildx imagetools', 'needs a release'],
   ['npm audit signatures', 'needs a release'],
   ['pilotlight api-key create', 'test/integration/cli/every-operation.test.ts'],
+  ['pilotlight offer search', 'needs a service: test/integration/cli/operations.test.ts'],
+  ['pilotlight endpoint-group list', 'needs a service: test/integration/cli/process.test.ts'],
 ];
 
 function run(command: string, env: Record<string, string>, cwd?: string): Promise<string> {

@@ -158,7 +158,7 @@ describe('several offers at once', () => {
         ['-p 80:80', '1'],
       ],
     });
-    const wrong = await service.send('PUT', '/api/v0/asks/3002/', { image: 'a', env: '-e A' });
+    const wrong = await service.send('PUT', '/api/v0/asks/3002/', { image: 'a', env: '-e 1A' });
     expect(wrong).toMatchObject({ status: 400, body: { error: 'bad_request', ask_id: 3002 } });
   });
 

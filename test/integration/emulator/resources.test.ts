@@ -137,7 +137,7 @@ describe('templates', () => {
   });
 
   test.each([
-    [{ ...BASE, env: '-e A=1 -v /a:/b' }, 'env: at character 8: -e or -p belongs here, not -v'],
+    [{ ...BASE, env: '-e A=1 -v /a:/b' }, 'env: at character 8: -e, -p or -h belongs here, not -v'],
     [{ ...BASE, docker_login_pass: undefined }, 'docker_login_pass: '],
     [{ ...BASE, recommended_disk_space: '8' }, 'recommended_disk_space: '],
     [{ ...BASE, desc: null }, 'desc: '],
@@ -269,7 +269,7 @@ describe('an instance', () => {
   test.each([
     [{}, 'image: needed without template_hash_id'],
     [{ image: 'a', onstart: 'x'.repeat(LIMITS.onstartLength + 1) }, 'onstart: Too big'],
-    [{ image: 'a', env: { '-p 80': '1' } }, 'env.-p 80: a port mapping is a key'],
+    [{ image: 'a', env: { '-p 80:': '1' } }, 'env.-p 80:: a port mapping is a key'],
     [{ image: 'a', env: { '-p 80:80': '2' } }, 'env.-p 80:80: the value of a port mapping is 1'],
     [{ image: 'a', env: '-e A=1' }, 'env: '],
     [
