@@ -2,7 +2,7 @@
 import type { CallOptions } from '../../client/caller.ts';
 import { ApiError, TransportError, UnauthorizedError } from '../../client/errors.ts';
 import { describeFailure } from '../driver/describe-failure.ts';
-import { FAILURE_WORDS } from '../view/failure-words.ts';
+import { FAILURE_WORDS } from '../engine/outcome.ts';
 import type { Told } from './knowledge.ts';
 
 /** `list`: one question for all deployments; a number: the deployment of this id. */

@@ -1,7 +1,6 @@
 /** Wanted deployments and what is known of them → which to keep alive, and with which timing. Pure. */
 import type { DeploymentChoice } from '../driver/driver.ts';
-import { MIN_SPACING, type IntervalChoice } from '../engine/formulas.ts';
-import { checkTiming, type TimingProblem } from '../engine/timing-check.ts';
+import { checkTiming, MIN_SPACING, type IntervalChoice, type TimingProblem } from '../engine/formulas.ts';
 import type { Finding } from './findings.ts';
 import type { Known, Knowledge } from './knowledge.ts';
 import { labelOf, Selection, type Wanted, type WantedByName } from './wanted.ts';

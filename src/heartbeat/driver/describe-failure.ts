@@ -8,8 +8,7 @@ import {
   TransportError,
   type TransportReason,
 } from '../../client/errors.ts';
-import type { FailureReason } from '../engine/outcome.ts';
-import { FAILURE_WORDS } from '../view/failure-words.ts';
+import { FAILURE_WORDS, type FailureReason } from '../engine/outcome.ts';
 
 type ErrorLabel = FailureReason | 'throttled' | 'unauthorized' | 'not-found';
 

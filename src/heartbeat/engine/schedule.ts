@@ -23,9 +23,8 @@ function isSilent({ state, withheld }: Heartbeat): boolean {
  * clock will have it. Infinity without a TTL. Before the first acknowledged beat this is the latest it can be.
  */
 export function expiresAt(beat: Heartbeat): number {
-  const { ttl, clockAllowance } = beat.timing;
-  if (ttl === undefined) return Infinity;
-  return beat.basis - beat.drift.hidden + ttl - clockAllowance;
+  const { ttl, life } = beat.timing;
+  return ttl === undefined ? Infinity : beat.basis - beat.drift.hidden + life;
 }
 
 /**

@@ -11,7 +11,7 @@ import { expiresAt, isFinal, nextBeatAt } from '../engine/schedule.ts';
 
 /** The words for states and failures, for those who see no engine. */
 export { HEARTBEAT_STATES, type HeartbeatState } from '../engine/state.ts';
-export { FAILURE_LABELS, type FailureLabel } from '../engine/outcome.ts';
+export { FAILURE_LABELS, FAILURE_WORDS, type FailureLabel } from '../engine/outcome.ts';
 
 /** One deployment. Times are Unix ms; an absent one is unknown, or will not come. */
 export interface DeploymentSnapshot {

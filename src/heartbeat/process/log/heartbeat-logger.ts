@@ -8,8 +8,7 @@ import type { DiscoveryNotice, Finding } from '../../discovery/findings.ts';
 import type { HeartbeatState, Notice } from '../../engine/state.ts';
 import type { AppNews } from '../../heart.ts';
 import { describeAddressFailure } from '../../driver/describe-failure.ts';
-import { FAILURE_WORDS } from '../../view/failure-words.ts';
-import type { SharedLimit } from '../../view/snapshot.ts';
+import { FAILURE_WORDS, type SharedLimit } from '../../view/snapshot.ts';
 import { counted, NAMED, type HeartLog, type LogFields } from './log.ts';
 import { DISCOVERY, LIMIT_ADVICE, MESSAGES, STATE_ADVICE, STATE_LEVELS } from './messages.ts';
 

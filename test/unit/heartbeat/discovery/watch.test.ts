@@ -14,7 +14,7 @@ import type { Choice } from '../../../../src/heartbeat/discovery/resolve.ts';
 import { DeploymentWatch } from '../../../../src/heartbeat/discovery/watch.ts';
 import type { Wanted } from '../../../../src/heartbeat/discovery/wanted.ts';
 import { settlePromises, VirtualTime } from '../../../support/virtual-time.ts';
-import { FAILURE_WORDS } from '../../../../src/heartbeat/view/failure-words.ts';
+import { FAILURE_WORDS } from '../../../../src/heartbeat/engine/outcome.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,7 +1,7 @@
 /** The moments at which a heartbeat does one thing and not yet, or no more, another. */
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { goneDelay, timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
+import { checkTiming, goneDelay, timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
 import { FinalBeat } from '../../../../src/heartbeat/engine/last-beat.ts';
 import {
   deadlineAt,
@@ -14,7 +14,6 @@ import {
   urgentAt,
 } from '../../../../src/heartbeat/engine/schedule.ts';
 import { startHeartbeat } from '../../../../src/heartbeat/engine/state.ts';
-import { checkTiming } from '../../../../src/heartbeat/engine/timing-check.ts';
 import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED } from './patient.ts';
 
 test('a heartbeat begins with nothing known', () => {
@@ -57,7 +56,6 @@ test('all lengths of time follow from the TTL', () => {
     firstWithin: 6_000,
     attemptTimeout: 3_000,
     backoff: 3_000,
-    clockAllowance: 600,
     tick: 1_000,
     pause: 2_000,
     rescue: 12_000,
