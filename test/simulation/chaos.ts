@@ -183,8 +183,9 @@ async function storm(
   for (const id of ids) world.light(id, ttl, interval);
   await world.run(horizon, () => {
     if (!time.running) return false;
-    for (const { deploymentId, expiresAt } of world.driver.snapshot().deployments) {
-      if (expiresAt !== undefined) world.promises.estimated(deploymentId, expiresAt - time.clock.wall());
+    for (const id of ids) {
+      const { expiresAt } = world.driver.snapshotOf(id) ?? {};
+      if (expiresAt !== undefined) world.promises.estimated(id, expiresAt - time.clock.wall());
     }
     return world.lost.length === ids.length;
   });

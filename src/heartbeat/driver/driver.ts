@@ -18,12 +18,7 @@ import {
   type Send,
   startHeartbeat,
 } from '../engine/state.ts';
-import {
-  type DeploymentSnapshot,
-  type DriverSnapshot,
-  type SharedLimit,
-  snapshotOf,
-} from '../view/snapshot.ts';
+import { type DeploymentSnapshot, type SharedLimit, snapshotOf } from '../view/snapshot.ts';
 import { type Stats, emptyStats, enter } from '../view/stats.ts';
 import { type Call, Calls } from './calls.ts';
 import { type Key, KeySource } from './key-source.ts';
@@ -162,22 +157,6 @@ export class HeartbeatDriver {
   snapshotOf(id: number): DeploymentSnapshot | undefined {
     const entry = this.#deployments.get(id);
     return entry && snapshotOf(entry.beat, entry.stats, this.#now());
-  }
-
-  snapshot(): DriverSnapshot {
-    const limit = this.sharedLimit();
-    return {
-      deployments: Array.from(this.#deployments.values(), ({ beat, stats }) =>
-        snapshotOf(beat, stats, this.#now()),
-      ),
-      lastTickAt: this.#alarm.lastAt,
-      lastLagMs: this.#alarm.lastLagMs,
-      inFlight: this.#calls.counted,
-      open: this.#calls.open,
-      waiting: this.#queue.waiting,
-      ...(limit && { sharedLimit: limit }),
-      listenerErrors: this.#outbox.errors,
-    };
   }
 
   /** The rate limit that all deployments share, and whether they fit under it; undefined where none was found. */
@@ -357,8 +336,6 @@ function rateAnswerOf(outcome: Outcome): RateAnswer | undefined {
 
 /** Notices on their way to the listener, which hears them last, so that it holds up no request. */
 class Outbox {
-  /** How many the listener answered with an exception. */
-  errors = 0;
   #notices: { readonly id: number; readonly notice: Notice }[] = [];
   readonly #listener: Ports['listener'];
 
@@ -377,7 +354,7 @@ class Outbox {
       try {
         this.#listener(id, notice);
       } catch {
-        this.errors += 1;
+        // A listener's fault must not cost a heartbeat.
       }
     }
   }
@@ -385,10 +362,6 @@ class Outbox {
 
 /** The one timer of a driver. Times are monotonic ms unless they say otherwise. */
 export class Alarm {
-  /** When it last rang, Unix ms. */
-  lastAt: number;
-  /** How late that was, ms. */
-  lastLagMs = 0;
   readonly #ports: Pick<Ports, 'clock' | 'setTimer'>;
   readonly #ring: () => void;
   #cancel: CancelTimer | undefined;
@@ -397,7 +370,6 @@ export class Alarm {
   constructor(ports: Pick<Ports, 'clock' | 'setTimer'>, ring: () => void) {
     this.#ports = ports;
     this.#ring = ring;
-    this.lastAt = ports.clock.wall();
   }
 
   /** Rings then, or when it was to ring before; Infinity: not at all any more. */
@@ -407,14 +379,10 @@ export class Alarm {
     this.#cancel?.();
     this.#cancel = undefined;
     this.#setFor = at;
-    if (at !== Infinity) this.#cancel = setTimer(Math.max(0, at - clock.mono()), () => this.#wake());
-  }
-
-  #wake(): void {
-    const { clock } = this.#ports;
-    this.#cancel = undefined;
-    this.lastAt = clock.wall();
-    this.lastLagMs = Math.max(0, clock.mono() - this.#setFor);
-    this.#ring();
+    if (at === Infinity) return;
+    this.#cancel = setTimer(Math.max(0, at - clock.mono()), () => {
+      this.#cancel = undefined;
+      this.#ring();
+    });
   }
 }

@@ -119,11 +119,6 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     return Math.min(next, Math.max(mono, Math.min(this.opensAt, cutAt)));
   }
 
-  /** How many want to leave now, those included whose turn has not come. */
-  get waiting(): number {
-    return Math.max(this.#senders.size, this.#latest.size);
-  }
-
   /** When the next heartbeat leaves, as far as is known. */
   leavesAt(): number {
     return this.#senders.size > 0 ? this.opensAt : this.#timeline.next;

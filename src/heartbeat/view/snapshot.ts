@@ -73,25 +73,6 @@ export interface SharedLimit {
   readonly fits: boolean;
 }
 
-/** All deployments of a driver, and the driver itself. */
-export interface DriverSnapshot {
-  readonly deployments: readonly DeploymentSnapshot[];
-  /** When the scheduler last ran, Unix ms: a driver whose time stands still is stuck. */
-  readonly lastTickAt: number;
-  /** How late that run was, ms. */
-  readonly lastLagMs: number;
-  /** Attempts under way that are not overdue. */
-  readonly inFlight: number;
-  /** The same with the overdue ones, which is what may have a connection open. */
-  readonly open: number;
-  /** Deployments that are due and wait for one of these to end, or for a rate limit. */
-  readonly waiting: number;
-  /** The rate limit that all share, where the service was found to have one. */
-  readonly sharedLimit?: SharedLimit;
-  /** How many notices the listener answered with an exception. */
-  readonly listenerErrors: number;
-}
-
 export function snapshotOf(last: Heartbeat, stats: Stats, now: Instant): DeploymentSnapshot {
   // The clocks may have drifted since the engine last looked at them.
   const drift = withDrift(last.drift, now);
