@@ -42,7 +42,6 @@ const AFTER_FIRST_BEATS_MS = 100;
 const LONGEST_SLEEP_MS = 10_000;
 /** From question to question: the public service takes most reads of a key every 3 s, ms. */
 const BETWEEN_MS = 3_000;
-const COMPARED = ['id', 'ttl', 'interval', 'name', 'tag', 'ttlFrom'] as const;
 
 export class DeploymentWatch {
   /** Resolves when the signal has fired and nothing is left of it. */
@@ -71,11 +70,6 @@ export class DeploymentWatch {
     this.#report();
     signal.addEventListener('abort', () => this.#wake(), { once: true });
     this.done = this.#run();
-  }
-
-  /** As reported last. */
-  get choices(): readonly Choice[] {
-    return this.#choices;
   }
 
   /** Asks everything again: the key has changed, or the configuration was read again and may want others. */
@@ -151,7 +145,7 @@ export class DeploymentWatch {
   #report(): void {
     const { onChange, onNotice } = this.#options;
     const { choices, findings } = resolve(this.#wanted, this.#knowledge, this.#settings);
-    if (!areSame(this.#choices, choices)) {
+    if (JSON.stringify(choices) !== JSON.stringify(this.#choices)) {
       this.#choices = choices;
       onChange(choices);
     }
@@ -171,11 +165,4 @@ export class DeploymentWatch {
     const names = this.#wanted.filter(({ by }) => by === 'name');
     return [...findings, ...names.map((one): Finding => ({ type: 'no-list', label: labelOf(one) }))];
   }
-}
-
-function areSame(before: readonly Choice[], after: readonly Choice[]): boolean {
-  return (
-    before.length === after.length &&
-    before.every((one, index) => COMPARED.every((field) => one[field] === after[index]?.[field]))
-  );
 }
