@@ -8,7 +8,7 @@ import { FlagError } from '../../contract/text/shell-words.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { OPERATIONS, type Input } from '../../contract/operations.ts';
 import type { Client } from '../client.ts';
-import { delay, LONGEST_MS } from '../delay.ts';
+import { delay, LONGEST_MS, NEVER } from '../delay.ts';
 import { AbortedError, ApiError, CallError, RequestError } from '../errors.ts';
 import { encodeRequest, type InputProblem } from '../../wire/request.ts';
 import { listInstances } from './instances.ts';
@@ -307,5 +307,3 @@ function rejectedBy(deadline: AbortSignal): Promise<never> {
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
-
-const NEVER = new AbortController().signal;
