@@ -86,21 +86,8 @@ export class HeartService {
       redaction: new Redaction(() => credentialsOf(this.#settings, this.#apiKey.current())),
       onMessage: (level) => this.#reports.message(level),
     });
-    const vitals = new Vitals();
-    this.#reports = new Reports({
-      snapshotOf: (id) => this.#heart.snapshotOf(id),
-      deploymentIds: () => this.#heart.deploymentIds(),
-      lastTickAt: () => this.#heart.lastTickAt(),
-      openConnections: () => this.#heart.openConnections(),
-      vitals: () => vitals.read(),
-      avoidedAddresses: () => this.#heart.avoidedAddresses(),
-      app: () => this.#heart.app(),
-    });
-    this.#logger = new HeartbeatLogger(this.#log, {
-      sharedLimit: () => this.#heart.sharedLimit(),
-      addresses: () => this.#heart.addresses(),
-      deploymentIds: () => this.#heart.deploymentIds(),
-    });
+    this.#reports = new Reports(() => this.#heart, new Vitals());
+    this.#logger = new HeartbeatLogger(this.#log, () => this.#heart);
     this.#heart = new Heart({
       baseUrl: settings.baseUrl,
       apiKey: this.#apiKey,

@@ -32,11 +32,11 @@ beforeEach(() => {
       redaction: new Redaction(() => []),
       onMessage() {},
     }),
-    {
+    () => ({
       sharedLimit: () => limit,
       addresses: () => [{ origin: 'https://service.test', addresses }],
       deploymentIds: () => [42, 43],
-    },
+    }),
   );
 });
 afterEach(() => {
