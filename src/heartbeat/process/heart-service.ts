@@ -21,7 +21,7 @@ import { startDaemonChild, type StartDaemon } from './supervision/daemon-child.t
 import { containerLimit, daemonMemory, residentMemory } from './supervision/memory.ts';
 import { counted, createHeartLog, NAMED, type HeartLog } from './log/log.ts';
 import { MESSAGES } from './log/messages.ts';
-import { attemptsAtOnce } from './open-files.ts';
+import { attemptsAtOnce } from './system.ts';
 import { Reports } from './link/reports.ts';
 import { nonBlocking, type Stderr } from './log/stderr.ts';
 import { Supervisor, type SupervisorOptions } from './supervision/supervisor.ts';

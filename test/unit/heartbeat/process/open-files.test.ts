@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attemptsAtOnce } from '../../../../src/heartbeat/process/open-files.ts';
+import { attemptsAtOnce } from '../../../../src/heartbeat/process/system.ts';
 
 const limits = (
   openFiles: string,
