@@ -104,8 +104,6 @@ export class Heart {
   readonly #stopping = new AbortController();
   /** The deployments that are kept alive, by id. */
   readonly #kept = new Map<number, Choice>();
-  /** As they are configured: `square`, `square/blue`. */
-  #names: ReadonlySet<string>;
   #lastTickAt = Date.now();
   /** Ends the wait for the next look at a key that cannot be read. */
   #readKeyAgain = (): void => {};
@@ -115,7 +113,6 @@ export class Heart {
   constructor(options: HeartOptions) {
     const { apiKey, baseUrl, deployments, settings, listener, attemptsAtOnce = 512 } = options;
     this.#options = options;
-    this.#names = namesIn(deployments);
     const list = listOf(QUESTIONS['deployments.list'], (body) => this.#watch.relevantRows(body));
     const common = { transport: this.#transport, baseUrl, apiKey: () => apiKey.current() };
     // The driver itself decides when a heartbeat leaves.
@@ -168,7 +165,6 @@ export class Heart {
 
   /** Keeps these alive and no others; those that were gone are tried at once. An app with another address is new. */
   reload(wanted: readonly Wanted[], settings: TimingSettings, app?: AppChoice): void {
-    this.#names = namesIn(wanted);
     this.#watch.refresh({ wanted, settings });
     this.#driver.beatNow((state) => state === 'gone');
     if (app !== undefined && app.address === this.#appAddress) this.#app?.setGrace(app.grace);
@@ -191,9 +187,8 @@ export class Heart {
 
   snapshotOf(deploymentId: number): DeploymentSnapshot | undefined {
     const snapshot = this.#driver.snapshotOf(deploymentId);
-    const { name = '', tag } = this.#kept.get(deploymentId) ?? {};
-    const configured = [`${name}/${tag}`, name].find((one) => this.#names.has(one));
-    return snapshot && configured !== undefined ? { ...snapshot, name: configured } : snapshot;
+    const name = this.#kept.get(deploymentId)?.name;
+    return snapshot && name !== undefined ? { ...snapshot, name } : snapshot;
   }
 
   /** What is known of the app that the deployments are kept alive for; undefined where there is none. */
@@ -244,7 +239,7 @@ export class Heart {
   lastBeats(limitMs: number): Promise<number[]> {
     // From here on nothing is withheld or resumed: the app may end with this process.
     this.#app?.stop();
-    return this.#driver.finalBeat(AbortSignal.timeout(Math.max(0, Math.floor(limitMs))));
+    return this.#driver.finalBeat(Math.max(0, limitMs));
   }
 
   /** When it resolves, no request, timer or socket is left. */
@@ -340,14 +335,6 @@ export class Heart {
       this.#driver.add(choice);
     }
   }
-}
-
-function namesIn(wanted: readonly Wanted[]): ReadonlySet<string> {
-  return new Set(
-    wanted.flatMap((one) =>
-      one.by === 'id' ? [] : [one.tag === undefined ? one.name : `${one.name}/${one.tag}`],
-    ),
-  );
 }
 
 function setSystemTimer(ms: number, fn: () => void): () => void {

@@ -99,7 +99,7 @@ export async function farewell(options: RunOptions): Promise<RunResult> {
   const { life, attemptTimeout } = timing;
   await world.run(random.between(1, 4) * timing.interval);
   world.note(() => '== SIGTERM');
-  const missed = await world.time.until(world.driver.finalBeat(new AbortController().signal));
+  const missed = await world.time.until(world.driver.finalBeat());
   const left = (world.service.expiresAt(ID) ?? 0) - world.time.now;
   if (missed.length > 0) world.promises.broken.push('the last beat did not reach a healthy service');
   if (left < life - attemptTimeout) world.promises.broken.push(`the last beat left only ${ms(left)}`);

@@ -1,6 +1,6 @@
 /** Wanted deployments and what is known of them → which to keep alive, and with which timing. Pure. */
 import type { DeploymentChoice } from '../driver/driver.ts';
-import { checkTiming, MIN_SPACING, type IntervalChoice } from '../engine/formulas.ts';
+import { checkTiming, MIN_SPACING, type IntervalChoice, type TimingChoice } from '../engine/formulas.ts';
 import type { Finding } from './findings.ts';
 import type { Known, Knowledge } from './knowledge.ts';
 import { labelOf, Selection, type Wanted } from './wanted.ts';
@@ -13,9 +13,8 @@ export interface TimingSettings {
 
 /** A deployment to keep alive. */
 export interface Choice extends DeploymentChoice {
-  /** As the service has them; undefined if it has not said. */
+  /** By which it is configured, with the tag if that is given: `square`, `square/blue`; undefined if it is by its id. */
   readonly name: string | undefined;
-  readonly tag: string | undefined;
 }
 
 /** Each deployment once, however often it is wanted. If it is wanted by its id, no list can end its heartbeats. */
@@ -32,6 +31,7 @@ export function resolve(
   const given = new Map<number, number | undefined>();
   const want = (id: number, ttlMs: number | undefined): unknown =>
     given.set(id, shorter(given.get(id), ttlMs));
+  const names = new Map<number, string>();
   const { ids } = new Selection(wanted);
   const byName = Map.groupBy(knowledge.deployments.values(), ({ name }) => name);
   for (const one of wanted) {
@@ -44,13 +44,18 @@ export function resolve(
     if (matches.length > 0) findings.push({ type: 'matched', label, ids: matches.map(({ id }) => id) });
     else if (knowledge.listed) findings.push({ type: 'unmatched', label });
     for (const { id, stopped } of matches) {
+      if (one.tag !== undefined) names.set(id, `${one.name}/${one.tag}`);
+      else if (!names.has(id)) names.set(id, one.name);
       if (!stopped || ids.has(id)) want(id, one.ttlMs);
       else findings.push({ type: 'stopped', id, label });
     }
   }
-  const choices = [...given].map(([id, ttlMs = settings.deploymentTtl]) =>
-    choose({ id, given: ttlMs, known: knowledge.deployments.get(id) }, settings, findings),
-  );
+  const choices = [...given].map(([id, ttlMs = settings.deploymentTtl]) => {
+    const learned = knowledge.deployments.get(id)?.ttl;
+    const times = { id, given: ttlMs, learned, interval: settings.heartbeatInterval };
+    const { ttl, interval } = timingOf(times, findings);
+    return { id, ttl, interval, name: names.get(id) };
+  });
   return { choices, findings };
 }
 
@@ -61,32 +66,26 @@ function matching(tag: string | undefined, ofName: readonly Known[]): Known[] {
   return (living.length > 0 ? living : matches).toSorted((a, b) => a.id - b.id);
 }
 
-function choose(
-  {
-    id,
-    given,
-    known,
-  }: { readonly id: number; readonly given: number | undefined; readonly known: Known | undefined },
-  { heartbeatInterval: interval }: TimingSettings,
-  findings: Finding[],
-): Choice {
-  const learned = known?.ttl;
+interface Times {
+  readonly id: number;
+  readonly given: number | undefined;
+  readonly learned: Known['ttl'];
+  readonly interval: IntervalChoice;
+}
+
+function timingOf({ id, given, learned, interval }: Times, findings: Finding[]): TimingChoice {
   const ttl = shorter(given, learned ?? undefined);
   if (given !== undefined && learned !== undefined && learned !== given)
     findings.push({ type: 'ttl-differs', id, given, learned, used: ttl ?? given });
   const problem = checkTiming({ ttl, interval });
-  if (ttl !== undefined && problem?.change === 'ttl')
+  const chosen = problem ? 'auto' : interval;
+  if (ttl === undefined) return { ttl, interval: chosen };
+  if (problem?.change === 'ttl')
     findings.push({ type: 'ttl-too-short', id, ttl, atLeast: problem.atLeast ?? ttl });
-  else if (ttl !== undefined && problem && interval !== 'auto')
+  else if (problem && interval !== 'auto')
     findings.push({ type: 'interval-too-long', id, ttl, interval, atMost: problem.atMost });
-  return {
-    id,
-    // No heartbeat leaves sooner after another, so a shorter TTL can be timed no better.
-    ttl: ttl === undefined ? undefined : Math.max(ttl, MIN_SPACING),
-    interval: problem ? 'auto' : interval,
-    name: known?.name,
-    tag: known?.name === undefined ? undefined : known.tag,
-  };
+  // No heartbeat leaves sooner after another, so a shorter TTL can be timed no better.
+  return { ttl: Math.max(ttl, MIN_SPACING), interval: chosen };
 }
 
 function shorter(a: number | undefined, b: number | undefined): number | undefined {

@@ -178,17 +178,17 @@ export class HeartbeatDriver {
    * One last beat for every deployment that is not gone, so that the next process has the whole TTL; one that was
    * reached just now has it, and does not have to wait for the spacing. They leave in the order of their remaining time,
    * under a shared rate limit one by one. Resolves with the ids that were not reached: as soon as the others were,
-   * after finalBeatMs(), or when the signal fires, whichever comes first. Never rejects. To be followed by stop().
+   * after finalBeatMs(), or after `limitMs`, whichever comes first. Never rejects. To be followed by stop().
    */
-  async finalBeat(signal: AbortSignal): Promise<number[]> {
+  async finalBeat(limitMs = Infinity): Promise<number[]> {
     const live = this.#unreached();
-    const limit = this.finalBeatMs();
+    const limit = Math.min(limitMs, this.finalBeatMs());
     const final = new FinalBeat(live.map(({ beat }) => beat.id));
     this.#final = final;
     this.#queue.draining = true;
     for (const entry of live) this.#tell(entry, { type: 'beat-now' }, this.#now());
     this.#pump();
-    return final.missed(limit, signal, this.#ports.setTimer);
+    return final.missed(limit, this.#ports.setTimer);
   }
 
   /** Ends every request and timer. When it resolves, none is left. May be called again. */

@@ -42,18 +42,10 @@ export class FinalBeat {
     if (this.#awaited.size === 0) this.#end.resolve();
   }
 
-  /** The ids that were not reached, when all are settled, the limit (ms) has passed or the signal fired. */
-  async missed(
-    limit: number,
-    signal: AbortSignal,
-    setTimer: (ms: number, fn: () => void) => () => void,
-  ): Promise<number[]> {
-    const end = (): void => this.#end.resolve();
-    const cancel = setTimer(limit, end);
-    signal.addEventListener('abort', end);
-    if (signal.aborted) end();
+  /** The ids that were not reached, when all are settled, or the limit (ms) has passed. */
+  async missed(limit: number, setTimer: (ms: number, fn: () => void) => () => void): Promise<number[]> {
+    const cancel = setTimer(limit, () => this.#end.resolve());
     await this.#end.promise;
-    signal.removeEventListener('abort', end);
     cancel();
     return [...this.#missed];
   }

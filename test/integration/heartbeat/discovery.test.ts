@@ -114,7 +114,7 @@ describe('under the public dialect', () => {
       [42, 300_000],
       [43, undefined],
     ]);
-    expect(scene.choices().at(-1)).toMatchObject({ name: 'square', tag: 'blue' });
+    expect(scene.choices().at(-1)).toMatchObject({ id: 43, name: 'square' });
     await scene.pass(120);
     expect(statuses(scene.emulator).get(429)).toBeUndefined();
     expect(scene.emulator.journal.count({ operation: 'deployments.get' })).toBe(0);

@@ -131,12 +131,13 @@ describe('a name', () => {
     expect(resolved(text, rows).choices.map(({ id }) => id)).toEqual(ids);
   });
 
-  test('comes with what the service calls the deployment', () => {
-    expect(resolved('9,7,1', rows).choices).toMatchObject([
-      { id: 9, name: 'square', tag: 'blue' },
-      { id: 7, name: 'square', tag: 'default' },
-      { id: 1, name: undefined, tag: undefined },
-    ]);
+  test.each([
+    ['9,7,1', [undefined, undefined, undefined]],
+    ['9,name:square', ['square', 'square', 'square']],
+    ['name:square,name:square/blue', ['square', 'square', 'square/blue']],
+    ['name:square/blue,name:square', ['square/blue', 'square', 'square']],
+  ])('%s is shown as %j', (text, names) => {
+    expect(resolved(text, rows).choices.map(({ name }) => name)).toEqual(names);
   });
 
   test('that matches nothing is said, once there is a list', () => {

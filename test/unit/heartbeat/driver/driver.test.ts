@@ -286,7 +286,7 @@ describe('a crowd of deployments that are added together', () => {
   it('has its last beat at once, also those that have not begun', async () => {
     const { time, driver, sent } = rig();
     for (let id = 0; id < 2000; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
-    const last = driver.finalBeat(new AbortController().signal);
+    const last = driver.finalBeat();
     await time.pass(500);
     expect(await last).toEqual([]);
     expect(sent).toHaveLength(2000);
@@ -402,7 +402,7 @@ describe('under one rate limit for all', () => {
     sent.length = 0;
     const needed = driver.finalBeatMs();
     const began = time.now;
-    expect(await time.until(driver.finalBeat(new AbortController().signal))).toEqual([]);
+    expect(await time.until(driver.finalBeat())).toEqual([]);
     expect(needed).toBeLessThan(30 * 210 + 5000);
     expect(time.now - began).toBeLessThanOrEqual(needed + 100);
   });
@@ -412,9 +412,7 @@ describe('under one rate limit for all', () => {
     await time.pass(55_000);
     sent.length = 0;
     const left = new Map(viewsOf(driver).map((view) => [view.deploymentId, view.expiresAt!]));
-    const controller = new AbortController();
-    time.at(time.now + 10_000, () => controller.abort());
-    const missed = await time.until(driver.finalBeat(controller.signal));
+    const missed = await time.until(driver.finalBeat(10_000));
     expect(missed.length).toBeGreaterThan(30);
     expect(missed.length).toBeLessThan(45);
     const tried = sent.map(({ deploymentId }) => left.get(deploymentId)!);
@@ -485,7 +483,7 @@ describe('a gone deployment', () => {
 
   it('has no last beat, and is not missed', async () => {
     const { driver, sent, time } = await withOneGone();
-    const last = driver.finalBeat(new AbortController().signal);
+    const last = driver.finalBeat();
     await time.pass(1100);
     expect(await last).toEqual([]);
     expect(sent.map(({ deploymentId }) => deploymentId)).toEqual([2]);
@@ -497,7 +495,7 @@ describe('the last beat', () => {
     const { time, driver, sent } = rig();
     for (let id = 0; id < 5; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
     await time.pass(9000);
-    const last = driver.finalBeat(new AbortController().signal);
+    const last = driver.finalBeat();
     await time.pass(1100);
     expect(await last).toEqual([]);
     for (const { expiresAt } of viewsOf(driver)) {
@@ -515,7 +513,7 @@ describe('the last beat', () => {
     driver.add({ id: 1, ttl: 60_000, interval: 'auto' });
     await time.pass(500);
     expect(sent).toHaveLength(1);
-    expect(await driver.finalBeat(new AbortController().signal)).toEqual([]);
+    expect(await driver.finalBeat()).toEqual([]);
     expect(sent).toHaveLength(1);
   });
 
@@ -526,7 +524,7 @@ describe('the last beat', () => {
     await time.pass(5000);
     service.answer = ({ deploymentId }) => (deploymentId === 1 ? undefined : ACCEPTED);
     let missed: number[] | undefined;
-    const last = driver.finalBeat(new AbortController().signal).then((ids) => (missed = ids));
+    const last = driver.finalBeat().then((ids) => (missed = ids));
     await time.pass(3900);
     expect(missed).toBeUndefined();
     await time.pass(200);
@@ -534,16 +532,14 @@ describe('the last beat', () => {
     expect(missed).toEqual([1]);
   });
 
-  it('ends at once when its signal fires', async () => {
+  it('ends when its time is over', async () => {
     const { time, driver, service } = rig();
     driver.add({ id: 1, ttl: 60_000, interval: 'auto' });
     await time.pass(5000);
     service.answer = () => undefined;
-    const controller = new AbortController();
-    const last = driver.finalBeat(controller.signal);
-    await time.pass(100);
-    controller.abort();
-    expect(await last).toEqual([1]);
+    const before = time.now;
+    expect(await time.until(driver.finalBeat(100))).toEqual([1]);
+    expect(time.now - before).toBeCloseTo(100);
   });
 
   it('of one that is withheld meanwhile is waited for no more', async () => {
@@ -552,7 +548,7 @@ describe('the last beat', () => {
     await time.pass(5000);
     service.answer = () => undefined;
     let missed: number[] | undefined;
-    void driver.finalBeat(new AbortController().signal).then((ids) => (missed = ids));
+    void driver.finalBeat().then((ids) => (missed = ids));
     await time.pass(100);
     expect(missed).toBeUndefined();
     driver.withhold();
@@ -566,7 +562,7 @@ describe('the last beat', () => {
     await time.pass(5000);
     service.answer = () => undefined;
     let missed: number[] | undefined;
-    void driver.finalBeat(new AbortController().signal).then((ids) => (missed = ids));
+    void driver.finalBeat().then((ids) => (missed = ids));
     driver.remove(1);
     await time.pass(0);
     expect(missed).toEqual([1]);
@@ -574,7 +570,7 @@ describe('the last beat', () => {
 
   it('of nothing is nothing', async () => {
     const { driver } = rig();
-    expect(await driver.finalBeat(new AbortController().signal)).toEqual([]);
+    expect(await driver.finalBeat()).toEqual([]);
   });
 });
 

@@ -47,7 +47,7 @@ test('all are withheld, also what is added meanwhile, and a reload beats none of
   expect([states(), sent]).toEqual([['withheld', 'withheld'], [1]]);
   expect(viewsOf(driver)).toMatchObject([{ lapses: 0 }, { attempts: 0 }]);
   expect(viewsOf(driver)[0]).not.toHaveProperty('nextBeatAt');
-  expect(await time.until(driver.finalBeat(new AbortController().signal))).toEqual([]);
+  expect(await time.until(driver.finalBeat())).toEqual([]);
   expect(sent).toEqual([1]);
   await driver.stop();
   expect(time.timers).toBe(0);

@@ -1,8 +1,6 @@
 /** The moments at which a heartbeat does one thing and not yet, or no more, another. */
-import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { checkTiming, goneDelay, timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
-import { FinalBeat } from '../../../../src/heartbeat/engine/last-beat.ts';
 import {
   deadlineAt,
   expiresAt,
@@ -304,15 +302,6 @@ test('an attempt that ends with the TTL is in time', () => {
   const { beat } = new Patient({ ttl: 20_000 }).light();
   const last = expiresAt(beat) - 1_000;
   expect([isInTime(beat, last), isInTime(beat, last + 1)]).toEqual([true, false]);
-});
-
-test('last beats leave nothing behind with who may end them', async () => {
-  const stopping = new AbortController();
-  const last = new FinalBeat([1]);
-  const ended = last.missed(500, stopping.signal, () => () => {});
-  last.settle(1, 'reached');
-  await ended;
-  expect(getEventListeners(stopping.signal, 'abort')).toEqual([]);
 });
 
 describe('the timing check', () => {
