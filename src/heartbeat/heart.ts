@@ -143,7 +143,7 @@ export class Heart {
       limiter: this.#limiter,
       ports: {
         ...ports,
-        beat: beatWithKey(createBeatPort(this.#client)),
+        beat: createBeatPort(this.#client),
         readKey: (signal) => this.#readKey(signal),
         listener: (deploymentId, notice) => this.#hear(deploymentId, notice),
       },
@@ -352,10 +352,4 @@ function appSnapshotOf({ health, why, hasAnswered }: AppWatch): AppSnapshot {
         ? 'healthy'
         : 'unhealthy';
   return { state, unhealthyMs, graceMs: grace, ...(why !== undefined && { why }) };
-}
-
-/** Without a key, because its file is not there yet, the key is what is wrong, and is looked for. */
-function beatWithKey(beat: Ports['beat']): Ports['beat'] {
-  return (request) =>
-    request.key === '' ? Promise.resolve({ type: 'unauthorized', reason: 'no-key' }) : beat(request);
 }

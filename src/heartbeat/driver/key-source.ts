@@ -1,15 +1,11 @@
-import type { CancelTimer } from './ports.ts';
+import type { Ports } from './ports.ts';
+
+type KeyPorts = Pick<Ports, 'readKey' | 'setTimer'>;
 
 /** The key that attempts are made with, and how many there have been before it. */
 export interface Key {
   readonly value: string;
   readonly generation: number;
-}
-
-export interface KeyPorts {
-  /** Reads the key where it lives: a file, a command, a variable. */
-  readonly readKey: (signal: AbortSignal) => Promise<string>;
-  readonly setTimer: (ms: number, fn: () => void) => CancelTimer;
 }
 
 /** A read of the key source that takes longer is given up, ms. */

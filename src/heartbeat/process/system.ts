@@ -37,20 +37,20 @@ const FILES_BESIDE_ATTEMPTS = 128;
 const LEAST_ATTEMPTS = 32;
 const MOST_ATTEMPTS = 512;
 
-/** Attempts that may be under way, overdue ones included. `readLimits` is proc_pid_limits(5) of this process. */
-export function attemptsAtOnce(
-  readLimits: () => string = () => readFileSync('/proc/self/limits', 'utf8'),
-): number {
+/** Attempts that may be under way, overdue ones included, by proc_pid_limits(5) of this process. */
+export function attemptsAtOnce(read = readIfThere): number {
+  // The soft limit (ulimit -n), where there is one and the system tells.
+  const limit = Number(/^Max open files\s+(\d+)/m.exec(read('/proc/self/limits'))?.[1] ?? Infinity);
   // An attempt that connects has two sockets, to two addresses of the service.
-  const left = Math.floor((openFileLimit(readLimits) - FILES_BESIDE_ATTEMPTS) / 2);
+  const left = Math.floor((limit - FILES_BESIDE_ATTEMPTS) / 2);
   return Math.min(MOST_ATTEMPTS, Math.max(LEAST_ATTEMPTS, left));
 }
 
-/** The soft limit (ulimit -n); Infinity where there is none, or where the system does not tell. */
-function openFileLimit(readLimits: () => string): number {
+/** The text of one of the kernel's files; empty where it cannot be read. */
+export function readIfThere(file: string): string {
   try {
-    return Number(/^Max open files\s+(\d+)/m.exec(readLimits())?.[1] ?? Infinity);
+    return readFileSync(file, 'utf8');
   } catch {
-    return Infinity;
+    return '';
   }
 }
