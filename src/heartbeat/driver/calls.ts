@@ -28,20 +28,12 @@ export class Calls {
   readonly #unsettled = new Set<Promise<void>>();
   /** Overdue and still without a connection, by when they became so. */
   readonly #evictable = new Set<CallEnds>();
-  #counted = 0;
-  #open = 0;
+  counted = 0;
+  /** Those that may hold a connection, overdue or not. */
+  open = 0;
 
   constructor(ports: Ports) {
     this.#ports = ports;
-  }
-
-  get counted(): number {
-    return this.#counted;
-  }
-
-  /** Those that may hold a connection, overdue or not. */
-  get open(): number {
-    return this.#open;
   }
 
   start(request: Omit<BeatRequest, 'signal' | 'connected'>, ends: CallEnds): Call {
@@ -50,10 +42,10 @@ export class Calls {
     let counts = true;
     let isOpen = true;
     let isConnected = false;
-    this.#counted += 1;
-    this.#open += 1;
+    this.counted += 1;
+    this.open += 1;
     const uncount = (): void => {
-      if (counts) this.#counted -= 1;
+      if (counts) this.counted -= 1;
       counts = false;
     };
     const discount = (): void => {
@@ -66,7 +58,7 @@ export class Calls {
     };
     const close = (): void => {
       uncount();
-      if (isOpen) this.#open -= 1;
+      if (isOpen) this.open -= 1;
       isOpen = false;
       this.#evictable.delete(ends);
     };
@@ -78,7 +70,9 @@ export class Calls {
       close();
       if (!signal.aborted) ends.settled(outcome);
     };
-    this.track(attempt(this.#ports, { ...request, connected, signal }).then(finish));
+    // What it throws is a rejection, too.
+    const outcome = (async () => this.#ports.beat({ ...request, connected, signal }))();
+    this.track(outcome.then(finish, () => finish({ type: 'failed', reason: 'unknown' })));
     return { discount, abort };
   }
 
@@ -104,13 +98,5 @@ export class Calls {
     const cancel = this.#ports.setTimer(GRACE, resolve);
     await Promise.race([Promise.all(this.#unsettled), promise]);
     cancel();
-  }
-}
-
-async function attempt(ports: Ports, request: BeatRequest): Promise<Outcome> {
-  try {
-    return await ports.beat(request);
-  } catch {
-    return { type: 'failed', reason: 'unknown' };
   }
 }

@@ -16,20 +16,16 @@ const READ_TIMEOUT = 10_000;
  * brings the same key, or nothing, changes nothing: an old key may still be better than none.
  */
 export class KeySource {
-  #key: Key;
+  key: Key;
   #reading: { readonly controller: AbortController; readonly done: Promise<void> } | undefined;
   #isStopped = false;
   readonly #ports: KeyPorts;
   readonly #changed: (key: Key) => void;
 
   constructor(value: string, ports: KeyPorts, changed: (key: Key) => void) {
-    this.#key = { value, generation: 1 };
+    this.key = { value, generation: 1 };
     this.#ports = ports;
     this.#changed = changed;
-  }
-
-  get key(): Key {
-    return this.#key;
   }
 
   /** Never rejects; `changed` hears of a new key. A call during a read waits for that one. */
@@ -60,9 +56,9 @@ export class KeySource {
     const cancel = this.#ports.setTimer(READ_TIMEOUT, () => controller.abort());
     try {
       const value = await Promise.race([this.#ports.readKey(signal), ended.promise]);
-      if (value === undefined || value === '' || value === this.#key.value) return;
-      this.#key = { value, generation: this.#key.generation + 1 };
-      this.#changed(this.#key);
+      if (value === undefined || value === '' || value === this.key.value) return;
+      this.key = { value, generation: this.key.generation + 1 };
+      this.#changed(this.key);
     } catch {
       // The next 401, or the next look at the source, tries again.
     } finally {
