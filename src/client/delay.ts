@@ -1,5 +1,3 @@
-/** How time passes for a client. */
-
 /** The longest that a timer of Node takes, ms; a longer one would fire at once. */
 export const LONGEST_MS = 2 ** 31 - 1;
 

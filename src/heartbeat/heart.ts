@@ -25,11 +25,9 @@ import type { Notice } from './engine/state.ts';
 import type { Ports } from './driver/ports.ts';
 import type { AppSnapshot, AvoidedAddress, DeploymentSnapshot, SharedLimit } from './view/snapshot.ts';
 
-/** What a heart tells as it happens. */
 export interface HeartListener {
   notice(deploymentId: number, notice: Notice): void;
   exchange(event: ExchangeEvent): void;
-  /** A deployment is not kept alive any more. */
   removed(deploymentId: number): void;
   /** Something to know about TTLs and names. */
   discovery(notice: DiscoveryNotice): void;
@@ -61,7 +59,6 @@ export interface AppChoice {
   readonly grace: number;
 }
 
-/** One request that ended, as the client observes it. */
 export type ExchangeEvent = Parameters<NonNullable<ClientObserver['exchange']>>[0];
 
 export interface HeartOptions {
@@ -102,7 +99,6 @@ export class Heart {
   readonly #driver: HeartbeatDriver;
   readonly #watch: DeploymentWatch;
   readonly #stopping = new AbortController();
-  /** The deployments that are kept alive, by id. */
   readonly #kept = new Map<number, Choice>();
   #lastTickAt = Date.now();
   /** Ends the wait for the next look at a key that cannot be read. */
@@ -176,7 +172,6 @@ export class Heart {
     return this.#driver.readKey();
   }
 
-  /** When the scheduler last looked at the clock, Unix ms: one whose time stands still is stuck. */
   lastTickAt(): number {
     return this.#lastTickAt;
   }
@@ -321,7 +316,6 @@ export class Heart {
     }
   }
 
-  /** Keeps these alive and no others. */
   #keep(choices: readonly Choice[]): void {
     const wanted = new Set(choices.map(({ id }) => id));
     for (const id of this.#kept.keys()) {

@@ -177,7 +177,6 @@ async function upload(archive: Archive, target: UploadTarget, options: UploadOpt
 const TAKEN: ReadonlySet<number> = new Set([200, 201, 204]);
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
-/** One attempt. */
 async function post(
   archive: Archive,
   { url, fields }: UploadTarget,

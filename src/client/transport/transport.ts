@@ -1,12 +1,8 @@
 /**
- * Bytes over undici. An exchange owns its connection from the first packet to the last byte: it takes the idle
- * one that was used last, or makes one; an exchange that fails or is aborted takes its connection with it, in
- * whatever phase that is, and nobody else's, so that the next attempt never meets the socket that failed (stale
- * keep-alive: undici #3492; half-open TCP: kubernetes #48638). One signal spans name lookup, connect, TLS, headers
- * and body; redirects are never followed (a 301 turns a POST into a GET). Of a name with several addresses, one that
- * failed lately is not used while there is another. Proxies are honoured as everywhere: HTTPS_PROXY (CONNECT), HTTP_PROXY,
- * NO_PROXY, in either case, read by undici. TLS trusts what Node trusts: its own list and the certificates in
- * NODE_EXTRA_CA_CERTS.
+ * Bytes over undici. An exchange owns its connection from the first packet to the last byte, and one that fails or is
+ * aborted takes it along in whatever phase, so that the next attempt never meets the socket that failed (stale
+ * keep-alive: undici #3492; half-open TCP: kubernetes #48638). Redirects are never followed: a 301 turns a POST into a
+ * GET. undici reads HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in either case.
  */
 import { isIPv6 } from 'node:net';
 import type { WireResponse } from '../../wire/response.ts';

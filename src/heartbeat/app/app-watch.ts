@@ -93,7 +93,6 @@ export class AppWatch {
     this.#options.onHealth(this.health, before);
   }
 
-  /** Its answer is not wanted any more. */
   #drop(question: AbortController): void {
     this.#open.delete(question);
     question.abort();

@@ -10,7 +10,6 @@ interface Facts {
   'ttl-too-short': { id: number; ttl: number; atLeast: number };
   /** A deployment of a wanted name is stopped, and so it is not kept alive. */
   stopped: { id: number; label: string };
-  /** The deployments of a wanted name. */
   matched: { label: string; ids: readonly number[] };
   /** The service lists no deployment of a wanted name. */
   unmatched: { label: string };

@@ -19,7 +19,6 @@ export interface Known extends Identity {
 }
 
 export interface Knowledge {
-  /** Whether a list has ever come. */
   readonly listed: boolean;
   /** The wanted ones, by id. */
   readonly deployments: ReadonlyMap<number, Known>;
@@ -54,7 +53,6 @@ export function learnList(
   return { listed: true, deployments: learned };
 }
 
-/** The service was asked for one deployment, and described it. */
 export function learnOne(knowledge: Knowledge, row: Told, selection: Selection, now: number): Knowledge {
   const deployments = new Map(knowledge.deployments);
   const known = learn(deployments.get(row.id), row, selection, now);

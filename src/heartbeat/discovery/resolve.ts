@@ -11,7 +11,6 @@ export interface TimingSettings {
   readonly heartbeatInterval: IntervalChoice;
 }
 
-/** A deployment to keep alive. */
 export interface Choice extends DeploymentChoice {
   /** By which it is configured, with the tag if that is given: `square`, `square/blue`; undefined if it is by its id. */
   readonly name: string | undefined;

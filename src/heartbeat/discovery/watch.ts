@@ -7,14 +7,7 @@ import type { Ports } from '../driver/ports.ts';
 import { ask, type DeploymentClient, type Reply, type Subject } from './ask.ts';
 import { FindingReports, type DiscoveryNotice, type Finding } from './findings.ts';
 import { learnGone, learnList, learnOne, NOTHING_KNOWN } from './knowledge.ts';
-import {
-  afterReply,
-  isListDenied,
-  newQuestion,
-  nextQuestion,
-  openQuestions,
-  type Questions,
-} from './questions.ts';
+import { afterReply, newQuestion, nextQuestion, openQuestions, type Questions } from './questions.ts';
 import { resolve, type Choice, type TimingSettings } from './resolve.ts';
 import { labelOf, relevantRows, Selection, type Wanted } from './wanted.ts';
 
@@ -82,7 +75,6 @@ export class DeploymentWatch {
     this.#wake();
   }
 
-  /** The part of a list's body that is worth reading. */
   relevantRows(body: unknown): unknown {
     return relevantRows(body, this.#selection, this.#knowledge.deployments);
   }
@@ -161,7 +153,10 @@ export class DeploymentWatch {
       if (last && last.kind !== 'denied')
         findings.push({ type: 'unanswered', question, reason: last.reason });
     }
-    if (!isListDenied(this.#questions) || this.#knowledge.listed) return findings;
+    const list = this.#questions.get('list');
+    // A gateway may deny it for a moment.
+    const isDenied = list?.last?.kind === 'denied' && list.failures > 1;
+    if (!isDenied || this.#knowledge.listed) return findings;
     const names = this.#wanted.filter(({ by }) => by === 'name');
     return [...findings, ...names.map((one): Finding => ({ type: 'no-list', label: labelOf(one) }))];
   }

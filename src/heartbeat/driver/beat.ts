@@ -49,7 +49,6 @@ function judged(outcome: Outcome, deploymentId: number, peer: Peer | undefined):
   return { ...outcome, address: peer.address, addresses: peer.addresses };
 }
 
-/** Sorts an error of the client into the outcomes that the engine tells apart. */
 export function outcomeOf(error: unknown): Outcome {
   const reason = failureLabel(error);
   switch (reason) {

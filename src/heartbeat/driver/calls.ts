@@ -4,7 +4,6 @@ import type { BeatRequest, Ports } from './ports.ts';
 /** How long a transport that ignores its signal is waited for at the end, ms. */
 const GRACE = 1000;
 
-/** A request under way. */
 export interface Call {
   /** It is overdue. From now on it does not count: requests that hang must not stop others from starting. */
   discount(): void;

@@ -12,7 +12,6 @@ import { FAILURE_WORDS, type FailureReason } from '../engine/outcome.ts';
 
 type ErrorLabel = FailureReason | 'throttled' | 'unauthorized' | 'not-found';
 
-/** The label of an error that a call rejected with. */
 export function failureLabel(error: unknown): ErrorLabel {
   if (error instanceof ApiError) return labelOfRefusal(error);
   if (error instanceof TimeoutError) return 'timeout';
@@ -102,7 +101,6 @@ function oneLine(text: string): string {
   return text.trim().split('\n', 1).join('').slice(0, SHOWN);
 }
 
-/** Whom the request went to, as far as it is known. */
 function placeOf({ place }: CallError, { address, port }: CauseError): string[] {
   const own = address === undefined ? place?.address : socketAddress(address, port);
   if (own === undefined) return [];

@@ -1,7 +1,6 @@
 /**
  * Runs the heartbeats of any number of deployments: one timer, one queue, a limit on requests under way, the key.
- * It decides nothing about heartbeats; it tells the engine what happened and does what the engine asks. Its methods are
- * short and share one state; what has a state of its own is in the files beside it.
+ * It decides nothing about heartbeats; it tells the engine what happened and does what the engine asks.
  */
 import { type Departure, type RateAnswer, RateLimiter } from '../../client/rate-limiter.ts';
 import type { Instant } from '../engine/clock-drift.ts';
@@ -28,9 +27,7 @@ import { Stagger } from './stagger.ts';
 
 export interface DriverOptions {
   readonly ports: Ports;
-  /** The key to begin with. */
   readonly key: string;
-  /** How many attempts may be under way, overdue ones not counted. Default 256. */
   readonly concurrency?: number;
   /**
    * How many attempts may be open, overdue ones counted. Default 512. Where all are, one that is overdue and has no
@@ -49,7 +46,6 @@ export interface DeploymentChoice extends TimingChoice {
   readonly id: number;
 }
 
-/** What the driver keeps of a deployment. */
 interface Entry {
   beat: Heartbeat;
   readonly stats: Stats;
@@ -164,7 +160,6 @@ export class HeartbeatDriver {
     return this.#queue.sharedLimit();
   }
 
-  /** When the next heartbeat leaves, as far as is known, monotonic ms. */
   leavesAt(): number {
     return this.#queue.leavesAt();
   }
@@ -206,7 +201,6 @@ export class HeartbeatDriver {
     return { mono: clock.mono(), wall: clock.wall() };
   }
 
-  /** Those for which a last beat would gain something. */
   #unreached(): Entry[] {
     const { mono } = this.#now();
     return [...this.#deployments.values()].filter(({ beat }) => wantsFinalBeat(beat, mono));
@@ -230,7 +224,6 @@ export class HeartbeatDriver {
     this.#tell(entry, { type: 'timing', timing }, this.#now());
   }
 
-  /** Tells the engine of an event and does what it asks. */
   #tell(entry: Entry, event: Event, now: Instant): void {
     const { beat, actions } = this.#step(entry.beat, event, now, this.#ports.random);
     entry.beat = beat;

@@ -43,7 +43,6 @@ export class KeySource {
     if (!this.#isStopped) await this.read();
   }
 
-  /** Ends a read that is under way. */
   stop(): void {
     this.#isStopped = true;
     this.#reading?.controller.abort();

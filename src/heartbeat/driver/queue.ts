@@ -221,17 +221,14 @@ export class DeadlineHeap<T> {
     return this.#heap.length;
   }
 
-  /** The item with the smallest key, or undefined. */
   peek(): T | undefined {
     return this.#heap[0]?.item;
   }
 
-  /** The smallest key; Infinity when empty. */
   get next(): number {
     return this.#heap[0]?.key ?? Infinity;
   }
 
-  /** Adds the item, or moves it. O(log n). */
   set(item: T, key: number): void {
     const node = this.#nodes.get(item) ?? { item, key, place: this.#heap.length };
     node.key = key;

@@ -1,10 +1,4 @@
-/**
- * Every length of time the heartbeat uses, as a function of the TTL alone. All values are milliseconds.
- *
- * The letters are those of src/heartbeat/README.md: T the TTL, I the interval, A the attempt timeout, B the
- * backoff, ε the allowance for clock rate, q the tick, P the pause allowance, s the spacing, X the rescue
- * time.
- */
+/** Every length of time the heartbeat uses, as a function of the TTL alone, ms; its letters are those of the README. */
 
 const SECOND = 1000;
 
@@ -56,7 +50,6 @@ export interface Timing {
 /** The configured choice of an interval: derived from the TTL, or fixed, in ms. */
 export type IntervalChoice = 'auto' | number;
 
-/** The two values that a user configures for a deployment. */
 export interface TimingChoice {
   /** ms; undefined where it is unknown. */
   readonly ttl: number | undefined;
@@ -67,7 +60,6 @@ function clamp(value: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, value));
 }
 
-/** All of it at once, for one deployment. */
 export function timingFor({ ttl, interval: chosen }: TimingChoice): Timing {
   const T = ttl ?? ASSUMED_TTL;
   const automatic = clamp(T / 5, MIN_SPACING, 60 * SECOND);
@@ -97,9 +89,7 @@ export function timingFor({ ttl, interval: chosen }: TimingChoice): Timing {
 
 /** A combination of TTL and interval that the engine cannot keep its promise with. */
 export interface TimingProblem {
-  /** The value to change. */
   readonly change: 'ttl' | 'interval';
-  /** What it is now, ms. */
   readonly got: number;
   /** What it must be, ms: one of the two. */
   readonly atLeast?: number;

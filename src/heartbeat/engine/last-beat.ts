@@ -23,7 +23,6 @@ export function finalBeatMs(
   return longest * Math.ceil(live.length / concurrency) + live.length * gap;
 }
 
-/** One last beat of several deployments, awaited together. */
 export class FinalBeat {
   readonly #awaited: Set<number>;
   readonly #missed: Set<number>;

@@ -3,7 +3,6 @@
 import { MIN_SPACING } from './formulas.ts';
 import type { Heartbeat, HeartbeatState } from './state.ts';
 
-/** How many latencies the p95 is taken over. */
 export const LATENCIES_KEPT = 20;
 const MAX_IN_FLIGHT = 2;
 /** The longest wait where there is nothing left to lose, or no TTL to measure it by, ms. */
@@ -13,7 +12,6 @@ export function isFinal(state: HeartbeatState): boolean {
   return state === 'stopped';
 }
 
-/** Whether nothing is sent, whatever is due. */
 function isSilent({ state, withheld }: Heartbeat): boolean {
   return isFinal(state) || withheld;
 }

@@ -150,7 +150,8 @@ export class HeartService {
     const left = (): number => Math.max(0, deadline - performance.now());
     const daemonEnds = this.#supervisor?.stop(left()) ?? Promise.resolve(true);
     await Promise.race([daemonEnds, delay(Math.max(0, left() - this.#lastBeatsMs()))]);
-    if (this.#settings.finalHeartbeat) await this.#sendLastBeats(left());
+    const missed = this.#settings.finalHeartbeat ? await this.#heart.lastBeats(left()) : [];
+    if (missed.length > 0) this.#log(MESSAGES.lastNotAccepted, counted(missed));
     if (!(await daemonEnds)) this.#log(MESSAGES.daemonKilled);
     this.#unwatchKey();
     this.#logger.close();
@@ -253,11 +254,6 @@ export class HeartService {
   #lastBeatsMs(): number {
     const { finalHeartbeat, shutdownTimeout } = this.#settings;
     return finalHeartbeat ? Math.min(shutdownTimeout, this.#heart.lastBeatsTakeMs()) : 0;
-  }
-
-  async #sendLastBeats(limitMs: number): Promise<void> {
-    const missed = await this.#heart.lastBeats(limitMs);
-    if (missed.length > 0) this.#log(MESSAGES.lastNotAccepted, counted(missed));
   }
 }
 

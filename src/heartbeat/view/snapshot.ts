@@ -30,7 +30,6 @@ export interface DeploymentSnapshot {
   readonly lapses: number;
   readonly attempts: number;
   readonly failures: Readonly<Record<FailureLabel, number>>;
-  /** The last attempts, oldest first. */
   readonly timeline: readonly BeatRecord[];
   /** Of an attempt that failed, if more is known than its label. */
   readonly lastFailure?: Failure;

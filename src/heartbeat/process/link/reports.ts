@@ -7,7 +7,6 @@ import type { DeploymentSnapshot } from '../../view/snapshot.ts';
 import type { Vitals } from '../vitals.ts';
 import type { Report } from './link.ts';
 
-/** What is read when a report is made. */
 export type ReportSources = Pick<
   Heart,
   'snapshotOf' | 'deploymentIds' | 'lastTickAt' | 'openConnections' | 'avoidedAddresses' | 'app'
@@ -57,7 +56,6 @@ export class Reports {
     this.#timer = undefined;
   }
 
-  /** Whether a report waits to be taken. */
   get waits(): boolean {
     return this.#underWay > 0;
   }

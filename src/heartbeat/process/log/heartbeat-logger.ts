@@ -11,7 +11,6 @@ import { FAILURE_WORDS } from '../../view/snapshot.ts';
 import { counted, NAMED, type HeartLog, type LogFields } from './log.ts';
 import { DISCOVERY, LIMIT_ADVICE, MESSAGES, STATE_ADVICE, STATE_LEVELS } from './messages.ts';
 
-/** Read every few seconds. */
 export type LoggerSources = Pick<Heart, 'sharedLimit' | 'addresses' | 'deploymentIds'>;
 
 /** How often to look for new troubles, and how often to log all of them again, ms. */
@@ -120,7 +119,6 @@ export class HeartbeatLogger {
     }
   }
 
-  /** It is not kept alive any more. */
   forget(id: number): void {
     this.#stories.delete(id);
   }
@@ -166,7 +164,6 @@ export class HeartbeatLogger {
     }
   }
 
-  /** Of deployments that have come to one state. */
   #fieldsOf(to: HeartbeatState, changed: readonly (readonly [number, Story])[]): LogFields {
     const [first] = changed;
     if (first === undefined) return {};

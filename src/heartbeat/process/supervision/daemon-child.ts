@@ -26,7 +26,6 @@ export interface DaemonChildOptions {
   /** Descriptors of this process whose writes do not block. */
   readonly stdout: number;
   readonly stderr: number;
-  /** V8's limit for its old generation, MiB. */
   readonly heapMebibytes: number;
   /** The daemon's own when absent. */
   readonly program?: URL;
@@ -85,7 +84,6 @@ function letKernelChoose(pid: number): void {
   }
 }
 
-/** How it ended, with the end of its output on stderr. */
 function ending(child: ChildProcess): Promise<string> {
   const output = new CrashOutput();
   child.stderr?.setEncoding('utf8').on('data', (text: string) => output.add(text));
