@@ -249,20 +249,13 @@ export function createPartialClient<Ids extends OperationId>(
   const transport = options.transport ?? createTransport();
   const caller = new Caller(options, transport);
 
-  function call(
-    id: Ids,
-    input?: Readonly<Record<string, unknown>>,
-    callOptions?: CallOptions,
-  ): Promise<unknown> {
-    return caller.call(id, operations[id], input, callOptions);
-  }
-
+  const call = (id: Ids, ...given: [Readonly<Record<string, unknown>>?, CallOptions?]): Promise<unknown> =>
+    caller.call(id, operations[id], ...given);
   const resources: Record<string, Record<string, unknown>> = {};
   for (const id of Object.keys(operations) as Ids[]) {
     const [resource = '', method = ''] = id.split('.');
     resources[resource] ??= {};
-    resources[resource][method] = (input?: Readonly<Record<string, unknown>>, callOptions?: CallOptions) =>
-      call(id, input, callOptions);
+    resources[resource][method] = call.bind(undefined, id);
   }
   return {
     ...resources,

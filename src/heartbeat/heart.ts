@@ -130,7 +130,15 @@ export class Heart {
         observe: { exchange: (event) => listener.exchange(event) },
       },
     );
-    const ports = this.#systemPorts();
+    const ports: Pick<Ports, 'clock' | 'random' | 'setTimer'> = {
+      clock: CLOCK,
+      random: Math.random,
+      setTimer: (ms, fn) =>
+        setSystemTimer(ms, () => {
+          this.#lastTickAt = Date.now();
+          fn();
+        }),
+    };
     this.#driver = new HeartbeatDriver({
       key: apiKey.current(),
       // Half of them are for attempts that are not overdue: so many can always begin.
@@ -244,18 +252,6 @@ export class Heart {
     this.#stopping.abort(new Error('stopping'));
     await Promise.all([this.#driver.stop(), this.#watch.done]);
     await this.#client[Symbol.asyncDispose]();
-  }
-
-  #systemPorts(): Pick<Ports, 'clock' | 'random' | 'setTimer'> {
-    return {
-      clock: CLOCK,
-      random: Math.random,
-      setTimer: (ms, fn) =>
-        setSystemTimer(ms, () => {
-          this.#lastTickAt = Date.now();
-          fn();
-        }),
-    };
   }
 
   /** From the start on, or from a reload on: nothing is withheld yet. */
