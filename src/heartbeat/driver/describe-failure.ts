@@ -112,16 +112,9 @@ function socketAddress(address: string, port: number | undefined): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-interface CauseError {
-  readonly message: string;
-  readonly code?: string;
-  readonly errno?: number;
-  readonly address?: string;
-  readonly port?: number;
-  readonly hostname?: string;
-  /** OpenSSL's words. */
-  readonly reason?: string;
-}
+/** `reason`: OpenSSL's words. */
+type CauseError = Pick<Error, 'message'> & Pick<NodeJS.ErrnoException, 'code' | 'errno'> & CauseFacts;
+type CauseFacts = Partial<Readonly<Record<'address' | 'hostname' | 'reason', string> & { port: number }>>;
 
 /** The innermost that the system said; of several addresses, what the first of them did. */
 function causeOf(error: unknown): CauseError {

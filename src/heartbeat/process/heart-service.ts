@@ -104,11 +104,10 @@ export class HeartService {
   }
 
   startDaemon({ onQuit, serviceManager, start }: DaemonOptions): void {
-    this.#manager = createServiceManager(serviceManager, ({ message }) =>
-      this.#log(MESSAGES.systemdFailed, { error: message }),
-    );
-    this.#manager.ready(this.#statusLine());
-    this.#manager.watch(() => this.#isLive());
+    const onFailure = ({ message }: Error): unknown => this.#log(MESSAGES.systemdFailed, { error: message });
+    this.#manager = serviceManager && createServiceManager(serviceManager, onFailure);
+    this.#manager?.ready(this.#statusLine());
+    this.#manager?.watch(() => this.#isLive());
     const output = { stdout: nonBlocking(1), stderr: nonBlocking(2) };
     const { bound, heapMebibytes } = daemonMemory(containerLimit());
     const environment = daemonEnvironment();
