@@ -8,6 +8,8 @@ import { namesShownOnce, showsOnce } from '../wire/reading.ts';
 import { requestHeaders, type InputProblem, type WireRequest } from '../wire/request.ts';
 import { decodeResponse, type Outcome, type Refusal, type WireResponse } from '../wire/response.ts';
 import { LONGEST_MS } from './delay.ts';
+import type { Turn } from './gate.ts';
+import type { RetryPolicy } from './retry.ts';
 import {
   AbortedError,
   type CallError,
@@ -19,26 +21,55 @@ import {
 } from './errors.ts';
 import type { Place, Subject } from './transport/address-book.ts';
 import { transportReason } from './transport/reason.ts';
-import type { Answered, Exchange, Peer, Transport } from './transport/transport.ts';
+import type { Answered, Peer, Transport } from './transport/transport.ts';
 
-export interface Attempt {
+/** For one call, in place of what the client does otherwise. Times in ms. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * How long what was sent may still be answered after the signal has fired, in ms: for what is not safe to repeat, and
+   * answers what is not to be lost. Default 0.
+   */
+  readonly graceMs?: number;
+  /** For this call instead of the client's, in ms. */
+  readonly timeoutMs?: number;
+  /** `false`: one attempt only. */
+  readonly retry?: RetryPolicy | false;
+  /** Do not reuse an idle connection. */
+  readonly freshConnection?: boolean;
+  /**
+   * What the call is about, if calls about the same thing should use different addresses of the service: at the same
+   * time, and after one of them said that it does not know the thing.
+   */
+  readonly subject?: Subject;
+  /** Called at each attempt that is answered, with the address that answered. It may judge the answer once more. */
+  readonly onPeer?: (peer: Peer) => void;
+  /** For this call instead of the client's. */
+  readonly apiKey?: string;
+  /** Largest accepted answer in bytes; a larger one is a TransportError. Default 64 MiB. */
+  readonly maxBytes?: number;
+  /** How often this is asked, and how urgent it is: what a gate with a queue orders calls by. */
+  readonly turn?: Turn;
+  /**
+   * Called at each attempt when its connection is there and the request is on its way: at once where an idle
+   * connection is reused. It has passed name lookup, connect, proxy and TLS; what is slow from here on is the
+   * service. Never called where the connection is not made.
+   */
+  readonly onConnected?: () => void;
+}
+
+export interface Attempt extends CallOptions {
   readonly id: OperationId;
   readonly operation: Operation;
   /** Base address of the service, without a slash at its end. */
   readonly base: string;
   readonly request: WireRequest;
   readonly key: string | undefined;
-  /** From name lookup to the last byte. */
   readonly timeoutMs: number;
-  readonly signal: AbortSignal | undefined;
-  /** How long what was sent may still be answered after the signal has fired, in ms. */
-  readonly graceMs: number;
-  readonly fresh: boolean;
-  readonly subject: Subject | undefined;
-  readonly maxBytes: number;
-  readonly onConnected: (() => void) | undefined;
-  readonly onPeer: ((peer: Peer) => void) | undefined;
 }
+
+/** A tail of 10,000 lines is a few MiB; nothing else is as large. */
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 export interface Answer {
   readonly value: unknown;
@@ -60,31 +91,46 @@ const TIMED_OUT = Symbol('timed out');
 
 /** Resolves with the validated answer. Rejects with a CallError. */
 export async function attemptCall(transport: Transport, attempt: Attempt): Promise<Answer> {
-  const { operation, timeoutMs, signal, graceMs } = attempt;
+  const { operation, request, timeoutMs, signal, graceMs = 0 } = attempt;
   // A timer of our own rather than AbortSignal.timeout, so that nothing is left behind after an answer.
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(TIMED_OUT), timeoutMs);
-  // What is safe to repeat is asked for again, and leaves nothing open.
-  const progress = operation.repeatable && graceMs === 0 ? undefined : new Progress(attempt.onConnected);
-  const abort = (): void => controller.abort(signal?.reason);
+  let isSent = false;
+  let soFar: (() => WireResponse) | undefined;
+  let place: Place | undefined;
   let grace: NodeJS.Timeout | undefined;
+  const abort = (): void => controller.abort(signal?.reason);
   const forward = (): void => {
-    if (progress?.isSent && graceMs > 0) grace = setTimeout(abort, graceMs);
+    if (isSent && graceMs > 0) grace = setTimeout(abort, graceMs);
     else abort();
   };
   signal?.addEventListener('abort', forward, { once: true });
   if (signal?.aborted) forward();
-  let place: Place | undefined;
   try {
-    const onPlace = (used: Place): unknown => (place = used);
-    const answered = await exchange(transport, attempt, controller.signal, { progress, onPlace });
+    const answered = await transport.exchange({
+      url: attempt.base + request.target,
+      method: request.method,
+      headers: requestHeaders(request, attempt.key),
+      body: request.body,
+      signal: controller.signal,
+      fresh: attempt.freshConnection ?? false,
+      subject: attempt.subject,
+      maxBytes: attempt.maxBytes ?? MAX_RESPONSE_BYTES,
+      onConnected: () => {
+        isSent = true;
+        attempt.onConnected?.();
+      },
+      onAnswer: (answerSoFar) => (soFar = answerSoFar),
+      onPlace: (used) => (place = used),
+    });
     return answerOf(attempt, answered, place);
   } catch (cause) {
     if (cause instanceof PilotlightError) throw cause;
-    const cut = progress?.soFar?.();
+    // What is safe to repeat is asked for again, and leaves nothing open.
+    const cut = operation.repeatable && graceMs === 0 ? undefined : soFar?.();
     const answer = cut && completeAnswer(operation, cut);
     if (answer) return answer;
-    const mayBeDone = !operation.repeatable && progress?.isSent === true;
+    const mayBeDone = !operation.repeatable && isSent;
     throw failure(attempt, cause, controller.signal, { rawAnswer: cut?.text ?? '', mayBeDone, place });
   } finally {
     clearTimeout(timer);
@@ -104,47 +150,6 @@ function failure(
   if (aborted) return new AbortedError(id, 'aborted', { cause, ...options });
   const error = cause instanceof Error ? cause : new Error(String(cause));
   return new TransportError(id, transportReason(error), error, options);
-}
-
-/** How far a request came. */
-class Progress {
-  isSent = false;
-  soFar: (() => WireResponse) | undefined;
-  readonly #connected: (() => void) | undefined;
-
-  constructor(connected: (() => void) | undefined) {
-    this.#connected = connected;
-  }
-
-  readonly onConnected = (): void => {
-    this.isSent = true;
-    this.#connected?.();
-  };
-
-  readonly onAnswer = (soFar: () => WireResponse): void => {
-    this.soFar = soFar;
-  };
-}
-
-function exchange(
-  transport: Transport,
-  { base, request, key, fresh, subject, maxBytes, onConnected }: Attempt,
-  signal: AbortSignal,
-  { progress, onPlace }: Pick<Exchange, 'onPlace'> & { readonly progress: Progress | undefined },
-): Promise<Answered> {
-  return transport.exchange({
-    url: base + request.target,
-    method: request.method,
-    headers: requestHeaders(request, key),
-    body: request.body,
-    signal,
-    fresh,
-    subject,
-    maxBytes,
-    onConnected: progress ? progress.onConnected : onConnected,
-    onAnswer: progress?.onAnswer,
-    onPlace,
-  });
 }
 
 /** A 408 or 5xx without a code of the contract: what is behind may have done it all the same. */

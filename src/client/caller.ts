@@ -7,15 +7,14 @@ import { isRecord } from '../contract/is-record.ts';
 import type { Input, OperationId, Output } from '../contract/operations.ts';
 import type { RateLimit } from '../wire/rate-limit.ts';
 import { encodeRequest, keyProblems, type WireRequest } from '../wire/request.ts';
-import { attemptCall, timeoutProblems, type Attempt } from './attempt.ts';
-import { delay } from './delay.ts';
+import { attemptCall, timeoutProblems, type Attempt, type CallOptions } from './attempt.ts';
+import { delay, NEVER } from './delay.ts';
 import { AbortedError, ApiError, CallError, RequestError, ResponseError, ThrottledError } from './errors.ts';
 import { type Gate, LocalGate, type Pass, type Turn } from './gate.ts';
 import { checkClientOptions } from './options.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { DEFAULT_RETRY, NO_RETRY, type RetryPolicy, retryDelay, retryProblems } from './retry.ts';
-import type { Subject } from './transport/address-book.ts';
-import { type Peer, type Transport, createTransport } from './transport/transport.ts';
+import { type Transport, createTransport } from './transport/transport.ts';
 
 /** Where the service is, with which key, and how long and how often to try. Times in ms. */
 export interface ClientOptions {
@@ -55,45 +54,10 @@ export interface ClientObserver {
   retry?(event: { operation: OperationId; waitMs: number; throttled: boolean }): void;
 }
 
-/** For one call, in place of what the client does otherwise. Times in ms. */
-export interface CallOptions {
-  readonly signal?: AbortSignal;
-  /**
-   * How long what was sent may still be answered after the signal has fired, in ms: for what is not safe to repeat, and
-   * answers what is not to be lost. Default 0.
-   */
-  readonly graceMs?: number;
-  /** For this call instead of the client's, in ms. */
-  readonly timeoutMs?: number;
-  /** `false`: one attempt only. */
-  readonly retry?: RetryPolicy | false;
-  /** Do not reuse an idle connection. */
-  readonly freshConnection?: boolean;
-  /**
-   * What the call is about, if calls about the same thing should use different addresses of the service: at the same
-   * time, and after one of them said that it does not know the thing.
-   */
-  readonly subject?: Subject;
-  /** Called at each attempt that is answered, with the address that answered. It may judge the answer once more. */
-  readonly onPeer?: (peer: Peer) => void;
-  /** For this call instead of the client's. */
-  readonly apiKey?: string;
-  /** Largest accepted answer in bytes; a larger one is a TransportError. Default 64 MiB. */
-  readonly maxBytes?: number;
-  /** How often this is asked, and how urgent it is: what a gate with a queue orders calls by. */
-  readonly turn?: Turn;
-  /**
-   * Called at each attempt when its connection is there and the request is on its way: at once where an idle
-   * connection is reused. It has passed name lookup, connect, proxy and TLS; what is slow from here on is the
-   * service. Never called where the connection is not made.
-   */
-  readonly onConnected?: () => void;
-}
+export type { CallOptions } from './attempt.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_TURN: Turn = { everyMs: 10_000, need: 'watch' };
-/** A tail of 10,000 lines is a few MiB; nothing else is as large. */
-const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /** Calls operations of one service. */
 class Caller {
@@ -162,16 +126,10 @@ class Caller {
     let rate: RateLimit | undefined;
     try {
       const answer = await attemptCall(this.#transport, {
+        ...callOptions,
         ...what,
         base: this.#bases[operation.base],
         timeoutMs: callOptions.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-        signal: callOptions.signal,
-        graceMs: callOptions.graceMs ?? 0,
-        fresh: callOptions.freshConnection ?? false,
-        subject: callOptions.subject,
-        maxBytes: callOptions.maxBytes ?? MAX_RESPONSE_BYTES,
-        onConnected: callOptions.onConnected,
-        onPeer: callOptions.onPeer,
       });
       code = String(answer.status);
       serverDate = answer.date;
@@ -252,8 +210,6 @@ function isThrottled(error: CallError): boolean {
   return error instanceof ApiError && error.meaning === 'throttled';
 }
 
-const NEVER = new AbortController().signal;
-
 function trimSlash(url: string): string {
   return url.replace(/(?<!\/)\/+$/, '');
 }
@@ -293,20 +249,13 @@ export function createPartialClient<Ids extends OperationId>(
   const transport = options.transport ?? createTransport();
   const caller = new Caller(options, transport);
 
-  function call(
-    id: Ids,
-    input?: Readonly<Record<string, unknown>>,
-    callOptions?: CallOptions,
-  ): Promise<unknown> {
-    return caller.call(id, operations[id], input, callOptions);
-  }
-
+  const call = (id: Ids, ...given: [Readonly<Record<string, unknown>>?, CallOptions?]): Promise<unknown> =>
+    caller.call(id, operations[id], ...given);
   const resources: Record<string, Record<string, unknown>> = {};
   for (const id of Object.keys(operations) as Ids[]) {
     const [resource = '', method = ''] = id.split('.');
     resources[resource] ??= {};
-    resources[resource][method] = (input?: Readonly<Record<string, unknown>>, callOptions?: CallOptions) =>
-      call(id, input, callOptions);
+    resources[resource][method] = call.bind(undefined, id);
   }
   return {
     ...resources,

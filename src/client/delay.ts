@@ -1,7 +1,8 @@
-/** How time passes for a client. */
-
 /** The longest that a timer of Node takes, ms; a longer one would fire at once. */
 export const LONGEST_MS = 2 ** 31 - 1;
+
+/** Of calls without a signal. */
+export const NEVER = new AbortController().signal;
 
 /** Waits `ms`, or until the signal fires: then it rejects with the signal's reason and leaves no timer behind. */
 export function delay(ms: number, signal: AbortSignal): Promise<void> {

@@ -31,47 +31,43 @@ export interface Pass {
   lost(): void;
 }
 
-const CLOCK = { now: () => performance.now() };
-
 /** No call of a library or a command waits longer for a 429 that another one met, ms: then the service decides. */
 const LONGEST_WAIT_MS = 15_000;
-
-/** `daemon`: follows something for a long time, and leaves room for others. */
-type LocalCaller = Exclude<Who, 'heartbeat'>;
 
 /** Opens as soon as the limiter does. */
 export class LocalGate implements Gate {
   readonly #limiter: RateLimiter;
-  readonly #who: LocalCaller;
+  /** `daemon`: follows something for a long time, and leaves room for others. */
+  readonly #who: Exclude<Who, 'heartbeat'>;
 
-  constructor(limiter: RateLimiter, who: LocalCaller = 'call') {
+  constructor(limiter: RateLimiter, who: Exclude<Who, 'heartbeat'> = 'call') {
     this.#limiter = limiter;
     this.#who = who;
   }
 
   async enter(operation: string, _turn: Turn, signal: AbortSignal): Promise<Pass> {
     signal.throwIfAborted();
-    const [limiter, clock, who] = [this.#limiter, CLOCK, this.#who];
+    const [limiter, who] = [this.#limiter, this.#who];
     if (who === 'question') limiter.questions += 1;
     try {
       await this.#wait(operation, signal);
     } finally {
       if (who === 'question') limiter.questions -= 1;
     }
-    const departure = limiter.sent(operation, clock.now(), who);
+    const departure = limiter.sent(operation, performance.now(), who);
     return {
       answered(answer, headers) {
-        limiter.settled(departure, answer, clock.now());
-        if (headers) limiter.heard(operation, headers, clock.now());
+        limiter.settled(departure, answer, performance.now());
+        if (headers) limiter.heard(operation, headers, performance.now());
       },
       lost: () => limiter.lost(departure),
     };
   }
 
   async #wait(operation: string, signal: AbortSignal): Promise<void> {
-    const until = this.#who === 'call' ? CLOCK.now() + LONGEST_WAIT_MS : Infinity;
+    const until = this.#who === 'call' ? performance.now() + LONGEST_WAIT_MS : Infinity;
     for (;;) {
-      const now = CLOCK.now();
+      const now = performance.now();
       const waitMs = Math.min(this.#limiter.opensAt(operation, this.#who, now), until) - now;
       if (waitMs <= 0) return;
       await delay(Math.ceil(waitMs), signal);

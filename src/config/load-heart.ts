@@ -1,6 +1,6 @@
 /** Environment → the settings of the heart, all problems at once. Loads nothing that only the daemon needs. */
 import { labelOf } from '../heartbeat/discovery/wanted.ts';
-import { checkTiming } from '../heartbeat/engine/timing-check.ts';
+import { checkTiming } from '../heartbeat/engine/formulas.ts';
 import { exposedSecrets, placed, withEnvFile, type EffectiveEnvironment } from './env-file.ts';
 import { overFiles, readText, type ReadFile } from './files.ts';
 import { HEART_OPTIONS, PREFIX, type HeartKey, type HeartSettings, type Option, valueOf } from './options.ts';

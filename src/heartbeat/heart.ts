@@ -25,11 +25,9 @@ import type { Notice } from './engine/state.ts';
 import type { Ports } from './driver/ports.ts';
 import type { AppSnapshot, AvoidedAddress, DeploymentSnapshot, SharedLimit } from './view/snapshot.ts';
 
-/** What a heart tells as it happens. */
 export interface HeartListener {
   notice(deploymentId: number, notice: Notice): void;
   exchange(event: ExchangeEvent): void;
-  /** A deployment is not kept alive any more. */
   removed(deploymentId: number): void;
   /** Something to know about TTLs and names. */
   discovery(notice: DiscoveryNotice): void;
@@ -61,7 +59,6 @@ export interface AppChoice {
   readonly grace: number;
 }
 
-/** One request that ended, as the client observes it. */
 export type ExchangeEvent = Parameters<NonNullable<ClientObserver['exchange']>>[0];
 
 export interface HeartOptions {
@@ -102,10 +99,7 @@ export class Heart {
   readonly #driver: HeartbeatDriver;
   readonly #watch: DeploymentWatch;
   readonly #stopping = new AbortController();
-  /** The deployments that are kept alive, by id. */
   readonly #kept = new Map<number, Choice>();
-  /** As they are configured: `square`, `square/blue`. */
-  #names: ReadonlySet<string>;
   #lastTickAt = Date.now();
   /** Ends the wait for the next look at a key that cannot be read. */
   #readKeyAgain = (): void => {};
@@ -115,7 +109,6 @@ export class Heart {
   constructor(options: HeartOptions) {
     const { apiKey, baseUrl, deployments, settings, listener, attemptsAtOnce = 512 } = options;
     this.#options = options;
-    this.#names = namesIn(deployments);
     const list = listOf(QUESTIONS['deployments.list'], (body) => this.#watch.relevantRows(body));
     const common = { transport: this.#transport, baseUrl, apiKey: () => apiKey.current() };
     // The driver itself decides when a heartbeat leaves.
@@ -137,7 +130,15 @@ export class Heart {
         observe: { exchange: (event) => listener.exchange(event) },
       },
     );
-    const ports = this.#systemPorts();
+    const ports: Pick<Ports, 'clock' | 'random' | 'setTimer'> = {
+      clock: CLOCK,
+      random: Math.random,
+      setTimer: (ms, fn) =>
+        setSystemTimer(ms, () => {
+          this.#lastTickAt = Date.now();
+          fn();
+        }),
+    };
     this.#driver = new HeartbeatDriver({
       key: apiKey.current(),
       // Half of them are for attempts that are not overdue: so many can always begin.
@@ -146,7 +147,7 @@ export class Heart {
       limiter: this.#limiter,
       ports: {
         ...ports,
-        beat: beatWithKey(createBeatPort(this.#client)),
+        beat: createBeatPort(this.#client),
         readKey: (signal) => this.#readKey(signal),
         listener: (deploymentId, notice) => this.#hear(deploymentId, notice),
       },
@@ -168,7 +169,6 @@ export class Heart {
 
   /** Keeps these alive and no others; those that were gone are tried at once. An app with another address is new. */
   reload(wanted: readonly Wanted[], settings: TimingSettings, app?: AppChoice): void {
-    this.#names = namesIn(wanted);
     this.#watch.refresh({ wanted, settings });
     this.#driver.beatNow((state) => state === 'gone');
     if (app !== undefined && app.address === this.#appAddress) this.#app?.setGrace(app.grace);
@@ -180,7 +180,6 @@ export class Heart {
     return this.#driver.readKey();
   }
 
-  /** When the scheduler last looked at the clock, Unix ms: one whose time stands still is stuck. */
   lastTickAt(): number {
     return this.#lastTickAt;
   }
@@ -191,9 +190,8 @@ export class Heart {
 
   snapshotOf(deploymentId: number): DeploymentSnapshot | undefined {
     const snapshot = this.#driver.snapshotOf(deploymentId);
-    const { name = '', tag } = this.#kept.get(deploymentId) ?? {};
-    const configured = [`${name}/${tag}`, name].find((one) => this.#names.has(one));
-    return snapshot && configured !== undefined ? { ...snapshot, name: configured } : snapshot;
+    const name = this.#kept.get(deploymentId)?.name;
+    return snapshot && name !== undefined ? { ...snapshot, name } : snapshot;
   }
 
   /** What is known of the app that the deployments are kept alive for; undefined where there is none. */
@@ -244,7 +242,7 @@ export class Heart {
   lastBeats(limitMs: number): Promise<number[]> {
     // From here on nothing is withheld or resumed: the app may end with this process.
     this.#app?.stop();
-    return this.#driver.finalBeat(AbortSignal.timeout(Math.max(0, Math.floor(limitMs))));
+    return this.#driver.finalBeat(Math.max(0, limitMs));
   }
 
   /** When it resolves, no request, timer or socket is left. */
@@ -254,18 +252,6 @@ export class Heart {
     this.#stopping.abort(new Error('stopping'));
     await Promise.all([this.#driver.stop(), this.#watch.done]);
     await this.#client[Symbol.asyncDispose]();
-  }
-
-  #systemPorts(): Pick<Ports, 'clock' | 'random' | 'setTimer'> {
-    return {
-      clock: CLOCK,
-      random: Math.random,
-      setTimer: (ms, fn) =>
-        setSystemTimer(ms, () => {
-          this.#lastTickAt = Date.now();
-          fn();
-        }),
-    };
   }
 
   /** From the start on, or from a reload on: nothing is withheld yet. */
@@ -326,7 +312,6 @@ export class Heart {
     }
   }
 
-  /** Keeps these alive and no others. */
   #keep(choices: readonly Choice[]): void {
     const wanted = new Set(choices.map(({ id }) => id));
     for (const id of this.#kept.keys()) {
@@ -340,14 +325,6 @@ export class Heart {
       this.#driver.add(choice);
     }
   }
-}
-
-function namesIn(wanted: readonly Wanted[]): ReadonlySet<string> {
-  return new Set(
-    wanted.flatMap((one) =>
-      one.by === 'id' ? [] : [one.tag === undefined ? one.name : `${one.name}/${one.tag}`],
-    ),
-  );
 }
 
 function setSystemTimer(ms: number, fn: () => void): () => void {
@@ -365,10 +342,4 @@ function appSnapshotOf({ health, why, hasAnswered }: AppWatch): AppSnapshot {
         ? 'healthy'
         : 'unhealthy';
   return { state, unhealthyMs, graceMs: grace, ...(why !== undefined && { why }) };
-}
-
-/** Without a key, because its file is not there yet, the key is what is wrong, and is looked for. */
-function beatWithKey(beat: Ports['beat']): Ports['beat'] {
-  return (request) =>
-    request.key === '' ? Promise.resolve({ type: 'unauthorized', reason: 'no-key' }) : beat(request);
 }

@@ -131,8 +131,14 @@ function repaired(schema: z.ZodType, value: unknown, losses: Losses): unknown {
     return repairedOptional(schema, value, losses);
   if (schema instanceof z.ZodNullable) return repaired(schema.unwrap() as z.ZodType, value, losses);
   if (schema instanceof z.ZodObject && isRecord(value)) return repairedFields(schema, value, losses);
-  if (schema instanceof z.ZodRecord && isRecord(value)) return repairedEntries(schema, value, losses);
-  if (schema instanceof z.ZodArray && Array.isArray(value)) return repairedRows(schema, value, losses);
+  if (
+    (schema instanceof z.ZodRecord && isRecord(value)) ||
+    (schema instanceof z.ZodArray && Array.isArray(value))
+  ) {
+    const rows = repairedRows(schema, Object.entries(value), losses);
+    if (rows === undefined) return value;
+    return Array.isArray(value) ? rows.map(([, row]) => row) : Object.fromEntries(rows);
+  }
   if (schema instanceof z.ZodUnion) return repairedAs(schema.options as z.ZodType[], value, losses);
   if (schema instanceof z.ZodPipe) {
     // z.preprocess, which then runs again over what it has made: it leaves its own results as they are.
@@ -167,34 +173,25 @@ function repairedFields(
   );
 }
 
-/** An entry that cannot be read is left out, unless what is shown once could be lost with it. Else as of a list. */
-function repairedEntries(
-  schema: z.ZodRecord,
-  entries: Readonly<Record<string, unknown>>,
+/**
+ * A row that cannot be read is left out, unless what is shown once could be lost with it. A list of which no row can be
+ * read is no list: taken for an empty one, it would say that all is gone.
+ */
+function repairedRows(
+  schema: z.ZodArray | z.ZodRecord,
+  rows: readonly (readonly [string, unknown])[],
   losses: Losses,
-): unknown {
+): [string, unknown][] | undefined {
+  const element = schema instanceof z.ZodArray ? schema.element : schema.valueType;
   const complete = holdsShownOnce(schema);
-  const readable = Object.entries(entries).flatMap(([name, value]) => {
-    const inner = read(schema.valueType as z.ZodType, value, losses);
+  const readable = rows.flatMap(([name, row]): [string, unknown][] => {
+    const inner = read(element as z.ZodType, row, losses);
     if (inner.success) return [[name, inner.data]];
-    if (complete && !isNothing(value)) return [[name, value]];
+    if (complete && !isNothing(row)) return [[name, row]];
     losses.rows += 1;
     return [];
   });
-  return readable.length > 0 ? Object.fromEntries(readable) : entries;
-}
-
-/** A list of which no row can be read is no list: taken for an empty one, it would say that all is gone. */
-function repairedRows(schema: z.ZodArray, rows: readonly unknown[], losses: Losses): readonly unknown[] {
-  const complete = holdsShownOnce(schema);
-  const readable = rows.flatMap((row) => {
-    const inner = read(schema.element as z.ZodType, row, losses);
-    if (inner.success) return [inner.data];
-    if (complete && !isNothing(row)) return [row];
-    losses.rows += 1;
-    return [];
-  });
-  return readable.length > 0 ? readable : rows;
+  return readable.length > 0 ? readable : undefined;
 }
 
 function holdsShownOnce(schema: z.ZodType): boolean {

@@ -58,11 +58,7 @@ export function encodeRequest(
     .map((field) => ({ field, message: unknownField(field, known) }));
   if (extraPart !== undefined) problems.push(...extraProblems(input, operation.keyInBody));
 
-  const values: Record<'params' | 'query' | 'body', Record<string, unknown> | undefined> = {
-    params: undefined,
-    query: undefined,
-    body: undefined,
-  };
+  const values: Partial<Record<'params' | 'query' | 'body', Record<string, unknown>>> = {};
   for (const { part, schema } of parts) {
     const own = Object.fromEntries(
       Object.keys(schema.shape).flatMap((field) =>
@@ -73,7 +69,7 @@ export function encodeRequest(
     if (parsed.success) values[part] = parsed.data;
     else problems.push(...problemsOf(parsed.error, withoutSecrets(schema, own)));
   }
-  problems.push(...wholeProblems(operation, input, { apiKey, query: values.query ?? {} }));
+  problems.push(...wholeProblems(operation, input, apiKey, values.query));
   if (problems.length > 0) return { ok: false, problems };
   if (extraPart !== undefined && isRecord(input[EXTRA]))
     values[extraPart] = { ...input[EXTRA], ...values[extraPart] };
@@ -99,10 +95,8 @@ export function encodeRequest(
 function wholeProblems(
   operation: Operation,
   input: Readonly<Record<string, unknown>>,
-  {
-    apiKey,
-    query,
-  }: { readonly apiKey: string | undefined; readonly query: Readonly<Record<string, unknown>> },
+  apiKey: string | undefined,
+  query: Readonly<Record<string, unknown>> = {},
 ): InputProblem[] {
   // Most operations have none of the verification matrix.
   const rules = operation.verification.secret === 'never' ? (operation.rules ?? []) : rulesOf(operation);

@@ -55,12 +55,11 @@ const EXCERPT = 120;
 /** `key`: of the request, so that no message has a part of it. */
 export function decodeResponse(operation: Operation, response: WireResponse, key?: string): Outcome {
   const body = parseJson(response.text);
-  if (response.status < 200 || response.status >= 300)
-    return inOtherWords(operation, refusal(operation, response, body, key), body);
+  const refused = (): Outcome => inOtherWords(operation, refusal(operation, response, body, key), body);
+  if (response.status < 200 || response.status >= 300) return refused();
   const answer = response.status === NO_CONTENT && response.text === '' ? {} : body;
   const read = readAnswer(operation.response, answer);
-  if (saysNo(operation, body, read))
-    return inOtherWords(operation, refusal(operation, response, body, key), body);
+  if (saysNo(operation, body, read)) return refused();
   if (read.success) return { kind: 'ok', value: read.data };
   if (body === undefined) {
     return {

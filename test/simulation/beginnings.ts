@@ -53,7 +53,7 @@ export async function beginnings({ seed, factor = 1, step, trace }: RunOptions):
       world.stepWallClock(random.pick([-1, 1]) * random.between(3000, 3_600_000));
       break;
     case 'farewell': {
-      const missed = await time.until(world.driver.finalBeat(new AbortController().signal));
+      const missed = await time.until(world.driver.finalBeat());
       if (missed.length > 0) world.promises.broken.push(`${missed.length} had no last beat`);
       return finish(world);
     }

@@ -110,12 +110,12 @@ class Chaos implements Weather {
 
   /** Whether there was a window for this basis after all. */
   windowFor(basis: number, timing: Timing): Span | undefined {
-    const { interval, ttl = 0, clockAllowance, attemptTimeout, tick } = timing;
+    const { interval, life, attemptTimeout, tick } = timing;
     const gone = this.#mistakenAt >= basis;
     const rescue = gone ? Math.max(timing.rescue, rescueOfGone(timing)) : timing.rescue;
     // One that is thought to be gone keeps its slow rhythm also where a limit refuses it.
     const turn = gone ? Math.max(this.turn, timing.goneInterval) : this.turn;
-    const end = basis + ttl - clockAllowance;
+    const end = basis + life;
     // An old key costs one attempt that is refused, and the spacing to the next.
     const withKey = this.keyResetAt < basis ? rescue : rescue + attemptTimeout + MIN_SPACING + tick;
     const length = withKey + this.turns * turn;
@@ -183,8 +183,9 @@ async function storm(
   for (const id of ids) world.light(id, ttl, interval);
   await world.run(horizon, () => {
     if (!time.running) return false;
-    for (const { deploymentId, expiresAt } of world.driver.snapshot().deployments) {
-      if (expiresAt !== undefined) world.promises.estimated(deploymentId, expiresAt - time.clock.wall());
+    for (const id of ids) {
+      const { expiresAt } = world.driver.snapshotOf(id) ?? {};
+      if (expiresAt !== undefined) world.promises.estimated(id, expiresAt - time.clock.wall());
     }
     return world.lost.length === ids.length;
   });

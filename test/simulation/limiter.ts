@@ -146,9 +146,9 @@ async function share(
         .toSorted((a, b) => a.left - b.left)
         .filter(({ left }) => left > 0);
       for (const [earlier, { id, ttl, left }] of order.entries()) {
-        const { rescue, clockAllowance } = timingFor({ ttl, interval: 'auto' });
+        const { rescue, life } = timingFor({ ttl, interval: 'auto' });
         const turn = (isNamed ? threshold : Math.max(1.5 * threshold, FIRST_GUESS)) * 1.02 + 1 + lateness;
-        if (left - clockAllowance > rescue + (earlier + 1) * turn) saved.add(id);
+        if (left - (ttl - life) > rescue + (earlier + 1) * turn) saved.add(id);
       }
       world.note(() => `   to be saved: ${[...saved].join(', ')}`);
     });

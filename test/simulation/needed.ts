@@ -175,7 +175,7 @@ export async function needed(options: RunOptions): Promise<RunResult> {
   const wasEnough = (service.expiresAt(ID) ?? -Infinity) - time.now >= atLeast - 2 * ROUNDING;
 
   if (random.chance(0.25)) {
-    const missed = await time.until(driver.finalBeat(new AbortController().signal));
+    const missed = await time.until(driver.finalBeat());
     if (network.flights.length > sent || missed.length > 0)
       broken(world, 'a withheld deployment had a last beat');
     world.lost.splice(0);

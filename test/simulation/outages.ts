@@ -32,8 +32,8 @@ const KINDS = [
 
 /** The longest single outage that is survived, ms. */
 export function outageBound(timing: Timing): number {
-  const { ttl = 0, clockAllowance, interval, rescue } = timing;
-  return ttl - clockAllowance - interval - rescue;
+  const { life, interval, rescue } = timing;
+  return life - interval - rescue;
 }
 
 class Outage implements Weather {

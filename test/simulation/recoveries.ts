@@ -96,14 +96,13 @@ export async function resume(options: RunOptions): Promise<RunResult> {
 export async function farewell(options: RunOptions): Promise<RunResult> {
   const it = scene(options);
   const { world, random, timing } = it;
-  const { ttl = 0, clockAllowance, attemptTimeout } = timing;
+  const { life, attemptTimeout } = timing;
   await world.run(random.between(1, 4) * timing.interval);
   world.note(() => '== SIGTERM');
-  const missed = await world.time.until(world.driver.finalBeat(new AbortController().signal));
+  const missed = await world.time.until(world.driver.finalBeat());
   const left = (world.service.expiresAt(ID) ?? 0) - world.time.now;
   if (missed.length > 0) world.promises.broken.push('the last beat did not reach a healthy service');
-  if (left < ttl - clockAllowance - attemptTimeout)
-    world.promises.broken.push(`the last beat left only ${ms(left)}`);
+  if (left < life - attemptTimeout) world.promises.broken.push(`the last beat left only ${ms(left)}`);
   const result = await finish(world);
   if (world.time.timers > 0) return { ...result, violations: [...result.violations, 'a timer remains'] };
   return result;

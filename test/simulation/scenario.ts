@@ -1,10 +1,5 @@
 import type { StepFunction } from '../../src/heartbeat/engine/engine.ts';
-import {
-  clockAllowance,
-  MIN_SPACING,
-  rescueTime,
-  type TimingChoice,
-} from '../../src/heartbeat/engine/formulas.ts';
+import { MIN_SPACING, timingFor, type TimingChoice } from '../../src/heartbeat/engine/formulas.ts';
 import type { RateLimiter } from '../../src/client/rate-limiter.ts';
 import type { RequestQueue } from '../../src/client/request-queue.ts';
 import type { Random } from './random.ts';
@@ -47,7 +42,8 @@ function pickTtl(random: Random): number {
 export function pickTiming(random: Random): TimingChoice & { readonly ttl: number } {
   const ttl = pickTtl(random);
   if (random.chance(0.8)) return { ttl, interval: 'auto' };
-  return { ttl, interval: random.between(MIN_SPACING, 0.9 * (ttl - clockAllowance(ttl) - rescueTime(ttl))) };
+  const { life, rescue } = timingFor({ ttl, interval: 'auto' });
+  return { ttl, interval: random.between(MIN_SPACING, 0.9 * (life - rescue)) };
 }
 
 /** How late each timer of the process fires: not at all, always by q, or by any part of it. */

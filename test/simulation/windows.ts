@@ -93,10 +93,10 @@ class Windows implements Weather {
 
   /** Chooses the window for the present basis. */
   #plan(): void {
-    const { interval, ttl = 0, clockAllowance } = this.#timing;
+    const { interval, life } = this.#timing;
     this.#opening?.();
     this.#baitFrom = Infinity;
-    const latest = this.basis + ttl - clockAllowance - this.#length;
+    const latest = this.basis + life - this.#length;
     const earliest = Math.max(this.basis + interval, this.#time.now);
     if (this.left === 0 || earliest > latest) return;
     const start = this.#random.pick([earliest, latest, this.#random.between(earliest, latest)]);
@@ -120,8 +120,8 @@ class Windows implements Weather {
 
   #close(): void {
     this.done = this.left === 0 && this.#acknowledgedAt >= this.#openedAt;
-    const { interval, ttl = 0, clockAllowance } = this.#timing;
-    const latest = this.basis + ttl - clockAllowance - this.#length;
+    const { interval, life } = this.#timing;
+    const latest = this.basis + life - this.#length;
     const enough = this.basis + interval + this.#length;
     if (!this.done && this.#time.now > latest && this.#time.now < enough) {
       // Too late for a window of its own for the present basis: this one stays open until it has had one.

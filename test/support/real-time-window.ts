@@ -7,8 +7,8 @@ const LOOK_MS = 25;
 
 /** The first X outside of `bad`, between the interval after the last beat that counted (`basis`, ms) and the end of its TTL. */
 export function openWindow(bad: readonly Span[], basis: number, timing: Timing): Span | undefined {
-  const { interval, rescue, ttl = 0, clockAllowance } = timing;
-  return findWindow(bad, { from: basis + interval, length: rescue, end: basis + ttl - clockAllowance });
+  const { interval, rescue, life } = timing;
+  return findWindow(bad, { from: basis + interval, length: rescue, end: basis + life });
 }
 
 /** Times in which this process did not get to run for longer than `tick`, ms. */

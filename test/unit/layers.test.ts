@@ -44,7 +44,7 @@ const REFUSED = [
   ['heartbeat/engine', '../../client/client.ts'],
   ['heartbeat/engine', 'node:timers'],
   ['heartbeat/view', '../driver/driver.ts'],
-  ['heartbeat/driver', '../process/open-files.ts'],
+  ['heartbeat/driver', '../process/system.ts'],
   ['heartbeat/driver', 'node:http'],
   ['heartbeat/discovery', '../app/app-watch.ts'],
   ['heartbeat/process', '../../daemon/daemon.ts'],

@@ -11,7 +11,7 @@ import { Readable } from 'node:stream';
 import type { Input, Output } from '../../contract/operations.ts';
 import type { WireResponse } from '../../wire/response.ts';
 import type { Client } from '../client.ts';
-import { delay } from '../delay.ts';
+import { delay, NEVER } from '../delay.ts';
 import {
   AbortedError,
   ArchiveError,
@@ -98,7 +98,6 @@ export async function openArchive(path: string, signal: AbortSignal = NEVER): Pr
 
 const OPERATION = 'deployments.create';
 const DEFAULT_TIMEOUT_MS = 30_000;
-const NEVER = new AbortController().signal;
 
 /**
  * Makes a deployment of an archive, or brings it up to date, and uploads the archive if the service wants it. Doing it
@@ -178,7 +177,6 @@ async function upload(archive: Archive, target: UploadTarget, options: UploadOpt
 const TAKEN: ReadonlySet<number> = new Set([200, 201, 204]);
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
-/** One attempt. */
 async function post(
   archive: Archive,
   { url, fields }: UploadTarget,

@@ -8,7 +8,7 @@ import { FlagError } from '../../contract/text/shell-words.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { OPERATIONS, type Input } from '../../contract/operations.ts';
 import type { Client } from '../client.ts';
-import { delay, LONGEST_MS } from '../delay.ts';
+import { delay, LONGEST_MS, NEVER } from '../delay.ts';
 import { AbortedError, ApiError, CallError, RequestError } from '../errors.ts';
 import { encodeRequest, type InputProblem } from '../../wire/request.ts';
 import { listInstances } from './instances.ts';
@@ -124,26 +124,25 @@ export async function launchInstance(client: Client, options: LaunchOptions): Pr
   const left = new Set<number>();
   const givenUp: GivenUp[] = [];
 
+  function giveUp(offerId: number, instanceId: number | undefined, reason: string): undefined {
+    onProgress({ step: 'given up', offerId, reason });
+    givenUp.push({ offerId, instanceId, reason });
+  }
+
   /** Resolves with undefined if the offer does not lead to an instance. */
   async function tryOffer(offerId: number): Promise<Launched | undefined> {
     const rented = await rent(client, { ...request, offer_id: offerId }, signal);
-    if (rented.ok) {
-      const { instanceId } = rented;
-      left.add(instanceId);
-      onProgress({ step: 'rented', offerId, instanceId });
-      const reason = await waitUntilRunning(client, instanceId, options);
-      if (reason === undefined) {
-        left.delete(instanceId);
-        return { instanceId, offerId, givenUp };
-      }
-      onProgress({ step: 'given up', offerId, reason });
-      givenUp.push({ offerId, instanceId, reason });
+    if (typeof rented === 'string') return giveUp(offerId, undefined, rented);
+    left.add(rented);
+    onProgress({ step: 'rented', offerId, instanceId: rented });
+    const reason = await waitUntilRunning(client, rented, options);
+    if (reason !== undefined) {
+      giveUp(offerId, rented, reason);
       await destroyAll(left, destroy, options);
-    } else {
-      onProgress({ step: 'given up', offerId, reason: rented.reason });
-      givenUp.push({ offerId, instanceId: undefined, reason: rented.reason });
+      return undefined;
     }
-    return undefined;
+    left.delete(rented);
+    return { instanceId: rented, offerId, givenUp };
   }
 
   let launched: Launched | undefined;
@@ -207,21 +206,17 @@ function optionProblems({ offers, timeoutMs = 1, pollMs = 1 }: LaunchOptions): I
   return problems;
 }
 
-type Rented =
-  | { readonly ok: true; readonly instanceId: number }
-  | { readonly ok: false; readonly reason: string };
-
 /**
- * The instance, or why the offer cannot be rented. A failure that leaves open whether it was rented is thrown: trying
+ * The id of the instance, or why the offer cannot be rented. A failure that leaves open whether it was rented is thrown: trying
  * the next offer might rent two.
  */
-async function rent(client: Client, input: Input<'instances.create'>, signal: AbortSignal): Promise<Rented> {
+async function rent(client: Client, input: Input<'instances.create'>, signal: AbortSignal) {
   try {
     const options = { signal, graceMs: GRACE_MS };
-    return { ok: true, instanceId: (await client.instances.create(input, options)).new_contract };
+    return (await client.instances.create(input, options)).new_contract;
   } catch (error) {
     const taken = error instanceof ApiError && (error.status === 404 || error.status === 410);
-    if (taken && error.errorCode !== 'not_found') return { ok: false, reason: error.said };
+    if (taken && error.errorCode !== 'not_found') return error.said;
     throw error;
   }
 }
@@ -307,5 +302,3 @@ function rejectedBy(deadline: AbortSignal): Promise<never> {
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
-
-const NEVER = new AbortController().signal;

@@ -124,7 +124,7 @@ export async function proveSecondFactor(
 
 /** The method that was asked for, else the authenticator whose secret is known, else the primary one, else e-mail. */
 export async function chooseMethod(client: Client, options: ProofOptions): Promise<Choice> {
-  const { methods } = await client.tfa.status({}, callOptions(options.signal));
+  const { methods } = await client.tfa.status({}, { signal: options.signal });
   const wanted = options.method ?? (options.totpSecret === undefined ? undefined : 'totp');
   if (wanted === 'email') return EMAIL;
   const fitting = methods
@@ -176,7 +176,7 @@ function senderOf(
   if (method === 'totp') return undefined;
   if (method === 'sms')
     return smsSender(client, methodId === undefined ? login : { tfa_method_id: methodId, ...login }, signal);
-  const send: Send = () => client.tfa.sendEmail(login, callOptions(signal));
+  const send: Send = () => client.tfa.sendEmail(login, { signal });
   return { send, resend: send };
 }
 
@@ -186,10 +186,10 @@ export function smsSender(
   input: { readonly tfa_method_id?: number; readonly phone_number?: string; readonly secret?: string },
   signal: AbortSignal | undefined,
 ): { readonly send: Send; readonly resend: Send } {
-  const resend: Send = () => client.tfa.resendSms(input, callOptions(signal));
+  const resend: Send = () => client.tfa.resendSms(input, { signal });
   async function send(): Promise<Sent> {
     try {
-      return await client.tfa.sendSms(input, callOptions(signal));
+      return await client.tfa.sendSms(input, { signal });
     } catch (error) {
       if (!(error instanceof ApiError) || error.errorCode !== 'tfa_challenge_exists') throw error;
       return resend();
@@ -231,8 +231,4 @@ export function totpCode(base32Secret: string, atMs: number): string {
 /** What an authenticator app takes where the answer has only the secret. */
 export function provisioningUri(base32Secret: string): string {
   return new TOTP({ label: 'account', secret: Secret.fromBase32(base32Secret) }).toString();
-}
-
-export function callOptions(signal: AbortSignal | undefined): { signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal };
 }

@@ -4,7 +4,6 @@ import { phoneNumber as phoneSchema } from '../../contract/schemas.ts';
 import type { Client } from '../client.ts';
 import {
   askForCode,
-  callOptions,
   checkOptions,
   chooseMethod,
   EMAIL,
@@ -42,7 +41,7 @@ export async function login(client: Client, options: LoginOptions): Promise<Logi
   checkOptions('tfa.login', options);
   const proof = await proveSecondFactor(client, options, options.secret);
   const admin = options.admin === undefined ? {} : { admin: options.admin };
-  const answer = await client.tfa.login({ ...proof, ...admin }, callOptions(options.signal));
+  const answer = await client.tfa.login({ ...proof, ...admin }, { signal: options.signal });
   const { session_key: said, ...rest } = answer;
   // No header takes a line break.
   const session = said?.trim();
@@ -73,7 +72,7 @@ export async function addTotp(
 ): Promise<AddedMethod> {
   checkOptions('tfa.setupTotp', options, { onSecret: isFunction });
   await authorize(client, options);
-  const setup = await client.tfa.setupTotp({}, callOptions(options.signal));
+  const setup = await client.tfa.setupTotp({}, { signal: options.signal });
   await options.onSecret({
     secret: setup.secret,
     provisioningUri: setup.provisioning_uri ?? provisioningUri(setup.secret),
@@ -118,7 +117,7 @@ export async function removeMethod(
   const target = options.targetId === undefined ? {} : { target_id: options.targetId };
   const { remaining_methods: remaining } = await client.tfa.remove(
     { ...proof, ...target },
-    callOptions(options.signal),
+    { signal: options.signal },
   );
   // Where the last one was removed the answer has no such field (§4.4).
   return { remainingMethods: remaining === undefined ? 0 : countOf(remaining) };
@@ -141,16 +140,16 @@ export async function regenerateBackupCodes(
 ): Promise<readonly string[]> {
   checkOptions('tfa.regenerateBackupCodes', options);
   const proof = await proveSecondFactor(client, options);
-  return (await client.tfa.regenerateBackupCodes(proof, callOptions(options.signal))).backup_codes;
+  return (await client.tfa.regenerateBackupCodes(proof, { signal: options.signal })).backup_codes;
 }
 
 /** Opens the 30-minute window in which a method may be added, unless it is open. */
 async function authorize(client: Client, options: ProofOptions): Promise<void> {
   const { signal, backupCode } = options;
-  const status = await client.tfa.status({}, callOptions(signal));
+  const status = await client.tfa.status({}, { signal });
   if (status.new_method_authorized) return;
   if (backupCode !== undefined) {
-    await client.tfa.authorizeNewMethod({ backup_code: backupCode }, callOptions(signal));
+    await client.tfa.authorizeNewMethod({ backup_code: backupCode }, { signal });
     return;
   }
   // A user without methods is forced to e-mail (§4.4), whatever codes there will be later.
@@ -158,7 +157,7 @@ async function authorize(client: Client, options: ProofOptions): Promise<void> {
   const begin = async (): Promise<{ secret: string }> => {
     const { secret = '' } = await client.tfa.authorizeNewMethod(
       { tfa_method: choice.method, ...(choice.methodId !== undefined && { tfa_method_id: choice.methodId }) },
-      callOptions(signal),
+      { signal },
     );
     return { secret };
   };
@@ -168,7 +167,7 @@ async function authorize(client: Client, options: ProofOptions): Promise<void> {
     choice.method === 'totp' ? undefined : begin,
     options,
   );
-  await client.tfa.confirmAuthorization({ code, secret }, callOptions(signal));
+  await client.tfa.confirmAuthorization({ code, secret }, { signal });
 }
 
 async function confirm(
@@ -176,9 +175,6 @@ async function confirm(
   input: Parameters<Client['tfa']['confirmNew']>[0],
   { label, signal }: { readonly label?: string; readonly signal?: AbortSignal },
 ): Promise<AddedMethod> {
-  const answer = await client.tfa.confirmNew(
-    { ...input, ...(label !== undefined && { label }) },
-    callOptions(signal),
-  );
+  const answer = await client.tfa.confirmNew({ ...input, ...(label !== undefined && { label }) }, { signal });
   return { backupCodes: answer.backup_codes };
 }

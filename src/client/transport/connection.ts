@@ -12,23 +12,33 @@ import type { SecureContext } from 'node:tls';
 import type { Client, Dispatcher, buildConnector } from 'undici';
 import { BODY_TOO_LARGE, BoundedBody } from '../../wire/body.ts';
 import type { WireResponse } from '../../wire/response.ts';
-import { type AddressBook, type Candidate, LONG_MS, type Subject } from './address-book.ts';
+import { type AddressBook, type Candidate, LONG_MS, type Place, type Subject } from './address-book.ts';
 import type { Lookup } from './lookup.ts';
 import { transportReason } from './reason.ts';
 import { createAgent, createConnector, createSocketClient } from './undici.ts';
 
-export interface ConnectionRequest {
-  /** Path and query. */
-  readonly path: string;
+export interface Exchange {
+  readonly url: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** A stream is sent as it comes; its length is in the headers. */
   readonly body: string | Readable | undefined;
+  readonly signal: AbortSignal;
+  /** Open a new connection even if idle ones exist. */
+  readonly fresh: boolean;
+  /**
+   * What the request is about, if attempts about the same thing should use different addresses: at the same time, and
+   * after one of them said that it does not know the thing.
+   */
+  readonly subject?: Subject | undefined;
   /** Largest accepted body in bytes. */
   readonly maxBytes: number;
-  /** The connection is there, and the request is being written to it. */
-  readonly onConnected: (() => void) | undefined;
+  /** Called once when the connection is there and the request is on its way: at once on a reused one. */
+  readonly onConnected?: (() => void) | undefined;
   /** The answer has begun: `soFar` is what has come of it, at any time, also when its end never comes. */
-  readonly onAnswer: ((soFar: () => WireResponse) => void) | undefined;
+  readonly onAnswer?: ((soFar: () => WireResponse) => void) | undefined;
+  /** Called when the exchange ends, however it does. */
+  readonly onPlace?: ((place: Place) => void) | undefined;
 }
 
 export interface ConnectionParts {
@@ -39,7 +49,7 @@ export interface ConnectionParts {
   /** Asked if the origin speaks TLS. */
   readonly secureContext: () => SecureContext;
   /** Its socket was there, and is gone (may be called twice). */
-  readonly onClosed: (connection: Connection) => void;
+  readonly onClosed: () => void;
 }
 
 /** Idle sockets are given up before most servers and load balancers do. */
@@ -71,7 +81,6 @@ export class Connection {
   readonly #parts: ConnectionParts;
   readonly #life = new AbortController();
   readonly #dispatcher: Dispatcher;
-  readonly #closed: () => void;
   readonly #connect: ReturnType<typeof createConnector>;
   #race: Race | undefined;
   /** Nothing of the answer has come yet. */
@@ -84,7 +93,6 @@ export class Connection {
     this.#parts = parts;
     const isTls = origin.startsWith('https:');
     const tls = isTls ? { secureContext: parts.secureContext() } : {};
-    this.#closed = () => parts.onClosed(this);
     // What Node and undici both call `signal` ends a socket, whatever it is doing.
     const { signal } = this.#life;
     this.#connect = createConnector({ ...PLAIN, ...tls, signal, timeout: 0 });
@@ -95,7 +103,7 @@ export class Connection {
       factory: (address, given: Pick<Client.Options, 'connect'>) => {
         const tunnel = isTls && typeof given.connect === 'function' && given.connect;
         const client = createSocketClient(address, { ...CLIENT, connect: tunnel || connect });
-        return client.on('disconnect', this.#closed);
+        return client.on('disconnect', parts.onClosed);
       },
       clientFactory: (proxy) => createSocketClient(proxy, { ...CLIENT, connect }),
       requestTls: tls,
@@ -112,8 +120,9 @@ export class Connection {
   }
 
   /** Resolves with any complete answer; rejects with what the socket, undici or `destroy` said. */
-  send(request: ConnectionRequest): Promise<WireResponse> {
-    const { path, method, headers, body, maxBytes, onConnected, onAnswer } = request;
+  send({ url, method, headers, body, maxBytes, onConnected, onAnswer }: Exchange): Promise<WireResponse> {
+    const { pathname, search } = new URL(url);
+    const path = pathname + search;
     return new Promise((resolve, reject) => {
       const received = new BoundedBody(maxBytes);
       this.#isAnswerDue = true;
@@ -153,7 +162,7 @@ export class Connection {
   #dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     const own = (message: unknown): void => {
       const { socket } = message as { socket: Socket };
-      addAbortSignal(this.#life.signal, socket).once('close', this.#closed);
+      addAbortSignal(this.#life.signal, socket).once('close', this.#parts.onClosed);
     };
     NEW_SOCKETS.subscribe(own);
     try {

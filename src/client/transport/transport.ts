@@ -1,45 +1,18 @@
 /**
- * Bytes over undici. An exchange owns its connection from the first packet to the last byte: it takes the idle
- * one that was used last, or makes one; an exchange that fails or is aborted takes its connection with it, in
- * whatever phase that is, and nobody else's, so that the next attempt never meets the socket that failed (stale
- * keep-alive: undici #3492; half-open TCP: kubernetes #48638). One signal spans name lookup, connect, TLS, headers
- * and body; redirects are never followed (a 301 turns a POST into a GET). Of a name with several addresses, one that
- * failed lately is not used while there is another. Proxies are honoured as everywhere: HTTPS_PROXY (CONNECT), HTTP_PROXY,
- * NO_PROXY, in either case, read by undici. TLS trusts what Node trusts: its own list and the certificates in
- * NODE_EXTRA_CA_CERTS.
+ * Bytes over undici. An exchange owns its connection from the first packet to the last byte, and one that fails or is
+ * aborted takes it along in whatever phase, so that the next attempt never meets the socket that failed (stale
+ * keep-alive: undici #3492; half-open TCP: kubernetes #48638). Redirects are never followed: a 301 turns a POST into a
+ * GET. undici reads HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in either case.
  */
 import { isIPv6 } from 'node:net';
-import type { Readable } from 'node:stream';
 import type { WireResponse } from '../../wire/response.ts';
 import { AddressBook, type AddressState, type Place, type Subject } from './address-book.ts';
-import { Connection } from './connection.ts';
+import { Connection, type Exchange } from './connection.ts';
 import { type Resolve, createLookup } from './lookup.ts';
 import { transportReason } from './reason.ts';
 import { Trust } from './trust.ts';
 
-export interface Exchange {
-  readonly url: string;
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** A stream is sent as it comes; its length is in the headers. */
-  readonly body: string | Readable | undefined;
-  readonly signal: AbortSignal;
-  /** Open a new connection even if idle ones exist. */
-  readonly fresh: boolean;
-  /**
-   * What the request is about, if attempts about the same thing should use different addresses: at the same time, and
-   * after one of them said that it does not know the thing.
-   */
-  readonly subject?: Subject | undefined;
-  /** Largest accepted body in bytes. */
-  readonly maxBytes: number;
-  /** Called once when the connection is there and the request is on its way: at once on a reused one. */
-  readonly onConnected?: (() => void) | undefined;
-  /** The answer has begun: `soFar` is what has come of it, at any time, also when its end never comes. */
-  readonly onAnswer?: ((soFar: () => WireResponse) => void) | undefined;
-  /** Called when the exchange ends, however it does. */
-  readonly onPlace?: ((place: Place) => void) | undefined;
-}
+export type { Exchange } from './connection.ts';
 
 /** The address that answered: of the service, or of the proxy in front of it. */
 export interface Peer {
@@ -86,35 +59,44 @@ export function createTransport(resolve?: Resolve): Transport {
   return new PooledTransport(resolve);
 }
 
+/** Of more idle connections than this, the one that was used longest ago is given up. */
+const MAX_IDLE = 64;
+/** Origins whose addresses are remembered; a service has two. */
+const MAX_BOOKS = 64;
+
 class PooledTransport implements Transport {
-  readonly #pool: ConnectionPool;
+  readonly #lookup: ReturnType<typeof createLookup>;
+  /** In use and idle ones. */
+  readonly #open = new Set<Connection>();
+  /** The one that was used last is the last. */
+  readonly #idle: Connection[] = [];
+  readonly #books = new Map<string, AddressBook>();
+  readonly #trust = new Trust();
   #isDisposed = false;
 
   constructor(resolve?: Resolve) {
-    this.#pool = new ConnectionPool(resolve);
+    this.#lookup = createLookup(resolve);
   }
 
   get open(): number {
-    return this.#pool.size;
+    return this.#open.size;
   }
 
   async exchange(request: Exchange): Promise<Answered> {
     const { signal, fresh, subject } = request;
     signal.throwIfAborted();
     if (this.#isDisposed) throw new Error('the transport is disposed of');
-    const { origin, pathname, search } = new URL(request.url);
+    const { origin } = new URL(request.url);
     const startedAt = performance.now();
-    const reused = fresh ? undefined : this.#pool.take(origin, subject);
-    const connection = reused ?? this.#pool.create(origin, subject);
+    const reused = fresh ? undefined : this.#take(origin, subject);
+    const connection = reused ?? this.#create(origin, subject);
     const aborted = Promise.withResolvers<never>();
     const onAbort = (): void => aborted.reject(signal.reason as Error);
     signal.addEventListener('abort', onAbort);
     try {
-      const { method, headers, body, maxBytes, onConnected, onAnswer } = request;
-      const wanted = { path: pathname + search, method, headers, body, maxBytes, onConnected, onAnswer };
-      const sent = reused ? nextTurn().then(() => connection.send(wanted)) : connection.send(wanted);
+      const sent = reused ? nextTurn().then(() => connection.send(request)) : connection.send(request);
       const response = await Promise.race([sent, aborted.promise]);
-      this.#pool.keep(connection);
+      this.#keep(connection);
       return { ...response, ...peerOf(connection) };
     } catch (cause) {
       const error = cause instanceof Error ? cause : new Error('aborted', { cause });
@@ -124,8 +106,8 @@ class PooledTransport implements Transport {
         ? performance.now() - startedAt >= TELLING_MS
         : !(reused && reason === 'reset');
       if (tells) blame(connection, reason);
-      void this.#pool.giveUp(connection, error);
-      if (reason === 'tls') void this.#pool.doubtTrust();
+      void this.#giveUp(connection, error);
+      if (reason === 'tls') void this.#doubtTrust();
       throw cause;
     } finally {
       request.onPlace?.(placeOf(connection));
@@ -135,7 +117,7 @@ class PooledTransport implements Transport {
 
   addresses(): OriginAddresses[] {
     const unixOffset = Date.now() - performance.now();
-    return Array.from(this.#pool.books, ([origin, book]) => ({
+    return Array.from(this.#books, ([origin, book]) => ({
       origin,
       ...(book.proxy !== undefined && { proxy: book.proxy }),
       addresses: book.states(unixOffset),
@@ -144,7 +126,82 @@ class PooledTransport implements Transport {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDisposed = true;
-    await this.#pool.giveUpAll(new Error('the transport is disposed of'));
+    await this.#giveUpAll(this.#open, 'the transport is disposed of');
+  }
+
+  /** What is known of the addresses of an origin. */
+  #book(origin: string): AddressBook {
+    const book = this.#books.get(origin) ?? new AddressBook();
+    this.#books.delete(origin);
+    this.#books.set(origin, book);
+    const [oldest] = this.#books.keys();
+    if (this.#books.size > MAX_BOOKS && oldest !== undefined) this.#books.delete(oldest);
+    return book;
+  }
+
+  /** The idle connection to a good address that was used last; it is in use from here on. */
+  #take(origin: string, subject: Subject | undefined): Connection | undefined {
+    const book = this.#book(origin);
+    const now = performance.now();
+    const index = this.#idle.findLastIndex(
+      (one) => one.origin === origin && one.addresses.every((each) => book.accepts(each, now, subject)),
+    );
+    const [taken] = index === -1 ? [] : this.#idle.splice(index, 1);
+    if (taken) taken.subject = subject;
+    return taken;
+  }
+
+  #create(origin: string, subject: Subject | undefined): Connection {
+    const connection = new Connection(origin, {
+      lookup: this.#lookup,
+      book: this.#book(origin),
+      busy: () => this.#busy(connection),
+      secureContext: () => this.#trust.context(),
+      onClosed: () => {
+        // One in use fails its exchange, which then gives it up.
+        if (this.#idle.includes(connection)) void this.#giveUp(connection, new Error('closed while idle'));
+      },
+    });
+    connection.subject = subject;
+    this.#open.add(connection);
+    return connection;
+  }
+
+  /** Keeps a connection whose exchange is over for the next one. */
+  #keep(connection: Connection): void {
+    if (!this.#open.has(connection)) return;
+    connection.subject = undefined;
+    this.#idle.push(connection);
+    if (this.#idle.length > MAX_IDLE)
+      void this.#giveUpAll(this.#idle.slice(0, 1), 'too many idle connections');
+  }
+
+  /** Ends a connection; resolves when nothing of it is left. */
+  #giveUp(connection: Connection, reason: Error): Promise<void> {
+    this.#open.delete(connection);
+    const index = this.#idle.indexOf(connection);
+    if (index !== -1) this.#idle.splice(index, 1);
+    return connection.destroy(reason);
+  }
+
+  async #giveUpAll(connections: Iterable<Connection>, why: string): Promise<void> {
+    await Promise.all(Array.from(connections, (one) => this.#giveUp(one, new Error(why))));
+  }
+
+  /** A certificate was refused: perhaps others are to be trusted by now. Then none of the old connections is used again. */
+  async #doubtTrust(): Promise<void> {
+    if (await this.#trust.refresh())
+      await this.#giveUpAll([...this.#idle], 'other certificates are trusted by now');
+  }
+
+  /** Addresses that the other connections about the same subject use. */
+  #busy(connection: Connection): ReadonlySet<string> {
+    const { origin, subject } = connection;
+    if (subject === undefined) return new Set();
+    const others = [...this.#open].filter(
+      (one) => one !== connection && one.origin === origin && one.subject === subject,
+    );
+    return new Set(others.flatMap(({ addresses }) => addresses));
   }
 }
 
@@ -184,110 +241,4 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
-}
-
-/** Of more idle connections than this, the one that was used longest ago is given up. */
-const MAX_IDLE = 64;
-/** Origins whose addresses are remembered; a service has two. */
-const MAX_BOOKS = 64;
-
-/** The connections to all origins: those in use, and the idle ones that wait to be used again. */
-class ConnectionPool {
-  readonly #lookup: ReturnType<typeof createLookup>;
-  readonly #open = new Set<Connection>();
-  /** The one that was used last is the last. */
-  readonly #idle: Connection[] = [];
-  readonly #books = new Map<string, AddressBook>();
-  readonly #trust = new Trust();
-
-  constructor(resolve?: Resolve) {
-    this.#lookup = createLookup(resolve);
-  }
-
-  /** Connections that are being made, in use, or idle. */
-  get size(): number {
-    return this.#open.size;
-  }
-
-  /** By origin. */
-  get books(): ReadonlyMap<string, AddressBook> {
-    return this.#books;
-  }
-
-  /** What is known of the addresses of an origin. */
-  book(origin: string): AddressBook {
-    const book = this.#books.get(origin) ?? new AddressBook();
-    this.#books.delete(origin);
-    this.#books.set(origin, book);
-    const [oldest] = this.#books.keys();
-    if (this.#books.size > MAX_BOOKS && oldest !== undefined) this.#books.delete(oldest);
-    return book;
-  }
-
-  /** The idle connection to a good address that was used last; it is in use from here on. */
-  take(origin: string, subject: Subject | undefined): Connection | undefined {
-    const book = this.book(origin);
-    const now = performance.now();
-    const index = this.#idle.findLastIndex(
-      (one) => one.origin === origin && one.addresses.every((each) => book.accepts(each, now, subject)),
-    );
-    const [taken] = index === -1 ? [] : this.#idle.splice(index, 1);
-    if (taken) taken.subject = subject;
-    return taken;
-  }
-
-  create(origin: string, subject: Subject | undefined): Connection {
-    const connection = new Connection(origin, {
-      lookup: this.#lookup,
-      book: this.book(origin),
-      busy: () => this.#busy(connection),
-      secureContext: () => this.#trust.context(),
-      onClosed: (closed) => {
-        // One in use fails its exchange, which then gives it up.
-        if (this.#idle.includes(closed)) void this.giveUp(closed, new Error('closed while idle'));
-      },
-    });
-    connection.subject = subject;
-    this.#open.add(connection);
-    return connection;
-  }
-
-  /** Keeps a connection whose exchange is over for the next one. */
-  keep(connection: Connection): void {
-    if (!this.#open.has(connection)) return;
-    connection.subject = undefined;
-    this.#idle.push(connection);
-    const [oldest] = this.#idle;
-    if (this.#idle.length > MAX_IDLE && oldest)
-      void this.giveUp(oldest, new Error('too many idle connections'));
-  }
-
-  /** Ends a connection; resolves when nothing of it is left. */
-  giveUp(connection: Connection, reason: Error): Promise<void> {
-    this.#open.delete(connection);
-    const index = this.#idle.indexOf(connection);
-    if (index !== -1) this.#idle.splice(index, 1);
-    return connection.destroy(reason);
-  }
-
-  /** A certificate was refused: perhaps others are to be trusted by now. Then none of the old connections is used again. */
-  async doubtTrust(): Promise<void> {
-    if (!(await this.#trust.refresh())) return;
-    const old = this.#idle.splice(0);
-    await Promise.all(old.map((one) => this.giveUp(one, new Error('other certificates are trusted by now'))));
-  }
-
-  async giveUpAll(reason: Error): Promise<void> {
-    await Promise.all([...this.#open].map((one) => this.giveUp(one, reason)));
-  }
-
-  /** Addresses that the other connections about the same subject use. */
-  #busy(connection: Connection): ReadonlySet<string> {
-    const { origin, subject } = connection;
-    if (subject === undefined) return new Set();
-    const others = [...this.#open].filter(
-      (one) => one !== connection && one.origin === origin && one.subject === subject,
-    );
-    return new Set(others.flatMap(({ addresses }) => addresses));
-  }
 }

@@ -1,7 +1,6 @@
 /**
- * undici in parts: dispatchers and a request. undici's own entry replaces the dispatcher of the whole
- * process, and so changes what fetch() of the app around this library does, by being imported alone
- * (lib/global.js); it also loads fetch, WebSocket and caches, which are not used here.
+ * undici in parts. Its own entry, by being imported alone, replaces the dispatcher of the whole process, and so changes
+ * what fetch() of the app around this library does (lib/global.js); it also loads much that is not used here.
  */
 import type { Socket } from 'node:net';
 import type {

@@ -1,7 +1,7 @@
 /** A deployment in the status, from the snapshot that the heart sends: in seconds and by the published names. */
 import * as z from 'zod';
-import { FAILURE_WORDS } from '../../heartbeat/view/failure-words.ts';
 import {
+  FAILURE_WORDS,
   HEARTBEAT_STATES,
   type DeploymentSnapshot,
   type FailureLabel,

@@ -26,42 +26,28 @@ export interface AppWatchOptions {
 const LATE: AppAnswer = { well: false, why: `no answer within ${ANSWER_WITHIN / 1000} s` };
 const FAILED: AppAnswer = { well: false, why: 'it could not be asked' };
 
-/** A question that is not answered yet, by what ends it. */
-type Question = AbortController;
-
 export class AppWatch {
   readonly #options: AppWatchOptions;
-  readonly #open = new Set<Question>();
-  #health: AppHealth;
-  #why: string | undefined;
+  /** The questions that are not answered yet, by what ends them. */
+  readonly #open = new Set<AbortController>();
+  health: AppHealth;
+  /** Why the last answer was not a good one; undefined where it was, or before the first. */
+  why: string | undefined;
+  /** Whether the app has answered at all, or failed to. */
+  hasAnswered = false;
   #askedAt = -Infinity;
-  #answers = 0;
   #cancel: CancelTimer | undefined;
 
   constructor(options: AppWatchOptions) {
     this.#options = options;
-    this.#health = startAppHealth(options.grace, options.ports.clock.mono());
+    this.health = startAppHealth(options.grace, options.ports.clock.mono());
     // In a turn of its own: the first heartbeats leave before.
     this.#cancel = options.ports.setTimer(0, () => this.#ask());
   }
 
-  get health(): AppHealth {
-    return this.#health;
-  }
-
-  /** Why the last answer was not a good one; undefined where it was, or before the first. */
-  get why(): string | undefined {
-    return this.#why;
-  }
-
-  /** Whether the app has answered at all, or failed to. */
-  get hasAnswered(): boolean {
-    return this.#answers > 0;
-  }
-
   /** Applies at once, to what is known by now. */
   setGrace(grace: number): void {
-    if (grace !== this.#health.grace) this.#observe({ type: 'grace', grace });
+    if (grace !== this.health.grace) this.#observe({ type: 'grace', grace });
   }
 
   /** Ends every question and timer; nothing is told any more. */
@@ -78,45 +64,37 @@ export class AppWatch {
     this.#askedAt = ports.clock.mono();
     const cancel = ports.setTimer(ANSWER_WITHIN, () => this.#settle(question, LATE));
     question.signal.addEventListener('abort', cancel, { once: true });
-    void answerOf(ask, question.signal).then((answer) => this.#settle(question, answer));
+    const settle = (answer: AppAnswer): void => this.#settle(question, answer);
+    void (async () => ask(question.signal))().then(settle, () => settle(FAILED));
     this.#arm();
   }
 
   #arm(): void {
     const { clock, setTimer } = this.#options.ports;
     this.#cancel?.();
-    const waitMs = this.#askedAt + askEvery(this.#health) - clock.mono();
+    const waitMs = this.#askedAt + askEvery(this.health) - clock.mono();
     this.#cancel = setTimer(Math.max(0, waitMs), () => this.#ask());
   }
 
-  #settle(question: Question, answer: AppAnswer): void {
+  #settle(question: AbortController, answer: AppAnswer): void {
     if (!this.#open.has(question)) return;
     this.#drop(question);
     // What was asked before is not worth waiting for: its answer could only be older news, or worse.
     if (answer.well) for (const other of this.#open) this.#drop(other);
-    this.#answers += 1;
-    this.#why = answer.well ? undefined : answer.why;
+    this.hasAnswered = true;
+    this.why = answer.well ? undefined : answer.why;
     this.#observe({ type: 'answered', well: answer.well });
   }
 
   #observe(event: AppEvent): void {
-    const before = this.#health;
-    this.#health = observeApp(before, event, this.#options.ports.clock.mono());
-    if (this.#health.withheld !== before.withheld) this.#arm();
-    this.#options.onHealth(this.#health, before);
+    const before = this.health;
+    this.health = observeApp(before, event, this.#options.ports.clock.mono());
+    if (this.health.withheld !== before.withheld) this.#arm();
+    this.#options.onHealth(this.health, before);
   }
 
-  /** Its answer is not wanted any more. */
-  #drop(question: Question): void {
+  #drop(question: AbortController): void {
     this.#open.delete(question);
     question.abort();
-  }
-}
-
-async function answerOf(ask: AppWatchOptions['ask'], signal: AbortSignal): Promise<AppAnswer> {
-  try {
-    return await ask(signal);
-  } catch {
-    return FAILED;
   }
 }

@@ -1,9 +1,7 @@
 /**
- * Asks an app once, over a connection of its own that ends with the question, and never through a proxy: the app is
- * beside this process, and a proxy that is away would look like an app that is.
- *
- * HTTP is asked as a kubelet asks: 2xx, answered to the end, is well. Two things differ. A redirect is not followed,
- * since the page that it leads to (a login, mostly) says nothing of the app; and a certificate must be valid.
+ * Asks an app once, over a connection of its own, and never through a proxy: one that is away would look like an app that
+ * is. As for a kubelet, 2xx, answered to the end, is well; but a redirect is not followed, since the page that it leads
+ * to (a login, mostly) says nothing of the app, and a certificate must be valid.
  */
 import { createConnection, type Socket } from 'node:net';
 import { createLookup, type Lookup } from '../../client/transport/lookup.ts';
@@ -11,7 +9,6 @@ import { transportReason } from '../../client/transport/reason.ts';
 import type { TransportReason } from '../../client/errors.ts';
 import { createSocketClient } from '../../client/transport/undici.ts';
 
-/** What came of asking the app once. */
 export type AppAnswer =
   | { readonly well: true }
   /** In words, without anything that the address holds. */
@@ -127,7 +124,6 @@ function headersOf({ username, password }: URL): Record<string, string> {
   return { ...headers, authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
 }
 
-/** Without the brackets of an IPv6 address. */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }

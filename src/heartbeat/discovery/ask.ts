@@ -1,8 +1,8 @@
 /** One question to the service, and how it ended. Its time counts from when the rate limit lets it leave. */
-import type { CallOptions } from '../../client/caller.ts';
+import type { ClientOf } from '../../client/caller.ts';
 import { ApiError, TransportError, UnauthorizedError } from '../../client/errors.ts';
 import { describeFailure } from '../driver/describe-failure.ts';
-import { FAILURE_WORDS } from '../view/failure-words.ts';
+import { FAILURE_WORDS } from '../engine/outcome.ts';
 import type { Told } from './knowledge.ts';
 
 /** `list`: one question for all deployments; a number: the deployment of this id. */
@@ -17,20 +17,7 @@ export type Reply =
   /** Anything else, the page of a gateway for one. */
   | { readonly kind: 'unanswered'; readonly reason: string };
 
-/** The part of the client that is asked; `ClientOf<'deployments.list' | 'deployments.get'>` has it. */
-export interface DeploymentClient {
-  readonly deployments: {
-    list(
-      input: Readonly<Record<string, never>>,
-      options?: CallOptions,
-    ): Promise<{ readonly deployments: readonly Told[] }>;
-    /** The question names the id, so an answer may leave it out. */
-    get(
-      input: { readonly id: number },
-      options?: CallOptions,
-    ): Promise<{ readonly deployment: Omit<Told, 'id'> & { readonly id?: number | undefined } }>;
-  };
-}
+export type DeploymentClient = Pick<ClientOf<'deployments.list' | 'deployments.get'>, 'deployments'>;
 
 /**
  * A larger answer is refused: it is read in one go, between two heartbeats. 16 MiB are some 8,000 deployments with an

@@ -1,41 +1,30 @@
 /** What a person should know about the wanted deployments and the questions about them: data, no text. */
 
-/** All times in ms. */
-export type Finding =
+/** By type; all times in ms. */
+interface Facts {
   /** The TTL that the user gave is not the service's; `learned` null: it lives until it is deleted. */
-  | {
-      readonly type: 'ttl-differs';
-      readonly id: number;
-      readonly given: number;
-      readonly learned: number | null;
-      readonly used: number;
-    }
+  'ttl-differs': { id: number; given: number; learned: number | null; used: number };
   /** The configured interval does not suit the TTL, so the automatic one is used. */
-  | {
-      readonly type: 'interval-too-long';
-      readonly id: number;
-      readonly ttl: number;
-      readonly interval: number;
-      readonly atMost: number | undefined;
-    }
+  'interval-too-long': { id: number; ttl: number; interval: number; atMost: number | undefined };
   /** Even the shortest interval leaves no time for one failed heartbeat. */
-  | { readonly type: 'ttl-too-short'; readonly id: number; readonly ttl: number; readonly atLeast: number }
+  'ttl-too-short': { id: number; ttl: number; atLeast: number };
   /** A deployment of a wanted name is stopped, and so it is not kept alive. */
-  | { readonly type: 'stopped'; readonly id: number; readonly label: string }
-  /** The deployments of a wanted name. */
-  | { readonly type: 'matched'; readonly label: string; readonly ids: readonly number[] }
+  stopped: { id: number; label: string };
+  matched: { label: string; ids: readonly number[] };
   /** The service lists no deployment of a wanted name. */
-  | { readonly type: 'unmatched'; readonly label: string }
+  unmatched: { label: string };
   /** The service has no list of deployments, so a wanted name cannot be resolved. */
-  | { readonly type: 'no-list'; readonly label: string }
+  'no-list': { label: string };
   /** The service does not answer a question, which is repeated until it does. */
-  | { readonly type: 'unanswered'; readonly question: 'list' | 'get'; readonly reason: string };
+  unanswered: { question: 'list' | 'get'; reason: string };
+}
 
-export type FindingType = Finding['type'];
-
+export type FindingType = keyof Facts;
+type FindingOf<T extends FindingType> = { readonly type: T } & Readonly<Facts[T]>;
+export type Finding = { [T in FindingType]: FindingOf<T> }[FindingType];
 /** New findings of one type: one line of a log, however many deployments they are about. */
 export type DiscoveryNotice = {
-  readonly [T in FindingType]: { readonly type: T; readonly found: readonly Extract<Finding, { type: T }>[] };
+  [T in FindingType]: { readonly type: T; readonly found: readonly FindingOf<T>[] };
 }[FindingType];
 
 /** A finding that was gone and came back is not reported again within this time, ms. */

@@ -4,13 +4,9 @@
  * missing from a list. A heartbeat too many costs nothing, one too few the deployment.
  */
 import { DEFAULT_TAG, type Deployment } from '../../contract/operations/serverless/deployment.ts';
-import type { Selection } from './wanted.ts';
+import type { Identity, Selection } from './wanted.ts';
 
-export interface Known {
-  readonly id: number;
-  /** undefined: never said. */
-  readonly name: string | undefined;
-  readonly tag: string;
+export interface Known extends Identity {
   /** ms; null: it lives until it is deleted; undefined: never said, or nothing that can be a TTL. */
   readonly ttl: number | null | undefined;
   readonly stopped: boolean;
@@ -23,7 +19,6 @@ export interface Known {
 }
 
 export interface Knowledge {
-  /** Whether a list has ever come. */
   readonly listed: boolean;
   /** The wanted ones, by id. */
   readonly deployments: ReadonlyMap<number, Known>;
@@ -58,7 +53,6 @@ export function learnList(
   return { listed: true, deployments: learned };
 }
 
-/** The service was asked for one deployment, and described it. */
 export function learnOne(knowledge: Knowledge, row: Told, selection: Selection, now: number): Knowledge {
   const deployments = new Map(knowledge.deployments);
   const known = learn(deployments.get(row.id), row, selection, now);

@@ -31,12 +31,6 @@ export function afterReply(question: Question, reply: Reply, now: number, random
   return { failures: failures + 1, last: reply, dueAt: now + pause * (1 - JITTER * random()) };
 }
 
-/** The service has said more than once that it has no list; a gateway may say so for a moment. */
-export function isListDenied(questions: Questions): boolean {
-  const list = questions.get('list');
-  return list?.last?.kind === 'denied' && list.failures > 1;
-}
-
 /**
  * The list, and the deployments that are asked for one by one: all `ids` while there is no list, those of them that the
  * list does not have, and others that lists have missed for a while. With a refused key there is only the list.

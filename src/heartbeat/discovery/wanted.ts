@@ -3,30 +3,26 @@ import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
 
-export type Wanted = WantedById | WantedByName;
-
-interface Common {
+export type Wanted = {
   /** The TTL that the user gives, ms; undefined if there is none. */
   readonly ttlMs: number | undefined;
-}
-
-export interface WantedById extends Common {
-  readonly by: 'id';
-  readonly id: number;
-}
-
-/** Every deployment of a name, or the one of a name and a tag. A name outlives an id. */
-export interface WantedByName extends Common {
-  readonly by: 'name';
-  readonly name: string;
-  /** undefined: any. */
-  readonly tag: string | undefined;
-}
+} & (
+  | { readonly by: 'id'; readonly id: number }
+  /** Every deployment of a name, or the one of a name and a tag. A name outlives an id. `tag` undefined: any. */
+  | { readonly by: 'name'; readonly name: string; readonly tag: string | undefined }
+);
 
 /** As DEPLOYMENTS has it, without the TTL: `42`, `name:square`, `name:square/blue`. */
 export function labelOf(wanted: Wanted): string {
   if (wanted.by === 'id') return String(wanted.id);
   return wanted.tag === undefined ? `name:${wanted.name}` : `name:${wanted.name}/${wanted.tag}`;
+}
+
+/** What a deployment is selected by. `name` undefined: the service never said. */
+export interface Identity {
+  readonly id: number;
+  readonly name: string | undefined;
+  readonly tag: string;
 }
 
 /** Answers quickly whether a deployment is wanted, however many are. */
@@ -42,15 +38,7 @@ export class Selection {
     }
   }
 
-  has({
-    id,
-    name,
-    tag,
-  }: {
-    readonly id: number;
-    readonly name: string | undefined;
-    readonly tag: string;
-  }): boolean {
+  has({ id, name, tag }: Identity): boolean {
     const tags = name === undefined ? undefined : this.#tags.get(name);
     return this.ids.has(id) || (tags !== undefined && (tags.has(undefined) || tags.has(tag)));
   }

@@ -7,14 +7,7 @@ import type { Ports } from '../driver/ports.ts';
 import { ask, type DeploymentClient, type Reply, type Subject } from './ask.ts';
 import { FindingReports, type DiscoveryNotice, type Finding } from './findings.ts';
 import { learnGone, learnList, learnOne, NOTHING_KNOWN } from './knowledge.ts';
-import {
-  afterReply,
-  isListDenied,
-  newQuestion,
-  nextQuestion,
-  openQuestions,
-  type Questions,
-} from './questions.ts';
+import { afterReply, newQuestion, nextQuestion, openQuestions, type Questions } from './questions.ts';
 import { resolve, type Choice, type TimingSettings } from './resolve.ts';
 import { labelOf, relevantRows, Selection, type Wanted } from './wanted.ts';
 
@@ -42,7 +35,6 @@ const AFTER_FIRST_BEATS_MS = 100;
 const LONGEST_SLEEP_MS = 10_000;
 /** From question to question: the public service takes most reads of a key every 3 s, ms. */
 const BETWEEN_MS = 3_000;
-const COMPARED = ['id', 'ttl', 'interval', 'name', 'tag', 'ttlFrom'] as const;
 
 export class DeploymentWatch {
   /** Resolves when the signal has fired and nothing is left of it. */
@@ -73,11 +65,6 @@ export class DeploymentWatch {
     this.done = this.#run();
   }
 
-  /** As reported last. */
-  get choices(): readonly Choice[] {
-    return this.#choices;
-  }
-
   /** Asks everything again: the key has changed, or the configuration was read again and may want others. */
   refresh(next?: { readonly wanted: readonly Wanted[]; readonly settings: TimingSettings }): void {
     if (this.#options.signal.aborted) return;
@@ -88,7 +75,6 @@ export class DeploymentWatch {
     this.#wake();
   }
 
-  /** The part of a list's body that is worth reading. */
   relevantRows(body: unknown): unknown {
     return relevantRows(body, this.#selection, this.#knowledge.deployments);
   }
@@ -151,7 +137,7 @@ export class DeploymentWatch {
   #report(): void {
     const { onChange, onNotice } = this.#options;
     const { choices, findings } = resolve(this.#wanted, this.#knowledge, this.#settings);
-    if (!areSame(this.#choices, choices)) {
+    if (JSON.stringify(choices) !== JSON.stringify(this.#choices)) {
       this.#choices = choices;
       onChange(choices);
     }
@@ -167,15 +153,11 @@ export class DeploymentWatch {
       if (last && last.kind !== 'denied')
         findings.push({ type: 'unanswered', question, reason: last.reason });
     }
-    if (!isListDenied(this.#questions) || this.#knowledge.listed) return findings;
+    const list = this.#questions.get('list');
+    // A gateway may deny it for a moment.
+    const isDenied = list?.last?.kind === 'denied' && list.failures > 1;
+    if (!isDenied || this.#knowledge.listed) return findings;
     const names = this.#wanted.filter(({ by }) => by === 'name');
     return [...findings, ...names.map((one): Finding => ({ type: 'no-list', label: labelOf(one) }))];
   }
-}
-
-function areSame(before: readonly Choice[], after: readonly Choice[]): boolean {
-  return (
-    before.length === after.length &&
-    before.every((one, index) => COMPARED.every((field) => one[field] === after[index]?.[field]))
-  );
 }

@@ -14,6 +14,8 @@ export function createBeatPort(
   client: Pick<ClientOf<'deployments.heartbeat'>, 'deployments'>,
 ): (request: BeatRequest) => Promise<Outcome> {
   return async ({ deploymentId, key, timeoutMs, fresh, signal, connected }) => {
+    // Its file is not there yet: the key is what is wrong, and is looked for.
+    if (key === '') return { type: 'unauthorized', reason: 'no-key' };
     const answered: { by?: Peer } = {};
     try {
       const answer = await client.deployments.heartbeat(
@@ -47,7 +49,6 @@ function judged(outcome: Outcome, deploymentId: number, peer: Peer | undefined):
   return { ...outcome, address: peer.address, addresses: peer.addresses };
 }
 
-/** Sorts an error of the client into the outcomes that the engine tells apart. */
 export function outcomeOf(error: unknown): Outcome {
   const reason = failureLabel(error);
   switch (reason) {

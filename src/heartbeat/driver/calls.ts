@@ -4,7 +4,6 @@ import type { BeatRequest, Ports } from './ports.ts';
 /** How long a transport that ignores its signal is waited for at the end, ms. */
 const GRACE = 1000;
 
-/** A request under way. */
 export interface Call {
   /** It is overdue. From now on it does not count: requests that hang must not stop others from starting. */
   discount(): void;
@@ -28,20 +27,12 @@ export class Calls {
   readonly #unsettled = new Set<Promise<void>>();
   /** Overdue and still without a connection, by when they became so. */
   readonly #evictable = new Set<CallEnds>();
-  #counted = 0;
-  #open = 0;
+  counted = 0;
+  /** Those that may hold a connection, overdue or not. */
+  open = 0;
 
   constructor(ports: Ports) {
     this.#ports = ports;
-  }
-
-  get counted(): number {
-    return this.#counted;
-  }
-
-  /** Those that may hold a connection, overdue or not. */
-  get open(): number {
-    return this.#open;
   }
 
   start(request: Omit<BeatRequest, 'signal' | 'connected'>, ends: CallEnds): Call {
@@ -50,10 +41,10 @@ export class Calls {
     let counts = true;
     let isOpen = true;
     let isConnected = false;
-    this.#counted += 1;
-    this.#open += 1;
+    this.counted += 1;
+    this.open += 1;
     const uncount = (): void => {
-      if (counts) this.#counted -= 1;
+      if (counts) this.counted -= 1;
       counts = false;
     };
     const discount = (): void => {
@@ -66,7 +57,7 @@ export class Calls {
     };
     const close = (): void => {
       uncount();
-      if (isOpen) this.#open -= 1;
+      if (isOpen) this.open -= 1;
       isOpen = false;
       this.#evictable.delete(ends);
     };
@@ -78,7 +69,9 @@ export class Calls {
       close();
       if (!signal.aborted) ends.settled(outcome);
     };
-    this.track(attempt(this.#ports, { ...request, connected, signal }).then(finish));
+    // What it throws is a rejection, too.
+    const outcome = (async () => this.#ports.beat({ ...request, connected, signal }))();
+    this.track(outcome.then(finish, () => finish({ type: 'failed', reason: 'unknown' })));
     return { discount, abort };
   }
 
@@ -104,13 +97,5 @@ export class Calls {
     const cancel = this.#ports.setTimer(GRACE, resolve);
     await Promise.race([Promise.all(this.#unsettled), promise]);
     cancel();
-  }
-}
-
-async function attempt(ports: Ports, request: BeatRequest): Promise<Outcome> {
-  try {
-    return await ports.beat(request);
-  } catch {
-    return { type: 'failed', reason: 'unknown' };
   }
 }

@@ -8,12 +8,10 @@ import {
   TransportError,
   type TransportReason,
 } from '../../client/errors.ts';
-import type { FailureReason } from '../engine/outcome.ts';
-import { FAILURE_WORDS } from '../view/failure-words.ts';
+import { FAILURE_WORDS, type FailureReason } from '../engine/outcome.ts';
 
 type ErrorLabel = FailureReason | 'throttled' | 'unauthorized' | 'not-found';
 
-/** The label of an error that a call rejected with. */
 export function failureLabel(error: unknown): ErrorLabel {
   if (error instanceof ApiError) return labelOfRefusal(error);
   if (error instanceof TimeoutError) return 'timeout';
@@ -103,7 +101,6 @@ function oneLine(text: string): string {
   return text.trim().split('\n', 1).join('').slice(0, SHOWN);
 }
 
-/** Whom the request went to, as far as it is known. */
 function placeOf({ place }: CallError, { address, port }: CauseError): string[] {
   const own = address === undefined ? place?.address : socketAddress(address, port);
   if (own === undefined) return [];
@@ -115,16 +112,9 @@ function socketAddress(address: string, port: number | undefined): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-interface CauseError {
-  readonly message: string;
-  readonly code?: string;
-  readonly errno?: number;
-  readonly address?: string;
-  readonly port?: number;
-  readonly hostname?: string;
-  /** OpenSSL's words. */
-  readonly reason?: string;
-}
+/** `reason`: OpenSSL's words. */
+type CauseError = Pick<Error, 'message'> & Pick<NodeJS.ErrnoException, 'code' | 'errno'> & CauseFacts;
+type CauseFacts = Partial<Readonly<Record<'address' | 'hostname' | 'reason', string> & { port: number }>>;
 
 /** The innermost that the system said; of several addresses, what the first of them did. */
 function causeOf(error: unknown): CauseError {

@@ -1,7 +1,6 @@
 /**
  * Runs the heartbeats of any number of deployments: one timer, one queue, a limit on requests under way, the key.
- * It decides nothing about heartbeats; it tells the engine what happened and does what the engine asks. Its methods are
- * short and share one state; what has a state of its own is in the files beside it.
+ * It decides nothing about heartbeats; it tells the engine what happened and does what the engine asks.
  */
 import { type Departure, type RateAnswer, RateLimiter } from '../../client/rate-limiter.ts';
 import type { Instant } from '../engine/clock-drift.ts';
@@ -18,12 +17,7 @@ import {
   type Send,
   startHeartbeat,
 } from '../engine/state.ts';
-import {
-  type DeploymentSnapshot,
-  type DriverSnapshot,
-  type SharedLimit,
-  snapshotOf,
-} from '../view/snapshot.ts';
+import { type DeploymentSnapshot, type SharedLimit, snapshotOf } from '../view/snapshot.ts';
 import { type Stats, emptyStats, enter } from '../view/stats.ts';
 import { type Call, Calls } from './calls.ts';
 import { type Key, KeySource } from './key-source.ts';
@@ -33,9 +27,7 @@ import { Stagger } from './stagger.ts';
 
 export interface DriverOptions {
   readonly ports: Ports;
-  /** The key to begin with. */
   readonly key: string;
-  /** How many attempts may be under way, overdue ones not counted. Default 256. */
   readonly concurrency?: number;
   /**
    * How many attempts may be open, overdue ones counted. Default 512. Where all are, one that is overdue and has no
@@ -54,7 +46,6 @@ export interface DeploymentChoice extends TimingChoice {
   readonly id: number;
 }
 
-/** What the driver keeps of a deployment. */
 interface Entry {
   beat: Heartbeat;
   readonly stats: Stats;
@@ -164,28 +155,11 @@ export class HeartbeatDriver {
     return entry && snapshotOf(entry.beat, entry.stats, this.#now());
   }
 
-  snapshot(): DriverSnapshot {
-    const limit = this.sharedLimit();
-    return {
-      deployments: Array.from(this.#deployments.values(), ({ beat, stats }) =>
-        snapshotOf(beat, stats, this.#now()),
-      ),
-      lastTickAt: this.#alarm.lastAt,
-      lastLagMs: this.#alarm.lastLagMs,
-      inFlight: this.#calls.counted,
-      open: this.#calls.open,
-      waiting: this.#queue.waiting,
-      ...(limit && { sharedLimit: limit }),
-      listenerErrors: this.#outbox.errors,
-    };
-  }
-
   /** The rate limit that all deployments share, and whether they fit under it; undefined where none was found. */
   sharedLimit(): SharedLimit | undefined {
     return this.#queue.sharedLimit();
   }
 
-  /** When the next heartbeat leaves, as far as is known, monotonic ms. */
   leavesAt(): number {
     return this.#queue.leavesAt();
   }
@@ -199,17 +173,17 @@ export class HeartbeatDriver {
    * One last beat for every deployment that is not gone, so that the next process has the whole TTL; one that was
    * reached just now has it, and does not have to wait for the spacing. They leave in the order of their remaining time,
    * under a shared rate limit one by one. Resolves with the ids that were not reached: as soon as the others were,
-   * after finalBeatMs(), or when the signal fires, whichever comes first. Never rejects. To be followed by stop().
+   * after finalBeatMs(), or after `limitMs`, whichever comes first. Never rejects. To be followed by stop().
    */
-  async finalBeat(signal: AbortSignal): Promise<number[]> {
+  async finalBeat(limitMs = Infinity): Promise<number[]> {
     const live = this.#unreached();
-    const limit = this.finalBeatMs();
+    const limit = Math.min(limitMs, this.finalBeatMs());
     const final = new FinalBeat(live.map(({ beat }) => beat.id));
     this.#final = final;
     this.#queue.draining = true;
     for (const entry of live) this.#tell(entry, { type: 'beat-now' }, this.#now());
     this.#pump();
-    return final.missed(limit, signal, this.#ports.setTimer);
+    return final.missed(limit, this.#ports.setTimer);
   }
 
   /** Ends every request and timer. When it resolves, none is left. May be called again. */
@@ -227,7 +201,6 @@ export class HeartbeatDriver {
     return { mono: clock.mono(), wall: clock.wall() };
   }
 
-  /** Those for which a last beat would gain something. */
   #unreached(): Entry[] {
     const { mono } = this.#now();
     return [...this.#deployments.values()].filter(({ beat }) => wantsFinalBeat(beat, mono));
@@ -251,7 +224,6 @@ export class HeartbeatDriver {
     this.#tell(entry, { type: 'timing', timing }, this.#now());
   }
 
-  /** Tells the engine of an event and does what it asks. */
   #tell(entry: Entry, event: Event, now: Instant): void {
     const { beat, actions } = this.#step(entry.beat, event, now, this.#ports.random);
     entry.beat = beat;
@@ -357,8 +329,6 @@ function rateAnswerOf(outcome: Outcome): RateAnswer | undefined {
 
 /** Notices on their way to the listener, which hears them last, so that it holds up no request. */
 class Outbox {
-  /** How many the listener answered with an exception. */
-  errors = 0;
   #notices: { readonly id: number; readonly notice: Notice }[] = [];
   readonly #listener: Ports['listener'];
 
@@ -377,7 +347,7 @@ class Outbox {
       try {
         this.#listener(id, notice);
       } catch {
-        this.errors += 1;
+        // A listener's fault must not cost a heartbeat.
       }
     }
   }
@@ -385,10 +355,6 @@ class Outbox {
 
 /** The one timer of a driver. Times are monotonic ms unless they say otherwise. */
 export class Alarm {
-  /** When it last rang, Unix ms. */
-  lastAt: number;
-  /** How late that was, ms. */
-  lastLagMs = 0;
   readonly #ports: Pick<Ports, 'clock' | 'setTimer'>;
   readonly #ring: () => void;
   #cancel: CancelTimer | undefined;
@@ -397,7 +363,6 @@ export class Alarm {
   constructor(ports: Pick<Ports, 'clock' | 'setTimer'>, ring: () => void) {
     this.#ports = ports;
     this.#ring = ring;
-    this.lastAt = ports.clock.wall();
   }
 
   /** Rings then, or when it was to ring before; Infinity: not at all any more. */
@@ -407,14 +372,10 @@ export class Alarm {
     this.#cancel?.();
     this.#cancel = undefined;
     this.#setFor = at;
-    if (at !== Infinity) this.#cancel = setTimer(Math.max(0, at - clock.mono()), () => this.#wake());
-  }
-
-  #wake(): void {
-    const { clock } = this.#ports;
-    this.#cancel = undefined;
-    this.lastAt = clock.wall();
-    this.lastLagMs = Math.max(0, clock.mono() - this.#setFor);
-    this.#ring();
+    if (at === Infinity) return;
+    this.#cancel = setTimer(Math.max(0, at - clock.mono()), () => {
+      this.#cancel = undefined;
+      this.#ring();
+    });
   }
 }

@@ -1,15 +1,11 @@
-import type { CancelTimer } from './ports.ts';
+import type { Ports } from './ports.ts';
+
+type KeyPorts = Pick<Ports, 'readKey' | 'setTimer'>;
 
 /** The key that attempts are made with, and how many there have been before it. */
 export interface Key {
   readonly value: string;
   readonly generation: number;
-}
-
-export interface KeyPorts {
-  /** Reads the key where it lives: a file, a command, a variable. */
-  readonly readKey: (signal: AbortSignal) => Promise<string>;
-  readonly setTimer: (ms: number, fn: () => void) => CancelTimer;
 }
 
 /** A read of the key source that takes longer is given up, ms. */
@@ -20,20 +16,16 @@ const READ_TIMEOUT = 10_000;
  * brings the same key, or nothing, changes nothing: an old key may still be better than none.
  */
 export class KeySource {
-  #key: Key;
+  key: Key;
   #reading: { readonly controller: AbortController; readonly done: Promise<void> } | undefined;
   #isStopped = false;
   readonly #ports: KeyPorts;
   readonly #changed: (key: Key) => void;
 
   constructor(value: string, ports: KeyPorts, changed: (key: Key) => void) {
-    this.#key = { value, generation: 1 };
+    this.key = { value, generation: 1 };
     this.#ports = ports;
     this.#changed = changed;
-  }
-
-  get key(): Key {
-    return this.#key;
   }
 
   /** Never rejects; `changed` hears of a new key. A call during a read waits for that one. */
@@ -51,7 +43,6 @@ export class KeySource {
     if (!this.#isStopped) await this.read();
   }
 
-  /** Ends a read that is under way. */
   stop(): void {
     this.#isStopped = true;
     this.#reading?.controller.abort();
@@ -64,9 +55,9 @@ export class KeySource {
     const cancel = this.#ports.setTimer(READ_TIMEOUT, () => controller.abort());
     try {
       const value = await Promise.race([this.#ports.readKey(signal), ended.promise]);
-      if (value === undefined || value === '' || value === this.#key.value) return;
-      this.#key = { value, generation: this.#key.generation + 1 };
-      this.#changed(this.#key);
+      if (value === undefined || value === '' || value === this.key.value) return;
+      this.key = { value, generation: this.key.generation + 1 };
+      this.#changed(this.key);
     } catch {
       // The next 401, or the next look at the source, tries again.
     } finally {

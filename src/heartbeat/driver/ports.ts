@@ -35,6 +35,6 @@ export interface Ports {
   /** Makes one attempt. May reject or throw: that is a failure with the reason `unknown`. */
   readonly beat: (request: BeatRequest) => Promise<Outcome>;
   readonly readKey: (signal: AbortSignal) => Promise<string>;
-  /** Is called after the requests of the same moment have left. What it throws is counted and ignored. */
+  /** Is called after the requests of the same moment have left. What it throws is ignored. */
   readonly listener: (deploymentId: number, notice: Notice) => void;
 }

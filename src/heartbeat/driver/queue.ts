@@ -119,11 +119,6 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     return Math.min(next, Math.max(mono, Math.min(this.opensAt, cutAt)));
   }
 
-  /** How many want to leave now, those included whose turn has not come. */
-  get waiting(): number {
-    return Math.max(this.#senders.size, this.#latest.size);
-  }
-
   /** When the next heartbeat leaves, as far as is known. */
   leavesAt(): number {
     return this.#senders.size > 0 ? this.opensAt : this.#timeline.next;
@@ -226,17 +221,14 @@ export class DeadlineHeap<T> {
     return this.#heap.length;
   }
 
-  /** The item with the smallest key, or undefined. */
   peek(): T | undefined {
     return this.#heap[0]?.item;
   }
 
-  /** The smallest key; Infinity when empty. */
   get next(): number {
     return this.#heap[0]?.key ?? Infinity;
   }
 
-  /** Adds the item, or moves it. O(log n). */
   set(item: T, key: number): void {
     const node = this.#nodes.get(item) ?? { item, key, place: this.#heap.length };
     node.key = key;

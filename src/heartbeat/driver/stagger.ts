@@ -13,10 +13,7 @@ const AT_ONCE = 32;
  */
 const APART = 1000 / 1750;
 
-/**
- * Spreads many deployments over time. Those that are added together would otherwise be due together: the last beats of
- * this process' queue would leave seconds late, and the service would answer the burst with 429.
- */
+/** Spreads many deployments over time: added together, the last would leave seconds late, and the burst meet a 429. */
 export class Stagger {
   #added = 0;
   /** When the last first beat was planned, had the pace always been kept, monotonic ms. */

@@ -2,7 +2,7 @@
 
 import { INTERVAL_JITTER, keyWatch, RETRY_JITTER, retryDelay } from './formulas.ts';
 import type { Attempt } from './state.ts';
-import type { FailureLabel, NotFound, Outcome } from './outcome.ts';
+import type { NotFound, Outcome } from './outcome.ts';
 import { expiresAt, LATENCIES_KEPT, lastCall, lifeLeft } from './schedule.ts';
 import { dueBy, dueNow, forget, giveUp, newest, notify, supersede, type Draft } from './draft.ts';
 
@@ -20,7 +20,8 @@ export function settle(draft: Draft, id: number, outcome: Outcome): void {
 
   const stale = outcome.type === 'unauthorized' && attempt.keyGeneration < beat.keyGeneration;
   const why = outcome.type === 'failed' ? outcome.why : undefined;
-  const reason = stale ? 'stale-key' : label(outcome);
+  const sort = 'reason' in outcome ? outcome.reason : outcome.type;
+  const reason = stale ? 'stale-key' : sort;
   notify(draft, { type: 'failed', attempt: id, reason, ...(why !== undefined && { why }) });
   if (stale) {
     if (governs) dueNow(draft);
@@ -38,12 +39,8 @@ export function settle(draft: Draft, id: number, outcome: Outcome): void {
     case 'unauthorized':
       return refuse(draft, governs);
     case 'not-found':
-      return miss(draft, { outcome, delay, governs });
+      return miss(draft, outcome, delay, governs);
   }
-}
-
-function label(outcome: Exclude<Outcome, { type: 'accepted' }>): FailureLabel {
-  return 'reason' in outcome ? outcome.reason : outcome.type;
 }
 
 /**
@@ -97,13 +94,6 @@ export function retry(draft: Draft, at: number): void {
   dueBy(draft, at);
 }
 
-interface Missing {
-  readonly outcome: NotFound;
-  /** The retry delay of a plain failure, ms. */
-  readonly delay: number;
-  readonly governs: boolean;
-}
-
 /**
  * 429: the rate limiter knows when the service may be asked again. The heartbeat wants to leave after its delay, and
  * waits for the limiter for as long as the deployment can afford.
@@ -132,9 +122,8 @@ function refuse(draft: Draft, governs: boolean): void {
  * several addresses, one of them alone is not believed as long as the deployment may live: it may lag behind the others.
  * What is believed may still be wrong: a gone deployment is still tried, slowly.
  */
-function miss(draft: Draft, { outcome, delay, governs }: Missing): void {
+function miss(draft: Draft, { address, addresses = 1 }: NotFound, delay: number, governs: boolean): void {
   const { beat, now } = draft;
-  const { address, addresses = 1 } = outcome;
   if (beat.notFoundAt === undefined) beat.notFoundBy = address;
   const believedAt = (beat.notFoundAt ??= now.mono) + beat.timing.backoff;
   const isAlone = addresses > 1 && address === beat.notFoundBy && lifeLeft(beat, now.mono) > 0;

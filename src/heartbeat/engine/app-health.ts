@@ -1,8 +1,5 @@
 /**
- * Whether somebody needs the deployments, as a pure function of what the app beside them answered: it was well within
- * the grace, or heartbeats are withheld.
- *
- * The grace counts time in which the app could be asked, on the monotonic clock. A machine that slept, a process that
+ * Whether somebody needs the deployments, as a pure function of what the app beside them answered. The grace counts time in which the app could be asked, on the monotonic clock. A machine that slept, a process that
  * stood still and a clock that was set are no sign that the app is not well, and neither is one answer that did not
  * come: whatever lies between two answers, it counts no more than a look takes at most.
  */
@@ -23,7 +20,6 @@ export interface AppHealth {
   readonly grace: number;
   /** How long the app has not been well, ms, as far as it could be asked. */
   readonly unhealthyMs: number;
-  /** Bad answers in a row. */
   readonly misses: number;
   /** When the last answer came, or when it all began: monotonic ms. */
   readonly heardAt: number;

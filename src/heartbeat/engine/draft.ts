@@ -51,7 +51,6 @@ export function longestSilence({ beat }: Draft): number {
   return beat.lastSentAt + beat.timing.attemptTimeout + beat.timing.backoff;
 }
 
-/** The next attempt is due at once, also of one that is gone. */
 export function dueNow({ beat, now }: Draft): void {
   beat.dueAt = Math.min(beat.dueAt, now.mono);
   beat.latestAt = Math.min(beat.latestAt, now.mono);

@@ -1,9 +1,7 @@
 /**
- * The heartbeat of one deployment as a pure function: (heartbeat, event, now, random) → (heartbeat, actions).
- * No timer, no socket, no clock and no random source is inside; the driver owns them.
- *
- * How to read the whole: state.ts names things, this file says what each event does, answers.ts what each
- * outcome of an attempt does, schedule.ts when something is next due, formulas.ts how long everything takes.
+ * The heartbeat of one deployment as a pure function: (heartbeat, event, now, random) → (heartbeat, actions). state.ts
+ * names things, this file says what each event does, answers.ts what each outcome of an attempt does, schedule.ts when
+ * something is next due, formulas.ts how long everything takes.
  */
 
 import { retry, settle } from './answers.ts';

@@ -1,10 +1,4 @@
-/**
- * Every length of time the heartbeat uses, as a function of the TTL alone. All values are milliseconds.
- *
- * The letters are those of src/heartbeat/README.md: T the TTL, I the interval, A the attempt timeout, B the
- * backoff, ε the allowance for clock rate, q the tick, P the pause allowance, s the spacing, X the rescue
- * time.
- */
+/** Every length of time the heartbeat uses, as a function of the TTL alone, ms; its letters are those of the README. */
 
 const SECOND = 1000;
 
@@ -26,7 +20,10 @@ export const RETRY_JITTER = 0.2;
 export interface Timing {
   /** T, or undefined where nobody knows it: then there is no expiry. */
   readonly ttl: number | undefined;
-  /** T − ε, of the assumed T where nobody knows it: how long one acknowledged beat is sure to be enough. */
+  /**
+   * T − ε, of the assumed T where nobody knows it: how long one acknowledged beat is sure to be enough. ε, T/100, is how
+   * much faster than ours the service's clock may run.
+   */
   readonly life: number;
   /** I: a beat is due this long after the last acknowledged one was sent, at the latest. */
   readonly interval: number;
@@ -38,8 +35,6 @@ export interface Timing {
   readonly attemptTimeout: number;
   /** B: the longest pause between a failure and the next attempt. */
   readonly backoff: number;
-  /** ε: how much faster than ours the service's clock may run over one TTL. */
-  readonly clockAllowance: number;
   /** q: the scheduler looks at the clocks at least this often. */
   readonly tick: number;
   /** P: how long the process may be paused (garbage collection, a busy host) without breaking a bound. */
@@ -55,7 +50,6 @@ export interface Timing {
 /** The configured choice of an interval: derived from the TTL, or fixed, in ms. */
 export type IntervalChoice = 'auto' | number;
 
-/** The two values that a user configures for a deployment. */
 export interface TimingChoice {
   /** ms; undefined where it is unknown. */
   readonly ttl: number | undefined;
@@ -66,61 +60,79 @@ function clamp(value: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, value));
 }
 
-export function autoInterval(ttl: number): number {
-  return clamp(ttl / 5, MIN_SPACING, 60 * SECOND);
+export function timingFor({ ttl, interval: chosen }: TimingChoice): Timing {
+  const T = ttl ?? ASSUMED_TTL;
+  const automatic = clamp(T / 5, MIN_SPACING, 60 * SECOND);
+  const interval = chosen === 'auto' ? automatic : chosen;
+  const attemptTimeout = clamp(T / 20, SECOND, 10 * SECOND);
+  const backoff = clamp(T / 20, 1.1 * SECOND, 15 * SECOND);
+  const tick = Math.min(SECOND, T / 60);
+  const pause = Math.min(2 * SECOND, T / 30);
+  // The worst case: an attempt leaves just before the service recovers and hangs (A), the next one waits out the
+  // longest backoff (B), the timer (q) and a pause of the process (P), and is answered at the last moment (A).
+  const rescue = 2 * attemptTimeout + backoff + tick + pause;
+  return Object.freeze({
+    ttl,
+    life: T - T / 100,
+    interval,
+    goneInterval: Math.min(interval, automatic),
+    firstWithin: T / 10,
+    attemptTimeout,
+    backoff,
+    tick,
+    pause,
+    rescue,
+    urgentBelow: Math.max(2 * rescue, T / 4),
+    attemptLife: 2 * attemptTimeout + backoff,
+  });
 }
 
-export function attemptTimeout(ttl: number): number {
-  return clamp(ttl / 20, SECOND, 10 * SECOND);
-}
-
-export function backoff(ttl: number): number {
-  return clamp(ttl / 20, 1.1 * SECOND, 15 * SECOND);
-}
-
-export function clockAllowance(ttl: number): number {
-  return ttl / 100;
-}
-
-export function tick(ttl: number): number {
-  return Math.min(SECOND, ttl / 60);
-}
-
-export function pauseAllowance(ttl: number): number {
-  return Math.min(2 * SECOND, ttl / 30);
+/** A combination of TTL and interval that the engine cannot keep its promise with. */
+export interface TimingProblem {
+  readonly change: 'ttl' | 'interval';
+  readonly got: number;
+  /** What it must be, ms: one of the two. */
+  readonly atLeast?: number;
+  readonly atMost?: number;
+  /** One sentence, without the name of the deployment or of the variable. */
+  readonly message: string;
 }
 
 /**
- * X = 2A + B + q + P. The worst case it covers: an attempt leaves just before the service recovers and
- * hangs (A), the next one waits out the longest backoff (B), the timer (q) and a pause of the process (P),
- * and is answered at the last moment (A).
+ * Refuses I + X > T − ε: with such values one missed beat may already be the last, because no time is left in
+ * which a recovering service is sure to be reached.
  */
-export function rescueTime(ttl: number): number {
-  return 2 * attemptTimeout(ttl) + backoff(ttl) + tick(ttl) + pauseAllowance(ttl);
+export function checkTiming(choice: TimingChoice): TimingProblem | undefined {
+  const { ttl, interval } = choice;
+  if (interval !== 'auto' && interval < MIN_SPACING) {
+    const message = `an interval of ${seconds(interval)} is below ${seconds(MIN_SPACING)}, the shortest time between two heartbeats`;
+    return { change: 'interval', got: interval, atLeast: MIN_SPACING, message };
+  }
+  if (ttl === undefined || leavesRoom(choice)) return undefined;
+  if (leavesRoom({ ttl, interval: 'auto' })) {
+    const got = timingFor(choice).interval;
+    const atMost = Math.floor(longestInterval(timingFor(choice)));
+    const message = `an interval of ${seconds(got)} leaves no time to recover before a TTL of ${seconds(ttl)}: use auto, or at most ${seconds(atMost)}`;
+    return { change: 'interval', got, atMost, message };
+  }
+  // To the next tenth of a second.
+  let atLeast = 100;
+  while (!leavesRoom({ ttl: atLeast, interval: 'auto' })) atLeast += 100;
+  const message = `a TTL of ${seconds(ttl)} is too short to survive one failed heartbeat: use at least ${seconds(atLeast)}`;
+  return { change: 'ttl', got: ttl, atLeast, message };
 }
 
-/** All of it at once, for one deployment. */
-export function timingFor(choice: TimingChoice): Timing {
-  const ttl = choice.ttl ?? ASSUMED_TTL;
-  const timeout = attemptTimeout(ttl);
-  const longestBackoff = backoff(ttl);
-  const rescue = rescueTime(ttl);
-  const interval = choice.interval === 'auto' ? autoInterval(ttl) : choice.interval;
-  return Object.freeze({
-    ttl: choice.ttl,
-    life: ttl - clockAllowance(ttl),
-    interval,
-    goneInterval: Math.min(interval, autoInterval(ttl)),
-    firstWithin: ttl / 10,
-    attemptTimeout: timeout,
-    backoff: longestBackoff,
-    clockAllowance: clockAllowance(ttl),
-    tick: tick(ttl),
-    pause: pauseAllowance(ttl),
-    rescue,
-    urgentBelow: Math.max(2 * rescue, ttl / 4),
-    attemptLife: 2 * timeout + longestBackoff,
-  });
+function leavesRoom(choice: TimingChoice): boolean {
+  const timing = timingFor(choice);
+  return timing.interval <= longestInterval(timing);
+}
+
+function longestInterval({ life, rescue }: Timing): number {
+  return life - rescue;
+}
+
+function seconds(ms: number): string {
+  return `${ms / 1000} s`;
 }
 
 /**

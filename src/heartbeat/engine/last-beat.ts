@@ -23,7 +23,6 @@ export function finalBeatMs(
   return longest * Math.ceil(live.length / concurrency) + live.length * gap;
 }
 
-/** One last beat of several deployments, awaited together. */
 export class FinalBeat {
   readonly #awaited: Set<number>;
   readonly #missed: Set<number>;
@@ -42,18 +41,10 @@ export class FinalBeat {
     if (this.#awaited.size === 0) this.#end.resolve();
   }
 
-  /** The ids that were not reached, when all are settled, the limit (ms) has passed or the signal fired. */
-  async missed(
-    limit: number,
-    signal: AbortSignal,
-    setTimer: (ms: number, fn: () => void) => () => void,
-  ): Promise<number[]> {
-    const end = (): void => this.#end.resolve();
-    const cancel = setTimer(limit, end);
-    signal.addEventListener('abort', end);
-    if (signal.aborted) end();
+  /** The ids that were not reached, when all are settled, or the limit (ms) has passed. */
+  async missed(limit: number, setTimer: (ms: number, fn: () => void) => () => void): Promise<number[]> {
+    const cancel = setTimer(limit, () => this.#end.resolve());
     await this.#end.promise;
-    signal.removeEventListener('abort', end);
     cancel();
     return [...this.#missed];
   }

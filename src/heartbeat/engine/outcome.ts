@@ -3,10 +3,12 @@
  * into nothing finer: the engine has one behaviour for each.
  */
 export type Outcome =
-  | Accepted
+  /** 2xx, a parseable body, `success !== false`, and the `deployment_id` that was asked for. */
+  | { readonly type: 'accepted' }
   /** `why`: for a person, with the address where one is known: `connection refused (10.0.0.7:443)`. */
   | { readonly type: 'failed'; readonly reason: FailureReason; readonly why?: string }
-  | Throttled
+  /** 429. What the service says of the next request, as `client/errors.ts` has it. */
+  | { readonly type: 'throttled'; readonly retryAfterMs?: number; readonly thresholdMs?: number }
   /**
    * 401 or 403: this key is not, or no longer, valid for this deployment. The public service also says it
    * with 404 "Session expired. Please log in again.", which belongs here and not under not-found. `no-key`: there is none
@@ -14,11 +16,6 @@ export type Outcome =
    */
   | { readonly type: 'unauthorized'; readonly reason?: 'no-key' }
   | NotFound;
-
-/** 2xx, a parseable body, `success !== false`, and the `deployment_id` that was asked for. */
-export interface Accepted {
-  readonly type: 'accepted';
-}
 
 /**
  * 404 from the service itself, in its own error shape: the deployment does not exist. A 404 that somebody else answered
@@ -32,67 +29,38 @@ export interface NotFound {
   readonly addresses?: number;
 }
 
-/** 429. At most one of the two is used: Retry-After, where present, wins. */
-export interface Throttled {
-  readonly type: 'throttled';
-  /** The Retry-After header, converted to ms from now (also from its date form). */
-  readonly retryAfterMs?: number;
-  /** The minimum time between requests that the body names ("endpoint threshold=3.0" → 3000), ms. */
-  readonly thresholdMs?: number;
-}
-
-/** Why an attempt failed; the `reason` label of `deployment_heartbeat_failures_total`. */
-export type FailureReason =
-  /** The name could not be resolved, and there was no earlier address to fall back to. */
-  | 'dns'
-  /** No connection: refused, unreachable, connect timeout, or a proxy that will not make one. */
-  | 'connect'
-  /** The TLS handshake failed. */
-  | 'tls'
-  /** The connection broke after it was made: reset, closed early, a body cut in half. */
-  | 'reset'
-  /** The engine gave up on the attempt (it says so itself), or the client's own limit passed. */
-  | 'timeout'
-  /** A status of 500 and above. */
-  | 'server-error'
-  /** 3xx, never followed: mostly from http to https, or to a page to log in. */
-  | 'redirect'
-  /** Any other status that is not 2xx: 400, 409 and so on. */
-  | 'status'
-  /** 2xx, but the body is not the answer to a heartbeat: HTML, empty, not JSON; or it is no HTTP at all. */
-  | 'unreadable'
-  /** 2xx and readable, but `success: false`. */
-  | 'rejected'
-  /** 2xx and readable, but for another deployment. */
-  | 'wrong-deployment'
+/** Each label of `deployment_heartbeat_failures_total`, and what a person reads in its place. */
+const WORDS = {
+  dns: 'the name of the service does not resolve',
+  connect: 'could not connect: the service or the proxy refused, or is unreachable',
+  tls: 'the TLS handshake failed',
+  /** Closed early, or a body cut in half. */
+  reset: 'the connection was closed',
+  timeout: 'no answer in time',
+  'server-error': 'the service failed',
+  redirect: 'the service redirects; is PILOTLIGHT_BASE_URL its address, with https?',
+  /** Any other that is not 2xx: 400, 409 and so on. */
+  status: 'the status of the answer is unexpected',
+  unreadable: 'the answer does not come from the service; is there a proxy in between?',
+  rejected: 'the service answered success: false',
+  'wrong-deployment': 'the answer was for another deployment',
   /** The beat port itself threw: a bug on our side, or an error nobody classified. */
-  | 'unknown';
+  unknown: 'unexpected error; please report it',
+  throttled: 'the service limits the rate of requests',
+  unauthorized: 'the service refuses the API key',
+  'no-key': 'no API key could be read, so nothing was sent',
+  'stale-key': 'the service refused an older API key',
+  'not-found': 'the service does not know this deployment',
+} as const;
 
-/** Every label of `deployment_heartbeat_failures_total`, so that each series can exist from the start. */
-export const FAILURE_LABELS = [
-  'dns',
-  'connect',
-  'tls',
-  'reset',
-  'timeout',
-  'server-error',
-  'redirect',
-  'status',
-  'unreadable',
-  'rejected',
-  'wrong-deployment',
-  'unknown',
-  'throttled',
-  'unauthorized',
-  'no-key',
-  'stale-key',
-  'not-found',
-] as const satisfies readonly (
-  | FailureReason
-  | Exclude<Outcome['type'], 'failed' | 'accepted'>
-  | 'no-key'
-  | 'stale-key'
-)[];
-
-/** A failure reason, or one of the answers that are neither success nor failure of the service. */
-export type FailureLabel = (typeof FAILURE_LABELS)[number];
+export type FailureLabel = keyof typeof WORDS;
+/** The labels of what went wrong on the way to an answer of the service, or with it. */
+export type FailureReason = Exclude<
+  FailureLabel,
+  'throttled' | 'unauthorized' | 'no-key' | 'stale-key' | 'not-found'
+>;
+export const FAILURE_LABELS = Object.keys(WORDS) as readonly FailureLabel[];
+export const FAILURE_WORDS: Readonly<Record<FailureLabel | 'overdue', string>> = {
+  ...WORDS,
+  overdue: 'no answer yet',
+};

@@ -3,7 +3,6 @@
 import { MIN_SPACING } from './formulas.ts';
 import type { Heartbeat, HeartbeatState } from './state.ts';
 
-/** How many latencies the p95 is taken over. */
 export const LATENCIES_KEPT = 20;
 const MAX_IN_FLIGHT = 2;
 /** The longest wait where there is nothing left to lose, or no TTL to measure it by, ms. */
@@ -13,7 +12,6 @@ export function isFinal(state: HeartbeatState): boolean {
   return state === 'stopped';
 }
 
-/** Whether nothing is sent, whatever is due. */
 function isSilent({ state, withheld }: Heartbeat): boolean {
   return isFinal(state) || withheld;
 }
@@ -23,9 +21,8 @@ function isSilent({ state, withheld }: Heartbeat): boolean {
  * clock will have it. Infinity without a TTL. Before the first acknowledged beat this is the latest it can be.
  */
 export function expiresAt(beat: Heartbeat): number {
-  const { ttl, clockAllowance } = beat.timing;
-  if (ttl === undefined) return Infinity;
-  return beat.basis - beat.drift.hidden + ttl - clockAllowance;
+  const { ttl, life } = beat.timing;
+  return ttl === undefined ? Infinity : beat.basis - beat.drift.hidden + life;
 }
 
 /**

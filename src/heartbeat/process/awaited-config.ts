@@ -25,6 +25,9 @@ export async function awaitConfig(
   options: AwaitedConfigOptions,
 ): Promise<CompleteConfig | 'refused' | 'told'> {
   const { load, allProblems, stderr } = options;
+  const print = (problems: readonly ConfigProblem[], message: string): void => {
+    for (const line of [...problems.map((one) => describeProblem(one)), message]) stderr.write(`${line}\n`);
+  };
   const told = options.told.then(() => 'told' as const);
   for (let looks = 0; ; looks += 1) {
     const loaded = await Promise.race([told, load()]);
@@ -33,16 +36,11 @@ export async function awaitConfig(
     if (settings) return { ...loaded, settings };
     if (!isAwaited(problems)) {
       const serious = (await allProblems()).filter(({ severity }) => severity !== 'note');
-      print(stderr, serious, BEFORE_THE_LOG.notStarted);
+      print(serious, BEFORE_THE_LOG.notStarted);
       return 'refused';
     }
-    if (looks % LOOKS_PER_MESSAGE === 0) print(stderr, problems, BEFORE_THE_LOG.waiting);
+    if (looks % LOOKS_PER_MESSAGE === 0) print(problems, BEFORE_THE_LOG.waiting);
     const pause = new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
     if ((await Promise.race([told, pause])) === 'told') return 'told';
   }
-}
-
-function print(stderr: Pick<Stderr, 'write'>, problems: readonly ConfigProblem[], message: string): void {
-  for (const problem of problems) stderr.write(`${describeProblem(problem)}\n`);
-  stderr.write(`${message}\n`);
 }

@@ -21,7 +21,7 @@ import { startDaemonChild, type StartDaemon } from './supervision/daemon-child.t
 import { containerLimit, daemonMemory, residentMemory } from './supervision/memory.ts';
 import { counted, createHeartLog, NAMED, type HeartLog } from './log/log.ts';
 import { MESSAGES } from './log/messages.ts';
-import { attemptsAtOnce } from './open-files.ts';
+import { attemptsAtOnce } from './system.ts';
 import { Reports } from './link/reports.ts';
 import { nonBlocking, type Stderr } from './log/stderr.ts';
 import { Supervisor, type SupervisorOptions } from './supervision/supervisor.ts';
@@ -86,21 +86,8 @@ export class HeartService {
       redaction: new Redaction(() => credentialsOf(this.#settings, this.#apiKey.current())),
       onMessage: (level) => this.#reports.message(level),
     });
-    const vitals = new Vitals();
-    this.#reports = new Reports({
-      snapshotOf: (id) => this.#heart.snapshotOf(id),
-      deploymentIds: () => this.#heart.deploymentIds(),
-      lastTickAt: () => this.#heart.lastTickAt(),
-      openConnections: () => this.#heart.openConnections(),
-      vitals: () => vitals.read(),
-      avoidedAddresses: () => this.#heart.avoidedAddresses(),
-      app: () => this.#heart.app(),
-    });
-    this.#logger = new HeartbeatLogger(this.#log, {
-      sharedLimit: () => this.#heart.sharedLimit(),
-      addresses: () => this.#heart.addresses(),
-      deploymentIds: () => this.#heart.deploymentIds(),
-    });
+    this.#reports = new Reports(() => this.#heart, new Vitals());
+    this.#logger = new HeartbeatLogger(this.#log, () => this.#heart);
     this.#heart = new Heart({
       baseUrl: settings.baseUrl,
       apiKey: this.#apiKey,
@@ -117,11 +104,10 @@ export class HeartService {
   }
 
   startDaemon({ onQuit, serviceManager, start }: DaemonOptions): void {
-    this.#manager = createServiceManager(serviceManager, ({ message }) =>
-      this.#log(MESSAGES.systemdFailed, { error: message }),
-    );
-    this.#manager.ready(this.#statusLine());
-    this.#manager.watch(() => this.#isLive());
+    const onFailure = ({ message }: Error): unknown => this.#log(MESSAGES.systemdFailed, { error: message });
+    this.#manager = serviceManager && createServiceManager(serviceManager, onFailure);
+    this.#manager?.ready(this.#statusLine());
+    this.#manager?.watch(() => this.#isLive());
     const output = { stdout: nonBlocking(1), stderr: nonBlocking(2) };
     const { bound, heapMebibytes } = daemonMemory(containerLimit());
     const environment = daemonEnvironment();
@@ -163,7 +149,8 @@ export class HeartService {
     const left = (): number => Math.max(0, deadline - performance.now());
     const daemonEnds = this.#supervisor?.stop(left()) ?? Promise.resolve(true);
     await Promise.race([daemonEnds, delay(Math.max(0, left() - this.#lastBeatsMs()))]);
-    if (this.#settings.finalHeartbeat) await this.#sendLastBeats(left());
+    const missed = this.#settings.finalHeartbeat ? await this.#heart.lastBeats(left()) : [];
+    if (missed.length > 0) this.#log(MESSAGES.lastNotAccepted, counted(missed));
     if (!(await daemonEnds)) this.#log(MESSAGES.daemonKilled);
     this.#unwatchKey();
     this.#logger.close();
@@ -266,11 +253,6 @@ export class HeartService {
   #lastBeatsMs(): number {
     const { finalHeartbeat, shutdownTimeout } = this.#settings;
     return finalHeartbeat ? Math.min(shutdownTimeout, this.#heart.lastBeatsTakeMs()) : 0;
-  }
-
-  async #sendLastBeats(limitMs: number): Promise<void> {
-    const missed = await this.#heart.lastBeats(limitMs);
-    if (missed.length > 0) this.#log(MESSAGES.lastNotAccepted, counted(missed));
   }
 }
 

@@ -1,10 +1,7 @@
 /**
  * `pilotlight run`: the heart, this process. It sends the heartbeats, and keeps everything else running as one child
- * process, the daemon, which starts once the first heartbeats have left. Only this file handles signals and exit
- * codes.
- *
- * It ends for two reasons: it is told to, by SIGTERM, SIGINT or POST /-/quit; or its own part of the configuration is
- * invalid (exit 2). Everything else that fails is tried again, without end.
+ * process, the daemon. It ends when it is told to, by SIGTERM, SIGINT or POST /-/quit, or if its own part of the
+ * configuration is invalid (exit 2). Everything else that fails is tried again, without end.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { EXIT } from '../../config/exit-codes.ts';

@@ -7,27 +7,16 @@
 import { execFile } from 'node:child_process';
 import type { ServiceManagerSettings } from '../../config/other-variables.ts';
 
-export interface ServiceManager {
-  /** Started, or reloaded. `status` is what `systemctl status` shows. */
-  ready(status: string): void;
-  reloading(): void;
-  stopping(): void;
-  /** A sign of life at each half of the watchdog's time, as long as `live` says so. */
-  watch(live: () => boolean): void;
-}
+export type ServiceManager = ReturnType<typeof createServiceManager>;
 
 /** Longest time in ms that a message may take. */
 const TIMEOUT_MS = 5_000;
 
-const NOBODY: ServiceManager = { ready() {}, reloading() {}, stopping() {}, watch() {} };
-
-/** `onFailure` hears once of a message that could not be sent. Without settings nothing is ever sent. */
+/** `onFailure` hears once of a message that could not be sent. */
 export function createServiceManager(
-  settings: ServiceManagerSettings | undefined,
+  { watchdogMs }: ServiceManagerSettings,
   onFailure: (error: Error) => void,
-): ServiceManager {
-  if (settings === undefined) return NOBODY;
-  const { watchdogMs } = settings;
+) {
   let queue = Promise.resolve();
   let failed = false;
 
@@ -42,12 +31,14 @@ export function createServiceManager(
   }
 
   return {
-    ready: (status) => send('READY=1', `STATUS=${status}`),
+    /** Started, or reloaded. `status` is what `systemctl status` shows. */
+    ready: (status: string) => send('READY=1', `STATUS=${status}`),
     // systemd compares this clock with its own: CLOCK_MONOTONIC in microseconds.
     reloading: () => send('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`),
     // Not queued: its sender has to start before this process ends, and outlives it.
     stopping: () => void run(['STOPPING=1', 'STATUS=stopping']),
-    watch(live) {
+    /** A sign of life at each half of the watchdog's time, as long as `live` says so. */
+    watch(live: () => boolean) {
       if (watchdogMs === undefined) return;
       let underway = false;
       const sign = async (): Promise<void> => {

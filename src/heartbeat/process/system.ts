@@ -1,5 +1,6 @@
-/** What this process settles with the system before anything else: its dumps, and its threads. */
-import { writeFileSync } from 'node:fs';
+/** What this process settles with the system before anything else: its dumps, its threads, its open files. */
+// oxlint-disable-next-line no-restricted-imports -- once, before the first heartbeat, and the kernel's own
+import { readFileSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 
 /** One for each of the heart's files that may hang, and some that look up names. */
@@ -29,4 +30,27 @@ export function makeThreads(): void {
   void stat('/');
   // Not for the daemon.
   if (given === undefined) delete process.env['UV_THREADPOOL_SIZE'];
+}
+
+/** Idle connections, the log, the daemon, certificates, what Node itself has open. */
+const FILES_BESIDE_ATTEMPTS = 128;
+const LEAST_ATTEMPTS = 32;
+const MOST_ATTEMPTS = 512;
+
+/** Attempts that may be under way, overdue ones included, by proc_pid_limits(5) of this process. */
+export function attemptsAtOnce(read = readIfThere): number {
+  // The soft limit (ulimit -n), where there is one and the system tells.
+  const limit = Number(/^Max open files\s+(\d+)/m.exec(read('/proc/self/limits'))?.[1] ?? Infinity);
+  // An attempt that connects has two sockets, to two addresses of the service.
+  const left = Math.floor((limit - FILES_BESIDE_ATTEMPTS) / 2);
+  return Math.min(MOST_ATTEMPTS, Math.max(LEAST_ATTEMPTS, left));
+}
+
+/** The text of one of the kernel's files; empty where it cannot be read. */
+export function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }

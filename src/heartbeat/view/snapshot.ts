@@ -11,7 +11,7 @@ import { expiresAt, isFinal, nextBeatAt } from '../engine/schedule.ts';
 
 /** The words for states and failures, for those who see no engine. */
 export { HEARTBEAT_STATES, type HeartbeatState } from '../engine/state.ts';
-export { FAILURE_LABELS, type FailureLabel } from '../engine/outcome.ts';
+export { FAILURE_LABELS, FAILURE_WORDS, type FailureLabel } from '../engine/outcome.ts';
 
 /** One deployment. Times are Unix ms; an absent one is unknown, or will not come. */
 export interface DeploymentSnapshot {
@@ -30,7 +30,6 @@ export interface DeploymentSnapshot {
   readonly lapses: number;
   readonly attempts: number;
   readonly failures: Readonly<Record<FailureLabel, number>>;
-  /** The last attempts, oldest first. */
   readonly timeline: readonly BeatRecord[];
   /** Of an attempt that failed, if more is known than its label. */
   readonly lastFailure?: Failure;
@@ -71,25 +70,6 @@ export interface SharedLimit {
   readonly availableMs: number;
   /** Whether all can live. Where not, a longer TTL, fewer deployments or a second key help. */
   readonly fits: boolean;
-}
-
-/** All deployments of a driver, and the driver itself. */
-export interface DriverSnapshot {
-  readonly deployments: readonly DeploymentSnapshot[];
-  /** When the scheduler last ran, Unix ms: a driver whose time stands still is stuck. */
-  readonly lastTickAt: number;
-  /** How late that run was, ms. */
-  readonly lastLagMs: number;
-  /** Attempts under way that are not overdue. */
-  readonly inFlight: number;
-  /** The same with the overdue ones, which is what may have a connection open. */
-  readonly open: number;
-  /** Deployments that are due and wait for one of these to end, or for a rate limit. */
-  readonly waiting: number;
-  /** The rate limit that all share, where the service was found to have one. */
-  readonly sharedLimit?: SharedLimit;
-  /** How many notices the listener answered with an exception. */
-  readonly listenerErrors: number;
 }
 
 export function snapshotOf(last: Heartbeat, stats: Stats, now: Instant): DeploymentSnapshot {

@@ -3,10 +3,8 @@
 import { FAILURE_LABELS, type FailureLabel } from '../engine/outcome.ts';
 import type { Notice } from '../engine/state.ts';
 
-/** How many beats the timeline shows. */
 const TIMELINE_LENGTH = 20;
 
-/** One attempt on the timeline. */
 export interface BeatRecord {
   readonly attempt: number;
   /** When it left, Unix ms. */
@@ -21,7 +19,6 @@ export interface Stats {
   readonly failures: Record<FailureLabel, number>;
   attempts: number;
   lapses: number;
-  /** When the last beat was acknowledged, Unix ms. */
   lastSuccessAt: number | undefined;
   /** The closest approach to expiry so far, as a part of the TTL; below 0 after a lapse. */
   minMarginRatio: number | undefined;

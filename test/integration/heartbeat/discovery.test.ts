@@ -4,6 +4,7 @@ import { createClient } from '../../../src/client/client.ts';
 import { deploymentList } from '../../../src/config/types/wanted.ts';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src/emulator/index.ts';
 import type { DiscoveryNotice } from '../../../src/heartbeat/discovery/findings.ts';
+import type { Choice } from '../../../src/heartbeat/discovery/resolve.ts';
 import { DeploymentWatch } from '../../../src/heartbeat/discovery/watch.ts';
 import { settlePromises, VirtualTime } from '../../support/virtual-time.ts';
 
@@ -23,6 +24,7 @@ async function startScene(wanted: string, options: EmulatorOptions, firstKey?: s
   const time = new VirtualTime();
   const notices: DiscoveryNotice[] = [];
   const stop = new AbortController();
+  let choices: readonly Choice[] = [];
   const watch = new DeploymentWatch({
     client: {
       deployments: {
@@ -34,7 +36,7 @@ async function startScene(wanted: string, options: EmulatorOptions, firstKey?: s
     settings: { deploymentTtl: undefined, heartbeatInterval: 'auto' },
     ports: { clock: time.clock, setTimer: time.setTimer, random: () => 0 },
     signal: stop.signal,
-    onChange: () => {},
+    onChange: (now) => (choices = now),
     onNotice: (notice) => notices.push(notice),
   });
 
@@ -58,7 +60,8 @@ async function startScene(wanted: string, options: EmulatorOptions, firstKey?: s
       apiKey = key;
       watch.refresh();
     },
-    timings: () => watch.choices.map(({ id, ttl }) => [id, ttl]),
+    choices: () => choices,
+    timings: () => choices.map(({ id, ttl }) => [id, ttl]),
     async [Symbol.asyncDispose]() {
       stop.abort(new Error('the test ends'));
       await watch.done;
@@ -111,7 +114,7 @@ describe('under the public dialect', () => {
       [42, 300_000],
       [43, undefined],
     ]);
-    expect(scene.watch.choices.at(-1)).toMatchObject({ name: 'square', tag: 'blue', ttlFrom: 'never' });
+    expect(scene.choices().at(-1)).toMatchObject({ id: 43, name: 'square' });
     await scene.pass(120);
     expect(statuses(scene.emulator).get(429)).toBeUndefined();
     expect(scene.emulator.journal.count({ operation: 'deployments.get' })).toBe(0);

@@ -121,7 +121,10 @@ test('instances: counts by status, and tells once of each that will never run', 
 
 test('each asks with the signal of its run, so that it ends with it', async () => {
   const signals: (AbortSignal | undefined)[] = [];
-  const seen = async (_input: unknown, options?: { readonly signal?: AbortSignal }): Promise<never> => {
+  const seen = async (
+    _input: unknown,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<never> => {
     signals.push(options?.signal);
     throw new Error('503');
   };

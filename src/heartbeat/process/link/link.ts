@@ -18,7 +18,6 @@ export const DAEMON_STDERR = 5;
 export interface Report {
   /** Counts up; the daemon's `taken` names it. */
   readonly number: number;
-  /** When the scheduler last looked at the clock, Unix ms. */
   readonly lastTickAt: number;
   /** Deployments that changed since the report before, all of them in the first few reports of a link. */
   readonly changed: readonly DeploymentSnapshot[];
@@ -50,7 +49,6 @@ export type HeartMessage =
       readonly ok: boolean;
       readonly problems: readonly string[];
     }
-  /** The answer to the daemon's `ask`. */
   | { readonly type: 'grants'; readonly grants: Grants }
   /** Drain and end, within so many ms. */
   | { readonly type: 'stop'; readonly withinMs: number };
@@ -71,7 +69,6 @@ export type DaemonMessage =
   /** Told to stop, it has nothing left to do; while a file hangs, its process may not be able to end. */
   | { readonly type: 'stopped' };
 
-/** One end of the link. */
 export interface Link<Outgoing, Incoming> {
   /** Never throws and never waits; what is sent after the end of the link is lost. */
   readonly send: (message: Outgoing) => void;

@@ -2,21 +2,15 @@
  * What happened at the heart, on its way to the daemon: gathered, bounded, one report under way at a time. A report has
  * the newest state of a deployment, however often that changed since the last one.
  */
-import type { ExchangeEvent } from '../../heart.ts';
-import type { AppSnapshot, AvoidedAddress, DeploymentSnapshot } from '../../view/snapshot.ts';
-import type { HeartVitals } from '../vitals.ts';
+import type { ExchangeEvent, Heart } from '../../heart.ts';
+import type { DeploymentSnapshot } from '../../view/snapshot.ts';
+import type { Vitals } from '../vitals.ts';
 import type { Report } from './link.ts';
 
-/** What is read when a report is made. */
-export interface ReportSources {
-  snapshotOf(deploymentId: number): DeploymentSnapshot | undefined;
-  deploymentIds(): Iterable<number>;
-  lastTickAt(): number;
-  openConnections(): number;
-  vitals(): HeartVitals;
-  avoidedAddresses?(): readonly AvoidedAddress[];
-  app(): AppSnapshot | undefined;
-}
+export type ReportSources = Pick<
+  Heart,
+  'snapshotOf' | 'deploymentIds' | 'lastTickAt' | 'openConnections' | 'avoidedAddresses' | 'app'
+>;
 
 /** How long changes are gathered, ms: one report for what happens together. */
 const GATHER_MS = 50;
@@ -26,7 +20,8 @@ const SNAPSHOTS_AT_ONCE = 250;
 const CAPACITY = 4_000;
 
 export class Reports {
-  readonly #sources: ReportSources;
+  readonly #heart: () => ReportSources;
+  readonly #vitals: Pick<Vitals, 'read'>;
   #send: ((report: Report) => void) | undefined;
   #number = 0;
   #underWay = 0;
@@ -39,8 +34,9 @@ export class Reports {
   #messages: Record<string, number> = {};
   readonly #upToDate: (() => void)[] = [];
 
-  constructor(sources: ReportSources) {
-    this.#sources = sources;
+  constructor(heart: () => ReportSources, vitals: Pick<Vitals, 'read'>) {
+    this.#heart = heart;
+    this.#vitals = vitals;
   }
 
   /** Sends reports there from now on, beginning with all deployments. A report that was under way is lost. */
@@ -48,7 +44,7 @@ export class Reports {
     this.#send = send;
     this.#underWay = 0;
     this.#removed = [];
-    for (const id of this.#sources.deploymentIds()) this.#changed.add(id);
+    for (const id of this.#heart().deploymentIds()) this.#changed.add(id);
     this.#gather();
   }
 
@@ -60,7 +56,6 @@ export class Reports {
     this.#timer = undefined;
   }
 
-  /** Whether a report waits to be taken. */
   get waits(): boolean {
     return this.#underWay > 0;
   }
@@ -130,19 +125,20 @@ export class Reports {
     this.#timer = undefined;
     this.#number += 1;
     this.#underWay = this.#number;
-    const app = this.#sources.app();
-    const avoided = this.#sources.avoidedAddresses?.() ?? [];
+    const heart = this.#heart();
+    const app = heart.app();
+    const avoided = heart.avoidedAddresses();
     this.#send?.({
       number: this.#number,
-      lastTickAt: this.#sources.lastTickAt(),
+      lastTickAt: heart.lastTickAt(),
       changed: this.#takeSnapshots(),
       removed: this.#removed,
       exchanges: this.#exchanges,
       lags: this.#lags,
       missed: this.#missed,
       messages: this.#messages,
-      openConnections: this.#sources.openConnections(),
-      vitals: this.#sources.vitals(),
+      openConnections: heart.openConnections(),
+      vitals: this.#vitals.read(),
       ...(avoided.length > 0 && { avoided }),
       ...(app && { app }),
     });
@@ -157,7 +153,7 @@ export class Reports {
     const snapshots: DeploymentSnapshot[] = [];
     for (const id of this.#changed) {
       this.#changed.delete(id);
-      const snapshot = this.#sources.snapshotOf(id);
+      const snapshot = this.#heart().snapshotOf(id);
       if (snapshot !== undefined) snapshots.push(snapshot);
       if (snapshots.length === SNAPSHOTS_AT_ONCE) break;
     }

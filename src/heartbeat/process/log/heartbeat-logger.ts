@@ -3,22 +3,15 @@
  * wrong. Many share one line, so that ten thousand deployments that fail together do not flood the log; but the reason of
  * a failure is there within ten seconds of its start.
  */
-import type { OriginAddresses } from '../../../client/transport/transport.ts';
 import type { DiscoveryNotice, Finding } from '../../discovery/findings.ts';
 import type { HeartbeatState, Notice } from '../../engine/state.ts';
-import type { AppNews } from '../../heart.ts';
+import type { AppNews, Heart } from '../../heart.ts';
 import { describeAddressFailure } from '../../driver/describe-failure.ts';
-import { FAILURE_WORDS } from '../../view/failure-words.ts';
-import type { SharedLimit } from '../../view/snapshot.ts';
+import { FAILURE_WORDS } from '../../view/snapshot.ts';
 import { counted, NAMED, type HeartLog, type LogFields } from './log.ts';
 import { DISCOVERY, LIMIT_ADVICE, MESSAGES, STATE_ADVICE, STATE_LEVELS } from './messages.ts';
 
-/** Read every few seconds. */
-export interface LoggerSources {
-  readonly sharedLimit: () => SharedLimit | undefined;
-  readonly addresses: () => readonly OriginAddresses[];
-  readonly deploymentIds: () => Iterable<number>;
-}
+export type LoggerSources = Pick<Heart, 'sharedLimit' | 'addresses' | 'deploymentIds'>;
 
 /** How often to look for new troubles, and how often to log all of them again, ms. */
 const LOOK_MS = 5_000;
@@ -44,13 +37,12 @@ interface Story {
 
 export class HeartbeatLogger {
   readonly #log: HeartLog;
-  readonly #sources: LoggerSources;
+  readonly #heart: () => LoggerSources;
   readonly #stories = new Map<number, Story>();
   readonly #looking: NodeJS.Timeout;
   #summaryAt = performance.now();
   #changesAt = -Infinity;
   #timer: NodeJS.Timeout | undefined;
-  #dueAt = Infinity;
   #limitMs: number | undefined;
   /** Addresses that were logged as failed, and not yet that they work. */
   readonly #failedAddresses = new Set<string>();
@@ -58,26 +50,26 @@ export class HeartbeatLogger {
   #isAppUnhealthy = false;
   #resumes = 0;
 
-  constructor(log: HeartLog, sources: LoggerSources) {
+  constructor(log: HeartLog, heart: () => LoggerSources) {
     this.#log = log;
-    this.#sources = sources;
+    this.#heart = heart;
     this.#looking = setInterval(() => this.#look(), LOOK_MS);
   }
 
   notice(id: number, notice: Notice): void {
+    const known = this.#stories.get(id);
     if (notice.type === 'accepted') {
-      const story = this.#stories.get(id);
-      if (story) story.trouble = undefined;
+      if (known) known.trouble = undefined;
       return;
     }
-    const story = this.#storyOf(id);
+    const story = known ?? newStory();
+    if (known === undefined) this.#stories.set(id, story);
     switch (notice.type) {
       case 'sent':
-        if (notice.attempt === 1)
-          Object.assign(story, { state: 'starting', trouble: { reason: 'overdue', why: undefined } });
+        if (notice.attempt === 1) Object.assign(story, { state: 'starting', trouble: OVERDUE });
         return;
       case 'overdue':
-        story.trouble = { reason: 'overdue', why: undefined };
+        story.trouble = OVERDUE;
         return;
       case 'failed':
         story.trouble = { reason: notice.reason, why: notice.why };
@@ -90,11 +82,8 @@ export class HeartbeatLogger {
       case 'clock-step': {
         // All deployments notice the same step; a step of another size is logged too.
         const byMs = Math.round(notice.byMs);
-        return void this.#log(
-          MESSAGES.clockStep,
-          { deploymentId: id, byMs },
-          String(Math.round(byMs / 10_000)),
-        );
+        const size = String(Math.round(byMs / 10_000));
+        return void this.#log(MESSAGES.clockStep, { deploymentId: id, byMs }, size);
       }
       case 'superseded':
         return;
@@ -110,7 +99,7 @@ export class HeartbeatLogger {
   }
 
   app(news: AppNews): void {
-    const all = (): LogFields => counted([...this.#sources.deploymentIds()]);
+    const all = (): LogFields => counted([...this.#heart().deploymentIds()]);
     // After a resume, the next trouble is logged at once.
     const subject = String(this.#resumes);
     if (news.type === 'healthy') {
@@ -130,7 +119,6 @@ export class HeartbeatLogger {
     }
   }
 
-  /** It is not kept alive any more. */
   forget(id: number): void {
     this.#stories.delete(id);
   }
@@ -142,25 +130,11 @@ export class HeartbeatLogger {
     clearTimeout(this.#timer);
   }
 
-  #storyOf(id: number): Story {
-    const known = this.#stories.get(id);
-    if (known) return known;
-    const story: Story = {
-      state: 'retrying',
-      logged: undefined,
-      trouble: undefined,
-      expiresAt: undefined,
-      namedAt: new Map(),
-    };
-    this.#stories.set(id, story);
-    return story;
-  }
-
   /** Silence has no error that names an address, so the host that was asked does. */
   #reasonOf(trouble: Story['trouble']): string | undefined {
     if (trouble === undefined) return undefined;
     const { reason, why = FAILURE_WORDS[reason] } = trouble;
-    const [asked] = this.#sources.addresses();
+    const [asked] = this.#heart().addresses();
     const isSilence = trouble.why === undefined && (reason === 'overdue' || reason === 'timeout');
     if (!isSilence || asked === undefined) return why;
     return `${why} (${asked.proxy === undefined ? new URL(asked.origin).host : `proxy ${asked.proxy}`})`;
@@ -171,38 +145,25 @@ export class HeartbeatLogger {
     if (to === 'stopped' || to === 'withheld') return this.forget(id);
     story.logged ??= from;
     story.state = to;
-    if (to !== 'healthy') story.trouble ??= { reason: 'overdue', why: undefined };
+    if (to !== 'healthy') story.trouble ??= OVERDUE;
     story.expiresAt = remainingMs === undefined ? undefined : performance.now() + remainingMs;
-    if (isUnlogged(story)) this.#logBy(notBefore(story));
+    const waitMs = Math.max(GATHER_MS, this.#changesAt + BETWEEN_MS - performance.now());
+    if (isUnlogged(story)) this.#timer ??= setTimeout(() => this.#logChanges(), waitMs);
   }
 
-  #logBy(at: number): void {
-    const dueAt = Math.max(performance.now() + GATHER_MS, this.#changesAt + BETWEEN_MS, at);
-    if (dueAt >= this.#dueAt) return;
+  /** One line for each state that deployments have come to, as far as they may be named by now. */
+  #logChanges(until = performance.now()): void {
     clearTimeout(this.#timer);
-    this.#dueAt = dueAt;
-    this.#timer = setTimeout(() => this.#logChanges(dueAt), dueAt - performance.now());
-  }
-
-  /** One line for each state that deployments have come to, as far as they may be named by `until`. */
-  #logChanges(until: number): void {
-    clearTimeout(this.#timer);
-    this.#dueAt = Infinity;
-    this.#changesAt = performance.now();
-    const unlogged = [...this.#stories].filter(([, story]) => isUnlogged(story));
-    const [due, later] = [
-      unlogged.filter(([, story]) => notBefore(story) <= until),
-      unlogged.filter(([, story]) => notBefore(story) > until),
-    ];
+    this.#timer = undefined;
+    const due = [...this.#stories].filter(([, story]) => isUnlogged(story) && notBefore(story) <= until);
+    if (due.length > 0) this.#changesAt = performance.now();
     for (const [to, changed] of Map.groupBy(due, ([, { state }]) => state)) {
       const message = { ...MESSAGES.stateChanged, level: STATE_LEVELS[to] ?? 'info' };
       this.#log(message, this.#fieldsOf(to, changed));
       for (const [, story] of changed) markNamed(story, this.#changesAt);
     }
-    for (const [, story] of later) this.#logBy(notBefore(story));
   }
 
-  /** Of deployments that have come to one state. */
   #fieldsOf(to: HeartbeatState, changed: readonly (readonly [number, Story])[]): LogFields {
     const [first] = changed;
     if (first === undefined) return {};
@@ -225,6 +186,8 @@ export class HeartbeatLogger {
     if (isTime) this.#summaryAt = now;
     this.#lookAtLimit();
     this.#lookAtAddresses();
+    // Those that could not be named again when they changed.
+    this.#logChanges();
     const failing: [number, Story][] = [];
     const states: Record<string, number> = {};
     const reasons: Record<string, number> = {};
@@ -245,7 +208,7 @@ export class HeartbeatLogger {
 
   /** A limit under which all fit is logged when it is found; one under which they do not, once a minute. */
   #lookAtLimit(): void {
-    const limit = this.#sources.sharedLimit();
+    const limit = this.#heart().sharedLimit();
     if (limit === undefined) return;
     const fields = {
       thresholdMs: Math.round(limit.thresholdMs),
@@ -261,7 +224,7 @@ export class HeartbeatLogger {
   /** A single address is not avoided, whatever happened to it. */
   #lookAtAddresses(): void {
     const known = new Set<string>();
-    for (const { origin, proxy, addresses } of this.#sources.addresses()) {
+    for (const { origin, proxy, addresses } of this.#heart().addresses()) {
       for (const { address, failure } of addresses.length < 2 ? [] : addresses) {
         const key = `${origin} ${address}`;
         known.add(key);
@@ -279,6 +242,19 @@ export class HeartbeatLogger {
   }
 }
 
+/** Nothing has come, so far. */
+const OVERDUE: Story['trouble'] = { reason: 'overdue', why: undefined };
+
+function newStory(): Story {
+  return {
+    state: 'retrying',
+    logged: undefined,
+    trouble: undefined,
+    expiresAt: undefined,
+    namedAt: new Map(),
+  };
+}
+
 /** The log has another state of it than it is in. */
 function isUnlogged({ state, logged }: Story): boolean {
   return logged !== undefined && logged !== state;
@@ -291,10 +267,7 @@ function isOver(story: Story): boolean {
 
 /** Of the one that expires first, s; undefined if no TTL is known. */
 function leastRemaining(stories: readonly (readonly [number, Story])[]): number | undefined {
-  const least = stories.reduce(
-    (before, [, { expiresAt = Infinity }]) => Math.min(before, expiresAt),
-    Infinity,
-  );
+  const least = Math.min(...stories.map(([, { expiresAt = Infinity }]) => expiresAt));
   return least === Infinity ? undefined : seconds(least - performance.now());
 }
 

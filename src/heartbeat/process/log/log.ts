@@ -21,12 +21,10 @@ export interface HeartLogOptions {
   readonly onMessage: (level: LogLevel) => void;
 }
 
-/** How many ids a line names. */
 export const NAMED = 20;
 /** Longer than any message waits to be repeated, ms. */
 const FORGOTTEN_MS = 10 * 60_000;
 
-/** Many deployments in one line. */
 export function counted(ids: readonly number[]): LogFields {
   return { count: ids.length, deploymentIds: ids.slice(0, NAMED) };
 }

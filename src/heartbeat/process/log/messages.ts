@@ -70,7 +70,6 @@ export const MESSAGES = {
   ended: info('heartbeats ended'),
 } as const;
 
-/** About names and TTLs. */
 export const DISCOVERY: Readonly<Record<FindingType, Message>> = {
   matched: info('found the deployments of a name'),
   unmatched: warn('no deployment has this name; asking again'),

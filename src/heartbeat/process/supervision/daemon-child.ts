@@ -2,7 +2,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import type { DaemonMessage, HeartMessage, Link } from '../link/link.ts';
-import { CrashOutput } from './crash-output.ts';
 
 export interface DaemonChild extends Link<HeartMessage, DaemonMessage> {
   /** Undefined where it could not be forked. */
@@ -27,7 +26,6 @@ export interface DaemonChildOptions {
   /** Descriptors of this process whose writes do not block. */
   readonly stdout: number;
   readonly stderr: number;
-  /** V8's limit for its old generation, MiB. */
   readonly heapMebibytes: number;
   /** The daemon's own when absent. */
   readonly program?: URL;
@@ -86,7 +84,6 @@ function letKernelChoose(pid: number): void {
   }
 }
 
-/** How it ended, with the end of its output on stderr. */
 function ending(child: ChildProcess): Promise<string> {
   const output = new CrashOutput();
   child.stderr?.setEncoding('utf8').on('data', (text: string) => output.add(text));
@@ -97,4 +94,26 @@ function ending(child: ChildProcess): Promise<string> {
       resolve(output.words === '' ? how : `${how}: ${output.words}`);
     });
   });
+}
+
+/** Of what it printed last, characters. */
+const KEPT = 500;
+/** Node's own words, before a native stack of many more characters: `FATAL ERROR: … heap out of memory`. */
+const FATAL = /^FATAL ERROR: .+(?=\n)/m;
+
+/** What a child that crashes prints, as far as it says why. Memory does not grow with what is printed. */
+export class CrashOutput {
+  #fatal: string | undefined;
+  #last = '';
+
+  add(text: string): void {
+    const known = this.#last + text;
+    this.#fatal ??= FATAL.exec(known)?.[0].slice(0, KEPT);
+    this.#last = known.slice(-KEPT);
+  }
+
+  /** Empty where nothing was printed. */
+  get words(): string {
+    return this.#fatal ?? this.#last.trim();
+  }
 }

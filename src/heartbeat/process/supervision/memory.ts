@@ -3,7 +3,8 @@
  * out-of-memory kill may take either of them, or the whole group (memory.oom.group).
  */
 // oxlint-disable-next-line no-restricted-imports -- files of the kernel, which do not hang
-import { promises as files, readFileSync } from 'node:fs';
+import { promises as files } from 'node:fs';
+import { readIfThere } from '../system.ts';
 
 const MEBIBYTE = 2 ** 20;
 /** What the heart itself takes at most, with room to spare. */
@@ -31,8 +32,7 @@ export function daemonMemory(limit: number | undefined): DaemonMemory {
   return { bound, heapMebibytes: Math.floor(heap / MEBIBYTE) };
 }
 
-/** The text of a file; empty where it cannot be read. */
-type Read = (file: string) => string;
+type Read = typeof readIfThere;
 
 /**
  * The memory limit of this process' control group, the lowest of its own and those above it, bytes; undefined where
@@ -61,14 +61,6 @@ function limitFiles(groups: string): string[] {
 function ancestors(path: string): string[] {
   const parts = path.split('/').filter((part) => part !== '');
   return parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`).concat('');
-}
-
-function readIfThere(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
 }
 
 /** Resident memory of a process, bytes; undefined where the system does not tell. */

@@ -15,7 +15,6 @@ export interface SupervisorOptions {
   readonly log: HeartLog;
   /** Resident memory of a process, bytes; undefined where the system does not tell. */
   readonly memoryOf: (pid: number) => Promise<number | undefined>;
-  /** At more than this it is ended, bytes. */
   readonly memoryBound: number;
   /** The daemon asks for these. */
   readonly onReload: () => Promise<{ readonly ok: boolean; readonly problems: readonly string[] }>;

@@ -29,27 +29,27 @@ function findings(text: string, rows?: readonly Told[], settings?: TimingSetting
 }
 
 describe('the TTL', () => {
-  test.each<[string, string, Told['ttl'], number | undefined, string, string[]]>([
-    ['is unknown where nobody says', '42', undefined, undefined, 'unknown', []],
-    ['is what the user gave', '42@300s', undefined, 300_000, 'given', []],
-    ['is what the service told', '42', 300, 300_000, 'learned', []],
-    ['may be a fraction of a second', '42', 12.5, 12_500, 'learned', []],
-    ['is the same in both', '42@300s', 300, 300_000, 'given', []],
-    ['is the shorter one, the service’s', '42@300s', 60, 60_000, 'learned', ['ttl-differs']],
-    ['is the shorter one, the user’s', '42@60s', 300, 60_000, 'given', ['ttl-differs']],
-    ['does not run where it lives until it is deleted', '42', null, undefined, 'never', []],
-    ['runs all the same where the user gave one', '42@60s', null, 60_000, 'given', ['ttl-differs']],
-    ['is unknown where it is zero', '42', 0, undefined, 'unknown', []],
-    ['is unknown where it is negative', '42', -300, undefined, 'unknown', []],
-    ['is unknown where it is no number', '42', Number.NaN, undefined, 'unknown', []],
-    ['is unknown where it is endless', '42', Infinity, undefined, 'unknown', []],
-    ['is unknown where it is a word', '42', 'soon' as unknown as number, undefined, 'unknown', []],
-    ['is the user’s where the service’s is absurd', '42@60s', -1, 60_000, 'given', []],
-    ['beats as fast as can be where it is too short', '42', 3, 3_000, 'learned', ['ttl-too-short']],
-    ['is timed as a second where it is shorter', '42', 0.001, 1_000, 'learned', ['ttl-too-short']],
-  ])('%s', (_, text, ttl, expected, ttlFrom, types) => {
+  test.each<[string, string, Told['ttl'], number | undefined, string[]]>([
+    ['is unknown where nobody says', '42', undefined, undefined, []],
+    ['is what the user gave', '42@300s', undefined, 300_000, []],
+    ['is what the service told', '42', 300, 300_000, []],
+    ['may be a fraction of a second', '42', 12.5, 12_500, []],
+    ['is the same in both', '42@300s', 300, 300_000, []],
+    ['is the shorter one, the service’s', '42@300s', 60, 60_000, ['ttl-differs']],
+    ['is the shorter one, the user’s', '42@60s', 300, 60_000, ['ttl-differs']],
+    ['does not run where it lives until it is deleted', '42', null, undefined, []],
+    ['runs all the same where the user gave one', '42@60s', null, 60_000, ['ttl-differs']],
+    ['is unknown where it is zero', '42', 0, undefined, []],
+    ['is unknown where it is negative', '42', -300, undefined, []],
+    ['is unknown where it is no number', '42', Number.NaN, undefined, []],
+    ['is unknown where it is endless', '42', Infinity, undefined, []],
+    ['is unknown where it is a word', '42', 'soon' as unknown as number, undefined, []],
+    ['is the user’s where the service’s is absurd', '42@60s', -1, 60_000, []],
+    ['beats as fast as can be where it is too short', '42', 3, 3_000, ['ttl-too-short']],
+    ['is timed as a second where it is shorter', '42', 0.001, 1_000, ['ttl-too-short']],
+  ])('%s', (_, text, ttl, expected, types) => {
     const { choices, findings: found } = resolved(text, [{ id: 42, ...(ttl !== undefined && { ttl }) }]);
-    expect(choices).toMatchObject([{ id: 42, interval: 'auto', ttlFrom }]);
+    expect(choices).toMatchObject([{ id: 42, interval: 'auto' }]);
     expect(choices[0]?.ttl).toBe(expected);
     expect(found.map(({ type }) => type)).toEqual(types);
   });
@@ -131,12 +131,13 @@ describe('a name', () => {
     expect(resolved(text, rows).choices.map(({ id }) => id)).toEqual(ids);
   });
 
-  test('comes with what the service calls the deployment', () => {
-    expect(resolved('9,7,1', rows).choices).toMatchObject([
-      { id: 9, name: 'square', tag: 'blue' },
-      { id: 7, name: 'square', tag: 'default' },
-      { id: 1, name: undefined, tag: undefined },
-    ]);
+  test.each([
+    ['9,7,1', [undefined, undefined, undefined]],
+    ['9,name:square', ['square', 'square', 'square']],
+    ['name:square,name:square/blue', ['square', 'square', 'square/blue']],
+    ['name:square/blue,name:square', ['square/blue', 'square', 'square']],
+  ])('%s is shown as %j', (text, names) => {
+    expect(resolved(text, rows).choices.map(({ name }) => name)).toEqual(names);
   });
 
   test('that matches nothing is said, once there is a list', () => {

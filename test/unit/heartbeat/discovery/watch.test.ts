@@ -14,7 +14,7 @@ import type { Choice } from '../../../../src/heartbeat/discovery/resolve.ts';
 import { DeploymentWatch } from '../../../../src/heartbeat/discovery/watch.ts';
 import type { Wanted } from '../../../../src/heartbeat/discovery/wanted.ts';
 import { settlePromises, VirtualTime } from '../../../support/virtual-time.ts';
-import { FAILURE_WORDS } from '../../../../src/heartbeat/view/failure-words.ts';
+import { FAILURE_WORDS } from '../../../../src/heartbeat/engine/outcome.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -50,7 +50,7 @@ interface Asked {
 }
 
 /** What the scripted service does with a question: rows or an error, after a latency; `hang`: nothing, ever. */
-type Answer = readonly Told[] | Error | 'hang';
+type Answer = Told[] | Error | 'hang';
 
 /** A watch on virtual time, beside a service that answers as the test says at the moment. */
 class Scene {
@@ -102,11 +102,11 @@ class Scene {
     subject: Asked['subject'],
     answerNow: () => Answer,
     { signal, timeoutMs = Infinity }: CallOptions = {},
-  ): Promise<readonly Told[]> {
+  ): Promise<Told[]> {
     this.asked.push({ at: this.time.now, subject });
     this.inFlight += 1;
     this.mostInFlight = Math.max(this.mostInFlight, this.inFlight);
-    const answer = Promise.withResolvers<readonly Told[]>();
+    const answer = Promise.withResolvers<Told[]>();
     const end = (settle: () => void): void => {
       this.inFlight -= 1;
       settle();
@@ -130,12 +130,16 @@ class Scene {
     return answer.promise;
   }
 
+  get choices(): readonly Choice[] {
+    return this.changes.at(-1) ?? [];
+  }
+
   get beaten(): number[] {
-    return this.watch.choices.map(({ id }) => id);
+    return this.choices.map(({ id }) => id);
   }
 
   ttlOf(id: number): number | undefined {
-    return this.watch.choices.find((choice) => choice.id === id)?.ttl;
+    return this.choices.find((choice) => choice.id === id)?.ttl;
   }
 
   /** Virtual times at which a subject was asked for, in seconds. */
@@ -157,9 +161,9 @@ class Scene {
 
 describe('at the start', () => {
   test('ids are there at once, before anything is asked for', () => {
-    const { changes, watch } = new Scene([...byId(42, 43), byName('square')], { list: () => 'hang' });
+    const { changes, choices } = new Scene([...byId(42, 43), byName('square')], { list: () => 'hang' });
     expect(changes).toHaveLength(1);
-    expect(watch.choices.map(({ id, ttl }) => [id, ttl])).toEqual([
+    expect(choices.map(({ id, ttl }) => [id, ttl])).toEqual([
       [42, undefined],
       [43, undefined],
     ]);
@@ -185,7 +189,7 @@ describe('at the start', () => {
     ];
     const scene = new Scene([...byId(42), byName('square')], { list: () => rows });
     await scene.time.pass(61 * SECOND);
-    expect(scene.watch.choices.map(({ id, ttl }) => [id, ttl])).toEqual([
+    expect(scene.choices.map(({ id, ttl }) => [id, ttl])).toEqual([
       [42, 300_000],
       [77, 60_000],
     ]);
@@ -341,7 +345,6 @@ describe('a new key or a reload', () => {
     await scene.time.pass(SECOND);
     scene.watch.refresh({ wanted: [byName('b'), byName('a'), ...byId(4)], settings: AUTO });
     expect(scene.beaten).toEqual([1, 4]);
-    expect(scene.changes.at(-1)).toEqual(scene.watch.choices);
     await scene.time.pass(3 * SECOND);
     expect(scene.beaten).toEqual([2, 1, 4]);
   });
@@ -415,7 +418,7 @@ test('however many ids are asked for by themselves, the list comes first', async
   expect(scene.times('list').length).toBeGreaterThan(8);
   expect(scene.closest).toBeGreaterThanOrEqual(3 * SECOND);
   await scene.time.pass(7 * MINUTE);
-  expect(scene.watch.choices.filter(({ ttl }) => ttl === 60_000)).toHaveLength(200);
+  expect(scene.choices.filter(({ ttl }) => ttl === 60_000)).toHaveLength(200);
 });
 
 test('429 after 429 is never answered with haste', async () => {

@@ -19,7 +19,6 @@ test('rings once, at the earliest of the times that it was set for', async () =>
   expect(time.timers).toBe(1);
   await time.pass(1_000);
   expect(rung).toEqual([300]);
-  expect(alarm.lastAt).toBe(time.clock.wall() - 700);
   alarm.set(1_200);
   await time.pass(1_000);
   expect(rung).toEqual([300, 1_200]);
@@ -34,12 +33,4 @@ test('set for nothing it rings no more', async () => {
   alarm.set(100); // which is past
   await time.pass(1);
   expect(rung).toEqual([1_000]);
-});
-
-test('knows how late it was', async () => {
-  const { time, alarm } = ringing();
-  time.lateness = () => 70;
-  alarm.set(100);
-  await time.pass(1_000);
-  expect(alarm.lastLagMs).toBeCloseTo(70, 3);
 });

@@ -1,3 +1,5 @@
+import type { HeartbeatDriver } from '../../../../src/heartbeat/driver/driver.ts';
+import type { DeploymentSnapshot } from '../../../../src/heartbeat/view/snapshot.ts';
 import { timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
 import { startHeartbeat, type Heartbeat } from '../../../../src/heartbeat/engine/state.ts';
 
@@ -32,4 +34,11 @@ export function hedging(id: number, age: number): Item {
     latencies,
     state: 'urgent',
   });
+}
+
+/** All that a driver keeps alive, by id. */
+export function viewsOf(driver: Pick<HeartbeatDriver, 'snapshotOf'>): DeploymentSnapshot[] {
+  return Array.from({ length: 10_001 }, (_, id) => driver.snapshotOf(id)).filter(
+    (view) => view !== undefined,
+  );
 }

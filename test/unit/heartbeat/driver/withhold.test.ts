@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { HeartbeatDriver } from '../../../../src/heartbeat/driver/driver.ts';
 import type { BeatRequest } from '../../../../src/heartbeat/driver/ports.ts';
+import { viewsOf } from './due.ts';
 import { VirtualTime } from '../../../support/virtual-time.ts';
 
 function rig() {
@@ -29,7 +30,7 @@ function rig() {
       listener() {},
     },
   });
-  const states = (): string[] => driver.snapshot().deployments.map(({ state }) => state);
+  const states = (): string[] => viewsOf(driver).map(({ state }) => state);
   return { time, driver, sent, states };
 }
 
@@ -44,9 +45,9 @@ test('all are withheld, also what is added meanwhile, and a reload beats none of
   await driver.readKey();
   await time.pass(100_000);
   expect([states(), sent]).toEqual([['withheld', 'withheld'], [1]]);
-  expect(driver.snapshot().deployments).toMatchObject([{ lapses: 0 }, { attempts: 0 }]);
-  expect(driver.snapshot().deployments[0]).not.toHaveProperty('nextBeatAt');
-  expect(await time.until(driver.finalBeat(new AbortController().signal))).toEqual([]);
+  expect(viewsOf(driver)).toMatchObject([{ lapses: 0 }, { attempts: 0 }]);
+  expect(viewsOf(driver)[0]).not.toHaveProperty('nextBeatAt');
+  expect(await time.until(driver.finalBeat())).toEqual([]);
   expect(sent).toEqual([1]);
   await driver.stop();
   expect(time.timers).toBe(0);

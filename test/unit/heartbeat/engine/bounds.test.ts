@@ -1,8 +1,6 @@
 /** The moments at which a heartbeat does one thing and not yet, or no more, another. */
-import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { goneDelay, timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
-import { FinalBeat } from '../../../../src/heartbeat/engine/last-beat.ts';
+import { checkTiming, goneDelay, timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
 import {
   deadlineAt,
   expiresAt,
@@ -14,7 +12,6 @@ import {
   urgentAt,
 } from '../../../../src/heartbeat/engine/schedule.ts';
 import { startHeartbeat } from '../../../../src/heartbeat/engine/state.ts';
-import { checkTiming } from '../../../../src/heartbeat/engine/timing-check.ts';
 import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED } from './patient.ts';
 
 test('a heartbeat begins with nothing known', () => {
@@ -57,7 +54,6 @@ test('all lengths of time follow from the TTL', () => {
     firstWithin: 6_000,
     attemptTimeout: 3_000,
     backoff: 3_000,
-    clockAllowance: 600,
     tick: 1_000,
     pause: 2_000,
     rescue: 12_000,
@@ -306,15 +302,6 @@ test('an attempt that ends with the TTL is in time', () => {
   const { beat } = new Patient({ ttl: 20_000 }).light();
   const last = expiresAt(beat) - 1_000;
   expect([isInTime(beat, last), isInTime(beat, last + 1)]).toEqual([true, false]);
-});
-
-test('last beats leave nothing behind with who may end them', async () => {
-  const stopping = new AbortController();
-  const last = new FinalBeat([1]);
-  const ended = last.missed(500, stopping.signal, () => () => {});
-  last.settle(1, 'reached');
-  await ended;
-  expect(getEventListeners(stopping.signal, 'abort')).toEqual([]);
 });
 
 describe('the timing check', () => {

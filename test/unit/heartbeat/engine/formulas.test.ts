@@ -1,7 +1,6 @@
 import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, it } from 'vitest';
-import { retryDelay, timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
-import { checkTiming } from '../../../../src/heartbeat/engine/timing-check.ts';
+import { checkTiming, retryDelay, timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
 
 describe('timing', () => {
   it.each([

@@ -2,8 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import { FinalBeat, finalBeatMs } from '../../../../src/heartbeat/engine/last-beat.ts';
 
-const NEVER = new AbortController().signal;
-
 /** A time limit that passes when it is told to. */
 function limit() {
   const set: number[] = [];
@@ -22,7 +20,7 @@ describe('last beats of several deployments', () => {
     const { setTimer, set, cancelled } = limit();
     const last = new FinalBeat([1, 2, 3]);
     let missed: number[] | undefined;
-    const ended = last.missed(500, NEVER, setTimer).then((ids) => (missed = ids));
+    const ended = last.missed(500, setTimer).then((ids) => (missed = ids));
     last.settle(1, 'reached');
     last.settle(2, 'ended');
     await Promise.resolve();
@@ -35,23 +33,15 @@ describe('last beats of several deployments', () => {
   test('end at their limit', async () => {
     const { setTimer, pass, cancelled } = limit();
     const last = new FinalBeat([1, 2]);
-    const ended = last.missed(500, NEVER, setTimer);
+    const ended = last.missed(500, setTimer);
     last.settle(2, 'reached');
     pass();
     expect(await ended).toEqual([1]);
     expect(cancelled()).toBe(1);
   });
 
-  test('end with the signal, also where it has fired before', async () => {
-    const stopping = new AbortController();
-    const ended = new FinalBeat([1]).missed(500, stopping.signal, limit().setTimer);
-    stopping.abort();
-    expect(await ended).toEqual([1]);
-    expect(await new FinalBeat([2]).missed(500, stopping.signal, limit().setTimer)).toEqual([2]);
-  });
-
   test('of none have ended at once', async () => {
-    expect(await new FinalBeat([]).missed(500, NEVER, limit().setTimer)).toEqual([]);
+    expect(await new FinalBeat([]).missed(500, limit().setTimer)).toEqual([]);
   });
 });
 

@@ -7,7 +7,7 @@ import { loadHeartConfig } from '../../../../src/config/load-heart.ts';
 import type { ServiceManagerSettings } from '../../../../src/config/other-variables.ts';
 import type { DaemonChild } from '../../../../src/heartbeat/process/supervision/daemon-child.ts';
 import { HeartService } from '../../../../src/heartbeat/process/heart-service.ts';
-import { FAILURE_WORDS } from '../../../../src/heartbeat/view/failure-words.ts';
+import { FAILURE_WORDS } from '../../../../src/heartbeat/engine/outcome.ts';
 import { MESSAGES } from '../../../../src/heartbeat/process/log/messages.ts';
 import type { DaemonMessage, HeartMessage } from '../../../../src/heartbeat/process/link/link.ts';
 import { NotifyProgram } from '../../../support/notify-program.ts';

@@ -22,17 +22,6 @@ const soon = <T>(what: () => T) => expect.poll(what, { interval: 2 });
 /** Virtual time for signs of life; programs take as long as they take. */
 const fakeIntervals = () => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
 
-test('nothing is sent where nobody listens', async () => {
-  const nobody = createServiceManager(undefined, (error) => failures.push(error));
-  nobody.ready('keeping 2 deployments alive');
-  nobody.reloading();
-  nobody.stopping();
-  nobody.watch(() => true);
-  manager().ready('after all of them');
-  await soon(program.ended).toEqual(['READY=1 STATUS=after all of them']);
-  expect(program.begun()).toHaveLength(1);
-});
-
 test('messages are sent one after the other, with what systemd asks for', async () => {
   program.close();
   const before = process.hrtime.bigint() / 1000n;

@@ -14,17 +14,19 @@ const exchange = (durationMs: number): ExchangeEvent => ({
 function reporting(ids: readonly number[] = []) {
   const sent: Report[] = [];
   const states = new Map(ids.map((id) => [id, 'starting']));
-  const reports = new Reports({
-    snapshotOf: (deploymentId) =>
+  const heart = {
+    snapshotOf: (deploymentId: number) =>
       states.has(deploymentId)
         ? ({ deploymentId, state: states.get(deploymentId) } as unknown as DeploymentSnapshot)
         : undefined,
     deploymentIds: () => states.keys(),
     lastTickAt: () => 0,
     openConnections: () => 3,
-    vitals: () => ({ residentBytes: 4e7, cpuSeconds: 2, lagMs: 3 }),
+    avoidedAddresses: () => [],
     app: () => undefined,
-  });
+  };
+  const vitals = { read: () => ({ residentBytes: 4e7, cpuSeconds: 2, lagMs: 3 }) };
+  const reports = new Reports(() => heart, vitals);
   reports.sendTo((report) => sent.push(report));
   reports.signOfLife();
   return { reports, sent, states };

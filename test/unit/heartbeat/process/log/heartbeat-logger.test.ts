@@ -6,7 +6,7 @@ import type { Notice } from '../../../../../src/heartbeat/engine/state.ts';
 import { HeartbeatLogger } from '../../../../../src/heartbeat/process/log/heartbeat-logger.ts';
 import { createHeartLog } from '../../../../../src/heartbeat/process/log/log.ts';
 import { DISCOVERY, MESSAGES } from '../../../../../src/heartbeat/process/log/messages.ts';
-import { FAILURE_WORDS } from '../../../../../src/heartbeat/view/failure-words.ts';
+import { FAILURE_WORDS } from '../../../../../src/heartbeat/engine/outcome.ts';
 import type { SharedLimit } from '../../../../../src/heartbeat/view/snapshot.ts';
 
 interface Line {
@@ -32,11 +32,11 @@ beforeEach(() => {
       redaction: new Redaction(() => []),
       onMessage() {},
     }),
-    {
+    () => ({
       sharedLimit: () => limit,
       addresses: () => [{ origin: 'https://service.test', addresses }],
       deploymentIds: () => [42, 43],
-    },
+    }),
   );
 });
 afterEach(() => {

@@ -61,14 +61,17 @@ class Scene {
   readonly levels: string[] = [];
   quits = 0;
   failsToStart = false;
-  readonly reports = new Reports({
-    snapshotOf: () => undefined,
-    deploymentIds: () => [],
-    lastTickAt: () => Date.now(),
-    openConnections: () => 0,
-    vitals: () => ({ residentBytes: 0, cpuSeconds: 0, lagMs: 0 }),
-    app: () => undefined,
-  });
+  readonly reports = new Reports(
+    () => ({
+      snapshotOf: () => undefined,
+      deploymentIds: () => [],
+      lastTickAt: () => Date.now(),
+      openConnections: () => 0,
+      avoidedAddresses: () => [],
+      app: () => undefined,
+    }),
+    { read: () => ({ residentBytes: 0, cpuSeconds: 0, lagMs: 0 }) },
+  );
   readonly supervisor: Supervisor;
 
   constructor(prepare: (daemon: ScriptedDaemon) => void = () => {}) {
