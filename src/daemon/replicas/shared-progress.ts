@@ -115,7 +115,8 @@ export class SharedProgress implements LogStore {
 
   /** The connection to Redis is a new one: what others wrote before that, this replica may never have seen. */
   lostSight(): void {
-    this.#hasLostSight = true;
+    // Who has seen nothing yet has nothing to compare with.
+    this.#hasLostSight = this.#version > 0;
   }
 
   /** No other replica has led since this one, as far as it knows. */
