@@ -56,8 +56,8 @@ function deployer(archive: Archive, { timeout }: CommandOptions, console: Consol
       Object.entries(input).filter(([field]) => !SAID_BY_ARCHIVE.has(field)),
     );
     const { deployArchive } = await import('../../client/flows/deploy.ts');
-    const { ProgressBar, progressScreen } = await import('../plan/progress.ts');
-    const bar = new ProgressBar(progressScreen(console));
+    const { ProgressBar } = await import('../plan/progress.ts');
+    const bar = new ProgressBar(console);
     let made: number | undefined;
     try {
       const deployed = await deployArchive(client, {

@@ -17,7 +17,7 @@ import { givenSettings, type PlanFlags } from './flags.ts';
 import { loadSource, type LoadSource } from './trace/load-source.ts';
 import { createReport, type LabelledPlan, type PlanReport } from './plan-report.ts';
 import { factsOf, parameterSets, type ParameterSet } from './parameter-sets.ts';
-import { ProgressBar, progressScreen } from './progress.ts';
+import { ProgressBar } from './progress.ts';
 
 type Around = Pick<Console, 'environment' | 'read' | 'err' | 'errColumns' | 'interruptible'>;
 
@@ -107,7 +107,7 @@ async function searched(asked: Asked, around: Around, signal: AbortSignal): Prom
   const [set] = asked.sets;
   if (!set) throw new InputError('--search needs one set of parameters to start from');
   const loads = await loadsOf(asked);
-  const bar = new ProgressBar(progressScreen(around));
+  const bar = new ProgressBar(around);
   const progress = ({ done, share, best }: SearchStep) => {
     const note = best ? `best so far: cost ${money(best.cost)}, p99 ${seconds(best.p99Seconds)}` : '';
     bar.update(share, `${done} sets tried`, note);

@@ -170,13 +170,8 @@ test('the progress bar draws over itself on a terminal and never wraps, and is a
   for (const isTTY of [true, false]) {
     const written: string[] = [];
     let now = 0;
-    const screen = {
-      isTTY,
-      write: (text: string) => written.push(text),
-      now: () => (now += 50),
-      columns: () => 60,
-    };
-    const bar = new ProgressBar(screen);
+    const err = (text: string) => written.push(text);
+    const bar = new ProgressBar({ err, errColumns: isTTY ? 60 : undefined }, () => (now += 50));
     for (let done = 1; done <= 100; done += 1)
       bar.update(done / 100, `${done} sets tried`, 'a note '.repeat(9));
     bar.end();
