@@ -4,21 +4,13 @@ import { workersInWords } from '../fleet/words.ts';
 import { money, number, percent } from '../text/numbers.ts';
 import type { Screen, Tone } from './screen.ts';
 
-export interface Watcher {
-  look(status: Status): void;
-  /** Sent until the last look, to deployments that the status has no more too. */
-  heartbeats(): number;
-}
-
-/** What the daemon was told to keep alive. */
-export interface Wanted {
-  readonly byId: readonly number[];
-  readonly name: string;
-}
-
 const BAR_WIDTH = 20;
 
-export function createWatcher(screen: Screen, wanted: Wanted): Watcher {
+/** `wanted`: what the daemon was told to keep alive. */
+export function createWatcher(
+  screen: Screen,
+  wanted: { readonly byId: readonly number[]; readonly name: string },
+) {
   const deployments = new Map<number, DeploymentStatus>();
   const told = new Set<string>();
 
@@ -57,7 +49,7 @@ export function createWatcher(screen: Screen, wanted: Wanted): Watcher {
   }
 
   return {
-    look(status) {
+    look(status: Status): void {
       for (const deployment of status.deployments) lookAtDeployment(deployment, status.now);
       for (const endpoint of status.fleet.endpoints) lookAtEndpoint(endpoint);
       for (const { machine_id, category, starts_at } of status.maintenance_windows) {
@@ -75,6 +67,7 @@ export function createWatcher(screen: Screen, wanted: Wanted): Watcher {
         }
       }
     },
+    /** Sent until the last look, to deployments that the status has no more too. */
     heartbeats: () => deployments.values().reduce((sum, { heartbeats }) => sum + heartbeats, 0),
   };
 }

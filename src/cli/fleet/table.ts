@@ -1,7 +1,7 @@
 /** The endpoints as a table that fits a terminal, and below it what needs a person. Pure. */
 import type { EndpointStatus, FleetStatus } from '../../daemon/status/schema.ts';
 import { table } from '../operations/answer/table.ts';
-import { pad, widthOf } from '../text/cell-width.ts';
+import { clip } from '../text/cell-width.ts';
 import { legibleLine } from '../text/legible.ts';
 import { money, percent } from '../text/numbers.ts';
 import { age, fleetNotes, notesOf, numberOr, workersInWords } from './words.ts';
@@ -23,9 +23,7 @@ export function fleetTable({ fleet, now }: Seen, columns: number): string[] {
     notesOf(endpoint, fleet, now).map((note) => `${endpoint.endpoint_group}: ${note}`),
   );
   const below = [...notes, ...fleetNotes(fleet)].map(legibleLine);
-  return [...table(HEADS, rows, { columns }), ...below].map((line) =>
-    pad(line, Math.min(columns, widthOf(line))),
-  );
+  return [...table(HEADS, rows, { columns }), ...below].map((line) => clip(line, columns));
 }
 
 function cellsOf(endpoint: EndpointStatus, now: number): string[] {

@@ -4,6 +4,7 @@ import { EXIT } from '../../config/exit-codes.ts';
 import type { EndpointStatus, Status } from '../../daemon/status/schema.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { InputError } from '../command-error.ts';
+import { clip } from '../text/cell-width.ts';
 import { legibleLine } from '../text/legible.ts';
 import { DaemonAway, fetchStatus, fleetSchema, type DaemonAddress } from './daemon.ts';
 import { createLiveScreen } from './screen.ts';
@@ -136,7 +137,7 @@ function tablePrinter(console: Console, once: boolean): Printer {
   function draw(seen: Seen, below: readonly string[]): void {
     const { columns = 80, rows = 24 } = console;
     const table = seen.fleet.endpoints.length === 0 ? [seen.none] : fleetTable(seen, columns);
-    const lines = [...table, ...below.map((line) => legibleLine(line).slice(0, columns))];
+    const lines = [...table, ...below.map((line) => clip(legibleLine(line), columns))];
     console.out(once ? lines.map((line) => `${line}\n`).join('') : screen.frame(lines, { columns, rows }));
   }
   return {

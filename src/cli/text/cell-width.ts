@@ -16,6 +16,11 @@ export function pad(text: string, width: number): string {
   return `${cut}…`;
 }
 
+/** The same for a text that does not fit; a shorter one stays as it is. */
+export function clip(text: string, width: number): string {
+  return pad(text, Math.min(width, widthOf(text)));
+}
+
 /** Rows of cells as lines: the first `left` columns begin at the left, the others end at the right. */
 export function aligned(rows: readonly (readonly string[])[], left: number): string[] {
   const widths: number[] = [];
