@@ -9,6 +9,7 @@ import { gotInWords, type WorkerFacts } from '../../scaling/rules/findings.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { readGroupFile } from '../group-file.ts';
 import { InputError } from '../command-error.ts';
+import { counted } from '../text/numbers.ts';
 import { askService, type Finding } from './ask-service.ts';
 
 export interface CheckFlags {
@@ -110,8 +111,4 @@ function describeProblems(problems: readonly ConfigProblem[]): readonly string[]
     lines.push(`note: ${group}: not given, so the defaults apply: ${filled.join(', ')}`);
   }
   return lines;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

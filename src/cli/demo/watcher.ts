@@ -1,6 +1,6 @@
 /** Tells what changed between two looks at the daemon's status. */
 import type { DeploymentStatus, EndpointStatus, Status } from '../../daemon/status/schema.ts';
-import { workersInWords } from '../fleet/words.ts';
+import { countsInWords } from '../fleet/words.ts';
 import { money, number, percent } from '../text/numbers.ts';
 import type { Screen, Tone } from './screen.ts';
 
@@ -79,7 +79,7 @@ function endpointText(
 ): string {
   const use = ready > 0 ? ` (${percent(load / ready)})` : '';
   const price = spend === null ? '' : `${money(spend)} an hour`;
-  const words = [`${number(load)} of ${number(ready)} units/s${use}`, workersInWords(workers ?? {}), price];
+  const words = [`${number(load)} of ${number(ready)} units/s${use}`, countsInWords(workers ?? {}), price];
   return `load ${words.filter((word) => word !== '').join(', ')}`;
 }
 

@@ -4,7 +4,7 @@ import { table } from '../operations/answer/table.ts';
 import { clip } from '../text/cell-width.ts';
 import { legibleLine } from '../text/legible.ts';
 import { money, percent } from '../text/numbers.ts';
-import { age, fleetNotes, notesOf, numberOr, workersInWords } from './words.ts';
+import { age, fleetNotes, notesOf, numberOr, countsInWords } from './words.ts';
 
 export interface Seen {
   readonly fleet: FleetStatus;
@@ -33,7 +33,7 @@ function cellsOf(endpoint: EndpointStatus, now: number): string[] {
     `${numberOr(load)} / ${numberOr(ready)}`,
     useOf(load, ready),
     spend === null ? '?' : money(spend),
-    workers === null ? '?' : workersInWords(workers) || 'none',
+    workers === null ? '?' : countsInWords(workers) || 'none',
     endpoint.state ?? '?',
     numberOr(endpoint.requests_working),
     at === null ? 'never' : age(now - at),

@@ -1,5 +1,6 @@
 /** Rows of cells → lines that fit the terminal. Pure. */
 import { pad, widthOf } from '../../text/cell-width.ts';
+import { counted } from '../../text/numbers.ts';
 
 const GAP = '  ';
 /** A column is not cut below this many characters, except by its own content. */
@@ -31,7 +32,7 @@ export function table(
       .map((width, index) => pad(cells[index] ?? '', width))
       .join(GAP)
       .trimEnd();
-  const rest = left === 0 ? [] : [`(${left} more ${left === 1 ? 'field' : 'fields'}: --json shows all)`];
+  const rest = left === 0 ? [] : [`(${counted(left, 'more field')}: --json shows all)`];
   return [line(names.map((name) => name.toUpperCase())), ...rows.map(line), ...rest];
 }
 
