@@ -47,9 +47,7 @@ export async function openTrace(path: string, options: TraceOptions): Promise<Tr
   const json = isJson(header.text);
   const line = header.text.replace(/^\uFEFF/, '');
   const names = json ? Object.keys(flatFields(line) ?? {}) : splitFields(line).map((field) => field.trim());
-  const chosen = chooseColumns(names, options);
-  if (!chosen.ok) throw new InputError(`${name}: ${chosen.problem}`);
-  const { columns } = chosen;
+  const columns = chooseColumns(name, names, options);
   const fieldsOf = json
     ? (text: string) => {
         const fields = flatFields(text);

@@ -89,7 +89,9 @@ describe('pilotlight plan', () => {
     expect(text).toMatch(/\nhot workers, mean and most +\S+, \d+ +7, 7\n/);
     expect(text).toMatch(/\nstarts from nothing +\d+ +0\n/);
     expect(always?.cost.perHour).toBeCloseTo(14, 1);
-    await expect(planCommandLine(...LOAD, '--always-on', '3', '--search')).rejects.toThrow('one of them');
+    await expect(planCommandLine(...LOAD, '--always-on', '3', '--search')).rejects.toThrow(
+      'cannot be used with',
+    );
   });
 
   test('sets side by side show what differs', async () => {
