@@ -30,6 +30,7 @@ export async function watchFleet(
     : console.columns === undefined
       ? linePrinter(console)
       : tablePrinter(console, flags.once ?? false);
+  const { trouble = (message: string) => printError(console, message) } = print;
   return await console.interruptible(async (signal) => {
     let hasAnswered = false;
     try {
@@ -41,15 +42,15 @@ export async function watchFleet(
         } catch (error) {
           // It may be restarting, and know no endpoint yet: what is live goes on.
           if (!hasAnswered || flags.once) throw error;
-          if (error instanceof DaemonAway) print.trouble(`the daemon does not answer: ${error.message}`);
-          else if (error instanceof InputError) print.trouble(error.message);
+          if (error instanceof DaemonAway) trouble(`the daemon does not answer: ${error.message}`);
+          else if (error instanceof InputError) trouble(error.message);
           else throw error;
         }
         if (flags.once) return EXIT.ok;
         await sleep(flags.every, undefined, { signal });
       }
     } finally {
-      print.end();
+      print.end?.();
     }
   });
 }
@@ -81,8 +82,9 @@ function chosenEndpoints(
 
 interface Printer {
   seen(seen: Seen): void;
-  trouble(message: string): void;
-  end(): void;
+  /** Default: on stderr. */
+  readonly trouble?: (message: string) => void;
+  readonly end?: () => void;
 }
 
 /** Each sample once, with its time. */
@@ -100,8 +102,6 @@ function linePrinter(console: Console): Printer {
       if (notes !== said && notes !== '') printLine(console, legibleLine(`${time} ${notes}`));
       said = notes;
     },
-    trouble: (message) => printError(console, message),
-    end() {},
   };
 }
 
@@ -113,8 +113,6 @@ function jsonPrinter(console: Console): Printer {
       if (news(fleet.endpoints).length > 0 || isFirst) printJson(console, { now, ...fleet });
       isFirst = false;
     },
-    trouble: (message) => printError(console, message),
-    end() {},
   };
 }
 

@@ -2,7 +2,6 @@
 import type { LogSource } from '../../logs/source.ts';
 import { displayed } from './format.ts';
 import type { LogFormat } from './format.ts';
-import { timeOfLine } from './line-time.ts';
 
 export interface WantedLog {
   readonly source: LogSource;
@@ -67,4 +66,41 @@ export class History<Line> {
       .toSorted(([one], [other]) => (one === other ? 0 : one - other))
       .map(([, line]) => line);
   }
+}
+
+const DAY_MS = 86_400_000;
+
+const ISO = /\b(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?/;
+/** `10-08 09:15:02`, as vLLM has it; `Nov 27 08:00:12`, as syslog has it. */
+const WITHOUT_YEAR = /\b(\d\d-\d\d|[A-Z][a-z]{2} +\d{1,2}) (\d\d:\d\d:\d\d)\b/;
+/** `1790000000.123[456]`, as the engine has it; or in milliseconds. */
+const EPOCH = /^\D{0,2}(\d{10})(?:(\d{3})|\.(\d{3}))\b/;
+/** Of a line: a time further on is of what it tells, and not of the line. */
+const BEGINNING = 80;
+
+/**
+ * Of a log line, Unix milliseconds, undefined if there is none. Each program writes its own form. A time without a zone
+ * counts as UTC, without a year as the last one.
+ */
+export function timeOfLine(line: string, nowMs: number): number | undefined {
+  const text = line.slice(0, BEGINNING);
+  const epoch = EPOCH.exec(text);
+  if (epoch) return Number(epoch[1]) * 1_000 + Number(epoch[2] ?? epoch[3]);
+  const iso = ISO.exec(text);
+  if (iso) {
+    const [, year, month, day, hour, minute, second, fraction = '0', zone = 'Z'] = iso;
+    return valid(
+      Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.slice(0, 3)}${zone}`),
+    );
+  }
+  const [, date, time] = WITHOUT_YEAR.exec(text) ?? [];
+  if (date === undefined) return undefined;
+  const year = new Date(nowMs).getUTCFullYear();
+  const at = (of: number) => valid(Date.parse(`${date.replace('-', ' ')} ${of} ${time} UTC`));
+  const thisYear = at(year);
+  return thisYear !== undefined && thisYear > nowMs + DAY_MS ? at(year - 1) : thisYear;
+}
+
+function valid(ms: number): number | undefined {
+  return Number.isNaN(ms) ? undefined : ms;
 }

@@ -63,7 +63,8 @@ export function curlLine(
     marks.set(mark, name);
     return mark;
   });
-  if (url.startsWith('$')) variables.add(/^\$(\w+)/.exec(url)?.[1] ?? '');
+  const [, variable, rest = url] = /^\$(\w+)(.*)$/s.exec(url) ?? [];
+  if (variable !== undefined) variables.add(variable);
   const words = [
     'curl',
     '-sS',
@@ -72,9 +73,7 @@ export function curlLine(
       OF_OUR_CLIENT.has(name) ? [] : ['-H', shellWord(`${name}: ${value}`, marks)],
     ),
     ...(body === undefined ? [] : ['--data-raw', shellWord(body, marks)]),
-    url.startsWith('$')
-      ? `"${/^\$\w+/.exec(url)?.[0]}"${quoteWord(url.replace(/^\$\w+/, ''))}`
-      : quoteWord(url),
+    (variable === undefined ? '' : `"$${variable}"`) + quoteWord(rest),
   ];
   return { line: words.join(' '), variables: [...variables] };
 }

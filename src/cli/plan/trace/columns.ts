@@ -1,6 +1,5 @@
 /** Which columns of a trace say when a request came and how much work it is, and how times are written; pure. */
 import { InputError } from '../../command-error.ts';
-import type { TraceOptions } from './trace.ts';
 
 export interface Column {
   readonly name: string;
@@ -16,6 +15,16 @@ export interface TraceColumns {
   readonly count: number;
   /** True when the weights were guessed by the names of the columns. */
   readonly guessed: boolean;
+}
+
+export interface TraceOptions {
+  readonly timeColumn?: string | undefined;
+  /** Undefined: what the column's name or its first value says. */
+  readonly timeUnit?: TimeUnit | undefined;
+  /** Column → units of work for each unit of its number. */
+  readonly weights: ReadonlyMap<string, number>;
+  /** Units of every request, on top of its columns. */
+  readonly requestWork: number | undefined;
 }
 
 const TIME_NAMES =

@@ -13,18 +13,9 @@ import {
   type Column,
   type TimeUnit,
   type TraceColumns,
+  type TraceOptions,
 } from './columns.ts';
 import { isJson, recordsOf, type TraceRecord } from './records.ts';
-
-export interface TraceOptions {
-  readonly timeColumn?: string | undefined;
-  /** Undefined: what the column's name or its first value says. */
-  readonly timeUnit?: TimeUnit | undefined;
-  /** Column → units of work for each unit of its number. */
-  readonly weights: ReadonlyMap<string, number>;
-  /** Units of every request, on top of its columns. */
-  readonly requestWork: number | undefined;
-}
 
 export interface Trace {
   readonly columns: TraceColumns;
