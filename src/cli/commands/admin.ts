@@ -17,7 +17,7 @@ export function adminCommand(console: Console): Command {
       'after',
       `\nIt asks the address of PILOTLIGHT_ADMIN_LISTEN.\n${examples('admin reload', 'admin log-level debug')}\n\n${exitCodesText()}`,
     );
-  const ask = (method: Method, path: string, body = ''): Promise<void> => tell(console, method, path, body);
+  const ask = (method: string, path: string, body = ''): Promise<void> => tell(console, method, path, body);
   admin
     .command('reload')
     .description('Read the configuration again, as SIGHUP does')
@@ -38,20 +38,25 @@ export function adminCommand(console: Console): Command {
   return admin;
 }
 
-type Method = 'GET' | 'POST' | 'PUT';
-
-async function tell(console: Console, method: Method, path: string, body: string): Promise<void> {
+async function tell(console: Console, method: string, path: string, body: string): Promise<void> {
   const url = daemonAddress(console, {}, 'adminListen');
-  const { Agent, request } = await import('undici');
-  const isSocket = url.startsWith('unix:');
-  const dispatcher = new Agent(isSocket ? { connect: { socketPath: url.slice('unix:'.length) } } : {});
+  const { request } = await import('node:http');
+  const place = url.startsWith('unix:')
+    ? { socketPath: url.slice('unix:'.length) }
+    : { host: new URL(url).hostname.replaceAll(/[[\]]/g, ''), port: new URL(url).port };
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
-    const address = (isSocket ? 'http://localhost' : url) + path;
-    const answer = await request(address, { method, body, signal, dispatcher });
-    const text = (await answer.body.text()).trimEnd();
-    await dispatcher.close();
-    if (answer.statusCode < 300) return printLine(console, legible(text));
+    const { status, text } = await new Promise<{ status: number; text: string }>((resolve, reject) => {
+      const sent = request({ ...place, method, path, signal, agent: false }, (answer) => {
+        let received = '';
+        answer.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
+        answer.once('end', () => resolve({ status: answer.statusCode ?? 0, text: received.trimEnd() }));
+        answer.once('error', reject);
+      });
+      sent.once('error', reject);
+      sent.end(body);
+    });
+    if (status < 300) return printLine(console, legible(text));
     printError(console, text);
     console.exit(EXIT.failed);
   } catch (error) {

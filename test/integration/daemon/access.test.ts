@@ -119,7 +119,7 @@ describe('with a token', () => {
     expect(closed).toEqual({
       code: 4,
       out: '',
-      err: `${daemon.url}: the daemon wants a token: PILOTLIGHT_METRICS_TOKEN, or PILOTLIGHT_METRICS_TOKEN_FILE\n`,
+      err: `error: ${daemon.url}: the daemon wants a token: PILOTLIGHT_METRICS_TOKEN, or PILOTLIGHT_METRICS_TOKEN_FILE\n`,
     });
     const wrong = await command(['fleet', '--once'], { LISTEN, METRICS_TOKEN: 'another-one' });
     expect([wrong.code, wrong.err]).toEqual([4, expect.stringContaining('wants another token')]);
