@@ -37,17 +37,9 @@ export async function completeInput(
     return { ...input, ...proof };
   }
   const asked: Input = {};
-  for (const {
-    path: [field = ''],
-    name,
-    secret,
-    required,
-    fallback,
-    description,
-  } of flagsOf(operation)) {
-    if (!required || !secret || fallback !== undefined || input[field] !== undefined) continue;
-    asked[field] = await ask(`${name} (${description}): `, signal);
-  }
+  for (const { field, name, secret, required, fallback, description } of flagsOf(operation))
+    if (required && secret && fallback === undefined && input[field] === undefined)
+      asked[field] = await ask(`${name} (${description}): `, signal);
   return { ...input, ...asked };
 }
 

@@ -15,6 +15,8 @@ export type FlagKind = 'scalar' | 'choice' | 'boolean' | 'list' | 'map' | 'filte
 export interface Flag {
   /** Where its value stands in the input: `['volume_info', 'size']`. */
   readonly path: readonly string[];
+  /** The first of these. */
+  readonly field: string;
   /** Without the dashes: `volume-info-size`. */
   readonly name: string;
   readonly kind: FlagKind;
@@ -68,9 +70,10 @@ function flagsOfField(path: readonly string[], schema: z.ZodType, inPath: boolea
   const required = !schema.safeParse(undefined).success;
   const notes = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Annotations;
   const kind = kindOf(inner);
-  const field = path.at(-1) ?? '';
+  const [field = ''] = path;
   const flag: Flag = {
     path,
+    field,
     name: path.map(kebab).join('-'),
     kind,
     schema,

@@ -87,12 +87,9 @@ function shellWord(text: string, marks: ReadonlyMap<string, string>): string {
 
 function hideSecrets(operation: Operation, body: string, show: (name: string) => string): string {
   const fields = JSON.parse(body) as Record<string, unknown>;
-  const secrets = flagsOf(operation).filter(({ secret }) => secret);
-  for (const {
-    path: [field = ''],
-  } of secrets) {
-    if (typeof fields[field] === 'string' && fields[field] !== '') fields[field] = show(field.toUpperCase());
-  }
+  for (const { field, secret } of flagsOf(operation))
+    if (secret && typeof fields[field] === 'string' && fields[field] !== '')
+      fields[field] = show(field.toUpperCase());
   const { keyInBody } = operation;
   if (keyInBody !== undefined && keyInBody in fields) fields[keyInBody] = show('API_KEY');
   return JSON.stringify(fields);

@@ -55,11 +55,8 @@ export function parameterSets(
       }),
   );
   if (errors.length > 0) throw new InputError(errors.join('\nerror: '));
-  const checked = sets.map(({ label, parameters, findings }) => ({
-    label,
-    parameters: parameters as ResolvedParameters,
-    findings,
-  }));
+  // There are parameters where there is no error.
+  const checked = sets as readonly ParameterSet[];
   const [first] = checked;
   if (!first || flags.alwaysOn === undefined) return checked;
   return [...checked, alwaysOn(first.parameters, flags.alwaysOn, settings)];

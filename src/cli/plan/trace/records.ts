@@ -58,7 +58,7 @@ function tooLong(line: number): Error {
 
 /** Whether a line is an object of its own. */
 export function isJson(line: string): boolean {
-  return /^\uFEFF?\s*\{/.test(line);
+  return /^\s*\{/.test(line);
 }
 
 /** Quotes come in pairs, doubled ones too, unless a field goes on in the next line. */
