@@ -10,7 +10,7 @@ import { EXIT } from '../config/exit-codes.ts';
 import { InputError } from './command-error.ts';
 import { legibleJson } from '../contract/text/controls.ts';
 import { legible } from './text/legible.ts';
-import { createInterrupts, type Interrupts } from './interrupts.ts';
+import { createInterrupts } from './interrupts.ts';
 
 export interface Console {
   /** Undefined: the process' own. */
@@ -35,7 +35,7 @@ export interface Console {
   readonly ask: ((question: string, signal: AbortSignal) => Promise<string>) | undefined;
   /** The text of a file; `-` is standard input. @throws InputError */
   readonly read: (path: string) => string;
-  readonly interruptible: Interrupts['interruptible'];
+  readonly interruptible: ReturnType<typeof createInterrupts>['interruptible'];
   exit(code: number): void;
 }
 

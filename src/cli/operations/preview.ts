@@ -14,20 +14,13 @@ export interface Target {
   readonly isKeyless: boolean;
 }
 
-export interface Preview {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-}
-
 /** The request with `show(NAME)` in place of each secret; `request` was encoded with the key `KEY_MARK`. */
 export function previewRequest(
   operation: Operation,
   request: WireRequest,
   target: Target,
   show: (name: string) => string,
-): Preview {
+) {
   const body = request.body && hideSecrets(operation, request.body, show);
   return {
     method: request.method,
@@ -41,7 +34,7 @@ export function previewRequest(
 export const KEY_MARK = 'the API key';
 
 /** As HTTP text. */
-export function httpText({ method, url, headers, body }: Preview): string {
+export function httpText({ method, url, headers, body }: ReturnType<typeof previewRequest>): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return [`${method} ${url}`, ...lines, ...(body === undefined ? [] : ['', body])].join('\n');
 }

@@ -6,21 +6,14 @@ const GAP = '  ';
 /** A column is not cut below this many characters, except by its own content. */
 const LEAST_WIDTH = 12;
 
-export interface Frame {
-  /** Width of the terminal; undefined: no limit. */
-  readonly columns: number | undefined;
-  /** Fields that have no column. */
-  readonly left?: number;
-}
-
 /**
  * What does not fit is cut with an ellipsis, the widest column first; when that is not enough the last columns go. A
- * line says how many fields are not shown.
+ * line says how many fields are not shown: `left` have no column. Without a width of the terminal there is no limit.
  */
 export function table(
   names: readonly string[],
   rows: readonly (readonly string[])[],
-  { columns, left: leftOut = 0 }: Frame,
+  { columns, left: leftOut = 0 }: { readonly columns: number | undefined; readonly left?: number },
 ): string[] {
   const natural = names.map((name, index) =>
     Math.max(widthOf(name), ...rows.map((row) => widthOf(row[index] ?? ''))),

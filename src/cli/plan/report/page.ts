@@ -5,7 +5,8 @@ import { plotFile } from '../../../plot-files.ts';
 import type { SearchResult } from '../../../scaling/planner/search/search.ts';
 import type { LabelledPlan, PlanReport } from '../plan-report.ts';
 import {
-  adviceOf,
+  adviceLines,
+  cellsOf,
   estimateRows,
   loadSentence,
   parameterRows,
@@ -109,7 +110,7 @@ function plots(plans: readonly LabelledPlan[]): Markup[] {
 function ofPlans(title: string, rows: readonly Row[], plans: readonly LabelledPlan[]): Markup | string {
   if (rows.length === 0) return '';
   const head = plans.length > 1 ? ['', ...plans.map(({ label }) => label)] : [];
-  const cells = rows.map((row) => [row.name, ...plans.map((plan) => row.value(plan))]);
+  const cells = rows.map((row) => cellsOf(row, plans));
   return html`<section>
     <h2>${title}</h2>
     ${table(title, head, cells)}
@@ -150,9 +151,7 @@ function searchSection(search: SearchResult): Markup {
 }
 
 function advice(plans: readonly LabelledPlan[]): Markup | string {
-  const lines = plans.flatMap((plan) =>
-    adviceOf(plan).map((line) => html`<li>${plans.length > 1 ? `${plan.label}: ` : ''}${line}</li>`),
-  );
+  const lines = adviceLines(plans).map((line) => html`<li>${line}</li>`);
   return lines.length === 0
     ? ''
     : html`<section>
