@@ -9,16 +9,16 @@ import { CommandError } from '../command-error.ts';
 import type { Console } from '../console.ts';
 import { legibleLine } from '../text/legible.ts';
 import { formatRecord } from './format.ts';
-import { History, matches, nameOf, NO_TIMES, type WantedLog } from './wanted.ts';
+import { createHistory, matches, nameOf, NO_TIMES, type WantedLog } from './wanted.ts';
 
 export async function printLog(client: Client, wanted: WantedLog, console: Console): Promise<void> {
   const { source, since, levels: wantedLevels, tail, format } = wanted;
   const levels = await lastLines(client, source, since === undefined ? tail : MOST_LINES);
-  const history = new History<{ level: string; line: string }>(wanted, ({ line }) => line, Date.now());
+  const history = createHistory<{ level: string; line: string }>(wanted, ({ line }) => line, Date.now());
   for (const { level, lines } of levels)
     if (level === '' || wantedLevels.length === 0 || wantedLevels.includes(level))
       for (const line of lines) history.add(level, { level, line });
-  if (history.isTimeless) throw new CommandError(NO_TIMES, EXIT.failed);
+  if (history.isTimeless()) throw new CommandError(NO_TIMES, EXIT.failed);
   const now = Date.now() * 1000;
   const shown = history.lines().filter(({ line }) => matches(wanted, line));
   for (const [index, { level, line }] of shown.entries()) {

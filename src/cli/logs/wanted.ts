@@ -28,44 +28,33 @@ export const NO_TIMES =
   '--since needs lines that begin with a time, and none of these does; use --tail to say how many lines you want';
 
 /** What there is of a log at the start. A line without a time is of the time of the line before it. */
-export class History<Line> {
-  readonly #wanted: Pick<WantedLog, 'since' | 'tail'>;
-  readonly #textOf: (line: Line) => string;
-  readonly #nowMs: number;
-  /** By level. */
-  readonly #levels = new Map<string, { readonly kept: (readonly [at: number, line: Line])[]; at: number }>();
-  #hasTimes = false;
-
-  constructor(wanted: Pick<WantedLog, 'since' | 'tail'>, textOf: (line: Line) => string, nowMs: number) {
-    this.#wanted = wanted;
-    this.#textOf = textOf;
-    this.#nowMs = nowMs;
-  }
-
-  add(level: string, line: Line): void {
-    const { since = -Infinity, tail } = this.#wanted;
-    const of = this.#levels.get(level) ?? { kept: [], at: -Infinity };
-    this.#levels.set(level, of);
-    const at = timeOfLine(this.#textOf(line), this.#nowMs);
-    this.#hasTimes ||= at !== undefined;
-    of.at = at ?? of.at;
-    if (of.at < since) return;
-    of.kept.push([of.at, line]);
-    if (of.kept.length > 2 * tail) of.kept.splice(0, of.kept.length - tail);
-  }
-
-  /** The times that are asked for stand in no line. */
-  get isTimeless(): boolean {
-    return this.#wanted.since !== undefined && !this.#hasTimes && this.#levels.size > 0;
-  }
-
-  /** The last ones of each level, in the order of their times. */
-  lines(): Line[] {
-    return [...this.#levels.values()]
-      .flatMap(({ kept }) => kept.slice(-this.#wanted.tail))
-      .toSorted(([one], [other]) => (one === other ? 0 : one - other))
-      .map(([, line]) => line);
-  }
+export function createHistory<Line>(
+  { since, tail }: Pick<WantedLog, 'since' | 'tail'>,
+  textOf: (line: Line) => string,
+  nowMs: number,
+) {
+  const levels = new Map<string, { readonly kept: (readonly [at: number, line: Line])[]; at: number }>();
+  let hasTimes = false;
+  return {
+    add(level: string, line: Line): void {
+      const of = levels.get(level) ?? { kept: [], at: -Infinity };
+      levels.set(level, of);
+      const at = timeOfLine(textOf(line), nowMs);
+      hasTimes ||= at !== undefined;
+      of.at = at ?? of.at;
+      if (of.at < (since ?? -Infinity)) return;
+      of.kept.push([of.at, line]);
+      if (of.kept.length > 2 * tail) of.kept.splice(0, of.kept.length - tail);
+    },
+    /** The times that are asked for stand in no line. */
+    isTimeless: () => since !== undefined && !hasTimes && levels.size > 0,
+    /** The last ones of each level, in the order of their times. */
+    lines: (): Line[] =>
+      [...levels.values()]
+        .flatMap(({ kept }) => kept.slice(-tail))
+        .toSorted(([one], [other]) => (one === other ? 0 : one - other))
+        .map(([, line]) => line),
+  };
 }
 
 const DAY_MS = 86_400_000;

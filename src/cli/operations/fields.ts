@@ -58,10 +58,10 @@ function optionsOf(flag: Flag): Option[] {
   const option = new Option(`--${name} <${takes}>`, describe(flag));
   if (choices.length > 0) option.choices(choices);
   return [
-    option.argParser((text, earlier: string[] = []) => {
+    option.argParser((text, earlier: string[] | undefined) => {
       if (choices.length > 0 && !choices.includes(text))
         throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`);
-      return [...earlier, text];
+      return [...(earlier ?? []), text];
     }),
   ];
 }
