@@ -1,8 +1,7 @@
 /** Rows of cells → lines that fit the terminal. Pure. */
-import { pad, widthOf } from '../../text/cell-width.ts';
+import { aligned, clip, widthsOf } from '../../text/cell-width.ts';
 import { counted } from '../../text/numbers.ts';
 
-const GAP = '  ';
 /** A column is not cut below this many characters, except by its own content. */
 const LEAST_WIDTH = 12;
 
@@ -15,18 +14,12 @@ export function table(
   rows: readonly (readonly string[])[],
   { columns, left: leftOut = 0 }: { readonly columns: number | undefined; readonly left?: number },
 ): string[] {
-  const natural = names.map((name, index) =>
-    Math.max(widthOf(name), ...rows.map((row) => widthOf(row[index] ?? ''))),
-  );
-  const { widths, left: cut } = fit(natural, columns);
+  const all = [names.map((name) => name.toUpperCase()), ...rows];
+  const { widths, left: cut } = fit(widthsOf(all), columns);
   const left = cut + leftOut;
-  const line = (cells: readonly string[]): string =>
-    widths
-      .map((width, index) => pad(cells[index] ?? '', width))
-      .join(GAP)
-      .trimEnd();
+  const cells = all.map((row) => widths.map((width, column) => clip(row[column] ?? '', width)));
   const rest = left === 0 ? [] : [`(${counted(left, 'more field')}: --json shows all)`];
-  return [line(names.map((name) => name.toUpperCase())), ...rows.map(line), ...rest];
+  return [...aligned(cells, names.length), ...rest];
 }
 
 function fit(
@@ -51,5 +44,5 @@ function fit(
 }
 
 function total(widths: readonly number[]): number {
-  return widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1);
+  return widths.reduce((sum, width) => sum + width, 0) + 2 * (widths.length - 1);
 }
