@@ -26,7 +26,7 @@ export interface DaemonAddress {
 /** What of the status `fleet` goes by: the rest of it may be of another version. */
 export const fleetSchema = statusSchema.pick({ now: true, replica: true, fleet: true });
 
-/** Its status, or the parts of it that are wanted. @throws DaemonAway also for an answer that cannot be read; what fetchJson throws */
+/** Its status, or parts of it. @throws what fetchJson does; DaemonAway also for an answer that cannot be read */
 export async function fetchStatus<Schema extends z.ZodType>(
   daemon: DaemonAddress,
   schema: Schema,

@@ -110,7 +110,7 @@ async function arrivalsOf({ flags, settings, load }: Asked, index: number): Prom
   return index === 0 ? load.arrivals : (await loadSource(flags, settings.seed + index)).arrivals;
 }
 
-/** Of each set its plan under the first load, with its series, and what the others say of it; what the first set hangs on. */
+/** Each set under the first load, with its series, and what the other loads say of it; what the first set hangs on. */
 async function plansOf(
   sets: readonly ParameterSet[],
   { flags, settings, seeds }: Asked,
