@@ -3,13 +3,14 @@
  * terminal. Results go to `out`, everything else to `err`.
  */
 import { fstatSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import type { Environment } from '../config/values.ts';
 import { EXIT } from '../config/exit-codes.ts';
-import { askHidden } from './ask.ts';
 import { InputError } from './command-error.ts';
 import { legibleJson } from '../contract/text/controls.ts';
 import { legible } from './text/legible.ts';
-import { createInterrupts, type Interrupts } from './interrupts.ts';
+import { createInterrupts } from './interrupts.ts';
 
 export interface Console {
   /** Undefined: the process' own. */
@@ -34,7 +35,7 @@ export interface Console {
   readonly ask: ((question: string, signal: AbortSignal) => Promise<string>) | undefined;
   /** The text of a file; `-` is standard input. @throws InputError */
   readonly read: (path: string) => string;
-  readonly interruptible: Interrupts['interruptible'];
+  readonly interruptible: ReturnType<typeof createInterrupts>['interruptible'];
   exit(code: number): void;
 }
 
@@ -96,6 +97,28 @@ export function processConsole(): Console {
       process.exitCode = code;
     },
   };
+}
+
+/** For codes and secrets: the answer is not shown. Rejects when the signal fires, and at Ctrl-C or Ctrl-D. */
+async function askHidden(
+  question: string,
+  signal: AbortSignal,
+  err: (text: string) => void,
+): Promise<string> {
+  const nothing = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: nothing, terminal: true });
+  // From here on the terminal shows nothing of what is typed, so the question may be seen.
+  err(question);
+  const ended = new AbortController();
+  lines.once('SIGINT', () => ended.abort());
+  lines.once('close', () => ended.abort());
+  try {
+    const answer = await lines.question('', { signal: AbortSignal.any([signal, ended.signal]) });
+    return answer.trim();
+  } finally {
+    err('\n');
+    lines.close();
+  }
 }
 
 function isFile(fd: number): boolean {

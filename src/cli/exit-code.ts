@@ -14,9 +14,13 @@ export function tellFailure(console: Pick<Console, 'err'>, error: unknown): numb
   if (!(error instanceof CommandError || error instanceof CallError)) throw error;
   printError(console, `error: ${error instanceof CallError ? legibleLine(error.message) : error.message}`);
   if (error instanceof CommandError) return error.exit;
+  printAdvice(console, error);
+  return exitCodeOf(error);
+}
+
+export function printAdvice(console: Pick<Console, 'err'>, error: CallError): void {
   const advice = error instanceof ApiError ? adviceOf(error) : '';
   if (advice !== '') printError(console, advice);
-  return exitCodeOf(error);
 }
 
 export function exitCodeOf(error: CallError): number {

@@ -1,10 +1,11 @@
 /** Flags that several commands have, and the types of their values. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { LONGEST_MS } from '../client/delay.ts';
-import { localUrl } from '../config/command-settings.ts';
+import { localToken, localUrl } from '../config/command-settings.ts';
 import { parseDuration } from '../config/types/value-types.ts';
 import { InputError } from './command-error.ts';
 import type { Console } from './console.ts';
+import type { DaemonAddress } from './fleet/daemon.ts';
 import { profileOption } from './login/connection.ts';
 
 /** Milliseconds of `500ms`, `20s`, `5m`, `1h`. */
@@ -25,23 +26,26 @@ export function seconds(text: string): number {
   return milliseconds(text) / 1000;
 }
 
-export function atLeastZero(text: string): number {
-  const value = text.trim() === '' ? Number.NaN : Number(text);
-  if (!Number.isFinite(value) || value < 0) throw new InvalidArgumentError('a number of at least 0.');
-  return value;
+/** A parser of numbers that are written in a form and lie in a range; `allowed` says which. */
+function numbers(allowed: string, form: RegExp, takes: (value: number) => boolean) {
+  return (text: string): number => {
+    const value = form.test(text) ? Number(text) : Number.NaN;
+    if (!takes(value)) throw new InvalidArgumentError(allowed);
+    return value;
+  };
 }
 
-export function positiveInteger(text: string): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value < 1) throw new InvalidArgumentError('a whole number from 1 on.');
-  return value;
+export function wholeNumber(least: number, most: number, allowed: string) {
+  return numbers(allowed, /^\d+$/, (value) => value >= least && value <= most);
 }
 
-export function aboveZero(text: string): number {
-  const value = Number(text);
-  if (!(value > 0 && value < Infinity)) throw new InvalidArgumentError('a number above 0.');
-  return value;
-}
+export const positiveInteger = wholeNumber(1, Infinity, 'a whole number from 1 on.');
+export const atLeastZero = numbers(
+  'a number of at least 0.',
+  /\S/,
+  (value) => value >= 0 && value < Infinity,
+);
+export const aboveZero = numbers('a number above 0.', /\S/, (value) => value > 0 && value < Infinity);
 
 /** Those that every command of operations has, `call` too. */
 export function addCallOptions(command: Command): Command {
@@ -54,6 +58,10 @@ export function addCallOptions(command: Command): Command {
     .option('--timeout <duration>', 'longest time for one attempt; default 30s', timerMilliseconds);
 }
 
+export interface DaemonFlags {
+  readonly url?: string;
+}
+
 /** `--url`; without it commands go by the environment. */
 export function daemonUrlOption(): Option {
   return new Option(
@@ -62,10 +70,15 @@ export function daemonUrlOption(): Option {
   ).argParser(daemonUrl);
 }
 
+/** The daemon that a command asks for its status. @throws InputError if the environment has no address of it */
+export function daemonOf(console: Pick<Console, 'environment'>, flags: DaemonFlags): DaemonAddress {
+  return { url: daemonAddress(console, flags), token: localToken(console.environment) };
+}
+
 /** The address that a command asks the daemon at. @throws InputError if the environment has none */
 export function daemonAddress(
   console: Pick<Console, 'environment'>,
-  { url }: { readonly url?: string },
+  { url }: DaemonFlags,
   key: 'listen' | 'adminListen' = 'listen',
 ): string {
   if (url !== undefined) return url;

@@ -11,15 +11,13 @@ export function readGroupFile(
   path: string,
   read: Console['read'],
 ): { readonly groups: readonly unknown[]; readonly isArray: boolean } {
-  const file = parse(path, read(path));
-  const parsed = isRecord(file) && Array.isArray(file['results']) ? (file['results'] as unknown[]) : file;
-  return Array.isArray(parsed) ? { groups: parsed, isArray: true } : { groups: [parsed], isArray: false };
-}
-
-function parse(path: string, text: string): unknown {
+  const text = read(path);
+  let file: unknown;
   try {
-    return JSON.parse(text);
+    file = JSON.parse(text);
   } catch (cause) {
     throw new InputError(`${path}: not JSON: ${(cause as Error).message}`, { cause });
   }
+  const parsed = isRecord(file) && Array.isArray(file['results']) ? (file['results'] as unknown[]) : file;
+  return Array.isArray(parsed) ? { groups: parsed, isArray: true } : { groups: [parsed], isArray: false };
 }

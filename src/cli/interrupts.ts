@@ -4,20 +4,14 @@ import { EXIT } from '../config/exit-codes.ts';
 /** The signal's reason where the reader of the results has left. */
 export const READER_LEFT = new DOMException('the reader of the results has left', 'AbortError');
 
-export interface Interrupts {
-  /**
-   * Runs work that ends in order when its signal fires. The first Ctrl-C or SIGTERM fires it, a second one ends the
-   * process at once.
-   */
-  readonly interruptible: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
-  /** The reader of the results has left: ends the work in order, or the process where there is no such work. */
-  readonly readerLeft: () => void;
-}
-
-export function createInterrupts(): Interrupts {
+export function createInterrupts() {
   const running = new Set<AbortController>();
   return {
-    async interruptible(work) {
+    /**
+     * Runs work that ends in order when its signal fires. The first Ctrl-C or SIGTERM fires it, a second one ends the
+     * process at once.
+     */
+    interruptible: async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
       const controller = new AbortController();
       const interrupt = (): void => {
         if (controller.signal.aborted) process.exit(EXIT.interrupted);
@@ -32,7 +26,8 @@ export function createInterrupts(): Interrupts {
         running.delete(controller);
       }
     },
-    readerLeft() {
+    /** The reader of the results has left: ends the work in order, or the process where there is no such work. */
+    readerLeft: (): void => {
       // With the exit code that has been set so far.
       if (running.size === 0) process.exit();
       for (const controller of running) controller.abort(READER_LEFT);

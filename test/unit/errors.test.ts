@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { DaemonAway, DaemonClosed } from '../../src/cli/fleet/daemon.ts';
+import { DaemonAway } from '../../src/cli/fleet/daemon.ts';
 import { CommandError, InputError } from '../../src/cli/command-error.ts';
 import {
   ArchiveError,
@@ -83,7 +83,6 @@ const ERRORS: readonly PilotlightError[] = [
   new InputError('input'),
   new CommandError('failed', 1),
   new DaemonAway('away'),
-  new DaemonClosed('closed'),
   new SocketFileError('socket'),
 ];
 

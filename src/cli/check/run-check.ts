@@ -9,7 +9,8 @@ import { gotInWords, type WorkerFacts } from '../../scaling/rules/findings.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { readGroupFile } from '../group-file.ts';
 import { InputError } from '../command-error.ts';
-import { askService, type Finding } from './ask-service.ts';
+import { counted } from '../text/numbers.ts';
+import { askService } from './ask-service.ts';
 
 export interface CheckFlags {
   readonly online?: boolean;
@@ -34,7 +35,8 @@ export async function runCheck(
   const asked = settings && (await console.interruptible((signal) => askService(settings, signal)));
   const findings = asked?.findings ?? [];
   if (json) printJson(console, online ? { problems, findings } : problems);
-  else if (asked) for (const finding of findings) printLine(console, describeFinding(finding));
+  else if (asked)
+    for (const { verdict, about, says } of findings) printLine(console, `${verdict}: ${about}: ${says}`);
   else if (online) printError(console, 'The service was not asked: the errors above come first.');
   const has = (severity: string): boolean => problems.some((problem) => problem.severity === severity);
   if (has('error')) return EXIT.usage;
@@ -50,18 +52,17 @@ function problemsOf(
     ...(performance === undefined ? {} : { workerPerformance: performance }),
     ...(coldStart === undefined ? {} : { coldStartSeconds: coldStart }),
   };
-  if (files.length > 0) return files.flatMap((path) => fileProblems(path, facts, read));
+  if (files.length > 0)
+    return files.flatMap((path) => {
+      const { groups, isArray } = readGroupFile(path, read);
+      return groupProblems(path === '-' ? 'standard input' : path, groups, facts, isArray);
+    });
   const problems = loadConfig(environment).problems.map(inCheck);
   const { groups } = loadEndpointGroups(environment);
   if (groups === undefined || Object.keys(facts).length === 0) return problems;
   // The daemon does not know the workers' performance; who runs this command may.
   const others = problems.filter(({ rule }) => rule === undefined);
   return [...others, ...groupProblems(ENDPOINT_GROUPS_VARIABLE, groups, facts)];
-}
-
-function fileProblems(path: string, facts: WorkerFacts, read: Console['read']): readonly ConfigProblem[] {
-  const { groups, isArray } = readGroupFile(path, read);
-  return groupProblems(path === '-' ? 'standard input' : path, groups, facts, isArray);
 }
 
 function groupProblems(
@@ -87,11 +88,6 @@ function printProblems(problems: readonly ConfigProblem[], console: Console): vo
   printLine(console, result + counted(warnings, 'warning'));
 }
 
-/** `wrong: clock: …` */
-function describeFinding({ verdict, about, says }: Finding): string {
-  return `${verdict}: ${about}: ${says}`;
-}
-
 /** A line for each problem, then one for each group with the defaults that were filled in: --json has them singly. */
 function describeProblems(problems: readonly ConfigProblem[]): readonly string[] {
   const defaults = new Map<string, string[]>();
@@ -110,8 +106,4 @@ function describeProblems(problems: readonly ConfigProblem[]): readonly string[]
     lines.push(`note: ${group}: not given, so the defaults apply: ${filled.join(', ')}`);
   }
   return lines;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

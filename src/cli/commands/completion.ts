@@ -32,31 +32,23 @@ export function completeCommand(program: Command, console: Console): Command {
   });
 }
 
-interface Candidate {
-  readonly value: string;
-  readonly description: string;
-}
-
 /** `words`: those after the program's name; the last one is being typed and may be empty. */
-export function candidatesFor(program: Command, words: readonly string[]): Candidate[] {
+export function candidatesFor(program: Command, words: readonly string[]) {
   const typed = words.at(-1) ?? '';
   const { command, pending, used } = walk(program, words.slice(0, -1));
-  const all = pending
-    ? valuesOf(pending)
-    : typed.startsWith('-')
-      ? optionsOf(command, used)
-      : wordsOf(command);
+  const others = typed.startsWith('-') ? optionsOf(command, used) : wordsOf(command);
+  const all = pending ? valuesOf(pending).map((value) => candidate(value)) : others;
   return all.filter(({ value }) => value === FILES || value.startsWith(typed));
 }
 
-interface Place {
-  readonly command: Command;
-  /** The option whose value comes next. */
-  readonly pending: Option | undefined;
-  readonly used: ReadonlySet<Option>;
+/** With one short line about it. */
+function candidate(value: string, about = '') {
+  const [line = ''] = about.split('\n');
+  return { value, description: line.length > 60 ? `${line.slice(0, 59)}…` : line };
 }
 
-function walk(program: Command, words: readonly string[]): Place {
+/** Where the words lead: a command, its options so far, and the one whose value comes next. */
+function walk(program: Command, words: readonly string[]) {
   let command = program;
   let pending: Option | undefined;
   const used = new Set<Option>();
@@ -73,40 +65,28 @@ function walk(program: Command, words: readonly string[]): Place {
   return { command, pending, used };
 }
 
-function valuesOf(option: Option): Candidate[] {
-  if (option.argChoices) return option.argChoices.map((value) => ({ value, description: '' }));
-  return /<(?:file|path)s?(?:\.\.\.)?>/.test(option.flags) ? [{ value: FILES, description: '' }] : [];
+function valuesOf({ argChoices, flags }: Option): readonly string[] {
+  return argChoices ?? (/<(?:file|path)s?(?:\.\.\.)?>/.test(flags) ? [FILES] : []);
 }
 
-function optionsOf(command: Command, used: ReadonlySet<Option>): Candidate[] {
-  const repeatable = (option: Option): boolean => option.description.includes('may be repeated');
+function optionsOf(command: Command, used: ReadonlySet<Option>) {
   return command
     .createHelp()
     .visibleOptions(command)
-    .filter((option) => !used.has(option) || repeatable(option))
-    .map((option) => ({ value: option.long ?? option.flags, description: brief(option.description) }));
+    .filter((option) => !used.has(option) || option.description.includes('may be repeated'))
+    .map((option) => candidate(option.long ?? option.flags, option.description));
 }
 
-function wordsOf(command: Command): Candidate[] {
-  if (command.name() === 'call') return OPERATION_IDS.map((value) => ({ value, description: '' }));
-  const choices = command.registeredArguments.flatMap((argument) => {
-    if (/^(?:files|archive)$/.test(argument.name())) return [FILES];
-    return argument.argChoices ?? [];
-  });
+function wordsOf(command: Command) {
+  if (command.name() === 'call') return OPERATION_IDS.map((id) => candidate(id));
+  const choices = command.registeredArguments.flatMap((argument) =>
+    /^(?:files|archive)$/.test(argument.name()) ? [FILES] : (argument.argChoices ?? []),
+  );
   const commands = command.createHelp().visibleCommands(command);
   return [
-    ...choices.map((value) => ({ value, description: '' })),
-    ...commands.map((each) => ({
-      value: each.name(),
-      description: brief(each.summary() || each.description()),
-    })),
+    ...choices.map((value) => candidate(value)),
+    ...commands.map((each) => candidate(each.name(), each.summary() || each.description())),
   ];
-}
-
-/** One short line. */
-function brief(text: string): string {
-  const [line = ''] = text.split('\n');
-  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
 }
 
 /** What a shell reads once: a function that asks the program itself what may come next. */

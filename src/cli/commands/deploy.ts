@@ -3,7 +3,7 @@
  * `deployment create`, but for what the archive says itself.
  */
 import { Command } from 'commander';
-import type { Archive, DeployedArchive, DeployProgress, DeployRequest } from '../../client/flows/deploy.ts';
+import type { DeployedArchive, DeployProgress, DeployRequest } from '../../client/flows/deploy.ts';
 import { operationOf } from '../../contract/operations.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { printError, type Console } from '../console.ts';
@@ -18,7 +18,7 @@ const SAID_BY_ARCHIVE: ReadonlySet<string> = new Set(['file_hash', 'file_size'])
 const MEGABYTE = 1_000_000;
 
 export function deployCommand(console: Console): Command {
-  const flags = flagsOf(operationOf(ID)).filter(({ path: [field = ''] }) => !SAID_BY_ARCHIVE.has(field));
+  const flags = flagsOf(operationOf(ID)).filter(({ field }) => !SAID_BY_ARCHIVE.has(field));
   const command = new Command('deploy')
     .summary('Makes a deployment of an archive with its code, and uploads it')
     .description(
@@ -41,49 +41,43 @@ async function deploy(
   options: CommandOptions,
   console: Console,
 ): Promise<number> {
-  const { openArchive } = await import('../../client/flows/deploy.ts');
+  const { deployArchive, openArchive } = await import('../../client/flows/deploy.ts');
   const { perform } = await import('../operations/perform.ts');
+  const { ProgressBar } = await import('../plan/progress.ts');
   return await console.interruptible(async (signal) => {
     const archive = await openArchive(path, signal);
-    const all = { ...input, file_hash: archive.hash, file_size: archive.content.size };
-    return await perform(ID, all, { ...options, act: deployer(archive, options, console) }, console);
-  });
-}
-
-function deployer(archive: Archive, { timeout }: CommandOptions, console: Console): Act {
-  return async (client, input, { signal }) => {
-    const request = Object.fromEntries(
-      Object.entries(input).filter(([field]) => !SAID_BY_ARCHIVE.has(field)),
-    );
-    const { deployArchive } = await import('../../client/flows/deploy.ts');
-    const { ProgressBar, progressScreen } = await import('../plan/progress.ts');
-    const bar = new ProgressBar(progressScreen(console));
+    const bar = new ProgressBar(console);
     let made: number | undefined;
-    try {
-      const deployed = await deployArchive(client, {
-        archive,
-        // Checked against the contract before anything is sent.
-        request: request as DeployRequest,
-        ...(signal && { signal }),
-        ...(timeout !== undefined && { timeoutMs: timeout }),
-        onProgress(progress) {
-          if (progress.step === 'made') made = progress.deploymentId;
-          tell(progress, bar, console);
-        },
-      });
-      return shown(deployed);
-    } catch (error) {
-      bar.end();
-      if (made !== undefined)
-        printError(
-          console,
-          `Deployment ${made} was made, but its archive is not uploaded; the same command again does that.`,
-        );
-      throw error;
-    } finally {
-      bar.end();
-    }
-  };
+    const act: Act = async (client, complete) => {
+      const fields = Object.entries(complete).filter(([field]) => !SAID_BY_ARCHIVE.has(field));
+      try {
+        const deployed = await deployArchive(client, {
+          archive,
+          // Checked against the contract before anything is sent.
+          request: Object.fromEntries(fields) as DeployRequest,
+          signal,
+          ...(options.timeout !== undefined && { timeoutMs: options.timeout }),
+          onProgress(progress) {
+            if (progress.step === 'made') made = progress.deploymentId;
+            tell(progress, bar, console);
+          },
+        });
+        return shown(deployed);
+      } catch (error) {
+        bar.end();
+        if (made !== undefined)
+          printError(
+            console,
+            `Deployment ${made} was made, but its archive is not uploaded; the same command again does that.`,
+          );
+        throw error;
+      } finally {
+        bar.end();
+      }
+    };
+    const all = { ...input, file_hash: archive.hash, file_size: archive.content.size };
+    return await perform(ID, all, { ...options, act }, console);
+  });
 }
 
 function tell(progress: DeployProgress, bar: ProgressBar, console: Console): void {

@@ -1,11 +1,14 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { EXIT } from '../../config/exit-codes.ts';
 import type { Snapshot } from '../../emulator/index.ts';
 import { printError, type Console } from '../console.ts';
 import { examples } from '../text/examples.ts';
 import { legibleLine } from '../text/legible.ts';
 import { InputError } from '../command-error.ts';
+import { wholeNumber } from '../flag-types.ts';
 import { untilAborted } from '../interrupts.ts';
+
+const PORT = wholeNumber(0, 65_535, 'a port is a number from 0 to 65535');
 
 interface EmulatorFlags {
   readonly host: string;
@@ -22,7 +25,7 @@ export function emulatorCommand(console: Console): Command {
       'Run a local stand-in of the whole service: in memory, without an account; it calls nothing outside',
     )
     .option('--host <host>', 'address to listen on', '127.0.0.1')
-    .option('--port <port>', 'port; 0 picks a free one', parsePort, 0)
+    .option('--port <port>', 'port; 0 picks a free one', PORT, 0)
     .option(
       '--seed <file>',
       'JSON file with what the service contains at its start; schema at /_emulator/seed-schema',
@@ -117,11 +120,4 @@ const MOST_LISTED = 8;
 function listed(items: readonly string[]): string {
   const further = items.length - MOST_LISTED;
   return items.slice(0, MOST_LISTED).join(', ') + (further > 0 ? ` and ${further} more` : '');
-}
-
-function parsePort(text: string): number {
-  const port = Number(text);
-  if (!/^\d+$/.test(text) || port > 65_535)
-    throw new InvalidArgumentError('a port is a number from 0 to 65535');
-  return port;
 }

@@ -1,13 +1,17 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
-import { localToken } from '../../config/command-settings.ts';
 import { durationUpTo } from '../../config/types/value-types.ts';
 import type { Console } from '../console.ts';
-import { daemonAddress, daemonUrlOption } from '../flag-types.ts';
+import { daemonOf, daemonUrlOption, type DaemonFlags } from '../flag-types.ts';
 import type { FleetFlags } from '../fleet/watch-fleet.ts';
 import { examples } from '../text/examples.ts';
 
-const PACE = durationUpTo('24h');
+/** In ms. */
+function parsePace(text: string): number {
+  const { value, problems } = durationUpTo('24h').parse(text);
+  if (value === undefined) throw new InvalidArgumentError(problems[0]?.allowed ?? '');
+  return value;
+}
 
 export function fleetCommand(console: Console): Command {
   return new Command('fleet')
@@ -28,18 +32,9 @@ export function fleetCommand(console: Console): Command {
         '\nWhat is not known is a question mark.' +
         `\n${examples('fleet', 'fleet chat --once', 'fleet --json --every 10s')}\n\n${exitCodesText()}`,
     )
-    .action(async (endpoint: string | undefined, flags: FleetFlags & { url?: string }) => {
+    .action(async (endpoint: string | undefined, flags: FleetFlags & DaemonFlags) => {
       const { watchFleet } = await import('../fleet/watch-fleet.ts');
-      const { environment } = console;
-      const daemon = { url: daemonAddress(console, flags), token: localToken(environment) };
-      const code = await watchFleet(daemon, endpoint, flags, console);
+      const code = await watchFleet(daemonOf(console, flags), endpoint, flags, console);
       if (code !== EXIT.ok) console.exit(code);
     });
-}
-
-/** In ms. */
-function parsePace(text: string): number {
-  const { value, problems } = PACE.parse(text);
-  if (value === undefined) throw new InvalidArgumentError(problems[0]?.allowed ?? '');
-  return value;
 }

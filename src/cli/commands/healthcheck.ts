@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { EXIT } from '../../config/exit-codes.ts';
 import { printError, type Console } from '../console.ts';
-import { daemonAddress, daemonUrlOption } from '../flag-types.ts';
+import { daemonAddress, daemonUrlOption, type DaemonFlags } from '../flag-types.ts';
 
 const TIMEOUT_MS = 3_000;
 
@@ -9,7 +9,7 @@ export function healthcheckCommand(console: Console): Command {
   return new Command('healthcheck')
     .description('Exit with 0 if the local daemon is live: for container health checks without a shell')
     .addOption(daemonUrlOption())
-    .action(async (options: { url?: string }) => {
+    .action(async (options: DaemonFlags) => {
       const url = `${daemonAddress(console, options)}/livez`;
       try {
         const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });

@@ -4,6 +4,7 @@ import { LIMITS } from '../../contract/limits.ts';
 import { id as idSchema } from '../../contract/schemas.ts';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
 import { parseDuration } from '../../config/types/value-types.ts';
+import { wholeNumber } from '../flag-types.ts';
 import type { Console } from '../console.ts';
 import {
   commandConnection,
@@ -26,6 +27,9 @@ interface LogsFlags extends Pick<LogFormat, 'json' | 'timestamps'>, ProfileFlag 
   readonly color: boolean;
 }
 
+const MOST = LIMITS.logTailMax;
+const TAIL = wholeNumber(1, MOST, `a number of lines from 1 to ${MOST}, which is the most the service has`);
+
 export function logsCommand(console: Console): Command {
   const command = new Command('logs');
   return command
@@ -36,12 +40,7 @@ export function logsCommand(console: Console): Command {
       'the log of an endpoint itself, by name or id: what its engine decides, and why',
     )
     .option('-f, --follow', 'follow the log until Ctrl-C')
-    .option(
-      '--tail <lines>',
-      'start with the last lines of each level, so many',
-      parseTail,
-      LIMITS.logTailMax,
-    )
+    .option('--tail <lines>', 'start with the last lines of each level, so many', TAIL, MOST)
     .option('--since <time>', 'begin with the lines since 10m ago, or since 2026-11-27T08:00:00Z', parseSince)
     .option('--level <levels>', 'show these levels only, such as info1,debug', parseLevels)
     .option('--grep <pattern>', 'show the lines that match a regular expression', parsePattern)
@@ -95,16 +94,6 @@ async function findLog(
   const id = Number(found);
   if (endpoint === undefined) return { kind: 'workergroup', id };
   return { kind: 'endpoint', id, name: typeof given === 'number' ? `#${id}` : endpoint };
-}
-
-function parseTail(text: string): number {
-  const lines = Number(text);
-  if (!/^\d+$/.test(text) || lines < 1 || lines > LIMITS.logTailMax) {
-    throw new InvalidArgumentError(
-      `a number of lines from 1 to ${LIMITS.logTailMax}, which is the most the service has`,
-    );
-  }
-  return lines;
 }
 
 /** Unix milliseconds. */

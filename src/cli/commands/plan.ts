@@ -5,7 +5,6 @@ import { EXIT } from '../../config/exit-codes.ts';
 import { printJson, printLine, type Console } from '../console.ts';
 import { InputError } from '../command-error.ts';
 import { addPlanFlags, type PlanFlags } from '../plan/flags.ts';
-import type { PlanReport } from '../plan/plan-report.ts';
 
 const EXAMPLES = `
 Parameters come from --params or PILOTLIGHT_ENDPOINT_GROUPS, with --param on top; what is not given has the
@@ -32,7 +31,7 @@ export function planCommand(console: Console): Command {
       if (html !== undefined) onFile(html, () => accessSync(dirname(html), constants.W_OK));
       const report = await runPlan(flags, console);
       if (p99 !== undefined && !report.search?.best) console.exit(EXIT.failed);
-      const page = html === undefined ? '' : await pageOf(report);
+      const page = html === undefined ? '' : (await import('../plan/report/page.ts')).planPage(report);
       if (json) printJson(console, report);
       else {
         const { planTable } = await import('../plan/table.ts');
@@ -51,10 +50,4 @@ function onFile(path: string, act: () => void): void {
   } catch (cause) {
     throw new InputError(`--html ${path}: ${(cause as Error).message}`, { cause });
   }
-}
-
-async function pageOf(report: PlanReport): Promise<string> {
-  const { planPage } = await import('../plan/report/page.ts');
-  const { reportAssets } = await import('../plan/report/shell.ts');
-  return planPage(report, reportAssets());
 }

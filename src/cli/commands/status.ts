@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { localToken } from '../../config/command-settings.ts';
 import type {
   AppStatus,
   DeploymentStatus,
@@ -8,8 +7,8 @@ import type {
   WorkerGroupStatus,
 } from '../../daemon/status/schema.ts';
 import { printJson, printLine, type Console } from '../console.ts';
-import { daemonAddress, daemonUrlOption } from '../flag-types.ts';
-import { endpointInWords, fleetNotes } from '../fleet/words.ts';
+import { daemonOf, daemonUrlOption, type DaemonFlags } from '../flag-types.ts';
+import { countsInWords, endpointInWords, fleetNotes } from '../fleet/words.ts';
 import { examples } from '../text/examples.ts';
 import { legibleLine } from '../text/legible.ts';
 
@@ -19,12 +18,8 @@ export function statusCommand(console: Console): Command {
     .addOption(daemonUrlOption())
     .option('--json', 'print the whole status as JSON')
     .addHelpText('after', examples('status', 'status --url http://10.0.0.7:9847 --json'))
-    .action(async (options: { url?: string; json?: boolean }) => {
-      const { environment } = console;
-      const daemon = {
-        url: daemonAddress(console, options),
-        token: localToken(environment),
-      };
+    .action(async (options: DaemonFlags & { json?: boolean }) => {
+      const daemon = daemonOf(console, options);
       const { fetchJson, fetchStatus } = await import('../fleet/daemon.ts');
       const { statusSchema } = await import('../../daemon/status/schema.ts');
       const { signal } = new AbortController();
@@ -43,20 +38,22 @@ export function describeStatus(status: Status): string[] {
     ...status.config_problems.map(({ problem }) => `configuration ${problem}`),
     ...(status.app ? [describeApp(status.app)] : []),
     ...(status.replica.last_error ? [`replicas: ${status.replica.last_error}`] : []),
-    ...status.deployments.map(
-      (deployment) =>
-        `deployment ${named(deployment)}: ${deployment.state}, ${remaining(deployment.expires_at)}, ` +
-        `${deployment.heartbeats} heartbeats, ${deployment.lapses} lapses` +
-        (deployment.last_error ? `, last failure: ${deployment.last_error}` : ''),
+    ...status.deployments.map((deployment) =>
+      told(
+        `deployment ${named(deployment)}: ${deployment.state}`,
+        remaining(deployment.expires_at),
+        `${deployment.heartbeats} heartbeats`,
+        `${deployment.lapses} lapses`,
+        failureOf(deployment),
+      ),
     ),
     ...status.worker_groups.map((log) => `worker group ${log.workergroup_id}: ${describeLog(log)}`),
     ...status.endpoint_logs.map((log) => `log of endpoint ${log.endpoint_group}: ${describeLog(log)}`),
-    ...status.sinks.map(
-      (sink) =>
-        `log sink ${sink.sink}: ${sink.delivered_lines} delivered, ${sink.lag_lines} waiting` +
-        (sum(sink.dropped_lines) > 0 ? `, ${counted(sink.dropped_lines)} dropped` : '') +
-        (sink.last_error ? `, last failure: ${sink.last_error}` : ''),
-    ),
+    ...status.sinks.map((sink) => {
+      const dropped = countsInWords(sink.dropped_lines);
+      const delivered = `log sink ${sink.sink}: ${sink.delivered_lines} delivered`;
+      return told(delivered, `${sink.lag_lines} waiting`, dropped && `${dropped} dropped`, failureOf(sink));
+    }),
     ...(status.spool_durable === false
       ? ['log records are in memory alone: PILOTLIGHT_STATE_DIR cannot be used, and is tried again']
       : []),
@@ -91,25 +88,22 @@ function describeApp({ address, state, ...app }: AppStatus): string {
 type LogStatus = WorkerGroupStatus | EndpointLogStatus;
 
 function describeLog(log: LogStatus): string {
-  const failure = log.last_error ? `, last failure: ${log.last_error}` : '';
-  return `${log.lines} lines, ${log.lines_per_second.toFixed(1)} lines/s${describeGaps(log)}${failure}`;
+  const { lines, lines_per_second: speed, lost_lines_estimate: lost, unknown_gaps: unknown } = log;
+  const gaps = countsInWords(log.gaps);
+  return told(
+    `${lines} lines`,
+    `${speed.toFixed(1)} lines/s`,
+    gaps === '' ? 'no gaps' : `gaps: ${gaps}`,
+    gaps !== '' && unknown > 0 && `${unknown} of unknown size`,
+    gaps !== '' && (lost > 0 || unknown === 0) && `about ${lost} lines lost`,
+    failureOf(log),
+  );
 }
 
-function describeGaps({ gaps, lost_lines_estimate: lost, unknown_gaps: unknown }: LogStatus): string {
-  if (sum(gaps) === 0) return ', no gaps';
-  const isKnown = lost > 0 || unknown === 0;
-  const more = unknown > 0 && `${unknown} of unknown size`;
-  return [`, gaps: ${counted(gaps)}`, more, isKnown && `about ${lost} lines lost`].filter(Boolean).join(', ');
+function failureOf({ last_error: error }: Pick<LogStatus, 'last_error'>): string {
+  return error ? `last failure: ${error}` : '';
 }
 
-/** `2 overrun, 1 reset` */
-function counted(byReason: Readonly<Record<string, number>>): string {
-  return Object.entries(byReason)
-    .filter(([, count]) => count > 0)
-    .map(([reason, count]) => `${count} ${reason}`)
-    .join(', ');
-}
-
-function sum(byReason: Readonly<Record<string, number>>): number {
-  return Object.values(byReason).reduce((total, count) => total + count, 0);
+function told(...parts: readonly (string | false)[]): string {
+  return parts.filter(Boolean).join(', ');
 }

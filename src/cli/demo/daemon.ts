@@ -1,39 +1,29 @@
 /** `pilotlight run` as a child process of the demo: as a user starts it, with its output read. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { environmentOfOthers } from '../../config/other-variables.ts';
 import type { Status } from '../../daemon/status/schema.ts';
 import type { LogRecord } from '../../logs/record.ts';
-
-export interface DemoDaemon {
-  /** Metrics and status page. */
-  readonly url: string;
-  /** Undefined while the program does not answer. */
-  status(): Promise<Status | undefined>;
-  /** SIGTERM; resolves when it has ended. */
-  stop(): Promise<void>;
-}
-
-export interface DemoDaemonOptions {
-  readonly environment: Readonly<Record<string, string>>;
-  readonly onRecord: (record: LogRecord) => void;
-}
+import { fetchJson } from '../fleet/daemon.ts';
 
 /** Beside this file's folder as source; one flat folder in the bundle. */
 const ENTRY = new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : './pilotlight.js', import.meta.url);
-const STATUS_TIMEOUT_MS = 2_000;
+
+export type DemoDaemon = NonNullable<Awaited<ReturnType<typeof startDemoDaemon>>>;
 
 /** Resolves once it has started; undefined: it ended before, by itself or because `signal` fired. */
 export async function startDemoDaemon(
-  options: DemoDaemonOptions,
+  environment: Readonly<Record<string, string>>,
+  onRecord: (record: LogRecord) => void,
   signal: AbortSignal,
-): Promise<DemoDaemon | undefined> {
+) {
   const child = spawn(process.execPath, [fileURLToPath(ENTRY), 'run'], {
     // In a process group of its own, which the Ctrl-C of a terminal does not reach: the demo ends it after the last lines.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...environmentOfOthers(), ...options.environment },
+    env: { ...environmentOfOthers(), ...environment },
   });
   // A second Ctrl-C ends the demo at once, and it takes its daemon with it.
   const kill = (): void => void child.kill('SIGKILL');
@@ -46,36 +36,30 @@ export async function startDemoDaemon(
       resolve();
     }),
   );
-  createInterface({ input: child.stdout }).on('line', (line) =>
-    options.onRecord(JSON.parse(line) as LogRecord),
-  );
+  createInterface({ input: child.stdout }).on('line', (line) => onRecord(JSON.parse(line) as LogRecord));
   if (signal.aborted) stop();
-  const url = await startedUrl(child, ended);
+  const url = await startedUrl(child.stderr, ended);
   signal.removeEventListener('abort', stop);
   if (url === undefined) return undefined;
   return {
+    /** Of metrics and status page. */
     url,
-    async status() {
-      try {
-        const answer = await fetch(`${url}/api/status`, { signal: AbortSignal.timeout(STATUS_TIMEOUT_MS) });
-        return (await answer.json()) as Status;
-      } catch {
-        return undefined;
-      }
-    },
-    async stop() {
+    /** Undefined while the program does not answer. */
+    status: (): Promise<Status | undefined> =>
+      fetchJson<Status>({ url, token: undefined }, '/api/status', NEVER).catch(() => undefined),
+    /** SIGTERM; resolves when it has ended. */
+    stop(): Promise<void> {
       stop();
-      await ended;
+      return ended;
     },
   };
 }
 
-async function startedUrl(
-  child: ChildProcess & { readonly stderr: NonNullable<ChildProcess['stderr']> },
-  ended: Promise<void>,
-): Promise<string | undefined> {
+const NEVER = new AbortController().signal;
+
+function startedUrl(stderr: Readable, ended: Promise<void>): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
-  createInterface({ input: child.stderr }).on('line', (line) => {
+  createInterface({ input: stderr }).on('line', (line) => {
     const message = parseMessage(line);
     if (message?.msg === 'pilotlight started' && message.url !== undefined) resolve(message.url);
   });

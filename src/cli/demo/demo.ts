@@ -9,7 +9,7 @@ import { EXIT } from '../../config/exit-codes.ts';
 import { printError, type Console } from '../console.ts';
 import { READER_LEFT } from '../interrupts.ts';
 import { createFaultPlan, createRedeployments } from './happenings.ts';
-import { startDemoDaemon, type DemoDaemon, type DemoDaemonOptions } from './daemon.ts';
+import { startDemoDaemon, type DemoDaemon } from './daemon.ts';
 import { createScreen, type Screen } from './screen.ts';
 import { summarize } from './summary.ts';
 import { createWatcher } from './watcher.ts';
@@ -60,11 +60,11 @@ const LOOK_MS = 250;
 const SETTLE_MS = 250;
 
 /** Runs until `lengthMs` have passed, it is interrupted, or its reader leaves; the exit code. */
-export function runDemo(lengthMs: number | undefined, console: Console): Promise<number> {
-  return console.interruptible((signal) => run(lengthMs, console, signal));
-}
-
-async function run(lengthMs: number | undefined, console: Console, signal: AbortSignal): Promise<number> {
+export async function runDemo(
+  lengthMs: number | undefined,
+  console: Console,
+  signal: AbortSignal,
+): Promise<number> {
   const screen = createScreen(console);
   await using emulator = await startEmulator({
     dialect: 'public',
@@ -136,27 +136,20 @@ async function delivered(daemon: DemoDaemon, emulator: Emulator): Promise<void> 
   }
 }
 
-function startDaemon(
-  emulator: Emulator,
-  screen: Screen,
-  signal: AbortSignal,
-): Promise<DemoDaemon | undefined> {
-  const options: DemoDaemonOptions = {
-    environment: {
-      PILOTLIGHT_API_KEY: emulator.apiKey,
-      PILOTLIGHT_BASE_URL: emulator.url,
-      PILOTLIGHT_DEPLOYMENTS: `${BY_ID}@12s,name:${NAME}@30s`,
-      PILOTLIGHT_WORKER_GROUPS: GROUPS.join(','),
-      PILOTLIGHT_ENDPOINTS: ENDPOINT,
-      PILOTLIGHT_FLEET_INTERVAL: '5s',
-      PILOTLIGHT_MACHINES: '11,12',
-      PILOTLIGHT_ENDPOINT_GROUPS: `[{"endpoint_name":"${ENDPOINT}","target_util":0.97,"max_workers":6}]`,
-      PILOTLIGHT_LISTEN: '127.0.0.1:0',
-      // What is printed here anyway may be on the page too.
-      PILOTLIGHT_PUBLIC_STATUS: 'true',
-      PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
-    },
-    onRecord: (record) => screen.record(record),
+function startDaemon(emulator: Emulator, screen: Screen, signal: AbortSignal) {
+  const environment = {
+    PILOTLIGHT_API_KEY: emulator.apiKey,
+    PILOTLIGHT_BASE_URL: emulator.url,
+    PILOTLIGHT_DEPLOYMENTS: `${BY_ID}@12s,name:${NAME}@30s`,
+    PILOTLIGHT_WORKER_GROUPS: GROUPS.join(','),
+    PILOTLIGHT_ENDPOINTS: ENDPOINT,
+    PILOTLIGHT_FLEET_INTERVAL: '5s',
+    PILOTLIGHT_MACHINES: '11,12',
+    PILOTLIGHT_ENDPOINT_GROUPS: `[{"endpoint_name":"${ENDPOINT}","target_util":0.97,"max_workers":6}]`,
+    PILOTLIGHT_LISTEN: '127.0.0.1:0',
+    // What is printed here anyway may be on the page too.
+    PILOTLIGHT_PUBLIC_STATUS: 'true',
+    PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
   };
-  return startDemoDaemon(options, signal);
+  return startDemoDaemon(environment, (record) => screen.record(record), signal);
 }

@@ -6,22 +6,23 @@ import { delay } from '../../client/delay.ts';
 import type { DeploymentView, Emulator, FaultInput } from '../../emulator/index.ts';
 import type { Screen } from './screen.ts';
 
-export interface FaultReport {
-  readonly injected: number;
-  /** Those after which every deployment was still alive, as the emulator recorded it. */
-  readonly survived: number;
-}
-
-export interface FaultPlan {
-  /** One fault after the other, until the signal fires; then the last one is removed. */
-  run(signal: AbortSignal): Promise<void>;
-  report(): FaultReport;
+/** Acts again and again, after a pause each time, until the signal fires. */
+async function takeTurns(
+  [firstMs, laterMs]: readonly [firstMs: number, laterMs: number],
+  signal: AbortSignal,
+  act: (turn: number) => Promise<void> | void,
+): Promise<void> {
+  for (let turn = 0; !signal.aborted; turn += 1) {
+    await delay(turn === 0 ? firstMs : laterMs, signal).catch(() => {});
+    if (!signal.aborted) await act(turn);
+  }
 }
 
 /** Quiet time before each fault, in ms. */
-const PAUSE_MS = 5_000;
-const LATER_PAUSE_MS = 12_000;
+const FAULT_PAUSES = [5_000, 12_000] as const;
 const LENGTH_MS = 4_000;
+/** The first one after the first fault, the next four faults later: a fault never hides what is shown here. */
+const REDEPLOYMENT_PAUSES = [12_000, 64_000] as const;
 
 const FAULTS: readonly { readonly says: string; readonly fault: FaultInput }[] = [
   { says: 'the service refuses every connection', fault: { kind: 'refused' } },
@@ -31,7 +32,8 @@ const FAULTS: readonly { readonly says: string; readonly fault: FaultInput }[] =
   { says: 'the service answers 503', fault: { kind: 'status', status: 503 } },
 ];
 
-export function createFaultPlan(emulator: Emulator, screen: Screen): FaultPlan {
+/** One fault after the other; when the signal fires, the last one is removed. */
+export function createFaultPlan(emulator: Emulator, screen: Screen) {
   let injected = 0;
   let survived = 0;
 
@@ -46,31 +48,18 @@ export function createFaultPlan(emulator: Emulator, screen: Screen): FaultPlan {
   }
 
   return {
-    async run(signal) {
-      for (let turn = 0; !signal.aborted; turn += 1) {
-        await delay(turn === 0 ? PAUSE_MS : LATER_PAUSE_MS, signal).catch(() => {});
+    run: (signal: AbortSignal) =>
+      takeTurns(FAULT_PAUSES, signal, async (turn) => {
         const next = FAULTS[turn % FAULTS.length];
-        if (!signal.aborted && next) await inject(next, signal);
-      }
-    },
+        if (next) await inject(next, signal);
+      }),
+    /** Survived are those after which every deployment was still alive, as the emulator recorded it. */
     report: () => ({ injected, survived }),
   };
 }
 
-export interface Redeployments {
-  /** One after the other, until the signal fires. */
-  run(signal: AbortSignal): Promise<void>;
-  /** Those that are no more, each as it was at its end: what they took and how close they came still counts. */
-  replaced(): readonly DeploymentView[];
-}
-
-/** After the first fault is over, and before the second one begins, in ms. */
-const FIRST_MS = 12_000;
-/** Four faults later, so that a fault never hides what is shown here, in ms. */
-const AGAIN_MS = 64_000;
-
 /** `name` is the one by which the daemon keeps it alive. */
-export function createRedeployments(emulator: Emulator, name: string, screen: Screen): Redeployments {
+export function createRedeployments(emulator: Emulator, name: string, screen: Screen) {
   const replaced: DeploymentView[] = [];
 
   function redeploy(): void {
@@ -83,12 +72,8 @@ export function createRedeployments(emulator: Emulator, name: string, screen: Sc
   }
 
   return {
-    async run(signal) {
-      for (let turn = 0; !signal.aborted; turn += 1) {
-        await delay(turn === 0 ? FIRST_MS : AGAIN_MS, signal).catch(() => {});
-        if (!signal.aborted) redeploy();
-      }
-    },
-    replaced: () => replaced,
+    run: (signal: AbortSignal) => takeTurns(REDEPLOYMENT_PAUSES, signal, redeploy),
+    /** Those that are no more, each as it was at its end: what they took and how close they came still counts. */
+    replaced: (): readonly DeploymentView[] => replaced,
   };
 }

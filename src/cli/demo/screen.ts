@@ -2,6 +2,7 @@
 import { styleText } from 'node:util';
 import type { LogRecord } from '../../logs/record.ts';
 import { printLine, type Console } from '../console.ts';
+import { clip } from '../text/cell-width.ts';
 import { describeGap, displayed } from '../logs/format.ts';
 
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'quiet';
@@ -26,7 +27,8 @@ export function createScreen(console: Console): Screen {
     const clock = `${String(Math.floor(elapsed / 60)).padStart(2, '0')}:${String(elapsed % 60).padStart(2, '0')}`;
     const width = console.columns ?? WIDTH_WITHOUT_TERMINAL;
     const line = clip(`${clock}  ${subject.padEnd(SUBJECT_WIDTH)}${text}`, width);
-    printLine(console, coloured(line, tone, console.hasColours));
+    const isPlain = !console.hasColours || tone === 'plain';
+    printLine(console, isPlain ? line : styleText(COLOURS[tone], line, { validateStream: false }));
   }
 
   return {
@@ -39,13 +41,4 @@ export function createScreen(console: Console): Screen {
       else event(subject, displayed(record.line), 'quiet');
     },
   };
-}
-
-function clip(line: string, width: number): string {
-  return line.length > width ? `${line.slice(0, width - 1)}…` : line;
-}
-
-function coloured(text: string, tone: Tone, hasColours: boolean): string {
-  if (!hasColours || tone === 'plain' || text.trim() === '') return text;
-  return styleText(COLOURS[tone], text, { validateStream: false });
 }

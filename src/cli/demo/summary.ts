@@ -1,7 +1,6 @@
 /** The end of the demo in a few lines; what counts is what the emulator recorded, not what the daemon did. */
 import type { DeploymentView } from '../../emulator/index.ts';
 import type { Status } from '../../daemon/status/schema.ts';
-import type { FaultReport } from './happenings.ts';
 
 export interface DemoResult {
   readonly ranForMs: number;
@@ -14,38 +13,27 @@ export interface DemoResult {
   readonly redeployed: number;
   /** Lines that the worker groups wrote, as the emulator counted them. */
   readonly writtenLines: number;
-  readonly faults: FaultReport;
+  readonly faults: { readonly injected: number; readonly survived: number };
 }
 
-export function summarize({
-  ranForMs,
-  status,
-  heartbeats,
-  deployments,
-  redeployed,
-  writtenLines,
-  faults,
-}: DemoResult): {
-  readonly lines: readonly string[];
-  /** Whether any deployment expired. */
-  readonly expired: boolean;
-} {
+export function summarize({ status, deployments, redeployed, faults, ...result }: DemoResult) {
   const accepted = sum(deployments.map(({ beats }) => beats));
   const lapses = sum(deployments.map((deployment) => deployment.lapses));
   const delivered = sum(status.worker_groups.map(({ lines }) => lines));
   const gaps = sum(status.worker_groups.flatMap((group) => Object.values(group.gaps)));
   const closest = deployments.toSorted((a, b) => (a.minMarginRatio ?? 1) - (b.minMarginRatio ?? 1))[0];
   return {
+    /** Whether any deployment expired. */
     expired: lapses > 0,
     lines: [
       '',
-      `After ${(ranForMs / 1000).toFixed(0)} s:`,
-      row('heartbeats sent', `${heartbeats}, ${accepted} accepted by the service`),
+      `After ${(result.ranForMs / 1000).toFixed(0)} s:`,
+      row('heartbeats sent', `${result.heartbeats}, ${accepted} accepted by the service`),
       row('closest approach', closest ? describeMargin(closest) : '—'),
       row('lapses', String(lapses)),
       row('redeployments', describeRedeployments(redeployed, deployments)),
       row('faults', `${faults.injected} injected, ${faults.survived} survived`),
-      row('log lines', `${delivered} delivered of ${writtenLines} written`),
+      row('log lines', `${delivered} delivered of ${result.writtenLines} written`),
       row('gaps', String(gaps)),
     ],
   };

@@ -1,24 +1,16 @@
 /** Tells what changed between two looks at the daemon's status. */
 import type { DeploymentStatus, EndpointStatus, Status } from '../../daemon/status/schema.ts';
-import { workersInWords } from '../fleet/words.ts';
+import { countsInWords } from '../fleet/words.ts';
 import { money, number, percent } from '../text/numbers.ts';
 import type { Screen, Tone } from './screen.ts';
 
-export interface Watcher {
-  look(status: Status): void;
-  /** Sent until the last look, to deployments that the status has no more too. */
-  heartbeats(): number;
-}
-
-/** What the daemon was told to keep alive. */
-export interface Wanted {
-  readonly byId: readonly number[];
-  readonly name: string;
-}
-
 const BAR_WIDTH = 20;
 
-export function createWatcher(screen: Screen, wanted: Wanted): Watcher {
+/** `wanted`: what the daemon was told to keep alive. */
+export function createWatcher(
+  screen: Screen,
+  wanted: { readonly byId: readonly number[]; readonly name: string },
+) {
   const deployments = new Map<number, DeploymentStatus>();
   const told = new Set<string>();
 
@@ -57,7 +49,7 @@ export function createWatcher(screen: Screen, wanted: Wanted): Watcher {
   }
 
   return {
-    look(status) {
+    look(status: Status): void {
       for (const deployment of status.deployments) lookAtDeployment(deployment, status.now);
       for (const endpoint of status.fleet.endpoints) lookAtEndpoint(endpoint);
       for (const { machine_id, category, starts_at } of status.maintenance_windows) {
@@ -75,6 +67,7 @@ export function createWatcher(screen: Screen, wanted: Wanted): Watcher {
         }
       }
     },
+    /** Sent until the last look, to deployments that the status has no more too. */
     heartbeats: () => deployments.values().reduce((sum, { heartbeats }) => sum + heartbeats, 0),
   };
 }
@@ -86,7 +79,7 @@ function endpointText(
 ): string {
   const use = ready > 0 ? ` (${percent(load / ready)})` : '';
   const price = spend === null ? '' : `${money(spend)} an hour`;
-  const words = [`${number(load)} of ${number(ready)} units/s${use}`, workersInWords(workers ?? {}), price];
+  const words = [`${number(load)} of ${number(ready)} units/s${use}`, countsInWords(workers ?? {}), price];
   return `load ${words.filter((word) => word !== '').join(', ')}`;
 }
 

@@ -16,15 +16,6 @@ export class DaemonAway extends CommandError {
   }
 }
 
-/** It wants a token that this environment does not have. */
-export class DaemonClosed extends CommandError {
-  override readonly code = 'daemon_closed';
-
-  constructor(message: string) {
-    super(legibleLine(message), EXIT.unauthorized);
-  }
-}
-
 /** A running daemon, as a command reaches it. */
 export interface DaemonAddress {
   readonly url: string;
@@ -35,7 +26,7 @@ export interface DaemonAddress {
 /** What of the status `fleet` goes by: the rest of it may be of another version. */
 export const fleetSchema = statusSchema.pick({ now: true, replica: true, fleet: true });
 
-/** Its status, or the parts of it that are wanted. @throws DaemonAway also for an answer that cannot be read; DaemonClosed */
+/** Its status, or parts of it. @throws what fetchJson does; DaemonAway also for an answer that cannot be read */
 export async function fetchStatus<Schema extends z.ZodType>(
   daemon: DaemonAddress,
   schema: Schema,
@@ -48,7 +39,7 @@ export async function fetchStatus<Schema extends z.ZodType>(
   );
 }
 
-/** @throws DaemonAway, DaemonClosed, and the reason of `signal`. */
+/** @throws DaemonAway, CommandError if it wants a token that this environment does not have, the reason of `signal` */
 export async function fetchJson<T>(
   { url, token }: DaemonAddress,
   path: string,
@@ -59,17 +50,15 @@ export async function fetchJson<T>(
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     });
-    if (response.status === 401)
-      throw new DaemonClosed(
-        `${url}: the daemon wants ${token === undefined ? 'a' : 'another'} token: PILOTLIGHT_METRICS_TOKEN, or PILOTLIGHT_METRICS_TOKEN_FILE`,
-      );
-    if (!response.ok) throw new Error(`status ${response.status}`);
-    return (await response.json()) as T;
+    if (response.ok) return (await response.json()) as T;
+    if (response.status !== 401) throw new Error(`status ${response.status}`);
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof DaemonClosed) throw error;
     const { message, cause } = error as Error;
     const why = cause instanceof Error ? `${cause.message}; is a daemon running there?` : message;
-    throw new DaemonAway(`${url}${path.split('?')[0]}: ${why}`, { cause: error });
+    throw new DaemonAway(`${url}${path}: ${why}`, { cause: error });
   }
+  const wanted = `the daemon wants ${token === undefined ? 'a' : 'another'} token`;
+  const variables = 'PILOTLIGHT_METRICS_TOKEN, or PILOTLIGHT_METRICS_TOKEN_FILE';
+  throw new CommandError(legibleLine(`${url}: ${wanted}: ${variables}`), EXIT.unauthorized);
 }

@@ -1,10 +1,10 @@
 /** The endpoints as a table that fits a terminal, and below it what needs a person. Pure. */
 import type { EndpointStatus, FleetStatus } from '../../daemon/status/schema.ts';
 import { table } from '../operations/answer/table.ts';
-import { pad, widthOf } from '../text/cell-width.ts';
+import { clip } from '../text/cell-width.ts';
 import { legibleLine } from '../text/legible.ts';
 import { money, percent } from '../text/numbers.ts';
-import { age, fleetNotes, notesOf, numberOr, workersInWords } from './words.ts';
+import { age, fleetNotes, notesOf, numberOr, countsInWords } from './words.ts';
 
 export interface Seen {
   readonly fleet: FleetStatus;
@@ -23,9 +23,7 @@ export function fleetTable({ fleet, now }: Seen, columns: number): string[] {
     notesOf(endpoint, fleet, now).map((note) => `${endpoint.endpoint_group}: ${note}`),
   );
   const below = [...notes, ...fleetNotes(fleet)].map(legibleLine);
-  return [...table(HEADS, rows, { columns }), ...below].map((line) =>
-    pad(line, Math.min(columns, widthOf(line))),
-  );
+  return [...table(HEADS, rows, { columns }), ...below].map((line) => clip(line, columns));
 }
 
 function cellsOf(endpoint: EndpointStatus, now: number): string[] {
@@ -35,7 +33,7 @@ function cellsOf(endpoint: EndpointStatus, now: number): string[] {
     `${numberOr(load)} / ${numberOr(ready)}`,
     useOf(load, ready),
     spend === null ? '?' : money(spend),
-    workers === null ? '?' : workersInWords(workers) || 'none',
+    workers === null ? '?' : countsInWords(workers) || 'none',
     endpoint.state ?? '?',
     numberOr(endpoint.requests_working),
     at === null ? 'never' : age(now - at),

@@ -4,6 +4,7 @@ import { EXIT } from '../../config/exit-codes.ts';
 import type { EndpointStatus, Status } from '../../daemon/status/schema.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { InputError } from '../command-error.ts';
+import { clip } from '../text/cell-width.ts';
 import { legibleLine } from '../text/legible.ts';
 import { DaemonAway, fetchStatus, fleetSchema, type DaemonAddress } from './daemon.ts';
 import { createLiveScreen } from './screen.ts';
@@ -29,6 +30,7 @@ export async function watchFleet(
     : console.columns === undefined
       ? linePrinter(console)
       : tablePrinter(console, flags.once ?? false);
+  const { trouble = (message: string) => printError(console, message) } = print;
   return await console.interruptible(async (signal) => {
     let hasAnswered = false;
     try {
@@ -40,15 +42,15 @@ export async function watchFleet(
         } catch (error) {
           // It may be restarting, and know no endpoint yet: what is live goes on.
           if (!hasAnswered || flags.once) throw error;
-          if (error instanceof DaemonAway) print.trouble(`the daemon does not answer: ${error.message}`);
-          else if (error instanceof InputError) print.trouble(error.message);
+          if (error instanceof DaemonAway) trouble(`the daemon does not answer: ${error.message}`);
+          else if (error instanceof InputError) trouble(error.message);
           else throw error;
         }
         if (flags.once) return EXIT.ok;
         await sleep(flags.every, undefined, { signal });
       }
     } finally {
-      print.end();
+      print.end?.();
     }
   });
 }
@@ -80,8 +82,9 @@ function chosenEndpoints(
 
 interface Printer {
   seen(seen: Seen): void;
-  trouble(message: string): void;
-  end(): void;
+  /** Default: on stderr. */
+  readonly trouble?: (message: string) => void;
+  readonly end?: () => void;
 }
 
 /** Each sample once, with its time. */
@@ -99,8 +102,6 @@ function linePrinter(console: Console): Printer {
       if (notes !== said && notes !== '') printLine(console, legibleLine(`${time} ${notes}`));
       said = notes;
     },
-    trouble: (message) => printError(console, message),
-    end() {},
   };
 }
 
@@ -112,8 +113,6 @@ function jsonPrinter(console: Console): Printer {
       if (news(fleet.endpoints).length > 0 || isFirst) printJson(console, { now, ...fleet });
       isFirst = false;
     },
-    trouble: (message) => printError(console, message),
-    end() {},
   };
 }
 
@@ -136,7 +135,7 @@ function tablePrinter(console: Console, once: boolean): Printer {
   function draw(seen: Seen, below: readonly string[]): void {
     const { columns = 80, rows = 24 } = console;
     const table = seen.fleet.endpoints.length === 0 ? [seen.none] : fleetTable(seen, columns);
-    const lines = [...table, ...below.map((line) => legibleLine(line).slice(0, columns))];
+    const lines = [...table, ...below.map((line) => clip(legibleLine(line), columns))];
     console.out(once ? lines.map((line) => `${line}\n`).join('') : screen.frame(lines, { columns, rows }));
   }
   return {

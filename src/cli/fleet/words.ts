@@ -1,39 +1,39 @@
 /** An endpoint in words, for a line of `status`, `fleet` without a terminal, and the notes below its table. Pure. */
 import type { EndpointStatus, FleetStatus, Status } from '../../daemon/status/schema.ts';
-import { money, number, percent } from '../text/numbers.ts';
+import { counted, money, number, percent } from '../text/numbers.ts';
 
 /** `now` in Unix seconds. */
 export function endpointInWords(endpoint: EndpointStatus, fleet: FleetStatus, now: number): string {
-  return [...figuresInWords(endpoint), sampledInWords(endpoint, now), ...notesOf(endpoint, fleet, now)].join(
-    ', ',
-  );
-}
-
-function figuresInWords(endpoint: EndpointStatus): string[] {
-  const { state, load, capacity_hot: hot, capacity_cold: cold, workers, spend_per_hour: spend } = endpoint;
+  const {
+    last_sample_at: at,
+    state,
+    load,
+    capacity_hot: hot,
+    capacity_cold: cold,
+    workers,
+    spend_per_hour: spend,
+  } = endpoint;
   return [
     state ?? 'state not known',
     `load ${numberOr(load)} of ${numberOr(hot)} ready${load !== null && hot ? ` (${percent(load / hot)})` : ''}`,
     ...(cold === null ? [] : [`${number(cold)} cold`]),
-    workers === null ? 'workers not known' : workersInWords(workers) || 'no workers',
+    workers === null ? 'workers not known' : countsInWords(workers) || 'no workers',
     spend === null ? 'price not known' : `${money(spend)} an hour`,
-  ];
+    at === null ? 'never seen' : `seen ${age(now - at)} ago`,
+    ...notesOf(endpoint, fleet, now),
+  ].join(', ');
 }
 
 export function numberOr(value: number | null): string {
   return value === null ? '?' : number(value);
 }
 
-/** `6 idle, 2 loading`; empty without workers. */
-export function workersInWords(workers: Readonly<Record<string, number>>): string {
-  return Object.entries(workers)
-    .filter(([, many]) => many > 0)
-    .map(([status, many]) => `${many} ${status}`)
+/** `6 idle, 2 loading`; empty if there are none. */
+export function countsInWords(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([kind, count]) => `${count} ${kind}`)
     .join(', ');
-}
-
-function sampledInWords({ last_sample_at: at }: EndpointStatus, now: number): string {
-  return at === null ? 'never seen' : `seen ${age(now - at)} ago`;
 }
 
 /** Of so many seconds, in one unit. */
@@ -49,25 +49,19 @@ const STALE_AFTER_INTERVALS = 4;
 
 /** What of it needs a person; mostly nothing. */
 export function notesOf(endpoint: EndpointStatus, fleet: FleetStatus, now: number): string[] {
-  const { last_sample_at: at, last_error: error, findings } = endpoint;
+  const { last_sample_at: at, last_error: error, failing_workers: failing, stuck_workers: stuck } = endpoint;
   const isOld = at !== null && now - at > STALE_AFTER_INTERVALS * fleet.sample_interval_seconds;
-  const loud = findings.filter(({ severity }) => severity !== 'note');
+  const loud = endpoint.findings.filter(({ severity }) => severity !== 'note');
   return [
     ...(error === null ? [] : [`last failure: ${error}`]),
     ...(error === null && isOld ? [`what is shown is ${age(now - at)} old`] : []),
-    ...(endpoint.failing_workers > 0 ? [`${count(endpoint.failing_workers)} failing again and again`] : []),
-    ...(endpoint.stuck_workers > 0
-      ? [`loading far longer than the others: ${count(endpoint.stuck_workers)}`]
-      : []),
+    ...(failing > 0 ? [`${counted(failing, 'worker')} failing again and again`] : []),
+    ...(stuck > 0 ? [`loading far longer than the others: ${counted(stuck, 'worker')}`] : []),
     ...endpoint.drift.map(
       ({ parameter, actual, wanted }) => `${parameter} is ${actual ?? 'not set'}, configured ${wanted}`,
     ),
     ...loud.map(({ severity, parameter, message }) => `${severity}: ${parameter}: ${message}`),
   ];
-}
-
-function count(workers: number): string {
-  return `${workers} worker${workers === 1 ? '' : 's'}`;
 }
 
 /** Why there are none. */

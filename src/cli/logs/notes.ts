@@ -2,17 +2,11 @@
 import type { LogEvent } from '../../logs/events.ts';
 import { legibleLine } from '../text/legible.ts';
 
-export interface Notes {
-  observe(event: LogEvent): void;
-  /** Says in the end what is not said yet. */
-  end(): void;
-}
-
 /** Lines that come so late are worth a word, ms. */
 const LATE_MS = 5_000;
 
 /** Each trouble when it begins and when it is over, not while it lasts. */
-export function createNotes(say: (words: string) => void): Notes {
+export function createNotes(say: (words: string) => void) {
   let failing = false;
   let late = false;
   /** Since the last that were delivered. */
@@ -34,7 +28,7 @@ export function createNotes(say: (words: string) => void): Notes {
   }
 
   return {
-    observe(event) {
+    observe(event: LogEvent): void {
       switch (event.kind) {
         case 'poll failed':
           if (!failing) say(`${legibleLine(event.reason)}; trying again, nothing is lost yet`);
@@ -51,6 +45,7 @@ export function createNotes(say: (words: string) => void): Notes {
         default:
       }
     },
+    /** Says in the end what is not said yet. */
     end: endOverflow,
   };
 }

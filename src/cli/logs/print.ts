@@ -2,25 +2,23 @@
 import type { Client } from '../../client/client.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { formatMicros, originOf } from '../../logs/record.ts';
-import { recogniseAnswer, type Refusal } from '../../logs/answer.ts';
+import { recogniseAnswer } from '../../logs/answer.ts';
 import type { LogSource } from '../../logs/source.ts';
 import { readText } from '../../logs/text.ts';
 import { CommandError } from '../command-error.ts';
 import type { Console } from '../console.ts';
 import { legibleLine } from '../text/legible.ts';
 import { formatRecord } from './format.ts';
-import { History, matches, nameOf, NO_TIMES, type WantedLog } from './wanted.ts';
+import { createHistory, matches, nameOf, NO_TIMES, type WantedLog } from './wanted.ts';
 
 export async function printLog(client: Client, wanted: WantedLog, console: Console): Promise<void> {
   const { source, since, levels: wantedLevels, tail, format } = wanted;
-  const answer = await lastLines(client, source, since === undefined ? tail : MOST_LINES);
-  if (answer.kind === 'error')
-    throw new CommandError(`${nameOf(source)}: ${legibleLine(answer.reason)}`, EXIT.failed);
-  const history = new History<{ level: string; line: string }>(wanted, ({ line }) => line, Date.now());
-  for (const [level, lines] of Object.entries(answer.levels))
+  const levels = await lastLines(client, source, since === undefined ? tail : MOST_LINES);
+  const history = createHistory<{ level: string; line: string }>(wanted, ({ line }) => line, Date.now());
+  for (const { level, lines } of levels)
     if (level === '' || wantedLevels.length === 0 || wantedLevels.includes(level))
       for (const line of lines) history.add(level, { level, line });
-  if (history.isTimeless) throw new CommandError(NO_TIMES, EXIT.failed);
+  if (history.isTimeless()) throw new CommandError(NO_TIMES, EXIT.failed);
   const now = Date.now() * 1000;
   const shown = history.lines().filter(({ line }) => matches(wanted, line));
   for (const [index, { level, line }] of shown.entries()) {
@@ -37,29 +35,24 @@ const MOST_BYTES = 8_000_000;
 /** A character that is cut makes an answer longer or shorter by a few bytes. */
 const SLACK = 8;
 
-interface Levels {
-  readonly kind: 'levels';
-  /** '' for the log of a service without levels. */
-  readonly levels: Readonly<Record<string, readonly string[]>>;
-}
-
-/** The service may count bytes or characters: then more is asked for, until so many lines come. */
-async function lastLines(client: Client, { kind, id }: LogSource, wanted: number): Promise<Levels | Refusal> {
+/**
+ * The lines of each level; its name is '' in the log of a service without levels. The service may count bytes or
+ * characters: then more is asked for, until so many lines come. @throws CommandError for an answer that is no log
+ */
+async function lastLines(client: Client, source: LogSource, wanted: number) {
+  const { kind, id } = source;
   const operations = kind === 'workergroup' ? client.workergroups : client.endpointGroups;
   for (let tail = Math.min(MOST_BYTES, wanted); ; tail = Math.min(MOST_BYTES, 100 * tail)) {
     const answer = recogniseAnswer(200, await operations.logs({ id, tail }));
-    if (answer.kind === 'error') return answer;
+    if (answer.kind === 'error')
+      throw new CommandError(`${nameOf(source)}: ${legibleLine(answer.reason)}`, EXIT.failed);
     const bodies = answer.kind === 'text' ? { '': answer.text } : answer.levels;
-    const texts = Object.entries(bodies).map(([level, body]) => [level, readText(body)] as const);
-    const isCut = ({ bytes, length }: { bytes: number; length: number }): boolean =>
-      [bytes, length].some((size) => Math.abs(size - tail) <= SLACK);
-    const levels = texts.map(([level, text]) => {
-      const lines = text.unended === '' ? text.lines : [...text.lines, text.unended];
-      return [level, lines.slice(isCut(text) ? 1 : 0)] as const;
+    const levels = Object.entries(bodies).map(([level, body]) => {
+      const { bytes, length, lines: ended, unended } = readText(body);
+      const isCut = [bytes, length].some((size) => Math.abs(size - tail) <= SLACK);
+      const lines = [...ended, ...(unended === '' ? [] : [unended])].slice(isCut ? 1 : 0);
+      return { level, lines, isEnough: !isCut || lines.length >= wanted };
     });
-    const isEnough = texts.every(
-      ([, text], index) => !isCut(text) || (levels[index]?.[1].length ?? 0) >= wanted,
-    );
-    if (isEnough || tail >= MOST_BYTES) return { kind: 'levels', levels: Object.fromEntries(levels) };
+    if (tail >= MOST_BYTES || levels.every(({ isEnough }) => isEnough)) return levels;
   }
 }

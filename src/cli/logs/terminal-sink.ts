@@ -4,7 +4,7 @@ import type { LogRecord } from '../../logs/record.ts';
 import { ALL_ACCEPTED, type Sink } from '../../logs/sinks/sink.ts';
 import type { Console } from '../console.ts';
 import { describeGap, formatRecord } from './format.ts';
-import { History, matches, NO_TIMES, type WantedLog } from './wanted.ts';
+import { createHistory, matches, NO_TIMES, type WantedLog } from './wanted.ts';
 
 export interface TerminalSinkOptions {
   readonly console: Pick<Console, 'out' | 'taken'>;
@@ -27,11 +27,9 @@ export function terminalSink(options: TerminalSinkOptions): Sink & { observe(eve
   /** The number of the last record of the first poll that brought lines. */
   let historyTo: number | undefined;
   let gaps = 0;
-  let history: History<LogRecord> | undefined = new History<LogRecord>(
-    wanted,
-    (record) => ('line' in record ? record.line : ''),
-    now(),
-  );
+  const textOf = (record: LogRecord) => ('line' in record ? record.line : '');
+  /** Undefined once it has been shown: it may be long. */
+  let history: ReturnType<typeof createHistory<LogRecord>> | undefined = createHistory(wanted, textOf, now());
 
   /** @returns What to show now. */
   function take(record: LogRecord): readonly LogRecord[] {
@@ -39,10 +37,9 @@ export function terminalSink(options: TerminalSinkOptions): Sink & { observe(eve
     const ofHistory = record.seq <= (historyTo ?? 0);
     if (ofHistory && 'line' in record) history.add(record.level ?? '', record);
     if (record.seq < (historyTo ?? 0)) return 'gap' in record ? [record] : [];
-    const { isTimeless } = history;
-    const shown = history.lines();
+    const shown = history.isTimeless() ? undefined : history.lines();
     history = undefined;
-    if (isTimeless) {
+    if (!shown) {
       refuse(NO_TIMES);
       return [];
     }

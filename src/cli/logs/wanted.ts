@@ -2,7 +2,6 @@
 import type { LogSource } from '../../logs/source.ts';
 import { displayed } from './format.ts';
 import type { LogFormat } from './format.ts';
-import { timeOfLine } from './line-time.ts';
 
 export interface WantedLog {
   readonly source: LogSource;
@@ -29,42 +28,68 @@ export const NO_TIMES =
   '--since needs lines that begin with a time, and none of these does; use --tail to say how many lines you want';
 
 /** What there is of a log at the start. A line without a time is of the time of the line before it. */
-export class History<Line> {
-  readonly #wanted: Pick<WantedLog, 'since' | 'tail'>;
-  readonly #textOf: (line: Line) => string;
-  readonly #nowMs: number;
-  /** By level. */
-  readonly #levels = new Map<string, { readonly kept: (readonly [at: number, line: Line])[]; at: number }>();
-  #hasTimes = false;
+export function createHistory<Line>(
+  { since, tail }: Pick<WantedLog, 'since' | 'tail'>,
+  textOf: (line: Line) => string,
+  nowMs: number,
+) {
+  const levels = new Map<string, { readonly kept: (readonly [at: number, line: Line])[]; at: number }>();
+  let hasTimes = false;
+  return {
+    add(level: string, line: Line): void {
+      const of = levels.get(level) ?? { kept: [], at: -Infinity };
+      levels.set(level, of);
+      const at = timeOfLine(textOf(line), nowMs);
+      hasTimes ||= at !== undefined;
+      of.at = at ?? of.at;
+      if (of.at < (since ?? -Infinity)) return;
+      of.kept.push([of.at, line]);
+      if (of.kept.length > 2 * tail) of.kept.splice(0, of.kept.length - tail);
+    },
+    /** The times that are asked for stand in no line. */
+    isTimeless: () => since !== undefined && !hasTimes && levels.size > 0,
+    /** The last ones of each level, in the order of their times. */
+    lines: (): Line[] =>
+      [...levels.values()]
+        .flatMap(({ kept }) => kept.slice(-tail))
+        .toSorted(([one], [other]) => (one === other ? 0 : one - other))
+        .map(([, line]) => line),
+  };
+}
 
-  constructor(wanted: Pick<WantedLog, 'since' | 'tail'>, textOf: (line: Line) => string, nowMs: number) {
-    this.#wanted = wanted;
-    this.#textOf = textOf;
-    this.#nowMs = nowMs;
-  }
+const DAY_MS = 86_400_000;
 
-  add(level: string, line: Line): void {
-    const { since = -Infinity, tail } = this.#wanted;
-    const of = this.#levels.get(level) ?? { kept: [], at: -Infinity };
-    this.#levels.set(level, of);
-    const at = timeOfLine(this.#textOf(line), this.#nowMs);
-    this.#hasTimes ||= at !== undefined;
-    of.at = at ?? of.at;
-    if (of.at < since) return;
-    of.kept.push([of.at, line]);
-    if (of.kept.length > 2 * tail) of.kept.splice(0, of.kept.length - tail);
-  }
+const ISO = /\b(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?/;
+/** `10-08 09:15:02`, as vLLM has it; `Nov 27 08:00:12`, as syslog has it. */
+const WITHOUT_YEAR = /\b(\d\d-\d\d|[A-Z][a-z]{2} +\d{1,2}) (\d\d:\d\d:\d\d)\b/;
+/** `1790000000.123[456]`, as the engine has it; or in milliseconds. */
+const EPOCH = /^\D{0,2}(\d{10})(?:(\d{3})|\.(\d{3}))\b/;
+/** Of a line: a time further on is of what it tells, and not of the line. */
+const BEGINNING = 80;
 
-  /** The times that are asked for stand in no line. */
-  get isTimeless(): boolean {
-    return this.#wanted.since !== undefined && !this.#hasTimes && this.#levels.size > 0;
+/**
+ * Of a log line, Unix milliseconds, undefined if there is none. Each program writes its own form. A time without a zone
+ * counts as UTC, without a year as the last one.
+ */
+export function timeOfLine(line: string, nowMs: number): number | undefined {
+  const text = line.slice(0, BEGINNING);
+  const epoch = EPOCH.exec(text);
+  if (epoch) return Number(epoch[1]) * 1_000 + Number(epoch[2] ?? epoch[3]);
+  const iso = ISO.exec(text);
+  if (iso) {
+    const [, year, month, day, hour, minute, second, fraction = '0', zone = 'Z'] = iso;
+    return valid(
+      Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.slice(0, 3)}${zone}`),
+    );
   }
+  const [, date, time] = WITHOUT_YEAR.exec(text) ?? [];
+  if (date === undefined) return undefined;
+  const year = new Date(nowMs).getUTCFullYear();
+  const at = (of: number) => valid(Date.parse(`${date.replace('-', ' ')} ${of} ${time} UTC`));
+  const thisYear = at(year);
+  return thisYear !== undefined && thisYear > nowMs + DAY_MS ? at(year - 1) : thisYear;
+}
 
-  /** The last ones of each level, in the order of their times. */
-  lines(): Line[] {
-    return [...this.#levels.values()]
-      .flatMap(({ kept }) => kept.slice(-this.#wanted.tail))
-      .toSorted(([one], [other]) => (one === other ? 0 : one - other))
-      .map(([, line]) => line);
-  }
+function valid(ms: number): number | undefined {
+  return Number.isNaN(ms) ? undefined : ms;
 }

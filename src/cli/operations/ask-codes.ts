@@ -1,5 +1,4 @@
 /** Asks a person at a terminal for what a command lacks: secrets, and 2FA codes, which may have to be sent first. */
-import type { z } from 'zod';
 import type { Client } from '../../client/client.ts';
 import { proveSecondFactor, type CodePrompt } from '../../client/flows/tfa-proof.ts';
 import type { Operation } from '../../contract/define.ts';
@@ -9,9 +8,7 @@ import { legibleLine } from '../text/legible.ts';
 import { flagsOf } from './flags.ts';
 import type { Input } from './input.ts';
 
-type Ask = NonNullable<Console['ask']>;
-
-export interface Asking {
+interface Asking {
   readonly client: Client;
   readonly console: Pick<Console, 'ask' | 'err'>;
   readonly signal: AbortSignal;
@@ -24,12 +21,14 @@ export async function completeInput(
   { client, console: { ask, err }, signal }: Asking,
 ): Promise<Input> {
   if (!ask) return input;
-  if (takesProof(operation.body)) {
+  const { shape = {} } = operation.body ?? {};
+  // A second factor proves the body: a code, or a backup code in its place.
+  if ('code' in shape && 'backup_code' in shape) {
     if (input['code'] !== undefined || input['backup_code'] !== undefined) return input;
     // With a secret comes a code that has been sent already.
     if (input['secret'] !== undefined) return { ...input, code: await ask('6-digit code: ', signal) };
     const proof = await proveSecondFactor(client, {
-      askCode: (prompt) => askCode(prompt, ask, err, signal),
+      askCode: (prompt) => askCode(prompt, (question) => ask(question, signal), err),
       ...(input['tfa_method'] !== undefined && { method: input['tfa_method'] as TfaMethodName }),
       ...(input['tfa_method_id'] !== undefined && { methodId: input['tfa_method_id'] as number }),
       signal,
@@ -37,39 +36,22 @@ export async function completeInput(
     return { ...input, ...proof };
   }
   const asked: Input = {};
-  for (const {
-    path: [field = ''],
-    name,
-    secret,
-    required,
-    fallback,
-    description,
-  } of flagsOf(operation)) {
-    if (!required || !secret || fallback !== undefined || input[field] !== undefined) continue;
-    asked[field] = await ask(`${name} (${description}): `, signal);
-  }
+  for (const { field, name, secret, required, fallback, description } of flagsOf(operation))
+    if (required && secret && fallback === undefined && input[field] === undefined)
+      asked[field] = await ask(`${name} (${description}): `, signal);
   return { ...input, ...asked };
-}
-
-/** Whether a second factor is proven by this body: by a code, or by a backup code in its place. */
-function takesProof(body: z.ZodObject | undefined): boolean {
-  return body !== undefined && 'code' in body.shape && 'backup_code' in body.shape;
 }
 
 async function askCode(
   { method, hint, said, resend }: CodePrompt,
-  ask: Ask,
+  ask: (question: string) => Promise<string>,
   err: Console['err'],
-  signal: AbortSignal,
 ): Promise<string> {
   if (said !== undefined) printError({ err }, legibleLine(said));
+  const shown = hint === undefined ? '' : ` (${legibleLine(hint)})`;
   const of = method === 'totp' ? 'from your authenticator' : `sent by ${method}`;
   for (;;) {
-    const again = resend ? ', or r to have it sent again' : '';
-    const answer = await ask(
-      `6-digit code ${of}${hint === undefined ? '' : ` (${legibleLine(hint)})`}${again}: `,
-      signal,
-    );
+    const answer = await ask(`6-digit code ${of}${shown}${resend ? ', or r to have it sent again' : ''}: `);
     if (/^\d{6}$/.test(answer)) return answer;
     if (resend && answer === 'r') {
       await resend();

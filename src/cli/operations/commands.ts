@@ -38,7 +38,7 @@ function operationCommand(id: OperationId, name: string, console: Console): Comm
     .summary(operation.summary)
     .description([operation.summary, operation.description].filter(Boolean).join('.\n'));
   for (const flag of subjects) {
-    const orName = namedField(id) === flag.path[0] ? `${flag.description}, or its name` : flag.description;
+    const orName = namedField(id) === flag.field ? `${flag.description}, or its name` : flag.description;
     command.addArgument(new Argument(`[${flag.name}]`, orName));
   }
   const hasQuery = takesQuery(flags);

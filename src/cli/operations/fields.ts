@@ -19,7 +19,7 @@ export function addFlags(command: Command, flags: readonly Flag[]): void {
   for (const flag of flags) for (const option of optionsOf(flag)) command.addOption(option);
 }
 
-export interface GivenElsewhere {
+interface GivenElsewhere {
   /** The text of --input. */
   readonly base?: string | undefined;
   /** Arguments that stand for a flag. */
@@ -56,14 +56,14 @@ function optionsOf(flag: Flag): Option[] {
     ];
   }
   const option = new Option(`--${name} <${takes}>`, describe(flag));
-  const collect = (text: string, earlier: string[] | undefined): string[] => {
-    if (choices.length > 0 && !choices.includes(text))
-      throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`);
-    return [...(earlier ?? []), text];
-  };
   if (choices.length > 0) option.choices(choices);
-  option.argParser(collect);
-  return [option];
+  return [
+    option.argParser((text, earlier: string[] | undefined) => {
+      if (choices.length > 0 && !choices.includes(text))
+        throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`);
+      return [...(earlier ?? []), text];
+    }),
+  ];
 }
 
 function describe({

@@ -15,6 +15,8 @@ export type FlagKind = 'scalar' | 'choice' | 'boolean' | 'list' | 'map' | 'filte
 export interface Flag {
   /** Where its value stands in the input: `['volume_info', 'size']`. */
   readonly path: readonly string[];
+  /** The first of these. */
+  readonly field: string;
   /** Without the dashes: `volume-info-size`. */
   readonly name: string;
   readonly kind: FlagKind;
@@ -35,19 +37,6 @@ export interface Flag {
   readonly description: string;
 }
 
-/** The parts of a JSON schema that speak to people. */
-interface Annotations {
-  readonly type?: string;
-  readonly description?: string;
-  readonly default?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly minimum?: number;
-  readonly exclusiveMinimum?: number;
-  readonly maximum?: number;
-  readonly maxLength?: number;
-  readonly pattern?: string;
-}
-
 /** All flags of an operation, in the order of its schemas: path, query, body. */
 export function flagsOf(operation: Operation): Flag[] {
   const flags = partsOf(operation).flatMap(({ part, schema }) =>
@@ -66,11 +55,12 @@ const further = z
 function flagsOfField(path: readonly string[], schema: z.ZodType, inPath: boolean): Flag[] {
   const inner = innerOf(schema);
   const required = !schema.safeParse(undefined).success;
-  const notes = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Annotations;
+  const notes = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const kind = kindOf(inner);
-  const field = path.at(-1) ?? '';
+  const [field = ''] = path;
   const flag: Flag = {
     path,
+    field,
     name: path.map(kebab).join('-'),
     kind,
     schema,
@@ -127,7 +117,13 @@ function takesOf(kind: FlagKind, inner: z.ZodType): string {
 }
 
 /** `at least 1, at most 20`: what the schema says and the description may not. */
-function limitsOf({ minimum, exclusiveMinimum, maximum, maxLength, pattern }: Annotations): string {
+function limitsOf({
+  minimum,
+  exclusiveMinimum,
+  maximum,
+  maxLength,
+  pattern,
+}: z.core.JSONSchema.BaseSchema): string {
   const limits = [
     minimum !== undefined && minimum > 0 ? `at least ${minimum}` : '',
     exclusiveMinimum === undefined ? '' : `more than ${exclusiveMinimum}`,

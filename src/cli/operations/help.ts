@@ -33,7 +33,7 @@ export function helpAfter(id: OperationId, example = exampleOf(id)): string {
 export function exampleOf(id: OperationId): string {
   const operation = operationOf(id);
   const input = operation.example.input;
-  const words = flagsOf(operation).flatMap(({ path: [field = ''], path, name, subject, kind, fallback }) => {
+  const words = flagsOf(operation).flatMap(({ path, field, name, subject, kind, fallback }) => {
     const value = input[field];
     if (path.length > 1 || value === undefined || value === fallback) return [];
     if (kind === 'boolean') return [value === true ? `--${name}` : `--no-${name}`];

@@ -1,23 +1,14 @@
 /** Operation id ↔ words of the command line: `templates.search` is `template search`. */
 import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
 
-export interface CommandGroup {
-  /** `template`, `endpoint-group` */
-  readonly name: string;
-  /** `templates`, and the contract's own words where people say it otherwise. */
-  readonly aliases: readonly string[];
-  readonly operations: readonly {
-    readonly id: OperationId;
-    readonly name: string;
-    readonly alias?: string;
-  }[];
-}
-
 /** What people say where the contract has another word. */
 const SAID: Readonly<Record<string, string>> = { workergroups: 'worker-groups', get: 'show' };
 
-/** The resources of the table in its order, each with its operations. */
-export function commandGroups(): CommandGroup[] {
+/**
+ * The resources of the table in its order, each with its operations. Aliases are plurals, and the contract's own words
+ * where people say it otherwise.
+ */
+export function commandGroups() {
   const resources = Map.groupBy(OPERATION_IDS, (id) => id.split('.')[0] ?? '');
   return [...resources].map(([resource, ids]) => {
     const words = new Set([wordsOf(resource), kebab(resource)]);
@@ -26,10 +17,10 @@ export function commandGroups(): CommandGroup[] {
   });
 }
 
-function operationWords(id: OperationId): CommandGroup['operations'][number] {
+function operationWords(id: OperationId) {
   const method = id.split('.')[1] ?? '';
   const [name, alias] = [wordsOf(method), kebab(method)];
-  return alias === name ? { id, name } : { id, name, alias };
+  return { id, name, alias: alias === name ? undefined : alias };
 }
 
 /** `template search` */

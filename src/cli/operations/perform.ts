@@ -1,13 +1,12 @@
 /** Sends what a command asks for, or shows it; the one way in which every command and `call` reach the service. */
 import { createClient, type CallOptions, type Client } from '../../client/client.ts';
-import { ApiError, CallError, RequestError } from '../../client/errors.ts';
-import { adviceOf } from '../../client/flows/explain.ts';
+import { CallError, RequestError } from '../../client/errors.ts';
 import { fitOnstart } from '../../client/flows/onstart.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { countCharacters } from '../../contract/text/characters.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import { isRecord } from '../../contract/is-record.ts';
-import { encodeRequest } from '../../wire/request.ts';
+import { encodeRequest, type WireRequest } from '../../wire/request.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { hasOwnKey } from '../../config/command-settings.ts';
 import { CommandError } from '../command-error.ts';
@@ -15,7 +14,7 @@ import { printError, printLine, type Console } from '../console.ts';
 import { READER_LEFT } from '../interrupts.ts';
 import { commandConnection, printConnectionProblems, type ProfileFlag } from '../login/connection.ts';
 import { legible, legibleLine } from '../text/legible.ts';
-import { exitCodeOf } from '../exit-code.ts';
+import { exitCodeOf, printAdvice } from '../exit-code.ts';
 import { completeInput } from './ask-codes.ts';
 import { flagsOf } from './flags.ts';
 import { describeInputProblem, type Input } from './input.ts';
@@ -38,11 +37,6 @@ export interface PerformOptions extends ProfileFlag {
 
 export type Act = (client: Client, input: Input, options: CallOptions) => Promise<unknown>;
 
-function isNone(id: OperationId, answer: unknown): boolean {
-  const { nullIfNone } = operationOf(id);
-  return nullIfNone !== undefined && isRecord(answer) && answer[nullIfNone] === null;
-}
-
 /** The exit code. Results go to stdout, everything else to stderr. */
 export async function perform(
   id: OperationId,
@@ -55,7 +49,7 @@ export async function perform(
   const { connection, problems } = commandConnection(console, options, !takesSecretAlone(id, input));
   if (!connection) {
     printConnectionProblems(problems, console);
-    console.err(describeProblems(id, input, options) ?? '');
+    requestOf(id, input, options, console);
     return EXIT.usage;
   }
   await using client = createClient(connection);
@@ -65,19 +59,15 @@ export async function perform(
         signal,
         ...(options.timeout !== undefined && { timeoutMs: options.timeout }),
       };
-      const { repeatable } = operationOf(id);
+      const { repeatable, nullIfNone } = operationOf(id);
       const named = options.fields ? input : await resolveNames(id, input, client, callOptions);
       const complete = await completeInput(operationOf(id), named, { client, console, signal });
-      const problem = describeProblems(id, complete, options);
-      if (problem !== undefined) {
-        console.err(problem);
-        return EXIT.usage;
-      }
+      if (!requestOf(id, complete, options, console)) return EXIT.usage;
       const patient = repeatable ? callOptions : patientOptions(callOptions, signal, console);
       const { act = (_client, whole, own) => client.call(id, whole, own) } = options;
       const answer = await act(client, complete, patient);
       const isInterrupted = signal.aborted && !repeatable;
-      if (isNone(id, answer))
+      if (nullIfNone !== undefined && isRecord(answer) && answer[nullIfNone] === null)
         throw new CommandError(`the service has nothing of this id: ${id} answered null`, EXIT.failed);
       if (id === 'apiKeys.reset' && !hasOwnKey(console.environment))
         printError(console, 'The stored key has stopped working: log in with the new one.');
@@ -155,8 +145,7 @@ async function explainOpen(error: CallError, console: Console): Promise<void> {
     printError(console, 'The answer follows on standard output as it came.');
     await printResult(error.operation, `${legible(error.rawAnswer())}\n`, console);
   }
-  const advice = error instanceof ApiError ? adviceOf(error) : '';
-  if (advice !== '') printError(console, advice);
+  printAdvice(console, error);
 }
 
 const VIEWS = ['list', 'search', 'status'] as const;
@@ -171,9 +160,8 @@ function viewOf(id: OperationId): string | undefined {
 /** Needs no key and no address: what is not configured is shown as a variable. */
 function show(id: OperationId, input: Input, options: PerformOptions, console: Console): number {
   const operation = operationOf(id);
-  const encoded = encodeRequest(operation, input, KEY_MARK);
-  if (!encoded.ok) {
-    console.err(describeProblems(id, input, options) ?? '');
+  const request = requestOf(id, input, options, console);
+  if (!request) {
     const field = namedField(id);
     if (field !== undefined && typeof input[field] === 'string')
       printError(console, 'A dry run asks the service nothing, so it takes ids and no names.');
@@ -182,27 +170,28 @@ function show(id: OperationId, input: Input, options: PerformOptions, console: C
   const { addresses, hasKey } = commandConnection(console, options, false);
   const target = { ...addresses, isKeyless: !hasKey && takesSecretAlone(id, input) };
   if (options.curl) {
-    const { line, variables } = curlLine(operation, encoded.request, target);
+    const { line, variables } = curlLine(operation, request, target);
     printError(console, `# reads ${variables.map((name) => `$${name}`).join(', ')} from the environment`);
     printLine(console, line);
     return EXIT.ok;
   }
-  const preview = previewRequest(operation, encoded.request, target, () => '<redacted>');
+  const preview = previewRequest(operation, request, target, () => '<redacted>');
   printLine(console, options.json ? JSON.stringify(preview) : httpText(preview));
   return EXIT.ok;
 }
 
-/** Everything wrong with an input, a line each; undefined when nothing is. */
-function describeProblems(
+/** Undefined if the contract refuses the input; everything that is wrong with it has been said then. */
+function requestOf(
   id: OperationId,
   input: Input,
   { fields = false }: PerformOptions,
-): string | undefined {
+  console: Console,
+): WireRequest | undefined {
   const operation = operationOf(id);
   const encoded = encodeRequest(operation, input, KEY_MARK);
-  if (encoded.ok) return undefined;
-  const flags = flagsOf(operation);
-  return encoded.problems
-    .map((problem) => `error: ${describeInputProblem(operation, fields ? [] : flags, problem)}\n`)
-    .join('');
+  if (encoded.ok) return encoded.request;
+  const flags = fields ? [] : flagsOf(operation);
+  for (const problem of encoded.problems)
+    printError(console, `error: ${describeInputProblem(operation, flags, problem)}`);
+  return undefined;
 }

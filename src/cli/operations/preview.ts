@@ -14,20 +14,13 @@ export interface Target {
   readonly isKeyless: boolean;
 }
 
-export interface Preview {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-}
-
 /** The request with `show(NAME)` in place of each secret; `request` was encoded with the key `KEY_MARK`. */
 export function previewRequest(
   operation: Operation,
   request: WireRequest,
   target: Target,
   show: (name: string) => string,
-): Preview {
+) {
   const body = request.body && hideSecrets(operation, request.body, show);
   return {
     method: request.method,
@@ -41,7 +34,7 @@ export function previewRequest(
 export const KEY_MARK = 'the API key';
 
 /** As HTTP text. */
-export function httpText({ method, url, headers, body }: Preview): string {
+export function httpText({ method, url, headers, body }: ReturnType<typeof previewRequest>): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return [`${method} ${url}`, ...lines, ...(body === undefined ? [] : ['', body])].join('\n');
 }
@@ -63,7 +56,8 @@ export function curlLine(
     marks.set(mark, name);
     return mark;
   });
-  if (url.startsWith('$')) variables.add(/^\$(\w+)/.exec(url)?.[1] ?? '');
+  const [, variable, rest = url] = /^\$(\w+)(.*)$/s.exec(url) ?? [];
+  if (variable !== undefined) variables.add(variable);
   const words = [
     'curl',
     '-sS',
@@ -72,9 +66,7 @@ export function curlLine(
       OF_OUR_CLIENT.has(name) ? [] : ['-H', shellWord(`${name}: ${value}`, marks)],
     ),
     ...(body === undefined ? [] : ['--data-raw', shellWord(body, marks)]),
-    url.startsWith('$')
-      ? `"${/^\$\w+/.exec(url)?.[0]}"${quoteWord(url.replace(/^\$\w+/, ''))}`
-      : quoteWord(url),
+    (variable === undefined ? '' : `"$${variable}"`) + quoteWord(rest),
   ];
   return { line: words.join(' '), variables: [...variables] };
 }
@@ -88,12 +80,9 @@ function shellWord(text: string, marks: ReadonlyMap<string, string>): string {
 
 function hideSecrets(operation: Operation, body: string, show: (name: string) => string): string {
   const fields = JSON.parse(body) as Record<string, unknown>;
-  const secrets = flagsOf(operation).filter(({ secret }) => secret);
-  for (const {
-    path: [field = ''],
-  } of secrets) {
-    if (typeof fields[field] === 'string' && fields[field] !== '') fields[field] = show(field.toUpperCase());
-  }
+  for (const { field, secret } of flagsOf(operation))
+    if (secret && typeof fields[field] === 'string' && fields[field] !== '')
+      fields[field] = show(field.toUpperCase());
   const { keyInBody } = operation;
   if (keyInBody !== undefined && keyInBody in fields) fields[keyInBody] = show('API_KEY');
   return JSON.stringify(fields);

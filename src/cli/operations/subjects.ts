@@ -41,8 +41,7 @@ const RESOURCES: Readonly<Record<string, Resource>> = {
 /** The field of an operation's input that takes a name in place of an id; undefined where none does. */
 export function namedField(id: OperationId): string | undefined {
   if (!resourceOf(id)) return undefined;
-  const subject = flagsOf(operationOf(id)).find(({ subject: isSubject }) => isSubject);
-  const field = subject?.path[0];
+  const field = flagsOf(operationOf(id)).find(({ subject }) => subject)?.field;
   return field === 'id' || field === 'workergroup_id' ? field : undefined;
 }
 

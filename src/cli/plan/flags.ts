@@ -48,136 +48,126 @@ export interface PlanFlags {
   readonly html?: string;
 }
 
+const SETTINGS = Object.keys(SETTING_OPTIONS) as PlanSetting[];
+const PLACEHOLDERS: Readonly<Partial<Record<SettingOption['kind'], string>>> = {
+  seconds: 'time',
+  performance: 'units/s',
+  choice: 'how',
+};
+
 const SETTING_GROUPS = {
   workers: 'Your workers:',
   service: 'How the service is assumed to behave:',
   simulation: 'The simulation:',
 } as const;
 
-type Parse = (text: string, before?: never) => unknown;
-/** Makes an option of the group that it was made for. */
-type AddOption = (flags: string, doc: string, parse?: Parse) => Option;
-
-/** The flags that a first plan needs stand together, before all others. */
-const FIRST = 'To begin with:';
-const FIRST_FLAGS = ['trace', 'performance', 'params', 'compare', 'search'];
-
-function placeOf(option: Option): number {
-  const place = FIRST_FLAGS.indexOf(option.name());
-  return place === -1 ? FIRST_FLAGS.length : place;
-}
-
-/** Under a heading of its own in the help. */
-function addsTo(options: Option[], group: string): AddOption {
-  return (flags, doc, parse) => {
-    const added = new Option(flags, doc);
-    added.helpGroup(FIRST_FLAGS.includes(added.name()) ? FIRST : group);
-    options.push(parse ? added.argParser(parse as (text: string, before: unknown) => unknown) : added);
-    return added;
-  };
-}
-
+/** Under headings of their own in the help: those that a first plan needs stand before all others. */
 export function addPlanFlags(command: Command): Command {
-  // The command reads an option's default when it gets it, so it gets them once they are complete.
-  const options: Option[] = [];
-  const inGroup = (group: string) => addsTo(options, group);
-  addTraceFlags(inGroup('Your requests:'));
-  addLoadFlags(inGroup('A made-up load, instead of --trace:'));
-  addParameterFlags(inGroup('Parameters:'));
-  addSettingFlags(inGroup);
-  const output = inGroup('Output:');
-  output('--no-sensitivity', 'skip the sensitivity analysis: 14 plans more, which say what it hangs on most');
-  output('--json', 'everything as JSON');
-  output('--html <file>', 'one self-contained page with the plots');
-  for (const each of options.toSorted((a, b) => placeOf(a) - placeOf(b))) command.addOption(each);
-  return command;
+  const compare = new Option('--compare <files...>', 'several sets side by side, each a JSON file');
+  const searched = 'try target_util, cold_mult, cold_workers and min_load for cost against waiting';
+  const search = new Option('--search', searched);
+  command
+    .optionsGroup('To begin with:')
+    .option(
+      '--trace <file>',
+      'your requests, one a line: CSV or JSON, perhaps packed (.gz); - is standard input',
+    )
+    .addOption(settingOption('performance'))
+    .option('--params <file>', 'JSON file with an object of parameters, or an array of groups')
+    .addOption(compare.conflicts(['params', 'group']))
+    .addOption(search.conflicts(['compare', 'alwaysOn']));
+  addTraceFlags(command.optionsGroup('Your requests:'));
+  addLoadFlags(command.optionsGroup('A made-up load, instead of --trace:'));
+  addParameterFlags(command.optionsGroup('Parameters:'));
+  for (const [about, heading] of Object.entries(SETTING_GROUPS)) {
+    command.optionsGroup(heading);
+    for (const key of SETTINGS)
+      if (SETTING_OPTIONS[key].about === about && key !== 'performance')
+        command.addOption(settingOption(key));
+  }
+  return command
+    .optionsGroup('Output:')
+    .option(
+      '--no-sensitivity',
+      'skip the sensitivity analysis: 14 plans more, which say what it hangs on most',
+    )
+    .option('--json', 'everything as JSON')
+    .option('--html <file>', 'one self-contained page with the plots');
 }
 
-function addTraceFlags(option: AddOption): void {
-  option(
-    '--trace <file>',
-    'your requests, one a line: CSV or JSON, perhaps packed (.gz); - is standard input',
-  );
-  option('--time-column <name>', 'its column with the time; found by its name where that is usual');
-  option(
-    '--time-unit <unit>',
-    'unit of times that are plain numbers, if neither the name (_ms) nor an epoch time tells it',
-  ).choices(Object.keys(TIME_UNITS));
-  option(
-    '--weight <column=units>',
-    'units of work of a request for each unit of this column (may be repeated)',
-    collect(atLeastZero),
-  );
-  option(
-    '--request-work <units>',
-    `units of work of a request (made-up loads: mean; ${GENERATOR_DEFAULTS.unitsPerRequest})`,
-    aboveZero,
-  );
+function addTraceFlags(command: Command): void {
+  command
+    .option('--time-column <name>', 'its column with the time; found by its name where that is usual')
+    .addOption(
+      new Option(
+        '--time-unit <unit>',
+        'unit of times that are plain numbers, if neither the name (_ms) nor an epoch time tells it',
+      ).choices(Object.keys(TIME_UNITS)),
+    )
+    .option(
+      '--weight <column=units>',
+      'units of work of a request for each unit of this column (may be repeated)',
+      collect(atLeastZero),
+    )
+    .option(
+      '--request-work <units>',
+      `units of work of a request (made-up loads: mean; ${GENERATOR_DEFAULTS.unitsPerRequest})`,
+      aboveZero,
+    );
 }
 
 /** Of a made-up load. */
-function addLoadFlags(option: AddOption): void {
-  option('--load <shape>', 'instead of a trace a made-up load').choices(LOAD_SHAPES);
-  option('--rate <units>', 'its mean, in units of work a second', aboveZero);
-  option('--duration <time>', 'how long it lasts (1h)', seconds);
-  option('--sizes <how>', `sizes of its requests (${GENERATOR_DEFAULTS.sizes})`).choices(REQUEST_SIZES);
-  option(
-    '--peak-ratio <n>',
-    `diurnal: highest rate over lowest (${GENERATOR_DEFAULTS.peakRatio})`,
-    aboveZero,
-  );
-  option(
-    '--period <time>',
-    'diurnal: from one low to the next (24h, or the duration when that is shorter)',
-    seconds,
-  );
-  option(
-    '--burst-ratio <n>',
-    `bursts: rate in a burst over the rate outside (${GENERATOR_DEFAULTS.burstRatio})`,
-    aboveZero,
-  );
-  option('--burst-every <time>', 'bursts: mean time between them (10m)', seconds);
-  option('--burst-length <time>', 'bursts: how long each lasts (60s)', seconds);
-  option(
-    '--seeds <n>',
-    'made-up loads: how many to plan for; the table shows the first, and the intervals of all (5)',
-    positiveInteger,
-  );
+function addLoadFlags(command: Command): void {
+  const { sizes, peakRatio, burstRatio } = GENERATOR_DEFAULTS;
+  command
+    .addOption(new Option('--load <shape>', 'instead of a trace a made-up load').choices(LOAD_SHAPES))
+    .option('--rate <units>', 'its mean, in units of work a second', aboveZero)
+    .option('--duration <time>', 'how long it lasts (1h)', seconds)
+    .addOption(new Option('--sizes <how>', `sizes of its requests (${sizes})`).choices(REQUEST_SIZES))
+    .option('--peak-ratio <n>', `diurnal: highest rate over lowest (${peakRatio})`, aboveZero)
+    .option(
+      '--period <time>',
+      'diurnal: from one low to the next (24h, or the duration when that is shorter)',
+      seconds,
+    )
+    .option('--burst-ratio <n>', `bursts: rate in a burst over the rate outside (${burstRatio})`, aboveZero)
+    .option('--burst-every <time>', 'bursts: mean time between them (10m)', seconds)
+    .option('--burst-length <time>', 'bursts: how long each lasts (60s)', seconds)
+    .option(
+      '--seeds <n>',
+      'made-up loads: how many to plan for; the table shows the first, and the intervals of all (5)',
+      positiveInteger,
+    );
 }
 
-function addParameterFlags(option: AddOption): void {
-  option(
-    '--param <name=value>',
-    'one parameter (may be repeated)',
-    collect((text) => text),
-  );
-  option('--params <file>', 'JSON file with an object of parameters, or an array of groups');
-  option('--group <name>', 'which of several groups in the file or in PILOTLIGHT_ENDPOINT_GROUPS');
-  option('--compare <files...>', 'several sets side by side, each a JSON file');
-  option(
-    '--always-on <n>',
-    'beside it the same load on so many rented machines that never stop',
-    positiveInteger,
-  );
-  option('--search', 'try target_util, cold_mult, cold_workers and min_load for cost against waiting');
-  option(
-    '--p99 <time>',
-    'search: the cheapest set with which 99% of the requests wait at most this long',
-    seconds,
-  );
+function addParameterFlags(command: Command): void {
+  const asText = collect((text) => text);
+  command
+    .option('--param <name=value>', 'one parameter (may be repeated)', asText)
+    .option('--group <name>', 'which of several groups in the file or in PILOTLIGHT_ENDPOINT_GROUPS')
+    .option(
+      '--always-on <n>',
+      'beside it the same load on so many rented machines that never stop',
+      positiveInteger,
+    )
+    .option(
+      '--p99 <time>',
+      'search: the cheapest set with which 99% of the requests wait at most this long',
+      seconds,
+    );
 }
 
 /** What has a default in the planner's table of settings has its flag from there. */
-function addSettingFlags(inGroup: (group: string) => AddOption): void {
-  const defaults = planSettings();
-  for (const key of Object.keys(SETTING_OPTIONS) as PlanSetting[]) {
-    const setting: SettingOption = SETTING_OPTIONS[key];
-    const byDefault = key in SETTING_DEFAULTS ? ` (default: ${settingValue(key, defaults)})` : '';
-    const option = inGroup(SETTING_GROUPS[setting.about]);
-    const added = option(`--${setting.flag} <${placeholder(setting)}>`, setting.doc + byDefault);
-    if (setting.choices) added.choices(setting.choices);
-    else added.argParser((text) => parseSetting(setting, text));
-  }
+function settingOption(key: PlanSetting): Option {
+  const setting: SettingOption = SETTING_OPTIONS[key];
+  const byDefault = key in SETTING_DEFAULTS ? ` (default: ${settingValue(key, planSettings())})` : '';
+  const option = new Option(
+    `--${setting.flag} <${PLACEHOLDERS[setting.kind] ?? 'n'}>`,
+    setting.doc + byDefault,
+  );
+  return setting.choices
+    ? option.choices(setting.choices)
+    : option.argParser((text) => parseSetting(setting, text));
 }
 
 /** The value of a setting as its flag takes it. */
@@ -194,18 +184,12 @@ export function settingValue(key: PlanSetting, settings: PlanSettings): string {
 /** The settings that were given, by their flags. */
 export function givenSettings(flags: Readonly<Record<string, unknown>>): Partial<PlanSettings> {
   return Object.fromEntries(
-    (Object.keys(SETTING_OPTIONS) as PlanSetting[]).flatMap((key) => {
+    SETTINGS.flatMap((key) => {
       const { flag } = SETTING_OPTIONS[key];
       const value = flags[flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
       return value === undefined ? [] : [[key, value]];
     }),
   );
-}
-
-function placeholder({ kind }: SettingOption): string {
-  return { seconds: 'time', number: 'n', count: 'n', performance: 'units/s', choice: 'how', workers: 'n' }[
-    kind
-  ];
 }
 
 function parseSetting({ kind, never }: SettingOption, text: string): number | string | Performance {

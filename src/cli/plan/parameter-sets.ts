@@ -55,11 +55,8 @@ export function parameterSets(
       }),
   );
   if (errors.length > 0) throw new InputError(errors.join('\nerror: '));
-  const checked = sets.map(({ label, parameters, findings }) => ({
-    label,
-    parameters: parameters as ResolvedParameters,
-    findings,
-  }));
+  // There are parameters where there is no error.
+  const checked = sets as readonly ParameterSet[];
   const [first] = checked;
   if (!first || flags.alwaysOn === undefined) return checked;
   return [...checked, alwaysOn(first.parameters, flags.alwaysOn, settings)];
@@ -85,16 +82,10 @@ export function factsOf({ performance, coldStartSeconds }: PlanSettings): Worker
   return { workerPerformance: (performance.least + performance.most) / 2, coldStartSeconds };
 }
 
-interface Source {
-  readonly label: string;
-  readonly group: unknown;
-}
+type Source = Pick<ParameterSet, 'label'> & { readonly group: unknown };
 
 function sources({ compare, params, group }: PlanFlags, { environment, read }: Around): readonly Source[] {
   if (compare) {
-    if (params !== undefined || group !== undefined) {
-      throw new InputError('--compare takes its sets from files; leave --params and --group out');
-    }
     return compare.flatMap((path) => {
       const { groups, isArray } = readGroupFile(path, read);
       return isArray ? labelled(groups) : [{ label: shortName(path), group: groups[0] }];

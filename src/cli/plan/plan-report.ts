@@ -28,13 +28,9 @@ export interface LabelledPlan extends PlanResult {
   /** What `check` says of the parameters, without errors: there is no plan then. */
   readonly findings: readonly Finding[];
   /** Over several loads of the same making; undefined where there is one load only. */
-  readonly estimates: PlanEstimates | undefined;
-}
-
-export interface PlanEstimates {
-  readonly seeds: number;
-  readonly costPerHour: Estimate;
-  readonly p99Seconds: Estimate;
+  readonly estimates:
+    | { readonly seeds: number; readonly costPerHour: Estimate; readonly p99Seconds: Estimate }
+    | undefined;
 }
 
 export interface PlanReport {

@@ -6,50 +6,48 @@ import { SEARCH_AXES, spreadOver } from '../../scaling/planner/search/search-spa
 import type { SearchResult } from '../../scaling/planner/search/search.ts';
 import type { Outcome, Sensitivity } from '../../scaling/planner/sensitivity.ts';
 import { SETTING_OPTIONS } from '../../scaling/planner/settings.ts';
-import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
 import { money, number, percent, seconds } from '../text/numbers.ts';
 import type { LabelledPlan, PlanReport } from './plan-report.ts';
 
-export interface Row {
-  readonly name: string;
-  readonly value: (plan: LabelledPlan) => string;
+/** A figure: its name, and its value for each plan. */
+export type Row = readonly [name: string, value: (plan: LabelledPlan) => string];
+
+export function cellsOf([name, value]: Row, plans: readonly LabelledPlan[]): string[] {
+  return [name, ...plans.map(value)];
 }
 
+const waited = (share: number, limit: number) => `${percent(share)} (${seconds(limit)})`;
+
 export const RESULT_ROWS: readonly Row[] = [
-  { name: 'queue time, mean', value: ({ queueTime }) => seconds(queueTime.mean) },
-  { name: 'queue time, p50', value: ({ queueTime }) => seconds(queueTime.p50) },
-  { name: 'queue time, p95', value: ({ queueTime }) => seconds(queueTime.p95) },
-  { name: 'queue time, p99', value: ({ queueTime }) => seconds(queueTime.p99) },
-  { name: 'queue time, longest', value: ({ queueTime }) => seconds(queueTime.max) },
-  {
-    name: 'waited over target_queue_time',
-    value: ({ share, parameters }) =>
-      `${percent(share.overTargetQueueTime)} (${seconds(parameters.target_queue_time)})`,
-  },
-  {
-    name: 'waited over max_queue_time',
-    value: ({ share, parameters }) =>
-      `${percent(share.overMaxQueueTime)} (${seconds(parameters.max_queue_time)})`,
-  },
-  {
-    name: 'gave up waiting',
-    value: ({ share, settings }) => `${percent(share.abandoned)} (${seconds(settings.giveUpSeconds)})`,
-  },
-  {
-    name: 'hot workers, mean and most',
-    value: ({ workerHours, seconds: length, peakWorkers }) =>
+  ['queue time, mean', ({ queueTime }) => seconds(queueTime.mean)],
+  ['queue time, p50', ({ queueTime }) => seconds(queueTime.p50)],
+  ['queue time, p95', ({ queueTime }) => seconds(queueTime.p95)],
+  ['queue time, p99', ({ queueTime }) => seconds(queueTime.p99)],
+  ['queue time, longest', ({ queueTime }) => seconds(queueTime.max)],
+  [
+    'waited over target_queue_time',
+    ({ share, parameters }) => waited(share.overTargetQueueTime, parameters.target_queue_time),
+  ],
+  [
+    'waited over max_queue_time',
+    ({ share, parameters }) => waited(share.overMaxQueueTime, parameters.max_queue_time),
+  ],
+  ['gave up waiting', ({ share, settings }) => waited(share.abandoned, settings.giveUpSeconds)],
+  [
+    'hot workers, mean and most',
+    ({ workerHours, seconds: length, peakWorkers }) =>
       `${number(length === 0 ? 0 : (workerHours.hot * 3600) / length)}, ${peakWorkers.hot}`,
-  },
-  { name: 'workers in all, most', value: ({ peakWorkers }) => String(peakWorkers.total) },
-  { name: 'starts from cold', value: ({ starts }) => number(starts.fromCold) },
-  { name: 'starts from nothing', value: ({ starts }) => number(starts.fromNothing) },
-  { name: 'utilisation', value: ({ utilisation }) => percent(utilisation) },
-  { name: 'worker hours, hot', value: ({ workerHours }) => number(workerHours.hot) },
-  { name: 'worker hours, cold', value: ({ workerHours }) => number(workerHours.cold) },
-  { name: 'worker hours, starting', value: ({ workerHours }) => number(workerHours.starting) },
-  { name: 'cost', value: ({ cost }) => money(cost.total) },
-  { name: 'cost an hour', value: ({ cost }) => money(cost.perHour) },
-  { name: 'cost of 1,000 requests', value: ({ cost }) => money(cost.perThousandRequests) },
+  ],
+  ['workers in all, most', ({ peakWorkers }) => String(peakWorkers.total)],
+  ['starts from cold', ({ starts }) => number(starts.fromCold)],
+  ['starts from nothing', ({ starts }) => number(starts.fromNothing)],
+  ['utilisation', ({ utilisation }) => percent(utilisation)],
+  ['worker hours, hot', ({ workerHours }) => number(workerHours.hot)],
+  ['worker hours, cold', ({ workerHours }) => number(workerHours.cold)],
+  ['worker hours, starting', ({ workerHours }) => number(workerHours.starting)],
+  ['cost', ({ cost }) => money(cost.total)],
+  ['cost an hour', ({ cost }) => money(cost.perHour)],
+  ['cost of 1,000 requests', ({ cost }) => money(cost.perThousandRequests)],
 ];
 
 /** How far the two figures that matter most can be trusted, where there are several loads to say so. */
@@ -61,14 +59,8 @@ export function estimateRows([plan]: readonly LabelledPlan[]): readonly Row[] {
       ? `${format(estimate.mean)} (${format(Math.max(0, estimate.low))} to ${format(estimate.high)})`
       : '';
   return [
-    {
-      name: `queue time, p99, mean of ${seeds} loads`,
-      value: ({ estimates }) => between(estimates?.p99Seconds, seconds),
-    },
-    {
-      name: `cost an hour, mean of ${seeds} loads`,
-      value: ({ estimates }) => between(estimates?.costPerHour, money),
-    },
+    [`queue time, p99, mean of ${seeds} loads`, ({ estimates }) => between(estimates?.p99Seconds, seconds)],
+    [`cost an hour, mean of ${seeds} loads`, ({ estimates }) => between(estimates?.costPerHour, money)],
   ];
 }
 
@@ -80,11 +72,7 @@ export function parameterRows(plans: readonly LabelledPlan[]): readonly Row[] {
     const values = new Set(plans.map(({ parameters }) => parameters[name]));
     return plans.length === 1 ? !values.has(undefined) : values.size > 1;
   });
-  return shown.map((name) => ({ name, value: ({ parameters }) => parameterValue(parameters, name) }));
-}
-
-function parameterValue(parameters: ResolvedParameters, name: keyof ResolvedParameters): string {
-  return String(parameters[name] ?? 'not set');
+  return shown.map((name) => [name, ({ parameters }) => String(parameters[name] ?? 'not set')]);
 }
 
 /** What arrived, in a sentence. */
@@ -102,10 +90,13 @@ export function loadSentence({ load, plans }: PlanReport): string {
 }
 
 /** Warnings and notes worth a person's time; defaults that were filled in are in the table anyway. */
-export function adviceOf({ findings }: LabelledPlan): readonly string[] {
-  return findings
-    .filter(({ rule }) => rule !== DEFAULT_FILLED_IN)
-    .map(({ severity, parameter, message }) => `${severity}: ${parameter}: ${message}`);
+export function adviceLines(plans: readonly LabelledPlan[]): readonly string[] {
+  return plans.flatMap(({ label, findings }) =>
+    findings
+      .filter(({ rule }) => rule !== DEFAULT_FILLED_IN)
+      .map(({ severity, parameter, message }) => `${severity}: ${parameter}: ${message}`)
+      .map((line) => (plans.length > 1 ? `${label}: ${line}` : line)),
+  );
 }
 
 /** How many sets a search tried. */

@@ -1,8 +1,8 @@
 /** `pilotlight plan`: flags in, report out. */
 import { openRunner } from '../../scaling/parallel/thread-runner.ts';
 import { estimateOf } from '../../scaling/planner/estimate.ts';
-import { RecordedLoad } from '../../scaling/planner/load/load.ts';
-import { plan as planFor, planStream } from '../../scaling/planner/plan.ts';
+import { RecordedLoad, type ArrivalStream } from '../../scaling/planner/load/load.ts';
+import { plan as planFor, planStream, type Scenario } from '../../scaling/planner/plan.ts';
 import type { PlanResult } from '../../scaling/planner/model/stats.ts';
 import { pointOf, type SearchPoint } from '../../scaling/planner/search/search-space.ts';
 import { searchParameters, type SearchResult, type SearchStep } from '../../scaling/planner/search/search.ts';
@@ -17,7 +17,7 @@ import { givenSettings, type PlanFlags } from './flags.ts';
 import { loadSource, type LoadSource } from './trace/load-source.ts';
 import { createReport, type LabelledPlan, type PlanReport } from './plan-report.ts';
 import { factsOf, parameterSets, type ParameterSet } from './parameter-sets.ts';
-import { ProgressBar, progressScreen } from './progress.ts';
+import { ProgressBar } from './progress.ts';
 
 type Around = Pick<Console, 'environment' | 'read' | 'err' | 'errColumns' | 'interruptible'>;
 
@@ -26,9 +26,6 @@ export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanRep
   try {
     const given = givenSettings(flags as unknown as Record<string, unknown>);
     const settings = planSettings(given);
-    if (flags.search && flags.compare) throw new InputError('--search or --compare, one of them');
-    if (flags.search && flags.alwaysOn !== undefined)
-      throw new InputError('--search or --always-on, one of them');
     if (flags.p99 !== undefined && !flags.search) throw new InputError('--p99 belongs to --search');
     const sets = parameterSets(flags, settings, around);
     const load = await loadSource(flags, settings.seed);
@@ -64,41 +61,10 @@ function seedsOf({ load, seeds = SEEDS }: PlanFlags): number {
   return load === undefined || load === 'constant' ? 1 : Math.max(1, seeds);
 }
 
-async function planned({ flags, sets, settings, load, seeds }: Asked): Promise<Planned> {
-  const [first] = sets;
-  const varied = first && flags.sensitivity ? variedScenarios(first.parameters, settings) : [];
-  const scenarios = sets.map((set) => ({
-    parameters: set.parameters,
-    settings: { ...settings, ...set.settings },
-  }));
-  const results = await planStream([...scenarios, ...varied], load.arrivals);
-  const all = [results.slice(0, sets.length)];
-  for (let index = 1; index < seeds; index += 1) {
-    const own = { ...settings, seed: settings.seed + index };
-    const { arrivals } = await loadSource(flags, own.seed);
-    const again = sets.map((set) => ({
-      parameters: set.parameters,
-      settings: { ...own, ...set.settings },
-      series: false,
-    }));
-    all.push([...(await planStream(again, arrivals))]);
-  }
-  const plans = sets.flatMap(({ label, findings }, set): LabelledPlan[] => {
-    const [own, ...others] = all.flatMap((each) => each[set] ?? []);
-    return own ? [{ label, findings, ...own, estimates: estimatesOf([own, ...others]) }] : [];
-  });
-  const [plan] = plans;
-  const sensitivity = plan && varied.length > 0 ? sensitivityOf(plan, results.slice(sets.length)) : [];
-  return { plans, search: undefined, sensitivity };
-}
-
-function estimatesOf(plans: readonly PlanResult[]): LabelledPlan['estimates'] {
-  if (plans.length < 2) return undefined;
-  return {
-    seeds: plans.length,
-    costPerHour: estimateOf(plans.map(({ cost }) => cost.perHour)),
-    p99Seconds: estimateOf(plans.map(({ queueTime }) => queueTime.p99)),
-  };
+async function planned(asked: Asked): Promise<Planned> {
+  const run = async (scenarios: readonly Scenario[], index: number) =>
+    planStream(scenarios, await arrivalsOf(asked, index));
+  return { ...(await plansOf(asked.sets, asked, run)), search: undefined };
 }
 
 /** The plan of the best set beside the one of the set that was given. */
@@ -106,8 +72,10 @@ async function searched(asked: Asked, around: Around, signal: AbortSignal): Prom
   const { flags, settings } = asked;
   const [set] = asked.sets;
   if (!set) throw new InputError('--search needs one set of parameters to start from');
-  const loads = await loadsOf(asked);
-  const bar = new ProgressBar(progressScreen(around));
+  const loads: RecordedLoad[] = [];
+  for (let index = 0; index < asked.seeds; index += 1)
+    loads.push(await RecordedLoad.from(await arrivalsOf(asked, index)));
+  const bar = new ProgressBar(around);
   const progress = ({ done, share, best }: SearchStep) => {
     const note = best ? `best so far: cost ${money(best.cost)}, p99 ${seconds(best.p99Seconds)}` : '';
     bar.update(share, `${done} sets tried`, note);
@@ -119,52 +87,65 @@ async function searched(asked: Asked, around: Around, signal: AbortSignal): Prom
   } finally {
     bar.end();
   }
-  const labels = search.best ? ['best', 'given'] : ['given'];
-  const points = search.best ? [search.best, search.given] : [search.given];
-  const parameters = points.map((point) => withPoint(set.parameters, point));
-  const sides = await plansOf(parameters, settings, loads, signal);
-  const plans = sides.flatMap((own, index): LabelledPlan[] => {
-    const [plan] = own;
-    const label = labels[index] ?? '';
-    const { findings } = checkEndpointGroup(parameters[index], factsOf(settings));
-    const said = label === 'given' ? set.findings : findings;
-    return plan ? [{ label, findings: said, ...plan, estimates: estimatesOf(own) }] : [];
-  });
-  const [plan] = plans;
-  const [load] = loads;
-  const varied = plan && flags.sensitivity ? variedScenarios(plan.parameters, settings) : [];
-  const results = load ? varied.map((scenario) => planFor(scenario, load)) : [];
-  return { plans, search, sensitivity: plan && varied.length > 0 ? sensitivityOf(plan, results) : [] };
-}
-
-/** Of each set its plan under each load; under the first one with its series. */
-async function plansOf(
-  sets: readonly ResolvedParameters[],
-  settings: PlanSettings,
-  loads: readonly RecordedLoad[],
-  signal: AbortSignal,
-): Promise<readonly (readonly PlanResult[])[]> {
-  const plans = sets.map((): PlanResult[] => []);
-  for (const [index, load] of loads.entries()) {
-    const own = { ...settings, seed: settings.seed + index };
-    for (const [set, parameters] of sets.entries()) {
+  const sides = [{ ...set, label: 'given', parameters: withPoint(set.parameters, search.given) }];
+  if (search.best) {
+    const parameters = withPoint(set.parameters, search.best);
+    const { findings } = checkEndpointGroup(parameters, factsOf(settings));
+    sides.unshift({ label: 'best', parameters, findings });
+  }
+  const run = async (scenarios: readonly Scenario[], index: number) => {
+    const results: PlanResult[] = [];
+    for (const scenario of scenarios) {
       await new Promise((resolve) => setImmediate(resolve));
       signal.throwIfAborted();
-      plans[set]?.push(planFor({ parameters, settings: own, series: index === 0 }, load));
+      results.push(planFor(scenario, loads[index] ?? []));
     }
+    return results;
+  };
+  return { ...(await plansOf(sides, asked, run)), search };
+}
+
+/** A load of the same making for each seed; the first is the one that was asked for. */
+async function arrivalsOf({ flags, settings, load }: Asked, index: number): Promise<ArrivalStream> {
+  return index === 0 ? load.arrivals : (await loadSource(flags, settings.seed + index)).arrivals;
+}
+
+/** Each set under the first load, with its series, and what the other loads say of it; what the first set hangs on. */
+async function plansOf(
+  sets: readonly ParameterSet[],
+  { flags, settings, seeds }: Asked,
+  run: (scenarios: readonly Scenario[], index: number) => Promise<readonly PlanResult[]>,
+): Promise<Pick<Planned, 'plans' | 'sensitivity'>> {
+  const [first] = sets;
+  const varied = first && flags.sensitivity ? variedScenarios(first.parameters, settings) : [];
+  const runs: (readonly PlanResult[])[] = [];
+  for (let index = 0; index < seeds; index += 1) {
+    const own = { ...settings, seed: settings.seed + index };
+    const scenarios = sets.map((set): Scenario => ({
+      parameters: set.parameters,
+      settings: { ...own, ...set.settings },
+      series: index === 0,
+    }));
+    runs.push(await run(index === 0 ? [...scenarios, ...varied] : scenarios, index));
   }
-  return plans;
+  const plans = sets.flatMap(({ label, findings }, set): LabelledPlan[] => {
+    const [own, ...others] = runs.flatMap((each) => each[set] ?? []);
+    return own ? [{ label, findings, ...own, estimates: estimatesOf([own, ...others]) }] : [];
+  });
+  const [plan] = plans;
+  const results = runs[0]?.slice(sets.length) ?? [];
+  return { plans, sensitivity: plan && varied.length > 0 ? sensitivityOf(plan, results) : [] };
+}
+
+function estimatesOf(plans: readonly PlanResult[]): LabelledPlan['estimates'] {
+  if (plans.length < 2) return undefined;
+  return {
+    seeds: plans.length,
+    costPerHour: estimateOf(plans.map(({ cost }) => cost.perHour)),
+    p99Seconds: estimateOf(plans.map(({ queueTime }) => queueTime.p99)),
+  };
 }
 
 function withPoint(parameters: ResolvedParameters, point: SearchPoint): ResolvedParameters {
   return { ...parameters, ...pointOf(point) };
-}
-
-async function loadsOf({ flags, settings, load, seeds }: Asked): Promise<readonly RecordedLoad[]> {
-  const loads = [await RecordedLoad.from(load.arrivals)];
-  for (let index = 1; index < seeds; index += 1) {
-    const { arrivals } = await loadSource(flags, settings.seed + index);
-    loads.push(await RecordedLoad.from(arrivals));
-  }
-  return loads;
 }

@@ -4,7 +4,8 @@ import { legible } from '../text/legible.ts';
 import type { SearchResult } from '../../scaling/planner/search/search.ts';
 import type { PlanReport } from './plan-report.ts';
 import {
-  adviceOf,
+  adviceLines,
+  cellsOf,
   estimateRows,
   loadSentence,
   parameterRows,
@@ -20,7 +21,6 @@ import {
 export function planTable(report: PlanReport): readonly string[] {
   const { plans, search, load } = report;
   const rows = [...parameterRows(plans), undefined, ...RESULT_ROWS, ...estimateRows(plans)];
-  const many = plans.length > 1;
   return [
     loadSentence(report),
     `work of a request: ${legible(load.work)}${load.workGuessed ? ' (assumed; --weight COLUMN=UNITS says otherwise)' : ''}`,
@@ -28,7 +28,7 @@ export function planTable(report: PlanReport): readonly string[] {
     ...(search ? [...searchLines(search), ''] : []),
     ...columns(rows, report),
     '',
-    ...plans.flatMap((plan) => adviceOf(plan).map((advice) => (many ? `${plan.label}: ${advice}` : advice))),
+    ...adviceLines(plans),
     ...sensitivityLines(report),
     ...assumptionLines(report),
     'Not in the model:',
@@ -39,10 +39,7 @@ export function planTable(report: PlanReport): readonly string[] {
 
 function columns(rows: readonly (Row | undefined)[], { plans }: PlanReport): string[] {
   const head = plans.length > 1 ? [['', ...plans.map(({ label }) => label)]] : [];
-  const cells = [
-    ...head,
-    ...rows.map((row) => (row ? [row.name, ...plans.map((plan) => row.value(plan))] : [])),
-  ];
+  const cells = [...head, ...rows.map((row) => (row ? cellsOf(row, plans) : []))];
   return aligned(cells, 1);
 }
 

@@ -1,16 +1,15 @@
 /** How wide a text is on a terminal. Pure. */
 
-/** A text in exactly so many cells: filled up with spaces, or cut with an ellipsis. */
-export function pad(text: string, width: number): string {
-  const space = width - widthOf(text);
-  if (space >= 0) return text + ' '.repeat(space);
+/** A text in at most so many cells: what is too long is cut with an ellipsis. */
+export function clip(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
   // A terminal may say that it has no columns.
   if (width < 1) return '';
   let cut = '';
   let left = width - 1;
   for (const character of charactersOf(text)) {
     left -= cellsOf(character);
-    if (left < 0) return `${cut}…${' '.repeat(left + cellsOf(character))}`;
+    if (left < 0) break;
     cut += character;
   }
   return `${cut}…`;
@@ -18,9 +17,7 @@ export function pad(text: string, width: number): string {
 
 /** Rows of cells as lines: the first `left` columns begin at the left, the others end at the right. */
 export function aligned(rows: readonly (readonly string[])[], left: number): string[] {
-  const widths: number[] = [];
-  for (const row of rows)
-    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, widthOf(cell));
+  const widths = widthsOf(rows);
   return rows.map((row) =>
     row
       .map((cell, column) => {
@@ -30,6 +27,14 @@ export function aligned(rows: readonly (readonly string[])[], left: number): str
       .join('  ')
       .trimEnd(),
   );
+}
+
+/** Of each column. */
+export function widthsOf(rows: readonly (readonly string[])[]): number[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, widthOf(cell));
+  return widths;
 }
 
 export function widthOf(text: string): number {

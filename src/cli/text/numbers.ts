@@ -21,6 +21,11 @@ export function percent(share: number): string {
   return `${Number((share * 100).toPrecision(3))}%`;
 }
 
+/** `1 error`, `3 errors` */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** Prices have no currency: they are in the one in which the price per hour was given. */
 export function money(value: number): string {
   return value >= 1000 ? thousands(value) : value.toFixed(value < 0.1 && value > 0 ? 4 : 2);

@@ -30,29 +30,29 @@ export function renderAnswer(answer: unknown, schema: z.ZodType, layout: Layout)
   const [only] = entries;
   // A text alone, such as a log, is printed as it is.
   if (entries.length === 1 && typeof only?.[1] === 'string') return multiline(only[1]);
-  const plain = entries.filter(([, value]) => !isList(value) && !isRecord(value) && !isBlock(value));
-  const width = Math.max(0, ...plain.map(([name]) => displayed(name).length));
-  const lines = plain.map(([name, value]) => {
-    const hidden = !showKeys && isHidden(schema, name) && typeof value === 'string';
-    return `${displayed(name).padEnd(width)}  ${hidden ? HIDDEN : cell(value, fieldOf(schema, name))}`.trimEnd();
-  });
   const inside = entries.length === 1 || columns === undefined ? columns : columns - INDENT.length;
-  const narrower = { ...layout, columns: inside };
-  for (const [name, value] of entries) {
-    const field = fieldOf(schema, name);
-    const inner = isList(value)
-      ? renderList(value, elementOf(field), narrower)
-      : isRecord(value)
-        ? (renderEntries(value, narrower) ?? renderAnswer(value, field ?? z.unknown(), narrower))
-        : isBlock(value)
-          ? multiline(value)
-          : undefined;
-    if (inner)
-      lines.push(
-        ...(entries.length === 1 ? inner : [`${displayed(name)}:`, ...inner.map((line) => INDENT + line)]),
-      );
-  }
+  const fields = entries.map(([key, value]) => {
+    const field = fieldOf(schema, key);
+    return { name: displayed(key), value, field, inner: below(value, field, { ...layout, columns: inside }) };
+  });
+  const plain = fields.filter(({ inner }) => inner === undefined);
+  const width = Math.max(0, ...plain.map(({ name }) => name.length));
+  const lines = plain.map(({ name, value, field }) => {
+    const isHidden = !showKeys && typeof value === 'string' && isSecretField(field);
+    return `${name.padEnd(width)}  ${isHidden ? HIDDEN : cell(value, field)}`.trimEnd();
+  });
+  for (const { name, inner = [] } of fields.filter((each) => each.inner !== undefined))
+    lines.push(...(entries.length === 1 ? inner : [`${name}:`, ...inner.map((line) => INDENT + line)]));
   return lines;
+}
+
+/** The lines of what stands below its name; undefined for what stands beside it. */
+function below(value: unknown, schema: z.ZodType | undefined, layout: Layout): string[] | undefined {
+  if (Array.isArray(value)) return renderList(value, elementOf(schema), layout);
+  if (isRecord(value))
+    return renderEntries(value, layout) ?? renderAnswer(value, schema ?? z.unknown(), layout);
+  // Of several lines, such as one level of a log.
+  return typeof value === 'string' && value.includes('\n') ? multiline(value) : undefined;
 }
 
 /** A map of answers by id, as a table of them; undefined for any other object. */
@@ -73,7 +73,8 @@ function renderList(
   if (!rows.every(isRecord)) return rows.map((row) => cell(row, schema));
   const all = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const names =
-    shown?.filter((name) => all.includes(name)) ?? all.filter((name) => showKeys || !isHidden(schema, name));
+    shown?.filter((name) => all.includes(name)) ??
+    all.filter((name) => showKeys || !isSecretField(fieldOf(schema, name)));
   return table(
     names.map(displayed),
     rows.map((row) => names.map((name) => cell(row[name], fieldOf(schema, name)))),
@@ -115,17 +116,7 @@ function readOf(schema: z.ZodType): z.ZodType {
   return inner instanceof z.ZodPipe ? readOf(inner.out as z.ZodType) : inner;
 }
 
-/** A text of several lines, such as one level of a log. */
-function isBlock(value: unknown): value is string {
-  return typeof value === 'string' && value.includes('\n');
-}
-
 /** A secret among other fields is seldom what one looks for, and stays on the screen; what is shown once is none here. */
-function isHidden(schema: z.ZodType | undefined, name: string): boolean {
-  const field = fieldOf(schema, name);
+function isSecretField(field: z.ZodType | undefined): boolean {
   return field !== undefined && isSecret(field);
-}
-
-function isList(value: unknown): value is unknown[] {
-  return Array.isArray(value);
 }

@@ -1,38 +1,25 @@
 /** Rows of cells → lines that fit the terminal. Pure. */
-import { pad, widthOf } from '../../text/cell-width.ts';
+import { aligned, clip, widthsOf } from '../../text/cell-width.ts';
+import { counted } from '../../text/numbers.ts';
 
-const GAP = '  ';
 /** A column is not cut below this many characters, except by its own content. */
 const LEAST_WIDTH = 12;
 
-export interface Frame {
-  /** Width of the terminal; undefined: no limit. */
-  readonly columns: number | undefined;
-  /** Fields that have no column. */
-  readonly left?: number;
-}
-
 /**
  * What does not fit is cut with an ellipsis, the widest column first; when that is not enough the last columns go. A
- * line says how many fields are not shown.
+ * line says how many fields are not shown: `left` have no column. Without a width of the terminal there is no limit.
  */
 export function table(
   names: readonly string[],
   rows: readonly (readonly string[])[],
-  { columns, left: leftOut = 0 }: Frame,
+  { columns, left: leftOut = 0 }: { readonly columns: number | undefined; readonly left?: number },
 ): string[] {
-  const natural = names.map((name, index) =>
-    Math.max(widthOf(name), ...rows.map((row) => widthOf(row[index] ?? ''))),
-  );
-  const { widths, left: cut } = fit(natural, columns);
+  const all = [names.map((name) => name.toUpperCase()), ...rows];
+  const { widths, left: cut } = fit(widthsOf(all), columns);
   const left = cut + leftOut;
-  const line = (cells: readonly string[]): string =>
-    widths
-      .map((width, index) => pad(cells[index] ?? '', width))
-      .join(GAP)
-      .trimEnd();
-  const rest = left === 0 ? [] : [`(${left} more ${left === 1 ? 'field' : 'fields'}: --json shows all)`];
-  return [line(names.map((name) => name.toUpperCase())), ...rows.map(line), ...rest];
+  const cells = all.map((row) => widths.map((width, column) => clip(row[column] ?? '', width)));
+  const rest = left === 0 ? [] : [`(${counted(left, 'more field')}: --json shows all)`];
+  return [...aligned(cells, names.length), ...rest];
 }
 
 function fit(
@@ -57,5 +44,5 @@ function fit(
 }
 
 function total(widths: readonly number[]): number {
-  return widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1);
+  return widths.reduce((sum, width) => sum + width, 0) + 2 * (widths.length - 1);
 }

@@ -1,8 +1,12 @@
 /** One self-contained page of a plan: figures, plots, and everything it assumes. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { plotFile } from '../../../plot-files.ts';
 import type { SearchResult } from '../../../scaling/planner/search/search.ts';
 import type { LabelledPlan, PlanReport } from '../plan-report.ts';
 import {
-  adviceOf,
+  adviceLines,
+  cellsOf,
   estimateRows,
   loadSentence,
   parameterRows,
@@ -12,48 +16,101 @@ import {
   searchVerdict,
   type Row,
 } from '../rows.ts';
-import { embeddedJson, html, pageOf, plotBox, type Markup, type ReportAssets } from './shell.ts';
+import { embeddedJson, html, Markup } from './html.ts';
 
-export function planPage(report: PlanReport, assets: ReportAssets): string {
-  const { plans, search } = report;
-  return pageOf(
-    {
-      title: `Plan: ${report.load.name}`,
-      header: html`<h1>What these parameters will do</h1>
-        <p>${loadSentence(report)}</p>
-        <p class="quiet">
-          Work of a request: ${report.load.work}${report.load.workGuessed ? ' (assumed)' : ''}. A model of the
-          service, made from its documentation; the figures are for comparing, not for billing.
-        </p>`,
-      main: html`${search ? searchSection(search) : ''}
-        <section>
-          <h2>Over time</h2>
-          <div class="plots">${plots(plans).map(([name, caption]) => plotBox(name, caption))}</div>
-        </section>
-        ${ofPlans('Figures', [...RESULT_ROWS, ...estimateRows(plans)], plans)}
-        ${ofPlans(plans.length > 1 ? 'Parameters that differ' : 'Parameters', parameterRows(plans), plans)}
-        ${advice(plans)} ${assumptions(report)}`,
-      data: embeddedJson(drawn(report)),
-    },
-    assets,
-  );
+/** The parts that a report is made of: its own style and script, and uPlot's. */
+export function reportAssets() {
+  return {
+    styles: [plotFile('uPlot.min.css'), beside('plan-report.css')],
+    scripts: [plotFile('uPlot.iife.min.js'), beside('plan-report.js')],
+  };
 }
 
-function plots(plans: readonly LabelledPlan[]): readonly (readonly [name: string, caption: string])[] {
+function beside(name: string): string {
+  return readFileSync(new URL(name, import.meta.url), 'utf8');
+}
+
+/** It loads nothing: its policy allows the scripts and styles in it by their hashes, and no address at all. */
+export function planPage(report: PlanReport, { styles, scripts } = reportAssets()): string {
+  const { plans, search, load } = report;
+  const policy = [
+    "default-src 'none'",
+    `style-src ${styles.map(sourceHash).join(' ')}`,
+    `script-src ${scripts.map(sourceHash).join(' ')}`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="Content-Security-Policy" content="${policy}" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>Plan: ${load.name}</title>
+        <link rel="icon" href="data:," />
+        ${styles.map((style) => new Markup(`<style>${style}</style>`))}
+      </head>
+      <body>
+        <header>
+          <h1>What these parameters will do</h1>
+          <p>${loadSentence(report)}</p>
+          <p class="quiet">
+            Work of a request: ${load.work}${load.workGuessed ? ' (assumed)' : ''}. A model of the service,
+            made from its documentation; the figures are for comparing, not for billing.
+          </p>
+        </header>
+        <main>
+          ${search ? searchSection(search) : ''}
+          <section>
+            <h2>Over time</h2>
+            <div class="plots">${plots(plans)}</div>
+          </section>
+          ${ofPlans('Figures', [...RESULT_ROWS, ...estimateRows(plans)], plans)}
+          ${ofPlans(plans.length > 1 ? 'Parameters that differ' : 'Parameters', parameterRows(plans), plans)}
+          ${advice(plans)} ${assumptions(report)}
+        </main>
+        <script type="application/json" id="plan-data">
+          ${new Markup(embeddedJson(drawn(report)))}
+        </script>
+        ${scripts.map((script) => new Markup(`<script>${script}</script>`))}
+      </body>
+    </html> `.text;
+}
+
+/** As a content security policy names an inline script or style. */
+function sourceHash(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+function plots(plans: readonly LabelledPlan[]): Markup[] {
   const many = plans.length > 1;
-  return [
-    ['load', 'Load and capacity, units of work a second'],
-    ['workers', many ? 'Hot workers' : 'Workers by state'],
-    ['queue', many ? 'Queue time, p99' : 'Queue time of the requests that arrived then'],
-    ['cost', 'Cost since the start'],
-  ];
+  const captions = {
+    load: 'Load and capacity, units of work a second',
+    workers: many ? 'Hot workers' : 'Workers by state',
+    queue: many ? 'Queue time, p99' : 'Queue time of the requests that arrived then',
+    cost: 'Cost since the start',
+  };
+  return Object.entries(captions).map(
+    ([name, caption]) =>
+      html`<figure>
+        <figcaption>${caption}</figcaption>
+        <div
+          class="plot"
+          data-plot="${name}"
+          role="img"
+          aria-label="${caption}; the figures are in the table below"
+        ></div>
+      </figure>`,
+  );
 }
 
 /** A row for each of the figures, a column for each plan. */
 function ofPlans(title: string, rows: readonly Row[], plans: readonly LabelledPlan[]): Markup | string {
   if (rows.length === 0) return '';
   const head = plans.length > 1 ? ['', ...plans.map(({ label }) => label)] : [];
-  const cells = rows.map((row) => [row.name, ...plans.map((plan) => row.value(plan))]);
+  const cells = rows.map((row) => cellsOf(row, plans));
   return html`<section>
     <h2>${title}</h2>
     ${table(title, head, cells)}
@@ -94,9 +151,7 @@ function searchSection(search: SearchResult): Markup {
 }
 
 function advice(plans: readonly LabelledPlan[]): Markup | string {
-  const lines = plans.flatMap((plan) =>
-    adviceOf(plan).map((line) => html`<li>${plans.length > 1 ? `${plan.label}: ` : ''}${line}</li>`),
-  );
+  const lines = adviceLines(plans).map((line) => html`<li>${line}</li>`);
   return lines.length === 0
     ? ''
     : html`<section>

@@ -74,7 +74,7 @@ function overTime(unit, lines) {
   };
 }
 
-function ofPlan(plan, label, key, index) {
+function lineOf(plan, label, key, index) {
   return {
     label,
     at: plan.series.atSeconds,
@@ -84,53 +84,25 @@ function ofPlan(plan, label, key, index) {
   };
 }
 
-/** One plan is shown in detail; of several, each plot has one line a plan. */
+/** What a plot shows in detail of one plan, by label; of several, it has one line a plan: `each`. */
 const PLOTS = {
-  load({ plans }) {
-    const [first] = plans;
-    const load = {
-      label: 'load',
-      at: first.series.atSeconds,
-      values: first.series.load,
-      colour: 'quiet',
-      fill: true,
-    };
-    const capacity = plans.map((plan, index) =>
-      ofPlan(plan, plans.length === 1 ? 'capacity' : plan.label, 'capacity', index),
-    );
-    return overTime('', [load, ...capacity]);
-  },
-  workers({ plans }) {
-    const [first] = plans;
-    if (plans.length > 1)
-      return overTime(
-        '',
-        plans.map((plan, index) => ofPlan(plan, plan.label, 'hot', index)),
-      );
-    return overTime(
-      '',
-      ['hot', 'cold', 'starting'].map((key, index) => ofPlan(first, key, key, index)),
-    );
-  },
-  queue({ plans }) {
-    const [first] = plans;
-    if (plans.length > 1)
-      return overTime(
-        ' s',
-        plans.map((plan, index) => ofPlan(plan, plan.label, 'queueP99', index)),
-      );
-    return overTime(
-      ' s',
-      ['p50', 'p95', 'p99'].map((key, index) => ofPlan(first, key, `queueP${key.slice(1)}`, index)),
-    );
-  },
-  cost({ plans }) {
-    return overTime(
-      '',
-      plans.map((plan, index) => ofPlan(plan, plans.length === 1 ? 'cost' : plan.label, 'cost', index)),
-    );
-  },
+  load: { unit: '', one: { capacity: 'capacity' }, each: 'capacity' },
+  workers: { unit: '', one: { hot: 'hot', cold: 'cold', starting: 'starting' }, each: 'hot' },
+  queue: { unit: ' s', one: { p50: 'queueP50', p95: 'queueP95', p99: 'queueP99' }, each: 'queueP99' },
+  cost: { unit: '', one: { cost: 'cost' }, each: 'cost' },
 };
+
+function plotOf(name) {
+  const { unit, one, each } = PLOTS[name];
+  const { plans } = data;
+  const [first] = plans;
+  const lines =
+    plans.length > 1
+      ? plans.map((plan, index) => lineOf(plan, plan.label, each, index))
+      : Object.entries(one).map(([label, key], index) => lineOf(first, label, key, index));
+  if (name === 'load') lines.unshift({ ...lineOf(first, name, name, 0), colour: 'quiet', fill: true });
+  return overTime(unit, lines);
+}
 
 /** A dashed line has a dashed box. */
 const LEGEND = { markers: { dash: (plot, index) => (plot.series[index].dash ? 'dashed' : 'solid') } };
@@ -139,7 +111,7 @@ const drawn = new Map();
 
 function draw(box) {
   drawn.get(box)?.destroy();
-  const { options, values } = PLOTS[box.dataset.plot](data);
+  const { options, values } = plotOf(box.dataset.plot);
   const size = { width: box.clientWidth, height: HEIGHT };
   drawn.set(
     box,

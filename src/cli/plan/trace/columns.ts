@@ -1,4 +1,5 @@
 /** Which columns of a trace say when a request came and how much work it is, and how times are written; pure. */
+import { InputError } from '../../command-error.ts';
 
 export interface Column {
   readonly name: string;
@@ -16,9 +17,13 @@ export interface TraceColumns {
   readonly guessed: boolean;
 }
 
-interface Wanted {
+export interface TraceOptions {
   readonly timeColumn?: string | undefined;
+  /** Undefined: what the column's name or its first value says. */
+  readonly timeUnit?: TimeUnit | undefined;
+  /** Column → units of work for each unit of its number. */
   readonly weights: ReadonlyMap<string, number>;
+  /** Units of every request, on top of its columns. */
   readonly requestWork: number | undefined;
 }
 
@@ -34,50 +39,35 @@ const TOKEN_WEIGHTS = [
   [/context|prompt|input|prefill|request/i, 0.1],
 ] as const;
 
-export type ChosenColumns =
-  | { readonly ok: true; readonly columns: TraceColumns }
-  /** What is wrong, in a sentence. */
-  | { readonly ok: false; readonly problem: string };
-
-export function chooseColumns(header: readonly string[], wanted: Wanted): ChosenColumns {
+/** @throws InputError for columns that are not there, or cannot be guessed */
+export function chooseColumns(
+  file: string,
+  header: readonly string[],
+  { timeColumn, weights, requestWork }: TraceOptions,
+): TraceColumns {
+  const refused = (problem: string) => new InputError(`${file}: ${problem}; ${knownColumns(columns)}`);
   const columns = header.map((name, index): Column => ({ name: name.trim(), index }));
-  const find = (name: string) => columns.find((column) => column.name === name);
-  const known = knownColumns(columns);
+  const named = (name: string, purpose = ''): Column => {
+    const column = columns.find((each) => each.name === name);
+    if (!column) throw refused(`no column ${name}${purpose}`);
+    return column;
+  };
   const time =
-    wanted.timeColumn === undefined
-      ? columns.find(({ name }) => TIME_NAMES.test(name))
-      : find(wanted.timeColumn);
-  if (!time) {
-    return wanted.timeColumn === undefined
-      ? refused(`which column is the time? Say --time-column NAME; ${known}`)
-      : refused(`no column ${wanted.timeColumn}; ${known}`);
+    timeColumn === undefined ? columns.find(({ name }) => TIME_NAMES.test(name)) : named(timeColumn);
+  if (!time) throw refused('which column is the time? Say --time-column NAME');
+  const chosen = { time, base: requestWork ?? 0, count: columns.length };
+  if (weights.size > 0 || requestWork !== undefined) {
+    const work = Array.from(weights, ([name, weight]) => ({ ...named(name, ' to weigh'), weight }));
+    return { ...chosen, work, guessed: false };
   }
-  const missing = [...wanted.weights.keys()].find((name) => !find(name));
-  if (missing !== undefined) return refused(`no column ${missing} to weigh; ${known}`);
-  const base = wanted.requestWork ?? 0;
-  const count = columns.length;
-  if (wanted.weights.size > 0) {
-    const work = [...wanted.weights].map(([name, weight]) => ({
-      name,
-      index: find(name)?.index ?? 0,
-      weight,
-    }));
-    return { ok: true, columns: { time, work, base, count, guessed: false } };
-  }
-  if (wanted.requestWork !== undefined)
-    return { ok: true, columns: { time, work: [], base, count, guessed: false } };
   const work = columns.flatMap((column) => {
     const weight = guessedWeight(column.name);
     return weight === undefined || column === time ? [] : [{ ...column, weight }];
   });
-  if (work.length > 0) return { ok: true, columns: { time, work, base, count, guessed: true } };
-  return refused(
-    `how much work is a request? Say --weight COLUMN=UNITS, or --request-work UNITS for all alike; ${known}`,
+  if (work.length > 0) return { ...chosen, work, guessed: true };
+  throw refused(
+    'how much work is a request? Say --weight COLUMN=UNITS, or --request-work UNITS for all alike',
   );
-}
-
-function refused(problem: string): ChosenColumns {
-  return { ok: false, problem };
 }
 
 function knownColumns(columns: readonly Column[]): string {

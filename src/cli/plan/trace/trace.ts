@@ -13,29 +13,15 @@ import {
   type Column,
   type TimeUnit,
   type TraceColumns,
+  type TraceOptions,
 } from './columns.ts';
 import { isJson, recordsOf, type TraceRecord } from './records.ts';
-
-export interface TraceOptions {
-  readonly timeColumn?: string | undefined;
-  /** Undefined: what the column's name or its first value says. */
-  readonly timeUnit?: TimeUnit | undefined;
-  /** Column → units of work for each unit of its number. */
-  readonly weights: ReadonlyMap<string, number>;
-  /** Units of every request, on top of its columns. */
-  readonly requestWork: number | undefined;
-}
-
-export interface Trace {
-  readonly columns: TraceColumns;
-  readonly arrivals: ArrivalStream;
-}
 
 /**
  * Opens the file (`-` is standard input) and reads its first line.
  * @throws InputError that says what is wrong
  */
-export async function openTrace(path: string, options: TraceOptions): Promise<Trace> {
+export async function openTrace(path: string, options: TraceOptions) {
   const name = path === '-' ? 'standard input' : path;
   const records = readRecords(path, name);
   const first = await records.next();
@@ -45,20 +31,20 @@ export async function openTrace(path: string, options: TraceOptions): Promise<Tr
   if (/[\0\uFFFD]/.test(header.text))
     throw new InputError(`${name}: its first line is no text in UTF-8; save it in that`);
   const json = isJson(header.text);
-  const line = header.text.replace(/^\uFEFF/, '');
-  const names = json ? Object.keys(flatFields(line) ?? {}) : splitFields(line).map((field) => field.trim());
-  const chosen = chooseColumns(names, options);
-  if (!chosen.ok) throw new InputError(`${name}: ${chosen.problem}`);
-  const { columns } = chosen;
+  const names = json
+    ? Object.keys(flatFields(header.text) ?? {})
+    : splitFields(header.text).map((field) => field.trim());
+  const columns = chooseColumns(name, names, options);
   const fieldsOf = json
     ? (text: string) => {
         const fields = flatFields(text);
         return fields && names.map((each) => fields[each] ?? '');
       }
     : splitFields;
-  const reader = new RequestReader(name, { columns, names, fieldsOf, unit: options.timeUnit });
+  const reader = new RequestReader({ name, columns, names, fieldsOf, unit: options.timeUnit });
+  const begun = json ? [header, ...rest] : rest;
   async function* requests() {
-    yield reader.readAll(json ? [{ ...header, text: line } as TraceRecord, ...rest] : rest);
+    yield reader.readAll(begun);
     for await (const more of records) yield reader.readAll(more);
   }
   return { columns, arrivals: inOrder(requests(), reader) };
@@ -85,7 +71,10 @@ async function* textOf(stream: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const bytes = Readable.from(whole(), { objectMode: false });
   // Who reads the text hears of errors.
   const unpacked = isPacked ? pipeline(bytes, createGunzip(), () => {}) : bytes;
-  yield* unpacked.setEncoding('utf8') as AsyncIterable<string>;
+  // A mark of its byte order is not handed on.
+  const decoder = new TextDecoder();
+  for await (const chunk of unpacked as AsyncIterable<Buffer>) yield decoder.decode(chunk, { stream: true });
+  yield decoder.decode();
 }
 
 /** The numbers and texts of an object, those of objects in it by their path: `usage.prompt_tokens`. */
@@ -149,6 +138,8 @@ interface Request {
 }
 
 interface Format {
+  /** Of the file. */
+  readonly name: string;
   readonly columns: TraceColumns;
   /** Of all columns. */
   readonly names: readonly string[];
@@ -160,12 +151,10 @@ interface Format {
 
 /** Records in, requests out. */
 class RequestReader {
-  readonly #name: string;
   readonly #format: Format;
   #unit: TimeUnit | undefined;
 
-  constructor(name: string, format: Format) {
-    this.#name = name;
+  constructor(format: Format) {
     this.#format = format;
     this.#unit = format.unit;
   }
@@ -176,7 +165,7 @@ class RequestReader {
       .filter(({ text }) => text.trim() !== '')
       .map(({ line, text }) => ({ line, fields: this.#fieldsOf(line, text) }));
     if (rows.length === 0) return [];
-    const { columns, names } = this.#format;
+    const { name, columns, names } = this.#format;
     const { time } = columns;
     this.#unit ??= timeUnitOf(
       time.name,
@@ -185,7 +174,7 @@ class RequestReader {
     );
     if (this.#unit === undefined)
       throw new InputError(
-        `${this.#name}: are the times in column ${time.name} seconds or milliseconds? Say --time-unit s or --time-unit ms`,
+        `${name}: are the times in column ${time.name} seconds or milliseconds? Say --time-unit s or --time-unit ms`,
       );
     return rows.map(({ line, fields }) => this.#read(line, fields));
   }
@@ -254,6 +243,6 @@ class RequestReader {
   }
 
   #wrong(line: number, what: string): InputError {
-    return new InputError(`${this.#name}, line ${line}: ${what}`);
+    return new InputError(`${this.#format.name}, line ${line}: ${what}`);
   }
 }

@@ -5,7 +5,7 @@ import {
   fleetNotes,
   noEndpoints,
   numberOr,
-  workersInWords,
+  countsInWords,
 } from '../../../../src/cli/fleet/words.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import type { EndpointView, FleetView } from '../../../../src/fleet/view.ts';
@@ -71,7 +71,7 @@ describe('an endpoint in words', () => {
   });
 
   test('numbers and workers that are not there', () => {
-    expect([numberOr(null), numberOr(0), workersInWords({ idle: 0 }), workersInWords({})]).toEqual([
+    expect([numberOr(null), numberOr(0), countsInWords({ idle: 0 }), countsInWords({})]).toEqual([
       '?',
       '0',
       '',

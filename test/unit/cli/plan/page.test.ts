@@ -1,8 +1,7 @@
 /** The page of a plan in its words; what a browser makes of it: test/browser/plan-page.test.ts. */
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { reportAssets } from '../../../../src/cli/plan/report/shell.ts';
-import { planPage } from '../../../../src/cli/plan/report/page.ts';
+import { planPage, reportAssets } from '../../../../src/cli/plan/report/page.ts';
 import { candidate, givenPlan, givenReport, givenSearch } from '../../../support/given-plan.ts';
 import { dataOf, pieces, plotsOf, wordsOf } from '../../../support/page-words.ts';
 

@@ -89,7 +89,9 @@ describe('pilotlight plan', () => {
     expect(text).toMatch(/\nhot workers, mean and most +\S+, \d+ +7, 7\n/);
     expect(text).toMatch(/\nstarts from nothing +\d+ +0\n/);
     expect(always?.cost.perHour).toBeCloseTo(14, 1);
-    await expect(planCommandLine(...LOAD, '--always-on', '3', '--search')).rejects.toThrow('one of them');
+    await expect(planCommandLine(...LOAD, '--always-on', '3', '--search')).rejects.toThrow(
+      'cannot be used with',
+    );
   });
 
   test('sets side by side show what differs', async () => {
@@ -170,13 +172,8 @@ test('the progress bar draws over itself on a terminal and never wraps, and is a
   for (const isTTY of [true, false]) {
     const written: string[] = [];
     let now = 0;
-    const screen = {
-      isTTY,
-      write: (text: string) => written.push(text),
-      now: () => (now += 50),
-      columns: () => 60,
-    };
-    const bar = new ProgressBar(screen);
+    const err = (text: string) => written.push(text);
+    const bar = new ProgressBar({ err, errColumns: isTTY ? 60 : undefined }, () => (now += 50));
     for (let done = 1; done <= 100; done += 1)
       bar.update(done / 100, `${done} sets tried`, 'a note '.repeat(9));
     bar.end();

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { describe, expect, test } from 'vitest';
-import { columnsOf } from '../../../../../src/cli/operations/answer/columns.ts';
+import { columnsOf } from '../../../../../src/cli/operations/answer/print-answer.ts';
 import { renderAnswer } from '../../../../../src/cli/operations/answer/render.ts';
 import { table } from '../../../../../src/cli/operations/answer/table.ts';
 import { OPERATION_IDS } from '../../../../../src/contract/operations.ts';
