@@ -18,7 +18,7 @@ import { CommandError } from '../command-error.ts';
 import { printJson, printLine, type Console } from '../console.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { commandConnection, printConnectionProblems, type ProfileFlag } from '../login/connection.ts';
-import { ProgressBar, progressScreen } from '../plan/progress.ts';
+import { ProgressBar } from '../plan/progress.ts';
 import { aligned } from '../text/cell-width.ts';
 import { legibleLine } from '../text/legible.ts';
 import { money } from '../text/numbers.ts';
@@ -97,7 +97,7 @@ async function billedDays(
   console: Console,
   signal: AbortSignal,
 ): Promise<BilledDay[]> {
-  const bar = new ProgressBar(progressScreen(console));
+  const bar = new ProgressBar(console);
   const days: BilledDay[] = [];
   try {
     for (const day of wanted) {
