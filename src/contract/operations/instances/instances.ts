@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable, PUBLIC_DIALECT } from '../../define.ts';
+import { INTERFACE, PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
 import { envEntryProblem } from '../../text/env-flags.ts';
 import { textUpTo } from '../../text/characters.ts';
 import { instance, instanceListOperations } from './instance-list.ts';
@@ -75,19 +75,16 @@ export type InstanceRequest = z.output<typeof createBody>;
 const CREATE_RULES = [IMAGE_OR_TEMPLATE, NEW_VOLUME_HAS_SIZE];
 
 const create = {
+  ...INTERFACE,
   path: '/api/v0/asks/{offer_id}/',
-  base: 'main',
-  origin: 'interface',
   source: '§4.3',
-  verification: BEARER_ONLY,
   permission: 'instance_write',
   params: z.strictObject({ offer_id: id.describe('offer to rent') }),
   body: createBody,
   rules: CREATE_RULES,
   response: z.looseObject({ new_contract: shownOnce(id).describe('the new instance id') }),
   errors: ['invalid_offer', 'not_found'],
-  // A lost answer may have rented the machine already.
-  repeatable: false,
+  // Not repeatable: a lost answer may have rented the machine already.
   publicSpacingMs: 4500,
   example: {
     input: { offer_id: 3001, template_hash_id: EXAMPLE_HASH, env: { HF_TOKEN: 'x', '-p 8001:8001': '1' } },
@@ -129,7 +126,6 @@ export const instanceOperations = {
   'instances.createBulk': {
     ...PUBLIC_DIALECT,
     permission: 'instance_write',
-    repeatable: false,
     method: 'POST',
     path: '/api/v0/asks/bulk/',
     summary: 'Rent several offers in the same way',
@@ -175,7 +171,6 @@ export const instanceOperations = {
     summary: 'Show an instance; null if there is none of this id',
     nullIfNone: 'instances',
     response: z.looseObject({ instances: instance.nullable() }),
-    errors: [],
     example: {
       input: { id: 501 },
       response: { success: true, instances: { id: 501, actual_status: 'running', machine_id: 11 } },

@@ -3,7 +3,7 @@
  * parameters of endpoint groups.
  */
 import * as z from 'zod';
-import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
+import { PUBLIC_DIALECT, PUBLIC_READ, type OperationTable } from '../../define.ts';
 import { id, mayHoldSecrets, secretText, success, timestamp } from '../../schemas.ts';
 import { DEFAULT_TAG } from './deployment.ts';
 import { endpointGroupParameters } from './endpoint-groups.ts';
@@ -81,14 +81,12 @@ const stateAnswer = z.looseObject({ endpoint_state: z.string().nullish() });
 
 export const deployOperations = {
   'deployments.versions': {
-    ...PUBLIC_DIALECT,
-    method: 'GET',
+    ...PUBLIC_READ,
     path: '/api/v0/deployment/{id}/versions/',
     summary: 'List the versions of a deployment that are kept, newest first',
     params: one,
     response: z.looseObject({ versions: z.array(deploymentVersion) }),
     errors: ['not_found'],
-    repeatable: true,
     example: {
       input: { id: 42 },
       response: { success: true, versions: [{ id: 42, image: 'vllm/vllm-openai:latest' }] },

@@ -1,6 +1,6 @@
 /** The parameters of an endpoint group, with the defaults of §2.7: the one table that all else reads. */
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { PUBLIC_DIALECT, PUBLIC_READ, type OperationTable } from '../../define.ts';
 import { LIMITS } from '../../limits.ts';
 import { id, success, timestamp } from '../../schemas.ts';
 
@@ -107,12 +107,9 @@ export type EndpointGroup = z.output<typeof endpointGroup>;
 const groupId = z.strictObject({ id: id.describe('endpoint group id') });
 
 /** The interface states the parameters and not the path; paths and answers are the public dialect's. */
-const shared = {
-  base: 'main',
-  origin: 'public dialect',
-  source: '§2.7, public dialect',
-  verification: BEARER_ONLY,
-} as const;
+const source = '§2.7, public dialect';
+const shared = { ...PUBLIC_DIALECT, source } as const;
+const read = { ...PUBLIC_READ, source } as const;
 
 export const endpointGroupOperations = {
   'endpointGroups.create': {
@@ -122,8 +119,6 @@ export const endpointGroupOperations = {
     summary: 'Create an endpoint group with autoscaling parameters',
     body: endpointGroupSettings,
     response: success.extend({ result: id.describe('the new group id') }),
-    errors: [],
-    repeatable: false,
     publicSpacingMs: 4000,
     example: {
       input: { endpoint_name: 'talk', target_util: 0.9, max_workers: 20 },
@@ -131,26 +126,21 @@ export const endpointGroupOperations = {
     },
   },
   'endpointGroups.list': {
-    ...shared,
-    method: 'GET',
+    ...read,
     path: '/api/v0/endptjobs/',
     summary: 'List the endpoint groups of the account',
     response: z.looseObject({ results: z.array(endpointGroup) }),
     otherWords: [{ says: /^no endpoints for user \d+ found/i, means: () => ({ results: [] }) }],
-    errors: [],
-    repeatable: true,
     publicSpacingMs: 3000,
     example: { input: {}, response: { success: true, results: [{ id: 31, endpoint_name: 'chat' }] } },
   },
   'endpointGroups.get': {
-    ...shared,
-    method: 'GET',
+    ...read,
     path: '/api/v0/endptjobs/{id}/',
     summary: 'Show an endpoint group',
     params: groupId,
     response: z.looseObject({ result: endpointGroup }),
     errors: ['not_found'],
-    repeatable: true,
     publicSpacingMs: 2000,
     example: {
       input: { id: 31 },

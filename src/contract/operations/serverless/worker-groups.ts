@@ -49,7 +49,6 @@ export const workerGroupOperations = {
     body: fields,
     response: created,
     errors: ['not_found'],
-    repeatable: false,
     publicSpacingMs: 2000,
     example: {
       input: {

@@ -21,12 +21,14 @@ export const tfaMethod = z.looseObject({
 });
 export type TfaMethod = z.output<typeof tfaMethod>;
 
+/** What all operations of §4.4 have in common. */
+export const TFA = { ...INTERFACE, source: '§4.4' } as const;
+
 export const tfaStatusOperations = {
   'tfa.status': {
-    ...INTERFACE,
+    ...TFA,
     method: 'GET',
     path: '/api/v0/tfa/status/',
-    source: '§4.4',
     summary: "Show the account's second factors, and how many backup codes remain",
     description: 'tfa_enabled does not tell enabled from legacy; tfa_status of the user object does.',
     response: z.looseObject({
