@@ -7,13 +7,13 @@ import {
   ENDPOINT_GROUP_DEFAULTS,
   ENDPOINT_GROUP_PARAMETERS,
   endpointGroupParameters,
+  MEANINGS,
   type EndpointGroupParameter,
   type EndpointGroupParameters,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { nearestName } from '../../contract/text/nearest-name.ts';
 import { UNKNOWN_PARAMETER, type Finding, type ResolvedParameters, type WorkerFacts } from './findings.ts';
-import { MEANINGS } from './meanings.ts';
 import { RULES } from './rules.ts';
 
 /** Id of the note that a default applies. */
