@@ -4,14 +4,8 @@ import { assumptionsOf, isPermissionAssumed } from '../contract/assumed.ts';
 import type { Operation } from '../contract/define.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
 import { sentencesOf } from '../contract/rules.ts';
-import {
-  ERROR_SCHEMA,
-  LOG_ERROR_SCHEMA,
-  errorExamples,
-  errorResponses,
-  type JsonContent,
-  type ResponseObject,
-} from './errors.ts';
+import { ERROR_SCHEMAS, errorExamples, errorResponses } from './errors.ts';
+import type { JsonContent, ResponseObject } from './errors.ts';
 import { bodyOf, inlineSchema, schemaComponents, type JsonSchema, type SchemaComponents } from './schemas.ts';
 
 export interface DocumentOptions {
@@ -44,11 +38,6 @@ export function openApiDocument(options: DocumentOptions = {}) {
       [method.toLowerCase()]: operationObject(id, components, servers.serverless),
     };
   }
-  const schemas: Record<string, JsonSchema> = {
-    Error: ERROR_SCHEMA,
-    LogError: LOG_ERROR_SCHEMA,
-    ...components.schemas,
-  };
   return {
     openapi: '3.1.1',
     info: {
@@ -70,7 +59,7 @@ export function openApiDocument(options: DocumentOptions = {}) {
           description: 'An API key, or the session_key of a 2FA login (§5).',
         },
       },
-      schemas,
+      schemas: { ...ERROR_SCHEMAS, ...components.schemas } as Record<string, JsonSchema>,
       examples: errorExamples(),
     },
   };

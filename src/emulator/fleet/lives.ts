@@ -3,7 +3,7 @@
  * what will happen to workers at some time that the model does not decide.
  */
 import { createRandom, exponential, type Random } from '../../scaling/planner/load/random.ts';
-import { STATE, type State as ModelState } from '../../scaling/planner/model/worker-pool.ts';
+import { STATE, type State as ModelState } from '../../scaling/planner/model/workers.ts';
 import type { WorkerGroupRecord, WorkerPhase, WorkerRecord } from '../state/endpoints.ts';
 import {
   changeSteps,

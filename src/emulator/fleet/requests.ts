@@ -4,7 +4,7 @@
  */
 import type { GroupModel } from '../../scaling/planner/model/group.ts';
 import { NumberHeap } from '../../scaling/planner/model/structures/number-heap.ts';
-import { STATE, type State } from '../../scaling/planner/model/worker-pool.ts';
+import { STATE, type State } from '../../scaling/planner/model/workers.ts';
 import type { WorkerLoad } from './workers.ts';
 
 /**

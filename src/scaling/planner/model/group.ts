@@ -16,7 +16,7 @@ import { Dispatcher } from './dispatcher.ts';
 import { Fleet, type FleetTotals, type Whereabouts, type WorkerState } from './fleet.ts';
 import type { GroupObserver } from './observer.ts';
 import type { WorkerCounts } from './time-series.ts';
-import type { State } from './worker-pool.ts';
+import { STATE, type State } from './workers.ts';
 
 /** `suspended`: the group neither starts nor stops workers. `stopped`: all are cold, and it starts none. */
 export type GroupState = 'active' | 'suspended' | 'stopped';
@@ -51,7 +51,7 @@ export class GroupModel {
       ((place: number, from: State, to: State) => observer.moved?.(place, from, to, this.#now));
     const { max_workers: maxWorkers, max_queue_time: maxQueueSeconds } = parameters;
     this.#fleet = new Fleet({ maxWorkers, settings, random, moved });
-    const parts = { settings, observer, random, slots: this.#fleet.work, mostWaiting };
+    const parts = { settings, observer, random, workers: this.#fleet.workers, mostWaiting };
     this.#dispatcher = new Dispatcher(parts, maxQueueSeconds);
     this.#loop = new ControlLoop(settings);
   }
@@ -77,11 +77,11 @@ export class GroupModel {
 
   /** When the last of what workers have is done; at least now. */
   get lastBusy(): number {
-    return this.#fleet.work.lastBusy(this.#now);
+    return this.#fleet.workers.lastBusy(this.#now);
   }
 
   get workers(): WorkerCounts {
-    return this.#fleet.workers;
+    return this.#fleet.workers.counts;
   }
 
   get totals(): FleetTotals {
@@ -89,12 +89,12 @@ export class GroupModel {
   }
 
   stateOf(place: number): State {
-    return this.#fleet.stateOf(place);
+    return this.#fleet.workers.stateOf(place);
   }
 
   /** Units/s of the worker at a place. */
   speedOf(place: number): number {
-    return this.#fleet.speedOf(place);
+    return this.#fleet.workers.speedOf(place);
   }
 
   /**
@@ -145,7 +145,7 @@ export class GroupModel {
       this.#now = at;
       if (taken === at) this.#dispatcher.takeNext(at);
       else {
-        this.#observer.workersUntil(at, this.#fleet.workers);
+        this.#observer.workersUntil(at, this.#fleet.workers.counts);
         if (this.#fleet.nextChange <= at) {
           this.#loop.stir();
           this.#fleet.change(at);
@@ -176,7 +176,7 @@ export class GroupModel {
     if (state === this.#state) return;
     this.#loop.stir();
     this.#state = state;
-    this.#observer.workersUntil(this.#now, this.#fleet.workers);
+    this.#observer.workersUntil(this.#now, this.#fleet.workers.counts);
     if (state === 'stopped') this.#fleet.stopAll(this.#now);
     if (state === 'active') this.#reconsider();
   }
@@ -187,7 +187,7 @@ export class GroupModel {
    */
   put(state: WorkerState, at: Whereabouts = {}): number {
     this.#loop.stir();
-    this.#observer.workersUntil(this.#now, this.#fleet.workers);
+    this.#observer.workersUntil(this.#now, this.#fleet.workers.counts);
     return this.#fleet.put(state, this.#now, at);
   }
 
@@ -226,18 +226,19 @@ export class GroupModel {
       waitingRequests: this.#dispatcher.waiting,
       unfinishedWork: matters ? this.#unfinishedWork() : undefined,
       idleSeconds: this.#now - this.#lastArrival,
-      committedCapacity: this.#fleet.committedCapacity,
+      committedCapacity: this.#fleet.workers.committedCapacity,
     };
   }
 
   #unfinishedWork(): number {
-    return this.#dispatcher.waitingWork + this.#fleet.work.unfinishedWork(this.#now);
+    return this.#dispatcher.waitingWork + this.#fleet.workers.unfinishedWork(this.#now);
   }
 
   /** How long a request that arrived now would wait; Infinity without workers. */
   #expectedWait(): number {
-    const { work, hotCapacity } = this.#fleet;
-    if (work.free.size === 0) return Infinity;
-    return Math.max(0, work.free.minKey - this.#now) + this.#dispatcher.waitingWork / hotCapacity;
+    const { workers } = this.#fleet;
+    if (workers.free.size === 0) return Infinity;
+    const hotCapacity = workers.capacityIn(STATE.hot);
+    return Math.max(0, workers.free.minKey - this.#now) + this.#dispatcher.waitingWork / hotCapacity;
   }
 }

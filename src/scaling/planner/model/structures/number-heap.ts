@@ -33,7 +33,10 @@ export class NumberHeap {
 
   /** O(log n). */
   push(key: number, item: number): void {
-    if (this.#size === this.#keys.length) this.#grow();
+    if (this.#size === this.#keys.length) {
+      this.#keys = longer(this.#keys, 2 * this.#size);
+      this.#items = longer(this.#items, 2 * this.#size);
+    }
     this.#rise(this.#size, key, item);
     this.#size += 1;
   }
@@ -92,12 +95,14 @@ export class NumberHeap {
     this.#keys[place] = key;
     this.#items[place] = item;
   }
+}
 
-  #grow(): void {
-    const [keys, items] = [this.#keys, this.#items];
-    this.#keys = new Float64Array(keys.length * 2);
-    this.#items = new Int32Array(items.length * 2);
-    this.#keys.set(keys);
-    this.#items.set(items);
-  }
+/** The same values in a longer array. */
+export function longer<Values extends Float64Array | Int32Array | Uint8Array>(
+  values: Values,
+  length: number,
+): Values {
+  const copy = new (values.constructor as new (length: number) => Values)(length);
+  copy.set(values);
+  return copy;
 }

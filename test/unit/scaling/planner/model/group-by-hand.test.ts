@@ -1,6 +1,6 @@
 /** What a group sees, starts and stops, decision by decision. */
 import { describe, expect, test } from 'vitest';
-import { STATE } from '../../../../../src/scaling/planner/model/worker-pool.ts';
+import { STATE } from '../../../../../src/scaling/planner/model/workers.ts';
 import type { Observation } from '../../../../../src/scaling/planner/model/demand.ts';
 import { resolveDefaults } from '../../../../../src/scaling/rules/check.ts';
 import { modelOf } from '../../../../support/noted-group.ts';

@@ -1,7 +1,7 @@
 /** The model as the emulator uses it: changed while it runs. The planner's tests prove the rest. */
 import { describe, expect, test } from 'vitest';
 import { resolveDefaults } from '../../../../../src/scaling/rules/check.ts';
-import { STATE } from '../../../../../src/scaling/planner/model/worker-pool.ts';
+import { STATE } from '../../../../../src/scaling/planner/model/workers.ts';
 import { modelOf } from '../../../../support/noted-group.ts';
 import { fixedPool } from '../../../../support/plans.ts';
 
