@@ -26,8 +26,7 @@ export class Simulation {
     }
     this.#stats = new PlanStats(parameters, settings, series);
     this.#group = new GroupModel({ parameters, settings, observer: this.#stats });
-    const { initialWorkers } = settings;
-    this.#group.place(initialWorkers === 'floor' ? undefined : initialWorkers);
+    this.#group.place();
   }
 
   /**
@@ -42,9 +41,7 @@ export class Simulation {
   finish(atLeastSeconds = 0): PlanResult {
     const group = this.#group;
     group.advance(Math.max(group.now, atLeastSeconds));
-    while (group.waiting > 0) group.advance(group.nextDecision);
-    group.advance(group.lastBusy);
-    this.#stats.workersUntil(group.now, group.workers);
+    group.finish();
     return this.#stats.result(group.totals);
   }
 }

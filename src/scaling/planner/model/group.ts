@@ -8,13 +8,13 @@
  * wait on a worker need no event, which is most of why this is fast.
  */
 import type { ResolvedParameters } from '../../rules/findings.ts';
-import { createRandom } from '../load/random.ts';
+import { createRandom, type Random } from '../load/random.ts';
 import type { PlanSettings } from '../settings.ts';
 import { ControlLoop } from './control-loop.ts';
 import { demandFor, NOTHING_OBSERVED, type Demand, type Observation } from './demand.ts';
-import { Dispatcher } from './dispatcher.ts';
 import { Fleet, type FleetTotals, type Whereabouts, type WorkerState } from './fleet.ts';
 import type { GroupObserver } from './observer.ts';
+import { RequestQueue } from './structures/request-queue.ts';
 import type { WorkerCounts } from './time-series.ts';
 import { STATE, type State } from './workers.ts';
 
@@ -34,7 +34,10 @@ export class GroupModel {
   readonly #settings: PlanSettings;
   readonly #observer: GroupObserver;
   readonly #fleet: Fleet;
-  readonly #dispatcher: Dispatcher;
+  readonly #random: Random;
+  readonly #mostWaiting: number;
+  /** Requests that no worker takes yet. */
+  readonly #queue = new RequestQueue();
   readonly #loop: ControlLoop;
   #state: GroupState = 'active';
   #now = 0;
@@ -45,14 +48,12 @@ export class GroupModel {
     this.#parameters = parameters;
     this.#settings = settings;
     this.#observer = observer;
-    const random = createRandom(settings.seed);
+    this.#random = createRandom(settings.seed);
+    this.#mostWaiting = mostWaiting;
     const moved =
       observer.moved &&
       ((place: number, from: State, to: State) => observer.moved?.(place, from, to, this.#now));
-    const { max_workers: maxWorkers, max_queue_time: maxQueueSeconds } = parameters;
-    this.#fleet = new Fleet({ maxWorkers, settings, random, moved });
-    const parts = { settings, observer, random, workers: this.#fleet.workers, mostWaiting };
-    this.#dispatcher = new Dispatcher(parts, maxQueueSeconds);
+    this.#fleet = new Fleet({ maxWorkers: parameters.max_workers, settings, random: this.#random, moved });
     this.#loop = new ControlLoop(settings);
   }
 
@@ -63,7 +64,7 @@ export class GroupModel {
 
   /** Requests in the global queue. */
   get waiting(): number {
-    return this.#dispatcher.waiting;
+    return this.#queue.size;
   }
 
   /** Estimated load, units/s, as of the last decision. */
@@ -73,11 +74,6 @@ export class GroupModel {
 
   get nextDecision(): number {
     return this.#loop.next;
-  }
-
-  /** When the last of what workers have is done; at least now. */
-  get lastBusy(): number {
-    return this.#fleet.workers.lastBusy(this.#now);
   }
 
   get workers(): WorkerCounts {
@@ -97,11 +93,11 @@ export class GroupModel {
     return this.#fleet.workers.speedOf(place);
   }
 
-  /**
-   * Puts workers in place as if they had always been there: what the parameters keep without load, or so many hot ones.
-   */
-  place(hotWorkers?: number): void {
-    this.#fleet.place(demandFor(this.#parameters, this.#settings, NOTHING_OBSERVED), hotWorkers);
+  /** Puts workers in place as if they had always been there: as many hot ones as the settings say. */
+  place(): void {
+    const { initialWorkers } = this.#settings;
+    const kept = demandFor(this.#parameters, this.#settings, NOTHING_OBSERVED);
+    this.#fleet.place(kept, initialWorkers === 'floor' ? undefined : initialWorkers);
   }
 
   /**
@@ -132,18 +128,28 @@ export class GroupModel {
     this.#lastArrival = atSeconds;
     this.#loop.arrived(work);
     this.#observer.arrived(atSeconds, work);
-    this.#dispatcher.arrive(atSeconds, work, request);
+    const { size } = this.#queue;
+    const hasRoom = this.#fleet.workers.free.minKey - atSeconds <= this.#parameters.max_queue_time;
+    if (size === 0 && hasRoom) this.#begin(atSeconds, work, request);
+    else if (size < this.#mostWaiting) this.#queue.push(atSeconds, work, request);
+    else this.#observer.refused?.(atSeconds, work, request);
+  }
+
+  /** When a worker will take the request at the head of the queue: on none may it wait longer than max_queue_time. */
+  get #nextTaken(): number {
+    if (this.#queue.size === 0) return Infinity;
+    return Math.max(this.#now, this.#fleet.workers.free.minKey - this.#parameters.max_queue_time);
   }
 
   /** Everything that happens up to and at `to`. */
   advance(to: number): void {
     for (;;) {
       if (this.#loop.isAtRest) this.#rest(to);
-      const taken = this.#dispatcher.nextTaken(this.#now);
+      const taken = this.#nextTaken;
       const at = Math.min(this.#fleet.nextChange, taken, this.nextDecision);
       if (at > to) break;
       this.#now = at;
-      if (taken === at) this.#dispatcher.takeNext(at);
+      if (taken === at) this.#takeNext();
       else {
         this.#observer.workersUntil(at, this.#fleet.workers.counts);
         if (this.#fleet.nextChange <= at) {
@@ -153,6 +159,13 @@ export class GroupModel {
       }
     }
     this.#now = to;
+  }
+
+  /** Until every request is done. */
+  finish(): void {
+    while (this.waiting > 0) this.advance(this.nextDecision);
+    this.advance(this.#fleet.workers.lastBusy(this.#now));
+    this.#observer.workersUntil(this.#now, this.workers);
   }
 
   /** While nothing happens, and inactivity_timeout has not passed meanwhile, decisions are the last one again. */
@@ -167,7 +180,6 @@ export class GroupModel {
   setParameters(parameters: ResolvedParameters): void {
     this.#loop.stir();
     this.#parameters = parameters;
-    this.#dispatcher.maxQueueSeconds = parameters.max_queue_time;
     this.#fleet.setMaximum(parameters.max_workers);
   }
 
@@ -191,9 +203,49 @@ export class GroupModel {
     return this.#fleet.put(state, this.#now, at);
   }
 
+  #takeNext(): void {
+    const { headArrival, headWork, headRequest } = this.#queue;
+    this.#queue.shift();
+    this.#begin(headArrival, headWork, headRequest);
+  }
+
+  /** A worker takes a request that arrived at `arrival`, or its client will have gone by the time one is free. */
+  #begin(arrival: number, work: number, request: number): void {
+    const { workers } = this.#fleet;
+    const place = this.#settings.routing === 'shortest' ? 0 : this.#anySlot();
+    const begin = Math.max(this.#now, workers.free.keyAt(place));
+    const waited = begin - arrival;
+    const gone = request !== 0 && this.#observer.waits?.(request, this.#now) === false;
+    if (gone || waited > this.#settings.giveUpSeconds) {
+      this.#observer.abandoned(arrival, work, request);
+      return;
+    }
+    // Before the slot gets it, for then it is another one's place.
+    const worker = workers.holderOf(place);
+    this.#observer.taken?.(request, work, worker, begin + workers.secondsFor(work, worker));
+    workers.assign(place, begin, work);
+    this.#observer.begun(arrival, waited);
+  }
+
+  /** A slot drawn by chance; the one that is free first when that one has too long a queue. */
+  #anySlot(): number {
+    const { free } = this.#fleet.workers;
+    const place = Math.floor(this.#random() * free.size);
+    return free.keyAt(place) - this.#now > this.#parameters.max_queue_time ? 0 : place;
+  }
+
+  /** Clients at the head of the queue that have waited long enough go away. */
+  #giveUp(): void {
+    while (this.#now - this.#queue.headArrival > this.#settings.giveUpSeconds) {
+      const { headArrival, headWork, headRequest } = this.#queue;
+      this.#observer.abandoned(headArrival, headWork, headRequest);
+      this.#queue.shift();
+    }
+  }
+
   /** The group looks at its load and its queue, and starts or stops workers. */
   #decide(): void {
-    this.#dispatcher.giveUp(this.#now);
+    this.#giveUp();
     const observed = this.#observe(this.#loop.look());
     this.#observer.looked?.(observed, this.#now);
     const wanted = demandFor(this.#parameters, this.#settings, observed);
@@ -223,7 +275,7 @@ export class GroupModel {
     return {
       load,
       expectedWaitSeconds,
-      waitingRequests: this.#dispatcher.waiting,
+      waitingRequests: this.#queue.size,
       unfinishedWork: matters ? this.#unfinishedWork() : undefined,
       idleSeconds: this.#now - this.#lastArrival,
       committedCapacity: this.#fleet.workers.committedCapacity,
@@ -231,7 +283,7 @@ export class GroupModel {
   }
 
   #unfinishedWork(): number {
-    return this.#dispatcher.waitingWork + this.#fleet.workers.unfinishedWork(this.#now);
+    return this.#queue.work + this.#fleet.workers.unfinishedWork(this.#now);
   }
 
   /** How long a request that arrived now would wait; Infinity without workers. */
@@ -239,6 +291,6 @@ export class GroupModel {
     const { workers } = this.#fleet;
     if (workers.free.size === 0) return Infinity;
     const hotCapacity = workers.capacityIn(STATE.hot);
-    return Math.max(0, workers.free.minKey - this.#now) + this.#dispatcher.waitingWork / hotCapacity;
+    return Math.max(0, workers.free.minKey - this.#now) + this.#queue.work / hotCapacity;
   }
 }

@@ -80,9 +80,8 @@ function runPart(
   const { warmFrom, to, began } = part;
   const own = { ...settings, seed: settings.seed + part.load };
   const group = new GroupModel({ parameters, settings: own, observer: tally });
-  const { initialWorkers } = settings;
   if (began) group.placeFor(began.hot, began.total);
-  else group.place(initialWorkers === 'floor' ? undefined : initialWorkers);
+  else group.place();
   tally.begin(part);
   let countdown = LOOK_EVERY;
   const arrive = (atSeconds: number, work: number) => {
@@ -95,9 +94,7 @@ function runPart(
   loads[part.load]?.replay(arrive, warmFrom, to);
   if (tally.end) return;
   if (to < Infinity) group.advance(to - warmFrom);
-  while (group.waiting > 0) group.advance(group.nextDecision);
-  group.advance(group.lastBusy);
-  tally.workersUntil(group.now, group.workers);
+  group.finish();
   tally.finish(group.now);
 }
 

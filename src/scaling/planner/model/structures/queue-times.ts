@@ -31,11 +31,7 @@ export function queueTimeOf(bucket: number, width = 1): number {
 }
 
 /** Index of the bucket that holds the given share of a histogram's counts; -1 when it is empty. */
-export function bucketOfQuantile(
-  counts: Uint32Array | Float64Array,
-  total: number,
-  quantile: number,
-): number {
+export function bucketOfQuantile(counts: Float64Array, total: number, quantile: number): number {
   const rank = Math.max(1, Math.ceil(quantile * total));
   let seen = 0;
   for (let bucket = 0; bucket < counts.length; bucket += 1) {
