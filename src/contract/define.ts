@@ -30,6 +30,8 @@ export const INTERFACE = {
   repeatable: false,
 } as const;
 export const PUBLIC_DIALECT = { ...INTERFACE, origin: 'public dialect', source: 'public dialect' } as const;
+/** Of what costs or saves money; a repetition changes no more. */
+export const PUBLIC_WRITE = { ...PUBLIC_DIALECT, permission: 'instance_write', repeatable: true } as const;
 /** Asking changes nothing. */
 export const PUBLIC_READ = { ...PUBLIC_DIALECT, method: 'GET', repeatable: true } as const;
 

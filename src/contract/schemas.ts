@@ -3,6 +3,11 @@ import * as z from 'zod';
 
 export const id = z.int().nonnegative();
 
+/** What operations on one thing have in common. */
+export function byId(what: string) {
+  return { params: z.strictObject({ id: id.describe(`${what} id`) }), errors: ['not_found'] } as const;
+}
+
 /** Unix epoch seconds; the interface counts time in seconds, fractions allowed (§1). */
 export const timestamp = z.number().meta({ format: 'unix-time' });
 
@@ -123,6 +128,12 @@ export const permissions = z.record(z.string(), z.unknown());
 
 /** What says no more than that it succeeded; a service that says nothing did not say no. */
 export const success = z.looseObject({ success: z.boolean().optional() });
+/** Of deleting what has workers. */
+export const workersDeleted = {
+  deleted_workers: z.unknown().optional(),
+  failed_workers: z.unknown().optional(),
+  msg: z.string().nullish(),
+};
 
 /** Lines or bytes, as the service counts: the interface says log units. */
 export const tail = z

@@ -1,7 +1,7 @@
 /** API keys (§2.5). The interface names the operations and shows no paths; these are the public dialect's. */
 import * as z from 'zod';
 import { PUBLIC_DIALECT, PUBLIC_READ, type OperationTable } from '../define.ts';
-import { id, permissions, shownOnce, success } from '../schemas.ts';
+import { byId, id, permissions, shownOnce, success } from '../schemas.ts';
 
 /** A key as a list shows it: the secret value is shown once, at creation or reset. */
 export const apiKey = z.looseObject({
@@ -50,9 +50,8 @@ export const apiKeyOperations = {
     ...PUBLIC_READ,
     path: '/api/v0/auth/apikeys/{id}/',
     summary: 'Show a key of the account, without its value',
-    params: z.strictObject({ id: id.describe('key id') }),
+    ...byId('key'),
     response: apiKey,
-    errors: ['not_found'],
     example: { input: { id: 2 }, response: { success: true, id: 2, name: 'team', permissions: null } },
   },
   'apiKeys.delete': {
@@ -60,9 +59,8 @@ export const apiKeyOperations = {
     method: 'DELETE',
     path: '/api/v0/auth/apikeys/{id}/',
     summary: 'Revoke a key: requests with it get 401 from then on',
-    params: z.strictObject({ id: id.describe('key id') }),
+    ...byId('key'),
     response: deleted,
-    errors: ['not_found'],
     repeatable: true,
     example: { input: { id: 2 }, response: { success: true } },
   },

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { INTERFACE, PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
+import { INTERFACE, PUBLIC_DIALECT, PUBLIC_READ, PUBLIC_WRITE, type OperationTable } from '../../define.ts';
 import { envEntryProblem } from '../../text/env-flags.ts';
 import { textUpTo } from '../../text/characters.ts';
 import { instance, instanceListOperations } from './instance-list.ts';
 import { instanceSearchOperations } from './instance-search.ts';
 import { LIMITS } from '../../limits.ts';
-import { extraFilters, id, mayHoldSecrets, shownOnce, success } from '../../schemas.ts';
+import { byId, extraFilters, id, mayHoldSecrets, shownOnce, success } from '../../schemas.ts';
 import { IMAGE_OR_TEMPLATE, NEW_VOLUME_HAS_SIZE } from '../../rules.ts';
 import { EXAMPLE_HASH, templateBody } from '../templates.ts';
 
@@ -108,12 +108,7 @@ const bulkEntry = z.preprocess(
   }),
 );
 
-const one = {
-  ...PUBLIC_DIALECT,
-  path: '/api/v0/instances/{id}/',
-  params: z.strictObject({ id: id.describe('instance id') }),
-  repeatable: true,
-} as const;
+const one = { ...PUBLIC_WRITE, ...byId('instance'), path: '/api/v0/instances/{id}/' } as const;
 
 export const instanceOperations = {
   'instances.create': {
@@ -165,8 +160,9 @@ export const instanceOperations = {
   ...instanceListOperations,
   ...instanceSearchOperations,
   'instances.get': {
-    ...one,
-    method: 'GET',
+    ...PUBLIC_READ,
+    path: one.path,
+    params: one.params,
     publicSpacingMs: 2000,
     summary: 'Show an instance; null if there is none of this id',
     nullIfNone: 'instances',
@@ -181,22 +177,18 @@ export const instanceOperations = {
     method: 'PUT',
     summary: 'Label, stop or start an instance',
     description: 'One that is stopped costs its storage only, and keeps it.',
-    permission: 'instance_write',
     body: z.strictObject({
       label: z.string().optional().describe('empty: none'),
       state: z.enum(['running', 'stopped']).optional().describe('what it is to be'),
     }),
     response: success,
-    errors: ['not_found'],
     example: { input: { id: 501, state: 'stopped' }, response: { success: true } },
   },
   'instances.destroy': {
     ...one,
     method: 'DELETE',
     summary: 'Destroy an instance',
-    permission: 'instance_write',
     response: success,
-    errors: ['not_found'],
     example: { input: { id: 501 }, response: { success: true } },
   },
 } as const satisfies OperationTable;

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { PUBLIC_DIALECT, PUBLIC_READ, type OperationTable } from '../../define.ts';
 import { LIMITS } from '../../limits.ts';
-import { id, success, timestamp } from '../../schemas.ts';
+import { byId, id, success, timestamp, workersDeleted } from '../../schemas.ts';
 
 /** Defaults of §2.7. `endpoint_name` and `inactivity_timeout` have none. */
 export const ENDPOINT_GROUP_DEFAULTS = {
@@ -102,7 +102,7 @@ export const endpointGroup = z.looseObject({
 });
 export type EndpointGroup = z.output<typeof endpointGroup>;
 
-const groupId = z.strictObject({ id: id.describe('endpoint group id') });
+const group = byId('endpoint group');
 
 /** The interface states the parameters and not the path; paths and answers are the public dialect's. */
 const source = '§2.7, public dialect';
@@ -136,9 +136,8 @@ export const endpointGroupOperations = {
     ...read,
     path: '/api/v0/endptjobs/{id}/',
     summary: 'Show an endpoint group',
-    params: groupId,
+    ...group,
     response: z.looseObject({ result: endpointGroup }),
-    errors: ['not_found'],
     publicSpacingMs: 2000,
     example: {
       input: { id: 31 },
@@ -150,11 +149,10 @@ export const endpointGroupOperations = {
     method: 'PUT',
     path: '/api/v0/endptjobs/{id}/',
     summary: 'Change parameters of an endpoint group, or its state',
-    params: groupId,
+    ...group,
     body: endpointGroupChanges.extend(further),
     response: success,
     otherWords: [{ says: /^endpoint \d+ for user \d+ not found/i, means: 'not-found' }],
-    errors: ['not_found'],
     repeatable: true,
     publicSpacingMs: 2000,
     example: { input: { id: 31, target_util: 0.8 }, response: { success: true } },
@@ -164,13 +162,8 @@ export const endpointGroupOperations = {
     method: 'DELETE',
     path: '/api/v0/endptjobs/{id}/',
     summary: 'Delete an endpoint group with its worker groups and workers',
-    params: groupId,
-    response: success.extend({
-      deleted_workers: z.unknown().optional(),
-      failed_workers: z.unknown().optional(),
-      msg: z.string().nullish(),
-    }),
-    errors: ['not_found'],
+    ...group,
+    response: success.extend(workersDeleted),
     repeatable: true,
     publicSpacingMs: 3000,
     example: { input: { id: 31 }, response: { success: true } },

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { INTERFACE, PUBLIC_READ, type OperationTable } from '../../define.ts';
 import { deployment, deploymentAnswer } from './deployment.ts';
-import { id, success, tail } from '../../schemas.ts';
+import { byId, id, success, tail } from '../../schemas.ts';
 
 const EXAMPLE = {
   id: 42,
@@ -30,9 +30,8 @@ export const serverlessOperations = {
     source: '§4.6',
     summary: "Refresh a deployment's heartbeat, so that its TTL does not expire",
     permission: 'instance_write',
-    params: z.strictObject({ id: id.describe('deployment id') }),
+    ...byId('deployment'),
     response: success.extend({ deployment_id: id }),
-    errors: ['not_found'],
     repeatable: true,
     publicSpacingMs: 2000,
     example: { input: { id: 42 }, response: { success: true, deployment_id: 42 } },
@@ -51,9 +50,8 @@ export const serverlessOperations = {
     path: '/api/v0/deployment/{id}/',
     summary: 'Show a deployment, with its TTL and last client heartbeat',
     description: 'Read wrapped, as shown, and flat alike.',
-    params: z.strictObject({ id: id.describe('deployment id') }),
+    ...byId('deployment'),
     response: deploymentAnswer,
-    errors: ['not_found'],
     publicSpacingMs: 2000,
     example: { input: { id: 42 }, response: { success: true, deployment: EXAMPLE } },
   },

@@ -21,6 +21,18 @@ export const tfaMethod = z.looseObject({
 });
 export type TfaMethod = z.output<typeof tfaMethod>;
 
+export const EXAMPLE_METHOD = {
+  id: 1,
+  user_id: 7,
+  method: 'totp',
+  label: 'phone app',
+  is_primary: true,
+  fail_count: 0,
+  locked_until: null,
+  created_at: 1_780_000_000,
+  last_used: 1_789_000_000,
+};
+
 /** What all operations of §4.4 have in common. */
 export const TFA = { ...INTERFACE, source: '§4.4' } as const;
 
@@ -46,19 +58,7 @@ export const tfaStatusOperations = {
       response: {
         success: true,
         tfa_enabled: true,
-        methods: [
-          {
-            id: 1,
-            user_id: 7,
-            method: 'totp',
-            label: 'phone app',
-            is_primary: true,
-            fail_count: 0,
-            locked_until: null,
-            created_at: 1_780_000_000,
-            last_used: 1_789_000_000,
-          },
-        ],
+        methods: [EXAMPLE_METHOD],
         backup_codes_remaining: 8,
         new_method_authorized: false,
       },

@@ -6,7 +6,7 @@ import { CODE_OR_BACKUP_CODE, METHOD_OR_ITS_ID, NUMBER_OF_SMS, TARGET_OF_BACKUP_
 import { id, phoneNumber, secretText, shownOnce, success } from '../../schemas.ts';
 import { textUpTo } from '../../text/characters.ts';
 import { user } from '../users.ts';
-import { STORED_TFA_METHODS, TFA, tfaMethod, tfaStatusOperations } from './tfa-status.ts';
+import { EXAMPLE_METHOD, STORED_TFA_METHODS, TFA, tfaMethod, tfaStatusOperations } from './tfa-status.ts';
 
 /** Methods that a code can be verified by. E-mail is never stored as a method. */
 export const TFA_METHODS = ['sms', 'totp', 'email'] as const;
@@ -323,17 +323,7 @@ export const tfaOperations = {
       response: {
         success: true,
         msg: 'Method updated',
-        method: {
-          id: 1,
-          user_id: 7,
-          method: 'totp',
-          label: 'work phone',
-          is_primary: true,
-          fail_count: 0,
-          locked_until: null,
-          created_at: 1_780_000_000,
-          last_used: null,
-        },
+        method: { ...EXAMPLE_METHOD, label: 'work phone', last_used: null },
       },
     },
   },
