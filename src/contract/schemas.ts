@@ -1,6 +1,11 @@
 /** Field types that several resources share. Requests are strict, responses tolerate added fields. */
 import * as z from 'zod';
 
+/** What JSON schema has no word for. */
+const HOLDS_SECRETS = 'x-holds-secrets';
+const UNIT = 'x-unit';
+const SHOWN_ONCE = 'x-shown-once';
+
 export const id = z.int().nonnegative();
 
 /** What operations on one thing have in common. */
@@ -19,8 +24,6 @@ export function mayHoldSecrets<Schema extends z.ZodType>(schema: Schema): Schema
   return schema.meta({ [HOLDS_SECRETS]: true });
 }
 
-const HOLDS_SECRETS = 'x-holds-secrets';
-
 /** Whether a field, perhaps an optional one, is a secret. */
 export function isSecret(schema: z.ZodType): boolean {
   return metaOf(schema, 'format') === 'password';
@@ -35,8 +38,6 @@ export function isKeptOutOfMessages(schema: z.ZodType): boolean {
 export function memoryIn(unit: 'MB' | 'GB'): z.ZodNumber {
   return z.number().meta({ [UNIT]: unit });
 }
-
-const UNIT = 'x-unit';
 
 /** The unit of a field that is GPU memory. */
 export function memoryUnitOf(schema: z.ZodType): 'MB' | 'GB' | undefined {
@@ -65,8 +66,6 @@ export function defaultOf(schema: z.core.$ZodType): unknown {
 export function shownOnce<Schema extends z.ZodType>(schema: Schema): Schema {
   return schema.meta({ [SHOWN_ONCE]: true });
 }
-
-const SHOWN_ONCE = 'x-shown-once';
 
 /** Whether a field, perhaps an optional one, is such a value. */
 export function isShownOnce(schema: z.ZodType): boolean {

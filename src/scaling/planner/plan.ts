@@ -2,8 +2,7 @@
 import type { ResolvedParameters } from '../rules/findings.ts';
 import { RecordedLoad, type Arrival, type ArrivalStream } from './load/load.ts';
 import { GroupModel } from './model/group.ts';
-import { PlanStats } from './model/stats.ts';
-import type { PlanResult } from './model/stats.ts';
+import { PlanStats, type PlanResult } from './model/stats.ts';
 import type { PlanSettings } from './settings.ts';
 
 /** An endpoint group with what is assumed of its workers and of the service. */

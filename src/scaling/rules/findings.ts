@@ -4,10 +4,6 @@ import type {
   EndpointGroupParameter,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
 
-/**
- * `error`: the service would refuse it. `warning`: it is accepted, and will cost money or time. `note`: worth
- * knowing.
- */
 export const SEVERITIES = ['error', 'warning', 'note'] as const;
 /** `error`: the service would refuse it. `warning`: it will cost money or time. `note`: worth knowing. */
 export type Severity = (typeof SEVERITIES)[number];

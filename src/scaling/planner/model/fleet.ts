@@ -9,21 +9,14 @@ import { isShort, STATE, Workers, type State } from './workers.ts';
 
 const NOTHING_WANTED: Demand = { hotCapacity: 0, hotWorkers: 0, totalCapacity: 0, totalWorkers: 0 };
 
-export type Moved = (place: number, from: State, to: State) => void;
-
 /** What its workers have done so far. */
-export interface FleetTotals {
-  /** Work by each place, units. */
-  readonly served: Float64Array;
-  readonly starts: { fromCold: number; fromNothing: number };
-  readonly peak: { hot: number; total: number };
-}
+export type FleetTotals = Fleet['totals'];
 
 export interface FleetOptions {
   readonly maxWorkers: number;
   readonly settings: PlanSettings;
   readonly random: Random;
-  readonly moved?: Moved | undefined;
+  readonly moved?: ((place: number, from: State, to: State) => void) | undefined;
 }
 
 /** `none`: it is gone. */
@@ -51,7 +44,7 @@ export class Fleet {
     this.workers = new Workers(options.maxWorkers, options.settings);
   }
 
-  get totals(): FleetTotals {
+  get totals() {
     return { served: this.workers.served, starts: this.#starts, peak: this.#peak };
   }
 

@@ -6,6 +6,7 @@ import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { RecordedLoad } from '../load/load.ts';
 import { GroupModel } from '../model/group.ts';
 import type { GroupObserver } from '../model/observer.ts';
+import { costOf } from '../model/stats.ts';
 import { longestLike, QueueTimes } from '../model/structures/queue-times.ts';
 import type { WorkerCounts } from '../model/time-series.ts';
 import type { PlanSettings } from '../settings.ts';
@@ -128,9 +129,7 @@ class Tally implements GroupObserver {
   }
 
   get cost(): number {
-    const { priceHot, priceCold, priceStarting } = this.#settings;
-    const { hot, cold, starting } = this.#workerSeconds;
-    return (hot * priceHot + cold * priceCold + starting * priceStarting) / 3600;
+    return costOf(this.#workerSeconds, this.#settings);
   }
 
   get perHour(): number {
