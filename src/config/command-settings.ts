@@ -129,10 +129,8 @@ export function localUrl(
 ): { readonly url: string } | { readonly problem: string } {
   const { values, problems } = effectiveValues({ address: OPTIONS[key] }, environment);
   const address: AdminAddress | undefined = values.address;
-  if (address === undefined)
-    return {
-      problem: problems.map((problem) => describeProblem(problem).replace(/^error: /, '')).join('\n'),
-    };
+  const lines = problems.map((problem) => describeProblem(problem).replace(/^error: /, ''));
+  if (address === undefined) return { problem: lines.join('\n') };
   return { url: 'path' in address ? `unix:${address.path}` : urlOf(address) };
 }
 

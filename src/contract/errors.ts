@@ -42,7 +42,7 @@ const CHECK_INPUT = 'check the input against the operation (`pilotlight ops`)';
 const NEW_CODE = 'ask for a new code and enter that one';
 const RETRY = 'try again in a moment';
 
-const ROWS = {
+const STATED = {
   bad_request: {
     when: 'schema failure: missing field, wrong type, invalid enum, malformed JSON',
     advice: CHECK_INPUT,
@@ -184,62 +184,59 @@ const ROWS = {
     when: 'account flagged for SMS fraud; SMS disabled until support clears it',
     advice: 'use an authenticator app, or ask support',
   },
+} as const satisfies Record<string, ErrorRow>;
+
+/** The interface names the condition but no code; code and status are this project's assumption. */
+const ASSUMED = {
   invalid_key: {
     status: [401],
     aboutKey: [401],
     when: 'the API key is unknown, was reset, or was deleted (§5.2)',
     advice: 'use the current key; a reset key stops working at once',
-    assumed: true,
   },
   forbidden: {
     status: [403],
     aboutKey: [403],
     when: "the key's permission set lacks what the operation needs (§5.3)",
     advice: 'use a key with that permission',
-    assumed: true,
   },
   invalid_offer: {
     status: [404],
     when: 'the offer is unknown or already rented',
     advice: 'choose another offer',
-    assumed: true,
   },
   team_required: {
     status: [403],
     aboutKey: [403],
     when: 'an operation on the current team, called with a key of the personal context',
     advice: "use a key of the team's context",
-    assumed: true,
   },
-  duplicate_role: { when: 'the team has a role of this name', advice: 'choose another name', assumed: true },
+  duplicate_role: { when: 'the team has a role of this name', advice: 'choose another name' },
   rate_limited: {
     status: [429],
     when: 'requests of one identity to one endpoint come faster than its minimum interval',
     actor: 'service',
     advice: 'come back more slowly',
-    assumed: true,
   },
   no_such_workergroup: {
     status: [404],
     when: 'the id matches no worker group of this user (public dialect)',
     advice: 'check the id',
-    assumed: true,
   },
-  internal_error: {
-    status: [500],
-    when: 'the service failed',
-    actor: 'service',
-    advice: RETRY,
-    assumed: true,
-  },
+  internal_error: { status: [500], when: 'the service failed', actor: 'service', advice: RETRY },
 } as const satisfies Record<string, ErrorRow>;
 
-type Rows = typeof ROWS;
+type Rows = typeof STATED & typeof ASSUMED;
+
+function filled(rows: Readonly<Record<string, ErrorRow>>, more?: Partial<ErrorDefinition>) {
+  return Object.entries(rows).map(([code, row]) => [code, { status: [400], actor: 'user', ...row, ...more }]);
+}
 
 /** Error code → its HTTP statuses, when the service answers it, who must act, and what to do next. */
-export const ERRORS = Object.fromEntries(
-  Object.entries(ROWS).map(([code, row]) => [code, { status: [400], actor: 'user', ...row }]),
-) as unknown as { readonly [Code in keyof Rows]: ErrorDefinition & Rows[Code] };
+export const ERRORS = Object.fromEntries([
+  ...filled(STATED),
+  ...filled(ASSUMED, { assumed: true }),
+]) as unknown as { readonly [Code in keyof Rows]: ErrorDefinition & Rows[Code] };
 
 /** An error code of the interface (§7): the `errorCode` of an ApiError, if the service named one that is known. */
 export type ErrorCode = keyof typeof ERRORS;

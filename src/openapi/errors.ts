@@ -1,16 +1,18 @@
 /** The errors of an operation as responses: one for each status, with the codes it comes with and an example of each. */
 import { isErrorAssumed } from '../contract/assumed.ts';
 import type { Operation } from '../contract/define.ts';
-import { COMMON_ERRORS, ERROR_CODES, ERRORS, type ErrorCode } from '../contract/errors.ts';
+import {
+  COMMON_ERRORS,
+  ERROR_CODES,
+  ERRORS,
+  type ErrorCode,
+  type ErrorDefinition,
+} from '../contract/errors.ts';
 import { inlineSchema, type JsonSchema } from './schemas.ts';
-
-export type JsonContent = Readonly<
-  Record<'application/json', { schema: JsonSchema; example?: unknown; examples?: object }>
->;
 
 export interface ResponseObject {
   readonly description: string;
-  readonly content: JsonContent;
+  readonly content: { 'application/json': { schema: JsonSchema; example?: unknown; examples?: object } };
 }
 
 const words = { type: 'string', description: 'what went wrong, in words' };
@@ -53,7 +55,7 @@ function response(operation: Operation, entries: readonly { readonly code: Error
 function describe(code: ErrorCode, operation: Operation): string {
   const { when, advice } = ERRORS[code];
   const assumed = isErrorAssumed(operation, code) ? ' (Assumed: the interface does not name it here.)' : '';
-  return `- \`${code}\`: ${when}. ${capital(advice)}.${assumed}`;
+  return `- \`${code}\`: ${when}. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}.${assumed}`;
 }
 
 function errors(codes: readonly ErrorCode[]) {
@@ -76,12 +78,16 @@ function errors(codes: readonly ErrorCode[]) {
   };
 }
 
-/** An error body of each code. */
+const EXAMPLE_FIELDS: Readonly<Record<string, unknown>> = { fail_count: 5, locked_until: 1_790_000_900 };
+
+/** An error body of each code, with a value for each field that it has beside code and words. */
 export function errorExamples() {
   return Object.fromEntries(
     ERROR_CODES.map((code) => {
-      const { when } = ERRORS[code];
-      return [code, { summary: when, value: { error: code, msg: when, ...exampleFields(code) } }];
+      const { when, fields }: ErrorDefinition = ERRORS[code];
+      const names = Object.keys(fields?.shape ?? {});
+      const examples = Object.fromEntries(names.map((name) => [name, EXAMPLE_FIELDS[name]]));
+      return [code, { summary: when, value: { error: code, msg: when, ...examples } }];
     }),
   );
 }
@@ -93,15 +99,4 @@ function logErrors(codes: readonly ErrorCode[]) {
       codes.map((code) => [code, { summary: ERRORS[code].when, value: { error_msg: ERRORS[code].when } }]),
     ),
   };
-}
-
-const EXAMPLE_FIELDS: Readonly<Record<string, unknown>> = { fail_count: 5, locked_until: 1_790_000_900 };
-
-/** A value for each field that the body has beside code and words. */
-function exampleFields(code: ErrorCode): Record<string, unknown> {
-  const names = Object.keys(ERRORS[code].fields?.shape ?? {});
-  return Object.fromEntries(names.map((name) => [name, EXAMPLE_FIELDS[name]]));
-}
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,7 +1,6 @@
 /**
- * THE table of what the planner has to assume beside the parameters: how a worker performs and what it costs,
- * and everything about the service that the interface does not state. Flags, defaults, the printed list of
- * assumptions and the checks of their values all come from here.
+ * THE table of what the planner has to assume beside the parameters: of workers, and of the service what the interface
+ * does not state. Flags, the printed list of assumptions and the checks of values come from it.
  */
 
 /** How many units of work a worker does a second: from one bound to the other, each worker drawn evenly. */

@@ -1,7 +1,4 @@
-/**
- * Making deployments and changing them (public dialect). A file of its own, so that the heartbeat need not load the
- * parameters of endpoint groups.
- */
+/** Making and changing deployments (public dialect), apart from what the heartbeat loads. */
 import * as z from 'zod';
 import { PUBLIC_READ, PUBLIC_WRITE, type OperationTable } from '../../define.ts';
 import { byId, id, mayHoldSecrets, secretText, success, timestamp } from '../../schemas.ts';
@@ -15,10 +12,8 @@ import { endpointGroupParameters } from './endpoint-groups.ts';
 export const DEPLOY_ACTIONS = ['created', 'soft_update', 'autoscale_update', 'exists'] as const;
 export type DeployAction = (typeof DEPLOY_ACTIONS)[number];
 
-const versionId = z.union([z.int(), z.string()]);
-
 export const deploymentVersion = z.looseObject({
-  id: versionId,
+  id: z.union([z.int(), z.string()]),
   version_label: z.string().nullish(),
   image: z.string().nullish(),
   file_hash: z.string().nullish(),

@@ -16,7 +16,7 @@ export interface FleetOptions {
   readonly maxWorkers: number;
   readonly settings: PlanSettings;
   readonly random: Random;
-  readonly moved?: ((place: number, from: State, to: State) => void) | undefined;
+  readonly moved: (place: number, from: State, to: State) => void;
 }
 
 /** `none`: it is gone. */
@@ -132,14 +132,10 @@ export class Fleet {
     }
     const cold = this.workers.first(STATE.cold);
     if (cold < 0) return false;
-    this.#startCold(cold, now);
-    return true;
-  }
-
-  #startCold(place: number, now: number): void {
     this.#starts.fromCold += 1;
-    this.#move(place, STATE.starting);
-    this.#changes.push(now + this.#options.settings.coldStartSeconds, place);
+    this.#move(cold, STATE.starting);
+    this.#changes.push(now + this.#options.settings.coldStartSeconds, cold);
+    return true;
   }
 
   #create(now: number): void {
@@ -221,7 +217,7 @@ export class Fleet {
   #move(worker: number, to: State): void {
     const from = this.workers.stateOf(worker);
     this.workers.move(worker, to);
-    this.#options.moved?.(worker, from, to);
+    this.#options.moved(worker, from, to);
   }
 
   #notePeaks(): void {

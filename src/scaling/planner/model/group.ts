@@ -1,11 +1,9 @@
 /**
  * The model of one endpoint group, which the planner runs through a load in no time and the emulator on its clock.
- * Requests come in one by one and in order; between them workers start, stop and finish, and the group decides at
- * regular intervals. Discrete events, deterministic: all chance comes from the seed. It counts nothing: whoever wants
- * to know what happens observes it.
+ * Requests come in one by one and in order; those that workers do not take at once wait in one queue. The group decides
+ * at regular intervals. Discrete events, deterministic: all chance comes from the seed. Observers count what happens.
  *
- * A request's queue time is known as soon as a worker takes it, because the worker's queue is; so requests that
- * wait on a worker need no event, which is most of why this is fast.
+ * A request's queue time is known as soon as a worker takes it. So requests on a worker need no event, which makes it fast.
  */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import { createRandom, type Random } from '../load/random.ts';
@@ -50,10 +48,12 @@ export class GroupModel {
     this.#observer = observer;
     this.#random = createRandom(settings.seed);
     this.#mostWaiting = mostWaiting;
-    const moved =
-      observer.moved &&
-      ((place: number, from: State, to: State) => observer.moved?.(place, from, to, this.#now));
-    this.#fleet = new Fleet({ maxWorkers: parameters.max_workers, settings, random: this.#random, moved });
+    this.#fleet = new Fleet({
+      maxWorkers: parameters.max_workers,
+      settings,
+      random: this.#random,
+      moved: (place, from, to) => observer.moved?.(place, from, to, this.#now),
+    });
     this.#loop = new ControlLoop(settings);
   }
 
@@ -88,7 +88,7 @@ export class GroupModel {
     return this.#fleet.workers.stateOf(place);
   }
 
-  /** Units/s of the worker at a place. */
+  /** Units/s. */
   speedOf(place: number): number {
     return this.#fleet.workers.speedOf(place);
   }
@@ -113,11 +113,7 @@ export class GroupModel {
     this.#loop.keep(wanted);
   }
 
-  /**
-   * A request arrives. Throws a RangeError when it comes before the one in front of it, or its work is not a
-   * number of at least 0.
-   * @param request a name for the observer to know it by, an integer above 0; 0: it has none
-   */
+  /** See Simulation.arrive. @param request a name for the observer to know it by, an integer above 0; 0: it has none */
   arrive(atSeconds: number, work: number, request = 0): void {
     if (!(atSeconds >= this.#now && atSeconds < Infinity)) {
       throw new RangeError(`request at ${atSeconds} s: not in order of time`);

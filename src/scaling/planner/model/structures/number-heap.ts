@@ -1,7 +1,6 @@
 /**
- * A binary heap of numbers, smallest first, each with a small integer beside it; both in typed arrays, so that
- * a million events leave nothing for the garbage collector. Equal keys come out in an order that depends on
- * nothing but the calls made, which is what makes a plan repeatable.
+ * A binary heap of numbers, smallest first, each with a small integer beside it, without garbage. Equal keys come out in
+ * an order that depends on the calls alone, which makes a plan repeatable.
  */
 export class NumberHeap {
   #keys = new Float64Array(16);

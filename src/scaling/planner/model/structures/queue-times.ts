@@ -1,7 +1,6 @@
 /**
- * Queue times in fixed memory: a histogram whose buckets grow by 1%, so that any percentile is within 0.5% of
- * the true one, however many requests there were (the idea of DDSketch: Masson, Rim, Lee, VLDB 2019). Mean and
- * maximum are exact.
+ * Queue times in fixed memory: buckets grow by 1%, so any percentile is within 0.5% (the idea of DDSketch: Masson, Rim,
+ * Lee, VLDB 2019). Mean and maximum are exact.
  */
 const SMALLEST_SECONDS = 1e-4;
 const GROWTH = 1.01;
