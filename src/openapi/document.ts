@@ -153,22 +153,24 @@ export function descriptionOf(operation: Operation): string {
   return sentences.filter(Boolean).join(' ');
 }
 
-/** Objects travel as JSON text in the query (§4.2). */
 function parametersOf({ params, query, example: { input } }: Operation) {
   const of = (place: 'path' | 'query', fields: z.ZodObject | undefined) =>
-    Object.entries(fields?.shape ?? {}).map(([name, type]) => {
-      const { description, ...schema } = inlineSchema(type as z.ZodType);
-      const example = input[name];
-      return {
-        name,
-        in: place,
-        required: !(type as z.ZodType).safeParse(undefined).success,
-        ...(typeof description === 'string' && { description }),
-        ...(place === 'path' && { schema, example }),
-        ...(place === 'query' && { content: { 'application/json': { schema, example } } }),
-      };
-    });
+    Object.entries(fields?.shape ?? {}).map(([name, type]) =>
+      parameter({ name, in: place }, type as z.ZodType, input[name]),
+    );
   return [...of('path', params), ...of('query', query)];
+}
+
+/** Objects travel as JSON text in the query (§4.2). */
+function parameter(where: { name: string; in: 'path' | 'query' }, type: z.ZodType, example: unknown) {
+  const { description, ...schema } = inlineSchema(type);
+  return {
+    ...where,
+    required: !type.safeParse(undefined).success,
+    ...(typeof description === 'string' && { description }),
+    ...(where.in === 'path' && { schema, example }),
+    ...(where.in === 'query' && { content: { 'application/json': { schema, example } } }),
+  };
 }
 
 function exampleBody({ body, keyInBody, example }: Operation): Record<string, unknown> {
