@@ -65,14 +65,17 @@ export function loadLogin(
   login: { readonly apiKey: string; readonly baseUrl?: string; readonly serverlessUrl?: string },
   environment: Environment = process.env,
 ): LoadedConnection {
-  const own = withEnvFile(environment, readTextPatiently).environment;
   // A serverless address belongs to its main address.
   const given = ADDRESSES.filter((key) => login.baseUrl !== undefined || login[key] !== undefined);
   const replaced = (['apiKey', ...given] as const).flatMap((key) => {
     const name = PREFIX + OPTIONS[key].variable;
     return [[name, login[key]] as const, [`${name}_FILE`, undefined] as const];
   });
-  return loadConnection({ ...own, [`${PREFIX}ENV_FILE`]: undefined, ...Object.fromEntries(replaced) });
+  return loadConnection({
+    ...withFile(environment),
+    [`${PREFIX}ENV_FILE`]: undefined,
+    ...Object.fromEntries(replaced),
+  });
 }
 
 const KEY_VARIABLE = PREFIX + OPTIONS.apiKey.variable;
@@ -83,7 +86,7 @@ function hasKeyVariable(environment: Environment): boolean {
 
 /** Whether the environment itself has a key. */
 export function hasOwnKey(environment: Environment = process.env): boolean {
-  return hasKeyVariable(withEnvFile(environment, readTextPatiently).environment);
+  return hasKeyVariable(withFile(environment));
 }
 
 const ADDRESSES = ['baseUrl', 'serverlessUrl'] as const;
@@ -126,10 +129,8 @@ export function localUrl(
 ): { readonly url: string } | { readonly problem: string } {
   const { values, problems } = effectiveValues({ address: OPTIONS[key] }, environment);
   const address: AdminAddress | undefined = values.address;
-  if (address === undefined)
-    return {
-      problem: problems.map((problem) => describeProblem(problem).replace(/^error: /, '')).join('\n'),
-    };
+  const lines = problems.map((problem) => describeProblem(problem).replace(/^error: /, ''));
+  if (address === undefined) return { problem: lines.join('\n') };
   return { url: 'path' in address ? `unix:${address.path}` : urlOf(address) };
 }
 
@@ -141,13 +142,13 @@ export function localToken(environment: Environment = process.env): string | und
 function effectiveValues<Rows extends Readonly<Record<string, Option>>>(
   options: Rows,
   environment: Environment,
-): { readonly values: Partial<ValuesOf<Rows>>; readonly problems: readonly ConfigProblem[] } {
-  const loaded = loadValues(
-    options,
-    withEnvFile(environment, readTextPatiently).environment,
-    readTextPatiently,
-  );
-  return { values: loaded.values as Partial<ValuesOf<Rows>>, problems: loaded.problems };
+) {
+  const { values, problems } = loadValues(options, withFile(environment), readTextPatiently);
+  return { values: values as Partial<ValuesOf<Rows>>, problems };
+}
+
+function withFile(environment: Environment): Environment {
+  return withEnvFile(environment, readTextPatiently).environment;
 }
 
 const ANYWHERE: ReadonlySet<string> = new Set(['0.0.0.0', '::']);

@@ -59,12 +59,8 @@ export function withEnvFile(environment: Environment, readFile: ReadFile): Effec
   return { ...withoutFile, isPublic, ...lay(environment, file, text) };
 }
 
-function lay(
-  environment: Environment,
-  file: string,
-  text: string,
-): Pick<EffectiveEnvironment, 'environment' | 'fromFile' | 'problems'> {
-  const { assignments, problems: lineProblems } = parseLines(text);
+function lay(environment: Environment, file: string, text: string) {
+  const { assignments, problems: lineProblems } = parseLines(file, text);
   const fromFile = new Map([...assignments].filter(([name]) => name.startsWith(PREFIX) && name !== ENV_FILE));
   const effective: Record<string, string | undefined> = { ...environment };
   const overridden: string[] = [];
@@ -78,7 +74,7 @@ function lay(
     overridden.push(partner);
   }
   const problems = [
-    ...lineProblems.map(({ line, message }) => configError(ENV_FILE, place(file, line), SYNTAX, message)),
+    ...lineProblems,
     ...tooLate(assignments, file),
     ...overridden.map((name) => {
       const got = 'a value in the environment, and another in the file';
@@ -144,30 +140,23 @@ const ESCAPED = /\\(["\\$`])/g;
 /** Except a tab. */
 const CONTROL = /[^\P{Cc}\t]/u;
 
-interface LineProblem {
-  readonly line: number;
-  /** Never quotes the line: it may have a secret in it. */
-  readonly message: string;
-}
-
 /**
  * A variable a line, as shells, systemd and Compose write them. A line that these read in different ways is refused,
- * except that a bare value is taken as it is, with the quotes, backslashes and dollar signs inside it.
+ * except that a bare value is taken as it is, with the quotes, backslashes and dollar signs inside it. No message
+ * quotes a line: it may have a secret in it.
  */
-function parseLines(text: string): {
-  readonly assignments: ReadonlyMap<string, Assignment>;
-  readonly problems: readonly LineProblem[];
-} {
+function parseLines(file: string, text: string) {
   const assignments = new Map<string, Assignment>();
-  const problems: LineProblem[] = [];
+  const problems: ConfigProblem[] = [];
+  const refuse = (line: number, message: string) =>
+    problems.push(configError(ENV_FILE, place(file, line), SYNTAX, message));
   const lines = text.replace(/^\uFEFF/, '').split('\n');
   for (const [index, raw] of lines.entries()) {
     const line = index + 1;
     const read = parseLine(raw.replace(/\r$/, '').replace(/^[ \t]+/, ''));
     const first = typeof read === 'object' ? assignments.get(read.name)?.line : undefined;
-    if (typeof read === 'string') problems.push({ line, message: read });
-    else if (first !== undefined)
-      problems.push({ line, message: `${read?.name} is set on line ${first} already; keep one` });
+    if (typeof read === 'string') refuse(line, read);
+    else if (first !== undefined) refuse(line, `${read?.name} is set on line ${first} already; keep one`);
     else if (read !== undefined) assignments.set(read.name, { value: read.value, line });
   }
   return { assignments, problems };

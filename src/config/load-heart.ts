@@ -61,11 +61,7 @@ export function loadHeartFrom(effective: EffectiveEnvironment, readFile: ReadFil
 }
 
 /** Malformed values, and values whose file is missing, become their default, unless they are essential. */
-function fallBack({ values, broken, problemsOf }: LoadedValues<HeartKey>): {
-  readonly values: Partial<HeartSettings>;
-  readonly tolerated: readonly ConfigProblem[];
-  readonly remaining: readonly ConfigProblem[];
-} {
+function fallBack({ values, broken, problemsOf }: LoadedValues<HeartKey>) {
   const complete = { ...values };
   let remaining: readonly ConfigProblem[] = [];
   const tolerated: ConfigProblem[] = [];

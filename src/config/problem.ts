@@ -19,22 +19,19 @@ export interface ConfigProblem {
   readonly place?: string | undefined;
 }
 
-export function configError(
-  variable: string,
-  got: string | undefined,
-  allowed: string,
-  message: string,
-): ConfigProblem {
-  return { severity: 'error', variable, got, allowed, message };
+function problemOf(severity: ConfigProblem['severity']) {
+  return (variable: string, got: string | undefined, allowed: string, message: string): ConfigProblem => ({
+    severity,
+    variable,
+    got,
+    allowed,
+    message,
+  });
 }
 
-export function configWarning(...parts: Parameters<typeof configError>): ConfigProblem {
-  return { ...configError(...parts), severity: 'warning' };
-}
-
-export function configNote(...parts: Parameters<typeof configError>): ConfigProblem {
-  return { ...configError(...parts), severity: 'note' };
-}
+export const configError = problemOf('error');
+export const configWarning = problemOf('warning');
+export const configNote = problemOf('note');
 
 export function isError({ severity }: ConfigProblem): boolean {
   return severity === 'error';

@@ -52,14 +52,11 @@ export function partnerOf(name: string): string | undefined {
   return FILES.get(name) ?? (FILES.get(own) === name ? own : undefined);
 }
 
-export interface UnknownNames {
-  /** Errors for names close to an essential variable that is not set; for others, warnings that fail `check`. */
-  readonly problems: readonly ConfigProblem[];
-  /** Made by Kubernetes, and ignored. */
-  readonly ignored: readonly string[];
-}
-
-export function unknownNames(environment: Environment): UnknownNames {
+/**
+ * Errors for names close to an essential variable that is not set; for others, warnings that fail `check`. Those that
+ * Kubernetes made are ignored.
+ */
+export function unknownNames(environment: Environment) {
   const foreign = Object.keys(environment).filter(
     (name) => name.startsWith(PREFIX) && !IS_KNOWN.has(name) && environment[name] !== '',
   );

@@ -4,13 +4,12 @@
  * dialect's, and help and OpenAPI document say so.
  */
 import type { Operation } from './define.ts';
-import { ERRORS, type ErrorCode, type ErrorDefinition } from './errors.ts';
+import { ERRORS, type ErrorCode } from './errors.ts';
 
 const NAMED_PERMISSION = 'user_read';
 
 export function isErrorAssumed({ source }: Operation, code: ErrorCode): boolean {
-  const { assumed }: ErrorDefinition = ERRORS[code];
-  return assumed === true || source !== '§4.4';
+  return ERRORS[code].assumed === true || source !== '§4.4';
 }
 
 export function isPermissionAssumed({ permission, origin }: Operation): boolean {

@@ -19,16 +19,21 @@ export interface Verification {
   readonly secret: 'never' | 'without bearer' | 'for sms and email' | 'always';
 }
 
-export const BEARER_ONLY: Verification = { secretAlone: false, secret: 'never' };
+const BEARER_ONLY: Verification = { secretAlone: false, secret: 'never' };
 
-/** What most operations have in common; a row says what differs. */
+/** What most operations have in common; a row says what differs: nothing is repeated that does not say so. */
 export const INTERFACE = {
   base: 'main',
   origin: 'interface',
   verification: BEARER_ONLY,
   errors: [],
+  repeatable: false,
 } as const;
 export const PUBLIC_DIALECT = { ...INTERFACE, origin: 'public dialect', source: 'public dialect' } as const;
+/** Of what costs or saves money; a repetition changes no more. */
+export const PUBLIC_WRITE = { ...PUBLIC_DIALECT, permission: 'instance_write', repeatable: true } as const;
+/** Asking changes nothing. */
+export const PUBLIC_READ = { ...PUBLIC_DIALECT, method: 'GET', repeatable: true } as const;
 
 export interface Example {
   /** Path parameters, query and body fields in one flat object, as the client's methods take them. */

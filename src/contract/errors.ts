@@ -24,6 +24,9 @@ export interface ErrorDefinition {
   readonly assumed?: true;
 }
 
+/** What a row says: most errors are a 400 that the caller has to act on. */
+type ErrorRow = Pick<ErrorDefinition, 'when' | 'advice'> & Partial<ErrorDefinition>;
+
 const lock = {
   fail_count: z.int().nonnegative().describe('failed attempts so far'),
   locked_until: timestamp.describe('when the lock ends, Unix seconds'),
@@ -39,102 +42,68 @@ const CHECK_INPUT = 'check the input against the operation (`pilotlight ops`)';
 const NEW_CODE = 'ask for a new code and enter that one';
 const RETRY = 'try again in a moment';
 
-/** Error code → its HTTP statuses, when the service answers it, who must act, and what to do next. */
-export const ERRORS = {
+const STATED = {
   bad_request: {
-    status: [400],
     when: 'schema failure: missing field, wrong type, invalid enum, malformed JSON',
-    actor: 'user',
     advice: CHECK_INPUT,
   },
   auth_error: {
     status: [403],
     aboutKey: [403],
     when: 'no valid authentication: no Bearer key, no tfa_secret, or an expired session',
-    actor: 'user',
     advice: 'send a valid API key; after a 2FA login, the session_key',
   },
   invalid_tfa_method: {
-    status: [400],
     when: 'unsupported tfa_method',
-    actor: 'user',
     advice: 'use one of sms, totp, email, as far as the operation takes it',
   },
   missing_auth_value: {
     status: [400, 401],
     aboutKey: [401],
     when: 'code or backup_code missing (401 when there is no usable authentication context)',
-    actor: 'user',
     advice: 'send the 6-digit code or a backup code; without an API key, the tfa_secret too',
   },
   missing_params: {
-    status: [400],
     when: 'code and secret missing',
-    actor: 'user',
     advice: 'send the 6-digit code and the secret that came with it',
   },
   email_not_verified: {
-    status: [400],
     when: 'account e-mail unverified',
-    actor: 'user',
     advice: 'verify the e-mail address of the account first; codes are sent only then',
   },
-  '2fa_expired': {
-    status: [400],
-    when: 'challenge older than 10 minutes',
-    actor: 'user',
-    advice: NEW_CODE,
-  },
+  '2fa_expired': { when: 'challenge older than 10 minutes', advice: NEW_CODE },
   challenge_not_found: {
-    status: [400],
     when: 'no challenge for the secret',
-    actor: 'user',
     advice: 'send the secret that the send-code call returned; or ask for a new code',
   },
-  no_challenge_found: {
-    status: [400],
-    when: 'no active challenge in context (expired or cleared)',
-    actor: 'user',
-    advice: NEW_CODE,
-  },
+  no_challenge_found: { when: 'no active challenge in context (expired or cleared)', advice: NEW_CODE },
   tfa_challenge_exists: {
-    status: [400],
     when: 'recent SMS code already sent; use resend',
-    actor: 'user',
     advice: 'enter the code that was sent, or ask for it again with tfa.resendSms',
   },
   authorization_required: {
     status: [403],
     when: 'add-method window not granted or expired',
-    actor: 'user',
     advice: 'authorize first (tfa.authorizeNewMethod); the window lasts 30 minutes',
   },
   no_pending_authorization: {
-    status: [400],
     when: 'no pending authorization for the PUT step',
-    actor: 'user',
     advice: 'begin with tfa.authorizeNewMethod, then confirm it',
   },
   invalid_backup_code: {
     status: [401],
     when: 'backup code invalid or used',
-    actor: 'user',
     advice: 'use another backup code: each works once',
   },
   untracked_2fa_found: {
-    status: [400],
     when: 'legacy state on the deprecated test-submit path',
-    actor: 'user',
     advice: 'regenerate the backup codes first; that makes the legacy method a tracked one',
   },
   duplicate_tfa_method: {
-    status: [400],
     when: 'method type already configured',
-    actor: 'user',
     advice: 'remove the method of this type first, or keep it',
   },
   twilio_error: {
-    status: [400],
     when: 'SMS delivery failed (SMS provider)',
     actor: 'service',
     advice: 'check the phone number; then try again, or use another method',
@@ -142,13 +111,11 @@ export const ERRORS = {
   preauth_phone_cap: {
     status: [429],
     when: 'phone number used in too many authorization attempts',
-    actor: 'user',
     advice: 'wait, or use another phone number or method',
   },
   sms_rate_limited: {
     status: [429],
     when: 'too many SMS codes requested; wait',
-    actor: 'user',
     advice: 'wait before asking for another SMS',
   },
   twilio_rate_limited: {
@@ -160,7 +127,6 @@ export const ERRORS = {
   tfa_locked: {
     status: [429],
     when: 'method locked after failures (15 minutes)',
-    actor: 'user',
     advice: 'wait until locked_until, or use another method or a backup code',
     fields: z.looseObject(lock),
   },
@@ -171,21 +137,15 @@ export const ERRORS = {
     advice: RETRY,
   },
   phone_number_mismatch: {
-    status: [400],
     when: 'phone differs from the challenge or method',
-    actor: 'user',
     advice: 'use the phone number that the code was sent to',
   },
   '2fa_login_failed': {
-    status: [400],
     when: 'generic login failure: wrong code, missing context, or precondition such as no phone number',
-    actor: 'user',
     advice: 'check the code; ask for a new one if it is old',
   },
   '2fa_verification_failed': {
-    status: [400],
     when: 'verify step failed; for a configured method the body adds fail_count and locked_until',
-    actor: 'user',
     advice: 'check the code; several failures lock the method for 15 minutes',
     fields: failures,
   },
@@ -193,31 +153,20 @@ export const ERRORS = {
     status: [403],
     aboutKey: [403],
     when: 'called from a team context',
-    actor: 'user',
     advice: 'use a key of the personal context: 2FA is not done in a team',
   },
-  missing_email: {
-    status: [400],
-    when: 'e-mail required but unset',
-    actor: 'user',
-    advice: 'set an e-mail address on the account first',
-  },
+  missing_email: { when: 'e-mail required but unset', advice: 'set an e-mail address on the account first' },
   missing_phone_number: {
-    status: [400],
     when: 'phone required but not given or derivable',
-    actor: 'user',
     advice: 'send phone_number in E.164 form, such as +15551234567',
   },
   not_found: {
     status: [404],
     when: 'tfa_method_id matches no method of this user; elsewhere, an id that matches nothing of this user',
-    actor: 'user',
     advice: 'check the id',
   },
   tfa_method_not_configured: {
-    status: [400],
     when: 'TOTP method exists but its secret is missing or unreadable; reconfigure',
-    actor: 'user',
     advice: 'remove the authenticator and add it again',
   },
   challenge_creation_failed: {
@@ -227,83 +176,73 @@ export const ERRORS = {
     advice: RETRY,
   },
   sms_blocked_number: {
-    status: [400],
     when: 'number flagged as high SMS-pumping risk; rejected before sending',
-    actor: 'user',
     advice: 'use another phone number, or an authenticator app',
   },
   sms_fraud_detected: {
     status: [403],
     when: 'account flagged for SMS fraud; SMS disabled until support clears it',
-    actor: 'user',
     advice: 'use an authenticator app, or ask support',
   },
+} as const satisfies Record<string, ErrorRow>;
+
+/** The interface names the condition but no code; code and status are this project's assumption. */
+const ASSUMED = {
   invalid_key: {
     status: [401],
     aboutKey: [401],
     when: 'the API key is unknown, was reset, or was deleted (§5.2)',
-    actor: 'user',
     advice: 'use the current key; a reset key stops working at once',
-    assumed: true,
   },
   forbidden: {
     status: [403],
     aboutKey: [403],
     when: "the key's permission set lacks what the operation needs (§5.3)",
-    actor: 'user',
     advice: 'use a key with that permission',
-    assumed: true,
   },
   invalid_offer: {
     status: [404],
     when: 'the offer is unknown or already rented',
-    actor: 'user',
     advice: 'choose another offer',
-    assumed: true,
   },
   team_required: {
     status: [403],
     aboutKey: [403],
     when: 'an operation on the current team, called with a key of the personal context',
-    actor: 'user',
     advice: "use a key of the team's context",
-    assumed: true,
   },
-  duplicate_role: {
-    status: [400],
-    when: 'the team has a role of this name',
-    actor: 'user',
-    advice: 'choose another name',
-    assumed: true,
-  },
+  duplicate_role: { when: 'the team has a role of this name', advice: 'choose another name' },
   rate_limited: {
     status: [429],
     when: 'requests of one identity to one endpoint come faster than its minimum interval',
     actor: 'service',
     advice: 'come back more slowly',
-    assumed: true,
   },
   no_such_workergroup: {
     status: [404],
     when: 'the id matches no worker group of this user (public dialect)',
-    actor: 'user',
     advice: 'check the id',
-    assumed: true,
   },
-  internal_error: {
-    status: [500],
-    when: 'the service failed',
-    actor: 'service',
-    advice: RETRY,
-    assumed: true,
-  },
-} as const satisfies Record<string, ErrorDefinition>;
+  internal_error: { status: [500], when: 'the service failed', actor: 'service', advice: RETRY },
+} as const satisfies Record<string, ErrorRow>;
+
+type Rows = typeof STATED & typeof ASSUMED;
+
+function filled(rows: Readonly<Record<string, ErrorRow>>, more?: Partial<ErrorDefinition>) {
+  return Object.entries(rows).map(([code, row]) => [code, { status: [400], actor: 'user', ...row, ...more }]);
+}
+
+/** Error code → its HTTP statuses, when the service answers it, who must act, and what to do next. */
+export const ERRORS = Object.fromEntries([
+  ...filled(STATED),
+  ...filled(ASSUMED, { assumed: true }),
+]) as unknown as { readonly [Code in keyof Rows]: ErrorDefinition & Rows[Code] };
 
 /** An error code of the interface (§7): the `errorCode` of an ApiError, if the service named one that is known. */
 export type ErrorCode = keyof typeof ERRORS;
 
 /** What comes with a code beside the message; nothing is sure to be there. */
-export type ErrorFields<Code extends ErrorCode> = (typeof ERRORS)[Code] extends {
+export type ErrorFields<Code extends ErrorCode> = Rows[Code] extends {
   readonly fields: infer Fields extends z.ZodType;
 }
   ? Partial<z.output<Fields>>

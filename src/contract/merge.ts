@@ -33,7 +33,12 @@ export type LaunchTemplate = { readonly [Field in keyof TemplateFields]?: Templa
 export function mergeLaunch(template: LaunchTemplate | undefined, request: InstanceRequest): MergedLaunch {
   const stored: Partial<LaunchValues> = template ? launchValuesOf(template) : {};
   const { template_hash_id: _, env, ...rest } = request;
-  const asked: Partial<LaunchValues> = given({ ...rest, ...(env ? { env: textValues(env) } : {}) });
+  const asked: Partial<LaunchValues> = given({
+    ...rest,
+    ...(env && {
+      env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)])),
+    }),
+  });
   // The image's arguments come in two forms, and either form in the request replaces the template's.
   if (asked.args !== undefined) delete stored.args_str;
 
@@ -90,10 +95,6 @@ function imageReference(image: string, tag: string): string {
 function mapSource(stored: object, asked: object): MergeSource {
   if (Object.keys(asked).length === 0) return 'template';
   return Object.keys(stored).every((key) => Object.hasOwn(asked, key)) ? 'request' : 'both';
-}
-
-function textValues(env: NonNullable<InstanceRequest['env']>): Record<string, string> {
-  return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
 }
 
 /** Without the fields that are undefined or null. */

@@ -1,16 +1,10 @@
 /**
- * The base of every error class of this project. Each has a literal `code`, so that nobody has to look at message texts,
- * says who must act, and keeps what caused it. Messages never contain a key.
- *
  * An error is thrown where a caller cannot go on. What a caller must decide about is a value instead:
  * `{ ok: true, … }`, or `{ ok: false, … }` with what is wrong.
  */
 import type { Actor } from './errors.ts';
 
-/**
- * The base of every error of this library: `code` says which it is, `actor` who must act. Messages never contain a
- * key.
- */
+/** The base of every error of this library: `code` says which it is, `actor` who must act. No message has a key. */
 export abstract class PilotlightError extends Error {
   /** Words in lower case, joined by underscores. */
   abstract readonly code: string;

@@ -3,16 +3,20 @@
  * help, OpenAPI document and emulator have the same. What depends on the account is the service's to check.
  */
 import type { Operation, Rule } from './define.ts';
+import type { ErrorCode } from './errors.ts';
 import { isRecord } from './is-record.ts';
 
 const isMissing = (value: unknown): boolean => value === undefined || value === null;
 
-export const IMAGE_OR_TEMPLATE: Rule = {
-  field: 'image',
-  says: 'needed without template_hash_id',
-  error: 'bad_request',
-  isBroken: ({ image, template_hash_id: hash }) => isMissing(image) && isMissing(hash),
-};
+/** One of the two is needed. */
+function oneOf(field: string, other: string, error: ErrorCode = 'bad_request'): Rule {
+  const isBroken: Rule['isBroken'] = (fields) => isMissing(fields[field]) && isMissing(fields[other]);
+  return { field, says: `needed without ${other}`, error, isBroken };
+}
+
+export const IMAGE_OR_TEMPLATE = oneOf('image', 'template_hash_id');
+export const CODE_OR_BACKUP_CODE = oneOf('code', 'backup_code', 'missing_auth_value');
+export const METHOD_OR_ITS_ID = oneOf('tfa_method_id', 'tfa_method');
 
 export const NEW_VOLUME_HAS_SIZE: Rule = {
   field: 'volume_info.size',
@@ -20,13 +24,6 @@ export const NEW_VOLUME_HAS_SIZE: Rule = {
   error: 'bad_request',
   isBroken: ({ volume_info: volume }) =>
     isRecord(volume) && volume['create_new'] === true && isMissing(volume['size']),
-};
-
-export const CODE_OR_BACKUP_CODE: Rule = {
-  field: 'code',
-  says: 'needed without backup_code',
-  error: 'missing_auth_value',
-  isBroken: ({ code, backup_code: backup }) => isMissing(code) && isMissing(backup),
 };
 
 export const TARGET_OF_BACKUP_CODE: Rule = {
@@ -41,13 +38,6 @@ export const NUMBER_OF_SMS: Rule = {
   says: 'needed with tfa_method sms',
   error: 'missing_phone_number',
   isBroken: ({ tfa_method: method, phone_number: number }) => method === 'sms' && isMissing(number),
-};
-
-export const METHOD_OR_ITS_ID: Rule = {
-  field: 'tfa_method_id',
-  says: 'needed without tfa_method',
-  error: 'bad_request',
-  isBroken: ({ tfa_method_id: id, tfa_method: method }) => isMissing(id) && isMissing(method),
 };
 
 export const DAY_RANGE: Rule = {

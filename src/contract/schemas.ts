@@ -1,7 +1,17 @@
 /** Field types that several resources share. Requests are strict, responses tolerate added fields. */
 import * as z from 'zod';
 
+/** What JSON schema has no word for. */
+const HOLDS_SECRETS = 'x-holds-secrets';
+const UNIT = 'x-unit';
+const SHOWN_ONCE = 'x-shown-once';
+
 export const id = z.int().nonnegative();
+
+/** What operations on one thing have in common. */
+export function byId(what: string) {
+  return { params: z.strictObject({ id: id.describe(`${what} id`) }), errors: ['not_found'] } as const;
+}
 
 /** Unix epoch seconds; the interface counts time in seconds, fractions allowed (§1). */
 export const timestamp = z.number().meta({ format: 'unix-time' });
@@ -13,8 +23,6 @@ export const secretText = z.string().min(1).meta({ format: 'password' });
 export function mayHoldSecrets<Schema extends z.ZodType>(schema: Schema): Schema {
   return schema.meta({ [HOLDS_SECRETS]: true });
 }
-
-const HOLDS_SECRETS = 'x-holds-secrets';
 
 /** Whether a field, perhaps an optional one, is a secret. */
 export function isSecret(schema: z.ZodType): boolean {
@@ -30,8 +38,6 @@ export function isKeptOutOfMessages(schema: z.ZodType): boolean {
 export function memoryIn(unit: 'MB' | 'GB'): z.ZodNumber {
   return z.number().meta({ [UNIT]: unit });
 }
-
-const UNIT = 'x-unit';
 
 /** The unit of a field that is GPU memory. */
 export function memoryUnitOf(schema: z.ZodType): 'MB' | 'GB' | undefined {
@@ -60,8 +66,6 @@ export function defaultOf(schema: z.core.$ZodType): unknown {
 export function shownOnce<Schema extends z.ZodType>(schema: Schema): Schema {
   return schema.meta({ [SHOWN_ONCE]: true });
 }
-
-const SHOWN_ONCE = 'x-shown-once';
 
 /** Whether a field, perhaps an optional one, is such a value. */
 export function isShownOnce(schema: z.ZodType): boolean {
@@ -123,6 +127,12 @@ export const permissions = z.record(z.string(), z.unknown());
 
 /** What says no more than that it succeeded; a service that says nothing did not say no. */
 export const success = z.looseObject({ success: z.boolean().optional() });
+/** Of deleting what has workers. */
+export const workersDeleted = {
+  deleted_workers: z.unknown().optional(),
+  failed_workers: z.unknown().optional(),
+  msg: z.string().nullish(),
+};
 
 /** Lines or bytes, as the service counts: the interface says log units. */
 export const tail = z

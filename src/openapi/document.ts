@@ -4,14 +4,8 @@ import { assumptionsOf, isPermissionAssumed } from '../contract/assumed.ts';
 import type { Operation } from '../contract/define.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
 import { sentencesOf } from '../contract/rules.ts';
-import {
-  ERROR_SCHEMA,
-  LOG_ERROR_SCHEMA,
-  errorExamples,
-  errorResponses,
-  type JsonContent,
-  type ResponseObject,
-} from './errors.ts';
+import { ERROR_SCHEMAS, errorExamples, errorResponses } from './errors.ts';
+import type { ResponseObject } from './errors.ts';
 import { bodyOf, inlineSchema, schemaComponents, type JsonSchema, type SchemaComponents } from './schemas.ts';
 
 export interface DocumentOptions {
@@ -44,11 +38,6 @@ export function openApiDocument(options: DocumentOptions = {}) {
       [method.toLowerCase()]: operationObject(id, components, servers.serverless),
     };
   }
-  const schemas: Record<string, JsonSchema> = {
-    Error: ERROR_SCHEMA,
-    LogError: LOG_ERROR_SCHEMA,
-    ...components.schemas,
-  };
   return {
     openapi: '3.1.1',
     info: {
@@ -70,7 +59,7 @@ export function openApiDocument(options: DocumentOptions = {}) {
           description: 'An API key, or the session_key of a 2FA login (§5).',
         },
       },
-      schemas,
+      schemas: { ...ERROR_SCHEMAS, ...components.schemas } as Record<string, JsonSchema>,
       examples: errorExamples(),
     },
   };
@@ -117,10 +106,6 @@ function operationObject(id: OperationId, components: SchemaComponents, serverle
   const content = {
     'application/json': { schema: components.response(id), example: example.response },
   };
-  const responses: Record<string, ResponseObject> = {
-    '200': { description: summary, content },
-    ...errorResponses(operation),
-  };
   return {
     operationId: id,
     tags: [resourceOf(id)],
@@ -136,7 +121,10 @@ function operationObject(id: OperationId, components: SchemaComponents, serverle
         content: { 'application/json': { schema: request, example: exampleBody(operation) } },
       },
     }),
-    responses,
+    responses: { '200': { description: summary, content }, ...errorResponses(operation) } as Record<
+      string,
+      ResponseObject
+    >,
     'x-source': source,
     'x-origin': origin,
     'x-repeatable': repeatable,
@@ -165,44 +153,24 @@ export function descriptionOf(operation: Operation): string {
   return sentences.filter(Boolean).join(' ');
 }
 
-interface Parameter {
-  readonly name: string;
-  readonly in: 'path' | 'query';
-  readonly required: boolean;
-  readonly description?: string;
-  readonly schema?: JsonSchema;
-  readonly content?: JsonContent;
-  readonly example?: unknown;
-}
-
-function parametersOf({ params, query, example }: Operation): Parameter[] {
-  const of = (schema: z.ZodObject | undefined, part: typeof pathParameter): Parameter[] =>
-    Object.entries(schema?.shape ?? {}).map(([name, type]) =>
-      part(name, type as z.ZodType, example.input[name]),
+function parametersOf({ params, query, example: { input } }: Operation) {
+  const of = (place: 'path' | 'query', fields: z.ZodObject | undefined) =>
+    Object.entries(fields?.shape ?? {}).map(([name, type]) =>
+      parameter({ name, in: place }, type as z.ZodType, input[name]),
     );
-  return [...of(params, pathParameter), ...of(query, queryParameter)];
-}
-
-function pathParameter(name: string, schema: z.ZodType, example: unknown): Parameter {
-  return { name, in: 'path', required: true, ...described(schema), example };
+  return [...of('path', params), ...of('query', query)];
 }
 
 /** Objects travel as JSON text in the query (§4.2). */
-function queryParameter(name: string, type: z.ZodType, example: unknown): Parameter {
-  const { schema, ...description } = described(type);
-  const required = !type.safeParse(undefined).success;
+function parameter(where: { name: string; in: 'path' | 'query' }, type: z.ZodType, example: unknown) {
+  const { description, ...schema } = inlineSchema(type);
   return {
-    name,
-    in: 'query',
-    required,
-    ...description,
-    content: { 'application/json': { schema, example } },
+    ...where,
+    required: !type.safeParse(undefined).success,
+    ...(typeof description === 'string' && { description }),
+    ...(where.in === 'path' && { schema, example }),
+    ...(where.in === 'query' && { content: { 'application/json': { schema, example } } }),
   };
-}
-
-function described(schema: z.ZodType) {
-  const { description, ...json } = inlineSchema(schema);
-  return { ...(typeof description === 'string' && { description }), schema: json };
 }
 
 function exampleBody({ body, keyInBody, example }: Operation): Record<string, unknown> {

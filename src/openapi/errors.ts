@@ -10,57 +10,41 @@ import {
 } from '../contract/errors.ts';
 import { inlineSchema, type JsonSchema } from './schemas.ts';
 
-export type JsonContent = Readonly<
-  Record<'application/json', { schema: JsonSchema; example?: unknown; examples?: object }>
->;
-
 export interface ResponseObject {
   readonly description: string;
-  readonly content: JsonContent;
+  readonly content: { 'application/json': { schema: JsonSchema; example?: unknown; examples?: object } };
 }
 
-/** §7: the general body of an error. */
-export const ERROR_SCHEMA: JsonSchema = {
-  type: 'object',
-  description: 'The general error body (§7).',
-  properties: {
+const words = { type: 'string', description: 'what went wrong, in words' };
+
+/** The bodies of §7, by the names that the document gives them. */
+export const ERROR_SCHEMAS = {
+  Error: body('The general error body (§7).', {
     error: { type: 'string', description: 'code' },
-    msg: { type: 'string', description: 'what went wrong, in words' },
-  },
-  required: ['error', 'msg'],
-  additionalProperties: true,
+    msg: words,
+  }),
+  LogError: body('The error body of the serverless address (§7).', { error_msg: words }),
 };
 
-/** §7: errors of the serverless address. */
-export const LOG_ERROR_SCHEMA: JsonSchema = {
-  type: 'object',
-  description: 'The error body of the serverless address (§7).',
-  properties: { error_msg: { type: 'string', description: 'what went wrong, in words' } },
-  required: ['error_msg'],
-  additionalProperties: true,
-};
+function body(description: string, properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  const required = Object.keys(properties);
+  return { type: 'object', description, properties, required, additionalProperties: true };
+}
 
 /** Status → response, the lowest status first. */
 export function errorResponses(operation: Operation): Record<string, ResponseObject> {
   const codes = [...new Set<ErrorCode>([...operation.errors, ...COMMON_ERRORS])];
-  const pairs = codes.flatMap((code) =>
-    definitionOf(code).status.map((status) => ({ status: String(status), code })),
-  );
+  const pairs = codes.flatMap((code) => ERRORS[code].status.map((status) => ({ status, code })));
   const byStatus = Map.groupBy(pairs, ({ status }) => status);
   return Object.fromEntries(
     [...byStatus]
-      .toSorted(([a], [b]) => Number(a) - Number(b))
-      .map(([status, entries]) => [
-        status,
-        response(
-          operation,
-          entries.map(({ code }) => code),
-        ),
-      ]),
+      .toSorted(([a], [b]) => a - b)
+      .map(([status, entries]) => [String(status), response(operation, entries)]),
   );
 }
 
-function response(operation: Operation, codes: readonly ErrorCode[]) {
+function response(operation: Operation, entries: readonly { readonly code: ErrorCode }[]) {
+  const codes = entries.map(({ code }) => code);
   return {
     description: codes.map((code) => describe(code, operation)).join('\n'),
     content: { 'application/json': operation.base === 'serverless' ? logErrors(codes) : errors(codes) },
@@ -69,13 +53,13 @@ function response(operation: Operation, codes: readonly ErrorCode[]) {
 
 /** One line of Markdown: the code, when it comes, what to do. */
 function describe(code: ErrorCode, operation: Operation): string {
-  const { when, advice } = definitionOf(code);
+  const { when, advice } = ERRORS[code];
   const assumed = isErrorAssumed(operation, code) ? ' (Assumed: the interface does not name it here.)' : '';
-  return `- \`${code}\`: ${when}. ${capital(advice)}.${assumed}`;
+  return `- \`${code}\`: ${when}. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}.${assumed}`;
 }
 
 function errors(codes: readonly ErrorCode[]) {
-  const fields = codes.flatMap((code) => definitionOf(code).fields ?? []);
+  const fields = codes.flatMap((code) => ERRORS[code].fields ?? []);
   const properties = Object.assign(
     {},
     ...fields.map((schema) => inlineSchema(schema, 'output')['properties']),
@@ -94,12 +78,16 @@ function errors(codes: readonly ErrorCode[]) {
   };
 }
 
-/** An error body of each code. */
+const EXAMPLE_FIELDS: Readonly<Record<string, unknown>> = { fail_count: 5, locked_until: 1_790_000_900 };
+
+/** An error body of each code, with a value for each field that it has beside code and words. */
 export function errorExamples() {
   return Object.fromEntries(
     ERROR_CODES.map((code) => {
-      const { when } = definitionOf(code);
-      return [code, { summary: when, value: { error: code, msg: when, ...exampleFields(code) } }];
+      const { when, fields }: ErrorDefinition = ERRORS[code];
+      const names = Object.keys(fields?.shape ?? {});
+      const examples = Object.fromEntries(names.map((name) => [name, EXAMPLE_FIELDS[name]]));
+      return [code, { summary: when, value: { error: code, msg: when, ...examples } }];
     }),
   );
 }
@@ -108,26 +96,7 @@ function logErrors(codes: readonly ErrorCode[]) {
   return {
     schema: { $ref: '#/components/schemas/LogError' },
     examples: Object.fromEntries(
-      codes.map((code) => [
-        code,
-        { summary: definitionOf(code).when, value: { error_msg: definitionOf(code).when } },
-      ]),
+      codes.map((code) => [code, { summary: ERRORS[code].when, value: { error_msg: ERRORS[code].when } }]),
     ),
   };
-}
-
-const EXAMPLE_FIELDS: Readonly<Record<string, unknown>> = { fail_count: 5, locked_until: 1_790_000_900 };
-
-/** A value for each field that the body has beside code and words. */
-function exampleFields(code: ErrorCode): Record<string, unknown> {
-  const names = Object.keys(definitionOf(code).fields?.shape ?? {});
-  return Object.fromEntries(names.map((name) => [name, EXAMPLE_FIELDS[name]]));
-}
-
-function definitionOf(code: ErrorCode): ErrorDefinition {
-  return ERRORS[code];
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

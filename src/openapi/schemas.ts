@@ -34,13 +34,9 @@ const RESPONSE_PARTS = {
   ApiKey: apiKey,
 } satisfies Record<string, z.ZodType>;
 
-export interface SchemaComponents {
-  readonly schemas: Readonly<Record<string, JsonSchema>>;
-  request(id: OperationId): JsonSchema | undefined;
-  response(id: OperationId): JsonSchema;
-}
+export type SchemaComponents = ReturnType<typeof schemaComponents>;
 
-export function schemaComponents(): SchemaComponents {
+export function schemaComponents() {
   const requests = components('input', REQUEST_PARTS, (id) => {
     const schema = bodyOf(operationOf(id));
     return schema && [`${id}.request`, schema];
@@ -51,8 +47,8 @@ export function schemaComponents(): SchemaComponents {
   ]);
   return {
     schemas: { ...requests.schemas, ...responses.schemas },
-    request: (id) => requests.refOf(id),
-    response: (id) => responses.refOf(id) ?? {},
+    request: requests.refOf,
+    response: (id: OperationId) => responses.refOf(id) ?? {},
   };
 }
 
@@ -67,7 +63,7 @@ function components(
   io: 'input' | 'output',
   parts: Readonly<Record<string, z.ZodType>>,
   own: (id: OperationId) => [string, z.ZodType] | undefined,
-): { readonly schemas: Record<string, JsonSchema>; refOf(id: OperationId): JsonSchema | undefined } {
+) {
   const registry = z.registry<{ id: string }>();
   const names = new Map<z.ZodType, string>();
   const refs = new Map<OperationId, JsonSchema>();
@@ -88,7 +84,7 @@ function components(
     schemas: Object.fromEntries(
       Object.entries(schemas).map(([name, { $schema: _dialect, $id: _place, ...schema }]) => [name, schema]),
     ),
-    refOf: (id) => refs.get(id),
+    refOf: (id: OperationId) => refs.get(id),
   };
 }
 

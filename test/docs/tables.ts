@@ -12,6 +12,7 @@ import { createProgram } from '../../src/cli/program.ts';
 import {
   ENDPOINT_GROUP_DEFAULTS,
   ENDPOINT_GROUP_PARAMETERS,
+  MEANINGS,
 } from '../../src/contract/operations/serverless/endpoint-groups.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../src/contract/operations.ts';
 import { EXIT, EXIT_MEANINGS } from '../../src/config/exit-codes.ts';
@@ -34,7 +35,6 @@ import { faultSchema } from '../../src/emulator/faults/faults.ts';
 import { settingsSchema } from '../../src/emulator/state/settings.ts';
 import { bucketTrait, rateLimitTrait, TRAITS } from '../../src/emulator/state/traits.ts';
 import { allowedValues } from '../../src/scaling/rules/check.ts';
-import { MEANINGS } from '../../src/scaling/rules/meanings.ts';
 import { RULES } from '../../src/scaling/rules/rules.ts';
 import { benchTable, keyFigures, readResults } from '../bench/results.ts';
 import { mutationRows } from '../mutation/results.ts';

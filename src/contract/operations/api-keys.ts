@@ -1,7 +1,7 @@
 /** API keys (§2.5). The interface names the operations and shows no paths; these are the public dialect's. */
 import * as z from 'zod';
-import { type OperationTable, PUBLIC_DIALECT } from '../define.ts';
-import { id, permissions, shownOnce, success } from '../schemas.ts';
+import { PUBLIC_DIALECT, PUBLIC_READ, type OperationTable } from '../define.ts';
+import { byId, id, permissions, shownOnce, success } from '../schemas.ts';
 
 /** A key as a list shows it: the secret value is shown once, at creation or reset. */
 export const apiKey = z.looseObject({
@@ -19,65 +19,57 @@ const deleted = z.preprocess(
   success.extend({ msg: z.string().optional() }),
 );
 
+const source = '§2.5, public dialect';
+const keys = { ...PUBLIC_DIALECT, source } as const;
+
 export const apiKeyOperations = {
   'apiKeys.create': {
-    ...PUBLIC_DIALECT,
+    ...keys,
     method: 'POST',
     path: '/api/v0/auth/apikeys/',
-    source: '§2.5, public dialect',
     summary: 'Create a key; its value is shown once',
     body: z.strictObject({
       name: z.string().min(1).describe('for identification only'),
       permissions: permissions.optional().describe('default: full access'),
     }),
     response: z.looseObject({ id: id.optional(), key: shownOnce(z.string().min(1)) }),
-    repeatable: false,
     example: {
       input: { name: 'sidecar', permissions: { api: { instance_write: {} } } },
       response: { success: true, id: 3, key: 'shown-once' },
     },
   },
   'apiKeys.list': {
-    ...PUBLIC_DIALECT,
-    method: 'GET',
+    ...PUBLIC_READ,
     path: '/api/v0/auth/apikeys/',
-    source: '§2.5, public dialect',
+    source,
     summary: 'List the keys of the account, without their values',
     response: z.looseObject({ apikeys: z.array(apiKey) }),
-    repeatable: true,
     example: { input: {}, response: { apikeys: [{ id: 3, name: 'sidecar', permissions: {} }] } },
   },
   'apiKeys.get': {
-    ...PUBLIC_DIALECT,
-    method: 'GET',
+    ...PUBLIC_READ,
     path: '/api/v0/auth/apikeys/{id}/',
     summary: 'Show a key of the account, without its value',
-    params: z.strictObject({ id: id.describe('key id') }),
+    ...byId('key'),
     response: apiKey,
-    errors: ['not_found'],
-    repeatable: true,
     example: { input: { id: 2 }, response: { success: true, id: 2, name: 'team', permissions: null } },
   },
   'apiKeys.delete': {
-    ...PUBLIC_DIALECT,
+    ...keys,
     method: 'DELETE',
     path: '/api/v0/auth/apikeys/{id}/',
-    source: '§2.5, public dialect',
     summary: 'Revoke a key: requests with it get 401 from then on',
-    params: z.strictObject({ id: id.describe('key id') }),
+    ...byId('key'),
     response: deleted,
-    errors: ['not_found'],
     repeatable: true,
     example: { input: { id: 2 }, response: { success: true } },
   },
   'apiKeys.reset': {
-    ...PUBLIC_DIALECT,
+    ...keys,
     method: 'PUT',
     path: '/api/v0/commands/reset_apikey/',
-    source: '§2.5, public dialect',
     summary: 'Give the calling key a new value; the old one stops working at once',
     response: z.looseObject({ new_api_key: shownOnce(z.string().min(1)) }),
-    repeatable: false,
     example: { input: {}, response: { success: true, new_api_key: 'shown-once' } },
   },
 } as const satisfies OperationTable;

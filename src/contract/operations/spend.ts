@@ -1,6 +1,6 @@
 /** What the account costs now, and what it was charged (public dialect, evidence 9). Money is in dollars. */
 import * as z from 'zod';
-import { PUBLIC_DIALECT, type OperationTable } from '../define.ts';
+import { PUBLIC_READ, type OperationTable } from '../define.ts';
 import { LIMITS } from '../limits.ts';
 import { DAY_RANGE } from '../rules.ts';
 import { filterOn, id, timestamp } from '../schemas.ts';
@@ -12,11 +12,8 @@ const asOf = { data_timestamp: timestamp.nullish().describe('when the service wo
 const cost = z.number().nullish();
 
 const shared = {
-  ...PUBLIC_DIALECT,
-  method: 'GET',
+  ...PUBLIC_READ,
   permission: 'user_read',
-  errors: [],
-  repeatable: true,
   publicSpacingMs: 2000,
 } as const;
 

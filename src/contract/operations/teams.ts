@@ -18,7 +18,6 @@ export const teamOperations = {
     }),
     response: z.looseObject({ msg: z.string().optional() }),
     errors: ['team_required', 'duplicate_role'],
-    repeatable: false,
     example: {
       input: { name: 'operators', permissions: { manage_instances: true } },
       response: { msg: 'Role created' },

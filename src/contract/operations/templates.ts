@@ -188,7 +188,6 @@ export const templateOperations = {
     otherWords: [
       { says: /^existing template found/i, means: ({ template: found }) => ({ template: found }) },
     ],
-    repeatable: false,
     example: { input: example, response: { template: { id: 9, hash_id: EXAMPLE_HASH, ...example } } },
   },
   'templates.edit': {
@@ -205,8 +204,7 @@ export const templateOperations = {
     }),
     response: z.looseObject({ template }),
     errors: ['not_found'],
-    // The hash changes with the edit, so a repetition after a lost answer would not find it.
-    repeatable: false,
+    // Not repeatable: the hash changes with the edit, so a repetition after a lost answer would not find it.
     example: {
       input: { hash_id: EXAMPLE_HASH, desc: 'serves chat' },
       response: {
@@ -223,7 +221,6 @@ export const templateOperations = {
     body: z.strictObject({ template_id: id.describe('the numeric id, not the hash_id') }),
     response: success,
     errors: ['not_found'],
-    repeatable: false,
     example: { input: { template_id: 9 }, response: { success: true } },
   },
 } as const satisfies OperationTable;

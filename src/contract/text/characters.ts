@@ -5,9 +5,7 @@
 import * as z from 'zod';
 
 export function countCharacters(text: string): number {
-  let count = 0;
-  for (const _ of text) count += 1;
-  return count;
+  return Array.from(text).length;
 }
 
 /** A text of at most so many characters. */

@@ -8,7 +8,7 @@ import { GroupModel } from '../../scaling/planner/model/group.ts';
 import type { Decision, GroupObserver } from '../../scaling/planner/model/observer.ts';
 import { PlanStats } from '../../scaling/planner/model/stats.ts';
 import type { WorkerCounts } from '../../scaling/planner/model/time-series.ts';
-import { STATE, type State } from '../../scaling/planner/model/worker-pool.ts';
+import { STATE, type State } from '../../scaling/planner/model/workers.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
 import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
 import type { WorkerRecord } from '../state/endpoints.ts';

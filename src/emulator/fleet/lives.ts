@@ -1,6 +1,6 @@
 /** What the moves of the model do to the workers of the state, and what else becomes of workers in time. */
 import { createRandom, exponential, type Random } from '../../scaling/planner/load/random.ts';
-import { STATE, type State as ModelState } from '../../scaling/planner/model/worker-pool.ts';
+import { STATE, type State as ModelState } from '../../scaling/planner/model/workers.ts';
 import type { WorkerGroupRecord, WorkerPhase, WorkerRecord } from '../state/endpoints.ts';
 import {
   changeSteps,

@@ -1,7 +1,7 @@
 /** The requests of an endpoint, and which worker takes each. Times in seconds since the engine began. */
 import type { GroupModel } from '../../scaling/planner/model/group.ts';
 import { NumberHeap } from '../../scaling/planner/model/structures/number-heap.ts';
-import { STATE, type State } from '../../scaling/planner/model/worker-pool.ts';
+import { STATE, type State } from '../../scaling/planner/model/workers.ts';
 import type { WorkerLoad } from './workers.ts';
 
 /**

@@ -8,7 +8,6 @@ import { Worker } from 'node:worker_threads';
 import {
   openLocalRunner,
   type OpenRunner,
-  type Trial,
   type TrialGround,
   type TrialOutcome,
   type TrialRunner,
@@ -50,7 +49,11 @@ export function openThreads(ground: TrialGround, threads: number): TrialRunner {
       const outcomes: TrialOutcome[] = [];
       const rest = trials.entries();
       const take = async (worker: Worker) => {
-        for (const [index, trial] of rest) outcomes[index] = await outcomeOf(worker, trial, end);
+        for (const [index, trial] of rest) {
+          worker.postMessage(trial);
+          const [outcome] = (await once(worker, 'message', { signal: end })) as [TrialOutcome];
+          outcomes[index] = outcome;
+        }
       };
       try {
         await Promise.all(workers.map(take));
@@ -65,10 +68,4 @@ export function openThreads(ground: TrialGround, threads: number): TrialRunner {
       await Promise.all(workers.map((worker) => worker.terminate()));
     },
   };
-}
-
-async function outcomeOf(worker: Worker, trial: Trial, signal: AbortSignal): Promise<TrialOutcome> {
-  worker.postMessage(trial);
-  const [outcome] = (await once(worker, 'message', { signal })) as [TrialOutcome];
-  return outcome;
 }

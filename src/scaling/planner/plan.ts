@@ -2,8 +2,7 @@
 import type { ResolvedParameters } from '../rules/findings.ts';
 import { RecordedLoad, type Arrival, type ArrivalStream } from './load/load.ts';
 import { GroupModel } from './model/group.ts';
-import { PlanStats } from './model/stats.ts';
-import type { PlanResult } from './model/stats.ts';
+import { PlanStats, type PlanResult } from './model/stats.ts';
 import type { PlanSettings } from './settings.ts';
 
 /** An endpoint group with what is assumed of its workers and of the service. */
@@ -26,8 +25,7 @@ export class Simulation {
     }
     this.#stats = new PlanStats(parameters, settings, series);
     this.#group = new GroupModel({ parameters, settings, observer: this.#stats });
-    const { initialWorkers } = settings;
-    this.#group.place(initialWorkers === 'floor' ? undefined : initialWorkers);
+    this.#group.place();
   }
 
   /**
@@ -42,9 +40,7 @@ export class Simulation {
   finish(atLeastSeconds = 0): PlanResult {
     const group = this.#group;
     group.advance(Math.max(group.now, atLeastSeconds));
-    while (group.waiting > 0) group.advance(group.nextDecision);
-    group.advance(group.lastBusy);
-    this.#stats.workersUntil(group.now, group.workers);
+    group.finish();
     return this.#stats.result(group.totals);
   }
 }

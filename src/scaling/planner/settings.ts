@@ -1,7 +1,6 @@
 /**
- * THE table of what the planner has to assume beside the parameters: how a worker performs and what it costs,
- * and everything about the service that the interface does not state. Flags, defaults, the printed list of
- * assumptions and the checks of their values all come from here.
+ * THE table of what the planner has to assume beside the parameters: of workers, and of the service what the interface
+ * does not state. Flags, the printed list of assumptions and the checks of values come from it.
  */
 
 /** How many units of work a worker does a second: from one bound to the other, each worker drawn evenly. */
@@ -10,39 +9,20 @@ export interface Performance {
   readonly most: number;
 }
 
-/** Seconds, units/s, prices an hour. SETTING_OPTIONS says what each is. */
-export interface PlanSettings {
+/** What a value of each kind is; `seconds` and `performance` have their own way to be written on a command line. */
+interface Kinds {
+  readonly seconds: number;
+  readonly number: number;
+  readonly count: number;
   readonly performance: Performance;
-  readonly startSeconds: number;
-  readonly coldStartSeconds: number;
-  readonly priceHot: number;
-  readonly priceCold: number;
-  readonly priceStarting: number;
-  readonly slots: number;
-  readonly controlSeconds: number;
-  readonly loadWindowSeconds: number;
-  /** May be Infinity: never scale down. */
-  readonly scaleDownSeconds: number;
-  /** May be Infinity. */
-  readonly destroySeconds: number;
-  readonly queueResponse: 'clear' | 'one-worker';
-  readonly routing: 'shortest' | 'random';
-  readonly stopping: 'drain' | 'idle';
-  readonly initialWorkers: number | 'floor';
-  /** May be Infinity: clients wait however long it takes. */
-  readonly giveUpSeconds: number;
-  /** An integer; decides every draw of chance. */
-  readonly seed: number;
+  readonly choice: string;
+  readonly workers: number | 'floor';
 }
-export type PlanSetting = keyof PlanSettings;
-
-/** `seconds` and `performance` have their own way to be written on a command line. */
-type Kind = 'seconds' | 'number' | 'count' | 'performance' | 'choice' | 'workers';
 
 export interface SettingOption {
   /** Without the leading dashes. */
   readonly flag: string;
-  readonly kind: Kind;
+  readonly kind: keyof Kinds;
   /** What of the plan it describes: the user's workers, or how the service behaves. */
   readonly about: 'workers' | 'service' | 'simulation';
   readonly choices?: readonly string[];
@@ -168,7 +148,14 @@ export const SETTING_OPTIONS = {
     about: 'simulation',
     doc: 'of everything that is left to chance: the same seed gives the same plan',
   },
-} as const satisfies Record<PlanSetting, SettingOption>;
+} as const satisfies Record<string, SettingOption>;
+export type PlanSetting = keyof typeof SETTING_OPTIONS;
+
+type ValueOf<Option extends SettingOption> = Option extends { readonly choices: readonly (infer Choice)[] }
+  ? Choice
+  : Kinds[Option['kind']];
+/** Seconds, units/s, prices an hour; SETTING_OPTIONS says what each is, and which may be Infinity (`never`). */
+export type PlanSettings = { readonly [Key in PlanSetting]: ValueOf<(typeof SETTING_OPTIONS)[Key]> };
 
 /** What applies where nothing is given. The price while starting is the hot one: see `planSettings`. */
 export const SETTING_DEFAULTS = {

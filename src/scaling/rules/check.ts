@@ -1,19 +1,16 @@
-/**
- * Checks endpoint-group parameters (§2.7): first each value against the contract's schema, then the rules
- * over values together. Pure; used by `check`, the daemon, the client's callers and the planner.
- */
+/** Checks endpoint-group parameters (§2.7): each value against the contract's schema, then the rules over them together. */
 import * as z from 'zod';
 import {
   ENDPOINT_GROUP_DEFAULTS,
   ENDPOINT_GROUP_PARAMETERS,
   endpointGroupParameters,
+  MEANINGS,
   type EndpointGroupParameter,
   type EndpointGroupParameters,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { nearestName } from '../../contract/text/nearest-name.ts';
 import { UNKNOWN_PARAMETER, type Finding, type ResolvedParameters, type WorkerFacts } from './findings.ts';
-import { MEANINGS } from './meanings.ts';
 import { RULES } from './rules.ts';
 
 /** Id of the note that a default applies. */
@@ -37,7 +34,8 @@ export function checkEndpointGroups(groups: readonly unknown[], facts: WorkerFac
     if (name !== undefined) seen.set(name, place);
     const label = name === undefined ? `#${index + 1}` : place === 1 ? name : `${name}#${place}`;
     const { parameters, findings } = checkEndpointGroup(group, facts);
-    return { label, parameters, findings: place > 1 ? [...findings, sharedName(name)] : findings };
+    const shared = place > 1 ? [{ ...SHARED_NAME, got: name }] : [];
+    return { label, parameters, findings: [...findings, ...shared] };
   });
 }
 
@@ -87,16 +85,13 @@ function endpointNameOf(group: unknown): string | undefined {
   return typeof name === 'string' && name !== '' ? name : undefined;
 }
 
-function sharedName(name: string | undefined): Finding {
-  return {
-    rule: 'shared-endpoint-name',
-    severity: 'note',
-    parameter: 'endpoint_name',
-    got: name,
-    allowed: 'several groups may share one endpoint',
-    message: 'another group above serves the same endpoint: requests are spread over both',
-  };
-}
+const SHARED_NAME = {
+  rule: 'shared-endpoint-name',
+  severity: 'note',
+  parameter: 'endpoint_name',
+  allowed: 'several groups may share one endpoint',
+  message: 'another group above serves the same endpoint: requests are spread over both',
+} as const;
 
 function filledDefaults(given: ReadonlySet<string>): Finding[] {
   return Object.entries(ENDPOINT_GROUP_DEFAULTS)

@@ -1,10 +1,9 @@
 /** What the rules have to say about a set of endpoint-group parameters. */
-import type { EndpointGroupParameter } from '../../contract/operations/serverless/endpoint-groups.ts';
+import type {
+  ENDPOINT_GROUP_DEFAULTS,
+  EndpointGroupParameter,
+} from '../../contract/operations/serverless/endpoint-groups.ts';
 
-/**
- * `error`: the service would refuse it. `warning`: it is accepted, and will cost money or time. `note`: worth
- * knowing.
- */
 export const SEVERITIES = ['error', 'warning', 'note'] as const;
 /** `error`: the service would refuse it. `warning`: it will cost money or time. `note`: worth knowing. */
 export type Severity = (typeof SEVERITIES)[number];
@@ -38,16 +37,8 @@ export function gotInWords({ rule, got }: Finding): string {
   return JSON.stringify(got) ?? typeof got;
 }
 
-/** Parameters with every default of §2.7 filled in. */
-export interface ResolvedParameters {
-  readonly min_load: number;
-  readonly min_cold_load: number;
-  readonly target_util: number;
-  readonly cold_mult: number;
-  readonly cold_workers: number;
-  readonly max_workers: number;
-  readonly max_queue_time: number;
-  readonly target_queue_time: number;
+/** Parameters with every default of §2.7 filled in; two have none. */
+export interface ResolvedParameters extends Readonly<Record<keyof typeof ENDPOINT_GROUP_DEFAULTS, number>> {
   readonly endpoint_name: string | undefined;
   readonly inactivity_timeout: number | undefined;
 }

@@ -1,6 +1,6 @@
 /** Instances by page and by what they are (public dialect). */
 import * as z from 'zod';
-import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
+import { PUBLIC_READ, type OperationTable } from '../../define.ts';
 import { filterOn, id } from '../../schemas.ts';
 import { instance } from './instance-list.ts';
 
@@ -17,16 +17,9 @@ const instanceFilters = z
   })
   .partial();
 
-const shared = {
-  ...PUBLIC_DIALECT,
-  method: 'GET',
-  errors: [],
-  repeatable: true,
-} as const;
-
 export const instanceSearchOperations = {
   'instances.page': {
-    ...shared,
+    ...PUBLIC_READ,
     path: '/api/v1/instances/',
     publicSpacingMs: 1000,
     summary: "List the account's instances that match filters, a page at a time",
@@ -62,7 +55,7 @@ export const instanceSearchOperations = {
     },
   },
   'instances.filters': {
-    ...shared,
+    ...PUBLIC_READ,
     path: '/api/v0/instances/filters/',
     summary: "List what the account's instances can be filtered by",
     response: z.looseObject({

@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable, PUBLIC_DIALECT } from '../../define.ts';
+import { INTERFACE, PUBLIC_DIALECT, PUBLIC_READ, PUBLIC_WRITE, type OperationTable } from '../../define.ts';
 import { envEntryProblem } from '../../text/env-flags.ts';
 import { textUpTo } from '../../text/characters.ts';
 import { instance, instanceListOperations } from './instance-list.ts';
 import { instanceSearchOperations } from './instance-search.ts';
 import { LIMITS } from '../../limits.ts';
-import { extraFilters, id, mayHoldSecrets, shownOnce, success } from '../../schemas.ts';
+import { byId, extraFilters, id, mayHoldSecrets, shownOnce, success } from '../../schemas.ts';
 import { IMAGE_OR_TEMPLATE, NEW_VOLUME_HAS_SIZE } from '../../rules.ts';
 import { EXAMPLE_HASH, templateBody } from '../templates.ts';
 
@@ -75,19 +75,16 @@ export type InstanceRequest = z.output<typeof createBody>;
 const CREATE_RULES = [IMAGE_OR_TEMPLATE, NEW_VOLUME_HAS_SIZE];
 
 const create = {
+  ...INTERFACE,
   path: '/api/v0/asks/{offer_id}/',
-  base: 'main',
-  origin: 'interface',
   source: '§4.3',
-  verification: BEARER_ONLY,
   permission: 'instance_write',
   params: z.strictObject({ offer_id: id.describe('offer to rent') }),
   body: createBody,
   rules: CREATE_RULES,
   response: z.looseObject({ new_contract: shownOnce(id).describe('the new instance id') }),
   errors: ['invalid_offer', 'not_found'],
-  // A lost answer may have rented the machine already.
-  repeatable: false,
+  // Not repeatable: a lost answer may have rented the machine already.
   publicSpacingMs: 4500,
   example: {
     input: { offer_id: 3001, template_hash_id: EXAMPLE_HASH, env: { HF_TOKEN: 'x', '-p 8001:8001': '1' } },
@@ -111,12 +108,7 @@ const bulkEntry = z.preprocess(
   }),
 );
 
-const one = {
-  ...PUBLIC_DIALECT,
-  path: '/api/v0/instances/{id}/',
-  params: z.strictObject({ id: id.describe('instance id') }),
-  repeatable: true,
-} as const;
+const one = { ...PUBLIC_WRITE, ...byId('instance'), path: '/api/v0/instances/{id}/' } as const;
 
 export const instanceOperations = {
   'instances.create': {
@@ -129,7 +121,6 @@ export const instanceOperations = {
   'instances.createBulk': {
     ...PUBLIC_DIALECT,
     permission: 'instance_write',
-    repeatable: false,
     method: 'POST',
     path: '/api/v0/asks/bulk/',
     summary: 'Rent several offers in the same way',
@@ -169,13 +160,13 @@ export const instanceOperations = {
   ...instanceListOperations,
   ...instanceSearchOperations,
   'instances.get': {
-    ...one,
-    method: 'GET',
+    ...PUBLIC_READ,
+    path: one.path,
+    params: one.params,
     publicSpacingMs: 2000,
     summary: 'Show an instance; null if there is none of this id',
     nullIfNone: 'instances',
     response: z.looseObject({ instances: instance.nullable() }),
-    errors: [],
     example: {
       input: { id: 501 },
       response: { success: true, instances: { id: 501, actual_status: 'running', machine_id: 11 } },
@@ -186,22 +177,18 @@ export const instanceOperations = {
     method: 'PUT',
     summary: 'Label, stop or start an instance',
     description: 'One that is stopped costs its storage only, and keeps it.',
-    permission: 'instance_write',
     body: z.strictObject({
       label: z.string().optional().describe('empty: none'),
       state: z.enum(['running', 'stopped']).optional().describe('what it is to be'),
     }),
     response: success,
-    errors: ['not_found'],
     example: { input: { id: 501, state: 'stopped' }, response: { success: true } },
   },
   'instances.destroy': {
     ...one,
     method: 'DELETE',
     summary: 'Destroy an instance',
-    permission: 'instance_write',
     response: success,
-    errors: ['not_found'],
     example: { input: { id: 501 }, response: { success: true } },
   },
 } as const satisfies OperationTable;

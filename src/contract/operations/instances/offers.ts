@@ -1,6 +1,6 @@
 /** Offers of machines: what can be rented (public dialect). */
 import * as z from 'zod';
-import { type OperationTable, PUBLIC_DIALECT } from '../../define.ts';
+import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
 import { filterOn, id, memoryIn } from '../../schemas.ts';
 
 const number = filterOn(z.number()).optional();

@@ -1,10 +1,7 @@
-/**
- * Making deployments and changing them (public dialect). A file of its own, so that the heartbeat need not load the
- * parameters of endpoint groups.
- */
+/** Making and changing deployments (public dialect), apart from what the heartbeat loads. */
 import * as z from 'zod';
-import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
-import { id, mayHoldSecrets, secretText, success, timestamp } from '../../schemas.ts';
+import { PUBLIC_READ, PUBLIC_WRITE, type OperationTable } from '../../define.ts';
+import { byId, id, mayHoldSecrets, secretText, success, timestamp } from '../../schemas.ts';
 import { DEFAULT_TAG } from './deployment.ts';
 import { endpointGroupParameters } from './endpoint-groups.ts';
 
@@ -15,10 +12,8 @@ import { endpointGroupParameters } from './endpoint-groups.ts';
 export const DEPLOY_ACTIONS = ['created', 'soft_update', 'autoscale_update', 'exists'] as const;
 export type DeployAction = (typeof DEPLOY_ACTIONS)[number];
 
-const versionId = z.union([z.int(), z.string()]);
-
 export const deploymentVersion = z.looseObject({
-  id: versionId,
+  id: z.union([z.int(), z.string()]),
   version_label: z.string().nullish(),
   image: z.string().nullish(),
   file_hash: z.string().nullish(),
@@ -28,13 +23,7 @@ export const deploymentVersion = z.looseObject({
 });
 export type DeploymentVersion = z.output<typeof deploymentVersion>;
 
-const one = z.strictObject({ id: id.describe('deployment id') });
-const changes = {
-  ...PUBLIC_DIALECT,
-  permission: 'instance_write',
-  errors: ['not_found'],
-  repeatable: true,
-} as const;
+const one = byId('deployment');
 
 const deployBody = z.strictObject({
   name: z.string().min(1).describe('deployment name'),
@@ -81,21 +70,18 @@ const stateAnswer = z.looseObject({ endpoint_state: z.string().nullish() });
 
 export const deployOperations = {
   'deployments.versions': {
-    ...PUBLIC_DIALECT,
-    method: 'GET',
+    ...PUBLIC_READ,
+    ...one,
     path: '/api/v0/deployment/{id}/versions/',
     summary: 'List the versions of a deployment that are kept, newest first',
-    params: one,
     response: z.looseObject({ versions: z.array(deploymentVersion) }),
-    errors: ['not_found'],
-    repeatable: true,
     example: {
       input: { id: 42 },
       response: { success: true, versions: [{ id: 42, image: 'vllm/vllm-openai:latest' }] },
     },
   },
   'deployments.create': {
-    ...changes,
+    ...PUBLIC_WRITE,
     method: 'PUT',
     path: '/api/v0/deployments/',
     summary: 'Make a deployment, or bring the one of this name and tag up to date',
@@ -111,7 +97,6 @@ export const deployOperations = {
       upload_fields: uploadFields.nullish(),
       evicted_versions: z.array(z.unknown()).nullish().describe('versions that are no longer kept'),
     }),
-    errors: [],
     example: {
       input: {
         name: 'circle',
@@ -124,34 +109,35 @@ export const deployOperations = {
     },
   },
   'deployments.stop': {
-    ...changes,
+    ...PUBLIC_WRITE,
+    ...one,
     method: 'POST',
     path: '/api/v0/deployment/{id}/stop/',
     summary: 'Stop the workers of a deployment; its TTL goes on',
-    params: one,
     response: stateAnswer,
     example: { input: { id: 42 }, response: { success: true, endpoint_state: 'stopped' } },
   },
   'deployments.start': {
-    ...changes,
+    ...PUBLIC_WRITE,
+    ...one,
     method: 'POST',
     path: '/api/v0/deployment/{id}/start/',
     summary: 'Start the workers of a stopped deployment',
-    params: one,
     response: stateAnswer,
     example: { input: { id: 42 }, response: { success: true, endpoint_state: 'active' } },
   },
   'deployments.delete': {
-    ...changes,
+    ...PUBLIC_WRITE,
+    ...one,
     method: 'DELETE',
     path: '/api/v0/deployment/{id}/',
     summary: 'Delete a deployment with its endpoint, worker group and workers',
-    params: one,
     response: success,
     example: { input: { id: 42 }, response: { success: true } },
   },
   'deployments.deleteByName': {
-    ...changes,
+    ...PUBLIC_WRITE,
+    errors: ['not_found'],
     method: 'DELETE',
     path: '/api/v0/deployments/',
     summary: 'Delete the deployments of a name, or only the one with this tag',

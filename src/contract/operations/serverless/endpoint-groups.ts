@@ -1,8 +1,8 @@
 /** The parameters of an endpoint group, with the defaults of §2.7: the one table that all else reads. */
 import * as z from 'zod';
-import { BEARER_ONLY, type OperationTable } from '../../define.ts';
+import { PUBLIC_DIALECT, PUBLIC_READ, type OperationTable } from '../../define.ts';
 import { LIMITS } from '../../limits.ts';
-import { id, success, timestamp } from '../../schemas.ts';
+import { byId, id, success, timestamp, workersDeleted } from '../../schemas.ts';
 
 /** Defaults of §2.7. `endpoint_name` and `inactivity_timeout` have none. */
 export const ENDPOINT_GROUP_DEFAULTS = {
@@ -16,53 +16,51 @@ export const ENDPOINT_GROUP_DEFAULTS = {
   target_queue_time: 10.0,
 } as const;
 
-/** The parameters of §2.7. Only types and the limits that the interface states live here; what is allowed but unwise is in src/scaling. */
+/** Only types and the limits that the interface states; what is allowed but unwise is in src/scaling. */
 const parameters = {
-  min_load: z.number().nonnegative().optional().describe('minimum floor load, performance units per second'),
-  min_cold_load: z
-    .number()
-    .nonnegative()
-    .optional()
-    .describe('the same floor, but cold workers may serve it'),
-  target_util: z
-    .number()
-    .gt(0)
-    .max(LIMITS.targetUtilMax)
-    .optional()
-    .describe('target capacity utilization, a fraction, at most 1.0'),
-  cold_mult: z
-    .number()
-    .nonnegative()
-    .optional()
-    .describe('cold capacity target as a multiple of the hot target'),
-  cold_workers: z.int().nonnegative().optional().describe('workers kept cold when there is no load'),
-  max_workers: z.int().min(1).optional().describe('most workers in the group'),
-  endpoint_name: z.string().min(1).optional().describe('name of the endpoint; several groups may share one'),
-  max_queue_time: z
-    .number()
-    .nonnegative()
-    .optional()
-    .describe('most seconds a request may queue on a worker'),
-  target_queue_time: z.number().nonnegative().optional().describe('seconds in which the queue should clear'),
-  inactivity_timeout: z
-    .int()
-    .optional()
-    .describe('seconds without traffic before the endpoint may scale to zero active workers'),
+  min_load: z.number().nonnegative().optional(),
+  min_cold_load: z.number().nonnegative().optional(),
+  target_util: z.number().gt(0).max(LIMITS.targetUtilMax).optional(),
+  cold_mult: z.number().nonnegative().optional(),
+  cold_workers: z.int().nonnegative().optional(),
+  max_workers: z.int().min(1).optional(),
+  endpoint_name: z.string().min(1).optional(),
+  max_queue_time: z.number().nonnegative().optional(),
+  target_queue_time: z.number().nonnegative().optional(),
+  inactivity_timeout: z.int().optional(),
+};
+export type EndpointGroupParameter = keyof typeof parameters;
+export const ENDPOINT_GROUP_PARAMETERS = Object.keys(parameters) as EndpointGroupParameter[];
+
+/** What each parameter means, for someone who has never seen it: half a sentence that goes on from its name. */
+export const MEANINGS: Readonly<Record<EndpointGroupParameter, string>> = {
+  min_load:
+    'the load, in units of work a second, that hot workers are kept ready for even when nothing arrives; 0 keeps none',
+  min_cold_load:
+    'the load, in units of work a second, that hot and cold (stopped) workers can carry together even when nothing arrives; 0 keeps none',
+  target_util: 'how busy the hot workers should be: 0.9 keeps a tenth of their capacity free for peaks',
+  cold_mult:
+    'how much hot and cold (stopped) workers can carry together, as a multiple of what should be hot: 2 keeps as much again in reserve',
+  cold_workers:
+    'how many workers there are at least, cold (stopped, quick to start) unless load keeps them hot',
+  max_workers: 'how many workers there are at most, hot and cold together; it bounds what the group can cost',
+  endpoint_name: 'the name of the endpoint that the group serves; several groups may share one',
+  max_queue_time:
+    'how many seconds of requests may wait on one worker; further ones wait until a worker has room',
+  target_queue_time: 'how many seconds a request may have to wait before the group asks for more workers',
+  inactivity_timeout:
+    'how many seconds without a request pass before the last hot worker may be stopped; the next request then waits for a start',
 };
 
 /** What the create operation takes: each default stands in its schema, for help and OpenAPI document to say. */
-export const endpointGroupParameters = z.strictObject(withDefaults(parameters));
+export const endpointGroupParameters = z.strictObject(described(ENDPOINT_GROUP_DEFAULTS));
 /** What an update takes: a parameter that is not sent stays as it is, so that none has a default. */
-export const endpointGroupChanges = z.strictObject(parameters);
+export const endpointGroupChanges = z.strictObject(described({}));
 /**
  * The parameters of an endpoint group (§2.7); each may be left out. Times in seconds, loads in work units a
  * second.
  */
 export type EndpointGroupParameters = z.output<typeof endpointGroupParameters>;
-export type EndpointGroupParameter = keyof EndpointGroupParameters;
-export const ENDPOINT_GROUP_PARAMETERS = Object.keys(
-  endpointGroupParameters.shape,
-) as EndpointGroupParameter[];
 
 /**
  * `active`: the engine recruits and releases workers. `suspended`: it does neither, and workers go on, and are billed.
@@ -104,15 +102,12 @@ export const endpointGroup = z.looseObject({
 });
 export type EndpointGroup = z.output<typeof endpointGroup>;
 
-const groupId = z.strictObject({ id: id.describe('endpoint group id') });
+const group = byId('endpoint group');
 
 /** The interface states the parameters and not the path; paths and answers are the public dialect's. */
-const shared = {
-  base: 'main',
-  origin: 'public dialect',
-  source: '§2.7, public dialect',
-  verification: BEARER_ONLY,
-} as const;
+const source = '§2.7, public dialect';
+const shared = { ...PUBLIC_DIALECT, source } as const;
+const read = { ...PUBLIC_READ, source } as const;
 
 export const endpointGroupOperations = {
   'endpointGroups.create': {
@@ -122,8 +117,6 @@ export const endpointGroupOperations = {
     summary: 'Create an endpoint group with autoscaling parameters',
     body: endpointGroupSettings,
     response: success.extend({ result: id.describe('the new group id') }),
-    errors: [],
-    repeatable: false,
     publicSpacingMs: 4000,
     example: {
       input: { endpoint_name: 'talk', target_util: 0.9, max_workers: 20 },
@@ -131,26 +124,20 @@ export const endpointGroupOperations = {
     },
   },
   'endpointGroups.list': {
-    ...shared,
-    method: 'GET',
+    ...read,
     path: '/api/v0/endptjobs/',
     summary: 'List the endpoint groups of the account',
     response: z.looseObject({ results: z.array(endpointGroup) }),
     otherWords: [{ says: /^no endpoints for user \d+ found/i, means: () => ({ results: [] }) }],
-    errors: [],
-    repeatable: true,
     publicSpacingMs: 3000,
     example: { input: {}, response: { success: true, results: [{ id: 31, endpoint_name: 'chat' }] } },
   },
   'endpointGroups.get': {
-    ...shared,
-    method: 'GET',
+    ...read,
     path: '/api/v0/endptjobs/{id}/',
     summary: 'Show an endpoint group',
-    params: groupId,
+    ...group,
     response: z.looseObject({ result: endpointGroup }),
-    errors: ['not_found'],
-    repeatable: true,
     publicSpacingMs: 2000,
     example: {
       input: { id: 31 },
@@ -162,11 +149,10 @@ export const endpointGroupOperations = {
     method: 'PUT',
     path: '/api/v0/endptjobs/{id}/',
     summary: 'Change parameters of an endpoint group, or its state',
-    params: groupId,
+    ...group,
     body: endpointGroupChanges.extend(further),
     response: success,
     otherWords: [{ says: /^endpoint \d+ for user \d+ not found/i, means: 'not-found' }],
-    errors: ['not_found'],
     repeatable: true,
     publicSpacingMs: 2000,
     example: { input: { id: 31, target_util: 0.8 }, response: { success: true } },
@@ -176,24 +162,19 @@ export const endpointGroupOperations = {
     method: 'DELETE',
     path: '/api/v0/endptjobs/{id}/',
     summary: 'Delete an endpoint group with its worker groups and workers',
-    params: groupId,
-    response: success.extend({
-      deleted_workers: z.unknown().optional(),
-      failed_workers: z.unknown().optional(),
-      msg: z.string().nullish(),
-    }),
-    errors: ['not_found'],
+    ...group,
+    response: success.extend(workersDeleted),
     repeatable: true,
     publicSpacingMs: 3000,
     example: { input: { id: 31 }, response: { success: true } },
   },
 } as const satisfies OperationTable;
 
-function withDefaults<Shape extends Readonly<Record<string, z.ZodType>>>(shape: Shape): Shape {
-  const defaults: Readonly<Record<string, number>> = ENDPOINT_GROUP_DEFAULTS;
-  const entries = Object.entries(shape).map(([name, schema]) => [
-    name,
-    name in defaults ? schema.meta({ default: defaults[name] }) : schema,
-  ]);
-  return Object.fromEntries(entries) as Shape;
+/** The parameters with what they mean, and with these defaults. */
+function described(defaults: Partial<Record<EndpointGroupParameter, number>>): typeof parameters {
+  const entries = ENDPOINT_GROUP_PARAMETERS.map((name) => {
+    const byDefault = defaults[name] === undefined ? {} : { default: defaults[name] };
+    return [name, parameters[name].meta({ description: MEANINGS[name], ...byDefault })];
+  });
+  return Object.fromEntries(entries) as typeof parameters;
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { BEARER_ONLY, INTERFACE, type OperationTable, PUBLIC_DIALECT } from '../../define.ts';
+import { INTERFACE, PUBLIC_READ, type OperationTable } from '../../define.ts';
 import { deployment, deploymentAnswer } from './deployment.ts';
-import { id, success, tail } from '../../schemas.ts';
+import { byId, id, success, tail } from '../../schemas.ts';
 
 const EXAMPLE = {
   id: 42,
@@ -30,45 +30,38 @@ export const serverlessOperations = {
     source: '§4.6',
     summary: "Refresh a deployment's heartbeat, so that its TTL does not expire",
     permission: 'instance_write',
-    params: z.strictObject({ id: id.describe('deployment id') }),
+    ...byId('deployment'),
     response: success.extend({ deployment_id: id }),
-    errors: ['not_found'],
     repeatable: true,
     publicSpacingMs: 2000,
     example: { input: { id: 42 }, response: { success: true, deployment_id: 42 } },
   },
   'deployments.list': {
-    ...PUBLIC_DIALECT,
-    method: 'GET',
+    ...PUBLIC_READ,
     path: '/api/v0/deployments',
     summary: "List the account's deployments, with names, TTLs and states",
     description: 'A deployment that was deleted or has expired is not among them.',
     response: z.looseObject({ deployments: z.array(deployment) }),
-    repeatable: true,
     publicSpacingMs: 2000,
     example: { input: {}, response: { success: true, deployments: [EXAMPLE] } },
   },
   'deployments.get': {
-    ...PUBLIC_DIALECT,
-    method: 'GET',
+    ...PUBLIC_READ,
     path: '/api/v0/deployment/{id}/',
     summary: 'Show a deployment, with its TTL and last client heartbeat',
     description: 'Read wrapped, as shown, and flat alike.',
-    params: z.strictObject({ id: id.describe('deployment id') }),
+    ...byId('deployment'),
     response: deploymentAnswer,
-    errors: ['not_found'],
-    repeatable: true,
     publicSpacingMs: 2000,
     example: { input: { id: 42 }, response: { success: true, deployment: EXAMPLE } },
   },
   'workergroups.logs': {
+    ...INTERFACE,
+    base: 'serverless',
     method: 'POST',
     path: '/get_workergroup_logs',
-    base: 'serverless',
-    origin: 'interface',
     source: '§4.6',
     summary: "Show the end of a worker group's log",
-    verification: BEARER_ONLY,
     keyInBody: 'api_key',
     body: z.strictObject({
       id: id.describe('worker group id'),

@@ -1,6 +1,6 @@
 /** Which worker groups there are (public dialect); a file of its own, so that who only looks need not load how one is made. */
 import * as z from 'zod';
-import { type OperationTable, PUBLIC_DIALECT } from '../../define.ts';
+import { PUBLIC_READ, type OperationTable } from '../../define.ts';
 import { id, timestamp } from '../../schemas.ts';
 
 export const workerGroup = z.looseObject({
@@ -20,12 +20,10 @@ export type WorkerGroup = z.output<typeof workerGroup>;
 
 export const workerGroupListOperations = {
   'workergroups.list': {
-    ...PUBLIC_DIALECT,
-    method: 'GET',
+    ...PUBLIC_READ,
     path: '/api/v0/workergroups/',
     summary: 'List the worker groups of the account',
     response: z.looseObject({ results: z.array(workerGroup) }),
-    repeatable: true,
     publicSpacingMs: 2000,
     example: { input: {}, response: { success: true, results: [{ id: 7, endpoint_id: 31 }] } },
   },

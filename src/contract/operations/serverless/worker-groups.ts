@@ -1,8 +1,8 @@
 /** Worker groups (public dialect): what makes the workers of an endpoint, and of what. */
 import * as z from 'zod';
-import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
+import { PUBLIC_DIALECT, PUBLIC_WRITE, type OperationTable } from '../../define.ts';
 import { isRecord } from '../../is-record.ts';
-import { id, memoryIn, success } from '../../schemas.ts';
+import { byId, id, memoryIn, success, workersDeleted } from '../../schemas.ts';
 import { EXAMPLE_HASH } from '../templates.ts';
 import { workerGroupListOperations } from './worker-group-list.ts';
 
@@ -36,7 +36,7 @@ const created = z.preprocess(
   z.looseObject({ id: id.describe('the new worker group id') }),
 );
 
-const groupId = z.strictObject({ id: id.describe('worker group id') });
+const { params } = byId('worker group');
 
 export const workerGroupOperations = {
   ...workerGroupListOperations,
@@ -49,7 +49,6 @@ export const workerGroupOperations = {
     body: fields,
     response: created,
     errors: ['not_found'],
-    repeatable: false,
     publicSpacingMs: 2000,
     example: {
       input: {
@@ -62,34 +61,26 @@ export const workerGroupOperations = {
     },
   },
   'workergroups.update': {
-    ...PUBLIC_DIALECT,
+    ...PUBLIC_WRITE,
     method: 'PUT',
     path: '/api/v0/workergroups/{id}/',
     summary: 'Change a worker group; its workers stay as they are until they are updated',
-    permission: 'instance_write',
-    params: groupId,
+    params,
     body: fields,
     response: success,
     otherWords: [{ says: /\bnot found\b/i, means: 'not-found' }],
     errors: ['no_such_workergroup', 'not_found'],
-    repeatable: true,
     publicSpacingMs: 2000,
     example: { input: { id: 7, test_workers: 2 }, response: { success: true } },
   },
   'workergroups.delete': {
-    ...PUBLIC_DIALECT,
+    ...PUBLIC_WRITE,
     method: 'DELETE',
     path: '/api/v0/workergroups/{id}/',
     summary: 'Delete a worker group with its workers',
-    permission: 'instance_write',
-    params: groupId,
-    response: success.extend({
-      deleted_workers: z.unknown().optional(),
-      failed_workers: z.unknown().optional(),
-      msg: z.string().nullish(),
-    }),
+    params,
+    response: success.extend(workersDeleted),
     errors: ['no_such_workergroup'],
-    repeatable: true,
     publicSpacingMs: 3000,
     example: { input: { id: 7 }, response: { success: true, deleted_workers: [501], failed_workers: [] } },
   },

@@ -116,8 +116,7 @@ export const endpointWorkerOperations = {
         .describe('seconds for which the answer may be used'),
     }),
     response: routeAnswer,
-    // Asked twice without its request_idx, it is two requests.
-    repeatable: false,
+    // Not repeatable: asked twice without its request_idx, it is two requests.
     example: {
       input: { endpoint: 'chat', cost: 100, request_idx: 0, replay_timeout: 60 },
       response: { request_idx: 1, endpoint: 'chat', status: 'no worker is ready' },
@@ -148,7 +147,6 @@ export const groupWorkerOperations = {
       workers_to_update: z.unknown().optional(),
       cancelled: z.unknown().optional(),
     }),
-    repeatable: false,
     example: { input: { workergroup_id: 7 }, response: { success: true, workers_to_update: [501] } },
   },
 } as const satisfies OperationTable;

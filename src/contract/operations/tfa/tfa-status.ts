@@ -21,12 +21,26 @@ export const tfaMethod = z.looseObject({
 });
 export type TfaMethod = z.output<typeof tfaMethod>;
 
+export const EXAMPLE_METHOD = {
+  id: 1,
+  user_id: 7,
+  method: 'totp',
+  label: 'phone app',
+  is_primary: true,
+  fail_count: 0,
+  locked_until: null,
+  created_at: 1_780_000_000,
+  last_used: 1_789_000_000,
+};
+
+/** What all operations of §4.4 have in common. */
+export const TFA = { ...INTERFACE, source: '§4.4' } as const;
+
 export const tfaStatusOperations = {
   'tfa.status': {
-    ...INTERFACE,
+    ...TFA,
     method: 'GET',
     path: '/api/v0/tfa/status/',
-    source: '§4.4',
     summary: "Show the account's second factors, and how many backup codes remain",
     description: 'tfa_enabled does not tell enabled from legacy; tfa_status of the user object does.',
     response: z.looseObject({
@@ -44,19 +58,7 @@ export const tfaStatusOperations = {
       response: {
         success: true,
         tfa_enabled: true,
-        methods: [
-          {
-            id: 1,
-            user_id: 7,
-            method: 'totp',
-            label: 'phone app',
-            is_primary: true,
-            fail_count: 0,
-            locked_until: null,
-            created_at: 1_780_000_000,
-            last_used: 1_789_000_000,
-          },
-        ],
+        methods: [EXAMPLE_METHOD],
         backup_codes_remaining: 8,
         new_method_authorized: false,
       },

@@ -1,12 +1,12 @@
 /** Two-factor authentication (§4.4), with the verification matrix of §5.7 on each row. */
 import * as z from 'zod';
-import { INTERFACE, type OperationTable, type Verification } from '../../define.ts';
+import { type OperationTable, type Verification } from '../../define.ts';
 import { LIMITS } from '../../limits.ts';
 import { CODE_OR_BACKUP_CODE, METHOD_OR_ITS_ID, NUMBER_OF_SMS, TARGET_OF_BACKUP_CODE } from '../../rules.ts';
 import { id, phoneNumber, secretText, shownOnce, success } from '../../schemas.ts';
 import { textUpTo } from '../../text/characters.ts';
 import { user } from '../users.ts';
-import { STORED_TFA_METHODS, tfaMethod, tfaStatusOperations } from './tfa-status.ts';
+import { EXAMPLE_METHOD, STORED_TFA_METHODS, TFA, tfaMethod, tfaStatusOperations } from './tfa-status.ts';
 
 /** Methods that a code can be verified by. E-mail is never stored as a method. */
 export const TFA_METHODS = ['sms', 'totp', 'email'] as const;
@@ -125,23 +125,18 @@ const BACKUP_CODES_EXAMPLE = Array.from({ length: 10 }, (_, index) => `A1B2-C3D4
 
 /** Of the three ways to ask for an SMS. */
 const smsOperation = {
+  ...TFA,
   method: 'POST',
-  base: 'main',
-  origin: 'interface',
-  source: '§4.4',
   verification: SENDS_CODE,
   body: sms,
   response: sent,
-  repeatable: false,
   example: { input: { phone_number: '+15551234567' }, response: { msg: 'Code sent', secret: 'b1946ac9' } },
 } as const;
 
 /** Of the two names that adding a method has. */
 const confirmOperation = {
+  ...TFA,
   method: 'POST',
-  base: 'main',
-  origin: 'interface',
-  source: '§4.4',
   verification: { secretAlone: false, secret: 'always' } satisfies Verification,
   body: confirmBody,
   rules: [NUMBER_OF_SMS],
@@ -153,7 +148,6 @@ const confirmOperation = {
     'missing_phone_number',
     'service_unavailable',
   ],
-  repeatable: false,
   example: {
     input: { tfa_method: 'totp', code: '123456', secret: 'JBSWY3DPEHPK3PXP', label: 'phone app' },
     response: { success: true, msg: 'TOTP method added', backup_codes: BACKUP_CODES_EXAMPLE },
@@ -163,10 +157,9 @@ const confirmOperation = {
 export const tfaOperations = {
   ...tfaStatusOperations,
   'tfa.login': {
-    ...INTERFACE,
+    ...TFA,
     method: 'POST',
     path: '/api/v0/tfa/',
-    source: '§4.4',
     summary: 'Complete a login with a second factor',
     description:
       'With an API key as Bearer the answer has session_key, the Bearer value to use from then on. Without one, the session comes by cookie or header.',
@@ -186,17 +179,15 @@ export const tfaOperations = {
       legacy_tfa_user: z.boolean().optional(),
     }),
     errors: LOGIN_ERRORS,
-    repeatable: false,
     example: {
       input: { tfa_method: 'totp', code: '123456' },
       response: { id: 7, tfa_status: 'enabled', email_verified_at: 1_780_000_000, session_key: 'session' },
     },
   },
   'tfa.remove': {
-    ...INTERFACE,
+    ...TFA,
     method: 'DELETE',
     path: '/api/v0/tfa/',
-    source: '§4.4',
     summary: 'Remove a second factor; with the last one, 2FA itself',
     verification: CHANGES,
     body: z.strictObject({
@@ -213,17 +204,15 @@ export const tfaOperations = {
         .describe('how many, or which; absent where the last one was removed'),
     }),
     errors: PROOF_ERRORS,
-    repeatable: false,
     example: {
       input: { backup_code: 'A1B2-C3D4-E5F6', target_id: 1 },
       response: { msg: '2FA method removed', remaining_methods: 1 },
     },
   },
   'tfa.sendEmail': {
-    ...INTERFACE,
+    ...TFA,
     method: 'POST',
     path: '/api/v0/tfa/email/',
-    source: '§4.4',
     summary: 'Send a code to the verified e-mail address',
     description: 'With an API key and no secret, every call makes a fresh challenge and secret.',
     verification: { secretAlone: true, secret: 'never' },
@@ -237,7 +226,6 @@ export const tfaOperations = {
       '2fa_expired',
       'team_user_forbidden',
     ],
-    repeatable: false,
     example: { input: {}, response: { success: true, msg: 'Code sent', secret: 'b1946ac9' } },
   },
   'tfa.sendSms': {
@@ -255,10 +243,9 @@ export const tfaOperations = {
     errors: RESEND_SMS_ERRORS,
   },
   'tfa.setupTotp': {
-    ...INTERFACE,
+    ...TFA,
     method: 'POST',
     path: '/api/v0/tfa/totp-setup/',
-    source: '§4.4',
     summary: 'Make a TOTP secret for an authenticator app; it adds nothing yet',
     response: z.looseObject({
       secret: shownOnce(z.string().min(1)).describe('base32'),
@@ -275,10 +262,9 @@ export const tfaOperations = {
     },
   },
   'tfa.authorizeNewMethod': {
-    ...INTERFACE,
+    ...TFA,
     method: 'POST',
     path: '/api/v0/tfa/authorize-new-method/',
-    source: '§4.4',
     summary: 'Begin to add a method: send a code, or take a backup code (step 1)',
     description: 'A user with no methods is forced to email. A backup code opens the window at once.',
     body: z.strictObject({
@@ -296,20 +282,17 @@ export const tfaOperations = {
       'challenge_creation_failed',
       'service_unavailable',
     ],
-    repeatable: false,
     example: { input: { tfa_method: 'email' }, response: { success: true, secret: 'b1946ac9' } },
   },
   'tfa.confirmAuthorization': {
-    ...INTERFACE,
+    ...TFA,
     method: 'PUT',
     path: '/api/v0/tfa/authorize-new-method/',
-    source: '§4.4',
     summary: 'Open the 30-minute window in which a method can be added (step 2)',
     verification: { secretAlone: false, secret: 'always' },
     body: z.strictObject({ code, secret }),
     response: done,
     errors: [...METHOD_ERRORS, 'no_pending_authorization', 'service_unavailable'],
-    repeatable: false,
     example: {
       input: { code: '123456', secret: 'b1946ac9' },
       response: { success: true, msg: 'Authorization successful.' },
@@ -321,10 +304,9 @@ export const tfaOperations = {
     summary: 'Add a method; the first one comes with 10 backup codes, shown once',
   },
   'tfa.update': {
-    ...INTERFACE,
+    ...TFA,
     method: 'PUT',
     path: '/api/v0/tfa/update/',
-    source: '§4.4',
     summary: 'Change the label of a method, or make it the primary one',
     body: z.strictObject({
       tfa_method_id: methodId.optional(),
@@ -341,32 +323,20 @@ export const tfaOperations = {
       response: {
         success: true,
         msg: 'Method updated',
-        method: {
-          id: 1,
-          user_id: 7,
-          method: 'totp',
-          label: 'work phone',
-          is_primary: true,
-          fail_count: 0,
-          locked_until: null,
-          created_at: 1_780_000_000,
-          last_used: null,
-        },
+        method: { ...EXAMPLE_METHOD, label: 'work phone', last_used: null },
       },
     },
   },
   'tfa.regenerateBackupCodes': {
-    ...INTERFACE,
+    ...TFA,
     method: 'PUT',
     path: '/api/v0/tfa/regen-backup-codes/',
-    source: '§4.4',
     summary: 'Make 10 new backup codes, shown once; all earlier ones stop working',
     verification: CHANGES,
     body: z.strictObject(proof),
     rules: [CODE_OR_BACKUP_CODE],
     response: said.extend({ backup_codes: backupCodes }),
     errors: [...PROOF_ERRORS, 'missing_phone_number'],
-    repeatable: false,
     example: {
       input: { tfa_method: 'totp', code: '123456' },
       response: { msg: 'Backup codes regenerated', backup_codes: BACKUP_CODES_EXAMPLE },

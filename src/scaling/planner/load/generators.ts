@@ -105,10 +105,7 @@ const SIZES: Readonly<Record<RequestSizes, (random: Random, mean: number) => num
   'heavy-tailed': heavyTailed,
 };
 
-/**
- * Poisson arrivals at a rate that varies, as a factor of the mean, by thinning (Lewis, Shedler 1979): arrivals
- * come at the highest rate, and each stays with the chance that the rate of its moment gives it.
- */
+/** Poisson arrivals at a rate that varies, as a factor of the mean, by thinning (Lewis, Shedler 1979). */
 function* varying(
   load: GeneratedLoad,
   random: Random,

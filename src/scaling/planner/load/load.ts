@@ -28,17 +28,13 @@ export interface SharedLoad {
  * is the same each time.
  */
 export class RecordedLoad implements Iterable<Arrival> {
-  #times: Float64Array<SharedArrayBuffer>;
-  #works: Float64Array<SharedArrayBuffer>;
-  #length = 0;
-  #work = 0;
+  readonly #own: { -readonly [Key in keyof SharedLoad]: SharedLoad[Key] };
 
   /** Empty, or what another has shared, without a copy of its requests. */
-  constructor(shared?: SharedLoad) {
-    this.#times = shared?.times ?? sharedArray(1024);
-    this.#works = shared?.works ?? sharedArray(1024);
-    this.#length = shared?.length ?? 0;
-    this.#work = shared?.work ?? 0;
+  constructor(
+    shared: SharedLoad = { times: sharedArray(1024), works: sharedArray(1024), length: 0, work: 0 },
+  ) {
+    this.#own = { ...shared };
   }
 
   static of(load: Iterable<Arrival>): RecordedLoad {
@@ -55,33 +51,34 @@ export class RecordedLoad implements Iterable<Arrival> {
 
   /** Requests. */
   get length(): number {
-    return this.#length;
+    return this.#own.length;
   }
 
   /** Sum of all work, units. */
   get work(): number {
-    return this.#work;
+    return this.#own.work;
   }
 
   /** When the last request arrives. */
   get seconds(): number {
-    return this.#length === 0 ? 0 : (this.#times[this.#length - 1] as number);
+    return this.#own.length === 0 ? 0 : (this.#own.times[this.#own.length - 1] as number);
   }
 
   add({ atSeconds, work }: Arrival): void {
-    if (this.#length === this.#times.length) {
-      this.#times = doubled(this.#times);
-      this.#works = doubled(this.#works);
+    const own = this.#own;
+    if (own.length === own.times.length) {
+      own.times = doubled(own.times);
+      own.works = doubled(own.works);
     }
-    this.#times[this.#length] = atSeconds;
-    this.#works[this.#length] = work;
-    this.#length += 1;
-    this.#work += work;
+    own.times[own.length] = atSeconds;
+    own.works[own.length] = work;
+    own.length += 1;
+    own.work += work;
   }
 
   /** Calls back for each request from `from` up to, and not at, `to`, in order, without making an object of it. */
   replay(arrive: Arrive, from = 0, to = Infinity): void {
-    const [times, works, length] = [this.#times, this.#works, this.#length];
+    const { times, works, length } = this.#own;
     for (let index = this.#firstAt(from); index < length; index += 1) {
       const at = times[index] as number;
       if (at >= to || arrive(at, works[index] as number) === false) return;
@@ -90,26 +87,26 @@ export class RecordedLoad implements Iterable<Arrival> {
 
   /** How many requests `replay` would call back for. */
   countBetween(from: number, to: number): number {
-    return (to === Infinity ? this.#length : this.#firstAt(to)) - this.#firstAt(from);
+    return (to === Infinity ? this.#own.length : this.#firstAt(to)) - this.#firstAt(from);
   }
 
   /** For the constructor to make the same load of. */
   share(): SharedLoad {
-    return { times: this.#times, works: this.#works, length: this.#length, work: this.#work };
+    return { ...this.#own };
   }
 
   *[Symbol.iterator](): Generator<Arrival> {
-    for (let index = 0; index < this.#length; index += 1) {
-      yield { atSeconds: this.#times[index] as number, work: this.#works[index] as number };
+    for (let index = 0; index < this.#own.length; index += 1) {
+      yield { atSeconds: this.#own.times[index] as number, work: this.#own.works[index] as number };
     }
   }
 
   /** Index of the first request that does not arrive before `seconds`. */
   #firstAt(seconds: number): number {
-    let [from, to] = [0, seconds <= 0 ? 0 : this.#length];
+    let [from, to] = [0, seconds <= 0 ? 0 : this.#own.length];
     while (from < to) {
       const middle = (from + to) >> 1;
-      if ((this.#times[middle] as number) < seconds) from = middle + 1;
+      if ((this.#own.times[middle] as number) < seconds) from = middle + 1;
       else to = middle;
     }
     return from;

@@ -2,10 +2,7 @@
 
 export type Random = () => number;
 
-/**
- * sfc32 (Chris Doty-Humphrey, PractRand): 128 bits of state, uniform in [0, 1) in steps of 2^-32. The first
- * numbers are thrown away so that neighbouring seeds have nothing in common.
- */
+/** sfc32 (PractRand), uniform in [0, 1). Without its first numbers, neighbouring seeds differ in all. */
 export function createRandom(seed: number): Random {
   let [a, b, c, counter] = [seed | 0, Math.floor(seed / 2 ** 32) | 0, 0x9e3779b9 | 0, 1];
   function next(): number {

@@ -100,10 +100,5 @@ function isIdle({ load, waitingRequests, unfinishedWork }: Observation): boolean
 }
 
 function isSame(one: Demand, other: Demand): boolean {
-  return (
-    one.hotCapacity === other.hotCapacity &&
-    one.hotWorkers === other.hotWorkers &&
-    one.totalCapacity === other.totalCapacity &&
-    one.totalWorkers === other.totalWorkers
-  );
+  return (Object.keys(one) as (keyof Demand)[]).every((part) => one[part] === other[part]);
 }

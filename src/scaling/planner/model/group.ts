@@ -1,22 +1,20 @@
 /**
  * The model of one endpoint group, which the planner runs through a load in no time and the emulator on its clock.
- * Requests come in one by one and in order; between them workers start, stop and finish, and the group decides at
- * regular intervals. Discrete events, deterministic: all chance comes from the seed. It counts nothing: whoever wants
- * to know what happens observes it.
+ * Requests come in one by one and in order; those that workers do not take at once wait in one queue. The group decides
+ * at regular intervals. Discrete events, deterministic: all chance comes from the seed. Observers count what happens.
  *
- * A request's queue time is known as soon as a worker takes it, because the worker's queue is; so requests that
- * wait on a worker need no event, which is most of why this is fast.
+ * A request's queue time is known as soon as a worker takes it. So requests on a worker need no event, which makes it fast.
  */
 import type { ResolvedParameters } from '../../rules/findings.ts';
-import { createRandom } from '../load/random.ts';
+import { createRandom, type Random } from '../load/random.ts';
 import type { PlanSettings } from '../settings.ts';
 import { ControlLoop } from './control-loop.ts';
 import { demandFor, NOTHING_OBSERVED, type Demand, type Observation } from './demand.ts';
-import { Dispatcher } from './dispatcher.ts';
 import { Fleet, type FleetTotals, type Whereabouts, type WorkerState } from './fleet.ts';
 import type { GroupObserver } from './observer.ts';
+import { RequestQueue } from './structures/request-queue.ts';
 import type { WorkerCounts } from './time-series.ts';
-import type { State } from './worker-pool.ts';
+import { STATE, type State } from './workers.ts';
 
 /** `suspended`: the group neither starts nor stops workers. `stopped`: all are cold, and it starts none. */
 export type GroupState = 'active' | 'suspended' | 'stopped';
@@ -34,7 +32,10 @@ export class GroupModel {
   readonly #settings: PlanSettings;
   readonly #observer: GroupObserver;
   readonly #fleet: Fleet;
-  readonly #dispatcher: Dispatcher;
+  readonly #random: Random;
+  readonly #mostWaiting: number;
+  /** Requests that no worker takes yet. */
+  readonly #queue = new RequestQueue();
   readonly #loop: ControlLoop;
   #state: GroupState = 'active';
   #now = 0;
@@ -45,14 +46,14 @@ export class GroupModel {
     this.#parameters = parameters;
     this.#settings = settings;
     this.#observer = observer;
-    const random = createRandom(settings.seed);
-    const moved =
-      observer.moved &&
-      ((place: number, from: State, to: State) => observer.moved?.(place, from, to, this.#now));
-    const { max_workers: maxWorkers, max_queue_time: maxQueueSeconds } = parameters;
-    this.#fleet = new Fleet({ maxWorkers, settings, random, moved });
-    const parts = { settings, observer, random, slots: this.#fleet.work, mostWaiting };
-    this.#dispatcher = new Dispatcher(parts, maxQueueSeconds);
+    this.#random = createRandom(settings.seed);
+    this.#mostWaiting = mostWaiting;
+    this.#fleet = new Fleet({
+      maxWorkers: parameters.max_workers,
+      settings,
+      random: this.#random,
+      moved: (place, from, to) => observer.moved?.(place, from, to, this.#now),
+    });
     this.#loop = new ControlLoop(settings);
   }
 
@@ -63,7 +64,7 @@ export class GroupModel {
 
   /** Requests in the global queue. */
   get waiting(): number {
-    return this.#dispatcher.waiting;
+    return this.#queue.size;
   }
 
   /** Estimated load, units/s, as of the last decision. */
@@ -75,13 +76,8 @@ export class GroupModel {
     return this.#loop.next;
   }
 
-  /** When the last of what workers have is done; at least now. */
-  get lastBusy(): number {
-    return this.#fleet.work.lastBusy(this.#now);
-  }
-
   get workers(): WorkerCounts {
-    return this.#fleet.workers;
+    return this.#fleet.workers.counts;
   }
 
   get totals(): FleetTotals {
@@ -89,19 +85,19 @@ export class GroupModel {
   }
 
   stateOf(place: number): State {
-    return this.#fleet.stateOf(place);
+    return this.#fleet.workers.stateOf(place);
   }
 
-  /** Units/s of the worker at a place. */
+  /** Units/s. */
   speedOf(place: number): number {
-    return this.#fleet.speedOf(place);
+    return this.#fleet.workers.speedOf(place);
   }
 
-  /**
-   * Puts workers in place as if they had always been there: what the parameters keep without load, or so many hot ones.
-   */
-  place(hotWorkers?: number): void {
-    this.#fleet.place(demandFor(this.#parameters, this.#settings, NOTHING_OBSERVED), hotWorkers);
+  /** Puts workers in place as if they had always been there: as many hot ones as the settings say. */
+  place(): void {
+    const { initialWorkers } = this.#settings;
+    const kept = demandFor(this.#parameters, this.#settings, NOTHING_OBSERVED);
+    this.#fleet.place(kept, initialWorkers === 'floor' ? undefined : initialWorkers);
   }
 
   /**
@@ -117,11 +113,7 @@ export class GroupModel {
     this.#loop.keep(wanted);
   }
 
-  /**
-   * A request arrives. Throws a RangeError when it comes before the one in front of it, or its work is not a
-   * number of at least 0.
-   * @param request a name for the observer to know it by, an integer above 0; 0: it has none
-   */
+  /** See Simulation.arrive. @param request a name for the observer to know it by, an integer above 0; 0: it has none */
   arrive(atSeconds: number, work: number, request = 0): void {
     if (!(atSeconds >= this.#now && atSeconds < Infinity)) {
       throw new RangeError(`request at ${atSeconds} s: not in order of time`);
@@ -132,20 +124,30 @@ export class GroupModel {
     this.#lastArrival = atSeconds;
     this.#loop.arrived(work);
     this.#observer.arrived(atSeconds, work);
-    this.#dispatcher.arrive(atSeconds, work, request);
+    const { size } = this.#queue;
+    const hasRoom = this.#fleet.workers.free.minKey - atSeconds <= this.#parameters.max_queue_time;
+    if (size === 0 && hasRoom) this.#begin(atSeconds, work, request);
+    else if (size < this.#mostWaiting) this.#queue.push(atSeconds, work, request);
+    else this.#observer.refused?.(atSeconds, work, request);
+  }
+
+  /** When a worker will take the request at the head of the queue: on none may it wait longer than max_queue_time. */
+  get #nextTaken(): number {
+    if (this.#queue.size === 0) return Infinity;
+    return Math.max(this.#now, this.#fleet.workers.free.minKey - this.#parameters.max_queue_time);
   }
 
   /** Everything that happens up to and at `to`. */
   advance(to: number): void {
     for (;;) {
       if (this.#loop.isAtRest) this.#rest(to);
-      const taken = this.#dispatcher.nextTaken(this.#now);
+      const taken = this.#nextTaken;
       const at = Math.min(this.#fleet.nextChange, taken, this.nextDecision);
       if (at > to) break;
       this.#now = at;
-      if (taken === at) this.#dispatcher.takeNext(at);
+      if (taken === at) this.#takeNext();
       else {
-        this.#observer.workersUntil(at, this.#fleet.workers);
+        this.#observer.workersUntil(at, this.#fleet.workers.counts);
         if (this.#fleet.nextChange <= at) {
           this.#loop.stir();
           this.#fleet.change(at);
@@ -153,6 +155,13 @@ export class GroupModel {
       }
     }
     this.#now = to;
+  }
+
+  /** Until every request is done. */
+  finish(): void {
+    while (this.waiting > 0) this.advance(this.nextDecision);
+    this.advance(this.#fleet.workers.lastBusy(this.#now));
+    this.#observer.workersUntil(this.#now, this.workers);
   }
 
   /** While nothing happens, and inactivity_timeout has not passed meanwhile, decisions are the last one again. */
@@ -167,7 +176,6 @@ export class GroupModel {
   setParameters(parameters: ResolvedParameters): void {
     this.#loop.stir();
     this.#parameters = parameters;
-    this.#dispatcher.maxQueueSeconds = parameters.max_queue_time;
     this.#fleet.setMaximum(parameters.max_workers);
   }
 
@@ -176,7 +184,7 @@ export class GroupModel {
     if (state === this.#state) return;
     this.#loop.stir();
     this.#state = state;
-    this.#observer.workersUntil(this.#now, this.#fleet.workers);
+    this.#observer.workersUntil(this.#now, this.#fleet.workers.counts);
     if (state === 'stopped') this.#fleet.stopAll(this.#now);
     if (state === 'active') this.#reconsider();
   }
@@ -187,13 +195,53 @@ export class GroupModel {
    */
   put(state: WorkerState, at: Whereabouts = {}): number {
     this.#loop.stir();
-    this.#observer.workersUntil(this.#now, this.#fleet.workers);
+    this.#observer.workersUntil(this.#now, this.#fleet.workers.counts);
     return this.#fleet.put(state, this.#now, at);
+  }
+
+  #takeNext(): void {
+    const { headArrival, headWork, headRequest } = this.#queue;
+    this.#queue.shift();
+    this.#begin(headArrival, headWork, headRequest);
+  }
+
+  /** A worker takes a request that arrived at `arrival`, or its client will have gone by the time one is free. */
+  #begin(arrival: number, work: number, request: number): void {
+    const { workers } = this.#fleet;
+    const place = this.#settings.routing === 'shortest' ? 0 : this.#anySlot();
+    const begin = Math.max(this.#now, workers.free.keyAt(place));
+    const waited = begin - arrival;
+    const gone = request !== 0 && this.#observer.waits?.(request, this.#now) === false;
+    if (gone || waited > this.#settings.giveUpSeconds) {
+      this.#observer.abandoned(arrival, work, request);
+      return;
+    }
+    // Before the slot gets it, for then it is another one's place.
+    const worker = workers.holderOf(place);
+    this.#observer.taken?.(request, work, worker, begin + workers.secondsFor(work, worker));
+    workers.assign(place, begin, work);
+    this.#observer.begun(arrival, waited);
+  }
+
+  /** A slot drawn by chance; the one that is free first when that one has too long a queue. */
+  #anySlot(): number {
+    const { free } = this.#fleet.workers;
+    const place = Math.floor(this.#random() * free.size);
+    return free.keyAt(place) - this.#now > this.#parameters.max_queue_time ? 0 : place;
+  }
+
+  /** Clients at the head of the queue that have waited long enough go away. */
+  #giveUp(): void {
+    while (this.#now - this.#queue.headArrival > this.#settings.giveUpSeconds) {
+      const { headArrival, headWork, headRequest } = this.#queue;
+      this.#observer.abandoned(headArrival, headWork, headRequest);
+      this.#queue.shift();
+    }
   }
 
   /** The group looks at its load and its queue, and starts or stops workers. */
   #decide(): void {
-    this.#dispatcher.giveUp(this.#now);
+    this.#giveUp();
     const observed = this.#observe(this.#loop.look());
     this.#observer.looked?.(observed, this.#now);
     const wanted = demandFor(this.#parameters, this.#settings, observed);
@@ -223,21 +271,22 @@ export class GroupModel {
     return {
       load,
       expectedWaitSeconds,
-      waitingRequests: this.#dispatcher.waiting,
+      waitingRequests: this.#queue.size,
       unfinishedWork: matters ? this.#unfinishedWork() : undefined,
       idleSeconds: this.#now - this.#lastArrival,
-      committedCapacity: this.#fleet.committedCapacity,
+      committedCapacity: this.#fleet.workers.committedCapacity,
     };
   }
 
   #unfinishedWork(): number {
-    return this.#dispatcher.waitingWork + this.#fleet.work.unfinishedWork(this.#now);
+    return this.#queue.work + this.#fleet.workers.unfinishedWork(this.#now);
   }
 
   /** How long a request that arrived now would wait; Infinity without workers. */
   #expectedWait(): number {
-    const { work, hotCapacity } = this.#fleet;
-    if (work.free.size === 0) return Infinity;
-    return Math.max(0, work.free.minKey - this.#now) + this.#dispatcher.waitingWork / hotCapacity;
+    const { workers } = this.#fleet;
+    if (workers.free.size === 0) return Infinity;
+    const hotCapacity = workers.capacityIn(STATE.hot);
+    return Math.max(0, workers.free.minKey - this.#now) + this.#queue.work / hotCapacity;
   }
 }

@@ -1,7 +1,7 @@
 /** What happens in the model of a group, told as it happens. Positional arguments: there are millions of requests. */
 import type { Demand, Observation } from './demand.ts';
 import type { WorkerCounts } from './time-series.ts';
-import type { State } from './worker-pool.ts';
+import type { State } from './workers.ts';
 
 /** A look of the group at its load, and what it concludes. */
 export interface Decision {

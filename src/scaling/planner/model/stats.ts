@@ -66,20 +66,13 @@ export class PlanStats implements GroupObserver {
     this.#until = toSeconds;
   }
 
-  /** Since the start. */
-  get cost(): number {
-    const { priceHot, priceCold, priceStarting } = this.#settings;
-    const { hot, cold, starting } = this.#workers;
-    return (hot * priceHot + cold * priceCold + starting * priceStarting) / 3600;
-  }
-
   result({ served: servedBy, starts, peak }: FleetTotals) {
     const [times, { hot, cold, starting, capacity }] = [this.#queueTimes, this.#workers];
     const { priceHot, priceCold, priceStarting } = this.#settings;
     const prices = { hot: priceHot, cold: priceCold, starting: priceStarting };
     const [requests, seconds] = [times.count, this.#until];
     const served = servedBy.reduce((sum, work) => sum + work, 0);
-    const { cost } = this;
+    const cost = costOf(this.#workers, this.#settings);
     return {
       parameters: this.#parameters,
       settings: this.#settings,
@@ -119,6 +112,14 @@ export class PlanStats implements GroupObserver {
       series: this.#series?.read(seconds, prices),
     };
   }
+}
+
+/** Of so many seconds of workers. */
+export function costOf(
+  { hot, cold, starting }: Omit<WorkerCounts, 'capacity'>,
+  { priceHot, priceCold, priceStarting }: PlanSettings,
+): number {
+  return (hot * priceHot + cold * priceCold + starting * priceStarting) / 3600;
 }
 
 function ratio(part: number, whole: number): number {

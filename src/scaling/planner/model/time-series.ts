@@ -21,30 +21,25 @@ export interface WorkerCounts {
 /** One array element an interval; the last interval may be cut short by the end. */
 export type PlanSeries = Readonly<ReturnType<TimeSeries['read']>>;
 
-type Sum = 'work' | 'hot' | 'cold' | 'starting' | 'capacity';
-const SUMS: readonly Sum[] = ['work', 'hot', 'cold', 'starting', 'capacity'];
+/** Columns of an interval: sums over its time, then the counts of its queue times. */
+const SUMS = { work: 0, hot: 1, cold: 2, starting: 3, capacity: 4 } as const;
+type Sum = keyof typeof SUMS;
+const QUEUE_TIMES = Object.keys(SUMS).length;
+const COLUMNS = QUEUE_TIMES + COARSE_BUCKETS;
 
 export class TimeSeries {
   #width = FIRST_WIDTH_SECONDS;
-  readonly #sums: Record<Sum, Float64Array>;
-  readonly #queue = new Uint32Array(INTERVALS * COARSE_BUCKETS);
-
-  constructor() {
-    this.#sums = Object.fromEntries(SUMS.map((sum) => [sum, new Float64Array(INTERVALS)])) as Record<
-      Sum,
-      Float64Array
-    >;
-  }
+  /** An interval after the other. */
+  readonly #cells = new Float64Array(INTERVALS * COLUMNS);
 
   /** Work that arrived. */
   addWork(atSeconds: number, work: number): void {
-    this.#add('work', this.#indexOf(atSeconds), work);
+    this.#add(SUMS.work, this.#indexOf(atSeconds), work);
   }
 
   /** A request's queue time, as its bucket, at the time when it arrived. */
   addQueueTime(arrivedSeconds: number, bucket: number): void {
-    const place = this.#indexOf(arrivedSeconds) * COARSE_BUCKETS + Math.ceil(bucket / COARSE);
-    this.#queue[place] = (this.#queue[place] as number) + 1;
+    this.#add(QUEUE_TIMES + Math.ceil(bucket / COARSE), this.#indexOf(arrivedSeconds), 1);
   }
 
   addWorkers(fromSeconds: number, toSeconds: number, workers: WorkerCounts): void {
@@ -53,10 +48,10 @@ export class TimeSeries {
     let from = fromSeconds;
     for (let index = this.#indexOf(from); from < toSeconds; index += 1) {
       const to = Math.min(toSeconds, (index + 1) * this.#width);
-      this.#add('hot', index, workers.hot * (to - from));
-      this.#add('cold', index, workers.cold * (to - from));
-      this.#add('starting', index, workers.starting * (to - from));
-      this.#add('capacity', index, workers.capacity * (to - from));
+      this.#add(SUMS.hot, index, workers.hot * (to - from));
+      this.#add(SUMS.cold, index, workers.cold * (to - from));
+      this.#add(SUMS.starting, index, workers.starting * (to - from));
+      this.#add(SUMS.capacity, index, workers.capacity * (to - from));
       from = to;
     }
   }
@@ -95,15 +90,16 @@ export class TimeSeries {
   }
 
   #sum(sum: Sum, index: number): number {
-    return this.#sums[sum][index] as number;
+    return this.#cells[index * COLUMNS + SUMS[sum]] as number;
   }
 
-  #add(sum: Sum, index: number, value: number): void {
-    this.#sums[sum][index] = this.#sum(sum, index) + value;
+  #add(column: number, index: number, value: number): void {
+    const cell = index * COLUMNS + column;
+    this.#cells[cell] = (this.#cells[cell] as number) + value;
   }
 
   #quantile(index: number, share: number): number | null {
-    const counts = this.#queue.subarray(index * COARSE_BUCKETS, (index + 1) * COARSE_BUCKETS);
+    const counts = this.#cells.subarray(index * COLUMNS + QUEUE_TIMES, (index + 1) * COLUMNS);
     const total = counts.reduce((sum, count) => sum + count, 0);
     if (total === 0) return null;
     return queueTimeOf(bucketOfQuantile(counts, total, share) * COARSE, COARSE);
@@ -116,19 +112,13 @@ export class TimeSeries {
   }
 
   #merge(): void {
-    for (const sum of SUMS) {
-      const values = this.#sums[sum];
-      for (let index = 0; index < INTERVALS; index += 1) {
-        values[index] =
-          2 * index < INTERVALS ? (values[2 * index] as number) + (values[2 * index + 1] as number) : 0;
+    const cells = this.#cells;
+    for (let index = 0; index < INTERVALS; index += 1) {
+      for (let column = 0; column < COLUMNS; column += 1) {
+        const from = 2 * index * COLUMNS + column;
+        cells[index * COLUMNS + column] =
+          2 * index < INTERVALS ? (cells[from] as number) + (cells[from + COLUMNS] as number) : 0;
       }
-    }
-    const size = COARSE_BUCKETS;
-    for (let place = 0; place < this.#queue.length; place += 1) {
-      const [index, bucket] = [Math.floor(place / size), place % size];
-      const from = 2 * index * size + bucket;
-      this.#queue[place] =
-        2 * index < INTERVALS ? (this.#queue[from] as number) + (this.#queue[from + size] as number) : 0;
     }
     this.#width *= 2;
   }

@@ -40,75 +40,57 @@ export function sampleOf(
   const every = loads.reduce((sum, load) => sum + load.length, 0) / mostRequests;
   if (every <= 2) return undefined;
   const random = createRandom(settings.seed);
-  return loads.flatMap((load, index) => {
-    const parts = new Stretches(settings, load, index).draw(every, random);
-    return parts ?? [wholeOf(index)];
-  });
+  return loads.flatMap(
+    (load, index) => stretchesOf(settings, load, { index, every, random }) ?? [wholeOf(index)],
+  );
 }
 
-/** A load in stretches, with the rates that say how hard each one is and what the group has kept for it. */
-class Stretches {
-  readonly #settings: PlanSettings;
-  readonly #load: RecordedLoad;
-  readonly #index: number;
-  /** Of each window of the group's estimate, units/s. */
-  readonly #rates: Float64Array;
-
-  constructor(settings: PlanSettings, load: RecordedLoad, index: number) {
-    this.#settings = settings;
-    this.#load = load;
-    this.#index = index;
-    this.#rates = ratesOf(load, settings.loadWindowSeconds);
-  }
-
-  /** One of every so many; undefined if the load is not much longer than its beginning. */
-  draw(every: number, random: Random): readonly Part[] | undefined {
-    const { startSeconds, loadWindowSeconds } = this.#settings;
-    // A queue takes a few starts to clear.
-    const first = Math.ceil((3 * startSeconds + 2 * loadWindowSeconds) / STRETCH_SECONDS);
-    const count = Math.floor(this.#load.seconds / STRETCH_SECONDS) - first;
-    const drawn = Math.ceil(count / every);
-    if (drawn < 4) return undefined;
-    const byRise = Array.from({ length: count }, (_, place) => (first + place) * STRETCH_SECONDS)
-      .map((from) => ({ from, rise: this.#riseIn(from) }))
-      .toSorted((one, other) => other.rise - one.rise)
-      .map(({ from }) => from);
-    const hardest = Math.floor(drawn * HARDEST_SHARE);
-    const weight = (count - hardest) / (drawn - hardest);
-    return [
-      { ...wholeOf(this.#index), to: first * STRETCH_SECONDS },
-      ...byRise.slice(0, hardest).map((from) => this.#partAt(from, 1)),
-      ...Array.from({ length: drawn - hardest }, (_, place) =>
-        this.#partAt(byRise[hardest + Math.floor((place + random()) * weight)] as number, weight),
-      ),
-    ];
-  }
-
-  /** By how much a window of it is above the two before, at most. */
-  #riseIn(from: number): number {
-    const window = this.#settings.loadWindowSeconds;
-    let most = 0;
-    for (let at = from; at < from + STRETCH_SECONDS; at += window) {
-      most = Math.max(most, this.#highest(at, at + window) - this.#highest(at - 2 * window, at));
-    }
-    return most;
-  }
-
-  #partAt(from: number, weight: number): Part {
-    const { loadWindowSeconds, coldStartSeconds, scaleDownSeconds, destroySeconds } = this.#settings;
-    const warmFrom = Math.max(0, from - 2 * loadWindowSeconds - coldStartSeconds);
-    const keptFor = (seconds: number) =>
-      this.#highest(warmFrom - Math.max(loadWindowSeconds, seconds), warmFrom);
-    const began = { hot: keptFor(scaleDownSeconds), total: keptFor(destroySeconds) };
-    return { load: this.#index, warmFrom, from, to: from + STRETCH_SECONDS, weight, began };
-  }
-
+/** Stretches of a load, one of every so many; undefined if it is not much longer than its beginning. */
+function stretchesOf(
+  settings: PlanSettings,
+  load: RecordedLoad,
+  about: { readonly index: number; readonly every: number; readonly random: Random },
+): readonly Part[] | undefined {
+  const { index, every, random } = about;
+  const { startSeconds, coldStartSeconds, scaleDownSeconds, destroySeconds } = settings;
+  const window = settings.loadWindowSeconds;
+  // A queue takes a few starts to clear.
+  const first = Math.ceil((3 * startSeconds + 2 * window) / STRETCH_SECONDS);
+  const count = Math.floor(load.seconds / STRETCH_SECONDS) - first;
+  const drawn = Math.ceil(count / every);
+  if (drawn < 4) return undefined;
+  const rates = ratesOf(load, window);
   /** The highest rate of the windows between. */
-  #highest(from: number, to: number): number {
-    const window = this.#settings.loadWindowSeconds;
-    const rates = this.#rates.subarray(Math.max(0, Math.floor(from / window)), Math.ceil(to / window));
-    return rates.reduce((most, rate) => Math.max(most, rate), 0);
-  }
+  const highest = (from: number, to: number) =>
+    rates
+      .subarray(Math.max(0, Math.floor(from / window)), Math.ceil(to / window))
+      .reduce((most, rate) => Math.max(most, rate), 0);
+  /** By how much a window of it is above the two before, at most. */
+  const riseIn = (from: number) => {
+    let most = 0;
+    for (let at = from; at < from + STRETCH_SECONDS; at += window)
+      most = Math.max(most, highest(at, at + window) - highest(at - 2 * window, at));
+    return most;
+  };
+  const partAt = (from: number, weight: number): Part => {
+    const warmFrom = Math.max(0, from - 2 * window - coldStartSeconds);
+    const keptFor = (seconds: number) => highest(warmFrom - Math.max(window, seconds), warmFrom);
+    const began = { hot: keptFor(scaleDownSeconds), total: keptFor(destroySeconds) };
+    return { load: index, warmFrom, from, to: from + STRETCH_SECONDS, weight, began };
+  };
+  const byRise = Array.from({ length: count }, (_, place) => (first + place) * STRETCH_SECONDS)
+    .map((from) => ({ from, rise: riseIn(from) }))
+    .toSorted((one, other) => other.rise - one.rise)
+    .map(({ from }) => from);
+  const hardest = Math.floor(drawn * HARDEST_SHARE);
+  const weight = (count - hardest) / (drawn - hardest);
+  return [
+    { ...wholeOf(index), to: first * STRETCH_SECONDS },
+    ...byRise.slice(0, hardest).map((from) => partAt(from, 1)),
+    ...Array.from({ length: drawn - hardest }, (_, place) =>
+      partAt(byRise[hardest + Math.floor((place + random()) * weight)] as number, weight),
+    ),
+  ];
 }
 
 /** The work that arrives in each window, units/s. */

@@ -6,6 +6,7 @@ import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { RecordedLoad } from '../load/load.ts';
 import { GroupModel } from '../model/group.ts';
 import type { GroupObserver } from '../model/observer.ts';
+import { costOf } from '../model/stats.ts';
 import { longestLike, QueueTimes } from '../model/structures/queue-times.ts';
 import type { WorkerCounts } from '../model/time-series.ts';
 import type { PlanSettings } from '../settings.ts';
@@ -80,9 +81,8 @@ function runPart(
   const { warmFrom, to, began } = part;
   const own = { ...settings, seed: settings.seed + part.load };
   const group = new GroupModel({ parameters, settings: own, observer: tally });
-  const { initialWorkers } = settings;
   if (began) group.placeFor(began.hot, began.total);
-  else group.place(initialWorkers === 'floor' ? undefined : initialWorkers);
+  else group.place();
   tally.begin(part);
   let countdown = LOOK_EVERY;
   const arrive = (atSeconds: number, work: number) => {
@@ -95,9 +95,7 @@ function runPart(
   loads[part.load]?.replay(arrive, warmFrom, to);
   if (tally.end) return;
   if (to < Infinity) group.advance(to - warmFrom);
-  while (group.waiting > 0) group.advance(group.nextDecision);
-  group.advance(group.lastBusy);
-  tally.workersUntil(group.now, group.workers);
+  group.finish();
   tally.finish(group.now);
 }
 
@@ -131,9 +129,7 @@ class Tally implements GroupObserver {
   }
 
   get cost(): number {
-    const { priceHot, priceCold, priceStarting } = this.#settings;
-    const { hot, cold, starting } = this.#workerSeconds;
-    return (hot * priceHot + cold * priceCold + starting * priceStarting) / 3600;
+    return costOf(this.#workerSeconds, this.#settings);
   }
 
   get perHour(): number {

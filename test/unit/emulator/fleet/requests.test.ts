@@ -5,7 +5,7 @@ import { Requests, shareOf } from '../../../../src/emulator/fleet/requests.ts';
 import { followWork } from '../../../../src/emulator/fleet/story.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
 import { growthRate, lineCount } from '../../../../src/emulator/worker-log/group-log.ts';
-import { STATE, type State } from '../../../../src/scaling/planner/model/worker-pool.ts';
+import { STATE, type State } from '../../../../src/scaling/planner/model/workers.ts';
 import { createLab } from '../../../support/two-factor.ts';
 
 describe('the load that is asked', () => {

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import {
   ENDPOINT_GROUP_DEFAULTS,
   ENDPOINT_GROUP_PARAMETERS,
+  MEANINGS,
   type EndpointGroupParameters,
 } from '../../../../src/contract/operations/serverless/endpoint-groups.ts';
 import { checkEndpointGroup, checkEndpointGroups } from '../../../../src/scaling/rules/check.ts';
 import { RULES } from '../../../../src/scaling/rules/rules.ts';
 import { gotInWords, type WorkerFacts } from '../../../../src/scaling/rules/findings.ts';
-import { MEANINGS } from '../../../../src/scaling/rules/meanings.ts';
 
 function rulesOf(group: unknown, facts?: WorkerFacts): string[] {
   return checkEndpointGroup(group, facts)

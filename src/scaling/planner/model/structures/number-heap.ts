@@ -1,7 +1,6 @@
 /**
- * A binary heap of numbers, smallest first, each with a small integer beside it; both in typed arrays, so that
- * a million events leave nothing for the garbage collector. Equal keys come out in an order that depends on
- * nothing but the calls made, which is what makes a plan repeatable.
+ * A binary heap of numbers, smallest first, each with a small integer beside it, without garbage. Equal keys come out in
+ * an order that depends on the calls alone, which makes a plan repeatable.
  */
 export class NumberHeap {
   #keys = new Float64Array(16);
@@ -33,7 +32,10 @@ export class NumberHeap {
 
   /** O(log n). */
   push(key: number, item: number): void {
-    if (this.#size === this.#keys.length) this.#grow();
+    if (this.#size === this.#keys.length) {
+      this.#keys = longer(this.#keys, 2 * this.#size);
+      this.#items = longer(this.#items, 2 * this.#size);
+    }
     this.#rise(this.#size, key, item);
     this.#size += 1;
   }
@@ -92,12 +94,14 @@ export class NumberHeap {
     this.#keys[place] = key;
     this.#items[place] = item;
   }
+}
 
-  #grow(): void {
-    const [keys, items] = [this.#keys, this.#items];
-    this.#keys = new Float64Array(keys.length * 2);
-    this.#items = new Int32Array(items.length * 2);
-    this.#keys.set(keys);
-    this.#items.set(items);
-  }
+/** The same values in a longer array. */
+export function longer<Values extends Float64Array | Int32Array | Uint8Array>(
+  values: Values,
+  length: number,
+): Values {
+  const copy = new (values.constructor as new (length: number) => Values)(length);
+  copy.set(values);
+  return copy;
 }

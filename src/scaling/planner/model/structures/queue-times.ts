@@ -1,7 +1,6 @@
 /**
- * Queue times in fixed memory: a histogram whose buckets grow by 1%, so that any percentile is within 0.5% of
- * the true one, however many requests there were (the idea of DDSketch: Masson, Rim, Lee, VLDB 2019). Mean and
- * maximum are exact.
+ * Queue times in fixed memory: buckets grow by 1%, so any percentile is within 0.5% (the idea of DDSketch: Masson, Rim,
+ * Lee, VLDB 2019). Mean and maximum are exact.
  */
 const SMALLEST_SECONDS = 1e-4;
 const GROWTH = 1.01;
@@ -31,11 +30,7 @@ export function queueTimeOf(bucket: number, width = 1): number {
 }
 
 /** Index of the bucket that holds the given share of a histogram's counts; -1 when it is empty. */
-export function bucketOfQuantile(
-  counts: Uint32Array | Float64Array,
-  total: number,
-  quantile: number,
-): number {
+export function bucketOfQuantile(counts: Float64Array, total: number, quantile: number): number {
   const rank = Math.max(1, Math.ceil(quantile * total));
   let seen = 0;
   for (let bucket = 0; bucket < counts.length; bucket += 1) {

@@ -1,11 +1,14 @@
+import { longer } from './number-heap.ts';
+
+/** Of a request in the ring: arrival, work, name. */
+const WIDTH = 3;
+
 /**
- * The global queue: requests that no worker takes yet, first in, first out. A ring in typed arrays that grows
+ * The global queue: requests that no worker takes yet, first in, first out. A ring in a typed array that grows
  * with the longest queue there was, never with the length of the load.
  */
 export class RequestQueue {
-  #arrivals = new Float64Array(64);
-  #works = new Float64Array(64);
-  #requests = new Int32Array(64);
+  #ring = new Float64Array(64 * WIDTH);
   #head = 0;
   #size = 0;
   #work = 0;
@@ -21,24 +24,29 @@ export class RequestQueue {
 
   /** When the request at the head arrived, in seconds; Infinity when empty. */
   get headArrival(): number {
-    return this.#size === 0 ? Infinity : (this.#arrivals[this.#head] as number);
+    return this.#size === 0 ? Infinity : (this.#ring[this.#head] as number);
   }
 
   get headWork(): number {
-    return this.#size === 0 ? 0 : (this.#works[this.#head] as number);
+    return this.#size === 0 ? 0 : (this.#ring[this.#head + 1] as number);
   }
 
   /** The name of the request at the head; 0 for one that has none. */
   get headRequest(): number {
-    return this.#size === 0 ? 0 : (this.#requests[this.#head] as number);
+    return this.#size === 0 ? 0 : (this.#ring[this.#head + 2] as number);
   }
 
   push(arrival: number, work: number, request = 0): void {
-    if (this.#size === this.#arrivals.length) this.#grow();
-    const place = (this.#head + this.#size) % this.#arrivals.length;
-    this.#arrivals[place] = arrival;
-    this.#works[place] = work;
-    this.#requests[place] = request;
+    const length = this.#ring.length;
+    if (this.#size * WIDTH === length) {
+      // What lies before the head comes after all others.
+      this.#ring = longer(this.#ring, 2 * length);
+      this.#ring.copyWithin(length, 0, this.#head);
+    }
+    const place = (this.#head + this.#size * WIDTH) % this.#ring.length;
+    this.#ring[place] = arrival;
+    this.#ring[place + 1] = work;
+    this.#ring[place + 2] = request;
     this.#size += 1;
     this.#work += work;
   }
@@ -46,23 +54,9 @@ export class RequestQueue {
   shift(): void {
     if (this.#size === 0) return;
     this.#work -= this.headWork;
-    this.#head = (this.#head + 1) % this.#arrivals.length;
+    this.#head = (this.#head + WIDTH) % this.#ring.length;
     this.#size -= 1;
     // Sums of fractions leave a rest behind; an empty queue has none.
     if (this.#size === 0) this.#work = 0;
-  }
-
-  /** Into longer arrays, the head first. */
-  #grow(): void {
-    const length = this.#arrivals.length;
-    const [arrivals, works] = [new Float64Array(length * 2), new Float64Array(length * 2)];
-    const requests = new Int32Array(length * 2);
-    for (let index = 0; index < length; index += 1) {
-      const place = (this.#head + index) % length;
-      arrivals[index] = this.#arrivals[place] as number;
-      works[index] = this.#works[place] as number;
-      requests[index] = this.#requests[place] as number;
-    }
-    [this.#arrivals, this.#works, this.#requests, this.#head] = [arrivals, works, requests, 0];
   }
 }

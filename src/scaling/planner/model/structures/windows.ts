@@ -39,15 +39,11 @@ export class SlidingMean {
   }
 }
 
-/**
- * Maximum over a sliding window, of any length, in amortized constant time: a queue that holds only values
- * which may still become the maximum (the "ascending minima" trick). An infinite window keeps one value.
- */
+/** Maximum over a sliding window of any length: a queue of the values that may still become it, one if it is infinite. */
 export class SlidingMaximum {
   readonly #length: number;
-  #values: number[] = [];
-  #times: number[] = [];
-  #head = 0;
+  readonly #values: number[] = [];
+  readonly #times: number[] = [];
   #now = 0;
 
   /** `length` counts values, the newest among them; at least 1, may be Infinity. */
@@ -57,33 +53,30 @@ export class SlidingMaximum {
 
   /** Whether nothing larger than the last value is left, so that the same again changes nothing. */
   get isSettled(): boolean {
-    return this.#values.length - this.#head === 1;
+    return this.#values.length === 1;
   }
 
   /** As if the last value were added so often, where isSettled. */
   addSame(count: number): void {
     this.#now += count;
-    if (this.#length !== Infinity) this.#times[this.#head] = this.#now;
+    if (this.#length !== Infinity) this.#times[0] = this.#now;
   }
 
   /** Adds a value and returns the maximum. */
   add(value: number): number {
     this.#now += 1;
-    while (this.#values.length > this.#head && (this.#values.at(-1) as number) <= value) {
+    while ((this.#values.at(-1) ?? Infinity) <= value) {
       this.#values.pop();
       this.#times.pop();
     }
-    const empty = this.#values.length === this.#head;
-    if (empty || this.#length !== Infinity) {
+    if (this.#values.length === 0 || this.#length !== Infinity) {
       this.#values.push(value);
       this.#times.push(this.#now);
     }
-    while ((this.#times[this.#head] as number) <= this.#now - this.#length) this.#head += 1;
-    if (this.#head > 1024) {
-      this.#values = this.#values.slice(this.#head);
-      this.#times = this.#times.slice(this.#head);
-      this.#head = 0;
+    while ((this.#times[0] as number) <= this.#now - this.#length) {
+      this.#values.shift();
+      this.#times.shift();
     }
-    return this.#values[this.#head] as number;
+    return this.#values[0] as number;
   }
 }

@@ -1,6 +1,6 @@
 /** What a group sees, starts and stops, decision by decision. */
 import { describe, expect, test } from 'vitest';
-import { STATE } from '../../../../../src/scaling/planner/model/worker-pool.ts';
+import { STATE } from '../../../../../src/scaling/planner/model/workers.ts';
 import type { Observation } from '../../../../../src/scaling/planner/model/demand.ts';
 import { resolveDefaults } from '../../../../../src/scaling/rules/check.ts';
 import { modelOf } from '../../../../support/noted-group.ts';
@@ -100,8 +100,11 @@ describe('the most workers that there were', () => {
   });
 
   test('counts those that are hot once they have started, and none that are on their way', () => {
-    const { model } = modelOf({ ...fixedPool(2, 10), cold_workers: 2 }, { controlSeconds: 5 });
-    model.place(0);
+    const { model } = modelOf(
+      { ...fixedPool(2, 10), cold_workers: 2 },
+      { controlSeconds: 5, initialWorkers: 0 },
+    );
+    model.place();
     expect(model.totals.peak).toEqual({ hot: 0, total: 2 });
     model.advance(14.9);
     expect(model.totals.peak.hot).toBe(0);

@@ -1,7 +1,7 @@
 /** The model as the emulator uses it: changed while it runs. The planner's tests prove the rest. */
 import { describe, expect, test } from 'vitest';
 import { resolveDefaults } from '../../../../../src/scaling/rules/check.ts';
-import { STATE } from '../../../../../src/scaling/planner/model/worker-pool.ts';
+import { STATE } from '../../../../../src/scaling/planner/model/workers.ts';
 import { modelOf } from '../../../../support/noted-group.ts';
 import { fixedPool } from '../../../../support/plans.ts';
 
@@ -27,8 +27,11 @@ describe('a worker', () => {
   });
 
   test('that dies on its way leaves the others on theirs', () => {
-    const { model } = modelOf({ ...fixedPool(3, 10), cold_workers: 3 }, { controlSeconds: 1000 });
-    model.place(0);
+    const { model } = modelOf(
+      { ...fixedPool(3, 10), cold_workers: 3 },
+      { controlSeconds: 1000, initialWorkers: 0 },
+    );
+    model.place();
     for (const place of [0, 1, 2]) model.put('starting', { place });
     model.advance(4);
     model.put('none', { place: 1 });
@@ -125,7 +128,7 @@ describe('max_workers', () => {
 describe('a group that is', () => {
   test('suspended starts and stops nobody, and its workers go on', () => {
     const { model, observer } = modelOf({ cold_workers: 4, max_workers: 4 }, { initialWorkers: 1 });
-    model.place(1);
+    model.place();
     model.setState('suspended');
     model.arrive(1, 10_000);
     model.advance(600);

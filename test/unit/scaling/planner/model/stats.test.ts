@@ -35,7 +35,7 @@ function goOn(stats: PlanStats): void {
 describe('the counts of a group', () => {
   test('are those of all its time', () => {
     const { stats } = counted();
-    expect(stats.cost).toBeCloseTo(10 * (1 + 0.2 + 0.03), 9);
+    expect(stats.result(TOTALS).cost.total).toBeCloseTo(10 * (1 + 0.2 + 0.03), 9);
     goOn(stats);
     expect(stats.result(TOTALS)).toMatchObject({
       requests: 3,
