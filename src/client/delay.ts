@@ -2,7 +2,7 @@
 export const LONGEST_MS = 2 ** 31 - 1;
 
 /** Of calls without a signal. */
-export const NEVER = new AbortController().signal;
+export const NEVER: AbortSignal = new AbortController().signal;
 
 /** Waits `ms`, or until the signal fires: then it rejects with the signal's reason and leaves no timer behind. */
 export function delay(ms: number, signal: AbortSignal): Promise<void> {
