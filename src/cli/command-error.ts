@@ -1,7 +1,7 @@
 import { EXIT } from '../config/exit-codes.ts';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 
-/** A command cannot do what it was asked to; the message says why. Printed, and the exit code, in `program.ts`. */
+/** A command cannot do its work; the message says why. `program.ts` prints it and sets the exit code. */
 export class CommandError extends PilotlightError {
   readonly code: string = 'command_failed';
   readonly actor = 'user';

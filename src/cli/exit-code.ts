@@ -1,4 +1,4 @@
-/** What a failure of a command means: what is said, and the exit code. */
+/** Failures of commands: the message that is printed, and the exit code. */
 import { ApiError, CallError, TimeoutError, TransportError, UnauthorizedError } from '../client/errors.ts';
 import { ERRORS, type ErrorDefinition } from '../contract/errors.ts';
 import { adviceOf } from '../client/flows/explain.ts';

@@ -139,7 +139,7 @@ function only(day: BilledDay, wanted: number | undefined): BilledDay {
   return { ...day, endpoints: new Map([...day.endpoints].filter(([id]) => id === wanted)) };
 }
 
-/** `chat`; of one that is deleted its id. */
+/** `chat`; a deleted endpoint has its id, `#31`. */
 function nameOf(id: number | null, names: ReadonlyMap<number, string>): string {
   return id === null ? 'not told' : (names.get(id) ?? `#${id}`);
 }

@@ -1,4 +1,4 @@
-/** `check`: what is wrong with the configuration, and with --online what the service says of it. */
+/** `check`: prints the problems of the configuration, and with --online the findings of the service. */
 import { type ConfigProblem, describeProblem, inCheck } from '../../config/problem.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { ENDPOINT_GROUPS_VARIABLE, loadEndpointGroups } from '../../config/command-settings.ts';

@@ -90,7 +90,7 @@ async function serve(
   await untilAborted(signal);
 }
 
-/** What it holds at its start, a line a kind: ids, each with its name. */
+/** The contents at the start: one line for each kind, with ids and names. */
 function contentsOf({ state }: Snapshot): string[] {
   const kinds: readonly [string, readonly string[]][] = [
     ['API keys', Array.from(state.keys, ([value, { name }]) => `${value} (${name})`)],
