@@ -3,7 +3,7 @@ import { LIMITS } from '../../contract/limits.ts';
 import { BROKEN_BITS, compare, CAPPED_LINES, merged, SURE_BITS, type Comparison } from './compare.ts';
 import { lastLineAfter, pendingOf, withoutBegun, type Lines, type Pending } from './last-line.ts';
 import type { Gap } from '../record.ts';
-import type { Text } from '../text.ts';
+import { standalone, type Text } from '../text.ts';
 
 /** The known lines, as hashes. */
 export interface Window {
@@ -18,6 +18,8 @@ export interface Stream {
   readonly isWhole: boolean;
   /** Bytes of the log so far; unknown if its beginning was not seen. */
   readonly size?: number | undefined;
+  /** The end of the last known line: where an answer begins within it, its hash says nothing. */
+  readonly last?: string | undefined;
   /** An answer ended with a line's end, so a last line without one is not finished. */
   readonly endsLines: boolean;
   readonly pending?: Pending | undefined;
@@ -80,6 +82,7 @@ export const EMPTY_STREAM: Stream = {
 
 const MOST_PREVIOUS = 256;
 const MOST_CAME = 64;
+const MOST_LAST = 256;
 /** Milliseconds. A backend lags by less; a view that lacks older lines is another log. */
 const LONGEST_LAG_MS = 30_000;
 /** Milliseconds since another backend showed all known lines: the older view is of one that lags. */
@@ -279,11 +282,11 @@ function startAgain(stream: Stream, sighting: Sighting, isFull: boolean): Stream
 
 function overrun(stream: Stream, sighting: Sighting): Outcome {
   const { text, expected } = sighting;
-  const { pending, endsLines, window } = stream;
+  const { pending, endsLines, last } = stream;
   const cap = sighting.isFull ? stream.cap : lesser(stream.cap, text);
   // The first line may be cut. What is above it is lost, so it is delivered, unless it was before.
   const [top = ''] = text.lines;
-  const isKnown = text.hashes[0] === window.hashes.at(-1) || pending?.text.endsWith(top) === true;
+  const isKnown = [last, pending?.text].some((known) => known?.endsWith(top.slice(-MOST_LAST)));
   const lines = isKnown ? text.lines.slice(1) : text.lines;
   return {
     kind: 'taken',
@@ -349,6 +352,7 @@ function learned(stream: Stream, hashes: Float64Array, { text, now }: Sighting, 
     ...stream,
     largest: Math.max(largest, text.bytes),
     window: windowAfter(stream.window, hashes),
+    last: standalone((text.lines.at(-1) ?? '').slice(-MOST_LAST)),
     came: added > 0 ? [[now, added] as const, ...came].slice(0, MOST_CAME) : came,
     seenAt: now,
     endsLines: endsLines || (text.unended === '' && text.lines.length > 0),

@@ -54,7 +54,7 @@ test('it has 16 KiB at most, whatever is in it, and what fits is whole', () =>
       (levels) => {
         const streams = levels.map(({ count, text, taken }, index): [string, Stream] => [
           `level ${index}`,
-          stream(count, { pending: { text, taken, since: 5 } }),
+          stream(count, { last: text.slice(-256), pending: { text, taken, since: 5 } }),
         ]);
         const progress = { ...progressAt(9), streams: Object.fromEntries(streams) };
         const bytes = encodeLog({ token: 1, delivered: 2, progress });

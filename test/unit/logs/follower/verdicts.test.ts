@@ -123,12 +123,24 @@ describe('a full view that does not fit', () => {
     expect(records).toEqual([]);
   });
 
+  /** Of 8 MB. */
+  const burst = Array.from({ length: 70_000 }, (_, line) => `${line} ${'x'.repeat(110)}\n`);
+
   test('is an overrun if more lines came than the service keeps: how many is unknown', () => {
     const pictured = expectPicture('whole a b c → a b c');
-    const text = Array.from({ length: 70_000 }, (_, line) => `${line} ${'x'.repeat(110)}\n`).join('');
-    const { records } = pictured.answer(text, 70_000, 5_000);
+    const { records } = pictured.answer(burst.join(''), burst.length, 5_000);
     expect(records[0]).toMatchObject({ gap: { reason: 'overrun', lost_min: 0, lost_estimate: null } });
-    expect(records).toHaveLength(1 + 70_000);
+    expect(records).toHaveLength(1 + burst.length);
+  });
+
+  test.each([
+    ['a few letters', 'cond'],
+    ['more than is remembered of it', `${'y'.repeat(300)} second`],
+  ])('and does not bring the end of the last known line again: %s', (_name, top) => {
+    const pictured = new Pictured();
+    pictured.answer(`first\n${'y'.repeat(400)} second\n`);
+    const { records } = pictured.answer(`${top}\n${burst.join('')}`, burst.length + 1, 5_000);
+    expect(records).toHaveLength(1 + burst.length);
   });
 
   test('of a service that caps its answers is an overrun, and no log that began again', () => {
