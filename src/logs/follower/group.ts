@@ -253,12 +253,9 @@ function refused(state: GroupState, result: PollResult, refusal: Refusal): Step 
   const size = tail * bytesPerUnit(progress);
   const failure = { tooLarge, isFirst, size, good: goodBytes, least: leastBytes(progress) };
   const limit = isProbing || tail <= 1 ? undefined : limitAfterFailure(progress.limit, failure, now);
-  if (limit === undefined) {
-    const next = { ...waits, failures };
-    return nothingTaken(next, nextPoll(next, now, delayMs));
-  }
-  const tries = state.tries + Number(isFirst);
-  const next = { ...waits, failures, tries, progress: { ...progress, limit } };
+  const failed = { ...waits, failures, tries: state.tries + Number(isFirst) };
+  if (limit === undefined) return nothingTaken(failed, nextPoll(failed, now, delayMs));
+  const next = { ...failed, progress: { ...progress, limit } };
   const shorter = units(progress, limit.fits);
   const isSoon = shorter < tail && (tooLarge === 'surely' || (goodBytes > 0 && isFirst));
   return nothingTaken(next, { tail: shorter, delayMs: isSoon ? atLeastMs : delayMs }, { moved: state.begun });

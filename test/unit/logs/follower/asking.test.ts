@@ -218,6 +218,17 @@ describe('an answer that is too large', () => {
     expect(growing.polls.lines.at(-1)).toBe(line(growing.lines - 1));
   });
 
+  test.each([6_000, 12_000])('of more than %d bytes is cut: after a burst the newest lines come', (most) => {
+    const growing = new Growing();
+    growing.most = most;
+    growing.write(20);
+    growing.pass(60, 3);
+    growing.write(6_000);
+    growing.pass(60, 3);
+    expect(growing.polls.gaps).toMatchObject([{ reason: 'overrun' }]);
+    expect(growing.polls.lines.at(-1)).toBe(line(growing.lines - 1));
+  });
+
   test('is tried again later', () => {
     const growing = new Growing();
     growing.write(200);
