@@ -165,9 +165,8 @@ function older(stream: Stream, sighting: Sighting, { isFull, found }: View): Out
 }
 
 /** By the rate the view should not reach the known lines, or bring so much: a few lines may join the two by chance. */
-function isSurprising({ fresh }: Comparison, seen: Float64Array, { expected = 0, most }: Sighting): boolean {
-  const known = seen.length - fresh.length;
-  return expected > seen.length || (fresh.length > 3 * known && fresh.length > 2 * most + LEAP_LINES);
+function isSurprising({ fresh }: Comparison, seen: Float64Array, { most }: Sighting): boolean {
+  return most > seen.length || fresh.length > most + LEAP_LINES;
 }
 
 /** The service gave less than was asked for before, and not the oldest lines; or as much as it gives by its documents. */

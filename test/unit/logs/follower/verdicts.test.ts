@@ -15,6 +15,10 @@ describe('a view that continues the known lines', () => {
     ['brings nothing if nothing is new', 'whole a b c → a b c \n whole a b c → -'],
     ['need not reach to the top', 'whole a b c d → a b c d \n full b c d e f → e f'],
     ['counts from its second line: the first may be cut', 'whole a b cc d → a b cc d \n full c d → more'],
+    [
+      'is asked for more if few lines join it to many new ones',
+      'whole a b c d e f → a b c d e f \n full a b c d e f g h i j k l m n o p q r → more',
+    ],
     ['may repeat lines of before', 'whole a b c → a b c \n whole a b c a b c → a b c'],
     ['may be of one line that repeats', 'whole a a a → a a a \n whole a a a a a → a a'],
     ['may have blank lines', 'whole a b → a b \n whole a b c → c'],
