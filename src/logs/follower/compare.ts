@@ -173,7 +173,7 @@ class Scale {
     const { isFull, isWhole, isSmall = false } = this.#extent;
     const missing = lacking.length - gone;
     // A log that goes on has all that was known.
-    const goneBits = fresh.length > late ? MISSING_BITS * gone : Math.min(STALE_BITS, MISSING_BITS * gone);
+    const goneBits = fresh.length > late ? RAREST_BITS * gone : Math.min(STALE_BITS, MISSING_BITS * gone);
     const aboveBits = isFull ? 0 : Math.min(isSmall ? SMALL_BITS : CAPPED_BITS, MISSING_BITS * older);
     const paired = partners.keys().filter((index) => (partners[index] ?? -1) >= 0);
     const bits = this.#evidence(paired) - LATE_BITS * late - MISSING_BITS * missing - goneBits - aboveBits;

@@ -101,6 +101,10 @@ describe('a whole view that does not fit', () => {
       'with the first words of the one before',
       'whole a b c d e f g → a b c d e f g \n whole a p q r s t u v w → (reset ?) a p q r s t u v w',
     ],
+    [
+      'with all that the one before said at its start',
+      'whole a b c d e f 1 2 3 4 5 6 7 → a b c d e f 1 2 3 4 5 6 7 \n whole a b c d e f x y → (reset ?) a b c d e f x y',
+    ],
   ])('%s', (_name, picture) => void expectPicture(picture));
 
   test('of the log before, from a backend that lags, is held', () => {
