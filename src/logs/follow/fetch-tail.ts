@@ -19,6 +19,19 @@ export type LogClient = Pick<
   'workergroups' | 'endpointGroups'
 >;
 
+/** Every reason is named here, so that a new one must be. */
+const CUT: Readonly<Record<TransportReason, Refusal['tooLarge']>> = {
+  'too-large': 'surely',
+  reset: 'perhaps',
+  malformed: 'perhaps',
+  other: 'perhaps',
+  refused: undefined,
+  dns: undefined,
+  tls: undefined,
+  unreachable: undefined,
+  proxy: undefined,
+};
+
 /** When to ask again is the follower's decision, so the client makes one attempt. */
 export function createTailFetcher(client: LogClient): FetchTail {
   return async (request) => {
@@ -47,26 +60,8 @@ function ask(client: LogClient, { source, tail, everyMs, signal }: TailRequest):
 
 function whetherTooLarge(error: Error): Refusal['tooLarge'] {
   if (error instanceof ApiError && error.status === 413) return 'surely';
-  if (error instanceof TransportError) return whetherCut(error.reason);
+  if (error instanceof TransportError) return CUT[error.reason];
   // Too slow for us or for a gateway, or cut in the middle.
   const isLikely = error instanceof TimeoutError || error instanceof ResponseError;
   return isLikely || (error instanceof ApiError && error.status === 504) ? 'perhaps' : undefined;
-}
-
-/** Every reason is named here, so that a new one must be. */
-function whetherCut(reason: TransportReason): Refusal['tooLarge'] {
-  switch (reason) {
-    case 'too-large':
-      return 'surely';
-    case 'reset':
-    case 'malformed':
-    case 'other':
-      return 'perhaps';
-    case 'refused':
-    case 'dns':
-    case 'tls':
-    case 'unreachable':
-    case 'proxy':
-      return undefined;
-  }
 }

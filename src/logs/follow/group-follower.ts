@@ -88,12 +88,7 @@ export class GroupFollower {
     this.#options = options;
     this.#key = sourceKey(source);
     this.#underWay = underWay;
-    this.#state = beginGroup({
-      source,
-      start,
-      levels,
-      ...spool.beginning(this.#key),
-    });
+    this.#state = beginGroup({ source, start, levels, ...spool.beginning(this.#key) });
     this.#next = firstPoll(this.#state);
   }
 

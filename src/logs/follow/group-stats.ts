@@ -2,11 +2,10 @@
 import type { TailAnswer } from '../answer.ts';
 import type { LogEvent } from '../events.ts';
 import type { GroupState, NextPoll, Step } from '../follower/group.ts';
-import { meanRate } from '../follower/pace.ts';
-import type { Gap, GapReason } from '../record.ts';
+import { meanRate, type TailUnit } from '../follower/pace.ts';
+import type { GapReason } from '../record.ts';
 import type { LogSource } from '../source.ts';
 import { standalone } from '../text.ts';
-import type { TailUnit } from '../follower/pace.ts';
 
 const LAST_LINES = 20;
 
@@ -75,16 +74,9 @@ export class GroupStats {
     const failed = this.#failures;
     this.#failures = 0;
     if (stale === true) this.#staleAnswers += 1;
-    const gaps: Gap[] = [];
-    const lines: string[] = [];
-    let bytes = 0;
-    for (const record of records) {
-      if ('gap' in record) gaps.push(record.gap);
-      else {
-        lines.push(record.line);
-        bytes += Buffer.byteLength(record.line);
-      }
-    }
+    const gaps = records.flatMap((record) => ('gap' in record ? [record.gap] : []));
+    const lines = records.flatMap((record) => ('gap' in record ? [] : [record.line]));
+    const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
     for (const { reason, lost_estimate } of gaps) {
       this.#gaps[reason] += 1;
       // Those of a handover wait with the replica that took them.

@@ -275,10 +275,7 @@ function probed(state: GroupState, { now }: PollResult, texts: Texts): Step {
 function measured(state: GroupState, tail: number, texts: Texts): GroupState {
   const { unit, limit, bytesPerLine } = state.progress;
   const bytes = texts.reduce((sum, [, text]) => sum + text.bytes, 0);
-  const lines = texts.reduce(
-    (sum, [, { lines: ended, unended }]) => sum + ended.length + Number(unended !== ''),
-    0,
-  );
+  const lines = texts.reduce((sum, [, text]) => sum + text.lines.length + Number(text.unended !== ''), 0);
   const isNot = (one: TailUnit) => texts.some(([, text]) => contradicts(text, tail, one));
   const progress = {
     ...state.progress,
