@@ -36,7 +36,7 @@ import { settingsSchema } from '../../src/emulator/state/settings.ts';
 import { bucketTrait, rateLimitTrait, TRAITS } from '../../src/emulator/state/traits.ts';
 import { allowedValues } from '../../src/scaling/rules/check.ts';
 import { RULES } from '../../src/scaling/rules/rules.ts';
-import { benchTable, keyFigures, readResults } from '../bench/results.ts';
+import { benchTable, readResults } from '../bench/results.ts';
 import { mutationRows } from '../mutation/results.ts';
 import { DOCUMENTS, textOf, urlOf } from './documents.ts';
 import { valuesJsonSchema } from './values-schema.ts';
@@ -244,7 +244,6 @@ export async function generatedTables(): Promise<Readonly<Record<string, string>
     emulator_rate_limit: fieldsTable('field of `rate_limit`', rateLimitTrait),
     emulator_bucket: fieldsTable('field of a bucket', bucketTrait),
     emulator_admin: adminTable(),
-    figures: keyFigures(readResults()),
     environment: environmentTable(),
     features: featuresTable(),
     metrics: await metricsTable(),
