@@ -2,7 +2,7 @@
  * The tables of the documents that have a source in the code, and the published schemas: `npm run readme` writes them,
  * and tests check that they are what the code says.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { ZodDefault, type ZodObject, type ZodType } from 'zod';
 import { processConsole } from '../../src/cli/console.ts';
@@ -276,6 +276,11 @@ if (import.meta.main) {
   }
   for (const [path, schema] of Object.entries(PUBLISHED_SCHEMAS))
     writeFileSync(urlOf(path), `${JSON.stringify(schema(), null, 2)}\n`);
+  // Helm reads nothing outside of a chart, and a link does not outlive a copy of it.
+  copyFileSync(
+    urlOf('deploy/prometheus/pilotlight.rules.yml'),
+    urlOf('deploy/helm/pilotlight/rules/pilotlight.rules.yml'),
+  );
 }
 
 /** Its name and what it cannot do without: `template create --name <text> --image <text>`. */
