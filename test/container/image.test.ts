@@ -40,7 +40,7 @@ describeWith(
       return status?.deployments[0]?.state === 'healthy' && (status.worker_groups[0]?.lines ?? 0) > 0;
     });
     // The health check that Docker itself runs, by the image's own HEALTHCHECK.
-    const health = await sidecar.container.exec(['/nodejs/bin/node', '/app/pilotlight.js', 'healthcheck']);
+    const health = await sidecar.container.exec(['pilotlight', 'healthcheck']);
     expect([health.exitCode, health.output]).toEqual([0, '']);
     const user = await sidecar.container.exec(['/nodejs/bin/node', '-p', 'process.getuid()']);
     expect(user.output.trim()).toBe('65532');

@@ -140,7 +140,7 @@ export function valuesJsonSchema(): Schema {
         interval: matching(String.raw`^\d+(ms|s|m|h)$`),
         labels: strings,
       }),
-      prometheusRule: strict({ enabled: boolean, labels: strings }),
+      prometheusRule: strict({ enabled: boolean, labels: strings, runbooks: text }),
       fullnameOverride: matching('^([a-z0-9]([-a-z0-9]{0,51}[a-z0-9])?)?$'),
       podLabels: strings,
       podAnnotations: strings,

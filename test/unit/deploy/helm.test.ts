@@ -241,9 +241,13 @@ describeWith(
     });
   });
 
-  test('has the alerts of deploy/prometheus', () => {
-    expect(specOf(charts.render('pilotlight', EVERYTHING), 'PrometheusRule')).toEqual(
-      parse(readFileSync(`${root}deploy/prometheus/pilotlight.rules.yml`, 'utf8')),
+  test('has the alerts of deploy/prometheus, with runbooks where they are read', () => {
+    const rules = readFileSync(`${root}deploy/prometheus/pilotlight.rules.yml`, 'utf8');
+    expect(specOf(charts.render('pilotlight', EVERYTHING), 'PrometheusRule')).toEqual(parse(rules));
+    const runbooks = 'https://git.example.com/runbooks.md';
+    const own = { ...EVERYTHING, prometheusRule: { enabled: true, runbooks } };
+    expect(specOf(charts.render('pilotlight', own), 'PrometheusRule')).toEqual(
+      parse(rules.replaceAll('runbook_url: runbooks.md', `runbook_url: ${runbooks}`)),
     );
   });
 
