@@ -11,7 +11,10 @@ COPY tsconfig.json LICENSE ./
 COPY .config .config
 COPY src src
 ARG REVISION=unknown
-RUN REVISION=${REVISION} node .config/build.ts && mkdir state run
+# `pilotlight` on the PATH, for `docker exec` and `kubectl exec`: an image without a shell has no /usr/bin/env either.
+RUN REVISION=${REVISION} node .config/build.ts && mkdir -p state run bin && \
+    sed -i '1s|.*|#!/nodejs/bin/node|' dist/pilotlight.js && chmod +x dist/pilotlight.js && \
+    ln -s /app/pilotlight.js bin/pilotlight
 
 FROM ${RUNTIME_IMAGE}
 ARG REVISION=unknown
@@ -20,6 +23,7 @@ LABEL org.opencontainers.image.title="pilotlight" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.revision="${REVISION}"
 COPY --from=build /build/dist /app
+COPY --from=build /build/bin /usr/local/bin
 # For a volume: a fresh one takes its owner from here. Nothing else can be written.
 COPY --from=build --chown=65532:65532 /build/state /var/lib/pilotlight
 # For a tmpfs: the socket of the admin routes, which only this user's programs can open. `pilotlight admin` asks there.

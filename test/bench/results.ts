@@ -57,33 +57,10 @@ export function partialTable(results: Results, figures: readonly FigureRow[]): s
   return [...tables, origin(results)].join('\n\n');
 }
 
-/** Those of the README: what a sidecar costs the app beside it. The whole table is in README.md beside this file. */
-const KEY_FIGURES: ReadonlySet<string> = new Set([
-  'memory',
-  'start',
-  'idle-cpu',
-  'many-lapses',
-  'lines',
-  'metrics',
-]);
-
-/** A few rows of the same figures; one that was not measured is said so, and not hidden. */
-export function keyFigures(results: Results | undefined): string {
-  if (!results) return 'Not measured yet: `npm run bench`.';
-  const rows = FIGURES.filter(({ id }) => KEY_FIGURES.has(id)).map(({ id, what, unit, bound, atLeast }) => {
-    const found = results.figures.find((figure) => figure.id === id);
-    const measured = found ? amount(found.value, unit) : 'not measured';
-    return [what, measured, `${atLeast ? '≥' : '≤'} ${amount(bound, unit)}`, noteOf(found)];
-  });
-  const header = ['figure', 'measured', 'bound', 'note'];
-  const table = [header, header.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
-  return `${table}\n\n${origin(results)}`;
-}
-
 const MEMORY =
-  'Memory is what all processes of a program take on a machine of their own, heart and daemon here: their ' +
-  'proportional set size (`Pss` of `/proc/PID/smaps_rollup`), run by a copy of the binary and its libraries that ' +
-  'nothing else runs; of bare Node and of the peers in the same way. CPU is that of all of them too.';
+  'Memory is the proportional set size (`Pss` of `/proc/PID/smaps_rollup`) of all processes of a program, heart and ' +
+  'daemon here. Each program runs from a copy of its binary and libraries that nothing else runs, as on a machine of ' +
+  'its own. CPU counts all processes too.';
 
 function figureTable({ figures }: Results, rows: readonly FigureRow[]): string {
   const cells = rows.map((figure) => {

@@ -3,6 +3,7 @@ import { GenericContainer, Wait, type StartedTestContainer } from 'testcontainer
 import { beforeAll, expect, test } from 'vitest';
 import type { Status } from '../../src/daemon/status/schema.ts';
 import { until } from '../support/daemon.ts';
+import { commandsOf, textOf } from '../docs/documents.ts';
 import { buildImage, hasImages, IMAGE } from '../support/image.ts';
 import { describeWith } from '../support/optional.ts';
 import { hasRedis, startRedis } from '../support/redis.ts';
@@ -39,7 +40,7 @@ describeWith(
       return status?.deployments[0]?.state === 'healthy' && (status.worker_groups[0]?.lines ?? 0) > 0;
     });
     // The health check that Docker itself runs, by the image's own HEALTHCHECK.
-    const health = await sidecar.container.exec(['/nodejs/bin/node', '/app/pilotlight.js', 'healthcheck']);
+    const health = await sidecar.container.exec(['pilotlight', 'healthcheck']);
     expect([health.exitCode, health.output]).toEqual([0, '']);
     const user = await sidecar.container.exec(['/nodejs/bin/node', '-p', 'process.getuid()']);
     expect(user.output.trim()).toBe('65532');
@@ -51,6 +52,39 @@ describeWith(
       encoding: 'utf8',
     });
     expect(exitCode.stdout.trim()).toBe('0');
+  });
+
+  test('the README runs it beside an app', async () => {
+    await using emulator = await start([
+      'emulator',
+      '--host',
+      '127.0.0.1',
+      '--port',
+      '18081',
+      '--dialect',
+      'public',
+    ]);
+    expect(emulator.container.getName()).not.toBe('');
+    const printed = commandsOf(textOf('README.md')).find((command) => command.startsWith('docker run')) ?? '';
+    // As printed, but for the service, the image's name, and the network, which `start` explains.
+    const command = printed
+      .replace('https://console.vast.ai', 'http://127.0.0.1:18081')
+      .replace(/ pilotlight$/, ` ${IMAGE}`)
+      .replace('--publish 127.0.0.1:9847:9847', '--network host');
+    const env = { ...process.env, PILOTLIGHT_API_KEY: 'emulator-key' };
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8', env });
+    expect(status, stderr).toBe(0);
+    try {
+      await until(async () => {
+        const seen = await fetch('http://127.0.0.1:9847/api/status').then(
+          (response) => response.json() as Promise<Status>,
+          () => undefined,
+        );
+        return seen?.deployments[0]?.state === 'healthy';
+      });
+    } finally {
+      spawnSync('docker', ['rm', '--force', stdout.trim()]);
+    }
   });
 
   test('the bundle reaches a Redis', async () => {

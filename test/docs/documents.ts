@@ -36,7 +36,7 @@ export function blocksOf(text: string): Block[] {
 }
 
 /** The text outside of code blocks and of generated tables, which say what the code says. */
-function proseOf(text: string): string {
+export function proseOf(text: string): string {
   return text.replaceAll(/<!-- table: \w+ -->[\s\S]*?<!-- end -->/g, '').replaceAll(FENCE, '');
 }
 

@@ -2,7 +2,7 @@
  * The tables of the documents that have a source in the code, and the published schemas: `npm run readme` writes them,
  * and tests check that they are what the code says.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { ZodDefault, type ZodObject, type ZodType } from 'zod';
 import { processConsole } from '../../src/cli/console.ts';
@@ -36,7 +36,7 @@ import { settingsSchema } from '../../src/emulator/state/settings.ts';
 import { bucketTrait, rateLimitTrait, TRAITS } from '../../src/emulator/state/traits.ts';
 import { allowedValues } from '../../src/scaling/rules/check.ts';
 import { RULES } from '../../src/scaling/rules/rules.ts';
-import { benchTable, keyFigures, readResults } from '../bench/results.ts';
+import { benchTable, readResults } from '../bench/results.ts';
 import { mutationRows } from '../mutation/results.ts';
 import { DOCUMENTS, textOf, urlOf } from './documents.ts';
 import { valuesJsonSchema } from './values-schema.ts';
@@ -244,7 +244,6 @@ export async function generatedTables(): Promise<Readonly<Record<string, string>
     emulator_rate_limit: fieldsTable('field of `rate_limit`', rateLimitTrait),
     emulator_bucket: fieldsTable('field of a bucket', bucketTrait),
     emulator_admin: adminTable(),
-    figures: keyFigures(readResults()),
     environment: environmentTable(),
     features: featuresTable(),
     metrics: await metricsTable(),
@@ -277,6 +276,11 @@ if (import.meta.main) {
   }
   for (const [path, schema] of Object.entries(PUBLISHED_SCHEMAS))
     writeFileSync(urlOf(path), `${JSON.stringify(schema(), null, 2)}\n`);
+  // Helm reads nothing outside of a chart, and a link does not outlive a copy of it.
+  copyFileSync(
+    urlOf('deploy/prometheus/pilotlight.rules.yml'),
+    urlOf('deploy/helm/pilotlight/rules/pilotlight.rules.yml'),
+  );
 }
 
 /** Its name and what it cannot do without: `template create --name <text> --image <text>`. */

@@ -4,7 +4,8 @@
  */
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/config/options.ts';
 import { appAddress, listenAddress, serviceUrl, url } from '../../src/config/types/addresses.ts';
-import { amount, byteSize, count, type ValueType } from '../../src/config/types/value-types.ts';
+import { amount, byteSize, count, idList, type ValueType } from '../../src/config/types/value-types.ts';
+import { deploymentList, groupList } from '../../src/config/types/wanted.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -30,6 +31,20 @@ const strict = (properties: Readonly<Record<string, Schema>>, more: Schema = {})
 /** A number above 0, without a look ahead, which Helm's regular expressions do not have. */
 const POSITIVE = String.raw`(\d*[1-9]\d*(\.\d+)?|\d+\.\d*[1-9]\d*)`;
 
+/** What an entry of a list looks like. Other lists have entries that are just words. */
+const ENTRIES: ReadonlyMap<ValueType<unknown>, string> = new Map<ValueType<unknown>, string>([
+  [deploymentList, String.raw`(\d+|name:[^,@/]+(/[^,@/]+)?)(@${POSITIVE}(ms|s|m|h))?`],
+  [groupList, String.raw`(\d+|endpoint:[^,]+|[aA][lL][lL])`],
+  [idList, String.raw`\d+`],
+]);
+
+function listSchema(entry: string): Schema {
+  const number = { type: 'integer', minimum: 0 };
+  const one = matching(String.raw`^\s*${entry}\s*$`);
+  const several = matching(String.raw`^\s*${entry}(\s*,\s*${entry})*\s*,?\s*$`);
+  return { anyOf: [number, several, { type: 'array', items: { anyOf: [number, one] } }] };
+}
+
 /** What a value may be in YAML. It need not be all that the type asks for, but must allow what the type does. */
 function valueSchema(type: ValueType<unknown>): Schema {
   const words = type.name.split(', ');
@@ -47,6 +62,8 @@ function valueSchema(type: ValueType<unknown>): Schema {
     return matching(`^(${type.name.endsWith('auto') ? 'auto|' : ''}${POSITIVE}(ms|s|m|h))$`);
   if (type.name.startsWith('JSON '))
     return { type: ['string', type.name.endsWith('array') ? 'array' : 'object'] };
+  const entry = ENTRIES.get(type);
+  if (entry !== undefined) return listSchema(entry);
   if (Array.isArray(type.parse('').value)) return { anyOf: [{ type: ['string', 'integer'] }, list] };
   return text;
 }
@@ -123,7 +140,7 @@ export function valuesJsonSchema(): Schema {
         interval: matching(String.raw`^\d+(ms|s|m|h)$`),
         labels: strings,
       }),
-      prometheusRule: strict({ enabled: boolean, labels: strings }),
+      prometheusRule: strict({ enabled: boolean, labels: strings, runbooks: text }),
       fullnameOverride: matching('^([a-z0-9]([-a-z0-9]{0,51}[a-z0-9])?)?$'),
       podLabels: strings,
       podAnnotations: strings,

@@ -28,8 +28,7 @@ export interface Charts extends Disposable {
 /** A copy of the charts, for helm writes dependencies beside them. */
 export function copyOfCharts(): Charts {
   const folder = temporaryFolder();
-  // The chart's rules are a link to those of deploy/prometheus.
-  cpSync(`${root}deploy/helm`, folder.path, { recursive: true, dereference: true });
+  cpSync(`${root}deploy/helm`, folder.path, { recursive: true });
   const helm = (...args: readonly string[]): Answer =>
     spawnSync(HELM, args, {
       cwd: folder.path,
@@ -53,6 +52,8 @@ export function copyOfCharts(): Charts {
         'pilotlight',
         chart,
         ...valuesFile(content),
+        // As a cluster with the Prometheus operator says of itself.
+        '--api-versions=monitoring.coreos.com/v1',
         ...args,
       );
       if (status !== 0) throw new Error(stderr);

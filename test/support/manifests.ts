@@ -40,7 +40,7 @@ export interface Workload extends Manifest {
 }
 
 export function isWorkload(manifest: Manifest): manifest is Workload {
-  return ['Deployment', 'Job'].includes(manifest.kind);
+  return ['Deployment', 'StatefulSet', 'DaemonSet', 'Job'].includes(manifest.kind);
 }
 
 export function parseManifests(text: string): Manifest[] {

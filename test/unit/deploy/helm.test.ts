@@ -6,6 +6,7 @@ import { copyOfCharts, hasHelm, type Charts } from '../../support/helm.ts';
 import {
   effectiveContainer,
   hasKustomize,
+  isWorkload,
   kustomized,
   pilotlightPods,
   parseManifests,
@@ -74,6 +75,9 @@ function specOf(all: readonly Manifest[], kind: string): unknown {
   return found[0]?.spec;
 }
 
+const deploymentsOf = (all: readonly Manifest[]): Workload[] =>
+  all.filter(isWorkload).filter(({ kind, metadata }) => kind === 'Deployment' && metadata.name !== 'gateway');
+
 /** Without what Helm tells its releases apart by. */
 function withoutRelease<T>(value: T): T {
   const release = /^(?:app\.kubernetes\.io\/instance|pilotlight\/release)$/;
@@ -118,6 +122,7 @@ describeWith(
     expect(everything.map(({ kind }) => kind).toSorted()).toEqual([
       'Deployment',
       'NetworkPolicy',
+      'PodDisruptionBudget',
       'PodMonitor',
       'PrometheusRule',
     ]);
@@ -132,15 +137,25 @@ describeWith(
     expect(stderr).toContain('(root): Additional property livenessProbe is not allowed');
   });
 
-  test('has more than one replica only with a Redis, and without a volume that one alone can have', () => {
-    const many = { settings: SETTINGS, replicas: 2 };
-    expect(() => charts.render('pilotlight', many)).toThrow('more than one need');
+  test('with a Redis has replicas that are all alike, without a volume that one alone can have', () => {
     expect(() => charts.render('pilotlight', { ...EVERYTHING, persistence: { enabled: true } })).toThrow(
-      'more than one need',
+      'more than one with a Redis need',
     );
-    const deployment = (values: object): unknown => specOf(charts.render('pilotlight', values), 'Deployment');
-    expect(deployment(EVERYTHING)).toMatchObject({ strategy: { type: 'RollingUpdate' } });
-    expect(deployment({ settings: SETTINGS })).toMatchObject({ strategy: { type: 'Recreate' } });
+    expect(deploymentsOf(charts.render('pilotlight', EVERYTHING)).map(({ spec }) => spec)).toMatchObject([
+      { replicas: 2, strategy: { type: 'RollingUpdate' } },
+    ]);
+  });
+
+  test('without a Prometheus operator has no PodMonitor, and on OpenShift no user of its own', () => {
+    const { stdout } = charts.helm('template', 'x', 'pilotlight', ...charts.values({ settings: SETTINGS }));
+    expect(parseManifests(stdout).map(({ kind }) => kind)).not.toContain('PodMonitor');
+    const openShift = charts.render(
+      'pilotlight',
+      { settings: SETTINGS },
+      '--api-versions=security.openshift.io/v1',
+    );
+    expect(JSON.stringify(openShift)).not.toMatch(/runAsUser|runAsGroup|fsGroup/);
+    expect(JSON.stringify(openShift)).toContain('"runAsNonRoot":true');
   });
 
   test('takes names for text that YAML reads as a number or as yes and no', () => {
@@ -226,9 +241,13 @@ describeWith(
     });
   });
 
-  test('has the alerts of deploy/prometheus', () => {
-    expect(specOf(charts.render('pilotlight', EVERYTHING), 'PrometheusRule')).toEqual(
-      parse(readFileSync(`${root}deploy/prometheus/pilotlight.rules.yml`, 'utf8')),
+  test('has the alerts of deploy/prometheus, with runbooks where they are read', () => {
+    const rules = readFileSync(`${root}deploy/prometheus/pilotlight.rules.yml`, 'utf8');
+    expect(specOf(charts.render('pilotlight', EVERYTHING), 'PrometheusRule')).toEqual(parse(rules));
+    const runbooks = 'https://git.example.com/runbooks.md';
+    const own = { ...EVERYTHING, prometheusRule: { enabled: true, runbooks } };
+    expect(specOf(charts.render('pilotlight', own), 'PrometheusRule')).toEqual(
+      parse(rules.replaceAll('runbook_url: runbooks.md', `runbook_url: ${runbooks}`)),
     );
   });
 
@@ -297,7 +316,11 @@ describeWith(
     test.each(['standalone', 'example'])('%s is the same in what matters', (name) => {
       const ours = name === 'example' ? example : charts.render('pilotlight', { settings: SETTINGS });
       const theirs = kustomized(name);
-      expect(onlyContainer(ours)).toEqual(onlyContainer(theirs));
+      const containers = (all: readonly Manifest[]) =>
+        pilotlightPods(all.filter(({ kind }) => kind === 'Deployment')).map(({ pod, container }) =>
+          effectiveContainer(all, pod, container),
+        );
+      expect(containers(ours)).toEqual(containers(theirs));
       const ofPod = (all: readonly Manifest[]): unknown[] =>
         pilotlightPods(all)
           .slice(0, 1)
@@ -307,14 +330,17 @@ describeWith(
         expect(withoutRelease(specOf(ours, kind))).toEqual(specOf(theirs, kind));
     });
 
-    test('standalone has the same Deployment and claim around it', () => {
+    test('standalone has the same Deployments, budget and claim around it', () => {
       const [ours, theirs] = [charts.render('pilotlight', { settings: SETTINGS }), kustomized('standalone')];
-      const around = (all: readonly Manifest[]): unknown => {
-        const { template, ...spec } = specOf(all, 'Deployment') as Workload['spec'];
-        const { containers: _, volumes: __, ...pod } = template.spec;
-        return withoutRelease({ ...spec, labels: template.metadata?.labels, pod });
-      };
+      const around = (all: readonly Manifest[]): unknown =>
+        deploymentsOf(all).map(({ metadata, spec: { template, ...spec } }) => {
+          const { containers: _, volumes: __, ...pod } = template.spec;
+          return withoutRelease({ name: metadata.name, ...spec, labels: template.metadata?.labels, pod });
+        });
       expect(around(ours)).toEqual(around(theirs));
+      expect(withoutRelease(specOf(ours, 'PodDisruptionBudget'))).toEqual(
+        specOf(theirs, 'PodDisruptionBudget'),
+      );
       expect(specOf(ours, 'PersistentVolumeClaim')).toEqual(specOf(theirs, 'PersistentVolumeClaim'));
     });
   });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeWith, root } from '../../support/optional.ts';
 import {
+  effectiveContainer,
   hasKustomize,
   isWorkload,
   kustomized,
@@ -102,15 +103,63 @@ describeWith(
     }
   });
 
-  test.each(['example', 'standalone'])(
-    '%s has no probe of Pilotlight: none may restart the heart, or keep an app from being ready',
-    (name) => {
-      const own = pilotlightPods(kustomized(name));
-      expect(own).not.toEqual([]);
-      for (const { container } of own)
-        expect(Object.keys(container).filter((field) => /probe|lifecycle/i.test(field))).toEqual([]);
-    },
-  );
+  test.each([
+    ['example', []],
+    ['standalone', ['readinessProbe']],
+  ])('%s has no probe that may restart the heart, or keep an app from being ready', (name, probes) => {
+    const own = pilotlightPods(kustomized(name));
+    expect(own).not.toEqual([]);
+    for (const { container } of own)
+      expect(Object.keys(container).filter((field) => /probe|lifecycle/i.test(field))).toEqual(probes);
+  });
+
+  test('the component reaches each kind of workload, and a CronJob gets what the others get', () => {
+    const template = (kind: string): unknown => {
+      using place = temporaryFolder();
+      cpSync(`${root}deploy/kubernetes`, join(place.path, 'kubernetes'), { recursive: true });
+      const own = join(place.path, 'kubernetes', 'own');
+      mkdirSync(own);
+      const pods = {
+        metadata: { labels: { app: 'x' } },
+        spec: { containers: [{ name: 'app', image: 'x' }] },
+      };
+      const spec = kind === 'CronJob' ? { jobTemplate: { spec: { template: pods } } } : { template: pods };
+      const metadata = { name: 'x', labels: { 'pilotlight/sidecar': 'true' } };
+      const apiVersion = kind.endsWith('Job') ? 'batch/v1' : 'apps/v1';
+      writeFileSync(join(own, 'app.yaml'), JSON.stringify({ apiVersion, kind, metadata, spec }));
+      const lines = [
+        'apiVersion: kustomize.config.k8s.io/v1beta1',
+        'kind: Kustomization',
+        'resources: [app.yaml]',
+        'components: [../sidecar, ../metrics-token]',
+        'configMapGenerator: [{ name: pilotlight, literals: [A=b] }]',
+      ];
+      writeFileSync(join(own, 'kustomization.yaml'), `${lines.join('\n')}\n`);
+      const made = kustomizedFolder(own).find((manifest) => manifest.kind === kind)?.spec;
+      return kind === 'CronJob'
+        ? (made as typeof spec).jobTemplate?.spec.template
+        : (made as typeof spec).template;
+    };
+    const deployment = template('Deployment');
+    expect(JSON.stringify(deployment)).toContain('"restartPolicy":"Always"');
+    expect(JSON.stringify(deployment)).toContain('PILOTLIGHT_METRICS_TOKEN_FILE');
+    for (const kind of ['StatefulSet', 'DaemonSet', 'Job', 'CronJob'])
+      expect(template(kind)).toEqual(deployment);
+  });
+
+  test('standalone sends heartbeats from two, and follows and watches from one', () => {
+    const all = kustomized('standalone');
+    const [heartbeats, watch] = all.filter(isWorkload);
+    expect(heartbeats?.spec).toMatchObject({ replicas: 2, strategy: { type: 'RollingUpdate' } });
+    expect(watch?.spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } });
+    const [sends, follows] = pilotlightPods(all).map(({ pod, container }) =>
+      JSON.stringify(effectiveContainer(all, pod, container)['env']),
+    );
+    expect(sends).toContain('PILOTLIGHT_DEPLOYMENTS');
+    expect(sends).not.toContain('PILOTLIGHT_WORKER_GROUPS');
+    expect(follows).not.toContain('PILOTLIGHT_DEPLOYMENTS');
+    expect(follows).toContain('PILOTLIGHT_WORKER_GROUPS');
+  });
 
   test.each(['example', 'standalone'])(
     '%s keeps the names of services out of the environment, where they look like settings',

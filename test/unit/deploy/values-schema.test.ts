@@ -64,6 +64,11 @@ describe('the schema of the values', () => {
     { networkPolicy: { metricsFrom: [] } },
     { proxy: { https_proxy: 'http://proxy:3128' } },
     { replicas: '2' },
+    { settings: { ...required, PILOTLIGHT_DEPLOYMENTS: '42@300' } },
+    { settings: { ...required, PILOTLIGHT_DEPLOYMENTS: ['42@300s', 'abc'] } },
+    { settings: { ...required, PILOTLIGHT_DEPLOYMENTS: ['name:'] } },
+    { settings: { ...required, PILOTLIGHT_WORKER_GROUPS: ['chat'] } },
+    { settings: { ...required, PILOTLIGHT_MACHINES: '11,m12' } },
   ])('refuses %j', (values) => {
     expect(fits(values)).toBe(false);
   });

@@ -30,7 +30,7 @@ securityContext:
   allowPrivilegeEscalation: false
   readOnlyRootFilesystem: true
   runAsNonRoot: true
-  runAsUser: 65532
+  {{- include "pilotlight.user" . | nindent 2 }}
   capabilities: { drop: [ALL] }
   seccompProfile: { type: RuntimeDefault }
 volumeMounts:
@@ -41,4 +41,11 @@ volumeMounts:
   {{- if .Values.certificates.configMap }}
   - { name: pilotlight-certificates, mountPath: /run/certificates, readOnly: true }
   {{- end }}
+{{- end -}}
+
+{{/* OpenShift gives each namespace its own users, and refuses a pod that names another. */}}
+{{- define "pilotlight.user" -}}
+{{- if not (.Capabilities.APIVersions.Has "security.openshift.io/v1") -}}
+runAsUser: 65532
+{{- end -}}
 {{- end -}}
