@@ -375,7 +375,8 @@ export class Heart {
 }
 
 /** As it was last; without times that would raise an alarm. */
-function replacedSnapshot({ nextBeatAt: _, expiresAt: __, ...last }: DeploymentSnapshot): DeploymentSnapshot {
+function replacedSnapshot(snapshot: DeploymentSnapshot): DeploymentSnapshot {
+  const { nextBeatAt: _next, expiresAt: _expires, ...last } = snapshot;
   return { ...last, state: 'replaced' };
 }
 
