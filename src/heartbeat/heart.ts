@@ -29,6 +29,8 @@ export interface HeartListener {
   notice(deploymentId: number, notice: Notice): void;
   exchange(event: ExchangeEvent): void;
   removed(deploymentId: number): void;
+  /** It was redeployed: its name has another id. It is still shown for a minute, and then removed. */
+  replaced(deploymentId: number, by: number, name: string): void;
   /** Something to know about TTLs and names. */
   discovery(notice: DiscoveryNotice): void;
   /** The key could not be read again; the old one stays. */
@@ -85,6 +87,11 @@ const SPACINGS = Object.fromEntries(
   Object.entries({ ...HEARTBEAT, ...QUESTIONS }).map(([id, { publicSpacingMs }]) => [id, publicSpacingMs]),
 );
 
+/** A list tells within this time whether a named deployment that is gone has another id, ms. */
+const LIST_TELLS_MS = 10_000;
+/** A replaced deployment is shown for so long, ms: until it was scraped. */
+const REPLACED_SHOWN_MS = 60_000;
+
 /** A key that cannot be read is looked for, and logged, again and again, ms. */
 const KEY_AGAIN_MS = 60_000;
 
@@ -100,6 +107,12 @@ export class Heart {
   readonly #watch: DeploymentWatch;
   readonly #stopping = new AbortController();
   readonly #kept = new Map<number, Choice>();
+  /** Named ones that the service says are gone, until a list could tell of a redeployment: what ends the wait. */
+  readonly #doubted = new Map<number, () => void>();
+  readonly #replaced = new Map<
+    number,
+    { readonly snapshot: DeploymentSnapshot; readonly forget: () => void }
+  >();
   #lastTickAt = Date.now();
   /** Ends the wait for the next look at a key that cannot be read. */
   #readKeyAgain = (): void => {};
@@ -185,13 +198,16 @@ export class Heart {
   }
 
   deploymentIds(): Iterable<number> {
-    return this.#kept.keys();
+    return [...this.#kept.keys(), ...this.#replaced.keys()];
   }
 
   snapshotOf(deploymentId: number): DeploymentSnapshot | undefined {
+    const replaced = this.#replaced.get(deploymentId);
+    if (replaced) return replaced.snapshot;
     const snapshot = this.#driver.snapshotOf(deploymentId);
     const name = this.#kept.get(deploymentId)?.name;
-    return snapshot && name !== undefined ? { ...snapshot, name } : snapshot;
+    if (snapshot === undefined || name === undefined) return snapshot;
+    return { ...snapshot, name, ...(this.#doubted.has(deploymentId) && { state: 'suspect-gone' }) };
   }
 
   /** What is known of the app that the deployments are kept alive for; undefined where there is none. */
@@ -249,6 +265,8 @@ export class Heart {
   async stop(): Promise<void> {
     this.#app?.stop();
     this.#readKeyAgain();
+    for (const end of this.#doubted.values()) end();
+    for (const { forget } of this.#replaced.values()) forget();
     this.#stopping.abort(new Error('stopping'));
     await Promise.all([this.#driver.stop(), this.#watch.done]);
     await this.#client[Symbol.asyncDispose]();
@@ -289,10 +307,22 @@ export class Heart {
     this.#options.listener.app({ type: 'resumed', because, deployments: this.#kept.size, tooLate });
   }
 
-  #hear(deploymentId: number, notice: Notice): void {
+  #hear(id: number, notice: Notice): void {
+    const { listener } = this.#options;
+    if (notice.type !== 'state') return listener.notice(id, notice);
+    this.#doubted.get(id)?.();
+    this.#doubted.delete(id);
+    const isNamed = this.#kept.get(id)?.name !== undefined;
     // Its name may have another id by now.
-    if (notice.type === 'state' && notice.to === 'gone') this.#watch.refresh();
-    this.#options.listener.notice(deploymentId, notice);
+    if (notice.to === 'suspect-gone' && isNamed) this.#watch.refresh();
+    // After the driver has done with it: it may be removed.
+    if (notice.to === 'gone') queueMicrotask(() => this.#watch.gone(id));
+    if (notice.to !== 'gone' || !isNamed) return listener.notice(id, notice);
+    const tell = (): void => {
+      this.#doubted.delete(id);
+      listener.notice(id, notice);
+    };
+    this.#doubted.set(id, setSystemTimer(LIST_TELLS_MS, tell));
   }
 
   /** A new key may also get answers to questions that were refused. */
@@ -312,19 +342,42 @@ export class Heart {
     }
   }
 
+  #replace(last: DeploymentSnapshot, by: number, name: string): void {
+    const { deploymentId: id } = last;
+    const forget = setSystemTimer(REPLACED_SHOWN_MS, () => {
+      this.#replaced.delete(id);
+      this.#options.listener.removed(id);
+    });
+    this.#replaced.set(id, { snapshot: replacedSnapshot(last), forget });
+    this.#options.listener.replaced(id, by, name);
+  }
+
   #keep(choices: readonly Choice[]): void {
     const wanted = new Set(choices.map(({ id }) => id));
-    for (const id of this.#kept.keys()) {
+    for (const [id, { name }] of this.#kept) {
       if (wanted.has(id)) continue;
+      const successor = choices.findLast((choice) => choice.name === name && choice.id > id);
+      const snapshot = this.snapshotOf(id);
+      this.#doubted.get(id)?.();
+      this.#doubted.delete(id);
       this.#kept.delete(id);
       this.#driver.remove(id);
-      this.#options.listener.removed(id);
+      if (name === undefined || !successor || !snapshot) this.#options.listener.removed(id);
+      else this.#replace(snapshot, successor.id, name);
     }
     for (const choice of choices) {
+      this.#replaced.get(choice.id)?.forget();
+      this.#replaced.delete(choice.id);
       this.#kept.set(choice.id, choice);
       this.#driver.add(choice);
     }
   }
+}
+
+/** As it was last; without times that would raise an alarm. */
+function replacedSnapshot(snapshot: DeploymentSnapshot): DeploymentSnapshot {
+  const { nextBeatAt: _next, expiresAt: _expires, ...last } = snapshot;
+  return { ...last, state: 'replaced' };
 }
 
 function setSystemTimer(ms: number, fn: () => void): () => void {

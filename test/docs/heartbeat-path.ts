@@ -32,6 +32,7 @@ export async function filesOfOneHeartbeat(): Promise<ReadonlyMap<string, readonl
       notice: (_, { type }) => void (type === 'accepted' && accepted()),
       exchange() {},
       removed() {},
+      replaced() {},
       discovery() {},
       keyUnreadable() {},
       app() {},

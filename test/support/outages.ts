@@ -85,6 +85,7 @@ export async function runCell(cell: Cell): Promise<CellResult> {
       },
       exchange() {},
       removed() {},
+      replaced() {},
       discovery() {},
       keyUnreadable() {},
       app() {},

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import {
   FAILURE_WORDS,
-  HEARTBEAT_STATES,
+  DEPLOYMENT_STATES,
   type DeploymentSnapshot,
   type FailureLabel,
 } from '../../heartbeat/view/snapshot.ts';
@@ -16,9 +16,9 @@ const attempt = z.object({
 
 /** 1 for the state, 0 for the others: each of them has its series from the start. */
 const STATE_SETS = new Map<string, Readonly<Record<string, number>>>(
-  HEARTBEAT_STATES.map((state) => [
+  DEPLOYMENT_STATES.map((state) => [
     state,
-    Object.fromEntries(HEARTBEAT_STATES.map((other) => [other, Number(other === state)])),
+    Object.fromEntries(DEPLOYMENT_STATES.map((other) => [other, Number(other === state)])),
   ]),
 );
 
@@ -33,7 +33,7 @@ export const deployment = z.object({
   state: metric(
     z.string(),
     'deployment_state',
-    `State of the heartbeat: ${HEARTBEAT_STATES.join(', ')}. In the metric 1 for the current one, 0 for the others.`,
+    `State of the heartbeat: ${DEPLOYMENT_STATES.join(', ')}. In the metric 1 for the current one, 0 for the others.`,
     { label: 'state', value: (state) => STATE_SETS.get(state) ?? null },
   ),
   ttl_seconds: metric(

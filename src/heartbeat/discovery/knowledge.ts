@@ -61,11 +61,20 @@ export function learnOne(knowledge: Knowledge, row: Told, selection: Selection, 
   return { ...knowledge, deployments };
 }
 
-/** The service itself says that this deployment does not exist, which counts if lists have missed it too. */
+/**
+ * The service itself says that this deployment does not exist. That counts if lists have missed it for a while, or if the
+ * last one gives its name to another: then it was redeployed.
+ */
 export function learnGone(knowledge: Knowledge, id: number, now: number): Knowledge {
   const known = knowledge.deployments.get(id);
-  if (!known || !isDoubted(known, now)) return knowledge;
+  if (!known || !(isDoubted(known, now) || isReplaced(known, knowledge))) return knowledge;
   return { ...knowledge, deployments: new Map(knowledge.deployments).set(id, { ...known, gone: true }) };
+}
+
+function isReplaced({ id, name, tag, missingSince }: Known, { deployments }: Knowledge): boolean {
+  if (missingSince === undefined) return false;
+  const others = [...deployments.values()].filter((other) => other.name === name && other.tag === tag);
+  return others.some((other) => other.id > id && !other.gone && other.missingSince === undefined);
 }
 
 /** Lists have missed it for so long that it is worth a question of its own. */

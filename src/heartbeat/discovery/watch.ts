@@ -75,6 +75,13 @@ export class DeploymentWatch {
     this.#wake();
   }
 
+  /** Its heartbeats are refused as of one that does not exist: what lists say of it counts now, or is asked again. */
+  gone(id: number): void {
+    this.#knowledge = learnGone(this.#knowledge, id, this.#now());
+    this.#report();
+    if (this.#choices.some((choice) => choice.id === id)) this.refresh();
+  }
+
   relevantRows(body: unknown): unknown {
     return relevantRows(body, this.#selection, this.#knowledge.deployments);
   }

@@ -175,6 +175,10 @@ export class HeartService {
         reports.removed(id);
         logger.forget(id);
       },
+      replaced(id, by, name) {
+        reports.changed(id);
+        logger.replaced(id, by, name);
+      },
       discovery: (notice) => logger.discovery(notice),
       keyUnreadable: (why) => {
         const message = this.#apiKey.current() === '' ? MESSAGES.keyMissing : MESSAGES.keyUnreadable;

@@ -3,22 +3,26 @@
  * snapshot of one deployment, and the daemon publishes it in /api/status, on the page and as metrics.
  */
 
-import type { Heartbeat, HeartbeatState } from '../engine/state.ts';
+import { HEARTBEAT_STATES, type Heartbeat } from '../engine/state.ts';
 import type { FailureLabel } from '../engine/outcome.ts';
 import type { BeatRecord, Failure, Stats } from './stats.ts';
 import { withDrift, type Instant } from '../engine/clock-drift.ts';
 import { expiresAt, isFinal, nextBeatAt } from '../engine/schedule.ts';
 
 /** The words for states and failures, for those who see no engine. */
-export { HEARTBEAT_STATES, type HeartbeatState } from '../engine/state.ts';
+export { type HeartbeatState } from '../engine/state.ts';
 export { FAILURE_LABELS, FAILURE_WORDS, type FailureLabel } from '../engine/outcome.ts';
+
+/** `replaced`: its name has another id now, for the minute in which it is still shown. */
+export const DEPLOYMENT_STATES = [...HEARTBEAT_STATES, 'replaced'] as const;
+export type DeploymentState = (typeof DEPLOYMENT_STATES)[number];
 
 /** One deployment. Times are Unix ms; an absent one is unknown, or will not come. */
 export interface DeploymentSnapshot {
   readonly deploymentId: number;
   /** By which it is configured, with the tag if that is given: `square`, `square/blue`. Absent if it is by its id. */
   readonly name?: string;
-  readonly state: HeartbeatState;
+  readonly state: DeploymentState;
   readonly ttlMs?: number;
   readonly intervalMs: number;
   readonly lastSuccessAt?: number;

@@ -35,6 +35,8 @@ class Scene implements AsyncDisposable {
   readonly news: AppNews[] = [];
   /** Operation and code of each request that has ended. */
   readonly ended: string[] = [];
+  /** States that were told, and ids that were replaced. */
+  readonly told: unknown[] = [];
   sent = 0;
   readonly wanted;
   readonly settings = { deploymentTtl: undefined, heartbeatInterval: 'auto' } as const;
@@ -49,9 +51,13 @@ class Scene implements AsyncDisposable {
       app,
       ...(attemptsAtOnce !== undefined && { attemptsAtOnce }),
       listener: {
-        notice: (_, { type }) => void (type === 'sent' && (this.sent += 1)),
+        notice: (_, notice) => {
+          if (notice.type === 'sent') this.sent += 1;
+          if (notice.type === 'state') this.told.push(notice.to);
+        },
         exchange: ({ operation, code }) => void this.ended.push(`${operation} ${code}`),
-        removed() {},
+        removed: (id) => void this.told.push({ removed: id }),
+        replaced: (id, by, name) => void this.told.push({ id, by, name }),
         discovery() {},
         keyUnreadable() {},
         app: (news) => void this.news.push(news),
@@ -92,12 +98,33 @@ describe('deployments by name are looked up anew', () => {
     await scene.has(1, 'deployments.heartbeat 200');
     const successor = emulator.deployments.redeploy(42);
     await vi.advanceTimersByTimeAsync(4_000);
+    await scene.has(2, 'deployments.heartbeat 404');
+    await expect.poll(() => [...scene.heart.deploymentIds()], { interval: 2 }).toContain(successor);
+    // A redeployment is ordinary: nobody hears that 42 is gone.
+    await expect.poll(() => scene.heart.snapshotOf(42)?.state, { interval: 2 }).toBe('replaced');
+    expect(scene.heart.snapshotOf(42)).not.toHaveProperty('expiresAt');
+    expect(scene.told).not.toContain('gone');
+    expect(scene.told).toContainEqual({ id: 42, by: successor, name: 'square' });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(scene.told.at(-1)).toEqual({ removed: 42 });
+    expect([...scene.heart.deploymentIds()]).toEqual([successor]);
+  });
+
+  test('when one of them is deleted: it is gone once a list could have told of another', async () => {
+    await using scene = new Scene({ url: emulator.url, apiKey: emulator.apiKey, wanted: 'name:square' });
+    await vi.advanceTimersByTimeAsync(1);
+    await scene.has(1, LISTED);
+    await vi.advanceTimersByTimeAsync(1);
+    await scene.has(1, 'deployments.heartbeat 200');
+    emulator.deployments.change(42, { ttl: 1 });
+    await vi.advanceTimersByTimeAsync(4_000);
     await scene.has(1, 'deployments.heartbeat 404');
     await vi.advanceTimersByTimeAsync(1_200);
     await scene.has(2, 'deployments.heartbeat 404');
-    await vi.advanceTimersByTimeAsync(3_000);
-    await scene.has(2, LISTED);
-    await expect.poll(() => [...scene.heart.deploymentIds()], { interval: 2 }).toContain(successor);
+    expect(scene.heart.snapshotOf(42)?.state).toBe('suspect-gone');
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(scene.told).toContain('gone');
+    expect(scene.heart.snapshotOf(42)?.state).toBe('gone');
   });
 
   test.each([

@@ -125,16 +125,36 @@ function appTroubles({ state, unhealthy_seconds: unhealthy, grace_seconds: grace
 }
 
 const ALL_ALIVE = ['No deployment to keep', 'The deployment is alive', 'Both deployments are alive'];
+const DEAD = new Set(['gone', 'lapsed']);
+/** The part of its TTL with which a deployment is at risk. */
+const RISK = 0.25;
+
+/** By the time that is left, whatever the last heartbeat came to. */
+function isAlive(deployment, now) {
+  const { state, expires_at: expires } = deployment;
+  return expires === null ? deploymentTone(deployment) === 'good' : !DEAD.has(state) && expires > now;
+}
+
+function isAtRisk({ state, expires_at: expires, ttl_seconds: ttl }, now) {
+  return state === 'urgent' || (expires !== null && expires - now < RISK * ttl);
+}
+
+function keptInWords(deployments, now) {
+  // A replaced one has a successor in the list.
+  const kept = deployments.filter(({ state }) => state !== 'replaced');
+  const alive = kept.filter((deployment) => isAlive(deployment, now));
+  const risky = alive.filter((deployment) => isAtRisk(deployment, now)).length;
+  const all = ALL_ALIVE[kept.length] ?? `All ${kept.length} deployments are alive`;
+  const words =
+    alive.length === kept.length ? all : `${alive.length} of ${plural(kept.length, 'deployment')} alive`;
+  if (risky === 0) return words;
+  return risky === 1 && kept.length === 1 ? `${words}, but at risk` : `${words}, ${risky} at risk`;
+}
 
 export function verdict(status, now) {
   const list = troubles(status, now);
   const tone = list[0]?.[0] ?? 'good';
-  const { length } = status.deployments;
-  const alive = status.deployments.filter((deployment) => deploymentTone(deployment) === 'good').length;
-  const kept =
-    alive === length
-      ? (ALL_ALIVE[length] ?? `All ${length} deployments are alive`)
-      : `${alive} of ${plural(length, 'deployment')} alive`;
+  const kept = keptInWords(status.deployments, now);
   const rest = list.length === 0 ? 'all is well' : `${plural(list.length, 'thing')} to look at`;
   const leaving = status.state === 'running' ? '' : ` (${status.state})`;
   return { tone, sentence: `${kept}, ${rest}${leaving}.`, troubles: list.map(([, text]) => text) };

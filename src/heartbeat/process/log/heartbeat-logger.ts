@@ -119,6 +119,11 @@ export class HeartbeatLogger {
     }
   }
 
+  replaced(id: number, by: number, name: string): void {
+    this.forget(id);
+    this.#log(MESSAGES.replaced, { deploymentId: id, deployment: name, by });
+  }
+
   forget(id: number): void {
     this.#stories.delete(id);
   }

@@ -47,6 +47,7 @@ export const MESSAGES = {
   failed: debug('heartbeat failed'),
   failing: error('heartbeats are failing'),
   stateChanged: info('heartbeat state changed'),
+  replaced: info('the deployment was redeployed; heartbeats go to its new id'),
   sentEarly: warnRarely('heartbeat sent before the rate limit allows it, to save the deployment'),
   clockStep: warnRarely('the clock jumped: it was set, or the machine was suspended'),
   sharedLimit: info('the deployments of this key take turns under its rate limit'),

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createMetrics } from '../../../../src/daemon/metrics/metrics.ts';
 import { deploymentStatus } from '../../../../src/daemon/status/deployment.ts';
 import { FAILURE_LABELS, type FailureLabel } from '../../../../src/heartbeat/engine/outcome.ts';
-import { HEARTBEAT_STATES } from '../../../../src/heartbeat/engine/state.ts';
+import { DEPLOYMENT_STATES } from '../../../../src/heartbeat/view/snapshot.ts';
 import type { DeploymentSnapshot } from '../../../../src/heartbeat/view/snapshot.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 import { expositionOf } from '../../../support/exposition.ts';
@@ -25,7 +25,7 @@ const failures = fc.oneof(
 const anySnapshot: fc.Arbitrary<DeploymentSnapshot> = fc.record(
   {
     deploymentId: fc.nat(),
-    state: fc.constantFrom(...HEARTBEAT_STATES),
+    state: fc.constantFrom(...DEPLOYMENT_STATES),
     ttlMs: time,
     intervalMs: time,
     lastSuccessAt: time,
@@ -80,7 +80,7 @@ function seriesOf(snapshot: DeploymentSnapshot): [string, number][] {
       `pilotlight_deployment_heartbeat_failures_total{reason="${reason}",${id}}`,
       snapshot.failures[reason],
     ]),
-    ...HEARTBEAT_STATES.map((state): [string, number] => [
+    ...DEPLOYMENT_STATES.map((state): [string, number] => [
       `pilotlight_deployment_state{state="${state}",${id}}`,
       Number(state === snapshot.state),
     ]),

@@ -471,6 +471,16 @@ describe('what changes is taken', () => {
     rows = [{ id: 2, name: 'square' }];
     scene.gone.add(1);
     await scene.time.pass(32 * SECOND);
+    expect(scene.beaten).toEqual([2]);
+  });
+
+  test('a deployment that is gone, and whose name no other has, until lists have missed it for a minute', async () => {
+    let rows: Told[] = [{ id: 1, name: 'square' }];
+    const scene = new Scene([byName('square')], { list: () => rows, get: () => status(501) });
+    await scene.time.pass(SECOND);
+    rows = [{ id: 2, name: 'square', tag: 'blue' }];
+    scene.gone.add(1);
+    await scene.time.pass(32 * SECOND);
     expect(scene.beaten).toEqual([1, 2]);
     await scene.time.pass(2 * MINUTE);
     expect(scene.beaten).toEqual([2]);
