@@ -127,6 +127,7 @@ describe('the life of a worker', () => {
 
   test('what is asked of workers adds up to the load, also while none is ready', async () => {
     await start({}, {}, { shape: 'constant', rate: 300, request_work: 30 });
+    service.emulator.traits.set({ load_meaning: 'rate' });
     const asked = async (field: string) =>
       (await workers()).reduce((sum, worker) => sum + Number(worker[field]), 0);
     await advance(5);
