@@ -114,14 +114,21 @@ describe('a look', () => {
       state: 'active',
       lastError: undefined,
       sample: {
-        measures: { load: 5, capacity_hot: 10, capacity_cold: 10, requests_working: 2, spend_per_hour: 0.5 },
+        // One look after the other the same: what its load means nobody can tell.
+        measures: {
+          load: null,
+          capacity_hot: 10,
+          capacity_cold: 10,
+          requests_working: 2,
+          spend_per_hour: 0.5,
+        },
         workers: { idle: 1, stopped: 1 },
       },
     });
     const toMs = world.clock.now() + 1;
     const rows = await world.watch.history({ endpoint: 'chat', fromMs: 0, toMs, maxRows: 100 });
     expect(rows).toHaveLength(20);
-    expect(rows[0]?.measures.load).toEqual({ count: 1, sum: 5, peak: 5 });
+    expect(rows[0]?.measures.requests_working).toEqual({ count: 1, sum: 2, peak: 2 });
     expect(world.watch.view()).toMatchObject({ history: 'memory', historyTrouble: undefined, samples: true });
   });
 
@@ -288,7 +295,9 @@ describe('a list of workers that is empty', () => {
     expect(world.one()).toMatchObject({ lastError: undefined, sample: { workers: {} } });
     const none = await new World().start();
     await none.pass(16);
-    expect(none.one()).toMatchObject({ sample: { workers: {}, measures: { load: 0, spend_per_hour: 0 } } });
+    expect(none.one()).toMatchObject({
+      sample: { workers: {}, measures: { load: null, spend_per_hour: 0 } },
+    });
   });
 });
 
@@ -302,6 +311,8 @@ describe('workers', () => {
     world.workers = () => [idle(1)];
     await world.pass(15);
     world.workers = () => [idle(1, { status: 'error' })];
+    await world.pass(15);
+    expect(world.events).toHaveLength(1);
     await world.pass(15);
     expect(world.events).toEqual([
       { kind: 'worker started', endpoint: 'chat', from: 'new', seconds: 30 },
@@ -497,10 +508,11 @@ describe('the next process', () => {
     expect(second.one().sampledAtMs).toBeLessThan(second.clock.now());
     await second.pass(3);
     expect(second.asked).toHaveLength(1);
+    await second.pass(15);
     // Worker 1 was there before anybody looked; nobody knows when its start began.
     expect(second.events).toEqual([
-      { kind: 'worker failed', endpoint: 'chat', workerId: 2 },
       expect.objectContaining({ kind: 'worker started', from: 'new' }) as FleetEvent,
+      { kind: 'worker failed', endpoint: 'chat', workerId: 2 },
     ]);
   });
 });

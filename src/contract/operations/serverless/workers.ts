@@ -5,7 +5,7 @@ import { LIMITS } from '../../limits.ts';
 import { logAnswer } from './serverless.ts';
 import { id, tail, timestamp } from '../../schemas.ts';
 
-/** As the engine names what a worker does; a service may have others, and writes them in either case. */
+/** As the engine names what a worker does, the last four undocumented; it may have others, and writes them in either case. */
 export const WORKER_STATUSES = [
   'pending',
   'creating',
@@ -22,6 +22,10 @@ export const WORKER_STATUSES = [
   'update_starting',
   'error',
   'destroying',
+  'ready',
+  'running',
+  'offline',
+  'exited',
 ] as const;
 
 const rate = z.number().nullish();

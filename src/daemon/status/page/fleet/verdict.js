@@ -27,14 +27,19 @@ export function fleetTroubles({ fleet }, now) {
 export function endpointTroubles(endpoint, { sample_interval_seconds: interval }, now) {
   const found = [];
   const { load_average: average, load: last, capacity_hot: ready, parameters } = endpoint;
+  const { load_in_flight: inFlight } = endpoint;
   const load = average ?? last;
   const age = endpoint.last_sample_at === null ? null : now - endpoint.last_sample_at;
   if (endpoint.last_error !== null) found.push(['warn', ` cannot be seen: ${endpoint.last_error}`]);
   else if (age !== null && age > STALE_AFTER_INTERVALS * interval)
     found.push(['warn', ` was last seen ${seconds(age)} ago`]);
-  if (load > 0 && ready === 0) found.push(['bad', unserved(endpoint) + atMaximum(endpoint, parameters)]);
+  if ((load > 0 || inFlight > 0) && ready === 0)
+    found.push(['bad', unserved(endpoint) + atMaximum(endpoint, parameters)]);
   else if (load !== null && ready !== null && load > ready) {
     const words = ` is asked for more than its ready workers can do: ${short(load)} of ${short(ready)}`;
+    found.push(['warn', words + atMaximum(endpoint, parameters)]);
+  } else if (ready !== null && inFlight > ready * parameters.max_queue_time) {
+    const words = ` has ${seconds(inFlight / ready)} of work in flight, and ${seconds(parameters.max_queue_time)} may wait`;
     found.push(['warn', words + atMaximum(endpoint, parameters)]);
   }
   const { failing_workers: failing, stuck_workers: stuck } = endpoint;
@@ -55,7 +60,7 @@ export function endpointTroubles(endpoint, { sample_interval_seconds: interval }
 }
 
 // Those that take requests, by the statuses that the service names.
-const READY = ['idle', 'update_ready'];
+const READY = ['idle', 'ready', 'running', 'update_ready'];
 
 /** A worker that is ready may be of a performance of nothing. */
 function unserved({ workers }) {

@@ -1,0 +1,177 @@
+/**
+ * What `cur_load` means. A worker built since November 2025 reports the units that it has in flight, an older one the units
+ * that it received a second, and nothing says which. So each report is held against what either kind can report: one that
+ * only one kind can report is a vote for it. Pure.
+ */
+import type { Worker } from '../../contract/operations/serverless/workers.ts';
+import { phaseOf, statusOf } from '../workers/status.ts';
+
+export type LoadMeaning = 'in flight' | 'rate';
+
+export interface LoadKnowledge {
+  readonly meaning: LoadMeaning | 'unknown';
+  /** In words. */
+  readonly because: string;
+}
+
+/** What of a worker's row tells of its work; undefined: it does not say. */
+interface Report {
+  readonly load: number | undefined;
+  readonly received: number | undefined;
+  readonly served: number | undefined;
+  readonly requests: number | undefined;
+}
+
+/** What the reports of one worker have shown so far. */
+export interface LoadRecord {
+  readonly report: Report | undefined;
+  /** Since when it is the same, Unix ms, and whether that has voted. */
+  readonly sinceMs: number;
+  readonly hasVoted: boolean;
+  /** Whether it ever said more than 0. */
+  readonly everLoaded: boolean;
+  readonly everReceived: boolean;
+  /** How much more often it had load without a request than a request without load. */
+  readonly lead: number;
+  /** The last reports with load that was received. */
+  readonly received: readonly Report[];
+  readonly votes: readonly LoadMeaning[];
+}
+
+const VOTES_KEPT = 6;
+const VOTES_NEEDED = 3;
+/** One contrary vote in so many is forgiven: a request that failed looks like neither. */
+const FORGIVEN = 5;
+/** No two reports are further apart, seconds: what was received since the last one was never spread over more. */
+const LONGEST_REPORT_S = 30;
+/** A report that is the same for so long was sent again meanwhile, ms: at least one in 10 s. */
+const STILL_MS = 25_000;
+const LEAD_NEEDED = 8;
+const RATIOS = 4;
+
+/** After a look. @param known As an earlier process found it. */
+export function loadAfter(
+  before: LoadRecord | undefined,
+  worker: Worker,
+  atMs: number,
+  known: LoadMeaning | undefined,
+): LoadRecord {
+  const last = before ?? begun(known);
+  // What is not ready sends no reports.
+  if (phaseOf(statusOf(worker)) !== 'ready') return { ...last, report: undefined };
+  const report = reportOf(worker);
+  const { load = 0, received = 0 } = report;
+  const isSame = isSameReport(last.report, report);
+  const next: LoadRecord = {
+    ...last,
+    report,
+    sinceMs: isSame ? last.sinceMs : atMs,
+    hasVoted: isSame && last.hasVoted,
+    everLoaded: last.everLoaded || load > 0,
+    everReceived: last.everReceived || received > 0,
+    lead: Math.max(0, last.lead + leadOf(report)),
+    received: load > 0 && received > 0 && !isSame ? [...last.received, report].slice(-RATIOS) : last.received,
+  };
+  const still = atMs - next.sinceMs >= STILL_MS && !next.hasVoted ? voteOfStill(next, report) : undefined;
+  const vote = voteOfOne(next, report) ?? still ?? voteOfMany(next, isSame);
+  return {
+    ...next,
+    hasVoted: next.hasVoted || still !== undefined,
+    lead: next.lead >= LEAD_NEEDED ? 0 : next.lead,
+    received: vote === 'in flight' ? [] : next.received,
+    votes: vote === undefined ? next.votes : [...next.votes, vote].slice(-VOTES_KEPT),
+  };
+}
+
+/** Whether it has served since its last report. One that says the same again may not have reported at all. */
+export function hasServed(before: LoadRecord | undefined, worker: Worker): boolean {
+  const report = reportOf(worker);
+  const { served = 0 } = report;
+  return before?.report !== undefined && served > 0 && !isSameReport(before.report, report);
+}
+
+export function meaningOf({ votes }: LoadRecord): LoadMeaning | undefined {
+  const rate = votes.filter((vote) => vote === 'rate').length;
+  const inFlight = votes.length - rate;
+  if (inFlight >= VOTES_NEEDED && rate * FORGIVEN <= inFlight) return 'in flight';
+  return rate >= VOTES_NEEDED && inFlight * FORGIVEN <= rate ? 'rate' : undefined;
+}
+
+/** Of an endpoint: all of its workers that ever had load must have shown the same. */
+export function loadOfAll(records: readonly LoadRecord[]): LoadKnowledge {
+  const meanings = records.map((record) => meaningOf(record));
+  const count = (meaning: LoadMeaning) => meanings.filter((one) => one === meaning).length;
+  const [inFlight, rate] = [count('in flight'), count('rate')];
+  const open = records.filter(({ everLoaded }, index) => everLoaded && meanings[index] === undefined).length;
+  if (inFlight > 0 && rate > 0)
+    return unknown(`its workers differ: ${inFlight} of them in flight, ${rate} a rate`);
+  if (open > 0) return unknown(`not shown yet by ${open} of its workers that had load`);
+  if (inFlight + rate === 0) return unknown('no worker has had load yet');
+  return { meaning: rate > 0 ? 'rate' : 'in flight', because: `shown by ${inFlight + rate} of its workers` };
+}
+
+function unknown(because: string): LoadKnowledge {
+  return { meaning: 'unknown', because };
+}
+
+function begun(known: LoadMeaning | undefined): LoadRecord {
+  const votes = known === undefined ? [] : Array<LoadMeaning>(VOTES_NEEDED).fill(known);
+  const never = { everLoaded: known !== undefined, everReceived: false, hasVoted: false };
+  return { report: undefined, sinceMs: 0, lead: 0, received: [], votes, ...never };
+}
+
+function reportOf({ cur_load, new_load, cur_perf, reqs_working }: Worker): Report {
+  const amount = (value: number | null | undefined) =>
+    value && value < 0 ? undefined : (value ?? undefined);
+  return {
+    load: amount(cur_load),
+    received: amount(new_load),
+    served: amount(cur_perf),
+    requests: amount(reqs_working),
+  };
+}
+
+function isSameReport(one: Report | undefined, other: Report): boolean {
+  const names = ['load', 'received', 'served', 'requests'] as const;
+  return one !== undefined && names.every((name) => one[name] === other[name]);
+}
+
+/** In flight, the one happens as often as the other, however late the report is. */
+function leadOf({ load, requests }: Report): number {
+  if (load === undefined || requests === undefined) return 0;
+  return Number(load > 0 && requests === 0) - Number(load === 0 && requests > 0);
+}
+
+/**
+ * By one report. As a rate, the load is what was received over the seconds since the last report, a second or more. In
+ * flight is at least what was received and not served. One with a request that failed may be neither.
+ */
+function voteOfOne({ everReceived }: LoadRecord, report: Report): LoadMeaning | undefined {
+  const { load, received, served } = report;
+  if (load === undefined || received === undefined || !everReceived) return undefined;
+  const isNoRate = load > 1.1 * received || load * LONGEST_REPORT_S < received;
+  const isNotInFlight = served !== undefined && load < 0.99 * (received - served);
+  if (isNoRate === isNotInFlight) return undefined;
+  return isNoRate ? 'in flight' : 'rate';
+}
+
+/**
+ * By reports that stay the same while nothing is received. With a request in work, the load in flight stays, and a rate is
+ * 0. Without one, what was served since the last report is 0; only an older worker says how fast the last request was.
+ */
+function voteOfStill({ everLoaded }: LoadRecord, report: Report): LoadMeaning | undefined {
+  const { load, received = 0, served = 0, requests } = report;
+  if (load === undefined || requests === undefined || received > 0) return undefined;
+  if (requests > 0) return load > 0 ? 'in flight' : everLoaded ? 'rate' : undefined;
+  return load === 0 && served > 0 ? 'rate' : undefined;
+}
+
+/** By several: a rate has a steady share of what was received, however that varies, and is there without requests too. */
+function voteOfMany({ lead, received, everReceived }: LoadRecord, isSame: boolean): LoadMeaning | undefined {
+  if (lead >= LEAD_NEEDED && everReceived) return 'rate';
+  if (isSame || received.length < RATIOS) return undefined;
+  const amounts = received.map((one) => one.received ?? 0);
+  const ratios = received.map((one) => (one.load ?? 0) / (one.received ?? 1));
+  const isSteady = Math.max(...ratios) < 1.03 * Math.min(...ratios);
+  return isSteady && Math.max(...amounts) > 1.3 * Math.min(...amounts) ? 'rate' : undefined;
+}
