@@ -31,8 +31,6 @@ export interface LoadRecord {
   /** Whether it ever said more than 0. */
   readonly everLoaded: boolean;
   readonly everReceived: boolean;
-  /** How much more often it had load without a request than a request without load. */
-  readonly lead: number;
   /** The last reports with load that was received. */
   readonly received: readonly Report[];
   readonly votes: readonly LoadMeaning[];
@@ -46,8 +44,7 @@ const FORGIVEN = 5;
 const LONGEST_REPORT_S = 30;
 /** A report that is the same for so long was sent again meanwhile, ms: at least one in 10 s. */
 const STILL_MS = 25_000;
-const LEAD_NEEDED = 8;
-const RATIOS = 4;
+const RATIOS = 6;
 
 /** After a look. @param known As an earlier process found it. */
 export function loadAfter(
@@ -69,7 +66,6 @@ export function loadAfter(
     hasVoted: isSame && last.hasVoted,
     everLoaded: last.everLoaded || load > 0,
     everReceived: last.everReceived || received > 0,
-    lead: Math.max(0, last.lead + leadOf(report)),
     received: load > 0 && received > 0 && !isSame ? [...last.received, report].slice(-RATIOS) : last.received,
   };
   const still = atMs - next.sinceMs >= STILL_MS && !next.hasVoted ? voteOfStill(next, report) : undefined;
@@ -77,7 +73,6 @@ export function loadAfter(
   return {
     ...next,
     hasVoted: next.hasVoted || still !== undefined,
-    lead: next.lead >= LEAD_NEEDED ? 0 : next.lead,
     received: vote === 'in flight' ? [] : next.received,
     votes: vote === undefined ? next.votes : [...next.votes, vote].slice(-VOTES_KEPT),
   };
@@ -117,7 +112,7 @@ function unknown(because: string): LoadKnowledge {
 function begun(known: LoadMeaning | undefined): LoadRecord {
   const votes = known === undefined ? [] : Array<LoadMeaning>(VOTES_NEEDED).fill(known);
   const never = { everLoaded: known !== undefined, everReceived: false, hasVoted: false };
-  return { report: undefined, sinceMs: 0, lead: 0, received: [], votes, ...never };
+  return { report: undefined, sinceMs: 0, received: [], votes, ...never };
 }
 
 function reportOf({ cur_load, new_load, cur_perf, reqs_working }: Worker): Report {
@@ -134,12 +129,6 @@ function reportOf({ cur_load, new_load, cur_perf, reqs_working }: Worker): Repor
 function isSameReport(one: Report | undefined, other: Report): boolean {
   const names = ['load', 'received', 'served', 'requests'] as const;
   return one !== undefined && names.every((name) => one[name] === other[name]);
-}
-
-/** In flight, the one happens as often as the other, however late the report is. */
-function leadOf({ load, requests }: Report): number {
-  if (load === undefined || requests === undefined) return 0;
-  return Number(load > 0 && requests === 0) - Number(load === 0 && requests > 0);
 }
 
 /**
@@ -166,12 +155,14 @@ function voteOfStill({ everLoaded }: LoadRecord, report: Report): LoadMeaning | 
   return load === 0 && served > 0 ? 'rate' : undefined;
 }
 
-/** By several: a rate has a steady share of what was received, however that varies, and is there without requests too. */
-function voteOfMany({ lead, received, everReceived }: LoadRecord, isSame: boolean): LoadMeaning | undefined {
-  if (lead >= LEAD_NEEDED && everReceived) return 'rate';
+/**
+ * By several: a rate is a steady part of what was received, however that varies. All of it may as well be in flight: so it
+ * is where requests have just come.
+ */
+function voteOfMany({ received }: LoadRecord, isSame: boolean): LoadMeaning | undefined {
   if (isSame || received.length < RATIOS) return undefined;
   const amounts = received.map((one) => one.received ?? 0);
-  const ratios = received.map((one) => (one.load ?? 0) / (one.received ?? 1));
-  const isSteady = Math.max(...ratios) < 1.03 * Math.min(...ratios);
+  const parts = received.map((one) => (one.load ?? 0) / (one.received ?? 1));
+  const isSteady = Math.max(...parts) < Math.min(0.9, 1.03 * Math.min(...parts));
   return isSteady && Math.max(...amounts) > 1.3 * Math.min(...amounts) ? 'rate' : undefined;
 }

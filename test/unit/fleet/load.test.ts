@@ -43,26 +43,16 @@ test.each<[string, ReturnType<typeof found>, Parameters<typeof look>[0]]>([
     'a rate is a steady share of what was received, whatever that is',
     'rate',
     {
-      cur_load: '20 40 10 30 50 20 10',
-      new_load: '100 200 50 150 250 100 50',
-      cur_perf: '90 90 90 91 90 92 90',
-      reqs_working: '1 2 1 1 3 1 1',
+      cur_load: '20 40 10 30 50 20 10 30',
+      new_load: '100 200 50 150 250 100 50 150',
+      cur_perf: '90 90 90 91 90 92 90 95',
+      reqs_working: '1 2 1 1 3 1 1 1',
     },
   ],
   [
     'a rate is less than what was received and not served',
     'rate',
     { cur_load: '20 23 30', new_load: '100 160 150', cur_perf: '0 10 0', reqs_working: '1 2 3' },
-  ],
-  [
-    'a rate is there when no request is any more, again and again',
-    'rate',
-    {
-      cur_load: '20 21 '.repeat(16),
-      new_load: '100 105 '.repeat(16),
-      cur_perf: '900 900 '.repeat(16),
-      reqs_working: '0 '.repeat(32),
-    },
   ],
   [
     'an older worker goes on saying how fast its last request was, long after it',
@@ -100,6 +90,15 @@ test.each<[string, Parameters<typeof look>[0]]>([
   [
     'new_load is 0 whatever comes, and so says nothing',
     { cur_load: '9 8 7 9 '.repeat(10), new_load: '0 '.repeat(40), reqs_working: '1 2 1 3 '.repeat(10) },
+  ],
+  [
+    'requests have always just come',
+    {
+      cur_load: '100 300 100 200 '.repeat(10),
+      new_load: '100 300 100 200 '.repeat(10),
+      cur_perf: '100 0 300 200 '.repeat(10),
+      reqs_working: '1 3 1 2 '.repeat(10),
+    },
   ],
 ])('when %s, it is unknown', (_, picture) => {
   expect(found(picture)).toBe('unknown');
