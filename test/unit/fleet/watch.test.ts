@@ -320,6 +320,88 @@ describe('workers', () => {
     ]);
   });
 
+  test('that flicker are what they were until two looks say otherwise', async () => {
+    const world = new World();
+    world.workers = () => [idle(1)];
+    await world.start();
+    await world.pass(31);
+    const shown = async (status: string, more: Partial<Worker> = {}) => {
+      world.workers = () => [idle(1, { status, ...more })];
+      await world.pass(15);
+      return world.one().sample?.workers;
+    };
+    expect(await shown('offline')).toEqual({ idle: 1 });
+    expect(await shown('idle')).toEqual({ idle: 1 });
+    expect(await shown('Loading')).toEqual({ idle: 1 });
+    expect(world.one().sample?.measures.capacity_hot).toBe(10);
+    expect(await shown('offline')).toEqual({ offline: 1 });
+    // It was never away: that is no start.
+    expect(await shown('idle')).toEqual({ idle: 1 });
+    expect(world.events).toEqual([]);
+  });
+
+  test('that report that they served are ready, whatever they are called', async () => {
+    const world = new World();
+    let served = 0;
+    const status = (name: string) => () => {
+      served += 10;
+      return [idle(1, { status: name, cur_perf: served, ready_ever: true })];
+    };
+    world.workers = status('idle');
+    await world.start();
+    await world.pass(31);
+    for (const name of ['offline', 'loading', 'hibernating']) {
+      world.workers = status(name);
+      await world.pass(3_600);
+      expect(world.one()).toMatchObject({ sample: { workers: { idle: 1 } }, stuckWorkers: 0 });
+    }
+    // What the engine decides itself is another matter, and so is a report that is the same again.
+    world.workers = status('stopping');
+    await world.pass(30);
+    expect(world.one()).toMatchObject({ sample: { workers: { stopping: 1 } } });
+    world.workers = () => [idle(1, { status: 'offline', cur_perf: 10 })];
+    await world.pass(45);
+    expect(world.one()).toMatchObject({ sample: { workers: { offline: 1 } } });
+    expect(world.events).toEqual([]);
+  });
+
+  test('that were ready before anybody looked do not start from nothing', async () => {
+    const world = new World();
+    await world.start();
+    await world.pass(31);
+    world.workers = () => [idle(1, { status: 'loading', ready_ever: true })];
+    await world.pass(30);
+    world.workers = () => [idle(1)];
+    await world.pass(15);
+    expect(world.events).toEqual([]);
+  });
+
+  test('what their load means is kept for the next process', async () => {
+    using folder = temporaryFolder();
+    const first = new World();
+    let turn = 0;
+    first.workers = () => {
+      turn += 1;
+      return [idle(1, { cur_load: 100, new_load: turn === 1 ? 100 : 0 })];
+    };
+    await first.start({ directory: folder.path });
+    await first.pass(20);
+    expect(first.one()).toMatchObject({ load: { meaning: 'unknown' }, sample: { measures: { load: null } } });
+    await first.pass(60);
+    const known = {
+      load: { meaning: 'in flight' },
+      sample: { measures: { load: null, load_in_flight: 100 } },
+    };
+    expect(first.one()).toMatchObject(known);
+    await first.watch.stop();
+    started.pop();
+    const second = new World(first.clock);
+    second.workers = () => [idle(1, { cur_load: 100 })];
+    await second.start({ directory: folder.path });
+    await second.pass(5);
+    expect(second.one()).toMatchObject(known);
+  });
+
   test('that hang or fail again and again are counted', async () => {
     const world = new World();
     let turn = 0;
