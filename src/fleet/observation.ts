@@ -79,14 +79,10 @@ export class Observation {
     return this.#load;
   }
 
-  /** Of each worker that has shown it. */
-  get meanings(): ReadonlyMap<number, LoadMeaning> {
-    return new Map(
-      Array.from(this.#loads).flatMap(([id, record]) => {
-        const meaning = meaningOf(record);
-        return meaning === undefined ? [] : [[id, meaning]];
-      }),
-    );
+  /** That of one worker. */
+  meaningOf(worker: number): LoadMeaning | undefined {
+    const record = this.#loads.get(worker);
+    return record && meaningOf(record);
   }
 
   /** @returns The answer with the statuses that count. */

@@ -250,7 +250,13 @@ export class FleetWatch implements Fleet {
     const sample = measure(answer, prices, atMs, observation.load.meaning);
     const { workers } = answer;
     const previousMs = this.#history.lastMs(label);
-    const look = { endpoint: label, atMs, previousMs, workers, meanings: observation.meanings };
+    const look = {
+      endpoint: label,
+      atMs,
+      previousMs,
+      workers,
+      meaningOf: (id: number) => observation.meaningOf(id),
+    };
     const { changed, gone, events } = afterLook(this.#lives, look, MOST_GAP * this.#settings.intervalMs);
     for (const life of changed) this.#lives.put(life);
     for (const id of gone) this.#lives.remove(id);

@@ -15,24 +15,18 @@ export interface LoadKnowledge {
 }
 
 /** What of a worker's row tells of its work; undefined: it does not say. */
-interface Report {
-  readonly load: number | undefined;
-  readonly received: number | undefined;
-  readonly served: number | undefined;
-  readonly requests: number | undefined;
-}
+type Report = Readonly<Record<'load' | 'received' | 'served' | 'requests', number | undefined>>;
 
 /** What the reports of one worker have shown so far. */
 export interface LoadRecord {
   readonly report: Report | undefined;
-  /** Since when it is the same, Unix ms, and whether that has voted. */
+  /** Since when it is the same, Unix ms; Infinity: that has voted. */
   readonly sinceMs: number;
-  readonly hasVoted: boolean;
   /** Whether it ever said more than 0. */
   readonly everLoaded: boolean;
   readonly everReceived: boolean;
-  /** The last reports with load that was received. */
-  readonly received: readonly Report[];
+  /** Of the last reports that had both: the load, and what was received. */
+  readonly pairs: readonly (readonly [load: number, received: number])[];
   readonly votes: readonly LoadMeaning[];
 }
 
@@ -42,9 +36,10 @@ const VOTES_NEEDED = 3;
 const FORGIVEN = 5;
 /** No two reports are further apart, seconds: what was received since the last one was never spread over more. */
 const LONGEST_REPORT_S = 30;
-/** A report that is the same for so long was sent again meanwhile, ms: at least one in 10 s. */
+/** A report that is the same for so long was sent again meanwhile, ms: one comes in 10 s at least. */
 const STILL_MS = 25_000;
-const RATIOS = 6;
+const PAIRS = 6;
+const NOTHING = { report: undefined, sinceMs: 0, everReceived: false, pairs: [] };
 
 /** After a look. @param known As an earlier process found it. */
 export function loadAfter(
@@ -53,36 +48,38 @@ export function loadAfter(
   atMs: number,
   known: LoadMeaning | undefined,
 ): LoadRecord {
-  const last = before ?? begun(known);
+  const votes = known === undefined ? [] : Array<LoadMeaning>(VOTES_NEEDED).fill(known);
+  const last = before ?? { ...NOTHING, everLoaded: known !== undefined, votes };
   // What is not ready sends no reports.
   if (phaseOf(statusOf(worker)) !== 'ready') return { ...last, report: undefined };
   const report = reportOf(worker);
   const { load = 0, received = 0 } = report;
-  const isSame = isSameReport(last.report, report);
+  const isNew = !isSame(last.report, report);
+  const isPair = isNew && load > 0 && received > 0;
   const next: LoadRecord = {
-    ...last,
     report,
-    sinceMs: isSame ? last.sinceMs : atMs,
-    hasVoted: isSame && last.hasVoted,
+    sinceMs: isNew ? atMs : last.sinceMs,
     everLoaded: last.everLoaded || load > 0,
     everReceived: last.everReceived || received > 0,
-    received: load > 0 && received > 0 && !isSame ? [...last.received, report].slice(-RATIOS) : last.received,
+    pairs: isPair ? [...last.pairs, [load, received] as const].slice(-PAIRS) : last.pairs,
+    votes: last.votes,
   };
-  const still = atMs - next.sinceMs >= STILL_MS && !next.hasVoted ? voteOfStill(next, report) : undefined;
-  const vote = voteOfOne(next, report) ?? still ?? voteOfMany(next, isSame);
+  const still = atMs - next.sinceMs >= STILL_MS ? voteOfStill(report, next.everLoaded) : undefined;
+  const one = next.everReceived ? voteOfOne(report) : undefined;
+  const vote = one ?? still ?? (isPair ? voteOfPairs(next.pairs) : undefined);
+  if (vote === undefined) return next;
   return {
     ...next,
-    hasVoted: next.hasVoted || still !== undefined,
-    received: vote === 'in flight' ? [] : next.received,
-    votes: vote === undefined ? next.votes : [...next.votes, vote].slice(-VOTES_KEPT),
+    sinceMs: still ? Infinity : next.sinceMs,
+    pairs: vote === 'in flight' ? [] : next.pairs,
+    votes: [...next.votes, vote].slice(-VOTES_KEPT),
   };
 }
 
 /** Whether it has served since its last report. One that says the same again may not have reported at all. */
 export function hasServed(before: LoadRecord | undefined, worker: Worker): boolean {
   const report = reportOf(worker);
-  const { served = 0 } = report;
-  return before?.report !== undefined && served > 0 && !isSameReport(before.report, report);
+  return before?.report !== undefined && (report.served ?? 0) > 0 && !isSame(before.report, report);
 }
 
 export function meaningOf({ votes }: LoadRecord): LoadMeaning | undefined {
@@ -95,9 +92,10 @@ export function meaningOf({ votes }: LoadRecord): LoadMeaning | undefined {
 /** Of an endpoint: all of its workers that ever had load must have shown the same. */
 export function loadOfAll(records: readonly LoadRecord[]): LoadKnowledge {
   const meanings = records.map((record) => meaningOf(record));
-  const count = (meaning: LoadMeaning) => meanings.filter((one) => one === meaning).length;
-  const [inFlight, rate] = [count('in flight'), count('rate')];
+  const inFlight = meanings.filter((one) => one === 'in flight').length;
+  const rate = meanings.filter((one) => one === 'rate').length;
   const open = records.filter(({ everLoaded }, index) => everLoaded && meanings[index] === undefined).length;
+  const unknown = (because: string) => ({ meaning: 'unknown' as const, because });
   if (inFlight > 0 && rate > 0)
     return unknown(`its workers differ: ${inFlight} of them in flight, ${rate} a rate`);
   if (open > 0) return unknown(`not shown yet by ${open} of its workers that had load`);
@@ -105,39 +103,23 @@ export function loadOfAll(records: readonly LoadRecord[]): LoadKnowledge {
   return { meaning: rate > 0 ? 'rate' : 'in flight', because: `shown by ${inFlight + rate} of its workers` };
 }
 
-function unknown(because: string): LoadKnowledge {
-  return { meaning: 'unknown', because };
-}
-
-function begun(known: LoadMeaning | undefined): LoadRecord {
-  const votes = known === undefined ? [] : Array<LoadMeaning>(VOTES_NEEDED).fill(known);
-  const never = { everLoaded: known !== undefined, everReceived: false, hasVoted: false };
-  return { report: undefined, sinceMs: 0, received: [], votes, ...never };
-}
-
 function reportOf({ cur_load, new_load, cur_perf, reqs_working }: Worker): Report {
   const amount = (value: number | null | undefined) =>
     value && value < 0 ? undefined : (value ?? undefined);
-  return {
-    load: amount(cur_load),
-    received: amount(new_load),
-    served: amount(cur_perf),
-    requests: amount(reqs_working),
-  };
+  const [load, received] = [amount(cur_load), amount(new_load)];
+  return { load, received, served: amount(cur_perf), requests: amount(reqs_working) };
 }
 
-function isSameReport(one: Report | undefined, other: Report): boolean {
-  const names = ['load', 'received', 'served', 'requests'] as const;
-  return one !== undefined && names.every((name) => one[name] === other[name]);
+function isSame(one: Report | undefined, other: Report): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /**
  * By one report. As a rate, the load is what was received over the seconds since the last report, a second or more. In
  * flight is at least what was received and not served. One with a request that failed may be neither.
  */
-function voteOfOne({ everReceived }: LoadRecord, report: Report): LoadMeaning | undefined {
-  const { load, received, served } = report;
-  if (load === undefined || received === undefined || !everReceived) return undefined;
+function voteOfOne({ load, received, served }: Report): LoadMeaning | undefined {
+  if (load === undefined || received === undefined) return undefined;
   const isNoRate = load > 1.1 * received || load * LONGEST_REPORT_S < received;
   const isNotInFlight = served !== undefined && load < 0.99 * (received - served);
   if (isNoRate === isNotInFlight) return undefined;
@@ -148,21 +130,20 @@ function voteOfOne({ everReceived }: LoadRecord, report: Report): LoadMeaning | 
  * By reports that stay the same while nothing is received. With a request in work, the load in flight stays, and a rate is
  * 0. Without one, what was served since the last report is 0; only an older worker says how fast the last request was.
  */
-function voteOfStill({ everLoaded }: LoadRecord, report: Report): LoadMeaning | undefined {
-  const { load, received = 0, served = 0, requests } = report;
-  if (load === undefined || requests === undefined || received > 0) return undefined;
-  if (requests > 0) return load > 0 ? 'in flight' : everLoaded ? 'rate' : undefined;
-  return load === 0 && served > 0 ? 'rate' : undefined;
+function voteOfStill({ load, received, served, requests }: Report, everLoaded: boolean) {
+  if (load === undefined || requests === undefined || received) return undefined;
+  if (requests > 0 && load > 0) return 'in flight';
+  return load === 0 && (requests > 0 ? everLoaded : served) ? 'rate' : undefined;
 }
 
 /**
  * By several: a rate is a steady part of what was received, however that varies. All of it may as well be in flight: so it
  * is where requests have just come.
  */
-function voteOfMany({ received }: LoadRecord, isSame: boolean): LoadMeaning | undefined {
-  if (isSame || received.length < RATIOS) return undefined;
-  const amounts = received.map((one) => one.received ?? 0);
-  const parts = received.map((one) => (one.load ?? 0) / (one.received ?? 1));
+function voteOfPairs(pairs: LoadRecord['pairs']): LoadMeaning | undefined {
+  if (pairs.length < PAIRS) return undefined;
+  const amounts = pairs.map(([, received]) => received);
+  const parts = pairs.map(([load, received]) => load / received);
   const isSteady = Math.max(...parts) < Math.min(0.9, 1.03 * Math.min(...parts));
   return isSteady && Math.max(...amounts) > 1.3 * Math.min(...amounts) ? 'rate' : undefined;
 }

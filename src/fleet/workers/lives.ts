@@ -46,8 +46,8 @@ interface Look {
   /** When the look before this one was answered, Unix ms; undefined: this is the first. */
   readonly previousMs: number | undefined;
   readonly workers: readonly Worker[];
-  /** What the loads of its workers mean, as far as it is known. */
-  readonly meanings?: ReadonlyMap<number, LoadMeaning>;
+  /** What the load of a worker means, as far as it is known. */
+  readonly meaningOf?: (worker: number) => LoadMeaning | undefined;
 }
 
 /** What happens between two scrapes and is counted. */
@@ -144,7 +144,7 @@ export function isPresent({ missed }: WorkerLife): boolean {
   return missed < LOOKS_TO_BE_GONE;
 }
 
-function begin(worker: Worker, { endpoint, atMs, meanings }: Look, isDense: boolean): WorkerLife {
+function begin(worker: Worker, { endpoint, atMs, meaningOf }: Look, isDense: boolean): WorkerLife {
   const status = statusOf(worker);
   return {
     id: worker.id,
@@ -153,7 +153,7 @@ function begin(worker: Worker, { endpoint, atMs, meanings }: Look, isDense: bool
     changes: [[status, atMs]],
     start: phaseOf(status) === 'starting' ? firstStart(worker, atMs, isDense) : undefined,
     perf: measuredPerf(undefined, worker),
-    load: meanings?.get(worker.id),
+    load: meaningOf?.(worker.id),
     missed: 0,
     missingSinceMs: undefined,
   };
@@ -165,8 +165,8 @@ function firstStart({ ready_ever: wasReady }: Worker, sinceMs: number, isDense: 
 }
 
 function goOn(life: WorkerLife, worker: Worker, look: Look, isDense: boolean): WorkerLife {
-  const { endpoint, atMs, meanings } = look;
-  const load = meanings?.get(worker.id);
+  const { endpoint, atMs, meaningOf } = look;
+  const load = meaningOf?.(worker.id);
   const status = statusOf(worker);
   const perf = measuredPerf(life.perf, worker);
   const isSame =

@@ -35,8 +35,8 @@ export const STEPS: Readonly<Record<Measure, number>> = {
 };
 
 /**
- * A sum is what all say together. What their loads are depends on their meaning: of one that is not known, there is no sum. It is unknown, and not too small, where a worker that counts for it does not say:
- * whoever reads it must not take silence for idleness.
+ * A sum is what all say together. It is unknown, and not too small, where a worker that counts for it does not say:
+ * whoever reads it must not take silence for idleness. Loads of unknown meaning have no sum.
  */
 export function measure(
   { workers: rows, unreadable }: WorkersAnswer,

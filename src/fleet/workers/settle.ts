@@ -5,43 +5,31 @@
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import { phaseOf, statusOf } from './status.ts';
 
-export interface Settled {
-  /** With the statuses that count. */
-  readonly workers: readonly Worker[];
-  /** Those whose last look was bad news, whether or not it counts. */
-  readonly doubted: ReadonlySet<number>;
-}
-
 /**
+ * The workers with the statuses that count, and those whose status of this look is in doubt.
+ *
+ * @param doubtedBefore Those of the look before
  * @param counted The status of a worker that counts so far; undefined for a worker that is new
  * @param serves Whether it has reported since the last look that it served requests
  */
 export function settle(
   workers: readonly Worker[],
-  before: ReadonlySet<number>,
+  doubtedBefore: ReadonlySet<number>,
   counted: (id: number) => string | undefined,
   serves: (worker: Worker) => boolean,
-): Settled {
+) {
   const doubted = new Set<number>();
-  const settled = workers.map((worker) => {
+  const settled = workers.map((worker): Worker => {
     const [status, last] = [statusOf(worker), counted(worker.id)];
-    if (!isBadNews(status, last)) return worker;
+    const phase = phaseOf(status);
     const wasReady = last !== undefined && phaseOf(last) === 'ready';
-    if (isLateReport(status) && serves(worker)) return { ...worker, status: wasReady ? last : 'idle' };
+    const isBadNews = phase === undefined || (wasReady && phase !== 'ready');
+    if (status === last || !isBadNews) return worker;
+    // What the engine decides itself, such as a stop, is no matter of reports.
+    const mayBeLate = phase === undefined || phase === 'starting';
+    if (mayBeLate && serves(worker)) return { ...worker, status: wasReady ? last : 'idle' };
     doubted.add(worker.id);
-    return last === undefined || before.has(worker.id) ? worker : { ...worker, status: last };
+    return last === undefined || doubtedBefore.has(worker.id) ? worker : { ...worker, status: last };
   });
   return { workers: settled, doubted };
-}
-
-function isBadNews(status: string, last: string | undefined): boolean {
-  const phase = phaseOf(status);
-  const wasReady = last !== undefined && phaseOf(last) === 'ready';
-  return status !== last && (phase === undefined || (wasReady && phase !== 'ready'));
-}
-
-/** What the engine decides itself is no matter of reports. */
-function isLateReport(status: string): boolean {
-  const phase = phaseOf(status);
-  return phase === undefined || phase === 'starting';
 }
