@@ -83,7 +83,15 @@ test.each<[string, Parameters<typeof look>[0]]>([
   ],
   [
     'the requests cost nothing',
-    { cur_load: '0 '.repeat(40), new_load: '0 '.repeat(40), reqs_working: '2 '.repeat(40) },
+    { cur_load: '0 '.repeat(40), new_load: '0 '.repeat(40), reqs_working: '2 2 2 3 3 3 0 0 '.repeat(5) },
+  ],
+  [
+    'there are long pauses, and nothing else',
+    {
+      cur_load: '9 0 0 0 '.repeat(10),
+      cur_perf: '7 0 0 0 '.repeat(10),
+      reqs_working: '1 0 0 0 '.repeat(10),
+    },
   ],
   ['nothing but loads is said', { cur_load: '0 100 0 200 100 0 0 300 '.repeat(10) }],
   ['a report stays the same for an hour', { cur_load: '100 '.repeat(240), reqs_working: '1 '.repeat(240) }],

@@ -370,7 +370,9 @@ describe('workers', () => {
     await world.start();
     await world.pass(31);
     world.workers = () => [idle(1, { status: 'loading', ready_ever: true })];
-    await world.pass(30);
+    await world.pass(660);
+    // From nothing it may take half an hour.
+    expect(world.one()).toMatchObject({ stuckWorkers: 1 });
     world.workers = () => [idle(1)];
     await world.pass(15);
     expect(world.events).toEqual([]);
