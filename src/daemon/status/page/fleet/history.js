@@ -74,7 +74,7 @@ function plotting() {
 function createPanel(box, name) {
   const load = createPlot({
     label: `Load and capacity of ${printable(name)}`,
-    caption: 'Load and capacity, units/s; in flight: units',
+    caption: 'Load and capacity, units/s',
   });
   const workers = createPlot({
     label: `Workers of ${printable(name)} by status`,
@@ -136,12 +136,13 @@ function loadSeries(points) {
   // Of a time in which the meaning of the load was not known, there is none.
   const loads = [
     { label: 'asked', ...load, values: mean(points, (row) => row.load) },
-    { label: 'in flight', ...load, values: mean(points, (row) => row.load_in_flight) },
+    { label: 'in flight, units', ...load, values: mean(points, (row) => row.load_in_flight) },
   ];
+  const known = loads.filter(({ values }) => values.some((value) => value !== null));
   const hot = mean(points, (row) => row.capacity_hot);
   const cold = mean(points, (row) => row.capacity_cold);
   return [
-    ...loads.filter(({ values }, index) => index === 0 || values.some((value) => value !== null)),
+    ...(known.length > 0 ? known : loads.slice(0, 1)),
     { label: 'ready workers can do', colour: 'hot', values: hot },
     {
       label: 'with the stopped ones',
