@@ -4,10 +4,19 @@ import type { CheckedGroup } from '../scaling/rules/check.ts';
 import type { Finding, WorkerFacts } from '../scaling/rules/findings.ts';
 import type { ListedEndpoint } from './discovery/knowledge.ts';
 import { driftOf, findingsOf, numericParameters } from './discovery/parameters.ts';
+import {
+  hasServed,
+  loadAfter,
+  loadOfAll,
+  meaningOf,
+  type LoadMeaning,
+  type LoadRecord,
+} from './load/meaning.ts';
 import type { FleetSample } from './sample.ts';
 import type { EndpointView } from './view.ts';
-import { isPresent, type WorkerLife, type FleetEvent } from './workers/lives.ts';
+import { isPresent, presentStatus, type WorkerLife, type FleetEvent } from './workers/lives.ts';
 import type { WorkersAnswer } from './workers/measure.ts';
+import { settle } from './workers/settle.ts';
 import { isFailing, isStuck, NO_STARTS, quantile, withStart, type StartTimes } from './workers/trouble.ts';
 
 /** The list of workers is empty where there were some: that is a fault more often than the end of all of them. */
@@ -36,6 +45,10 @@ export class Observation {
   /** In a row. */
   #failures = 0;
   #empties = 0;
+  /** Workers whose status does not count yet. */
+  #doubted: ReadonlySet<number> = new Set();
+  #loads: ReadonlyMap<number, LoadRecord> = new Map();
+  #load = loadOfAll([]);
   /** What the rules said last, and of what. */
   #checked: { row: ListedEndpoint; facts: WorkerFacts; findings: readonly Finding[] } | undefined;
 
@@ -59,6 +72,39 @@ export class Observation {
     if (this.#empties !== 1) return;
     for (const life of lives)
       if (isPresent(life)) throw new EmptyList('the list of workers is empty, and was not before');
+  }
+
+  /** What the load of its workers means, as of the last answer. */
+  get load() {
+    return this.#load;
+  }
+
+  /** That of one worker. */
+  meaningOf(worker: number): LoadMeaning | undefined {
+    const record = this.#loads.get(worker);
+    return record && meaningOf(record);
+  }
+
+  /** @returns The answer with the statuses that count. */
+  understand(
+    answer: WorkersAnswer,
+    lifeOf: (worker: number) => WorkerLife | undefined,
+    atMs: number,
+  ): WorkersAnswer {
+    const counted = (id: number) => {
+      const life = lifeOf(id);
+      return life && presentStatus(life);
+    };
+    const { workers, doubted } = settle(answer.workers, this.#doubted, counted, (worker) =>
+      hasServed(this.#loads.get(worker.id), worker),
+    );
+    this.#doubted = doubted;
+    const before = this.#loads;
+    this.#loads = new Map(
+      workers.map((one) => [one.id, loadAfter(before.get(one.id), one, atMs, lifeOf(one.id)?.load)]),
+    );
+    this.#load = loadOfAll([...this.#loads.values()]);
+    return { ...answer, workers };
   }
 
   /** @returns How many looks had failed before. */
@@ -92,6 +138,7 @@ export class Observation {
       findings: row ? this.#findings(row, this.#facts(lives)) : [],
       stuckWorkers: lives.filter((life) => isStuck(life, this.#starts, nowMs)).length,
       failingWorkers: lives.filter((life) => isFailing(life, nowMs)).length,
+      load: this.#load,
       measured: { performances: performancesOf(lives), startSeconds: this.#starts },
     };
   }

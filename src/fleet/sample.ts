@@ -2,8 +2,10 @@
 
 /** What is measured at each look, in the order in which it is kept and shown. Field names of `/api/fleet`. */
 export const MEASURES = {
-  load: 'Work asked of its workers, units a second (sum of cur_load)',
+  load: 'Work asked of its workers, units a second (sum of cur_load); unknown unless that is what they report',
   load_average: 'The same, as the service averages it (sum of cur_load_rolling_avg)',
+  load_in_flight:
+    'Units of work waiting or being done in its workers (sum of cur_load); unknown unless that is what they report',
   capacity_hot: 'What its ready workers can do, units a second (sum of perf)',
   capacity_cold: 'What its stopped workers could do, units a second (sum of perf)',
   requests_working: 'Requests in its workers (sum of reqs_working)',

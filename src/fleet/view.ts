@@ -1,5 +1,6 @@
 /** What metrics, status page, command line and `/api/fleet` see of the fleet. Plain data, as of one moment. */
 import type { Finding } from '../scaling/rules/findings.ts';
+import type { LoadKnowledge } from './load/meaning.ts';
 import type { FleetSample, Measure } from './sample.ts';
 import type { StartTimes } from './workers/trouble.ts';
 
@@ -41,6 +42,8 @@ export interface EndpointView {
   readonly stuckWorkers: number;
   readonly failingWorkers: number;
   readonly measured: Measured;
+  /** What the load of its workers means. */
+  readonly load: LoadKnowledge;
 }
 
 export interface FleetView {

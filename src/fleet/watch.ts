@@ -234,20 +234,29 @@ export class FleetWatch implements Fleet {
     }
   }
 
-  #take(observation: Observation, answer: WorkersAnswer): void {
+  #take(observation: Observation, read: WorkersAnswer): void {
     const { clock, service, notice, onEvent } = this.#options;
     const { label } = observation;
-    observation.believe(answer, this.#lives.of(observation.label));
+    observation.believe(read, this.#lives.of(observation.label));
     // Whole ones: the history goes by them.
     const atMs = Math.floor(clock.now());
+    const answer = observation.understand(read, (id) => this.#lives.get(id), atMs);
     const prices = service.prices.known();
     service.prices.refresh(
       answer.workers.some(
         (worker) => billingOf(statusOf(worker)) === 'compute' && prices.get(worker.id)?.running === undefined,
       ),
     );
-    const sample = measure(answer, prices, atMs);
-    const look = { endpoint: label, atMs, previousMs: this.#history.lastMs(label), workers: answer.workers };
+    const sample = measure(answer, prices, atMs, observation.load.meaning);
+    const { workers } = answer;
+    const previousMs = this.#history.lastMs(label);
+    const look = {
+      endpoint: label,
+      atMs,
+      previousMs,
+      workers,
+      meaningOf: (id: number) => observation.meaningOf(id),
+    };
     const { changed, gone, events } = afterLook(this.#lives, look, MOST_GAP * this.#settings.intervalMs);
     for (const life of changed) this.#lives.put(life);
     for (const id of gone) this.#lives.remove(id);

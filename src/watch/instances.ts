@@ -9,6 +9,9 @@ import {
 /** Instances that are meant to be stopped, and are: they can be started again, and nothing is wrong with them. */
 const STOPPED = 'stopped';
 
+/** What statuses and prices are made of. */
+const COLUMNS = ['id', 'actual_status', 'intended_status', 'dph_total', 'storage_total_cost'] as const;
+
 /** @param onUnhealthy Called for instances that have reached a status from which they never run. */
 export function createInstancesWatch(
   client: InstancesClient,
@@ -20,7 +23,7 @@ export function createInstancesWatch(
   return {
     async run(signal: AbortSignal): Promise<void> {
       const turn = { everyMs: 60_000, need: 'watch' } as const;
-      const instances = await listInstances(client, { signal, turn });
+      const instances = await listInstances(client, { signal, turn, columns: COLUMNS });
       const statuses = instances.map((instance) => ({ id: instance.id, status: statusOf(instance) }));
       counts = countStatuses(statuses.map(({ status }) => status));
       const failed = statuses.filter(({ status }) => isFinal(status));

@@ -101,6 +101,7 @@ function sampleOf(endpoint: number, atMs: number): FleetSample {
     measures: {
       load,
       load_average: load * 0.97,
+      load_in_flight: null,
       capacity_hot: idle * 1_013.77,
       capacity_cold: cold * 1_013.77,
       requests_working: Math.round(load / 100),

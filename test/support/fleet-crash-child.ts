@@ -55,7 +55,14 @@ for (let index = first; index < Number(samples); index += 1) {
     missed: 0,
     missingSinceMs: undefined,
   };
-  const rest = { load_average: 0, capacity_hot: 0, capacity_cold: 0, requests_working: 0, spend_per_hour: 0 };
+  const rest = {
+    load_average: 0,
+    load_in_flight: 0,
+    capacity_hot: 0,
+    capacity_cold: 0,
+    requests_working: 0,
+    spend_per_hour: 0,
+  };
   const sample = {
     atMs: BEGIN_MS + index * INTERVAL_MS,
     measures: { load: index, ...rest },

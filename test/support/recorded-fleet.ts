@@ -5,6 +5,7 @@ import type { FleetSample, Measure } from '../../src/fleet/sample.ts';
 const MEASURED: Readonly<Record<Measure, number | null>> = {
   load: 42,
   load_average: 40,
+  load_in_flight: null,
   capacity_hot: 60,
   capacity_cold: 100,
   requests_working: 12,
@@ -33,6 +34,7 @@ export function endpointView(over: Partial<EndpointView> = {}, nowMs = Date.now(
     findings: [],
     stuckWorkers: 0,
     failingWorkers: 0,
+    load: { meaning: 'rate', because: 'shown by 6 of its workers' },
     measured: { performances: [], startSeconds: { new: [], cold: [] } },
     ...over,
   };
@@ -49,11 +51,19 @@ export function fleetView(endpoints: readonly EndpointView[], over: Partial<Flee
   };
 }
 
+/** Of an endpoint whose workers report load in flight, or do not show what they report. */
+export const IN_FLIGHT = { meaning: 'in flight', because: 'shown by 6 of its workers' } as const;
+export const UNCLEAR = {
+  meaning: 'unknown',
+  because: 'its workers differ: 1 of them in flight, 1 a rate',
+} as const;
+
 /** One that was never seen. */
 export const UNSEEN = {
   state: undefined,
   sample: undefined,
   sampledAtMs: undefined,
+  load: { meaning: 'unknown', because: 'no worker has had load yet' },
   parameters: {},
 } as const satisfies Partial<EndpointView>;
 
@@ -77,6 +87,7 @@ export function minuteRow(
     measures: {
       load: aggregate(all.load, 4),
       load_average: aggregate(all.load_average, 4),
+      load_in_flight: aggregate(all.load_in_flight, 4),
       capacity_hot: aggregate(all.capacity_hot, 4),
       capacity_cold: aggregate(all.capacity_cold, 4),
       requests_working: aggregate(all.requests_working, 4),

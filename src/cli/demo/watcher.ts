@@ -1,7 +1,7 @@
 /** Tells what changed between two looks at the daemon's status. */
 import type { DeploymentStatus, EndpointStatus, Status } from '../../daemon/status/schema.ts';
-import { countsInWords } from '../fleet/words.ts';
-import { money, number, percent } from '../text/numbers.ts';
+import { countsInWords, workInWords } from '../fleet/words.ts';
+import { counted, money, number, percent } from '../text/numbers.ts';
 import type { Screen, Tone } from './screen.ts';
 
 const BAR_WIDTH = 20;
@@ -41,10 +41,10 @@ export function createWatcher(
       once(`${name} ${parameter} ${actual}`, () =>
         screen.event(subject, `${parameter} is ${actual ?? 'not set'}, configured ${should}`, 'warn'),
       );
-    if (at === null || load === null || ready === null) return;
+    if (at === null || ready === null) return;
     once(`${name} ${at}`, () => {
-      const isOver = load > ready;
-      screen.event(subject, endpointText(endpoint, load, ready), isOver ? 'warn' : 'plain');
+      const isOver = load !== null && load > ready;
+      screen.event(subject, endpointText(endpoint, ready), isOver ? 'warn' : 'plain');
     });
   }
 
@@ -72,15 +72,17 @@ export function createWatcher(
   };
 }
 
-function endpointText(
-  { workers, spend_per_hour: spend }: EndpointStatus,
-  load: number,
-  ready: number,
-): string {
-  const use = ready > 0 ? ` (${percent(load / ready)})` : '';
-  const price = spend === null ? '' : `${money(spend)} an hour`;
-  const words = [`${number(load)} of ${number(ready)} units/s${use}`, countsInWords(workers ?? {}), price];
-  return `load ${words.filter((word) => word !== '').join(', ')}`;
+function endpointText(endpoint: EndpointStatus, ready: number): string {
+  const { workers, spend_per_hour: spend, load, load_in_flight: inFlight, requests_working: at } = endpoint;
+  const use = load !== null && ready > 0 ? ` (${percent(load / ready)})` : '';
+  const words = [
+    load === null ? '' : `load ${number(load)} of ${number(ready)} units/s${use}`,
+    inFlight !== null && ready > 0 ? `load in flight ${workInWords(inFlight, ready)}` : '',
+    load === null && at !== null ? `${counted(at, 'request')} at work` : '',
+    countsInWords(workers ?? {}),
+    spend === null ? '' : `${money(spend)} an hour`,
+  ];
+  return words.filter((word) => word !== '').join(', ');
 }
 
 /** What a deployment became. One that is gone while its name lives on has been made anew, and that is no harm. */

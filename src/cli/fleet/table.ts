@@ -4,7 +4,7 @@ import { table } from '../operations/answer/table.ts';
 import { clip } from '../text/cell-width.ts';
 import { legibleLine } from '../text/legible.ts';
 import { money, percent } from '../text/numbers.ts';
-import { age, fleetNotes, notesOf, numberOr, countsInWords } from './words.ts';
+import { age, fleetNotes, notesOf, numberOr, countsInWords, workInWords } from './words.ts';
 
 export interface Seen {
   readonly fleet: FleetStatus;
@@ -27,11 +27,12 @@ export function fleetTable({ fleet, now }: Seen, columns: number): string[] {
 }
 
 function cellsOf(endpoint: EndpointStatus, now: number): string[] {
-  const { load, capacity_hot: ready, spend_per_hour: spend, last_sample_at: at, workers } = endpoint;
+  const { capacity_hot: ready, spend_per_hour: spend, last_sample_at: at, workers } = endpoint;
+  const { load, load_in_flight: inFlight } = endpoint;
   return [
     endpoint.endpoint_group,
-    `${numberOr(load)} / ${numberOr(ready)}`,
-    useOf(load, ready),
+    inFlight === null ? `${numberOr(load)} / ${numberOr(ready)}` : `${numberOr(inFlight)} in flight`,
+    inFlight === null || !ready ? useOf(load ?? inFlight, ready) : workInWords(inFlight, ready),
     spend === null ? '?' : money(spend),
     workers === null ? '?' : countsInWords(workers) || 'none',
     endpoint.state ?? '?',

@@ -7,21 +7,33 @@ export function endpointInWords(endpoint: EndpointStatus, fleet: FleetStatus, no
   const {
     last_sample_at: at,
     state,
-    load,
-    capacity_hot: hot,
+    requests_working: requests,
     capacity_cold: cold,
     workers,
     spend_per_hour: spend,
   } = endpoint;
   return [
     state ?? 'state not known',
-    `load ${numberOr(load)} of ${numberOr(hot)} ready${load !== null && hot ? ` (${percent(load / hot)})` : ''}`,
+    loadInWords(endpoint),
+    ...(requests === null ? [] : [`${counted(requests, 'request')} at work`]),
     ...(cold === null ? [] : [`${number(cold)} cold`]),
     workers === null ? 'workers not known' : countsInWords(workers) || 'no workers',
     spend === null ? 'price not known' : `${money(spend)} an hour`,
     at === null ? 'never seen' : `seen ${age(now - at)} ago`,
     ...notesOf(endpoint, fleet, now),
   ].join(', ');
+}
+
+/** By what it means, as far as that is known. */
+function loadInWords({ load, load_in_flight: inFlight, capacity_hot: ready }: EndpointStatus): string {
+  if (inFlight === null)
+    return `load ${numberOr(load)} of ${numberOr(ready)} ready${load !== null && ready ? ` (${percent(load / ready)})` : ''}`;
+  return `${number(inFlight)} units in flight${ready ? `, ${workInWords(inFlight, ready)}` : ', none ready'}`;
+}
+
+/** How long the ready workers take for it. */
+export function workInWords(inFlight: number, ready: number): string {
+  return `${number(inFlight / ready)} s of work`;
 }
 
 export function numberOr(value: number | null): string {
@@ -54,6 +66,9 @@ export function notesOf(endpoint: EndpointStatus, fleet: FleetStatus, now: numbe
   const loud = endpoint.findings.filter(({ severity }) => severity !== 'note');
   return [
     ...(error === null ? [] : [`last failure: ${error}`]),
+    ...(endpoint.load_meaning === 'unknown' && at !== null
+      ? [`the meaning of its load is not known: ${endpoint.load_because}`]
+      : []),
     ...(error === null && isOld ? [`what is shown is ${age(now - at)} old`] : []),
     ...(failing > 0 ? [`${counted(failing, 'worker')} failing again and again`] : []),
     ...(stuck > 0 ? [`loading far longer than the others: ${counted(stuck, 'worker')}`] : []),

@@ -7,7 +7,8 @@ import type { EndpointView, FleetView } from '../../fleet/view.ts';
 import { count, LABELS, metric, seconds, type Shown, time } from './fact.ts';
 import { bySeverity, finding } from './watches.ts';
 
-const STATUSES = [...WORKER_STATUSES, 'unknown'];
+const NO_WORKERS = Object.fromEntries([...WORKER_STATUSES, 'unknown'].map((status) => [status, 0]));
+const LOAD_MEANINGS = ['in flight', 'rate', 'unknown'] as const;
 /** A sample that is older than this many intervals tells nothing of now: its series end, rather than go on as they were. */
 const STALE_AFTER_INTERVALS = 4;
 
@@ -51,6 +52,19 @@ const endpoint = z.object({
   last_error: z.string().nullable().describe('Why the last look failed; null when it did not'),
   load: metric(measure, 'endpoint_load', MEASURES.load, asMeasured),
   load_average: measure.describe(MEASURES.load_average),
+  load_in_flight: metric(measure, 'endpoint_load_in_flight', MEASURES.load_in_flight, asMeasured),
+  load_meaning: metric(
+    z.enum(LOAD_MEANINGS),
+    'endpoint_load_meaning',
+    'What its workers report as cur_load; the label of the series that is 1. Loads are shown only if it is known.',
+    {
+      label: 'meaning',
+      value: whileFresh((meaning: string) =>
+        Object.fromEntries(LOAD_MEANINGS.map((one) => [one, Number(one === meaning)])),
+      ),
+    },
+  ),
+  load_because: z.string().describe('Why the meaning of the load is known, or is not'),
   capacity_hot: metric(
     measure,
     'endpoint_capacity',
@@ -74,12 +88,11 @@ const endpoint = z.object({
   workers: metric(
     z.record(z.string(), count).nullable(),
     'endpoint_workers',
-    'Workers of the endpoint by status, in its last sample; a status that the interface does not name counts as unknown.',
+    'Workers of the endpoint by status, in its last sample; unknown: of no status, or none that could be read.',
     {
       label: 'status',
       value: whileFresh(
-        (workers: Readonly<Record<string, number>> | null) =>
-          workers && Object.fromEntries(STATUSES.map((status) => [status, workers[status] ?? 0])),
+        (workers: Readonly<Record<string, number>> | null) => workers && { ...NO_WORKERS, ...workers },
       ),
     },
   ),
@@ -182,6 +195,8 @@ function endpointStatus(view: EndpointView): z.infer<typeof endpoint> {
     last_sample_at: sampledAtMs === undefined ? null : sampledAtMs / 1000,
     last_error: view.lastError ?? null,
     ...(sample?.measures ?? NOTHING_MEASURED),
+    load_meaning: view.load.meaning,
+    load_because: view.load.because,
     workers: sample?.workers ?? null,
     parameters: view.parameters,
     drift: [...view.drift],

@@ -36,8 +36,8 @@ export class Requests {
   refused = 0;
   /** Whether a load ever came by itself. */
   everLoaded = false;
-  /** Units since the last look; units/s between the two looks before, and as the engine estimates them. */
-  readonly #asked = { work: 0, rate: 0, average: 0 };
+  /** Units since the last look; units and units/s between the two looks before, and units/s as the engine estimates them. */
+  readonly #asked = { work: 0, received: 0, rate: 0, average: 0 };
 
   open(request: number, cost: number, { now, patience }: { now: number; patience: number }): Ticket {
     for (const [old, { expiresAt }] of this.#tickets) if (expiresAt < now) this.#tickets.delete(old);
@@ -120,13 +120,26 @@ export class Requests {
 
   /** The engine looks, `seconds` after it did so before, and estimates so much. */
   looked(average: number, seconds: number): void {
-    Object.assign(this.#asked, { work: 0, rate: this.#asked.work / seconds, average });
+    const { work } = this.#asked;
+    Object.assign(this.#asked, { work: 0, received: work, rate: work / seconds, average });
   }
 
-  /** What a worker reports that is asked this share and has so many requests. */
-  loadOf(share: number, requests: number): WorkerLoad {
-    const { rate, average } = this.#asked;
-    return { now: rate * share, average: average * share, requests, works: requests > 0 };
+  /**
+   * What a worker built before November 2025 reports that is asked this share: the load as a rate, and how fast it was with
+   * its last request, which it goes on to say when it has nothing to do.
+   */
+  rateOf(
+    share: number,
+    { place, now, speed }: Readonly<Record<'place' | 'now' | 'speed', number>>,
+  ): WorkerLoad {
+    const { rate, average, received } = this.#asked;
+    return {
+      now: rate * share,
+      average: average * share,
+      received: received * share,
+      served: this.#working[place] === undefined ? 0 : speed,
+      requests: this.unfinished(place, now),
+    };
   }
 }
 

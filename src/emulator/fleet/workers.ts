@@ -159,16 +159,19 @@ export function runSpan(instance: InstanceRecord): { fromMs: number | null; toMs
   return { fromMs, toMs: toMs === Infinity ? null : toMs };
 }
 
-/** What is asked of a worker, and what it does. Work units a second. */
+/** What a worker reports, and how many requests the engine counts in it. */
 export interface WorkerLoad {
-  /** In the last interval between two looks of the engine. */
+  /** Units a second, or units in flight: as the trait `load_meaning` has it. */
   readonly now: number;
   readonly average: number;
+  /** Units since its last report. */
+  readonly received: number;
+  /** Units since its last report; of a worker that reports a rate, what it did a second with its last request. */
+  readonly served: number;
   readonly requests: number;
-  readonly works: boolean;
 }
 
-export const NO_LOAD: WorkerLoad = { now: 0, average: 0, requests: 0, works: false };
+export const NO_LOAD: WorkerLoad = { now: 0, average: 0, received: 0, served: 0, requests: 0 };
 
 /** `origin`: where the emulator is reached. */
 export function workerView(
@@ -187,11 +190,12 @@ export function workerView(
   const perf = readyMs === null ? guess : able;
   return {
     id,
-    status: workerStatus(record, state, nowMs),
+    status: flickers(state, id, nowMs) ? 'offline' : workerStatus(record, state, nowMs),
+    ready_ever: readyMs !== null,
     cur_load: load.now,
-    new_load: load.now,
+    new_load: load.received,
     cur_load_rolling_avg: load.average,
-    cur_perf: load.works ? able : 0,
+    cur_perf: load.served,
     perf,
     measured_perf: perf,
     dlperf,
@@ -204,6 +208,16 @@ export function workerView(
     url: workerUrl(id, origin),
     created_at: instance ? instance.createdMs / 1000 : null,
   };
+}
+
+/**
+ * Whether the report of a worker has lapsed just now (trait `status_flicker`): then the engine shows it as offline, and its
+ * instance as loading, whatever it does.
+ */
+export function flickers({ traits, settings, workers }: State, id: number, nowMs: number): boolean {
+  if (traits.status_flicker === 0 || workers.get(id)?.life?.phase !== 'ready') return false;
+  const seed = mixSeeds(mixSeeds(settings.randomSeed, id), Math.floor(nowMs / 1000));
+  return createRandom(seed)() < traits.status_flicker;
 }
 
 /** Of its life; without one, of its instance. */

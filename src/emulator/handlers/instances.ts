@@ -6,7 +6,7 @@ import { countCharacters } from '../../contract/text/characters.ts';
 import { parseRegistryLogin, type RegistryLogin } from '../../contract/text/registry-login.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
 import { badRequest, notFound, Refused } from '../answers/refused.ts';
-import { deleteInstance, GPU } from '../fleet/workers.ts';
+import { deleteInstance, flickers, GPU } from '../fleet/workers.ts';
 import {
   newInstance,
   startingSteps,
@@ -58,9 +58,10 @@ export const instanceHandlers: HandlersOf<'instances' | 'machines' | 'offers'> =
     };
   },
 
-  'instances.get': ({ id }, { state, user, nowMs }) => {
+  'instances.get': ({ id }, context) => {
+    const { state, user } = context;
     const instance = state.instances.get(id);
-    return { instances: instance?.userId === user.id ? instanceRow(instance, nowMs) : null };
+    return { instances: instance?.userId === user.id ? instanceRow(instance, context) : null };
   },
 
   'instances.update': ({ id, label, state: next }, context) => {
@@ -121,13 +122,13 @@ function listedIds(ids: Input<'machines.maintenances'>['machine_ids']): number[]
 
 type InstanceRow = ReturnType<typeof instanceRow>;
 
-function instanceRow(instance: InstanceRecord, nowMs: number) {
+function instanceRow(instance: InstanceRecord, { state, nowMs }: HandlerContext) {
   const { launch } = instance;
   const { values = {} } = launch ?? {};
   return {
     id: instance.id,
     ...instance.hardware,
-    actual_status: statusAt(instance, nowMs),
+    actual_status: flickers(state, instance.id, nowMs) ? 'loading' : statusAt(instance, nowMs),
     intended_status: instance.intendedStatus,
     label: instance.label,
     image_uuid: instance.image,
@@ -145,7 +146,7 @@ function instanceRow(instance: InstanceRecord, nowMs: number) {
 }
 
 function ownRows(context: HandlerContext): InstanceRow[] {
-  return ownOf(context.state.instances, context).map((instance) => instanceRow(instance, context.nowMs));
+  return ownOf(context.state.instances, context).map((instance) => instanceRow(instance, context));
 }
 
 /** Evidence 8.2. */

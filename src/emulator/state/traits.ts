@@ -83,6 +83,18 @@ export const TRAITS = {
     ['answers'],
     'whether the old list of instances answers or is gone',
   ),
+  load_meaning: choice(
+    ['rate', 'in_flight', 'mixed'],
+    ['rate', 'in_flight'],
+    'whether `cur_load` of a worker is units a second, units in flight, or the one if its id is odd and the other if even',
+  ),
+  status_flicker: {
+    schema: z.number().min(0).max(1),
+    spec: 0,
+    public: 0,
+    values: 'a probability, 0 to 1',
+    is: 'how likely a look shows a ready worker as `offline`, and its instance as `loading`',
+  },
   tail_unit: choice(
     ['lines', 'bytes'],
     ['lines', 'bytes'],

@@ -49,6 +49,7 @@ const MOST_ROWS_IN_MEMORY = 200_000;
 const PURGE_EVERY_MS = 3_600_000;
 
 const MEASURE_NAMES = Object.keys(MEASURES) as Measure[];
+/** A status that nobody has heard of counts as unknown here. */
 const STATUSES: readonly string[] = [UNKNOWN, ...WORKER_STATUSES];
 /** Measures in whole steps (STEPS), so that sums are exact; workers by status. NULL: not known, or no workers. */
 const COLUMNS: readonly string[] = [...MEASURE_NAMES, ...STATUSES.map((status) => `workers_${status}`)];
@@ -205,7 +206,10 @@ export class SampleTable {
       const value = measures[name];
       return value === null ? null : Math.round(value * STEPS[name]);
     });
-    this.#sql.addSample.run(endpoint, atMs, ...values, ...STATUSES.map((status) => workers[status] || null));
+    const known = STATUSES.slice(1).map((status) => workers[status] ?? 0);
+    const all = Object.values(workers).reduce((sum, count) => sum + count, 0);
+    const others = all - known.reduce((sum, count) => sum + count, 0);
+    this.#sql.addSample.run(endpoint, atMs, ...values, ...[others, ...known].map((count) => count || null));
   }
 
   #idOf(label: string): number {

@@ -6,6 +6,7 @@
  * into a hole between looks gives none.
  */
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
+import type { LoadMeaning } from '../load/meaning.ts';
 import { eachOnce } from './measure.ts';
 import { phaseOf, statusOf, UNKNOWN } from './status.ts';
 
@@ -31,6 +32,8 @@ export interface WorkerLife {
   readonly start: Start | undefined;
   /** What its own benchmark found, units a second; undefined until it has been ready. */
   readonly perf: number | undefined;
+  /** What its load was found to mean; undefined while that is not known. */
+  readonly load?: LoadMeaning | undefined;
   /** Looks in a row that did not have it, no more than two are counted, and since when, Unix ms. */
   readonly missed: number;
   readonly missingSinceMs: number | undefined;
@@ -43,6 +46,8 @@ interface Look {
   /** When the look before this one was answered, Unix ms; undefined: this is the first. */
   readonly previousMs: number | undefined;
   readonly workers: readonly Worker[];
+  /** What the load of a worker means, as far as it is known. */
+  readonly meaningOf?: (worker: number) => LoadMeaning | undefined;
 }
 
 /** What happens between two scrapes and is counted. */
@@ -139,25 +144,37 @@ export function isPresent({ missed }: WorkerLife): boolean {
   return missed < LOOKS_TO_BE_GONE;
 }
 
-function begin(worker: Worker, { endpoint, atMs }: Look, isDense: boolean): WorkerLife {
+function begin(worker: Worker, { endpoint, atMs, meaningOf }: Look, isDense: boolean): WorkerLife {
   const status = statusOf(worker);
   return {
     id: worker.id,
     endpoint,
     firstSeenMs: atMs,
     changes: [[status, atMs]],
-    start: phaseOf(status) === 'starting' ? { from: 'new', sinceMs: atMs, timed: isDense } : undefined,
+    start: phaseOf(status) === 'starting' ? firstStart(worker, atMs, isDense) : undefined,
     perf: measuredPerf(undefined, worker),
+    load: meaningOf?.(worker.id),
     missed: 0,
     missingSinceMs: undefined,
   };
 }
 
-function goOn(life: WorkerLife, worker: Worker, { endpoint, atMs }: Look, isDense: boolean): WorkerLife {
+/** One that has been ready before somebody looked is not new, and began nobody knows when. */
+function firstStart({ ready_ever: wasReady }: Worker, sinceMs: number, isDense: boolean): Start {
+  return { from: wasReady ? 'cold' : 'new', sinceMs, timed: isDense && !wasReady };
+}
+
+function goOn(life: WorkerLife, worker: Worker, look: Look, isDense: boolean): WorkerLife {
+  const { endpoint, atMs, meaningOf } = look;
+  const load = meaningOf?.(worker.id);
   const status = statusOf(worker);
   const perf = measuredPerf(life.perf, worker);
   const isSame =
-    status === presentStatus(life) && endpoint === life.endpoint && perf === life.perf && life.missed === 0;
+    status === presentStatus(life) &&
+    endpoint === life.endpoint &&
+    perf === life.perf &&
+    load === life.load &&
+    life.missed === 0;
   if (isSame) return life;
   const isChanged = status !== presentStatus(life);
   return {
@@ -166,6 +183,7 @@ function goOn(life: WorkerLife, worker: Worker, { endpoint, atMs }: Look, isDens
     changes: isChanged ? [...life.changes, [status, atMs] as const].slice(-CHANGES_KEPT) : life.changes,
     start: isChanged ? startAfter(life, status, atMs, isDense) : life.start,
     perf,
+    load,
     missed: 0,
     missingSinceMs: undefined,
   };
@@ -173,7 +191,7 @@ function goOn(life: WorkerLife, worker: Worker, { endpoint, atMs }: Look, isDens
 
 function startAfter(life: WorkerLife, status: string, atMs: number, isDense: boolean): Start | undefined {
   // What nobody knows the meaning of ends nothing.
-  if (status === UNKNOWN) return life.start;
+  if (phaseOf(status) === undefined) return life.start;
   if (phaseOf(status) !== 'starting') return undefined;
   const wasCold = phaseOf(presentStatus(life)) === 'cold';
   return life.start ?? { from: 'cold', sinceMs: atMs, timed: wasCold && isDense };

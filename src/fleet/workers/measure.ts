@@ -1,5 +1,6 @@
 /** The workers that an answer lists → the sample of an endpoint. Pure. */
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
+import type { LoadKnowledge } from '../load/meaning.ts';
 import type { FleetSample, Measure } from '../sample.ts';
 import { billingOf, phaseOf, statusOf, UNKNOWN } from './status.ts';
 
@@ -26,6 +27,7 @@ export interface WorkersAnswer {
 export const STEPS: Readonly<Record<Measure, number>> = {
   load: 1_000,
   load_average: 1_000,
+  load_in_flight: 1_000,
   capacity_hot: 1_000,
   capacity_cold: 1_000,
   requests_working: 1_000,
@@ -34,19 +36,23 @@ export const STEPS: Readonly<Record<Measure, number>> = {
 
 /**
  * A sum is what all say together. It is unknown, and not too small, where a worker that counts for it does not say:
- * whoever reads it must not take silence for idleness.
+ * whoever reads it must not take silence for idleness. Loads of unknown meaning have no sum.
  */
 export function measure(
   { workers: rows, unreadable }: WorkersAnswer,
   prices: Prices,
   atMs: number,
+  meaning: LoadKnowledge['meaning'],
 ): FleetSample {
   const workers = eachOnce(rows);
   const ready = workers.filter((worker) => phaseOf(statusOf(worker)) === 'ready');
   const cold = workers.filter((worker) => phaseOf(statusOf(worker)) === 'cold');
+  const load = sumOfAll(workers, ready, ({ cur_load }) => cur_load);
+  const average = sumOfAll(workers, ready, ({ cur_load_rolling_avg }) => cur_load_rolling_avg);
   const sums = {
-    load: sumOfAll(workers, ready, ({ cur_load }) => cur_load),
-    load_average: sumOfAll(workers, ready, ({ cur_load_rolling_avg }) => cur_load_rolling_avg),
+    load: meaning === 'rate' ? load : undefined,
+    load_average: meaning === 'rate' ? average : undefined,
+    load_in_flight: meaning === 'in flight' ? load : undefined,
     capacity_hot: sum(ready.map(performance)),
     capacity_cold: sum(cold.map(performance)),
     requests_working: sumOfAll(workers, ready, ({ reqs_working }) => reqs_working),

@@ -1,7 +1,7 @@
 /** What a worker's status means: whether it can work, whether it is on its way there, and what is billed. Pure. */
 import type { Worker, WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
 
-/** What counts as the status of a worker that names none, or one that the interface does not know. */
+/** What counts as the status of a worker that names none. */
 export const UNKNOWN = 'unknown';
 
 type Status = (typeof WORKER_STATUSES)[number];
@@ -15,7 +15,7 @@ type Phase = 'ready' | 'starting' | 'cold' | 'over';
 /** What of its instance is paid for in this status. */
 export type Billing = 'compute' | 'storage' | 'nothing';
 
-const MEANINGS: Readonly<Record<Status, readonly [Phase, Billing]>> = {
+const MEANINGS: Readonly<Record<Status, readonly [Phase | undefined, Billing]>> = {
   pending: ['starting', 'storage'],
   creating: ['starting', 'storage'],
   created: ['starting', 'storage'],
@@ -32,12 +32,20 @@ const MEANINGS: Readonly<Record<Status, readonly [Phase, Billing]>> = {
   update_starting: ['starting', 'compute'],
   error: ['over', 'nothing'],
   destroying: ['over', 'nothing'],
+  // Seen of the live service, and not documented. One that is offline may well serve: its report is late.
+  ready: ['ready', 'compute'],
+  running: ['ready', 'compute'],
+  offline: [undefined, 'compute'],
+  exited: [undefined, 'storage'],
 };
 
-/** In lower case, as the interface names it; else `unknown`. */
+/** A status of another look is a label too, unless it is no word. */
+const WORD = /^[a-z][a-z0-9_ -]{0,39}$/;
+
+/** In lower case, one that the interface does not name too; `unknown` if there is none. */
 export function statusOf({ status }: Pick<Worker, 'status'>): string {
   const word = status?.trim().toLowerCase() ?? '';
-  return isStatus(word) ? word : UNKNOWN;
+  return WORD.test(word) ? word : UNKNOWN;
 }
 
 /** Undefined where nobody knows what the status means. */

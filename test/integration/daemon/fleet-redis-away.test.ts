@@ -87,7 +87,9 @@ describeWithRedis('a Redis', () => {
           history_trouble: null,
           endpoints: [{ endpoint_group: 'chat', last_error: null }],
         });
-        expect(await (await fetch(`${holder.url}/metrics`)).text()).toContain('pilotlight_endpoint_load{');
+        expect(await (await fetch(`${holder.url}/metrics`)).text()).toContain(
+          'pilotlight_endpoint_requests_working{',
+        );
         expect((await rowsOf(holder)).length).toBeGreaterThanOrEqual(3);
         expect((await statusOf(standby)).fleet).toMatchObject({ samples: false, endpoints: [] });
         const answer = await fetch(`${standby.url}/api/fleet?endpoint=chat`);

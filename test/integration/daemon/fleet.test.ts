@@ -48,7 +48,7 @@ test('workers, prices, parameters and drift are those of the service', async () 
     id: CHAT,
     state: 'stopped',
     lastError: undefined,
-    sample: { measures: { capacity_hot: 0, load: 0 } },
+    sample: { measures: { capacity_hot: 0, load: null, requests_working: 0 } },
     parameters: { target_util: 0.97, cold_mult: 1 },
     drift: [{ parameter: 'target_util', actual: 0.97, wanted: 0.8 }],
   });

@@ -127,6 +127,7 @@ describe('the life of a worker', () => {
 
   test('what is asked of workers adds up to the load, also while none is ready', async () => {
     await start({}, {}, { shape: 'constant', rate: 300, request_work: 30 });
+    service.emulator.traits.set({ load_meaning: 'rate' });
     const asked = async (field: string) =>
       (await workers()).reduce((sum, worker) => sum + Number(worker[field]), 0);
     await advance(5);
@@ -138,6 +139,47 @@ describe('the life of a worker', () => {
     expect(await asked('cur_load')).toBeCloseTo(300);
     expect(await asked('cur_load_rolling_avg')).toBeCloseTo(300);
     expect(await asked('reqs_working')).toBeGreaterThan(1);
+  });
+
+  test('of the same endpoint report load in either way if their loads mean both', async () => {
+    await start({ min_load: 2000, cold_workers: 0 }, {}, { shape: 'constant', rate: 60, request_work: 600 });
+    service.emulator.traits.set({ load_meaning: 'mixed' });
+    const seen = new Map<unknown, Set<unknown>>();
+    for (let look = 0; look < 60; look += 1) {
+      await advance(7);
+      for (const { id, status, cur_load: load } of await workers()) {
+        const kind = Number(id) % 2 === 0 ? 'in flight' : 'rate';
+        if (status === 'idle' && load !== 0) seen.set(kind, (seen.get(kind) ?? new Set()).add(load));
+      }
+    }
+    // In flight is a number of whole requests, which are of one size here.
+    const whole = (loads: Iterable<unknown> = []) => [...loads].every((load) => Number(load) % 600 === 0);
+    expect(new Set(seen.keys())).toEqual(new Set(['in flight', 'rate']));
+    expect([whole(seen.get('in flight')), whole(seen.get('rate'))]).toEqual([true, false]);
+  });
+
+  test('flickers if it is ready, and its instance with it', async () => {
+    await start({ min_load: 80, cold_workers: 1, max_workers: 2 });
+    await advance(300);
+    const look = async () => {
+      const [ready, other] = (await workers()).map(({ status }) => String(status)).toSorted();
+      return [
+        ready,
+        other,
+        (await instances()).some(({ actual_status: status }) => status === 'loading'),
+      ].join(' ');
+    };
+    const steady = await look();
+    expect(steady).toBe('idle stopped false');
+    service.emulator.traits.set({ status_flicker: 0.4 });
+    const seen: string[] = [];
+    for (let second = 0; second < 100; second += 1) {
+      await advance(1);
+      seen.push(await look());
+    }
+    expect(new Set(seen)).toEqual(new Set([steady, 'offline stopped true']));
+    expect(seen.filter((one) => one !== steady).length).toBeGreaterThan(20);
+    expect(seen.filter((one) => one !== steady).length).toBeLessThan(60);
   });
 
   test('dies: it is in error, is destroyed, and another one comes', async () => {

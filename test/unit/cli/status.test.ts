@@ -110,7 +110,7 @@ test('endpoints in words: load, capacity, workers, price, how old that is, and w
     budgetPerHour: 3,
   });
   expect(describeStatus({ ...EMPTY_STATUS, now: 1_000, fleet }).slice(1)).toEqual([
-    'endpoint chat: active, load 42 of 60 ready (70%), 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 4 s ago',
+    'endpoint chat: active, load 42 of 60 ready (70%), 12 requests at work, 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 4 s ago',
     'endpoint new: state not known, load ? of ? ready, workers not known, price not known, never seen, last failure: no answer in time, max_workers is 20, configured 5',
     'endpoints: together 3.20 an hour, above PILOTLIGHT_BUDGET_PER_HOUR (3.00)',
     'endpoints: nothing is being recorded: no space left on the device',

@@ -114,14 +114,21 @@ describe('a look', () => {
       state: 'active',
       lastError: undefined,
       sample: {
-        measures: { load: 5, capacity_hot: 10, capacity_cold: 10, requests_working: 2, spend_per_hour: 0.5 },
+        // One look after the other the same: what its load means nobody can tell.
+        measures: {
+          load: null,
+          capacity_hot: 10,
+          capacity_cold: 10,
+          requests_working: 2,
+          spend_per_hour: 0.5,
+        },
         workers: { idle: 1, stopped: 1 },
       },
     });
     const toMs = world.clock.now() + 1;
     const rows = await world.watch.history({ endpoint: 'chat', fromMs: 0, toMs, maxRows: 100 });
     expect(rows).toHaveLength(20);
-    expect(rows[0]?.measures.load).toEqual({ count: 1, sum: 5, peak: 5 });
+    expect(rows[0]?.measures.requests_working).toEqual({ count: 1, sum: 2, peak: 2 });
     expect(world.watch.view()).toMatchObject({ history: 'memory', historyTrouble: undefined, samples: true });
   });
 
@@ -288,7 +295,9 @@ describe('a list of workers that is empty', () => {
     expect(world.one()).toMatchObject({ lastError: undefined, sample: { workers: {} } });
     const none = await new World().start();
     await none.pass(16);
-    expect(none.one()).toMatchObject({ sample: { workers: {}, measures: { load: 0, spend_per_hour: 0 } } });
+    expect(none.one()).toMatchObject({
+      sample: { workers: {}, measures: { load: null, spend_per_hour: 0 } },
+    });
   });
 });
 
@@ -303,10 +312,96 @@ describe('workers', () => {
     await world.pass(15);
     world.workers = () => [idle(1, { status: 'error' })];
     await world.pass(15);
+    expect(world.events).toHaveLength(1);
+    await world.pass(15);
     expect(world.events).toEqual([
       { kind: 'worker started', endpoint: 'chat', from: 'new', seconds: 30 },
       { kind: 'worker failed', endpoint: 'chat', workerId: 1 },
     ]);
+  });
+
+  test('that flicker are what they were until two looks say otherwise', async () => {
+    const world = new World();
+    world.workers = () => [idle(1)];
+    await world.start();
+    await world.pass(31);
+    const shown = async (status: string, more: Partial<Worker> = {}) => {
+      world.workers = () => [idle(1, { status, ...more })];
+      await world.pass(15);
+      return world.one().sample?.workers;
+    };
+    expect(await shown('offline')).toEqual({ idle: 1 });
+    expect(await shown('idle')).toEqual({ idle: 1 });
+    expect(await shown('Loading')).toEqual({ idle: 1 });
+    expect(world.one().sample?.measures.capacity_hot).toBe(10);
+    expect(await shown('offline')).toEqual({ offline: 1 });
+    // It was never away: that is no start.
+    expect(await shown('idle')).toEqual({ idle: 1 });
+    expect(world.events).toEqual([]);
+  });
+
+  test('that report that they served are ready, whatever they are called', async () => {
+    const world = new World();
+    let served = 0;
+    const status = (name: string) => () => {
+      served += 10;
+      return [idle(1, { status: name, cur_perf: served, ready_ever: true })];
+    };
+    world.workers = status('idle');
+    await world.start();
+    await world.pass(31);
+    for (const name of ['offline', 'loading', 'hibernating']) {
+      world.workers = status(name);
+      await world.pass(3_600);
+      expect(world.one()).toMatchObject({ sample: { workers: { idle: 1 } }, stuckWorkers: 0 });
+    }
+    // What the engine decides itself is another matter, and so is a report that is the same again.
+    world.workers = status('stopping');
+    await world.pass(30);
+    expect(world.one()).toMatchObject({ sample: { workers: { stopping: 1 } } });
+    world.workers = () => [idle(1, { status: 'offline', cur_perf: 10 })];
+    await world.pass(45);
+    expect(world.one()).toMatchObject({ sample: { workers: { offline: 1 } } });
+    expect(world.events).toEqual([]);
+  });
+
+  test('that were ready before anybody looked do not start from nothing', async () => {
+    const world = new World();
+    await world.start();
+    await world.pass(31);
+    world.workers = () => [idle(1, { status: 'loading', ready_ever: true })];
+    await world.pass(660);
+    // From nothing it may take half an hour.
+    expect(world.one()).toMatchObject({ stuckWorkers: 1 });
+    world.workers = () => [idle(1)];
+    await world.pass(15);
+    expect(world.events).toEqual([]);
+  });
+
+  test('what their load means is kept for the next process', async () => {
+    using folder = temporaryFolder();
+    const first = new World();
+    let turn = 0;
+    first.workers = () => {
+      turn += 1;
+      return [idle(1, { cur_load: 100, new_load: turn === 1 ? 100 : 0 })];
+    };
+    await first.start({ directory: folder.path });
+    await first.pass(20);
+    expect(first.one()).toMatchObject({ load: { meaning: 'unknown' }, sample: { measures: { load: null } } });
+    await first.pass(60);
+    const known = {
+      load: { meaning: 'in flight' },
+      sample: { measures: { load: null, load_in_flight: 100 } },
+    };
+    expect(first.one()).toMatchObject(known);
+    await first.watch.stop();
+    started.pop();
+    const second = new World(first.clock);
+    second.workers = () => [idle(1, { cur_load: 100 })];
+    await second.start({ directory: folder.path });
+    await second.pass(5);
+    expect(second.one()).toMatchObject(known);
   });
 
   test('that hang or fail again and again are counted', async () => {
@@ -497,10 +592,11 @@ describe('the next process', () => {
     expect(second.one().sampledAtMs).toBeLessThan(second.clock.now());
     await second.pass(3);
     expect(second.asked).toHaveLength(1);
+    await second.pass(15);
     // Worker 1 was there before anybody looked; nobody knows when its start began.
     expect(second.events).toEqual([
-      { kind: 'worker failed', endpoint: 'chat', workerId: 2 },
       expect.objectContaining({ kind: 'worker started', from: 'new' }) as FleetEvent,
+      { kind: 'worker failed', endpoint: 'chat', workerId: 2 },
     ]);
   });
 });

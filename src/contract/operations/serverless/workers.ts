@@ -5,7 +5,7 @@ import { LIMITS } from '../../limits.ts';
 import { logAnswer } from './serverless.ts';
 import { id, tail, timestamp } from '../../schemas.ts';
 
-/** As the engine names what a worker does; a service may have others, and writes them in either case. */
+/** As the engine names what a worker does, the last four undocumented; it may have others, and writes them in either case. */
 export const WORKER_STATUSES = [
   'pending',
   'creating',
@@ -22,6 +22,10 @@ export const WORKER_STATUSES = [
   'update_starting',
   'error',
   'destroying',
+  'ready',
+  'running',
+  'offline',
+  'exited',
 ] as const;
 
 const rate = z.number().nullish();
@@ -30,10 +34,11 @@ const rate = z.number().nullish();
 export const worker = z.looseObject({
   id: id.describe('of its instance'),
   status: z.string().nullish().describe(WORKER_STATUSES.join(', ')),
-  cur_load: rate.describe('work asked of it now'),
-  new_load: rate,
+  ready_ever: z.boolean().nullish(),
+  cur_load: rate.describe('work in flight, in units; of workers built before November 2025, units a second'),
+  new_load: rate.describe('units that it received since its last report'),
   cur_load_rolling_avg: rate,
-  cur_perf: rate.describe('work that it does now'),
+  cur_perf: rate.describe('units that it served since its last report'),
   perf: rate.describe('work that it is taken to be able to do'),
   measured_perf: rate.describe('from its own benchmark; a guess until it has been idle once'),
   dlperf: z.number().nullish(),

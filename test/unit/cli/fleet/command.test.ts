@@ -52,8 +52,8 @@ test('prints a line for each where there is no terminal', async () => {
   const { code, stdout } = await fleetOf(['--once'], [{}, { endpoint: 'a\u001B[2Jb', id: 32 }]);
   expect(code).toBe(0);
   expect(stdout.replaceAll(/^\S+Z /gm, '')).toBe(
-    'chat: active, load 42 of 60 ready (70%), 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 0 s ago\n' +
-      'ab: active, load 42 of 60 ready (70%), 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 0 s ago\n' +
+    'chat: active, load 42 of 60 ready (70%), 12 requests at work, 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 0 s ago\n' +
+      'ab: active, load 42 of 60 ready (70%), 12 requests at work, 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 0 s ago\n' +
       'together 6.40 an hour, above PILOTLIGHT_BUDGET_PER_HOUR (5.00)\n',
   );
 });

@@ -10,7 +10,14 @@ import {
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import type { EndpointView, FleetView } from '../../../../src/fleet/view.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
-import { endpointView, fleetView, sampleAt, UNSEEN } from '../../../support/recorded-fleet.ts';
+import {
+  endpointView,
+  fleetView,
+  IN_FLIGHT,
+  sampleAt,
+  UNCLEAR,
+  UNSEEN,
+} from '../../../support/recorded-fleet.ts';
 
 const NOW = 1_000_000;
 
@@ -34,7 +41,21 @@ describe('an endpoint in words', () => {
     [
       'all of it',
       {},
-      'active, load 42 of 60 ready (70%), 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 0 s ago',
+      'active, load 42 of 60 ready (70%), 12 requests at work, 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 0 s ago',
+    ],
+    [
+      'load in flight',
+      {
+        load: IN_FLIGHT,
+        sample: sampleAt(NOW * 1000, { load: null, load_average: null, load_in_flight: 150 }, { idle: 6 }),
+      },
+      'active, 150 units in flight, 2.5 s of work, 12 requests at work, 100 cold, 6 idle, 3.20 an hour, seen 0 s ago',
+    ],
+    [
+      'load of which nobody knows what it is',
+      { load: UNCLEAR, sample: sampleAt(NOW * 1000, { load: null, load_average: null }, { idle: 6 }) },
+      'active, load ? of 60 ready, 12 requests at work, 100 cold, 6 idle, 3.20 an hour, seen 0 s ago, ' +
+        'the meaning of its load is not known: its workers differ: 1 of them in flight, 1 a rate',
     ],
     ['nothing', UNSEEN, 'state not known, load ? of ? ready, workers not known, price not known, never seen'],
     [
@@ -46,7 +67,7 @@ describe('an endpoint in words', () => {
           { idle: 0 },
         ),
       },
-      'active, load 42 of 0 ready, no workers, 0.00 an hour, seen 0 s ago',
+      'active, load 42 of 0 ready, 12 requests at work, no workers, 0.00 an hour, seen 0 s ago',
     ],
   ])('%s', (_, over, expected) => {
     expect(words(over)).toBe(expected);

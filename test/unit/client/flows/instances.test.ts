@@ -10,14 +10,14 @@ const page = (next: string | null, ...ids: number[]) =>
 const gone = answer(410, { success: false, error: 'deprecated_endpoint', msg: 'Use /api/v1/instances/.' });
 const unknown = answer(404, '<html>not here</html>');
 
-function listed(transport: AnsweringTransport, ids?: number[]) {
+function listed(transport: AnsweringTransport, wanted?: Parameters<typeof listInstances>[1]) {
   const client = createClient({
     baseUrl: 'http://a.test',
     apiKey: 'key',
     transport,
     retry: { attempts: 1, baseMs: 0, maxMs: 0 },
   });
-  return listInstances(client, ids && { ids }).then((instances) => instances.map(({ id }) => id));
+  return listInstances(client, wanted).then((instances) => instances.map(({ id }) => id));
 }
 
 test('comes a page at a time', async () => {
@@ -30,10 +30,17 @@ test('comes a page at a time', async () => {
   ]);
 });
 
+test('tells what it is asked for on each page', async () => {
+  const transport = new AnsweringTransport(page('a', 1), page(null, 2));
+  expect(await listed(transport, { columns: ['id', 'dph_total'] })).toEqual([1, 2]);
+  for (const { url } of transport.asked)
+    expect(new URL(url).searchParams.get('select_cols')).toBe('["id","dph_total"]');
+});
+
 test('comes from the old list if the service does not know the new one', async () => {
   const old = answer(200, { instances: [row(1), row(2)] });
   expect(await listed(new AnsweringTransport(unknown, old))).toEqual([1, 2]);
-  expect(await listed(new AnsweringTransport(unknown, old), [2])).toEqual([2]);
+  expect(await listed(new AnsweringTransport(unknown, old), { ids: [2] })).toEqual([2]);
 });
 
 test('is an error if the pages repeat', async () => {

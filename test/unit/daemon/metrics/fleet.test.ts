@@ -36,7 +36,12 @@ function seen(secondsAgo: number, over: Parameters<typeof endpointView>[0] = {})
 test('an endpoint that was just seen has all its series, with a zero for each status that has no workers', async () => {
   const { series } = metricsOf(fleetView([seen(3)]));
   const label = 'endpoint_group="chat"';
-  expect(await series('endpoint_load')).toEqual([`endpoint_load{${label}} 42`]);
+  expect(await series('endpoint_load')).toEqual([
+    `endpoint_load{${label}} 42`,
+    `endpoint_load_meaning{meaning="in flight",${label}} 0`,
+    `endpoint_load_meaning{meaning="rate",${label}} 1`,
+    `endpoint_load_meaning{meaning="unknown",${label}} 0`,
+  ]);
   expect(await series('endpoint_capacity')).toEqual([
     `endpoint_capacity{state="hot",${label}} 60`,
     `endpoint_capacity{state="cold",${label}} 100`,
@@ -46,7 +51,7 @@ test('an endpoint that was just seen has all its series, with a zero for each st
     `endpoint_spend_per_hour{source="estimate",${label}} 3.2`,
   ]);
   const workers = await series('endpoint_workers');
-  expect(workers).toHaveLength(16);
+  expect(workers).toHaveLength(20);
   expect(workers).toContain(`endpoint_workers{status="stopped",${label}} 10`);
   expect(workers).toContain(`endpoint_workers{status="unknown",${label}} 0`);
   expect(await series('endpoint_parameter')).toContain(
@@ -66,7 +71,8 @@ test('an endpoint that was just seen has all its series, with a zero for each st
 test('what is not known has no series: null is no zero', async () => {
   const nothing = { load: null, capacity_hot: null, capacity_cold: 5, spend_per_hour: null };
   const { series } = metricsOf(fleetView([seen(3, { sample: sampleAt(0, nothing), parameters: {} })]));
-  expect(await series('endpoint_load')).toEqual([]);
+  expect(await series('endpoint_load{')).toEqual([]);
+  expect(await series('endpoint_load_in_flight')).toEqual([]);
   expect(await series('endpoint_spend_per_hour')).toEqual([]);
   expect(await series('endpoint_capacity')).toEqual([
     'endpoint_capacity{state="cold",endpoint_group="chat"} 5',
@@ -89,7 +95,7 @@ test.each([
   [61, 0],
 ])('figures of a sample that is %i s old have %i series: four intervals of 15 s', async (age, count) => {
   const { series } = metricsOf(fleetView([seen(age)]));
-  expect(await series('endpoint_load')).toHaveLength(count);
+  expect(await series('endpoint_load{')).toHaveLength(count);
   expect(await series('endpoint_stuck_workers')).toHaveLength(count);
   expect(await series('endpoint_last_sample')).toHaveLength(1);
 });

@@ -36,6 +36,7 @@ test.each([
   ['fares well', {}],
   ['has neither load nor workers', loaded({ load: 0, load_average: 0, capacity_hot: 0 }, {})],
   ['was never seen', UNSEEN],
+  ['has as much in flight as may wait', loaded({ load: null, load_average: null, load_in_flight: 1_800 })],
   ['does not say its load', loaded({ load: null, load_average: null, capacity_hot: 0 })],
   ['is asked for more in one sample, and not on average', loaded({ load: 80, load_average: 50 })],
   ['was seen four intervals ago', { sampledAtMs: (NOW - 60) * 1000 }],
@@ -73,6 +74,21 @@ test.each([
     loaded({ load_average: 80 }),
     'warn',
     'Endpoint chat is asked for more than its ready workers can do: 80 of 60',
+  ],
+  [
+    'more work in flight than may wait',
+    {
+      ...loaded({ load: null, load_average: null, load_in_flight: 2_700 }),
+      parameters: { max_queue_time: 30, max_workers: 40 },
+    },
+    'warn',
+    'Endpoint chat has 45 s of work in flight, and 30 s may wait',
+  ],
+  [
+    'work in flight and no worker',
+    loaded({ load: null, load_average: null, load_in_flight: 5, capacity_hot: 0 }, { loading: 2 }),
+    'bad',
+    'Endpoint chat has load and no ready worker',
   ],
   ['an old sample', { sampledAtMs: (NOW - 61) * 1000 }, 'warn', 'Endpoint chat was last seen 61 s ago'],
   [

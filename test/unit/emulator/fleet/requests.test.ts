@@ -1,6 +1,7 @@
 /** What is asked of workers, what they have and lose, and what their logs and their endpoint tell of it. */
 import { describe, expect, test } from 'vitest';
 import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
+import { Reports } from '../../../../src/emulator/fleet/reports.ts';
 import { Requests, shareOf } from '../../../../src/emulator/fleet/requests.ts';
 import { followWork } from '../../../../src/emulator/fleet/story.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
@@ -13,14 +14,21 @@ describe('the load that is asked', () => {
     const asked = new Requests();
     asked.arrived(30);
     asked.arrived(20);
-    expect(asked.loadOf(1, 0)).toEqual({ now: 0, average: 0, requests: 0, works: false });
+    const at = { place: 0, now: 1, speed: 100 };
+    expect(asked.rateOf(1, at)).toEqual({ now: 0, average: 0, received: 0, served: 0, requests: 0 });
     asked.looked(40, 5);
-    expect(asked.loadOf(0.5, 2)).toEqual({ now: 5, average: 20, requests: 2, works: true });
+    for (const ends of [2, 3]) asked.taken(0, { place: 0, worker: 501 }, { ends, seconds: 1, now: 1 });
+    expect(asked.rateOf(0.5, at)).toEqual({ now: 5, average: 20, received: 25, served: 100, requests: 2 });
     asked.arrived(10);
     asked.looked(8, 4);
-    expect(asked.loadOf(1, 0)).toMatchObject({ now: 2.5, average: 8 });
+    expect(asked.rateOf(1, at)).toMatchObject({ now: 2.5, average: 8 });
     asked.looked(0, 4);
-    expect(asked.loadOf(1, 0)).toMatchObject({ now: 0, average: 0 });
+    expect(asked.rateOf(1, { ...at, now: 9 })).toMatchObject({
+      now: 0,
+      average: 0,
+      served: 100,
+      requests: 0,
+    });
   });
 
   const { none, hot, cold, starting, creating, draining } = STATE;
@@ -39,6 +47,24 @@ describe('the load that is asked', () => {
       shares.map((share) => expect.closeTo(share, 12) as number),
     );
   });
+});
+
+test('a newer worker reports what it had in flight, received and served, as of its last report', () => {
+  const reports = new Reports(60);
+  // The worker 501 reports every 8 s.
+  const seen = (now: number, share = 0) => reports.inFlight(0, 501, { now, share, requests: 1 });
+  for (const work of [30, 20, 50]) reports.arrived(work);
+  reports.taken(0, { work: 30, from: 1, to: 4 });
+  reports.taken(0, { work: 20, from: 2, to: 20 });
+  expect(seen(7)).toMatchObject({ now: 0, received: 0, served: 0 });
+  expect(seen(8)).toMatchObject({ now: 20, received: 50, served: 30, requests: 1 });
+  expect(seen(23.9)).toMatchObject({ now: 20, received: 0, served: 0, average: (30 * 3 + 20 * 14) / 60 });
+  expect(seen(24)).toMatchObject({ now: 0, received: 0, served: 20 });
+  expect(seen(24, 0.5)).toMatchObject({ now: 25 });
+  reports.gone(50);
+  expect(seen(24, 0.5)).toMatchObject({ now: 0 });
+  reports.lose(0, 3);
+  expect(seen(8)).toMatchObject({ now: 0, received: 0, served: 0 });
 });
 
 describe('the requests of an endpoint', () => {

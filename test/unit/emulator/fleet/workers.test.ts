@@ -177,7 +177,7 @@ describe('a worker that is recruited', () => {
 });
 
 describe('a worker as it is shown', () => {
-  const LOAD = { now: 40, average: 30, requests: 3, works: true };
+  const LOAD = { now: 40, average: 30, received: 60, served: 20, requests: 3 };
   const view = ({ state, worker }: ReturnType<typeof world>, seconds: number, load = NO_LOAD) =>
     workerView(worker, state, at(seconds), { origin: 'http://a.test', load });
 
@@ -185,6 +185,7 @@ describe('a worker as it is shown', () => {
     expect(view(world(), 0)).toEqual({
       id: 501,
       status: 'created',
+      ready_ever: false,
       cur_load: 0,
       new_load: 0,
       cur_load_rolling_avg: 0,
@@ -204,7 +205,14 @@ describe('a worker as it is shown', () => {
   });
 
   test('has what it measured, its load, and since when it runs, by its instance or by its life', () => {
-    const shown = { perf: 180, measured_perf: 180, cur_perf: 180, cur_load: 40, new_load: 40 };
+    const shown = {
+      perf: 180,
+      measured_perf: 180,
+      cur_perf: 20,
+      cur_load: 40,
+      new_load: 60,
+      ready_ever: true,
+    };
     const measured = () => {
       const found = world();
       found.worker.perf = 180;

@@ -153,6 +153,7 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
       {
         id: 501,
         status: 'idle',
+        ready_ever: true,
         cur_load: 0,
         new_load: 0,
         cur_load_rolling_avg: 0,
@@ -172,6 +173,7 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
       {
         id: 502,
         status: 'created',
+        ready_ever: false,
         cur_load: 0,
         new_load: 0,
         cur_load_rolling_avg: 0,

@@ -1,6 +1,6 @@
 // Endpoints: what is asked of each, what its workers can do, what they cost; and two plots of the last hours.
 import { ago, byId, cards, element, errorNote, facts, heading, plainList } from '../status-dom.js';
-import { findingInWords, findingsInWords, plural, printable, short } from '../status-words.js';
+import { findingInWords, findingsInWords, plural, printable, seconds, short } from '../status-words.js';
 import { followHistory } from './history.js';
 import { driftInWords, endpointTone } from './verdict.js';
 
@@ -37,12 +37,7 @@ function about(endpoint, tone) {
       endpoint.state === null ? 'quiet' : tone,
       printable(endpoint.state ?? 'not seen yet'),
     ),
-    element(
-      'p',
-      { class: 'large' },
-      short(endpoint.load),
-      element('small', {}, ` asked of ${short(endpoint.capacity_hot)} units/s`),
-    ),
+    largest(endpoint),
     facts(...figures(endpoint), ['Seen', ago(endpoint.last_sample_at)]),
     ...errorNote(error),
     ...list('Not as configured', drift.map(driftInWords)),
@@ -50,8 +45,24 @@ function about(endpoint, tone) {
   );
 }
 
-function figures({ workers, capacity_cold: cold, requests_working: requests, spend_per_hour: spend }) {
+/** The load, if its meaning is known; else the requests. */
+function largest({ load, load_in_flight: inFlight, requests_working: requests, capacity_hot: ready }) {
+  const large = (figure, words) =>
+    element('p', { class: 'large' }, short(figure), element('small', {}, words));
+  if (load !== null) return large(load, ` asked of ${short(ready)} units/s`);
+  if (inFlight === null) return large(requests, ' requests at work');
+  return large(inFlight, ` units in flight${ready > 0 ? `, ${seconds(inFlight / ready)} of work` : ''}`);
+}
+
+function figures({
+  workers,
+  capacity_cold: cold,
+  requests_working: requests,
+  spend_per_hour: spend,
+  ...more
+}) {
   return [
+    ['Meaning of load', `${more.load_meaning}: ${more.load_because}`],
     ['Price', spend === null ? 'not known' : `${spend.toFixed(2)} an hour`],
     ['Workers', workers === null ? 'not known' : (workersInWords(workers) ?? 'none')],
     ['Stopped ones', cold === null ? 'not known' : `${short(cold)} units/s more`],

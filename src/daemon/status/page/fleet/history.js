@@ -132,10 +132,17 @@ function mean(points, value) {
 }
 
 function loadSeries(points) {
+  const load = { colour: 'load', isFilled: true };
+  // Of a time in which the meaning of the load was not known, there is none.
+  const loads = [
+    { label: 'asked', ...load, values: mean(points, (row) => row.load) },
+    { label: 'in flight, units', ...load, values: mean(points, (row) => row.load_in_flight) },
+  ];
+  const known = loads.filter(({ values }) => values.some((value) => value !== null));
   const hot = mean(points, (row) => row.capacity_hot);
   const cold = mean(points, (row) => row.capacity_cold);
   return [
-    { label: 'asked', colour: 'load', isFilled: true, values: mean(points, (row) => row.load) },
+    ...(known.length > 0 ? known : loads.slice(0, 1)),
     { label: 'ready workers can do', colour: 'hot', values: hot },
     {
       label: 'with the stopped ones',
@@ -149,6 +156,8 @@ function loadSeries(points) {
 /** From the bottom of the stack to its top. */
 const STATUSES = [
   'idle',
+  'ready',
+  'running',
   'update_ready',
   'update_starting',
   'update_rebooting',
@@ -163,6 +172,8 @@ const STATUSES = [
   'stopped',
   'error',
   'destroying',
+  'offline',
+  'exited',
   'unknown',
 ];
 
@@ -202,7 +213,9 @@ function tableRows(rows, span) {
       'tr',
       {},
       element('th', { scope: 'row' }, timeInWords(row.from, span)),
-      cell(row.load),
+      row.load_in_flight === null
+        ? cell(row.load)
+        : element('td', {}, `${short(row.load_in_flight.mean)} in flight`),
       cell(row.capacity_hot),
       cell(row.capacity_cold),
       element('td', {}, row.spend_per_hour === null ? 'not known' : row.spend_per_hour.mean.toFixed(2)),

@@ -26,17 +26,11 @@ export function fleetTroubles({ fleet }, now) {
 /** `[tone, text]`, the text beginning after the endpoint's name. */
 export function endpointTroubles(endpoint, { sample_interval_seconds: interval }, now) {
   const found = [];
-  const { load_average: average, load: last, capacity_hot: ready, parameters } = endpoint;
-  const load = average ?? last;
   const age = endpoint.last_sample_at === null ? null : now - endpoint.last_sample_at;
   if (endpoint.last_error !== null) found.push(['warn', ` cannot be seen: ${endpoint.last_error}`]);
   else if (age !== null && age > STALE_AFTER_INTERVALS * interval)
     found.push(['warn', ` was last seen ${seconds(age)} ago`]);
-  if (load > 0 && ready === 0) found.push(['bad', unserved(endpoint) + atMaximum(endpoint, parameters)]);
-  else if (load !== null && ready !== null && load > ready) {
-    const words = ` is asked for more than its ready workers can do: ${short(load)} of ${short(ready)}`;
-    found.push(['warn', words + atMaximum(endpoint, parameters)]);
-  }
+  found.push(...demandTroubles(endpoint));
   const { failing_workers: failing, stuck_workers: stuck } = endpoint;
   const err = failing === 1 ? 'errs' : 'err';
   if (failing > 0) found.push(['warn', `: ${plural(failing, 'worker')} ${err} again and again`]);
@@ -54,8 +48,27 @@ export function endpointTroubles(endpoint, { sample_interval_seconds: interval }
   return found;
 }
 
+/** Of its load, by what that means. */
+function demandTroubles(endpoint) {
+  const { load_average: average, load: last, load_in_flight: inFlight } = endpoint;
+  const { capacity_hot: ready, parameters } = endpoint;
+  const { max_queue_time: mayWait } = parameters;
+  const load = average ?? last;
+  const most = atMaximum(endpoint, parameters);
+  if ((load > 0 || inFlight > 0) && ready === 0) return [['bad', unserved(endpoint) + most]];
+  if (ready === null) return [];
+  if (load !== null && load > ready) {
+    const words = ` is asked for more than its ready workers can do: ${short(load)} of ${short(ready)}`;
+    return [['warn', words + most]];
+  }
+  if (!(inFlight > ready * mayWait)) return [];
+  return [
+    ['warn', ` has ${seconds(inFlight / ready)} of work in flight, and ${seconds(mayWait)} may wait${most}`],
+  ];
+}
+
 // Those that take requests, by the statuses that the service names.
-const READY = ['idle', 'update_ready'];
+const READY = ['idle', 'ready', 'running', 'update_ready'];
 
 /** A worker that is ready may be of a performance of nothing. */
 function unserved({ workers }) {

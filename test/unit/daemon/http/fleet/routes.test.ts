@@ -55,6 +55,7 @@ test('tells the recorded rows of each endpoint, null where nothing is known', as
       samples: 4,
       load: null,
       load_average: { mean: 40, peak: 40, samples: 4 },
+      load_in_flight: null,
       capacity_hot: { mean: 60, peak: 60, samples: 4 },
       capacity_cold: { mean: 100, peak: 100, samples: 4 },
       requests_working: { mean: 12, peak: 12, samples: 4 },

@@ -1,0 +1,149 @@
+/**
+ * What `cur_load` means. A worker built since November 2025 reports the units that it has in flight, an older one the units
+ * that it received a second, and nothing says which. So each report is held against what either kind can report: one that
+ * only one kind can report is a vote for it. Pure.
+ */
+import type { Worker } from '../../contract/operations/serverless/workers.ts';
+import { phaseOf, statusOf } from '../workers/status.ts';
+
+export type LoadMeaning = 'in flight' | 'rate';
+
+export interface LoadKnowledge {
+  readonly meaning: LoadMeaning | 'unknown';
+  /** In words. */
+  readonly because: string;
+}
+
+/** What of a worker's row tells of its work; undefined: it does not say. */
+type Report = Readonly<Record<'load' | 'received' | 'served' | 'requests', number | undefined>>;
+
+/** What the reports of one worker have shown so far. */
+export interface LoadRecord {
+  readonly report: Report | undefined;
+  /** Since when it is the same, Unix ms; Infinity: that has voted. */
+  readonly sinceMs: number;
+  /** Whether it ever said more than 0. */
+  readonly everLoaded: boolean;
+  readonly everReceived: boolean;
+  /** Of the last reports that had both: the load, and what was received. */
+  readonly pairs: readonly (readonly [load: number, received: number])[];
+  readonly votes: readonly LoadMeaning[];
+}
+
+const VOTES_KEPT = 6;
+const VOTES_NEEDED = 3;
+/** One contrary vote in so many is forgiven: a request that failed looks like neither. */
+const FORGIVEN = 5;
+/** No two reports are further apart, seconds: what was received since the last one was never spread over more. */
+const LONGEST_REPORT_S = 30;
+/** A report that is the same for so long was sent again meanwhile, ms: one comes in 10 s at least. */
+const STILL_MS = 25_000;
+const PAIRS = 6;
+const NOTHING = { report: undefined, sinceMs: 0, everReceived: false, pairs: [] };
+
+/** After a look. @param known As an earlier process found it. */
+export function loadAfter(
+  before: LoadRecord | undefined,
+  worker: Worker,
+  atMs: number,
+  known: LoadMeaning | undefined,
+): LoadRecord {
+  const votes = known === undefined ? [] : Array<LoadMeaning>(VOTES_NEEDED).fill(known);
+  const last = before ?? { ...NOTHING, everLoaded: known !== undefined, votes };
+  // What is not ready sends no reports.
+  if (phaseOf(statusOf(worker)) !== 'ready') return { ...last, report: undefined };
+  const report = reportOf(worker);
+  const { load = 0, received = 0 } = report;
+  const isNew = !isSame(last.report, report);
+  const isPair = isNew && load > 0 && received > 0;
+  const next: LoadRecord = {
+    report,
+    sinceMs: isNew ? atMs : last.sinceMs,
+    everLoaded: last.everLoaded || load > 0,
+    everReceived: last.everReceived || received > 0,
+    pairs: isPair ? [...last.pairs, [load, received] as const].slice(-PAIRS) : last.pairs,
+    votes: last.votes,
+  };
+  const still = atMs - next.sinceMs >= STILL_MS ? voteOfStill(report, next.everLoaded) : undefined;
+  const one = next.everReceived ? voteOfOne(report) : undefined;
+  const vote = one ?? still ?? (isPair ? voteOfPairs(next.pairs) : undefined);
+  if (vote === undefined) return next;
+  return {
+    ...next,
+    sinceMs: still ? Infinity : next.sinceMs,
+    pairs: vote === 'in flight' ? [] : next.pairs,
+    votes: [...next.votes, vote].slice(-VOTES_KEPT),
+  };
+}
+
+/** Whether it has served since its last report. One that says the same again may not have reported at all. */
+export function hasServed(before: LoadRecord | undefined, worker: Worker): boolean {
+  const report = reportOf(worker);
+  return before?.report !== undefined && (report.served ?? 0) > 0 && !isSame(before.report, report);
+}
+
+export function meaningOf({ votes }: LoadRecord): LoadMeaning | undefined {
+  const rate = votes.filter((vote) => vote === 'rate').length;
+  const inFlight = votes.length - rate;
+  if (inFlight >= VOTES_NEEDED && rate * FORGIVEN <= inFlight) return 'in flight';
+  return rate >= VOTES_NEEDED && inFlight * FORGIVEN <= rate ? 'rate' : undefined;
+}
+
+/** Of an endpoint: all of its workers that ever had load must have shown the same. */
+export function loadOfAll(records: readonly LoadRecord[]): LoadKnowledge {
+  const meanings = records.map((record) => meaningOf(record));
+  const inFlight = meanings.filter((one) => one === 'in flight').length;
+  const rate = meanings.filter((one) => one === 'rate').length;
+  const open = records.filter(({ everLoaded }, index) => everLoaded && meanings[index] === undefined).length;
+  const unknown = (because: string) => ({ meaning: 'unknown' as const, because });
+  if (inFlight > 0 && rate > 0)
+    return unknown(`its workers differ: ${inFlight} of them in flight, ${rate} a rate`);
+  if (open > 0) return unknown(`not shown yet by ${open} of its workers that had load`);
+  if (inFlight + rate === 0) return unknown('no worker has had load yet');
+  return { meaning: rate > 0 ? 'rate' : 'in flight', because: `shown by ${inFlight + rate} of its workers` };
+}
+
+function reportOf({ cur_load, new_load, cur_perf, reqs_working }: Worker): Report {
+  const amount = (value: number | null | undefined) =>
+    value && value < 0 ? undefined : (value ?? undefined);
+  const [load, received] = [amount(cur_load), amount(new_load)];
+  return { load, received, served: amount(cur_perf), requests: amount(reqs_working) };
+}
+
+function isSame(one: Report | undefined, other: Report): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/**
+ * By one report. As a rate, the load is what was received over the seconds since the last report, a second or more. In
+ * flight is at least what was received and not served. One with a request that failed may be neither.
+ */
+function voteOfOne({ load, received, served }: Report): LoadMeaning | undefined {
+  if (load === undefined || received === undefined) return undefined;
+  const isNoRate = load > 1.1 * received || load * LONGEST_REPORT_S < received;
+  const isNotInFlight = served !== undefined && load < 0.99 * (received - served);
+  if (isNoRate === isNotInFlight) return undefined;
+  return isNoRate ? 'in flight' : 'rate';
+}
+
+/**
+ * By reports that stay the same while nothing is received. With a request in work, the load in flight stays, and a rate is
+ * 0. Without one, what was served since the last report is 0; only an older worker says how fast the last request was.
+ */
+function voteOfStill({ load, received, served, requests }: Report, everLoaded: boolean) {
+  if (load === undefined || requests === undefined || received) return undefined;
+  if (requests > 0 && load > 0) return 'in flight';
+  return load === 0 && (requests > 0 ? everLoaded : served) ? 'rate' : undefined;
+}
+
+/**
+ * By several: a rate is a steady part of what was received, however that varies. All of it may as well be in flight: so it
+ * is where requests have just come.
+ */
+function voteOfPairs(pairs: LoadRecord['pairs']): LoadMeaning | undefined {
+  if (pairs.length < PAIRS) return undefined;
+  const amounts = pairs.map(([, received]) => received);
+  const parts = pairs.map(([load, received]) => load / received);
+  const isSteady = Math.max(...parts) < Math.min(0.9, 1.03 * Math.min(...parts));
+  return isSteady && Math.max(...amounts) > 1.3 * Math.min(...amounts) ? 'rate' : undefined;
+}
