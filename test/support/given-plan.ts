@@ -41,16 +41,11 @@ export function givenReport(
     guessedWeights: [],
     async *arrivals() {},
   };
-  const report = createReport(
-    { ...load, arrivals: load.arrivals() },
-    SETTINGS,
-    { given, measured: undefined },
-    {
-      plans,
-      search: undefined,
-      sensitivity: [],
-    },
-  );
+  const report = createReport({ ...load, arrivals: load.arrivals() }, SETTINGS, given, {
+    plans,
+    search: undefined,
+    sensitivity: [],
+  });
   return { ...report, ...over };
 }
 

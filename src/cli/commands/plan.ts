@@ -13,12 +13,10 @@ interface's default. Units of work are yours: tokens, images, seconds of GPU, as
 Examples:
   pilotlight plan --load diurnal --rate 500 --duration 24h --performance 100
   pilotlight plan --trace requests.csv --weight prompt_tokens=0.1 --weight output_tokens=1 --performance 800
-  pilotlight plan --trace requests.csv --endpoint chat --search --p99 5s
   pilotlight plan --trace requests.csv --compare today.json tomorrow.json --html compare.html
   pilotlight plan --trace requests.csv --search --p99 5s --price-hot 2.49
 
-Exit codes: 0 done, 1 no set meets --p99, 2 wrong usage or input, 3 no answer from the daemon,
-4 the daemon wants a token, 130 Ctrl-C.`;
+Exit codes: 0 done, 1 no set meets --p99, 2 wrong usage or input, 130 Ctrl-C.`;
 
 export function planCommand(console: Console): Command {
   const command = new Command('plan').description(

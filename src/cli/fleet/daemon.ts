@@ -1,10 +1,9 @@
 /** What a running daemon says: of itself, and of its endpoints. */
 import { EXIT } from '../../config/exit-codes.ts';
 import type * as z from 'zod';
-import { statusSchema, type EndpointStatus, type Status } from '../../daemon/status/schema.ts';
-import { CommandError, InputError } from '../command-error.ts';
+import { statusSchema } from '../../daemon/status/schema.ts';
+import { CommandError } from '../command-error.ts';
 import { legibleLine } from '../text/legible.ts';
-import { noEndpoints } from './words.ts';
 
 const TIMEOUT_MS = 5_000;
 
@@ -37,25 +36,6 @@ export async function fetchStatus<Schema extends z.ZodType>(
   if (read.success) return read.data;
   throw new DaemonAway(
     `${daemon.url}: its answer has no status that can be read; is it a daemon of this version?`,
-  );
-}
-
-/** By label or id; all where none is wanted. @throws InputError where there is none such */
-export function chosenEndpoints(
-  status: Pick<Status, 'fleet' | 'replica'>,
-  wanted: string | undefined,
-): readonly EndpointStatus[] {
-  const { endpoints } = status.fleet;
-  if (wanted === undefined) return endpoints;
-  const found = endpoints.find(
-    ({ endpoint_group: name, endpoint_id: id }) => name === wanted || String(id) === wanted,
-  );
-  if (found) return [found];
-  const names = endpoints.map(({ endpoint_group: name }) => legibleLine(name)).join(', ');
-  throw new InputError(
-    names === ''
-      ? `no endpoint ${wanted}: ${noEndpoints(status)}`
-      : `no endpoint ${wanted}; there is: ${names}`,
   );
 }
 

@@ -1,12 +1,12 @@
 /** `pilotlight fleet`: asks a running daemon again and again, and prints what it sees in the way that its reader can use. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT } from '../../config/exit-codes.ts';
-import type { EndpointStatus } from '../../daemon/status/schema.ts';
+import type { EndpointStatus, Status } from '../../daemon/status/schema.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { InputError } from '../command-error.ts';
 import { clip } from '../text/cell-width.ts';
 import { legibleLine } from '../text/legible.ts';
-import { chosenEndpoints, DaemonAway, fetchStatus, fleetSchema, type DaemonAddress } from './daemon.ts';
+import { DaemonAway, fetchStatus, fleetSchema, type DaemonAddress } from './daemon.ts';
 import { createLiveScreen } from './screen.ts';
 import { fleetTable, type Seen } from './table.ts';
 import { endpointInWords, fleetNotes, noEndpoints } from './words.ts';
@@ -59,6 +59,25 @@ async function look(daemon: DaemonAddress, wanted: string | undefined, signal: A
   const status = await fetchStatus(daemon, fleetSchema, signal);
   const fleet = { ...status.fleet, endpoints: chosenEndpoints(status, wanted) };
   return { fleet, none: noEndpoints(status), now: status.now };
+}
+
+/** By label or id; all where none is wanted. @throws InputError where there is none such */
+function chosenEndpoints(
+  status: Pick<Status, 'fleet' | 'replica'>,
+  wanted: string | undefined,
+): readonly EndpointStatus[] {
+  const { endpoints } = status.fleet;
+  if (wanted === undefined) return endpoints;
+  const found = endpoints.find(
+    ({ endpoint_group: name, endpoint_id: id }) => name === wanted || String(id) === wanted,
+  );
+  if (found) return [found];
+  const names = endpoints.map(({ endpoint_group: name }) => legibleLine(name)).join(', ');
+  throw new InputError(
+    names === ''
+      ? `no endpoint ${wanted}: ${noEndpoints(status)}`
+      : `no endpoint ${wanted}; there is: ${names}`,
+  );
 }
 
 interface Printer {

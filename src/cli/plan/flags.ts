@@ -16,7 +16,7 @@ import {
   type PlanSettings,
   type SettingOption,
 } from '../../scaling/planner/settings.ts';
-import { aboveZero, atLeastZero, daemonUrlOption, positiveInteger, seconds } from '../flag-types.ts';
+import { aboveZero, atLeastZero, positiveInteger, seconds } from '../flag-types.ts';
 import { TIME_UNITS, type TimeUnit } from './trace/columns.ts';
 
 export interface PlanFlags {
@@ -37,8 +37,6 @@ export interface PlanFlags {
   readonly seeds?: number;
   readonly param?: ReadonlyMap<string, string>;
   readonly params?: string;
-  readonly endpoint?: string;
-  readonly url?: string;
   readonly group?: string;
   readonly compare?: readonly string[];
   readonly alwaysOn?: number;
@@ -76,12 +74,6 @@ export function addPlanFlags(command: Command): Command {
     )
     .addOption(settingOption('performance'))
     .option('--params <file>', 'JSON file with an object of parameters, or an array of groups')
-    .addOption(
-      new Option(
-        '--endpoint <name>',
-        'parameters, performance, start times and price of this endpoint, as a running daemon knows them',
-      ).conflicts(['params', 'group', 'compare']),
-    )
     .addOption(compare.conflicts(['params', 'group']))
     .addOption(search.conflicts(['compare', 'alwaysOn']));
   addTraceFlags(command.optionsGroup('Your requests:'));
@@ -153,7 +145,6 @@ function addParameterFlags(command: Command): void {
   command
     .option('--param <name=value>', 'one parameter (may be repeated)', asText)
     .option('--group <name>', 'which of several groups in the file or in PILOTLIGHT_ENDPOINT_GROUPS')
-    .addOption(daemonUrlOption())
     .option(
       '--always-on <n>',
       'beside it the same load on so many rented machines that never stop',

@@ -19,7 +19,6 @@ import { readGroupFile } from '../group-file.ts';
 import { InputError } from '../command-error.ts';
 import { legibleLine } from '../text/legible.ts';
 import type { PlanFlags } from './flags.ts';
-import type { MeasuredEndpoint } from './measured.ts';
 
 export interface ParameterSet {
   /** Where it comes from, short enough for a column's head. */
@@ -40,11 +39,9 @@ export function parameterSets(
   flags: PlanFlags,
   settings: PlanSettings,
   around: Around,
-  measured: MeasuredEndpoint | undefined,
 ): readonly ParameterSet[] {
   const facts = factsOf(settings);
-  const own = measured && [{ label: legibleLine(measured.label), group: measured.parameters }];
-  const sets = (own ?? sources(flags, around)).map(({ label, group }) => {
+  const sets = sources(flags, around).map(({ label, group }) => {
     const { parameters, findings } = checkEndpointGroup(withParams(group, flags.param), facts);
     return { label, parameters, findings };
   });

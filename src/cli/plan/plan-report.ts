@@ -12,14 +12,13 @@ import {
   type PlanSettings,
 } from '../../scaling/planner/settings.ts';
 import { settingValue } from './flags.ts';
-import type { MeasuredEndpoint } from './measured.ts';
 import type { LoadSource } from './trace/load-source.ts';
 
 interface Assumption {
   /** With its dashes. */
   readonly flag: string;
   readonly value: string;
-  /** False: neither a flag nor a daemon says so, and the planner assumes it. */
+  /** False: no flag says so, and the planner assumes it. */
   readonly given: boolean;
   readonly doc: string;
 }
@@ -41,8 +40,6 @@ export interface PlanReport {
   /** Of the first plan; none where it was not asked for. */
   readonly sensitivity: readonly Sensitivity[];
   readonly assumptions: readonly Assumption[];
-  /** The endpoint that a daemon was asked for, and the flags that it knows no value for. */
-  readonly measured: { readonly endpoint: string; readonly missing: readonly string[] } | undefined;
   readonly model: readonly string[];
   readonly notModelled: readonly string[];
 }
@@ -50,10 +47,7 @@ export interface PlanReport {
 export function createReport(
   load: LoadSource,
   settings: PlanSettings,
-  {
-    given,
-    measured,
-  }: { readonly given: Partial<PlanSettings>; readonly measured: MeasuredEndpoint | undefined },
+  given: Partial<PlanSettings>,
   { plans, search, sensitivity }: Pick<PlanReport, 'plans' | 'search' | 'sensitivity'>,
 ): PlanReport {
   const weights = load.guessedWeights.map((value): Assumption => ({
@@ -72,11 +66,10 @@ export function createReport(
       ...(Object.keys(SETTING_OPTIONS) as PlanSetting[]).map((key) => ({
         flag: `--${SETTING_OPTIONS[key].flag}`,
         value: settingValue(key, settings),
-        given: (given[key] ?? measured?.settings[key]) !== undefined,
+        given: given[key] !== undefined,
         doc: SETTING_OPTIONS[key].doc,
       })),
     ],
-    measured: measured && { endpoint: measured.label, missing: measured.missing },
     model: MODEL,
     notModelled: NOT_MODELLED,
   };

@@ -13,9 +13,7 @@ import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
 import type { Console } from '../console.ts';
 import { InputError } from '../command-error.ts';
 import { money, seconds } from '../text/numbers.ts';
-import { daemonOf } from '../flag-types.ts';
 import { givenSettings, type PlanFlags } from './flags.ts';
-import { measuredEndpoint, type MeasuredEndpoint } from './measured.ts';
 import { loadSource, type LoadSource } from './trace/load-source.ts';
 import { createReport, type LabelledPlan, type PlanReport } from './plan-report.ts';
 import { factsOf, parameterSets, type ParameterSet } from './parameter-sets.ts';
@@ -26,11 +24,10 @@ type Around = Pick<Console, 'environment' | 'read' | 'err' | 'errColumns' | 'int
 /** @throws InputError for everything that the user can fix, an AbortError if a signal ends a search */
 export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanReport> {
   try {
-    const measured = await measuredBy(flags, around);
     const given = givenSettings(flags as unknown as Record<string, unknown>);
-    const settings = planSettings({ ...measured?.settings, ...given });
+    const settings = planSettings(given);
     if (flags.p99 !== undefined && !flags.search) throw new InputError('--p99 belongs to --search');
-    const sets = parameterSets(flags, settings, around, measured);
+    const sets = parameterSets(flags, settings, around);
     const load = await loadSource(flags, settings.seed);
     const seeds = seedsOf(flags);
     const asked: Asked = { flags, sets, settings, load, seeds };
@@ -38,20 +35,12 @@ export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanRep
       ? await around.interruptible((signal) => searched(asked, around, signal))
       : await planned(asked);
     if (outcome.plans[0]?.requests === 0) throw new InputError(`${load.name}: there are no requests in it`);
-    return createReport(load, settings, { given, measured }, outcome);
+    return createReport(load, settings, given, outcome);
   } catch (error) {
     // The planner refuses a number or a load this way.
     if (error instanceof RangeError) throw new InputError(error.message, { cause: error });
     throw error;
   }
-}
-
-/** Of the daemon, if one is asked. */
-function measuredBy(flags: PlanFlags, around: Around): Promise<MeasuredEndpoint> | undefined {
-  const { endpoint } = flags;
-  if (endpoint === undefined) return undefined;
-  const daemon = daemonOf(around, flags.url === undefined ? {} : { url: flags.url });
-  return around.interruptible((signal) => measuredEndpoint(daemon, endpoint, signal));
 }
 
 type Planned = Pick<PlanReport, 'plans' | 'search' | 'sensitivity'>;

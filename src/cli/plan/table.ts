@@ -30,7 +30,6 @@ export function planTable(report: PlanReport): readonly string[] {
     '',
     ...adviceLines(plans),
     ...sensitivityLines(report),
-    ...measuredLines(report),
     ...assumptionLines(report),
     'Not in the model:',
     ...report.notModelled.map((line) => `  - ${line}`),
@@ -42,15 +41,6 @@ function columns(rows: readonly (Row | undefined)[], { plans }: PlanReport): str
   const head = plans.length > 1 ? [['', ...plans.map(({ label }) => label)]] : [];
   const cells = [...head, ...rows.map((row) => (row ? cellsOf(row, plans) : []))];
   return aligned(cells, 1);
-}
-
-/** What came from the daemon, and what it does not know. */
-function measuredLines({ measured }: PlanReport): string[] {
-  if (!measured) return [];
-  const { endpoint, missing } = measured;
-  const unknown = missing.map((flag) => `--${flag}`).join(', ');
-  const rest = unknown === '' ? '' : `; it does not know ${unknown}, so the values below are assumed`;
-  return [`Parameters and measurements of ${legible(endpoint)} come from the daemon${rest}.`];
 }
 
 /** The settings that were given and those that are assumed, as flags; --help says what each means. */

@@ -119,8 +119,6 @@ const KNOWN_TRACES: readonly (readonly [columns: readonly string[], unit: TimeUn
   [['timestamp', 'input_length', 'output_length', 'hash_ids'], 'ms'],
   // https://github.com/HPMLL/BurstGPT
   [['Timestamp', 'Request tokens', 'Response tokens'], 's'],
-  // https://docs.vllm.ai/en/latest/cli/bench/serve/, with --save-detailed
-  [['start_times', 'input_lens', 'output_lens'], 's'],
 ];
 
 /**

@@ -30,54 +30,24 @@ export async function openTrace(path: string, options: TraceOptions) {
   // As of UTF-16, whose every other byte is 0.
   if (/[\0\uFFFD]/.test(header.text))
     throw new InputError(`${name}: its first line is no text in UTF-8; save it in that`);
-  const format = formatOf([header, ...rest]);
-  const columns = chooseColumns(name, format.names, options);
-  const reader = new RequestReader({ ...format, name, columns, unit: options.timeUnit });
-  const { begun } = format;
+  const json = isJson(header.text);
+  const names = json
+    ? Object.keys(flatFields(header.text) ?? {})
+    : splitFields(header.text).map((field) => field.trim());
+  const columns = chooseColumns(name, names, options);
+  const fieldsOf = json
+    ? (text: string) => {
+        const fields = flatFields(text);
+        return fields && names.map((each) => fields[each] ?? '');
+      }
+    : splitFields;
+  const reader = new RequestReader({ name, columns, names, fieldsOf, unit: options.timeUnit });
+  const begun = json ? [header, ...rest] : rest;
   async function* requests() {
     yield reader.readAll(begun);
     for await (const more of records) yield reader.readAll(more);
   }
   return { columns, arrivals: inOrder(requests(), reader) };
-}
-
-/** Columns, how a record is read, and the records that are known so far. */
-function formatOf(records: readonly TraceRecord[]) {
-  const [header = { line: 1, text: '' }, ...rest] = records;
-  if (!isJson(header.text))
-    return {
-      names: splitFields(header.text).map((field) => field.trim()),
-      fieldsOf: splitFields,
-      begun: rest,
-    };
-  const table = rest.length === 0 ? tableOf(header.text) : undefined;
-  if (table) return table;
-  const names = Object.keys(flatFields(header.text) ?? {});
-  const fieldsOf = (text: string) => {
-    const fields = flatFields(text);
-    return fields && names.map((each) => fields[each] ?? '');
-  };
-  return { names, fieldsOf, begun: records };
-}
-
-/** One object with an array of numbers for each column, as vLLM's benchmark saves its requests. */
-function tableOf(text: string) {
-  const fields = fieldsIn(text) ?? {};
-  const { start_times: times } = fields;
-  if (!Array.isArray(times)) return undefined;
-  const isColumn = (value: unknown): value is number[] =>
-    Array.isArray(value) && value.length === times.length && typeof value[0] === 'number';
-  const columns = Object.entries(fields).flatMap(([name, value]) =>
-    isColumn(value) ? [{ name, value }] : [],
-  );
-  return {
-    names: columns.map(({ name }) => name),
-    fieldsOf: splitFields,
-    begun: times.map((_, row) => ({
-      line: row + 1,
-      text: columns.map(({ value }) => String(value[row])).join(','),
-    })),
-  };
 }
 
 async function* readRecords(path: string, name: string): AsyncGenerator<readonly TraceRecord[]> {
@@ -109,14 +79,9 @@ async function* textOf(stream: AsyncIterable<Buffer>): AsyncGenerator<string> {
 
 /** The numbers and texts of an object, those of objects in it by their path: `usage.prompt_tokens`. */
 function flatFields(line: string): Readonly<Record<string, string>> | undefined {
-  const fields = fieldsIn(line);
-  return fields && Object.fromEntries(flattened(fields, ''));
-}
-
-function fieldsIn(line: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return isRecord(value) ? value : undefined;
+    return isRecord(value) ? Object.fromEntries(flattened(value, '')) : undefined;
   } catch {
     return undefined;
   }

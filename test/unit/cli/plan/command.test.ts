@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { READER_LEFT } from '../../../../src/cli/interrupts.ts';
 import { pilotlight } from '../../../support/console.ts';
-import { listenWithFleet } from '../../../support/fleet-listener.ts';
 import { wordsOf } from '../../../support/page-words.ts';
-import { endpointView, fleetView, minuteRow, recordedFleet } from '../../../support/recorded-fleet.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const LOAD = '--load constant --rate 20 --duration 5m --performance 10 --no-sensitivity'.split(' ');
@@ -29,30 +27,6 @@ describe('a page', () => {
     const { code, stdout, stderr } = await plan('--html /no/such/folder/plan.html');
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^error: --html \/no\/such\/folder\/plan\.html: ENOENT/);
-  });
-});
-
-describe('an endpoint of a running daemon', () => {
-  test('gives its parameters, performance, start times and price', async () => {
-    const measured = { performances: [80, 120], startSeconds: { new: [200, 300], cold: [] } };
-    const view = fleetView([endpointView({ measured })]);
-    const settings = { endpoints: [{ by: 'all' as const }], fleetInterval: 15_000, budgetPerHour: undefined };
-    await using daemon = await listenWithFleet(
-      recordedFleet(() => view, { chat: [minuteRow(Date.now() - 60_000)] }),
-      settings,
-    );
-    const words = ['plan', ...LOAD.filter((word) => !/performance|^10$/.test(word)), '--url', daemon.url];
-    const { code, stdout } = await pilotlight([...words, '--endpoint', 'chat']);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^cold_workers +5$/m);
-    // 3.20 an hour, for 6 idle workers and 2 that load.
-    expect(stdout).toContain('Given: --performance 80..120  --start-time 250s  --price-hot 0.4\n');
-    expect(stdout).toContain('it does not know --cold-start, so');
-    const [own] =
-      (await pilotlight([...words, '--endpoint', 'chat', '--price-hot', '2'])).stdout.match(/Given.*/) ?? [];
-    expect(own).toContain('--price-hot 2');
-    const none = await pilotlight([...words, '--endpoint', 'embed']);
-    expect([none.code, none.stderr]).toEqual([2, 'error: no endpoint embed; there is: chat\n']);
   });
 });
 

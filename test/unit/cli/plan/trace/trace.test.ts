@@ -169,23 +169,6 @@ describe('a trace', () => {
     expect((await read(lines.join('\n'))).at(-1)?.atSeconds).toBeCloseTo(seconds, 9);
   });
 
-  test('may be what the benchmark of vLLM saves: one object with an array for each column', async () => {
-    const result = {
-      model_id: 'm',
-      completed: 3,
-      start_times: [101, 100, 102],
-      input_lens: [10, 20, 30],
-      output_lens: [1, 2, 3],
-      ttfts: [0.1, 0.1, 0.1],
-      generated_texts: ['a', 'b', 'c'],
-    };
-    expect(await read(JSON.stringify(result))).toEqual([
-      { atSeconds: 0, work: 4 },
-      { atSeconds: 1, work: 2 },
-      { atSeconds: 2, work: 6 },
-    ]);
-  });
-
   test('is sorted, as far as its rows are not too far from their places', async () => {
     const shuffled = Array.from({ length: 250 * 1_024 }, (_, index) => `${(index ^ 1023) / 10},1`);
     const arrivals = await read(`time,work\n${shuffled.join('\n')}`);
