@@ -82,8 +82,10 @@ function knownColumns(columns: readonly Column[]): string {
 
 /** Work as it is, else tokens read and written, each once: a gateway may say them again deeper in its row. */
 function guessedWork(columns: readonly Column[]): TraceColumns['work'] {
-  const work = columns.filter(({ name }) => WORK_NAMES.test(name));
-  if (work.length > 0) return work.map((column) => ({ ...column, weight: 1 }));
+  const work = columns.flatMap(({ name, index }) =>
+    WORK_NAMES.test(name) ? [{ name, index, weight: 1 }] : [],
+  );
+  if (work.length > 0) return work;
   // A column that holds prompts is not a number of tokens.
   const counts = columns.filter(({ name }) => /tok|len/i.test(name) && !NO_COUNT.test(name));
   const rank = ({ name }: Column) => 2 * name.split('.').length - (/tok/i.test(name) ? 1 : 0);
