@@ -36,7 +36,7 @@ export async function endpointToday(
 }
 
 /** What was not measured is left to flags and assumptions. */
-export function measuredSettings({ measured, rows }: History): Partial<PlanSettings> {
+function measuredSettings({ measured, rows }: History): Partial<PlanSettings> {
   const { performance, start_seconds: starts } = measured;
   const works = performance.filter((units) => units > 0);
   return {
