@@ -16,7 +16,9 @@ export function readGroupFile(
   try {
     file = JSON.parse(text);
   } catch (cause) {
-    throw new InputError(`${path}: not JSON: ${(cause as Error).message}`, { cause });
+    // The parser quotes the text around what is wrong, and a row holds a key.
+    const why = (cause as Error).message.replace(/, (?:\.{3})?".* is not valid JSON$/s, '');
+    throw new InputError(`${path}: not JSON: ${why}`);
   }
   const parsed = isRecord(file) && Array.isArray(file['results']) ? (file['results'] as unknown[]) : file;
   return Array.isArray(parsed) ? { groups: parsed, isArray: true } : { groups: [parsed], isArray: false };

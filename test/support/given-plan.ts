@@ -41,11 +41,16 @@ export function givenReport(
     guessedWeights: [],
     async *arrivals() {},
   };
-  const report = createReport({ ...load, arrivals: load.arrivals() }, SETTINGS, given, {
-    plans,
-    search: undefined,
-    sensitivity: [],
-  });
+  const report = createReport(
+    { ...load, arrivals: load.arrivals() },
+    SETTINGS,
+    { given, measured: {} },
+    {
+      plans,
+      search: undefined,
+      sensitivity: [],
+    },
+  );
   return { ...report, ...over };
 }
 

@@ -62,7 +62,7 @@ async function look(daemon: DaemonAddress, wanted: string | undefined, signal: A
 }
 
 /** By label or id; all where none is wanted. @throws InputError where there is none such */
-function chosenEndpoints(
+export function chosenEndpoints(
   status: Pick<Status, 'fleet' | 'replica'>,
   wanted: string | undefined,
 ): readonly EndpointStatus[] {

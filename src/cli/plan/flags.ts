@@ -16,13 +16,14 @@ import {
   type PlanSettings,
   type SettingOption,
 } from '../../scaling/planner/settings.ts';
-import { aboveZero, atLeastZero, positiveInteger, seconds } from '../flag-types.ts';
-import { TIME_UNITS, type TimeUnit } from './trace/columns.ts';
+import { aboveZero, atLeastZero, daemonUrlOption, positiveInteger, seconds } from '../flag-types.ts';
+import { TIME_UNITS, zoneOffset, type TimeUnit, type ZoneOffset } from './trace/columns.ts';
 
 export interface PlanFlags {
   readonly trace?: string;
   readonly timeColumn?: string;
   readonly timeUnit?: TimeUnit;
+  readonly timeZone?: ZoneOffset;
   readonly weight?: ReadonlyMap<string, number>;
   readonly load?: LoadShape;
   readonly rate?: number;
@@ -39,6 +40,8 @@ export interface PlanFlags {
   readonly params?: string;
   readonly group?: string;
   readonly compare?: readonly string[];
+  readonly endpoint?: string;
+  readonly url?: string;
   readonly alwaysOn?: number;
   readonly search?: true;
   readonly p99?: number;
@@ -66,6 +69,10 @@ export function addPlanFlags(command: Command): Command {
   const compare = new Option('--compare <files...>', 'several sets side by side, each a JSON file');
   const searched = 'try target_util, cold_mult, cold_workers and min_load for cost against waiting';
   const search = new Option('--search', searched);
+  const endpoint = new Option(
+    '--endpoint <name>',
+    'what a running daemon knows of it: parameters, performance, start times, prices; flags go before them',
+  );
   command
     .optionsGroup('To begin with:')
     .option(
@@ -75,6 +82,7 @@ export function addPlanFlags(command: Command): Command {
     .addOption(settingOption('performance'))
     .option('--params <file>', 'JSON file with an object of parameters, or an array of groups')
     .addOption(compare.conflicts(['params', 'group']))
+    .addOption(endpoint.conflicts(['params', 'group']))
     .addOption(search.conflicts(['compare', 'alwaysOn']));
   addTraceFlags(command.optionsGroup('Your requests:'));
   addLoadFlags(command.optionsGroup('A made-up load, instead of --trace:'));
@@ -103,6 +111,11 @@ function addTraceFlags(command: Command): void {
         '--time-unit <unit>',
         'unit of times that are plain numbers, if neither the name (_ms) nor an epoch time tells it',
       ).choices(Object.keys(TIME_UNITS)),
+    )
+    .option(
+      '--time-zone <zone>',
+      'of dates that say none, such as Europe/Berlin or +02:00 (UTC): it matters where clocks change, or some dates say one',
+      timeZone,
     )
     .option(
       '--weight <column=units>',
@@ -143,6 +156,7 @@ function addLoadFlags(command: Command): void {
 function addParameterFlags(command: Command): void {
   const asText = collect((text) => text);
   command
+    .addOption(daemonUrlOption())
     .option('--param <name=value>', 'one parameter (may be repeated)', asText)
     .option('--group <name>', 'which of several groups in the file or in PILOTLIGHT_ENDPOINT_GROUPS')
     .option(
@@ -200,6 +214,14 @@ function parseSetting({ kind, never }: SettingOption, text: string): number | st
   if (never && text === 'never') return Infinity;
   if (kind === 'workers' && text === 'floor') return text;
   return kind === 'seconds' ? seconds(text) : atLeastZero(text);
+}
+
+function timeZone(text: string): ZoneOffset {
+  try {
+    return zoneOffset(text);
+  } catch {
+    throw new InvalidArgumentError('a time zone is Europe/Berlin, UTC or +02:00.');
+  }
 }
 
 /** `name=value`, repeatable: commander hands over what came before. */

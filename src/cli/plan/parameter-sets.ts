@@ -18,6 +18,7 @@ import type { Console } from '../console.ts';
 import { readGroupFile } from '../group-file.ts';
 import { InputError } from '../command-error.ts';
 import { legibleLine } from '../text/legible.ts';
+import type { EndpointToday } from './endpoint-today.ts';
 import type { PlanFlags } from './flags.ts';
 
 export interface ParameterSet {
@@ -39,9 +40,10 @@ export function parameterSets(
   flags: PlanFlags,
   settings: PlanSettings,
   around: Around,
+  today?: EndpointToday,
 ): readonly ParameterSet[] {
   const facts = factsOf(settings);
-  const sets = sources(flags, around).map(({ label, group }) => {
+  const sets = sources(flags, around, today).map(({ label, group }) => {
     const { parameters, findings } = checkEndpointGroup(withParams(group, flags.param), facts);
     return { label, parameters, findings };
   });
@@ -84,13 +86,19 @@ export function factsOf({ performance, coldStartSeconds }: PlanSettings): Worker
 
 type Source = Pick<ParameterSet, 'label'> & { readonly group: unknown };
 
-function sources({ compare, params, group }: PlanFlags, { environment, read }: Around): readonly Source[] {
+function sources(
+  { compare, params, group }: PlanFlags,
+  { environment, read }: Around,
+  today: EndpointToday | undefined,
+): readonly Source[] {
   if (compare) {
-    return compare.flatMap((path) => {
+    const files = compare.flatMap((path): readonly Source[] => {
       const { groups, isArray } = readGroupFile(path, read);
       return isArray ? labelled(groups) : [{ label: shortName(path), group: groups[0] }];
     });
+    return today ? [today, ...files] : files;
   }
+  if (today) return [today];
   if (params !== undefined) return [chosen(readGroupFile(params, read).groups, group, shortName(params))];
   const { groups, problems } = loadEndpointGroups(environment);
   const problem = problems[0];

@@ -18,8 +18,10 @@ interface Assumption {
   /** With its dashes. */
   readonly flag: string;
   readonly value: string;
-  /** False: no flag says so, and the planner assumes it. */
+  /** False: no flag says so. */
   readonly given: boolean;
+  /** True: a daemon measured it; else, not given, the planner assumes it. */
+  readonly measured: boolean;
   readonly doc: string;
 }
 
@@ -47,13 +49,14 @@ export interface PlanReport {
 export function createReport(
   load: LoadSource,
   settings: PlanSettings,
-  given: Partial<PlanSettings>,
+  { given, measured }: Readonly<Record<'given' | 'measured', Partial<PlanSettings>>>,
   { plans, search, sensitivity }: Pick<PlanReport, 'plans' | 'search' | 'sensitivity'>,
 ): PlanReport {
   const weights = load.guessedWeights.map((value): Assumption => ({
     flag: '--weight',
     value,
     given: false,
+    measured: false,
     doc: 'units of work of a request for each of this column, guessed from its name',
   }));
   return {
@@ -67,6 +70,7 @@ export function createReport(
         flag: `--${SETTING_OPTIONS[key].flag}`,
         value: settingValue(key, settings),
         given: given[key] !== undefined,
+        measured: given[key] === undefined && measured[key] !== undefined,
         doc: SETTING_OPTIONS[key].doc,
       })),
     ],

@@ -13,6 +13,8 @@ import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
 import type { Console } from '../console.ts';
 import { InputError } from '../command-error.ts';
 import { money, seconds } from '../text/numbers.ts';
+import { daemonOf } from '../flag-types.ts';
+import { endpointToday } from './endpoint-today.ts';
 import { givenSettings, type PlanFlags } from './flags.ts';
 import { loadSource, type LoadSource } from './trace/load-source.ts';
 import { createReport, type LabelledPlan, type PlanReport } from './plan-report.ts';
@@ -25,9 +27,17 @@ type Around = Pick<Console, 'environment' | 'read' | 'err' | 'errColumns' | 'int
 export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanReport> {
   try {
     const given = givenSettings(flags as unknown as Record<string, unknown>);
-    const settings = planSettings(given);
+    const { endpoint, url } = flags;
+    const today =
+      endpoint === undefined
+        ? undefined
+        : await around.interruptible((signal) =>
+            endpointToday(endpoint, daemonOf(around, url === undefined ? {} : { url }), signal),
+          );
+    const measured = today?.settings ?? {};
+    const settings = planSettings({ ...measured, ...given });
     if (flags.p99 !== undefined && !flags.search) throw new InputError('--p99 belongs to --search');
-    const sets = parameterSets(flags, settings, around);
+    const sets = parameterSets(flags, settings, around, today);
     const load = await loadSource(flags, settings.seed);
     const seeds = seedsOf(flags);
     const asked: Asked = { flags, sets, settings, load, seeds };
@@ -35,7 +45,7 @@ export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanRep
       ? await around.interruptible((signal) => searched(asked, around, signal))
       : await planned(asked);
     if (outcome.plans[0]?.requests === 0) throw new InputError(`${load.name}: there are no requests in it`);
-    return createReport(load, settings, given, outcome);
+    return createReport(load, settings, { given, measured }, outcome);
   } catch (error) {
     // The planner refuses a number or a load this way.
     if (error instanceof RangeError) throw new InputError(error.message, { cause: error });

@@ -45,13 +45,16 @@ function columns(rows: readonly (Row | undefined)[], { plans }: PlanReport): str
 
 /** The settings that were given and those that are assumed, as flags; --help says what each means. */
 function assumptionLines({ assumptions }: PlanReport): string[] {
-  const words = (given: boolean) =>
+  const words = (wanted: (each: (typeof assumptions)[number]) => boolean) =>
     assumptions
-      .filter((each) => each.given === given)
+      .filter(wanted)
       .map(({ flag, value }) => `${flag} ${value.includes(' ') ? `"${value}"` : value}`);
-  const [said, assumed] = [words(true), words(false)];
+  const said = words(({ given }) => given);
+  const seen = words(({ measured }) => measured);
+  const assumed = words(({ given, measured }) => !given && !measured);
   return [
     ...(said.length > 0 ? [`Given: ${said.join('  ')}`] : []),
+    ...(seen.length > 0 ? [`Measured by the daemon: ${seen.join('  ')}`] : []),
     ...(assumed.length > 0
       ? ['Assumed; each flag changes it (--help says what it means):', ...wrapped(assumed)]
       : []),

@@ -4,6 +4,7 @@ import {
   ENDPOINT_GROUP_DEFAULTS,
   ENDPOINT_GROUP_PARAMETERS,
   endpointGroupParameters,
+  endpointGroupSettings,
   MEANINGS,
   type EndpointGroupParameter,
   type EndpointGroupParameters,
@@ -39,18 +40,23 @@ export function checkEndpointGroups(groups: readonly unknown[], facts: WorkerFac
   });
 }
 
+/** What the public service takes beside the interface's: allowed, and no part of the model. */
+const { overrecruit_ratio } = endpointGroupSettings.shape;
+const CHECKED = endpointGroupParameters.extend({ overrecruit_ratio });
+
 /** Checks one set of parameters, or a row of the service's list. Never throws, whatever it is given. */
 export function checkEndpointGroup(
   given: unknown,
   facts: WorkerFacts = {},
 ): { parameters: ResolvedParameters | undefined; findings: Finding[] } {
   const group = isRecord(given) && 'id' in given ? parametersOf(given) : given;
-  const parsed = endpointGroupParameters.safeParse(group);
+  const parsed = CHECKED.safeParse(group);
   if (!parsed.success) {
     return { parameters: undefined, findings: parsed.error.issues.flatMap((issue) => invalid(issue, group)) };
   }
-  const parameters = resolveDefaults(parsed.data);
-  const names = new Set(Object.keys(parsed.data));
+  const { overrecruit_ratio: _, ...known } = parsed.data;
+  const parameters = resolveDefaults(known);
+  const names = new Set(Object.keys(known));
   const findings = RULES.filter((rule) => rule.applies(parameters, names, facts)).map((rule) => ({
     rule: rule.id,
     severity: rule.severity,
@@ -59,7 +65,7 @@ export function checkEndpointGroup(
     allowed: rule.allowed,
     message: rule.message(parameters, facts),
   }));
-  return { parameters, findings: [...findings, ...filledDefaults(names)] };
+  return { parameters, findings: [...findings, ...withoutEffect(given, names), ...filledDefaults(names)] };
 }
 
 /** Those of a row as the service has it: null is unset, text may stand for a number, and other fields are its own. */
@@ -93,6 +99,21 @@ const SHARED_NAME = {
   message: 'another group above serves the same endpoint: requests are spread over both',
 } as const;
 
+/** What the engine takes from the endpoint, and not from the worker group whose row has it. */
+const OF_ENDPOINT = ['cold_workers', 'min_load'] as const satisfies readonly EndpointGroupParameter[];
+
+function withoutEffect(given: unknown, names: ReadonlySet<string>): Finding[] {
+  if (!(isRecord(given) && 'id' in given && 'endpoint_id' in given)) return [];
+  return OF_ENDPOINT.filter((parameter) => names.has(parameter)).map((parameter) => ({
+    rule: 'worker-group-parameter',
+    severity: 'warning',
+    parameter,
+    got: given[parameter],
+    allowed: 'advised: set on the endpoint only',
+    message: 'has no effect on a worker group: the engine takes it from the endpoint; set it there',
+  }));
+}
+
 function filledDefaults(given: ReadonlySet<string>): Finding[] {
   return Object.entries(ENDPOINT_GROUP_DEFAULTS)
     .filter(([parameter]) => !given.has(parameter))
@@ -108,7 +129,7 @@ function filledDefaults(given: ReadonlySet<string>): Finding[] {
 
 function invalid(issue: z.core.$ZodIssue, group: unknown): Finding[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => unknownParameter(key, (group as Record<string, unknown>)[key]));
+    return issue.keys.map((key) => unknownParameter(key));
   }
   const parameter = issue.path[0] as EndpointGroupParameter | undefined;
   if (parameter === undefined) {
@@ -131,7 +152,7 @@ function invalid(issue: z.core.$ZodIssue, group: unknown): Finding[] {
       parameter,
       got,
       allowed: allowedValues(parameter),
-      message: `${MEANINGS[parameter]}${hint(parameter, got)}`,
+      message: `${CHECKED.shape[parameter].description}${hint(parameter, got)}`,
     },
   ];
 }
@@ -139,13 +160,14 @@ function invalid(issue: z.core.$ZodIssue, group: unknown): Finding[] {
 /** What the service calls a parameter elsewhere. */
 const ALIASES: ReadonlyMap<string, EndpointGroupParameter> = new Map([['min_workers', 'cold_workers']]);
 
-function unknownParameter(name: string, got: unknown): Finding {
+function unknownParameter(name: string): Finding {
   const nearest = ALIASES.get(name) ?? nearestName(name, ENDPOINT_GROUP_PARAMETERS);
   return {
     rule: UNKNOWN_PARAMETER,
     severity: 'error',
     parameter: name,
-    got,
+    // What nobody knows may be a secret.
+    got: undefined,
     allowed: ENDPOINT_GROUP_PARAMETERS.join(', '),
     message: nearest ? `no such parameter; did you mean ${nearest}?` : 'no such parameter',
   };
@@ -169,7 +191,7 @@ function hint(parameter: EndpointGroupParameter, got: unknown): string {
 
 /** The values that the contract's schema allows, in words: `a number above 0 and at most 1`. */
 export function allowedValues(parameter: EndpointGroupParameter): string {
-  const schema = z.toJSONSchema(endpointGroupParameters.shape[parameter]);
+  const schema = z.toJSONSchema(CHECKED.shape[parameter]);
   if (schema.type === 'string') return 'a string that is not empty';
   const bounds = [
     schema.exclusiveMinimum !== undefined ? `above ${schema.exclusiveMinimum}` : undefined,

@@ -15,7 +15,7 @@ export interface Finding {
   readonly severity: Severity;
   /** Name of the parameter, as the user wrote it. */
   readonly parameter: string;
-  /** The value it got; undefined where it was not given. */
+  /** The value it got; undefined where it was not given, or nobody knows the parameter. */
   readonly got: unknown;
   /** What is allowed or advised, in words: `a number above 0 and at most 1`. */
   readonly allowed: string;
@@ -28,7 +28,6 @@ export const UNKNOWN_PARAMETER = 'unknown-parameter';
 
 /** What a finding got, as its user wrote it; JSON has no word for numbers that are not finite. */
 export function gotInWords({ rule, got }: Finding): string {
-  // What nobody knows may be a secret.
   if (rule === UNKNOWN_PARAMETER) return 'a value';
   if (got === undefined) return 'nothing';
   if (typeof got === 'number') return String(got);

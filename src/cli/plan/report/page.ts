@@ -167,9 +167,12 @@ function assumptions({ assumptions: all, model, notModelled }: PlanReport): Mark
     <h2>What it assumes</h2>
     <dl class="assumptions">
       ${all.map(
-        ({ flag, value, given, doc }) =>
+        ({ flag, value, given, measured, doc }) =>
           html`<div>
-            <dt><code>${flag} ${value}</code> <span class="quiet">${given ? 'given' : 'assumed'}</span></dt>
+            <dt>
+              <code>${flag} ${value}</code>
+              <span class="quiet">${given ? 'given' : measured ? 'measured' : 'assumed'}</span>
+            </dt>
             <dd>${doc}</dd>
           </div>`,
       )}

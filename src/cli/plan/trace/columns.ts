@@ -21,6 +21,8 @@ export interface TraceOptions {
   readonly timeColumn?: string | undefined;
   /** Undefined: what the column's name or its first value says. */
   readonly timeUnit?: TimeUnit | undefined;
+  /** Of dates that say none; undefined: UTC. */
+  readonly timeZone?: ZoneOffset | undefined;
   /** Column → units of work for each unit of its number. */
   readonly weights: ReadonlyMap<string, number>;
   /** Units of every request, on top of its columns. */
@@ -28,7 +30,7 @@ export interface TraceOptions {
 }
 
 const TIME_NAMES =
-  /^(time(stamp)?|ts|at|date(time)?|arriv\w*|start\w*|(request_)?created(_at)?)(_?(s|ms|us|ns|seconds))?$/i;
+  /^(time(stamp)?|ts|at|date(time)?|arriv\w*|start\w*|(request_)?created(_?at)?)(_?(s|ms|us|ns|seconds))?$/i;
 const WORK_NAMES = /^(work|load|units)$/i;
 /**
  * Of language models: a token read in costs a fraction of a token written, because a prompt is worked on all at
@@ -38,6 +40,8 @@ const TOKEN_WEIGHTS = [
   [/generated|output|completion|decode|response/i, 1],
   [/context|prompt|input|prefill|request/i, 0.1],
 ] as const;
+/** Parts of a count that stands beside them, and limits: usage.prompt_tokens_details.cached_tokens, max_tokens. */
+const NO_COUNT = /detail|cache|total|max|limit/i;
 
 /** @throws InputError for columns that are not there, or cannot be guessed */
 export function chooseColumns(
@@ -60,10 +64,7 @@ export function chooseColumns(
     const work = Array.from(weights, ([name, weight]) => ({ ...named(name, ' to weigh'), weight }));
     return { ...chosen, work, guessed: false };
   }
-  const work = columns.flatMap((column) => {
-    const weight = guessedWeight(column.name);
-    return weight === undefined || column === time ? [] : [{ ...column, weight }];
-  });
+  const work = guessedWork(columns.filter((column) => column !== time));
   if (work.length > 0) return { ...chosen, work, guessed: true };
   throw refused(
     'how much work is a request? Say --weight COLUMN=UNITS, or --request-work UNITS for all alike',
@@ -79,11 +80,22 @@ function knownColumns(columns: readonly Column[]): string {
   return `the only column is ${names}${other}`;
 }
 
-function guessedWeight(name: string): number | undefined {
-  if (WORK_NAMES.test(name)) return 1;
+/** Work as it is, else tokens read and written, each once: a gateway may say them again deeper in its row. */
+function guessedWork(columns: readonly Column[]): TraceColumns['work'] {
+  const work = columns.flatMap(({ name, index }) =>
+    WORK_NAMES.test(name) ? [{ name, index, weight: 1 }] : [],
+  );
+  if (work.length > 0) return work;
   // A column that holds prompts is not a number of tokens.
-  if (!/tok|len/i.test(name)) return undefined;
-  return TOKEN_WEIGHTS.find(([names]) => names.test(name))?.[1];
+  const counts = columns.filter(({ name }) => /tok|len/i.test(name) && !NO_COUNT.test(name));
+  const rank = ({ name }: Column) => 2 * name.split('.').length - (/tok/i.test(name) ? 1 : 0);
+  const kindOf = (name: string) => TOKEN_WEIGHTS.find(([names]) => names.test(name))?.[0];
+  return TOKEN_WEIGHTS.flatMap(([names, weight]) => {
+    const [best] = counts
+      .filter(({ name }) => kindOf(name) === names)
+      .toSorted((one, other) => rank(one) - rank(other));
+    return best ? [{ ...best, weight }] : [];
+  }).toSorted((one, other) => one.index - other.index);
 }
 
 /** Fields of a record; quoted ones may hold commas, line breaks and doubled quotes. */
@@ -140,22 +152,45 @@ export function timeUnitOf(
   return values.every((value) => /^\s*\d+\s*$/.test(value)) ? undefined : 's';
 }
 
-/** `2023-11-16 18:15:46.6805900`, with T and a zone or without; without a zone it is UTC. */
+/** `2023-11-16 18:15:46.6805900`, with T or without, with an offset (Z, +02:00, PostgreSQL's +02) or without. */
 const DATE =
-  /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?\s*(?:(Z|UTC)|([+-])(\d\d):?(\d\d))?$/;
+  /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?\s*(?:(Z|UTC)|([+-])(\d\d)(?::?(\d\d))?)?$/;
+
+/** Seconds that a time zone is ahead of UTC at a local time; where clocks go back it is one of two. */
+export type ZoneOffset = (localSeconds: number) => number;
+const UTC: ZoneOffset = () => 0;
+const QUARTER_SECONDS = 900;
+
+/** @param zone such as Europe/Berlin or +02:00. @throws RangeError for one that nobody knows */
+export function zoneOffset(zone: string): ZoneOffset {
+  const format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' });
+  const offsetAt = (seconds: number): number => {
+    const name = format.formatToParts(seconds * 1000).find(({ type }) => type === 'timeZoneName')?.value;
+    const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)/.exec(name ?? '') ?? [];
+    return (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60 * (sign === '-' ? -1 : 1);
+  };
+  // Rows are about in order: the last answer is mostly the next.
+  let last = { quarter: Number.NaN, offset: 0 };
+  return (local) => {
+    const quarter = Math.floor(local / QUARTER_SECONDS);
+    if (last.quarter !== quarter) last = { quarter, offset: offsetAt(local - offsetAt(local)) };
+    return last.offset;
+  };
+}
 
 /** Seconds since some epoch; NaN for what is not a time. A present-day date is exact to a microsecond. */
-export function parseTime(text: string, unit: TimeUnit): number {
+export function parseTime(text: string, unit: TimeUnit, offsetOf: ZoneOffset = UTC): number {
   const trimmed = text.trim();
   const number = trimmed === '' ? Number.NaN : Number(trimmed);
   if (Number.isFinite(number)) return number * TIME_UNITS[unit];
   const date = DATE.exec(trimmed);
   if (!date) return Number.NaN;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = date.slice(1, 7).map(Number);
-  const [, , , , , , , fraction = '', , sign = '+', offsetHours = '0', offsetMinutes = '0'] = date;
+  const [, , , , , , , fraction = '', utc, sign, offsetHours = '0', offsetMinutes = '0'] = date;
   const whole = Date.UTC(year, month - 1, day, hour, minute, second);
   // Date.UTC lets the 31st of February through as a day in March.
   if (new Date(whole).getUTCDate() !== day || month > 12 || hour > 24) return Number.NaN;
-  const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * 60 * (sign === '-' ? -1 : 1);
+  const given = (Number(offsetHours) * 60 + Number(offsetMinutes)) * 60 * (sign === '-' ? -1 : 1);
+  const offset = (utc ?? sign) === undefined ? offsetOf(whole / 1000) : given;
   return whole / 1000 + Number(`0.${fraction}0`) - offset;
 }

@@ -36,6 +36,7 @@ async function traced(flags: PlanFlags): Promise<LoadSource> {
   const { columns, arrivals } = await openTrace(path, {
     timeColumn: flags.timeColumn,
     timeUnit: flags.timeUnit,
+    timeZone: flags.timeZone,
     weights: flags.weight ?? new Map(),
     requestWork: flags.requestWork,
   });

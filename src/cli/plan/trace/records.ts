@@ -10,8 +10,8 @@ export interface TraceRecord {
   readonly text: string;
 }
 
-/** Far more than the numbers of a request, or even its prompt, need. */
-const MOST_CHARACTERS = 4 * 1024 * 1024;
+/** Far more than a request needs with its prompt; vLLM's bench has a whole run in one line. */
+const MOST_CHARACTERS = 32 * 1024 * 1024;
 
 /** Throws an Error that names the line where a record starts that is longer than anything sensible. */
 export async function* recordsOf(pieces: AsyncIterable<string>): AsyncGenerator<readonly TraceRecord[]> {
@@ -37,8 +37,11 @@ export async function* recordsOf(pieces: AsyncIterable<string>): AsyncGenerator<
   }
 
   for await (const piece of pieces) {
-    const lines = (tail + piece).split('\n');
-    tail = lines.pop() ?? '';
+    const [first = '', ...others] = piece.split('\n');
+    // Only put together where the line ends: a long one would be copied with each piece.
+    tail += first;
+    const lines = others.length === 0 ? [] : [tail, ...others.slice(0, -1)];
+    tail = others.at(-1) ?? tail;
     const records = lines.flatMap((line) => take(line) ?? []);
     if (tail.length > MOST_CHARACTERS) throw tooLong(open?.line ?? count + 1);
     if (records.length > 0) yield records;

@@ -14,6 +14,7 @@ import {
   type TimeUnit,
   type TraceColumns,
   type TraceOptions,
+  type ZoneOffset,
 } from './columns.ts';
 import { isJson, recordsOf, type TraceRecord } from './records.ts';
 
@@ -41,7 +42,14 @@ export async function openTrace(path: string, options: TraceOptions) {
         return fields && names.map((each) => fields[each] ?? '');
       }
     : splitFields;
-  const reader = new RequestReader({ name, columns, names, fieldsOf, unit: options.timeUnit });
+  const reader = new RequestReader({
+    name,
+    columns,
+    names,
+    fieldsOf,
+    unit: options.timeUnit,
+    zone: options.timeZone,
+  });
   const begun = json ? [header, ...rest] : rest;
   async function* requests() {
     yield reader.readAll(begun);
@@ -52,9 +60,34 @@ export async function openTrace(path: string, options: TraceOptions) {
 
 async function* readRecords(path: string, name: string): AsyncGenerator<readonly TraceRecord[]> {
   try {
-    yield* recordsOf(textOf(path === '-' ? process.stdin : createReadStream(path)));
+    const pieces = textOf(path === '-' ? process.stdin : createReadStream(path));
+    for await (const records of recordsOf(pieces)) yield records.flatMap(unrolled);
   } catch (cause) {
     throw new InputError(`${name}: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** vLLM's bench (--save-detailed) writes one object with an array for each column: a record for each of its requests. */
+function unrolled(record: TraceRecord): readonly TraceRecord[] {
+  if (!(isJson(record.text) && record.text.includes('"start_times"'))) return [record];
+  const { start_times: times, input_lens: read, output_lens: written } = parsed(record.text) ?? {};
+  if (!(Array.isArray(times) && Array.isArray(read) && Array.isArray(written))) return [record];
+  return times.map((time: unknown, index) => {
+    const request = {
+      start_time_s: time,
+      input_len: read[index] as unknown,
+      output_len: written[index] as unknown,
+    };
+    return { line: record.line, text: JSON.stringify(request) };
+  });
+}
+
+function parsed(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
   }
 }
 
@@ -79,12 +112,8 @@ async function* textOf(stream: AsyncIterable<Buffer>): AsyncGenerator<string> {
 
 /** The numbers and texts of an object, those of objects in it by their path: `usage.prompt_tokens`. */
 function flatFields(line: string): Readonly<Record<string, string>> | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isRecord(value) ? Object.fromEntries(flattened(value, '')) : undefined;
-  } catch {
-    return undefined;
-  }
+  const fields = parsed(line);
+  return fields && Object.fromEntries(flattened(fields, ''));
 }
 
 function flattened(fields: Readonly<Record<string, unknown>>, before: string): [string, string][] {
@@ -147,6 +176,7 @@ interface Format {
   readonly fieldsOf: (text: string) => readonly string[] | undefined;
   /** Undefined: what the column's name, the trace or its values say. */
   readonly unit: TimeUnit | undefined;
+  readonly zone: ZoneOffset | undefined;
 }
 
 /** Records in, requests out. */
@@ -214,7 +244,7 @@ class RequestReader {
   #read(line: number, fields: readonly string[]): Request {
     const { time, work, base } = this.#format.columns;
     const text = fields[time.index] ?? '';
-    const at = parseTime(text, this.#unit ?? 's');
+    const at = parseTime(text, this.#unit ?? 's', this.#format.zone);
     const request = { at, work: base, line, time: text };
     if (Number.isNaN(at)) {
       const allowed = `a number (of ${this.#unit}; --time-unit says otherwise) or a date such as 2023-11-16 18:15:46.68`;

@@ -22,8 +22,8 @@ function pageOf(...of: Parameters<typeof givenReport>): string {
 describe('one set', () => {
   const load = { name: 'a<b.csv', work: 'in & out', workGuessed: true };
   const assumptions = [
-    { flag: '--slots', value: '1', given: true, doc: 'side by side' },
-    { flag: '--seed', value: '7', given: false, doc: 'of chance' },
+    { flag: '--slots', value: '1', given: true, measured: false, doc: 'side by side' },
+    { flag: '--seed', value: '7', given: false, measured: false, doc: 'of chance' },
   ];
   const page = pageOf([givenPlan({ findings: [finding] })], {
     load,

@@ -105,7 +105,7 @@ test('a load says its peak where there is a series, and its own time where it ha
 
 test('weights that were guessed are assumed, and a value of several words is quoted', () => {
   const load = { name: 'x', work: '\u001B[2Jy', workGuessed: true };
-  const assumptions = [{ flag: '--weight', value: 'in tokens=1', given: false, doc: '' }];
+  const assumptions = [{ flag: '--weight', value: 'in tokens=1', given: false, measured: false, doc: '' }];
   const lines = planTable(givenReport([givenPlan()], { load, assumptions }));
   expect(lines[1]).toBe('work of a request: y (assumed; --weight COLUMN=UNITS says otherwise)');
   expect(lines).toContain('  --weight "in tokens=1"');

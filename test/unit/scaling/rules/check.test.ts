@@ -167,6 +167,7 @@ describe('endpoint-group rules', () => {
       expect.objectContaining({
         rule: 'unknown-parameter',
         parameter: 'max_worker',
+        got: undefined,
         message: 'no such parameter; did you mean max_workers?',
       }),
     ]);
@@ -211,4 +212,18 @@ describe('endpoint-group rules', () => {
     expect(labels.map(({ label }) => label)).toEqual(['chat', '#2', 'chat#2']);
     expect(labels[2]?.findings).toContainEqual(expect.objectContaining({ rule: 'shared-endpoint-name' }));
   });
+});
+
+test('a worker group is told what the engine takes from its endpoint, and the public overrecruit_ratio is allowed', () => {
+  const row = { id: 9, endpoint_id: 31, cold_workers: 3, min_load: null, api_key: 'secret' };
+  const without = (given: object) =>
+    checkEndpointGroup(given)
+      .findings.filter(({ rule }) => rule === 'worker-group-parameter')
+      .map(({ parameter, got }) => [parameter, got]);
+  expect(without(row)).toEqual([['cold_workers', 3]]);
+  expect(without({ id: 31, cold_workers: 3 })).toEqual([]);
+  const errors = (given: object) =>
+    checkEndpointGroup(given).findings.filter(({ severity }) => severity === 'error');
+  expect(errors({ overrecruit_ratio: 1.5 })).toEqual([]);
+  expect(errors({ overrecruit_ratio: 0 })).toMatchObject([{ got: 0, allowed: 'a number above 0' }]);
 });

@@ -4,13 +4,19 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { openTrace } from '../../../../../src/cli/plan/trace/trace.ts';
 import { splitFields } from '../../../../../src/cli/plan/trace/columns.ts';
-import { parseTime, type TimeUnit } from '../../../../../src/cli/plan/trace/columns.ts';
+import {
+  parseTime,
+  zoneOffset,
+  type TimeUnit,
+  type ZoneOffset,
+} from '../../../../../src/cli/plan/trace/columns.ts';
 import type { Arrival } from '../../../../../src/scaling/planner/load/load.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
 interface Options {
   readonly timeColumn?: string;
   readonly timeUnit?: TimeUnit;
+  readonly timeZone?: ZoneOffset;
   readonly weights?: Record<string, number>;
   readonly requestWork?: number;
 }
@@ -159,6 +165,39 @@ describe('a trace', () => {
     await expect(read(gzipSync(text).subarray(0, 40))).rejects.toThrow('unexpected end of file');
   });
 
+  test('counts tokens once of a gateway that says them again deeper in its row', async () => {
+    const usage = { prompt_tokens: 100, completion_tokens: 7 };
+    const details = {
+      prompt_tokens_details: { cached_tokens: 50 },
+      completion_tokens_details: { reasoning_tokens: 3 },
+    };
+    const liteLlm = {
+      total_tokens: 107,
+      ...usage,
+      startTime: '2026-01-01T00:00:00Z',
+      endTime: '2026-01-01T00:00:09Z',
+      metadata: { usage_object: { ...usage, ...details }, max_tokens: 4096 },
+    };
+    const openAi = { created: 1_700_000_000, usage: { ...usage, total_tokens: 107, ...details } };
+    for (const row of [liteLlm, openAi])
+      expect(await read(JSON.stringify(row))).toEqual([{ atSeconds: 0, work: 17 }]);
+  });
+
+  test("reads the arrays of vLLM's bench, a request for each of their places", async () => {
+    const run = { input_lens: [100, 20], output_lens: [7, 3], start_times: [50.5, 51], ttfts: [0.1, 0.2] };
+    expect(await read(JSON.stringify(run))).toEqual([
+      { atSeconds: 0, work: 17 },
+      { atSeconds: 0.5, work: 5 },
+    ]);
+  });
+
+  test('knows by the time zone when clocks change, for dates that say no offset', async () => {
+    const text = 'time,work\n2024-03-31 01:59:59,1\n2024-03-31 03:00:01,1\n2024-03-31 01:00:02+00,1\n';
+    const timeZone = zoneOffset('Europe/Berlin');
+    expect((await read(text, { timeZone })).map(({ atSeconds }) => atSeconds)).toEqual([0, 2, 3]);
+    expect(() => zoneOffset('Berlin')).toThrow(RangeError);
+  });
+
   test.each([
     ['Mooncake', '{"timestamp":0,"input_length":1,"output_length":1,"hash_ids":[0]}', 'timestamp":', 0.003],
     ['BurstGPT', 'Timestamp,Model,Request tokens,Response tokens,Log Type\n0,a,1,1,b', '\n', 3],
@@ -183,9 +222,9 @@ describe('a trace', () => {
   });
 
   test('gives up on a line or a quoted field that never ends, long before memory does', async () => {
-    const tooLong = 'line 2: longer than 4,194,304 characters; is it a CSV, and is every quote closed?';
-    await expect(read(`time_s,work\n${'9'.repeat(5e6)}`)).rejects.toThrow(tooLong);
-    await expect(read(`time_s,work\n1,"${'9\n'.repeat(3e6)}`)).rejects.toThrow(tooLong);
+    const tooLong = 'line 2: longer than 33,554,432 characters; is it a CSV, and is every quote closed?';
+    await expect(read(`time_s,work\n${'9'.repeat(4e7)}`)).rejects.toThrow(tooLong);
+    await expect(read(`time_s,work\n1,"${'9\n'.repeat(2e7)}`)).rejects.toThrow(tooLong);
   });
 
   test('says so when there is no such file', async () => {
