@@ -223,4 +223,8 @@ export const NOT_MODELLED = [
   'machines that cannot be had when they are wanted',
   'the network between client and worker',
   'other groups that share the endpoint',
+  'bandwidth, which the service bills apart: some cents for each start that fetches a large model',
+  'forecasts: public documentation mentions them, and does not say how they work',
+  'over-recruiting: users saw a cold start boot up to max_workers, and the service stop the rest afterwards',
+  'cold_mult of the load instead of the capacity, as some documentation reads: plan with cold_mult × target_util for that',
 ] as const;
