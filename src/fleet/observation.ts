@@ -5,6 +5,8 @@ import type { Finding, WorkerFacts } from '../scaling/rules/findings.ts';
 import type { ListedEndpoint } from './discovery/knowledge.ts';
 import { driftOf, findingsOf, numericParameters } from './discovery/parameters.ts';
 import type { FleetSample } from './sample.ts';
+import type { Look } from './troubles/memory.ts';
+import { troublesAfter, type TroubleState } from './troubles/troubles.ts';
 import type { EndpointView } from './view.ts';
 import { isPresent, type WorkerLife, type FleetEvent } from './workers/lives.ts';
 import type { WorkersAnswer } from './workers/measure.ts';
@@ -36,6 +38,7 @@ export class Observation {
   /** In a row. */
   #failures = 0;
   #empties = 0;
+  #troubles: TroubleState | undefined;
   /** What the rules said last, and of what. */
   #checked: { row: ListedEndpoint; facts: WorkerFacts; findings: readonly Finding[] } | undefined;
 
@@ -72,6 +75,15 @@ export class Observation {
     return failures;
   }
 
+  /** What is wrong after a look that succeeded. */
+  judge(look: Omit<Look, 'endpoint' | 'parameters'>) {
+    const { row } = look;
+    const parameters = row ? numericParameters(row) : {};
+    const { state, ...told } = troublesAfter(this.#troubles, { ...look, endpoint: this.label, parameters });
+    this.#troubles = state;
+    return told;
+  }
+
   /** @returns How many looks in a row have failed. */
   failed(error: unknown): number {
     this.#lastError = error instanceof Error ? error.message : String(error);
@@ -93,6 +105,7 @@ export class Observation {
       stuckWorkers: lives.filter((life) => isStuck(life, this.#starts, nowMs)).length,
       failingWorkers: lives.filter((life) => isFailing(life, nowMs)).length,
       measured: { performances: performancesOf(lives), startSeconds: this.#starts },
+      troubles: this.#troubles?.troubles ?? {},
     };
   }
 

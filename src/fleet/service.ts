@@ -1,11 +1,13 @@
 /** What the watch asks of the service. */
 import type { EndpointsAnswer } from './discovery/knowledge.ts';
+import type { PriceCeilings } from './troubles/price-filter.ts';
 import type { Prices, WorkersAnswer } from './workers/measure.ts';
 
 export interface FleetService {
   endpoints(signal: AbortSignal): Promise<EndpointsAnswer>;
   /** `everyMs`: how often they are asked for. It waits for the rate limit of the key. */
   workers(endpointId: number, everyMs: number, signal: AbortSignal): Promise<WorkersAnswer>;
+  priceCeilings(signal: AbortSignal): Promise<PriceCeilings>;
   readonly prices: PriceSource;
 }
 

@@ -1,6 +1,7 @@
 /** What metrics, status page, command line and `/api/fleet` see of the fleet. Plain data, as of one moment. */
 import type { Finding } from '../scaling/rules/findings.ts';
 import type { FleetSample, Measure } from './sample.ts';
+import type { Troubles } from './troubles/troubles.ts';
 import type { StartTimes } from './workers/trouble.ts';
 
 /** A parameter that is not what it should be. */
@@ -41,6 +42,8 @@ export interface EndpointView {
   readonly stuckWorkers: number;
   readonly failingWorkers: number;
   readonly measured: Measured;
+  /** What goes wrong, by name; empty before the first look. */
+  readonly troubles: Troubles;
 }
 
 export interface FleetView {

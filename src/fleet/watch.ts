@@ -19,9 +19,10 @@ import type { Fleet, FleetView, HistoryQuery, HistoryRow } from './view.ts';
 import type { FleetNotice } from './notices.ts';
 import { Observation } from './observation.ts';
 import type { FleetService } from './service.ts';
+import type { PriceCeilings } from './troubles/price-filter.ts';
 import { afterLook, LivesByEndpoint, type FleetEvent } from './workers/lives.ts';
 import type { StartTimes } from './workers/trouble.ts';
-import { measure, type WorkersAnswer } from './workers/measure.ts';
+import { eachOnce, measure, type WorkersAnswer } from './workers/measure.ts';
 import { billingOf, statusOf } from './workers/status.ts';
 
 export interface FleetSettings {
@@ -70,6 +71,8 @@ export class FleetWatch implements Fleet {
   #settings: FleetSettings;
   #listing: Repeating | undefined;
   #known: Knowledge = [];
+  #priceCeilings: PriceCeilings = new Map();
+  #arePricesTold = false;
   /** Lists in a row. */
   #listFailures = 0;
   #begun = 0;
@@ -159,6 +162,7 @@ export class FleetWatch implements Fleet {
       this.#listFailures = 0;
       this.#tellUnknown();
       this.#follow();
+      await this.#readPriceFilters(signal);
     } catch (error) {
       if (signal.aborted) return 0;
       this.#listFailures += 1;
@@ -168,6 +172,19 @@ export class FleetWatch implements Fleet {
     }
     if (this.#listFailures > 0) return backoffMs(this.#listFailures, random());
     return this.#known.some(({ missed }) => missed > 0) ? DOUBT_MS : LIST_EVERY_MS;
+  }
+
+  /** A key may not be allowed to: then prices are compared with nothing, and that is told once. */
+  async #readPriceFilters(signal: AbortSignal): Promise<void> {
+    const { service, clock, notice } = this.#options;
+    try {
+      const read = (ends: AbortSignal) => service.priceCeilings(ends);
+      this.#priceCeilings = await within(clock, ANSWER_LIMIT_MS, signal, read);
+      this.#arePricesTold = false;
+    } catch (error) {
+      if (!signal.aborted && !this.#arePricesTold) notice({ kind: 'price filters not read', error });
+      this.#arePricesTold = true;
+    }
   }
 
   /** Each name once, until an endpoint has it. */
@@ -247,8 +264,10 @@ export class FleetWatch implements Fleet {
       ),
     );
     const sample = measure(answer, prices, atMs);
-    const look = { endpoint: label, atMs, previousMs: this.#history.lastMs(label), workers: answer.workers };
-    const { changed, gone, events } = afterLook(this.#lives, look, MOST_GAP * this.#settings.intervalMs);
+    const previousMs = this.#history.lastMs(label);
+    const mostGapMs = MOST_GAP * this.#settings.intervalMs;
+    const look = { endpoint: label, atMs, previousMs, workers: answer.workers };
+    const { changed, gone, events } = afterLook(this.#lives, look, mostGapMs);
     for (const life of changed) this.#lives.put(life);
     for (const id of gone) this.#lives.remove(id);
     const failures = observation.succeeded(sample, events);
@@ -259,6 +278,21 @@ export class FleetWatch implements Fleet {
     this.#history.record({ sample: [label, sample], lives: changed, gone, starts });
     if (failures > 0) notice({ kind: 'look succeeded again', endpoint: label, failures });
     for (const event of events) onEvent(event);
+    // A row that nobody could read may be the ready worker that seems to lack.
+    if (answer.unreadable > 0) return;
+    const { id } = observation;
+    const judged = observation.judge({
+      atMs,
+      isDense: previousMs !== undefined && atMs - previousMs <= mostGapMs,
+      workers: eachOnce(answer.workers),
+      sample,
+      lives: [...this.#lives.of(label)],
+      prices,
+      row: this.#known.find((one) => one.id === id)?.row,
+      priceCeiling: this.#priceCeilings.get(id),
+    });
+    for (const event of judged.events) onEvent(event);
+    for (const each of judged.notices) notice(each);
   }
 }
 

@@ -34,6 +34,7 @@ export function endpointView(over: Partial<EndpointView> = {}, nowMs = Date.now(
     stuckWorkers: 0,
     failingWorkers: 0,
     measured: { performances: [], startSeconds: { new: [], cold: [] } },
+    troubles: {},
     ...over,
   };
 }

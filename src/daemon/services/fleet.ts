@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options.ts';
 import type { FleetService, PriceSource } from '../../fleet/service.ts';
+import { priceCeilings } from '../../fleet/troubles/price-filter.ts';
 import type { Fleet, FleetView } from '../../fleet/view.ts';
 import type { FleetEvent } from '../../fleet/workers/lives.ts';
 import type { FleetSettings, FleetWatch } from '../../fleet/watch.ts';
@@ -13,7 +14,7 @@ import { fleetNoticesTo } from './fleet-notices.ts';
 type WatchedSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'endpointGroups' | 'stateDir'>;
 
 export interface FleetOptions {
-  readonly client: Pick<DaemonClient, 'endpointGroups'>;
+  readonly client: Pick<DaemonClient, 'endpointGroups' | 'workergroups'>;
   readonly settings: WatchedSettings;
   readonly logger: Logger;
   readonly prices: PriceSource;
@@ -128,6 +129,10 @@ function fleetService({ client, prices }: FleetOptions): FleetService {
     async endpoints(signal) {
       const answer = await client.endpointGroups.list({}, { signal, retry: false, turn: LIST_TURN });
       return { endpoints: answer.results, unreadable: rowsLeftOut(answer) };
+    },
+    async priceCeilings(signal) {
+      const answer = await client.workergroups.list({}, { signal, retry: false, turn: LIST_TURN });
+      return priceCeilings(answer.results);
     },
     async workers(id, everyMs, signal) {
       const turn = { everyMs, need: 'endpoint', who: String(id) } as const;

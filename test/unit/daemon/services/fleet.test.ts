@@ -26,6 +26,7 @@ const client = {
     },
     workers: async () => ({ workers: [] }),
   },
+  workergroups: { list: async () => ({ results: [] }) },
 };
 
 const WATCHING = { PILOTLIGHT_ENDPOINTS: 'chat' };

@@ -37,11 +37,7 @@ export function endpointTroubles(endpoint, { sample_interval_seconds: interval }
     const words = ` is asked for more than its ready workers can do: ${short(load)} of ${short(ready)}`;
     found.push(['warn', words + atMaximum(endpoint, parameters)]);
   }
-  const { failing_workers: failing, stuck_workers: stuck } = endpoint;
-  const err = failing === 1 ? 'errs' : 'err';
-  if (failing > 0) found.push(['warn', `: ${plural(failing, 'worker')} ${err} again and again`]);
-  const loading = `${stuck === 1 ? 'has' : 'have'} been loading far longer than the others`;
-  if (stuck > 0) found.push(['warn', `: ${plural(stuck, 'worker')} ${loading}`]);
+  found.push(...namedTroubles(endpoint));
   if (endpoint.drift.length > 0) {
     const differences = endpoint.drift.map((drift) => driftInWords(drift)).join('; ');
     found.push(['warn', ` is not as configured: ${differences}`]);
@@ -51,6 +47,18 @@ export function endpointTroubles(endpoint, { sample_interval_seconds: interval }
     const isError = endpoint.findings.some(({ severity }) => severity === 'error');
     found.push([isError ? 'bad' : 'warn', `, as the service has it: ${violations}`]);
   }
+  return found;
+}
+
+/** Those that have a name, and those of its workers. */
+export function namedTroubles({ troubles, failing_workers: failing, stuck_workers: stuck }) {
+  const found = Object.values(troubles)
+    .filter((trouble) => trouble !== null)
+    .map(({ severity, says }) => [severity === 'critical' ? 'bad' : 'warn', ` ${says}`]);
+  const err = failing === 1 ? 'errs' : 'err';
+  if (failing > 0) found.push(['warn', `: ${plural(failing, 'worker')} ${err} again and again`]);
+  const loading = `${stuck === 1 ? 'has' : 'have'} been loading far longer than the others`;
+  if (stuck > 0) found.push(['warn', `: ${plural(stuck, 'worker')} ${loading}`]);
   return found;
 }
 

@@ -1,0 +1,233 @@
+/** The troubles of an endpoint that are known by name: how each is told from ordinary work. Pure. */
+import type { Worker } from '../../contract/operations/serverless/workers.ts';
+import { isPresent, presentStatus, type WorkerLife } from '../workers/lives.ts';
+import { phaseOf, statusOf } from '../workers/status.ts';
+import { quantile } from '../workers/trouble.ts';
+import type { Look, Memory } from './memory.ts';
+
+/** Why it is thought so: a sentence that goes on from the endpoint's name, and its figures for the log. */
+export interface Evidence {
+  readonly says: string;
+  readonly facts: Readonly<Record<string, number | readonly number[]>>;
+}
+
+/** null: all is well. Undefined: it cannot be judged. */
+export type Judgement = Evidence | null | undefined;
+
+interface Detector {
+  readonly severity: 'critical' | 'warning';
+  /** It must have been seen for so long, and unseen for so long to be over, ms. */
+  readonly forMs: number;
+  readonly endsAfterMs: number;
+  readonly judge: (look: Look, memory: Memory) => Judgement;
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** The service recruits within a minute or two. */
+const RECRUITS_WITHIN_MS = 3 * MINUTE;
+/** So many workers are no chance. */
+const MANY = 3;
+/** Loading is given up after 791 to 795 s, starting after 300 s; this part of it is close. */
+const LIMITS = [
+  { statuses: ['loading', 'model_loading'], word: 'loading', limitMs: 790_000 },
+  { statuses: ['starting'], word: 'starting', limitMs: 300_000 },
+] as const;
+const CLOSE = 0.9;
+/** No request is called stuck before. */
+const LONG_REQUEST_MS = 15 * MINUTE;
+/** Machines are compared with two others at least. */
+const LEAST_PEERS = 2;
+/** Half as fast as its peers, or twice as dear for its work. */
+const FAR = 2;
+/** The price of an instance has its own disk in it, that of a search a usual one. */
+const PRICE_TOLERANCE = 1.1;
+const SOON_MS = 24 * HOUR;
+
+export const DETECTORS = {
+  not_recruiting: {
+    severity: 'critical',
+    forMs: RECRUITS_WITHIN_MS,
+    endsAfterMs: MINUTE,
+    judge: notRecruiting,
+  },
+  churn: {
+    severity: 'warning',
+    forMs: 0,
+    endsAfterMs: MINUTE,
+    judge: (look, memory) => (keepsAllCold(look) ? null : churning(memory, look.atMs - HOUR)),
+  },
+  flapping: {
+    severity: 'warning',
+    forMs: 0,
+    endsAfterMs: 5 * MINUTE,
+    judge: (look, memory) => (keepsAllCold(look) ? churning(memory, look.atMs - 10 * MINUTE) : null),
+  },
+  slow_start: { severity: 'warning', forMs: 0, endsAfterMs: 15 * MINUTE, judge: slowStart },
+  stuck_requests: { severity: 'warning', forMs: 0, endsAfterMs: MINUTE, judge: stuckRequests },
+  slow_machine: { severity: 'warning', forMs: MINUTE, endsAfterMs: MINUTE, judge: slowMachine },
+  price_above_filter: { severity: 'warning', forMs: MINUTE, endsAfterMs: MINUTE, judge: priceAboveFilter },
+  deletes_soon: { severity: 'warning', forMs: 0, endsAfterMs: 0, judge: deletesSoon },
+} as const satisfies Readonly<Record<string, Detector>>;
+
+export type TroubleName = keyof typeof DETECTORS;
+export const TROUBLE_NAMES = Object.keys(DETECTORS) as TroubleName[];
+
+/** A stranded worker holds the place of one that could be recruited: its machine has no GPU left for it. */
+function notRecruiting({ row, sample, parameters, workers, lives, atMs }: Look): Judgement {
+  if (row === undefined) return undefined;
+  const isActive = (row.endpoint_state?.toLowerCase() ?? 'active') === 'active';
+  if (!isActive || workers.some(serves)) return null;
+  const { load, requests_working: requests } = sample.measures;
+  const leastLoad = parameters['min_load'] ?? 0;
+  if (Math.max(leastLoad, load ?? 0, requests ?? 0) === 0)
+    return load === null || requests === null ? undefined : null;
+  const isComing = (life: WorkerLife) =>
+    isPresent(life) && phaseOf(presentStatus(life)) === 'starting' && !isLate(life, atMs, 1);
+  if (lives.some(isComing)) return null;
+  const asked = leastLoad > 0 ? `a min_load of ${leastLoad}` : 'load';
+  return {
+    says: `has ${asked}, no ready worker, and recruits none: ${workers.length} other workers hold its places`,
+    facts: { load: load ?? leastLoad, workers: workers.map(({ id }) => id) },
+  };
+}
+
+function serves({ status, cur_perf: served }: Worker): boolean {
+  return phaseOf(statusOf({ status })) === 'ready' || (served ?? 0) > 0;
+}
+
+/** With a warm worker in the last place, the engine makes and destroys a cold one again and again. */
+function keepsAllCold({ parameters: { cold_workers: cold, max_workers: most } }: Look): boolean {
+  return cold !== undefined && most !== undefined && cold >= most;
+}
+
+/** Some starts are given up when the load falls: it is a trouble if no fewer fail than succeed. */
+function churning({ churned, readied }: Memory, sinceMs: number): Judgement {
+  const isOver = (churned.at(-1)?.atMs ?? -Infinity) < sinceMs;
+  if (isOver || churned.length < MANY || churned.length < readied.length) return null;
+  const dollars = churned.reduce((sum, { dollars: each = 0 }) => sum + each, 0);
+  const isPriced = churned.every(({ dollars: each }) => each !== undefined);
+  return {
+    says:
+      `replaced ${churned.length} workers before they were ever ready` +
+      (isPriced ? `, which cost $${dollars.toFixed(2)}` : ''),
+    facts: { churned_workers: churned.length, ...(isPriced && { dollars }) },
+  };
+}
+
+function slowStart({ lives, atMs }: Look): Judgement {
+  const late = lives.filter((life) => isPresent(life) && isLate(life, atMs, CLOSE));
+  const [first] = late;
+  if (first === undefined) return null;
+  const { word, limitMs } = limitOf(first) ?? LIMITS[0];
+  return {
+    says: `has a worker (${first.id}) that has been ${word} for ${minutes(inStatus(first, atMs))}: the service gives up at about ${limitMs / 1000} s`,
+    facts: { workers: late.map(({ id }) => id), seconds: inStatus(first, atMs) / 1000 },
+  };
+}
+
+function limitOf(life: WorkerLife) {
+  const status = presentStatus(life);
+  return LIMITS.find(({ statuses }) => (statuses as readonly string[]).includes(status));
+}
+
+function isLate(life: WorkerLife, atMs: number, part: number): boolean {
+  const limit = limitOf(life);
+  return limit !== undefined && inStatus(life, atMs) >= part * limit.limitMs;
+}
+
+/** How long it has been in this status, or in those that have the same limit, ms. */
+function inStatus(life: WorkerLife, atMs: number): number {
+  const statuses: readonly string[] = limitOf(life)?.statuses ?? [];
+  const other = life.changes.findLastIndex(([status]) => !statuses.includes(status));
+  return atMs - (life.changes[other + 1]?.[1] ?? atMs);
+}
+
+function stuckRequests({ workers, atMs }: Look, { quiet, longestQuietMs }: Memory): Judgement {
+  if (
+    workers.some(
+      ({ reqs_working: requests, cur_perf: served }) => (requests ?? 0) > 0 && (served ?? null) === null,
+    )
+  )
+    return undefined;
+  const least = Math.max(LONG_REQUEST_MS, FAR * longestQuietMs);
+  const stuck = [...quiet].filter(([, sinceMs]) => atMs - sinceMs >= least);
+  const [first] = stuck;
+  if (first === undefined) return null;
+  return {
+    says: `has a worker (${first[0]}) with requests in work that has served nothing for ${minutes(atMs - first[1])}: its counter is stuck, and keeps it running`,
+    facts: { workers: stuck.map(([id]) => id), seconds: (atMs - first[1]) / 1000 },
+  };
+}
+
+interface Machine {
+  readonly id: number;
+  readonly gpu: string;
+  readonly perf: number;
+  /** Dollars for a million units of work; undefined while its price is not known. */
+  readonly price: number | undefined;
+}
+
+function slowMachine({ workers, lives, prices }: Look): Judgement {
+  const perfs = new Map(lives.map(({ id, perf }) => [id, perf]));
+  const machines = workers.flatMap(({ id, gpu_name }): Machine[] => {
+    const perf = perfs.get(id);
+    const hourly = prices.get(id)?.running;
+    const price = perf && hourly !== undefined ? (hourly / 3600 / perf) * 1e6 : undefined;
+    return perf ? [{ id, gpu: gpu_name ?? '', perf, price }] : [];
+  });
+  if (machines.length <= LEAST_PEERS) return undefined;
+  for (const { id, gpu, perf, price } of machines) {
+    const others = machines.filter((machine) => machine.id !== id);
+    const alike = others.filter((machine) => machine.gpu === gpu).map((machine) => machine.perf);
+    const priced = others.flatMap((machine) => machine.price ?? []);
+    const [usualPerf, usualPrice] = [quantile(alike, 0.5), quantile(priced, 0.5)];
+    if (alike.length >= LEAST_PEERS && perf * FAR <= usualPerf)
+      return {
+        says: `has a machine (worker ${id}) that does ${rounded(perf)} units/s, and the others ${rounded(usualPerf)}`,
+        facts: { worker: id, performance: perf, others: usualPerf },
+      };
+    if (price !== undefined && priced.length >= LEAST_PEERS && price >= FAR * usualPrice)
+      return {
+        says: `has a machine (worker ${id}) whose work costs $${rounded(price)} a million units, and that of the others $${rounded(usualPrice)}`,
+        facts: { worker: id, price_per_million: price, others: usualPrice },
+      };
+  }
+  return null;
+}
+
+function priceAboveFilter({ workers, prices, priceCeiling: ceiling }: Look): Judgement {
+  if (ceiling === undefined) return undefined;
+  const known = workers.flatMap(({ id }) => {
+    const price = prices.get(id)?.running;
+    return price === undefined ? [] : [{ id, price }];
+  });
+  if (known.length === 0 && workers.length > 0) return undefined;
+  const dear = known.find(({ price }) => price > PRICE_TOLERANCE * ceiling);
+  if (dear === undefined) return null;
+  return {
+    says: `has a worker (${dear.id}) at $${dear.price.toFixed(3)} an hour, and its worker groups search for at most $${ceiling.toFixed(3)}`,
+    facts: { worker: dear.id, price: dear.price, ceiling },
+  };
+}
+
+/** Heartbeats of a deployment move its deadline from list to list: that is no end. */
+function deletesSoon({ row, atMs: nowMs }: Look, { deadline }: Memory): Judgement {
+  if (row?.['auto_delete_in_seconds'] === null) return null;
+  if (deadline?.isFixed === undefined) return undefined;
+  const leftMs = deadline.atMs - nowMs;
+  if (!deadline.isFixed || leftMs > SOON_MS) return null;
+  return {
+    says: `deletes itself in ${minutes(Math.max(0, leftMs))}`,
+    facts: { seconds: Math.max(0, leftMs) / 1000 },
+  };
+}
+
+function minutes(ms: number): string {
+  return ms < 2 * HOUR ? `${Math.round(ms / MINUTE)} min` : `${Math.round(ms / HOUR)} h`;
+}
+
+function rounded(value: number): string {
+  return String(Number(value.toPrecision(3)));
+}
