@@ -6,7 +6,7 @@ import { priceCeilings } from '../../fleet/troubles/price-filter.ts';
 import type { Fleet, FleetView } from '../../fleet/view.ts';
 import type { FleetEvent } from '../../fleet/workers/lives.ts';
 import type { FleetSettings, FleetWatch } from '../../fleet/watch.ts';
-import { systemClock } from '../../time/clock.ts';
+import type { Clock } from '../../time/clock.ts';
 import { rowsLeftOut } from '../../wire/reading.ts';
 import type { DaemonClient } from './client.ts';
 import { fleetNoticesTo } from './fleet-notices.ts';
@@ -19,6 +19,7 @@ export interface FleetOptions {
   readonly logger: Logger;
   readonly prices: PriceSource;
   readonly onEvent: (event: FleetEvent) => void;
+  readonly clock: Clock;
   /** Whether there may be several: then one watches, and keeps the history. */
   readonly isReplica: boolean;
 }
@@ -74,7 +75,7 @@ export function startFleet(options: FleetOptions) {
       directory: settings.stateDir,
       onEvent: options.onEvent,
       notice: fleetNoticesTo(logger),
-      clock: systemClock,
+      clock: options.clock,
       random: Math.random,
     });
     await begun.start();

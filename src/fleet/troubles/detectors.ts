@@ -83,12 +83,15 @@ function notRecruiting({ row, sample, parameters, workers, lives, atMs }: Look):
   const leastLoad = parameters['min_load'] ?? 0;
   if (Math.max(leastLoad, load ?? 0, requests ?? 0) === 0)
     return load === null || requests === null ? undefined : null;
+  // A worker that still loads is recruited, however slowly.
   const isComing = (life: WorkerLife) =>
-    isPresent(life) && phaseOf(presentStatus(life)) === 'starting' && !isLate(life, atMs, 1);
+    isPresent(life) &&
+    phaseOf(presentStatus(life)) === 'starting' &&
+    !(presentStatus(life) === 'starting' && isLate(life, atMs, 1));
   if (lives.some(isComing)) return null;
   const asked = leastLoad > 0 ? `a min_load of ${leastLoad}` : 'load';
   return {
-    says: `has ${asked}, no ready worker, and recruits none: ${workers.length} other workers hold its places`,
+    says: `has ${asked}, no ready worker, and recruits none (workers that do not serve: ${workers.length})`,
     facts: { load: load ?? leastLoad, workers: workers.map(({ id }) => id) },
   };
 }
@@ -111,7 +114,7 @@ function churning({ churned, readied }: Memory, sinceMs: number): Judgement {
   return {
     says:
       `replaced ${churned.length} workers before they were ever ready` +
-      (isPriced ? `, which cost $${dollars.toFixed(2)}` : ''),
+      (isPriced && dollars >= 0.005 ? `, which cost $${dollars.toFixed(2)}` : ''),
     facts: { churned_workers: churned.length, ...(isPriced && { dollars }) },
   };
 }
