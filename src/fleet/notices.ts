@@ -32,7 +32,6 @@ export type FleetNotice =
       readonly trouble: TroubleName;
       readonly seconds: number;
     }
-  | { readonly kind: 'price filters not read'; readonly error: unknown }
   /** What is seen meanwhile is held in memory. */
   | { readonly kind: 'history not stored'; readonly error: unknown }
   | { readonly kind: 'history stored again' }

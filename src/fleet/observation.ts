@@ -6,7 +6,7 @@ import type { ListedEndpoint } from './discovery/knowledge.ts';
 import { driftOf, findingsOf, numericParameters } from './discovery/parameters.ts';
 import type { FleetSample } from './sample.ts';
 import type { Look } from './troubles/memory.ts';
-import { troublesAfter, type TroubleState } from './troubles/troubles.ts';
+import { EndpointTroubles } from './troubles/troubles.ts';
 import type { EndpointView } from './view.ts';
 import { isPresent, type WorkerLife, type FleetEvent } from './workers/lives.ts';
 import type { WorkersAnswer } from './workers/measure.ts';
@@ -38,7 +38,7 @@ export class Observation {
   /** In a row. */
   #failures = 0;
   #empties = 0;
-  #troubles: TroubleState | undefined;
+  readonly #troubles = new EndpointTroubles();
   /** What the rules said last, and of what. */
   #checked: { row: ListedEndpoint; facts: WorkerFacts; findings: readonly Finding[] } | undefined;
 
@@ -79,9 +79,7 @@ export class Observation {
   judge(look: Omit<Look, 'endpoint' | 'parameters'>) {
     const { row } = look;
     const parameters = row ? numericParameters(row) : {};
-    const { state, ...told } = troublesAfter(this.#troubles, { ...look, endpoint: this.label, parameters });
-    this.#troubles = state;
-    return told;
+    return this.#troubles.judge({ ...look, endpoint: this.label, parameters });
   }
 
   /** @returns How many looks in a row have failed. */
@@ -105,7 +103,7 @@ export class Observation {
       stuckWorkers: lives.filter((life) => isStuck(life, this.#starts, nowMs)).length,
       failingWorkers: lives.filter((life) => isFailing(life, nowMs)).length,
       measured: { performances: performancesOf(lives), startSeconds: this.#starts },
-      troubles: this.#troubles?.troubles ?? {},
+      troubles: this.#troubles.now,
     };
   }
 

@@ -18,8 +18,7 @@ import { History } from './history/history.ts';
 import type { Fleet, FleetView, HistoryQuery, HistoryRow } from './view.ts';
 import type { FleetNotice } from './notices.ts';
 import { Observation } from './observation.ts';
-import type { FleetService } from './service.ts';
-import type { PriceCeilings } from './troubles/price-filter.ts';
+import type { FleetService, PriceCeilings } from './service.ts';
 import { afterLook, LivesByEndpoint, type FleetEvent } from './workers/lives.ts';
 import type { StartTimes } from './workers/trouble.ts';
 import { eachOnce, measure, type WorkersAnswer } from './workers/measure.ts';
@@ -72,7 +71,6 @@ export class FleetWatch implements Fleet {
   #listing: Repeating | undefined;
   #known: Knowledge = [];
   #priceCeilings: PriceCeilings = new Map();
-  #arePricesTold = false;
   /** Lists in a row. */
   #listFailures = 0;
   #begun = 0;
@@ -162,7 +160,7 @@ export class FleetWatch implements Fleet {
       this.#listFailures = 0;
       this.#tellUnknown();
       this.#follow();
-      await this.#readPriceFilters(signal);
+      this.#priceCeilings = await service.priceCeilings(signal);
     } catch (error) {
       if (signal.aborted) return 0;
       this.#listFailures += 1;
@@ -172,19 +170,6 @@ export class FleetWatch implements Fleet {
     }
     if (this.#listFailures > 0) return backoffMs(this.#listFailures, random());
     return this.#known.some(({ missed }) => missed > 0) ? DOUBT_MS : LIST_EVERY_MS;
-  }
-
-  /** A key may not be allowed to: then prices are compared with nothing, and that is told once. */
-  async #readPriceFilters(signal: AbortSignal): Promise<void> {
-    const { service, clock, notice } = this.#options;
-    try {
-      const read = (ends: AbortSignal) => service.priceCeilings(ends);
-      this.#priceCeilings = await within(clock, ANSWER_LIMIT_MS, signal, read);
-      this.#arePricesTold = false;
-    } catch (error) {
-      if (!signal.aborted && !this.#arePricesTold) notice({ kind: 'price filters not read', error });
-      this.#arePricesTold = true;
-    }
   }
 
   /** Each name once, until an endpoint has it. */
@@ -281,7 +266,7 @@ export class FleetWatch implements Fleet {
     // A row that nobody could read may be the ready worker that seems to lack.
     if (answer.unreadable > 0) return;
     const { id } = observation;
-    const judged = observation.judge({
+    const { notices, churned } = observation.judge({
       atMs,
       isDense: previousMs !== undefined && atMs - previousMs <= mostGapMs,
       workers: eachOnce(answer.workers),
@@ -291,8 +276,8 @@ export class FleetWatch implements Fleet {
       row: this.#known.find((one) => one.id === id)?.row,
       priceCeiling: this.#priceCeilings.get(id),
     });
-    for (const event of judged.events) onEvent(event);
-    for (const each of judged.notices) notice(each);
+    for (const { dollars } of churned) onEvent({ kind: 'worker churned', endpoint: label, dollars });
+    for (const each of notices) notice(each);
   }
 }
 

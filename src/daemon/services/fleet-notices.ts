@@ -48,12 +48,6 @@ const TOLD: Told = {
   'trouble ended'(logger, { endpoint, trouble, seconds }) {
     logger.info({ endpoint, trouble, seconds }, 'a trouble of an endpoint is over');
   },
-  'price filters not read'(logger, { error }) {
-    logger.info(
-      { err: error },
-      'the worker groups could not be listed: prices are not compared with what they search for',
-    );
-  },
   'history not stored'(logger, { error }) {
     logger.error(
       { err: error },

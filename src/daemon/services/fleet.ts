@@ -2,13 +2,13 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options.ts';
 import type { FleetService, PriceSource } from '../../fleet/service.ts';
-import { priceCeilings } from '../../fleet/troubles/price-filter.ts';
 import type { Fleet, FleetView } from '../../fleet/view.ts';
 import type { FleetEvent } from '../../fleet/workers/lives.ts';
 import type { FleetSettings, FleetWatch } from '../../fleet/watch.ts';
 import type { Clock } from '../../time/clock.ts';
 import { rowsLeftOut } from '../../wire/reading.ts';
 import type { DaemonClient } from './client.ts';
+import { priceCeilings } from './price-ceilings.ts';
 import { fleetNoticesTo } from './fleet-notices.ts';
 
 type WatchedSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'endpointGroups' | 'stateDir'>;
@@ -124,7 +124,7 @@ function fleetSettings(settings: WatchedSettings): FleetSettings {
 const LIST_TURN = { everyMs: 300_000, need: 'endpoint' } as const;
 
 /** One attempt for each look: what is missed stays missed. */
-function fleetService({ client, prices }: FleetOptions): FleetService {
+function fleetService({ client, prices, logger }: FleetOptions): FleetService {
   return {
     prices,
     async endpoints(signal) {
@@ -132,8 +132,13 @@ function fleetService({ client, prices }: FleetOptions): FleetService {
       return { endpoints: answer.results, unreadable: rowsLeftOut(answer) };
     },
     async priceCeilings(signal) {
-      const answer = await client.workergroups.list({}, { signal, retry: false, turn: LIST_TURN });
-      return priceCeilings(answer.results);
+      try {
+        const answer = await client.workergroups.list({}, { signal, retry: false, turn: LIST_TURN });
+        return priceCeilings(answer.results);
+      } catch (error) {
+        logger.debug({ err: error }, 'worker groups were not listed: prices are compared with no filter');
+        return new Map();
+      }
     },
     async workers(id, everyMs, signal) {
       const turn = { everyMs, need: 'endpoint', who: String(id) } as const;

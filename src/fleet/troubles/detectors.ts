@@ -12,9 +12,9 @@ export interface Evidence {
 }
 
 /** null: all is well. Undefined: it cannot be judged. */
-export type Judgement = Evidence | null | undefined;
+type Judgement = Evidence | null | undefined;
 
-interface Detector {
+export interface Detector {
   readonly severity: 'critical' | 'warning';
   /** It must have been seen for so long, and unseen for so long to be over, ms. */
   readonly forMs: number;
@@ -46,30 +46,27 @@ const PRICE_TOLERANCE = 1.1;
 const SOON_MS = 24 * HOUR;
 
 export const DETECTORS = {
-  not_recruiting: {
-    severity: 'critical',
-    forMs: RECRUITS_WITHIN_MS,
-    endsAfterMs: MINUTE,
-    judge: notRecruiting,
-  },
-  churn: {
-    severity: 'warning',
-    forMs: 0,
-    endsAfterMs: MINUTE,
-    judge: (look, memory) => (keepsAllCold(look) ? null : churning(memory, look.atMs - HOUR)),
-  },
-  flapping: {
-    severity: 'warning',
-    forMs: 0,
-    endsAfterMs: 5 * MINUTE,
-    judge: (look, memory) => (keepsAllCold(look) ? churning(memory, look.atMs - 10 * MINUTE) : null),
-  },
-  slow_start: { severity: 'warning', forMs: 0, endsAfterMs: 15 * MINUTE, judge: slowStart },
-  stuck_requests: { severity: 'warning', forMs: 0, endsAfterMs: MINUTE, judge: stuckRequests },
-  slow_machine: { severity: 'warning', forMs: MINUTE, endsAfterMs: MINUTE, judge: slowMachine },
-  price_above_filter: { severity: 'warning', forMs: MINUTE, endsAfterMs: MINUTE, judge: priceAboveFilter },
-  deletes_soon: { severity: 'warning', forMs: 0, endsAfterMs: 0, judge: deletesSoon },
-} as const satisfies Readonly<Record<string, Detector>>;
+  not_recruiting: detector('critical', { forMs: RECRUITS_WITHIN_MS }, notRecruiting),
+  churn: detector('warning', {}, (look, memory) =>
+    keepsAllCold(look) ? null : churning(memory, look.atMs - HOUR),
+  ),
+  flapping: detector('warning', { endsAfterMs: 5 * MINUTE }, (look, memory) =>
+    keepsAllCold(look) ? churning(memory, look.atMs - 10 * MINUTE) : null,
+  ),
+  slow_start: detector('warning', { endsAfterMs: 15 * MINUTE }, slowStart),
+  stuck_requests: detector('warning', {}, stuckRequests),
+  slow_machine: detector('warning', { forMs: MINUTE }, slowMachine),
+  price_above_filter: detector('warning', { forMs: MINUTE }, priceAboveFilter),
+  deletes_soon: detector('warning', {}, deletesSoon),
+} as const;
+
+function detector(
+  severity: Detector['severity'],
+  { forMs = 0, endsAfterMs = MINUTE }: Partial<Detector>,
+  judge: Detector['judge'],
+): Detector {
+  return { severity, forMs, endsAfterMs, judge };
+}
 
 export type TroubleName = keyof typeof DETECTORS;
 export const TROUBLE_NAMES = Object.keys(DETECTORS) as TroubleName[];
@@ -164,40 +161,39 @@ function stuckRequests({ workers, atMs }: Look, { quiet, longestQuietMs }: Memor
   };
 }
 
-interface Machine {
-  readonly id: number;
-  readonly gpu: string;
-  readonly perf: number;
-  /** Dollars for a million units of work; undefined while its price is not known. */
-  readonly price: number | undefined;
-}
-
 function slowMachine({ workers, lives, prices }: Look): Judgement {
   const perfs = new Map(lives.map(({ id, perf }) => [id, perf]));
-  const machines = workers.flatMap(({ id, gpu_name }): Machine[] => {
+  const machines = workers.flatMap(({ id, gpu_name: gpu }) => {
     const perf = perfs.get(id);
-    const hourly = prices.get(id)?.running;
-    const price = perf && hourly !== undefined ? (hourly / 3600 / perf) * 1e6 : undefined;
-    return perf ? [{ id, gpu: gpu_name ?? '', perf, price }] : [];
+    return perf ? [{ id, gpu, seconds: 1 / perf, price: (prices.get(id)?.running ?? NaN) / perf }] : [];
   });
   if (machines.length <= LEAST_PEERS) return undefined;
-  for (const { id, gpu, perf, price } of machines) {
+  for (const { id, gpu, seconds, price } of machines) {
     const others = machines.filter((machine) => machine.id !== id);
-    const alike = others.filter((machine) => machine.gpu === gpu).map((machine) => machine.perf);
-    const priced = others.flatMap((machine) => machine.price ?? []);
-    const [usualPerf, usualPrice] = [quantile(alike, 0.5), quantile(priced, 0.5)];
-    if (alike.length >= LEAST_PEERS && perf * FAR <= usualPerf)
+    const alike = others.filter((machine) => machine.gpu === gpu);
+    const slower = ratio(
+      seconds,
+      alike.map((machine) => machine.seconds),
+    );
+    const dearer = ratio(
+      price,
+      others.map((machine) => machine.price),
+    );
+    const words =
+      slower >= FAR ? `takes ${rounded(slower)} times as long` : `costs ${rounded(dearer)} times as much`;
+    if (slower >= FAR || dearer >= FAR)
       return {
-        says: `has a machine (worker ${id}) that does ${rounded(perf)} units/s, and the others ${rounded(usualPerf)}`,
-        facts: { worker: id, performance: perf, others: usualPerf },
-      };
-    if (price !== undefined && priced.length >= LEAST_PEERS && price >= FAR * usualPrice)
-      return {
-        says: `has a machine (worker ${id}) whose work costs $${rounded(price)} a million units, and that of the others $${rounded(usualPrice)}`,
-        facts: { worker: id, price_per_million: price, others: usualPrice },
+        says: `has a machine (worker ${id}) that ${words} for the same work as the others`,
+        facts: { worker: id, ...(slower >= FAR && { slower }), ...(dearer >= FAR && { dearer }) },
       };
   }
   return null;
+}
+
+/** To what is usual for the others; 0 if too few of them are known. */
+function ratio(value: number, others: readonly number[]): number {
+  const known = others.filter((other) => other > 0);
+  return known.length < LEAST_PEERS || !(value > 0) ? 0 : value / quantile(known, 0.5);
 }
 
 function priceAboveFilter({ workers, prices, priceCeiling: ceiling }: Look): Judgement {

@@ -1,8 +1,8 @@
-/** What detectors must remember of an endpoint from look to look. Pure. */
+/** What detectors remember of an endpoint from look to look. Pure. */
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import type { ListedEndpoint } from '../discovery/knowledge.ts';
 import type { FleetSample } from '../sample.ts';
-import { isPresent, type FleetEvent, type WorkerLife } from '../workers/lives.ts';
+import { isPresent, type WorkerLife } from '../workers/lives.ts';
 import type { Price, Prices } from '../workers/measure.ts';
 import { billingOf, phaseOf } from '../workers/status.ts';
 
@@ -24,100 +24,100 @@ export interface Look {
   readonly priceCeiling: number | undefined;
 }
 
-/** A worker that was replaced before it was ever ready. */
-interface Churned {
+/** A worker that left before it was ever ready. */
+interface Leaver {
   readonly atMs: number;
   /** What it cost; undefined if its price was never known. */
   readonly dollars: number | undefined;
 }
 
-/** When the endpoint deletes itself, as its rows have it. */
-interface Deadline {
-  readonly row: ListedEndpoint | undefined;
-  readonly atMs: number;
-  /** An earlier one, and when it was read. */
-  readonly earlier: { readonly readMs: number; readonly atMs: number };
-  /** False: each heartbeat moves it. Undefined: not known yet. */
-  readonly isFixed: boolean | undefined;
-}
-
-export interface Memory {
-  /** Of the first look: workers that are older were perhaps ready before. */
-  readonly sinceMs: number;
-  /** New workers that were not ready yet at the last look, with the last price that was known. */
-  readonly unready: ReadonlyMap<number, Price | undefined>;
-  /** When the starts of new workers ended well, and how the others ended, of the last hours. */
-  readonly readied: readonly number[];
-  readonly churned: readonly Churned[];
-  /** Of the last minutes: workers that left before they were ready, and new ones that replaced none. */
-  readonly leavers: readonly Churned[];
-  readonly recruits: readonly number[];
-  /** Since when a worker has requests and serves none. */
-  readonly quiet: ReadonlyMap<number, number>;
-  /** The longest such time after which it served, ms. */
-  readonly longestQuietMs: number;
-  readonly deadline: Deadline | undefined;
-}
-
-/** So long are outcomes of starts remembered, and a worker that left may be replaced, ms. */
+/** Outcomes of starts are remembered so long, and a worker that left is replaced within, ms. */
 const STARTS_KEPT_MS = 3 * 3_600_000;
 const REPLACED_WITHIN_MS = 600_000;
-/** Heartbeats come more often, so that a deadline that they move has moved after this time, ms. */
-const DEADLINE_MOVES_MS = 240_000;
+/** Heartbeats come more often: a deadline that stays for so long is not moved by them, ms. */
+const DEADLINE_STAYS_MS = 240_000;
 
-export function emptyMemory(sinceMs: number): Memory {
-  return {
-    sinceMs,
-    unready: new Map(),
-    readied: [],
-    churned: [],
-    leavers: [],
-    recruits: [],
-    quiet: new Map(),
-    longestQuietMs: 0,
-    deadline: undefined,
-  };
-}
+export class Memory {
+  /** When starts of new workers ended well, and those that were replaced instead. */
+  readied: readonly number[] = [];
+  churned: readonly Leaver[] = [];
+  /** Since when a worker has requests and serves none; and the longest such time after which it served, ms. */
+  quiet: ReadonlyMap<number, number> = new Map();
+  longestQuietMs = 0;
+  /** When the endpoint deletes itself. `isFixed`: no heartbeat moves that; undefined: not known yet. */
+  deadline: { readonly atMs: number; readonly isFixed: boolean | undefined } | undefined;
+  #readDeadline = { row: undefined as ListedEndpoint | undefined, atMs: 0, sinceMs: 0 };
+  /** New workers that were not ready yet, with the last price that was known. */
+  #unready: ReadonlyMap<number, Price | undefined> = new Map();
+  #leavers: readonly Leaver[] = [];
+  /** When new workers came that replaced none. */
+  #recruits: readonly number[] = [];
+  #isFirst = true;
 
-export function remember(before: Memory, look: Look): { memory: Memory; events: readonly FleetEvent[] } {
-  const { memory, churned } = withStarts(before, look);
-  const { quiet, longestQuietMs } = quietWorkers(before, look);
-  const deadline = deadlineAfter(before.deadline, look);
-  const events = churned.map(({ dollars }) => ({
-    kind: 'worker churned' as const,
-    endpoint: look.endpoint,
-    dollars,
-  }));
-  return { memory: { ...memory, quiet, longestQuietMs, deadline }, events };
-}
-
-function withStarts(before: Memory, { atMs, lives, prices, workers }: Look) {
-  const unready = new Map<number, Price | undefined>();
-  const within = (ms: number) => (each: number) => atMs - each < ms;
-  const readied = before.readied.filter(within(STARTS_KEPT_MS));
-  const recruits = before.recruits.filter(within(REPLACED_WITHIN_MS));
-  const left: Churned[] = [];
-  const saysReady = new Set(workers.flatMap((worker) => (worker['ready_ever'] === true ? [worker.id] : [])));
-  for (const life of lives) {
-    const isNew = life.firstSeenMs === atMs && atMs > before.sinceMs;
-    if (isNew) recruits.push(atMs);
-    if (!isNew && !before.unready.has(life.id)) continue;
-    const price = prices.get(life.id) ?? before.unready.get(life.id);
-    if (wasReady(life) || saysReady.has(life.id)) readied.push(atMs);
-    else if (isPresent(life)) unready.set(life.id, price);
-    else left.push({ atMs: life.missingSinceMs ?? atMs, dollars: costOf(life, price) });
+  /** @returns The workers that turn out to be replaced before they were ever ready. */
+  take(look: Look): readonly Leaver[] {
+    const churned = this.#takeStarts(look);
+    this.#takeRequests(look);
+    this.#takeDeadline(look);
+    this.#isFirst = false;
+    return churned;
   }
-  const churned: Churned[] = [];
-  // One recruit replaces one leaver, the one that left first.
-  const leavers = [...before.leavers, ...left].filter((leaver) => {
-    const place = recruits.findIndex((recruit) => recruit >= leaver.atMs);
-    if (place === -1) return within(REPLACED_WITHIN_MS)(leaver.atMs);
-    recruits.splice(place, 1);
-    churned.push({ ...leaver, atMs });
-    return false;
-  });
-  const all = [...before.churned, ...churned].filter((each) => within(STARTS_KEPT_MS)(each.atMs));
-  return { memory: { ...before, unready, leavers, recruits, readied, churned: all }, churned };
+
+  #takeStarts({ atMs, lives, prices, workers }: Look): readonly Leaver[] {
+    const unready = new Map<number, Price | undefined>();
+    const within = (ms: number) => (each: number) => atMs - each < ms;
+    const readied = this.readied.filter(within(STARTS_KEPT_MS));
+    const recruits = this.#recruits.filter(within(REPLACED_WITHIN_MS));
+    const leavers = this.#leavers.filter((each) => within(REPLACED_WITHIN_MS)(each.atMs));
+    const saysReady = new Set(workers.flatMap(({ id, ready_ever }) => (ready_ever === true ? [id] : [])));
+    for (const life of lives) {
+      // Those that are there at the first look were perhaps ready before.
+      const isNew = life.firstSeenMs === atMs && !this.#isFirst;
+      if (isNew) recruits.push(atMs);
+      if (!isNew && !this.#unready.has(life.id)) continue;
+      const price = prices.get(life.id) ?? this.#unready.get(life.id);
+      if (wasReady(life) || saysReady.has(life.id)) readied.push(atMs);
+      else if (isPresent(life)) unready.set(life.id, price);
+      else leavers.push({ atMs: life.missingSinceMs ?? atMs, dollars: costOf(life, price) });
+    }
+    const churned: Leaver[] = [];
+    // One recruit replaces one leaver.
+    this.#leavers = leavers.filter((leaver) => {
+      const place = recruits.findIndex((recruit) => recruit >= leaver.atMs);
+      if (place === -1) return true;
+      recruits.splice(place, 1);
+      churned.push({ ...leaver, atMs });
+      return false;
+    });
+    [this.readied, this.#recruits, this.#unready] = [readied, recruits, unready];
+    this.churned = [...this.churned, ...churned].filter((each) => within(STARTS_KEPT_MS)(each.atMs));
+    return churned;
+  }
+
+  /** `cur_perf` is what was served since the worker's last report: nothing, as long as a request takes. */
+  #takeRequests({ atMs, isDense, workers }: Look): void {
+    const quiet = new Map<number, number>();
+    for (const { id, reqs_working: requests, cur_perf: served } of workers) {
+      const since = isDense ? this.quiet.get(id) : undefined;
+      if ((requests ?? 0) > 0 && served === 0) quiet.set(id, since ?? atMs);
+      else if (since !== undefined && (served ?? 0) > 0)
+        this.longestQuietMs = Math.max(this.longestQuietMs, atMs - since);
+    }
+    this.quiet = quiet;
+  }
+
+  #takeDeadline({ row, atMs: readMs }: Look): void {
+    const [last, read] = [this.deadline, this.#readDeadline];
+    const seconds = row?.['auto_delete_in_seconds'];
+    if (typeof seconds !== 'number') this.deadline = undefined;
+    if (typeof seconds !== 'number' || read.row === row) return;
+    const atMs = readMs + 1000 * seconds;
+    const isMoved = last !== undefined && atMs - last.atMs > (readMs - read.atMs) / 2;
+    const sinceMs = last === undefined || isMoved ? readMs : read.sinceMs;
+    const hasStayed = readMs - sinceMs >= DEADLINE_STAYS_MS;
+    this.deadline = { atMs, isFixed: isMoved ? false : hasStayed || last?.isFixed };
+    this.#readDeadline = { row, atMs: readMs, sinceMs };
+  }
 }
 
 /** A worker that is stopped has been loaded before. */
@@ -129,34 +129,11 @@ function wasReady({ changes, perf }: WorkerLife): boolean {
 function costOf({ changes, missingSinceMs = 0 }: WorkerLife, price: Price | undefined): number | undefined {
   let dollars = 0;
   for (const [index, [status, fromMs]] of changes.entries()) {
-    const toMs = changes[index + 1]?.[1] ?? missingSinceMs;
+    const hours = Math.max(0, (changes[index + 1]?.[1] ?? missingSinceMs) - fromMs) / 3_600_000;
     const billing = billingOf(status);
-    const hourly = billing === 'compute' ? price?.running : billing === 'storage' ? (price?.storage ?? 0) : 0;
-    if (hourly === undefined) return undefined;
-    dollars += (hourly * Math.max(0, toMs - fromMs)) / 3_600_000;
+    if (billing === 'compute' && price?.running === undefined) return undefined;
+    if (billing !== 'nothing')
+      dollars += hours * ((billing === 'compute' ? price?.running : price?.storage) ?? 0);
   }
   return dollars;
-}
-
-/** `cur_perf` is what was served since the worker's last report: nothing, as long as a request takes. */
-function quietWorkers({ quiet: before, longestQuietMs }: Memory, { atMs, isDense, workers }: Look) {
-  const quiet = new Map<number, number>();
-  let longest = longestQuietMs;
-  for (const { id, reqs_working: requests, cur_perf: served } of workers) {
-    const since = isDense ? before.get(id) : undefined;
-    if ((requests ?? 0) > 0 && served === 0) quiet.set(id, since ?? atMs);
-    else if (since !== undefined && (served ?? 0) > 0) longest = Math.max(longest, atMs - since);
-  }
-  return { quiet, longestQuietMs: longest };
-}
-
-function deadlineAfter(before: Deadline | undefined, { row, atMs: readMs }: Look): Deadline | undefined {
-  if (before && before.row === row) return before;
-  const seconds = row?.['auto_delete_in_seconds'];
-  if (typeof seconds !== 'number') return undefined;
-  const atMs = readMs + 1000 * seconds;
-  const earlier = before?.earlier ?? { readMs, atMs };
-  const passedMs = readMs - earlier.readMs;
-  if (passedMs < DEADLINE_MOVES_MS) return { row, atMs, earlier, isFixed: before?.isFixed };
-  return { row, atMs, earlier: { readMs, atMs }, isFixed: atMs - earlier.atMs < passedMs / 2 };
 }

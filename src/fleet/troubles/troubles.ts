@@ -1,17 +1,14 @@
 /**
- * What goes wrong at an endpoint, by name. Each detector judges each look; what it finds must last for a while to be a
+ * What goes wrong at an endpoint, by name. Each detector judges each look. What it finds must last for a while to be a
  * trouble, and be away for a while to be over. Pure.
  */
 import type { FleetNotice } from '../notices.ts';
-import { DETECTORS, TROUBLE_NAMES, type Evidence, type Judgement, type TroubleName } from './detectors.ts';
-import { emptyMemory, remember, type Look, type Memory } from './memory.ts';
+import { DETECTORS, TROUBLE_NAMES, type Detector, type Evidence, type TroubleName } from './detectors.ts';
+import { Memory, type Look } from './memory.ts';
 
-export interface Trouble {
-  readonly severity: 'critical' | 'warning';
+export interface Trouble extends Pick<Detector, 'severity'>, Pick<Evidence, 'says'> {
   /** Of the first look that saw it, Unix ms. */
   readonly sinceMs: number;
-  /** Goes on from the endpoint's name. */
-  readonly says: string;
 }
 
 /** null: all is well. A trouble that cannot be judged is not in it. */
@@ -25,47 +22,40 @@ interface Course {
   readonly isTold: boolean;
 }
 
-export interface TroubleState {
-  readonly memory: Memory;
-  readonly courses: Readonly<Partial<Record<TroubleName, Course>>>;
-  readonly troubles: Troubles;
-}
+export class EndpointTroubles {
+  readonly #memory = new Memory();
+  readonly #courses = new Map<TroubleName, Course>();
+  now: Troubles = {};
 
-/** @param before Undefined: this is the first look. */
-export function troublesAfter(before: TroubleState | undefined, look: Look) {
-  const { memory, events } = remember(before?.memory ?? emptyMemory(look.atMs), look);
-  const courses: Partial<Record<TroubleName, Course>> = {};
-  const troubles: Partial<Record<TroubleName, Trouble | null>> = {};
-  const notices: FleetNotice[] = [];
-  for (const name of TROUBLE_NAMES) {
-    const judgement = DETECTORS[name].judge(look, memory);
-    const last = before?.courses[name];
-    const course = courseAfter(name, last, judgement, look.atMs);
-    if (course) courses[name] = course;
-    const { severity } = DETECTORS[name];
-    if (judgement !== undefined)
-      troubles[name] = course?.isTold
-        ? { severity, sinceMs: course.sinceMs, says: course.evidence.says }
-        : null;
-    const about = { endpoint: look.endpoint, trouble: name };
-    if (course?.isTold && !last?.isTold)
-      notices.push({ kind: 'trouble begun', ...about, severity, evidence: course.evidence });
-    if (last?.isTold && !course)
-      notices.push({ kind: 'trouble ended', ...about, seconds: (look.atMs - last.sinceMs) / 1000 });
+  /** @returns What has begun and ended, and workers that were replaced before they were ever ready. */
+  judge(look: Look) {
+    const churned = this.#memory.take(look);
+    const notices: FleetNotice[] = [];
+    const now = TROUBLE_NAMES.flatMap((name): [TroubleName, Trouble | null][] => {
+      const evidence = DETECTORS[name].judge(look, this.#memory);
+      if (evidence === undefined) return [];
+      notices.push(...this.#follow(name, evidence, look));
+      const { isTold, sinceMs, evidence: { says } = { says: '' } } = this.#courses.get(name) ?? {};
+      const { severity } = DETECTORS[name];
+      return [[name, isTold && sinceMs !== undefined ? { severity, sinceMs, says } : null]];
+    });
+    this.now = Object.fromEntries(now);
+    return { notices, churned };
   }
-  const state: TroubleState = { memory, courses, troubles };
-  return { state, notices, events };
-}
 
-function courseAfter(
-  name: TroubleName,
-  last: Course | undefined,
-  judgement: Judgement,
-  atMs: number,
-): Course | undefined {
-  const { forMs, endsAfterMs } = DETECTORS[name];
-  if (judgement === undefined) return last;
-  if (judgement === null) return last?.isTold && atMs - last.lastMs < endsAfterMs ? last : undefined;
-  const sinceMs = last?.sinceMs ?? atMs;
-  return { sinceMs, lastMs: atMs, evidence: judgement, isTold: atMs - sinceMs >= forMs };
+  #follow(name: TroubleName, evidence: Evidence | null, { atMs, endpoint }: Look): FleetNotice[] {
+    const { forMs, endsAfterMs, severity } = DETECTORS[name];
+    const last = this.#courses.get(name);
+    if (evidence) {
+      const sinceMs = last?.sinceMs ?? atMs;
+      const isTold = atMs - sinceMs >= forMs;
+      this.#courses.set(name, { sinceMs, lastMs: atMs, evidence, isTold });
+      const begins = isTold && !last?.isTold;
+      return begins ? [{ kind: 'trouble begun', endpoint, trouble: name, severity, evidence }] : [];
+    }
+    if (last?.isTold && atMs - last.lastMs < endsAfterMs) return [];
+    this.#courses.delete(name);
+    if (!last?.isTold) return [];
+    return [{ kind: 'trouble ended', endpoint, trouble: name, seconds: (atMs - last.sinceMs) / 1000 }];
+  }
 }

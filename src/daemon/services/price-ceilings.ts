@@ -1,14 +1,13 @@
 /** The highest price that the worker groups of an endpoint search for. Pure. */
+import type { PriceCeilings } from '../../fleet/service.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import type { WorkerGroup } from '../../contract/operations/serverless/worker-group-list.ts';
-
-/** Dollars an hour, by endpoint id; an endpoint with a group that has no ceiling is not in it. */
-export type PriceCeilings = ReadonlyMap<number, number>;
 
 /** The command line of the service calls `dph_total` `dph`. */
 const NAMES = ['dph_total', 'dph'];
 const IN_TEXT = /\bdph(?:_total)?\s*<=?\s*(\d+(?:\.\d+)?)/;
 
+/** An endpoint with a group that has no ceiling is not in it. */
 export function priceCeilings(groups: readonly WorkerGroup[]): PriceCeilings {
   const ceilings = new Map<number, number>();
   for (const { endpoint_id: id, search_query: query } of groups)
