@@ -30,10 +30,11 @@ const RECRUITS_WITHIN_MS = 3 * MINUTE;
 /** So many workers are no chance. */
 const MANY = 3;
 /** Loading is given up after 791 to 795 s, starting after 300 s; this part of it is close. */
-const LIMITS = [
-  { statuses: ['loading', 'model_loading'], word: 'loading', limitMs: 790_000 },
-  { statuses: ['starting'], word: 'starting', limitMs: 300_000 },
-] as const;
+const LIMITS_MS: ReadonlyMap<string, number> = new Map([
+  ['loading', 790_000],
+  ['model_loading', 790_000],
+  ['starting', 300_000],
+]);
 const CLOSE = 0.9;
 /** No request is called stuck before. */
 const LONG_REQUEST_MS = 15 * MINUTE;
@@ -120,27 +121,23 @@ function slowStart({ lives, atMs }: Look): Judgement {
   const late = lives.filter((life) => isPresent(life) && isLate(life, atMs, CLOSE));
   const [first] = late;
   if (first === undefined) return null;
-  const { word, limitMs } = limitOf(first) ?? LIMITS[0];
+  const status = presentStatus(first);
   return {
-    says: `has a worker (${first.id}) that has been ${word} for ${minutes(inStatus(first, atMs))}: the service gives up at about ${limitMs / 1000} s`,
+    says:
+      `has a worker (${first.id}) that has been ${status.replace('_', ' ')} for ${minutes(inStatus(first, atMs))}: ` +
+      `the service gives up after about ${(LIMITS_MS.get(status) ?? 0) / 1000} s`,
     facts: { workers: late.map(({ id }) => id), seconds: inStatus(first, atMs) / 1000 },
   };
 }
 
-function limitOf(life: WorkerLife) {
-  const status = presentStatus(life);
-  return LIMITS.find(({ statuses }) => (statuses as readonly string[]).includes(status));
-}
-
 function isLate(life: WorkerLife, atMs: number, part: number): boolean {
-  const limit = limitOf(life);
-  return limit !== undefined && inStatus(life, atMs) >= part * limit.limitMs;
+  return inStatus(life, atMs) >= part * (LIMITS_MS.get(presentStatus(life)) ?? Infinity);
 }
 
-/** How long it has been in this status, or in those that have the same limit, ms. */
+/** How long it has been in statuses that have the same limit, ms. */
 function inStatus(life: WorkerLife, atMs: number): number {
-  const statuses: readonly string[] = limitOf(life)?.statuses ?? [];
-  const other = life.changes.findLastIndex(([status]) => !statuses.includes(status));
+  const limitMs = LIMITS_MS.get(presentStatus(life));
+  const other = life.changes.findLastIndex(([status]) => LIMITS_MS.get(status) !== limitMs);
   return atMs - (life.changes[other + 1]?.[1] ?? atMs);
 }
 
