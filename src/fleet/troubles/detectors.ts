@@ -52,7 +52,9 @@ export const DETECTORS = {
     keepsAllCold(look) ? null : churning(memory, look.atMs - HOUR),
   ),
   flapping: detector('warning', { endsAfterMs: 5 * MINUTE }, (look, memory) =>
-    keepsAllCold(look) ? churning(memory, look.atMs - 10 * MINUTE) : null,
+    keepsAllCold(look)
+      ? churning(memory, look.atMs - 10 * MINUTE, ': cold_workers is not below max_workers')
+      : null,
   ),
   slow_start: detector('warning', { endsAfterMs: 15 * MINUTE }, slowStart),
   stuck_requests: detector('warning', {}, stuckRequests),
@@ -104,7 +106,7 @@ function keepsAllCold({ parameters: { cold_workers: cold, max_workers: most } }:
 }
 
 /** Some starts are given up when the load falls: it is a trouble if no fewer fail than succeed. */
-function churning({ churned, readied }: Memory, sinceMs: number): Judgement {
+function churning({ churned, readied }: Memory, sinceMs: number, why = ''): Judgement {
   const isOver = (churned.at(-1)?.atMs ?? -Infinity) < sinceMs;
   if (isOver || churned.length < MANY || churned.length < readied.length) return null;
   const dollars = churned.reduce((sum, { dollars: each = 0 }) => sum + each, 0);
@@ -112,7 +114,8 @@ function churning({ churned, readied }: Memory, sinceMs: number): Judgement {
   return {
     says:
       `replaced ${churned.length} workers before they were ever ready` +
-      (isPriced && dollars >= 0.005 ? `, which cost $${dollars.toFixed(2)}` : ''),
+      (isPriced && dollars >= 0.005 ? `, which cost $${dollars.toFixed(2)}` : '') +
+      why,
     facts: { churned_workers: churned.length, ...(isPriced && { dollars }) },
   };
 }

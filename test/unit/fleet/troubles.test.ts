@@ -163,13 +163,13 @@ const ORDINARY: readonly (readonly [string, Scene])[] = [
     },
   ],
   [
-    'replaces two of many',
+    'replaces three of many',
     {
       minutes: 20,
       workers: (minute) =>
         [10, 11, 12, 13]
           .flatMap((id) => (minute < 2 ? [] : minute < 4 ? [loading(id)] : [idle(id)]))
-          .concat(minute < 6 ? replaced(2)(minute) : []),
+          .concat(minute < 10 ? replaced(2)(minute) : []),
     },
   ],
   [
