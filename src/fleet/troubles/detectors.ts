@@ -168,32 +168,32 @@ function slowMachine({ workers, lives, prices }: Look): Judgement {
     return perf ? [{ id, gpu, seconds: 1 / perf, price: (prices.get(id)?.running ?? NaN) / perf }] : [];
   });
   if (machines.length <= LEAST_PEERS) return undefined;
+  const usual = new Map(
+    [...Map.groupBy(machines, ({ gpu }) => gpu)].map(([gpu, alike]) => [gpu, usualOf(alike, 'seconds')]),
+  );
+  const usualPrice = usualOf(machines, 'price');
   for (const { id, gpu, seconds, price } of machines) {
-    const others = machines.filter((machine) => machine.id !== id);
-    const alike = others.filter((machine) => machine.gpu === gpu);
-    const slower = ratio(
-      seconds,
-      alike.map((machine) => machine.seconds),
-    );
-    const dearer = ratio(
-      price,
-      others.map((machine) => machine.price),
-    );
-    const words =
-      slower >= FAR ? `takes ${rounded(slower)} times as long` : `costs ${rounded(dearer)} times as much`;
-    if (slower >= FAR || dearer >= FAR)
+    const [slower, dearer] = [seconds / (usual.get(gpu) ?? NaN), price / usualPrice];
+    const isSlow = slower >= FAR;
+    const words = isSlow
+      ? `takes ${rounded(slower)} times as long`
+      : `costs ${rounded(dearer)} times as much`;
+    if (isSlow || dearer >= FAR)
       return {
         says: `has a machine (worker ${id}) that ${words} for the same work as the others`,
-        facts: { worker: id, ...(slower >= FAR && { slower }), ...(dearer >= FAR && { dearer }) },
+        facts: { worker: id, ...(isSlow && { slower }), ...(dearer >= FAR && { dearer }) },
       };
   }
   return null;
 }
 
-/** To what is usual for the others; 0 if too few of them are known. */
-function ratio(value: number, others: readonly number[]): number {
-  const known = others.filter((other) => other > 0);
-  return known.length < LEAST_PEERS || !(value > 0) ? 0 : value / quantile(known, 0.5);
+/** NaN, which nothing is far from, if too few are known. */
+function usualOf<Field extends string>(
+  machines: readonly Readonly<Record<Field, number>>[],
+  field: Field,
+): number {
+  const known = machines.map((machine) => machine[field]).filter((value) => value > 0);
+  return known.length > LEAST_PEERS ? quantile(known, 0.5) : NaN;
 }
 
 function priceAboveFilter({ workers, prices, priceCeiling: ceiling }: Look): Judgement {
