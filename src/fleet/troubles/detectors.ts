@@ -37,7 +37,7 @@ const LIMITS_MS: ReadonlyMap<string, number> = new Map([
 ]);
 const CLOSE = 0.9;
 /** No request is called stuck before. */
-const LONG_REQUEST_MS = 15 * MINUTE;
+const LONG_REQUEST_MS = 30 * MINUTE;
 /** Machines are compared with two others at least. */
 const LEAST_PEERS = 2;
 /** Half as fast as its peers, or twice as dear for its work. */
@@ -152,12 +152,15 @@ function stuckRequests({ workers, atMs }: Look, { quiet, longestQuietMs }: Memor
   )
     return undefined;
   const least = Math.max(LONG_REQUEST_MS, FAR * longestQuietMs);
-  const stuck = [...quiet].filter(([, sinceMs]) => atMs - sinceMs >= least);
+  const stuck = [...quiet].filter(([, { sinceMs }]) => atMs - sinceMs >= least);
   const [first] = stuck;
   if (first === undefined) return null;
+  const [id, { sinceMs }] = first;
   return {
-    says: `has a worker (${first[0]}) with requests in work that has served nothing for ${minutes(atMs - first[1])}: its counter is stuck, and keeps it running`,
-    facts: { workers: stuck.map(([id]) => id), seconds: (atMs - first[1]) / 1000 },
+    says:
+      `has a worker (${id}) with requests in work that has served nothing for ${minutes(atMs - sinceMs)}: ` +
+      'its counter is stuck, and keeps it running',
+    facts: { workers: stuck.map(([worker]) => worker), seconds: (atMs - sinceMs) / 1000 },
   };
 }
 

@@ -4,7 +4,7 @@ import type { ListedEndpoint } from '../discovery/knowledge.ts';
 import type { FleetSample } from '../sample.ts';
 import { isPresent, type WorkerLife } from '../workers/lives.ts';
 import type { Price, Prices } from '../workers/measure.ts';
-import { billingOf, phaseOf } from '../workers/status.ts';
+import { billingOf, phaseOf, statusOf } from '../workers/status.ts';
 
 /** One look at an endpoint, with what was known beside it. */
 export interface Look {
@@ -31,6 +31,12 @@ interface Leaver {
   readonly dollars: number | undefined;
 }
 
+/** A worker has had the same requests since then, and served none. */
+interface Quiet {
+  readonly sinceMs: number;
+  readonly work: string;
+}
+
 /** Outcomes of starts are remembered so long, and a worker that left is replaced within, ms. */
 const STARTS_KEPT_MS = 3 * 3_600_000;
 const REPLACED_WITHIN_MS = 600_000;
@@ -41,8 +47,8 @@ export class Memory {
   /** When starts of new workers ended well, and those that were replaced instead. */
   readied: readonly number[] = [];
   churned: readonly Leaver[] = [];
-  /** Since when a worker has requests and serves none; and the longest such time after which it served, ms. */
-  quiet: ReadonlyMap<number, number> = new Map();
+  /** By worker; and the longest such time that ended, ms. */
+  quiet: ReadonlyMap<number, Quiet> = new Map();
   longestQuietMs = 0;
   /** When the endpoint deletes itself. `isFixed`: no heartbeat moves that; undefined: not known yet. */
   deadline: { readonly atMs: number; readonly isFixed: boolean | undefined } | undefined;
@@ -94,14 +100,19 @@ export class Memory {
     return churned;
   }
 
-  /** `cur_perf` is what was served since the worker's last report: nothing, as long as a request takes. */
+  /**
+   * `cur_perf` is what was served since the worker's last report, so that a look may miss it. A request that ends changes
+   * count or load as well, unless the next one is just like it. A stuck counter ends with a reboot, which teaches nothing.
+   */
   #takeRequests({ atMs, isDense, workers }: Look): void {
-    const quiet = new Map<number, number>();
-    for (const { id, reqs_working: requests, cur_perf: served } of workers) {
-      const since = isDense ? this.quiet.get(id) : undefined;
-      if ((requests ?? 0) > 0 && served === 0) quiet.set(id, since ?? atMs);
-      else if (since !== undefined && (served ?? 0) > 0)
-        this.longestQuietMs = Math.max(this.longestQuietMs, atMs - since);
+    const quiet = new Map<number, Quiet>();
+    for (const { id, status, reqs_working: requests, cur_load: load, cur_perf: served } of workers) {
+      if (phaseOf(statusOf({ status })) !== 'ready') continue;
+      const last = isDense ? this.quiet.get(id) : undefined;
+      const work = `${requests} ${load}`;
+      const goesOn = last?.work === work && served === 0;
+      if (last && !goesOn) this.longestQuietMs = Math.max(this.longestQuietMs, atMs - last.sinceMs);
+      if ((requests ?? 0) > 0 && served === 0) quiet.set(id, { sinceMs: goesOn ? last.sinceMs : atMs, work });
     }
     this.quiet = quiet;
   }

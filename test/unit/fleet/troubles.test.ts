@@ -111,8 +111,8 @@ const TROUBLED: readonly (readonly [TroubleName, Scene, says: string])[] = [
   ],
   [
     'stuck_requests',
-    { minutes: 16, workers: () => [idle(1, { reqs_working: 1, cur_load: 100 })] },
-    'served nothing for 16 min',
+    { minutes: 31, workers: () => [idle(1, { reqs_working: 1, cur_load: 100 })] },
+    'served nothing for 31 min',
   ],
   [
     'slow_machine',
@@ -178,7 +178,14 @@ const ORDINARY: readonly (readonly [string, Scene])[] = [
   ],
   [
     'has a worker for each request that is long',
-    { minutes: 60, workers: (minute) => [idle(1, { reqs_working: 1, cur_perf: minute % 14 < 1 ? 50 : 0 })] },
+    { minutes: 60, workers: (minute) => [idle(1, { reqs_working: 1, cur_perf: minute % 28 < 1 ? 50 : 0 })] },
+  ],
+  [
+    'serves between two looks',
+    {
+      minutes: 60,
+      workers: (minute) => [idle(1, { reqs_working: 1, cur_load: 100 + Math.floor(minute / 9) })],
+    },
   ],
   [
     'does not say what it serves',
@@ -217,12 +224,18 @@ test('a request that took longer than any before moves the limit', async () => {
   const served = rate([
     [0, 1],
     [1, 0],
-    [14, 1],
-    [15, 0],
+    [26, 1],
+    [27, 0],
   ]);
   const scene = { workers: (minute: number) => [idle(1, { reqs_working: 1, cur_perf: served(minute) })] };
-  expect((await play({ minutes: 40, ...scene })).lasting).toEqual([]);
-  expect((await play({ minutes: 43, ...scene })).lasting).toEqual(['stuck_requests']);
+  expect((await play({ minutes: 75, ...scene })).lasting).toEqual([]);
+  expect((await play({ minutes: 79, ...scene })).lasting).toEqual(['stuck_requests']);
+});
+
+test('a counter that was stuck until a reboot does not', async () => {
+  const status = (minute: number) => (minute >= 60 && minute < 62 ? 'rebooting' : 'idle');
+  const workers = (minute: number) => [idle(1, { reqs_working: 1, status: status(minute) })];
+  expect((await play({ minutes: 93, workers })).begun).toEqual(['stuck_requests', 'stuck_requests']);
 });
 
 test('what churned workers cost is counted, and is not known without a price', async () => {
