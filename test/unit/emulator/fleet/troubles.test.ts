@@ -86,7 +86,7 @@ test('with as many cold workers as there may be at all it flaps, if the trait ha
   expect(times('creating 1 workers').map((at, index, all) => at - (all[index - 1] ?? at - 5))).toEqual(
     Array.from({ length: 12 }, () => 5),
   );
-  expect(statuses().toSorted()).toEqual(['created', 'destroying', 'idle']);
+  expect(new Set(statuses())).toEqual(new Set(['created', 'destroying', 'idle']));
 });
 
 test('a counter stays until it is set, and a machine is as slow as it is made', () => {
