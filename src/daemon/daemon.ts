@@ -17,6 +17,7 @@ import type { LogLevel } from '../config/types/value-types.ts';
 import { Redaction } from '../contract/text/redaction.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../heartbeat/process/link/link.ts';
 import type { LineOutput } from '../logs/sinks/line-output.ts';
+import { systemClock, type Clock } from '../time/clock.ts';
 import { adminRoutes } from './http/admin.ts';
 import { openListeners, type Listeners } from './http/listeners.ts';
 import { publicRoutes } from './http/routes.ts';
@@ -34,6 +35,8 @@ export interface DaemonOptions {
   readonly config: LoadedConfig & { readonly settings: Settings };
   /** Reads the configuration again, for a reload. */
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
+  /** Of the watch of endpoints; default: the system's. */
+  readonly fleetClock?: Clock;
   /** Makes the logger once the metrics that count its messages exist. */
   readonly createLogger: (hooks: LoggerHooks) => Promise<Logger>;
   /** Where worker-group lines go. */
@@ -94,6 +97,7 @@ export async function startDaemon(options: DaemonOptions) {
     stdout,
     restarts,
     onFleetEvent: metrics.fleet,
+    fleetClock: options.fleetClock ?? systemClock,
   });
 
   const build = buildInfo();

@@ -42,6 +42,7 @@ export type {
   Loads,
   WorkerGroups,
   WorkerGroupView,
+  Workers,
 } from './admin/fleet.ts';
 export type {
   Instances,

@@ -1,4 +1,5 @@
 /** What happens while endpoints are watched and is worth a line in the daemon's log. */
+import type { Evidence, TroubleName } from './troubles/detectors.ts';
 
 export type FleetNotice =
   | {
@@ -18,6 +19,19 @@ export type FleetNotice =
       readonly failures: number;
     }
   | { readonly kind: 'look succeeded again'; readonly endpoint: string; readonly failures: number }
+  | {
+      readonly kind: 'trouble begun';
+      readonly endpoint: string;
+      readonly trouble: TroubleName;
+      readonly severity: 'critical' | 'warning';
+      readonly evidence: Evidence;
+    }
+  | {
+      readonly kind: 'trouble ended';
+      readonly endpoint: string;
+      readonly trouble: TroubleName;
+      readonly seconds: number;
+    }
   /** What is seen meanwhile is held in memory. */
   | { readonly kind: 'history not stored'; readonly error: unknown }
   | { readonly kind: 'history stored again' }

@@ -13,6 +13,8 @@ import {
   type LoadRecord,
 } from './load/meaning.ts';
 import type { FleetSample } from './sample.ts';
+import type { Look } from './troubles/memory.ts';
+import { EndpointTroubles } from './troubles/troubles.ts';
 import type { EndpointView } from './view.ts';
 import { isPresent, presentStatus, type WorkerLife, type FleetEvent } from './workers/lives.ts';
 import type { WorkersAnswer } from './workers/measure.ts';
@@ -49,6 +51,7 @@ export class Observation {
   #doubted: ReadonlySet<number> = new Set();
   #loads: ReadonlyMap<number, LoadRecord> = new Map();
   #load = loadOfAll([]);
+  readonly #troubles = new EndpointTroubles();
   /** What the rules said last, and of what. */
   #checked: { row: ListedEndpoint; facts: WorkerFacts; findings: readonly Finding[] } | undefined;
 
@@ -118,6 +121,13 @@ export class Observation {
     return failures;
   }
 
+  /** What is wrong after a look that succeeded. */
+  judge(look: Omit<Look, 'endpoint' | 'parameters'>) {
+    const { row } = look;
+    const parameters = row ? numericParameters(row) : {};
+    return this.#troubles.judge({ ...look, endpoint: this.label, parameters });
+  }
+
   /** @returns How many looks in a row have failed. */
   failed(error: unknown): number {
     this.#lastError = error instanceof Error ? error.message : String(error);
@@ -140,6 +150,7 @@ export class Observation {
       failingWorkers: lives.filter((life) => isFailing(life, nowMs)).length,
       load: this.#load,
       measured: { performances: performancesOf(lives), startSeconds: this.#starts },
+      troubles: this.#troubles.now,
     };
   }
 

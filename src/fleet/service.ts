@@ -6,8 +6,13 @@ export interface FleetService {
   endpoints(signal: AbortSignal): Promise<EndpointsAnswer>;
   /** `everyMs`: how often they are asked for. It waits for the rate limit of the key. */
   workers(endpointId: number, everyMs: number, signal: AbortSignal): Promise<WorkersAnswer>;
+  /** Never rejects: a key may not be allowed to. */
+  priceCeilings(signal: AbortSignal): Promise<PriceCeilings>;
   readonly prices: PriceSource;
 }
+
+/** The highest price that worker groups search for, $/h, by endpoint id; none for an endpoint without a limit. */
+export type PriceCeilings = ReadonlyMap<number, number>;
 
 /** Prices of instances, as they were last read for whatever purpose. */
 export interface PriceSource {

@@ -2,6 +2,7 @@
 import type { Finding } from '../scaling/rules/findings.ts';
 import type { LoadKnowledge } from './load/meaning.ts';
 import type { FleetSample, Measure } from './sample.ts';
+import type { Troubles } from './troubles/troubles.ts';
 import type { StartTimes } from './workers/trouble.ts';
 
 /** A parameter that is not what it should be. */
@@ -44,6 +45,8 @@ export interface EndpointView {
   readonly measured: Measured;
   /** What the load of its workers means. */
   readonly load: LoadKnowledge;
+  /** What goes wrong, by name; empty before the first look. */
+  readonly troubles: Troubles;
 }
 
 export interface FleetView {

@@ -18,10 +18,10 @@ import { History } from './history/history.ts';
 import type { Fleet, FleetView, HistoryQuery, HistoryRow } from './view.ts';
 import type { FleetNotice } from './notices.ts';
 import { Observation } from './observation.ts';
-import type { FleetService } from './service.ts';
+import type { FleetService, PriceCeilings } from './service.ts';
 import { afterLook, LivesByEndpoint, type FleetEvent } from './workers/lives.ts';
 import type { StartTimes } from './workers/trouble.ts';
-import { measure, type WorkersAnswer } from './workers/measure.ts';
+import { eachOnce, measure, type WorkersAnswer } from './workers/measure.ts';
 import { billingOf, statusOf } from './workers/status.ts';
 
 export interface FleetSettings {
@@ -70,6 +70,7 @@ export class FleetWatch implements Fleet {
   #settings: FleetSettings;
   #listing: Repeating | undefined;
   #known: Knowledge = [];
+  #priceCeilings: PriceCeilings = new Map();
   /** Lists in a row. */
   #listFailures = 0;
   #begun = 0;
@@ -159,6 +160,7 @@ export class FleetWatch implements Fleet {
       this.#listFailures = 0;
       this.#tellUnknown();
       this.#follow();
+      this.#priceCeilings = await service.priceCeilings(signal);
     } catch (error) {
       if (signal.aborted) return 0;
       this.#listFailures += 1;
@@ -250,14 +252,10 @@ export class FleetWatch implements Fleet {
     const sample = measure(answer, prices, atMs, observation.load.meaning);
     const { workers } = answer;
     const previousMs = this.#history.lastMs(label);
-    const look = {
-      endpoint: label,
-      atMs,
-      previousMs,
-      workers,
-      meaningOf: (id: number) => observation.meaningOf(id),
-    };
-    const { changed, gone, events } = afterLook(this.#lives, look, MOST_GAP * this.#settings.intervalMs);
+    const mostGapMs = MOST_GAP * this.#settings.intervalMs;
+    const meaningOf = (id: number) => observation.meaningOf(id);
+    const look = { endpoint: label, atMs, previousMs, workers, meaningOf };
+    const { changed, gone, events } = afterLook(this.#lives, look, mostGapMs);
     for (const life of changed) this.#lives.put(life);
     for (const id of gone) this.#lives.remove(id);
     const failures = observation.succeeded(sample, events);
@@ -268,6 +266,21 @@ export class FleetWatch implements Fleet {
     this.#history.record({ sample: [label, sample], lives: changed, gone, starts });
     if (failures > 0) notice({ kind: 'look succeeded again', endpoint: label, failures });
     for (const event of events) onEvent(event);
+    // A row that nobody could read may be the ready worker that seems to lack.
+    if (answer.unreadable > 0) return;
+    const { id } = observation;
+    const { notices, churned } = observation.judge({
+      atMs,
+      isDense: previousMs !== undefined && atMs - previousMs <= mostGapMs,
+      workers: eachOnce(answer.workers),
+      sample,
+      lives: [...this.#lives.of(label)],
+      prices,
+      row: this.#known.find((one) => one.id === id)?.row,
+      priceCeiling: this.#priceCeilings.get(id),
+    });
+    for (const { dollars } of churned) onEvent({ kind: 'worker churned', endpoint: label, dollars });
+    for (const each of notices) notice(each);
   }
 }
 

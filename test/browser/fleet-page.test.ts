@@ -39,6 +39,7 @@ function troubled(nowMs: number): FleetView {
       ],
       stuckWorkers: 1,
       failingWorkers: 2,
+      troubles: { churn: { severity: 'warning', sinceMs: nowMs, says: 'replaced 3 workers' } },
     }),
     endpointView({ endpoint: 'new', id: 33, ...UNSEEN }),
   ]);
@@ -94,6 +95,9 @@ describeWith(
       '<img src=x onerror="window.hacked = true">',
       'is not as configured: target_util is 0.8, not 0.9',
       'cold_mult is 1; allowed: more: a burst waits for new workers',
+      'What is wrong',
+      'replaced 3 workers',
+      'Not as configured: target_util is 0.8, not 0.9',
       ': 2 workers err again and again',
       ': 1 worker has been loading far longer than the others',
       'is asked for more than its ready workers can do: 128 of 60',

@@ -8,6 +8,7 @@ import type { StartDaemon } from '../../src/heartbeat/process/supervision/daemon
 import { HeartService } from '../../src/heartbeat/process/heart-service.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../../src/heartbeat/process/link/link.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
+import type { Clock } from '../../src/time/clock.ts';
 import { LineOutput } from '../../src/logs/sinks/line-output.ts';
 
 export interface TestDaemon extends AsyncDisposable {
@@ -28,12 +29,14 @@ export interface TestDaemon extends AsyncDisposable {
 export interface TestDaemonOptions {
   /** Sees each chunk that goes to stdout. */
   readonly onOutput?: () => void;
+  /** Of the watch of endpoints. */
+  readonly fleetClock?: Clock;
 }
 
 /** `env` without the PILOTLIGHT_ prefix. Ports are picked freely unless it says otherwise. */
 export async function startTestDaemon(
   env: Record<string, string>,
-  { onOutput }: TestDaemonOptions = {},
+  { onOutput, fleetClock }: TestDaemonOptions = {},
 ): Promise<TestDaemon> {
   const environment = Object.fromEntries(
     Object.entries({ LISTEN: '127.0.0.1:0', ADMIN_LISTEN: '127.0.0.1:0', LOG_LEVEL: 'debug', ...env }).map(
@@ -67,6 +70,7 @@ export async function startTestDaemon(
       config: { ...config, settings },
       loadConfig: () => loadConfig(environment),
       stdout,
+      ...(fleetClock && { fleetClock }),
       heart: there,
       restarts,
       onEnd: (withinMs) => void daemon.then((running) => running.stop(withinMs)).then(() => end('stopped')),

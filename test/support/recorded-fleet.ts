@@ -36,6 +36,7 @@ export function endpointView(over: Partial<EndpointView> = {}, nowMs = Date.now(
     failingWorkers: 0,
     load: { meaning: 'rate', because: 'shown by 6 of its workers' },
     measured: { performances: [], startSeconds: { new: [], cold: [] } },
+    troubles: {},
     ...over,
   };
 }

@@ -35,7 +35,8 @@ const SEED: Seed = {
       id: 31,
       endpoint_name: ENDPOINT,
       target_util: 0.9,
-      max_workers: 6,
+      // A mistake, as somebody made it: a worker is created and destroyed at each decision.
+      max_workers: 3,
       cold_mult: 1,
       cold_workers: 3,
       load: { shape: 'diurnal', rate: 1_600, peak_ratio: 12, period_seconds: 60 },
@@ -68,7 +69,7 @@ export async function runDemo(
   const screen = createScreen(console);
   await using emulator = await startEmulator({
     dialect: 'public',
-    traits: { log_shape: 'text' },
+    traits: { log_shape: 'text', cold_at_max: 'flaps' },
     seed: SEED,
   });
   const startedAt = performance.now();
@@ -145,7 +146,7 @@ function startDaemon(emulator: Emulator, screen: Screen, signal: AbortSignal) {
     PILOTLIGHT_ENDPOINTS: ENDPOINT,
     PILOTLIGHT_FLEET_INTERVAL: '5s',
     PILOTLIGHT_MACHINES: '11,12',
-    PILOTLIGHT_ENDPOINT_GROUPS: `[{"endpoint_name":"${ENDPOINT}","target_util":0.97,"max_workers":6}]`,
+    PILOTLIGHT_ENDPOINT_GROUPS: `[{"endpoint_name":"${ENDPOINT}","target_util":0.97,"max_workers":3,"cold_workers":3}]`,
     PILOTLIGHT_LISTEN: '127.0.0.1:0',
     // What is printed here anyway may be on the page too.
     PILOTLIGHT_PUBLIC_STATUS: 'true',

@@ -41,6 +41,8 @@ export function createWatcher(
       once(`${name} ${parameter} ${actual}`, () =>
         screen.event(subject, `${parameter} is ${actual ?? 'not set'}, configured ${should}`, 'warn'),
       );
+    for (const [trouble, has] of Object.entries(endpoint.troubles))
+      if (has) once(`${name} ${trouble} ${has.since}`, () => screen.event(subject, has.says, 'warn'));
     if (at === null || ready === null) return;
     once(`${name} ${at}`, () => {
       const isOver = load !== null && load > ready;

@@ -70,6 +70,7 @@ export function notesOf(endpoint: EndpointStatus, fleet: FleetStatus, now: numbe
       ? [`the meaning of its load is not known: ${endpoint.load_because}`]
       : []),
     ...(error === null && isOld ? [`what is shown is ${age(now - at)} old`] : []),
+    ...Object.values(endpoint.troubles).flatMap((trouble) => trouble?.says ?? []),
     ...(failing > 0 ? [`${counted(failing, 'worker')} failing again and again`] : []),
     ...(stuck > 0 ? [`loading far longer than the others: ${counted(stuck, 'worker')}`] : []),
     ...endpoint.drift.map(

@@ -109,18 +109,29 @@ export function fleetEventMetrics(registry: Registry, status: () => Status): (ev
   const errors = counter('endpoint_worker_errors_total', 'Workers that went into an error.', [
     'endpoint_group',
   ]);
+  const churned = counter(
+    'endpoint_churned_workers_total',
+    'Workers that were replaced before they were ever ready.',
+    ['endpoint_group'],
+  );
+  const churnedSpend = counter(
+    'endpoint_churned_spend_total',
+    'Dollars that workers cost which were replaced before they were ever ready, as far as their prices are known.',
+    ['endpoint_group'],
+  );
+  const counts = [errors, churned, churnedSpend];
   const known = new Set<string>();
 
   function begin(endpoint_group: string): void {
     if (known.has(endpoint_group)) return;
     known.add(endpoint_group);
-    errors.inc({ endpoint_group }, 0);
+    for (const count of counts) count.inc({ endpoint_group }, 0);
     for (const from of STARTED_FROM) starts.zero({ endpoint_group, from });
   }
 
   function end(endpoint_group: string): void {
     known.delete(endpoint_group);
-    errors.remove({ endpoint_group });
+    for (const count of counts) count.remove({ endpoint_group });
     for (const from of STARTED_FROM) starts.remove({ endpoint_group, from });
   }
 
@@ -139,6 +150,9 @@ export function fleetEventMetrics(registry: Registry, status: () => Status): (ev
         return starts.observe({ endpoint_group, from: event.from }, event.seconds);
       case 'worker failed':
         return errors.inc({ endpoint_group });
+      case 'worker churned':
+        churned.inc({ endpoint_group });
+        return churnedSpend.inc({ endpoint_group }, event.dollars ?? 0);
     }
   };
 }

@@ -10,6 +10,7 @@ import type { DaemonClient } from '../services/client.ts';
 import { startLogFollowing } from '../services/logs/following.ts';
 import type { Fleet } from '../../fleet/view.ts';
 import type { FleetEvent } from '../../fleet/workers/lives.ts';
+import type { Clock } from '../../time/clock.ts';
 import { startFleet } from '../services/fleet.ts';
 import { startWatches } from '../services/watches.ts';
 import type { Status } from '../status/schema.ts';
@@ -27,6 +28,7 @@ export interface SharedWorkOptions {
   readonly restarts: number;
   /** What happens to workers of watched endpoints. */
   readonly onFleetEvent: (event: FleetEvent) => void;
+  readonly fleetClock: Clock;
 }
 
 export type SharedWork = Awaited<ReturnType<typeof startSharedWork>>;
@@ -34,7 +36,7 @@ export type SharedWork = Awaited<ReturnType<typeof startSharedWork>>;
 const NOTHING_SEEN = { instances: {}, maintenance_windows: [], account: null } as const;
 
 export async function startSharedWork(options: SharedWorkOptions) {
-  const { id, client, settings, logger, stdout, restarts, onFleetEvent } = options;
+  const { id, client, settings, logger, stdout, restarts, onFleetEvent, fleetClock } = options;
   const following = { client, logger, stdout, isRestart: restarts > 0 };
   const replicas =
     settings.redisUrl === undefined
@@ -59,6 +61,7 @@ export async function startSharedWork(options: SharedWorkOptions) {
     logger,
     prices: watches.prices,
     onEvent: onFleetEvent,
+    clock: fleetClock,
     isReplica: replicas !== undefined,
   });
 

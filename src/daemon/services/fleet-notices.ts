@@ -41,6 +41,13 @@ const TOLD: Told = {
   'look succeeded again'(logger, { endpoint, failures }) {
     logger.info({ endpoint, failures }, 'the workers of an endpoint could be looked at again');
   },
+  'trouble begun'(logger, { endpoint, trouble, severity, evidence: { says, facts } }) {
+    const level = severity === 'critical' ? 'error' : 'warn';
+    logger[level]({ endpoint, trouble, says, ...facts }, 'a trouble of an endpoint has begun');
+  },
+  'trouble ended'(logger, { endpoint, trouble, seconds }) {
+    logger.info({ endpoint, trouble, seconds }, 'a trouble of an endpoint is over');
+  },
   'history not stored'(logger, { error }) {
     logger.error(
       { err: error },

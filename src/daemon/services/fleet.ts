@@ -5,19 +5,21 @@ import type { FleetService, PriceSource } from '../../fleet/service.ts';
 import type { Fleet, FleetView } from '../../fleet/view.ts';
 import type { FleetEvent } from '../../fleet/workers/lives.ts';
 import type { FleetSettings, FleetWatch } from '../../fleet/watch.ts';
-import { systemClock } from '../../time/clock.ts';
+import type { Clock } from '../../time/clock.ts';
 import { rowsLeftOut } from '../../wire/reading.ts';
 import type { DaemonClient } from './client.ts';
+import { priceCeilings } from './price-ceilings.ts';
 import { fleetNoticesTo } from './fleet-notices.ts';
 
 type WatchedSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'endpointGroups' | 'stateDir'>;
 
 export interface FleetOptions {
-  readonly client: Pick<DaemonClient, 'endpointGroups'>;
+  readonly client: Pick<DaemonClient, 'endpointGroups' | 'workergroups'>;
   readonly settings: WatchedSettings;
   readonly logger: Logger;
   readonly prices: PriceSource;
   readonly onEvent: (event: FleetEvent) => void;
+  readonly clock: Clock;
   /** Whether there may be several: then one watches, and keeps the history. */
   readonly isReplica: boolean;
 }
@@ -73,7 +75,7 @@ export function startFleet(options: FleetOptions) {
       directory: settings.stateDir,
       onEvent: options.onEvent,
       notice: fleetNoticesTo(logger),
-      clock: systemClock,
+      clock: options.clock,
       random: Math.random,
     });
     await begun.start();
@@ -122,12 +124,21 @@ function fleetSettings(settings: WatchedSettings): FleetSettings {
 const LIST_TURN = { everyMs: 300_000, need: 'endpoint' } as const;
 
 /** One attempt for each look: what is missed stays missed. */
-function fleetService({ client, prices }: FleetOptions): FleetService {
+function fleetService({ client, prices, logger }: FleetOptions): FleetService {
   return {
     prices,
     async endpoints(signal) {
       const answer = await client.endpointGroups.list({}, { signal, retry: false, turn: LIST_TURN });
       return { endpoints: answer.results, unreadable: rowsLeftOut(answer) };
+    },
+    async priceCeilings(signal) {
+      try {
+        const answer = await client.workergroups.list({}, { signal, retry: false, turn: LIST_TURN });
+        return priceCeilings(answer.results);
+      } catch (error) {
+        logger.debug({ err: error }, 'worker groups were not listed: prices are compared with no filter');
+        return new Map();
+      }
     },
     async workers(id, everyMs, signal) {
       const turn = { everyMs, need: 'endpoint', who: String(id) } as const;

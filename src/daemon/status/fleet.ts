@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { Settings } from '../../config/options.ts';
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
 import { MEASURES, type Measure } from '../../fleet/sample.ts';
+import type { Troubles } from '../../fleet/troubles/troubles.ts';
 import type { EndpointView, FleetView } from '../../fleet/view.ts';
 import { count, LABELS, metric, seconds, type Shown, time } from './fact.ts';
 import { bySeverity, finding } from './watches.ts';
@@ -37,6 +38,12 @@ const drift = z.object({
   parameter: z.string(),
   actual: z.union([z.number(), z.string()]).nullable().describe('As the service has it'),
   wanted: z.union([z.number(), z.string()]).describe('As PILOTLIGHT_ENDPOINT_GROUPS has it'),
+});
+
+const namedTrouble = z.object({
+  severity: z.enum(['critical', 'warning']),
+  since: time.describe('Of the first look that saw it'),
+  says: z.string().describe("Why it is thought so; goes on from the endpoint's name"),
 });
 
 const endpoint = z.object({
@@ -130,6 +137,17 @@ const endpoint = z.object({
   failing_workers: metric(count, 'endpoint_failing_workers', 'Workers that fail again and again.', {
     value: whileFresh((workers: number) => workers),
   }),
+  troubles: metric(
+    z.record(z.string(), namedTrouble.nullable()).describe('By name; null: all is well'),
+    'endpoint_trouble',
+    'Whether the endpoint has this trouble: 1 while it lasts, 0 if not; absent while it cannot be judged.',
+    {
+      label: 'trouble',
+      value: whileFresh((troubles: Readonly<Record<string, object | null>>) =>
+        Object.fromEntries(Object.entries(troubles).map(([name, has]) => [name, Number(has !== null)])),
+      ),
+    },
+  ),
 });
 
 LABELS.add(endpoint, { labels: ['endpoint_group'] });
@@ -203,5 +221,14 @@ function endpointStatus(view: EndpointView): z.infer<typeof endpoint> {
     findings: [...view.findings],
     stuck_workers: view.stuckWorkers,
     failing_workers: view.failingWorkers,
+    troubles: troublesOf(view.troubles),
   };
+}
+
+function troublesOf(troubles: Troubles): z.infer<typeof endpoint>['troubles'] {
+  const entries = Object.entries(troubles).map(([name, has]) => {
+    const { severity, sinceMs, says } = has ?? {};
+    return [name, sinceMs === undefined ? null : { severity, since: sinceMs / 1000, says }];
+  });
+  return Object.fromEntries(entries) as z.infer<typeof endpoint>['troubles'];
 }

@@ -1,5 +1,5 @@
 /** Deployments; endpoints with their loads and engines; worker groups and their logs. */
-import type { z } from 'zod';
+import * as z from 'zod';
 import { ENDPOINT_STATES } from '../../contract/operations/serverless/endpoint-groups.ts';
 import type { Engine } from '../fleet/engine.ts';
 import { noteEvent } from '../fleet/story.ts';
@@ -135,10 +135,34 @@ export class EndpointGroups extends Inspection {
     };
   }
 
+  /** From now on no start of its workers ends well, or each does again. @throws RangeError for one that does not exist */
+  hang(named: number | string, hangs: boolean): void {
+    endpointNamed(this.settled, named).hangs = hangs;
+  }
+
   /** A level of its true log, as far as it is retained. @throws RangeError for an endpoint that does not exist */
   lines(named: number | string, level: keyof EndpointLogs): string[] {
     const log = endpointNamed(this.settled, named).logs[level];
     return linesBetween(log, { from: 0, to: Infinity }, this.world.now());
+  }
+}
+
+/** What goes wrong with a worker; fields that are left out stay. */
+export const workerTroubles = z.strictObject({
+  perf: z.number().positive().optional().describe('what it can do from now on, units/s'),
+  stuck_requests: z.int().nonnegative().optional().describe('requests that it counts and has done'),
+  stranded: z.boolean().optional().describe('once it is stopped, another tenant has its GPU'),
+});
+
+/** `emulator.workers.set(501, { stuck_requests: 1 })` */
+export class Workers extends Inspection {
+  set(id: number, troubles: z.input<typeof workerTroubles>): void {
+    const { perf, stuck_requests: stuckRequests, stranded: isStranded } = workerTroubles.parse(troubles);
+    const worker = existing(this.settled.workers, id, 'worker');
+    // Its engine takes it for another machine, as one that it has not seen before.
+    const changed = perf === undefined ? {} : { perf, life: null };
+    Object.assign(worker, changed, defined({ stuckRequests, isStranded }));
+    void this.settled;
   }
 }
 

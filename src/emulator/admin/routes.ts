@@ -14,7 +14,7 @@ import type { TraitsInput } from '../state/traits.ts';
 import { ApiKeys, Outbox, outboxFilter, TeamRoles, tfaChange, TwoFactor, userChange } from './accounts.ts';
 import type { TotpHelper } from './accounts.ts';
 import { TraitSwitches, type Control, type Snapshot } from './control.ts';
-import { Deployments, EndpointGroups, Loads, WorkerGroups } from './fleet.ts';
+import { Deployments, EndpointGroups, Loads, WorkerGroups, Workers, workerTroubles } from './fleet.ts';
 import { Instances, Machines, Offers, Templates } from './rentals.ts';
 import { bodyRoute, route, type AdminRoute } from './route.ts';
 
@@ -22,6 +22,7 @@ const INSPECTIONS = {
   apiKeys: ApiKeys,
   deployments: Deployments,
   workergroups: WorkerGroups,
+  workers: Workers,
   instances: Instances,
   machines: Machines,
   templates: Templates,
@@ -86,6 +87,7 @@ const windows = z.strictObject({
 const endpointName = z.union([z.string().min(1), z.int()]).describe('name or id of the endpoint group');
 /** Which endpoint, and beside it the load as a seed has it. */
 const endpointLoad = z.looseObject({ endpoint: endpointName });
+const hanging = z.strictObject({ hangs: z.boolean().describe('whether no start of its workers ends well') });
 const newSecret = z.strictObject({ secret: z.string().nullable() });
 const totpSecret = z.strictObject({ secret: z.string().describe('base32, of tfa/totp-setup/') });
 const login = z.strictObject({ user_id: z.int().optional().describe('absent: the first user') });
@@ -93,7 +95,7 @@ const login = z.strictObject({ user_id: z.int().optional().describe('absent: the
 /** The whole admin API, in the order in which it lists itself. */
 export function adminRoutes(parts: AdminParts): AdminRoute[] {
   const { dialect, world, control, clock, faults, traits, journal } = parts;
-  const { apiKeys, deployments, workergroups, instances, offers, machines } = parts;
+  const { apiKeys, deployments, workergroups, workers, instances, offers, machines } = parts;
   const { endpointGroups, load, outbox, tfa } = parts;
   const snapshots = new Map<string, Snapshot>();
   const showClock = () => ({ mode: clock.mode, nowMs: clock.now(), offsetMs: clock.offsetMs });
@@ -207,6 +209,12 @@ export function adminRoutes(parts: AdminParts): AdminRoute[] {
       workergroups.setRate(id, body.linesPerSecond),
     ),
 
+    bodyRoute(
+      'PUT /workers/{id}',
+      'another performance, a stuck counter, a GPU that is lost',
+      workerTroubles,
+      ({ id, body }) => workers.set(id, body),
+    ),
     bodyRoute('PUT /instances/{id}/status', 'its status from now on', status, ({ id, body }) =>
       instances.setStatus(id, body.actual_status),
     ),
@@ -221,6 +229,12 @@ export function adminRoutes(parts: AdminParts): AdminRoute[] {
       'GET /endpoint-groups/{endpoint}',
       'by id or name: load, workers, queue times, worker seconds since its engine began',
       ({ name }) => endpointGroups.get(name),
+    ),
+    bodyRoute(
+      'PUT /endpoint-groups/{endpoint}',
+      'whether all starts of its workers hang, and are given up',
+      hanging,
+      ({ name, body }) => endpointGroups.hang(name, body.hangs),
     ),
     route('GET /load', 'the load of each endpoint', () => ({ loads: load.list() })),
     bodyRoute(

@@ -19,7 +19,7 @@ import { Reports } from './reports.ts';
 import { Requests, shareOf, type Ticket } from './requests.ts';
 import { parametersIn, planSettingsOf, siteOf, type Site, type Surroundings } from './site.ts';
 import { followWork, Story } from './story.ts';
-import { deleteInstance, NO_LOAD, runSpan, type WorkerLoad } from './workers.ts';
+import { deleteInstance, NO_LOAD, recruitWorker, runSpan, type WorkerLoad } from './workers.ts';
 
 export class Engine implements GroupObserver {
   readonly endpointId: number;
@@ -178,6 +178,8 @@ export class Engine implements GroupObserver {
     if (!worker) return;
     if (due.kind === 'die') this.#die(worker);
     else if (due.kind === 'err') this.#err(worker);
+    else if (due.kind === 'hang') this.#restart(worker, 'hung', Infinity);
+    else if (due.kind === 'give up') this.#giveUp(worker, at);
     else if (due.kind === 'destroy') this.#lives.destroy(worker, at);
     else deleteInstance(this.#site.state, worker.id, this.#site.msOf(at));
   }
@@ -210,7 +212,7 @@ export class Engine implements GroupObserver {
     const { workers, workerGroups } = this.#site.state;
     for (const [place, id] of this.#lives) {
       const worker = workers.get(id);
-      if (worker && workerGroups.get(worker.groupId)?.endpointId === this.endpointId) continue;
+      if (worker?.life && workerGroups.get(worker.groupId)?.endpointId === this.endpointId) continue;
       if (worker) worker.life = null;
       this.#lose(place);
       this.#because('gone', () => this.#model.put('none', { place }));
@@ -232,7 +234,7 @@ export class Engine implements GroupObserver {
       this.#lose(place);
       this.#because('halted', () => this.#model.put('cold', { place }));
     } else if (!isStopped && isCold) this.#model.put('starting', { place });
-    else if (!isStopped && isBroken(instance, this.#nowMs)) this.#die(worker);
+    else if (!isStopped && !worker.isStranded && isBroken(instance, this.#nowMs)) this.#die(worker);
   }
 
   /** A worker that was there before the engine looked: it is what its instance is. One that never will run stays out. */
@@ -277,6 +279,36 @@ export class Engine implements GroupObserver {
     const { workerErrorSeconds, workerColdStartSeconds } = this.#site.state.settings;
     const readyAt = this.#model.now + workerErrorSeconds + workerColdStartSeconds;
     this.#because('erred', () => this.#model.put('starting', { place, readyAt }));
+  }
+
+  /** Its start begins again, or goes on for ever. */
+  #restart({ id, life }: WorkerRecord, cause: 'restarted' | 'hung', readyAt: number): void {
+    const place = this.#lives.placeOf(id);
+    const phase = life?.phase;
+    if (place === undefined || (phase !== 'creating' && phase !== 'starting')) return;
+    this.#because(cause, () => this.#model.put(phase, { place, readyAt }));
+  }
+
+  /** After the third time another worker is wanted in its place. */
+  #giveUp(worker: WorkerRecord, at: number): void {
+    this.#story.say(`gives up the start of ${worker.id}`, this.#site.msOf(at));
+    const place = this.#lives.placeOf(worker.id);
+    if (place !== undefined && this.#lives.giveUp(worker.id)) this.#model.put('none', { place });
+    else this.#restart(worker, 'restarted', at + this.#lives.startSeconds(worker.life?.phase === 'creating'));
+  }
+
+  /** Evidence 5.1: a cold worker is wanted, and there is no place for it once a warm one has that. */
+  #flap(atSeconds: number): void {
+    const { state, groups } = this.#site;
+    const [group] = groups;
+    const { cold_workers: cold, max_workers: most } = this.#parameters;
+    if (state.traits.cold_at_max !== 'flaps' || cold < most || this.#model.workers.hot === 0 || !group)
+      return;
+    const sinceMs = this.#site.msOf(atSeconds);
+    const worker = recruitWorker(state, group, sinceMs);
+    worker.life = { phase: 'creating', sinceMs, readyMs: null, startedMs: sinceMs };
+    this.#story.say(`creating 1 workers: ${worker.id}`, sinceMs);
+    this.#lives.add({ at: atSeconds + this.settings.controlSeconds, kind: 'destroy', worker: worker.id });
   }
 
   /** What the worker at that place has not done is lost with it. Returns how many requests. */
@@ -338,6 +370,7 @@ export class Engine implements GroupObserver {
     this.#requests.looked(observed.load, this.settings.controlSeconds);
     this.#story.looked(observed, this.#site.msOf(atSeconds));
     this.#followWork(observed.load > 0 || observed.waitingRequests > 0, atSeconds);
+    this.#flap(atSeconds);
   }
 
   decided(decision: Decision): void {

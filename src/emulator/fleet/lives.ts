@@ -17,7 +17,7 @@ import type { Story } from './story.ts';
 import { recruitWorker } from './workers.ts';
 
 /** Why a worker moves that the model does not move by itself. */
-export type Cause = 'died' | 'gone' | 'erred' | 'halted';
+export type Cause = 'died' | 'gone' | 'erred' | 'halted' | 'restarted' | 'hung';
 
 /** Of the worker at a place, from one state of the model to another. */
 interface Move {
@@ -39,12 +39,20 @@ const PHASES: Readonly<Record<Exclude<ModelState, 0>, WorkerPhase>> = {
   [STATE.draining]: 'draining',
 };
 
-/** `die`, `err`: of a ready worker; `destroy`: of one that has died; `leave`: of one that is being destroyed. */
+/**
+ * `die`, `err`: of a ready worker; `destroy`: of one that has died; `leave`: of one that is being destroyed. `hang`: a start
+ * that would end never does; `give up`: one that takes too long is tried again.
+ */
 interface Due {
   readonly at: number;
-  readonly kind: 'die' | 'err' | 'destroy' | 'leave';
+  readonly kind: 'die' | 'err' | 'destroy' | 'leave' | 'hang' | 'give up';
   readonly worker: number;
 }
+
+/** Evidence 5.2. Seconds; loading is given up within 4 s from then on. */
+const LOADING_LIMIT = 791;
+const STARTING_LIMIT = 300;
+const TRIES = 3;
 
 export class Lives {
   readonly #site: Site;
@@ -55,6 +63,8 @@ export class Lives {
   /** By time, of the same time in the order in which they were added; few, so that a list will do. */
   #due: Due[] = [];
   readonly #random: Random;
+  /** Starts of a worker that were given up, in a row. */
+  readonly #givenUp = new Map<number, number>();
 
   constructor(site: Site, story: Story, seed: number) {
     this.#site = site;
@@ -107,6 +117,7 @@ export class Lives {
 
   #change(worker: WorkerRecord, move: Move, to: Exclude<ModelState, 0>): void {
     const { from, atSeconds, cause, adopted } = move;
+    if (cause === 'hung') return;
     const atMs = this.#site.msOf(atSeconds);
     const before = worker.life;
     const isNew = from === STATE.none && adopted === undefined && to === STATE.creating;
@@ -117,8 +128,41 @@ export class Lives {
       movePhase(this.#site.state, worker, { phase, measured }, atMs);
     }
     if (from === STATE.hot) this.#cancel(worker.id);
+    else this.#due = this.#due.filter((due) => due.worker !== worker.id || due.kind !== 'give up');
     if (to === STATE.hot) this.#drawFailure(worker.id, atSeconds);
+    else if (cause === undefined || cause === 'restarted') this.#drawHang(worker, to, atSeconds);
     if (before && from !== STATE.none) this.#story.moved(worker, before, cause !== undefined, atMs);
+  }
+
+  /** @returns Whether that was the last try. */
+  giveUp(worker: number): boolean {
+    const tries = (this.#givenUp.get(worker) ?? 0) + 1;
+    this.#givenUp.set(worker, tries);
+    return tries >= TRIES;
+  }
+
+  /** A start that will not end, or not in time. */
+  #drawHang(worker: WorkerRecord, to: ModelState, at: number): void {
+    if (to !== STATE.creating && to !== STATE.starting) return;
+    const { endpoint, state } = this.#site;
+    const isStranded = worker.isStranded && to === STATE.starting;
+    const seconds = this.startSeconds(to === STATE.creating);
+    const loads = state.settings.workerModelLoadingSeconds;
+    const limit =
+      to === STATE.creating
+        ? seconds - loads + LOADING_LIMIT + 4 * createRandom(worker.id)()
+        : STARTING_LIMIT;
+    if (isStranded || endpoint.hangs) this.add({ at, kind: 'hang', worker: worker.id });
+    if (!isStranded && (endpoint.hangs || seconds > limit))
+      this.add({ at: at + limit, kind: 'give up', worker: worker.id });
+  }
+
+  startSeconds(isNew: boolean): number {
+    const { settings } = this.#site.state;
+    if (!isNew) return settings.workerColdStartSeconds;
+    return (
+      settings.instanceCreatedSeconds + settings.instanceLoadingSeconds + settings.workerModelLoadingSeconds
+    );
   }
 
   /** When a worker that is ready from now on will fail if it is left alone, as the settings have it by chance. */
@@ -173,6 +217,7 @@ export class Lives {
     this.#workers.delete(place);
     if (id === undefined) return;
     this.#places.delete(id);
+    this.#givenUp.delete(id);
     this.#cancel(id);
     if (!worker || cause === 'gone') return;
     const { state } = this.#site;
@@ -205,7 +250,9 @@ function movePhase(
   if (phase === 'ready' && before?.phase === 'draining') worker.life.readyMs = before.readyMs;
   if (phase !== 'ready') worker.steps = [];
   const instance = state.instances.get(worker.id);
-  if (instance) moveInstance(state, instance, phase, atMs);
+  // A GPU that is another's is waited for.
+  if (instance && worker.isStranded && phase === 'starting') instance.intendedStatus = 'running';
+  else if (instance) moveInstance(state, instance, phase, atMs);
 }
 
 function moveInstance(state: State, instance: InstanceRecord, phase: WorkerPhase, atMs: number): void {

@@ -26,7 +26,8 @@ export const GPU = {
 } as const;
 
 export function newWorker(id: number, groupId: number): WorkerRecord {
-  return { id, groupId, perf: null, life: null, steps: [], stepsFromMs: 0 };
+  const begun = { perf: null, life: null, stuckRequests: 0, isStranded: false };
+  return { id, groupId, ...begun, steps: [], stepsFromMs: 0 };
 }
 
 export function workersOf(state: State, groupId: number): WorkerRecord[] {
@@ -101,6 +102,8 @@ export function workerStatus(worker: WorkerRecord, state: State, nowMs: number):
     }
     case 'rebooting':
       return nowMs < life.sinceMs + state.settings.workerErrorSeconds * 1000 ? 'error' : 'rebooting';
+    case 'starting':
+      return worker.isStranded ? 'stopped' : 'starting';
     default:
       return STATUSES[life.phase];
   }
@@ -108,7 +111,6 @@ export function workerStatus(worker: WorkerRecord, state: State, nowMs: number):
 
 const STATUSES = {
   cold: 'stopped',
-  starting: 'starting',
   draining: 'stopping',
   error: 'error',
   destroying: 'destroying',
@@ -171,6 +173,9 @@ export interface WorkerLoad {
   readonly requests: number;
 }
 
+/** Work of a request that is counted and done, as one was seen. */
+const STUCK_WORK = 100;
+
 export const NO_LOAD: WorkerLoad = { now: 0, average: 0, received: 0, served: 0, requests: 0 };
 
 /** `origin`: where the emulator is reached. */
@@ -188,11 +193,12 @@ export function workerView(
   const guess = (state.settings.workerPerformanceLeast + state.settings.workerPerformanceMost) / 2;
   const able = record.perf ?? guess;
   const perf = readyMs === null ? guess : able;
+  const stuck = record.life?.phase === 'ready' ? record.stuckRequests : 0;
   return {
     id,
     status: flickers(state, id, nowMs) ? 'offline' : workerStatus(record, state, nowMs),
     ready_ever: readyMs !== null,
-    cur_load: load.now,
+    cur_load: load.now + stuck * STUCK_WORK,
     new_load: load.received,
     cur_load_rolling_avg: load.average,
     cur_perf: load.served,
@@ -200,7 +206,7 @@ export function workerView(
     measured_perf: perf,
     dlperf,
     reliability,
-    reqs_working: load.requests,
+    reqs_working: load.requests + stuck,
     disk_usage: diskUsage,
     loaded_at: readyMs === null ? 0 : readyMs / 1000,
     started_at: readyMs === null ? 0 : startedMs / 1000,

@@ -158,7 +158,8 @@ type NewGroup = Pick<EndpointGroupRecord, 'id' | 'userId' | 'createdMs' | 'param
 /** Its key has 64 hexadecimal digits, as the keys of accounts have; it is the same in each run. */
 export function newGroup(group: NewGroup): EndpointGroupRecord {
   const apiKey = createHash('sha256').update(`key of endpoint group ${group.id}`).digest('hex');
-  const begun = { apiKey, logs: createEngineLogs(group.id, group.createdMs), requests: 0 };
+  const logs = createEngineLogs(group.id, group.createdMs);
+  const begun = { apiKey, logs, requests: 0, hangs: false };
   return {
     state: 'active',
     further: {},

@@ -25,6 +25,8 @@ export interface EndpointGroupRecord {
   load: LoadRecord | null;
   /** Its engine begins with the workers that the parameters keep, as if it had always been there. */
   readonly established: boolean;
+  /** No start of its workers ends well. */
+  hangs: boolean;
   /** Requests that asked it for a worker so far. */
   requests: number;
 }
@@ -136,6 +138,10 @@ export interface WorkerRecord {
   perf: number | null;
   /** null: no engine moves it, and it is what its instance is. */
   life: WorkerLife | null;
+  /** Requests that it has done and still counts, until it starts again (evidence 3.3). */
+  stuckRequests: number;
+  /** Another tenant has its GPU: once it is stopped it never starts again (evidence 5.4). */
+  isStranded: boolean;
   /** Statuses of an update that is under way, from `stepsFromMs`; then its instance says what it does. */
   steps: readonly StatusStep<string>[];
   stepsFromMs: number;

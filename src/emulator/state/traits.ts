@@ -124,6 +124,11 @@ export const TRAITS = {
     ['keeps'],
     'what an update of an endpoint does to omitted parameters',
   ),
+  cold_at_max: choice(
+    ['settles', 'flaps'],
+    ['settles'],
+    'what the engine does if `cold_workers` is `max_workers`: as wanted, or it creates and destroys a worker at each decision',
+  ),
   tfa_key: choice(
     ['taken', 'refused'],
     ['taken'],

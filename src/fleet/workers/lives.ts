@@ -59,7 +59,9 @@ export type FleetEvent =
       readonly from: Origin;
       readonly seconds: number;
     }
-  | { readonly kind: 'worker failed'; readonly endpoint: string; readonly workerId: number };
+  | { readonly kind: 'worker failed'; readonly endpoint: string; readonly workerId: number }
+  /** It was replaced before it was ever ready. `dollars`: what it cost; undefined if its price was never known. */
+  | { readonly kind: 'worker churned'; readonly endpoint: string; readonly dollars: number | undefined };
 
 /** Statuses that are remembered of each worker. */
 const CHANGES_KEPT = 20;

@@ -49,6 +49,7 @@ class World {
           this.asked.push({ id, atMs: this.clock.now(), everyMs });
           return { workers: await this.workers(id), unreadable: this.unreadableWorkers };
         },
+        priceCeilings: () => Promise.resolve(new Map()),
         prices: { known: () => this.prices, refresh: (isLacking) => this.lacking.push(isLacking) },
       },
       directory: undefined,

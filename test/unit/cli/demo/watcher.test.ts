@@ -79,6 +79,7 @@ function endpointAt(at: number, load: number): EndpointStatus {
     findings: [],
     stuck_workers: 0,
     failing_workers: 0,
+    troubles: {},
   };
 }
 

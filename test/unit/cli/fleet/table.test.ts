@@ -68,7 +68,16 @@ test('what needs a person stands below, with the name of its endpoint', () => {
     seen(
       [
         { drift: [{ parameter: 'target_util', actual: null, wanted: 0.9 }], findings: [finding] },
-        { endpoint: 'code', stuckWorkers: 1, failingWorkers: 2, sampledAtMs: (NOW - 300) * 1000 },
+        {
+          endpoint: 'code',
+          stuckWorkers: 1,
+          failingWorkers: 2,
+          sampledAtMs: (NOW - 300) * 1000,
+          troubles: {
+            churn: { severity: 'warning', sinceMs: 0, says: 'replaced 3 workers' },
+            flapping: null,
+          },
+        },
       ],
       5,
     ),
@@ -78,6 +87,7 @@ test('what needs a person stands below, with the name of its endpoint', () => {
     'chat: target_util is not set, configured 0.9',
     'chat: warning: cold_mult: too small',
     'code: what is shown is 5 min old',
+    'code: replaced 3 workers',
     'code: 2 workers failing again and again',
     'code: loading far longer than the others: 1 worker',
     'together 6.40 an hour, above PILOTLIGHT_BUDGET_PER_HOUR (5.00)',

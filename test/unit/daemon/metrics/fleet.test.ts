@@ -147,6 +147,18 @@ test('drift names its parameters, findings are counted, and a budget is shown wh
   expect(await series('fleet_sample_interval')).toEqual(['fleet_sample_interval_seconds 15']);
 });
 
+test('a trouble is 1 while it lasts and 0 if not, and absent if it cannot be judged or the sample is old', async () => {
+  const troubles = { churn: { severity: 'warning', sinceMs: 0, says: 'x' }, flapping: null } as const;
+  const lasting = seen(3, { troubles });
+  const { series, show } = metricsOf(fleetView([lasting]));
+  expect(await series('endpoint_trouble')).toEqual([
+    'endpoint_trouble{trouble="churn",endpoint_group="chat"} 1',
+    'endpoint_trouble{trouble="flapping",endpoint_group="chat"} 0',
+  ]);
+  show(fleetView([{ ...lasting, sampledAtMs: 0 }]));
+  expect(await series('endpoint_trouble')).toEqual([]);
+});
+
 test('who looks, and whether the history takes what is seen, is told by each replica', async () => {
   const { series, show } = metricsOf(fleetView([seen(3)]));
   expect(await series('fleet_samples')).toEqual(['fleet_samples 1']);

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startFleet, type FleetOptions } from '../../../../src/daemon/services/fleet.ts';
+import { systemClock } from '../../../../src/time/clock.ts';
 import { settingsOf } from '../../../support/settings.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 
@@ -26,6 +27,7 @@ const client = {
     },
     workers: async () => ({ workers: [] }),
   },
+  workergroups: { list: async () => ({ results: [] }) },
 };
 
 const WATCHING = { PILOTLIGHT_ENDPOINTS: 'chat' };
@@ -37,6 +39,7 @@ function start(more: Readonly<Record<string, string>>, options: Partial<FleetOpt
     logger,
     prices: { known: () => new Map(), refresh() {} },
     onEvent() {},
+    clock: systemClock,
     isReplica: false,
     ...options,
   });

@@ -97,6 +97,17 @@ test.each([
     'warn',
     'Endpoint chat cannot be seen: no answer in time',
   ],
+  [
+    'a trouble that has a name, and one that it has not',
+    {
+      troubles: {
+        not_recruiting: { severity: 'critical' as const, sinceMs: 0, says: 'has load, and recruits none' },
+        churn: null,
+      },
+    },
+    'bad',
+    'Endpoint chat has load, and recruits none',
+  ],
   ['a worker that errs', { failingWorkers: 1 }, 'warn', 'Endpoint chat: 1 worker errs again and again'],
   [
     'workers that load for ever',

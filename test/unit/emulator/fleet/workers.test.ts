@@ -161,6 +161,8 @@ describe('a worker that is recruited', () => {
       groupId: 7,
       perf: null,
       life: null,
+      stuckRequests: 0,
+      isStranded: false,
       steps: [],
       stepsFromMs: 0,
     });

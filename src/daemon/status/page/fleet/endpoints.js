@@ -1,8 +1,8 @@
 // Endpoints: what is asked of each, what its workers can do, what they cost; and two plots of the last hours.
 import { ago, byId, cards, element, errorNote, facts, heading, plainList } from '../status-dom.js';
-import { findingInWords, findingsInWords, plural, printable, seconds, short } from '../status-words.js';
+import { findingInWords, plural, printable, seconds, short } from '../status-words.js';
 import { followHistory } from './history.js';
-import { driftInWords, endpointTone } from './verdict.js';
+import { driftInWords, endpointTone, namedTroubles } from './verdict.js';
 
 let follow;
 
@@ -40,8 +40,11 @@ function about(endpoint, tone) {
     largest(endpoint),
     facts(...figures(endpoint), ['Seen', ago(endpoint.last_sample_at)]),
     ...errorNote(error),
-    ...list('Not as configured', drift.map(driftInWords)),
-    ...list(`Its parameters: ${findingsInWords(findings)}`, spoken.map(findingInWords)),
+    ...list('What is wrong', [
+      ...namedTroubles(endpoint).map(([, text]) => printable(text.replace(/^[ :]+/, ''))),
+      ...drift.map((each) => `Not as configured: ${driftInWords(each)}`),
+      ...spoken.map(findingInWords),
+    ]),
   );
 }
 

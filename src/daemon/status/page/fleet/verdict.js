@@ -30,12 +30,7 @@ export function endpointTroubles(endpoint, { sample_interval_seconds: interval }
   if (endpoint.last_error !== null) found.push(['warn', ` cannot be seen: ${endpoint.last_error}`]);
   else if (age !== null && age > STALE_AFTER_INTERVALS * interval)
     found.push(['warn', ` was last seen ${seconds(age)} ago`]);
-  found.push(...demandTroubles(endpoint));
-  const { failing_workers: failing, stuck_workers: stuck } = endpoint;
-  const err = failing === 1 ? 'errs' : 'err';
-  if (failing > 0) found.push(['warn', `: ${plural(failing, 'worker')} ${err} again and again`]);
-  const loading = `${stuck === 1 ? 'has' : 'have'} been loading far longer than the others`;
-  if (stuck > 0) found.push(['warn', `: ${plural(stuck, 'worker')} ${loading}`]);
+  found.push(...demandTroubles(endpoint), ...namedTroubles(endpoint));
   if (endpoint.drift.length > 0) {
     const differences = endpoint.drift.map((drift) => driftInWords(drift)).join('; ');
     found.push(['warn', ` is not as configured: ${differences}`]);
@@ -65,6 +60,18 @@ function demandTroubles(endpoint) {
   return [
     ['warn', ` has ${seconds(inFlight / ready)} of work in flight, and ${seconds(mayWait)} may wait${most}`],
   ];
+}
+
+/** Those that have a name, and those of its workers. */
+export function namedTroubles({ troubles, failing_workers: failing, stuck_workers: stuck }) {
+  const found = Object.values(troubles)
+    .filter((trouble) => trouble !== null)
+    .map(({ severity, says }) => [severity === 'critical' ? 'bad' : 'warn', ` ${says}`]);
+  const err = failing === 1 ? 'errs' : 'err';
+  if (failing > 0) found.push(['warn', `: ${plural(failing, 'worker')} ${err} again and again`]);
+  const loading = `${stuck === 1 ? 'has' : 'have'} been loading far longer than the others`;
+  if (stuck > 0) found.push(['warn', `: ${plural(stuck, 'worker')} ${loading}`]);
+  return found;
 }
 
 // Those that take requests, by the statuses that the service names.

@@ -1,0 +1,238 @@
+/** The troubles of an endpoint that are known by name: how each is told from ordinary work. Pure. */
+import type { Worker } from '../../contract/operations/serverless/workers.ts';
+import { isPresent, presentStatus, type WorkerLife } from '../workers/lives.ts';
+import { phaseOf, statusOf } from '../workers/status.ts';
+import { quantile } from '../workers/trouble.ts';
+import type { Look, Memory } from './memory.ts';
+
+/** Why it is thought so: a sentence that goes on from the endpoint's name, and its figures for the log. */
+export interface Evidence {
+  readonly says: string;
+  readonly facts: Readonly<Record<string, number | readonly number[]>>;
+}
+
+/** null: all is well. Undefined: it cannot be judged. */
+type Judgement = Evidence | null | undefined;
+
+export interface Detector {
+  readonly severity: 'critical' | 'warning';
+  /** It must have been seen for so long, and unseen for so long to be over, ms. */
+  readonly forMs: number;
+  readonly endsAfterMs: number;
+  readonly judge: (look: Look, memory: Memory) => Judgement;
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** The service recruits within a minute or two. */
+const RECRUITS_WITHIN_MS = 3 * MINUTE;
+/** So many workers are no chance. */
+const MANY = 3;
+/** Loading is given up after 791 to 795 s, starting after 300 s; this part of it is close. */
+const LIMITS_MS: ReadonlyMap<string, number> = new Map([
+  ['loading', 790_000],
+  ['model_loading', 790_000],
+  ['starting', 300_000],
+]);
+const CLOSE = 0.9;
+/** No request is called stuck before. */
+const LONG_REQUEST_MS = 30 * MINUTE;
+/** Machines are compared with two others at least. */
+const LEAST_PEERS = 2;
+/** Half as fast as its peers, or twice as dear for its work. */
+const FAR = 2;
+/** The price of an instance has its own disk in it, that of a search a usual one. */
+const PRICE_TOLERANCE = 1.1;
+const SOON_MS = 24 * HOUR;
+
+export const DETECTORS = {
+  not_recruiting: detector('critical', { forMs: RECRUITS_WITHIN_MS }, notRecruiting),
+  churn: detector('warning', {}, (look, memory) =>
+    keepsAllCold(look) ? null : churning(memory, look.atMs - HOUR),
+  ),
+  flapping: detector('warning', { endsAfterMs: 5 * MINUTE }, (look, memory) =>
+    keepsAllCold(look)
+      ? churning(memory, look.atMs - 10 * MINUTE, ': cold_workers is not below max_workers')
+      : null,
+  ),
+  slow_start: detector('warning', { endsAfterMs: 15 * MINUTE }, slowStart),
+  stuck_requests: detector('warning', {}, stuckRequests),
+  slow_machine: detector('warning', { forMs: MINUTE }, slowMachine),
+  price_above_filter: detector('warning', { forMs: MINUTE }, priceAboveFilter),
+  deletes_soon: detector('warning', {}, deletesSoon),
+} as const;
+
+function detector(
+  severity: Detector['severity'],
+  { forMs = 0, endsAfterMs = MINUTE }: Partial<Detector>,
+  judge: Detector['judge'],
+): Detector {
+  return { severity, forMs, endsAfterMs, judge };
+}
+
+export type TroubleName = keyof typeof DETECTORS;
+export const TROUBLE_NAMES = Object.keys(DETECTORS) as TroubleName[];
+
+/** A stranded worker holds the place of one that could be recruited: its machine has no GPU left for it. */
+function notRecruiting({ row, sample, parameters, workers, lives, atMs }: Look): Judgement {
+  if (row === undefined) return undefined;
+  const isActive = (row.endpoint_state?.toLowerCase() ?? 'active') === 'active';
+  if (!isActive || workers.some(serves)) return null;
+  const { requests_working: requests } = sample.measures;
+  // Whatever it means, more than none is demand.
+  const loads = workers.flatMap(({ cur_load: load }) => load ?? []);
+  const load = loads.length < workers.length ? null : loads.reduce((sum, each) => sum + each, 0);
+  const leastLoad = parameters['min_load'] ?? 0;
+  if (Math.max(leastLoad, load ?? 0, requests ?? 0) === 0)
+    return load === null || requests === null ? undefined : null;
+  // A worker that still loads is recruited, however slowly.
+  const isComing = (life: WorkerLife) =>
+    isPresent(life) &&
+    phaseOf(presentStatus(life)) === 'starting' &&
+    !(presentStatus(life) === 'starting' && isLate(life, atMs, 1));
+  if (lives.some(isComing)) return null;
+  const asked = leastLoad > 0 ? `a min_load of ${leastLoad}` : 'load';
+  return {
+    says: `has ${asked}, no ready worker, and recruits none (workers that do not serve: ${workers.length})`,
+    facts: { load: load ?? leastLoad, workers: workers.map(({ id }) => id) },
+  };
+}
+
+function serves({ status, cur_perf: served }: Worker): boolean {
+  return phaseOf(statusOf({ status })) === 'ready' || (served ?? 0) > 0;
+}
+
+/** With a warm worker in the last place, the engine makes and destroys a cold one again and again. */
+function keepsAllCold({ parameters: { cold_workers: cold, max_workers: most } }: Look): boolean {
+  return cold !== undefined && most !== undefined && cold >= most;
+}
+
+/** Some starts are given up when the load falls: it is a trouble if no fewer fail than succeed. */
+function churning({ churned, readied }: Memory, sinceMs: number, why = ''): Judgement {
+  const isOver = (churned.at(-1)?.atMs ?? -Infinity) < sinceMs;
+  if (isOver || churned.length < MANY || churned.length < readied.length) return null;
+  const dollars = churned.reduce((sum, { dollars: each = 0 }) => sum + each, 0);
+  const isPriced = churned.every(({ dollars: each }) => each !== undefined);
+  return {
+    says:
+      `replaced ${churned.length} workers before they were ever ready` +
+      (isPriced && dollars >= 0.005 ? `, which cost $${dollars.toFixed(2)}` : '') +
+      why,
+    facts: { churned_workers: churned.length, ...(isPriced && { dollars }) },
+  };
+}
+
+function slowStart({ lives, atMs }: Look): Judgement {
+  const late = lives.filter((life) => isPresent(life) && isLate(life, atMs, CLOSE));
+  const [first] = late;
+  if (first === undefined) return null;
+  const status = presentStatus(first);
+  return {
+    says:
+      `has a worker (${first.id}) that has been ${status.replace('_', ' ')} for ${minutes(inStatus(first, atMs))}: ` +
+      `the service gives up after about ${(LIMITS_MS.get(status) ?? 0) / 1000} s`,
+    facts: { workers: late.map(({ id }) => id), seconds: inStatus(first, atMs) / 1000 },
+  };
+}
+
+function isLate(life: WorkerLife, atMs: number, part: number): boolean {
+  return inStatus(life, atMs) >= part * (LIMITS_MS.get(presentStatus(life)) ?? Infinity);
+}
+
+/** How long it has been in statuses that have the same limit, ms. */
+function inStatus(life: WorkerLife, atMs: number): number {
+  const limitMs = LIMITS_MS.get(presentStatus(life));
+  const other = life.changes.findLastIndex(([status]) => LIMITS_MS.get(status) !== limitMs);
+  return atMs - (life.changes[other + 1]?.[1] ?? atMs);
+}
+
+function stuckRequests({ workers, atMs }: Look, { quiet, longestQuietMs }: Memory): Judgement {
+  if (
+    workers.some(
+      ({ reqs_working: requests, cur_perf: served }) => (requests ?? 0) > 0 && (served ?? null) === null,
+    )
+  )
+    return undefined;
+  const least = Math.max(LONG_REQUEST_MS, FAR * longestQuietMs);
+  const stuck = [...quiet].filter(([, { sinceMs }]) => atMs - sinceMs >= least);
+  const [first] = stuck;
+  if (first === undefined) return null;
+  const [id, { sinceMs }] = first;
+  return {
+    says:
+      `has a worker (${id}) with requests in work that has served nothing for ${minutes(atMs - sinceMs)}: ` +
+      'its counter is stuck, and keeps it running',
+    facts: { workers: stuck.map(([worker]) => worker), seconds: (atMs - sinceMs) / 1000 },
+  };
+}
+
+function slowMachine({ workers, lives, prices }: Look): Judgement {
+  const perfs = new Map(lives.map(({ id, perf }) => [id, perf]));
+  const machines = workers.flatMap(({ id, gpu_name: gpu }) => {
+    const perf = perfs.get(id);
+    return perf ? [{ id, gpu, seconds: 1 / perf, price: (prices.get(id)?.running ?? NaN) / perf }] : [];
+  });
+  if (machines.length <= LEAST_PEERS) return undefined;
+  const usual = new Map(
+    [...Map.groupBy(machines, ({ gpu }) => gpu)].map(([gpu, alike]) => [gpu, usualOf(alike, 'seconds')]),
+  );
+  const usualPrice = usualOf(machines, 'price');
+  for (const { id, gpu, seconds, price } of machines) {
+    const [slower, dearer] = [seconds / (usual.get(gpu) ?? NaN), price / usualPrice];
+    const isSlow = slower >= FAR;
+    const words = isSlow
+      ? `takes ${rounded(slower)} times as long`
+      : `costs ${rounded(dearer)} times as much`;
+    if (isSlow || dearer >= FAR)
+      return {
+        says: `has a machine (worker ${id}) that ${words} for the same work as the others`,
+        facts: { worker: id, ...(isSlow && { slower }), ...(dearer >= FAR && { dearer }) },
+      };
+  }
+  return null;
+}
+
+/** NaN, which nothing is far from, if too few are known. */
+function usualOf<Field extends string>(
+  machines: readonly Readonly<Record<Field, number>>[],
+  field: Field,
+): number {
+  const known = machines.map((machine) => machine[field]).filter((value) => value > 0);
+  return known.length > LEAST_PEERS ? quantile(known, 0.5) : NaN;
+}
+
+function priceAboveFilter({ workers, prices, priceCeiling: ceiling }: Look): Judgement {
+  if (ceiling === undefined) return undefined;
+  const known = workers.flatMap(({ id }) => {
+    const price = prices.get(id)?.running;
+    return price === undefined ? [] : [{ id, price }];
+  });
+  if (known.length === 0 && workers.length > 0) return undefined;
+  const dear = known.find(({ price }) => price > PRICE_TOLERANCE * ceiling);
+  if (dear === undefined) return null;
+  return {
+    says: `has a worker (${dear.id}) at $${dear.price.toFixed(3)} an hour, and its worker groups search for at most $${ceiling.toFixed(3)}`,
+    facts: { worker: dear.id, price: dear.price, ceiling },
+  };
+}
+
+/** Heartbeats of a deployment move its deadline from list to list: that is no end. */
+function deletesSoon({ row, atMs: nowMs }: Look, { deadline }: Memory): Judgement {
+  if (row?.['auto_delete_in_seconds'] === null) return null;
+  if (deadline?.isFixed === undefined) return undefined;
+  const leftMs = deadline.atMs - nowMs;
+  if (!deadline.isFixed || leftMs > SOON_MS) return null;
+  return {
+    says: `deletes itself in ${minutes(Math.max(0, leftMs))}`,
+    facts: { seconds: Math.max(0, leftMs) / 1000 },
+  };
+}
+
+function minutes(ms: number): string {
+  return ms < 2 * HOUR ? `${Math.round(ms / MINUTE)} min` : `${Math.round(ms / HOUR)} h`;
+}
+
+function rounded(value: number): string {
+  return String(Number(value.toPrecision(3)));
+}

@@ -1,0 +1,150 @@
+/** What detectors remember of an endpoint from look to look. Pure. */
+import type { Worker } from '../../contract/operations/serverless/workers.ts';
+import type { ListedEndpoint } from '../discovery/knowledge.ts';
+import type { FleetSample } from '../sample.ts';
+import { isPresent, type WorkerLife } from '../workers/lives.ts';
+import type { Price, Prices } from '../workers/measure.ts';
+import { billingOf, phaseOf, statusOf } from '../workers/status.ts';
+
+/** One look at an endpoint, with what was known beside it. */
+export interface Look {
+  readonly endpoint: string;
+  readonly atMs: number;
+  /** Whether the look before was close enough that nothing was missed between. */
+  readonly isDense: boolean;
+  readonly workers: readonly Worker[];
+  readonly sample: FleetSample;
+  /** Of its workers, this look included. */
+  readonly lives: readonly WorkerLife[];
+  readonly prices: Prices;
+  /** Of the list of endpoints; undefined while it was not read. */
+  readonly row: ListedEndpoint | undefined;
+  readonly parameters: Readonly<Record<string, number>>;
+  /** The highest price that its worker groups search for, $/h; undefined: none is known. */
+  readonly priceCeiling: number | undefined;
+}
+
+/** A worker that left before it was ever ready. */
+interface Leaver {
+  readonly atMs: number;
+  /** What it cost; undefined if its price was never known. */
+  readonly dollars: number | undefined;
+}
+
+/** A worker has had the same requests since then, and served none. */
+interface Quiet {
+  readonly sinceMs: number;
+  readonly work: string;
+}
+
+/** Outcomes of starts are remembered so long, and a worker that left is replaced within, ms. */
+const STARTS_KEPT_MS = 3 * 3_600_000;
+const REPLACED_WITHIN_MS = 600_000;
+/** Heartbeats come more often: a deadline that stays for so long is not moved by them, ms. */
+const DEADLINE_STAYS_MS = 240_000;
+
+export class Memory {
+  /** When starts of new workers ended well, and those that were replaced instead. */
+  readied: readonly number[] = [];
+  churned: readonly Leaver[] = [];
+  /** By worker; and the longest such time that ended, ms. */
+  quiet: ReadonlyMap<number, Quiet> = new Map();
+  longestQuietMs = 0;
+  /** When the endpoint deletes itself. `isFixed`: no heartbeat moves that; undefined: not known yet. */
+  deadline: { readonly atMs: number; readonly isFixed: boolean | undefined } | undefined;
+  #readDeadline = { row: undefined as ListedEndpoint | undefined, atMs: 0, sinceMs: 0 };
+  /** New workers that were not ready yet, with the last price that was known. */
+  #unready: ReadonlyMap<number, Price | undefined> = new Map();
+  #leavers: readonly Leaver[] = [];
+  /** When new workers came that replaced none. */
+  #recruits: readonly number[] = [];
+  #isFirst = true;
+
+  /** @returns The workers that turn out to be replaced before they were ever ready. */
+  take(look: Look): readonly Leaver[] {
+    const churned = this.#takeStarts(look);
+    this.#takeRequests(look);
+    this.#takeDeadline(look);
+    this.#isFirst = false;
+    return churned;
+  }
+
+  #takeStarts({ atMs, lives, prices, workers }: Look): readonly Leaver[] {
+    const unready = new Map<number, Price | undefined>();
+    const within = (ms: number) => (each: number) => atMs - each < ms;
+    const readied = this.readied.filter(within(STARTS_KEPT_MS));
+    const recruits = this.#recruits.filter(within(REPLACED_WITHIN_MS));
+    const leavers = this.#leavers.filter((each) => within(REPLACED_WITHIN_MS)(each.atMs));
+    const saysReady = new Set(workers.flatMap(({ id, ready_ever }) => (ready_ever === true ? [id] : [])));
+    for (const life of lives) {
+      // Those that are there at the first look were perhaps ready before.
+      const isNew = life.firstSeenMs === atMs && !this.#isFirst;
+      if (isNew) recruits.push(atMs);
+      if (!isNew && !this.#unready.has(life.id)) continue;
+      const price = prices.get(life.id) ?? this.#unready.get(life.id);
+      if (wasReady(life) || saysReady.has(life.id)) readied.push(atMs);
+      else if (isPresent(life)) unready.set(life.id, price);
+      else leavers.push({ atMs: life.missingSinceMs ?? atMs, dollars: costOf(life, price) });
+    }
+    const churned: Leaver[] = [];
+    // One recruit replaces one leaver.
+    this.#leavers = leavers.filter((leaver) => {
+      const place = recruits.findIndex((recruit) => recruit >= leaver.atMs);
+      if (place === -1) return true;
+      recruits.splice(place, 1);
+      churned.push({ ...leaver, atMs });
+      return false;
+    });
+    [this.readied, this.#recruits, this.#unready] = [readied, recruits, unready];
+    this.churned = [...this.churned, ...churned].filter((each) => within(STARTS_KEPT_MS)(each.atMs));
+    return churned;
+  }
+
+  /**
+   * `cur_perf` is what was served since the worker's last report, so that a look may miss it. A request that ends changes
+   * count or load as well, unless the next one is just like it. A stuck counter ends with a reboot, which teaches nothing.
+   */
+  #takeRequests({ atMs, isDense, workers }: Look): void {
+    const quiet = new Map<number, Quiet>();
+    for (const { id, status, reqs_working: requests, cur_load: load, cur_perf: served } of workers) {
+      if (phaseOf(statusOf({ status })) !== 'ready') continue;
+      const last = isDense ? this.quiet.get(id) : undefined;
+      const work = `${requests} ${load}`;
+      const goesOn = last?.work === work && served === 0;
+      if (last && !goesOn) this.longestQuietMs = Math.max(this.longestQuietMs, atMs - last.sinceMs);
+      if ((requests ?? 0) > 0 && served === 0) quiet.set(id, { sinceMs: goesOn ? last.sinceMs : atMs, work });
+    }
+    this.quiet = quiet;
+  }
+
+  #takeDeadline({ row, atMs: readMs }: Look): void {
+    const [last, read] = [this.deadline, this.#readDeadline];
+    const seconds = row?.['auto_delete_in_seconds'];
+    if (typeof seconds !== 'number') this.deadline = undefined;
+    if (typeof seconds !== 'number' || read.row === row) return;
+    const atMs = readMs + 1000 * seconds;
+    const isMoved = last !== undefined && atMs - last.atMs > (readMs - read.atMs) / 2;
+    const sinceMs = last === undefined || isMoved ? readMs : read.sinceMs;
+    const hasStayed = readMs - sinceMs >= DEADLINE_STAYS_MS;
+    this.deadline = { atMs, isFixed: isMoved ? false : hasStayed || last?.isFixed };
+    this.#readDeadline = { row, atMs: readMs, sinceMs };
+  }
+}
+
+/** A worker that is stopped has been loaded before. */
+function wasReady({ changes, perf }: WorkerLife): boolean {
+  return perf !== undefined || changes.some(([status]) => ['ready', 'cold'].includes(phaseOf(status) ?? ''));
+}
+
+/** Dollars from its first look to its last. */
+function costOf({ changes, missingSinceMs = 0 }: WorkerLife, price: Price | undefined): number | undefined {
+  let dollars = 0;
+  for (const [index, [status, fromMs]] of changes.entries()) {
+    const hours = Math.max(0, (changes[index + 1]?.[1] ?? missingSinceMs) - fromMs) / 3_600_000;
+    const billing = billingOf(status);
+    if (billing === 'compute' && price?.running === undefined) return undefined;
+    if (billing !== 'nothing')
+      dollars += hours * ((billing === 'compute' ? price?.running : price?.storage) ?? 0);
+  }
+  return dollars;
+}

@@ -1,0 +1,61 @@
+/**
+ * What goes wrong at an endpoint, by name. Each detector judges each look. What it finds must last for a while to be a
+ * trouble, and be away for a while to be over. Pure.
+ */
+import type { FleetNotice } from '../notices.ts';
+import { DETECTORS, TROUBLE_NAMES, type Detector, type Evidence, type TroubleName } from './detectors.ts';
+import { Memory, type Look } from './memory.ts';
+
+export interface Trouble extends Pick<Detector, 'severity'>, Pick<Evidence, 'says'> {
+  /** Of the first look that saw it, Unix ms. */
+  readonly sinceMs: number;
+}
+
+/** null: all is well. A trouble that cannot be judged is not in it. */
+export type Troubles = Readonly<Partial<Record<TroubleName, Trouble | null>>>;
+
+/** Something is seen, or was until lately. */
+interface Course {
+  readonly sinceMs: number;
+  readonly lastMs: number;
+  readonly evidence: Evidence;
+  readonly isTold: boolean;
+}
+
+export class EndpointTroubles {
+  readonly #memory = new Memory();
+  readonly #courses = new Map<TroubleName, Course>();
+  now: Troubles = {};
+
+  /** @returns What has begun and ended, and workers that were replaced before they were ever ready. */
+  judge(look: Look) {
+    const churned = this.#memory.take(look);
+    const notices: FleetNotice[] = [];
+    const now = TROUBLE_NAMES.flatMap((name): [TroubleName, Trouble | null][] => {
+      const evidence = DETECTORS[name].judge(look, this.#memory);
+      if (evidence === undefined) return [];
+      notices.push(...this.#follow(name, evidence, look));
+      const { isTold, sinceMs, evidence: { says } = { says: '' } } = this.#courses.get(name) ?? {};
+      const { severity } = DETECTORS[name];
+      return [[name, isTold && sinceMs !== undefined ? { severity, sinceMs, says } : null]];
+    });
+    this.now = Object.fromEntries(now);
+    return { notices, churned };
+  }
+
+  #follow(name: TroubleName, evidence: Evidence | null, { atMs, endpoint }: Look): FleetNotice[] {
+    const { forMs, endsAfterMs, severity } = DETECTORS[name];
+    const last = this.#courses.get(name);
+    if (evidence) {
+      const sinceMs = last?.sinceMs ?? atMs;
+      const isTold = atMs - sinceMs >= forMs;
+      this.#courses.set(name, { sinceMs, lastMs: atMs, evidence, isTold });
+      const begins = isTold && !last?.isTold;
+      return begins ? [{ kind: 'trouble begun', endpoint, trouble: name, severity, evidence }] : [];
+    }
+    if (last?.isTold && atMs - last.lastMs < endsAfterMs) return [];
+    this.#courses.delete(name);
+    if (!last?.isTold) return [];
+    return [{ kind: 'trouble ended', endpoint, trouble: name, seconds: (atMs - last.sinceMs) / 1000 }];
+  }
+}

@@ -1,0 +1,265 @@
+/** Each trouble by name, and its ordinary twin: the watch on virtual time, and a service that answers as a test says. */
+import { afterEach, expect, test } from 'vitest';
+import type { Worker } from '../../../src/contract/operations/serverless/workers.ts';
+import type { ListedEndpoint } from '../../../src/fleet/discovery/knowledge.ts';
+import type { FleetNotice } from '../../../src/fleet/notices.ts';
+import type { TroubleName } from '../../../src/fleet/troubles/detectors.ts';
+import { FleetWatch } from '../../../src/fleet/watch.ts';
+import type { Price } from '../../../src/fleet/workers/measure.ts';
+import type { FleetEvent } from '../../../src/fleet/workers/lives.ts';
+import { VirtualClock } from '../../support/log-time.ts';
+
+/** What the service answers, minutes after the watch began. */
+interface Scene {
+  readonly minutes: number;
+  readonly endpoint?: (minute: number) => Partial<ListedEndpoint>;
+  readonly workers: (minute: number) => readonly Worker[];
+  readonly prices?: Readonly<Record<number, number>>;
+  readonly ceiling?: number;
+}
+
+let watch: FleetWatch | undefined;
+afterEach(() => watch?.stop());
+
+async function play({ minutes, endpoint = () => ({}), workers, prices = {}, ceiling }: Scene) {
+  const clock = new VirtualClock();
+  const begins = clock.now();
+  const minute = (): number => (clock.now() - begins) / 60_000;
+  const events: FleetEvent[] = [];
+  const notices: FleetNotice[] = [];
+  const known = Object.entries(prices).map(([id, running]): [number, Price] => [
+    Number(id),
+    { running, storage: undefined },
+  ]);
+  watch = new FleetWatch({
+    wanted: [{ by: 'all' }],
+    intervalMs: 15_000,
+    groups: [],
+    service: {
+      endpoints: async () => ({
+        endpoints: [{ id: 1, endpoint_name: 'chat', max_workers: 4, cold_workers: 0, ...endpoint(minute()) }],
+        unreadable: 0,
+      }),
+      workers: async () => ({ workers: workers(minute()), unreadable: 0 }),
+      priceCeilings: async () => new Map(ceiling === undefined ? [] : [[1, ceiling]]),
+      prices: { known: () => new Map(known), refresh() {} },
+    },
+    directory: undefined,
+    onEvent: (event) => events.push(event),
+    notice: (notice) => notices.push(notice),
+    clock,
+    random: () => 0.5,
+  });
+  await watch.start();
+  await clock.advance(minutes * 60_000);
+  const troubles = watch.view().endpoints[0]?.troubles ?? {};
+  return {
+    troubles,
+    lasting: Object.entries(troubles).flatMap(([name, has]) => (has ? [name] : [])),
+    begun: notices.flatMap((notice) => (notice.kind === 'trouble begun' ? [notice.trouble] : [])),
+    ended: notices.flatMap((notice) => (notice.kind === 'trouble ended' ? [notice.trouble] : [])),
+    churned: events.filter(({ kind }) => kind === 'worker churned'),
+  };
+}
+
+const idle = (id: number, more: Partial<Worker> = {}): Worker => ({
+  id,
+  status: 'idle',
+  cur_load: 0,
+  cur_perf: 0,
+  perf: 100,
+  measured_perf: 100,
+  reqs_working: 0,
+  ...more,
+});
+const loading = (id: number, status = 'model_loading'): Worker => idle(id, { status, loaded_at: 0 });
+/** One place whose worker is another one every so many minutes. */
+const replaced = (everyMinutes: number) => (minute: number) => [
+  loading(100 + Math.floor(minute / everyMinutes)),
+];
+const stranded = () => [idle(1, { status: 'stopped', cur_load: 5 })];
+const rate = (times: readonly [number, number][]) => (minute: number) =>
+  times.findLast(([from]) => minute >= from)?.[1] ?? 0;
+
+const TROUBLED: readonly (readonly [TroubleName, Scene, says: string])[] = [
+  ['not_recruiting', { minutes: 4, workers: stranded }, 'has load, no ready worker, and recruits none'],
+  // A start that the service has given up is none.
+  [
+    'not_recruiting',
+    { minutes: 9, workers: () => [loading(1, 'starting')], endpoint: () => ({ min_load: 5 }) },
+    'has a min_load of 5',
+  ],
+  [
+    'churn',
+    { minutes: 12, workers: replaced(2), prices: { 101: 6, 102: 6, 103: 6, 104: 6 } },
+    'replaced 4 workers',
+  ],
+  [
+    'flapping',
+    {
+      minutes: 12,
+      workers: (minute) => [idle(1), ...replaced(2)(minute)],
+      endpoint: () => ({ max_workers: 1, cold_workers: 1 }),
+    },
+    'replaced 4 workers',
+  ],
+  ['slow_start', { minutes: 12.3, workers: () => [loading(1)] }, 'has been model loading for 12 min'],
+  [
+    'slow_start',
+    { minutes: 4.8, workers: () => [loading(1, 'starting')] },
+    'has been starting for 5 min: the service gives up after about 300 s',
+  ],
+  [
+    'stuck_requests',
+    { minutes: 31, workers: () => [idle(1, { reqs_working: 1, cur_load: 100 })] },
+    'served nothing for 31 min',
+  ],
+  [
+    'slow_machine',
+    { minutes: 2, workers: () => [idle(1), idle(2), idle(3, { measured_perf: 40 })] },
+    'worker 3) that takes 2.5 times as long',
+  ],
+  [
+    'slow_machine',
+    { minutes: 2, workers: () => [idle(1), idle(2), idle(3)], prices: { 1: 0.2, 2: 0.2, 3: 0.5 } },
+    'worker 3) that costs 2.5 times as much',
+  ],
+  [
+    'price_above_filter',
+    { minutes: 2, workers: () => [idle(1)], prices: { 1: 0.201 }, ceiling: 0.15 },
+    '$0.201 an hour, and its worker groups search for at most $0.150',
+  ],
+  [
+    'deletes_soon',
+    {
+      minutes: 6,
+      workers: () => [idle(1)],
+      endpoint: (minute) => ({ auto_delete_in_seconds: 7_200 - minute * 60 }),
+    },
+    'deletes itself in 1',
+  ],
+];
+
+test.each(TROUBLED)('%s is told, with its evidence', async (name, scene, says) => {
+  const { troubles, begun } = await play(scene);
+  expect(begun.filter((each) => each === name)).toEqual([name]);
+  expect(troubles[name]?.says).toContain(says);
+});
+
+const ORDINARY: readonly (readonly [string, Scene])[] = [
+  ['waits for a worker that loads', { minutes: 11, workers: () => [loading(2), ...stranded()] }],
+  ['is stopped', { minutes: 5, workers: stranded, endpoint: () => ({ endpoint_state: 'stopped' }) }],
+  ['sleeps', { minutes: 20, workers: () => [idle(1, { status: 'stopped' })] }],
+  [
+    'recruits after two minutes',
+    { minutes: 6, workers: (minute) => (minute < 2 ? stranded() : [loading(2), ...stranded()]) },
+  ],
+  [
+    'gives up starts that it needs no more',
+    {
+      minutes: 12,
+      workers: (minute) =>
+        minute < 2 ? [idle(1)] : minute < 5 ? [idle(1), loading(2), loading(3), loading(4)] : [idle(1)],
+    },
+  ],
+  [
+    'replaces three of many',
+    {
+      minutes: 20,
+      workers: (minute) =>
+        [10, 11, 12, 13]
+          .flatMap((id) => (minute < 2 ? [] : minute < 4 ? [loading(id)] : [idle(id)]))
+          .concat(minute < 10 ? replaced(2)(minute) : []),
+    },
+  ],
+  [
+    'loads slowly, and then is ready',
+    { minutes: 30, workers: (minute) => [minute < 11 ? loading(1) : idle(1)] },
+  ],
+  [
+    'has a worker for each request that is long',
+    { minutes: 60, workers: (minute) => [idle(1, { reqs_working: 1, cur_perf: minute % 28 < 1 ? 50 : 0 })] },
+  ],
+  [
+    'serves between two looks',
+    {
+      minutes: 60,
+      workers: (minute) => [idle(1, { reqs_working: 1, cur_load: 100 + Math.floor(minute / 9) })],
+    },
+  ],
+  [
+    'does not say what it serves',
+    { minutes: 20, workers: () => [idle(1, { reqs_working: 1, cur_perf: null })] },
+  ],
+  [
+    'has machines that differ a little',
+    {
+      minutes: 5,
+      workers: () => [idle(1), idle(2, { measured_perf: 60 }), idle(3)],
+      prices: { 1: 0.2, 2: 0.2, 3: 0.3 },
+      ceiling: 0.29,
+    },
+  ],
+  [
+    'has two kinds of machines',
+    {
+      minutes: 5,
+      workers: () =>
+        [1, 2, 3]
+          .map((id) => idle(id, { gpu_name: 'A', measured_perf: 400 }))
+          .concat(idle(4, { gpu_name: 'B' })),
+    },
+  ],
+  [
+    'is kept alive by heartbeats',
+    { minutes: 30, workers: () => [idle(1)], endpoint: () => ({ auto_delete_in_seconds: 200 }) },
+  ],
+];
+
+test.each(ORDINARY)('an endpoint that %s has none', async (_, scene) => {
+  expect((await play(scene)).begun).toEqual([]);
+});
+
+test('a request that took longer than any before moves the limit', async () => {
+  const served = rate([
+    [0, 1],
+    [1, 0],
+    [26, 1],
+    [27, 0],
+  ]);
+  const scene = { workers: (minute: number) => [idle(1, { reqs_working: 1, cur_perf: served(minute) })] };
+  expect((await play({ minutes: 75, ...scene })).lasting).toEqual([]);
+  expect((await play({ minutes: 79, ...scene })).lasting).toEqual(['stuck_requests']);
+});
+
+test('a counter that was stuck until a reboot does not', async () => {
+  const status = (minute: number) => (minute >= 60 && minute < 62 ? 'rebooting' : 'idle');
+  const workers = (minute: number) => [idle(1, { reqs_working: 1, status: status(minute) })];
+  expect((await play({ minutes: 93, workers })).begun).toEqual(['stuck_requests', 'stuck_requests']);
+});
+
+test('what churned workers cost is counted, and is not known without a price', async () => {
+  const prices = { 101: 6, 103: 6 };
+  const { churned } = await play({ minutes: 10, workers: replaced(2), prices });
+  const dollars = churned.map((event) => (event.kind === 'worker churned' ? event.dollars : null));
+  expect(dollars[0]).toBeCloseTo(0.2, 1);
+  expect(dollars[1]).toBeUndefined();
+});
+
+test('a trouble is over when it has been away for a while, and is not told twice meanwhile', async () => {
+  const gone = (minute: number) => (minute > 6 && minute < 6.5) || minute > 10;
+  const scene = (minutes: number): Scene => ({
+    minutes,
+    workers: (minute) => (gone(minute) ? [idle(2), ...stranded()] : stranded()),
+  });
+  expect(await play(scene(9))).toMatchObject({ begun: ['not_recruiting'], ended: [] });
+  expect(await play(scene(12))).toMatchObject({ ended: ['not_recruiting'], lasting: [] });
+});
+
+test('what cannot be judged is not in it', async () => {
+  const { troubles } = await play({
+    minutes: 2,
+    workers: () => [idle(1, { reqs_working: 1, cur_perf: null })],
+  });
+  expect(Object.keys(troubles).toSorted()).toEqual(['churn', 'flapping', 'not_recruiting', 'slow_start']);
+});
