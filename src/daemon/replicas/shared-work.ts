@@ -27,6 +27,8 @@ export interface SharedWorkOptions {
   readonly restarts: number;
   /** What happens to workers of watched endpoints. */
   readonly onFleetEvent: (event: FleetEvent) => void;
+  /** A log began anew while it was followed. */
+  readonly onLogReset: () => void;
 }
 
 export type SharedWork = Awaited<ReturnType<typeof startSharedWork>>;
@@ -34,8 +36,8 @@ export type SharedWork = Awaited<ReturnType<typeof startSharedWork>>;
 const NOTHING_SEEN = { instances: {}, maintenance_windows: [], account: null } as const;
 
 export async function startSharedWork(options: SharedWorkOptions) {
-  const { id, client, settings, logger, stdout, restarts, onFleetEvent } = options;
-  const following = { client, logger, stdout, isRestart: restarts > 0 };
+  const { id, client, settings, logger, stdout, restarts, onFleetEvent, onLogReset: onReset } = options;
+  const following = { client, logger, stdout, onReset, isRestart: restarts > 0 };
   const replicas =
     settings.redisUrl === undefined
       ? undefined

@@ -1,0 +1,149 @@
+/**
+ * How the service behaves, learned from its answers, pure: (what is known, an answer) → what is known. Only words of the list
+ * of assumptions are kept of an answer, so what is known holds no key, name or line of a log.
+ */
+import type { AnswerEvent } from '../client/caller.ts';
+import { ThrottledError } from '../client/errors.ts';
+import type { AssumptionId } from '../contract/assumptions.ts';
+import { isRecord } from '../contract/is-record.ts';
+import { recogniseAnswer } from '../logs/answer.ts';
+import { canProbe, contradicts, isFull, PROBE_TAIL, unitOfProbe } from '../logs/follower/pace.ts';
+import { readText } from '../logs/text.ts';
+
+/** By assumption, the value that answers told. */
+export type Traits = Readonly<Partial<Record<AssumptionId, string>>>;
+
+export interface Knowledge {
+  readonly traits: Traits;
+  /** Texts that were long enough when they were read last, so that a short question tells the unit of `tail`. */
+  readonly longTexts: ReadonlySet<string>;
+}
+
+export const NOTHING_KNOWN: Knowledge = { traits: {}, longTexts: new Set() };
+
+/** What an answer tells. The heart reports its own without input and value. */
+export type Seen = Omit<AnswerEvent, 'durationMs' | 'serverDate'>;
+
+type Facts = readonly (readonly [id: AssumptionId, value: string])[];
+
+/** The later one outranks: a refusal proves a limit, whatever other answers show. Elsewhere the last answer counts. */
+const RANKS: Partial<Record<AssumptionId, readonly string[]>> = {
+  rate_limit: ['unseen', 'shown', 'refused'],
+  expired_deployment: ['as_unknown', 'own_words'],
+};
+/** Reads that a key without a second factor is refused. */
+const READS: ReadonlySet<string> = new Set([
+  'deployments.list',
+  'endpointGroups.list',
+  'instances.list',
+  'instances.page',
+  'users.current',
+  'workergroups.list',
+]);
+/** Operations that a service may not have. */
+const OPTIONAL: Readonly<Record<string, AssumptionId>> = {
+  'deployments.list': 'deployments_list',
+  'instances.page': 'instances_v1',
+  'serverless.endpointsSpend': 'spend',
+};
+const UNKNOWN_OPERATION: ReadonlySet<string> = new Set(['404', '405', '501']);
+const MOST_TEXTS = 1_000;
+
+export function learn(knowledge: Knowledge, seen: Seen): Knowledge {
+  const facts = [...rateFacts(seen), ...keyFacts(seen), ...listFacts(seen), ...deploymentFacts(seen)];
+  const { traits, longTexts } = learnLog(knowledge, seen);
+  return { traits: withFacts(traits, facts), longTexts };
+}
+
+/** The same object if nothing is new. */
+export function withFacts(traits: Traits, facts: Facts): Traits {
+  const news = facts.filter(([id, value]) => {
+    const ranks = RANKS[id] ?? [];
+    return traits[id] !== value && ranks.indexOf(value) >= ranks.indexOf(traits[id] ?? '');
+  });
+  return news.length === 0 ? traits : { ...traits, ...Object.fromEntries(news) };
+}
+
+function isSuccess({ code }: Seen): boolean {
+  return /^2\d\d$/.test(code);
+}
+
+function rateFacts({ code, rate, refusal, error }: Seen): Facts {
+  if (!/^\d{3}$/.test(code)) return [];
+  if (refusal !== 'throttled') return [['rate_limit', rate === undefined ? 'unseen' : 'shown']];
+  const shape: Facts = error instanceof ThrottledError ? [['throttled_shape', throttledShape(error)]] : [];
+  return [['rate_limit', 'refused'], ...shape];
+}
+
+/** Headers alone tell when the bucket is reset. */
+function throttledShape(error: ThrottledError): string {
+  const hasHeaders = error.rate?.resetMs !== undefined;
+  const body = bodyOf(error.rawAnswer());
+  if (!isRecord(body)) return hasHeaders ? 'plain_with_headers' : 'plain';
+  if ('detail' in body) return hasHeaders ? 'detail_with_headers' : 'detail';
+  if ('retry_after' in body) return hasHeaders ? 'json' : 'json_without_headers';
+  return hasHeaders ? 'error_with_headers' : 'error';
+}
+
+function bodyOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+function keyFacts(seen: Seen): Facts {
+  if (seen.refusal === 'second-factor') return [['tfa_key', 'refused']];
+  return isSuccess(seen) && READS.has(seen.operation) ? [['tfa_key', 'taken']] : [];
+}
+
+function listFacts(seen: Seen): Facts {
+  const { operation, code, refusal } = seen;
+  if (operation === 'instances.list')
+    return isSuccess(seen) ? [['instances_v0', 'answers']] : code === '410' ? [['instances_v0', '410']] : [];
+  const id = OPTIONAL[operation];
+  if (id === undefined) return [];
+  if (isSuccess(seen)) return [[id, 'answers']];
+  // A refused key is said with 404 as well.
+  const isUnknown = UNKNOWN_OPERATION.has(code) && refusal !== 'unauthorized' && refusal !== 'second-factor';
+  return isUnknown ? [[id, 'unknown']] : [];
+}
+
+function deploymentFacts({ operation, refusal, value }: Seen): Facts {
+  if (!operation.startsWith('deployments.')) return [];
+  if (refusal === 'expired') return [['expired_deployment', 'own_words']];
+  const rows = operation === 'deployments.list' && isRecord(value) ? value['deployments'] : [];
+  const ttls = Array.isArray(rows)
+    ? rows.map((row: unknown) => (isRecord(row) ? row['ttl'] : undefined))
+    : [];
+  if (ttls.length === 0) return [];
+  if (ttls.some((ttl) => typeof ttl === 'number')) return [['deployment_ttl', 'seconds']];
+  return [['deployment_ttl', ttls.includes(null) ? 'none' : 'absent']];
+}
+
+/** A text that was long a moment ago, asked for 64 units: so many bytes, or more in lines. */
+function learnLog(knowledge: Knowledge, { operation, input = {}, value }: Seen): Knowledge {
+  const { traits, longTexts } = knowledge;
+  const { id, tail } = input;
+  if (!operation.endsWith('.logs') || value === undefined || typeof tail !== 'number') return knowledge;
+  const answer = recogniseAnswer(200, value);
+  if (answer.kind === 'error') return knowledge;
+  const levels = answer.kind === 'levels' ? answer.levels : { '': answer.text };
+  const texts = Object.entries(levels).map(([level, body]) => ({
+    name: `${operation} ${String(id)} ${level}`,
+    text: readText(body),
+  }));
+  const isProbe = tail === PROBE_TAIL;
+  const isLines = texts.some(({ text }) => contradicts(text, tail, 'bytes'));
+  const isBytes =
+    isProbe &&
+    texts.some(
+      ({ name, text }) => longTexts.has(name) && isFull(text, tail, 'bytes') && unitOfProbe(text) === 'bytes',
+    );
+  const unit: Facts = isLines ? [['tail_unit', 'lines']] : isBytes ? [['tail_unit', 'bytes']] : [];
+  const shape = answer.kind === 'levels' ? 'levels' : 'text';
+  const after = new Set(longTexts.size < MOST_TEXTS ? longTexts : []);
+  if (!isProbe) for (const { name, text } of texts) after[canProbe(text) ? 'add' : 'delete'](name);
+  return { traits: withFacts(traits, [['log_shape', shape], ...unit]), longTexts: after };
+}
