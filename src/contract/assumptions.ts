@@ -102,7 +102,7 @@ export const ASSUMPTIONS = {
   deployments_list: {
     assumes: 'The service lists deployments with their names.',
     evidence: "the vendor's specification and client (A, S, 6.5, 6.6)",
-    reliesOn: 'names in PILOTLIGHT_DEPLOYMENTS, TTLs that are not configured',
+    reliesOn: 'names in `PILOTLIGHT_DEPLOYMENTS`, TTLs that are not configured',
     foundBy: '`GET /api/v0/deployments`',
     outcomes: {
       answers: fine('The service lists deployments, so names can stand for ids.'),
@@ -141,7 +141,7 @@ export const ASSUMPTIONS = {
     emulated: 'trait',
   },
   tail_unit: {
-    assumes: 'tail counts bytes from the end of each level, or lines. Both are stood.',
+    assumes: '`tail` counts bytes from the end of each level, or lines; the follower learns which.',
     evidence:
       "bytes: an older vendor page (D, 2.1), a correction from live use (T, 2.2), the label in the vendor's console (L, 2.3); lines: newer vendor texts (A, D, S, 2.4)",
     reliesOn: 'the log follower',
@@ -156,7 +156,7 @@ export const ASSUMPTIONS = {
   log_shape: {
     assumes: 'A log is one text, or one for each level.',
     evidence: 'levels: vendor documents and clients, live use (D, S, L, 2.6); one text: newer texts (A, 2.4)',
-    reliesOn: 'the log follower, PILOTLIGHT_FOLLOW_LEVELS',
+    reliesOn: 'the log follower, `PILOTLIGHT_FOLLOW_LEVELS`',
     foundBy: 'any answer with a log',
     outcomes: {
       text: fine('A log is one text.'),
@@ -168,7 +168,7 @@ export const ASSUMPTIONS = {
   log_file_bytes: {
     assumes: 'Each level of a log is a file of fixed size, which is wiped when it is full.',
     evidence: 'an older vendor page (D, 2.5)',
-    reliesOn: 'the pace of the log follower, gaps with the reason reset',
+    reliesOn: 'the pace of the log follower, gaps with the reason `reset`',
     foundBy: 'a daemon that follows the log for a while',
     outcomes: {
       begins_anew: differs(
@@ -219,7 +219,7 @@ export const ASSUMPTIONS = {
     emulated: 'dialect',
   },
   cur_load: {
-    assumes: 'cur_load of a worker is the work in flight, of older workers work a second.',
+    assumes: '`cur_load` of a worker is the work in flight, of older workers work a second.',
     evidence: "the vendor's code (S, 3.1, 3.2), a live reading (L, 3.3)",
     reliesOn: 'load of endpoints',
     foundBy: 'workers over time; one look does not tell',

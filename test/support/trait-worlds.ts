@@ -32,6 +32,6 @@ function worldsOf(name: Name): TraitsInput[] {
 export const SINGLE: readonly TraitsInput[] = NAMES.flatMap(worldsOf);
 export const PAIRS: readonly TraitsInput[] = NAMES.flatMap((one, index) =>
   NAMES.slice(index + 1).flatMap((other) =>
-    worldsOf(one).flatMap((first) => worldsOf(other).map((second) => ({ ...first, ...second }))),
+    worldsOf(one).flatMap((first) => worldsOf(other).map((second) => Object.assign({}, first, second))),
   ),
 );

@@ -7,7 +7,9 @@ import { examples } from '../text/examples.ts';
 
 export function doctorCommand(console: Console): Command {
   return new Command('doctor')
-    .description('Ask the live service how it behaves, with reads alone, and print what that means here')
+    .description(
+      'Print how the live service really behaves, asked with reads alone, and what that means here',
+    )
     .option('--deployment <id>', 'send one heartbeat to this deployment, which is harmless', positiveInteger)
     .option('--report <file>', 'write what was found without secrets and names, to attach to an issue')
     .addOption(daemonUrlOption())
