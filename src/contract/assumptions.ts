@@ -26,8 +26,6 @@ interface Assumption {
   readonly outcomes: Readonly<Record<string, Outcome>>;
   /** Why no answer told it. */
   readonly unknown: string;
-  /** How the emulator can be otherwise: by a trait of this name, or by its dialect. */
-  readonly emulated: 'trait' | 'dialect' | 'no';
 }
 
 const fine = (says: string): Outcome => ({ verdict: 'fine', says });
@@ -59,7 +57,6 @@ export const ASSUMPTIONS = {
       ),
     },
     unknown: 'No answer came.',
-    emulated: 'trait',
   },
   throttled_shape: {
     assumes: 'A 429 has one of four bodies, and says in the body or in headers when to come back.',
@@ -73,7 +70,6 @@ export const ASSUMPTIONS = {
       ]),
     ),
     unknown: 'No request was refused with 429, and none is provoked.',
-    emulated: 'trait',
   },
   instances_v0: {
     assumes: 'Newer accounts get 410 from the old list of instances.',
@@ -85,7 +81,6 @@ export const ASSUMPTIONS = {
       '410': differs('The old list of instances is gone for this account. Pilotlight uses the new one.'),
     },
     unknown: 'The old list of instances was not asked, or was refused.',
-    emulated: 'trait',
   },
   instances_v1: {
     assumes: 'The new list of instances answers in pages, and is asked first.',
@@ -97,7 +92,6 @@ export const ASSUMPTIONS = {
       unknown: differs('The service has no new list of instances. Pilotlight uses the old one.'),
     },
     unknown: 'The new list of instances was not asked, or was refused.',
-    emulated: 'dialect',
   },
   deployments_list: {
     assumes: 'The service lists deployments with their names.',
@@ -111,7 +105,6 @@ export const ASSUMPTIONS = {
       ),
     },
     unknown: 'The list of deployments was not asked (PILOTLIGHT_DEPLOYMENTS is empty), or was refused.',
-    emulated: 'dialect',
   },
   deployment_ttl: {
     assumes: 'A deployment in the list has its TTL in seconds; null means that it lives until it is deleted.',
@@ -126,7 +119,6 @@ export const ASSUMPTIONS = {
       ),
     },
     unknown: 'No list of deployments had a row.',
-    emulated: 'dialect',
   },
   expired_deployment: {
     assumes: 'An expired deployment answers as an unknown one: 404, not found.',
@@ -138,7 +130,6 @@ export const ASSUMPTIONS = {
       own_words: differs('The 404 of an expired deployment says that it has expired.'),
     },
     unknown: 'No deployment was seen to expire.',
-    emulated: 'trait',
   },
   tail_unit: {
     assumes: '`tail` counts bytes from the end of each level, or lines; the follower learns which.',
@@ -151,7 +142,6 @@ export const ASSUMPTIONS = {
       bytes: differs('tail counts bytes; the follower adapts.'),
     },
     unknown: 'No log that was asked for is long enough (64 lines, or 1,000 bytes).',
-    emulated: 'trait',
   },
   log_shape: {
     assumes: 'A log is one text, or one for each level.',
@@ -163,7 +153,6 @@ export const ASSUMPTIONS = {
       levels: differs('A log has a text for each level; each level is followed by itself.'),
     },
     unknown: 'No log was read.',
-    emulated: 'trait',
   },
   log_file_bytes: {
     assumes: 'Each level of a log is a file of fixed size, which is wiped when it is full.',
@@ -176,7 +165,6 @@ export const ASSUMPTIONS = {
       ),
     },
     unknown: 'No log was seen to begin anew. A running daemon that follows it sees that.',
-    emulated: 'trait',
   },
   put_endpoint: {
     assumes: 'An update of an endpoint may reset the parameters that it leaves out.',
@@ -188,7 +176,6 @@ export const ASSUMPTIONS = {
       resets: differs('An update resets what it leaves out. Send every parameter.'),
     },
     unknown: 'Only an update would tell, and doctor never writes. Send every parameter in an update.',
-    emulated: 'trait',
   },
   tfa_key: {
     assumes: 'On an account with 2FA, reads refuse a key that was made outside a 2FA session.',
@@ -202,7 +189,6 @@ export const ASSUMPTIONS = {
       ),
     },
     unknown: 'No read was answered.',
-    emulated: 'trait',
   },
   spend: {
     assumes: 'The service tells what each endpoint costs an hour.',
@@ -216,7 +202,6 @@ export const ASSUMPTIONS = {
       ),
     },
     unknown: 'What endpoints cost was not asked (PILOTLIGHT_ENDPOINTS is empty), or was refused.',
-    emulated: 'dialect',
   },
   cur_load: {
     assumes: '`cur_load` of a worker is the work in flight, of older workers work a second.',
@@ -228,7 +213,6 @@ export const ASSUMPTIONS = {
       per_second: fine('cur_load is work a second.'),
     },
     unknown: 'One look at workers does not tell.',
-    emulated: 'no',
   },
 } as const satisfies Readonly<Record<string, Assumption>>;
 

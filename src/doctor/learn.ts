@@ -75,14 +75,13 @@ function rateFacts({ code, rate, refusal, error }: Seen): Facts {
   return [['rate_limit', 'refused'], ...shape];
 }
 
-/** Headers alone tell when the bucket is reset. */
+/** Headers alone tell when the bucket is reset. The captured shape, `json`, has them; the older ones have none. */
 function throttledShape(error: ThrottledError): string {
   const hasHeaders = error.rate?.resetMs !== undefined;
   const body = bodyOf(error.rawAnswer());
-  if (!isRecord(body)) return hasHeaders ? 'plain_with_headers' : 'plain';
-  if ('detail' in body) return hasHeaders ? 'detail_with_headers' : 'detail';
-  if ('retry_after' in body) return hasHeaders ? 'json' : 'json_without_headers';
-  return hasHeaders ? 'error_with_headers' : 'error';
+  if (isRecord(body) && 'retry_after' in body) return hasHeaders ? 'json' : 'json_without_headers';
+  const shape = isRecord(body) ? ('detail' in body ? 'detail' : 'error') : 'plain';
+  return hasHeaders ? `${shape}_with_headers` : shape;
 }
 
 function bodyOf(text: string): unknown {

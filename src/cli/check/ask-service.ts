@@ -10,8 +10,8 @@ import { isUnknownOperation, listInstances } from '../../client/flows/instances.
 import { NO_RETRY } from '../../client/retry.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { PREFIX, type Settings } from '../../config/options.ts';
-import { DEFAULT_TAG, type Deployment } from '../../contract/operations/serverless/deployment.ts';
-import type { OperationId } from '../../contract/operations.ts';
+import { DEFAULT_TAG } from '../../contract/operations/serverless/deployment.ts';
+import type { OperationId, Output } from '../../contract/operations.ts';
 import { labelOf, Selection } from '../../heartbeat/discovery/wanted.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { legibleLine } from '../text/legible.ts';
@@ -30,8 +30,8 @@ export interface Asked {
   readonly answers: Answers;
 }
 
-/** What earlier questions brought, by operation. */
-export type Answers = ReadonlyMap<OperationId, unknown>;
+/** What earlier questions brought. */
+export type Answers = { readonly [Id in OperationId]?: Output<Id> };
 
 export interface Question {
   readonly about: string;
@@ -80,7 +80,7 @@ export async function askService(
     if (question.isOpen?.(answers) === false) continue;
     if (!(await turn())) break;
     const answer = await inquiry.ask(question, () => question.ask(client, { signal }, answers));
-    if (answer !== undefined) answers.set(question.asks, answer);
+    if (answer !== undefined) Object.assign(answers, { [question.asks]: answer });
     if (question.about === KEY) {
       if (serverDate !== undefined) inquiry.compareClocks(Date.now(), Date.parse(serverDate));
       if (answer === undefined) break;
@@ -94,7 +94,7 @@ const KEY = 'key';
 
 class Inquiry implements Asked {
   readonly findings: Finding[] = [];
-  readonly answers = new Map<OperationId, unknown>();
+  readonly answers: Answers = {};
   exit: number = EXIT.ok;
   readonly #isGentle: boolean;
 
@@ -133,7 +133,7 @@ class Inquiry implements Asked {
   }
 
   findDeployments({ deployments }: Settings): void {
-    const rows = listedDeployments(this.answers);
+    const rows = this.answers['deployments.list']?.deployments;
     for (const wanted of rows ? deployments : []) {
       const selection = new Selection([wanted]);
       const found = (rows ?? []).filter(({ id, name, tag }) =>
@@ -143,14 +143,6 @@ class Inquiry implements Asked {
       this.add(found.length > 0 ? 'fine' : 'wrong', `deployment ${labelOf(wanted)}`, says);
     }
   }
-}
-
-/** Undefined: the service did not list them. */
-export function listedDeployments(answers: Answers): readonly Deployment[] | undefined {
-  const answer = answers.get('deployments.list') as
-    | Awaited<ReturnType<Client['deployments']['list']>>
-    | undefined;
-  return answer?.deployments;
 }
 
 /** The key first, then a question for each configured feature. */
@@ -179,7 +171,7 @@ export function questionsOf(settings: Settings): Question[] {
       variable: 'INSTANCES_SCHEDULE',
       asks: 'instances.page',
       isOn: settings.instancesSchedule !== 'off',
-      ask: (client, options) => listInstances(client, { ids: [], ...options }),
+      ask: async (client, options) => ({ instances: await listInstances(client, { ids: [], ...options }) }),
     },
     {
       variable: 'ACCOUNT_SCHEDULE',

@@ -13,7 +13,7 @@ import { learnList, NOTHING_KNOWN as NO_DEPLOYMENTS } from '../../heartbeat/disc
 import { resolve } from '../../heartbeat/discovery/resolve.ts';
 import { Selection } from '../../heartbeat/discovery/wanted.ts';
 import { timingFor } from '../../heartbeat/engine/formulas.ts';
-import { askService, listedDeployments, type Answers, type Question } from '../check/ask-service.ts';
+import { askService, type Answers, type Question } from '../check/ask-service.ts';
 import { counted } from '../text/numbers.ts';
 import { doctorQuestions } from './questions.ts';
 
@@ -83,7 +83,10 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
     ...findings.map(({ verdict, about, says }) => ({ verdict: VERDICTS[verdict], about, says })),
     ...heartbeatRate(settings, daemon, answers),
     // Without a key that is taken nothing could be asked.
-    ...(answers.size === 0 ? knownFindings(knowledge.traits) : findingsOf(knowledge.traits)).map(lineOf),
+    ...(Object.keys(answers).length === 0
+      ? knownFindings(knowledge.traits)
+      : findingsOf(knowledge.traits)
+    ).map(lineOf),
   ];
   const isOff = lines.some(({ verdict }) => verdict === 'broken');
   return { lines, exit: exit || (isOff ? EXIT.failed : EXIT.ok), exchanges };
@@ -130,7 +133,7 @@ function plan(
 function heartbeatRate(settings: Settings, daemon: DaemonView | undefined, answers: Answers): Line[] {
   const intervals = (daemon?.deployments ?? []).map(({ interval_seconds: interval }) => interval * 1_000);
   const { deployments: wanted } = settings;
-  const rows = listedDeployments(answers) ?? [];
+  const rows = answers['deployments.list']?.deployments ?? [];
   const known = learnList(NO_DEPLOYMENTS, rows, new Selection(wanted), 0);
   const choices = intervals.length > 0 ? [] : resolve(wanted, known, settings).choices;
   const all = [...intervals, ...choices.map((choice) => timingFor(choice).interval)];

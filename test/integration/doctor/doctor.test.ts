@@ -119,7 +119,7 @@ describe.concurrent('doctor', () => {
   });
 });
 
-describe('a daemon', () => {
+describe.concurrent('a daemon', () => {
   const TRAITS = { log_file_bytes: 4_096, instances_v0: '410' } as const;
 
   function traitsOf({ daemon }: TestDaemon): Readonly<Record<string, string>> {
