@@ -141,7 +141,7 @@ export const ASSUMPTIONS = {
       lines: fine('tail counts lines.'),
       bytes: differs('tail counts bytes; the follower adapts.'),
     },
-    unknown: 'No log that was asked for is long enough (64 lines, or 1,000 bytes).',
+    unknown: 'No log that was asked for is long enough (1,000 characters).',
   },
   log_shape: {
     assumes: 'A log is one text, or one for each level.',

@@ -7,7 +7,7 @@ import { ThrottledError } from '../client/errors.ts';
 import type { AssumptionId } from '../contract/assumptions.ts';
 import { isRecord } from '../contract/is-record.ts';
 import { recogniseAnswer } from '../logs/answer.ts';
-import { canProbe, contradicts, isFull, PROBE_TAIL, unitOfProbe } from '../logs/follower/pace.ts';
+import { contradicts, isFull, PROBE_TAIL, unitOfProbe } from '../logs/follower/pace.ts';
 import { readText } from '../logs/text.ts';
 
 /** By assumption, the value that answers told. */
@@ -48,20 +48,24 @@ const OPTIONAL: Readonly<Record<string, AssumptionId>> = {
 };
 const UNKNOWN_OPERATION: ReadonlySet<string> = new Set(['404', '405', '501']);
 const MOST_TEXTS = 1_000;
+/** So long a text shows the unit, characters. */
+const LONG_TEXT = 1_000;
 
 export function learn(knowledge: Knowledge, seen: Seen): Knowledge {
   const facts = [...rateFacts(seen), ...keyFacts(seen), ...listFacts(seen), ...deploymentFacts(seen)];
   const { traits, longTexts } = learnLog(knowledge, seen);
-  return { traits: withFacts(traits, facts), longTexts };
+  return { traits: withNews(traits, Object.fromEntries(facts)), longTexts };
 }
 
 /** The same object if nothing is new. */
-export function withFacts(traits: Traits, facts: Facts): Traits {
-  const news = facts.filter(([id, value]) => {
+export function withNews(traits: Traits, news: Traits): Traits {
+  const changed = (Object.keys(news) as AssumptionId[]).filter((id) => {
     const ranks = RANKS[id] ?? [];
-    return traits[id] !== value && ranks.indexOf(value) >= ranks.indexOf(traits[id] ?? '');
+    const isOutranked = ranks.indexOf(news[id] ?? '') < ranks.indexOf(traits[id] ?? '');
+    return traits[id] !== news[id] && !isOutranked;
   });
-  return news.length === 0 ? traits : { ...traits, ...Object.fromEntries(news) };
+  if (changed.length === 0) return traits;
+  return { ...traits, ...Object.fromEntries(changed.map((id) => [id, news[id]])) };
 }
 
 function isSuccess({ code }: Seen): boolean {
@@ -121,7 +125,10 @@ function deploymentFacts({ operation, refusal, value }: Seen): Facts {
   return [['deployment_ttl', ttls.includes(null) ? 'none' : 'absent']];
 }
 
-/** A text that was long a moment ago, asked for 64 units: so many bytes, or more in lines. */
+/**
+ * A text that was long a moment ago, asked for 64 units: so many bytes, or more in lines. Each poll of a log comes here, so
+ * long texts are not read again once the unit is known.
+ */
 function learnLog(knowledge: Knowledge, { operation, input = {}, value }: Seen): Knowledge {
   const { traits, longTexts } = knowledge;
   const { id, tail } = input;
@@ -131,18 +138,21 @@ function learnLog(knowledge: Knowledge, { operation, input = {}, value }: Seen):
   const levels = answer.kind === 'levels' ? answer.levels : { '': answer.text };
   const texts = Object.entries(levels).map(([level, body]) => ({
     name: `${operation} ${String(id)} ${level}`,
-    text: readText(body),
+    body,
   }));
   const isProbe = tail === PROBE_TAIL;
-  const isLines = texts.some(({ text }) => contradicts(text, tail, 'bytes'));
-  const isBytes =
-    isProbe &&
-    texts.some(
-      ({ name, text }) => longTexts.has(name) && isFull(text, tail, 'bytes') && unitOfProbe(text) === 'bytes',
-    );
-  const unit: Facts = isLines ? [['tail_unit', 'lines']] : isBytes ? [['tail_unit', 'bytes']] : [];
-  const shape = answer.kind === 'levels' ? 'levels' : 'text';
+  const isLines =
+    traits.tail_unit !== 'lines' &&
+    texts.some(({ body }) => body.length > 2 * tail && contradicts(readText(body), tail, 'bytes'));
+  const isBytes = isProbe && texts.some(({ name, body }) => longTexts.has(name) && isOfBytes(body));
+  const unit = isLines ? 'lines' : isBytes ? 'bytes' : undefined;
   const after = new Set(longTexts.size < MOST_TEXTS ? longTexts : []);
-  if (!isProbe) for (const { name, text } of texts) after[canProbe(text) ? 'add' : 'delete'](name);
-  return { traits: withFacts(traits, [['log_shape', shape], ...unit]), longTexts: after };
+  if (!isProbe) for (const { name, body } of texts) after[body.length > LONG_TEXT ? 'add' : 'delete'](name);
+  const news = { log_shape: answer.kind, ...(unit !== undefined && { tail_unit: unit }) };
+  return { traits: withNews(traits, news), longTexts: after };
+}
+
+function isOfBytes(probed: string): boolean {
+  const text = readText(probed);
+  return isFull(text, PROBE_TAIL, 'bytes') && unitOfProbe(text) === 'bytes';
 }

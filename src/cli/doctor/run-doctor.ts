@@ -12,7 +12,7 @@ import { statusSchema } from '../../daemon/status/schema.ts';
 import { printProblems } from '../check/run-check.ts';
 import { CommandError, InputError } from '../command-error.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
-import { fetchStatus, type DaemonAddress } from '../fleet/daemon.ts';
+import { DaemonAway, fetchStatus, type DaemonAddress } from '../fleet/daemon.ts';
 import { commandConnection, printConnectionProblems, type ProfileFlag } from '../login/connection.ts';
 import { examine, type DaemonView, type Examination, type Line } from './examine.ts';
 
@@ -45,7 +45,7 @@ export async function runDoctor(
   const examination = await console.interruptible(async (signal) =>
     examine({
       settings,
-      daemon: await daemonOfService(daemonAt, settings.baseUrl, signal),
+      daemon: await daemonOfService(daemonAt, settings.baseUrl, console, signal),
       deployment: flags.deployment,
       signal,
       sleep: (ms) => delay(ms, undefined, { signal }),
@@ -88,14 +88,16 @@ const viewSchema = statusSchema.pick({ service: true, rate_limit: true, deployme
 async function daemonOfService(
   address: DaemonAddress,
   baseUrl: string,
+  console: Console,
   signal: AbortSignal,
 ): Promise<DaemonView | undefined> {
   try {
     const view = await fetchStatus(address, viewSchema, signal);
     return view.service.base_url === baseUrl ? view : undefined;
   } catch (error) {
-    if (error instanceof CommandError) return undefined;
-    throw error;
+    if (!(error instanceof CommandError)) throw error;
+    if (!(error instanceof DaemonAway)) printError(console, error.message);
+    return undefined;
   }
 }
 

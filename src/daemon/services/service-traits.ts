@@ -1,16 +1,17 @@
 /** What the daemon has learned of how the service behaves, from answers that came anyway. A file keeps it over restarts. */
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import * as z from 'zod';
 import type { Settings } from '../../config/options.ts';
 import type { AssumptionId } from '../../contract/assumptions.ts';
 import { knownFindings } from '../../doctor/findings.ts';
-import { learn, NOTHING_KNOWN, withFacts, type Knowledge, type Seen } from '../../doctor/learn.ts';
+import { learn, NOTHING_KNOWN, withNews, type Knowledge, type Seen } from '../../doctor/learn.ts';
 import { makePrivateFolder } from '../../storage/private-folder.ts';
 import { Turns } from '../../time/turns.ts';
 
 const FILE = 'service-traits.json';
+const FILE_MODE = 0o600;
 /** Of one service: another one is learned anew. */
 const stored = z.object({ base_url: z.string(), traits: z.record(z.string(), z.string()) });
 
@@ -34,7 +35,7 @@ export class ServiceTraits {
 
   note(id: AssumptionId, value: string): void {
     const { traits, longTexts } = this.#knowledge;
-    this.#change({ traits: withFacts(traits, [[id, value]]), longTexts });
+    this.#change({ traits: withNews(traits, { [id]: value }), longTexts });
   }
 
   findings() {
@@ -54,13 +55,13 @@ export class ServiceTraits {
   }
 
   async #read(stateDir: string): Promise<void> {
+    const path = join(stateDir, FILE);
     try {
-      const { base_url, traits } = stored.parse(
-        JSON.parse(await readFile(join(stateDir, FILE), 'utf8')) as unknown,
-      );
+      await chmod(path, FILE_MODE);
+      const { base_url, traits } = stored.parse(JSON.parse(await readFile(path, 'utf8')) as unknown);
       if (base_url !== this.#settings.baseUrl) return;
       const { traits: learned, longTexts } = this.#knowledge;
-      this.#knowledge = { traits: { ...traits, ...learned }, longTexts };
+      this.#knowledge = { traits: withNews(traits, learned), longTexts };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
       this.#logger.warn(
@@ -75,7 +76,7 @@ export class ServiceTraits {
     const text = JSON.stringify({ base_url: this.#settings.baseUrl, traits: this.#knowledge.traits });
     try {
       makePrivateFolder(stateDir);
-      await writeFile(`${path}.part`, text, { mode: 0o600 });
+      await writeFile(`${path}.part`, text, { mode: FILE_MODE });
       await rename(`${path}.part`, path);
     } catch (error) {
       this.#logger.warn({ err: error }, 'what was learned of the service cannot be stored');

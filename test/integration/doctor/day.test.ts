@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { examine } from '../../../src/cli/doctor/examine.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { knownFindings } from '../../../src/doctor/findings.ts';
-import { learn, NOTHING_KNOWN, withFacts } from '../../../src/doctor/learn.ts';
+import { learn, NOTHING_KNOWN, withNews } from '../../../src/doctor/learn.ts';
 import { EMPTY_STATUS } from '../../support/empty-status.ts';
 import { followEmulator, GROUP } from '../../support/followed-emulator.ts';
 
@@ -38,7 +38,7 @@ describe.each(WORLDS)('tail in $tail_unit, a log in $log_shape, files of $log_fi
       },
       onAnswer: (event) => note(learn(knowledge, event)),
       onReset: () =>
-        note({ ...knowledge, traits: withFacts(knowledge.traits, [['log_file_bytes', 'begins_anew']]) }),
+        note({ ...knowledge, traits: withNews(knowledge.traits, { log_file_bytes: 'begins_anew' }) }),
     });
     const { emulator, client, advance } = followed;
     const { settings } = loadConfig({

@@ -168,14 +168,14 @@ describe.concurrent('a daemon', () => {
     await using emulator = await startEmulator({
       dialect: 'public',
       traits: { expired_deployment: trait },
-      seed: { deployments: [{ id: 42, ttl: 20 }] },
+      seed: { deployments: [{ id: 42, ttl: 600 }] },
     });
     await using daemon = await startTestDaemon(environmentOf(emulator, { DEPLOYMENTS: '42@5s' }));
     await until(() => (daemon.daemon.status().deployments[0]?.last_success_at ?? null) !== null);
     expect(traitsOf(daemon)).not.toHaveProperty('expired_deployment');
     const away = await emulator.faults.add({ kind: 'refused' });
     await until(() => (daemon.daemon.status().deployments[0]?.lapses ?? 0) > 0);
-    await emulator.clock.advance(30_000);
+    await emulator.clock.advance(700_000);
     await away.clear();
     await until(() => 'expired_deployment' in traitsOf(daemon));
     expect(traitsOf(daemon)).toMatchObject({ expired_deployment: trait });
