@@ -104,7 +104,8 @@ export const ASSUMPTIONS = {
         'The service has no list of deployments. Give each deployment by its id and TTL, such as 42@300s.',
       ),
     },
-    unknown: 'The list of deployments was not asked (PILOTLIGHT_DEPLOYMENTS is empty), or was refused.',
+    unknown:
+      'The list of deployments was not asked, or was refused. It is asked if PILOTLIGHT_DEPLOYMENTS is set.',
   },
   deployment_ttl: {
     assumes: 'A deployment in the list has its TTL in seconds; null means that it lives until it is deleted.',
@@ -201,7 +202,7 @@ export const ASSUMPTIONS = {
         'The service does not tell what endpoints cost. Costs come from the prices of instances.',
       ),
     },
-    unknown: 'What endpoints cost was not asked (PILOTLIGHT_ENDPOINTS is empty), or was refused.',
+    unknown: 'What endpoints cost was not asked, or was refused. It is asked if PILOTLIGHT_ENDPOINTS is set.',
   },
   cur_load: {
     assumes: '`cur_load` of a worker is the work in flight, of older workers work a second.',

@@ -46,7 +46,6 @@ const OPTIONAL: Readonly<Record<string, AssumptionId>> = {
   'instances.page': 'instances_v1',
   'serverless.endpointsSpend': 'spend',
 };
-const UNKNOWN_OPERATION: ReadonlySet<string> = new Set(['404', '405', '501']);
 const MOST_TEXTS = 1_000;
 /** So long a text shows the unit, characters. */
 const LONG_TEXT = 1_000;
@@ -108,8 +107,8 @@ function listFacts(seen: Seen): Facts {
   const id = OPTIONAL[operation];
   if (id === undefined) return [];
   if (isSuccess(seen)) return [[id, 'answers']];
-  // A refused key is said with 404 as well.
-  const isUnknown = UNKNOWN_OPERATION.has(code) && refusal !== 'unauthorized' && refusal !== 'second-factor';
+  // A refused key is said with 404 as well, and a gateway says it of all that it does not know.
+  const isUnknown = (code === '404' && refusal === 'not-found') || code === '405' || code === '501';
   return isUnknown ? [[id, 'unknown']] : [];
 }
 

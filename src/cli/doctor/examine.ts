@@ -72,6 +72,7 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
       },
       onAnswer(event) {
         const { operation, code, refusal, rate } = event;
+        if (refusal === 'throttled') announce('The service answered 429: nothing more is asked.');
         isThrottled ||= refusal === 'throttled';
         knowledge = learn(knowledge, event);
         exchanges.push({ operation, code, ...(refusal && { refusal }), ...(rate && { rate }) });
@@ -139,7 +140,8 @@ function heartbeatRate(settings: Settings, daemon: DaemonView | undefined, answe
   const all = [...intervals, ...choices.map((choice) => timingFor(choice).interval)];
   if (all.length === 0) return [];
   const needMs = 1 / all.reduce((sum, interval) => sum + 1 / interval, 0);
-  const need = `${counted(all.length, 'heartbeat')} of this key need one request in ${seconds(needMs)} s`;
+  const verb = all.length === 1 ? 'needs' : 'need';
+  const need = `${counted(all.length, 'heartbeat')} of this key ${verb} one request in ${seconds(needMs)} s`;
   const says = `${need}; the service is said to allow one in ${seconds(HEARTBEAT_EVERY_MS)} s (its specification; never measured)`;
   if (needMs >= HEARTBEAT_EVERY_MS) return [{ verdict: 'fine', about: 'heartbeats', says: `${says}.` }];
   const advice = 'Longer TTLs or a second key help.';
