@@ -135,6 +135,7 @@ const LAYERS: Record<string, readonly string[]> = {
   'fleet/history': ['contract', 'storage', 'time', 'fleet/*', 'fleet/discovery', 'fleet/workers'],
 
   watch: ['contract', 'client'],
+  doctor: ['contract', 'client', 'logs/*', 'logs/follower'],
   config: [
     'contract',
     'client',
@@ -151,6 +152,7 @@ const LAYERS: Record<string, readonly string[]> = {
     'wire',
     'client',
     'config',
+    'doctor',
     'scaling/rules',
     'heartbeat/*',
     'heartbeat/process',
@@ -187,6 +189,7 @@ const PURE = new Set([
   'logs/follower',
   'fleet/workers',
   'fleet/discovery',
+  'doctor',
 ]);
 /** What a pure one may use all the same: hashing is arithmetic, and the words for an error are a table. */
 const PURE_MODULES: Record<string, readonly string[]> = {

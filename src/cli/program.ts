@@ -7,6 +7,7 @@ import { callCommand, opsCommand } from './commands/call.ts';
 import { checkCommand } from './commands/check.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
 import { demoCommand } from './commands/demo.ts';
+import { doctorCommand } from './commands/doctor.ts';
 import { emulatorCommand } from './commands/emulator.ts';
 import { fleetCommand } from './commands/fleet.ts';
 import { healthcheckCommand } from './commands/healthcheck.ts';
@@ -60,6 +61,7 @@ export async function createProgram(console: Console, words?: readonly string[])
     demoCommand(console),
     emulatorCommand(console),
     checkCommand(console),
+    doctorCommand(console),
     planCommand(console),
     logsCommand(console),
     statusCommand(console),

@@ -9,7 +9,15 @@ import type { RateLimit } from '../wire/rate-limit.ts';
 import { encodeRequest, keyProblems, type WireRequest } from '../wire/request.ts';
 import { attemptCall, timeoutProblems, type Attempt, type CallOptions } from './attempt.ts';
 import { delay, NEVER } from './delay.ts';
-import { AbortedError, ApiError, CallError, RequestError, ResponseError, ThrottledError } from './errors.ts';
+import {
+  AbortedError,
+  ApiError,
+  CallError,
+  RequestError,
+  ResponseError,
+  ThrottledError,
+  type RefusalKind,
+} from './errors.ts';
 import { type Gate, LocalGate, type Pass, type Turn } from './gate.ts';
 import { checkClientOptions } from './options.ts';
 import { RateLimiter } from './rate-limiter.ts';
@@ -50,9 +58,19 @@ export interface ClientObserver {
     serverDate: string | undefined;
     /** The tightest bucket of the key's rate limit, if the answer showed it; refusals and successes show it alike. */
     rate?: RateLimit;
+    /** What kind of no the service said, if it did. */
+    refusal?: RefusalKind;
   }): void;
+  /** The same with what was asked and what came, for those who learn how the service behaves. It may hold secrets. */
+  answer?(event: AnswerEvent): void;
   retry?(event: { operation: OperationId; waitMs: number; throttled: boolean }): void;
 }
+
+export type AnswerEvent = Parameters<NonNullable<ClientObserver['exchange']>>[0] & {
+  readonly input?: Readonly<Record<string, unknown>>;
+  readonly value?: unknown;
+  readonly error?: unknown;
+};
 
 export type { CallOptions } from './attempt.ts';
 
@@ -95,7 +113,7 @@ class Caller {
       const key = (callOptions.apiKey ?? this.#currentKey()) || undefined;
       const request = requestOf(id, operation, input, key);
       try {
-        return await this.#attempt({ id, operation, request, key }, callOptions);
+        return await this.#attempt({ id, operation, request, key, input }, callOptions);
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
         if (mayBeDeleted && error instanceof ApiError && error.meaning === 'not-found') return {};
@@ -115,7 +133,7 @@ class Caller {
   }
 
   async #attempt(
-    what: Pick<Attempt, 'id' | 'operation' | 'request' | 'key'>,
+    { input, ...what }: Pick<Attempt, 'id' | 'operation' | 'request' | 'key'> & Pick<AnswerEvent, 'input'>,
     callOptions: CallOptions,
   ): Promise<unknown> {
     const { id, operation } = what;
@@ -124,6 +142,8 @@ class Caller {
     let code = 'ok';
     let serverDate: string | undefined;
     let rate: RateLimit | undefined;
+    let refusal: RefusalKind | undefined;
+    let came: Pick<AnswerEvent, 'value' | 'error'> = {};
     try {
       const answer = await attemptCall(this.#transport, {
         ...callOptions,
@@ -134,9 +154,12 @@ class Caller {
       code = String(answer.status);
       serverDate = answer.date;
       rate = answer.rate;
+      came = { value: answer.value };
       pass?.answered({ throttled: false }, rate);
       return answer.value;
     } catch (error) {
+      came = { error };
+      if (error instanceof ApiError) refusal = error.kind;
       if (pass) tellPass(pass, error);
       const answered = error instanceof ApiError || error instanceof ResponseError;
       code = answered ? String(error.status) : error instanceof CallError ? error.code : 'bug';
@@ -144,8 +167,10 @@ class Caller {
       throw error;
     } finally {
       const durationMs = performance.now() - started;
-      const event = { operation: id, code, durationMs, serverDate };
-      this.#options.observe?.exchange?.(rate === undefined ? event : { ...event, rate });
+      const known = { ...(rate && { rate }), ...(refusal && { refusal }) };
+      const event = { operation: id, code, durationMs, serverDate, ...known };
+      this.#options.observe?.exchange?.(event);
+      this.#options.observe?.answer?.({ ...event, ...came, ...(input && { input }) });
     }
   }
 

@@ -1,6 +1,6 @@
 /** What can go wrong with a call, one class each. */
 import { inspect } from 'node:util';
-import { ERRORS, type Actor, type ErrorCode, type ErrorFields } from '../contract/errors.ts';
+import { ERRORS, SECOND_FACTOR, type Actor, type ErrorCode, type ErrorFields } from '../contract/errors.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 import type { RateLimit } from '../wire/rate-limit.ts';
@@ -69,6 +69,9 @@ function describeProblem({ field, message, value }: InputProblem): string {
 /** Takes any value, also those that JSON cannot write. */
 const INSPECT = { depth: 1, breakLength: Infinity, compact: true } as const;
 
+/** What kind of no it is, with what its words alone tell: an expired deployment, a key without a second factor. */
+export type RefusalKind = RefusalMeaning | 'expired' | 'second-factor';
+
 /** The service answered, and said no. */
 export class ApiError extends CallError {
   readonly code: 'api_error' | 'unauthorized' | 'throttled' = 'api_error';
@@ -99,6 +102,11 @@ export class ApiError extends CallError {
     this.fields = refusal.fields;
     this.retryAfterMs = refusal.retryAfterMs;
     this.thresholdMs = refusal.thresholdMs;
+  }
+
+  get kind(): RefusalKind {
+    if (SECOND_FACTOR.test(this.said)) return 'second-factor';
+    return this.meaning === 'not-found' && /\bexpired\b/i.test(this.said) ? 'expired' : this.meaning;
   }
 
   /** Narrows `fields` to those of a code: `if (error.hasCode('tfa_locked')) error.fields.locked_until`. */

@@ -265,7 +265,7 @@ export const OPTIONS = {
     feature: 'logs',
     type: path,
     restart: true,
-    doc: 'folder for the log spool and the history of endpoints; without it a restart may repeat or lose log lines, and forgets the history',
+    doc: 'folder for the log spool, the history of endpoints, and what was learned of the service; without it a restart may repeat or lose log lines, and forgets the rest',
   },
   endpointGroups: {
     variable: 'ENDPOINT_GROUPS',

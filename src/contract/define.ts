@@ -73,7 +73,7 @@ export interface Operation {
   readonly verification: Verification;
   /** Body field that repeats the API key, where the service asks for it there too. */
   readonly keyInBody?: string;
-  /** Permission a scoped key needs; whether the interface says so, assumed.ts knows. */
+  /** Permission a scoped key needs; whether the interface says so, assumptions.ts knows. */
   readonly permission?: string;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;

@@ -249,10 +249,13 @@ export type ErrorFields<Code extends ErrorCode> = Rows[Code] extends {
   : Readonly<Record<string, unknown>>;
 export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
 
+/** How a key is refused that was made outside a session with a second factor (evidence 7.3). */
+export const SECOND_FACTOR = /logged in using two factor/i;
+
 /** What to do about refusals that the public service tells by their words alone (evidence 7.3, 7.5). */
 export const ADVICE_BY_WORDS: readonly { readonly says: RegExp; readonly advice: string }[] = [
   {
-    says: /logged in using two factor/i,
+    says: SECOND_FACTOR,
     advice:
       'this key was made outside a session with two-factor authentication; log in with a second factor and create a new key there',
   },

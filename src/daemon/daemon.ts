@@ -28,6 +28,7 @@ import { awaitFiles } from './services/awaited-files.ts';
 import { createDaemonClient, DAEMON_OPERATION_IDS, ServiceClock } from './services/client.ts';
 import { receiveHeartbeats } from './services/heartbeats.ts';
 import { Reloading, type InForce } from './services/reloading.ts';
+import { ServiceTraits } from './services/service-traits.ts';
 import type { Status } from './status/schema.ts';
 import { statusSnapshot } from './status/snapshot.ts';
 
@@ -71,10 +72,12 @@ export async function startDaemon(options: DaemonOptions) {
   });
   const lifecycle = new Lifecycle(logger);
   const clock = new ServiceClock();
+  const traits = new ServiceTraits(settings, logger);
   const heartbeats = receiveHeartbeats({
     heart,
     metrics,
     clock,
+    traits,
     logger,
     onReload: () => void reloading.reload(),
     onGrants: (grants) => requests.hear(grants),
@@ -88,7 +91,7 @@ export async function startDaemon(options: DaemonOptions) {
       return () => clearTimeout(timer);
     },
   });
-  const client = createDaemonClient({ settings, apiKey, metrics, clock, gate: requests });
+  const client = createDaemonClient({ settings, apiKey, metrics, clock, traits, gate: requests });
   const work = await startSharedWork({
     id: randomUUID(),
     client,
@@ -98,10 +101,22 @@ export async function startDaemon(options: DaemonOptions) {
     restarts,
     onFleetEvent: metrics.fleet,
     fleetClock: options.fleetClock ?? systemClock,
+    onLogReset: () => traits.note('log_file_bytes', 'begins_anew'),
   });
 
   const build = buildInfo();
-  const sources = { build, startedAt, restarts, inForce, lifecycle, clock, heartbeats, requests, work };
+  const sources = {
+    build,
+    startedAt,
+    restarts,
+    inForce,
+    lifecycle,
+    clock,
+    traits,
+    heartbeats,
+    requests,
+    work,
+  };
   const status = (): Status => statusSnapshot(sources);
   let endWatching = (): void => {};
   /** The files that have secrets, which may be others after a reload. */
@@ -132,6 +147,7 @@ export async function startDaemon(options: DaemonOptions) {
   lifecycle.onStop('awaited files', endAwaiting);
   work.stopWith(lifecycle);
   lifecycle.onStop('requests', async () => requests.close());
+  lifecycle.onStop('service traits', () => traits.stored());
   lifecycle.onStop('connections', () => client[Symbol.asyncDispose]());
   const listeners = await openListeners(settings, lifecycle, logger, {
     main: publicRoutes({ status, fleet: work.fleet, lifecycle, heartbeats, metrics, inForce }),

@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document of the interface, derived from the table of operations. Pure. */
 import type { z } from 'zod';
-import { assumptionsOf, isPermissionAssumed } from '../contract/assumed.ts';
+import { assumedParts, isPermissionAssumed } from '../contract/assumptions.ts';
 import type { Operation } from '../contract/define.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
 import { sentencesOf } from '../contract/rules.ts';
@@ -102,7 +102,7 @@ function operationObject(id: OperationId, components: SchemaComponents, serverle
   const { publicSpacingMs } = operation;
   const parameters = parametersOf(operation);
   const request = components.request(id);
-  const assumptions = assumptionsOf(operation);
+  const assumptions = assumedParts(operation);
   const content = {
     'application/json': { schema: components.response(id), example: example.response },
   };

@@ -1,5 +1,5 @@
 /** The errors of an operation as responses: one for each status, with the codes it comes with and an example of each. */
-import { isErrorAssumed } from '../contract/assumed.ts';
+import { isErrorAssumed } from '../contract/assumptions.ts';
 import type { Operation } from '../contract/define.ts';
 import {
   COMMON_ERRORS,

@@ -58,6 +58,7 @@ describeWith(
       );
       await page.goto(daemon.url);
       await page.getByRole('region', { name: 'worker group 7' }).getByText('ready').waitFor();
+      await page.getByRole('article', { name: 'Service' }).getByText('A log is one text.').waitFor();
       const text = await page.locator('body').innerText();
       for (const part of [
         'Deployment 42',

@@ -14,6 +14,7 @@ import {
   ENDPOINT_GROUP_PARAMETERS,
   MEANINGS,
 } from '../../src/contract/operations/serverless/endpoint-groups.ts';
+import { ASSUMPTION_IDS, assumptionOf } from '../../src/contract/assumptions.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../src/contract/operations.ts';
 import { EXIT, EXIT_MEANINGS } from '../../src/config/exit-codes.ts';
 import {
@@ -216,6 +217,15 @@ function traitsTable(): string {
   return table(['trait', 'is', 'values', 'spec dialect', 'public dialect'], rows);
 }
 
+function assumptionsTable(): string {
+  const rows = ASSUMPTION_IDS.map((id) => {
+    const { assumes, evidence, reliesOn, foundBy, outcomes } = assumptionOf(id);
+    const values = Object.keys(outcomes).map((value) => `\`${value}\``);
+    return [`\`${id}\``, assumes, evidence, reliesOn, foundBy, values.join(', ')];
+  });
+  return table(['trait', 'we assume', 'because of', 'relies on it', 'found out by', 'values'], rows);
+}
+
 function fieldsTable(title: string, { shape }: ZodObject): string {
   const rows = Object.entries(shape as Record<string, ZodType>).map(([name, schema]) => [
     `\`${name}\``,
@@ -238,6 +248,7 @@ function adminTable(): string {
 export async function generatedTables(): Promise<Readonly<Record<string, string>>> {
   return {
     alerts: alertsTable(),
+    assumptions: assumptionsTable(),
     emulator_settings: settingsTable(),
     emulator_faults: faultsTable(),
     emulator_traits: traitsTable(),

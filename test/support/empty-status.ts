@@ -26,7 +26,7 @@ export const EMPTY_STATUS: Status = {
   },
   app: null,
   config_problems: [],
-  service: { base_url: '', serverless_url: '', clock_skew_seconds: null },
+  service: { traits: [], base_url: '', serverless_url: '', clock_skew_seconds: null },
   deployments: [],
   worker_groups: [],
   endpoint_logs: [],

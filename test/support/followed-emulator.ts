@@ -1,5 +1,5 @@
 /** The emulator, its clock stopped, and a follower of its logs: both in one virtual time, over real sockets. */
-import { createClient, type Client } from '../../src/client/client.ts';
+import { createClient, type Client, type ClientObserver } from '../../src/client/client.ts';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/index.ts';
 import type { LogSource } from '../../src/logs/source.ts';
 import { createTailFetcher } from '../../src/logs/follow/fetch-tail.ts';
@@ -25,15 +25,26 @@ export async function followEmulator(
   replay: readonly string[],
   {
     sources = [{ kind: 'workergroup', id: GROUP }],
+    onAnswer,
+    onReset,
     ...options
-  }: EmulatorOptions & { readonly sources?: readonly LogSource[] } = {},
+  }: EmulatorOptions & {
+    readonly sources?: readonly LogSource[];
+    readonly onAnswer?: ClientObserver['answer'];
+    readonly onReset?: () => void;
+  } = {},
 ): Promise<FollowedEmulator> {
   const emulator = await startEmulator({
     clock: 'frozen',
     seed: { workergroups: [{ id: GROUP, lines_per_second: 0, replay: { lines: [...replay] } }] },
     ...options,
   });
-  const client = createClient({ baseUrl: emulator.url, apiKey: emulator.apiKey });
+  const observe = onAnswer && { answer: onAnswer };
+  const client = createClient({
+    baseUrl: emulator.url,
+    apiKey: emulator.apiKey,
+    ...(observe && { observe }),
+  });
   const time = new ServiceTime((ms) => emulator.clock.advance(ms));
   const sink = new CollectingSink();
   const written: number[] = [];
@@ -51,7 +62,9 @@ export async function followEmulator(
     start: 'all',
     clock: time.clock,
     random: () => 0.5,
-    observe: () => {},
+    observe: (event) => {
+      if (event.kind === 'gap' && event.reason === 'reset') onReset?.();
+    },
   });
   await time.idle();
   return {

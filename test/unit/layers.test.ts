@@ -63,6 +63,7 @@ const REFUSED = [
   ['fleet/discovery', '../workers/lives.ts'],
   ['fleet/history', '../../client/client.ts'],
   ['watch', '../daemon/daemon.ts'],
+  ['doctor', '../daemon/daemon.ts'],
   ['config', '../daemon/daemon.ts'],
   ['config', '../emulator/index.ts'],
   ['config/types', '../../heartbeat/driver/driver.ts'],

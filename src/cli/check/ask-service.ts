@@ -1,20 +1,23 @@
 /**
  * What the service says of a configuration: whether it takes the key, what time it has, whether the key may read what
- * the configured features need, and whether there are the deployments. Read-only, one question after the other.
+ * the configured features need, and whether there are the deployments. Read-only, one question after the other. `check
+ * --online` asks these questions, and `doctor` some more.
  */
-import { createClient, type CallOptions, type Client } from '../../client/client.ts';
-import { ApiError, CallError } from '../../client/errors.ts';
+import { createClient, type CallOptions, type Client, type ClientObserver } from '../../client/client.ts';
+import { ApiError, CallError, ThrottledError } from '../../client/errors.ts';
 import { adviceOf } from '../../client/flows/explain.ts';
 import { isUnknownOperation, listInstances } from '../../client/flows/instances.ts';
+import { NO_RETRY } from '../../client/retry.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { PREFIX, type Settings } from '../../config/options.ts';
 import { DEFAULT_TAG } from '../../contract/operations/serverless/deployment.ts';
+import type { OperationId, Output } from '../../contract/operations.ts';
 import { labelOf, Selection } from '../../heartbeat/discovery/wanted.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { legibleLine } from '../text/legible.ts';
 
 export interface Finding {
-  /** `unknown`: the service has no such operation. */
+  /** `unknown`: the service has no such operation, or has refused it for its rate limit. */
   readonly verdict: 'fine' | 'wrong' | 'unknown';
   /** `key`, `clock`, `deployment 42`, or the variable of a feature. */
   readonly about: string;
@@ -24,36 +27,80 @@ export interface Finding {
 export interface Asked {
   readonly findings: readonly Finding[];
   readonly exit: number;
+  readonly answers: Answers;
+}
+
+/** What earlier questions brought. */
+export type Answers = { readonly [Id in OperationId]?: Output<Id> };
+
+export interface Question {
+  readonly about: string;
+  readonly asks: OperationId;
+  readonly fine: string;
+  readonly ask: (client: Client, options: CallOptions, answers: Answers) => Promise<unknown>;
+  /** Whether it is still worth asking; default: it is. */
+  readonly isOpen?: (answers: Answers) => boolean;
+  /** Its answer is for an observer: neither a yes nor a no of the service is a finding. */
+  readonly isQuiet?: boolean;
+}
+
+export interface Asking {
+  readonly signal: AbortSignal;
+  /** Resolves when the next question may leave; false: ask no more. Default: at once. */
+  readonly turn?: () => Promise<boolean>;
+  /** Each question once. A 429 leaves it open. */
+  readonly isGentle?: boolean;
+  readonly onAnswer?: ClientObserver['answer'];
 }
 
 /** In seconds; the alert ClockSkew has the same bound. */
 const MOST_SKEW = 30;
 
 /** Never rejects for what the service says. */
-export async function askService(settings: Settings, signal: AbortSignal): Promise<Asked> {
+export async function askService(
+  settings: Settings,
+  { signal, turn = () => Promise.resolve(true), isGentle = false, onAnswer }: Asking,
+  questions: readonly Question[] = questionsOf(settings),
+): Promise<Asked> {
   const { apiKey, baseUrl, serverlessUrl } = settings;
   let serverDate: string | undefined;
   await using client = createClient({
     apiKey,
     baseUrl,
     ...(serverlessUrl !== undefined && { serverlessUrl }),
-    observe: { exchange: (event) => (serverDate = event.serverDate ?? serverDate) },
+    ...(isGentle && { retry: NO_RETRY }),
+    observe: {
+      exchange: (event) => (serverDate = event.serverDate ?? serverDate),
+      ...(onAnswer && { answer: onAnswer }),
+    },
   });
-  const inquiry = new Inquiry();
-  const options = { signal };
-  const user = await inquiry.ask('key', `accepted by ${baseUrl}`, () => client.users.current({}, options));
-  if (serverDate !== undefined) inquiry.compareClocks(Date.now(), Date.parse(serverDate));
-  if (user) {
-    for (const { about, question } of readsOf(settings, client, options))
-      await inquiry.ask(about, 'the key may read it', question);
-    await findDeployments(settings, client, options, inquiry);
+  const inquiry = new Inquiry(isGentle);
+  const { answers } = inquiry;
+  for (const question of questions) {
+    if (question.isOpen?.(answers) === false) continue;
+    if (!(await turn())) break;
+    const answer = await inquiry.ask(question, () => question.ask(client, { signal }, answers));
+    if (answer !== undefined) Object.assign(answers, { [question.asks]: answer });
+    if (question.about === KEY) {
+      if (serverDate !== undefined) inquiry.compareClocks(Date.now(), Date.parse(serverDate));
+      if (answer === undefined) break;
+    }
   }
+  inquiry.findDeployments(settings);
   return inquiry;
 }
 
+const KEY = 'key';
+
 class Inquiry implements Asked {
   readonly findings: Finding[] = [];
+  readonly answers: Answers = {};
   exit: number = EXIT.ok;
+  readonly #isGentle: boolean;
+
+  constructor(isGentle: boolean) {
+    this.#isGentle = isGentle;
+  }
 
   add(verdict: Finding['verdict'], about: string, says: string, exit: number = EXIT.failed): void {
     this.findings.push({ verdict, about, says: legibleLine(says) });
@@ -61,16 +108,18 @@ class Inquiry implements Asked {
   }
 
   /** The answer; undefined if there is none, which is a finding. */
-  async ask<T>(about: string, fine: string, question: () => Promise<T>): Promise<T | undefined> {
+  async ask({ about, fine, isQuiet }: Question, ask: () => Promise<unknown>): Promise<unknown> {
     try {
-      const answer = await question();
-      this.add('fine', about, fine);
+      const answer = await ask();
+      if (!isQuiet) this.add('fine', about, fine);
       return answer;
     } catch (error) {
       if (!(error instanceof CallError) || error.code === 'aborted') throw error;
+      if (isQuiet && error instanceof ApiError) return undefined;
       const advice = error instanceof ApiError ? adviceOf(error) : '';
       const says = [error.message, advice].filter(Boolean).join('; ');
-      this.add(isUnknownOperation(error) ? 'unknown' : 'wrong', about, says, exitCodeOf(error));
+      const isOpen = isUnknownOperation(error) || (this.#isGentle && error instanceof ThrottledError);
+      this.add(isOpen ? 'unknown' : 'wrong', about, says, exitCodeOf(error));
       return undefined;
     }
   }
@@ -82,64 +131,77 @@ class Inquiry implements Asked {
     const says = `${Math.abs(skew)} s ${skew < 0 ? 'behind' : 'ahead of'} the service`;
     this.add(Math.abs(skew) <= MOST_SKEW ? 'fine' : 'wrong', 'clock', says);
   }
+
+  findDeployments({ deployments }: Settings): void {
+    const rows = this.answers['deployments.list']?.deployments;
+    for (const wanted of rows ? deployments : []) {
+      const selection = new Selection([wanted]);
+      const found = (rows ?? []).filter(({ id, name, tag }) =>
+        selection.has({ id, name: name ?? undefined, tag: tag || DEFAULT_TAG }),
+      );
+      const says = found.length > 0 ? `id ${found.map(({ id }) => id).join(', ')}` : 'not found';
+      this.add(found.length > 0 ? 'fine' : 'wrong', `deployment ${labelOf(wanted)}`, says);
+    }
+  }
 }
 
-interface Read {
-  readonly about: string;
-  readonly question: () => Promise<unknown>;
-}
-
-/** A question for each configured feature. */
-function readsOf(settings: Settings, client: Client, options: CallOptions): Read[] {
-  const { workerGroups, endpoints, endpointLogs, machines } = settings;
-  const reads: (Pick<Read, 'question'> & { variable: string; isOn: boolean })[] = [
+/** The key first, then a question for each configured feature. */
+export function questionsOf(settings: Settings): Question[] {
+  const { workerGroups, endpoints, endpointLogs, machines, deployments } = settings;
+  const questions: (Pick<Question, 'asks' | 'ask'> & { variable: string; isOn: boolean })[] = [
     {
       variable: 'WORKER_GROUPS',
+      asks: 'workergroups.list',
       isOn: workerGroups.length > 0,
-      question: () => client.workergroups.list({}, options),
+      ask: (client, options) => client.workergroups.list({}, options),
     },
     {
       variable: 'ENDPOINTS',
+      asks: 'endpointGroups.list',
       isOn: endpoints.length + endpointLogs.length > 0,
-      question: () => client.endpointGroups.list({}, options),
+      ask: (client, options) => client.endpointGroups.list({}, options),
     },
     {
       variable: 'MACHINES',
+      asks: 'machines.maintenances',
       isOn: machines.length > 0 && settings.maintenanceSchedule !== 'off',
-      question: () => client.machines.maintenances({ machine_ids: [...machines] }, options),
+      ask: (client, options) => client.machines.maintenances({ machine_ids: [...machines] }, options),
     },
     {
       variable: 'INSTANCES_SCHEDULE',
+      asks: 'instances.page',
       isOn: settings.instancesSchedule !== 'off',
-      question: () => listInstances(client, { ids: [], ...options }),
+      ask: async (client, options) => ({ instances: await listInstances(client, { ids: [], ...options }) }),
     },
     {
       variable: 'ACCOUNT_SCHEDULE',
+      asks: 'tfa.status',
       isOn: settings.accountSchedule !== 'off',
-      question: () => client.tfa.status({}, options),
+      ask: (client, options) => client.tfa.status({}, options),
     },
   ];
-  return reads
-    .filter(({ isOn }) => isOn)
-    .map(({ variable, question }) => ({ about: PREFIX + variable, question }));
-}
-
-async function findDeployments(
-  { deployments }: Settings,
-  client: Client,
-  options: CallOptions,
-  inquiry: Inquiry,
-): Promise<void> {
-  if (deployments.length === 0) return;
-  const list = await inquiry.ask('deployments', 'the key may list them', () =>
-    client.deployments.list({}, options),
-  );
-  for (const wanted of list ? deployments : []) {
-    const selection = new Selection([wanted]);
-    const found = (list?.deployments ?? []).filter(({ id, name, tag }) =>
-      selection.has({ id, name: name ?? undefined, tag: tag || DEFAULT_TAG }),
-    );
-    const says = found.length > 0 ? `id ${found.map(({ id }) => id).join(', ')}` : 'not found';
-    inquiry.add(found.length > 0 ? 'fine' : 'wrong', `deployment ${labelOf(wanted)}`, says);
-  }
+  const key: Question = {
+    about: KEY,
+    asks: 'users.current',
+    fine: `accepted by ${settings.baseUrl}`,
+    ask: (client, options) => client.users.current({}, options),
+  };
+  const list: Question = {
+    about: 'deployments',
+    asks: 'deployments.list',
+    fine: 'the key may list them',
+    ask: (client, options) => client.deployments.list({}, options),
+  };
+  return [
+    key,
+    ...questions
+      .filter(({ isOn }) => isOn)
+      .map(({ variable, asks, ask }) => ({
+        about: PREFIX + variable,
+        asks,
+        fine: 'the key may read it',
+        ask,
+      })),
+    ...(deployments.length > 0 ? [list] : []),
+  ];
 }

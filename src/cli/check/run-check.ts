@@ -32,7 +32,7 @@ export async function runCheck(
   const problems = problemsOf(files, flags, console);
   if (!json) printProblems(problems, console);
   const { settings } = online ? loadConfig(console.environment) : {};
-  const asked = settings && (await console.interruptible((signal) => askService(settings, signal)));
+  const asked = settings && (await console.interruptible((signal) => askService(settings, { signal })));
   const findings = asked?.findings ?? [];
   if (json) printJson(console, online ? { problems, findings } : problems);
   else if (asked)
@@ -80,7 +80,7 @@ function groupProblems(
   );
 }
 
-function printProblems(problems: readonly ConfigProblem[], console: Console): void {
+export function printProblems(problems: readonly ConfigProblem[], console: Console): void {
   const count = (severity: string) => problems.filter((problem) => problem.severity === severity).length;
   const [errors, warnings] = [count('error'), count('warning')];
   for (const line of describeProblems(problems)) printError(console, line);

@@ -1,5 +1,5 @@
 /** What the help of an operation's command says beside its flags. Pure. */
-import { assumptionsOf } from '../../contract/assumed.ts';
+import { assumedParts } from '../../contract/assumptions.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { sentencesOf } from '../../contract/rules.ts';
 import { quoteWord } from '../../contract/text/shell-words.ts';
@@ -12,7 +12,7 @@ import { commandOf } from './names.ts';
 export function helpAfter(id: OperationId, example = exampleOf(id)): string {
   const operation = operationOf(id);
   const { method, path, base, source, origin, permission, errors, replacedBy } = operation;
-  const assumed = assumptionsOf(operation);
+  const assumed = assumedParts(operation);
   const where = base === 'serverless' ? ' at the serverless address' : '';
   return [
     '',

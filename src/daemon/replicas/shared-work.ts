@@ -29,6 +29,8 @@ export interface SharedWorkOptions {
   /** What happens to workers of watched endpoints. */
   readonly onFleetEvent: (event: FleetEvent) => void;
   readonly fleetClock: Clock;
+  /** A log began anew while it was followed. */
+  readonly onLogReset: () => void;
 }
 
 export type SharedWork = Awaited<ReturnType<typeof startSharedWork>>;
@@ -37,7 +39,7 @@ const NOTHING_SEEN = { instances: {}, maintenance_windows: [], account: null } a
 
 export async function startSharedWork(options: SharedWorkOptions) {
   const { id, client, settings, logger, stdout, restarts, onFleetEvent, fleetClock } = options;
-  const following = { client, logger, stdout, isRestart: restarts > 0 };
+  const following = { client, logger, stdout, onReset: options.onLogReset, isRestart: restarts > 0 };
   const replicas =
     settings.redisUrl === undefined
       ? undefined

@@ -13,6 +13,7 @@ import { endpointWorkerOperations } from '../../contract/operations/serverless/w
 import { tfaStatusOperations } from '../../contract/operations/tfa/tfa-status.ts';
 import { userOperations } from '../../contract/operations/users.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { ServiceTraits } from './service-traits.ts';
 
 const OPERATIONS = {
   ...serverlessOperations,
@@ -50,11 +51,12 @@ export interface DaemonClientOptions {
   readonly apiKey: ApiKey;
   readonly metrics: Pick<Metrics, 'client'>;
   readonly clock: ServiceClock;
+  readonly traits: Pick<ServiceTraits, 'see'>;
   readonly gate: Gate;
 }
 
 export function createDaemonClient(options: DaemonClientOptions): DaemonClient {
-  const { apiKey, metrics, clock, gate } = options;
+  const { apiKey, metrics, clock, traits, gate } = options;
   const { baseUrl, serverlessUrl } = options.settings;
   return createPartialClient(OPERATIONS, {
     baseUrl,
@@ -67,6 +69,7 @@ export function createDaemonClient(options: DaemonClientOptions): DaemonClient {
         metrics.client.exchange?.(event);
         clock.saw(event.serverDate, Date.now());
       },
+      answer: (event) => traits.see(event),
     },
   });
 }

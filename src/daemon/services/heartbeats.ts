@@ -10,6 +10,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { deploymentStatus } from '../status/deployment.ts';
 import type { DeploymentStatus } from '../status/schema.ts';
 import type { ServiceClock } from './client.ts';
+import type { ServiceTraits } from './service-traits.ts';
 
 export interface ReloadResult {
   readonly ok: boolean;
@@ -23,6 +24,7 @@ export interface HeartbeatsOptions {
   readonly heart: Link<DaemonMessage, HeartMessage>;
   readonly metrics: Pick<Metrics, 'client' | 'schedulingLag' | 'logMessages'>;
   readonly clock: ServiceClock;
+  readonly traits: Pick<ServiceTraits, 'see' | 'note'>;
   readonly logger: Logger;
   /** The heart was told to reload, and asks the daemon to lead. */
   readonly onReload: () => void;
@@ -40,7 +42,7 @@ const REPORT_EVERY_MS = 1_000;
 const RELOAD_PATIENCE_MS = 5_000;
 
 export function receiveHeartbeats(options: HeartbeatsOptions) {
-  const { heart, metrics, clock, logger } = options;
+  const { heart, metrics, clock, traits, logger } = options;
   const deployments = new Map<number, DeploymentStatus>();
   let heardAt = Date.now();
   let last: Report | undefined;
@@ -69,10 +71,16 @@ export function receiveHeartbeats(options: HeartbeatsOptions) {
     heardAt = Date.now();
     last = report;
     for (const id of report.removed) deployments.delete(id);
-    for (const snapshot of report.changed) deployments.set(snapshot.deploymentId, deploymentStatus(snapshot));
+    for (const snapshot of report.changed) {
+      const before = deployments.get(snapshot.deploymentId);
+      const after = deploymentStatus(snapshot);
+      if (before && isFoundExpired(before, after)) traits.note('expired_deployment', 'as_unknown');
+      deployments.set(snapshot.deploymentId, after);
+    }
     for (const event of report.exchanges) {
       metrics.client.exchange?.(event);
       clock.saw(event.serverDate, event.at);
+      traits.see(event);
     }
     for (const ms of report.lags) metrics.schedulingLag(ms);
     for (const [level, count] of Object.entries(report.messages))
@@ -106,4 +114,10 @@ export function receiveHeartbeats(options: HeartbeatsOptions) {
       return promise.finally(() => clearTimeout(timer));
     },
   };
+}
+
+/** Its first 404 came after its TTL had passed. If the words say so, the exchange tells that and counts. */
+function isFoundExpired(before: DeploymentStatus, after: DeploymentStatus): boolean {
+  const isFirst = (before.failures['not-found'] ?? 0) === 0 && (after.failures['not-found'] ?? 0) > 0;
+  return isFirst && before.expires_at !== null && before.expires_at < Date.now() / 1000;
 }

@@ -166,7 +166,25 @@ export function configProblems(problems: readonly ConfigProblem[]): z.infer<type
     }));
 }
 
+const serviceTrait = metric(
+  z.object({
+    trait: z.string(),
+    value: z.string(),
+    verdict: z
+      .enum(['fine', 'differs', 'broken'])
+      .describe('differs: it works, and is otherwise than the interface says'),
+    says: z.string().describe('What it means here, and what to do'),
+  }),
+  'service_trait',
+  'How the service behaves where that was not sure, as its answers told. 1 in the metric for each.',
+  { value: () => 1 },
+);
+LABELS.add(serviceTrait, { labels: ['trait', 'value'] });
+
 export const service = z.object({
+  traits: z
+    .array(serviceTrait)
+    .describe('What no answer has told yet is missing; doctor says how to find out'),
   base_url: z.string(),
   serverless_url: z.string(),
   clock_skew_seconds: metric(

@@ -6,6 +6,7 @@ import type { SharedWork } from '../replicas/shared-work.ts';
 import type { Heartbeats } from '../services/heartbeats.ts';
 import type { InForce } from '../services/reloading.ts';
 import type { ServiceClock } from '../services/client.ts';
+import type { ServiceTraits } from '../services/service-traits.ts';
 import { fleetStatus } from './fleet.ts';
 import { appStatus, configProblems, heartStatus, rateLimitStatus } from './process.ts';
 import type { EndpointLogStatus, Status, WorkerGroupStatus } from './schema.ts';
@@ -19,6 +20,7 @@ export interface StatusSources {
   readonly inForce: InForce;
   readonly lifecycle: Pick<Lifecycle, 'state'>;
   readonly clock: Pick<ServiceClock, 'skewSeconds'>;
+  readonly traits: Pick<ServiceTraits, 'findings'>;
   readonly heartbeats: Pick<Heartbeats, 'status' | 'report'>;
   readonly requests: Pick<RequestQueue, 'view'>;
   readonly work: Pick<SharedWork, 'status' | 'fleet'>;
@@ -44,6 +46,7 @@ export function statusSnapshot(sources: StatusSources): Status {
     app: appStatus(settings.appHealth, report?.app),
     config_problems: configProblems(problems),
     service: {
+      traits: sources.traits.findings(),
       base_url: settings.baseUrl,
       serverless_url: settings.serverlessUrl ?? settings.baseUrl,
       clock_skew_seconds: clock.skewSeconds,

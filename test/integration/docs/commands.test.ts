@@ -27,6 +27,7 @@ const ELSEWHERE: readonly (readonly [begins: string, why: string])[] = [
   ['gh attestation', 'needs a release'],
   ['docker buildx imagetools', 'needs a release'],
   ['npm audit signatures', 'needs a release'],
+  ['pilotlight doctor', 'needs a service: test/integration/doctor/doctor.test.ts'],
   ['pilotlight api-key create', 'test/integration/cli/every-operation.test.ts'],
   ['pilotlight offer search', 'needs a service: test/integration/cli/operations.test.ts'],
   ['pilotlight endpoint-group list', 'needs a service: test/integration/cli/process.test.ts'],

@@ -173,7 +173,10 @@ describe('an attempt', () => {
     const client = clientOf(transport, { observe, timeoutMs: 250 });
     await settled(client.instances.list({}, { retry: false }));
     const durationMs = code === 'timeout' ? 250 : 0;
-    expect(told).toEqual([{ operation: 'instances.list', code, durationMs, serverDate: undefined }]);
+    const refusal = code === '404' && { refusal: 'not-found' };
+    expect(told).toEqual([
+      { operation: 'instances.list', code, durationMs, serverDate: undefined, ...refusal },
+    ]);
   });
 
   test.each([

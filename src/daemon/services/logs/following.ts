@@ -29,6 +29,8 @@ export interface LogFollowingOptions {
   readonly stdout: LineOutput;
   /** With several replicas, one of which follows: where it takes lines to on their way to its spool. */
   readonly share?: (spool: Spool) => LogStore;
+  /** A log began anew while it was followed. */
+  readonly onReset: () => void;
   /** Another daemon of this heart followed logs before this one. */
   readonly isRestart?: boolean;
 }
@@ -45,6 +47,7 @@ export async function startLogFollowing(options: LogFollowingOptions) {
   function observe(event: LogEvent): void {
     counts.observe(event);
     tell(event);
+    if (event.kind === 'gap' && event.reason === 'reset') options.onReset();
   }
   const { stateDir: directory } = settings;
   // What replicas share goes on where it was, whoever was restarted.

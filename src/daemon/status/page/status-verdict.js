@@ -66,11 +66,12 @@ function configTroubles(status) {
   });
 }
 
-function serviceTroubles({ heart, rate_limit: limit }) {
+function serviceTroubles({ heart, rate_limit: limit, service }) {
   const found = heart.avoided_addresses.map(({ address, reason }) => [
     'warn',
     `Address ${address} of the service is avoided: ${reason}`,
   ]);
+  for (const trait of service.traits) if (trait.verdict === 'broken') found.push(['bad', trait.says]);
   const { stretch_ratio: stretch, allowed_requests_per_second: allowed, paused_seconds: paused } = limit;
   if (paused > LONG_PAUSE_SECONDS)
     found.push(['warn', `The service asks for a pause of all requests, for ${seconds(paused)} more`]);

@@ -18,20 +18,34 @@ export function drawEndpointGroups(groups) {
   });
 }
 
-export function drawWatches({ maintenance_windows: windows, instances, account, jobs }, now) {
+export function drawWatches({ maintenance_windows: windows, instances, account, jobs, service }, now) {
   const items = [
     { title: 'Maintenance', seen: windows, body: () => maintenance(windows, now) },
     { title: 'Instances', seen: instances, body: () => instanceCounts(instances) },
     { title: 'Account', seen: account, body: () => accountFacts(account) },
     { title: 'Jobs', seen: jobs, body: () => [facts(...jobs.map(jobFact))] },
+    { title: 'Service', seen: service.traits, body: () => serviceTraits(service.traits) },
   ];
   cards(byId('watches'), items, {
     key: ({ title }) => title,
     label: ({ title }) => title,
-    tone: () => 'good',
+    tone: ({ seen }) => (seen === service.traits && seen.some(isBroken) ? 'bad' : 'good'),
     none: '',
     draw: ({ title, body }) => [element('p', { class: 'name' }, title), ...body()],
   });
+}
+
+function isBroken({ verdict }) {
+  return verdict === 'broken';
+}
+
+/** How the service behaves, what is otherwise than the interface says first. */
+function serviceTraits(traits) {
+  if (traits.length === 0) return [quiet('No answer has told yet how it behaves.')];
+  const [unlike, like] = [false, true].map((isFine) =>
+    traits.filter(({ verdict }) => (verdict === 'fine') === isFine).map(({ says }) => says),
+  );
+  return [plainList([...unlike, ...like])];
 }
 
 function accountFacts(account) {

@@ -1,6 +1,6 @@
 /** What single fields of the interface take, and as what answers are read that say it in another way. */
 import { describe, expect, test } from 'vitest';
-import { assumptionsOf, isErrorAssumed, isPermissionAssumed } from '../../../../src/contract/assumed.ts';
+import { assumedParts, isErrorAssumed, isPermissionAssumed } from '../../../../src/contract/assumptions.ts';
 import { operationOf } from '../../../../src/contract/operations.ts';
 import { envMap } from '../../../../src/contract/operations/instances/instances.ts';
 import { machineIds } from '../../../../src/contract/operations/machines.ts';
@@ -103,11 +103,11 @@ test('which permissions and errors are this project’s assumption', () => {
   expect(isPermissionAssumed(open)).toBe(false);
   const errors = ['bad_request', 'auth_error'] as const;
   expect(isErrorAssumed({ ...search, source: '§4.1' }, 'bad_request')).toBe(true);
-  expect(assumptionsOf({ ...search, source: '§4.1', permission: 'user_write', errors })).toEqual([
+  expect(assumedParts({ ...search, source: '§4.1', permission: 'user_write', errors })).toEqual([
     'permission',
     ...errors,
   ]);
-  expect(assumptionsOf({ ...open, source: '§4.1', errors: [] })).toEqual([]);
+  expect(assumedParts({ ...open, source: '§4.1', errors: [] })).toEqual([]);
 });
 
 test.each(['id', 'result'])('the id of a new worker group is read from %s', (name) => {

@@ -57,7 +57,7 @@ const STATUS: Status = {
     paused_seconds: 0,
   },
   config_problems: [{ variable: 'TTL', message: '' }] as never,
-  service: { base_url: '', serverless_url: '', clock_skew_seconds: -0.5 },
+  service: { traits: [], base_url: '', serverless_url: '', clock_skew_seconds: -0.5 },
   deployments: [
     {
       deployment_id: 42,
@@ -198,7 +198,7 @@ test('what is not known has no series', async () => {
   const lines = await series({
     account: null,
     spool_durable: null,
-    service: { base_url: '', serverless_url: '', clock_skew_seconds: null },
+    service: { traits: [], base_url: '', serverless_url: '', clock_skew_seconds: null },
   });
   const names =
     /^pilotlight_(?:tfa_|log_spool_durable|api_clock_skew|maintenance_window_end|deployment_\w*(?:margin|next))/;

@@ -47,7 +47,14 @@ function client(key: string, path: string | undefined) {
     codes,
     entered,
     passes,
-    own: createDaemonClient({ settings, apiKey: createApiKey(key, undefined), metrics, clock, gate }),
+    own: createDaemonClient({
+      settings,
+      apiKey: createApiKey(key, undefined),
+      metrics,
+      clock,
+      traits: { see: () => {} },
+      gate,
+    }),
   };
 }
 

@@ -28,6 +28,7 @@ function receiving() {
       logMessages: (...counted) => void metrics.messages.push(counted),
     },
     clock,
+    traits: { see: () => {}, note: (...noted) => void told.push(noted) },
     logger: pino({}, { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) }),
     onReload: () => told.push('reload'),
     onGrants: (grants) => told.push(grants),

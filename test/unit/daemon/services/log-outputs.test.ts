@@ -139,7 +139,7 @@ describe('following', () => {
         },
       },
     };
-    const options = { client: client as never, logger, stdout, isRestart };
+    const options = { client: client as never, logger, stdout, onReset: () => {}, isRestart };
     logs = await startLogFollowing({
       ...options,
       settings: settingsOf({ PILOTLIGHT_LOG_START: 'all', ...more }),

@@ -1,0 +1,157 @@
+/**
+ * How the service behaves, learned from its answers, pure: (what is known, an answer) → what is known. Only words of the list
+ * of assumptions are kept of an answer, so what is known holds no key, name or line of a log.
+ */
+import type { AnswerEvent } from '../client/caller.ts';
+import { ThrottledError } from '../client/errors.ts';
+import type { AssumptionId } from '../contract/assumptions.ts';
+import { isRecord } from '../contract/is-record.ts';
+import { recogniseAnswer } from '../logs/answer.ts';
+import { contradicts, isFull, PROBE_TAIL, unitOfProbe } from '../logs/follower/pace.ts';
+import { readText } from '../logs/text.ts';
+
+/** By assumption, the value that answers told. */
+export type Traits = Readonly<Partial<Record<AssumptionId, string>>>;
+
+export interface Knowledge {
+  readonly traits: Traits;
+  /** Texts that were long enough when they were read last, so that a short question tells the unit of `tail`. */
+  readonly longTexts: ReadonlySet<string>;
+}
+
+export const NOTHING_KNOWN: Knowledge = { traits: {}, longTexts: new Set() };
+
+/** What an answer tells. The heart reports its own without input and value. */
+export type Seen = Omit<AnswerEvent, 'durationMs' | 'serverDate'>;
+
+type Facts = readonly (readonly [id: AssumptionId, value: string])[];
+
+/** The later one outranks: a refusal proves a limit, whatever other answers show. Elsewhere the last answer counts. */
+const RANKS: Partial<Record<AssumptionId, readonly string[]>> = {
+  rate_limit: ['unseen', 'shown', 'refused'],
+  expired_deployment: ['as_unknown', 'own_words'],
+};
+/** Reads that a key without a second factor is refused. */
+const READS: ReadonlySet<string> = new Set([
+  'deployments.list',
+  'endpointGroups.list',
+  'instances.list',
+  'instances.page',
+  'users.current',
+  'workergroups.list',
+]);
+/** Operations that a service may not have. */
+const OPTIONAL: Readonly<Record<string, AssumptionId>> = {
+  'deployments.list': 'deployments_list',
+  'instances.page': 'instances_v1',
+  'serverless.endpointsSpend': 'spend',
+};
+const MOST_TEXTS = 1_000;
+/** So long a text shows the unit, characters. */
+const LONG_TEXT = 1_000;
+
+export function learn(knowledge: Knowledge, seen: Seen): Knowledge {
+  const facts = [...rateFacts(seen), ...keyFacts(seen), ...listFacts(seen), ...deploymentFacts(seen)];
+  const { traits, longTexts } = learnLog(knowledge, seen);
+  return { traits: withNews(traits, Object.fromEntries(facts)), longTexts };
+}
+
+/** The same object if nothing is new. */
+export function withNews(traits: Traits, news: Traits): Traits {
+  const changed = (Object.keys(news) as AssumptionId[]).filter((id) => {
+    const ranks = RANKS[id] ?? [];
+    const isOutranked = ranks.indexOf(news[id] ?? '') < ranks.indexOf(traits[id] ?? '');
+    return traits[id] !== news[id] && !isOutranked;
+  });
+  if (changed.length === 0) return traits;
+  return { ...traits, ...Object.fromEntries(changed.map((id) => [id, news[id]])) };
+}
+
+function isSuccess({ code }: Seen): boolean {
+  return /^2\d\d$/.test(code);
+}
+
+function rateFacts({ code, rate, refusal, error }: Seen): Facts {
+  if (!/^\d{3}$/.test(code)) return [];
+  if (refusal !== 'throttled') return [['rate_limit', rate === undefined ? 'unseen' : 'shown']];
+  const shape: Facts = error instanceof ThrottledError ? [['throttled_shape', throttledShape(error)]] : [];
+  return [['rate_limit', 'refused'], ...shape];
+}
+
+/** Headers alone tell when the bucket is reset. The captured shape, `json`, has them; the older ones have none. */
+function throttledShape(error: ThrottledError): string {
+  const hasHeaders = error.rate?.resetMs !== undefined;
+  const body = bodyOf(error.rawAnswer());
+  if (isRecord(body) && 'retry_after' in body) return hasHeaders ? 'json' : 'json_without_headers';
+  const shape = isRecord(body) ? ('detail' in body ? 'detail' : 'error') : 'plain';
+  return hasHeaders ? `${shape}_with_headers` : shape;
+}
+
+function bodyOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+function keyFacts(seen: Seen): Facts {
+  if (seen.refusal === 'second-factor') return [['tfa_key', 'refused']];
+  return isSuccess(seen) && READS.has(seen.operation) ? [['tfa_key', 'taken']] : [];
+}
+
+function listFacts(seen: Seen): Facts {
+  const { operation, code, refusal } = seen;
+  if (operation === 'instances.list')
+    return isSuccess(seen) ? [['instances_v0', 'answers']] : code === '410' ? [['instances_v0', '410']] : [];
+  const id = OPTIONAL[operation];
+  if (id === undefined) return [];
+  if (isSuccess(seen)) return [[id, 'answers']];
+  // A refused key is said with 404 as well, and a gateway says it of all that it does not know.
+  const isUnknown = (code === '404' && refusal === 'not-found') || code === '405' || code === '501';
+  return isUnknown ? [[id, 'unknown']] : [];
+}
+
+function deploymentFacts({ operation, refusal, value }: Seen): Facts {
+  if (!operation.startsWith('deployments.')) return [];
+  if (refusal === 'expired') return [['expired_deployment', 'own_words']];
+  const rows = operation === 'deployments.list' && isRecord(value) ? value['deployments'] : [];
+  const ttls = Array.isArray(rows)
+    ? rows.map((row: unknown) => (isRecord(row) ? row['ttl'] : undefined))
+    : [];
+  if (ttls.length === 0) return [];
+  if (ttls.some((ttl) => typeof ttl === 'number')) return [['deployment_ttl', 'seconds']];
+  return [['deployment_ttl', ttls.includes(null) ? 'none' : 'absent']];
+}
+
+/**
+ * A text that was long a moment ago, asked for 64 units: so many bytes, or more in lines. Each poll of a log comes here, so
+ * long texts are not read again once the unit is known.
+ */
+function learnLog(knowledge: Knowledge, { operation, input = {}, value }: Seen): Knowledge {
+  const { traits, longTexts } = knowledge;
+  const { id, tail } = input;
+  if (!operation.endsWith('.logs') || value === undefined || typeof tail !== 'number') return knowledge;
+  const answer = recogniseAnswer(200, value);
+  if (answer.kind === 'error') return knowledge;
+  const levels = answer.kind === 'levels' ? answer.levels : { '': answer.text };
+  const texts = Object.entries(levels).map(([level, body]) => ({
+    name: `${operation} ${String(id)} ${level}`,
+    body,
+  }));
+  const isProbe = tail === PROBE_TAIL;
+  const isLines =
+    traits.tail_unit !== 'lines' &&
+    texts.some(({ body }) => body.length > 2 * tail && contradicts(readText(body), tail, 'bytes'));
+  const isBytes = isProbe && texts.some(({ name, body }) => longTexts.has(name) && isOfBytes(body));
+  const unit = isLines ? 'lines' : isBytes ? 'bytes' : undefined;
+  const after = new Set(longTexts.size < MOST_TEXTS ? longTexts : []);
+  if (!isProbe) for (const { name, body } of texts) after[body.length > LONG_TEXT ? 'add' : 'delete'](name);
+  const news = { log_shape: answer.kind, ...(unit !== undefined && { tail_unit: unit }) };
+  return { traits: withNews(traits, news), longTexts: after };
+}
+
+function isOfBytes(probed: string): boolean {
+  const text = readText(probed);
+  return isFull(text, PROBE_TAIL, 'bytes') && unitOfProbe(text) === 'bytes';
+}

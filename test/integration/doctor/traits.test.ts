@@ -1,0 +1,149 @@
+/** Doctor in services of every behaviour: what it finds is true, and what answers can tell it finds. */
+import { describe, expect, test } from 'vitest';
+import { examine, type Examination } from '../../../src/cli/doctor/examine.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { ASSUMPTION_IDS, ASSUMPTIONS } from '../../../src/contract/assumptions.ts';
+import {
+  startEmulator,
+  type DialectName,
+  type Emulator,
+  type TraitsInput,
+} from '../../../src/emulator/index.ts';
+import { defaultTraits, THROTTLED_SHAPES, TRAITS } from '../../../src/emulator/state/traits.ts';
+import { PAIRS, RATE_LIMITS, SINGLE } from '../../support/trait-worlds.ts';
+
+const EXPIRED = 44;
+const SEED = {
+  deployments: [
+    { id: 42, name: 'square', ttl: 300 },
+    { id: EXPIRED, ttl: 60, last_heartbeat_ago: 100 },
+  ],
+  workergroups: [{ id: 7, endpoint_id: 31, lines_per_second: 5, history_seconds: 60 }],
+};
+
+function settingsOf({ url, apiKey }: Emulator, more: Readonly<Record<string, string>> = {}) {
+  const env = {
+    BASE_URL: url,
+    API_KEY: apiKey,
+    STATE_DIR: '/tmp',
+    DEPLOYMENTS: '42',
+    ENDPOINTS: 'chat',
+    ...more,
+  };
+  const { settings, problems } = loadConfig(
+    Object.fromEntries(Object.entries(env).map(([name, value]) => [`PILOTLIGHT_${name}`, value])),
+  );
+  if (!settings) throw new Error(JSON.stringify(problems));
+  return settings;
+}
+
+async function examined(
+  emulator: Emulator,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Examination> {
+  return await examine({
+    settings: settingsOf(emulator, more),
+    daemon: undefined,
+    deployment: EXPIRED,
+    signal: new AbortController().signal,
+    sleep: (ms) => emulator.clock.advance(ms),
+    announce: () => {},
+  });
+}
+
+function valuesIn({ lines }: Examination): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(
+    lines.filter(({ about }) => about in ASSUMPTIONS).map(({ about, value }) => [about, value]),
+  );
+}
+
+/** What answers can tell of such a service. A refusal with 429 ends the questions, so what comes after it may stay open. */
+function truthOf(traits: TraitsInput) {
+  const all = { ...defaultTraits('public'), ...traits };
+  const { hasHeaders } = THROTTLED_SHAPES[all.throttled_shape];
+  const isThrottled = traits.rate_limit === RATE_LIMITS.tight || traits.rate_limit === RATE_LIMITS.late;
+  const isRefused = all.tfa_key === 'refused';
+  // The one question of a refused key has no bucket of its own.
+  const isLimited = isThrottled || (traits.rate_limit === RATE_LIMITS.evidence && !isRefused);
+  const rate_limit = isThrottled && !isRefused ? 'refused' : isLimited && hasHeaders ? 'shown' : 'unseen';
+  return {
+    isOpen: isRefused || isThrottled,
+    values: {
+      rate_limit,
+      throttled_shape: rate_limit === 'refused' ? all.throttled_shape : undefined,
+      instances_v0: all.instances_v0,
+      instances_v1: 'answers',
+      deployments_list: 'answers',
+      deployment_ttl: 'seconds',
+      expired_deployment: all.expired_deployment === 'own_words' ? 'own_words' : undefined,
+      tail_unit: all.tail_unit,
+      log_shape: all.log_shape,
+      log_file_bytes: undefined,
+      put_endpoint: undefined,
+      tfa_key: all.tfa_key,
+      spend: 'answers',
+      cur_load: undefined,
+    },
+  };
+}
+
+async function expectTrue(traits: TraitsInput): Promise<void> {
+  await using emulator = await startEmulator({ dialect: 'public', clock: 'frozen', seed: SEED, traits });
+  const examination = await examined(emulator);
+  const found = valuesIn(examination);
+  const { values, isOpen } = truthOf(traits);
+  const { rate_limit, throttled_shape, tfa_key } = values;
+  const sure = { rate_limit, tfa_key, ...(throttled_shape !== undefined && { throttled_shape }) };
+  const known = Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
+  expect(values).toMatchObject(known);
+  expect(found).toMatchObject(isOpen ? sure : values);
+  for (const { about, value, verdict, says } of examination.lines)
+    if (value !== undefined)
+      expect({ verdict, says }).toEqual(
+        (ASSUMPTIONS as Record<string, { outcomes: Record<string, unknown> }>)[about]?.outcomes[value],
+      );
+  // A 429 ends it, and nothing is written but the heartbeat.
+  const codes = examination.exchanges.map(({ code }) => code);
+  expect(codes.filter((code) => code === '429')).toEqual(rate_limit === 'refused' ? ['429'] : []);
+  if (rate_limit === 'refused') expect(codes.at(-1)).toBe('429');
+  const writes = emulator.journal
+    .entries()
+    .filter(({ method, path }) => method !== 'GET' && !path.includes('_logs'))
+    .map(({ path }) => path);
+  expect(writes.filter((path) => !path.includes('/heartbeat'))).toEqual([]);
+  if (tfa_key === 'refused') expect(examination.exit).toBe(4);
+}
+
+/** All in a long run. */
+const EVERY = process.env['TRAIT_PAIRS'] === 'all' ? 1 : 5;
+
+describe('what doctor finds is so, and it finds what answers can tell', () => {
+  test.each(SINGLE.map((traits) => [JSON.stringify(traits), traits] as const))('in %s', (_, traits) =>
+    expectTrue(traits),
+  );
+  const pairs = PAIRS.filter((_, index) => index % EVERY === 0);
+  test(`in ${pairs.length} of ${PAIRS.length} pairs`, async () => {
+    for (const traits of pairs)
+      await expectTrue(traits).catch((error: unknown) => {
+        throw new Error(`in ${JSON.stringify(traits)}`, { cause: error });
+      });
+  });
+});
+
+test.each<[DialectName, Readonly<Record<string, string>>]>([
+  [
+    'public',
+    { instances_v1: 'answers', deployments_list: 'answers', deployment_ttl: 'seconds', spend: 'answers' },
+  ],
+  ['spec', { instances_v1: 'unknown', deployments_list: 'unknown', spend: 'unknown', tail_unit: 'lines' }],
+])('the dialect %s is told by its answers', async (dialect, values) => {
+  await using emulator = await startEmulator({ dialect, clock: 'frozen', seed: SEED });
+  const found = valuesIn(await examined(emulator, { WORKER_GROUPS: '7' }));
+  expect(found).toMatchObject(values);
+});
+
+test('each trait of the emulator has its assumption, and the other way about', () => {
+  // What the dialects tell differently, above; and nothing emulates other loads yet.
+  const others = ['instances_v1', 'deployments_list', 'deployment_ttl', 'spend', 'cur_load'];
+  expect(ASSUMPTION_IDS.toSorted()).toEqual([...Object.keys(TRAITS), ...others].toSorted());
+});

@@ -1,0 +1,79 @@
+/** What single answers tell of the service, and what they do not. */
+import { expect, test } from 'vitest';
+import { findingsOf, knownFindings } from '../../../src/doctor/findings.ts';
+import { learn, NOTHING_KNOWN, type Knowledge, type Seen } from '../../../src/doctor/learn.ts';
+
+const PROBE = 64;
+const LONG = 'a line of a log that is long enough\n'.repeat(100);
+
+function after(...answers: readonly Seen[]): Knowledge {
+  return answers.reduce(learn, NOTHING_KNOWN);
+}
+
+function list(code: string, refusal?: Seen['refusal']): Seen {
+  return { operation: 'deployments.list', code, ...(refusal && { refusal }) };
+}
+
+function log(value: Readonly<Record<string, string>>, tail: number): Seen {
+  return { operation: 'workergroups.logs', code: '200', input: { id: 7, tail }, value };
+}
+
+test('only the service itself says that it has no such operation', () => {
+  expect(after(list('404', 'not-found')).traits.deployments_list).toBe('unknown');
+  expect(after(list('404', 'other')).traits.deployments_list).toBeUndefined();
+  expect(after(list('404', 'unauthorized')).traits.deployments_list).toBeUndefined();
+  expect(after(list('503', 'other')).traits.deployments_list).toBeUndefined();
+  expect(after(list('404', 'not-found'), list('200')).traits.deployments_list).toBe('answers');
+});
+
+test('a limit that was once proven stays, a refused key that is taken again does not', () => {
+  const limited = after(list('200'), list('429', 'throttled'), list('200'));
+  expect(limited.traits.rate_limit).toBe('refused');
+  expect(after(list('401', 'second-factor')).traits.tfa_key).toBe('refused');
+  expect(after(list('401', 'second-factor'), list('200')).traits.tfa_key).toBe('taken');
+  expect(after(list('timeout')).traits).toEqual({});
+});
+
+test.each<[string, readonly Seen[], string | undefined]>([
+  ['more bytes than were asked for', [log({ logs: LONG }, 200)], 'lines'],
+  [
+    'a long text, and then 64 bytes of it',
+    [log({ logs: LONG }, 5_000), log({ logs: LONG.slice(-PROBE) }, PROBE)],
+    'bytes',
+  ],
+  [
+    'a long text, and then 64 lines of it',
+    [log({ logs: LONG }, 5_000), log({ logs: LONG.slice(0, 36 * PROBE) }, PROBE)],
+    'lines',
+  ],
+  ['64 bytes of a text of unknown length', [log({ logs: LONG.slice(-PROBE) }, PROBE)], undefined],
+  [
+    '64 bytes of a text that is short',
+    [log({ logs: 'one\n' }, 5_000), log({ logs: LONG.slice(-PROBE) }, PROBE)],
+    undefined,
+  ],
+  ['a text that was wiped meanwhile', [log({ logs: LONG }, 5_000), log({ logs: 'one\n' }, PROBE)], undefined],
+  [
+    'a short level beside a long one',
+    [log({ info0: 'one\n', debug: LONG }, 5_000), log({ info0: LONG.slice(-PROBE), debug: '' }, PROBE)],
+    undefined,
+  ],
+  ['an error', [log({ error_msg: LONG }, 200)], undefined],
+])('%s: the unit of tail is %3$s', (_, answers, unit) => {
+  expect(after(...answers).traits.tail_unit).toBe(unit);
+});
+
+test('each assumption has a sentence, whether it is known or not, and a value of another version is none', () => {
+  const traits = { tail_unit: 'bytes', log_shape: 'a shape of another version' };
+  const findings = findingsOf(traits);
+  expect(findings.every(({ says }) => /^[A-Z`].+\.$|^tail /.test(says))).toBe(true);
+  expect(knownFindings(traits)).toEqual([
+    {
+      trait: 'tail_unit',
+      value: 'bytes',
+      verdict: 'differs',
+      says: 'tail counts bytes; the follower adapts.',
+    },
+  ]);
+  expect(findings.find(({ trait }) => trait === 'log_shape')).toMatchObject({ verdict: 'unknown' });
+});
