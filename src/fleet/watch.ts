@@ -270,7 +270,6 @@ export class FleetWatch implements Fleet {
       atMs,
       isDense: previousMs !== undefined && atMs - previousMs <= mostGapMs,
       workers: eachOnce(answer.workers),
-      sample,
       lives: [...this.#lives.of(label)],
       prices,
       row: this.#known.find((one) => one.id === id)?.row,
