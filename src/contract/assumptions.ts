@@ -204,16 +204,40 @@ export const ASSUMPTIONS = {
     },
     unknown: 'What endpoints cost was not asked, or was refused. It is asked if PILOTLIGHT_ENDPOINTS is set.',
   },
-  cur_load: {
+  load_meaning: {
     assumes: '`cur_load` of a worker is the work in flight, of older workers work a second.',
     evidence: "the vendor's code (S, 3.1, 3.2), a live reading (L, 3.3)",
-    reliesOn: 'load of endpoints',
-    foundBy: 'workers over time; one look does not tell',
+    reliesOn: 'load of endpoints, on the page and in alerts',
+    foundBy: 'a daemon that watches workers under load for a while',
     outcomes: {
-      in_flight: differs('cur_load is the work of the requests in flight.'),
-      per_second: fine('cur_load is work a second.'),
+      in_flight: fine('cur_load is the work of the requests in flight.'),
+      rate: differs('cur_load is work a second, as older workers report it. Pilotlight shows it as that.'),
+      mixed: differs(
+        'Some workers report the work in flight, others work a second. No load is shown for their endpoint.',
+      ),
     },
-    unknown: 'One look at workers does not tell.',
+    unknown:
+      'One look at workers does not tell. A running daemon that watches an endpoint under load finds out.',
+  },
+  status_flicker: {
+    assumes: 'A worker that serves may be shown as offline or loading for a moment.',
+    evidence: 'two live reports (L, 3.9, 8.5)',
+    reliesOn: 'counts of workers, events; a status counts after two looks',
+    foundBy: 'a daemon that watches workers for a while',
+    outcomes: {
+      flickers: differs('A ready worker was shown as not ready for one look. Such a look does not count.'),
+    },
+    unknown: 'No status was seen to flicker. A running daemon that watches an endpoint sees that.',
+  },
+  cold_at_max: {
+    assumes: 'With cold_workers at max_workers the engine creates and destroys a worker again and again.',
+    evidence: 'one live report, with 1 and 1 (L, 5.1)',
+    reliesOn: 'the rule `cold-workers-equal-max`, the trouble `flapping`',
+    foundBy: 'a daemon that watches such an endpoint for a while',
+    outcomes: {
+      flaps: differs('Workers come and go without ever being ready. Set cold_workers below max_workers.'),
+    },
+    unknown: 'No endpoint was seen to flap. A running daemon that watches one sees that.',
   },
 } as const satisfies Readonly<Record<string, Assumption>>;
 

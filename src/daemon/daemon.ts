@@ -101,7 +101,7 @@ export async function startDaemon(options: DaemonOptions) {
     restarts,
     onFleetEvent: metrics.fleet,
     fleetClock: options.fleetClock ?? systemClock,
-    onLogReset: () => traits.note('log_file_bytes', 'begins_anew'),
+    onTraits: (learned) => traits.note(learned),
   });
 
   const build = buildInfo();

@@ -1,5 +1,6 @@
 /** What is known of one endpoint from looking at it, and how others see that. */
 import { PilotlightError } from '../contract/pilotlight-error.ts';
+import type { Worker } from '../contract/operations/serverless/workers.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
 import type { Finding, WorkerFacts } from '../scaling/rules/findings.ts';
 import type { ListedEndpoint } from './discovery/knowledge.ts';
@@ -19,6 +20,7 @@ import type { EndpointView } from './view.ts';
 import { isPresent, presentStatus, type WorkerLife, type FleetEvent } from './workers/lives.ts';
 import type { WorkersAnswer } from './workers/measure.ts';
 import { settle } from './workers/settle.ts';
+import { phaseOf } from './workers/status.ts';
 import { isFailing, isStuck, NO_STARTS, quantile, withStart, type StartTimes } from './workers/trouble.ts';
 
 /** The list of workers is empty where there were some: that is a fault more often than the end of all of them. */
@@ -49,6 +51,7 @@ export class Observation {
   #empties = 0;
   /** Workers whose status does not count yet. */
   #doubted: ReadonlySet<number> = new Set();
+  #hasFlickered = false;
   #loads: ReadonlyMap<number, LoadRecord> = new Map();
   #load = loadOfAll([]);
   readonly #troubles = new EndpointTroubles();
@@ -88,6 +91,18 @@ export class Observation {
     return record && meaningOf(record);
   }
 
+  /** What its workers have shown of the service, by the names of the assumptions. */
+  get traits() {
+    const meanings = new Set([...this.#loads.values()].map(meaningOf));
+    const both = meanings.has('in flight') && meanings.has('rate');
+    const load = both ? 'mixed' : this.#load.meaning === 'in flight' ? 'in_flight' : this.#load.meaning;
+    return {
+      ...(load !== 'unknown' && { load_meaning: load }),
+      ...(this.#hasFlickered && { status_flicker: 'flickers' }),
+      ...(this.#troubles.now.flapping && { cold_at_max: 'flaps' }),
+    } as const;
+  }
+
   /** @returns The answer with the statuses that count. */
   understand(
     answer: WorkersAnswer,
@@ -101,6 +116,9 @@ export class Observation {
     const { workers, doubted } = settle(answer.workers, this.#doubted, counted, (worker) =>
       hasServed(this.#loads.get(worker.id), worker),
     );
+    const isBack = ({ id }: Worker) =>
+      this.#doubted.has(id) && !doubted.has(id) && phaseOf(counted(id) ?? '') === 'ready';
+    this.#hasFlickered ||= workers.some(isBack);
     this.#doubted = doubted;
     const before = this.#loads;
     this.#loads = new Map(

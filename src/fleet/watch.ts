@@ -37,6 +37,8 @@ export interface FleetWatchOptions extends FleetSettings {
   readonly directory: string | undefined;
   readonly onEvent: (event: FleetEvent) => void;
   readonly notice: (notice: FleetNotice) => void;
+  /** After each look: what the workers have shown of the service. */
+  readonly onTraits?: (traits: Observation['traits']) => void;
   readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;
@@ -273,7 +275,6 @@ export class FleetWatch implements Fleet {
       atMs,
       isDense: previousMs !== undefined && atMs - previousMs <= mostGapMs,
       workers: eachOnce(answer.workers),
-      sample,
       lives: [...this.#lives.of(label)],
       prices,
       row: this.#known.find((one) => one.id === id)?.row,
@@ -281,6 +282,7 @@ export class FleetWatch implements Fleet {
     });
     for (const { dollars } of churned) onEvent({ kind: 'worker churned', endpoint: label, dollars });
     for (const each of notices) notice(each);
+    this.#options.onTraits?.(observation.traits);
   }
 }
 

@@ -21,6 +21,9 @@ const VALUES: { readonly [N in Name]: readonly NonNullable<TraitsInput[N]>[] } =
   log_file_bytes: ['unlimited', 16_384],
   expired_deployment: ['as_unknown', 'own_words'],
   put_endpoint: ['keeps', 'resets'],
+  load_meaning: ['rate', 'in_flight', 'mixed'],
+  status_flicker: [0, 0.3],
+  cold_at_max: ['settles', 'flaps'],
   tfa_key: ['taken', 'refused'],
 };
 const NAMES = Object.keys(TRAITS) as Name[];

@@ -8,6 +8,7 @@ import type { LineOutput } from '../../logs/sinks/line-output.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { DaemonClient } from '../services/client.ts';
 import { startLogFollowing } from '../services/logs/following.ts';
+import type { Traits } from '../../doctor/learn.ts';
 import type { Fleet } from '../../fleet/view.ts';
 import type { FleetEvent } from '../../fleet/workers/lives.ts';
 import type { Clock } from '../../time/clock.ts';
@@ -29,8 +30,8 @@ export interface SharedWorkOptions {
   /** What happens to workers of watched endpoints. */
   readonly onFleetEvent: (event: FleetEvent) => void;
   readonly fleetClock: Clock;
-  /** A log began anew while it was followed. */
-  readonly onLogReset: () => void;
+  /** What logs and workers have shown of the service. */
+  readonly onTraits: (traits: Traits) => void;
 }
 
 export type SharedWork = Awaited<ReturnType<typeof startSharedWork>>;
@@ -38,8 +39,9 @@ export type SharedWork = Awaited<ReturnType<typeof startSharedWork>>;
 const NOTHING_SEEN = { instances: {}, maintenance_windows: [], account: null } as const;
 
 export async function startSharedWork(options: SharedWorkOptions) {
-  const { id, client, settings, logger, stdout, restarts, onFleetEvent, fleetClock } = options;
-  const following = { client, logger, stdout, onReset: options.onLogReset, isRestart: restarts > 0 };
+  const { id, client, settings, logger, stdout, restarts, onFleetEvent, onTraits, fleetClock } = options;
+  const onReset = () => onTraits({ log_file_bytes: 'begins_anew' });
+  const following = { client, logger, stdout, onReset, isRestart: restarts > 0 };
   const replicas =
     settings.redisUrl === undefined
       ? undefined
@@ -63,6 +65,7 @@ export async function startSharedWork(options: SharedWorkOptions) {
     logger,
     prices: watches.prices,
     onEvent: onFleetEvent,
+    onTraits,
     clock: fleetClock,
     isReplica: replicas !== undefined,
   });

@@ -1,6 +1,7 @@
 /** The watch of endpoints in the daemon: started from the settings, changed by a reload, one replica's at a time. */
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options.ts';
+import type { Traits } from '../../doctor/learn.ts';
 import type { FleetService, PriceSource } from '../../fleet/service.ts';
 import type { Fleet, FleetView } from '../../fleet/view.ts';
 import type { FleetEvent } from '../../fleet/workers/lives.ts';
@@ -19,6 +20,7 @@ export interface FleetOptions {
   readonly logger: Logger;
   readonly prices: PriceSource;
   readonly onEvent: (event: FleetEvent) => void;
+  readonly onTraits: (traits: Traits) => void;
   readonly clock: Clock;
   /** Whether there may be several: then one watches, and keeps the history. */
   readonly isReplica: boolean;
@@ -74,6 +76,7 @@ export function startFleet(options: FleetOptions) {
       service: fleetService(options),
       directory: settings.stateDir,
       onEvent: options.onEvent,
+      onTraits: options.onTraits,
       notice: fleetNoticesTo(logger),
       clock: options.clock,
       random: Math.random,

@@ -74,7 +74,7 @@ export function receiveHeartbeats(options: HeartbeatsOptions) {
     for (const snapshot of report.changed) {
       const before = deployments.get(snapshot.deploymentId);
       const after = deploymentStatus(snapshot);
-      if (before && isFoundExpired(before, after)) traits.note('expired_deployment', 'as_unknown');
+      if (before && isFoundExpired(before, after)) traits.note({ expired_deployment: 'as_unknown' });
       deployments.set(snapshot.deploymentId, after);
     }
     for (const event of report.exchanges) {

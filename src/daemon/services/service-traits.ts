@@ -4,9 +4,15 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import * as z from 'zod';
 import type { Settings } from '../../config/options.ts';
-import type { AssumptionId } from '../../contract/assumptions.ts';
 import { knownFindings } from '../../doctor/findings.ts';
-import { learn, NOTHING_KNOWN, withNews, type Knowledge, type Seen } from '../../doctor/learn.ts';
+import {
+  learn,
+  NOTHING_KNOWN,
+  withNews,
+  type Knowledge,
+  type Seen,
+  type Traits,
+} from '../../doctor/learn.ts';
 import { makePrivateFolder } from '../../storage/private-folder.ts';
 import { Turns } from '../../time/turns.ts';
 
@@ -33,9 +39,9 @@ export class ServiceTraits {
     this.#change(learn(this.#knowledge, seen));
   }
 
-  note(id: AssumptionId, value: string): void {
+  note(news: Traits): void {
     const { traits, longTexts } = this.#knowledge;
-    this.#change({ traits: withNews(traits, { [id]: value }), longTexts });
+    this.#change({ traits: withNews(traits, news), longTexts });
   }
 
   findings() {

@@ -75,27 +75,25 @@ export type TroubleName = keyof typeof DETECTORS;
 export const TROUBLE_NAMES = Object.keys(DETECTORS) as TroubleName[];
 
 /** A stranded worker holds the place of one that could be recruited: its machine has no GPU left for it. */
-function notRecruiting({ row, sample, parameters, workers, lives, atMs }: Look): Judgement {
+function notRecruiting({ row, parameters, workers, lives, atMs }: Look): Judgement {
   if (row === undefined) return undefined;
   const isActive = (row.endpoint_state?.toLowerCase() ?? 'active') === 'active';
   if (!isActive || workers.some(serves)) return null;
-  const { requests_working: requests } = sample.measures;
-  // Whatever it means, more than none is demand.
-  const loads = workers.flatMap(({ cur_load: load }) => load ?? []);
-  const load = loads.length < workers.length ? null : loads.reduce((sum, each) => sum + each, 0);
   const leastLoad = parameters['min_load'] ?? 0;
-  if (Math.max(leastLoad, load ?? 0, requests ?? 0) === 0)
-    return load === null || requests === null ? undefined : null;
+  // Work is asked for whatever the load means: a rate, or units in flight.
+  const asked = workers.flatMap(({ cur_load, reqs_working }) => [cur_load ?? [], reqs_working ?? []].flat());
+  if (Math.max(leastLoad, ...asked) <= 0)
+    return asked.length < Math.min(1, workers.length) ? undefined : null;
   // A worker that still loads is recruited, however slowly.
   const isComing = (life: WorkerLife) =>
     isPresent(life) &&
     phaseOf(presentStatus(life)) === 'starting' &&
     !(presentStatus(life) === 'starting' && isLate(life, atMs, 1));
   if (lives.some(isComing)) return null;
-  const asked = leastLoad > 0 ? `a min_load of ${leastLoad}` : 'load';
+  const demand = leastLoad > 0 ? `a min_load of ${leastLoad}` : 'load';
   return {
-    says: `has ${asked}, no ready worker, and recruits none (workers that do not serve: ${workers.length})`,
-    facts: { load: load ?? leastLoad, workers: workers.map(({ id }) => id) },
+    says: `has ${demand}, no ready worker, and recruits none (workers that do not serve: ${workers.length})`,
+    facts: { min_load: leastLoad, workers: workers.map(({ id }) => id) },
   };
 }
 

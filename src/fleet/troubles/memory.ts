@@ -1,7 +1,6 @@
 /** What detectors remember of an endpoint from look to look. Pure. */
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import type { ListedEndpoint } from '../discovery/knowledge.ts';
-import type { FleetSample } from '../sample.ts';
 import { isPresent, type WorkerLife } from '../workers/lives.ts';
 import type { Price, Prices } from '../workers/measure.ts';
 import { billingOf, phaseOf, statusOf } from '../workers/status.ts';
@@ -13,7 +12,6 @@ export interface Look {
   /** Whether the look before was close enough that nothing was missed between. */
   readonly isDense: boolean;
   readonly workers: readonly Worker[];
-  readonly sample: FleetSample;
   /** Of its workers, this look included. */
   readonly lives: readonly WorkerLife[];
   readonly prices: Prices;

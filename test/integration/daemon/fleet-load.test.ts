@@ -55,6 +55,8 @@ async function world(traits: TraitsInput, isDone: (metrics: string, because: str
     return isDone(metrics, daemon.daemon.status().fleet.endpoints[0]?.load_because ?? '');
   });
   const all = await daemon.metrics();
+  expect(all).toContain(`pilotlight_service_trait{trait="load_meaning",value="${traits.load_meaning}"} 1`);
+  if (traits.status_flicker === 0) expect(all).not.toContain('trait="status_flicker"');
   expect(all).not.toMatch(/^pilotlight_endpoint_worker_errors_total\{.*\} [^0]/m);
   expect(all).not.toMatch(/^pilotlight_endpoint_worker_start_seconds_count\{.*\} [^0]/m);
   return [...seen];

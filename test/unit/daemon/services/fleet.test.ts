@@ -38,6 +38,7 @@ function start(more: Readonly<Record<string, string>>, options: Partial<FleetOpt
     settings: settingsOf(more),
     logger,
     prices: { known: () => new Map(), refresh() {} },
+    onTraits: () => {},
     onEvent() {},
     clock: systemClock,
     isReplica: false,
