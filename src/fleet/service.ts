@@ -1,5 +1,6 @@
 /** What the watch asks of the service. */
 import type { EndpointsAnswer } from './discovery/knowledge.ts';
+import type { SpendService } from './spend-watch.ts';
 import type { Prices, WorkersAnswer } from './workers/measure.ts';
 
 export interface FleetService {
@@ -7,11 +8,14 @@ export interface FleetService {
   /** `everyMs`: how often they are asked for. It waits for the rate limit of the key. */
   workers(endpointId: number, everyMs: number, signal: AbortSignal): Promise<WorkersAnswer>;
   readonly prices: PriceSource;
+  readonly spend: SpendService;
 }
 
 /** Prices of instances, as they were last read for whatever purpose. */
 export interface PriceSource {
   known(): Prices;
+  /** When, Unix ms; undefined: not yet. */
+  listedAtMs(): number | undefined;
   /** Somebody lacks one, or would like to know whether they changed: they are read again where that is due. */
   refresh(isLacking: boolean): void;
 }

@@ -15,11 +15,13 @@ import {
   type WantedEndpoint,
 } from './discovery/knowledge.ts';
 import { History } from './history/history.ts';
+import type { EndpointSpend } from './spend.ts';
+import { SpendWatch } from './spend-watch.ts';
 import type { Fleet, FleetView, HistoryQuery, HistoryRow } from './view.ts';
 import type { FleetNotice } from './notices.ts';
 import { Observation } from './observation.ts';
 import type { FleetService } from './service.ts';
-import { afterLook, LivesByEndpoint, type FleetEvent } from './workers/lives.ts';
+import { afterLook, LivesByEndpoint, statusBeforeReboot, type FleetEvent } from './workers/lives.ts';
 import type { StartTimes } from './workers/trouble.ts';
 import { measure, type WorkersAnswer } from './workers/measure.ts';
 import { billingOf, statusOf } from './workers/status.ts';
@@ -57,12 +59,15 @@ const ANSWER_LIMIT_MS = 600_000;
 const LIST_EVERY_MS = 300_000;
 /** After a list that lacks an endpoint: whether that is gone is to be known soon. */
 const DOUBT_MS = 30_000;
+/** In what a stretch cost, a sample stands until the next one, and never for longer than this or that gap, ms. */
+const HOLE_MS = 300_000;
 /** Fractions of its multiples lie as evenly as can be, however many there are. */
 const GOLDEN = 0.618_033_988_75;
 
 export class FleetWatch implements Fleet {
   readonly #options: FleetWatchOptions;
   readonly #history: History;
+  readonly #spend: SpendWatch;
   readonly #lives = new LivesByEndpoint();
   /** By label, of endpoints that are not watched now too. */
   readonly #starts = new Map<string, StartTimes>();
@@ -84,8 +89,22 @@ export class FleetWatch implements Fleet {
     this.#history = new History({
       directory,
       clock,
-      kept: () => ({ lives: this.#lives.all(), starts: this.#starts, known: knownOf(this.#known) }),
+      kept: () => ({
+        lives: this.#lives.all(),
+        starts: this.#starts,
+        known: knownOf(this.#known),
+        ledger: this.#spend.ledger,
+      }),
       notice,
+    });
+    this.#spend = new SpendWatch({
+      service: options.service.spend,
+      prices: options.service.prices,
+      history: this.#history,
+      holeMs: () => Math.max(HOLE_MS, MOST_GAP * this.#settings.intervalMs),
+      wantsAll: () => this.#settings.wanted.some(({ by }) => by === 'all'),
+      notice,
+      clock,
     });
   }
 
@@ -102,6 +121,7 @@ export class FleetWatch implements Fleet {
       row: undefined,
       missed: 0,
     }));
+    this.#spend.start(kept?.ledger);
     if (this.#known.length > 0) this.#follow();
     this.#listing = new Repeating({ run: (signal) => this.#listEndpoints(signal), firstInMs: 0, clock });
   }
@@ -131,6 +151,7 @@ export class FleetWatch implements Fleet {
       ),
       history: this.#history.kind,
       historyTrouble: this.#history.trouble,
+      spend: this.#spend.view(),
       samples: true,
       isElsewhere: false,
     };
@@ -140,11 +161,16 @@ export class FleetWatch implements Fleet {
     return this.#history.query(query);
   }
 
+  spends(): readonly EndpointSpend[] {
+    return this.#spend.spends();
+  }
+
   /** Nothing is asked any more; what was seen is stored if it can be. */
   async stop(): Promise<void> {
     await this.#listing?.stop();
     await Promise.all(Array.from(this.#watched.values(), ({ watch }) => watch.stop()));
     await this.#leaving;
+    await this.#spend.stop();
     await this.#history.stop();
   }
 
@@ -192,6 +218,15 @@ export class FleetWatch implements Fleet {
     const left = [...before].filter((label) => !this.#watched.has(label));
     this.#leaving = Promise.all([this.#leaving, ...ended.map(([, { watch }]) => watch.stop())]);
     if (begun.length > 0 || left.length > 0) notice({ kind: 'endpoints changed', begun, left });
+    // Workers of a deleted endpoint should be gone with it; those of one that is not wanted any more work on.
+    const listed = new Set(this.#known.map(({ label }) => label));
+    const orphaned = [...this.#lives.all()].filter(
+      ({ endpoint }) => left.includes(endpoint) && !listed.has(endpoint),
+    );
+    this.#spend.saw(
+      [],
+      orphaned.map(({ id }) => id),
+    );
     const forgotten = this.#lives.keepOnly((endpoint) => this.#watched.has(endpoint));
     if (forgotten.length > 0) this.#history.record({ gone: forgotten });
     this.#history.record({ known: knownOf(this.#known) });
@@ -208,6 +243,7 @@ export class FleetWatch implements Fleet {
       random,
     });
     this.#watched.set(label, { observation, watch });
+    this.#spend.watches(id, label);
   }
 
   /** Endpoints are looked at one after the other, however many there are. */
@@ -246,11 +282,14 @@ export class FleetWatch implements Fleet {
         (worker) => billingOf(statusOf(worker)) === 'compute' && prices.get(worker.id)?.running === undefined,
       ),
     );
-    const sample = measure(answer, prices, atMs);
+    const told = this.#spend.toldFor(observation.id);
+    const before = (id: number) => statusBeforeReboot(this.#lives.get(id));
+    const sample = measure(answer, { prices, told, statusBeforeReboot: before }, atMs);
     const look = { endpoint: label, atMs, previousMs: this.#history.lastMs(label), workers: answer.workers };
     const { changed, gone, events } = afterLook(this.#lives, look, MOST_GAP * this.#settings.intervalMs);
     for (const life of changed) this.#lives.put(life);
     for (const id of gone) this.#lives.remove(id);
+    this.#spend.saw(answer.workers, gone);
     const failures = observation.succeeded(sample, events);
     const starts = new Map(
       events.some(({ kind }) => kind === 'worker started') ? [[label, observation.starts]] : [],

@@ -8,7 +8,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { History } from '../../src/fleet/history/history.ts';
 import { SampleTable } from '../../src/fleet/history/sample-table.ts';
-import type { FleetSample } from '../../src/fleet/sample.ts';
+import { NOTHING_MEASURED, type FleetSample } from '../../src/fleet/sample.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { ensure, quantile, report } from './figures.ts';
 
@@ -99,6 +99,7 @@ function sampleOf(endpoint: number, atMs: number): FleetSample {
   return {
     atMs,
     measures: {
+      ...NOTHING_MEASURED,
       load,
       load_average: load * 0.97,
       capacity_hot: idle * 1_013.77,

@@ -51,6 +51,7 @@ function serve(view: () => FleetView) {
     endpoints: [{ by: 'all' as const }],
     fleetInterval: 15_000,
     budgetPerHour: 5,
+    budgetPerMonth: 2000,
   });
 }
 
@@ -179,7 +180,7 @@ describeWith(
   test('without an endpoint nothing of it is loaded', async () => {
     await using listener = await listenWithFleet(
       recordedFleet(() => fleetView([], { samples: false })),
-      { endpoints: [], fleetInterval: 15_000, budgetPerHour: undefined },
+      { endpoints: [], fleetInterval: 15_000, budgetPerHour: undefined, budgetPerMonth: undefined },
     );
     const { page } = watched(await browser.newPage());
     const loaded: string[] = [];

@@ -50,7 +50,7 @@ describeWith(
     await until(async () => daemon.daemon.status().account !== null && daemon.lines(7).length > 0);
     await using fleet = await listenWithFleet(
       recordedFleet(() => fleetView([endpointView({ stuckWorkers: 1 })])),
-      { endpoints: [{ by: 'all' as const }], fleetInterval: 15_000, budgetPerHour: 3 },
+      { endpoints: [{ by: 'all' as const }], fleetInterval: 15_000, budgetPerHour: 3, budgetPerMonth: 2000 },
     );
     // Each scrape has one more.
     const starts = setInterval(() => {

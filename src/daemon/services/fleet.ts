@@ -1,6 +1,7 @@
 /** The watch of endpoints in the daemon: started from the settings, changed by a reload, one replica's at a time. */
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options.ts';
+import { listCharges } from '../../client/flows/charges.ts';
 import type { FleetService, PriceSource } from '../../fleet/service.ts';
 import type { Fleet, FleetView } from '../../fleet/view.ts';
 import type { FleetEvent } from '../../fleet/workers/lives.ts';
@@ -13,7 +14,7 @@ import { fleetNoticesTo } from './fleet-notices.ts';
 type WatchedSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'endpointGroups' | 'stateDir'>;
 
 export interface FleetOptions {
-  readonly client: Pick<DaemonClient, 'endpointGroups'>;
+  readonly client: Pick<DaemonClient, 'endpointGroups' | 'serverless' | 'charges'>;
   readonly settings: WatchedSettings;
   readonly logger: Logger;
   readonly prices: PriceSource;
@@ -84,6 +85,7 @@ export function startFleet(options: FleetOptions) {
   const fleet: Fleet = {
     view: () => watch?.view() ?? nothingSeen(settings, !isOurs && settings.endpoints.length > 0),
     history: async (query) => (await watch?.history(query)) ?? [],
+    spends: () => watch?.spends() ?? [],
   };
   return {
     ...fleet,
@@ -119,12 +121,33 @@ function fleetSettings(settings: WatchedSettings): FleetSettings {
   return { wanted: endpoints, intervalMs: fleetInterval, groups: endpointGroups };
 }
 
+const SPEND_TURN = { everyMs: 60_000, need: 'watch' } as const;
+const BILL_TURN = { everyMs: 600_000, need: 'watch' } as const;
+const DAY_SECONDS = 86_400;
 const LIST_TURN = { everyMs: 300_000, need: 'endpoint' } as const;
 
 /** One attempt for each look: what is missed stays missed. */
 function fleetService({ client, prices }: FleetOptions): FleetService {
   return {
     prices,
+    spend: {
+      async told(signal) {
+        const { endpoints } = await client.serverless.endpointsSpend(
+          {},
+          { signal, retry: false, turn: SPEND_TURN },
+        );
+        return new Map(endpoints.map(({ id, hourly_spend: dollars }) => [id, dollars ?? null]));
+      },
+      async charges(day, signal) {
+        const from = Date.parse(day) / 1000;
+        const { rows, unreadable } = await listCharges(
+          client,
+          { from, to: from + DAY_SECONDS - 1 },
+          { signal, turn: BILL_TURN },
+        );
+        return unreadable > 0 ? undefined : rows;
+      },
+    },
     async endpoints(signal) {
       const answer = await client.endpointGroups.list({}, { signal, retry: false, turn: LIST_TURN });
       return { endpoints: answer.results, unreadable: rowsLeftOut(answer) };
@@ -142,5 +165,6 @@ function fleetService({ client, prices }: FleetOptions): FleetService {
 
 function nothingSeen({ stateDir }: WatchedSettings, isElsewhere: boolean): FleetView {
   const history = stateDir === undefined ? 'memory' : 'disk';
-  return { endpoints: [], history, historyTrouble: undefined, samples: false, isElsewhere };
+  const spend = { endpoints: new Map(), month: undefined, orphans: undefined, unanswered: [] };
+  return { endpoints: [], history, historyTrouble: undefined, spend, samples: false, isElsewhere };
 }

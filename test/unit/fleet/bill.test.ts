@@ -46,7 +46,7 @@ describe('the forecast', () => {
   function days(back: number, cost: (daysAgo: number, weekday: number) => number) {
     return Array.from({ length: back + 1 }, (_, index) => {
       const date = new Date(NOW.getTime() - (back - index) * DAY_MS);
-      return { day: dayOf(date), total: cost(back - index, date.getUTCDay()) };
+      return { day: dayOf(date), total: cost(back - index, date.getUTCDay()), isWhole: true };
     });
   }
 

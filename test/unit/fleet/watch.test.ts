@@ -20,6 +20,8 @@ class World {
   endpoints: () => readonly ListedEndpoint[] | Promise<never> = () => [CHAT];
   workers: (id: number) => readonly Worker[] | Promise<readonly Worker[]> = () => [];
   readonly prices = new Map<number, Price>();
+  readonly told = new Map<number, number>();
+  listedAtMs: number | undefined;
   readonly lacking: boolean[] = [];
   readonly asked: { readonly id: number; readonly atMs: number; readonly everyMs: number }[] = [];
   lists = 0;
@@ -49,7 +51,12 @@ class World {
           this.asked.push({ id, atMs: this.clock.now(), everyMs });
           return { workers: await this.workers(id), unreadable: this.unreadableWorkers };
         },
-        prices: { known: () => this.prices, refresh: (isLacking) => this.lacking.push(isLacking) },
+        spend: { told: async () => this.told, charges: async () => [] },
+        prices: {
+          known: () => this.prices,
+          listedAtMs: () => this.listedAtMs,
+          refresh: (isLacking) => this.lacking.push(isLacking),
+        },
       },
       directory: undefined,
       onEvent: (event) => this.events.push(event),

@@ -12,7 +12,12 @@ const NOW = 1_000_000;
 function metricsOf(view: FleetView, budgetPerHour?: number) {
   const shown = { view };
   const metrics = createMetrics((): Status => {
-    const settings = { endpoints: [{ by: 'all' as const }], fleetInterval: 15_000, budgetPerHour };
+    const settings = {
+      endpoints: [{ by: 'all' as const }],
+      fleetInterval: 15_000,
+      budgetPerHour,
+      budgetPerMonth: undefined,
+    };
     return { ...EMPTY_STATUS, now: NOW, fleet: fleetStatus(shown.view, settings) };
   }, []);
   return {

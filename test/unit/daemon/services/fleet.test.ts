@@ -26,6 +26,8 @@ const client = {
     },
     workers: async () => ({ workers: [] }),
   },
+  serverless: { endpointsSpend: async () => ({ endpoints: [] }) },
+  charges: { list: async () => ({ results: [] }) },
 };
 
 const WATCHING = { PILOTLIGHT_ENDPOINTS: 'chat' };
@@ -35,7 +37,7 @@ function start(more: Readonly<Record<string, string>>, options: Partial<FleetOpt
     client: client as never,
     settings: settingsOf(more),
     logger,
-    prices: { known: () => new Map(), refresh() {} },
+    prices: { known: () => new Map(), listedAtMs: () => undefined, refresh() {} },
     onEvent() {},
     isReplica: false,
     ...options,
@@ -53,6 +55,7 @@ describe('alone', () => {
       endpoints: [],
       history: 'memory',
       historyTrouble: undefined,
+      spend: { endpoints: new Map(), month: undefined, orphans: undefined, unanswered: [] },
       samples: false,
       isElsewhere: false,
     });

@@ -8,7 +8,7 @@ const AT = 1_790_000_000_000;
 const FULL = { cur_load: 10, cur_load_rolling_avg: 8, perf: 100, reqs_working: 2 };
 
 function sample(workers: readonly Worker[], prices: readonly [number, Price][] = [], unreadable = 0) {
-  return measure({ workers, unreadable }, new Map(prices), AT);
+  return measure({ workers, unreadable }, { prices: new Map(prices) }, AT);
 }
 const running = (price: number, storage?: number): Price => ({ running: price, storage });
 

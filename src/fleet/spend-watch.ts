@@ -1,0 +1,256 @@
+/**
+ * What endpoints cost, told and billed by the service and counted from the samples. A question that the service refuses
+ * costs nothing else: its figures are missing, and the view says which permission it needs.
+ */
+import { ApiError } from '../client/errors.ts';
+import type { Charge } from '../contract/operations/spend.ts';
+import { within, type Clock } from '../time/clock.ts';
+import { Repeating } from '../time/repeating.ts';
+import { billedDay, dayOf, daysUntil, NOTHING_BILLED, sumOf, type Billed, type BilledDay } from './bill.ts';
+import type { History } from './history/history.ts';
+import type { Ledger } from './history/sample-table.ts';
+import type { FleetNotice } from './notices.ts';
+import type { PriceSource } from './service.ts';
+import { BILL_DAYS, DAY_MS, endpointSpend, HOUR_MS, monthOf, spentOn, usualUntilNow } from './spend.ts';
+import type { EndpointSpend, Hour } from './spend.ts';
+import type { SpendView, Unanswered } from './view.ts';
+
+export interface SpendService {
+  /** Dollars an hour, by the id of the endpoint; null: the service does not know. */
+  told(signal: AbortSignal): Promise<ReadonlyMap<number, number | null>>;
+  /** Of one UTC day, such as `2026-11-28`; undefined: some could not be read, and the sum would be too small. */
+  charges(day: string, signal: AbortSignal): Promise<readonly Charge[] | undefined>;
+}
+
+export interface SpendWatchOptions {
+  readonly service: SpendService;
+  readonly prices: PriceSource;
+  readonly history: Pick<History, 'hours' | 'labels' | 'record'>;
+  /** Longer than this no sample stands, ms. */
+  readonly holeMs: () => number;
+  /** Whether endpoints that were never watched belong to the bill too. */
+  readonly wantsAll: () => boolean;
+  readonly notice: (notice: FleetNotice) => void;
+  readonly clock: Clock;
+}
+
+const MINUTE_MS = 60_000;
+/** A told figure that is older says nothing of now. */
+const TOLD_FOR_MS = 10 * MINUTE_MS;
+const BILL_EVERY_MS = 6 * HOUR_MS;
+/** From then on a day's bill stays as it is, after its begin. */
+const FINAL_AFTER_MS = 3 * DAY_MS;
+/** After a failure, and after a refusal that a repetition does not change. */
+const AFTER_FAILURE_MS = 5 * MINUTE_MS;
+const AFTER_REFUSAL_MS = HOUR_MS;
+const ANSWER_LIMIT_MS = 600_000;
+/** An instance goes some time after its worker. */
+const ORPHAN_AFTER_MS = 5 * MINUTE_MS;
+const MOST_REMEMBERED = 10_000;
+
+export class SpendWatch {
+  readonly #options: SpendWatchOptions;
+  readonly #labels = new Map<number, string>();
+  readonly #former = new Map<number, number>();
+  readonly #billed = new Map<string, { readonly day: BilledDay; readonly askedMs: number }>();
+  readonly #hours = new Map<string, readonly Hour[]>();
+  readonly #unanswered = new Map<Unanswered['permission'], Unanswered>();
+  #told: { readonly atMs: number; readonly rates: ReadonlyMap<number, number | null> } | undefined;
+  #countedDay: string | undefined;
+  #view: Omit<SpendView, 'orphans' | 'unanswered'> = { endpoints: new Map(), month: undefined };
+  #repeated: readonly Repeating[] = [];
+
+  constructor(options: SpendWatchOptions) {
+    this.#options = options;
+  }
+
+  start({ labels, former }: Ledger = { labels: [], former: [] }): void {
+    const { clock } = this.#options;
+    for (const [id, label] of labels) this.#labels.set(id, label);
+    for (const [id, goneMs] of former) this.#former.set(id, goneMs);
+    this.#repeated = [
+      (signal: AbortSignal) => this.#askRates(signal),
+      (signal: AbortSignal) => this.#askBill(signal),
+      (signal: AbortSignal) => this.#count(signal),
+    ].map((run) => new Repeating({ run, firstInMs: 0, clock }));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#repeated.map((each) => each.stop()));
+  }
+
+  get ledger(): Ledger {
+    return { labels: [...this.#labels], former: [...this.#former] };
+  }
+
+  /** What an endpoint costs an hour, as the service says. */
+  toldFor(id: number): number | undefined {
+    if (this.#told === undefined || this.#options.clock.now() - this.#told.atMs > TOLD_FOR_MS)
+      return undefined;
+    return this.#told.rates.get(id) ?? undefined;
+  }
+
+  watches(id: number, label: string): void {
+    if (this.#labels.get(id) === label) return;
+    this.#labels.set(id, label);
+    this.#keep();
+  }
+
+  /** Workers that are there, and such as are there no more. */
+  saw(present: readonly { readonly id: number }[], gone: readonly number[]): void {
+    const known = this.#options.prices.known();
+    const listedMs = this.#options.prices.listedAtMs() ?? 0;
+    const back = present.filter(({ id }) => this.#former.delete(id)).length;
+    const ended = [...this.#former].filter(([id, goneMs]) => listedMs > goneMs && !known.has(id));
+    for (const [id] of ended) this.#former.delete(id);
+    for (const id of gone) this.#former.set(id, Math.floor(this.#options.clock.now()));
+    if (back + ended.length + gone.length > 0) this.#keep();
+  }
+
+  view(): SpendView {
+    const { prices } = this.#options;
+    const listedMs = prices.listedAtMs();
+    const costs = [...this.#former].flatMap(([id, goneMs]) => {
+      const price = prices.known().get(id);
+      return price && (listedMs ?? 0) > goneMs + ORPHAN_AFTER_MS ? [price.now] : [];
+    });
+    const isKnown = costs.every((cost) => cost !== undefined);
+    return {
+      ...this.#view,
+      orphans:
+        listedMs === undefined
+          ? undefined
+          : {
+              instances: costs.length,
+              spendPerHour: isKnown ? costs.reduce((sum, cost) => sum + cost, 0) : undefined,
+            },
+      unanswered: [...this.#unanswered.values()],
+    };
+  }
+
+  /** Of each endpoint that is or was watched, and of all in the bill if all are wanted. */
+  spends(): readonly EndpointSpend[] {
+    const days = [...this.#billed.values()].map(({ day }) => day);
+    // Where the service does not say whose a charge is, an endpoint without any may have had that.
+    const nothing = days.flatMap(({ day, endpoints }) =>
+      endpoints.has(null) ? [] : [[day, NOTHING_BILLED] as const],
+    );
+    // Of those that share a label the last one has it now.
+    const ids = new Map<string, number | null>(Array.from(this.#labels, ([id, label]) => [label, id]));
+    for (const label of this.#hours.keys()) if (!ids.has(label)) ids.set(label, null);
+    const billed = new Map(Array.from(ids.keys(), (label) => [label, new Map<string, Billed>(nothing)]));
+    for (const { day, endpoints } of days)
+      for (const [id, one] of endpoints) {
+        const label = this.#labelOf(id);
+        if (label === undefined) continue;
+        const own = billed.get(label) ?? new Map<string, Billed>(id === null ? [] : nothing);
+        billed.set(label, own.set(day, sumOf([own.get(day) ?? NOTHING_BILLED, one])));
+        if (!ids.has(label)) ids.set(label, id);
+      }
+    return Array.from(billed, ([label, own]) =>
+      endpointSpend(label, ids.get(label) ?? null, this.#hours.get(label) ?? [], own),
+    );
+  }
+
+  #labelOf(id: number | null): string | undefined {
+    const known = id === null ? undefined : this.#labels.get(id);
+    if (known !== undefined || !this.#options.wantsAll()) return known;
+    return id === null ? 'not told' : `#${id}`;
+  }
+
+  /** @returns How long until the next time, ms. */
+  async #askRates(signal: AbortSignal): Promise<number> {
+    const { service, clock } = this.#options;
+    return this.#asking('user_read', signal, async (ends) => {
+      const rates = await service.told(ends);
+      this.#told = { atMs: clock.now(), rates };
+      return MINUTE_MS;
+    });
+  }
+
+  /** The newest days first. */
+  async #askBill(signal: AbortSignal): Promise<number> {
+    const { service, clock } = this.#options;
+    const nowMs = clock.now();
+    const days = daysUntil(new Date(nowMs), BILL_DAYS - 1);
+    for (const day of this.#billed.keys()) if (!days.includes(day)) this.#billed.delete(day);
+    const due = days.filter(
+      (day) => (this.#billed.get(day)?.askedMs ?? 0) < Date.parse(day) + FINAL_AFTER_MS,
+    );
+    for (const day of due.toReversed()) {
+      const failedMs = await this.#asking('billing_read', signal, async (ends) => {
+        const charges = await service.charges(day, ends);
+        if (charges) this.#billed.set(day, { day: billedDay(day, charges), askedMs: nowMs });
+        return 0;
+      });
+      if (failedMs > 0 || signal.aborted) return failedMs;
+    }
+    this.#recount();
+    return BILL_EVERY_MS;
+  }
+
+  async #asking(
+    permission: Unanswered['permission'],
+    signal: AbortSignal,
+    ask: (signal: AbortSignal) => Promise<number>,
+  ): Promise<number> {
+    const { clock, notice } = this.#options;
+    try {
+      const nextMs = await within(clock, ANSWER_LIMIT_MS, signal, ask);
+      this.#unanswered.delete(permission);
+      return nextMs;
+    } catch (error) {
+      if (signal.aborted) return 0;
+      const isMissing = error instanceof ApiError && error.meaning === 'unauthorized';
+      const unanswered = { permission, isMissing, error: (error as Error).message };
+      if (!this.#unanswered.has(permission)) notice({ kind: 'spend not told', ...unanswered, cause: error });
+      this.#unanswered.set(permission, unanswered);
+      return error instanceof ApiError && error.meaning !== 'throttled' ? AFTER_REFUSAL_MS : AFTER_FAILURE_MS;
+    }
+  }
+
+  /** Reads the hours that have passed since the last time; all of them once a day, since rows may come late. */
+  async #count(signal: AbortSignal): Promise<number> {
+    const { history, clock, holeMs } = this.#options;
+    const nowMs = Math.floor(clock.now());
+    const today = dayOf(new Date(nowMs));
+    try {
+      for (const label of history.labels()) {
+        const known = (today === this.#countedDay ? this.#hours.get(label) : undefined) ?? [];
+        const fromMs = known.at(-1)?.atMs ?? Date.parse(today) - BILL_DAYS * DAY_MS;
+        const news = await history.hours(label, fromMs, nowMs, holeMs());
+        if (signal.aborted) return 0;
+        this.#hours.set(label, [...known.slice(0, -1), ...news]);
+      }
+      this.#countedDay = today;
+      this.#recount();
+    } catch {
+      // The history says what is wrong with it.
+    }
+    return MINUTE_MS;
+  }
+
+  #recount(): void {
+    const now = new Date(this.#options.clock.now());
+    const spends = this.spends();
+    const today = dayOf(now);
+    const own = spends.map(
+      (spend) =>
+        [
+          spend.endpoint,
+          {
+            today: spentOn(spend, today, today),
+            usualToday: usualUntilNow(spend, now.getTime()),
+            month: monthOf([spend], now)?.soFar,
+          },
+        ] as const,
+    );
+    this.#view = { endpoints: new Map(own), month: monthOf(spends, now) };
+  }
+
+  #keep(): void {
+    for (const kept of [this.#labels, this.#former])
+      for (const id of kept.keys()) if (kept.size > MOST_REMEMBERED) kept.delete(id);
+    this.#options.history.record({ ledger: this.ledger });
+  }
+}
