@@ -48,7 +48,12 @@ test('an endpoint that was just seen has all its series, with a zero for each st
   ]);
   expect(await series('endpoint_requests_working')).toEqual([`endpoint_requests_working{${label}} 12`]);
   expect(await series('endpoint_spend_per_hour')).toEqual([
-    `endpoint_spend_per_hour{source="estimate",${label}} 3.2`,
+    `endpoint_spend_per_hour{source="told",${label}} 3.3`,
+    `endpoint_spend_per_hour{source="estimated",${label}} 3.2`,
+  ]);
+  expect(await series('endpoint_idle_spend_per_hour')).toEqual([
+    `endpoint_idle_spend_per_hour{state="idle",${label}} 0.8`,
+    `endpoint_idle_spend_per_hour{state="starting",${label}} 0.4`,
   ]);
   const workers = await series('endpoint_workers');
   expect(workers).toHaveLength(16);
@@ -69,10 +74,17 @@ test('an endpoint that was just seen has all its series, with a zero for each st
 });
 
 test('what is not known has no series: null is no zero', async () => {
-  const nothing = { load: null, capacity_hot: null, capacity_cold: 5, spend_per_hour: null };
+  const unpriced = { spend_per_hour: null, spend_told_per_hour: null };
+  const nothing = { load: null, capacity_hot: null, capacity_cold: 5, ...unpriced };
   const { series } = metricsOf(fleetView([seen(3, { sample: sampleAt(0, nothing), parameters: {} })]));
   expect(await series('endpoint_load')).toEqual([]);
-  expect(await series('endpoint_spend_per_hour')).toEqual([]);
+  for (const name of [
+    'endpoint_spend_per_hour',
+    'endpoint_spend_today',
+    'orphan_instances',
+    'fleet_spend_month',
+  ])
+    expect(await series(name)).toEqual([]);
   expect(await series('endpoint_capacity')).toEqual([
     'endpoint_capacity{state="cold",endpoint_group="chat"} 5',
   ]);
