@@ -11,7 +11,16 @@ import type { History } from './history/history.ts';
 import type { Ledger } from './history/sample-table.ts';
 import type { FleetNotice } from './notices.ts';
 import type { PriceSource } from './service.ts';
-import { BILL_DAYS, DAY_MS, endpointSpend, HOUR_MS, monthOf, spentOn, usualUntilNow } from './spend.ts';
+import {
+  BILL_DAYS,
+  DAY_MS,
+  endpointSpend,
+  HOUR_MS,
+  monthOf,
+  monthSoFar,
+  spentOn,
+  usualUntilNow,
+} from './spend.ts';
 import type { EndpointSpend, Hour } from './spend.ts';
 import type { SpendView, Unanswered } from './view.ts';
 
@@ -26,8 +35,8 @@ export interface SpendWatchOptions {
   readonly service: SpendService;
   readonly prices: PriceSource;
   readonly history: Pick<History, 'hours' | 'labels' | 'record'>;
-  /** Longer than this no sample stands, ms. */
-  readonly holeMs: () => number;
+  /** Between two looks at an endpoint, ms. */
+  readonly intervalMs: () => number;
   /** Whether endpoints that were never watched belong to the bill too. */
   readonly wantsAll: () => boolean;
   readonly notice: (notice: FleetNotice) => void;
@@ -43,6 +52,9 @@ const FINAL_AFTER_MS = 3 * DAY_MS;
 /** After a failure, and after a refusal that a repetition does not change. */
 const AFTER_FAILURE_MS = 5 * MINUTE_MS;
 const AFTER_REFUSAL_MS = HOUR_MS;
+/** A sample stands until the next one, and no longer than this or so many looks. */
+const HOLE_MS = 5 * MINUTE_MS;
+const HOLE_LOOKS = 3;
 const ANSWER_LIMIT_MS = 600_000;
 /** An instance goes some time after its worker. */
 const ORPHAN_AFTER_MS = 5 * MINUTE_MS;
@@ -85,9 +97,10 @@ export class SpendWatch {
 
   /** What an endpoint costs an hour, as the service says. */
   toldFor(id: number): number | undefined {
-    if (this.#told === undefined || this.#options.clock.now() - this.#told.atMs > TOLD_FOR_MS)
-      return undefined;
-    return this.#told.rates.get(id) ?? undefined;
+    const { clock, intervalMs } = this.#options;
+    const freshMs = Math.max(TOLD_FOR_MS, HOLE_LOOKS * intervalMs());
+    const { atMs, rates } = this.#told ?? {};
+    return clock.now() - (atMs ?? -Infinity) <= freshMs ? (rates?.get(id) ?? undefined) : undefined;
   }
 
   watches(id: number, label: string): void {
@@ -160,11 +173,11 @@ export class SpendWatch {
 
   /** @returns How long until the next time, ms. */
   async #askRates(signal: AbortSignal): Promise<number> {
-    const { service, clock } = this.#options;
+    const { service, clock, intervalMs } = this.#options;
     return this.#asking('user_read', signal, async (ends) => {
       const rates = await service.told(ends);
       this.#told = { atMs: clock.now(), rates };
-      return MINUTE_MS;
+      return Math.max(MINUTE_MS, intervalMs());
     });
   }
 
@@ -211,14 +224,16 @@ export class SpendWatch {
 
   /** Reads the hours that have passed since the last time; all of them once a day, since rows may come late. */
   async #count(signal: AbortSignal): Promise<number> {
-    const { history, clock, holeMs } = this.#options;
+    const { history, clock } = this.#options;
+    const intervalMs = this.#options.intervalMs();
+    const holeMs = Math.max(HOLE_MS, HOLE_LOOKS * intervalMs);
     const nowMs = Math.floor(clock.now());
     const today = dayOf(new Date(nowMs));
     try {
       for (const label of history.labels()) {
         const known = (today === this.#countedDay ? this.#hours.get(label) : undefined) ?? [];
         const fromMs = known.at(-1)?.atMs ?? Date.parse(today) - BILL_DAYS * DAY_MS;
-        const news = await history.hours(label, fromMs, nowMs, holeMs());
+        const news = await history.hours(label, fromMs, nowMs, holeMs);
         if (signal.aborted) return 0;
         this.#hours.set(label, [...known.slice(0, -1), ...news]);
       }
@@ -227,7 +242,7 @@ export class SpendWatch {
     } catch {
       // The history says what is wrong with it.
     }
-    return MINUTE_MS;
+    return Math.max(MINUTE_MS, intervalMs);
   }
 
   #recount(): void {
@@ -241,7 +256,7 @@ export class SpendWatch {
           {
             today: spentOn(spend, today, today),
             usualToday: usualUntilNow(spend, now.getTime()),
-            month: monthOf([spend], now)?.soFar,
+            month: monthSoFar([spend], now),
           },
         ] as const,
     );

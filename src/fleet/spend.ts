@@ -5,10 +5,9 @@ import { dayOf, daysUntil, forecast, type Billed, type Forecast } from './bill.t
 export interface Hour {
   /** When it began, Unix ms. */
   readonly atMs: number;
-  /** How much of it was seen, ms; of that, how much has a figure that the service told, or an estimated one instead. */
+  /** How much of it was seen with a known cost, ms; and of that, how much with one that the service told. */
   readonly seenMs: number;
   readonly toldMs: number;
-  readonly estimatedMs: number;
   readonly told: number;
   readonly estimated: number;
   /** Of what was estimated, told figures or not: by what workers did, and how long that was known, ms. */
@@ -70,8 +69,8 @@ export function endpointSpend(
   hours: readonly Hour[],
   billed: ReadonlyMap<string, Billed>,
 ): EndpointSpend {
-  const byDay = Map.groupBy(hours, ({ atMs }) => dayOf(new Date(atMs)));
-  const days = new Map(Array.from(byDay, ([day, own]) => [day, sumOfHours(own)]));
+  const byDay = Map.groupBy(hours, ({ atMs }) => Math.floor(atMs / DAY_MS));
+  const days = new Map(Array.from(byDay, ([day, own]) => [dayOf(new Date(day * DAY_MS)), sumOfHours(own)]));
   return { endpoint, id, hours, days, billed };
 }
 
@@ -81,7 +80,6 @@ export function sumOfHours(hours: readonly Hour[]): Hour {
     atMs: hours[0]?.atMs ?? Number.NaN,
     seenMs: sum(({ seenMs }) => seenMs),
     toldMs: sum(({ toldMs }) => toldMs),
-    estimatedMs: sum(({ estimatedMs }) => estimatedMs),
     told: sum(({ told }) => told),
     estimated: sum(({ estimated }) => estimated),
     uses: {
@@ -98,11 +96,10 @@ export function sumOfHours(hours: readonly Hour[]): Hour {
   };
 }
 
-/** undefined: no figure is known of any moment of it. */
-export function spentIn({ toldMs, estimatedMs, told, estimated }: Hour): Figure | undefined {
-  const knownMs = toldMs + estimatedMs;
-  if (knownMs === 0) return undefined;
-  return { dollars: told + estimated, source: toldMs >= TOLD_SHARE * knownMs ? 'told' : 'estimated' };
+/** undefined: nothing of it was seen. */
+export function spentIn({ seenMs, toldMs, told, estimated }: Hour): Figure | undefined {
+  if (seenMs === 0) return undefined;
+  return { dollars: told + estimated, source: toldMs >= TOLD_SHARE * seenMs ? 'told' : 'estimated' };
 }
 
 /** Of a day. The bill counts once the day is over; that of today is late. */
@@ -152,7 +149,14 @@ export interface Month {
   readonly forecast: Forecast | undefined;
 }
 
-/** @returns undefined if nothing is known of it. */
+/** undefined: nothing is known of it. */
+export function monthSoFar(spends: readonly EndpointSpend[], now: Date): Figure | undefined {
+  const days = daysUntil(now, now.getUTCDate() - 1);
+  const today = dayOf(now);
+  return sumOfFigures(days.flatMap((day) => spends.map((spend) => spentOn(spend, day, today))));
+}
+
+/** undefined: nothing is known of it. */
 export function monthOf(spends: readonly EndpointSpend[], now: Date): Month | undefined {
   const today = dayOf(now);
   // More than a month and more than the forecast goes by.
@@ -161,9 +165,9 @@ export function monthOf(spends: readonly EndpointSpend[], now: Date): Month | un
     isWhole: spends.some(({ billed }) => billed.has(day)) || isSeen(spends, day),
     figure: sumOfFigures(spends.map((spend) => spentOn(spend, day, today))),
   }));
-  const own = days.filter(({ day }) => day.startsWith(today.slice(0, 7)));
-  const soFar = sumOfFigures(own.map(({ figure }) => figure));
+  const soFar = monthSoFar(spends, now);
   if (!soFar) return undefined;
+  const own = days.filter(({ day }) => day.startsWith(today.slice(0, 7)));
   return {
     soFar,
     unknownDays: own.filter(({ day, isWhole }) => !isWhole && day < today).length,

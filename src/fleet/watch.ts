@@ -59,8 +59,6 @@ const ANSWER_LIMIT_MS = 600_000;
 const LIST_EVERY_MS = 300_000;
 /** After a list that lacks an endpoint: whether that is gone is to be known soon. */
 const DOUBT_MS = 30_000;
-/** In what a stretch cost, a sample stands until the next one, and never for longer than this or that gap, ms. */
-const HOLE_MS = 300_000;
 /** Fractions of its multiples lie as evenly as can be, however many there are. */
 const GOLDEN = 0.618_033_988_75;
 
@@ -101,7 +99,7 @@ export class FleetWatch implements Fleet {
       service: options.service.spend,
       prices: options.service.prices,
       history: this.#history,
-      holeMs: () => Math.max(HOLE_MS, MOST_GAP * this.#settings.intervalMs),
+      intervalMs: () => this.#settings.intervalMs,
       wantsAll: () => this.#settings.wanted.some(({ by }) => by === 'all'),
       notice,
       clock,

@@ -60,7 +60,7 @@ export const instanceHandlers: HandlersOf<'instances' | 'machines' | 'offers'> =
 
   'instances.get': ({ id }, { state, user, nowMs }) => {
     const instance = state.instances.get(id);
-    return { instances: instance?.userId === user.id ? instanceRow(instance, nowMs) : null };
+    return { instances: instance?.userId === user.id ? instanceRow(instance, { state, nowMs }) : null };
   },
 
   'instances.update': ({ id, label, state: next }, context) => {
@@ -121,12 +121,14 @@ function listedIds(ids: Input<'machines.maintenances'>['machine_ids']): number[]
 
 type InstanceRow = ReturnType<typeof instanceRow>;
 
-function instanceRow(instance: InstanceRecord, nowMs: number) {
+function instanceRow(instance: InstanceRecord, { state, nowMs }: Pick<HandlerContext, 'state' | 'nowMs'>) {
   const { launch } = instance;
+  const { dph_total: price } = instance.hardware;
   const { values = {} } = launch ?? {};
   return {
     id: instance.id,
     ...instance.hardware,
+    storage_total_cost: price === null ? null : price * state.settings.diskPriceShare,
     actual_status: statusAt(instance, nowMs),
     intended_status: instance.intendedStatus,
     label: instance.label,
@@ -145,7 +147,7 @@ function instanceRow(instance: InstanceRecord, nowMs: number) {
 }
 
 function ownRows(context: HandlerContext): InstanceRow[] {
-  return ownOf(context.state.instances, context).map((instance) => instanceRow(instance, context.nowMs));
+  return ownOf(context.state.instances, context).map((instance) => instanceRow(instance, context));
 }
 
 /** Evidence 8.2. */

@@ -16,16 +16,18 @@ function workersIn(phase: Phase): string {
 const sum = (isKnown: string, value: string, name: string): string =>
   `total(CASE WHEN ${isKnown} THEN ${value} * ms END) AS ${name}`;
 const IS_TOLD = 'spend_told_per_hour IS NOT NULL';
-const IS_ESTIMATED = 'spend_told_per_hour IS NULL AND spend_per_hour IS NOT NULL';
+const IS_ESTIMATED = 'spend_told_per_hour IS NULL';
 const IS_SPLIT = 'spend_per_hour IS NOT NULL AND spend_idle_per_hour IS NOT NULL';
 
-/** @param ofRange The samples of an endpoint. Parameters: the longest time that one stands, the end, and theirs. */
+/**
+ * A sample whose cost is not known stands for nothing: the one before it goes on.
+ * @param ofRange The samples of an endpoint. SQL's parameters: the longest time that one stands, the end, and theirs.
+ */
 export function hoursSql(ofRange: string): string {
   const columns = [
     sum(IS_TOLD, 'spend_told_per_hour', 'told'),
     sum(IS_TOLD, '1', 'told_ms'),
     sum(IS_ESTIMATED, 'spend_per_hour', 'estimated'),
-    sum(IS_ESTIMATED, '1', 'estimated_ms'),
     sum(IS_SPLIT, 'spend_per_hour', 'split'),
     sum(IS_SPLIT, '1', 'split_ms'),
     ...['idle', 'starting', 'stopped'].map((use) => sum(IS_SPLIT, `spend_${use}_per_hour`, use)),
@@ -35,7 +37,8 @@ export function hoursSql(ofRange: string): string {
     sum('load IS NOT NULL', '1', 'load_ms'),
   ];
   return `SELECT at / ${HOUR_MS} * ${HOUR_MS} AS hour, sum(ms) AS seen_ms, ${columns.join(', ')}
-    FROM (SELECT *, min(?, lead(at, 1, ?) OVER (ORDER BY at) - at) AS ms ${ofRange}) GROUP BY 1`;
+    FROM (SELECT *, min(?, lead(at, 1, ?) OVER (ORDER BY at) - at) AS ms ${ofRange}
+      AND coalesce(spend_told_per_hour, spend_per_hour) IS NOT NULL) GROUP BY 1`;
 }
 
 export function hourFrom(row: Readonly<Record<string, unknown>>): Hour {
@@ -46,7 +49,6 @@ export function hourFrom(row: Readonly<Record<string, unknown>>): Hour {
     atMs: of('hour'),
     seenMs: of('seen_ms'),
     toldMs: of('told_ms'),
-    estimatedMs: of('estimated_ms'),
     told: dollars('told'),
     estimated: dollars('estimated'),
     uses: { working: dollars('split') - idle - starting - stopped, idle, starting, stopped },
