@@ -8,7 +8,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { History } from '../../src/fleet/history/history.ts';
 import { SampleTable } from '../../src/fleet/history/sample-table.ts';
-import { NOTHING_MEASURED, type FleetSample } from '../../src/fleet/sample.ts';
+import type { FleetSample } from '../../src/fleet/sample.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { ensure, quantile, report } from './figures.ts';
 
@@ -99,13 +99,16 @@ function sampleOf(endpoint: number, atMs: number): FleetSample {
   return {
     atMs,
     measures: {
-      ...NOTHING_MEASURED,
       load,
       load_average: load * 0.97,
       capacity_hot: idle * 1_013.77,
       capacity_cold: cold * 1_013.77,
       requests_working: Math.round(load / 100),
       spend_per_hour: idle * 0.4321 + cold * 0.0123,
+      spend_told_per_hour: idle * 0.4322 + cold * 0.0124,
+      spend_idle_per_hour: Math.floor(idle / 3) * 0.4321,
+      spend_starting_per_hour: (Math.floor(atMs / INTERVAL_MS) % 3) * 0.4321,
+      spend_stopped_per_hour: cold * 0.0123,
     },
     workers: {
       idle,

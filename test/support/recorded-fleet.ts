@@ -10,7 +10,7 @@ const MEASURED: Readonly<Record<Measure, number | null>> = {
   capacity_cold: 100,
   requests_working: 12,
   spend_per_hour: 3.2,
-  spend_told_per_hour: 3.3,
+  spend_told_per_hour: null,
   spend_idle_per_hour: 0.8,
   spend_starting_per_hour: 0.4,
   spend_stopped_per_hour: 0.1,

@@ -1,6 +1,6 @@
 /** Tells what changed between two looks at the daemon's status. */
 import type { DeploymentStatus, EndpointStatus, Status } from '../../daemon/status/schema.ts';
-import { countsInWords } from '../fleet/words.ts';
+import { countsInWords, spendPerHour } from '../fleet/words.ts';
 import { money, number, percent } from '../text/numbers.ts';
 import type { Screen, Tone } from './screen.ts';
 
@@ -72,13 +72,12 @@ export function createWatcher(
   };
 }
 
-function endpointText(
-  { workers, spend_per_hour: spend }: EndpointStatus,
-  load: number,
-  ready: number,
-): string {
+function endpointText(endpoint: EndpointStatus, load: number, ready: number): string {
+  const { workers, spend_today: today } = endpoint;
+  const spend = spendPerHour(endpoint);
   const use = ready > 0 ? ` (${percent(load / ready)})` : '';
-  const price = spend === null ? '' : `${money(spend)} an hour`;
+  const price =
+    spend === null ? '' : `${money(spend)} an hour${today ? `, ${money(today.amount)} today` : ''}`;
   const words = [`${number(load)} of ${number(ready)} units/s${use}`, countsInWords(workers ?? {}), price];
   return `load ${words.filter((word) => word !== '').join(', ')}`;
 }

@@ -4,7 +4,7 @@ import { table } from '../operations/answer/table.ts';
 import { clip } from '../text/cell-width.ts';
 import { legibleLine } from '../text/legible.ts';
 import { money, percent } from '../text/numbers.ts';
-import { age, fleetNotes, notesOf, numberOr, countsInWords } from './words.ts';
+import { age, fleetNotes, notesOf, numberOr, countsInWords, spendPerHour } from './words.ts';
 
 export interface Seen {
   readonly fleet: FleetStatus;
@@ -27,7 +27,8 @@ export function fleetTable({ fleet, now }: Seen, columns: number): string[] {
 }
 
 function cellsOf(endpoint: EndpointStatus, now: number): string[] {
-  const { load, capacity_hot: ready, spend_per_hour: spend, last_sample_at: at, workers } = endpoint;
+  const { load, capacity_hot: ready, last_sample_at: at, workers } = endpoint;
+  const spend = spendPerHour(endpoint);
   return [
     endpoint.endpoint_group,
     `${numberOr(load)} / ${numberOr(ready)}`,

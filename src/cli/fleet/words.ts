@@ -4,15 +4,8 @@ import { counted, money, number, percent } from '../text/numbers.ts';
 
 /** `now` in Unix seconds. */
 export function endpointInWords(endpoint: EndpointStatus, fleet: FleetStatus, now: number): string {
-  const {
-    last_sample_at: at,
-    state,
-    load,
-    capacity_hot: hot,
-    capacity_cold: cold,
-    workers,
-    spend_per_hour: spend,
-  } = endpoint;
+  const { last_sample_at: at, state, load, capacity_hot: hot, capacity_cold: cold, workers } = endpoint;
+  const spend = spendPerHour(endpoint);
   return [
     state ?? 'state not known',
     `load ${numberOr(load)} of ${numberOr(hot)} ready${load !== null && hot ? ` (${percent(load / hot)})` : ''}`,
@@ -22,6 +15,14 @@ export function endpointInWords(endpoint: EndpointStatus, fleet: FleetStatus, no
     at === null ? 'never seen' : `seen ${age(now - at)} ago`,
     ...notesOf(endpoint, fleet, now),
   ].join(', ');
+}
+
+/** The service's own figure, if it tells one; else the estimate. */
+export function spendPerHour({
+  spend_told_per_hour: told,
+  spend_per_hour: estimated,
+}: EndpointStatus): number | null {
+  return told ?? estimated;
 }
 
 export function numberOr(value: number | null): string {
@@ -76,7 +77,7 @@ export function noEndpoints({ fleet, replica: { role } }: Pick<Status, 'fleet' |
 /** Of all endpoints together. */
 export function fleetNotes({ endpoints, budget_per_hour: budget, ...fleet }: FleetStatus): string[] {
   if (endpoints.length === 0) return [];
-  const spend = endpoints.reduce((sum, endpoint) => sum + (endpoint.spend_per_hour ?? 0), 0);
+  const spend = endpoints.reduce((sum, endpoint) => sum + (spendPerHour(endpoint) ?? 0), 0);
   return [
     ...(budget !== null && spend > budget
       ? [`together ${money(spend)} an hour, above PILOTLIGHT_BUDGET_PER_HOUR (${money(budget)})`]

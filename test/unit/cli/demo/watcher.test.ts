@@ -97,8 +97,8 @@ test('an endpoint is told of once for each look at it, and of its drift once', (
   watcher.look(withEndpoint(105, 3_000));
   expect(told).toEqual([
     'warn: endpoint chat target_util is 0.9, configured 0.97',
-    'plain: endpoint chat load 1,000 of 2,000 units/s (50%), 2 idle, 1 stopped, 0.80 an hour',
-    'warn: endpoint chat load 3,000 of 2,000 units/s (150%), 2 idle, 1 stopped, 0.80 an hour',
+    'plain: endpoint chat load 1,000 of 2,000 units/s (50%), 2 idle, 1 stopped, 0.80 an hour, 4.20 today',
+    'warn: endpoint chat load 3,000 of 2,000 units/s (150%), 2 idle, 1 stopped, 0.80 an hour, 4.20 today',
   ]);
 });
 

@@ -39,7 +39,8 @@ function seen(secondsAgo: number, over: Parameters<typeof endpointView>[0] = {})
 }
 
 test('an endpoint that was just seen has all its series, with a zero for each status that has no workers', async () => {
-  const { series } = metricsOf(fleetView([seen(3)]));
+  const told = sampleAt(0, { spend_told_per_hour: 3.3 });
+  const { series } = metricsOf(fleetView([seen(3, { sample: told })]));
   const label = 'endpoint_group="chat"';
   expect(await series('endpoint_load')).toEqual([`endpoint_load{${label}} 42`]);
   expect(await series('endpoint_capacity')).toEqual([

@@ -2,6 +2,7 @@
 import { ago, byId, cards, element, errorNote, facts, heading, plainList } from '../status-dom.js';
 import { findingInWords, findingsInWords, plural, printable, short } from '../status-words.js';
 import { followHistory } from './history.js';
+import { drawSpend, spendPerHour } from './spend.js';
 import { driftInWords, endpointTone } from './verdict.js';
 
 let follow;
@@ -22,6 +23,7 @@ export function drawEndpoints(fleet, now) {
     const { endpoint_group: name } = fleet.endpoints[index];
     card.dataset.endpoint = name;
   }
+  drawSpend(fleet);
   follow ??= followHistory(byId('endpoints'), byId('endpoints-range'));
   follow(fleet);
 }
@@ -50,7 +52,9 @@ function about(endpoint, tone) {
   );
 }
 
-function figures({ workers, capacity_cold: cold, requests_working: requests, spend_per_hour: spend }) {
+function figures(endpoint) {
+  const { workers, capacity_cold: cold, requests_working: requests } = endpoint;
+  const spend = spendPerHour(endpoint);
   return [
     ['Price', spend === null ? 'not known' : `${spend.toFixed(2)} an hour`],
     ['Workers', workers === null ? 'not known' : (workersInWords(workers) ?? 'none')],

@@ -59,7 +59,7 @@ test('tells the recorded rows of each endpoint, null where nothing is known', as
       capacity_cold: { mean: 100, peak: 100, samples: 4 },
       requests_working: { mean: 12, peak: 12, samples: 4 },
       spend_per_hour: { mean: 3.2, peak: 3.2, samples: 4 },
-      spend_told_per_hour: { mean: 3.3, peak: 3.3, samples: 4 },
+      spend_told_per_hour: null,
       spend_idle_per_hour: { mean: 0.8, peak: 0.8, samples: 4 },
       spend_starting_per_hour: { mean: 0.4, peak: 0.4, samples: 4 },
       spend_stopped_per_hour: { mean: 0.1, peak: 0.1, samples: 4 },
