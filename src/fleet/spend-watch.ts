@@ -44,6 +44,7 @@ export interface SpendWatchOptions {
 }
 
 const MINUTE_MS = 60_000;
+const COUNT_EVERY_MS = 15_000;
 /** A told figure that is older says nothing of now. */
 const TOLD_FOR_MS = 10 * MINUTE_MS;
 const BILL_EVERY_MS = 6 * HOUR_MS;
@@ -69,6 +70,7 @@ export class SpendWatch {
   readonly #unanswered = new Map<Unanswered['permission'], Unanswered>();
   #told: { readonly atMs: number; readonly rates: ReadonlyMap<number, number | null> } | undefined;
   #countedDay: string | undefined;
+  #counting: Promise<void> | undefined;
   #view: Omit<SpendView, 'orphans' | 'unanswered'> = { endpoints: new Map(), month: undefined };
   #repeated: readonly Repeating[] = [];
 
@@ -83,7 +85,7 @@ export class SpendWatch {
     this.#repeated = [
       (signal: AbortSignal) => this.#askRates(signal),
       (signal: AbortSignal) => this.#askBill(signal),
-      (signal: AbortSignal) => this.#count(signal),
+      (signal: AbortSignal) => this.#keepCounting(signal),
     ].map((run) => new Repeating({ run, firstInMs: 0, clock }));
   }
 
@@ -141,8 +143,13 @@ export class SpendWatch {
     };
   }
 
-  /** Of each endpoint that is or was watched, and of all in the bill if all are wanted. */
-  spends(): readonly EndpointSpend[] {
+  /** Of each endpoint that is or was watched, and of all in the bill if all are wanted; until now. */
+  async spends(): Promise<readonly EndpointSpend[]> {
+    await this.#count();
+    return this.#known();
+  }
+
+  #known(): readonly EndpointSpend[] {
     const days = [...this.#billed.values()].map(({ day }) => day);
     // Where the service does not say whose a charge is, an endpoint without any may have had that.
     const nothing = days.flatMap(({ day, endpoints }) =>
@@ -222,11 +229,21 @@ export class SpendWatch {
     }
   }
 
+  async #keepCounting(signal: AbortSignal): Promise<number> {
+    await this.#count();
+    return signal.aborted ? 0 : Math.max(COUNT_EVERY_MS, this.#options.intervalMs());
+  }
+
+  /** Who asks while it is under way gets that one. */
+  #count(): Promise<void> {
+    this.#counting ??= this.#countHours().finally(() => (this.#counting = undefined));
+    return this.#counting;
+  }
+
   /** Reads the hours that have passed since the last time; all of them once a day, since rows may come late. */
-  async #count(signal: AbortSignal): Promise<number> {
-    const { history, clock } = this.#options;
-    const intervalMs = this.#options.intervalMs();
-    const holeMs = Math.max(HOLE_MS, HOLE_LOOKS * intervalMs);
+  async #countHours(): Promise<void> {
+    const { history, clock, intervalMs } = this.#options;
+    const holeMs = Math.max(HOLE_MS, HOLE_LOOKS * intervalMs());
     const nowMs = Math.floor(clock.now());
     const today = dayOf(new Date(nowMs));
     try {
@@ -234,7 +251,6 @@ export class SpendWatch {
         const known = (today === this.#countedDay ? this.#hours.get(label) : undefined) ?? [];
         const fromMs = known.at(-1)?.atMs ?? Date.parse(today) - BILL_DAYS * DAY_MS;
         const news = await history.hours(label, fromMs, nowMs, holeMs);
-        if (signal.aborted) return 0;
         this.#hours.set(label, [...known.slice(0, -1), ...news]);
       }
       this.#countedDay = today;
@@ -242,12 +258,11 @@ export class SpendWatch {
     } catch {
       // The history says what is wrong with it.
     }
-    return Math.max(MINUTE_MS, intervalMs);
   }
 
   #recount(): void {
     const now = new Date(this.#options.clock.now());
-    const spends = this.spends();
+    const spends = this.#known();
     const today = dayOf(now);
     const own = spends.map(
       (spend) =>

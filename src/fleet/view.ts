@@ -118,5 +118,5 @@ export interface Fleet {
   view(): FleetView;
   history(query: HistoryQuery): Promise<readonly HistoryRow[]>;
   /** Endpoints that are deleted too. */
-  spends(): readonly EndpointSpend[];
+  spends(): Promise<readonly EndpointSpend[]>;
 }

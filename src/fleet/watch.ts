@@ -159,7 +159,7 @@ export class FleetWatch implements Fleet {
     return this.#history.query(query);
   }
 
-  spends(): readonly EndpointSpend[] {
+  spends(): Promise<readonly EndpointSpend[]> {
     return this.#spend.spends();
   }
 

@@ -7,7 +7,7 @@ import { listenWithFleet } from '../support/fleet-listener.ts';
 import { describeWith, hasCommand, root } from '../support/optional.ts';
 import { freePort } from '../support/ports.ts';
 import { startProgram } from '../support/process.ts';
-import { endpointView, fleetView, recordedFleet } from '../support/recorded-fleet.ts';
+import { endpointView, fleetView, recordedFleet, SPENT } from '../support/recorded-fleet.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 interface Panel {
@@ -49,7 +49,7 @@ describeWith(
     });
     await until(async () => daemon.daemon.status().account !== null && daemon.lines(7).length > 0);
     await using fleet = await listenWithFleet(
-      recordedFleet(() => fleetView([endpointView({ stuckWorkers: 1 })])),
+      recordedFleet(() => fleetView([endpointView({ stuckWorkers: 1 })], { spend: SPENT })),
       { endpoints: [{ by: 'all' as const }], fleetInterval: 15_000, budgetPerHour: 3, budgetPerMonth: 2000 },
     );
     // Each scrape has one more.

@@ -129,10 +129,31 @@ export function recordedFleet(
 ): Fleet {
   return {
     view,
-    spends: () => spends,
+    spends: () => Promise.resolve(spends),
     history: ({ endpoint, fromMs, toMs, maxRows }) =>
       Promise.resolve(
         (rows[endpoint] ?? []).filter(({ fromMs: at }) => at >= fromMs && at < toMs).slice(-maxRows),
       ),
   };
 }
+
+/** Of an endpoint that is called chat, with all that can be known. */
+export const SPENT: FleetView['spend'] = {
+  endpoints: new Map([
+    [
+      'chat',
+      {
+        today: { dollars: 4.2, source: 'told' },
+        usualToday: 3.1,
+        month: { dollars: 61, source: 'estimated' },
+      },
+    ],
+  ]),
+  month: {
+    soFar: { dollars: 61, source: 'estimated' },
+    unknownDays: 1,
+    forecast: { soFar: 61, expected: 2_112.5, range: undefined, days: 9 },
+  },
+  orphans: { instances: 1, spendPerHour: 0.4 },
+  unanswered: [{ permission: 'billing_read', isMissing: true, error: 'status 403: not permitted' }],
+};

@@ -57,7 +57,7 @@ function sourcesOf(rows: readonly BillDay[]): string {
 }
 
 function billedLine(rows: readonly BillDay[]): string[] {
-  const billed = rows.flatMap((row) => (row.source === 'billed' ? (row.billed ?? []) : []));
+  const billed = rows.flatMap((row) => row.billed ?? []);
   if (billed.length === 0) return [];
   const parts = BILLED.flatMap((kind) => {
     const sum = billed.reduce((all, one) => all + one[kind], 0);
@@ -140,5 +140,5 @@ function signed(dollars: number): string {
 }
 
 function cents(dollars: number): string {
-  return money(Math.round(dollars * 100) / 100);
+  return dollars.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 }

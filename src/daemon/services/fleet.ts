@@ -85,7 +85,7 @@ export function startFleet(options: FleetOptions) {
   const fleet: Fleet = {
     view: () => watch?.view() ?? nothingSeen(settings, !isOurs && settings.endpoints.length > 0),
     history: async (query) => (await watch?.history(query)) ?? [],
-    spends: () => watch?.spends() ?? [],
+    spends: async () => (await watch?.spends()) ?? [],
   };
   return {
     ...fleet,

@@ -129,7 +129,7 @@ async function watchWeeks(emulator: Emulator, client: Client, directory: string)
   await emulator.clock.advance(DAY_MS / 3);
   await clock.advance(DAY_MS / 3);
   for (let turn = 0; turn < 50; turn += 1) await settled();
-  const spends = watch.spends();
+  const spends = await watch.spends();
   const truth = await charged(client);
   await watch.stop();
   const now = new Date(clock.now());

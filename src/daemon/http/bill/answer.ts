@@ -45,7 +45,9 @@ const dayRow = z.object({
   amount: dollars,
   source,
   seen_hours: z.number().describe('How much of the day this daemon saw'),
-  billed: billed.nullable().describe('What the service billed, by what for; null: it was not asked'),
+  billed: billed
+    .nullable()
+    .describe('What the service billed, by what for; null: that is not what counts here'),
   uses: uses.nullable().describe('null: not seen'),
 });
 
@@ -195,7 +197,7 @@ function dayRowOf(spend: EndpointSpend, one: string, today: string): BillDay | u
     endpoint_id: spend.id,
     ...spent,
     seen_hours: rounded((seen?.seenMs ?? 0) / HOUR_MS),
-    billed: bill ? billedOf(bill) : null,
+    billed: bill && spent.source === 'billed' ? billedOf(bill) : null,
     uses: seen && seen.usesMs > 0 ? usesOf(seen) : null,
   };
 }
@@ -244,12 +246,17 @@ function dearestHours(hours: readonly (Hour & { readonly endpoint: string })[]):
         amount: rounded(amount),
         source: from,
         usual: rounded(like.reduce((sum, hour) => sum + hour.amount, 0) / like.length),
-        ready_workers: rounded(all.readyMs / HOUR_MS),
-        starting_workers: rounded(all.startingMs / HOUR_MS),
+        ready_workers: meanOf(own, ({ readyMs }) => readyMs),
+        starting_workers: meanOf(own, ({ startingMs }) => startingMs),
         uses: usesOf(all),
         endpoint_group: dearest[0]?.endpoint ?? '',
       };
     });
+}
+
+/** Workers of all endpoints, over the time that was seen of each. */
+function meanOf(hours: readonly Hour[], part: (hour: Hour) => number): number {
+  return rounded(hours.reduce((sum, hour) => sum + (hour.usesMs > 0 ? part(hour) / hour.usesMs : 0), 0));
 }
 
 function yesterdayOf(spends: readonly EndpointSpend[], now: Date): BillAnswer['yesterday'] {

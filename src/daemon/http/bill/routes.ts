@@ -18,10 +18,10 @@ export function billRoutes(fleet: Fleet): Routes {
   };
 }
 
-function answer(fleet: Fleet, { headers, query }: RouteRequest): Reply {
+async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<Reply> {
   const view = fleet.view();
   if (view.isElsewhere) return json(503, { error: 'another_replica', msg: ELSEWHERE });
-  const spends = fleet.spends();
+  const spends = await fleet.spends();
   // Left empty, as a form leaves it, is not given.
   const [wanted, sinceText, format] = FIELDS.map((field) => query.get(field) || undefined);
   const found = wanted === undefined ? spends : spends.filter((spend) => isCalled(spend, wanted));

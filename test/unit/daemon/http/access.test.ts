@@ -19,7 +19,7 @@ const routes = publicRoutes({
     looks += 1;
     return EMPTY_STATUS;
   },
-  fleet: { view: () => fleetView([]), spends: () => [], history: () => Promise.resolve([]) },
+  fleet: { view: () => fleetView([]), spends: () => Promise.resolve([]), history: () => Promise.resolve([]) },
   metrics: createMetrics(() => EMPTY_STATUS, []),
   lifecycle: { state: 'running' },
   heartbeats: { lateMs: () => 0 },

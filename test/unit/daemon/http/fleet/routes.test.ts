@@ -73,7 +73,7 @@ test('lets others have their turn between two endpoints', async () => {
   const view = fleetView([endpointView(), endpointView({ endpoint: 'code', id: 32 })]);
   listener = await listenWithFleet({
     ...recordedFleet(() => view, {}),
-    spends: () => [],
+    spends: () => Promise.resolve([]),
     history({ endpoint }) {
       order.push(endpoint);
       setImmediate(() => order.push('another'));
@@ -89,7 +89,7 @@ test('asks the history for what was asked, and for no more than its bound', asyn
   const view = fleetView([endpointView(), endpointView({ endpoint: 'code', id: 32 })]);
   listener = await listenWithFleet({
     view: () => view,
-    spends: () => [],
+    spends: () => Promise.resolve([]),
     history(query) {
       asked.push(query);
       return Promise.resolve([]);
@@ -205,7 +205,7 @@ test('a history that cannot be read is a 500 without its words, which the log ha
   const view = fleetView([endpointView()]);
   listener = await listenWithFleet({
     view: () => view,
-    spends: () => [],
+    spends: () => Promise.resolve([]),
     history: () => Promise.reject(new Error('disk I/O error at /secret/path')),
   });
   const answer = await fetch(`${listener.url}/api/fleet`);
