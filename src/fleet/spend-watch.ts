@@ -2,15 +2,13 @@
  * What endpoints cost, told and billed by the service and counted from the samples. A question that the service refuses
  * costs nothing else: its figures are missing, and the view says which permission it needs.
  */
-import { ApiError } from '../client/errors.ts';
-import type { Charge } from '../contract/operations/spend.ts';
 import { within, type Clock } from '../time/clock.ts';
 import { Repeating } from '../time/repeating.ts';
 import { billedDay, dayOf, daysUntil, NOTHING_BILLED, sumOf, type Billed, type BilledDay } from './bill.ts';
 import type { History } from './history/history.ts';
 import type { Ledger } from './history/sample-table.ts';
 import type { FleetNotice } from './notices.ts';
-import type { PriceSource } from './service.ts';
+import type { PriceSource, SpendService } from './service.ts';
 import {
   BILL_DAYS,
   DAY_MS,
@@ -23,13 +21,6 @@ import {
 } from './spend.ts';
 import type { EndpointSpend, Hour } from './spend.ts';
 import type { SpendView, Unanswered } from './view.ts';
-
-export interface SpendService {
-  /** Dollars an hour, by the id of the endpoint; null: the service does not know. */
-  told(signal: AbortSignal): Promise<ReadonlyMap<number, number | null>>;
-  /** Of one UTC day, such as `2026-11-28`; undefined: some could not be read, and the sum would be too small. */
-  charges(day: string, signal: AbortSignal): Promise<readonly Charge[] | undefined>;
-}
 
 export interface SpendWatchOptions {
   readonly service: SpendService;
@@ -221,11 +212,12 @@ export class SpendWatch {
       return nextMs;
     } catch (error) {
       if (signal.aborted) return 0;
-      const isMissing = error instanceof ApiError && error.meaning === 'unauthorized';
+      const refusal = this.#options.service.howRefused(error);
+      const isMissing = refusal === 'permission';
       const unanswered = { permission, isMissing, error: (error as Error).message };
       if (!this.#unanswered.has(permission)) notice({ kind: 'spend not told', ...unanswered, cause: error });
       this.#unanswered.set(permission, unanswered);
-      return error instanceof ApiError && error.meaning !== 'throttled' ? AFTER_REFUSAL_MS : AFTER_FAILURE_MS;
+      return refusal ? AFTER_REFUSAL_MS : AFTER_FAILURE_MS;
     }
   }
 

@@ -172,7 +172,7 @@ export function monthOf(spends: readonly EndpointSpend[], now: Date): Month | un
     soFar,
     unknownDays: own.filter(({ day, isWhole }) => !isWhole && day < today).length,
     forecast: forecast(
-      days.map(({ figure, ...day }) => ({ ...day, total: figure?.dollars ?? 0 })),
+      days.map(({ day, isWhole, figure }) => ({ day, isWhole, total: figure?.dollars ?? 0 })),
       now,
     ),
   };

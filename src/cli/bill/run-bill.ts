@@ -46,7 +46,9 @@ export async function runBill(
   }
   await using client = createClient(connection);
   const now = new Date();
-  const all = await console.interruptible((signal) => askService(client, now, flags.since, console, signal));
+  const all = await console.interruptible((signal) =>
+    askService(client, daysUntil(now, Math.max(flags.since, FORECAST_DAYS)), console, signal),
+  );
   const spends = endpoint === undefined ? all : [chosen(all, endpoint)];
   const bill = billAnswer({ spends, now, since: flags.since, view: undefined, rates: new Set() });
   if (!flags.json && !flags.csv) printError(console, `Billed figures alone: ${seen}.`);
@@ -73,7 +75,9 @@ async function askDaemon(
     if (!fleet.configured) return `the daemon at ${daemon.url} watches no endpoint (PILOTLIGHT_ENDPOINTS)`;
     if (!fleet.samples) return `another replica than ${replica.id} watches the endpoints`;
     const query = new URLSearchParams({ since: `${since}d`, ...(endpoint !== undefined && { endpoint }) });
-    const read = billSchema.safeParse(await fetchJson<unknown>(daemon, `/api/bill?${query}`, signal));
+    const read = billSchema.safeParse(
+      await fetchJson<unknown>(daemon, `/api/bill?${query.toString()}`, signal),
+    );
     return read.success ? read.data : `the daemon at ${daemon.url} is of another version`;
   } catch (error) {
     if (error instanceof DaemonAway) return `no daemon tells more (${error.message})`;
@@ -84,13 +88,12 @@ async function askDaemon(
 /** Of each endpoint that was billed, with its name if it still exists. */
 async function askService(
   client: Client,
-  now: Date,
-  since: number,
+  wanted: readonly string[],
   console: Console,
   signal: AbortSignal,
 ): Promise<EndpointSpend[]> {
   const names = await namesOf(client, signal);
-  const days = await billedDays(client, daysUntil(now, Math.max(since, FORECAST_DAYS)), console, signal);
+  const days = await billedDays(client, wanted, console, signal);
   const ids = new Set([...names.keys(), ...days.flatMap(({ endpoints }) => [...endpoints.keys()])]);
   return Array.from(ids, (id) => {
     const name = id === null ? 'not told' : (names.get(id) ?? `#${id}`);

@@ -1,6 +1,7 @@
 /** The watch of endpoints in the daemon: started from the settings, changed by a reload, one replica's at a time. */
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options.ts';
+import { ApiError } from '../../client/errors.ts';
 import { listCharges } from '../../client/flows/charges.ts';
 import type { FleetService, PriceSource } from '../../fleet/service.ts';
 import type { Fleet, FleetView } from '../../fleet/view.ts';
@@ -146,6 +147,10 @@ function fleetService({ client, prices }: FleetOptions): FleetService {
           { signal, turn: BILL_TURN },
         );
         return unreadable > 0 ? undefined : rows;
+      },
+      howRefused(error) {
+        if (!(error instanceof ApiError) || error.meaning === 'throttled') return undefined;
+        return error.meaning === 'unauthorized' ? 'permission' : 'refused';
       },
     },
     async endpoints(signal) {

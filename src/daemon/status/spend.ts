@@ -70,15 +70,15 @@ export const fleetSpend = {
 export function endpointSpendStatus({ endpoints }: SpendView, label: string) {
   const { today, usualToday, month } = endpoints.get(label) ?? {};
   return {
-    spend_today: shown(today),
+    spend_today: shownFigure(today),
     spend_today_usual: usualToday ?? null,
-    spend_month: shown(month),
+    spend_month: shownFigure(month),
   };
 }
 
 export function fleetSpendStatus({ month, orphans, unanswered }: SpendView) {
   return {
-    spend_month: shown(month?.soFar),
+    spend_month: shownFigure(month?.soFar),
     spend_month_forecast: month?.forecast?.expected ?? null,
     orphan_instances: orphans?.instances ?? null,
     orphan_spend_per_hour: orphans?.spendPerHour ?? null,
@@ -90,6 +90,6 @@ export function fleetSpendStatus({ month, orphans, unanswered }: SpendView) {
   };
 }
 
-function shown(known: Figure | undefined): ShownFigure {
+function shownFigure(known: Figure | undefined): ShownFigure {
   return known ? { amount: known.dollars, source: known.source } : null;
 }

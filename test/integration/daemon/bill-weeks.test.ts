@@ -42,10 +42,11 @@ const OPTIONS: EmulatorOptions = {
 
 /** What a daemon asks; `settled`: nothing is under way. */
 function serviceOf(client: Client, clock: VirtualClock) {
-  let underWay = 0;
-  const counted = async <T>(asked: Promise<T>): Promise<T> => {
-    underWay += 1;
-    return await asked.finally(() => (underWay -= 1));
+  const underWay = new Set<Promise<unknown>>();
+  const counted = <T>(asked: Promise<T>): Promise<T> => {
+    const ended = asked.finally(() => underWay.delete(ended));
+    underWay.add(ended);
+    return ended;
   };
   const instances = createInstancesWatch(client);
   let listedAtMs: number | undefined;
@@ -72,15 +73,14 @@ function serviceOf(client: Client, clock: VirtualClock) {
         const from = Date.parse(day) / 1000;
         return (await counted(listCharges(client, { from, to: from + 86_399 }))).rows;
       },
+      howRefused: () => undefined,
     },
   };
-  return {
-    service,
-    settled: async () => {
-      do await new Promise(setImmediate);
-      while (underWay > 0);
-    },
-  };
+  async function settled(): Promise<void> {
+    do await new Promise(setImmediate);
+    while (underWay.size > 0);
+  }
+  return { service, settled };
 }
 
 interface Weeks {

@@ -1,7 +1,6 @@
 /** What endpoints cost, as the watch counts it: on virtual time, with a real history. */
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { UnauthorizedError } from '../../../src/client/errors.ts';
 import type { Charge } from '../../../src/contract/operations/spend.ts';
 import { History } from '../../../src/fleet/history/history.ts';
 import type { FleetNotice } from '../../../src/fleet/notices.ts';
@@ -41,6 +40,7 @@ class World implements AsyncDisposable {
           return this.told();
         },
         charges: async (day) => this.charges.get(day) ?? [],
+        howRefused: () => 'permission',
       },
       prices: { known: () => this.prices, listedAtMs: () => this.listedAtMs, refresh() {} },
       history: this.history,
@@ -172,13 +172,7 @@ describe('the bill', () => {
 test('a permission that is missing is named once, asked for again after an hour, and costs nothing else', async () => {
   world = new World(NOON);
   world.told = () => {
-    throw new UnauthorizedError('serverless.endpointsSpend', {
-      status: 403,
-      code: undefined,
-      message: 'not permitted',
-      meaning: 'unauthorized',
-      fields: {},
-    } as never);
+    throw new Error('not permitted');
   };
   world.see(NOON - HOUR, NOON, ESTIMATED);
   await world.begin();

@@ -51,7 +51,7 @@ class World {
           this.asked.push({ id, atMs: this.clock.now(), everyMs });
           return { workers: await this.workers(id), unreadable: this.unreadableWorkers };
         },
-        spend: { told: async () => this.told, charges: async () => [] },
+        spend: { told: async () => this.told, charges: async () => [], howRefused: () => undefined },
         prices: {
           known: () => this.prices,
           listedAtMs: () => this.listedAtMs,

@@ -147,7 +147,9 @@ export function billAnswer({ spends, now, since, view, rates }: BillFacts): Bill
   const days = daysUntil(now, since);
   const fromMs = Date.parse(days[0] ?? today);
   const hours = spends.flatMap((spend) =>
-    spend.hours.filter(({ atMs }) => atMs >= fromMs).map((hour) => ({ ...hour, endpoint: spend.endpoint })),
+    spend.hours.flatMap((hour) =>
+      hour.atMs < fromMs ? [] : [Object.assign({ endpoint: spend.endpoint }, hour)],
+    ),
   );
   const all = sumOfHours(hours);
   return {

@@ -2,10 +2,10 @@
 import { textField } from '../fleet/csv.ts';
 import type { BillAnswer } from './answer.ts';
 
-const COLUMNS = [
-  ...['day', 'endpoint_group', 'endpoint_id', 'amount', 'source', 'seen_hours'],
-  ...['gpu', 'disk', 'bandwidth', 'other', 'working', 'idle', 'starting', 'stopped'],
-];
+const COLUMNS =
+  'day endpoint_group endpoint_id amount source seen_hours gpu disk bandwidth other working idle starting stopped'.split(
+    ' ',
+  );
 
 export function billCsv({ days }: Pick<BillAnswer, 'days'>): string {
   const lines = days.map(({ billed, uses, ...row }) => [
