@@ -36,6 +36,7 @@ export interface SpendWatchOptions {
 
 const MINUTE_MS = 60_000;
 const COUNT_EVERY_MS = 15_000;
+const RATES_EVERY_MS = 15_000;
 /** A told figure that is older says nothing of now. */
 const TOLD_FOR_MS = 10 * MINUTE_MS;
 const BILL_EVERY_MS = 6 * HOUR_MS;
@@ -175,7 +176,7 @@ export class SpendWatch {
     return this.#asking('user_read', signal, async (ends) => {
       const rates = await service.told(ends);
       this.#told = { atMs: clock.now(), rates };
-      return Math.max(MINUTE_MS, intervalMs());
+      return Math.max(RATES_EVERY_MS, intervalMs());
     });
   }
 

@@ -122,7 +122,7 @@ function fleetSettings(settings: WatchedSettings): FleetSettings {
   return { wanted: endpoints, intervalMs: fleetInterval, groups: endpointGroups };
 }
 
-const SPEND_TURN = { everyMs: 60_000, need: 'watch' } as const;
+const SPEND_TURN = { everyMs: 15_000, need: 'watch' } as const;
 const BILL_TURN = { everyMs: 600_000, need: 'watch' } as const;
 const DAY_SECONDS = 86_400;
 const LIST_TURN = { everyMs: 300_000, need: 'endpoint' } as const;
