@@ -129,10 +129,11 @@ const LAYERS: Record<string, readonly string[]> = {
   'logs/sinks': ['contract', 'wire', 'client', 'storage', 'time', 'logs/spool'],
   'logs/follow': ['contract', 'client', 'time', 'logs/sinks', 'logs/spool', 'logs/follower'],
 
-  fleet: ['contract', 'scaling/rules', 'storage', 'time', 'fleet'],
+  spend: ['contract', 'time', 'spend'],
+  fleet: ['contract', 'scaling/rules', 'spend', 'storage', 'time', 'fleet'],
   'fleet/workers': ['contract', 'fleet/*'],
   'fleet/discovery': ['contract', 'scaling/rules', 'fleet/*'],
-  'fleet/history': ['contract', 'storage', 'time', 'fleet/*', 'fleet/discovery', 'fleet/workers'],
+  'fleet/history': ['contract', 'spend', 'storage', 'time', 'fleet/*', 'fleet/discovery', 'fleet/workers'],
 
   watch: ['contract', 'client'],
   config: [
@@ -157,6 +158,7 @@ const LAYERS: Record<string, readonly string[]> = {
     'heartbeat/view',
     'fleet',
     'logs',
+    'spend',
     'storage',
     'time',
     'watch',
@@ -185,6 +187,7 @@ const PURE = new Set([
   'heartbeat/discovery',
   'logs/lookup',
   'logs/follower',
+  'spend',
   'fleet/workers',
   'fleet/discovery',
 ]);

@@ -1,6 +1,6 @@
 /** What happens while endpoints are watched and is worth a line in the daemon's log. */
 
-import type { Unanswered } from './view.ts';
+import type { Unanswered } from '../spend/spend-watch.ts';
 
 export type FleetNotice =
   | {

@@ -1,7 +1,8 @@
 /** What metrics, status page, command line and `/api/fleet` see of the fleet. Plain data, as of one moment. */
 import type { Finding } from '../scaling/rules/findings.ts';
 import type { FleetSample, Measure } from './sample.ts';
-import type { EndpointSpend, Figure, Month } from './spend.ts';
+import type { EndpointSpend } from '../spend/hours.ts';
+import type { SpendView } from '../spend/spend-watch.ts';
 import type { StartTimes } from './workers/trouble.ts';
 
 /** A parameter that is not what it should be. */
@@ -42,32 +43,6 @@ export interface EndpointView {
   readonly stuckWorkers: number;
   readonly failingWorkers: number;
   readonly measured: Measured;
-}
-
-/** What the service does not tell of money, and why. */
-export interface Unanswered {
-  /** That the question needs: of dollars an hour, or of the charges. */
-  readonly permission: 'user_read' | 'billing_read';
-  /** Whether that is why. */
-  readonly isMissing: boolean;
-  readonly error: string;
-}
-
-export interface SpendView {
-  /** By label. */
-  readonly endpoints: ReadonlyMap<
-    string,
-    {
-      readonly today: Figure | undefined;
-      /** What the same hours of the days before cost, dollars. */
-      readonly usualToday: number | undefined;
-      readonly month: Figure | undefined;
-    }
-  >;
-  readonly month: Month | undefined;
-  /** Instances whose worker has been gone for minutes; undefined until the instances were listed. */
-  readonly orphans: { readonly instances: number; readonly spendPerHour: number | undefined } | undefined;
-  readonly unanswered: readonly Unanswered[];
 }
 
 export interface FleetView {

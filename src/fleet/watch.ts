@@ -15,8 +15,8 @@ import {
   type WantedEndpoint,
 } from './discovery/knowledge.ts';
 import { History } from './history/history.ts';
-import type { EndpointSpend } from './spend.ts';
-import { SpendWatch } from './spend-watch.ts';
+import type { EndpointSpend } from '../spend/hours.ts';
+import { SpendWatch } from '../spend/spend-watch.ts';
 import type { Fleet, FleetView, HistoryQuery, HistoryRow } from './view.ts';
 import type { FleetNotice } from './notices.ts';
 import { Observation } from './observation.ts';
@@ -101,7 +101,7 @@ export class FleetWatch implements Fleet {
       history: this.#history,
       intervalMs: () => this.#settings.intervalMs,
       wantsAll: () => this.#settings.wanted.some(({ by }) => by === 'all'),
-      notice,
+      onUnanswered: (unanswered, cause) => notice({ kind: 'spend not told', ...unanswered, cause }),
       clock,
     });
   }

@@ -6,8 +6,8 @@ import { EXIT } from '../../config/exit-codes.ts';
 import { operationOf } from '../../contract/operations.ts';
 import { billAnswer, billSchema, type BillAnswer } from '../../daemon/http/bill/answer.ts';
 import { billCsv } from '../../daemon/http/bill/csv.ts';
-import { billedDay, daysUntil, NOTHING_BILLED, type BilledDay } from '../../fleet/bill.ts';
-import { BILL_DAYS, endpointSpend, type EndpointSpend } from '../../fleet/spend.ts';
+import { billedDay, daysUntil, NOTHING_BILLED, type BilledDay } from '../../spend/bill.ts';
+import { BILL_DAYS, endpointSpend, type EndpointSpend } from '../../spend/hours.ts';
 import { CommandError } from '../command-error.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { exitCodeOf } from '../exit-code.ts';
@@ -50,7 +50,7 @@ export async function runBill(
     askService(client, daysUntil(now, Math.max(flags.since, FORECAST_DAYS)), console, signal),
   );
   const spends = endpoint === undefined ? all : [chosen(all, endpoint)];
-  const bill = billAnswer({ spends, now, since: flags.since, view: undefined, rates: new Set() });
+  const bill = billAnswer({ spends, now, since: flags.since, view: undefined });
   if (!flags.json && !flags.csv) printError(console, `Billed figures alone: ${seen}.`);
   return print(bill, false, flags, console);
 }

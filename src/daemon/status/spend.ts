@@ -1,8 +1,8 @@
 /** What the endpoints cost, in the status: today, this month, and what of it nobody needs. */
 import * as z from 'zod';
 import { MEASURES } from '../../fleet/sample.ts';
-import type { Figure } from '../../fleet/spend.ts';
-import type { SpendView } from '../../fleet/view.ts';
+import type { Figure } from '../../spend/hours.ts';
+import type { SpendView } from '../../spend/spend-watch.ts';
 import { count, metric } from './fact.ts';
 
 const dollars = z.number().nullable();

@@ -14,7 +14,7 @@ import {
 import { makePrivateFolder } from '../../storage/private-folder.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { FleetNotice } from '../notices.ts';
-import { sumOfHours, type Hour } from '../spend.ts';
+import { sumOfHours, type Hour } from '../../spend/hours.ts';
 import type { HistoryQuery, HistoryRow } from '../view.ts';
 import { rowFrom, SampleTable, together, type Kept, type Write } from './sample-table.ts';
 

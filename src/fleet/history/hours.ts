@@ -1,6 +1,6 @@
 /** Hours of an endpoint, folded by SQL: each sample stands until the next one, and no longer than a hole begins. */
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
-import { HOUR_MS, type Hour } from '../spend.ts';
+import { HOUR_MS, type Hour } from '../../spend/hours.ts';
 import { STEPS } from '../workers/measure.ts';
 import { phaseOf, type Phase } from '../workers/status.ts';
 

@@ -14,7 +14,8 @@ import { STEPS } from '../workers/measure.ts';
 import { UNKNOWN } from '../workers/status.ts';
 import type { StartTimes } from '../workers/trouble.ts';
 import { FROM_VERSION_3, hasEarlierRows, takeEarlierRows, takeLeftChanges } from './earlier-file.ts';
-import type { Hour } from '../spend.ts';
+import type { Hour } from '../../spend/hours.ts';
+import type { Ledger } from '../../spend/spend-watch.ts';
 import type { Aggregate, HistoryRow } from '../view.ts';
 import { hourFrom, hoursSql } from './hours.ts';
 
@@ -28,14 +29,6 @@ export interface Kept {
   /** Undefined: as before. */
   readonly known: readonly StoredEndpoint[] | undefined;
   readonly ledger?: Ledger | undefined;
-}
-
-/** What outlives endpoints and workers: whose the bill's ids and the instances of workers that are gone were. */
-export interface Ledger {
-  /** Labels of the endpoints that were watched, by id. */
-  readonly labels: readonly (readonly [id: number, label: string])[];
-  /** Workers that are gone, by the id of their instance, and since when, Unix ms. */
-  readonly former: readonly (readonly [id: number, goneMs: number])[];
 }
 
 /** What is stored at once, or not at all. */

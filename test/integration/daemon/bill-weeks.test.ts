@@ -7,8 +7,8 @@ import { createClient, type Client } from '../../../src/client/client.ts';
 import { listCharges } from '../../../src/client/flows/charges.ts';
 import { billAnswer, type BillAnswer } from '../../../src/daemon/http/bill/answer.ts';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src/emulator/index.ts';
-import type { EndpointSpend } from '../../../src/fleet/spend.ts';
-import { dayOf } from '../../../src/fleet/bill.ts';
+import type { EndpointSpend } from '../../../src/spend/hours.ts';
+import { dayOf } from '../../../src/spend/bill.ts';
 import type { FleetService } from '../../../src/fleet/service.ts';
 import { FleetWatch } from '../../../src/fleet/watch.ts';
 import { createInstancesWatch } from '../../../src/watch/instances.ts';
@@ -133,7 +133,7 @@ async function watchWeeks(emulator: Emulator, client: Client, directory: string)
   const truth = await charged(client);
   await watch.stop();
   const now = new Date(clock.now());
-  const bill = billAnswer({ spends, now, since: DAYS, view: watch.view(), rates: new Set() });
+  const bill = billAnswer({ spends, now, since: DAYS, view: watch.view() });
   return { bill, spends, truth };
 }
 

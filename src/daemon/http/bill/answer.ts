@@ -3,7 +3,7 @@
  * days are UTC, and each figure says whether it was billed, told by the service, or estimated. What is not known is null.
  */
 import * as z from 'zod';
-import { dayOf, daysUntil, type Billed } from '../../../fleet/bill.ts';
+import { dayOf, daysUntil, type Billed } from '../../../spend/bill.ts';
 import {
   DAY_MS,
   HOUR_MS,
@@ -15,7 +15,7 @@ import {
   type EndpointSpend,
   type Figure,
   type Hour,
-} from '../../../fleet/spend.ts';
+} from '../../../spend/hours.ts';
 import type { FleetView } from '../../../fleet/view.ts';
 import { count, time } from '../../status/fact.ts';
 import { difference } from './difference.ts';
@@ -136,13 +136,11 @@ export interface BillFacts {
   readonly since: number;
   /** Of the daemon; undefined: there is none. */
   readonly view: Pick<FleetView, 'endpoints' | 'spend'> | undefined;
-  /** Labels of endpoints whose load is known to be a rate: work can be counted from it. */
-  readonly rates: ReadonlySet<string>;
 }
 
 const MOST_DEAR_HOURS = 3;
 
-export function billAnswer({ spends, now, since, view, rates }: BillFacts): BillAnswer {
+export function billAnswer({ spends, now, since, view }: BillFacts): BillAnswer {
   const today = dayOf(now);
   const days = daysUntil(now, since);
   const fromMs = Date.parse(days[0] ?? today);
@@ -158,7 +156,7 @@ export function billAnswer({ spends, now, since, view, rates }: BillFacts): Bill
     today: figureOf(sumOfFigures(spends.map((spend) => spentOn(spend, today, today)))),
     month: monthAnswer(spends, now),
     uses: all.usesMs === 0 ? null : usesOf(all),
-    per_1000_units: perThousandUnits(hours.filter(({ endpoint }) => rates.has(endpoint))),
+    per_1000_units: perThousandUnits(hours),
     dearest_hours: dearestHours(hours),
     yesterday: yesterdayOf(spends, now),
     waste: view ? wasteOf(view) : null,

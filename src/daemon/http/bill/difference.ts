@@ -1,5 +1,5 @@
 /** Why yesterday cost more or less than the same weekday before. Pure. */
-import { dayOf, sumOf } from '../../../fleet/bill.ts';
+import { dayOf, sumOf } from '../../../spend/bill.ts';
 import {
   DAY_MS,
   isSeen,
@@ -8,7 +8,7 @@ import {
   sumOfHours,
   type EndpointSpend,
   type Figure,
-} from '../../../fleet/spend.ts';
+} from '../../../spend/hours.ts';
 
 /** Dollars that yesterday cost more than the same weekday before, and what makes them up. */
 export interface Difference {

@@ -1,5 +1,5 @@
 /** /api/bill: what the endpoints cost, as JSON or CSV. */
-import { BILL_DAYS, type EndpointSpend } from '../../../fleet/spend.ts';
+import { BILL_DAYS, type EndpointSpend } from '../../../spend/hours.ts';
 import type { Fleet } from '../../../fleet/view.ts';
 import { knownInWords, type QueryProblem } from '../fleet/query.ts';
 import { badQuery, ELSEWHERE, inFormat } from '../fleet/routes.ts';
@@ -50,7 +50,6 @@ async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<R
     now: new Date(),
     since,
     view: { ...view, endpoints },
-    rates: new Set(),
   });
   return inFormat(format, headers, bill, billCsv);
 }

@@ -3,14 +3,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, describe, expect, test } from 'vitest';
 import { billJsonSchema, type BillAnswer } from '../../../../src/daemon/http/bill/answer.ts';
 import { difference } from '../../../../src/daemon/http/bill/difference.ts';
-import { NOTHING_BILLED } from '../../../../src/fleet/bill.ts';
+import { NOTHING_BILLED } from '../../../../src/spend/bill.ts';
 import {
   DAY_MS,
   endpointSpend,
   HOUR_MS,
   type EndpointSpend,
   type Hour,
-} from '../../../../src/fleet/spend.ts';
+} from '../../../../src/spend/hours.ts';
 import { listenWithFleet, type FleetListener } from '../../../support/fleet-listener.ts';
 import { endpointView, fleetView, recordedFleet } from '../../../support/recorded-fleet.ts';
 

@@ -3,9 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Charge } from '../../../src/contract/operations/spend.ts';
 import { History } from '../../../src/fleet/history/history.ts';
-import type { FleetNotice } from '../../../src/fleet/notices.ts';
 import { NOTHING_MEASURED, type FleetSample } from '../../../src/fleet/sample.ts';
-import { SpendWatch } from '../../../src/fleet/spend-watch.ts';
+import { SpendWatch } from '../../../src/spend/spend-watch.ts';
 import type { Price } from '../../../src/fleet/workers/measure.ts';
 import { VirtualClock } from '../../support/log-time.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -21,7 +20,7 @@ class World implements AsyncDisposable {
   readonly history: History;
   readonly watch: SpendWatch;
   readonly prices = new Map<number, Price>();
-  readonly notices: FleetNotice[] = [];
+  readonly unanswered: string[] = [];
   readonly charges = new Map<string, readonly Charge[]>();
   listedAtMs: number | undefined;
   wantsAll = false;
@@ -30,9 +29,8 @@ class World implements AsyncDisposable {
 
   constructor(atMs: number, directory?: string) {
     this.clock = new VirtualClock(atMs);
-    const notice = (one: FleetNotice): void => void this.notices.push(one);
     const kept = () => ({ lives: [], starts: new Map(), known: undefined, ledger: this.watch.ledger });
-    this.history = new History({ directory, clock: this.clock, kept, notice });
+    this.history = new History({ directory, clock: this.clock, kept, notice() {} });
     this.watch = new SpendWatch({
       service: {
         told: async () => {
@@ -42,11 +40,11 @@ class World implements AsyncDisposable {
         charges: async (day) => this.charges.get(day) ?? [],
         howRefused: () => 'permission',
       },
-      prices: { known: () => this.prices, listedAtMs: () => this.listedAtMs, refresh() {} },
+      prices: { known: () => this.prices, listedAtMs: () => this.listedAtMs },
       history: this.history,
       intervalMs: () => 15_000,
       wantsAll: () => this.wantsAll,
-      notice,
+      onUnanswered: ({ permission }) => void this.unanswered.push(permission),
       clock: this.clock,
     });
   }
@@ -185,7 +183,7 @@ test('a permission that is missing is named once, asked for again after an hour,
   await world.clock.advance(10 * MINUTE);
   expect(world.watch.view().unanswered).toEqual([]);
   expect(world.watch.toldFor(31)).toBe(4);
-  expect(world.notices.map(({ kind }) => kind)).toEqual(['spend not told']);
+  expect(world.unanswered).toEqual(['user_read']);
 });
 
 describe('orphans', () => {

@@ -2,13 +2,10 @@
  * What endpoints cost, told and billed by the service and counted from the samples. A question that the service refuses
  * costs nothing else: its figures are missing, and the view says which permission it needs.
  */
+import type { Charge } from '../contract/operations/spend.ts';
 import { within, type Clock } from '../time/clock.ts';
 import { Repeating } from '../time/repeating.ts';
 import { billedDay, dayOf, daysUntil, NOTHING_BILLED, sumOf, type Billed, type BilledDay } from './bill.ts';
-import type { History } from './history/history.ts';
-import type { Ledger } from './history/sample-table.ts';
-import type { FleetNotice } from './notices.ts';
-import type { PriceSource, SpendService } from './service.ts';
 import {
   BILL_DAYS,
   DAY_MS,
@@ -18,19 +15,80 @@ import {
   monthSoFar,
   spentOn,
   usualUntilNow,
-} from './spend.ts';
-import type { EndpointSpend, Hour } from './spend.ts';
-import type { SpendView, Unanswered } from './view.ts';
+} from './hours.ts';
+import type { EndpointSpend, Figure, Hour, Month } from './hours.ts';
+
+/** What it tells of money. */
+export interface SpendService {
+  /** Dollars an hour, by the id of the endpoint; null: the service does not know. */
+  told(signal: AbortSignal): Promise<ReadonlyMap<number, number | null>>;
+  /** Of one UTC day, such as `2026-11-28`; undefined: some could not be read, and the sum would be too small. */
+  charges(day: string, signal: AbortSignal): Promise<readonly Charge[] | undefined>;
+  /** Whether a failure is a no, for want of a permission or not, that a repetition does not change. */
+  howRefused(error: unknown): 'permission' | 'refused' | undefined;
+}
+
+/** What the service does not tell of money, and why. */
+export interface Unanswered {
+  /** That the question needs: of dollars an hour, or of the charges. */
+  readonly permission: 'user_read' | 'billing_read';
+  /** Whether that is why. */
+  readonly isMissing: boolean;
+  readonly error: string;
+}
+
+export interface SpendView {
+  /** By label. */
+  readonly endpoints: ReadonlyMap<
+    string,
+    {
+      readonly today: Figure | undefined;
+      /** What the same hours of the days before cost, dollars. */
+      readonly usualToday: number | undefined;
+      readonly month: Figure | undefined;
+    }
+  >;
+  readonly month: Month | undefined;
+  /** Instances whose worker has been gone for minutes; undefined until the instances were listed. */
+  readonly orphans: { readonly instances: number; readonly spendPerHour: number | undefined } | undefined;
+  readonly unanswered: readonly Unanswered[];
+}
+
+/** What outlives endpoints and workers: whose the bill's ids and the instances of workers that are gone were. */
+export interface Ledger {
+  /** Labels of the endpoints that were watched, by id. */
+  readonly labels: readonly (readonly [id: number, label: string])[];
+  /** Workers that are gone, by the id of their instance, and since when, Unix ms. */
+  readonly former: readonly (readonly [id: number, goneMs: number])[];
+}
+
+/** Instances as they were listed last. */
+export interface ListedInstances {
+  /** By id, with what each costs an hour now, as far as that is known. */
+  known(): ReadonlyMap<number, { readonly now?: number | undefined }>;
+  /** When, Unix ms; undefined: not yet. */
+  listedAtMs(): number | undefined;
+}
+
+/** What was seen of endpoints. */
+export interface SpendHistory {
+  /** Of all endpoints that have samples. */
+  labels(): readonly string[];
+  /** @param holeMs Longer than this no sample stands. */
+  hours(label: string, fromMs: number, toMs: number, holeMs: number): Promise<readonly Hour[]>;
+  record(kept: { readonly ledger: Ledger }): void;
+}
 
 export interface SpendWatchOptions {
   readonly service: SpendService;
-  readonly prices: PriceSource;
-  readonly history: Pick<History, 'hours' | 'labels' | 'record'>;
+  readonly prices: ListedInstances;
+  readonly history: SpendHistory;
   /** Between two looks at an endpoint, ms. */
   readonly intervalMs: () => number;
   /** Whether endpoints that were never watched belong to the bill too. */
   readonly wantsAll: () => boolean;
-  readonly notice: (notice: FleetNotice) => void;
+  /** Once, until it is answered again. */
+  readonly onUnanswered: (unanswered: Unanswered, cause: unknown) => void;
   readonly clock: Clock;
 }
 
@@ -206,7 +264,7 @@ export class SpendWatch {
     signal: AbortSignal,
     ask: (signal: AbortSignal) => Promise<number>,
   ): Promise<number> {
-    const { clock, notice } = this.#options;
+    const { clock, onUnanswered } = this.#options;
     try {
       const nextMs = await within(clock, ANSWER_LIMIT_MS, signal, ask);
       this.#unanswered.delete(permission);
@@ -216,7 +274,7 @@ export class SpendWatch {
       const refusal = this.#options.service.howRefused(error);
       const isMissing = refusal === 'permission';
       const unanswered = { permission, isMissing, error: (error as Error).message };
-      if (!this.#unanswered.has(permission)) notice({ kind: 'spend not told', ...unanswered, cause: error });
+      if (!this.#unanswered.has(permission)) onUnanswered(unanswered, error);
       this.#unanswered.set(permission, unanswered);
       return refusal ? AFTER_REFUSAL_MS : AFTER_FAILURE_MS;
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Charge } from '../../../src/contract/operations/spend.ts';
 import { createRandom } from '../../../src/emulator/random.ts';
-import { billedDay, dayOf, forecast } from '../../../src/fleet/bill.ts';
+import { billedDay, dayOf, forecast } from '../../../src/spend/bill.ts';
 
 const DAY_MS = 86_400_000;
 
