@@ -293,7 +293,13 @@ export const OPTIONS = {
     variable: 'BUDGET_PER_HOUR',
     feature: 'budget',
     type: amount,
-    doc: 'what the workers of all watched endpoints together may cost an hour, in the currency of their prices',
+    doc: 'what all watched endpoints together may cost an hour, in the currency of their prices; an alert',
+  },
+  budgetPerMonth: {
+    variable: 'BUDGET_PER_MONTH',
+    feature: 'budget',
+    type: amount,
+    doc: 'what all watched endpoints together may cost in a calendar month (UTC); an alert, also if the forecast is above it',
   },
   machines: {
     variable: 'MACHINES',

@@ -1,6 +1,8 @@
 /** What happens while endpoints are watched and is worth a line in the daemon's log. */
 import type { Evidence, TroubleName } from './troubles/detectors.ts';
 
+import type { Unanswered } from '../spend/spend-watch.ts';
+
 export type FleetNotice =
   | {
       readonly kind: 'endpoints changed';
@@ -37,6 +39,8 @@ export type FleetNotice =
   | { readonly kind: 'history stored again' }
   /** Its file cannot be read; it has this path now, and a new one begins. */
   | { readonly kind: 'history set aside'; readonly path: string; readonly error: unknown }
+  /** Of money; once, until it is answered again. */
+  | ({ readonly kind: 'spend not told'; readonly cause: unknown } & Unanswered)
   | { readonly kind: 'change left'; readonly change: LeftChange };
 
 /** A change of parameters that version 0.1 had under way. Its values are null if they cannot be read. */

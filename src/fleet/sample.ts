@@ -11,8 +11,16 @@ export const MEASURES = {
   requests_working: 'Requests in its workers (sum of reqs_working)',
   spend_per_hour:
     'What its workers cost an hour, estimated from the price of their instances and their status',
+  spend_told_per_hour: 'What the service says that the endpoint costs an hour',
+  spend_idle_per_hour: 'Of the estimate: ready workers without requests',
+  spend_starting_per_hour: 'Of the estimate: workers that load or start',
+  spend_stopped_per_hour: 'Of the estimate: stopped workers, and those that stop',
 } as const;
 export type Measure = keyof typeof MEASURES;
+
+export const NOTHING_MEASURED = Object.fromEntries(
+  Object.keys(MEASURES).map((name) => [name, null]),
+) as Readonly<Record<Measure, null>>;
 
 export interface FleetSample {
   /** Unix milliseconds at which the answer came. */

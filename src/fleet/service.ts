@@ -1,4 +1,5 @@
 /** What the watch asks of the service. */
+import type { SpendService } from '../spend/spend-watch.ts';
 import type { EndpointsAnswer } from './discovery/knowledge.ts';
 import type { Prices, WorkersAnswer } from './workers/measure.ts';
 
@@ -9,6 +10,7 @@ export interface FleetService {
   /** Never rejects: a key may not be allowed to. */
   priceCeilings(signal: AbortSignal): Promise<PriceCeilings>;
   readonly prices: PriceSource;
+  readonly spend: SpendService;
 }
 
 /** The highest price that worker groups search for, $/h, by endpoint id; none for an endpoint without a limit. */
@@ -17,6 +19,8 @@ export type PriceCeilings = ReadonlyMap<number, number>;
 /** Prices of instances, as they were last read for whatever purpose. */
 export interface PriceSource {
   known(): Prices;
+  /** When, Unix ms; undefined: not yet. */
+  listedAtMs(): number | undefined;
   /** Somebody lacks one, or would like to know whether they changed: they are read again where that is due. */
   refresh(isLacking: boolean): void;
 }

@@ -3,6 +3,8 @@ import type { Finding } from '../scaling/rules/findings.ts';
 import type { LoadKnowledge } from './load/meaning.ts';
 import type { FleetSample, Measure } from './sample.ts';
 import type { Troubles } from './troubles/troubles.ts';
+import type { EndpointSpend } from '../spend/hours.ts';
+import type { SpendView } from '../spend/spend-watch.ts';
 import type { StartTimes } from './workers/trouble.ts';
 
 /** A parameter that is not what it should be. */
@@ -50,6 +52,7 @@ export interface EndpointView {
 }
 
 export interface FleetView {
+  readonly spend: SpendView;
   /** Empty where no endpoint is named, or none is found. */
   readonly endpoints: readonly EndpointView[];
   /** Where the history is kept: on disk for 40 days, or in memory for one and no longer than the process. */
@@ -95,4 +98,6 @@ export interface HistoryQuery {
 export interface Fleet {
   view(): FleetView;
   history(query: HistoryQuery): Promise<readonly HistoryRow[]>;
+  /** Endpoints that are deleted too. */
+  spends(): Promise<readonly EndpointSpend[]>;
 }

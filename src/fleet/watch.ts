@@ -15,11 +15,13 @@ import {
   type WantedEndpoint,
 } from './discovery/knowledge.ts';
 import { History } from './history/history.ts';
+import type { EndpointSpend } from '../spend/hours.ts';
+import { SpendWatch } from '../spend/spend-watch.ts';
 import type { Fleet, FleetView, HistoryQuery, HistoryRow } from './view.ts';
 import type { FleetNotice } from './notices.ts';
 import { Observation } from './observation.ts';
 import type { FleetService, PriceCeilings } from './service.ts';
-import { afterLook, LivesByEndpoint, type FleetEvent } from './workers/lives.ts';
+import { afterLook, LivesByEndpoint, statusBeforeReboot, type FleetEvent } from './workers/lives.ts';
 import type { StartTimes } from './workers/trouble.ts';
 import { eachOnce, measure, type WorkersAnswer } from './workers/measure.ts';
 import { billingOf, statusOf } from './workers/status.ts';
@@ -65,6 +67,7 @@ const GOLDEN = 0.618_033_988_75;
 export class FleetWatch implements Fleet {
   readonly #options: FleetWatchOptions;
   readonly #history: History;
+  readonly #spend: SpendWatch;
   readonly #lives = new LivesByEndpoint();
   /** By label, of endpoints that are not watched now too. */
   readonly #starts = new Map<string, StartTimes>();
@@ -87,8 +90,22 @@ export class FleetWatch implements Fleet {
     this.#history = new History({
       directory,
       clock,
-      kept: () => ({ lives: this.#lives.all(), starts: this.#starts, known: knownOf(this.#known) }),
+      kept: () => ({
+        lives: this.#lives.all(),
+        starts: this.#starts,
+        known: knownOf(this.#known),
+        ledger: this.#spend.ledger,
+      }),
       notice,
+    });
+    this.#spend = new SpendWatch({
+      service: options.service.spend,
+      prices: options.service.prices,
+      history: this.#history,
+      intervalMs: () => this.#settings.intervalMs,
+      wantsAll: () => this.#settings.wanted.some(({ by }) => by === 'all'),
+      onUnanswered: (unanswered, cause) => notice({ kind: 'spend not told', ...unanswered, cause }),
+      clock,
     });
   }
 
@@ -105,6 +122,7 @@ export class FleetWatch implements Fleet {
       row: undefined,
       missed: 0,
     }));
+    this.#spend.start(kept?.ledger);
     if (this.#known.length > 0) this.#follow();
     this.#listing = new Repeating({ run: (signal) => this.#listEndpoints(signal), firstInMs: 0, clock });
   }
@@ -134,6 +152,7 @@ export class FleetWatch implements Fleet {
       ),
       history: this.#history.kind,
       historyTrouble: this.#history.trouble,
+      spend: this.#spend.view(),
       samples: true,
       isElsewhere: false,
     };
@@ -143,11 +162,16 @@ export class FleetWatch implements Fleet {
     return this.#history.query(query);
   }
 
+  spends(): Promise<readonly EndpointSpend[]> {
+    return this.#spend.spends();
+  }
+
   /** Nothing is asked any more; what was seen is stored if it can be. */
   async stop(): Promise<void> {
     await this.#listing?.stop();
     await Promise.all(Array.from(this.#watched.values(), ({ watch }) => watch.stop()));
     await this.#leaving;
+    await this.#spend.stop();
     await this.#history.stop();
   }
 
@@ -196,6 +220,15 @@ export class FleetWatch implements Fleet {
     const left = [...before].filter((label) => !this.#watched.has(label));
     this.#leaving = Promise.all([this.#leaving, ...ended.map(([, { watch }]) => watch.stop())]);
     if (begun.length > 0 || left.length > 0) notice({ kind: 'endpoints changed', begun, left });
+    // Workers of a deleted endpoint should be gone with it; those of one that is not wanted any more work on.
+    const listed = new Set(this.#known.map(({ label }) => label));
+    const orphaned = [...this.#lives.all()].filter(
+      ({ endpoint }) => left.includes(endpoint) && !listed.has(endpoint),
+    );
+    this.#spend.saw(
+      [],
+      orphaned.map(({ id }) => id),
+    );
     const forgotten = this.#lives.keepOnly((endpoint) => this.#watched.has(endpoint));
     if (forgotten.length > 0) this.#history.record({ gone: forgotten });
     this.#history.record({ known: knownOf(this.#known) });
@@ -212,6 +245,7 @@ export class FleetWatch implements Fleet {
       random,
     });
     this.#watched.set(label, { observation, watch });
+    this.#spend.watches(id, label);
   }
 
   /** Endpoints are looked at one after the other, however many there are. */
@@ -251,7 +285,10 @@ export class FleetWatch implements Fleet {
         (worker) => billingOf(statusOf(worker)) === 'compute' && prices.get(worker.id)?.running === undefined,
       ),
     );
-    const sample = measure(answer, prices, atMs, observation.load.meaning);
+    const told = this.#spend.toldFor(observation.id);
+    const before = (id: number) => statusBeforeReboot(this.#lives.get(id));
+    const { meaning } = observation.load;
+    const sample = measure(answer, { prices, told, statusBeforeReboot: before }, atMs, meaning);
     const { workers } = answer;
     const previousMs = this.#history.lastMs(label);
     const mostGapMs = MOST_GAP * this.#settings.intervalMs;
@@ -260,6 +297,7 @@ export class FleetWatch implements Fleet {
     const { changed, gone, events } = afterLook(this.#lives, look, mostGapMs);
     for (const life of changed) this.#lives.put(life);
     for (const id of gone) this.#lives.remove(id);
+    this.#spend.saw(answer.workers, gone);
     const failures = observation.succeeded(sample, events);
     const starts = new Map(
       events.some(({ kind }) => kind === 'worker started') ? [[label, observation.starts]] : [],

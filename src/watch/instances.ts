@@ -48,8 +48,13 @@ function statusOf({ actual_status: actual, intended_status: intended }: Instance
 }
 
 /** Of an hour; undefined where the service does not say. While it runs, its storage is included. */
-function priceOf({ dph_total: running, storage_total_cost: storage }: Instance) {
-  return { running: running ?? undefined, storage: storage ?? undefined };
+function priceOf(instance: Instance) {
+  const running = instance.dph_total ?? undefined;
+  const storage = instance.storage_total_cost ?? undefined;
+  const status = statusOf(instance);
+  if (status === 'running' || status === 'loading') return { running, storage, now: running };
+  // What is broken is not billed.
+  return { running, storage, now: [STOPPED, 'created', 'exited'].includes(status) ? storage : 0 };
 }
 
 function isFinal(status: string): boolean {

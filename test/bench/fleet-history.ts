@@ -106,6 +106,10 @@ function sampleOf(endpoint: number, atMs: number): FleetSample {
       capacity_cold: cold * 1_013.77,
       requests_working: Math.round(load / 100),
       spend_per_hour: idle * 0.4321 + cold * 0.0123,
+      spend_told_per_hour: idle * 0.4322 + cold * 0.0124,
+      spend_idle_per_hour: Math.floor(idle / 3) * 0.4321,
+      spend_starting_per_hour: (Math.floor(atMs / INTERVAL_MS) % 3) * 0.4321,
+      spend_stopped_per_hour: cold * 0.0123,
     },
     workers: {
       idle,

@@ -12,6 +12,7 @@ import {
   morning,
   recordedFleet,
   sampleAt,
+  SPENT,
   UNSEEN,
 } from '../support/recorded-fleet.ts';
 import { watched } from '../support/watched-page.ts';
@@ -20,29 +21,32 @@ const HOSTILE = '<img src=x onerror="window.hacked = true">\u001B[31m\u202Eevil'
 const MINUTES = 360;
 
 function troubled(nowMs: number): FleetView {
-  return fleetView([
-    endpointView({}, nowMs),
-    endpointView({
-      endpoint: HOSTILE,
-      id: 32,
-      sample: sampleAt(nowMs, { load: 130, load_average: 128 }),
-      drift: [{ parameter: 'target_util', actual: 0.8, wanted: 0.9 }],
-      findings: [
-        {
-          rule: 'a-rule',
-          severity: 'warning',
-          parameter: 'cold_mult',
-          got: 1,
-          allowed: 'more',
-          message: 'a burst waits for new workers',
-        },
-      ],
-      stuckWorkers: 1,
-      failingWorkers: 2,
-      troubles: { churn: { severity: 'warning', sinceMs: nowMs, says: 'replaced 3 workers' } },
-    }),
-    endpointView({ endpoint: 'new', id: 33, ...UNSEEN }),
-  ]);
+  return fleetView(
+    [
+      endpointView({}, nowMs),
+      endpointView({
+        endpoint: HOSTILE,
+        id: 32,
+        sample: sampleAt(nowMs, { load: 130, load_average: 128 }),
+        drift: [{ parameter: 'target_util', actual: 0.8, wanted: 0.9 }],
+        findings: [
+          {
+            rule: 'a-rule',
+            severity: 'warning',
+            parameter: 'cold_mult',
+            got: 1,
+            allowed: 'more',
+            message: 'a burst waits for new workers',
+          },
+        ],
+        stuckWorkers: 1,
+        failingWorkers: 2,
+        troubles: { churn: { severity: 'warning', sinceMs: nowMs, says: 'replaced 3 workers' } },
+      }),
+      endpointView({ endpoint: 'new', id: 33, ...UNSEEN }),
+    ],
+    { spend: SPENT },
+  );
 }
 
 /** Each with its six hours, half a minute of which is yet to come: the first row stays within what the page asks for. */
@@ -52,6 +56,7 @@ function serve(view: () => FleetView) {
     endpoints: [{ by: 'all' as const }],
     fleetInterval: 15_000,
     budgetPerHour: 5,
+    budgetPerMonth: 2000,
   });
 }
 
@@ -103,6 +108,12 @@ describeWith(
       'is asked for more than its ready workers can do: 128 of 60',
       'The endpoints cost 6.40 an hour, above PILOTLIGHT_BUDGET_PER_HOUR (5)',
       'Nothing is recorded of these hours yet.',
+      'WHAT ENDPOINTS COST',
+      '3.20 (estimated) an hour; 4.20 (told) today; 61.00 (estimated) this month',
+      '61.00 (estimated); 2112.50 at its end, above the budget of 2000.00',
+      '1 instance, 0.40 an hour',
+      'The key lacks the permission billing_read',
+      'The endpoints come to 2112.50 this month, above PILOTLIGHT_BUDGET_PER_MONTH (2000)',
     ]) {
       expect(text).toContain(part);
     }
@@ -183,7 +194,7 @@ describeWith(
   test('without an endpoint nothing of it is loaded', async () => {
     await using listener = await listenWithFleet(
       recordedFleet(() => fleetView([], { samples: false })),
-      { endpoints: [], fleetInterval: 15_000, budgetPerHour: undefined },
+      { endpoints: [], fleetInterval: 15_000, budgetPerHour: undefined, budgetPerMonth: undefined },
     );
     const { page } = watched(await browser.newPage());
     const loaded: string[] = [];

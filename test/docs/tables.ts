@@ -29,6 +29,7 @@ import {
 import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
 import { EMPTY_STATUS } from '../support/empty-status.ts';
 import { expositionOf } from '../support/exposition.ts';
+import { billJsonSchema } from '../../src/daemon/http/bill/answer.ts';
 import { fleetJsonSchema } from '../../src/daemon/http/fleet/answer.ts';
 import { statusJsonSchema } from '../../src/daemon/status/schema.ts';
 import { adminRoutes, type AdminParts } from '../../src/emulator/admin/routes.ts';
@@ -45,6 +46,7 @@ import { valuesJsonSchema } from './values-schema.ts';
 const PUBLISHED_SCHEMAS = {
   'deploy/status.schema.json': statusJsonSchema,
   'deploy/fleet.schema.json': fleetJsonSchema,
+  'deploy/bill.schema.json': billJsonSchema,
   'deploy/helm/pilotlight/values.schema.json': valuesJsonSchema,
 };
 

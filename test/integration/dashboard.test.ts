@@ -7,7 +7,14 @@ import { listenWithFleet } from '../support/fleet-listener.ts';
 import { describeWith, hasCommand, root } from '../support/optional.ts';
 import { freePort } from '../support/ports.ts';
 import { startProgram } from '../support/process.ts';
-import { endpointView, fleetView, IN_FLIGHT, recordedFleet, sampleAt } from '../support/recorded-fleet.ts';
+import {
+  endpointView,
+  fleetView,
+  IN_FLIGHT,
+  recordedFleet,
+  sampleAt,
+  SPENT,
+} from '../support/recorded-fleet.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 interface Panel {
@@ -52,9 +59,9 @@ describeWith(
       recordedFleet(() => {
         const sample = sampleAt(Date.now(), { load: null, load_average: null, load_in_flight: 90 });
         const inFlight = { endpoint: 'code', id: 32, sample, load: IN_FLIGHT };
-        return fleetView([endpointView({ stuckWorkers: 1 }), endpointView(inFlight)]);
+        return fleetView([endpointView({ stuckWorkers: 1 }), endpointView(inFlight)], { spend: SPENT });
       }),
-      { endpoints: [{ by: 'all' as const }], fleetInterval: 15_000, budgetPerHour: 3 },
+      { endpoints: [{ by: 'all' as const }], fleetInterval: 15_000, budgetPerHour: 3, budgetPerMonth: 2000 },
     );
     // Each scrape has one more.
     const starts = setInterval(() => {

@@ -30,7 +30,7 @@ async function fleetWithEverything(): Promise<FleetListener> {
   const endpoints = [{}, { endpoint: HOSTILE, id: 32, drift }, { endpoint: 'new', id: 33, ...UNSEEN }];
   const fleet = await listenWithFleet(
     recordedFleet(() => fleetView(endpoints.map((over) => endpointView(over)))),
-    { endpoints: [{ by: 'all' as const }], fleetInterval: 15_000, budgetPerHour: 3 },
+    { endpoints: [{ by: 'all' as const }], fleetInterval: 15_000, budgetPerHour: 3, budgetPerMonth: 2000 },
   );
   fleet.observe({ kind: 'worker started', endpoint: 'chat', from: 'cold', seconds: 90 });
   fleet.observe({ kind: 'worker failed', endpoint: HOSTILE, workerId: 9 });

@@ -5,6 +5,7 @@
  */
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { History } from '../../src/fleet/history/history.ts';
+import { NOTHING_MEASURED } from '../../src/fleet/sample.ts';
 import type { WorkerLife } from '../../src/fleet/workers/lives.ts';
 import { systemClock } from '../../src/time/clock.ts';
 
@@ -65,7 +66,7 @@ for (let index = first; index < Number(samples); index += 1) {
   };
   const sample = {
     atMs: BEGIN_MS + index * INTERVAL_MS,
-    measures: { load: index, ...rest },
+    measures: { ...NOTHING_MEASURED, load: index, ...rest },
     workers: { idle: 5 },
   };
   history.record({

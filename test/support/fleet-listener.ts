@@ -20,6 +20,7 @@ export async function listenWithFleet(
     endpoints: [{ by: 'all' as const }],
     fleetInterval: 15_000,
     budgetPerHour: undefined,
+    budgetPerMonth: undefined,
   },
 ): Promise<FleetListener> {
   const errors: unknown[] = [];

@@ -1,5 +1,6 @@
 /** A fleet as it was recorded: what an endpoint under a morning's load looks like, as plain data. */
 import type { Aggregate, EndpointView, Fleet, FleetView, HistoryRow } from '../../src/fleet/view.ts';
+import type { EndpointSpend } from '../../src/spend/hours.ts';
 import type { FleetSample, Measure } from '../../src/fleet/sample.ts';
 
 const MEASURED: Readonly<Record<Measure, number | null>> = {
@@ -10,6 +11,10 @@ const MEASURED: Readonly<Record<Measure, number | null>> = {
   capacity_cold: 100,
   requests_working: 12,
   spend_per_hour: 3.2,
+  spend_told_per_hour: null,
+  spend_idle_per_hour: 0.8,
+  spend_starting_per_hour: 0.4,
+  spend_stopped_per_hour: 0.1,
 };
 
 export function sampleAt(
@@ -46,6 +51,7 @@ export function fleetView(endpoints: readonly EndpointView[], over: Partial<Flee
     endpoints,
     history: 'disk',
     historyTrouble: undefined,
+    spend: { endpoints: new Map(), month: undefined, orphans: undefined, unanswered: [] },
     samples: true,
     isElsewhere: false,
     ...over,
@@ -85,15 +91,9 @@ export function minuteRow(
     fromMs,
     lengthMs: 60_000,
     samples: 4,
-    measures: {
-      load: aggregate(all.load, 4),
-      load_average: aggregate(all.load_average, 4),
-      load_in_flight: aggregate(all.load_in_flight, 4),
-      capacity_hot: aggregate(all.capacity_hot, 4),
-      capacity_cold: aggregate(all.capacity_cold, 4),
-      requests_working: aggregate(all.requests_working, 4),
-      spend_per_hour: aggregate(all.spend_per_hour, 4),
-    },
+    measures: Object.fromEntries(
+      Object.entries(all).map(([name, value]) => [name, aggregate(value, 4)]),
+    ) as HistoryRow['measures'],
     workers: Object.fromEntries(
       Object.entries(workers).map(([status, count]) => [status, aggregate(count, 4)]),
     ),
@@ -136,12 +136,35 @@ export function morning(fromMs: number, minutes: number): HistoryRow[] {
 export function recordedFleet(
   view: () => FleetView,
   rows: Readonly<Record<string, readonly HistoryRow[]>> = {},
+  spends: readonly EndpointSpend[] = [],
 ): Fleet {
   return {
     view,
+    spends: () => Promise.resolve(spends),
     history: ({ endpoint, fromMs, toMs, maxRows }) =>
       Promise.resolve(
         (rows[endpoint] ?? []).filter(({ fromMs: at }) => at >= fromMs && at < toMs).slice(-maxRows),
       ),
   };
 }
+
+/** Of an endpoint that is called chat, with all that can be known. */
+export const SPENT: FleetView['spend'] = {
+  endpoints: new Map([
+    [
+      'chat',
+      {
+        today: { dollars: 4.2, source: 'told' },
+        usualToday: 3.1,
+        month: { dollars: 61, source: 'estimated' },
+      },
+    ],
+  ]),
+  month: {
+    soFar: { dollars: 61, source: 'estimated' },
+    unknownDays: 1,
+    forecast: { soFar: 61, expected: 2_112.5, range: undefined, days: 9 },
+  },
+  orphans: { instances: 1, spendPerHour: 0.4 },
+  unanswered: [{ permission: 'billing_read', isMissing: true, error: 'status 403: not permitted' }],
+};

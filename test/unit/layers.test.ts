@@ -57,6 +57,7 @@ const REFUSED = [
   ['logs/spool', '../follow/follower.ts'],
   ['logs/sinks', '../follower/group.ts'],
   ['logs/follow', '../../daemon/daemon.ts'],
+  ['spend', '../fleet/watch.ts'],
   ['fleet', '../daemon/daemon.ts'],
   ['fleet/workers', '../history/sample-table.ts'],
   ['fleet/workers', 'node:fs'],

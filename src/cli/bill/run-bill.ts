@@ -1,27 +1,22 @@
-/** `bill`: asks for the charges of each day, and prints them by day and endpoint. */
+/** `bill`: asks a running daemon what endpoints cost, or else the service for the charges of each day. */
 import { createClient, type Client } from '../../client/client.ts';
 import { ApiError } from '../../client/errors.ts';
 import { listCharges } from '../../client/flows/charges.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { operationOf } from '../../contract/operations.ts';
-import {
-  billedDay,
-  dayOf,
-  forecast,
-  NOTHING_BILLED,
-  sumOf,
-  type Billed,
-  type BilledDay,
-  type Forecast,
-} from '../../fleet/bill.ts';
+import { billAnswer, billSchema, type BillAnswer } from '../../daemon/http/bill/answer.ts';
+import { billCsv } from '../../daemon/http/bill/csv.ts';
+import { billedDay, daysUntil, NOTHING_BILLED, type BilledDay } from '../../spend/bill.ts';
+import { BILL_DAYS, endpointSpend, type EndpointSpend } from '../../spend/hours.ts';
 import { CommandError } from '../command-error.ts';
-import { printJson, printLine, type Console } from '../console.ts';
+import { printError, printJson, printLine, type Console } from '../console.ts';
 import { exitCodeOf } from '../exit-code.ts';
+import { DaemonAway, fetchJson, fetchStatus, fleetSchema, type DaemonAddress } from '../fleet/daemon.ts';
 import { commandConnection, printConnectionProblems, type ProfileFlag } from '../login/connection.ts';
 import { ProgressBar } from '../plan/progress.ts';
-import { aligned } from '../text/cell-width.ts';
 import { legibleLine } from '../text/legible.ts';
-import { money } from '../text/numbers.ts';
+import { counted } from '../text/numbers.ts';
+import { billLines } from './lines.ts';
 
 export interface BillFlags extends ProfileFlag {
   /** Days back. */
@@ -30,17 +25,20 @@ export interface BillFlags extends ProfileFlag {
   readonly csv?: boolean;
 }
 
-const DAY_MS = 86_400_000;
 const DAY_SECONDS = 86_400;
 /** A forecast goes by four weeks, whatever is printed. */
 const FORECAST_DAYS = 28;
 
-/** The exit code. @throws CommandError, CallError */
+/** @param isNamed Somebody has said where the daemon is. @returns The exit code. @throws CommandError, CallError */
 export async function runBill(
+  { daemon, isNamed }: { readonly daemon: DaemonAddress; readonly isNamed: boolean },
   endpoint: string | undefined,
   flags: BillFlags,
   console: Console,
 ): Promise<number> {
+  const seen = await console.interruptible((signal) => askDaemon(daemon, endpoint, flags.since, signal));
+  if (typeof seen === 'object') return print(seen, true, flags, console);
+  if (isNamed) throw new DaemonAway(seen);
   const { connection, problems } = commandConnection(console, flags);
   if (!connection) {
     printConnectionProblems(problems, console);
@@ -48,47 +46,71 @@ export async function runBill(
   }
   await using client = createClient(connection);
   const now = new Date();
-  const { days, names } = await console.interruptible(async (signal) => ({
-    names: await namesOf(client, signal),
-    days: await billedDays(client, daysUntil(now, Math.max(flags.since, FORECAST_DAYS)), console, signal),
-  }));
-  const wanted = endpoint === undefined ? undefined : idOf(endpoint, names, days);
-  const own = days.map((day) => only(day, wanted));
-  const bill: Bill = {
-    days: own.slice(-flags.since - 1),
-    names,
-    month: forecast(
-      own.map(({ day, endpoints }) => ({ day, total: sumOf([...endpoints.values()]).total })),
-      now,
-    ),
-  };
-  if (flags.json) printJson(console, jsonOf(bill));
-  else for (const line of flags.csv ? csvOf(bill) : tableOf(bill)) printLine(console, line);
+  const all = await console.interruptible((signal) =>
+    askService(client, daysUntil(now, Math.max(flags.since, FORECAST_DAYS)), console, signal),
+  );
+  const spends = endpoint === undefined ? all : [chosen(all, endpoint)];
+  const bill = billAnswer({ spends, now, since: flags.since, view: undefined });
+  if (!flags.json && !flags.csv) printError(console, `Billed figures alone: ${seen}.`);
+  return print(bill, false, flags, console);
+}
+
+function print(bill: BillAnswer, isSeen: boolean, flags: BillFlags, console: Console): number {
+  if (flags.json) printJson(console, bill);
+  else if (flags.csv) console.out(billCsv(bill));
+  else for (const line of billLines(bill, isSeen)) printLine(console, legibleLine(line));
   return EXIT.ok;
 }
 
-interface Bill {
-  readonly days: readonly BilledDay[];
-  readonly names: ReadonlyMap<number, string>;
-  readonly month: Forecast | undefined;
-}
-
-/** Names of endpoints that exist; without the right to list them, there are ids. */
-async function namesOf(client: Client, signal: AbortSignal): Promise<Map<number, string>> {
+/** The bill as a daemon has it, or why none has it. @throws CommandError if it wants a token, or knows no such endpoint */
+async function askDaemon(
+  daemon: DaemonAddress,
+  endpoint: string | undefined,
+  since: number,
+  signal: AbortSignal,
+): Promise<BillAnswer | string> {
+  if (since >= BILL_DAYS) return `a daemon remembers ${BILL_DAYS - 1} days`;
   try {
-    const { results } = await client.endpointGroups.list({}, { signal });
-    return new Map(results.flatMap(({ id, endpoint_name: name }) => (name ? [[id, legibleLine(name)]] : [])));
+    const { fleet, replica } = await fetchStatus(daemon, fleetSchema, signal);
+    if (!fleet.configured) return `the daemon at ${daemon.url} watches no endpoint (PILOTLIGHT_ENDPOINTS)`;
+    if (!fleet.samples) return `another replica than ${replica.id} watches the endpoints`;
+    const query = new URLSearchParams({ since: `${since}d`, ...(endpoint !== undefined && { endpoint }) });
+    const read = billSchema.safeParse(
+      await fetchJson<unknown>(daemon, `/api/bill?${query.toString()}`, signal),
+    );
+    return read.success ? read.data : `the daemon at ${daemon.url} is of another version`;
   } catch (error) {
-    if (error instanceof ApiError) return new Map();
+    if (error instanceof DaemonAway) return `no daemon tells more (${error.message})`;
     throw error;
   }
 }
 
-/** Oldest first, today the last one. */
-function daysUntil(now: Date, back: number): string[] {
-  return Array.from({ length: back + 1 }, (_, index) =>
-    dayOf(new Date(now.getTime() - (back - index) * DAY_MS)),
-  );
+/** Of each endpoint that was billed, with its name if it still exists. */
+async function askService(
+  client: Client,
+  wanted: readonly string[],
+  console: Console,
+  signal: AbortSignal,
+): Promise<EndpointSpend[]> {
+  const names = await namesOf(client, signal);
+  const days = await billedDays(client, wanted, console, signal);
+  const ids = new Set([...names.keys(), ...days.flatMap(({ endpoints }) => [...endpoints.keys()])]);
+  return Array.from(ids, (id) => {
+    const name = id === null ? 'not told' : (names.get(id) ?? `#${id}`);
+    const billed = days.map(({ day, endpoints }) => [day, endpoints.get(id) ?? NOTHING_BILLED] as const);
+    return endpointSpend(name, id, [], new Map(billed));
+  });
+}
+
+/** Names of endpoints that exist; without the right to list them, there are ids. */
+async function namesOf(client: Client, signal: AbortSignal): Promise<Map<number | null, string>> {
+  try {
+    const { results } = await client.endpointGroups.list({}, { signal });
+    return new Map(results.flatMap(({ id, endpoint_name: name }) => (name ? [[id, name]] : [])));
+  } catch (error) {
+    if (error instanceof ApiError) return new Map();
+    throw error;
+  }
 }
 
 async function billedDays(
@@ -99,15 +121,21 @@ async function billedDays(
 ): Promise<BilledDay[]> {
   const bar = new ProgressBar(console);
   const days: BilledDay[] = [];
+  let lost = 0;
   try {
     for (const day of wanted) {
       const from = Date.parse(day) / 1000;
-      days.push(billedDay(day, await listCharges(client, { from, to: from + DAY_SECONDS - 1 }, { signal })));
+      const { rows, unreadable } = await listCharges(
+        client,
+        { from, to: from + DAY_SECONDS - 1 },
+        { signal },
+      );
+      days.push(billedDay(day, rows));
+      lost += unreadable;
       bar.update(days.length / wanted.length, `${day} read`, '');
     }
-    return days;
   } catch (error) {
-    if (!(error instanceof ApiError) || error.meaning === 'throttled') throw error;
+    if (!(error instanceof ApiError) || error.meaning !== 'unauthorized') throw error;
     const { permission } = operationOf('charges.list');
     throw new CommandError(
       `${legibleLine(error.message)}; it needs the permission ${permission}`,
@@ -116,131 +144,18 @@ async function billedDays(
   } finally {
     bar.end();
   }
+  if (lost > 0) printError(console, `${counted(lost, 'charge')} could not be read: it cost more than this.`);
+  return days;
 }
 
 /** @throws CommandError */
-function idOf(endpoint: string, names: ReadonlyMap<number, string>, days: readonly BilledDay[]): number {
-  const billed = new Set(days.flatMap(({ endpoints }) => [...endpoints.keys()]));
-  const known = new Set([...billed, ...names.keys()]);
-  const found = [...known].filter(
-    (id) => id !== null && (String(id) === endpoint || names.get(id) === endpoint),
-  );
-  const [id] = found;
-  if (id !== undefined && id !== null && found.length === 1) return id;
-  const all = [...known].map((each) => nameOf(each, names)).join(', ') || 'none';
+function chosen(spends: readonly EndpointSpend[], endpoint: string): EndpointSpend {
+  const found = spends.filter((spend) => spend.endpoint === endpoint || String(spend.id) === endpoint);
+  const [one] = found;
+  if (one && found.length === 1) return one;
+  const all = spends.map((spend) => legibleLine(spend.endpoint)).join(', ') || 'none';
   throw new CommandError(
-    `${found.length === 0 ? 'no' : 'more than one'} endpoint ${endpoint}; there are: ${all}`,
+    `${one ? 'more than one' : 'no'} endpoint ${legibleLine(endpoint)}; there are: ${all}`,
     EXIT.failed,
   );
-}
-
-function only(day: BilledDay, wanted: number | undefined): BilledDay {
-  if (wanted === undefined) return day;
-  return { ...day, endpoints: new Map([...day.endpoints].filter(([id]) => id === wanted)) };
-}
-
-/** `chat`; a deleted endpoint has its id, `#31`. */
-function nameOf(id: number | null, names: ReadonlyMap<number, string>): string {
-  return id === null ? 'not told' : (names.get(id) ?? `#${id}`);
-}
-
-/** Endpoints with a column of their own; the others share one. */
-const MOST_COLUMNS = 6;
-
-function tableOf({ days, names, month }: Bill): string[] {
-  const totals = endpointTotals(days);
-  const shown = totals.slice(0, MOST_COLUMNS).map(([id]) => id);
-  const hasOthers = totals.length > shown.length;
-  const rest = (endpoints: BilledDay['endpoints']): number =>
-    sumOf([...endpoints].flatMap(([id, billed]) => (shown.includes(id) ? [] : [billed]))).total;
-  const row = (head: string, endpoints: BilledDay['endpoints']): string[] => [
-    head,
-    ...shown.map((id) => cents(endpoints.get(id)?.total ?? 0)),
-    ...(hasOthers ? [cents(rest(endpoints))] : []),
-    cents(sumOf([...endpoints.values()]).total),
-  ];
-  const all = sumOf(totals.map(([, billed]) => billed));
-  return [
-    ...aligned(
-      [
-        ['DAY', ...shown.map((id) => nameOf(id, names)), ...(hasOthers ? ['OTHERS'] : []), 'TOTAL'],
-        ...days.map(({ day, endpoints }) => row(day, endpoints)),
-        row('in all', new Map(totals)),
-      ],
-      1,
-    ),
-    '',
-    `Billed: GPU ${cents(all.gpu)}, disk ${cents(all.disk)}, bandwidth ${cents(all.bandwidth)}${all.other === 0 ? '' : `, other ${cents(all.other)}`}.`,
-    ...monthLines(month),
-    'In dollars, by UTC days, as the service billed it. Today is not over, and its last hours may be billed later.',
-  ];
-}
-
-function monthLines(month: Forecast | undefined): string[] {
-  if (!month) return ['No forecast: no complete day is billed yet.'];
-  const { soFar, expected, range, days } = month;
-  const about = range
-    ? `${cents(expected)} (${cents(range.low)} to ${cents(range.high)}), by weekday from the last ${days} days`
-    : `${cents(expected)}; without a range, as fewer than two weeks are known (${days} days)`;
-  return [`${month.month}: ${cents(soFar)} so far, ${about} at its end.`];
-}
-
-/** Dearest first. */
-function endpointTotals(days: readonly BilledDay[]): [number | null, Billed][] {
-  const all = new Map<number | null, Billed>();
-  for (const { endpoints } of days)
-    for (const [id, billed] of endpoints) all.set(id, sumOf([all.get(id) ?? NOTHING_BILLED, billed]));
-  return [...all].toSorted(([, a], [, b]) => b.total - a.total);
-}
-
-function cents(dollars: number): string {
-  return money(Math.round(dollars * 100) / 100);
-}
-
-function* rowsOf({ days, names }: Bill) {
-  for (const { day, endpoints } of days)
-    for (const [id, billed] of endpoints)
-      yield {
-        day,
-        endpoint_id: id,
-        endpoint: id === null ? null : (names.get(id) ?? null),
-        gpu: rounded(billed.gpu),
-        disk: rounded(billed.disk),
-        bandwidth: rounded(billed.bandwidth),
-        other: rounded(billed.other),
-        total: rounded(billed.total),
-      };
-}
-
-/** To a thousandth, as the service does. */
-function rounded(dollars: number): number {
-  return Number(dollars.toFixed(3));
-}
-
-function csvOf(bill: Bill): string[] {
-  const columns = ['day', 'endpoint_id', 'endpoint', 'gpu', 'disk', 'bandwidth', 'other', 'total'] as const;
-  const cell = (value: string | number | null): string => {
-    if (typeof value === 'number') return String(value);
-    return value === null ? '' : /[",]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
-  };
-  return [columns.join(','), ...rowsOf(bill).map((row) => columns.map((name) => cell(row[name])).join(','))];
-}
-
-function jsonOf(bill: Bill) {
-  const { month } = bill;
-  return {
-    source: 'billed',
-    rows: [...rowsOf(bill)],
-    month:
-      month === undefined
-        ? null
-        : {
-            month: month.month,
-            so_far: rounded(month.soFar),
-            forecast: rounded(month.expected),
-            forecast_low: month.range ? rounded(month.range.low) : null,
-            forecast_high: month.range ? rounded(month.range.high) : null,
-            days: month.days,
-          },
-  };
 }

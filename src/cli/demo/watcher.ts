@@ -1,6 +1,6 @@
 /** Tells what changed between two looks at the daemon's status. */
 import type { DeploymentStatus, EndpointStatus, Status } from '../../daemon/status/schema.ts';
-import { countsInWords, workInWords } from '../fleet/words.ts';
+import { countsInWords, spendPerHour, workInWords } from '../fleet/words.ts';
 import { counted, money, number, percent } from '../text/numbers.ts';
 import type { Screen, Tone } from './screen.ts';
 
@@ -75,14 +75,15 @@ export function createWatcher(
 }
 
 function endpointText(endpoint: EndpointStatus, ready: number): string {
-  const { workers, spend_per_hour: spend, load, load_in_flight: inFlight, requests_working: at } = endpoint;
+  const { workers, spend_today: today, load, load_in_flight: inFlight, requests_working: at } = endpoint;
+  const spend = spendPerHour(endpoint);
   const use = load !== null && ready > 0 ? ` (${percent(load / ready)})` : '';
   const words = [
     load === null ? '' : `load ${number(load)} of ${number(ready)} units/s${use}`,
     inFlight !== null && ready > 0 ? `load in flight ${workInWords(inFlight, ready)}` : '',
     load === null && at !== null ? `${counted(at, 'request')} at work` : '',
     countsInWords(workers ?? {}),
-    spend === null ? '' : `${money(spend)} an hour`,
+    spend === null ? '' : `${money(spend)} an hour${today ? `, ${money(today.amount)} today` : ''}`,
   ];
   return words.filter((word) => word !== '').join(', ');
 }

@@ -4,7 +4,7 @@ import { table } from '../operations/answer/table.ts';
 import { clip } from '../text/cell-width.ts';
 import { legibleLine } from '../text/legible.ts';
 import { money, percent } from '../text/numbers.ts';
-import { age, fleetNotes, notesOf, numberOr, countsInWords, workInWords } from './words.ts';
+import { age, fleetNotes, notesOf, numberOr, countsInWords, spendPerHour, workInWords } from './words.ts';
 
 export interface Seen {
   readonly fleet: FleetStatus;
@@ -27,8 +27,8 @@ export function fleetTable({ fleet, now }: Seen, columns: number): string[] {
 }
 
 function cellsOf(endpoint: EndpointStatus, now: number): string[] {
-  const { capacity_hot: ready, spend_per_hour: spend, last_sample_at: at, workers } = endpoint;
-  const { load, load_in_flight: inFlight } = endpoint;
+  const { capacity_hot: ready, last_sample_at: at, workers, load, load_in_flight: inFlight } = endpoint;
+  const spend = spendPerHour(endpoint);
   return [
     endpoint.endpoint_group,
     inFlight === null ? `${numberOr(load)} / ${numberOr(ready)}` : `${numberOr(inFlight)} in flight`,

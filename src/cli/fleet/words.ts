@@ -4,14 +4,8 @@ import { counted, money, number, percent } from '../text/numbers.ts';
 
 /** `now` in Unix seconds. */
 export function endpointInWords(endpoint: EndpointStatus, fleet: FleetStatus, now: number): string {
-  const {
-    last_sample_at: at,
-    state,
-    requests_working: requests,
-    capacity_cold: cold,
-    workers,
-    spend_per_hour: spend,
-  } = endpoint;
+  const { last_sample_at: at, state, requests_working: requests, capacity_cold: cold, workers } = endpoint;
+  const spend = spendPerHour(endpoint);
   return [
     state ?? 'state not known',
     loadInWords(endpoint),
@@ -34,6 +28,14 @@ function loadInWords({ load, load_in_flight: inFlight, capacity_hot: ready }: En
 /** How long the ready workers take for it. */
 export function workInWords(inFlight: number, ready: number): string {
   return `${number(inFlight / ready)} s of work`;
+}
+
+/** The service's own figure, if it tells one; else the estimate. */
+export function spendPerHour({
+  spend_told_per_hour: told,
+  spend_per_hour: estimated,
+}: EndpointStatus): number | null {
+  return told ?? estimated;
 }
 
 export function numberOr(value: number | null): string {
@@ -92,7 +94,7 @@ export function noEndpoints({ fleet, replica: { role } }: Pick<Status, 'fleet' |
 /** Of all endpoints together. */
 export function fleetNotes({ endpoints, budget_per_hour: budget, ...fleet }: FleetStatus): string[] {
   if (endpoints.length === 0) return [];
-  const spend = endpoints.reduce((sum, endpoint) => sum + (endpoint.spend_per_hour ?? 0), 0);
+  const spend = endpoints.reduce((sum, endpoint) => sum + (spendPerHour(endpoint) ?? 0), 0);
   return [
     ...(budget !== null && spend > budget
       ? [`together ${money(spend)} an hour, above PILOTLIGHT_BUDGET_PER_HOUR (${money(budget)})`]

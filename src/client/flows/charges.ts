@@ -1,6 +1,7 @@
 /** What was charged in some days, all pages of it. */
 import type { Charge } from '../../contract/operations/spend.ts';
 import type { CallOptions, ClientOf } from '../caller.ts';
+import { rowsLeftOut } from '../../wire/reading.ts';
 import { ResponseError } from '../errors.ts';
 
 export type ChargesClient = Pick<ClientOf<'charges.list'>, 'charges'>;
@@ -16,16 +17,18 @@ const MOST_PAGES = 400;
 const PAGE = 100;
 
 /**
- * The rows of serverless workers, one for each contract: each is the sum over all days asked for.
+ * The rows of serverless workers, one for each contract: each is the sum over all days asked for. `unreadable`: rows that
+ * the service sent and nobody could read, so that the sum is too small.
  * @throws CallError; an error is never an empty list
  */
 export async function listCharges(
   client: ChargesClient,
   { from, to }: ChargedDays,
   options: CallOptions = {},
-): Promise<readonly Charge[]> {
+): Promise<{ readonly rows: readonly Charge[]; readonly unreadable: number }> {
   const filters = { day: { gte: from, lte: to }, type: { in: ['serverless' as const] } };
   const found: Charge[] = [];
+  let unreadable = 0;
   let after: string | undefined;
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const query = {
@@ -35,8 +38,9 @@ export async function listCharges(
     };
     const answer = await client.charges.list(query, options);
     found.push(...answer.results);
+    unreadable += rowsLeftOut(answer);
     const next = answer.next_token || undefined;
-    if (next === undefined) return found;
+    if (next === undefined) return { rows: found, unreadable };
     if (next === after) break;
     after = next;
   }

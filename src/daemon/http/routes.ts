@@ -11,6 +11,7 @@ import type { Heartbeats } from '../services/heartbeats.ts';
 import { statusPageRoutes } from '../status/page/assets.ts';
 import { statusJsonSchema, type Status } from '../status/schema.ts';
 import { behindToken } from './access.ts';
+import { billRoutes } from './bill/routes.ts';
 import { fleetRoutes } from './fleet/routes.ts';
 import { json, plain, type Reply, type Route, type Routes } from './reply.ts';
 
@@ -38,6 +39,7 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
       type: 'application/schema+json',
     }),
     ...fleetRoutes(sources.fleet),
+    ...billRoutes(sources.fleet),
     'GET /metrics': async () => ({
       status: 200,
       type: metrics.contentType,

@@ -10,6 +10,7 @@ import { endpointGroupOperations } from '../../contract/operations/serverless/en
 import { serverlessOperations } from '../../contract/operations/serverless/serverless.ts';
 import { workerGroupListOperations } from '../../contract/operations/serverless/worker-group-list.ts';
 import { endpointWorkerOperations } from '../../contract/operations/serverless/workers.ts';
+import { spendOperations } from '../../contract/operations/spend.ts';
 import { tfaStatusOperations } from '../../contract/operations/tfa/tfa-status.ts';
 import { userOperations } from '../../contract/operations/users.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -24,6 +25,8 @@ const OPERATIONS = {
   ...machineOperations,
   ...instanceListOperations,
   'instances.page': instanceSearchOperations['instances.page'],
+  'serverless.endpointsSpend': spendOperations['serverless.endpointsSpend'],
+  'charges.list': spendOperations['charges.list'],
   ...userOperations,
   ...tfaStatusOperations,
 } as const;

@@ -65,6 +65,14 @@ const TOLD: Told = {
       'the history of endpoints could not be read: its file was renamed, and a new one begins',
     );
   },
+  'spend not told'(logger, { permission, isMissing, cause }) {
+    logger.warn(
+      { permission, err: cause },
+      isMissing
+        ? 'the key may not ask what endpoints cost: it lacks a permission; figures of another source stand in'
+        : 'the service does not say what endpoints cost; figures of another source stand in',
+    );
+  },
   'change left'(logger, { change }) {
     logger.warn(
       { ...change },

@@ -2,6 +2,8 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options.ts';
 import type { Traits } from '../../doctor/learn.ts';
+import { ApiError } from '../../client/errors.ts';
+import { listCharges } from '../../client/flows/charges.ts';
 import type { FleetService, PriceSource } from '../../fleet/service.ts';
 import type { Fleet, FleetView } from '../../fleet/view.ts';
 import type { FleetEvent } from '../../fleet/workers/lives.ts';
@@ -15,7 +17,7 @@ import { fleetNoticesTo } from './fleet-notices.ts';
 type WatchedSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'endpointGroups' | 'stateDir'>;
 
 export interface FleetOptions {
-  readonly client: Pick<DaemonClient, 'endpointGroups' | 'workergroups'>;
+  readonly client: Pick<DaemonClient, 'endpointGroups' | 'workergroups' | 'serverless' | 'charges'>;
   readonly settings: WatchedSettings;
   readonly logger: Logger;
   readonly prices: PriceSource;
@@ -89,6 +91,7 @@ export function startFleet(options: FleetOptions) {
   const fleet: Fleet = {
     view: () => watch?.view() ?? nothingSeen(settings, !isOurs && settings.endpoints.length > 0),
     history: async (query) => (await watch?.history(query)) ?? [],
+    spends: async () => (await watch?.spends()) ?? [],
   };
   return {
     ...fleet,
@@ -124,12 +127,37 @@ function fleetSettings(settings: WatchedSettings): FleetSettings {
   return { wanted: endpoints, intervalMs: fleetInterval, groups: endpointGroups };
 }
 
+const SPEND_TURN = { everyMs: 15_000, need: 'watch' } as const;
+const BILL_TURN = { everyMs: 600_000, need: 'watch' } as const;
+const DAY_SECONDS = 86_400;
 const LIST_TURN = { everyMs: 300_000, need: 'endpoint' } as const;
 
 /** One attempt for each look: what is missed stays missed. */
 function fleetService({ client, prices, logger }: FleetOptions): FleetService {
   return {
     prices,
+    spend: {
+      async told(signal) {
+        const { endpoints } = await client.serverless.endpointsSpend(
+          {},
+          { signal, retry: false, turn: SPEND_TURN },
+        );
+        return new Map(endpoints.map(({ id, hourly_spend: dollars }) => [id, dollars ?? null]));
+      },
+      async charges(day, signal) {
+        const from = Date.parse(day) / 1000;
+        const { rows, unreadable } = await listCharges(
+          client,
+          { from, to: from + DAY_SECONDS - 1 },
+          { signal, turn: BILL_TURN },
+        );
+        return unreadable > 0 ? undefined : rows;
+      },
+      howRefused(error) {
+        if (!(error instanceof ApiError) || error.meaning === 'throttled') return undefined;
+        return error.meaning === 'unauthorized' ? 'permission' : 'refused';
+      },
+    },
     async endpoints(signal) {
       const answer = await client.endpointGroups.list({}, { signal, retry: false, turn: LIST_TURN });
       return { endpoints: answer.results, unreadable: rowsLeftOut(answer) };
@@ -156,5 +184,6 @@ function fleetService({ client, prices, logger }: FleetOptions): FleetService {
 
 function nothingSeen({ stateDir }: WatchedSettings, isElsewhere: boolean): FleetView {
   const history = stateDir === undefined ? 'memory' : 'disk';
-  return { endpoints: [], history, historyTrouble: undefined, samples: false, isElsewhere };
+  const spend = { endpoints: new Map(), month: undefined, orphans: undefined, unanswered: [] };
+  return { endpoints: [], history, historyTrouble: undefined, spend, samples: false, isElsewhere };
 }

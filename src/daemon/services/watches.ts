@@ -66,7 +66,11 @@ export function startWatches(
     void jobs.instances.runNow();
   }
   /** Prices of the instances that were listed last. */
-  const prices: PriceSource = { known: () => instances.prices(), refresh: refreshPrices };
+  const prices: PriceSource = {
+    known: () => instances.prices(),
+    listedAtMs: () => jobs.instances.view().lastSuccessAt,
+    refresh: refreshPrices,
+  };
 
   return {
     prices,

@@ -2,10 +2,11 @@
 import * as z from 'zod';
 import type { Settings } from '../../config/options.ts';
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
-import { MEASURES, type Measure } from '../../fleet/sample.ts';
+import { MEASURES, NOTHING_MEASURED, type Measure } from '../../fleet/sample.ts';
 import type { Troubles } from '../../fleet/troubles/troubles.ts';
 import type { EndpointView, FleetView } from '../../fleet/view.ts';
 import { count, LABELS, metric, seconds, type Shown, time } from './fact.ts';
+import { endpointSpend, endpointSpendStatus, fleetSpend, fleetSpendStatus } from './spend.ts';
 import { bySeverity, finding } from './watches.ts';
 
 const NO_WORKERS = Object.fromEntries([...WORKER_STATUSES, 'unknown'].map((status) => [status, 0]));
@@ -88,10 +89,39 @@ const endpoint = z.object({
   ),
   capacity_cold: measure.describe(MEASURES.capacity_cold),
   requests_working: metric(measure, 'endpoint_requests_working', MEASURES.requests_working, asMeasured),
-  spend_per_hour: metric(measure, 'endpoint_spend_per_hour', MEASURES.spend_per_hour, {
-    label: 'source',
-    value: whileFresh((estimate: number | null) => ({ estimate })),
-  }),
+  spend_per_hour: metric(
+    measure,
+    'endpoint_spend_per_hour',
+    `${MEASURES.spend_per_hour}; in the metric also told: by the service`,
+    {
+      label: 'source',
+      value: whileFresh(
+        (estimated: number | null, { spend_told_per_hour: told }: Pick<Spent, 'spend_told_per_hour'>) => ({
+          told,
+          estimated,
+        }),
+      ),
+    },
+  ),
+  spend_idle_per_hour: metric(
+    measure,
+    'endpoint_idle_spend_per_hour',
+    `${MEASURES.spend_idle_per_hour}; in the metric also starting: workers that load or start`,
+    {
+      label: 'state',
+      value: whileFresh(
+        (
+          idle: number | null,
+          { spend_starting_per_hour: starting }: Pick<Spent, 'spend_starting_per_hour'>,
+        ) => ({
+          idle,
+          starting,
+        }),
+      ),
+    },
+  ),
+  spend_starting_per_hour: measure.describe(MEASURES.spend_starting_per_hour),
+  ...endpointSpend,
   workers: metric(
     z.record(z.string(), count).nullable(),
     'endpoint_workers',
@@ -152,6 +182,7 @@ const endpoint = z.object({
 
 LABELS.add(endpoint, { labels: ['endpoint_group'] });
 
+type Spent = Readonly<Record<Measure, number | null>>;
 type Watching = Readonly<Record<'configured' | 'samples', boolean>>;
 
 export const fleet = z.object({
@@ -172,6 +203,7 @@ export const fleet = z.object({
     'fleet_budget_per_hour',
     'PILOTLIGHT_BUDGET_PER_HOUR: what all endpoints together may cost an hour; absent without it.',
   ),
+  ...fleetSpend,
   history: z.enum(['disk', 'redis', 'memory']).describe('memory: gone at the end of the process'),
   history_trouble: metric(
     z.string().nullable(),
@@ -185,26 +217,30 @@ export const fleet = z.object({
   endpoints: z.array(endpoint),
 });
 
-export type FleetSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'budgetPerHour'>;
+export type FleetSettings = Pick<
+  Settings,
+  'endpoints' | 'fleetInterval' | 'budgetPerHour' | 'budgetPerMonth'
+>;
 
 export function fleetStatus(view: FleetView, settings: FleetSettings): z.infer<typeof fleet> {
-  const { endpoints, fleetInterval, budgetPerHour } = settings;
+  const { endpoints, fleetInterval, budgetPerHour, budgetPerMonth } = settings;
   return {
     configured: endpoints.length > 0,
     samples: view.samples,
     sample_interval_seconds: fleetInterval / 1000,
     budget_per_hour: budgetPerHour ?? null,
+    budget_per_month: budgetPerMonth ?? null,
+    ...fleetSpendStatus(view.spend),
     history: view.history,
     history_trouble: view.historyTrouble ?? null,
-    endpoints: view.endpoints.map((one) => endpointStatus(one)),
+    endpoints: view.endpoints.map((one) => ({
+      ...endpointStatus(one),
+      ...endpointSpendStatus(view.spend, one.endpoint),
+    })),
   };
 }
 
-const NOTHING_MEASURED = Object.fromEntries(Object.keys(MEASURES).map((name) => [name, null])) as Readonly<
-  Record<Measure, null>
->;
-
-function endpointStatus(view: EndpointView): z.infer<typeof endpoint> {
+function endpointStatus(view: EndpointView) {
   const { sample, sampledAtMs } = view;
   return {
     endpoint_group: view.endpoint,

@@ -58,10 +58,9 @@ export const instanceHandlers: HandlersOf<'instances' | 'machines' | 'offers'> =
     };
   },
 
-  'instances.get': ({ id }, context) => {
-    const { state, user } = context;
+  'instances.get': ({ id }, { state, user, nowMs }) => {
     const instance = state.instances.get(id);
-    return { instances: instance?.userId === user.id ? instanceRow(instance, context) : null };
+    return { instances: instance?.userId === user.id ? instanceRow(instance, { state, nowMs }) : null };
   },
 
   'instances.update': ({ id, label, state: next }, context) => {
@@ -122,12 +121,14 @@ function listedIds(ids: Input<'machines.maintenances'>['machine_ids']): number[]
 
 type InstanceRow = ReturnType<typeof instanceRow>;
 
-function instanceRow(instance: InstanceRecord, { state, nowMs }: HandlerContext) {
+function instanceRow(instance: InstanceRecord, { state, nowMs }: Pick<HandlerContext, 'state' | 'nowMs'>) {
   const { launch } = instance;
+  const { dph_total: price } = instance.hardware;
   const { values = {} } = launch ?? {};
   return {
     id: instance.id,
     ...instance.hardware,
+    storage_total_cost: price === null ? null : price * state.settings.diskPriceShare,
     actual_status: flickers(state, instance.id, nowMs) ? 'loading' : statusAt(instance, nowMs),
     intended_status: instance.intendedStatus,
     label: instance.label,

@@ -6,7 +6,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isRecord } from '../../contract/is-record.ts';
 import type { DatabaseFile } from '../../storage/database-file.ts';
 import type { LeftChange } from '../notices.ts';
-import type { FleetSample, Measure } from '../sample.ts';
+import { NOTHING_MEASURED, type FleetSample, type Measure } from '../sample.ts';
 import { STEPS } from '../workers/measure.ts';
 import { UNKNOWN } from '../workers/status.ts';
 
@@ -146,9 +146,12 @@ function samplesOf(bytes: Uint8Array, atMs: number): FleetSample[] {
   );
   return Array.from({ length: samples }, (_, index) => ({
     atMs: atMs + Math.floor((index * MINUTE_MS) / samples),
-    measures: Object.fromEntries(
-      measures.map(([name, all]) => [name, all ? part(all, index, STEPS[name]) : null]),
-    ) as FleetSample['measures'],
+    measures: {
+      ...NOTHING_MEASURED,
+      ...Object.fromEntries(
+        measures.map(([name, all]) => [name, all ? part(all, index, STEPS[name]) : null]),
+      ),
+    },
     workers: Object.fromEntries(workers.map(([status, all]) => [status, part(all, index, 1) ?? 0])),
   }));
 }

@@ -14,6 +14,7 @@ import {
 import { makePrivateFolder } from '../../storage/private-folder.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { FleetNotice } from '../notices.ts';
+import { sumOfHours, type Hour } from '../../spend/hours.ts';
 import type { HistoryQuery, HistoryRow } from '../view.ts';
 import { rowFrom, SampleTable, together, type Kept, type Write } from './sample-table.ts';
 
@@ -104,9 +105,31 @@ export class History {
   }
 
   /** In the shortest rows that are not too many. Others have their turn while it works. */
-  async query(query: HistoryQuery): Promise<readonly HistoryRow[]> {
+  query(query: HistoryQuery): Promise<readonly HistoryRow[]> {
+    return this.#reading(() => this.#query(query));
+  }
+
+  /** Of all endpoints that have samples. */
+  labels(): readonly string[] {
+    return [...this.#lastMs.keys()];
+  }
+
+  /** A day at a time: others have their turn between. @param holeMs Longer than this no sample stands. */
+  hours(label: string, fromMs: number, toMs: number, holeMs: number): Promise<readonly Hour[]> {
+    return this.#reading(async () => {
+      const found: Hour[] = [];
+      for (let dayMs = startOf(fromMs, DAY_MS); dayMs < toMs; dayMs += DAY_MS) {
+        const [begin, end] = [Math.max(fromMs, dayMs), Math.min(toMs, dayMs + DAY_MS)];
+        found.push(...this.#tables.flatMap((table) => table.hours(label, begin, end, holeMs)));
+        await othersTurn();
+      }
+      return [...Map.groupBy(found, ({ atMs }) => atMs).values()].map((parts) => sumOfHours(parts));
+    });
+  }
+
+  async #reading<T>(read: () => Promise<T>): Promise<T> {
     try {
-      return await this.#query(query);
+      return await read();
     } catch (error) {
       // A damaged page shows only when it is read.
       if (isUnreadable(error)) this.#fail(error);

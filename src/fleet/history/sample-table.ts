@@ -14,7 +14,10 @@ import { STEPS } from '../workers/measure.ts';
 import { UNKNOWN } from '../workers/status.ts';
 import type { StartTimes } from '../workers/trouble.ts';
 import { FROM_VERSION_3, hasEarlierRows, takeEarlierRows, takeLeftChanges } from './earlier-file.ts';
+import type { Hour } from '../../spend/hours.ts';
+import type { Ledger } from '../../spend/spend-watch.ts';
 import type { Aggregate, HistoryRow } from '../view.ts';
+import { hourFrom, hoursSql } from './hours.ts';
 
 export type StoredEndpoint = Pick<KnownEndpoint, 'id' | 'name' | 'label'>;
 
@@ -25,6 +28,7 @@ export interface Kept {
   readonly starts: ReadonlyMap<string, StartTimes>;
   /** Undefined: as before. */
   readonly known: readonly StoredEndpoint[] | undefined;
+  readonly ledger?: Ledger | undefined;
 }
 
 /** What is stored at once, or not at all. */
@@ -127,11 +131,14 @@ export class SampleTable {
       known: Array.isArray(known)
         ? known.map(({ id, name, label }) => ({ id, name: name ?? undefined, label }))
         : undefined,
+      ledger: of('ledger').flatMap(([, ledger]) =>
+        Array.isArray(ledger?.labels) && Array.isArray(ledger.former) ? [ledger as Ledger] : [],
+      )[0],
     };
   }
 
   /** In one transaction. */
-  write({ sample, lives = [], gone = [], starts = new Map(), known }: Write, nowMs: number): void {
+  write({ sample, lives = [], gone = [], starts = new Map(), known, ledger }: Write, nowMs: number): void {
     // A clock that was set back is a reason too.
     const isPurged = Math.abs(nowMs - this.#purgedMs) >= PURGE_EVERY_MS;
     const put = (key: string, value: unknown) => this.#sql.putState.run(key, JSON.stringify(value));
@@ -142,6 +149,7 @@ export class SampleTable {
       for (const life of lives) put(`worker:${life.id}`, life);
       for (const [label, times] of starts) put(`starts:${label}`, times);
       if (known) put('known', known);
+      if (ledger) put('ledger', ledger);
       if (isPurged) this.#purge(nowMs);
     });
     if (isPurged) this.#purgedMs = nowMs;
@@ -180,6 +188,11 @@ export class SampleTable {
   folded(label: string, fromMs: number, toMs: number): Folded | undefined {
     const row = this.#sql.folded.get(label, fromMs, toMs) as Folded | undefined;
     return row?.samples === 0 ? undefined : row;
+  }
+
+  /** Hours that have samples. @param holeMs Longer than this no sample stands. */
+  hours(label: string, fromMs: number, toMs: number, holeMs: number): readonly Hour[] {
+    return this.#sql.hours.all(holeMs, toMs, label, fromMs, toMs).map(hourFrom);
   }
 
   /** Takes over some rows of version 0.1. @returns Whether there may be more. */
@@ -256,6 +269,7 @@ function statements(db: sqlite.DatabaseSync) {
     last: db.prepare(`SELECT at ${OF_RANGE} ORDER BY at DESC LIMIT 1`),
     count: db.prepare(`SELECT count(*) AS samples FROM (SELECT 1 ${OF_RANGE} LIMIT ?)`),
     each: db.prepare(`SELECT at, ${FOLDED} ${OF_RANGE} GROUP BY at`),
+    hours: db.prepare(hoursSql(OF_RANGE)),
     folded: db.prepare(`SELECT ${FOLDED} ${OF_RANGE}`),
     purge: db.prepare('DELETE FROM samples WHERE endpoint = ? AND at < ?'),
     shorten: db.prepare(

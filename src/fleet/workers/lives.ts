@@ -141,6 +141,11 @@ export function presentStatus({ changes }: WorkerLife): string {
   return changes.at(-1)?.[0] ?? UNKNOWN;
 }
 
+/** What it was when it began to reboot, if it does. */
+export function statusBeforeReboot(life: WorkerLife | undefined): string | undefined {
+  return life?.changes.findLast(([status]) => status !== 'rebooting')?.[0];
+}
+
 /** Whether the last look of its endpoint counts it. */
 export function isPresent({ missed }: WorkerLife): boolean {
   return missed < LOOKS_TO_BE_GONE;

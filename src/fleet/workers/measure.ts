@@ -2,7 +2,7 @@
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import type { LoadKnowledge } from '../load/meaning.ts';
 import type { FleetSample, Measure } from '../sample.ts';
-import { billingOf, phaseOf, statusOf, UNKNOWN } from './status.ts';
+import { billingOf, phaseOf, statusOf, UNKNOWN, type Phase } from './status.ts';
 
 /** Of an instance, an hour. */
 export interface Price {
@@ -10,6 +10,8 @@ export interface Price {
   readonly running: number | undefined;
   /** Of its storage alone, which is all that a stopped one costs. */
   readonly storage: number | undefined;
+  /** As it is now, by the status of the instance itself. */
+  readonly now?: number | undefined;
 }
 
 export type Prices = ReadonlyMap<number, Price>;
@@ -32,7 +34,20 @@ export const STEPS: Readonly<Record<Measure, number>> = {
   capacity_cold: 1_000,
   requests_working: 1_000,
   spend_per_hour: 1_000_000,
+  spend_told_per_hour: 1_000_000,
+  spend_idle_per_hour: 1_000_000,
+  spend_starting_per_hour: 1_000_000,
+  spend_stopped_per_hour: 1_000_000,
 };
+
+/** What an answer about workers does not say of their cost. */
+export interface CostContext {
+  readonly prices: Prices;
+  /** What the service says that the endpoint costs an hour. */
+  readonly told?: number | undefined;
+  /** What a worker was before it began to reboot, which is billed as that. */
+  readonly statusBeforeReboot?: (workerId: number) => string | undefined;
+}
 
 /**
  * A sum is what all say together. It is unknown, and not too small, where a worker that counts for it does not say:
@@ -40,7 +55,7 @@ export const STEPS: Readonly<Record<Measure, number>> = {
  */
 export function measure(
   { workers: rows, unreadable }: WorkersAnswer,
-  prices: Prices,
+  costs: CostContext,
   atMs: number,
   meaning: LoadKnowledge['meaning'],
 ): FleetSample {
@@ -49,6 +64,10 @@ export function measure(
   const cold = workers.filter((worker) => phaseOf(statusOf(worker)) === 'cold');
   const load = sumOfAll(workers, ready, ({ cur_load }) => cur_load);
   const average = sumOfAll(workers, ready, ({ cur_load_rolling_avg }) => cur_load_rolling_avg);
+  const cost = costIn(costs);
+  const costOf = (phase: Phase): number | undefined =>
+    sum(workers.filter((worker) => phaseOf(statusOf(worker)) === phase).map(cost));
+  const idle = ready.map((worker) => (worker.reqs_working === 0 ? cost(worker) : unlessUnknown(worker)));
   const sums = {
     load: meaning === 'rate' ? load : undefined,
     load_average: meaning === 'rate' ? average : undefined,
@@ -56,12 +75,18 @@ export function measure(
     capacity_hot: sum(ready.map(performance)),
     capacity_cold: sum(cold.map(performance)),
     requests_working: sumOfAll(workers, ready, ({ reqs_working }) => reqs_working),
-    spend_per_hour: sum(workers.map((worker) => cost(worker, prices))),
+    spend_per_hour: sum(workers.map(cost)),
+    spend_told_per_hour: amount(costs.told),
+    spend_idle_per_hour: sum(idle),
+    spend_starting_per_hour: costOf('starting'),
+    spend_stopped_per_hour: costOf('cold'),
   };
   const measures = Object.fromEntries(
     Object.entries(sums).map(([name, value]) => [
       name,
-      unreadable > 0 || value === undefined ? null : inSteps(value, STEPS[name as Measure]),
+      (unreadable > 0 && name !== 'spend_told_per_hour') || value === undefined
+        ? null
+        : inSteps(value, STEPS[name as Measure]),
     ]),
   ) as Record<Measure, number | null>;
   return { atMs, measures, workers: countStatuses(workers, unreadable) };
@@ -108,17 +133,26 @@ function performance({ perf, measured_perf }: Worker): number | undefined {
   return amount(perf) ?? amount(measured_perf);
 }
 
+/** What a ready worker that may be at work costs for being idle; undefined if it does not say whether it is. */
+function unlessUnknown({ reqs_working: requests }: Worker): 0 | undefined {
+  return amount(requests) === undefined ? undefined : 0;
+}
+
 /** Storage whose price nobody knows counts as nothing: it is small, and few services tell it. */
-function cost(worker: Worker, prices: Prices): number | undefined {
-  const price = prices.get(worker.id);
-  switch (billingOf(statusOf(worker))) {
-    case 'compute':
-      return amount(price?.running);
-    case 'storage':
-      return amount(price?.storage) ?? 0;
-    case 'nothing':
-      return 0;
-  }
+function costIn({ prices, statusBeforeReboot }: CostContext) {
+  return (worker: Worker): number | undefined => {
+    const price = prices.get(worker.id);
+    const status = statusOf(worker);
+    const billed = (status === 'rebooting' ? statusBeforeReboot?.(worker.id) : undefined) ?? status;
+    switch (billingOf(billed)) {
+      case 'compute':
+        return amount(price?.running);
+      case 'storage':
+        return amount(price?.storage) ?? 0;
+      case 'nothing':
+        return 0;
+    }
+  };
 }
 
 /** Nothing here can be less than nothing: what is, says nothing. */

@@ -10,13 +10,13 @@ type Status = (typeof WORKER_STATUSES)[number];
  * `ready`: takes requests; one whose turn in a rolling update has not come still does. `starting`: will be ready.
  * `cold`: keeps what it has loaded, and needs a start. `over`: of no use as it is.
  */
-type Phase = 'ready' | 'starting' | 'cold' | 'over';
+export type Phase = 'ready' | 'starting' | 'cold' | 'over';
 
 /** What of its instance is paid for in this status. */
 export type Billing = 'compute' | 'storage' | 'nothing';
 
 const MEANINGS: Readonly<Record<Status, readonly [Phase | undefined, Billing]>> = {
-  pending: ['starting', 'storage'],
+  pending: ['starting', 'nothing'],
   creating: ['starting', 'storage'],
   created: ['starting', 'storage'],
   loading: ['starting', 'compute'],
@@ -26,6 +26,7 @@ const MEANINGS: Readonly<Record<Status, readonly [Phase | undefined, Billing]>> 
   // Until it has stopped it runs.
   stopping: ['cold', 'compute'],
   stopped: ['cold', 'storage'],
+  // As before it (evidence: the service's pricing page), which only the looks before can tell.
   rebooting: ['starting', 'compute'],
   update_ready: ['ready', 'compute'],
   update_rebooting: ['starting', 'compute'],

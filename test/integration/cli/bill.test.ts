@@ -1,6 +1,8 @@
 /** `pilotlight bill` against what the emulator charged. */
 import { expect, test } from 'vitest';
+import type { BillAnswer } from '../../../src/daemon/http/bill/answer.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { startTestDaemon, until } from '../../support/daemon.ts';
 import { pilotlight } from '../../support/console.ts';
 
 const DAYS = 3;
@@ -20,13 +22,8 @@ async function charged(permissions?: Record<string, unknown>): Promise<Emulator>
 }
 
 function environmentOf({ url, apiKey }: Emulator) {
-  return { BASE_URL: url, API_KEY: apiKey };
-}
-
-interface Row {
-  readonly day: string;
-  readonly endpoint: string | null;
-  readonly total: number;
+  // No daemon is there.
+  return { BASE_URL: url, API_KEY: apiKey, LISTEN: '127.0.0.1:1' };
 }
 
 test('the days add up to what was charged, to a cent', async () => {
@@ -34,30 +31,32 @@ test('the days add up to what was charged, to a cent', async () => {
   const env = environmentOf(emulator);
   const { code, stdout } = await pilotlight(['bill', '--since', '5d', '--json'], { env });
   expect(code).toBe(0);
-  const { rows, month } = JSON.parse(stdout) as { rows: Row[]; month: { days: number; forecast_low: null } };
+  const { days, month, uses, waste } = JSON.parse(stdout) as BillAnswer;
   const now = Date.now() / 1000;
   const range = { day: { gte: now - 40 * 86_400, lte: now + 86_400 }, type: { in: ['serverless'] } };
   const all = await pilotlight(['call', 'charges.list', JSON.stringify({ select_filters: range })], { env });
   const { results } = JSON.parse(all.stdout) as { results: { amount: number }[] };
   const sum = (amounts: readonly number[]): number => amounts.reduce((total, each) => total + each, 0);
-  expect(sum(rows.map(({ total }) => total))).toBeCloseTo(sum(results.map(({ amount }) => amount)), 2);
-  expect(rows.length).toBeGreaterThanOrEqual(DAYS);
-  expect(new Set(rows.map(({ endpoint }) => endpoint))).toEqual(new Set(['chat']));
-  expect(month).toMatchObject({ forecast_low: null });
+  expect(sum(days.map((day) => day.amount))).toBeCloseTo(sum(results.map(({ amount }) => amount)), 2);
+  expect(days.length).toBeGreaterThanOrEqual(DAYS);
+  expect(new Set(days.map((day) => `${day.endpoint_group} ${day.source}`))).toEqual(new Set(['chat billed']));
+  expect([month?.forecast_low, uses, waste]).toEqual([null, null, null]);
 
-  const table = (await pilotlight(['bill', 'chat', '--since', '5d'], { env })).stdout;
-  expect(table).toMatch(/^DAY +chat +TOTAL\n(?:\d{4}-\d\d-\d\d +\d+\.\d\d +\d+\.\d\d\n){6}in all /);
-  expect(table).toContain('as fewer than two weeks are known');
-  const csv = (await pilotlight(['bill', '31', '--since', '1d', '--csv'], { env })).stdout.split('\n');
-  expect(csv[0]).toBe('day,endpoint_id,endpoint,gpu,disk,bandwidth,other,total');
-  expect(csv[1]).toMatch(/^\d{4}-\d\d-\d\d,31,chat,[\d.]+,[\d.]+,0,0,[\d.]+$/);
+  const table = await pilotlight(['bill', 'chat', '--since', '5d'], { env });
+  expect(table.stdout).toMatch(
+    /^DAY +chat +TOTAL +SOURCE\n(?:\d{4}-\d\d-\d\d(?: +\d+\.\d\d){2} +billed\n){3,4}in all /,
+  );
+  expect(table.stdout).toContain('as fewer than two weeks are known');
+  expect(table.stderr).toContain('Billed figures alone: no daemon tells more');
+  const csv = (await pilotlight(['bill', '31', '--since', '1d', '--csv'], { env })).stdout.split('\r\n');
+  expect(csv[1]).toMatch(/^\d{4}-\d\d-\d\d,chat,31,[\d.]+,billed,0,[\d.]+,[\d.]+,0,0,,,,$/);
 });
 
 test('an endpoint that is deleted stays in the bill; one that never was is named wrongly', async () => {
   await using emulator = await charged();
   const env = environmentOf(emulator);
   await pilotlight(['endpoint-group', 'delete', '31'], { env });
-  expect((await pilotlight(['bill', '--since', '3d'], { env })).stdout).toMatch(/^DAY +#31 +TOTAL\n/);
+  expect((await pilotlight(['bill', '--since', '3d'], { env })).stdout).toMatch(/^DAY +#31 +TOTAL +SOURCE\n/);
   const unknown = await pilotlight(['bill', 'nope'], { env });
   expect(unknown).toMatchObject({
     code: 1,
@@ -69,4 +68,32 @@ test('a key that may not read the bill is told which permission it lacks', async
   await using emulator = await charged({ api: { user_read: {} } });
   const { code, stderr } = await pilotlight(['bill'], { env: environmentOf(emulator) });
   expect([code, stderr]).toEqual([4, expect.stringContaining('it needs the permission billing_read')]);
+});
+
+test('a daemon that watches endpoints tells all of it, and one that does not is said to know nothing', async () => {
+  await using emulator = await charged();
+  const base = { API_KEY: emulator.apiKey, BASE_URL: emulator.url };
+  await using watching = await startTestDaemon({ ...base, ENDPOINTS: 'chat', FLEET_INTERVAL: '5s' });
+  const bill = async (url: string, ...more: string[]) =>
+    pilotlight(['bill', '--url', url, '--since', '5d', ...more], { env: {} });
+  await until(async () => {
+    const { days, today } = JSON.parse((await bill(watching.url, '--json')).stdout) as BillAnswer;
+    return days.length >= DAYS && today !== null && today.source !== 'billed' && today.amount > 0;
+  });
+  const { stdout } = await bill(watching.url, 'chat');
+  for (const part of [
+    'Today so far: ',
+    'Workers (estimated): at work ',
+    'Dearest hours:',
+    'Wasted now, an hour',
+  ])
+    expect(stdout).toContain(part);
+  expect(stdout).toMatch(/\d{4}-\d\d-\d\d +[\d.]+ +[\d.]+ +billed\n/);
+  expect(await watching.metrics()).toMatch(
+    /pilotlight_endpoint_spend_today\{source="told",endpoint_group="chat"\} /,
+  );
+
+  await using blind = await startTestDaemon(base);
+  const told = await bill(blind.url);
+  expect([told.code, told.stderr]).toEqual([3, expect.stringContaining('watches no endpoint')]);
 });

@@ -42,7 +42,8 @@ test('workers, prices, parameters and drift are those of the service', async () 
     // Listed at the start, and not once more where the test runs into the next minute.
     INSTANCES_SCHEDULE: '0 0 1 1 *',
   });
-  await until(() => endpoint(daemon)?.sample?.measures.spend_per_hour === 0);
+  // Their storage alone.
+  await until(() => (endpoint(daemon)?.sample?.measures.spend_per_hour ?? Infinity) < 0.1);
   const seen = endpoint(daemon);
   expect(seen).toMatchObject({
     id: CHAT,
@@ -56,7 +57,7 @@ test('workers, prices, parameters and drift are those of the service', async () 
   expect(seen?.findings.map(({ rule }) => rule)).toContain('target-util-no-headroom');
   await put(emulator, { endpoint_state: 'active' });
   // Those that run are priced by the instances that are listed for other reasons anyway.
-  await until(() => (endpoint(daemon)?.sample?.measures.spend_per_hour ?? 0) > 0);
+  await until(() => (endpoint(daemon)?.sample?.measures.spend_per_hour ?? 0) > 0.3);
   expect(emulator.journal.count({ operation: 'instances.page' })).toBe(1);
   expect(daemon.daemon.fleet.view()).toMatchObject({ history: 'memory', samples: true });
   expect(await historyOf(daemon)).not.toEqual([]);
@@ -105,7 +106,7 @@ test('without ENDPOINTS nothing is asked and nothing is kept', async () => {
   await using emulator = await startEmulator({ dialect: 'public', seed: SEED });
   await using daemon = await start(emulator, { ENDPOINTS: '', STATE_DIR: folder.path });
   await until(() => emulator.journal.count({ operation: 'instances.page' }) > 0);
-  expect(daemon.daemon.fleet.view()).toEqual({
+  expect(daemon.daemon.fleet.view()).toMatchObject({
     endpoints: [],
     history: 'disk',
     historyTrouble: undefined,

@@ -23,6 +23,7 @@ const EXAMPLES: Readonly<Partial<Record<OptionKey, string>>> = {
     '[{"endpoint_name":"chat","target_util":0.9,"cold_mult":2.5,"cold_workers":3,"max_workers":20,"min_load":10}]',
   endpoints: '31,chat,all',
   budgetPerHour: '12.50',
+  budgetPerMonth: '4000',
   machines: '11,12',
   redisUrl: 'redis://user:redis-0123456789@redis:6379/0',
   adminListen: 'unix:/run/pilotlight/admin.sock',

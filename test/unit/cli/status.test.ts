@@ -108,6 +108,7 @@ test('endpoints in words: load, capacity, workers, price, how old that is, and w
     endpoints: [{ by: 'all' as const }],
     fleetInterval: 15_000,
     budgetPerHour: 3,
+    budgetPerMonth: undefined,
   });
   expect(describeStatus({ ...EMPTY_STATUS, now: 1_000, fleet }).slice(1)).toEqual([
     'endpoint chat: active, load 42 of 60 ready (70%), 12 requests at work, 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 4 s ago',

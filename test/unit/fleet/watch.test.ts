@@ -20,6 +20,8 @@ class World {
   endpoints: () => readonly ListedEndpoint[] | Promise<never> = () => [CHAT];
   workers: (id: number) => readonly Worker[] | Promise<readonly Worker[]> = () => [];
   readonly prices = new Map<number, Price>();
+  readonly told = new Map<number, number>();
+  listedAtMs: number | undefined;
   readonly lacking: boolean[] = [];
   readonly asked: { readonly id: number; readonly atMs: number; readonly everyMs: number }[] = [];
   lists = 0;
@@ -50,7 +52,12 @@ class World {
           return { workers: await this.workers(id), unreadable: this.unreadableWorkers };
         },
         priceCeilings: () => Promise.resolve(new Map()),
-        prices: { known: () => this.prices, refresh: (isLacking) => this.lacking.push(isLacking) },
+        spend: { told: async () => this.told, charges: async () => [], howRefused: () => undefined },
+        prices: {
+          known: () => this.prices,
+          listedAtMs: () => this.listedAtMs,
+          refresh: (isLacking) => this.lacking.push(isLacking),
+        },
       },
       directory: undefined,
       onEvent: (event) => this.events.push(event),

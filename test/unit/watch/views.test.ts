@@ -108,7 +108,7 @@ test('instances: counts by status, and tells once of each that will never run', 
   await watch.run(NEVER);
   const counts = Object.fromEntries([...watch.view()].filter(([, count]) => count > 0));
   expect(counts).toEqual({ created: 1, exited: 1, running: 1, stopped: 1, thinking: 1 });
-  expect(watch.prices().get(1)).toEqual({ running: 0.5, storage: 0.1 });
+  expect(watch.prices().get(1)).toEqual({ running: 0.5, storage: 0.1, now: 0.5 });
   expect(watch.prices().get(2)).toEqual({ running: undefined, storage: undefined });
   expect(told).toEqual([2]);
   await watch.run(NEVER);

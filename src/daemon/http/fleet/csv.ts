@@ -38,7 +38,7 @@ export function fleetCsv({ endpoints }: FleetHistory): string {
 }
 
 /** What others have named: never a formula, and one field whatever is in it. */
-function textField(text: string): string {
+export function textField(text: string): string {
   const plain = FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }

@@ -113,7 +113,7 @@ function parseIso(text: string): number {
   return isDay ? Date.parse(text) : Number.NaN;
 }
 
-function knownInWords(endpoints: readonly string[]): string {
+export function knownInWords(endpoints: readonly string[]): string {
   if (endpoints.length === 0) return 'none: this daemon has found no endpoint (PILOTLIGHT_ENDPOINTS)';
   const named = endpoints.slice(0, NAMED_ENDPOINTS).join(', ');
   return endpoints.length > NAMED_ENDPOINTS ? `${named}, …` : named;

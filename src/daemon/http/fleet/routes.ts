@@ -4,9 +4,9 @@ import type { Fleet } from '../../../fleet/view.ts';
 import { json, type Reply, type RouteRequest, type Routes } from '../reply.ts';
 import { fleetJsonSchema, fleetRow, measuredWorkers, type FleetHistory } from './answer.ts';
 import { fleetCsv } from './csv.ts';
-import { readFleetQuery } from './query.ts';
+import { readFleetQuery, type QueryProblem } from './query.ts';
 
-const ELSEWHERE =
+export const ELSEWHERE =
   'another replica watches the endpoints and keeps their history: ask the one whose /api/status says "samples": true';
 
 export function fleetRoutes(fleet: Fleet): Routes {
@@ -21,10 +21,7 @@ async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<R
   if (isElsewhere) return json(503, { error: 'another_replica', msg: ELSEWHERE });
   const labels = known.map(({ endpoint }) => endpoint);
   const read = readFleetQuery(query, labels, Date.now());
-  if ('problems' in read) {
-    const words = read.problems.map(({ field, got, allowed }) => `${field}: got ${got}; allowed: ${allowed}`);
-    return json(400, { error: 'bad_request', msg: words.join('\n'), problems: read.problems });
-  }
+  if ('problems' in read) return badQuery(read.problems);
   const { fromMs, toMs, rows: maxRows, format } = read;
   const endpoints: FleetHistory['endpoints'] = [];
   // One after the other: the rows of one are gone before those of the next are read, and others have their turn between.
@@ -40,8 +37,23 @@ async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<R
     });
   }
   const found: FleetHistory = { from: fromMs / 1000, to: toMs / 1000, endpoints };
-  const isCsv = (format ?? preferred(headers.accept)) === 'csv';
-  const reply: Reply = isCsv ? { status: 200, type: 'text/csv', body: fleetCsv(found) } : json(200, found);
+  return inFormat(format, headers, found, fleetCsv);
+}
+
+export function badQuery(problems: readonly QueryProblem[]): Reply {
+  const words = problems.map(({ field, got, allowed }) => `${field}: got ${got}; allowed: ${allowed}`);
+  return json(400, { error: 'bad_request', msg: words.join('\n'), problems });
+}
+
+/** As the query wants it, or else the Accept header. */
+export function inFormat<Found>(
+  format: string | undefined,
+  { accept }: RouteRequest['headers'],
+  found: Found,
+  toCsv: (found: Found) => string,
+): Reply {
+  const isCsv = (format ?? preferred(accept)) === 'csv';
+  const reply: Reply = isCsv ? { status: 200, type: 'text/csv', body: toCsv(found) } : json(200, found);
   return { ...reply, headers: { vary: 'accept' } };
 }
 

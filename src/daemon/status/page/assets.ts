@@ -27,6 +27,7 @@ const FILES = [
   'status-watches.js',
   'fleet/verdict.js',
   'fleet/endpoints.js',
+  'fleet/spend.js',
   'fleet/history.js',
   'fleet/plot.js',
   'fleet/time.js',

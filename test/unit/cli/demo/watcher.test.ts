@@ -73,6 +73,13 @@ function endpointAt(at: number, load: number): EndpointStatus {
     capacity_cold: 1_000,
     requests_working: 1,
     spend_per_hour: 0.8,
+    spend_told_per_hour: 0.8,
+    spend_idle_per_hour: 0.2,
+    spend_starting_per_hour: 0,
+    spend_stopped_per_hour: 0,
+    spend_today: { amount: 4.2, source: 'told' },
+    spend_today_usual: null,
+    spend_month: null,
     workers: { idle: 2, stopped: 1 },
     parameters: {},
     drift: [{ parameter: 'target_util', actual: 0.9, wanted: 0.97 }],
@@ -94,8 +101,8 @@ test('an endpoint is told of once for each look at it, and of its drift once', (
   watcher.look(withEndpoint(105, 3_000));
   expect(told).toEqual([
     'warn: endpoint chat target_util is 0.9, configured 0.97',
-    'plain: endpoint chat load 1,000 of 2,000 units/s (50%), 2 idle, 1 stopped, 0.80 an hour',
-    'warn: endpoint chat load 3,000 of 2,000 units/s (150%), 2 idle, 1 stopped, 0.80 an hour',
+    'plain: endpoint chat load 1,000 of 2,000 units/s (50%), 2 idle, 1 stopped, 0.80 an hour, 4.20 today',
+    'warn: endpoint chat load 3,000 of 2,000 units/s (150%), 2 idle, 1 stopped, 0.80 an hour, 4.20 today',
   ]);
 });
 

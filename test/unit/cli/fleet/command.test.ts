@@ -36,7 +36,7 @@ async function fleetOf(
         ),
       rows,
     ),
-    { endpoints: watched, fleetInterval: 15_000, budgetPerHour: 5 },
+    { endpoints: watched, fleetInterval: 15_000, budgetPerHour: 5, budgetPerMonth: undefined },
   );
   return pilotlight(['fleet', ...words, '--url', listener.url], around);
 }

@@ -11,7 +11,12 @@ function seen(endpoints: readonly Partial<EndpointView>[], budgetPerHour?: numbe
   const views = endpoints.map((over) =>
     endpointView({ sample: sampleAt(NOW * 1000), sampledAtMs: (NOW - 4) * 1000, ...over }),
   );
-  const watched = { endpoints: [{ by: 'all' as const }], fleetInterval: 15_000, budgetPerHour };
+  const watched = {
+    endpoints: [{ by: 'all' as const }],
+    fleetInterval: 15_000,
+    budgetPerHour,
+    budgetPerMonth: undefined,
+  };
   return { fleet: fleetStatus(fleetView(views), watched), none: '', now: NOW };
 }
 

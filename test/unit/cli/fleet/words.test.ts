@@ -27,6 +27,7 @@ function statusOf(over: Partial<EndpointView> = {}, view: Partial<FleetView> = {
     endpoints: [{ by: 'all' as const }],
     fleetInterval: 15_000,
     budgetPerHour,
+    budgetPerMonth: undefined,
   });
   return { fleet, endpoint: fleet.endpoints[0]! };
 }

@@ -19,7 +19,7 @@ const routes = publicRoutes({
     looks += 1;
     return EMPTY_STATUS;
   },
-  fleet: { view: () => fleetView([]), history: () => Promise.resolve([]) },
+  fleet: { view: () => fleetView([]), spends: () => Promise.resolve([]), history: () => Promise.resolve([]) },
   metrics: createMetrics(() => EMPTY_STATUS, []),
   lifecycle: { state: 'running' },
   heartbeats: { lateMs: () => 0 },
@@ -52,6 +52,8 @@ test('with a token all but the probes, and files that are the same for everybody
   const closed = Object.keys(without).filter((key) => without[key] === 401);
   expect(closed.toSorted()).toEqual([
     'GET /',
+    'GET /api/bill',
+    'GET /api/bill/schema',
     'GET /api/fleet',
     'GET /api/fleet/schema',
     'GET /api/status',
@@ -73,7 +75,7 @@ test.each([
 ])('%s opens nothing', async (_, authorization) => {
   const url = await serve(TOKEN);
   const found = await statuses(url, authorization);
-  expect(Object.values(found).filter((status) => status === 401)).toHaveLength(6);
+  expect(Object.values(found).filter((status) => status === 401)).toHaveLength(8);
 });
 
 test('the token opens all of it, and so does a configuration without one', async () => {

@@ -98,6 +98,7 @@ const STATUS: Status = {
     endpoints: [{ by: 'all' }],
     fleetInterval: 15_000,
     budgetPerHour: 3,
+    budgetPerMonth: undefined,
   }),
   instances: { running: 2 },
   maintenance_windows: [{ machine_id: 5, category: 'power', starts_at: 10, ends_at: null }],

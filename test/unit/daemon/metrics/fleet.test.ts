@@ -12,7 +12,12 @@ const NOW = 1_000_000;
 function metricsOf(view: FleetView, budgetPerHour?: number) {
   const shown = { view };
   const metrics = createMetrics((): Status => {
-    const settings = { endpoints: [{ by: 'all' as const }], fleetInterval: 15_000, budgetPerHour };
+    const settings = {
+      endpoints: [{ by: 'all' as const }],
+      fleetInterval: 15_000,
+      budgetPerHour,
+      budgetPerMonth: undefined,
+    };
     return { ...EMPTY_STATUS, now: NOW, fleet: fleetStatus(shown.view, settings) };
   }, []);
   return {
@@ -34,7 +39,8 @@ function seen(secondsAgo: number, over: Parameters<typeof endpointView>[0] = {})
 }
 
 test('an endpoint that was just seen has all its series, with a zero for each status that has no workers', async () => {
-  const { series } = metricsOf(fleetView([seen(3)]));
+  const told = sampleAt(0, { spend_told_per_hour: 3.3 });
+  const { series } = metricsOf(fleetView([seen(3, { sample: told })]));
   const label = 'endpoint_group="chat"';
   expect(await series('endpoint_load')).toEqual([
     `endpoint_load{${label}} 42`,
@@ -48,7 +54,12 @@ test('an endpoint that was just seen has all its series, with a zero for each st
   ]);
   expect(await series('endpoint_requests_working')).toEqual([`endpoint_requests_working{${label}} 12`]);
   expect(await series('endpoint_spend_per_hour')).toEqual([
-    `endpoint_spend_per_hour{source="estimate",${label}} 3.2`,
+    `endpoint_spend_per_hour{source="told",${label}} 3.3`,
+    `endpoint_spend_per_hour{source="estimated",${label}} 3.2`,
+  ]);
+  expect(await series('endpoint_idle_spend_per_hour')).toEqual([
+    `endpoint_idle_spend_per_hour{state="idle",${label}} 0.8`,
+    `endpoint_idle_spend_per_hour{state="starting",${label}} 0.4`,
   ]);
   const workers = await series('endpoint_workers');
   expect(workers).toHaveLength(20);
@@ -69,11 +80,18 @@ test('an endpoint that was just seen has all its series, with a zero for each st
 });
 
 test('what is not known has no series: null is no zero', async () => {
-  const nothing = { load: null, capacity_hot: null, capacity_cold: 5, spend_per_hour: null };
+  const unpriced = { spend_per_hour: null, spend_told_per_hour: null };
+  const nothing = { load: null, capacity_hot: null, capacity_cold: 5, ...unpriced };
   const { series } = metricsOf(fleetView([seen(3, { sample: sampleAt(0, nothing), parameters: {} })]));
   expect(await series('endpoint_load{')).toEqual([]);
   expect(await series('endpoint_load_in_flight')).toEqual([]);
-  expect(await series('endpoint_spend_per_hour')).toEqual([]);
+  for (const name of [
+    'endpoint_spend_per_hour',
+    'endpoint_spend_today',
+    'orphan_instances',
+    'fleet_spend_month',
+  ])
+    expect(await series(name)).toEqual([]);
   expect(await series('endpoint_capacity')).toEqual([
     'endpoint_capacity{state="cold",endpoint_group="chat"} 5',
   ]);

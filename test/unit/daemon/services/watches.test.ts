@@ -152,7 +152,7 @@ test('jobs of settings that were replaced run no more', async () => {
 test('prices are asked for where the last are ten minutes old, or a minute where one is lacking', async () => {
   start();
   await done();
-  expect(watches.prices.known().get(1)).toEqual({ running: 0.5, storage: 0.1 });
+  expect(watches.prices.known().get(1)).toEqual({ running: 0.5, storage: 0.1, now: 0.5 });
   const again = async (ms: number, isLacking: boolean): Promise<number> => {
     asked.length = 0;
     vi.setSystemTime(NOW + ms);

@@ -24,6 +24,7 @@ function judge(over: Partial<EndpointView>, view: Partial<FleetView> = {}, budge
     endpoints: [{ by: 'all' as const }],
     fleetInterval: 15_000,
     budgetPerHour,
+    budgetPerMonth: undefined,
   });
   return verdict({ ...EMPTY_STATUS, now: NOW, fleet }, NOW);
 }

@@ -188,7 +188,12 @@ describe('the app', () => {
 });
 
 describe('the fleet', () => {
-  const settings = { endpoints: [{ by: 'all' as const }], fleetInterval: 15_000, budgetPerHour: 3 };
+  const settings = {
+    endpoints: [{ by: 'all' as const }],
+    fleetInterval: 15_000,
+    budgetPerHour: 3,
+    budgetPerMonth: undefined,
+  };
 
   test('has what was measured of each endpoint', () => {
     const sample = sampleAt(4_500);
@@ -236,6 +241,7 @@ describe('the fleet', () => {
         ...settings,
         endpoints: [],
         budgetPerHour: undefined,
+        budgetPerMonth: undefined,
       },
     );
     expect(status).toMatchObject({

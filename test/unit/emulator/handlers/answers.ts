@@ -50,6 +50,7 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
         disk_space: null,
         onstart: null,
         volume_info: null,
+        storage_total_cost: null,
         extra_filters: null,
         template_id: null,
         template_hash_id: null,

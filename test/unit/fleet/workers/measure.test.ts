@@ -8,7 +8,7 @@ const AT = 1_790_000_000_000;
 const FULL = { cur_load: 10, cur_load_rolling_avg: 8, perf: 100, reqs_working: 2 };
 
 function sample(workers: readonly Worker[], prices: readonly [number, Price][] = [], unreadable = 0) {
-  return measure({ workers, unreadable }, new Map(prices), AT, 'rate');
+  return measure({ workers, unreadable }, { prices: new Map(prices) }, AT, 'rate');
 }
 const running = (price: number, storage?: number): Price => ({ running: price, storage });
 
@@ -35,6 +35,10 @@ test('what an endpoint is asked, can do, and costs', () => {
       capacity_cold: 100,
       requests_working: 4,
       spend_per_hour: 0.91,
+      spend_told_per_hour: null,
+      spend_idle_per_hour: 0,
+      spend_starting_per_hour: 0.2,
+      spend_stopped_per_hour: 0.01,
     },
     workers: { idle: 2, loading: 1, stopped: 1 },
   });
@@ -42,7 +46,7 @@ test('what an endpoint is asked, can do, and costs', () => {
 
 test('an endpoint without workers is asked nothing and costs nothing, which is known', () => {
   const { measures, workers } = sample([]);
-  expect(Object.values(measures)).toEqual([0, 0, null, 0, 0, 0, 0]);
+  expect(Object.values(measures)).toEqual([0, 0, null, 0, 0, 0, 0, null, 0, 0, 0]);
   expect(workers).toEqual({});
 });
 
@@ -77,6 +81,10 @@ describe('what a worker does not say', () => {
       capacity_cold: 0,
       requests_working: 2,
       spend_per_hour: 2,
+      spend_told_per_hour: null,
+      spend_idle_per_hour: 1,
+      spend_starting_per_hour: 0,
+      spend_stopped_per_hour: 0,
     });
   });
 
@@ -145,7 +153,9 @@ describe('the cost', () => {
     ['loading', 2],
     ['model_loading', 2],
     ['starting', 2],
+    ['pending', 0],
     ['creating', 0.1],
+    ['update_ready', 2],
     ['stopped', 0.1],
     ['destroying', 0],
     ['error', 0],
@@ -167,6 +177,23 @@ describe('the cost', () => {
     const prices: [number, Price][] = [[1, running(odd, odd)]];
     expect(sample([{ id: 1, status: 'idle' }], prices).measures.spend_per_hour).toBeNull();
     expect(sample([{ id: 1, status: 'stopped' }], prices).measures.spend_per_hour).toBe(0);
+  });
+
+  test('of one that reboots is what it was before', () => {
+    const rebooting = (before: string | undefined) =>
+      measure(
+        { workers: [{ id: 1, status: 'rebooting' }], unreadable: 0 },
+        { prices: new Map(price), statusBeforeReboot: () => before },
+        AT,
+        'rate',
+      ).measures.spend_per_hour;
+    expect([rebooting('idle'), rebooting('stopped'), rebooting(undefined)]).toEqual([2, 0.1, 2]);
+  });
+
+  test('of being idle is known of a ready worker that says how many requests it has, and of no other', () => {
+    const idle = (reqs_working: number | null) =>
+      sample([{ id: 1, status: 'idle', reqs_working }], price).measures.spend_idle_per_hour;
+    expect([idle(0), idle(1), idle(null)]).toEqual([2, 0, null]);
   });
 
   test('has no more digits than the history keeps', () => {

@@ -2,6 +2,7 @@
 import { ago, byId, cards, element, errorNote, facts, heading, plainList } from '../status-dom.js';
 import { findingInWords, plural, printable, seconds, short } from '../status-words.js';
 import { followHistory } from './history.js';
+import { drawSpend, spendPerHour } from './spend.js';
 import { driftInWords, endpointTone, namedTroubles } from './verdict.js';
 
 let follow;
@@ -22,6 +23,7 @@ export function drawEndpoints(fleet, now) {
     const { endpoint_group: name } = fleet.endpoints[index];
     card.dataset.endpoint = name;
   }
+  drawSpend(fleet);
   follow ??= followHistory(byId('endpoints'), byId('endpoints-range'));
   follow(fleet);
 }
@@ -57,13 +59,9 @@ function largest({ load, load_in_flight: inFlight, requests_working: requests, c
   return large(inFlight, ` units in flight${ready > 0 ? `, ${seconds(inFlight / ready)} of work` : ''}`);
 }
 
-function figures({
-  workers,
-  capacity_cold: cold,
-  requests_working: requests,
-  spend_per_hour: spend,
-  ...more
-}) {
+function figures(endpoint) {
+  const { workers, capacity_cold: cold, requests_working: requests, ...more } = endpoint;
+  const spend = spendPerHour(endpoint);
   return [
     ['Meaning of load', `${more.load_meaning}: ${more.load_because}`],
     ['Price', spend === null ? 'not known' : `${spend.toFixed(2)} an hour`],

@@ -1,4 +1,5 @@
 // What of the endpoints needs a person.
+import { isAboveBudget, spendPerHour } from './spend.js';
 import { findingsInWords, plural, printable, seconds, short } from '../status-words.js';
 
 const STALE_AFTER_INTERVALS = 4;
@@ -11,13 +12,18 @@ export function fleetTroubles({ fleet }, now) {
       printable(`Endpoint ${endpoint.endpoint_group}${text}`),
     ]),
   );
-  const spend = fleet.endpoints.reduce((sum, { spend_per_hour: each }) => sum + (each ?? 0), 0);
+  const spend = fleet.endpoints.reduce((sum, endpoint) => sum + (spendPerHour(endpoint) ?? 0), 0);
   if (fleet.budget_per_hour !== null && spend > fleet.budget_per_hour) {
     found.push([
       'warn',
       `The endpoints cost ${spend.toFixed(2)} an hour, above PILOTLIGHT_BUDGET_PER_HOUR (${fleet.budget_per_hour})`,
     ]);
   }
+  if (isAboveBudget(fleet))
+    found.push([
+      'warn',
+      `The endpoints come to ${(fleet.spend_month_forecast ?? fleet.spend_month.amount).toFixed(2)} this month, above PILOTLIGHT_BUDGET_PER_MONTH (${fleet.budget_per_month})`,
+    ]);
   if (fleet.endpoints.length > 0 && fleet.history_trouble !== null)
     found.push(['warn', `What the endpoints do is not being recorded: ${printable(fleet.history_trouble)}`]);
   return found;

@@ -60,6 +60,10 @@ test('tells the recorded rows of each endpoint, null where nothing is known', as
       capacity_cold: { mean: 100, peak: 100, samples: 4 },
       requests_working: { mean: 12, peak: 12, samples: 4 },
       spend_per_hour: { mean: 3.2, peak: 3.2, samples: 4 },
+      spend_told_per_hour: null,
+      spend_idle_per_hour: { mean: 0.8, peak: 0.8, samples: 4 },
+      spend_starting_per_hour: { mean: 0.4, peak: 0.4, samples: 4 },
+      spend_stopped_per_hour: { mean: 0.1, peak: 0.1, samples: 4 },
       workers: { idle: { mean: 6, peak: 6, samples: 4 }, stopped: { mean: 10, peak: 10, samples: 4 } },
     },
   ]);
@@ -70,6 +74,7 @@ test('lets others have their turn between two endpoints', async () => {
   const view = fleetView([endpointView(), endpointView({ endpoint: 'code', id: 32 })]);
   listener = await listenWithFleet({
     ...recordedFleet(() => view, {}),
+    spends: () => Promise.resolve([]),
     history({ endpoint }) {
       order.push(endpoint);
       setImmediate(() => order.push('another'));
@@ -85,6 +90,7 @@ test('asks the history for what was asked, and for no more than its bound', asyn
   const view = fleetView([endpointView(), endpointView({ endpoint: 'code', id: 32 })]);
   listener = await listenWithFleet({
     view: () => view,
+    spends: () => Promise.resolve([]),
     history(query) {
       asked.push(query);
       return Promise.resolve([]);
@@ -200,6 +206,7 @@ test('a history that cannot be read is a 500 without its words, which the log ha
   const view = fleetView([endpointView()]);
   listener = await listenWithFleet({
     view: () => view,
+    spends: () => Promise.resolve([]),
     history: () => Promise.reject(new Error('disk I/O error at /secret/path')),
   });
   const answer = await fetch(`${listener.url}/api/fleet`);

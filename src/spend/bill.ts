@@ -62,9 +62,15 @@ export function sumOf(parts: readonly Billed[]): Billed {
 
 const KINDS_OF_BILLED = Object.keys(NOTHING_BILLED) as (keyof Billed)[];
 
+export interface DayTotal {
+  readonly day: string;
+  readonly total: number;
+  /** Whether that is all of the day; a day that is not says nothing of others. */
+  readonly isWhole: boolean;
+}
+
 export interface Forecast {
-  /** `2026-11` */
-  readonly month: string;
+  /** Of this month, days that are not whole included. */
   readonly soFar: number;
   /** At the month's end. */
   readonly expected: number;
@@ -75,7 +81,7 @@ export interface Forecast {
 }
 
 const DAY_MS = 86_400_000;
-/** A range needs each weekday twice. */
+/** What each weekday costs is known from this many days on. */
 const DAYS_FOR_RANGE = 14;
 const MOST_DAYS = 28;
 
@@ -84,17 +90,14 @@ const MOST_DAYS = 28;
  * billed at all is seldom a whole one, so it does not count.
  * @param totals of each day, in order, the last one of today; @returns undefined without one complete day
  */
-export function forecast(
-  totals: readonly { readonly day: string; readonly total: number }[],
-  now: Date,
-): Forecast | undefined {
+export function forecast(totals: readonly DayTotal[], now: Date): Forecast | undefined {
   const today = dayOf(now);
   const month = today.slice(0, 7);
   const first = totals.findIndex(({ total }) => total > 0);
   if (first === -1) return undefined;
   const complete = totals
     .slice(first + 1)
-    .filter(({ day }) => day < today)
+    .filter(({ day, isWhole }) => day < today && isWhole)
     .slice(-MOST_DAYS);
   if (complete.length === 0) return undefined;
   const means = weekdayMeans(complete);
@@ -103,19 +106,30 @@ export function forecast(
   const rest = daysAfter(now).filter((day) => day.startsWith(month));
   const toCome = sum(rest.map((day) => means[weekdayOf(day)] ?? 0));
   const expected = soFar + Math.max(0, (means[weekdayOf(today)] ?? 0) - ofToday) + toCome;
-  const off = complete.map(({ day, total }) => total - (means[weekdayOf(day)] ?? 0));
-  // Seven means were taken from these days.
-  const variance = sum(off.map((each) => each ** 2)) / Math.max(1, complete.length - 7);
-  const spread = 1.96 * Math.sqrt(variance * (rest.length + 1));
+  const spread = spreadOf(complete, means, [today, ...rest]);
   const range =
     complete.length < DAYS_FOR_RANGE
       ? undefined
       : { low: Math.max(soFar, expected - spread), high: expected + spread };
-  return { month, soFar, expected, range, days: complete.length };
+  return { soFar, expected, range, days: complete.length };
+}
+
+/** Half of what 95 of 100 sums of such days lie in: days vary, and a weekday's mean of few days is not exact either. */
+function spreadOf(known: readonly DayTotal[], means: readonly number[], toCome: readonly string[]): number {
+  const freedom = Math.max(1, known.length - means.length);
+  const squares = known.map(({ day, total }) => (total - (means[weekdayOf(day)] ?? 0)) ** 2);
+  const counts = Map.groupBy(known, ({ day }) => weekdayOf(day));
+  const byWeekday = [...Map.groupBy(toCome, weekdayOf)];
+  const days = byWeekday.map(
+    ([weekday, { length }]) => length + length ** 2 / (counts.get(weekday)?.length ?? 1),
+  );
+  // Student's t to a thousandth or two.
+  const t = 1.96 + 2.37 / freedom + 2.82 / freedom ** 2;
+  return t * Math.sqrt((sum(squares) / freedom) * sum(days));
 }
 
 /** By weekday, Sunday first; of a weekday that is not known, the mean of all. */
-function weekdayMeans(days: readonly { readonly day: string; readonly total: number }[]): number[] {
+function weekdayMeans(days: readonly DayTotal[]): number[] {
   const byWeekday = Map.groupBy(days, ({ day }) => weekdayOf(day));
   return Array.from({ length: 7 }, (_, weekday) => {
     const known = byWeekday.get(weekday) ?? days;
@@ -129,6 +143,13 @@ function daysAfter(now: Date): string[] {
 
 function weekdayOf(day: string): number {
   return new Date(`${day}T00:00:00Z`).getUTCDay();
+}
+
+/** Oldest first, today the last one. */
+export function daysUntil(now: Date, back: number): string[] {
+  return Array.from({ length: back + 1 }, (_, index) =>
+    dayOf(new Date(now.getTime() - (back - index) * DAY_MS)),
+  );
 }
 
 /** `2026-11-28` */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Charge } from '../../../src/contract/operations/spend.ts';
-import { billedDay, dayOf, forecast } from '../../../src/fleet/bill.ts';
+import { createRandom } from '../../../src/emulator/random.ts';
+import { billedDay, dayOf, forecast } from '../../../src/spend/bill.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -46,7 +47,7 @@ describe('the forecast', () => {
   function days(back: number, cost: (daysAgo: number, weekday: number) => number) {
     return Array.from({ length: back + 1 }, (_, index) => {
       const date = new Date(NOW.getTime() - (back - index) * DAY_MS);
-      return { day: dayOf(date), total: cost(back - index, date.getUTCDay()) };
+      return { day: dayOf(date), total: cost(back - index, date.getUTCDay()), isWhole: true };
     });
   }
 
@@ -55,7 +56,7 @@ describe('the forecast', () => {
     const month = forecast(totals, NOW);
     // What is left of today, a Sunday and a Monday.
     const soFar = 27 * 10 + 3 * 90 + 90 - 10 + 4;
-    expect(month).toMatchObject({ month: '2026-11', days: 27 });
+    expect(month).toMatchObject({ days: 27 });
     expect(month?.soFar).toBe(
       totals.filter(({ day }) => day >= '2026-11-01').reduce((sum, { total }) => sum + total, 0),
     );
@@ -69,10 +70,28 @@ describe('the forecast', () => {
       NOW,
     );
     expect(wide?.range?.low).toBeGreaterThanOrEqual(wide?.soFar ?? Infinity);
+    // Student's t of 20; three days to come, of weekdays that were seen 3, 4 and 4 times.
     expect((wide?.range?.high ?? 0) - (wide?.expected ?? 0)).toBeCloseTo(
-      1.96 * Math.sqrt((3 * (25 * 27)) / 20),
+      2.086 * Math.sqrt(((25 * 27) / 20) * (3 + 1 / 3 + 1 / 4 + 1 / 4)),
       0,
     );
+  });
+
+  test.each([14, 27])('holds 95 of 100 months with %i days known', (known) => {
+    const early = new Date('2026-11-05T00:00:00Z');
+    const random = createRandom(known);
+    const normal = (): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+    const held = Array.from({ length: 1_000 }, () => {
+      const totals = Array.from({ length: known + 2 }, (_, index) => {
+        const day = dayOf(new Date(early.getTime() - (known + 1 - index) * DAY_MS));
+        return { day, total: index === known + 1 ? 0 : 100 + 10 * normal(), isWhole: true };
+      });
+      const { soFar, range } = forecast(totals, early) ?? { soFar: 0, range: undefined };
+      const actual = soFar + Array.from({ length: 26 }, () => 100 + 10 * normal()).reduce((a, b) => a + b, 0);
+      return range !== undefined && actual >= range.low && actual <= range.high;
+    }).filter(Boolean).length;
+    expect(held / 1_000).toBeGreaterThan(0.93);
+    expect(held / 1_000).toBeLessThan(0.97);
   });
 
   test('has no range with less than two weeks, and none at all before a whole day is billed', () => {

@@ -1,0 +1,290 @@
+/**
+ * What /api/bill answers, and `pilotlight bill` prints: what endpoints cost, by day and kind of use. Money is in dollars,
+ * days are UTC, and each figure says whether it was billed, told by the service, or estimated. What is not known is null.
+ */
+import * as z from 'zod';
+import { dayOf, daysUntil, type Billed } from '../../../spend/bill.ts';
+import {
+  DAY_MS,
+  HOUR_MS,
+  monthOf,
+  spentIn,
+  spentOn,
+  sumOfFigures,
+  sumOfHours,
+  type EndpointSpend,
+  type Figure,
+  type Hour,
+} from '../../../spend/hours.ts';
+import type { FleetView } from '../../../fleet/view.ts';
+import { count, time } from '../../status/fact.ts';
+import { difference } from './difference.ts';
+
+const dollars = z.number();
+const day = z.string().describe('A UTC day, such as 2026-11-28');
+const source = z
+  .enum(['billed', 'told', 'estimated'])
+  .describe('Of a sum, its weakest part: estimated is by the prices of instances, and lacks bandwidth');
+const figure = z.object({ amount: dollars, source });
+
+const uses = z
+  .object({
+    working: dollars.describe('Ready workers with requests'),
+    idle: dollars.describe('Ready workers without'),
+    starting: dollars.describe('Workers that load or start'),
+    stopped: dollars.describe('The storage of stopped workers, and those that stop'),
+  })
+  .describe('Estimated from the prices of instances, so it adds up to what they cost, and not to the bill');
+
+const billed = z.object({ gpu: dollars, disk: dollars, bandwidth: dollars, other: dollars });
+
+const dayRow = z.object({
+  day,
+  endpoint_group: z.string().describe('As metrics name it; #ID of one that is known from the bill alone'),
+  endpoint_id: count.nullable().describe('The last one that it had'),
+  amount: dollars,
+  source,
+  seen_hours: z.number().describe('How much of the day this daemon saw'),
+  billed: billed
+    .nullable()
+    .describe('What the service billed, by what for; null: that is not what counts here'),
+  uses: uses.nullable().describe('null: not seen'),
+});
+
+const dearHour = z.object({
+  from: time,
+  ...figure.shape,
+  usual: dollars.describe('What this hour of the day costs on average, of the days asked for'),
+  ready_workers: z.number().describe('On average'),
+  starting_workers: z.number(),
+  uses,
+  endpoint_group: z.string().describe('Of the endpoint that cost most of it'),
+});
+
+const comparison = z.object({
+  day,
+  before: day.describe('The same weekday before'),
+  ...figure.shape,
+  load: dollars.describe('Workers were at work for longer, at the price of before'),
+  price: dollars.describe('Ready workers were dearer'),
+  parameters: dollars.describe('More workers were kept ready or stopped than the work needed'),
+  starts: dollars.describe('Workers started for longer'),
+  other: dollars.describe('What the estimates do not have, such as bandwidth'),
+});
+
+const month = z.object({
+  month: z.string().describe('Such as 2026-11'),
+  so_far: figure,
+  unknown_days: count.describe(
+    'Days of it that were neither billed nor seen as a whole: it may have cost more',
+  ),
+  forecast: dollars
+    .nullable()
+    .describe('At its end, by weekday from the last four weeks; null: no whole day is known'),
+  forecast_low: dollars
+    .nullable()
+    .describe('95 of 100 such months lie between; null with less than two weeks'),
+  forecast_high: dollars.nullable(),
+  days: count.describe('Whole days that the forecast goes by'),
+});
+
+const waste = z
+  .object({
+    idle: dollars.nullable().describe('Ready workers without requests'),
+    starting: dollars.nullable().describe('Workers that load or start'),
+    orphans: dollars.nullable().describe('Instances whose worker is gone'),
+    orphan_instances: count.nullable(),
+  })
+  .describe('Now, dollars an hour, estimated');
+
+export const billSchema = z.object({
+  now: time,
+  days: z.array(dayRow).describe('Oldest first; none for a day of which nothing is known'),
+  today: figure.nullable(),
+  month: month.nullable(),
+  uses: uses.nullable().describe('Of all these days, as far as they were seen'),
+  per_1000_units: dollars.nullable().describe('Of work; null: what the load means is not known'),
+  dearest_hours: z.array(dearHour).describe('Three of them; none without a daemon'),
+  yesterday: comparison.nullable().describe('null: one of the two days was not seen'),
+  waste: waste.nullable(),
+  unanswered: z
+    .array(
+      z.object({
+        permission: z.enum(['user_read', 'billing_read']),
+        is_missing: z.boolean().describe('Whether the key lacks it'),
+        error: z.string(),
+      }),
+    )
+    .describe('What the service did not tell'),
+});
+
+export type BillAnswer = z.infer<typeof billSchema>;
+export type BillDay = BillAnswer['days'][number];
+
+/** The published JSON Schema: served at /api/bill/schema, and in the tree as deploy/bill.schema.json. */
+export function billJsonSchema(): Record<string, unknown> {
+  return {
+    title: 'What endpoints cost, as a Pilotlight daemon tells it',
+    ...z.toJSONSchema(billSchema, { io: 'input', target: 'draft-2020-12' }),
+  };
+}
+
+export interface BillFacts {
+  readonly spends: readonly EndpointSpend[];
+  readonly now: Date;
+  /** Days back, today not counted. */
+  readonly since: number;
+  /** Of the daemon; undefined: there is none. */
+  readonly view: Pick<FleetView, 'endpoints' | 'spend'> | undefined;
+}
+
+const MOST_DEAR_HOURS = 3;
+
+export function billAnswer({ spends, now, since, view }: BillFacts): BillAnswer {
+  const today = dayOf(now);
+  const days = daysUntil(now, since);
+  const fromMs = Date.parse(days[0] ?? today);
+  const hours = spends.flatMap((spend) =>
+    spend.hours.flatMap((hour) =>
+      hour.atMs < fromMs ? [] : [Object.assign({ endpoint: spend.endpoint }, hour)],
+    ),
+  );
+  const all = sumOfHours(hours);
+  return {
+    now: now.getTime() / 1000,
+    days: days.flatMap((one) => spends.flatMap((spend) => dayRowOf(spend, one, today) ?? [])),
+    today: figureOf(sumOfFigures(spends.map((spend) => spentOn(spend, today, today)))),
+    month: monthAnswer(spends, now),
+    uses: all.usesMs === 0 ? null : usesOf(all),
+    per_1000_units: perThousandUnits(hours),
+    dearest_hours: dearestHours(hours),
+    yesterday: yesterdayOf(spends, now),
+    waste: view ? wasteOf(view) : null,
+    unanswered: (view?.spend.unanswered ?? []).map(({ permission, isMissing, error }) => ({
+      permission,
+      is_missing: isMissing,
+      error,
+    })),
+  };
+}
+
+/** To a hundredth of a cent. */
+function rounded(amount: number): number {
+  return Math.round(amount * 10_000) / 10_000;
+}
+
+function figureOf(known: Figure | undefined): z.infer<typeof figure> | null {
+  return known ? { amount: rounded(known.dollars), source: known.source } : null;
+}
+
+function usesOf({ uses: { working, idle, starting, stopped } }: Hour): z.infer<typeof uses> {
+  return {
+    working: rounded(working),
+    idle: rounded(idle),
+    starting: rounded(starting),
+    stopped: rounded(stopped),
+  };
+}
+
+function dayRowOf(spend: EndpointSpend, one: string, today: string): BillDay | undefined {
+  const spent = figureOf(spentOn(spend, one, today));
+  const [seen, bill] = [spend.days.get(one), spend.billed.get(one)];
+  // Most endpoints of a bill were not there on most days.
+  if (!spent || (spent.amount === 0 && !seen)) return undefined;
+  return {
+    day: one,
+    endpoint_group: spend.endpoint,
+    endpoint_id: spend.id,
+    ...spent,
+    seen_hours: rounded((seen?.seenMs ?? 0) / HOUR_MS),
+    billed: bill && spent.source === 'billed' ? billedOf(bill) : null,
+    uses: seen && seen.usesMs > 0 ? usesOf(seen) : null,
+  };
+}
+
+function billedOf({ gpu, disk, bandwidth, other }: Billed): z.infer<typeof billed> {
+  return { gpu: rounded(gpu), disk: rounded(disk), bandwidth: rounded(bandwidth), other: rounded(other) };
+}
+
+function monthAnswer(spends: readonly EndpointSpend[], now: Date): BillAnswer['month'] {
+  const known = monthOf(spends, now);
+  const soFar = figureOf(known?.soFar);
+  if (!known || !soFar) return null;
+  const { expected, range, days } = known.forecast ?? { days: 0 };
+  return {
+    month: dayOf(now).slice(0, 7),
+    so_far: soFar,
+    unknown_days: known.unknownDays,
+    forecast: expected === undefined ? null : rounded(expected),
+    forecast_low: range ? rounded(range.low) : null,
+    forecast_high: range ? rounded(range.high) : null,
+    days,
+  };
+}
+
+function perThousandUnits(hours: readonly Hour[]): number | null {
+  const known = sumOfHours(hours.filter(({ loadMs, seenMs }) => loadMs >= 0.99 * seenMs));
+  const spent = spentIn(known);
+  return spent && known.load > 0 ? rounded((spent.dollars / known.load) * 1_000) : null;
+}
+
+function dearestHours(hours: readonly (Hour & { readonly endpoint: string })[]): BillAnswer['dearest_hours'] {
+  const byHour = [...Map.groupBy(hours, ({ atMs }) => atMs)].map(([atMs, own]) => {
+    const spent = sumOfFigures(own.map((hour) => spentIn(hour)));
+    return { atMs, own, amount: spent?.dollars ?? 0, source: spent?.source ?? 'estimated' };
+  });
+  const usual = Map.groupBy(byHour, ({ atMs }) => atMs % DAY_MS);
+  return byHour
+    .toSorted((a, b) => b.amount - a.amount)
+    .slice(0, MOST_DEAR_HOURS)
+    .map(({ atMs, own, amount, source: from }) => {
+      const all = sumOfHours(own);
+      const like = usual.get(atMs % DAY_MS) ?? [];
+      const dearest = own.toSorted((a, b) => (spentIn(b)?.dollars ?? 0) - (spentIn(a)?.dollars ?? 0));
+      return {
+        from: atMs / 1000,
+        amount: rounded(amount),
+        source: from,
+        usual: rounded(like.reduce((sum, hour) => sum + hour.amount, 0) / like.length),
+        ready_workers: meanOf(own, ({ readyMs }) => readyMs),
+        starting_workers: meanOf(own, ({ startingMs }) => startingMs),
+        uses: usesOf(all),
+        endpoint_group: dearest[0]?.endpoint ?? '',
+      };
+    });
+}
+
+/** Workers of all endpoints, over the time that was seen of each. */
+function meanOf(hours: readonly Hour[], part: (hour: Hour) => number): number {
+  return rounded(hours.reduce((sum, hour) => sum + (hour.usesMs > 0 ? part(hour) / hour.usesMs : 0), 0));
+}
+
+function yesterdayOf(spends: readonly EndpointSpend[], now: Date): BillAnswer['yesterday'] {
+  const known = difference(spends, now);
+  if (!known) return null;
+  const { total, load, price, parameters, starts, other } = known;
+  return {
+    day: known.day,
+    before: known.before,
+    amount: rounded(total.dollars),
+    source: total.source,
+    load: rounded(load),
+    price: rounded(price),
+    parameters: rounded(parameters),
+    starts: rounded(starts),
+    other: rounded(other),
+  };
+}
+
+function wasteOf({ endpoints, spend: { orphans } }: Pick<FleetView, 'endpoints' | 'spend'>) {
+  const together = (name: 'spend_idle_per_hour' | 'spend_starting_per_hour'): number | null => {
+    const parts = endpoints.map(({ sample }) => sample?.measures[name] ?? null);
+    return parts.includes(null) ? null : rounded(parts.reduce<number>((sum, part) => sum + (part ?? 0), 0));
+  };
+  return {
+    idle: together('spend_idle_per_hour'),
+    starting: together('spend_starting_per_hour'),
+    orphans: orphans?.spendPerHour === undefined ? null : rounded(orphans.spendPerHour),
+    orphan_instances: orphans?.instances ?? null,
+  };
+}

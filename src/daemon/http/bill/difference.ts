@@ -1,0 +1,66 @@
+/** Why yesterday cost more or less than the same weekday before. Pure. */
+import { dayOf, sumOf } from '../../../spend/bill.ts';
+import {
+  DAY_MS,
+  isSeen,
+  spentIn,
+  sumOfFigures,
+  sumOfHours,
+  type EndpointSpend,
+  type Figure,
+} from '../../../spend/hours.ts';
+
+/** Dollars that yesterday cost more than the same weekday before, and what makes them up. */
+export interface Difference {
+  readonly day: string;
+  readonly before: string;
+  readonly total: Figure;
+  /** More or fewer hours of workers at work, at the price of before. */
+  readonly load: number;
+  /** Ready workers were dearer or cheaper. */
+  readonly price: number;
+  /** What is kept ready and stopped beyond the work, which parameters decide, at the price of before. */
+  readonly parameters: number;
+  readonly starts: number;
+  /** Of the total, what the estimates of the parts do not have, such as bandwidth. */
+  readonly other: number;
+}
+
+/** undefined if one of the two days was not seen. */
+export function difference(spends: readonly EndpointSpend[], now: Date): Difference | undefined {
+  const [name, nameBefore] = [dayBack(now, 1), dayBack(now, 8)];
+  if (!isSeen(spends, name) || !isSeen(spends, nameBefore)) return undefined;
+  const [day, before] = [usesOn(spends, name), usesOn(spends, nameBefore)];
+  // At the price of before; without one, prices make no difference.
+  const scale = day.price && before.price ? before.price / day.price : 1;
+  const load = day.working * scale - before.working;
+  const parameters = day.idle * scale - before.idle + day.stopped - before.stopped;
+  const price = (day.working + day.idle) * (1 - scale);
+  const starts = day.starting - before.starting;
+  const total = totalDifference(spends, name, nameBefore);
+  const other = total.dollars - load - price - parameters - starts;
+  return { day: name, before: nameBefore, total, load, price, parameters, starts, other };
+}
+
+function dayBack(now: Date, days: number): string {
+  return dayOf(new Date(now.getTime() - days * DAY_MS));
+}
+
+/** `price`: of a ready worker, dollars a ms; undefined without any. */
+function usesOn(spends: readonly EndpointSpend[], day: string) {
+  const { uses, readyMs } = sumOfHours(spends.flatMap(({ days }) => days.get(day) ?? []));
+  return { ...uses, price: readyMs === 0 ? undefined : (uses.working + uses.idle) / readyMs };
+}
+
+/** Of figures of one kind: what was billed and what was counted do not compare. */
+function totalDifference(spends: readonly EndpointSpend[], day: string, before: string): Figure {
+  const isBilled = [day, before].every((one) => spends.some(({ billed }) => billed.has(one)));
+  const figureOf = (one: string): Figure | undefined => {
+    if (!isBilled)
+      return sumOfFigures(spends.map(({ days }) => days.get(one)).map((hours) => hours && spentIn(hours)));
+    return { dollars: sumOf(spends.flatMap(({ billed }) => billed.get(one) ?? [])).total, source: 'billed' };
+  };
+  const [one, other] = [figureOf(day), figureOf(before)];
+  const { source } = sumOfFigures([one, other]) ?? { source: 'estimated' as const };
+  return { dollars: (one?.dollars ?? 0) - (other?.dollars ?? 0), source };
+}

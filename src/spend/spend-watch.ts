@@ -1,0 +1,337 @@
+/**
+ * What endpoints cost, told and billed by the service and counted from the samples. A question that the service refuses
+ * costs nothing else: its figures are missing, and the view says which permission it needs.
+ */
+import type { Charge } from '../contract/operations/spend.ts';
+import { within, type Clock } from '../time/clock.ts';
+import { Repeating } from '../time/repeating.ts';
+import { billedDay, dayOf, daysUntil, NOTHING_BILLED, sumOf, type Billed, type BilledDay } from './bill.ts';
+import {
+  BILL_DAYS,
+  DAY_MS,
+  endpointSpend,
+  HOUR_MS,
+  monthOf,
+  monthSoFar,
+  spentOn,
+  usualUntilNow,
+} from './hours.ts';
+import type { EndpointSpend, Figure, Hour, Month } from './hours.ts';
+
+/** What it tells of money. */
+export interface SpendService {
+  /** Dollars an hour, by the id of the endpoint; null: the service does not know. */
+  told(signal: AbortSignal): Promise<ReadonlyMap<number, number | null>>;
+  /** Of one UTC day, such as `2026-11-28`; undefined: some could not be read, and the sum would be too small. */
+  charges(day: string, signal: AbortSignal): Promise<readonly Charge[] | undefined>;
+  /** Whether a failure is a no, for want of a permission or not, that a repetition does not change. */
+  howRefused(error: unknown): 'permission' | 'refused' | undefined;
+}
+
+/** What the service does not tell of money, and why. */
+export interface Unanswered {
+  /** That the question needs: of dollars an hour, or of the charges. */
+  readonly permission: 'user_read' | 'billing_read';
+  /** Whether that is why. */
+  readonly isMissing: boolean;
+  readonly error: string;
+}
+
+export interface SpendView {
+  /** By label. */
+  readonly endpoints: ReadonlyMap<
+    string,
+    {
+      readonly today: Figure | undefined;
+      /** What the same hours of the days before cost, dollars. */
+      readonly usualToday: number | undefined;
+      readonly month: Figure | undefined;
+    }
+  >;
+  readonly month: Month | undefined;
+  /** Instances whose worker has been gone for minutes; undefined until the instances were listed. */
+  readonly orphans: { readonly instances: number; readonly spendPerHour: number | undefined } | undefined;
+  readonly unanswered: readonly Unanswered[];
+}
+
+/** What outlives endpoints and workers: whose the bill's ids and the instances of workers that are gone were. */
+export interface Ledger {
+  /** Labels of the endpoints that were watched, by id. */
+  readonly labels: readonly (readonly [id: number, label: string])[];
+  /** Workers that are gone, by the id of their instance, and since when, Unix ms. */
+  readonly former: readonly (readonly [id: number, goneMs: number])[];
+}
+
+/** Instances as they were listed last. */
+export interface ListedInstances {
+  /** By id, with what each costs an hour now, as far as that is known. */
+  known(): ReadonlyMap<number, { readonly now?: number | undefined }>;
+  /** When, Unix ms; undefined: not yet. */
+  listedAtMs(): number | undefined;
+}
+
+/** What was seen of endpoints. */
+export interface SpendHistory {
+  /** Of all endpoints that have samples. */
+  labels(): readonly string[];
+  /** @param holeMs Longer than this no sample stands. */
+  hours(label: string, fromMs: number, toMs: number, holeMs: number): Promise<readonly Hour[]>;
+  record(kept: { readonly ledger: Ledger }): void;
+}
+
+export interface SpendWatchOptions {
+  readonly service: SpendService;
+  readonly prices: ListedInstances;
+  readonly history: SpendHistory;
+  /** Between two looks at an endpoint, ms. */
+  readonly intervalMs: () => number;
+  /** Whether endpoints that were never watched belong to the bill too. */
+  readonly wantsAll: () => boolean;
+  /** Once, until it is answered again. */
+  readonly onUnanswered: (unanswered: Unanswered, cause: unknown) => void;
+  readonly clock: Clock;
+}
+
+const MINUTE_MS = 60_000;
+const COUNT_EVERY_MS = 15_000;
+const RATES_EVERY_MS = 15_000;
+/** A told figure that is older says nothing of now. */
+const TOLD_FOR_MS = 10 * MINUTE_MS;
+const BILL_EVERY_MS = 6 * HOUR_MS;
+/** From then on a day's bill stays as it is, after its begin. */
+const FINAL_AFTER_MS = 3 * DAY_MS;
+/** After a failure, and after a refusal that a repetition does not change. */
+const AFTER_FAILURE_MS = 5 * MINUTE_MS;
+const AFTER_REFUSAL_MS = HOUR_MS;
+/** A sample stands until the next one, and no longer than this or so many looks. */
+const HOLE_MS = 5 * MINUTE_MS;
+const HOLE_LOOKS = 3;
+const ANSWER_LIMIT_MS = 600_000;
+/** An instance goes some time after its worker. */
+const ORPHAN_AFTER_MS = 5 * MINUTE_MS;
+const MOST_REMEMBERED = 10_000;
+
+export class SpendWatch {
+  readonly #options: SpendWatchOptions;
+  readonly #labels = new Map<number, string>();
+  readonly #former = new Map<number, number>();
+  readonly #billed = new Map<string, { readonly day: BilledDay; readonly askedMs: number }>();
+  readonly #hours = new Map<string, readonly Hour[]>();
+  readonly #unanswered = new Map<Unanswered['permission'], Unanswered>();
+  #told: { readonly atMs: number; readonly rates: ReadonlyMap<number, number | null> } | undefined;
+  #countedDay: string | undefined;
+  #counting: Promise<void> | undefined;
+  #view: Omit<SpendView, 'orphans' | 'unanswered'> = { endpoints: new Map(), month: undefined };
+  #repeated: readonly Repeating[] = [];
+
+  constructor(options: SpendWatchOptions) {
+    this.#options = options;
+  }
+
+  start({ labels, former }: Ledger = { labels: [], former: [] }): void {
+    const { clock } = this.#options;
+    for (const [id, label] of labels) this.#labels.set(id, label);
+    for (const [id, goneMs] of former) this.#former.set(id, goneMs);
+    this.#repeated = [
+      (signal: AbortSignal) => this.#askRates(signal),
+      (signal: AbortSignal) => this.#askBill(signal),
+      (signal: AbortSignal) => this.#keepCounting(signal),
+    ].map((run) => new Repeating({ run, firstInMs: 0, clock }));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#repeated.map((each) => each.stop()));
+  }
+
+  get ledger(): Ledger {
+    return { labels: [...this.#labels], former: [...this.#former] };
+  }
+
+  /** What an endpoint costs an hour, as the service says. */
+  toldFor(id: number): number | undefined {
+    const { clock, intervalMs } = this.#options;
+    const freshMs = Math.max(TOLD_FOR_MS, HOLE_LOOKS * intervalMs());
+    const { atMs, rates } = this.#told ?? {};
+    return clock.now() - (atMs ?? -Infinity) <= freshMs ? (rates?.get(id) ?? undefined) : undefined;
+  }
+
+  watches(id: number, label: string): void {
+    if (this.#labels.get(id) === label) return;
+    this.#labels.set(id, label);
+    this.#keep();
+  }
+
+  /** Workers that are there, and such as are there no more. */
+  saw(present: readonly { readonly id: number }[], gone: readonly number[]): void {
+    const known = this.#options.prices.known();
+    const listedMs = this.#options.prices.listedAtMs() ?? 0;
+    const back = present.filter(({ id }) => this.#former.delete(id)).length;
+    const ended = [...this.#former].filter(([id, goneMs]) => listedMs > goneMs && !known.has(id));
+    for (const [id] of ended) this.#former.delete(id);
+    for (const id of gone) this.#former.set(id, Math.floor(this.#options.clock.now()));
+    if (back + ended.length + gone.length > 0) this.#keep();
+  }
+
+  view(): SpendView {
+    const { prices } = this.#options;
+    const listedMs = prices.listedAtMs();
+    const costs = [...this.#former].flatMap(([id, goneMs]) => {
+      const price = prices.known().get(id);
+      return price && (listedMs ?? 0) > goneMs + ORPHAN_AFTER_MS ? [price.now] : [];
+    });
+    const isKnown = costs.every((cost) => cost !== undefined);
+    return {
+      ...this.#view,
+      orphans:
+        listedMs === undefined
+          ? undefined
+          : {
+              instances: costs.length,
+              spendPerHour: isKnown ? costs.reduce((sum, cost) => sum + cost, 0) : undefined,
+            },
+      unanswered: [...this.#unanswered.values()],
+    };
+  }
+
+  /** Of each endpoint that is or was watched, and of all in the bill if all are wanted; until now. */
+  async spends(): Promise<readonly EndpointSpend[]> {
+    await this.#count();
+    return this.#known();
+  }
+
+  #known(): readonly EndpointSpend[] {
+    const days = [...this.#billed.values()].map(({ day }) => day);
+    // Where the service does not say whose a charge is, an endpoint without any may have had that.
+    const nothing = days.flatMap(({ day, endpoints }) =>
+      endpoints.has(null) ? [] : [[day, NOTHING_BILLED] as const],
+    );
+    // Of those that share a label the last one has it now.
+    const ids = new Map<string, number | null>(Array.from(this.#labels, ([id, label]) => [label, id]));
+    for (const label of this.#hours.keys()) if (!ids.has(label)) ids.set(label, null);
+    const billed = new Map(Array.from(ids.keys(), (label) => [label, new Map<string, Billed>(nothing)]));
+    for (const { day, endpoints } of days)
+      for (const [id, one] of endpoints) {
+        const label = this.#labelOf(id);
+        if (label === undefined) continue;
+        const own = billed.get(label) ?? new Map<string, Billed>(id === null ? [] : nothing);
+        billed.set(label, own.set(day, sumOf([own.get(day) ?? NOTHING_BILLED, one])));
+        if (!ids.has(label)) ids.set(label, id);
+      }
+    return Array.from(billed, ([label, own]) =>
+      endpointSpend(label, ids.get(label) ?? null, this.#hours.get(label) ?? [], own),
+    );
+  }
+
+  #labelOf(id: number | null): string | undefined {
+    const known = id === null ? undefined : this.#labels.get(id);
+    if (known !== undefined || !this.#options.wantsAll()) return known;
+    return id === null ? 'not told' : `#${id}`;
+  }
+
+  /** @returns How long until the next time, ms. */
+  async #askRates(signal: AbortSignal): Promise<number> {
+    const { service, clock, intervalMs } = this.#options;
+    return this.#asking('user_read', signal, async (ends) => {
+      const rates = await service.told(ends);
+      this.#told = { atMs: clock.now(), rates };
+      return Math.max(RATES_EVERY_MS, intervalMs());
+    });
+  }
+
+  /** The newest days first. */
+  async #askBill(signal: AbortSignal): Promise<number> {
+    const { service, clock } = this.#options;
+    const nowMs = clock.now();
+    const days = daysUntil(new Date(nowMs), BILL_DAYS - 1);
+    for (const day of this.#billed.keys()) if (!days.includes(day)) this.#billed.delete(day);
+    const due = days.filter(
+      (day) => (this.#billed.get(day)?.askedMs ?? 0) < Date.parse(day) + FINAL_AFTER_MS,
+    );
+    for (const day of due.toReversed()) {
+      const failedMs = await this.#asking('billing_read', signal, async (ends) => {
+        const charges = await service.charges(day, ends);
+        if (charges) this.#billed.set(day, { day: billedDay(day, charges), askedMs: nowMs });
+        return 0;
+      });
+      if (failedMs > 0 || signal.aborted) return failedMs;
+    }
+    this.#recount();
+    return BILL_EVERY_MS;
+  }
+
+  async #asking(
+    permission: Unanswered['permission'],
+    signal: AbortSignal,
+    ask: (signal: AbortSignal) => Promise<number>,
+  ): Promise<number> {
+    const { clock, onUnanswered } = this.#options;
+    try {
+      const nextMs = await within(clock, ANSWER_LIMIT_MS, signal, ask);
+      this.#unanswered.delete(permission);
+      return nextMs;
+    } catch (error) {
+      if (signal.aborted) return 0;
+      const refusal = this.#options.service.howRefused(error);
+      const isMissing = refusal === 'permission';
+      const unanswered = { permission, isMissing, error: (error as Error).message };
+      if (!this.#unanswered.has(permission)) onUnanswered(unanswered, error);
+      this.#unanswered.set(permission, unanswered);
+      return refusal ? AFTER_REFUSAL_MS : AFTER_FAILURE_MS;
+    }
+  }
+
+  async #keepCounting(signal: AbortSignal): Promise<number> {
+    await this.#count();
+    return signal.aborted ? 0 : Math.max(COUNT_EVERY_MS, this.#options.intervalMs());
+  }
+
+  /** Who asks while it is under way gets that one. */
+  #count(): Promise<void> {
+    this.#counting ??= this.#countHours().finally(() => (this.#counting = undefined));
+    return this.#counting;
+  }
+
+  /** Reads the hours that have passed since the last time; all of them once a day, since rows may come late. */
+  async #countHours(): Promise<void> {
+    const { history, clock, intervalMs } = this.#options;
+    const holeMs = Math.max(HOLE_MS, HOLE_LOOKS * intervalMs());
+    const nowMs = Math.floor(clock.now());
+    const today = dayOf(new Date(nowMs));
+    try {
+      for (const label of history.labels()) {
+        const known = (today === this.#countedDay ? this.#hours.get(label) : undefined) ?? [];
+        const fromMs = known.at(-1)?.atMs ?? Date.parse(today) - BILL_DAYS * DAY_MS;
+        const news = await history.hours(label, fromMs, nowMs, holeMs);
+        this.#hours.set(label, [...known.slice(0, -1), ...news]);
+      }
+      this.#countedDay = today;
+      this.#recount();
+    } catch {
+      // The history says what is wrong with it.
+    }
+  }
+
+  #recount(): void {
+    const now = new Date(this.#options.clock.now());
+    const spends = this.#known();
+    const today = dayOf(now);
+    const own = spends.map(
+      (spend) =>
+        [
+          spend.endpoint,
+          {
+            today: spentOn(spend, today, today),
+            usualToday: usualUntilNow(spend, now.getTime()),
+            month: monthSoFar([spend], now),
+          },
+        ] as const,
+    );
+    this.#view = { endpoints: new Map(own), month: monthOf(spends, now) };
+  }
+
+  #keep(): void {
+    for (const kept of [this.#labels, this.#former])
+      for (const id of kept.keys()) if (kept.size > MOST_REMEMBERED) kept.delete(id);
+    this.#options.history.record({ ledger: this.ledger });
+  }
+}

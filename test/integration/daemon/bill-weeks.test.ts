@@ -1,0 +1,177 @@
+/**
+ * Four weeks of an endpoint under a daily load, on a clock that jumps: the bill of the watch against what the emulator
+ * charged. The emulator has no bandwidth; of a real bill the estimates lack that.
+ */
+import { expect, test } from 'vitest';
+import { createClient, type Client } from '../../../src/client/client.ts';
+import { listCharges } from '../../../src/client/flows/charges.ts';
+import { billAnswer, type BillAnswer } from '../../../src/daemon/http/bill/answer.ts';
+import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src/emulator/index.ts';
+import type { EndpointSpend } from '../../../src/spend/hours.ts';
+import { dayOf } from '../../../src/spend/bill.ts';
+import type { FleetService } from '../../../src/fleet/service.ts';
+import { FleetWatch } from '../../../src/fleet/watch.ts';
+import { createInstancesWatch } from '../../../src/watch/instances.ts';
+import { VirtualClock } from '../../support/log-time.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const DAY_MS = 86_400_000;
+const DAYS = 28;
+const LOOK_MS = 900_000;
+/** A Thursday. */
+const START = Date.UTC(2026, 0, 1);
+
+const OPTIONS: EmulatorOptions = {
+  dialect: 'public',
+  clock: { frozenAtMs: START },
+  settings: { engineDecisionSeconds: 60, workerModelLoadingSeconds: 300 },
+  seed: {
+    instances: [],
+    workergroups: [{ id: 7, endpoint_id: 31, lines_per_second: 0 }],
+    endpoint_groups: [
+      {
+        id: 31,
+        endpoint_name: 'chat',
+        max_workers: 6,
+        cold_workers: 2,
+        load: { shape: 'diurnal', rate: 1_500, request_work: 20_000, peak_ratio: 6, seed: 3 },
+      },
+    ],
+  },
+};
+
+/** What a daemon asks; `settled`: nothing is under way. */
+function serviceOf(client: Client, clock: VirtualClock) {
+  const underWay = new Set<Promise<unknown>>();
+  const counted = <T>(asked: Promise<T>): Promise<T> => {
+    const ended = asked.finally(() => underWay.delete(ended));
+    underWay.add(ended);
+    return ended;
+  };
+  const instances = createInstancesWatch(client);
+  let listedAtMs: number | undefined;
+  const service: FleetService = {
+    endpoints: async () => {
+      const { results } = await counted(client.endpointGroups.list({}));
+      return { endpoints: results, unreadable: 0 };
+    },
+    workers: async (id) => ({ ...(await counted(client.endpointGroups.workers({ id }))), unreadable: 0 }),
+    priceCeilings: () => Promise.resolve(new Map()),
+    prices: {
+      known: () => instances.prices(),
+      listedAtMs: () => listedAtMs,
+      refresh(isLacking) {
+        if (!isLacking && listedAtMs !== undefined && clock.now() - listedAtMs < 600_000) return;
+        void counted(instances.run(AbortSignal.timeout(5_000))).then(() => (listedAtMs = clock.now()));
+      },
+    },
+    spend: {
+      told: async () => {
+        const { endpoints } = await counted(client.serverless.endpointsSpend({}));
+        return new Map(endpoints.map(({ id, hourly_spend: rate }) => [id, rate ?? null]));
+      },
+      charges: async (day) => {
+        const from = Date.parse(day) / 1000;
+        return (await counted(listCharges(client, { from, to: from + 86_399 }))).rows;
+      },
+      howRefused: () => undefined,
+    },
+  };
+  async function settled(): Promise<void> {
+    do await new Promise(setImmediate);
+    while (underWay.size > 0);
+  }
+  return { service, settled };
+}
+
+interface Weeks {
+  readonly bill: BillAnswer;
+  readonly spends: readonly EndpointSpend[];
+  /** What was charged, dollars. */
+  readonly truth: number;
+}
+
+/** In dollars, by another way than the bill's: all days in one question. */
+async function charged(client: Client): Promise<number> {
+  const { rows } = await listCharges(client, { from: START / 1000, to: START / 1000 + DAYS * 86_400 - 1 });
+  return sum(rows.map(({ amount }) => amount));
+}
+
+async function watchWeeks(emulator: Emulator, client: Client, directory: string): Promise<Weeks> {
+  const clock = new VirtualClock(START);
+  const { service, settled } = serviceOf(client, clock);
+  const begin = async (): Promise<FleetWatch> => {
+    const watch = new FleetWatch({
+      service,
+      directory,
+      wanted: [{ by: 'name', name: 'chat' }],
+      intervalMs: LOOK_MS,
+      groups: [],
+      onEvent() {},
+      notice() {},
+      clock,
+      random: () => 0.5,
+    });
+    await watch.start();
+    return watch;
+  };
+  let watch = await begin();
+  for (let at = 0; at < DAYS * DAY_MS; at += LOOK_MS) {
+    // A restart in the middle loses nothing.
+    if (at === (DAYS / 2) * DAY_MS) {
+      await watch.stop();
+      watch = await begin();
+    }
+    await emulator.clock.advance(LOOK_MS);
+    await clock.advance(LOOK_MS);
+    await settled();
+  }
+  // Into the next day, so that the last one is asked for once more.
+  await emulator.clock.advance(DAY_MS / 3);
+  await clock.advance(DAY_MS / 3);
+  for (let turn = 0; turn < 50; turn += 1) await settled();
+  const spends = await watch.spends();
+  const truth = await charged(client);
+  await watch.stop();
+  const now = new Date(clock.now());
+  const bill = billAnswer({ spends, now, since: DAYS, view: watch.view() });
+  return { bill, spends, truth };
+}
+
+function sum(parts: readonly number[]): number {
+  return parts.reduce((all, part) => all + part, 0);
+}
+
+test('the bill of four weeks is what was charged: billed to a cent, told and estimated within 2%', async () => {
+  using folder = temporaryFolder();
+  await using emulator = await startEmulator(OPTIONS);
+  await using client = createClient({ baseUrl: emulator.url, apiKey: emulator.apiKey });
+  const { bill, spends, truth } = await watchWeeks(emulator, client, folder.path);
+  expect(truth).toBeGreaterThan(500);
+
+  const end = dayOf(new Date(START + DAYS * DAY_MS));
+  const days = bill.days.filter(({ day }) => day < end);
+  expect(days).toHaveLength(DAYS);
+  expect(new Set(days.map(({ source }) => source))).toEqual(new Set(['billed']));
+  expect(sum(days.map(({ amount }) => amount))).toBeCloseTo(truth, 2);
+
+  const counted = spends.flatMap(({ days: own }) =>
+    [...own].filter(([day]) => day < end).map(([, all]) => all),
+  );
+  const [told, byPrice] = [
+    counted.map((day) => day.told),
+    counted.map(({ uses }) => sum(Object.values(uses))),
+  ];
+  expect(Math.abs(sum(told) / truth - 1), 'told').toBeLessThan(0.02);
+  expect(Math.abs(sum(byPrice) / truth - 1), 'estimated').toBeLessThan(0.02);
+  expect(Math.min(...counted.map(({ uses }) => Math.min(...Object.values(uses))))).toBeGreaterThan(0);
+
+  // The next day, and the month's end.
+  expect(bill.month?.so_far.amount).toBeCloseTo(truth + (bill.today?.amount ?? 0), 2);
+  expect(bill.month).toMatchObject({ days: DAYS - 1, unknown_days: 0 });
+  expect(bill.month?.forecast ?? 0).toBeGreaterThan(truth);
+  const { amount = 0, load = 0, price = 0, parameters = 0, starts = 0, other = 0 } = bill.yesterday ?? {};
+  expect(load + price + parameters + starts + other).toBeCloseTo(amount, 2);
+  const week = days.filter(({ day }) => day === bill.yesterday?.day || day === bill.yesterday?.before);
+  expect((week[1]?.amount ?? 0) - (week[0]?.amount ?? 0)).toBeCloseTo(amount, 2);
+}, 300_000);

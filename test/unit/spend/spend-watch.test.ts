@@ -1,0 +1,218 @@
+/** What endpoints cost, as the watch counts it: on virtual time, with a real history. */
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Charge } from '../../../src/contract/operations/spend.ts';
+import { History } from '../../../src/fleet/history/history.ts';
+import { NOTHING_MEASURED, type FleetSample } from '../../../src/fleet/sample.ts';
+import { SpendWatch } from '../../../src/spend/spend-watch.ts';
+import type { Price } from '../../../src/fleet/workers/measure.ts';
+import { VirtualClock } from '../../support/log-time.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** A Saturday. */
+const NOON = Date.parse('2026-11-28T12:00:00Z');
+
+class World implements AsyncDisposable {
+  readonly clock: VirtualClock;
+  readonly history: History;
+  readonly watch: SpendWatch;
+  readonly prices = new Map<number, Price>();
+  readonly unanswered: string[] = [];
+  readonly charges = new Map<string, readonly Charge[]>();
+  listedAtMs: number | undefined;
+  wantsAll = false;
+  told: () => ReadonlyMap<number, number | null> = () => new Map([[31, 2]]);
+  asked = 0;
+
+  constructor(atMs: number, directory?: string) {
+    this.clock = new VirtualClock(atMs);
+    const kept = () => ({ lives: [], starts: new Map(), known: undefined, ledger: this.watch.ledger });
+    this.history = new History({ directory, clock: this.clock, kept, notice() {} });
+    this.watch = new SpendWatch({
+      service: {
+        told: async () => {
+          this.asked += 1;
+          return this.told();
+        },
+        charges: async (day) => this.charges.get(day) ?? [],
+        howRefused: () => 'permission',
+      },
+      prices: { known: () => this.prices, listedAtMs: () => this.listedAtMs },
+      history: this.history,
+      intervalMs: () => 15_000,
+      wantsAll: () => this.wantsAll,
+      onUnanswered: ({ permission }) => void this.unanswered.push(permission),
+      clock: this.clock,
+    });
+  }
+
+  async begin(): Promise<void> {
+    this.watch.start((await this.history.open())?.ledger);
+    await this.clock.advance(1);
+  }
+
+  /** Samples every minute. */
+  see(fromMs: number, toMs: number, measures: Partial<FleetSample['measures']>, label = 'chat'): void {
+    for (let atMs = fromMs; atMs < toMs; atMs += MINUTE) {
+      const sample = { atMs, measures: { ...NOTHING_MEASURED, ...measures }, workers: { idle: 2 } };
+      this.history.record({ sample: [label, sample] });
+    }
+  }
+
+  /** Time for hours to be counted. */
+  async counted(): Promise<void> {
+    await othersTurns();
+    await this.clock.advance(MINUTE);
+    await othersTurns();
+  }
+
+  today(label = 'chat') {
+    return this.watch.view().endpoints.get(label)?.today;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.watch.stop();
+    await this.history.stop();
+  }
+}
+
+/** Hours are read a day at a time, and others have their turn between. */
+async function othersTurns(): Promise<void> {
+  for (let turn = 0; turn < 100; turn += 1) await setImmediate();
+}
+
+let world: World;
+afterEach(() => world[Symbol.asyncDispose]());
+
+const ESTIMATED = {
+  spend_per_hour: 3,
+  spend_idle_per_hour: 1,
+  spend_starting_per_hour: 0,
+  spend_stopped_per_hour: 0,
+};
+
+describe('today', () => {
+  test('is what was told, over the time that each sample stood; a hole costs nothing', async () => {
+    world = new World(NOON);
+    world.see(NOON - 4 * HOUR, NOON - 3 * HOUR, { ...ESTIMATED, spend_told_per_hour: 2 });
+    world.see(NOON - HOUR, NOON, { ...ESTIMATED, spend_told_per_hour: 2 });
+    await world.begin();
+    await world.counted();
+    const { dollars, source } = world.today() ?? {};
+    expect(source).toBe('told');
+    // The last sample before the hole stands for five minutes, and not for one.
+    expect(dollars).toBeCloseTo(4 + 2 * (4 / 60) + 2 / 60, 3);
+  });
+
+  test('is estimated where nothing was told, also if a price was lacking for a moment', async () => {
+    world = new World(NOON);
+    world.see(NOON - HOUR, NOON - 30 * MINUTE, ESTIMATED);
+    world.see(NOON - 30 * MINUTE, NOON - 28 * MINUTE, {});
+    world.see(NOON - 28 * MINUTE, NOON, ESTIMATED);
+    await world.begin();
+    await world.counted();
+    expect(world.today()).toEqual({ dollars: expect.closeTo(3 + 3 / 60, 3) as number, source: 'estimated' });
+  });
+
+  test('survives a restart, with the names of endpoints that are gone', async () => {
+    using folder = temporaryFolder();
+    world = new World(NOON, folder.path);
+    await world.begin();
+    world.watch.watches(31, 'chat');
+    world.see(NOON - HOUR, NOON, ESTIMATED);
+    await world[Symbol.asyncDispose]();
+    world = new World(NOON, folder.path);
+    world.charges.set('2026-11-27', [{ amount: 7, metadata: { endpoint_id: 31 } }]);
+    await world.begin();
+    await world.counted();
+    expect(world.today()?.dollars).toBeCloseTo(3 + 3 / 60, 3);
+    const [chat] = await world.watch.spends();
+    expect([chat?.endpoint, chat?.id, chat?.billed.get('2026-11-27')?.total]).toEqual(['chat', 31, 7]);
+  });
+
+  test('is compared with the same hours of days that were seen', async () => {
+    world = new World(NOON);
+    for (const [daysAgo, rate] of [
+      [1, 1],
+      [2, 2],
+      [3, 6],
+    ] as const)
+      world.see(NOON - daysAgo * DAY - 12 * HOUR, NOON - daysAgo * DAY + 4 * HOUR, {
+        spend_told_per_hour: rate,
+      });
+    await world.begin();
+    await world.counted();
+    const { usualToday } = world.watch.view().endpoints.get('chat') ?? {};
+    expect(usualToday).toBeCloseTo(12 * 3, 0);
+  });
+});
+
+describe('the bill', () => {
+  test('counts for a day that is over; what is of other endpoints belongs to it if all are wanted', async () => {
+    world = new World(NOON);
+    world.see(NOON - DAY, NOON - DAY + HOUR, { spend_told_per_hour: 2 });
+    world.charges.set('2026-11-27', [
+      { amount: 2.5, metadata: { endpoint_id: 31 } },
+      { amount: 9, metadata: { endpoint_id: 99 } },
+    ]);
+    world.watch.watches(31, 'chat');
+    await world.begin();
+    await world.counted();
+    expect(world.watch.view().month?.soFar).toEqual({ dollars: 2.5, source: 'billed' });
+    world.wantsAll = true;
+    expect((await world.watch.spends()).map(({ endpoint }) => endpoint)).toEqual(['chat', '#99']);
+  });
+});
+
+test('a permission that is missing is named once, asked for again after an hour, and costs nothing else', async () => {
+  world = new World(NOON);
+  world.told = () => {
+    throw new Error('not permitted');
+  };
+  world.see(NOON - HOUR, NOON, ESTIMATED);
+  await world.begin();
+  await world.counted();
+  expect(world.watch.view().unanswered).toMatchObject([{ permission: 'user_read', isMissing: true }]);
+  expect(world.today()?.source).toBe('estimated');
+  await world.clock.advance(50 * MINUTE);
+  expect(world.asked).toBe(1);
+  world.told = () => new Map([[31, 4]]);
+  await world.clock.advance(10 * MINUTE);
+  expect(world.watch.view().unanswered).toEqual([]);
+  expect(world.watch.toldFor(31)).toBe(4);
+  expect(world.unanswered).toEqual(['user_read']);
+});
+
+describe('orphans', () => {
+  test('are instances that are listed minutes after their worker has gone', async () => {
+    world = new World(NOON);
+    world.prices.set(501, { running: 0.4, storage: 0.1, now: 0.1 }).set(502, { running: 0.4, storage: 0.1 });
+    await world.begin();
+    expect(world.watch.view().orphans).toBeUndefined();
+    world.listedAtMs = NOON;
+    expect(world.watch.view().orphans).toEqual({ instances: 0, spendPerHour: 0 });
+    world.watch.saw([{ id: 502 }], [501]);
+    world.listedAtMs = NOON + 4 * MINUTE;
+    expect(world.watch.view().orphans?.instances).toBe(0);
+    world.listedAtMs = NOON + 6 * MINUTE;
+    expect(world.watch.view().orphans).toEqual({ instances: 1, spendPerHour: 0.1 });
+    world.watch.saw([], [502]);
+    world.listedAtMs = NOON + 12 * MINUTE;
+    expect(world.watch.view().orphans).toEqual({ instances: 2, spendPerHour: undefined });
+  });
+
+  test('are none once the worker is back, or the instance is gone', async () => {
+    world = new World(NOON);
+    world.prices.set(501, { running: 0.4, storage: 0.1, now: 0.4 }).set(502, { running: 0.4, storage: 0.1 });
+    await world.begin();
+    world.watch.saw([], [501, 502]);
+    world.listedAtMs = NOON + 6 * MINUTE;
+    world.prices.delete(502);
+    world.watch.saw([{ id: 501 }], []);
+    expect(world.watch.view().orphans?.instances).toBe(0);
+    expect(world.watch.ledger.former).toEqual([]);
+  });
+});
