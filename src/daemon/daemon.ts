@@ -188,6 +188,10 @@ function sayStarted(logger: Logger, config: DaemonOptions['config'], { main, adm
     },
     'pilotlight started',
   );
+  if (settings.deployments.length === 0) {
+    const rest = 'logs, endpoints, groups and watches run as configured';
+    logger.warn(`PILOTLIGHT_DEPLOYMENTS is not set: no deployment is kept alive; ${rest}`);
+  }
   for (const feature of off) logger.error({ feature }, `switched off: ${FEATURES[feature]}`);
   for (const problem of daemonProblems) {
     const { failsCheck: _, ...shown } = problem;

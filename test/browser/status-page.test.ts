@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
@@ -98,6 +101,31 @@ describeWith(
     await daemon.stop();
     await sentence.getByText('The daemon does not answer.').waitFor();
     expect(await axeViolations(page)).toEqual([]);
+  });
+
+  test('behind a reverse proxy, under a sub-path', async () => {
+    await using emulator = await startEmulator();
+    await using daemon = await startTestDaemon({
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      DEPLOYMENTS: '42@300s',
+    });
+    const forward = async (path: string, response: ServerResponse): Promise<void> => {
+      const answer = await fetch(new URL(path, daemon.url));
+      response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+      response.end(await answer.text());
+    };
+    const proxy = createServer(({ url = '' }, response) => {
+      if (url.startsWith('/pilot/')) void forward(url.slice('/pilot'.length), response);
+      else response.writeHead(404).end();
+    });
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    const { port } = proxy.address() as AddressInfo;
+    const { page } = watched(await browser.newPage());
+    await page.goto(`http://127.0.0.1:${port}/pilot/`);
+    await page.getByRole('status').getByText('The deployment is alive, all is well.').waitFor();
+    await page.close();
+    proxy.close();
   });
 
   test('is loaded again where a script of it did not come through, once the daemon answers', async () => {

@@ -10,6 +10,7 @@ import { printJson, printLine, type Console } from '../console.ts';
 import { daemonOf, daemonUrlOption, type DaemonFlags } from '../flag-types.ts';
 import { countsInWords, endpointInWords, fleetNotes } from '../fleet/words.ts';
 import { examples } from '../text/examples.ts';
+import { counted } from '../text/numbers.ts';
 import { legibleLine } from '../text/legible.ts';
 
 export function statusCommand(console: Console): Command {
@@ -42,8 +43,8 @@ export function describeStatus(status: Status): string[] {
       told(
         `deployment ${named(deployment)}: ${deployment.state}`,
         remaining(deployment.expires_at),
-        `${deployment.heartbeats} heartbeats`,
-        `${deployment.lapses} lapses`,
+        counted(deployment.heartbeats, 'heartbeat'),
+        counted(deployment.lapses, 'lapse'),
         failureOf(deployment),
       ),
     ),

@@ -27,7 +27,7 @@ export function createWatcher(
     const isNamed = !wanted.byId.includes(deployment.deployment_id);
     if (!before && isNamed) screen.event(subject, `found by its name, ${wanted.name}`, 'good');
     if (before && before.state !== deployment.state) {
-      const { text, tone } = move(deployment, now, isNamed);
+      const { text, tone } = move(deployment, now);
       screen.event(subject, `${before.state} → ${text}`, tone);
     } else if (deployment.last_success_at !== (before?.last_success_at ?? null)) {
       screen.event(subject, `heartbeat accepted  ${bar(deployment, now)}`);
@@ -88,10 +88,10 @@ function endpointText(endpoint: EndpointStatus, ready: number): string {
   return words.filter((word) => word !== '').join(', ');
 }
 
-/** What a deployment became. One that is gone while its name lives on has been made anew, and that is no harm. */
-function move(deployment: DeploymentStatus, now: number, isNamed: boolean): { text: string; tone: Tone } {
+/** What a deployment became. */
+function move(deployment: DeploymentStatus, now: number): { text: string; tone: Tone } {
   const { state, expires_at: expiresAt } = deployment;
-  if (state === 'gone' && isNamed) return { text: 'gone: its name is looked up again', tone: 'warn' };
+  if (state === 'replaced') return { text: 'replaced: its name has another id', tone: 'warn' };
   const left = expiresAt === null ? '' : `, ${(expiresAt - now).toFixed(1)} s left`;
   return { text: state + left, tone: toneOf(state) };
 }

@@ -76,7 +76,7 @@ async function prettyPrinter(destination: LoggerOptions['destination']): Promise
   const pretty = pinoPretty.prettyFactory({
     colorize: destination.isTerminal ?? false,
     singleLine: true,
-    translateTime: 'HH:MM:ss.l',
+    translateTime: 'yyyy-mm-dd HH:MM:ss.l',
   });
   return { write: (line) => destination.write(pretty(line)) };
 }

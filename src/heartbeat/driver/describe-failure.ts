@@ -33,13 +33,21 @@ function labelOfRefusal({ code, status, meaning }: ApiError): ErrorLabel {
 
 /** In words, with the status and the address as far as they are known: `connection refused (10.0.0.7:443)`. */
 export function describeFailure(error: unknown): string {
-  const isTransport = error instanceof TransportError;
-  const words = isTransport ? describeTransport(error) : FAILURE_WORDS[failureLabel(error)];
+  const words = error instanceof TransportError ? describeTransport(error) : wordsOf(error);
   const facts = [
     ...(error instanceof ApiError ? [`status ${error.status}`] : []),
     ...(error instanceof CallError ? placeOf(error, causeOf(error.cause)) : []),
   ];
   return facts.length === 0 ? words : `${words} (${facts.join(', ')})`;
+}
+
+/** A 404 that is not the service's own: another host, or a base URL with a wrong path. */
+const NO_ROUTE = 'there is no such route at this address; check PILOTLIGHT_BASE_URL, or a proxy in between';
+
+function wordsOf(error: unknown): string {
+  const label = failureLabel(error);
+  const isNoRoute = error instanceof ApiError && error.status === 404 && label === 'unreadable';
+  return isNoRoute ? NO_ROUTE : FAILURE_WORDS[label];
 }
 
 /** Why an address is avoided: the label of a failure, the kind of a broken connection, or a text. */

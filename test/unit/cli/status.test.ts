@@ -189,8 +189,8 @@ test('the daemon of this machine is asked, with its token, and told a line for e
     stderr: '',
     stdout:
       'pilotlight 1.2.3, running, up 60 s, https://a.test\n' +
-      'deployment 42: beating, 12 s left, 7 heartbeats, 1 lapses\n' +
-      'deployment square (43): beating, TTL unknown, 7 heartbeats, 1 lapses, last failure: no answer\n' +
+      'deployment 42: beating, 12 s left, 7 heartbeats, 1 lapse\n' +
+      'deployment square (43): beating, TTL unknown, 7 heartbeats, 1 lapse, last failure: no answer\n' +
       'worker group 7: 120 lines, 2.0 lines/s, no gaps, last failure: status 503\n' +
       'machine 11: power maintenance at 1970-01-02T00:00:00.000Z\n',
   });

@@ -4,7 +4,7 @@ const AGAIN_MS = 2000;
 
 function again() {
   setTimeout(() => {
-    fetch('/livez', { signal: AbortSignal.timeout(5000) }).then(() => location.reload(), again);
+    fetch('livez', { signal: AbortSignal.timeout(5000) }).then(() => location.reload(), again);
   }, AGAIN_MS);
 }
 

@@ -15,7 +15,7 @@ let fetchedAt = 0;
 
 async function poll() {
   try {
-    const response = await ask('/api/status', AbortSignal.timeout(5000));
+    const response = await ask('api/status', AbortSignal.timeout(5000));
     status = await response.json();
     fetchedAt = performance.now();
     drawAll();

@@ -59,12 +59,12 @@ let plots;
 /** uPlot, which a page without endpoints never loads. */
 function plotting() {
   plots ??= new Promise((resolve, reject) => {
-    const script = element('script', { src: '/uPlot.iife.min.js' });
+    const script = element('script', { src: 'uPlot.iife.min.js' });
     script.addEventListener('load', resolve);
     script.addEventListener('error', () => reject(new Error('the plots cannot be loaded')));
     document.head.append(
-      element('link', { rel: 'stylesheet', href: '/uPlot.min.css' }),
-      element('link', { rel: 'stylesheet', href: '/fleet/fleet.css' }),
+      element('link', { rel: 'stylesheet', href: 'uPlot.min.css' }),
+      element('link', { rel: 'stylesheet', href: 'fleet/fleet.css' }),
       script,
     );
   });
