@@ -177,6 +177,11 @@ export class SpoolDatabase {
     return Number(this.#sql.waiting.get(source)?.['records']);
   }
 
+  /** Whether a sink has taken records that it has not acknowledged. */
+  isUnderway(sink: string): boolean {
+    return this.#place(sink).underway > 0;
+  }
+
   /** Whether a sink has some of what is here. */
   hasGiven(sink: string): boolean {
     return this.#place(sink).taken > 0;

@@ -67,8 +67,6 @@ export class Spool {
   #memory: SpoolDatabase | undefined;
   /** Why the file cannot be read, until there is a new one in its place. */
   #unreadable: unknown;
-  /** Where each sink took its last batch from. */
-  readonly #takenFrom = new Map<string, SpoolDatabase>();
   /**
    * The least epoch of what is in memory. A process that ends now is followed by one that goes on from what is on disk,
    * and numbers other records as this one would have: so this one ends the epochs that the disk knows.
@@ -158,18 +156,13 @@ export class Spool {
    */
   take(sink: string): Batch | undefined {
     this.#look();
-    const onDisk = this.#fromDisk((disk) => disk.take(sink));
-    const from = onDisk === undefined ? this.#memory : this.#disk;
-    const batch = onDisk ?? this.#memory?.take(sink);
-    if (batch !== undefined && from !== undefined) this.#takenFrom.set(sink, from);
-    return batch;
+    return this.#fromDisk((disk) => disk.take(sink)) ?? this.#memory?.take(sink);
   }
 
-  /** What the sink took last. */
+  /** What the sink took last. If the file it came from was lost since, there is nothing left to note it in. */
   acknowledge(sink: string): void {
-    const from = this.#takenFrom.get(sink);
-    if (from === this.#disk) this.#fromDisk((disk) => disk.acknowledge(sink));
-    else from?.acknowledge(sink);
+    if (this.#disk?.isUnderway(sink)) this.#fromDisk((disk) => disk.acknowledge(sink));
+    else this.#memory?.acknowledge(sink);
   }
 
   /** Records of a log that not every sink has. */
@@ -232,8 +225,6 @@ export class Spool {
       this.#memory.count(sink, this.#disk.standing(sink).dropped + records);
       if (records > 0) observe({ kind: 'dropped', sink, records, reason: 'corruption' });
     }
-    // What is on its way from there is delivered, and nothing is left to note it in.
-    for (const [sink, from] of this.#takenFrom) if (from === this.#disk) this.#takenFrom.delete(sink);
     this.#disk.close();
     this.#disk = undefined;
   }
@@ -250,7 +241,6 @@ export class Spool {
       // Room for a byte alone would be full again at once.
       if (bavail * bsize < memory.bytes + BATCH_BYTES) return;
       this.#tell(disk.takeOver(memory));
-      for (const sink of sinks) if (this.#takenFrom.get(sink) === memory) this.#takenFrom.set(sink, disk);
     } catch (error) {
       // That the disk cannot be used was said when it began.
       this.#leaveDisk(error);
