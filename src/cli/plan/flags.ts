@@ -69,10 +69,6 @@ export function addPlanFlags(command: Command): Command {
   const compare = new Option('--compare <files...>', 'several sets side by side, each a JSON file');
   const searched = 'try target_util, cold_mult, cold_workers and min_load for cost against waiting';
   const search = new Option('--search', searched);
-  const endpoint = new Option(
-    '--endpoint <name>',
-    'what a running daemon knows of it: parameters, performance, start times, prices; flags go before them',
-  );
   command
     .optionsGroup('To begin with:')
     .option(
@@ -82,7 +78,6 @@ export function addPlanFlags(command: Command): Command {
     .addOption(settingOption('performance'))
     .option('--params <file>', 'JSON file with an object of parameters, or an array of groups')
     .addOption(compare.conflicts(['params', 'group']))
-    .addOption(endpoint.conflicts(['params', 'group']))
     .addOption(search.conflicts(['compare', 'alwaysOn']));
   addTraceFlags(command.optionsGroup('Your requests:'));
   addLoadFlags(command.optionsGroup('A made-up load, instead of --trace:'));
@@ -155,7 +150,12 @@ function addLoadFlags(command: Command): void {
 
 function addParameterFlags(command: Command): void {
   const asText = collect((text) => text);
+  const endpoint = new Option(
+    '--endpoint <name>',
+    'what a running daemon knows of it: parameters, performance, start times, prices; flags go before them',
+  );
   command
+    .addOption(endpoint.conflicts(['params', 'group']))
     .addOption(daemonUrlOption())
     .option('--param <name=value>', 'one parameter (may be repeated)', asText)
     .option('--group <name>', 'which of several groups in the file or in PILOTLIGHT_ENDPOINT_GROUPS')

@@ -226,5 +226,5 @@ export const NOT_MODELLED = [
   'bandwidth, which the service bills apart: some cents for each start that fetches a large model',
   'forecasts: public documentation mentions them, and does not say how they work',
   'over-recruiting: users saw a cold start boot up to max_workers, and the service stop the rest afterwards',
-  'cold_mult of the load instead of the capacity, as some documentation reads: plan with cold_mult × target_util for that',
+  'cold_mult of the load instead of the capacity, as some documentation reads: give cold_mult × target_util for that',
 ] as const;

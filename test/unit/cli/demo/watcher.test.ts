@@ -46,12 +46,12 @@ function watched() {
 test('a deployment of another id is said to be found by its name, and that it goes on is no harm', () => {
   const { watcher, told } = watched();
   watcher.look(status(beating(42, 1), beating(43, 1)));
-  watcher.look(status(beating(42, 1), beating(43, 3, 'gone'), beating(44, 1)));
+  watcher.look(status(beating(42, 1), beating(43, 3, 'replaced'), beating(44, 1)));
   expect(told).toEqual([
     expect.stringMatching(/^plain: deployment 42 heartbeat accepted .* 29.0 of 30 s left$/),
     'good: deployment 43 found by its name, square',
     expect.stringMatching(/^plain: deployment 43 heartbeat accepted/),
-    'warn: deployment 43 healthy → gone: its name is looked up again',
+    'warn: deployment 43 healthy → replaced: its name has another id',
     'good: deployment 44 found by its name, square',
     expect.stringMatching(/^plain: deployment 44 heartbeat accepted/),
   ]);

@@ -78,14 +78,14 @@ describe('of an error', () => {
 test.each([
   [true, '\u001B['],
   [false, undefined],
-])('a line of text has the time of the day, and colours on a terminal: %s', async (isTerminal, colour) => {
+])('a line of text has date and time, and colours on a terminal: %s', async (isTerminal, colour) => {
   const lines: string[] = [];
   const destination = { isTerminal, write: (line: string) => void lines.push(line) };
   const { logger } = await logging({ format: 'text', destination });
   logger.warn({ replica: 'a' }, 'it happened');
   const [line = ''] = lines;
   if (colour) expect(line).toContain(colour);
-  else expect(line).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] WARN: it happened \{"replica":"a"\}\n$/);
+  else expect(line).toMatch(/^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\] WARN: it happened \{"replica":"a"\}\n$/);
 });
 
 describe('where messages go', () => {
