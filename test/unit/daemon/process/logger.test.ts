@@ -85,7 +85,8 @@ test.each([
   logger.warn({ replica: 'a' }, 'it happened');
   const [line = ''] = lines;
   if (colour) expect(line).toContain(colour);
-  else expect(line).toMatch(/^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\] WARN: it happened \{"replica":"a"\}\n$/);
+  else
+    expect(line).toMatch(/^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\] WARN: it happened \{"replica":"a"\}\n$/);
 });
 
 describe('where messages go', () => {
