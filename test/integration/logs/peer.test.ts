@@ -50,7 +50,7 @@ const SCENES: readonly Scene[] = [
     gaps: [],
   },
   {
-    name: 'a burst of 25,000 lines, of which a tail holds 10,000',
+    name: 'a burst of 25,000 lines; a tail holds 10,000',
     replay: () => readRealLog('Spark'),
     play: async ({ emulator }, seconds) => {
       emulator.workergroups.setRate(GROUP, 50);
