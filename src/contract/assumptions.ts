@@ -50,10 +50,10 @@ export const ASSUMPTIONS = {
     reliesOn: 'all requests; heartbeats go first',
     foundBy: 'headers of any answer, and refusals with 429',
     outcomes: {
-      unseen: fine('No answer told of a rate limit.'),
+      unseen: fine('No answer showed a rate limit.'),
       shown: fine('Answers show a rate limit in headers; requests are paced by them.'),
       refused: differs(
-        'The service refused a request with 429. Pilotlight slows down by itself; other programs that use this key take part of the same limit.',
+        'The service refused a request with 429. Pilotlight slows down by itself; other programs with this key share the limit.',
       ),
     },
     unknown: 'No answer came.',
@@ -66,7 +66,7 @@ export const ASSUMPTIONS = {
     outcomes: Object.fromEntries(
       Object.entries(THROTTLED).map(([value, is]) => [
         value,
-        fine(`A refusal with 429 is ${is}. It is read.`),
+        fine(`429 answers are ${is}. Pilotlight understands them.`),
       ]),
     ),
     unknown: 'No request was refused with 429, and none is provoked.',
@@ -127,7 +127,7 @@ export const ASSUMPTIONS = {
     reliesOn: 'heartbeats that are refused: they go on slowly, and an alert fires',
     foundBy: 'the 404 of a heartbeat whose deployment had passed its TTL',
     outcomes: {
-      as_unknown: fine('An expired deployment reads as one that never was: 404, not found.'),
+      as_unknown: fine('An expired deployment answers like an unknown one: 404, not found.'),
       own_words: differs('The 404 of an expired deployment says that it has expired.'),
     },
     unknown: 'No deployment was seen to expire.',
@@ -162,7 +162,7 @@ export const ASSUMPTIONS = {
     foundBy: 'a daemon that follows the log for a while',
     outcomes: {
       begins_anew: differs(
-        'A log began anew while it was followed. A record with a gap (reset) says where; what was written just before may be lost.',
+        'A log began again while it was followed. A record with a gap (reset) says where; what was written just before may be lost.',
       ),
     },
     unknown: 'No log was seen to begin anew. A running daemon that follows it sees that.',

@@ -18,7 +18,7 @@ export function doctorCommand(console: Console): Command {
     .addHelpText(
       'after',
       '\nReads the environment that run reads; without a key there, what login has stored.' +
-        '\nBeside a running daemon it begins with what that one has learned, and asks within the rate that it leaves.' +
+        '\nIf a daemon runs here, doctor starts from its findings, and uses only the requests that it leaves free.' +
         '\nAt the first 429 it asks no more.' +
         `\n${examples('doctor', 'doctor --report doctor.json', 'doctor --deployment 42 --json')}` +
         '\n\nExit codes: 0 all well, 1 something is off, 2 configuration, 3 no answer, 4 the key is refused.',

@@ -109,7 +109,7 @@ function addTraceFlags(command: Command): void {
     )
     .option(
       '--time-zone <zone>',
-      'of dates that say none, such as Europe/Berlin or +02:00 (UTC): it matters where clocks change, or some dates say one',
+      'time zone of dates without an offset, such as Europe/Berlin or +02:00 (UTC)',
       timeZone,
     )
     .option(
@@ -129,7 +129,7 @@ function addLoadFlags(command: Command): void {
   const { sizes, peakRatio, burstRatio } = GENERATOR_DEFAULTS;
   command
     .addOption(new Option('--load <shape>', 'instead of a trace a made-up load').choices(LOAD_SHAPES))
-    .option('--rate <units>', 'its mean, in units of work a second', aboveZero)
+    .option('--rate <units>', 'mean load, in units of work a second', aboveZero)
     .option('--duration <time>', 'how long it lasts (1h)', seconds)
     .addOption(new Option('--sizes <how>', `sizes of its requests (${sizes})`).choices(REQUEST_SIZES))
     .option('--peak-ratio <n>', `diurnal: highest rate over lowest (${peakRatio})`, aboveZero)
@@ -152,18 +152,14 @@ function addParameterFlags(command: Command): void {
   const asText = collect((text) => text);
   const endpoint = new Option(
     '--endpoint <name>',
-    'what a running daemon knows of it: parameters, performance, start times, prices; flags go before them',
+    'parameters, performance, start times and prices from a running daemon; flags override them',
   );
   command
     .addOption(endpoint.conflicts(['params', 'group']))
     .addOption(daemonUrlOption())
     .option('--param <name=value>', 'one parameter (may be repeated)', asText)
     .option('--group <name>', 'which of several groups in the file or in PILOTLIGHT_ENDPOINT_GROUPS')
-    .option(
-      '--always-on <n>',
-      'beside it the same load on so many rented machines that never stop',
-      positiveInteger,
-    )
+    .option('--always-on <n>', 'compare with this many rented machines that never stop', positiveInteger)
     .option(
       '--p99 <time>',
       'search: the cheapest set with which 99% of the requests wait at most this long',

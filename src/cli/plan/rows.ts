@@ -101,7 +101,7 @@ export function adviceLines(plans: readonly LabelledPlan[]): readonly string[] {
 
 /** How many sets a search tried. */
 export function searchCounts({ tried, givenUp, frontier }: SearchResult): string {
-  return `${tried.length + givenUp} sets tried, ${tried.length} of them to the end; ${frontier.length} no other beats in both cost and p99`;
+  return `${tried.length + givenUp} sets tried, ${tried.length} of them completely; ${frontier.length} that no other beats in both cost and p99`;
 }
 
 /** Some of the sets that no other beats, below their head. */
@@ -139,7 +139,7 @@ export function sensitivityLines({ plans: [plan], sensitivity }: PlanReport): re
   const [most] = moving;
   if (!most) return ['Halving or doubling any one assumption changes neither cost nor p99.'];
   return [
-    `It hangs most on ${flag(most)} (cost an hour ${money(own.costPerHour)}, p99 ${seconds(own.p99Seconds)}):`,
+    `The result depends most on ${flag(most)} (cost an hour ${money(own.costPerHour)}, p99 ${seconds(own.p99Seconds)}):`,
     ...moving
       .slice(0, SHOWN)
       .map((each) => `  ${flag(each)}: half of it ${inWords(each.half)}; double ${inWords(each.double)}`),

@@ -21,7 +21,7 @@ const TOLD: Told = {
   },
   'endpoints not listed'(logger, { error, failures }) {
     const level = troubleLevel(failures, 'warn');
-    logger[level]({ err: error, failures }, 'the endpoints could not be listed; it is tried again');
+    logger[level]({ err: error, failures }, 'listing endpoints failed; retrying');
   },
   'endpoints listed again'(logger, { failures }) {
     logger.info({ failures }, 'the endpoints could be listed again');
@@ -29,7 +29,7 @@ const TOLD: Told = {
   'endpoints unknown'(logger, { names }) {
     logger.warn(
       { endpoints: names.slice(0, MOST_NAMES) },
-      'PILOTLIGHT_ENDPOINTS names what no endpoint is called; it is watched as soon as there is one',
+      'no endpoint has this name of PILOTLIGHT_ENDPOINTS; watching begins when one appears',
     );
   },
   'look failed'(logger, { endpoint, error, failures }) {
@@ -43,10 +43,10 @@ const TOLD: Told = {
   },
   'trouble begun'(logger, { endpoint, trouble, severity, evidence: { says, facts } }) {
     const level = severity === 'critical' ? 'error' : 'warn';
-    logger[level]({ endpoint, trouble, says, ...facts }, 'a trouble of an endpoint has begun');
+    logger[level]({ endpoint, trouble, says, ...facts }, 'endpoint trouble began');
   },
   'trouble ended'(logger, { endpoint, trouble, seconds }) {
-    logger.info({ endpoint, trouble, seconds }, 'a trouble of an endpoint is over');
+    logger.info({ endpoint, trouble, seconds }, 'endpoint trouble ended');
   },
   'history not stored'(logger, { error }) {
     logger.error(

@@ -54,7 +54,7 @@ export function phaseOf(status: string): Phase | undefined {
   return isStatus(status) ? MEANINGS[status][0] : undefined;
 }
 
-/** One of which nobody knows what it does may cost all that it can: a budget is kept by what is too high, not too low. */
+/** An unknown status counts as running, so that a budget is not undercounted. */
 export function billingOf(status: string): Billing {
   return isStatus(status) ? MEANINGS[status][1] : 'compute';
 }

@@ -84,8 +84,8 @@ class World implements AsyncDisposable {
   }
 }
 
-const BEGUN = 'a trouble of an endpoint has begun';
-const OVER = 'a trouble of an endpoint is over';
+const BEGUN = 'endpoint trouble began';
+const OVER = 'endpoint trouble ended';
 const ONE = { cold_mult: 1, cold_workers: 0, max_workers: 1 };
 const NAMES = [
   'not_recruiting',

@@ -224,10 +224,7 @@ class RequestReader {
   outOfOrder(request: Request): InputError {
     const { name } = this.#format.columns.time;
     const rows = HELD_ROWS.toLocaleString('en');
-    return this.#wrongTime(
-      request,
-      `a time not before those ${rows} rows above it; sort the file by ${name}`,
-    );
+    return this.#wrongTime(request, `a row at most ${rows} rows out of order; sort the file by ${name}`);
   }
 
   #fieldsOf(line: number, text: string): readonly string[] {

@@ -29,7 +29,7 @@ export interface LogFollowingOptions {
   readonly stdout: LineOutput;
   /** With several replicas, one of which follows: where it takes lines to on their way to its spool. */
   readonly share?: (spool: Spool) => LogStore;
-  /** A log began anew while it was followed. */
+  /** A log began again while it was followed. */
   readonly onReset: () => void;
   /** Another daemon of this heart followed logs before this one. */
   readonly isRestart?: boolean;

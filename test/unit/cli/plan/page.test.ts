@@ -123,7 +123,7 @@ describe('a search', () => {
     expect(words.slice(begins, begins + 15)).toEqual([
       'Cost against waiting',
       'Cheapest with p99 at most 5 s: target_util 0.8, cold_mult 2, cold_workers 3, min_load 40 (p99 1 s, cost 20.00, 10.00 an hour)',
-      '6 sets tried, 4 of them to the end; 3 no other beats in both cost and p99.',
+      '6 sets tried, 4 of them completely; 3 that no other beats in both cost and p99.',
       ...pieces('cost | p99 | target_util | cold_mult | cold_workers | min_load'),
       ...pieces('10.00 | 100 s | 0.8 | 2 | 3 | 40'),
     ]);

@@ -63,7 +63,7 @@ describe('pilotlight plan', () => {
       costPerHour: halved.plans[0]?.cost.perHour,
       p99Seconds: halved.plans[0]?.queueTime.p99,
     });
-    expect(planTable(outcome).join('\n')).toMatch(/^It hangs most on --performance /m);
+    expect(planTable(outcome).join('\n')).toMatch(/^The result depends most on --performance /m);
     expect((await planCommandLine(...LOAD, '--no-sensitivity')).sensitivity).toEqual([]);
   });
 

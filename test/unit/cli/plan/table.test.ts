@@ -117,7 +117,7 @@ describe('a search', () => {
     const search = givenSearch();
     const lines = planTable(givenReport([givenPlan()], { search }));
     expect(lines.slice(3, 5)).toEqual([
-      '6 sets tried, 4 of them to the end; 3 no other beats in both cost and p99:',
+      '6 sets tried, 4 of them completely; 3 that no other beats in both cost and p99:',
       '',
     ]);
     expect(lines.slice(5, 12)).toEqual([
@@ -164,7 +164,7 @@ describe('what a plan hangs on', () => {
       { setting: 'loadWindowSeconds', half: other(4), double: other(9) },
     ] as const;
     expect(sensitivityLines(givenReport([givenPlan()], { sensitivity }))).toEqual([
-      'It hangs most on --performance (cost an hour 6.96, p99 2.5 min):',
+      'The result depends most on --performance (cost an hour 6.96, p99 2.5 min):',
       '  --performance: half of it costs 6.96, p99 2.5 min; double costs 3.00, p99 30 s',
       '  --start-time: half of it costs 5.00, p99 30 s; double costs 6.96, p99 2.5 min',
       '  --cold-start: half of it costs 4.00, p99 30 s; double costs 9.00, p99 30 s',

@@ -39,11 +39,11 @@ test.each<[FleetNotice, object]>([
   ],
   [
     { kind: 'endpoints not listed', error, failures: 1 },
-    { level: 'warn', err, failures: 1, msg: 'the endpoints could not be listed; it is tried again' },
+    { level: 'warn', err, failures: 1, msg: 'listing endpoints failed; retrying' },
   ],
   [
     { kind: 'endpoints not listed', error, failures: 3 },
-    { level: 'debug', err, failures: 3, msg: 'the endpoints could not be listed; it is tried again' },
+    { level: 'debug', err, failures: 3, msg: 'listing endpoints failed; retrying' },
   ],
   [
     { kind: 'endpoints listed again', failures: 3 },
@@ -54,7 +54,7 @@ test.each<[FleetNotice, object]>([
     {
       level: 'warn',
       endpoints: shown,
-      msg: 'PILOTLIGHT_ENDPOINTS names what no endpoint is called; it is watched as soon as there is one',
+      msg: 'no endpoint has this name of PILOTLIGHT_ENDPOINTS; watching begins when one appears',
     },
   ],
   [

@@ -213,7 +213,7 @@ describe('a trace', () => {
     const arrivals = await read(`time,work\n${shuffled.join('\n')}`);
     expect(arrivals.every(({ atSeconds }, index) => atSeconds === index / 10)).toBe(true);
     await expect(read(`time,work\n0.5,1\n${shuffled.join('\n')}\n0.1,1`)).rejects.toThrow(
-      'line 256003: column 1 (time): got "0.1"; allowed: a time not before those 100,000 rows above it',
+      'line 256003: column 1 (time): got "0.1"; allowed: a row at most 100,000 rows out of order',
     );
   });
 
