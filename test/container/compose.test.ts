@@ -45,7 +45,7 @@ describeWith(
         const now = await seen();
         before = now?.worker_groups[0]?.lines ?? 0;
         const isAlive = now?.deployments.every(({ state }) => state === 'healthy') ?? false;
-        return isAlive && before > 0 && (now?.fleet?.endpoints[0]?.load ?? 0) > 0;
+        return isAlive && before > 0 && (now?.fleet?.endpoints[0]?.capacity_hot ?? 0) > 0;
       });
       const ask = async (path: string): Promise<string> =>
         fetch(`http://127.0.0.1:${prometheus}/api/v1/${path}`).then(

@@ -85,11 +85,14 @@ describe('the packed library', () => {
       'dist/LICENSES.txt',
       'LICENSE',
       'README.md',
+      'deploy/README.md',
+      'deploy/prometheus/pilotlight.rules.yml',
+      'deploy/systemd/pilotlight.service',
     ]) {
       expect(names).toContain(`package/${name}`);
     }
     expect(
-      names.filter((name) => !/^package\/(?:dist\/|package\.json$|README\.md$|LICENSE$)/.test(name)),
+      names.filter((name) => !/^package\/(?:deploy\/|dist\/|package\.json$|README\.md$|LICENSE$)/.test(name)),
     ).toEqual([]);
   });
 });

@@ -23,9 +23,9 @@ export function settle(
     const [status, last] = [statusOf(worker), counted(worker.id)];
     const phase = phaseOf(status);
     const wasReady = last !== undefined && phaseOf(last) === 'ready';
-    const isBadNews = phase === undefined || (wasReady && phase !== 'ready');
+    // The engine decides a stop itself, whatever workers report: that counts at once, and so does its price.
+    const isBadNews = phase === undefined || (wasReady && phase !== 'ready' && phase !== 'cold');
     if (status === last || !isBadNews) return worker;
-    // What the engine decides itself, such as a stop, is no matter of reports.
     const mayBeLate = phase === undefined || phase === 'starting';
     if (mayBeLate && serves(worker)) return { ...worker, status: wasReady ? last : 'idle' };
     doubted.add(worker.id);

@@ -144,6 +144,7 @@ const MESSAGES: readonly (readonly [words: string, code: number])[] = [
   ['login --wrong', 2],
   ['bill nope', 1],
   ['logout --wrong', 2],
+  ['doctor --wrong', 2],
   ['no-such-command', 2],
 ];
 

@@ -194,7 +194,8 @@ test('its page has all that it asks for', async () => {
   const { ask, daemon } = await start();
   const page = await ask('/');
   const files = new Set(['/uPlot.iife.min.js']);
-  for (const [, name = ''] of page.matchAll(/(?:src|href)="(\/[\w./-]+\.(?:js|css|svg))"/g)) files.add(name);
+  for (const [, name = ''] of page.matchAll(/(?:src|href)="([\w./-]+\.(?:js|css|svg))"/g))
+    files.add(`/${name}`);
   for (const file of files) {
     const answer = await fetch(new URL(file, daemon.url));
     const text = await answer.text();
