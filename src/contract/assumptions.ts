@@ -194,7 +194,7 @@ export const ASSUMPTIONS = {
   spend: {
     assumes: 'The service tells what each endpoint costs an hour.',
     evidence: "the vendor's specification (A, 9.1)",
-    reliesOn: '`serverless endpoints-spend`',
+    reliesOn: 'what endpoints cost an hour: metrics, alerts, the bill of today',
     foundBy: '`GET /api/v0/serverless/endpoints/spend`',
     outcomes: {
       answers: fine('The service tells what each endpoint costs an hour.'),

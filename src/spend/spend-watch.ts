@@ -100,6 +100,8 @@ const TOLD_FOR_MS = 10 * MINUTE_MS;
 const BILL_EVERY_MS = 6 * HOUR_MS;
 /** From then on a day's bill stays as it is, after its begin. */
 const FINAL_AFTER_MS = 3 * DAY_MS;
+/** From the beginning of a day: its last hours may be billed some hours late. */
+const WHOLE_AFTER_MS = DAY_MS + 6 * HOUR_MS;
 /** After a failure, and after a refusal that a repetition does not change. */
 const AFTER_FAILURE_MS = 5 * MINUTE_MS;
 const AFTER_REFUSAL_MS = HOUR_MS;
@@ -200,7 +202,11 @@ export class SpendWatch {
   }
 
   #known(): readonly EndpointSpend[] {
-    const days = [...this.#billed.values()].map(({ day }) => day);
+    const today = dayOf(new Date(this.#options.clock.now()));
+    // What was billed before a day was over, or just after, is not all of it.
+    const days = [...this.#billed].flatMap(([name, { day, askedMs }]) =>
+      name === today || askedMs >= Date.parse(name) + WHOLE_AFTER_MS ? [day] : [],
+    );
     // Where the service does not say whose a charge is, an endpoint without any may have had that.
     const nothing = days.flatMap(({ day, endpoints }) =>
       endpoints.has(null) ? [] : [[day, NOTHING_BILLED] as const],

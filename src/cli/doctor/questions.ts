@@ -56,7 +56,7 @@ export function doctorQuestions(
     log(LONG_TAIL),
     log(PROBE_TAIL),
     ...(isAsked('instances.page') ? [oldInstances] : []),
-    ...(settings.endpoints.length > 0 && isAsked('tfa.status') ? [spend] : []),
+    ...(settings.endpoints.length > 0 ? [spend] : []),
     ...(deployment === undefined ? [] : [heartbeatOf(deployment)]),
   ];
 }

@@ -53,7 +53,8 @@ export function findingsOf(row: ListedEndpoint, facts: WorkerFacts): readonly Fi
   const group = Object.fromEntries(
     ENDPOINT_GROUP_PARAMETERS.flatMap((name) => {
       const value = row[name];
-      return value === undefined || value === null ? [] : [[name, numberOf(value) ?? value]];
+      if (value === undefined || value === null || value === '') return [];
+      return [[name, name === 'endpoint_name' ? value : (numberOf(value) ?? value)]];
     }),
   );
   const { findings } = checkEndpointGroup(group, facts);

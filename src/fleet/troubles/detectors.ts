@@ -3,7 +3,7 @@ import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import { isPresent, presentStatus, type WorkerLife } from '../workers/lives.ts';
 import { phaseOf, statusOf } from '../workers/status.ts';
 import { quantile } from '../workers/trouble.ts';
-import type { Look, Memory } from './memory.ts';
+import { leastStuckMs, type Look, type Memory } from './memory.ts';
 
 /** Why it is thought so: a sentence that goes on from the endpoint's name, and its figures for the log. */
 export interface Evidence {
@@ -36,8 +36,6 @@ const LIMITS_MS: ReadonlyMap<string, number> = new Map([
   ['starting', 300_000],
 ]);
 const CLOSE = 0.9;
-/** No request is called stuck before. */
-const LONG_REQUEST_MS = 30 * MINUTE;
 /** Machines are compared with two others at least. */
 const LEAST_PEERS = 2;
 /** Half as fast as its peers, or twice as dear for its work. */
@@ -145,15 +143,15 @@ function inStatus(life: WorkerLife, atMs: number): number {
   return atMs - (life.changes[other + 1]?.[1] ?? atMs);
 }
 
-function stuckRequests({ workers, atMs }: Look, { quiet, longestQuietMs }: Memory): Judgement {
+function stuckRequests({ workers, atMs }: Look, memory: Memory): Judgement {
   if (
     workers.some(
       ({ reqs_working: requests, cur_perf: served }) => (requests ?? 0) > 0 && (served ?? null) === null,
     )
   )
     return undefined;
-  const least = Math.max(LONG_REQUEST_MS, FAR * longestQuietMs);
-  const stuck = [...quiet].filter(([, { sinceMs }]) => atMs - sinceMs >= least);
+  const least = leastStuckMs(memory);
+  const stuck = [...memory.quiet].filter(([, { sinceMs }]) => atMs - sinceMs >= least);
   const [first] = stuck;
   if (first === undefined) return null;
   const [id, { sinceMs }] = first;

@@ -41,6 +41,13 @@ const REPLACED_WITHIN_MS = 600_000;
 /** Heartbeats come more often: a deadline that stays for so long is not moved by them, ms. */
 const DEADLINE_STAYS_MS = 240_000;
 
+/** No request is called stuck before half an hour, nor before twice the longest that has ended, ms. */
+const LONG_REQUEST_MS = 1_800_000;
+
+export function leastStuckMs({ longestQuietMs }: Pick<Memory, 'longestQuietMs'>): number {
+  return Math.max(LONG_REQUEST_MS, 2 * longestQuietMs);
+}
+
 export class Memory {
   /** When starts of new workers ended well, and those that were replaced instead. */
   readied: readonly number[] = [];
@@ -109,7 +116,9 @@ export class Memory {
       const last = isDense ? this.quiet.get(id) : undefined;
       const work = `${requests} ${load}`;
       const goesOn = last?.work === work && served === 0;
-      if (last && !goesOn) this.longestQuietMs = Math.max(this.longestQuietMs, atMs - last.sinceMs);
+      // What was told as stuck is no example of a long request.
+      const quietMs = last && !goesOn ? atMs - last.sinceMs : 0;
+      if (quietMs < leastStuckMs(this)) this.longestQuietMs = Math.max(this.longestQuietMs, quietMs);
       if ((requests ?? 0) > 0 && served === 0) quiet.set(id, { sinceMs: goesOn ? last.sinceMs : atMs, work });
     }
     this.quiet = quiet;

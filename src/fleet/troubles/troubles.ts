@@ -26,6 +26,8 @@ export class EndpointTroubles {
   readonly #memory = new Memory();
   readonly #courses = new Map<TroubleName, Course>();
   now: Troubles = {};
+  /** Of the last look, Unix ms. */
+  #lastMs = -Infinity;
 
   /** @returns What has begun and ended, and workers that were replaced before they were ever ready. */
   judge(look: Look) {
@@ -39,13 +41,17 @@ export class EndpointTroubles {
       const { severity } = DETECTORS[name];
       return [[name, isTold && sinceMs !== undefined ? { severity, sinceMs, says } : null]];
     });
+    this.#lastMs = look.atMs;
     this.now = Object.fromEntries(now);
     return { notices, churned };
   }
 
-  #follow(name: TroubleName, evidence: Evidence | null, { atMs, endpoint }: Look): FleetNotice[] {
+  #follow(name: TroubleName, evidence: Evidence | null, look: Look): FleetNotice[] {
+    const { atMs, endpoint, isDense } = look;
     const { forMs, endsAfterMs, severity } = DETECTORS[name];
-    const last = this.#courses.get(name);
+    const known = this.#courses.get(name);
+    // What was seen once, and not in looks that followed closely, is not there for so long.
+    const last = known && (known.isTold || (isDense && known.lastMs === this.#lastMs)) ? known : undefined;
     if (evidence) {
       const sinceMs = last?.sinceMs ?? atMs;
       const isTold = atMs - sinceMs >= forMs;

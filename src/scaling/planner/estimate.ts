@@ -6,9 +6,12 @@ export interface Estimate {
   readonly high: number;
 }
 
-/** Student's t, two-sided 95%, by degrees of freedom from 1. */
-const STUDENT = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228] as const;
-const NORMAL = 1.96;
+/** Student's t, two-sided 95%, by degrees of freedom; exact for one to three, and to 0.3% beyond. */
+function student(freedom: number): number {
+  return (
+    [12.71, 4.303, 3.182][freedom - 1] ?? 1.96 + 2.37 / freedom + 2.82 / freedom ** 2 + 2.5 / freedom ** 3
+  );
+}
 
 /** Of at least one value. */
 export function estimateOf(values: readonly number[]): Estimate {
@@ -16,6 +19,6 @@ export function estimateOf(values: readonly number[]): Estimate {
   const mean = values.reduce((sum, value) => sum + value, 0) / count;
   if (count < 2) return { mean, low: mean, high: mean };
   const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (count - 1);
-  const half = (STUDENT[count - 2] ?? NORMAL) * Math.sqrt(variance / count);
+  const half = student(count - 1) * Math.sqrt(variance / count);
   return { mean, low: mean - half, high: mean + half };
 }

@@ -239,6 +239,18 @@ test('a counter that was stuck until a reboot does not', async () => {
   expect((await play({ minutes: 93, workers })).begun).toEqual(['stuck_requests', 'stuck_requests']);
 });
 
+test('a counter that was stuck until the next request does not move the limit either', async () => {
+  const workers = (minute: number) => [idle(1, { reqs_working: minute < 120 ? 1 : 2 })];
+  expect((await play({ minutes: 153, workers })).begun).toEqual(['stuck_requests', 'stuck_requests']);
+});
+
+test('what was seen once does not last while it cannot be judged', async () => {
+  const untold = () => stranded().map((worker) => ({ ...worker, cur_load: null, reqs_working: null }));
+  const isTold = (minute: number) => minute < 0.3 || minute > 59;
+  const scene: Scene = { minutes: 60, workers: (minute) => (isTold(minute) ? stranded() : untold()) };
+  expect((await play(scene)).begun).toEqual([]);
+});
+
 test('what churned workers cost is counted, and is not known without a price', async () => {
   const prices = { 101: 6, 103: 6 };
   const { churned } = await play({ minutes: 10, workers: replaced(2), prices });

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Charge } from '../../../src/contract/operations/spend.ts';
 import { History } from '../../../src/fleet/history/history.ts';
 import { NOTHING_MEASURED, type FleetSample } from '../../../src/fleet/sample.ts';
+import { spentOn } from '../../../src/spend/hours.ts';
 import { SpendWatch } from '../../../src/spend/spend-watch.ts';
 import type { Price } from '../../../src/fleet/workers/measure.ts';
 import { VirtualClock } from '../../support/log-time.ts';
@@ -165,6 +166,18 @@ describe('the bill', () => {
     world.wantsAll = true;
     expect((await world.watch.spends()).map(({ endpoint }) => endpoint)).toEqual(['chat', '#99']);
   });
+});
+
+test('what was billed before a day was over is not all of that day', async () => {
+  world = new World(NOON);
+  world.see(NOON, NOON + 11 * HOUR, { spend_told_per_hour: 2 });
+  world.charges.set('2026-11-28', [{ amount: 5, metadata: { endpoint_id: 31 } }]);
+  world.watch.watches(31, 'chat');
+  await world.begin();
+  await world.clock.advance(12 * HOUR + MINUTE);
+  await world.counted();
+  const [spend] = await world.watch.spends();
+  expect(spend && spentOn(spend, '2026-11-28', '2026-11-29')).toMatchObject({ source: 'told' });
 });
 
 test('a permission that is missing is named once, asked for again after an hour, and costs nothing else', async () => {

@@ -75,6 +75,8 @@ function knownColumns(columns: readonly Column[]): string {
   const all = columns.map(({ name }) => name).join(', ');
   // A file that is not CSV may have everything in its first line.
   const names = all.length > 200 ? `${all.slice(0, 200)}…` : all;
+  if (/^\s*[[{]/.test(names) || names === '')
+    return 'JSON must have one object a line (jq -c ".[]" makes that)';
   if (columns.length > 1) return `the columns are ${names}`;
   const other = /[;\t|]/.test(names) ? '; columns are separated by commas only' : '';
   return `the only column is ${names}${other}`;
@@ -189,7 +191,9 @@ export function parseTime(text: string, unit: TimeUnit, offsetOf: ZoneOffset = U
   const [, , , , , , , fraction = '', utc, sign, offsetHours = '0', offsetMinutes = '0'] = date;
   const whole = Date.UTC(year, month - 1, day, hour, minute, second);
   // Date.UTC lets the 31st of February through as a day in March.
-  if (new Date(whole).getUTCDate() !== day || month > 12 || hour > 24) return Number.NaN;
+  const read = new Date(whole - 1000 * second);
+  const parts = [read.getUTCMonth() + 1, read.getUTCDate(), read.getUTCMinutes()];
+  if (`${parts}` !== `${[month, day, minute]}` || second > 60) return Number.NaN;
   const given = (Number(offsetHours) * 60 + Number(offsetMinutes)) * 60 * (sign === '-' ? -1 : 1);
   const offset = (utc ?? sign) === undefined ? offsetOf(whole / 1000) : given;
   return whole / 1000 + Number(`0.${fraction}0`) - offset;

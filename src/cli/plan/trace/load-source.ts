@@ -22,12 +22,22 @@ export interface LoadSource {
   readonly arrivals: ArrivalStream;
 }
 
+/** Flags that say what a made-up load is like. */
+const MADE_UP = 'rate duration sizes peakRatio period burstRatio burstEvery burstLength seeds'.split(
+  ' ',
+) as (keyof PlanFlags)[];
+
+function dashed(name: string): string {
+  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
 export async function loadSource(flags: PlanFlags, seed: number): Promise<LoadSource> {
-  if ((flags.trace === undefined) === (flags.load === undefined)) {
-    throw new InputError(
-      'which load? --trace FILE of real requests, or one made up, such as --load diurnal --rate 500',
-    );
-  }
+  const which = '--trace FILE of real requests, or one made up, such as --load diurnal --rate 500';
+  if (flags.trace !== undefined && flags.load !== undefined)
+    throw new InputError(`two loads, and one is planned for: ${which}`);
+  if (flags.trace === undefined && flags.load === undefined) throw new InputError(`which load? ${which}`);
+  const given = flags.trace === undefined ? [] : MADE_UP.filter((name) => flags[name] !== undefined);
+  if (given.length > 0) throw new InputError(`${given.map(dashed).join(', ')}: only of a made-up load`);
   return flags.load === undefined ? await traced(flags) : madeUp(flags, seed);
 }
 

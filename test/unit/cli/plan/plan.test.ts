@@ -114,7 +114,11 @@ describe('pilotlight plan', () => {
   test.each([
     [[], 'which load?'],
     [['--load', 'poisson'], 'how much load?'],
-    [['--load', 'poisson', '--rate', '1', '--trace', 'x.csv'], 'which load?'],
+    [['--load', 'poisson', '--rate', '1', '--trace', 'x.csv'], 'two loads, and one is planned for'],
+    [
+      ['--trace', 'x.csv', '--burst-every', '5m', '--seeds', '3'],
+      '--burst-every, --seeds: only of a made-up load',
+    ],
     [[...LOAD, '--param', 'target_util=90'], 'for 90 percent write 0.9'],
     [[...LOAD, '--param', 'max_worker=3'], 'did you mean max_workers?'],
     [[...LOAD, '--param', 'max_workers=many'], 'got "many"; allowed: an integer of at least 1'],

@@ -60,12 +60,16 @@ describe('an estimate', () => {
     expect(found.high).toBeCloseTo(high);
   });
 
-  test('of many goes by the normal distribution', () => {
-    const many = Array.from({ length: 12 }, (_, index) => index % 2);
-    const spread = Math.sqrt(12 / 4 / 11 / 12);
-    expect(estimateOf(many).high).toBeCloseTo(0.5 + 1.96 * spread);
-    const fewer = many.slice(0, 11);
-    expect(estimateOf(fewer).high - estimateOf(fewer).mean).toBeGreaterThan(2.2 * spread);
+  test.each([
+    [3, 4.303],
+    [6, 2.571],
+    [12, 2.201],
+    [61, 2.0],
+  ])("of %i values goes by Student's t", (count, t) => {
+    const values = Array.from({ length: count }, (_, index) => index % 2);
+    const { mean, high } = estimateOf(values);
+    const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (count - 1);
+    expect((high - mean) / Math.sqrt(variance / count) / t).toBeCloseTo(1, 2);
   });
 });
 
