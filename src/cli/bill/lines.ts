@@ -92,7 +92,7 @@ function seenLines({
       ? `Workers (estimated): ${usesText(uses)}.`
       : 'By kind of use: not known, as no instance has a known price.',
     perUnits === null
-      ? 'For 1,000 units of work: not known, as it is not known what the load means.'
+      ? 'For 1,000 units of work: not known, as only workers that report a rate tell how much they did.'
       : `For 1,000 units of work: ${money(perUnits)}.`,
     ...(hours.length > 0 ? ['Dearest hours:'] : []),
     ...hours.map(
