@@ -15,7 +15,6 @@ import type { WorkerRecord } from '../state/endpoints.ts';
 import { statusAt, type InstanceRecord } from '../state/instances.ts';
 import { Lives, type Cause } from './lives.ts';
 import { LoadSource } from './load-source.ts';
-import { Reports } from './reports.ts';
 import { Requests, shareOf, type Ticket } from './requests.ts';
 import { parametersIn, planSettingsOf, siteOf, type Site, type Surroundings } from './site.ts';
 import { followWork, Story } from './story.ts';
@@ -29,8 +28,7 @@ export class Engine implements GroupObserver {
   readonly #site: Site;
   readonly #story: Story;
   readonly #lives: Lives;
-  readonly #requests = new Requests();
-  readonly #reports: Reports;
+  readonly #requests: Requests;
   readonly #stats: PlanStats;
   readonly #model: GroupModel;
   #parameters: ResolvedParameters;
@@ -47,7 +45,7 @@ export class Engine implements GroupObserver {
     this.endpointId = endpoint.id;
     this.epochMs = epochMs;
     this.settings = planSettingsOf(state.settings, endpoint.id);
-    this.#reports = new Reports(this.settings.loadWindowSeconds);
+    this.#requests = new Requests(this.settings.loadWindowSeconds);
     this.#parameters = parametersIn(around);
     this.#site = siteOf(around, epochMs);
     this.#story = new Story(this.#site, () => this.#workers());
@@ -144,17 +142,12 @@ export class Engine implements GroupObserver {
     const place = this.#lives.placeOf(worker.id);
     if (place === undefined) return NO_LOAD;
     const places = Array.from(this.#lives, ([each]) => each);
-    const share = shareOf(place, places, this.#model);
     const { now } = this.#model;
+    const reporter = { place, now, share: shareOf(place, places, this.#model) };
     const { load_meaning: meaning } = this.#site.state.traits;
     if (meaning === 'rate' || (meaning === 'mixed' && worker.id % 2 === 1))
-      return this.#requests.rateOf(share, { place, now, speed: this.#model.speedOf(place) });
-    const requests = this.#requests.unfinished(place, now);
-    return this.#reports.inFlight(place, worker.id, {
-      now,
-      share: this.waiting > 0 ? share : 0,
-      requests,
-    });
+      return this.#requests.rateOf(reporter, this.#model.speedOf(place));
+    return this.#requests.inFlight(this.waiting > 0 ? reporter : { ...reporter, share: 0 }, worker.id);
   }
 
   #run(to: number): void {
@@ -313,7 +306,6 @@ export class Engine implements GroupObserver {
 
   /** What the worker at that place has not done is lost with it. Returns how many requests. */
   #lose(place: number): number {
-    this.#reports.lose(place, this.#model.now);
     return this.#requests.lose(place, this.#model.now);
   }
 
@@ -331,7 +323,6 @@ export class Engine implements GroupObserver {
 
   arrived(atSeconds: number, work: number): void {
     this.#requests.arrived(work);
-    this.#reports.arrived(work);
     this.#stats.arrived(atSeconds, work);
   }
 
@@ -347,19 +338,16 @@ export class Engine implements GroupObserver {
     const worker = this.#lives.workerAt(place) ?? 0;
     const seconds = (work * this.settings.slots) / this.#model.speedOf(place);
     const { now } = this.#model;
-    this.#requests.taken(request, { place, worker }, { ends, seconds, now });
-    this.#reports.taken(place, { work, from: now, to: ends });
+    this.#requests.taken({ place, worker, seconds }, { request, work, from: now, to: ends });
   }
 
   abandoned(arrivedSeconds: number, work: number, request: number): void {
     this.#stats.abandoned(arrivedSeconds, work);
-    this.#reports.gone(work);
-    this.#requests.abandon(request);
+    this.#requests.abandon(request, work);
   }
 
   refused(_atSeconds: number, work: number, request: number): void {
-    this.#reports.gone(work);
-    this.#requests.refuse(request);
+    this.#requests.refuse(request, work);
   }
 
   waits(request: number, atSeconds: number): boolean {
