@@ -9,17 +9,10 @@ import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 import type { TfaMethod } from '../../contract/operations/tfa/tfa-status.ts';
 import type { TFA_STATUSES } from '../../contract/operations/users.ts';
 import { badRequest, notFound, Refused } from '../answers/refused.ts';
+import type { HandlerContext } from '../handlers/define.ts';
 import type { Random } from '../random.ts';
 import type { State } from '../state/state.ts';
-import type {
-  ApiKeyRecord,
-  Challenge,
-  Channel,
-  SentCode,
-  TfaAccount,
-  TfaMethodRecord,
-  UserRecord,
-} from '../state/users.ts';
+import type { Challenge, Channel, SentCode, TfaAccount, TfaMethodRecord } from '../state/users.ts';
 
 export function tfaStatusOf({ methods, legacy }: TfaAccount): (typeof TFA_STATUSES)[number] {
   if (methods.length > 0) return 'enabled';
@@ -57,24 +50,20 @@ export function methodOfPhone({ methods }: TfaAccount, phoneNumber: string): Tfa
   return methods.find((method) => method.phoneNumber === phoneNumber);
 }
 
-/** §2.4; secrets are never shown. */
+/** §2.4: secrets are never shown, and of a phone number the last 4 digits. */
 export function viewMethod(method: TfaMethodRecord, userId: number, nowMs: number): TfaMethod {
+  const { id, label, phoneNumber } = method;
   return {
-    id: method.id,
+    id,
     user_id: userId,
     method: method.method,
-    label: method.label,
-    ...(method.phoneNumber === null ? {} : { phone_number: maskPhone(method.phoneNumber) }),
+    label,
+    ...(phoneNumber !== null && { phone_number: phoneNumber.replaceAll(/\d(?=\d{4})/g, '*') }),
     is_primary: method.isPrimary,
     ...lockView(method, nowMs),
     created_at: method.createdAtMs / 1000,
     last_used: method.lastUsedMs === null ? null : method.lastUsedMs / 1000,
   };
-}
-
-/** All but the last 4 digits hidden (§2.4). */
-function maskPhone(phone: string): string {
-  return phone.replaceAll(/\d(?=\d{4})/g, '*');
 }
 
 /** Without those that people take for one another: 0 O, 1 I L. */
@@ -148,7 +137,7 @@ function settleEnd(record: { expiresAtMs: number }, nowMs: number): void {
   if (nowMs >= record.expiresAtMs) record.expiresAtMs = -Infinity;
 }
 
-const VALIDITY_MS = LIMITS.challengeValiditySeconds * 1000;
+export const VALIDITY_MS = LIMITS.challengeValiditySeconds * 1000;
 const SECRET_BYTES = 16;
 /** Challenges that are remembered; the oldest are forgotten first. */
 const REMEMBERED = 10_000;
@@ -170,10 +159,18 @@ export function openChallenge(
   return [secret, challenge];
 }
 
-/** The user's challenge of a secret. @throws Refused challenge_not_found, 2fa_expired */
-export function findChallenge({ state: { tfa }, user, nowMs }: TfaContext, secret: string): Challenge {
+/**
+ * The user's challenge of a secret, that of an authorization only where `takesAuthorization`.
+ * @throws Refused challenge_not_found, 2fa_expired
+ */
+export function findChallenge(
+  { state: { tfa }, user, nowMs }: Pick<TfaContext, 'state' | 'user' | 'nowMs'>,
+  secret: string,
+  takesAuthorization = false,
+): Challenge {
   const challenge = tfa.challenges.get(secret);
   if (!challenge || challenge.userId !== user.id) throw challengeNotFound();
+  if (challenge.purpose === 'authorize' && !takesAuthorization) throw challengeNotFound();
   requireUnexpired(challenge, nowMs);
   return challenge;
 }
@@ -189,19 +186,6 @@ export function liveCode(challenge: Challenge, channel: Channel, nowMs: number):
   const sent = challenge.codes[channel];
   if (!sent) throw noChallenge(`no ${channel} code was sent for this secret, or it was cleared`);
   requireUnexpired(sent, nowMs);
-  return sent;
-}
-
-/** Puts a code that is being sent into its challenge; it is valid for 10 minutes. */
-export function putCode(
-  challenge: Challenge,
-  channel: Channel,
-  code: Pick<SentCode, 'code' | 'phoneNumber' | 'methodId'>,
-  nowMs: number,
-): SentCode {
-  const sent: SentCode = { ...code, expiresAtMs: nowMs + VALIDITY_MS, failures: 0 };
-  challenge.codes[channel] = sent;
-  challenge.expiresAtMs = sent.expiresAtMs;
   return sent;
 }
 
@@ -222,15 +206,7 @@ export function noChallenge(rule: string): Refused {
 }
 
 /** The part of a handler's context that second factors need. */
-export interface TfaContext {
-  readonly state: State;
-  readonly user: UserRecord;
-  readonly key: ApiKeyRecord;
-  /** The caller is known by the secret of a login alone. */
-  readonly loggedOut: boolean;
-  readonly nowMs: number;
-  readonly random: Random;
-}
+export type TfaContext = Pick<HandlerContext, 'state' | 'user' | 'key' | 'loggedOut' | 'nowMs' | 'random'>;
 
 /** §5.5: 2FA actions are done in the personal context. @throws Refused team_user_forbidden */
 export function forbidTeams({ key }: TfaContext): void {
@@ -247,10 +223,10 @@ export function requireVerifiedEmail({ user }: TfaContext, operation: OperationI
   throw new Refused('email_not_verified', 'verify your e-mail address first', 'email_verified_at');
 }
 
+export function randomBytes(random: Random, count: number): Buffer {
+  return Buffer.from(Array.from({ length: count }, () => Math.floor(random() * 256)));
+}
+
 export function randomHex(random: Random, bytes: number): string {
-  return Array.from({ length: bytes }, () =>
-    Math.floor(random() * 256)
-      .toString(16)
-      .padStart(2, '0'),
-  ).join('');
+  return randomBytes(random, bytes).toString('hex');
 }

@@ -13,8 +13,8 @@ import {
   noteSuccess,
   noteWrongCode,
   randomHex,
-  requireUnexpired,
   requireUnlocked,
+  tfaStatusOf,
   useBackupCode,
   type TfaContext,
 } from './account.ts';
@@ -56,7 +56,6 @@ export function verifyProof(context: TfaContext, proof: Proof, failure: Failure)
   // Several methods of one type have to be told apart (§4.4).
   if (type === 'sms') chooseMethod(user.tfa, 'sms', id);
   const challenge = findChallenge(context, proof.secret);
-  if (challenge.purpose === 'authorize') throw challengeNotFound();
   const given = { channel: type, code: proof.code, id };
   const method = verifySentCode(context, challenge, given, failure);
   state.tfa.challenges.delete(proof.secret);
@@ -72,8 +71,7 @@ export function verifyTotp(
 ): void {
   const { settings } = state;
   requireUnlocked(method, nowMs);
-  const secret = readTotpSecret(method.totpSecret);
-  if (!secret) throw notConfigured();
+  const secret = secretOf(method);
   const period = periodOfCode(secret, code, nowMs, settings.totpSteps);
   // RFC 6238 §5.2 wants a code to be good once; the interface does not say.
   const isUsed = settings.totpOnce && period !== undefined && period <= (method.lastTotpPeriod ?? -1);
@@ -127,8 +125,11 @@ export function wrongCode(failure: Failure, lock?: Readonly<Record<string, unkno
   return new Refused(failure, 'the code is not right', 'code', fields);
 }
 
-export function notConfigured(): Refused {
-  return new Refused('tfa_method_not_configured', 'set this authenticator up again', 'tfa_method_id');
+/** @throws Refused tfa_method_not_configured */
+export function secretOf({ totpSecret }: TfaMethodRecord) {
+  const secret = readTotpSecret(totpSecret);
+  if (secret) return secret;
+  throw new Refused('tfa_method_not_configured', 'set this authenticator up again', 'tfa_method_id');
 }
 
 function notSetUp(type: 'sms' | 'totp', failure: Failure): Refused {
@@ -138,7 +139,7 @@ function notSetUp(type: 'sms' | 'totp', failure: Failure): Refused {
 
 /** @throws Refused where the account has no 2FA that could be used, removed or given backup codes */
 export function requireTfa({ user }: TfaContext, failure: Failure): void {
-  if (user.tfa.legacy || user.tfa.methods.length > 0) return;
+  if (tfaStatusOf(user.tfa) !== 'disabled') return;
   throw new Refused(failure, 'this account has no 2FA', 'tfa_status');
 }
 
@@ -196,12 +197,9 @@ export function userOfSecret(state: State, secret: unknown, nowMs: number): User
       status: 401,
     });
   }
-  if (typeof secret !== 'string') {
-    throw badRequest('secret', 'expected string');
-  }
-  const challenge = state.tfa.challenges.get(secret);
-  const user = challenge && state.users.get(challenge.userId);
-  if (!user || challenge.purpose === 'authorize') throw challengeNotFound();
-  requireUnexpired(challenge, nowMs);
+  if (typeof secret !== 'string') throw badRequest('secret', 'expected string');
+  const user = state.users.get(state.tfa.challenges.get(secret)?.userId ?? Number.NaN);
+  if (!user) throw challengeNotFound();
+  findChallenge({ state, user, nowMs }, secret);
   return user;
 }
