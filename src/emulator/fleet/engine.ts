@@ -169,12 +169,14 @@ export class Engine implements GroupObserver {
     const due = this.#lives.takeDue();
     const worker = due && this.#site.state.workers.get(due.worker);
     if (!worker) return;
-    if (due.kind === 'die') this.#die(worker);
-    else if (due.kind === 'err') this.#err(worker);
-    else if (due.kind === 'hang') this.#restart(worker, 'hung', Infinity);
-    else if (due.kind === 'give up') this.#giveUp(worker, at);
-    else if (due.kind === 'destroy') this.#lives.destroy(worker, at);
-    else deleteInstance(this.#site.state, worker.id, this.#site.msOf(at));
+    const place = this.#lives.placeOf(worker.id);
+    if (due.kind === 'destroy') this.#lives.destroy(worker, at);
+    else if (due.kind === 'leave') deleteInstance(this.#site.state, worker.id, this.#site.msOf(at));
+    else if (place === undefined) return;
+    else if (due.kind === 'die') this.#die(worker.id, place);
+    else if (due.kind === 'err') this.#err(worker, place);
+    else if (due.kind === 'hang') this.#restart(worker, place, 'hung');
+    else this.#giveUp(worker, place);
   }
 
   #workers(): WorkerRecord[] {
@@ -227,7 +229,7 @@ export class Engine implements GroupObserver {
       this.#lose(place);
       this.#because('halted', () => this.#model.put('cold', { place }));
     } else if (!isStopped && isCold) this.#model.put('starting', { place });
-    else if (!isStopped && !worker.isStranded && isBroken(instance, this.#nowMs)) this.#die(worker);
+    else if (!isStopped && !worker.isStranded && isBroken(instance, this.#nowMs)) this.#die(worker.id, place);
   }
 
   /** A worker that was there before the engine looked: it is what its instance is. One that never will run stays out. */
@@ -255,18 +257,14 @@ export class Engine implements GroupObserver {
   }
 
   /** Its machine is gone. */
-  #die({ id }: WorkerRecord): void {
-    const place = this.#lives.placeOf(id);
-    if (place === undefined) return;
+  #die(id: number, place: number): void {
     this.#deaths += 1;
     this.#story.died(id, this.#lose(place), this.#nowMs);
     this.#because('died', () => this.#model.put('none', { place }));
   }
 
   /** Its server has crashed, and starts again. */
-  #err(worker: WorkerRecord): void {
-    const place = this.#lives.placeOf(worker.id);
-    if (place === undefined) return;
+  #err(worker: WorkerRecord, place: number): void {
     this.#errors += 1;
     this.#story.erred(worker, this.#lose(place), this.#nowMs);
     const { workerErrorSeconds, workerColdStartSeconds } = this.#site.state.settings;
@@ -275,19 +273,18 @@ export class Engine implements GroupObserver {
   }
 
   /** Its start begins again, or goes on for ever. */
-  #restart({ id, life }: WorkerRecord, cause: 'restarted' | 'hung', readyAt: number): void {
-    const place = this.#lives.placeOf(id);
+  #restart({ life }: WorkerRecord, place: number, cause: 'restarted' | 'hung'): void {
     const phase = life?.phase;
-    if (place === undefined || (phase !== 'creating' && phase !== 'starting')) return;
-    this.#because(cause, () => this.#model.put(phase, { place, readyAt }));
+    if (phase !== 'creating' && phase !== 'starting') return;
+    const seconds = cause === 'hung' ? Infinity : this.#lives.startSeconds(phase === 'creating');
+    this.#because(cause, () => this.#model.put(phase, { place, readyAt: this.#model.now + seconds }));
   }
 
   /** After the third time another worker is wanted in its place. */
-  #giveUp(worker: WorkerRecord, at: number): void {
-    this.#story.say(`gives up the start of ${worker.id}`, this.#site.msOf(at));
-    const place = this.#lives.placeOf(worker.id);
-    if (place !== undefined && this.#lives.giveUp(worker.id)) this.#model.put('none', { place });
-    else this.#restart(worker, 'restarted', at + this.#lives.startSeconds(worker.life?.phase === 'creating'));
+  #giveUp(worker: WorkerRecord, place: number): void {
+    this.#story.say(`gives up the start of ${worker.id}`, this.#nowMs);
+    if (this.#lives.giveUp(worker.id)) this.#model.put('none', { place });
+    else this.#restart(worker, place, 'restarted');
   }
 
   /** Evidence 5.1: a cold worker is wanted, and there is no place for it once a warm one has that. */

@@ -1,7 +1,7 @@
 /** The requests of an endpoint, and which worker takes each. Times in seconds since the engine began. */
 import type { GroupModel } from '../../scaling/planner/model/group.ts';
 import { STATE, type State } from '../../scaling/planner/model/workers.ts';
-import type { WorkerLoad } from './workers.ts';
+import { NO_LOAD, type WorkerLoad } from './workers.ts';
 
 /**
  * `taken`: by a worker; `working`: the worker was asked and has not answered yet; `used`: it has. `lost`: its worker has
@@ -159,11 +159,11 @@ export class Requests {
   rateOf({ place, now, share }: Reporter, speed: number): WorkerLoad {
     const { rate, average, received } = this.#asked;
     return {
-      now: rate * share,
-      average: average * share,
-      received: received * share,
-      served: this.#taken[place] === undefined ? 0 : speed,
-      requests: this.unfinished(place, now).length,
+      cur_load: rate * share,
+      cur_load_rolling_avg: average * share,
+      new_load: received * share,
+      cur_perf: this.#taken[place] === undefined ? 0 : speed,
+      reqs_working: this.unfinished(place, now).length,
     };
   }
 
@@ -175,14 +175,14 @@ export class Requests {
     const interval = 1 + ((worker * 7) % LONGEST_INTERVAL);
     const at = Math.floor(now / interval) * interval;
     const waiting = this.#waiting * share;
-    const requests = this.unfinished(place, now).length;
-    const load = { now: waiting, received: 0, served: 0, average: waiting, requests };
+    const reqs_working = this.unfinished(place, now).length;
+    const load = { ...NO_LOAD, cur_load: waiting, cur_load_rolling_avg: waiting, reqs_working };
     for (const { work, from, to } of this.#taken[place] ?? []) {
-      if (from <= at && to > at) load.now += work;
-      if (from > at - interval && from <= at) load.received += work;
-      if (to > at - interval && to <= at) load.served += work;
+      if (from <= at && to > at) load.cur_load += work;
+      if (from > at - interval && from <= at) load.new_load += work;
+      if (to > at - interval && to <= at) load.cur_perf += work;
       const seconds = Math.min(to, at) - Math.max(from, at - this.#windowSeconds);
-      load.average += (work * Math.max(0, seconds)) / this.#windowSeconds;
+      load.cur_load_rolling_avg += (work * Math.max(0, seconds)) / this.#windowSeconds;
     }
     return load;
   }

@@ -161,22 +161,24 @@ export function runSpan(instance: InstanceRecord): { fromMs: number | null; toMs
   return { fromMs, toMs: toMs === Infinity ? null : toMs };
 }
 
-/** What a worker reports, and how many requests the engine counts in it. */
-export interface WorkerLoad {
-  /** Units a second, or units in flight: as the trait `load_meaning` has it. */
-  readonly now: number;
-  readonly average: number;
-  /** Units since its last report. */
-  readonly received: number;
-  /** Units since its last report; of a worker that reports a rate, what it did a second with its last request. */
-  readonly served: number;
-  readonly requests: number;
-}
+/**
+ * What a worker reports, and how many requests the engine counts in it. Loads are units a second or units in flight, as the
+ * trait `load_meaning` has it; of a worker that reports a rate, `cur_perf` is what it did a second with its last request.
+ */
+export type WorkerLoad = Readonly<
+  Record<'cur_load' | 'new_load' | 'cur_load_rolling_avg' | 'cur_perf' | 'reqs_working', number>
+>;
 
 /** Work of a request that is counted and done, as one was seen. */
 const STUCK_WORK = 100;
 
-export const NO_LOAD: WorkerLoad = { now: 0, average: 0, received: 0, served: 0, requests: 0 };
+export const NO_LOAD: WorkerLoad = {
+  cur_load: 0,
+  new_load: 0,
+  cur_load_rolling_avg: 0,
+  cur_perf: 0,
+  reqs_working: 0,
+};
 
 /** `origin`: where the emulator is reached. */
 export function workerView(
@@ -198,15 +200,13 @@ export function workerView(
     id,
     status: flickers(state, id, nowMs) ? 'offline' : workerStatus(record, state, nowMs),
     ready_ever: readyMs !== null,
-    cur_load: load.now + stuck * STUCK_WORK,
-    new_load: load.received,
-    cur_load_rolling_avg: load.average,
-    cur_perf: load.served,
+    ...load,
+    cur_load: load.cur_load + stuck * STUCK_WORK,
     perf,
     measured_perf: perf,
     dlperf,
     reliability,
-    reqs_working: load.requests + stuck,
+    reqs_working: load.reqs_working + stuck,
     disk_usage: diskUsage,
     loaded_at: readyMs === null ? 0 : readyMs / 1000,
     started_at: readyMs === null ? 0 : startedMs / 1000,

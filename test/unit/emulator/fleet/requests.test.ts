@@ -14,20 +14,32 @@ describe('the load that is asked', () => {
     asked.arrived(30);
     asked.arrived(20);
     const rateOf = (share: number, now = 1) => asked.rateOf({ place: 0, now, share }, 100);
-    expect(rateOf(1)).toEqual({ now: 0, average: 0, received: 0, served: 0, requests: 0 });
+    expect(rateOf(1)).toEqual({
+      cur_load: 0,
+      cur_load_rolling_avg: 0,
+      new_load: 0,
+      cur_perf: 0,
+      reqs_working: 0,
+    });
     asked.looked(40, 5);
     const worker = { place: 0, worker: 501, seconds: 1 };
     for (const to of [2, 3]) asked.taken(worker, { request: 0, work: 50, from: 1, to });
-    expect(rateOf(0.5)).toEqual({ now: 5, average: 20, received: 25, served: 100, requests: 2 });
+    expect(rateOf(0.5)).toEqual({
+      cur_load: 5,
+      cur_load_rolling_avg: 20,
+      new_load: 25,
+      cur_perf: 100,
+      reqs_working: 2,
+    });
     asked.arrived(10);
     asked.looked(8, 4);
-    expect(rateOf(1)).toMatchObject({ now: 2.5, average: 8 });
+    expect(rateOf(1)).toMatchObject({ cur_load: 2.5, cur_load_rolling_avg: 8 });
     asked.looked(0, 4);
     expect(rateOf(1, 9)).toMatchObject({
-      now: 0,
-      average: 0,
-      served: 100,
-      requests: 0,
+      cur_load: 0,
+      cur_load_rolling_avg: 0,
+      cur_perf: 100,
+      reqs_working: 0,
     });
   });
 
@@ -57,15 +69,20 @@ test('a newer worker reports what it had in flight, received and served, as of i
   const worker = { place: 0, worker: 501, seconds: 1 };
   reports.taken(worker, { request: 0, work: 30, from: 1, to: 4 });
   reports.taken(worker, { request: 0, work: 20, from: 2, to: 20 });
-  expect(seen(7)).toMatchObject({ now: 0, received: 0, served: 0 });
-  expect(seen(8)).toMatchObject({ now: 20, received: 50, served: 30, requests: 1 });
-  expect(seen(23.9)).toMatchObject({ now: 20, received: 0, served: 0, average: (30 * 3 + 20 * 14) / 60 });
-  expect(seen(24)).toMatchObject({ now: 0, received: 0, served: 20 });
-  expect(seen(24, 0.5)).toMatchObject({ now: 25 });
+  expect(seen(7)).toMatchObject({ cur_load: 0, new_load: 0, cur_perf: 0 });
+  expect(seen(8)).toMatchObject({ cur_load: 20, new_load: 50, cur_perf: 30, reqs_working: 1 });
+  expect(seen(23.9)).toMatchObject({
+    cur_load: 20,
+    new_load: 0,
+    cur_perf: 0,
+    cur_load_rolling_avg: (30 * 3 + 20 * 14) / 60,
+  });
+  expect(seen(24)).toMatchObject({ cur_load: 0, new_load: 0, cur_perf: 20 });
+  expect(seen(24, 0.5)).toMatchObject({ cur_load: 25 });
   reports.abandon(0, 50);
-  expect(seen(24, 0.5)).toMatchObject({ now: 0 });
+  expect(seen(24, 0.5)).toMatchObject({ cur_load: 0 });
   reports.lose(0, 3);
-  expect(seen(8)).toMatchObject({ now: 0, received: 0, served: 0 });
+  expect(seen(8)).toMatchObject({ cur_load: 0, new_load: 0, cur_perf: 0 });
 });
 
 describe('the requests of an endpoint', () => {
