@@ -4,9 +4,10 @@
  * stop when a test freezes the clock.
  */
 import * as z from 'zod';
-import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
+import type { OperationId } from '../../contract/operations.ts';
 import { THROTTLE_SHAPES } from '../answers/answer.ts';
 import type { ScheduledClock } from '../clock.ts';
+import { operationId } from '../journal/journal.ts';
 import type { Random } from '../random.ts';
 
 const ms = z.number().nonnegative();
@@ -18,10 +19,7 @@ const window = {
 
 const selection = {
   ...window,
-  operation: z
-    .enum(OPERATION_IDS as [OperationId, ...OperationId[]])
-    .optional()
-    .describe('absent: any request but those of the admin API'),
+  operation: operationId.optional().describe('absent: any request but those of the admin API'),
   key: z.string().optional().describe('name or value of the API key'),
   id: z.int().optional().describe('the id in the path, else the one in the body'),
   skip: z.int().nonnegative().default(0).describe('leaves alone the first so many that would fit'),
@@ -111,28 +109,6 @@ export interface Strikes {
   readonly latencies: readonly FaultRecord<LatencyFault>[];
   /** The first fault that decides; what would have struck after it still counts the request. */
   readonly decisive: FaultRecord<DecisiveFault> | undefined;
-}
-
-/** Which faults strike a request; counts it in all that fit. */
-function selectFaults(
-  records: readonly FaultRecord[],
-  subject: Subject,
-  nowMs: number,
-  random: Random,
-): Strikes {
-  const latencies: FaultRecord<LatencyFault>[] = [];
-  let decisive: FaultRecord<DecisiveFault> | undefined;
-  for (const record of records) {
-    const { fault } = record;
-    if (fault.kind === 'refused' || !isActive(record, nowMs) || !fits(fault, subject)) continue;
-    record.matched += 1;
-    if (!isItsTurn(fault, record, random)) continue;
-    if (fault.kind === 'latency') latencies.push(record as FaultRecord<LatencyFault>);
-    else if (decisive) continue;
-    else decisive = record as FaultRecord<DecisiveFault>;
-    record.struck += 1;
-  }
-  return { latencies, decisive };
 }
 
 function isActive({ startsAtMs, endsAtMs }: FaultRecord, nowMs: number): boolean {
@@ -254,11 +230,23 @@ export class FaultInjector {
     });
   }
 
-  /** Which faults strike a request; undefined when there are none at all. */
-  strike(subject: Subject): Strikes | undefined {
-    if (this.#records.size === 0) return undefined;
+  /** Which faults strike a request; counts it in all that fit. */
+  strike(subject: Subject): Strikes {
     const { clock, random } = this.#parts;
-    return selectFaults([...this.#records.values()], subject, clock.now(), random);
+    const nowMs = clock.now();
+    const latencies: FaultRecord<LatencyFault>[] = [];
+    let decisive: FaultRecord<DecisiveFault> | undefined;
+    for (const record of this.#records.values()) {
+      const { fault } = record;
+      if (fault.kind === 'refused' || !isActive(record, nowMs) || !fits(fault, subject)) continue;
+      record.matched += 1;
+      if (!isItsTurn(fault, record, random)) continue;
+      if (fault.kind === 'latency') latencies.push(record as FaultRecord<LatencyFault>);
+      else if (decisive) continue;
+      else decisive = record as FaultRecord<DecisiveFault>;
+      record.struck += 1;
+    }
+    return { latencies, decisive };
   }
 
   /** Resolves when the fault is lifted. */
