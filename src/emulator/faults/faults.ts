@@ -1,8 +1,4 @@
-/**
- * Faults: what goes wrong, which requests it strikes, and those in force; exchange.ts does what they say.
- * Durations of states (`forMs`) are on the emulator's clock. Latency is real time, since the network does not
- * stop when a test freezes the clock.
- */
+/** Durations are on the emulator's clock, latency is real time: a network does not freeze. */
 import * as z from 'zod';
 import type { OperationId } from '../../contract/operations.ts';
 import { THROTTLE_SHAPES } from '../answers/answer.ts';

@@ -1,7 +1,6 @@
 /**
- * The engine of one endpoint on the emulator's clock: the planner's model of a group, fed with the requests of a load
- * and of /route/, whose moves become those of workers and instances of the state. It runs when somebody looks: whatever
- * time has passed since is made up for then, in order, so that a frozen clock can be moved by a day.
+ * The engine of one endpoint: the planner's model of a group, whose moves become those of workers. It runs when
+ * somebody looks, and makes up for the time since, so that a frozen clock can be moved by a day.
  */
 import type { Observation } from '../../scaling/planner/model/demand.ts';
 import { GroupModel } from '../../scaling/planner/model/group.ts';
@@ -61,10 +60,7 @@ export class Engine implements GroupObserver {
     if (endpoint.established && workers.length === 0) this.#model.place();
   }
 
-  /**
-   * First what others have changed since the last time, at the time of that: who changes something has had the engine
-   * settled just before. Then everything that is due by now.
-   */
+  /** First what others have changed, who have settled it just before. Then what is due by now. */
   settle(around: Surroundings, nowMs: number): void {
     Object.assign(this.#site, around);
     this.#adjust();

@@ -152,10 +152,7 @@ export class Requests {
     Object.assign(this.#asked, { work: 0, received: work, rate: work / seconds, average });
   }
 
-  /**
-   * What a worker built before November 2025 reports that is asked this share: the load as a rate, and how fast it was with
-   * its last request, which it goes on to say when it has nothing to do.
-   */
+  /** Of a worker built before November 2025: the load as a rate, and how fast its last request was. */
   rateOf({ place, now, share }: Reporter, speed: number): WorkerLoad {
     const { rate, average, received } = this.#asked;
     return {
@@ -167,10 +164,7 @@ export class Requests {
     };
   }
 
-  /**
-   * What a newer one reports, as of its last report: the work of the requests that it had in flight, and what it received
-   * and served since the one before. What waits for any worker is shared out. Its requests are counted as of now.
-   */
+  /** What a newer one reports, as of its last report; its requests are counted by the engine, as of now. */
   inFlight({ place, now, share }: Reporter, worker: number): WorkerLoad {
     const interval = 1 + ((worker * 7) % LONGEST_INTERVAL);
     const at = Math.floor(now / interval) * interval;

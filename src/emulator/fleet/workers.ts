@@ -125,10 +125,7 @@ function statusWithoutEngine(worker: WorkerRecord, instance: InstanceRecord, now
   return status === 'created' || status === 'loading' ? status : 'error';
 }
 
-/**
- * Updates the ready ones one after the other, so that the others go on serving. Returns those that will be; one that is
- * not ready has the new state of things when it is.
- */
+/** Updates the ready ones one after the other, so that the others go on serving. Returns those. */
 export function rollWorkers(state: State, workers: readonly WorkerRecord[], nowMs: number): WorkerRecord[] {
   const { workerUpdateSeconds } = state.settings;
   const ready = workers.filter((worker) => workerStatus(worker, state, nowMs) === 'idle');
@@ -161,10 +158,7 @@ export function runSpan(instance: InstanceRecord): { fromMs: number | null; toMs
   return { fromMs, toMs: toMs === Infinity ? null : toMs };
 }
 
-/**
- * What a worker reports, and how many requests the engine counts in it. Loads are units a second or units in flight, as the
- * trait `load_meaning` has it; of a worker that reports a rate, `cur_perf` is what it did a second with its last request.
- */
+/** What a worker reports, and the requests that the engine counts in it; units by the trait `load_meaning`. */
 export type WorkerLoad = Readonly<
   Record<'cur_load' | 'new_load' | 'cur_load_rolling_avg' | 'cur_perf' | 'reqs_working', number>
 >;
@@ -216,10 +210,7 @@ export function workerView(
   };
 }
 
-/**
- * Whether the report of a worker has lapsed just now (trait `status_flicker`): then the engine shows it as offline, and its
- * instance as loading, whatever it does.
- */
+/** Whether its report has lapsed just now (trait `status_flicker`): it shows as offline, whatever it does. */
 export function flickers({ traits, settings, workers }: State, id: number, nowMs: number): boolean {
   if (traits.status_flicker === 0 || workers.get(id)?.life?.phase !== 'ready') return false;
   const seed = mixSeeds(mixSeeds(settings.randomSeed, id), Math.floor(nowMs / 1000));

@@ -19,10 +19,7 @@ const ALL = -1;
 /** Lines that are read at once, from the end upwards, until they are enough bytes. */
 const PIECE = 256;
 
-/**
- * `info0` has the whole story: it is what a service answers that has no levels.
- * @throws Refused bad_request for a `tail` that means nothing in its unit
- */
+/** `info0` has the whole story: a service without levels answers it. @throws Refused bad_request */
 export function answerLog(logs: Partial<EndpointLogs>, tail: number, context: LogAnswerContext) {
   const { tail_unit: unit, log_shape: shape } = context.state.traits;
   if (tail < (unit === 'bytes' ? ALL : 1) || tail === 0)

@@ -82,7 +82,7 @@ export interface Verification {
   readonly message: string;
 }
 
-/** Waits until `count` requests (default 1) that fit are answered, or with `arrived` have come in; or `signal` fires. */
+/** Waits until `count` requests (default 1) are answered, or with `arrived` have come; until `signal` fires. */
 export interface WaitOptions {
   readonly count?: number;
   readonly arrived?: boolean;

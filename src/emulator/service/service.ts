@@ -55,10 +55,7 @@ export function settle({ state, fleets }: World, nowMs: number): void {
 
 const MODULUS_BITS = 2048;
 
-/**
- * The service's own key, with which it signs where a request may go. It is made when it is needed first: that
- * takes a tenth of a second, and few need it.
- */
+/** The key that signs routes. It is made when it is needed first: that takes a tenth of a second. */
 function createSigner() {
   let pair: { readonly privateKey: KeyObject; readonly publicKey: KeyObject } | undefined;
   const keys = () => (pair ??= generateKeyPairSync('rsa', { modulusLength: MODULUS_BITS }));

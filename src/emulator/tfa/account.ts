@@ -1,8 +1,4 @@
-/**
- * The second factors of one user: methods and their locks (§3), backup codes (§2.4), and challenges: a secret
- * and the codes that were sent for it. A challenge that has been passed is gone. An old one stays known for a
- * while, so that 2fa_expired can be told from challenge_not_found. Pure.
- */
+/** Second factors of a user (§2.4, §3). Old challenges stay known, to tell 2fa_expired from an unknown one. */
 import { LIMITS } from '../../contract/limits.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
@@ -27,10 +23,7 @@ export function methodOf({ methods }: TfaAccount, id: number, type?: TfaMethodNa
   throw invalidMethod(`method ${id} is of the type ${method.method}, not ${type}`);
 }
 
-/**
- * The method that `tfa_method_id` names, or else the only one of the type `type`; undefined without any.
- * @throws Refused not_found, invalid_tfa_method where id and type contradict, bad_request where several fit
- */
+/** The method that `id` names, or else the only one of the type. @throws Refused where several fit */
 export function chooseMethod(
   account: TfaAccount,
   type: 'sms' | 'totp',
@@ -159,10 +152,7 @@ export function openChallenge(
   return [secret, challenge];
 }
 
-/**
- * The user's challenge of a secret, that of an authorization only where `takesAuthorization`.
- * @throws Refused challenge_not_found, 2fa_expired
- */
+/** An authorization only where `takesAuthorization`. @throws Refused challenge_not_found, 2fa_expired */
 export function findChallenge(
   { state: { tfa }, user, nowMs }: Pick<TfaContext, 'state' | 'user' | 'nowMs'>,
   secret: string,

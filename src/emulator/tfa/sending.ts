@@ -135,11 +135,7 @@ function challengeFor(context: TfaContext, secret: string, channel: Channel): Na
   return [secret, challenge];
 }
 
-/**
- * Where an SMS is to go (§4.4): to the method named by id, the number given, that of the account's own SMS
- * method, or the number on file. A caller who is not logged in can have it sent to numbers of the account
- * alone: the code would otherwise prove nothing.
- */
+/** §4.4. Who is not logged in has it sent to own numbers alone: the code would prove nothing otherwise. */
 function smsTarget(context: TfaContext, { phone_number: given, tfa_method_id: id }: SmsInput): SmsTarget {
   const { tfa: account } = context.user;
   if (id !== undefined) {

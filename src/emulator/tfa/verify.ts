@@ -26,11 +26,7 @@ export type Proof = Omit<Input<'tfa.login'>, 'admin'>;
 /** What a failure is called: a login has a code of its own (§7). */
 type Failure = '2fa_login_failed' | '2fa_verification_failed';
 
-/**
- * Verifies, and uses the proof up. A failure is counted, which is the one change that a refusal makes.
- * Returns the method that it was; null for a backup code, e-mail, and legacy SMS.
- * @throws Refused with the errors of verification
- */
+/** Uses the proof up. Returns its method; null for a backup code, e-mail, legacy SMS. @throws Refused */
 export function verifyProof(context: TfaContext, proof: Proof, failure: Failure): TfaMethodRecord | null {
   const { user, state } = context;
   if (proof.backup_code !== undefined) {
@@ -84,9 +80,7 @@ export function verifyTotp(
 
 /**
  * Checks a code that was sent; the caller removes the challenge. Only a number of the account itself proves
- * anything: with an API key a code can be sent to any number, so that it can be added.
- * @param given `id`: of the method that the code is to prove, if the caller named one
- * @throws Refused 2fa_expired, no_challenge_found, phone_number_mismatch, tfa_locked, and for a wrong code
+ * anything: with an API key a code can be sent to any number, so that it can be added. @throws Refused
  */
 export function verifySentCode(
   context: TfaContext,
