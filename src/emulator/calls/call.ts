@@ -211,13 +211,8 @@ export function identify(
   if (bearer === undefined && verification.secretAlone) {
     const user = userOfSecret(state, secret, nowMs);
     // Below 0, where no API key can be; its own for each user, since rate limits go by it.
-    const key = {
-      id: -1_000_000 - user.id,
-      name: 'tfa_secret',
-      userId: user.id,
-      permissions: {},
-      team: false,
-    };
+    const { id: userId } = user;
+    const key = { id: -1_000_000 - userId, name: 'tfa_secret', userId, permissions: {}, team: false };
     return { key, user, loggedOut: true };
   }
   if (bearer === undefined) {

@@ -11,7 +11,7 @@ import {
   stopInstance,
 } from '../state/instances.ts';
 import type { State } from '../state/state.ts';
-import type { Site } from './site.ts';
+import { startSecondsOf, type Site } from './site.ts';
 import type { Story } from './story.ts';
 import { recruitWorker } from './workers.ts';
 
@@ -156,10 +156,7 @@ export class Lives {
 
   startSeconds(isNew: boolean): number {
     const { settings } = this.#site.state;
-    if (!isNew) return settings.workerColdStartSeconds;
-    return (
-      settings.instanceCreatedSeconds + settings.instanceLoadingSeconds + settings.workerModelLoadingSeconds
-    );
+    return isNew ? startSecondsOf(settings) : settings.workerColdStartSeconds;
   }
 
   /** When a worker that is ready from now on will fail if it is left alone, as the settings have it by chance. */

@@ -155,16 +155,8 @@ type NewGroup = Pick<EndpointGroupRecord, 'id' | 'userId' | 'createdMs' | 'param
 export function newGroup(group: NewGroup): EndpointGroupRecord {
   const apiKey = createHash('sha256').update(`key of endpoint group ${group.id}`).digest('hex');
   const logs = createEngineLogs(group.id, group.createdMs);
-  const begun = { apiKey, logs, requests: 0, hangs: false };
-  return {
-    state: 'active',
-    further: {},
-    deploymentId: null,
-    load: null,
-    established: false,
-    ...group,
-    ...begun,
-  };
+  const begun = { state: 'active' as const, further: {}, deploymentId: null, load: null, established: false };
+  return { ...begun, ...group, apiKey, logs, requests: 0, hangs: false };
 }
 
 export function createGroup(state: State, group: Omit<NewGroup, 'id'>): EndpointGroupRecord {

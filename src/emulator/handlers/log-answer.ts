@@ -1,18 +1,15 @@
 /** What the service answers of a log, by the traits: its shape, the unit of its tail, and wiped files. */
 import { badRequest } from '../answers/refused.ts';
 import type { EndpointLogs, GroupLog } from '../state/endpoints.ts';
-import type { State } from '../state/state.ts';
 import { firstRetained, lineCount, linesBetween } from '../worker-log/group-log.ts';
+import type { HandlerContext } from './define.ts';
 
 interface LevelFile {
   readonly log: GroupLog;
   readonly level: keyof EndpointLogs;
 }
 
-export interface LogAnswerContext {
-  readonly state: State;
-  readonly nowMs: number;
-}
+type LogAnswerContext = Pick<HandlerContext, 'state' | 'nowMs'>;
 
 /** All of a file, if `tail` counts bytes. */
 const ALL = -1;
@@ -61,12 +58,8 @@ function textOf(file: LevelFile, from: number, to: number, context: LogAnswerCon
 
 function linesOf({ log, level }: LevelFile, from: number, to: number, context: LogAnswerContext): string[] {
   const lines = linesBetween(log, { from, to }, context.nowMs);
-  return level === 'info1' ? lines.map(withoutRedraws) : lines;
-}
-
-/** Of a line that was redrawn in place, such as a progress bar, the last state. */
-function withoutRedraws(line: string): string {
-  return line.replace(/^[^]*\r(?=[^])/, '');
+  // Of a line that was redrawn in place, such as a progress bar, the last state.
+  return level === 'info1' ? lines.map((line) => line.replace(/^[^]*\r(?=[^])/, '')) : lines;
 }
 
 /** Index of the first line in the file: the line that does not fit any more began it anew. */

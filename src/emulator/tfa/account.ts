@@ -39,10 +39,6 @@ export function invalidMethod(rule: string): Refused {
   return new Refused('invalid_tfa_method', rule, 'tfa_method');
 }
 
-export function methodOfPhone({ methods }: TfaAccount, phoneNumber: string): TfaMethodRecord | undefined {
-  return methods.find((method) => method.phoneNumber === phoneNumber);
-}
-
 /** §2.4: secrets are never shown, and of a phone number the last 4 digits. */
 export function viewMethod(method: TfaMethodRecord, userId: number, nowMs: number): TfaMethod {
   const { id, label, phoneNumber } = method;
@@ -197,12 +193,6 @@ export function noChallenge(rule: string): Refused {
 
 /** The part of a handler's context that second factors need. */
 export type TfaContext = Pick<HandlerContext, 'state' | 'user' | 'key' | 'loggedOut' | 'nowMs' | 'random'>;
-
-/** §5.5: 2FA actions are done in the personal context. @throws Refused team_user_forbidden */
-export function forbidTeams({ key }: TfaContext): void {
-  if (!key.team) return;
-  throw new Refused('team_user_forbidden', '2FA is not managed in a team', 'authorization');
-}
 
 /** §5.6: admins may be sent codes without a verified e-mail address by these two alone. */
 const ADMIN_EXEMPT: ReadonlySet<OperationId> = new Set<OperationId>(['tfa.sendSms', 'tfa.resendSms']);

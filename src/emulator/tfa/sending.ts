@@ -7,7 +7,6 @@ import {
   findChallenge,
   liveCode,
   methodOf,
-  methodOfPhone,
   noChallenge,
   openChallenge,
   requireVerifiedEmail,
@@ -145,7 +144,7 @@ function smsTarget(context: TfaContext, { phone_number: given, tfa_method_id: id
   }
   const phoneNumber = given ?? ownNumber(context);
   if (phoneNumber === null) throw missingPhone();
-  const methodId = methodOfPhone(account, phoneNumber)?.id ?? null;
+  const methodId = account.methods.find((method) => method.phoneNumber === phoneNumber)?.id ?? null;
   const isOnFile = account.legacy && phoneNumber === account.phoneNumber;
   if (context.loggedOut && methodId === null && !isOnFile) {
     throw phoneMismatch('belongs to no method of this account');
