@@ -5,8 +5,8 @@ import { operationOf, type OperationId } from '../../contract/operations.ts';
 import type { RouteMatch } from '../../wire/match.ts';
 import { Refused } from '../answers/refused.ts';
 import type { State } from '../state/state.ts';
-import type { ApiKeyRecord, UserRecord } from '../state/users.ts';
-import { tfaStatusOf } from '../tfa/account.ts';
+import type { ApiKeyRecord } from '../state/users.ts';
+import { tfaStatusOf, type TfaContext } from '../tfa/account.ts';
 import { findSession, userOfSecret } from '../tfa/verify.ts';
 
 /** What a path leads to: an operation, perhaps under another name and in another form. */
@@ -194,12 +194,7 @@ function granted(permissions: Readonly<Record<string, unknown>>): Set<string> {
   return new Set([...flags, ...nested].flatMap((name) => FLAG_GRANTS[name] ?? name));
 }
 
-export interface Identity {
-  readonly key: ApiKeyRecord;
-  readonly user: UserRecord;
-  /** Known by a secret alone; `key` then grants nothing. */
-  readonly loggedOut: boolean;
-}
+export type Identity = Pick<TfaContext, 'key' | 'user' | 'loggedOut'>;
 
 /** Some operations of 2FA take the `secret` of a login instead of a key (§5.7). @throws Refused */
 export function identify(

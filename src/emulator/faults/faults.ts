@@ -1,9 +1,8 @@
 /** Durations are on the emulator's clock, latency is real time: a network does not freeze. */
 import * as z from 'zod';
-import type { OperationId } from '../../contract/operations.ts';
+import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
 import { THROTTLE_SHAPES } from '../answers/answer.ts';
 import type { ScheduledClock } from '../clock.ts';
-import { operationId } from '../journal/journal.ts';
 import type { Random } from '../random.ts';
 
 const ms = z.number().nonnegative();
@@ -15,7 +14,10 @@ const window = {
 
 const selection = {
   ...window,
-  operation: operationId.optional().describe('absent: any request but those of the admin API'),
+  operation: z
+    .enum(OPERATION_IDS as [OperationId, ...OperationId[]])
+    .optional()
+    .describe('absent: any request but those of the admin API'),
   key: z.string().optional().describe('name or value of the API key'),
   id: z.int().optional().describe('the id in the path, else the one in the body'),
   skip: z.int().nonnegative().default(0).describe('leaves alone the first so many that would fit'),

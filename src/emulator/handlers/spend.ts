@@ -91,7 +91,7 @@ function contractsOf(context: HandlerContext): FormerInstance[] {
   const { state, user, nowMs } = context;
   const living = ownOf(state.instances, context).map((instance) => {
     countUsage(instance, nowMs);
-    return { instance, ...placeOf(state, instance.id) };
+    return Object.assign({ instance }, placeOf(state, instance.id));
   });
   return [...state.formerInstances.filter(({ instance }) => instance.userId === user.id), ...living];
 }

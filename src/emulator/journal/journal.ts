@@ -31,7 +31,7 @@ export interface JournalEntry {
   readonly durationMs: number | null;
 }
 
-export const operationId = z.enum(OPERATION_IDS as [OperationId, ...OperationId[]]);
+const operationId = z.enum(OPERATION_IDS as [OperationId, ...OperationId[]]);
 
 export const journalFilter = z.strictObject({
   operation: operationId.nullable().optional(),

@@ -5,10 +5,17 @@ import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 import type { TfaMethod } from '../../contract/operations/tfa/tfa-status.ts';
 import type { TFA_STATUSES } from '../../contract/operations/users.ts';
 import { badRequest, notFound, Refused } from '../answers/refused.ts';
-import type { HandlerContext } from '../handlers/define.ts';
-import type { Random } from '../random.ts';
+import { randomHex, type Random } from '../random.ts';
 import type { State } from '../state/state.ts';
-import type { Challenge, Channel, SentCode, TfaAccount, TfaMethodRecord } from '../state/users.ts';
+import type {
+  ApiKeyRecord,
+  Challenge,
+  Channel,
+  SentCode,
+  TfaAccount,
+  TfaMethodRecord,
+  UserRecord,
+} from '../state/users.ts';
 
 export function tfaStatusOf({ methods, legacy }: TfaAccount): (typeof TFA_STATUSES)[number] {
   if (methods.length > 0) return 'enabled';
@@ -191,8 +198,17 @@ export function noChallenge(rule: string): Refused {
   return new Refused('no_challenge_found', `there is no active challenge: ${rule}`, 'secret');
 }
 
-/** The part of a handler's context that second factors need. */
-export type TfaContext = Pick<HandlerContext, 'state' | 'user' | 'key' | 'loggedOut' | 'nowMs' | 'random'>;
+/** What a handler that second factors concern knows. */
+export interface TfaContext {
+  readonly state: State;
+  readonly user: UserRecord;
+  readonly key: ApiKeyRecord;
+  /** Known by the secret of a login alone; `key` then grants nothing. */
+  readonly loggedOut: boolean;
+  /** Unix time in ms, one reading for the whole request. */
+  readonly nowMs: number;
+  readonly random: Random;
+}
 
 /** §5.6: admins may be sent codes without a verified e-mail address by these two alone. */
 const ADMIN_EXEMPT: ReadonlySet<OperationId> = new Set<OperationId>(['tfa.sendSms', 'tfa.resendSms']);
@@ -201,12 +217,4 @@ const ADMIN_EXEMPT: ReadonlySet<OperationId> = new Set<OperationId>(['tfa.sendSm
 export function requireVerifiedEmail({ user }: TfaContext, operation: OperationId): void {
   if (user.emailVerifiedAt !== null || (user.isAdmin && ADMIN_EXEMPT.has(operation))) return;
   throw new Refused('email_not_verified', 'verify your e-mail address first', 'email_verified_at');
-}
-
-export function randomBytes(random: Random, count: number): Buffer {
-  return Buffer.from(Array.from({ length: count }, () => Math.floor(random() * 256)));
-}
-
-export function randomHex(random: Random, bytes: number): string {
-  return randomBytes(random, bytes).toString('hex');
 }

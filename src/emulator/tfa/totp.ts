@@ -1,7 +1,6 @@
 /** Time-based one-time passwords (RFC 6238): SHA-1, 6 digits, 30 seconds. Pure; the time is handed in. */
 import { Secret, TOTP } from 'otpauth';
-import type { Random } from '../random.ts';
-import { randomBytes } from './account.ts';
+import { randomBytes, type Random } from '../random.ts';
 
 const DIGITS = 6;
 const PERIOD_SECONDS = 30;

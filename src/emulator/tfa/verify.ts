@@ -1,6 +1,7 @@
 /** Verifying a second factor (§4.4, §5.7), and the login and session that this gives (§5.4, §5.8). Pure. */
 import type { Input } from '../../contract/operations.ts';
 import { badRequest, Refused } from '../answers/refused.ts';
+import { randomHex } from '../random.ts';
 import type { State } from '../state/state.ts';
 import type { Challenge, Channel, SessionRecord, TfaMethodRecord, UserRecord } from '../state/users.ts';
 import {
@@ -12,7 +13,6 @@ import {
   noteFailure,
   noteSuccess,
   noteWrongCode,
-  randomHex,
   requireUnlocked,
   tfaStatusOf,
   useBackupCode,
