@@ -1,7 +1,4 @@
-/**
- * The emulator's clock: real, frozen, or the real one moved by an offset. All state is a function of it, so
- * a test that moves the clock does not sleep. What has to happen by itself at some time is scheduled here.
- */
+/** The emulator's clock. All state is a function of it, so a test that moves the clock does not sleep. */
 import { setImmediate as immediate } from 'node:timers/promises';
 
 /** `real`: the time of the machine. `offset`: as far from it as it was moved. `frozen`: moves when it is moved. */

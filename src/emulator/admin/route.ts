@@ -1,7 +1,4 @@
-/**
- * What all parts of the admin API have in common. Over HTTP it is JSON in, JSON out, under `/_emulator/`.
- * A refusal is 400 `{error, msg, problems: [{field, message}]}`.
- */
+/** What all parts of the admin API have in common: over HTTP JSON in and out, under `/_emulator/`. */
 import * as z from 'zod';
 import { createMatcher } from '../../wire/match.ts';
 import { problemsOf } from '../../wire/request.ts';

@@ -5,8 +5,8 @@ import { operationOf, type OperationId } from '../../contract/operations.ts';
 import type { RouteMatch } from '../../wire/match.ts';
 import { Refused } from '../answers/refused.ts';
 import type { State } from '../state/state.ts';
-import type { ApiKeyRecord, UserRecord } from '../state/users.ts';
-import { tfaStatusOf } from '../tfa/account.ts';
+import type { ApiKeyRecord } from '../state/users.ts';
+import { tfaStatusOf, type TfaContext } from '../tfa/account.ts';
 import { findSession, userOfSecret } from '../tfa/verify.ts';
 
 /** What a path leads to: an operation, perhaps under another name and in another form. */
@@ -117,11 +117,7 @@ function subjectOf(params: Readonly<Record<string, string>>, body: Body): number
   return typeof inBody === 'number' ? inBody : null;
 }
 
-/**
- * Who a value speaks for, in the header, the query or the body alike: a key, a session (§5.4), and at the serverless
- * address an endpoint's own key.
- * @throws Refused auth_error for a session that has expired
- */
+/** A key, a session (§5.4), or at the serverless address an endpoint's own key. @throws Refused auth_error */
 export function findCaller(state: State, value: string, nowMs: number, base: Base): ApiKeyRecord | undefined {
   const own = base === 'serverless' ? endpointKey(state, value) : undefined;
   return state.keys.get(value) ?? findSession(state, value, nowMs) ?? own;
@@ -168,10 +164,7 @@ export function isSession(key: ApiKeyRecord): boolean {
   return 'expiresAtMs' in key;
 }
 
-/**
- * Evidence 7.3, as the trait tfa_key has it: such a key may still write, search offers, and log in.
- * @throws Refused invalid_key for a read with a key that was made outside a 2FA session, of an account with 2FA
- */
+/** Evidence 7.3: such a key may still write, search, log in. @throws Refused invalid_key for a read */
 export function requireTfaKey(state: State, operation: Operation, { key, user, loggedOut }: Identity): void {
   const isRead = operation.method === 'GET' && !operation.path.startsWith('/api/v0/tfa/');
   if (state.traits.tfa_key === 'taken' || !isRead || loggedOut || isSession(key) || key.byTfa === true)
@@ -184,11 +177,7 @@ export function requireTfaKey(state: State, operation: Operation, { key, user, l
   });
 }
 
-/**
- * A key cannot make one that may more than itself. This is assumed: the interface shows no more than that keys can be
- * scoped (§5.3), which would mean little otherwise.
- * @throws Refused forbidden
- */
+/** Assumed, since scopes (§5.3) would mean little otherwise. @throws Refused forbidden */
 export function requireWithin(key: ApiKeyRecord, wanted: ApiKeyRecord['permissions']): void {
   if (key.permissions === null) return;
   const own = granted(key.permissions);
@@ -205,19 +194,9 @@ function granted(permissions: Readonly<Record<string, unknown>>): Set<string> {
   return new Set([...flags, ...nested].flatMap((name) => FLAG_GRANTS[name] ?? name));
 }
 
-export interface Identity {
-  readonly key: ApiKeyRecord;
-  readonly user: UserRecord;
-  /** Known by a secret alone; `key` then grants nothing. */
-  readonly loggedOut: boolean;
-}
+export type Identity = Pick<TfaContext, 'key' | 'user' | 'loggedOut'>;
 
-/**
- * On whose behalf a call is made: the holder of an API key, or of the session_key of a 2FA login (§5.4).
- * Some operations of 2FA take the `secret` of a login instead (§5.7).
- * @throws Refused missing_auth_value without a key, auth_error with an expired session, invalid_key for one that is
- * unknown, was reset or was deleted; and what userOfSecret throws
- */
+/** Some operations of 2FA take the `secret` of a login instead of a key (§5.7). @throws Refused */
 export function identify(
   state: State,
   { verification, base }: Operation,
@@ -227,13 +206,8 @@ export function identify(
   if (bearer === undefined && verification.secretAlone) {
     const user = userOfSecret(state, secret, nowMs);
     // Below 0, where no API key can be; its own for each user, since rate limits go by it.
-    const key = {
-      id: -1_000_000 - user.id,
-      name: 'tfa_secret',
-      userId: user.id,
-      permissions: {},
-      team: false,
-    };
+    const { id: userId } = user;
+    const key = { id: -1_000_000 - userId, name: 'tfa_secret', userId, permissions: {}, team: false };
     return { key, user, loggedOut: true };
   }
   if (bearer === undefined) {

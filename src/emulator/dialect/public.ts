@@ -147,10 +147,7 @@ function older(was: string, is: string): Alias[] {
   });
 }
 
-/**
- * Null is unset, except where the contract itself takes it; unknown fields are passed over; numbers and booleans
- * may be text. `extra` names a field that is kept although the schema does not have it.
- */
+/** Null is unset, unknown fields are dropped, numbers and booleans may be text. `extra` is kept anyway. */
 function tolerate(
   schema: z.ZodObject,
   fields: Readonly<Record<string, unknown>>,

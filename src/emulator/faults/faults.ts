@@ -1,8 +1,4 @@
-/**
- * Faults: what goes wrong, which requests it strikes, and those in force; exchange.ts does what they say.
- * Durations of states (`forMs`) are on the emulator's clock. Latency is real time, since the network does not
- * stop when a test freezes the clock.
- */
+/** Durations are on the emulator's clock, latency is real time: a network does not freeze. */
 import * as z from 'zod';
 import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
 import { THROTTLE_SHAPES } from '../answers/answer.ts';
@@ -111,28 +107,6 @@ export interface Strikes {
   readonly latencies: readonly FaultRecord<LatencyFault>[];
   /** The first fault that decides; what would have struck after it still counts the request. */
   readonly decisive: FaultRecord<DecisiveFault> | undefined;
-}
-
-/** Which faults strike a request; counts it in all that fit. */
-function selectFaults(
-  records: readonly FaultRecord[],
-  subject: Subject,
-  nowMs: number,
-  random: Random,
-): Strikes {
-  const latencies: FaultRecord<LatencyFault>[] = [];
-  let decisive: FaultRecord<DecisiveFault> | undefined;
-  for (const record of records) {
-    const { fault } = record;
-    if (fault.kind === 'refused' || !isActive(record, nowMs) || !fits(fault, subject)) continue;
-    record.matched += 1;
-    if (!isItsTurn(fault, record, random)) continue;
-    if (fault.kind === 'latency') latencies.push(record as FaultRecord<LatencyFault>);
-    else if (decisive) continue;
-    else decisive = record as FaultRecord<DecisiveFault>;
-    record.struck += 1;
-  }
-  return { latencies, decisive };
 }
 
 function isActive({ startsAtMs, endsAtMs }: FaultRecord, nowMs: number): boolean {
@@ -254,11 +228,23 @@ export class FaultInjector {
     });
   }
 
-  /** Which faults strike a request; undefined when there are none at all. */
-  strike(subject: Subject): Strikes | undefined {
-    if (this.#records.size === 0) return undefined;
+  /** Which faults strike a request; counts it in all that fit. */
+  strike(subject: Subject): Strikes {
     const { clock, random } = this.#parts;
-    return selectFaults([...this.#records.values()], subject, clock.now(), random);
+    const nowMs = clock.now();
+    const latencies: FaultRecord<LatencyFault>[] = [];
+    let decisive: FaultRecord<DecisiveFault> | undefined;
+    for (const record of this.#records.values()) {
+      const { fault } = record;
+      if (fault.kind === 'refused' || !isActive(record, nowMs) || !fits(fault, subject)) continue;
+      record.matched += 1;
+      if (!isItsTurn(fault, record, random)) continue;
+      if (fault.kind === 'latency') latencies.push(record as FaultRecord<LatencyFault>);
+      else if (decisive) continue;
+      else decisive = record as FaultRecord<DecisiveFault>;
+      record.struck += 1;
+    }
+    return { latencies, decisive };
   }
 
   /** Resolves when the fault is lifted. */

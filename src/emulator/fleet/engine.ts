@@ -1,7 +1,6 @@
 /**
- * The engine of one endpoint on the emulator's clock: the planner's model of a group, fed with the requests of a load
- * and of /route/, whose moves become those of workers and instances of the state. It runs when somebody looks: whatever
- * time has passed since is made up for then, in order, so that a frozen clock can be moved by a day.
+ * The engine of one endpoint: the planner's model of a group, whose moves become those of workers. It runs when
+ * somebody looks, and makes up for the time since, so that a frozen clock can be moved by a day.
  */
 import type { Observation } from '../../scaling/planner/model/demand.ts';
 import { GroupModel } from '../../scaling/planner/model/group.ts';
@@ -15,7 +14,6 @@ import type { WorkerRecord } from '../state/endpoints.ts';
 import { statusAt, type InstanceRecord } from '../state/instances.ts';
 import { Lives, type Cause } from './lives.ts';
 import { LoadSource } from './load-source.ts';
-import { Reports } from './reports.ts';
 import { Requests, shareOf, type Ticket } from './requests.ts';
 import { parametersIn, planSettingsOf, siteOf, type Site, type Surroundings } from './site.ts';
 import { followWork, Story } from './story.ts';
@@ -29,8 +27,7 @@ export class Engine implements GroupObserver {
   readonly #site: Site;
   readonly #story: Story;
   readonly #lives: Lives;
-  readonly #requests = new Requests();
-  readonly #reports: Reports;
+  readonly #requests: Requests;
   readonly #stats: PlanStats;
   readonly #model: GroupModel;
   #parameters: ResolvedParameters;
@@ -47,7 +44,7 @@ export class Engine implements GroupObserver {
     this.endpointId = endpoint.id;
     this.epochMs = epochMs;
     this.settings = planSettingsOf(state.settings, endpoint.id);
-    this.#reports = new Reports(this.settings.loadWindowSeconds);
+    this.#requests = new Requests(this.settings.loadWindowSeconds);
     this.#parameters = parametersIn(around);
     this.#site = siteOf(around, epochMs);
     this.#story = new Story(this.#site, () => this.#workers());
@@ -63,10 +60,7 @@ export class Engine implements GroupObserver {
     if (endpoint.established && workers.length === 0) this.#model.place();
   }
 
-  /**
-   * First what others have changed since the last time, at the time of that: who changes something has had the engine
-   * settled just before. Then everything that is due by now.
-   */
+  /** First what others have changed, who have settled it just before. Then what is due by now. */
   settle(around: Surroundings, nowMs: number): void {
     Object.assign(this.#site, around);
     this.#adjust();
@@ -144,17 +138,12 @@ export class Engine implements GroupObserver {
     const place = this.#lives.placeOf(worker.id);
     if (place === undefined) return NO_LOAD;
     const places = Array.from(this.#lives, ([each]) => each);
-    const share = shareOf(place, places, this.#model);
     const { now } = this.#model;
+    const reporter = { place, now, share: shareOf(place, places, this.#model) };
     const { load_meaning: meaning } = this.#site.state.traits;
     if (meaning === 'rate' || (meaning === 'mixed' && worker.id % 2 === 1))
-      return this.#requests.rateOf(share, { place, now, speed: this.#model.speedOf(place) });
-    const requests = this.#requests.unfinished(place, now);
-    return this.#reports.inFlight(place, worker.id, {
-      now,
-      share: this.waiting > 0 ? share : 0,
-      requests,
-    });
+      return this.#requests.rateOf(reporter, this.#model.speedOf(place));
+    return this.#requests.inFlight(this.waiting > 0 ? reporter : { ...reporter, share: 0 }, worker.id);
   }
 
   #run(to: number): void {
@@ -176,12 +165,14 @@ export class Engine implements GroupObserver {
     const due = this.#lives.takeDue();
     const worker = due && this.#site.state.workers.get(due.worker);
     if (!worker) return;
-    if (due.kind === 'die') this.#die(worker);
-    else if (due.kind === 'err') this.#err(worker);
-    else if (due.kind === 'hang') this.#restart(worker, 'hung', Infinity);
-    else if (due.kind === 'give up') this.#giveUp(worker, at);
-    else if (due.kind === 'destroy') this.#lives.destroy(worker, at);
-    else deleteInstance(this.#site.state, worker.id, this.#site.msOf(at));
+    const place = this.#lives.placeOf(worker.id);
+    if (due.kind === 'destroy') this.#lives.destroy(worker, at);
+    else if (due.kind === 'leave') deleteInstance(this.#site.state, worker.id, this.#site.msOf(at));
+    else if (place === undefined) return;
+    else if (due.kind === 'die') this.#die(worker.id, place);
+    else if (due.kind === 'err') this.#err(worker, place);
+    else if (due.kind === 'hang') this.#restart(worker, place, 'hung');
+    else this.#giveUp(worker, place);
   }
 
   #workers(): WorkerRecord[] {
@@ -234,7 +225,7 @@ export class Engine implements GroupObserver {
       this.#lose(place);
       this.#because('halted', () => this.#model.put('cold', { place }));
     } else if (!isStopped && isCold) this.#model.put('starting', { place });
-    else if (!isStopped && !worker.isStranded && isBroken(instance, this.#nowMs)) this.#die(worker);
+    else if (!isStopped && !worker.isStranded && isBroken(instance, this.#nowMs)) this.#die(worker.id, place);
   }
 
   /** A worker that was there before the engine looked: it is what its instance is. One that never will run stays out. */
@@ -262,18 +253,14 @@ export class Engine implements GroupObserver {
   }
 
   /** Its machine is gone. */
-  #die({ id }: WorkerRecord): void {
-    const place = this.#lives.placeOf(id);
-    if (place === undefined) return;
+  #die(id: number, place: number): void {
     this.#deaths += 1;
     this.#story.died(id, this.#lose(place), this.#nowMs);
     this.#because('died', () => this.#model.put('none', { place }));
   }
 
   /** Its server has crashed, and starts again. */
-  #err(worker: WorkerRecord): void {
-    const place = this.#lives.placeOf(worker.id);
-    if (place === undefined) return;
+  #err(worker: WorkerRecord, place: number): void {
     this.#errors += 1;
     this.#story.erred(worker, this.#lose(place), this.#nowMs);
     const { workerErrorSeconds, workerColdStartSeconds } = this.#site.state.settings;
@@ -282,19 +269,18 @@ export class Engine implements GroupObserver {
   }
 
   /** Its start begins again, or goes on for ever. */
-  #restart({ id, life }: WorkerRecord, cause: 'restarted' | 'hung', readyAt: number): void {
-    const place = this.#lives.placeOf(id);
+  #restart({ life }: WorkerRecord, place: number, cause: 'restarted' | 'hung'): void {
     const phase = life?.phase;
-    if (place === undefined || (phase !== 'creating' && phase !== 'starting')) return;
-    this.#because(cause, () => this.#model.put(phase, { place, readyAt }));
+    if (phase !== 'creating' && phase !== 'starting') return;
+    const seconds = cause === 'hung' ? Infinity : this.#lives.startSeconds(phase === 'creating');
+    this.#because(cause, () => this.#model.put(phase, { place, readyAt: this.#model.now + seconds }));
   }
 
   /** After the third time another worker is wanted in its place. */
-  #giveUp(worker: WorkerRecord, at: number): void {
-    this.#story.say(`gives up the start of ${worker.id}`, this.#site.msOf(at));
-    const place = this.#lives.placeOf(worker.id);
-    if (place !== undefined && this.#lives.giveUp(worker.id)) this.#model.put('none', { place });
-    else this.#restart(worker, 'restarted', at + this.#lives.startSeconds(worker.life?.phase === 'creating'));
+  #giveUp(worker: WorkerRecord, place: number): void {
+    this.#story.say(`gives up the start of ${worker.id}`, this.#nowMs);
+    if (this.#lives.giveUp(worker.id)) this.#model.put('none', { place });
+    else this.#restart(worker, place, 'restarted');
   }
 
   /** Evidence 5.1: a cold worker is wanted, and there is no place for it once a warm one has that. */
@@ -313,7 +299,6 @@ export class Engine implements GroupObserver {
 
   /** What the worker at that place has not done is lost with it. Returns how many requests. */
   #lose(place: number): number {
-    this.#reports.lose(place, this.#model.now);
     return this.#requests.lose(place, this.#model.now);
   }
 
@@ -331,7 +316,6 @@ export class Engine implements GroupObserver {
 
   arrived(atSeconds: number, work: number): void {
     this.#requests.arrived(work);
-    this.#reports.arrived(work);
     this.#stats.arrived(atSeconds, work);
   }
 
@@ -347,19 +331,16 @@ export class Engine implements GroupObserver {
     const worker = this.#lives.workerAt(place) ?? 0;
     const seconds = (work * this.settings.slots) / this.#model.speedOf(place);
     const { now } = this.#model;
-    this.#requests.taken(request, { place, worker }, { ends, seconds, now });
-    this.#reports.taken(place, { work, from: now, to: ends });
+    this.#requests.taken({ place, worker, seconds }, { request, work, from: now, to: ends });
   }
 
   abandoned(arrivedSeconds: number, work: number, request: number): void {
     this.#stats.abandoned(arrivedSeconds, work);
-    this.#reports.gone(work);
-    this.#requests.abandon(request);
+    this.#requests.abandon(request, work);
   }
 
   refused(_atSeconds: number, work: number, request: number): void {
-    this.#reports.gone(work);
-    this.#requests.refuse(request);
+    this.#requests.refuse(request, work);
   }
 
   waits(request: number, atSeconds: number): boolean {

@@ -33,10 +33,7 @@ export class Fleets {
     return endpointId === null ? undefined : this.of(endpointId);
   }
 
-  /**
-   * The state is another one. Its workers go on as their instances are, under new engines: queues, requests under way and
-   * estimates begin anew, and a worker that was about to go is gone.
-   */
+  /** The state is another one: queues and estimates begin anew, and a worker that was about to go is gone. */
   restart(state: State, nowMs: number): void {
     this.#engines.clear();
     for (const worker of state.workers.values()) {

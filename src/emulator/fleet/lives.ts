@@ -9,10 +9,9 @@ import {
   startingSteps,
   statusAt,
   stopInstance,
-  type InstanceRecord,
 } from '../state/instances.ts';
 import type { State } from '../state/state.ts';
-import type { Site } from './site.ts';
+import { startSecondsOf, type Site } from './site.ts';
 import type { Story } from './story.ts';
 import { recruitWorker } from './workers.ts';
 
@@ -147,11 +146,9 @@ export class Lives {
     const { endpoint, state } = this.#site;
     const isStranded = worker.isStranded && to === STATE.starting;
     const seconds = this.startSeconds(to === STATE.creating);
-    const loads = state.settings.workerModelLoadingSeconds;
-    const limit =
-      to === STATE.creating
-        ? seconds - loads + LOADING_LIMIT + 4 * createRandom(worker.id)()
-        : STARTING_LIMIT;
+    const loadsFrom = seconds - state.settings.workerModelLoadingSeconds;
+    const loadingLimit = loadsFrom + LOADING_LIMIT + 4 * createRandom(worker.id)();
+    const limit = to === STATE.creating ? loadingLimit : STARTING_LIMIT;
     if (isStranded || endpoint.hangs) this.add({ at, kind: 'hang', worker: worker.id });
     if (!isStranded && (endpoint.hangs || seconds > limit))
       this.add({ at: at + limit, kind: 'give up', worker: worker.id });
@@ -159,10 +156,7 @@ export class Lives {
 
   startSeconds(isNew: boolean): number {
     const { settings } = this.#site.state;
-    if (!isNew) return settings.workerColdStartSeconds;
-    return (
-      settings.instanceCreatedSeconds + settings.instanceLoadingSeconds + settings.workerModelLoadingSeconds
-    );
+    return isNew ? startSecondsOf(settings) : settings.workerColdStartSeconds;
   }
 
   /** When a worker that is ready from now on will fail if it is left alone, as the settings have it by chance. */
@@ -250,17 +244,13 @@ function movePhase(
   if (phase === 'ready' && before?.phase === 'draining') worker.life.readyMs = before.readyMs;
   if (phase !== 'ready') worker.steps = [];
   const instance = state.instances.get(worker.id);
-  // A GPU that is another's is waited for.
-  if (instance && worker.isStranded && phase === 'starting') instance.intendedStatus = 'running';
-  else if (instance) moveInstance(state, instance, phase, atMs);
-}
-
-function moveInstance(state: State, instance: InstanceRecord, phase: WorkerPhase, atMs: number): void {
+  if (!instance) return;
   if (phase === 'cold') stopInstance(instance, atMs);
   else if (phase === 'starting') {
     instance.intendedStatus = 'running';
     const instanceLoadingSeconds = state.settings.workerColdStartSeconds;
-    changeSteps(instance, restartingSteps({ instanceLoadingSeconds }), atMs);
+    // A GPU that is another's is waited for.
+    if (!worker.isStranded) changeSteps(instance, restartingSteps({ instanceLoadingSeconds }), atMs);
   } else if (phase === 'creating') {
     changeSteps(instance, startingSteps(state.settings), atMs);
   } else if (phase === 'error' && statusAt(instance, atMs) === 'running') {

@@ -1,8 +1,7 @@
 /** The requests of an endpoint, and which worker takes each. Times in seconds since the engine began. */
 import type { GroupModel } from '../../scaling/planner/model/group.ts';
-import { NumberHeap } from '../../scaling/planner/model/structures/number-heap.ts';
 import { STATE, type State } from '../../scaling/planner/model/workers.ts';
-import type { WorkerLoad } from './workers.ts';
+import { NO_LOAD, type WorkerLoad } from './workers.ts';
 
 /**
  * `taken`: by a worker; `working`: the worker was asked and has not answered yet; `used`: it has. `lost`: its worker has
@@ -22,14 +21,36 @@ export interface Ticket {
   takesSeconds: number;
 }
 
+interface Taken {
+  readonly request: number;
+  readonly work: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Reporter {
+  readonly place: number;
+  readonly now: number;
+  /** Of what is asked of the endpoint. */
+  readonly share: number;
+}
+
+/** A worker reports once in so many seconds, or more often: which of them is drawn by its id. */
+const LONGEST_INTERVAL = 10;
+
 /** More of them at once are refused. */
 const MOST_TICKETS = 10_000;
 
 /** A request of a load has no name: 0. */
 export class Requests {
   readonly #tickets = new Map<number, Ticket>();
-  /** By the place of the worker: when each of its requests will be done, and its name. */
-  readonly #working: NumberHeap[] = [];
+  /** By the place of the worker: what it took, done or not, as far back as an average goes. */
+  readonly #taken: Taken[][] = [];
+  /** At how many the ones that are over are forgotten. */
+  readonly #most: number[] = [];
+  readonly #windowSeconds: number;
+  /** Units that no worker has taken. */
+  #waiting = 0;
   /** Those that a worker had when it failed or was stopped. */
   lost = 0;
   /** Those that came when as many waited as may. */
@@ -38,6 +59,10 @@ export class Requests {
   everLoaded = false;
   /** Units since the last look; units and units/s between the two looks before, and units/s as the engine estimates them. */
   readonly #asked = { work: 0, received: 0, rate: 0, average: 0 };
+
+  constructor(windowSeconds: number) {
+    this.#windowSeconds = Math.max(windowSeconds, 2 * LONGEST_INTERVAL);
+  }
 
   open(request: number, cost: number, { now, patience }: { now: number; patience: number }): Ticket {
     for (const [old, { expiresAt }] of this.#tickets) if (expiresAt < now) this.#tickets.delete(old);
@@ -65,41 +90,50 @@ export class Requests {
     return count;
   }
 
-  /** A worker takes one and will have done it at `ends`, after `seconds` of work. */
+  /** A worker takes one and begins with it `seconds` before it will have done it. */
   taken(
-    request: number,
-    { place, worker }: { readonly place: number; readonly worker: number },
-    { ends, seconds, now }: { readonly ends: number; readonly seconds: number; readonly now: number },
+    { place, worker, seconds }: Readonly<Record<'place' | 'worker' | 'seconds', number>>,
+    taken: Taken,
   ): void {
-    while (this.#working.length <= place) this.#working.push(new NumberHeap());
-    this.#unfinished(place, now)?.push(ends, request);
-    const ticket = this.#tickets.get(request);
+    this.#gone(taken.work);
+    const all = (this.#taken[place] ??= []);
+    all.push(taken);
+    if (all.length >= (this.#most[place] ?? 64)) {
+      const kept = all.filter(({ to }) => to > taken.from - this.#windowSeconds);
+      this.#taken[place] = kept;
+      this.#most[place] = 2 * kept.length + 64;
+    }
+    const ticket = this.#tickets.get(taken.request);
     if (!ticket) return;
-    Object.assign(ticket, { state: 'taken', worker, beginsAt: ends - seconds, takesSeconds: seconds });
+    Object.assign(ticket, { state: 'taken', worker, beginsAt: taken.to - seconds, takesSeconds: seconds });
   }
 
-  abandon(request: number): void {
+  abandon(request: number, work: number): void {
+    this.#gone(work);
     this.#end(request, 'gone');
   }
 
-  refuse(request: number): void {
+  refuse(request: number, work: number): void {
     this.refused += 1;
+    this.#gone(work);
     this.#end(request, 'refused');
   }
 
-  unfinished(place: number, now: number): number {
-    return this.#unfinished(place, now)?.size ?? 0;
+  unfinished(place: number, now: number): Taken[] {
+    return (this.#taken[place] ?? []).filter(({ to }) => to > now);
   }
 
   /** What the worker at that place has not done is lost: its clients get an error, and have to ask again. Returns how many. */
   lose(place: number, now: number): number {
-    const heap = this.#unfinished(place, now);
-    if (!heap) return 0;
-    const count = heap.size;
-    for (let at = 0; at < count; at += 1) this.#end(heap.itemAt(at), 'lost');
-    heap.keep(() => false);
-    this.lost += count;
-    return count;
+    const lost = this.unfinished(place, now);
+    for (const { request } of lost) this.#end(request, 'lost');
+    if (lost.length > 0) this.#taken[place] = this.#taken[place]?.filter(({ to }) => to <= now) ?? [];
+    this.lost += lost.length;
+    return lost.length;
+  }
+
+  #gone(work: number): void {
+    this.#waiting = Math.max(0, this.#waiting - work);
   }
 
   #end(request: number, state: 'lost' | 'gone' | 'refused'): void {
@@ -107,15 +141,9 @@ export class Requests {
     if (ticket && ticket.state !== 'used') ticket.state = state;
   }
 
-  #unfinished(place: number, now: number): NumberHeap | undefined {
-    const heap = this.#working[place];
-    if (!heap) return undefined;
-    for (let ends = heap.minKey; ends <= now; ends = heap.minKey) heap.pop();
-    return heap;
-  }
-
   arrived(work: number): void {
     this.#asked.work += work;
+    this.#waiting += work;
   }
 
   /** The engine looks, `seconds` after it did so before, and estimates so much. */
@@ -124,22 +152,33 @@ export class Requests {
     Object.assign(this.#asked, { work: 0, received: work, rate: work / seconds, average });
   }
 
-  /**
-   * What a worker built before November 2025 reports that is asked this share: the load as a rate, and how fast it was with
-   * its last request, which it goes on to say when it has nothing to do.
-   */
-  rateOf(
-    share: number,
-    { place, now, speed }: Readonly<Record<'place' | 'now' | 'speed', number>>,
-  ): WorkerLoad {
+  /** Of a worker built before November 2025: the load as a rate, and how fast its last request was. */
+  rateOf({ place, now, share }: Reporter, speed: number): WorkerLoad {
     const { rate, average, received } = this.#asked;
     return {
-      now: rate * share,
-      average: average * share,
-      received: received * share,
-      served: this.#working[place] === undefined ? 0 : speed,
-      requests: this.unfinished(place, now),
+      cur_load: rate * share,
+      cur_load_rolling_avg: average * share,
+      new_load: received * share,
+      cur_perf: this.#taken[place] === undefined ? 0 : speed,
+      reqs_working: this.unfinished(place, now).length,
     };
+  }
+
+  /** What a newer one reports, as of its last report; its requests are counted by the engine, as of now. */
+  inFlight({ place, now, share }: Reporter, worker: number): WorkerLoad {
+    const interval = 1 + ((worker * 7) % LONGEST_INTERVAL);
+    const at = Math.floor(now / interval) * interval;
+    const waiting = this.#waiting * share;
+    const reqs_working = this.unfinished(place, now).length;
+    const load = { ...NO_LOAD, cur_load: waiting, cur_load_rolling_avg: waiting, reqs_working };
+    for (const { work, from, to } of this.#taken[place] ?? []) {
+      if (from <= at && to > at) load.cur_load += work;
+      if (from > at - interval && from <= at) load.new_load += work;
+      if (to > at - interval && to <= at) load.cur_perf += work;
+      const seconds = Math.min(to, at) - Math.max(from, at - this.#windowSeconds);
+      load.cur_load_rolling_avg += (work * Math.max(0, seconds)) / this.#windowSeconds;
+    }
+    return load;
   }
 }
 

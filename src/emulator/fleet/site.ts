@@ -42,18 +42,20 @@ export function surroundings(state: State): Surroundings[] {
   }));
 }
 
+/** Until a new worker is ready. */
+export function startSecondsOf(settings: Settings): number {
+  return (
+    settings.instanceCreatedSeconds + settings.instanceLoadingSeconds + settings.workerModelLoadingSeconds
+  );
+}
+
 /** What the emulator has, as the planner takes it: a plan with these settings does what the emulator does. */
 export function planSettingsOf(settings: Settings, endpointId: number): PlanSettings {
-  const {
-    workerPerformanceLeast: least,
-    instanceCreatedSeconds,
-    instanceLoadingSeconds,
-    workerModelLoadingSeconds,
-  } = settings;
+  const { workerPerformanceLeast: least } = settings;
   return planSettings({
     performance: { least, most: Math.max(least, settings.workerPerformanceMost) },
     slots: settings.workerSlots,
-    startSeconds: instanceCreatedSeconds + instanceLoadingSeconds + workerModelLoadingSeconds,
+    startSeconds: startSecondsOf(settings),
     coldStartSeconds: settings.workerColdStartSeconds,
     priceHot: (settings.workerPriceLeast + settings.workerPriceMost) / 2,
     controlSeconds: settings.engineDecisionSeconds,

@@ -1,8 +1,4 @@
-/**
- * What the engine of an endpoint sees and does, told in the logs of the endpoint and of its worker groups.
- * The endpoint's has a file for each level, in the forms of the service (evidence 2.8): some lines begin with
- * a time, others repeat from look to look, and a table stands over several lines.
- */
+/** What an engine sees and does, in the forms of the service (evidence 2.8): a file for each level. */
 import type { Observation } from '../../scaling/planner/model/demand.ts';
 import type { Decision } from '../../scaling/planner/model/observer.ts';
 import { createRandom, mixSeeds } from '../random.ts';

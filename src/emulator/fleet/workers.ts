@@ -125,10 +125,7 @@ function statusWithoutEngine(worker: WorkerRecord, instance: InstanceRecord, now
   return status === 'created' || status === 'loading' ? status : 'error';
 }
 
-/**
- * Updates the ready ones one after the other, so that the others go on serving. Returns those that will be; one that is
- * not ready has the new state of things when it is.
- */
+/** Updates the ready ones one after the other, so that the others go on serving. Returns those. */
 export function rollWorkers(state: State, workers: readonly WorkerRecord[], nowMs: number): WorkerRecord[] {
   const { workerUpdateSeconds } = state.settings;
   const ready = workers.filter((worker) => workerStatus(worker, state, nowMs) === 'idle');
@@ -161,22 +158,21 @@ export function runSpan(instance: InstanceRecord): { fromMs: number | null; toMs
   return { fromMs, toMs: toMs === Infinity ? null : toMs };
 }
 
-/** What a worker reports, and how many requests the engine counts in it. */
-export interface WorkerLoad {
-  /** Units a second, or units in flight: as the trait `load_meaning` has it. */
-  readonly now: number;
-  readonly average: number;
-  /** Units since its last report. */
-  readonly received: number;
-  /** Units since its last report; of a worker that reports a rate, what it did a second with its last request. */
-  readonly served: number;
-  readonly requests: number;
-}
+/** What a worker reports, and the requests that the engine counts in it; units by the trait `load_meaning`. */
+export type WorkerLoad = Readonly<
+  Record<'cur_load' | 'new_load' | 'cur_load_rolling_avg' | 'cur_perf' | 'reqs_working', number>
+>;
 
 /** Work of a request that is counted and done, as one was seen. */
 const STUCK_WORK = 100;
 
-export const NO_LOAD: WorkerLoad = { now: 0, average: 0, received: 0, served: 0, requests: 0 };
+export const NO_LOAD: WorkerLoad = {
+  cur_load: 0,
+  new_load: 0,
+  cur_load_rolling_avg: 0,
+  cur_perf: 0,
+  reqs_working: 0,
+};
 
 /** `origin`: where the emulator is reached. */
 export function workerView(
@@ -198,15 +194,13 @@ export function workerView(
     id,
     status: flickers(state, id, nowMs) ? 'offline' : workerStatus(record, state, nowMs),
     ready_ever: readyMs !== null,
-    cur_load: load.now + stuck * STUCK_WORK,
-    new_load: load.received,
-    cur_load_rolling_avg: load.average,
-    cur_perf: load.served,
+    ...load,
+    cur_load: load.cur_load + stuck * STUCK_WORK,
     perf,
     measured_perf: perf,
     dlperf,
     reliability,
-    reqs_working: load.requests + stuck,
+    reqs_working: load.reqs_working + stuck,
     disk_usage: diskUsage,
     loaded_at: readyMs === null ? 0 : readyMs / 1000,
     started_at: readyMs === null ? 0 : startedMs / 1000,
@@ -216,10 +210,7 @@ export function workerView(
   };
 }
 
-/**
- * Whether the report of a worker has lapsed just now (trait `status_flicker`): then the engine shows it as offline, and its
- * instance as loading, whatever it does.
- */
+/** Whether its report has lapsed just now (trait `status_flicker`): it shows as offline, whatever it does. */
 export function flickers({ traits, settings, workers }: State, id: number, nowMs: number): boolean {
   if (traits.status_flicker === 0 || workers.get(id)?.life?.phase !== 'ready') return false;
   const seed = mixSeeds(mixSeeds(settings.randomSeed, id), Math.floor(nowMs / 1000));

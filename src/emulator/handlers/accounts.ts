@@ -1,10 +1,10 @@
 /** Users, API keys, and roles of the team that a key acts for (§2.4 to §2.6, §5.2). */
 import { notFound, Refused } from '../answers/refused.ts';
 import { isSession, requireWithin } from '../calls/call.ts';
-import type { Random } from '../random.ts';
+import { randomHex, type Random } from '../random.ts';
 import { nextId, type State } from '../state/state.ts';
 import type { ApiKeyRecord, UserRecord } from '../state/users.ts';
-import { randomHex, tfaStatusOf } from '../tfa/account.ts';
+import { tfaStatusOf } from '../tfa/account.ts';
 import { ownOf, type HandlerContext, type HandlersOf } from './define.ts';
 import { spendRate } from './spend.ts';
 

@@ -1,16 +1,10 @@
 /** What a handler is: the behaviour of one operation, as a transition of the state. */
 import type { Answer, Fields, OperationId } from '../../contract/operations.ts';
 import { badRequest, notFound } from '../answers/refused.ts';
-import type { Identity } from '../calls/call.ts';
 import type { Fleets } from '../fleet/fleets.ts';
-import type { Random } from '../random.ts';
-import type { State } from '../state/state.ts';
+import type { TfaContext } from '../tfa/account.ts';
 
-export interface HandlerContext extends Identity {
-  readonly state: State;
-  /** Unix time in ms, one reading for the whole request. */
-  readonly nowMs: number;
-  readonly random: Random;
+export interface HandlerContext extends TfaContext {
   readonly fleets: Fleets;
   /** Address that the client sees the emulator at, without a slash at its end. */
   readonly origin: string;

@@ -13,6 +13,7 @@ import {
 import { notFound, Refused } from '../answers/refused.ts';
 import { noteEvent } from '../fleet/story.ts';
 import { rollWorkers } from '../fleet/workers.ts';
+import { randomHex } from '../random.ts';
 import {
   beat,
   changeDeployment,
@@ -23,7 +24,6 @@ import {
 } from '../state/deployments.ts';
 import type { EndpointGroupRecord } from '../state/endpoints.ts';
 import { nextId, type State } from '../state/state.ts';
-import { randomHex } from '../tfa/account.ts';
 import { ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
 import {
   createGroup,

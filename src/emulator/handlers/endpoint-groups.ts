@@ -136,11 +136,7 @@ export function groupView({ id, userId, createdMs, parameters, further, state }:
   };
 }
 
-/**
- * For values that the interface does not allow, each by itself. Values that are unwise together it takes, and so does
- * this: to say so is the client's part.
- * @throws Refused bad_request naming parameter and rule
- */
+/** Values that are unwise together are taken: to warn is the client's part. @throws Refused bad_request */
 export function refuseBadGroup(given: unknown): void {
   const { parameters, findings } = checkEndpointGroup(given);
   const error = findings.find(({ severity }) => severity === 'error');
@@ -159,16 +155,8 @@ type NewGroup = Pick<EndpointGroupRecord, 'id' | 'userId' | 'createdMs' | 'param
 export function newGroup(group: NewGroup): EndpointGroupRecord {
   const apiKey = createHash('sha256').update(`key of endpoint group ${group.id}`).digest('hex');
   const logs = createEngineLogs(group.id, group.createdMs);
-  const begun = { apiKey, logs, requests: 0, hangs: false };
-  return {
-    state: 'active',
-    further: {},
-    deploymentId: null,
-    load: null,
-    established: false,
-    ...group,
-    ...begun,
-  };
+  const begun = { state: 'active' as const, further: {}, deploymentId: null, load: null, established: false };
+  return { ...begun, ...group, apiKey, logs, requests: 0, hangs: false };
 }
 
 export function createGroup(state: State, group: Omit<NewGroup, 'id'>): EndpointGroupRecord {
@@ -218,11 +206,7 @@ export function settleEndpoints(state: State, nowMs: number): void {
   }
 }
 
-/**
- * A request that asks for the first time arrives at the model and waits there behind those before it. A request that asks
- * again goes on waiting, and gets the worker that has taken it. A client that does not ask again within its
- * replay_timeout has gone.
- */
+/** A request that asks again with its index goes on waiting, and gets the worker that has taken it. */
 function routeRequest(
   endpoint: EndpointGroupRecord,
   input: Input<'endpointGroups.route'>,

@@ -208,11 +208,7 @@ function createOne(offerId: number, request: InstanceRequest, context: HandlerCo
   }
 }
 
-/**
- * Rents an offer: all checks, then the instance with what the merge rules make of it. `id` is there and is not the
- * instance's, as §2.3 warns: it is the offer's.
- * @throws Refused invalid_offer, not_found (template) or bad_request, and nothing has changed then
- */
+/** `id` of the answer is the offer's, as §2.3 warns. @throws Refused, and nothing has changed then */
 function create({ offer_id: offerId, ...request }: Input<'instances.create'>, context: HandlerContext) {
   const { state, user, nowMs } = context;
   const offer = freeOffer(state, offerId);

@@ -1,28 +1,22 @@
 /** What the service answers of a log, by the traits: its shape, the unit of its tail, and wiped files. */
 import { badRequest } from '../answers/refused.ts';
 import type { EndpointLogs, GroupLog } from '../state/endpoints.ts';
-import type { State } from '../state/state.ts';
 import { firstRetained, lineCount, linesBetween } from '../worker-log/group-log.ts';
+import type { HandlerContext } from './define.ts';
 
 interface LevelFile {
   readonly log: GroupLog;
   readonly level: keyof EndpointLogs;
 }
 
-export interface LogAnswerContext {
-  readonly state: State;
-  readonly nowMs: number;
-}
+type LogAnswerContext = Pick<HandlerContext, 'state' | 'nowMs'>;
 
 /** All of a file, if `tail` counts bytes. */
 const ALL = -1;
 /** Lines that are read at once, from the end upwards, until they are enough bytes. */
 const PIECE = 256;
 
-/**
- * `info0` has the whole story: it is what a service answers that has no levels.
- * @throws Refused bad_request for a `tail` that means nothing in its unit
- */
+/** `info0` has the whole story: a service without levels answers it. @throws Refused bad_request */
 export function answerLog(logs: Partial<EndpointLogs>, tail: number, context: LogAnswerContext) {
   const { tail_unit: unit, log_shape: shape } = context.state.traits;
   if (tail < (unit === 'bytes' ? ALL : 1) || tail === 0)
@@ -64,12 +58,8 @@ function textOf(file: LevelFile, from: number, to: number, context: LogAnswerCon
 
 function linesOf({ log, level }: LevelFile, from: number, to: number, context: LogAnswerContext): string[] {
   const lines = linesBetween(log, { from, to }, context.nowMs);
-  return level === 'info1' ? lines.map(withoutRedraws) : lines;
-}
-
-/** Of a line that was redrawn in place, such as a progress bar, the last state. */
-function withoutRedraws(line: string): string {
-  return line.replace(/^[^]*\r(?=[^])/, '');
+  // Of a line that was redrawn in place, such as a progress bar, the last state.
+  return level === 'info1' ? lines.map((line) => line.replace(/^[^]*\r(?=[^])/, '')) : lines;
 }
 
 /** Index of the first line in the file: the line that does not fit any more began it anew. */

@@ -29,18 +29,13 @@ export const spendHandlers: HandlersOf<'serverless' | 'charges'> = {
   }),
 
   'charges.list': (query, context) => {
-    const {
-      format,
-      latest_first: latestFirst = true,
-      limit = ROWS_WITHOUT_LIMIT,
-      after_token: token,
-    } = query;
+    const { format, latest_first: latestFirst = true, limit = ROWS_WITHOUT_LIMIT } = query;
     const charged = contractsOf(context).flatMap((contract) =>
       chargeOf(contract, query, context.state.settings),
     );
     const rows = (format === 'tree' ? treeOf(charged) : charged).toSorted((a, b) => startOf(a) - startOf(b));
     if (latestFirst) rows.reverse();
-    const { page, next_token } = pageFrom(rows, token, limit);
+    const { page, next_token } = pageFrom(rows, query.after_token, limit);
     return { count: page.length, total: rows.length, results: page, next_token };
   },
 };
@@ -96,8 +91,7 @@ function contractsOf(context: HandlerContext): FormerInstance[] {
   const { state, user, nowMs } = context;
   const living = ownOf(state.instances, context).map((instance) => {
     countUsage(instance, nowMs);
-    const { groupId, endpointId } = placeOf(state, instance.id);
-    return { instance, groupId, endpointId };
+    return Object.assign({ instance }, placeOf(state, instance.id));
   });
   return [...state.formerInstances.filter(({ instance }) => instance.userId === user.id), ...living];
 }

@@ -1,7 +1,4 @@
-/**
- * Templates (§2.2): their content, the hash derived from it, and who sees which. The hash is of the content alone: equal
- * contents have equal hashes whoever stored them. An edit that changes nothing leaves it as it was.
- */
+/** Templates (§2.2). Their hash is of the content alone: an edit that changes nothing leaves it as it was. */
 import { createHash } from 'node:crypto';
 import { TEMPLATE_DEFAULTS, type TemplateFields } from '../../contract/operations/templates.ts';
 import type { FilterOperator } from '../../contract/schemas.ts';
@@ -113,9 +110,8 @@ const COMPARISONS: Readonly<Record<FilterOperator, (actual: Scalar, wanted: neve
 type Filters = Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
 
 /**
- * `select_filters` (§4.2) over a template or another row. All operators of all fields must hold. A field without a value
- * (`recent_create_date` before the first instance) equals nothing: `neq` and `notin` hold for it, the six others do not.
- * Texts are ordered by their UTF-16 code units, false before true.
+ * `select_filters` (§4.2): all operators of all fields must hold. A field without a value equals nothing: `neq`
+ * and `notin` hold for it, the others do not. Texts are ordered by their UTF-16 code units, false before true.
  */
 export function matchesFilters(row: Readonly<Record<string, unknown>>, filters: Filters): boolean {
   return Object.entries(filters).every(([field, filter]) =>

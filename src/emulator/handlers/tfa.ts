@@ -2,7 +2,7 @@ import { LIMITS } from '../../contract/limits.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { TFA_METHODS } from '../../contract/operations/tfa/tfa.ts';
 import { Refused } from '../answers/refused.ts';
-import { forbidTeams, invalidBackupCode, invalidMethod, viewMethod } from '../tfa/account.ts';
+import { invalidBackupCode, invalidMethod, viewMethod } from '../tfa/account.ts';
 import {
   beginAuthorization,
   confirmAuthorization,
@@ -57,10 +57,11 @@ export const tfaHandlers: HandlersOf<'tfa'> = {
   }),
 };
 
-/** §5.5: no 2FA action is done in a team's context. */
+/** §5.5: 2FA is managed in the personal context. @throws Refused team_user_forbidden */
 function personal<Id extends OperationId>(handler: Handler<Id>): Handler<Id> {
   return (input, context) => {
-    forbidTeams(context);
+    if (context.key.team)
+      throw new Refused('team_user_forbidden', '2FA is not managed in a team', 'authorization');
     return handler(input, context);
   };
 }
@@ -69,13 +70,8 @@ function personal<Id extends OperationId>(handler: Handler<Id>): Handler<Id> {
 export function tfaSchemaRefusal(id: OperationId, body: unknown): Refused | undefined {
   const shape = operationOf(id).body?.shape;
   if (!id.startsWith('tfa.') || !shape || typeof body !== 'object' || body === null) return undefined;
-  const {
-    tfa_method: type,
-    code,
-    secret,
-    label,
-    backup_code: backupCode,
-  } = body as Readonly<Record<string, unknown>>;
+  const fields = body as Readonly<Record<string, unknown>>;
+  const { tfa_method: type, code, secret, label, backup_code: backupCode } = fields;
   const needsBoth = ['code', 'secret'].every((name) => shape[name]?.safeParse(undefined).success === false);
   if (needsBoth && (code === undefined || secret === undefined)) {
     const field = code === undefined ? 'code' : 'secret';

@@ -103,9 +103,7 @@ function namedEndpoint(
     id === undefined ? one.parameters.endpoint_name === name : one.id === id,
   );
   if (found) return found;
-  throw id === undefined
-    ? notFound(`endpoint ${name}`, 'endpoint_name')
-    : notFound(`endpoint ${id}`, 'endpoint_id');
+  throw notFound(`endpoint ${id ?? name}`, id === undefined ? 'endpoint_name' : 'endpoint_id');
 }
 
 /** The template that the request names; undefined if it names none. @throws Refused not_found */
@@ -117,9 +115,7 @@ function namedTemplate(
   const byId = id === undefined ? undefined : state.templates.get(id);
   const found = hash === undefined ? byId : findTemplate(state, hash, user.id);
   if (found && visibleTo(found, user.id)) return found;
-  throw hash === undefined
-    ? notFound(`template ${id}`, 'template_id')
-    : notFound(`template ${hash}`, 'template_hash');
+  throw notFound(`template ${hash ?? id}`, hash === undefined ? 'template_id' : 'template_hash');
 }
 
 /** What is sent, and no more: a field that is not there stays as it is. */
@@ -129,16 +125,8 @@ function traitsOf(
 ): Partial<WorkerGroupTraits> {
   const { search_params: search, launch_args, gpu_ram, test_workers, cold_workers } = request;
   const search_query = search === undefined ? undefined : searchFilters(search);
-  const { id: template_id, hash_id: template_hash } = template ?? {};
-  return defined({
-    template_id,
-    template_hash,
-    search_query,
-    launch_args,
-    gpu_ram,
-    test_workers,
-    cold_workers,
-  });
+  const named = { template_id: template?.id, template_hash: template?.hash_id };
+  return defined({ ...named, search_query, launch_args, gpu_ram, test_workers, cold_workers });
 }
 
 const CONDITION = /([\w.]+)\s*(>=|<=|!=|==|=|>|<|\bnotin\b|\bin\b)\s*(\[[^\]]*\]|"[^"]*"|\S+)/g;

@@ -64,40 +64,31 @@ function createHandler({ world, clock, service, faults, journal, admin, closing 
   return handle;
 
   function handle(request: FastifyRequest, reply: FastifyReply): void {
-    const { method, url = '/' } = request.raw;
+    const { method = 'GET', url = '/' } = request.raw;
     const { body } = request;
     const bodyText = typeof body === 'string' ? body : Buffer.isBuffer(body) ? body.toString() : '';
     if (admin.owns(url)) {
-      void admin.answer(method ?? 'GET', url, bodyText).then((answer) => send(reply, answer));
+      void admin.answer(method, url, bodyText).then((answer) => send(reply, answer));
       return;
     }
     const { authorization, host, 'content-type': contentType = '' } = request.raw.headers;
+    const origin = `http://${host}`;
     if (url.startsWith(UPLOAD_FOLDER) && method === 'POST') {
       const bytes = Buffer.isBuffer(body) ? body : Buffer.from(bodyText);
       void takeUpload(world, new Uint8Array(bytes), contentType).then((answer) => send(reply, answer));
       return;
     }
     if (url.startsWith(WORKER_FOLDER)) {
-      const call = { text: bodyText, origin: `http://${host}` };
-      void answerAsWorker(request.raw, call, { world, clock }).then((answer) =>
+      void answerAsWorker(request.raw, { text: bodyText, origin }, { world, clock }).then((answer) =>
         answer ? send(reply, answer) : reply.hijack(),
       );
       return;
     }
-    const call = service.read({
-      method: method ?? 'GET',
-      url,
-      authorization,
-      bodyText,
-      origin: `http://${host}`,
-    });
+    const call = service.read({ method, url, authorization, bodyText, origin });
     const entry = journal.begin(call, world.now());
-    const strikes = faults.strike({
-      operation: call.target?.id ?? null,
-      key: call.key?.name ?? null,
-      id: call.subject,
-    });
-    if (strikes && (strikes.decisive || strikes.latencies.length > 0)) {
+    const { target, key, subject: id } = call;
+    const strikes = faults.strike({ operation: target?.id ?? null, key: key?.name ?? null, id });
+    if (strikes.decisive || strikes.latencies.length > 0) {
       return handleStruck(call, strikes, entry, reply);
     }
     const answer = service.perform(call);
@@ -146,11 +137,8 @@ function createSender(now: () => number): Send {
 /** What never became a call: a URL that cannot be decoded, a body that is too large. */
 function unreadable(error: Error): Answer {
   const { statusCode } = error as { statusCode?: number };
-  return jsonAnswer(
-    statusCode ?? 400,
-    { error: 'bad_request', msg: error.message },
-    `request: ${error.message}`,
-  );
+  const { message: msg } = error;
+  return jsonAnswer(statusCode ?? 400, { error: 'bad_request', msg }, `request: ${msg}`);
 }
 
 /** Where the file of a deployment is posted: multipart, the fields first, answered as an object store does. */

@@ -1,7 +1,4 @@
-/**
- * The workers' own addresses. A request's route is checked as a worker of the service does. It takes as long as its cost
- * over what the worker can do, and is answered when that is over on the emulator's clock, or the worker has died of it.
- */
+/** The workers' own addresses: a request takes cost over performance, on the emulator's clock. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import * as z from 'zod';

@@ -69,13 +69,8 @@ function matches(entry: JournalEntry, filter: JournalFilter): boolean {
 function contains(actual: unknown, wanted: unknown): boolean {
   if (typeof wanted !== 'object' || wanted === null) return actual === wanted;
   if (typeof actual !== 'object' || actual === null) return false;
-  if (Array.isArray(wanted)) {
-    return (
-      Array.isArray(actual) &&
-      actual.length === wanted.length &&
-      wanted.every((item, index) => contains(actual[index], item))
-    );
-  }
+  const isList = Array.isArray(wanted);
+  if (isList && !(Array.isArray(actual) && actual.length === wanted.length)) return false;
   return Object.entries(wanted).every(([name, value]) =>
     contains((actual as Record<string, unknown>)[name], value),
   );
@@ -87,7 +82,7 @@ export interface Verification {
   readonly message: string;
 }
 
-/** Waits for `count` requests (default 1) to be answered, or to come in with `arrived`; until `signal` fires. */
+/** Waits until `count` requests (default 1) are answered, or with `arrived` have come; until `signal` fires. */
 export interface WaitOptions {
   readonly count?: number;
   readonly arrived?: boolean;
@@ -158,10 +153,6 @@ export class RequestJournal {
     return { ok: true, message: `all ${filters.length} came in this order` };
   }
 
-  /**
-   * Resolves once `count` requests (default 1) that fit have been answered, those that already were included;
-   * with `arrived`, once they have come in.
-   */
   async waitFor(filter: JournalFilter, options: WaitOptions = {}): Promise<JournalEntry[]> {
     const { count = 1, arrived = false, signal } = options;
     for (;;) {
@@ -234,7 +225,7 @@ function redactCall({ path, query, body, operation, bearer }: Call, secrets: Ite
   const redacted = (value: unknown) => (isRecord(value) ? redactFields(value, operation, known) : REDACTED);
   return {
     path: scrub(path, known),
-    query: redactFields(query, operation, known),
+    query: redactFields(query, operation, known) as Record<string, unknown>,
     // undefined without a body, or if it was not JSON.
     body: body.kind === 'json' ? redacted(body.value) : undefined,
   };
@@ -244,14 +235,13 @@ function redactFields(
   fields: Readonly<Record<string, unknown>>,
   operation: Operation | undefined,
   known: readonly string[],
-): Record<string, unknown> {
+): unknown {
   const allowed = { ...operation?.params?.shape, ...operation?.query?.shape, ...operation?.body?.shape };
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => {
-      const keep = Object.hasOwn(allowed, name) && !SECRET_FIELDS.has(name);
-      return [scrub(name, known), keep ? scrubDeep(value, known) : REDACTED];
-    }),
-  );
+  const shown = Object.entries(fields).map(([name, value]) => [
+    name,
+    Object.hasOwn(allowed, name) ? value : REDACTED,
+  ]);
+  return scrubDeep(Object.fromEntries(shown), known);
 }
 
 function scrubDeep(value: unknown, known: readonly string[]): unknown {

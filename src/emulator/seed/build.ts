@@ -29,11 +29,7 @@ export interface Beginning {
   readonly settings: Settings;
 }
 
-/**
- * The state that a seed describes, at a time in Unix ms. Sections that the seed leaves out come from the
- * default seed; `overrides` win over the settings of the seed. Buckets of a rate limit are full.
- * @throws z.ZodError for a seed that does not fit its schema
- */
+/** Sections that are left out are the default ones; `overrides` win over settings. @throws z.ZodError */
 export function buildState(
   seed: Seed,
   overrides: SettingsInput,

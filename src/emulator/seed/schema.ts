@@ -1,8 +1,4 @@
-/**
- * The seed file: what the emulated service contains at its start, as JSON. Field names and units are the
- * interface's (seconds; Unix seconds). A section that is left out is the default one.
- * Its JSON schema is served at `/_emulator/seed-schema`.
- */
+/** The seed file. Field names and units are the interface's (seconds; Unix seconds). */
 import * as z from 'zod';
 import { LIMITS } from '../../contract/limits.ts';
 import { INSTANCE_STATUSES } from '../../contract/operations/instances/instance-list.ts';

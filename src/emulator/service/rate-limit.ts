@@ -32,10 +32,7 @@ export function refilled(
   return { tokens: Math.min(size, bucket.tokens + seconds * refill), atMs: nowMs };
 }
 
-/**
- * Counts one request in several buckets. It takes a token from each of them. If any is empty it takes none, is refused, and
- * the empty ones charge their penalty.
- */
+/** Counts a request in all buckets. If any is empty it is refused, and the empty ones charge a penalty. */
 export function count(buckets: readonly Counting[]) {
   const isEmpty = ({ bucket }: Counting) => bucket.tokens < 1 - ROUNDING;
   const isAllowed = !buckets.some(isEmpty);

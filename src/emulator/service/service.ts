@@ -35,14 +35,8 @@ export interface World {
 }
 
 export function createWorld(state: State, dialect: Dialect, now: () => number): World {
-  return {
-    state,
-    dialect,
-    now,
-    random: createRandom(state.settings.randomSeed),
-    signer: createSigner(),
-    fleets: new Fleets(),
-  };
+  const random = createRandom(state.settings.randomSeed);
+  return { state, dialect, now, random, signer: createSigner(), fleets: new Fleets() };
 }
 
 /** Writes down everything that has fallen due, before the clock jumps (it may jump back). */
@@ -55,10 +49,7 @@ export function settle({ state, fleets }: World, nowMs: number): void {
 
 const MODULUS_BITS = 2048;
 
-/**
- * The service's own key, with which it signs where a request may go. It is made when it is needed first: that
- * takes a tenth of a second, and few need it.
- */
+/** The key that signs routes. It is made when it is needed first: that takes a tenth of a second. */
 function createSigner() {
   let pair: { readonly privateKey: KeyObject; readonly publicKey: KeyObject } | undefined;
   const keys = () => (pair ??= generateKeyPairSync('rsa', { modulusLength: MODULUS_BITS }));
@@ -103,9 +94,7 @@ export function createService(world: World): Service {
     const headers: Record<string, string> = {};
     try {
       const answer = dialect.success(target, run(call, target, headers), call);
-      return Object.keys(headers).length > 0
-        ? { ...answer, headers: { ...answer.headers, ...headers } }
-        : answer;
+      return { ...answer, headers: { ...answer.headers, ...headers } };
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
       const bug = () => new Refused('internal_error', `a bug in the emulator: ${text}`, 'emulator');
@@ -117,7 +106,7 @@ export function createService(world: World): Service {
     const { state, random, signer, fleets } = world;
     const operation = operationOf(target.id);
     const nowMs = world.now();
-    const { bearer, body: sent } = call;
+    const { bearer, origin, body: sent } = call;
     const secret = sent.kind === 'json' ? (sent.value as { secret?: unknown } | null)?.secret : undefined;
     const caller = identify(state, operation, { bearer, secret }, nowMs);
     authorize(operation, caller.key);
@@ -127,16 +116,8 @@ export function createService(world: World): Service {
     const movesWorkers = moves(target.id);
     if (movesWorkers) fleets.settle(state, nowMs);
     const handler = HANDLERS[target.id] as AnyHandler;
-    const body = handler(input, {
-      state,
-      nowMs,
-      random,
-      fleets,
-      origin: call.origin,
-      sign: (text) => signer.sign(text),
-      headers,
-      ...caller,
-    });
+    const { sign } = signer;
+    const body = handler(input, { state, nowMs, random, fleets, origin, sign, headers, ...caller });
     if (movesWorkers && operation.method !== 'GET') fleets.settle(state, nowMs);
     const checked = operation.response.safeParse(body);
     if (checked.success) return body;

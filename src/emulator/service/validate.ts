@@ -83,10 +83,7 @@ function readQuery(operation: Operation, call: Call, dialect: Dialect): Record<s
   throw badRequest(unknown, 'this operation takes no query parameters');
 }
 
-/**
- * The key in the body must be a valid one of the same user, whichever kind of key it is, and is no part of the input proper.
- * @throws Refused auth_error for a session that has expired, else invalid_key
- */
+/** It must be one of the same user, and is no part of the input. @throws Refused auth_error, invalid_key */
 function checkKeyInBody(
   { keyInBody, base }: Operation,
   input: Record<string, unknown>,

@@ -1,8 +1,6 @@
 /**
- * Everything the emulated service remembers: plain data, so that a snapshot is a structured clone. Records
- * are changed in place, since copying a map at every heartbeat would cost O(n); in return every handler does
- * all its checks before its first change, so that a refused request leaves no trace. Times in `…Ms` are Unix
- * time in ms on the emulator's clock.
+ * Everything the emulated service remembers: plain data, so that a snapshot is a clone. Records are changed in
+ * place, so a handler does all its checks before its first change. Times in `…Ms` are Unix ms on the emulator's clock.
  */
 import type { TemplateFields } from '../../contract/operations/templates.ts';
 import type { DeploymentRecord } from './deployments.ts';

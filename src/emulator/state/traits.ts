@@ -52,16 +52,16 @@ export const THROTTLED_SHAPES = {
   error_with_headers: { body: 'error', hasHeaders: true },
 } as const;
 type ThrottledShape = keyof typeof THROTTLED_SHAPES;
-const SHAPE_NAMES = Object.keys(THROTTLED_SHAPES) as ThrottledShape[];
+const SHAPE_NAMES = Object.keys(THROTTLED_SHAPES) as [ThrottledShape, ...ThrottledShape[]];
 
-/** A trait with these values; the defaults are the spec dialect's and the public one's. */
+/** A trait with these values; the first is the default of both dialects, where they are not given. */
 function choice<const Value extends string>(
-  values: readonly Value[],
-  [spec, other]: readonly Value[],
+  values: readonly [Value, ...Value[]],
   is: string,
+  [spec, other] = [values[0], values[0]],
 ) {
   const shown = { values: values.map((value) => `\`${value}\``).join(', '), is };
-  return { schema: z.enum(values), spec: spec as Value, public: (other ?? spec) as Value, ...shown };
+  return { schema: z.enum(values), spec, public: other, ...shown };
 }
 
 /** One row each; `values` and `is` are for the documents. */
@@ -73,20 +73,15 @@ export const TRAITS = {
     values: '`off`, or an object of buckets',
     is: 'how often a key may ask',
   },
-  throttled_shape: choice(
-    SHAPE_NAMES,
-    ['error', 'json'],
-    'how `rate_limit` says 429, with or without headers',
-  ),
-  instances_v0: choice(
-    ['answers', '410'],
-    ['answers'],
-    'whether the old list of instances answers or is gone',
-  ),
+  throttled_shape: choice(SHAPE_NAMES, 'how `rate_limit` says 429, with or without headers', [
+    'error',
+    'json',
+  ]),
+  instances_v0: choice(['answers', '410'], 'whether the old list of instances answers or is gone'),
   load_meaning: choice(
     ['rate', 'in_flight', 'mixed'],
-    ['rate', 'in_flight'],
     'whether `cur_load` of a worker is units a second, units in flight, or the one if its id is odd and the other if even',
+    ['rate', 'in_flight'],
   ),
   status_flicker: {
     schema: z.number().min(0).max(1),
@@ -97,13 +92,13 @@ export const TRAITS = {
   },
   tail_unit: choice(
     ['lines', 'bytes'],
-    ['lines', 'bytes'],
     'what `tail` counts, from the end of each file of a log; -1 is all bytes',
+    ['lines', 'bytes'],
   ),
   log_shape: choice(
     ['text', 'levels'],
-    ['text', 'levels'],
     'whether a log is one text, `logs`, or one for each of `info0`, `info1`, `trace`, `debug`',
+    ['text', 'levels'],
   ),
   log_file_bytes: {
     schema: z.union([z.literal('unlimited'), z.int().positive()], {
@@ -116,22 +111,16 @@ export const TRAITS = {
   },
   expired_deployment: choice(
     ['as_unknown', 'own_words'],
-    ['own_words', 'as_unknown'],
     'how the 404 of an expired deployment reads: as that of an unknown one, or that it has expired',
+    ['own_words', 'as_unknown'],
   ),
-  put_endpoint: choice(
-    ['keeps', 'resets'],
-    ['keeps'],
-    'what an update of an endpoint does to omitted parameters',
-  ),
+  put_endpoint: choice(['keeps', 'resets'], 'what an update of an endpoint does to omitted parameters'),
   cold_at_max: choice(
     ['settles', 'flaps'],
-    ['settles'],
     'what the engine does if `cold_workers` is `max_workers`: as wanted, or it creates and destroys a worker at each decision',
   ),
   tfa_key: choice(
     ['taken', 'refused'],
-    ['taken'],
     'whether reads take a key made outside a 2FA session, on an account with 2FA',
   ),
 } as const;

@@ -1,15 +1,11 @@
-/**
- * The second factors of one user: methods and their locks (§3), backup codes (§2.4), and challenges: a secret
- * and the codes that were sent for it. A challenge that has been passed is gone. An old one stays known for a
- * while, so that 2fa_expired can be told from challenge_not_found. Pure.
- */
+/** Second factors of a user (§2.4, §3). Old challenges stay known, to tell 2fa_expired from an unknown one. */
 import { LIMITS } from '../../contract/limits.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 import type { TfaMethod } from '../../contract/operations/tfa/tfa-status.ts';
 import type { TFA_STATUSES } from '../../contract/operations/users.ts';
 import { badRequest, notFound, Refused } from '../answers/refused.ts';
-import type { Random } from '../random.ts';
+import { randomHex, type Random } from '../random.ts';
 import type { State } from '../state/state.ts';
 import type {
   ApiKeyRecord,
@@ -34,10 +30,7 @@ export function methodOf({ methods }: TfaAccount, id: number, type?: TfaMethodNa
   throw invalidMethod(`method ${id} is of the type ${method.method}, not ${type}`);
 }
 
-/**
- * The method that `tfa_method_id` names, or else the only one of the type `type`; undefined without any.
- * @throws Refused not_found, invalid_tfa_method where id and type contradict, bad_request where several fit
- */
+/** The method that `id` names, or else the only one of the type. @throws Refused where several fit */
 export function chooseMethod(
   account: TfaAccount,
   type: 'sms' | 'totp',
@@ -53,28 +46,20 @@ export function invalidMethod(rule: string): Refused {
   return new Refused('invalid_tfa_method', rule, 'tfa_method');
 }
 
-export function methodOfPhone({ methods }: TfaAccount, phoneNumber: string): TfaMethodRecord | undefined {
-  return methods.find((method) => method.phoneNumber === phoneNumber);
-}
-
-/** §2.4; secrets are never shown. */
+/** §2.4: secrets are never shown, and of a phone number the last 4 digits. */
 export function viewMethod(method: TfaMethodRecord, userId: number, nowMs: number): TfaMethod {
+  const { id, label, phoneNumber } = method;
   return {
-    id: method.id,
+    id,
     user_id: userId,
     method: method.method,
-    label: method.label,
-    ...(method.phoneNumber === null ? {} : { phone_number: maskPhone(method.phoneNumber) }),
+    label,
+    ...(phoneNumber !== null && { phone_number: phoneNumber.replaceAll(/\d(?=\d{4})/g, '*') }),
     is_primary: method.isPrimary,
     ...lockView(method, nowMs),
     created_at: method.createdAtMs / 1000,
     last_used: method.lastUsedMs === null ? null : method.lastUsedMs / 1000,
   };
-}
-
-/** All but the last 4 digits hidden (§2.4). */
-function maskPhone(phone: string): string {
-  return phone.replaceAll(/\d(?=\d{4})/g, '*');
 }
 
 /** Without those that people take for one another: 0 O, 1 I L. */
@@ -148,7 +133,7 @@ function settleEnd(record: { expiresAtMs: number }, nowMs: number): void {
   if (nowMs >= record.expiresAtMs) record.expiresAtMs = -Infinity;
 }
 
-const VALIDITY_MS = LIMITS.challengeValiditySeconds * 1000;
+export const VALIDITY_MS = LIMITS.challengeValiditySeconds * 1000;
 const SECRET_BYTES = 16;
 /** Challenges that are remembered; the oldest are forgotten first. */
 const REMEMBERED = 10_000;
@@ -170,10 +155,15 @@ export function openChallenge(
   return [secret, challenge];
 }
 
-/** The user's challenge of a secret. @throws Refused challenge_not_found, 2fa_expired */
-export function findChallenge({ state: { tfa }, user, nowMs }: TfaContext, secret: string): Challenge {
+/** An authorization only where `takesAuthorization`. @throws Refused challenge_not_found, 2fa_expired */
+export function findChallenge(
+  { state: { tfa }, user, nowMs }: Pick<TfaContext, 'state' | 'user' | 'nowMs'>,
+  secret: string,
+  takesAuthorization = false,
+): Challenge {
   const challenge = tfa.challenges.get(secret);
   if (!challenge || challenge.userId !== user.id) throw challengeNotFound();
+  if (challenge.purpose === 'authorize' && !takesAuthorization) throw challengeNotFound();
   requireUnexpired(challenge, nowMs);
   return challenge;
 }
@@ -189,19 +179,6 @@ export function liveCode(challenge: Challenge, channel: Channel, nowMs: number):
   const sent = challenge.codes[channel];
   if (!sent) throw noChallenge(`no ${channel} code was sent for this secret, or it was cleared`);
   requireUnexpired(sent, nowMs);
-  return sent;
-}
-
-/** Puts a code that is being sent into its challenge; it is valid for 10 minutes. */
-export function putCode(
-  challenge: Challenge,
-  channel: Channel,
-  code: Pick<SentCode, 'code' | 'phoneNumber' | 'methodId'>,
-  nowMs: number,
-): SentCode {
-  const sent: SentCode = { ...code, expiresAtMs: nowMs + VALIDITY_MS, failures: 0 };
-  challenge.codes[channel] = sent;
-  challenge.expiresAtMs = sent.expiresAtMs;
   return sent;
 }
 
@@ -221,21 +198,16 @@ export function noChallenge(rule: string): Refused {
   return new Refused('no_challenge_found', `there is no active challenge: ${rule}`, 'secret');
 }
 
-/** The part of a handler's context that second factors need. */
+/** What a handler that second factors concern knows. */
 export interface TfaContext {
   readonly state: State;
   readonly user: UserRecord;
   readonly key: ApiKeyRecord;
-  /** The caller is known by the secret of a login alone. */
+  /** Known by the secret of a login alone; `key` then grants nothing. */
   readonly loggedOut: boolean;
+  /** Unix time in ms, one reading for the whole request. */
   readonly nowMs: number;
   readonly random: Random;
-}
-
-/** §5.5: 2FA actions are done in the personal context. @throws Refused team_user_forbidden */
-export function forbidTeams({ key }: TfaContext): void {
-  if (!key.team) return;
-  throw new Refused('team_user_forbidden', '2FA is not managed in a team', 'authorization');
 }
 
 /** §5.6: admins may be sent codes without a verified e-mail address by these two alone. */
@@ -245,12 +217,4 @@ const ADMIN_EXEMPT: ReadonlySet<OperationId> = new Set<OperationId>(['tfa.sendSm
 export function requireVerifiedEmail({ user }: TfaContext, operation: OperationId): void {
   if (user.emailVerifiedAt !== null || (user.isAdmin && ADMIN_EXEMPT.has(operation))) return;
   throw new Refused('email_not_verified', 'verify your e-mail address first', 'email_verified_at');
-}
-
-export function randomHex(random: Random, bytes: number): string {
-  return Array.from({ length: bytes }, () =>
-    Math.floor(random() * 256)
-      .toString(16)
-      .padStart(2, '0'),
-  ).join('');
 }

@@ -19,18 +19,11 @@ import {
   viewMethod,
   type TfaContext,
 } from './account.ts';
-import {
-  missingPhone,
-  phoneMismatch,
-  requireDeliverableSms,
-  requireEmailAddress,
-  sendEmailCode,
-  sendSmsCode,
-} from './sending.ts';
+import { emailTo, missingPhone, phoneMismatch, smsTo, type Sending } from './sending.ts';
 import { periodOfCode, readTotpSecret } from './totp.ts';
 import {
-  notConfigured,
   requireTfa,
+  secretOf,
   verifyProof,
   verifySentCode,
   verifyTotp,
@@ -52,23 +45,17 @@ export function beginAuthorization(context: TfaContext, input: Input<'tfa.author
   }
   const method = authorizingMethod(context, input);
   if (method === 'email') {
-    const address = requireEmailAddress(context, 'tfa.authorizeNewMethod');
-    const [secret, challenge] = begin(context, 'email');
-    sendEmailCode(context, challenge, address);
-    return { success: true, secret };
+    return begin(context, 'email', emailTo(context, 'tfa.authorizeNewMethod'));
   }
   requireUnlocked(method, nowMs);
   if (method.method === 'totp') {
-    if (!readTotpSecret(method.totpSecret)) throw notConfigured();
-    return { success: true, secret: begin(context, { totpMethodId: method.id })[0] };
+    secretOf(method);
+    return begin(context, { totpMethodId: method.id });
   }
   requireVerifiedEmail(context, 'tfa.authorizeNewMethod');
   const { phoneNumber, id: methodId } = method;
   if (phoneNumber === null) throw missingPhone();
-  requireDeliverableSms(context, phoneNumber, true);
-  const [secret, challenge] = begin(context, 'sms');
-  sendSmsCode(context, challenge, { phoneNumber, methodId }, true);
-  return { success: true, secret };
+  return begin(context, 'sms', smsTo(context, { phoneNumber, methodId }, true));
 }
 
 /** Step 2: verifies the code of step 1, and opens the window. */
@@ -79,7 +66,7 @@ export function confirmAuthorization(
   const { state, user } = context;
   requireStore(context);
   const { by } = pendingAuthorization(context, secret);
-  const challenge = findChallenge(context, secret);
+  const challenge = findChallenge(context, secret, true);
   if (by === 'sms' || by === 'email') {
     verifySentCode(context, challenge, { channel: by, code }, '2fa_verification_failed');
   } else {
@@ -119,7 +106,7 @@ function authorizingMethod(
 }
 
 /** A new authorization takes the place of those before it. @throws Refused challenge_creation_failed */
-function begin(context: TfaContext, by: Challenge['by']) {
+function begin(context: TfaContext, by: Challenge['by'], goesOff?: Sending) {
   const { state, user } = context;
   if (state.tfa.store === 'read only') {
     throw new Refused('challenge_creation_failed', 'no challenge could be made; try again', 'tfa.store');
@@ -127,7 +114,9 @@ function begin(context: TfaContext, by: Challenge['by']) {
   for (const [secret, { userId, purpose }] of state.tfa.challenges) {
     if (userId === user.id && purpose === 'authorize') state.tfa.challenges.delete(secret);
   }
-  return openChallenge(context, 'authorize', by);
+  const [secret, challenge] = openChallenge(context, 'authorize', by);
+  goesOff?.(challenge);
+  return { success: true, secret };
 }
 
 /** @throws Refused challenge_not_found for a wrong secret, no_pending_authorization if none is pending */
@@ -211,7 +200,6 @@ function requireNew(
 
 function passSmsChallenge(context: TfaContext, { code, secret, phone_number: phone }: Confirmation): void {
   const challenge = findChallenge(context, secret);
-  if (challenge.purpose === 'authorize') throw challengeNotFound();
   const sent = liveCode(challenge, 'sms', context.nowMs);
   if (sent.phoneNumber !== phone) throw phoneMismatch('is not the one that the code was sent to');
   if (sent.code === code) return;

@@ -7,11 +7,10 @@ import {
   findChallenge,
   liveCode,
   methodOf,
-  methodOfPhone,
   noChallenge,
   openChallenge,
-  putCode,
   requireVerifiedEmail,
+  VALIDITY_MS,
   type Named,
   type TfaContext,
 } from './account.ts';
@@ -25,10 +24,14 @@ interface SmsTarget {
   readonly methodId: number | null;
 }
 
+/** A code that may be sent; it goes off when its challenge is there. */
+export type Sending = (challenge: Challenge) => void;
+
 /** @throws Refused sms_fraud_detected, sms_blocked_number, sms_rate_limited, preauth_phone_cap, twilio_* */
-export function requireDeliverableSms(context: TfaContext, phoneNumber: string, preauth: boolean): void {
+export function smsTo(context: TfaContext, target: SmsTarget, preauth = context.loggedOut): Sending {
   const { state, user, nowMs } = context;
   const { settings, tfa } = state;
+  const { phoneNumber } = target;
   if (user.tfa.smsFraud) {
     throw new Refused('sms_fraud_detected', 'SMS is disabled for this account; ask support', 'authorization');
   }
@@ -49,37 +52,19 @@ export function requireDeliverableSms(context: TfaContext, phoneNumber: string, 
   if (tfa.smsProvider === 'rate limited') {
     throw new Refused('twilio_rate_limited', 'the SMS provider is busy', 'tfa.sms_provider');
   }
+  return (challenge) => {
+    user.tfa.smsSentAtMs = [...sent, nowMs];
+    if (preauth) tfa.phoneUse.set(phoneNumber, [...used, nowMs]);
+    send(context, challenge, 'sms', { to: phoneNumber, ...target });
+  };
 }
 
-/** Sends a code that requireDeliverableSms has let pass. */
-export function sendSmsCode(
-  context: TfaContext,
-  challenge: Challenge,
-  { phoneNumber, methodId }: SmsTarget,
-  preauth: boolean,
-): void {
-  const { state, user, nowMs } = context;
-  const { settings, tfa } = state;
-  user.tfa.smsSentAtMs = [...since(user.tfa.smsSentAtMs, nowMs, settings.smsWindowSeconds), nowMs];
-  if (preauth) {
-    const used = since(tfa.phoneUse.get(phoneNumber) ?? [], nowMs, settings.phoneCapWindowSeconds);
-    tfa.phoneUse.set(phoneNumber, [...used, nowMs]);
-  }
-  send(context, challenge, 'sms', { to: phoneNumber, phoneNumber, methodId });
-}
-
-/** The address that a code may go to. @throws Refused missing_email, email_not_verified */
-export function requireEmailAddress(context: TfaContext, operation: OperationId): string {
+/** @throws Refused missing_email, email_not_verified */
+export function emailTo(context: TfaContext, operation: OperationId): Sending {
   const { email } = context.user;
-  if (email === null) {
-    throw new Refused('missing_email', 'your account has no e-mail address', 'email');
-  }
+  if (email === null) throw new Refused('missing_email', 'your account has no e-mail address', 'email');
   requireVerifiedEmail(context, operation);
-  return email;
-}
-
-export function sendEmailCode(context: TfaContext, challenge: Challenge, address: string): void {
-  send(context, challenge, 'email', { to: address, phoneNumber: null, methodId: null });
+  return (challenge) => send(context, challenge, 'email', { to: email, phoneNumber: null, methodId: null });
 }
 
 function send(
@@ -89,7 +74,9 @@ function send(
   { to, ...target }: Pick<SentMessage, 'to'> & Pick<SentCode, 'phoneNumber' | 'methodId'>,
 ): void {
   const code = String(Math.floor(random() * 1_000_000)).padStart(6, '0');
-  const { expiresAtMs } = putCode(challenge, channel, { code, ...target }, nowMs);
+  const expiresAtMs = nowMs + VALIDITY_MS;
+  challenge.codes[channel] = { ...target, code, expiresAtMs, failures: 0 };
+  challenge.expiresAtMs = expiresAtMs;
   const seq = (tfa.outbox.at(-1)?.seq ?? 0) + 1;
   tfa.outbox.push({ seq, atMs: nowMs, userId: user.id, channel, to, code, expiresAtMs });
   if (tfa.outbox.length > OUTBOX_MESSAGES) tfa.outbox.shift();
@@ -103,9 +90,9 @@ type SmsInput = Input<'tfa.sendSms'>;
 
 export function sendEmail(context: TfaContext, { secret }: Input<'tfa.sendEmail'>) {
   const given = secret === undefined ? undefined : challengeFor(context, secret, 'email');
-  const address = requireEmailAddress(context, 'tfa.sendEmail');
+  const goesOff = emailTo(context, 'tfa.sendEmail');
   const [name, challenge] = given ?? openChallenge(context, 'code');
-  sendEmailCode(context, challenge, address);
+  goesOff(challenge);
   return { success: true, msg: 'Code sent by e-mail', secret: name };
 }
 
@@ -118,9 +105,9 @@ export function sendSms(context: TfaContext, input: SmsInput, operation: Operati
   if (pending && context.nowMs < pending.expiresAtMs) {
     throw new Refused('tfa_challenge_exists', 'a code was sent already; ask to resend it', 'phone_number');
   }
-  requireDeliverableSms(context, target.phoneNumber, context.loggedOut);
+  const goesOff = smsTo(context, target);
   const [name, challenge] = given ?? openChallenge(context, 'code');
-  sendSmsCode(context, challenge, target, context.loggedOut);
+  goesOff(challenge);
   return { msg: 'Code sent by SMS', secret: name };
 }
 
@@ -132,8 +119,7 @@ export function resendSms(context: TfaContext, input: SmsInput, operation: Opera
   const to = phoneNumber ?? '';
   requireSameNumber(context, input, to);
   requireVerifiedEmail(context, operation);
-  requireDeliverableSms(context, to, context.loggedOut);
-  sendSmsCode(context, challenge, { phoneNumber: to, methodId }, context.loggedOut);
+  smsTo(context, { phoneNumber: to, methodId })(challenge);
   if (input.secret !== undefined) return { msg: 'Code sent again by SMS', secret: name };
   const [renamed] = openChallenge(context, challenge.purpose, challenge.by);
   state.tfa.challenges.set(renamed, challenge);
@@ -143,16 +129,12 @@ export function resendSms(context: TfaContext, input: SmsInput, operation: Opera
 
 /** The challenge of a given secret, if codes of this channel belong to it. */
 function challengeFor(context: TfaContext, secret: string, channel: Channel): Named {
-  const challenge = findChallenge(context, secret);
+  const challenge = findChallenge(context, secret, true);
   if (challenge.purpose === 'authorize' && challenge.by !== channel) throw challengeNotFound();
   return [secret, challenge];
 }
 
-/**
- * Where an SMS is to go (§4.4): to the method named by id, the number given, that of the account's own SMS
- * method, or the number on file. A caller who is not logged in can have it sent to numbers of the account
- * alone: the code would otherwise prove nothing.
- */
+/** §4.4. Who is not logged in has it sent to own numbers alone: the code would prove nothing otherwise. */
 function smsTarget(context: TfaContext, { phone_number: given, tfa_method_id: id }: SmsInput): SmsTarget {
   const { tfa: account } = context.user;
   if (id !== undefined) {
@@ -162,7 +144,7 @@ function smsTarget(context: TfaContext, { phone_number: given, tfa_method_id: id
   }
   const phoneNumber = given ?? ownNumber(context);
   if (phoneNumber === null) throw missingPhone();
-  const methodId = methodOfPhone(account, phoneNumber)?.id ?? null;
+  const methodId = account.methods.find((method) => method.phoneNumber === phoneNumber)?.id ?? null;
   const isOnFile = account.legacy && phoneNumber === account.phoneNumber;
   if (context.loggedOut && methodId === null && !isOnFile) {
     throw phoneMismatch('belongs to no method of this account');

@@ -1,6 +1,6 @@
 /** Time-based one-time passwords (RFC 6238): SHA-1, 6 digits, 30 seconds. Pure; the time is handed in. */
 import { Secret, TOTP } from 'otpauth';
-import type { Random } from '../random.ts';
+import { randomBytes, type Random } from '../random.ts';
 
 const DIGITS = 6;
 const PERIOD_SECONDS = 30;
@@ -9,8 +9,8 @@ const SECRET_BYTES = 20;
 const ISSUER = 'Emulator';
 
 export function newTotpSecret(random: Random): string {
-  const bytes = Uint8Array.from({ length: SECRET_BYTES }, () => Math.floor(random() * 256));
-  return new Secret({ buffer: bytes.buffer }).base32;
+  const { buffer } = Uint8Array.from(randomBytes(random, SECRET_BYTES));
+  return new Secret({ buffer }).base32;
 }
 
 /** undefined for a secret that is missing or not base32. */

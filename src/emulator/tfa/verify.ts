@@ -1,6 +1,7 @@
 /** Verifying a second factor (§4.4, §5.7), and the login and session that this gives (§5.4, §5.8). Pure. */
 import type { Input } from '../../contract/operations.ts';
 import { badRequest, Refused } from '../answers/refused.ts';
+import { randomHex } from '../random.ts';
 import type { State } from '../state/state.ts';
 import type { Challenge, Channel, SessionRecord, TfaMethodRecord, UserRecord } from '../state/users.ts';
 import {
@@ -12,9 +13,8 @@ import {
   noteFailure,
   noteSuccess,
   noteWrongCode,
-  randomHex,
-  requireUnexpired,
   requireUnlocked,
+  tfaStatusOf,
   useBackupCode,
   type TfaContext,
 } from './account.ts';
@@ -26,11 +26,7 @@ export type Proof = Omit<Input<'tfa.login'>, 'admin'>;
 /** What a failure is called: a login has a code of its own (§7). */
 type Failure = '2fa_login_failed' | '2fa_verification_failed';
 
-/**
- * Verifies, and uses the proof up. A failure is counted, which is the one change that a refusal makes.
- * Returns the method that it was; null for a backup code, e-mail, and legacy SMS.
- * @throws Refused with the errors of verification
- */
+/** Uses the proof up. Returns its method; null for a backup code, e-mail, legacy SMS. @throws Refused */
 export function verifyProof(context: TfaContext, proof: Proof, failure: Failure): TfaMethodRecord | null {
   const { user, state } = context;
   if (proof.backup_code !== undefined) {
@@ -56,7 +52,6 @@ export function verifyProof(context: TfaContext, proof: Proof, failure: Failure)
   // Several methods of one type have to be told apart (§4.4).
   if (type === 'sms') chooseMethod(user.tfa, 'sms', id);
   const challenge = findChallenge(context, proof.secret);
-  if (challenge.purpose === 'authorize') throw challengeNotFound();
   const given = { channel: type, code: proof.code, id };
   const method = verifySentCode(context, challenge, given, failure);
   state.tfa.challenges.delete(proof.secret);
@@ -72,8 +67,7 @@ export function verifyTotp(
 ): void {
   const { settings } = state;
   requireUnlocked(method, nowMs);
-  const secret = readTotpSecret(method.totpSecret);
-  if (!secret) throw notConfigured();
+  const secret = secretOf(method);
   const period = periodOfCode(secret, code, nowMs, settings.totpSteps);
   // RFC 6238 §5.2 wants a code to be good once; the interface does not say.
   const isUsed = settings.totpOnce && period !== undefined && period <= (method.lastTotpPeriod ?? -1);
@@ -86,9 +80,7 @@ export function verifyTotp(
 
 /**
  * Checks a code that was sent; the caller removes the challenge. Only a number of the account itself proves
- * anything: with an API key a code can be sent to any number, so that it can be added.
- * @param given `id`: of the method that the code is to prove, if the caller named one
- * @throws Refused 2fa_expired, no_challenge_found, phone_number_mismatch, tfa_locked, and for a wrong code
+ * anything: with an API key a code can be sent to any number, so that it can be added. @throws Refused
  */
 export function verifySentCode(
   context: TfaContext,
@@ -127,8 +119,11 @@ export function wrongCode(failure: Failure, lock?: Readonly<Record<string, unkno
   return new Refused(failure, 'the code is not right', 'code', fields);
 }
 
-export function notConfigured(): Refused {
-  return new Refused('tfa_method_not_configured', 'set this authenticator up again', 'tfa_method_id');
+/** @throws Refused tfa_method_not_configured */
+export function secretOf({ totpSecret }: TfaMethodRecord) {
+  const secret = readTotpSecret(totpSecret);
+  if (secret) return secret;
+  throw new Refused('tfa_method_not_configured', 'set this authenticator up again', 'tfa_method_id');
 }
 
 function notSetUp(type: 'sms' | 'totp', failure: Failure): Refused {
@@ -138,7 +133,7 @@ function notSetUp(type: 'sms' | 'totp', failure: Failure): Refused {
 
 /** @throws Refused where the account has no 2FA that could be used, removed or given backup codes */
 export function requireTfa({ user }: TfaContext, failure: Failure): void {
-  if (user.tfa.legacy || user.tfa.methods.length > 0) return;
+  if (tfaStatusOf(user.tfa) !== 'disabled') return;
   throw new Refused(failure, 'this account has no 2FA', 'tfa_status');
 }
 
@@ -196,12 +191,9 @@ export function userOfSecret(state: State, secret: unknown, nowMs: number): User
       status: 401,
     });
   }
-  if (typeof secret !== 'string') {
-    throw badRequest('secret', 'expected string');
-  }
-  const challenge = state.tfa.challenges.get(secret);
-  const user = challenge && state.users.get(challenge.userId);
-  if (!user || challenge.purpose === 'authorize') throw challengeNotFound();
-  requireUnexpired(challenge, nowMs);
+  if (typeof secret !== 'string') throw badRequest('secret', 'expected string');
+  const user = state.users.get(state.tfa.challenges.get(secret)?.userId ?? Number.NaN);
+  if (!user) throw challengeNotFound();
+  findChallenge({ state, user, nowMs }, secret);
   return user;
 }

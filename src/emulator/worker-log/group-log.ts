@@ -1,7 +1,6 @@
 /**
- * The log of a worker group or an endpoint, pure: how many lines it has and which, as a function of time. It is a chain of
- * segments: lines that were handed over, and stretches that grow by themselves at a rate. Nothing runs in
- * between; a line once written never changes, whatever rate is set later.
+ * A log, pure: how many lines it has and which, as a function of time. It is a chain of segments: lines that were
+ * handed over, and stretches that grow by themselves. A line once written never changes, whatever rate is set later.
  */
 import type { GroupLog, Growth, LineSource, Literal, Scenery } from '../state/endpoints.ts';
 import { inferenceLine, TIME_MARK } from './inference-log.ts';

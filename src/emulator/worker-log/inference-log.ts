@@ -1,8 +1,4 @@
-/**
- * What an inference server writes: start-up with progress bars, requests, idle and busy statistics, warnings,
- * tracebacks, and many lines that repeat word for word. A pure function of (seed, index): line 1,000,000 of a
- * log can be asked for without the lines before it, so a log grows by looking at the clock.
- */
+/** What an inference server writes, a pure function of (seed, index): a log grows by the clock. */
 import { createRandom, mixSeeds, type Random } from '../random.ts';
 import type { Scenery } from '../state/endpoints.ts';
 

@@ -1,7 +1,6 @@
 /** What is asked of workers, what they have and lose, and what their logs and their endpoint tell of it. */
 import { describe, expect, test } from 'vitest';
 import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
-import { Reports } from '../../../../src/emulator/fleet/reports.ts';
 import { Requests, shareOf } from '../../../../src/emulator/fleet/requests.ts';
 import { followWork } from '../../../../src/emulator/fleet/story.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
@@ -11,23 +10,36 @@ import { createLab } from '../../../support/two-factor.ts';
 
 describe('the load that is asked', () => {
   test('is that between two looks, and each worker has its share of it', () => {
-    const asked = new Requests();
+    const asked = new Requests(60);
     asked.arrived(30);
     asked.arrived(20);
-    const at = { place: 0, now: 1, speed: 100 };
-    expect(asked.rateOf(1, at)).toEqual({ now: 0, average: 0, received: 0, served: 0, requests: 0 });
+    const rateOf = (share: number, now = 1) => asked.rateOf({ place: 0, now, share }, 100);
+    expect(rateOf(1)).toEqual({
+      cur_load: 0,
+      cur_load_rolling_avg: 0,
+      new_load: 0,
+      cur_perf: 0,
+      reqs_working: 0,
+    });
     asked.looked(40, 5);
-    for (const ends of [2, 3]) asked.taken(0, { place: 0, worker: 501 }, { ends, seconds: 1, now: 1 });
-    expect(asked.rateOf(0.5, at)).toEqual({ now: 5, average: 20, received: 25, served: 100, requests: 2 });
+    const worker = { place: 0, worker: 501, seconds: 1 };
+    for (const to of [2, 3]) asked.taken(worker, { request: 0, work: 50, from: 1, to });
+    expect(rateOf(0.5)).toEqual({
+      cur_load: 5,
+      cur_load_rolling_avg: 20,
+      new_load: 25,
+      cur_perf: 100,
+      reqs_working: 2,
+    });
     asked.arrived(10);
     asked.looked(8, 4);
-    expect(asked.rateOf(1, at)).toMatchObject({ now: 2.5, average: 8 });
+    expect(rateOf(1)).toMatchObject({ cur_load: 2.5, cur_load_rolling_avg: 8 });
     asked.looked(0, 4);
-    expect(asked.rateOf(1, { ...at, now: 9 })).toMatchObject({
-      now: 0,
-      average: 0,
-      served: 100,
-      requests: 0,
+    expect(rateOf(1, 9)).toMatchObject({
+      cur_load: 0,
+      cur_load_rolling_avg: 0,
+      cur_perf: 100,
+      reqs_working: 0,
     });
   });
 
@@ -50,35 +62,41 @@ describe('the load that is asked', () => {
 });
 
 test('a newer worker reports what it had in flight, received and served, as of its last report', () => {
-  const reports = new Reports(60);
+  const reports = new Requests(60);
   // The worker 501 reports every 8 s.
-  const seen = (now: number, share = 0) => reports.inFlight(0, 501, { now, share, requests: 1 });
+  const seen = (now: number, share = 0) => reports.inFlight({ place: 0, now, share }, 501);
   for (const work of [30, 20, 50]) reports.arrived(work);
-  reports.taken(0, { work: 30, from: 1, to: 4 });
-  reports.taken(0, { work: 20, from: 2, to: 20 });
-  expect(seen(7)).toMatchObject({ now: 0, received: 0, served: 0 });
-  expect(seen(8)).toMatchObject({ now: 20, received: 50, served: 30, requests: 1 });
-  expect(seen(23.9)).toMatchObject({ now: 20, received: 0, served: 0, average: (30 * 3 + 20 * 14) / 60 });
-  expect(seen(24)).toMatchObject({ now: 0, received: 0, served: 20 });
-  expect(seen(24, 0.5)).toMatchObject({ now: 25 });
-  reports.gone(50);
-  expect(seen(24, 0.5)).toMatchObject({ now: 0 });
+  const worker = { place: 0, worker: 501, seconds: 1 };
+  reports.taken(worker, { request: 0, work: 30, from: 1, to: 4 });
+  reports.taken(worker, { request: 0, work: 20, from: 2, to: 20 });
+  expect(seen(7)).toMatchObject({ cur_load: 0, new_load: 0, cur_perf: 0 });
+  expect(seen(8)).toMatchObject({ cur_load: 20, new_load: 50, cur_perf: 30, reqs_working: 1 });
+  expect(seen(23.9)).toMatchObject({
+    cur_load: 20,
+    new_load: 0,
+    cur_perf: 0,
+    cur_load_rolling_avg: (30 * 3 + 20 * 14) / 60,
+  });
+  expect(seen(24)).toMatchObject({ cur_load: 0, new_load: 0, cur_perf: 20 });
+  expect(seen(24, 0.5)).toMatchObject({ cur_load: 25 });
+  reports.abandon(0, 50);
+  expect(seen(24, 0.5)).toMatchObject({ cur_load: 0 });
   reports.lose(0, 3);
-  expect(seen(8)).toMatchObject({ now: 0, received: 0, served: 0 });
+  expect(seen(8)).toMatchObject({ cur_load: 0, new_load: 0, cur_perf: 0 });
 });
 
 describe('the requests of an endpoint', () => {
   const when = { now: 0, patience: 60 };
 
   test('are waited for until a worker takes them, their client goes, or too many wait', () => {
-    const requests = new Requests();
+    const requests = new Requests(60);
     for (const request of [1, 2, 3]) requests.open(request, 50, when);
     expect([1, 2, 3, 4].map((request) => requests.waits(request, 60))).toEqual([true, true, true, false]);
     expect(requests.waits(1, 60.1)).toBe(false);
-    requests.taken(1, { place: 0, worker: 501 }, { ends: 12, seconds: 5, now: 4 });
-    requests.abandon(2);
-    requests.refuse(3);
-    requests.refuse(0);
+    requests.taken({ place: 0, worker: 501, seconds: 5 }, { request: 1, work: 50, from: 4, to: 12 });
+    requests.abandon(2, 50);
+    requests.refuse(3, 50);
+    requests.refuse(0, 50);
     expect([1, 2, 3].map((request) => requests.ticket(request, 1))).toEqual([
       expect.objectContaining({ state: 'taken', worker: 501, beginsAt: 7, takesSeconds: 5 }),
       expect.objectContaining({ state: 'gone', worker: null }),
@@ -89,19 +107,18 @@ describe('the requests of an endpoint', () => {
   });
 
   test('that a worker has are lost with it, those of a load without a name too, and no others', () => {
-    const requests = new Requests();
+    const requests = new Requests(60);
     for (const request of [1, 2, 3]) requests.open(request, 50, when);
-    const take = (request: number, place: number, ends: number) =>
-      requests.taken(request, { place, worker: 501 + place }, { ends, seconds: 5, now: 0 });
+    const take = (request: number, place: number, to: number) =>
+      requests.taken({ place, worker: 501 + place, seconds: 5 }, { request, work: 50, from: 0, to });
+    const unfinished = (place: number, now: number) => requests.unfinished(place, now).length;
     take(1, 0, 5);
     take(2, 0, 10);
     take(0, 0, 15);
     take(3, 1, 10);
-    expect([requests.unfinished(0, 4), requests.unfinished(0, 5), requests.unfinished(2, 0)]).toEqual([
-      3, 2, 0,
-    ]);
+    expect([unfinished(0, 4), unfinished(0, 5), unfinished(2, 0)]).toEqual([3, 2, 0]);
     expect(requests.lose(0, 6)).toBe(2);
-    expect([requests.lost, requests.unfinished(0, 6), requests.unfinished(1, 6)]).toEqual([2, 0, 1]);
+    expect([requests.lost, unfinished(0, 6), unfinished(1, 6)]).toEqual([2, 0, 1]);
     expect([1, 2, 3].map((request) => requests.ticket(request, 6)?.state)).toEqual([
       'taken',
       'lost',

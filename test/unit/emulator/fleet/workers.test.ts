@@ -179,7 +179,7 @@ describe('a worker that is recruited', () => {
 });
 
 describe('a worker as it is shown', () => {
-  const LOAD = { now: 40, average: 30, received: 60, served: 20, requests: 3 };
+  const LOAD = { cur_load: 40, cur_load_rolling_avg: 30, new_load: 60, cur_perf: 20, reqs_working: 3 };
   const view = ({ state, worker }: ReturnType<typeof world>, seconds: number, load = NO_LOAD) =>
     workerView(worker, state, at(seconds), { origin: 'http://a.test', load });
 
