@@ -13,7 +13,7 @@ import { statusJsonSchema, type Status } from '../status/schema.ts';
 import { behindToken } from './access.ts';
 import { billRoutes } from './bill/routes.ts';
 import { fleetRoutes } from './fleet/routes.ts';
-import { json, plain, type Reply, type Route, type Routes } from './reply.ts';
+import { json, plain, schemaRoute, type Reply, type Route, type Routes } from './reply.ts';
 
 export interface PublicRouteSources {
   readonly status: () => Status;
@@ -34,10 +34,7 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
   const shown: Routes = {
     'GET /': () => page,
     'GET /api/status': oncePerTurn(() => json(200, sources.status())),
-    'GET /api/status/schema': () => ({
-      ...json(200, statusJsonSchema()),
-      type: 'application/schema+json',
-    }),
+    'GET /api/status/schema': schemaRoute(statusJsonSchema),
     ...fleetRoutes(sources.fleet),
     ...billRoutes(sources.fleet),
     'GET /metrics': async () => ({

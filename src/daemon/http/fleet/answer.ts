@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import type { Aggregate, HistoryRow, Measured } from '../../../fleet/view.ts';
 import { MEASURES, type Measure } from '../../../fleet/sample.ts';
-import { count, time } from '../../status/fact.ts';
+import { count, publishedSchema, time } from '../../status/fact.ts';
 
 const stretch = z.object({
   mean: z.number(),
@@ -48,13 +48,11 @@ export type FleetHistory = z.infer<typeof fleetHistorySchema>;
 type FleetHistoryRow = z.infer<typeof row>;
 type MeasuredWorkers = z.infer<typeof endpoint>['measured'];
 
-/** The published JSON Schema: served at /api/fleet/schema, and in the tree as deploy/fleet.schema.json. */
-export function fleetJsonSchema(): Record<string, unknown> {
-  return {
-    title: 'What a Pilotlight daemon recorded of its endpoints',
-    ...z.toJSONSchema(fleetHistorySchema, { io: 'input', target: 'draft-2020-12' }),
-  };
-}
+/** Served at /api/fleet/schema, and in the tree as deploy/fleet.schema.json. */
+export const fleetJsonSchema = publishedSchema(
+  'What a Pilotlight daemon recorded of its endpoints',
+  fleetHistorySchema,
+);
 
 export function fleetRow({
   fromMs,

@@ -1,7 +1,7 @@
 /** /api/fleet: what was recorded of the endpoints, as JSON or CSV. */
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Fleet } from '../../../fleet/view.ts';
-import { json, type Reply, type RouteRequest, type Routes } from '../reply.ts';
+import { json, schemaRoute, type Reply, type RouteRequest, type Routes } from '../reply.ts';
 import { fleetJsonSchema, fleetRow, measuredWorkers, type FleetHistory } from './answer.ts';
 import { fleetCsv } from './csv.ts';
 import { readFleetQuery, type QueryProblem } from './query.ts';
@@ -12,7 +12,7 @@ export const ELSEWHERE =
 export function fleetRoutes(fleet: Fleet): Routes {
   return {
     'GET /api/fleet': (request) => answer(fleet, request),
-    'GET /api/fleet/schema': () => ({ ...json(200, fleetJsonSchema()), type: 'application/schema+json' }),
+    'GET /api/fleet/schema': schemaRoute(fleetJsonSchema),
   };
 }
 
