@@ -63,3 +63,9 @@ export function publishedSchema(title: string, schema: z.ZodType) {
     ...z.toJSONSchema(schema, { io: 'input', target: 'draft-2020-12' }),
   });
 }
+
+export type DeepReadonly<T> = T extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T;

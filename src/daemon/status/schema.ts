@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import { deployment } from './deployment.ts';
-import { publishedSchema, time } from './fact.ts';
+import { publishedSchema, time, type DeepReadonly } from './fact.ts';
 import { fleet } from './fleet.ts';
 import { endpointLog, sink, spoolDurable, workerGroup } from './logs.ts';
 import { app, configProblem, heart, rateLimit, replica, service, state } from './process.ts';
@@ -42,12 +42,6 @@ export const statusSchema = z.object({
 
 /** Served at /api/status/schema, and in the tree as deploy/status.schema.json. */
 export const statusJsonSchema = publishedSchema('Status of a Pilotlight daemon', statusSchema);
-
-type DeepReadonly<T> = T extends readonly (infer Item)[]
-  ? readonly DeepReadonly<Item>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
-    : T;
 
 export type Status = DeepReadonly<z.infer<typeof statusSchema>>;
 export type AppStatus = NonNullable<Status['app']>;

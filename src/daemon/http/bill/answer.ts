@@ -29,7 +29,7 @@ const source = z
   .describe('Of a sum, its weakest part: estimated is by the prices of instances, and lacks bandwidth');
 const figure = z.object({ amount: dollars, source });
 
-const uses = z
+export const uses = z
   .object({
     working: dollars.describe('Ready workers with requests'),
     idle: dollars.describe('Ready workers without'),
@@ -38,9 +38,9 @@ const uses = z
   })
   .describe('Estimated from the prices of instances, so it adds up to what they cost, and not to the bill');
 
-const billed = z.object({ gpu: dollars, disk: dollars, bandwidth: dollars, other: dollars });
+export const billed = z.object({ gpu: dollars, disk: dollars, bandwidth: dollars, other: dollars });
 
-const dayRow = z.object({
+export const dayRow = z.object({
   day,
   endpoint_group: z.string().describe('As metrics name it; #ID of one that is known from the bill alone'),
   endpoint_id: count.nullable().describe('The last one that it had'),
@@ -159,7 +159,7 @@ export function billAnswer({ spends, now, since, view }: BillFacts): BillAnswer 
     uses: all.usesMs === 0 ? null : all.uses,
     per_1000_units: perThousandUnits(hours),
     dearest_hours: dearestHours(hours),
-    yesterday: yesterdayOf(spends, now),
+    yesterday: difference(spends, now),
     waste: view ? wasteOf(view) : null,
     unanswered: shownUnanswered(view?.spend.unanswered ?? []),
   } satisfies BillAnswer);
@@ -231,11 +231,6 @@ function dearestHours(hours: readonly (Hour & { readonly endpoint: string })[]):
 /** Workers of all endpoints, over the time that was seen of each. */
 function meanOf(hours: readonly Hour[], part: (hour: Hour) => number): number {
   return hours.reduce((sum, hour) => sum + (hour.usesMs > 0 ? part(hour) / hour.usesMs : 0), 0);
-}
-
-function yesterdayOf(spends: readonly EndpointSpend[], now: Date): BillAnswer['yesterday'] {
-  const known = difference(spends, now);
-  return known ? { ...known, amount: known.total.dollars, source: known.total.source } : null;
 }
 
 function wasteOf({ endpoints, spend: { orphans } }: Pick<FleetView, 'endpoints' | 'spend'>) {
