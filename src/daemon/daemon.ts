@@ -1,7 +1,4 @@
-/**
- * The daemon as a whole, all of the program but the heart: starts its parts, connects them, and stops them in order.
- * It knows neither signals nor exit codes (process/main.ts does), so that tests run the same thing.
- */
+/** The daemon, all of the program but the heart: starts its parts, connects them, and stops them in order. */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { buildInfo } from '../build-info.ts';

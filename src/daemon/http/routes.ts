@@ -61,10 +61,7 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
   };
 }
 
-/**
- * Requests that come together get one answer. Made for each of them it could take longer than the heart waits for a sign
- * of life of this process.
- */
+/** Requests that come together get one answer: many could take longer than the heart waits for a sign of life. */
 function oncePerTurn(route: () => Reply): Route {
   let shared: Reply | undefined;
   return () => {

@@ -1,7 +1,4 @@
-/**
- * The work that is done once, however many replicas there are: following the logs, watching endpoints, and the watches. A daemon without
- * replicas does it itself; with them, the one that holds the lease does.
- */
+/** The work that is done once, however many replicas there are: by the one that holds the lease, if there are several. */
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options.ts';
 import type { LineOutput } from '../../logs/sinks/line-output.ts';
