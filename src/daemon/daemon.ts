@@ -96,25 +96,14 @@ export async function startDaemon(options: DaemonOptions) {
     logger,
     stdout,
     restarts,
-    onFleetEvent: metrics.fleet,
-    fleetClock: options.fleetClock ?? systemClock,
+    onEvent: metrics.fleet,
+    clock: options.fleetClock ?? systemClock,
     onTraits: (learned) => traits.note(learned),
   });
 
-  const build = buildInfo();
-  const sources = {
-    build,
-    startedAt,
-    restarts,
-    inForce,
-    lifecycle,
-    clock,
-    traits,
-    heartbeats,
-    requests,
-    work,
-  };
-  const status = (): Status => statusSnapshot(sources);
+  const start = { build: buildInfo(), startedAt, restarts };
+  const parts = { inForce, lifecycle, clock, traits, heartbeats, requests, work };
+  const status = (): Status => statusSnapshot({ ...start, ...parts });
   let endWatching = (): void => {};
   /** The files that have secrets, which may be others after a reload. */
   function watchSecrets(files: LoadedConfig['files']): void {
