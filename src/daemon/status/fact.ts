@@ -30,7 +30,7 @@ export const METRICS = z.registry<Metric>();
 /** The labels of things that there are several of: fields of theirs by the same name. */
 export const LABELS = z.registry<{ readonly labels: readonly string[] }>();
 
-interface Show<Fact, Thing, Whole> {
+export interface Show<Fact, Thing = unknown, Whole = unknown> {
   readonly label?: string;
   /** The fact itself when absent. `thing`: the object that has it. */
   readonly value?: (fact: Fact, thing: Thing, status: Whole) => Shown;

@@ -5,7 +5,7 @@ import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts
 import { MEASURES, NOTHING_MEASURED, type Measure } from '../../fleet/sample.ts';
 import type { Troubles } from '../../fleet/troubles/troubles.ts';
 import type { EndpointView, FleetView } from '../../fleet/view.ts';
-import { count, LABELS, metric, oneOf, seconds, type Shown, time } from './fact.ts';
+import { count, LABELS, metric, oneOf, seconds, type Show, type Shown, time } from './fact.ts';
 import { endpointSpend, endpointSpendStatus, fleetSpend, fleetSpendStatus } from './spend.ts';
 import { bySeverity, finding } from './watches.ts';
 
@@ -14,7 +14,7 @@ const LOAD_MEANINGS = ['in flight', 'rate', 'unknown'] as const;
 /** A sample that is older than this many intervals tells nothing of now: its series end, rather than go on as they were. */
 const STALE_AFTER_INTERVALS = 4;
 
-type Measures = Readonly<Record<Measure, number | null>>;
+type Sampled = Readonly<Record<Measure | 'last_sample_at', number | null>>;
 
 interface Moment {
   readonly now: number;
@@ -22,18 +22,18 @@ interface Moment {
 }
 
 /** A fact of the last sample: its metric is absent once that is not fresh any more. */
-function sampled<Type extends z.ZodType, Endpoint>(
+function sampled<Type extends z.ZodType>(
   type: Type,
   name: string,
   help: string,
-  label?: string,
-  value: (fact: z.output<Type>, endpoint: Endpoint) => Shown = (fact) => fact as Shown,
+  { label, value = (fact) => fact as Shown }: Show<z.output<Type>, Sampled> = {},
 ): Type {
-  return metric<Type, Endpoint & { readonly last_sample_at: number | null }, Moment>(type, name, help, {
+  return metric<Type, Sampled, Moment>(type, name, help, {
     ...(label !== undefined && { label }),
-    value(fact, endpoint, { now, fleet: { sample_interval_seconds: interval } }) {
+    value(fact, endpoint, moment) {
+      const oldest = moment.now - STALE_AFTER_INTERVALS * moment.fleet.sample_interval_seconds;
       const { last_sample_at: at } = endpoint;
-      return at !== null && at >= now - STALE_AFTER_INTERVALS * interval ? value(fact, endpoint) : null;
+      return at !== null && at >= oldest ? value(fact, endpoint, moment) : null;
     },
   });
 }
@@ -70,16 +70,14 @@ const endpoint = z.object({
     z.enum(LOAD_MEANINGS),
     'endpoint_load_meaning',
     'What its workers report as cur_load; the label of the series that is 1. Loads are shown only if it is known.',
-    'meaning',
-    oneOf(LOAD_MEANINGS),
+    { label: 'meaning', value: oneOf(LOAD_MEANINGS) },
   ),
   load_because: z.string().describe('Why the meaning of the load is known, or is not'),
   capacity_hot: sampled(
     measure,
     'endpoint_capacity',
     `${MEASURES.capacity_hot}; in the metric also cold: stopped ones`,
-    'state',
-    (hot, { capacity_cold: cold }: Measures) => ({ hot, cold }),
+    { label: 'state', value: (hot, { capacity_cold: cold }) => ({ hot, cold }) },
   ),
   capacity_cold: measure.describe(MEASURES.capacity_cold),
   requests_working: sampled(measure, 'endpoint_requests_working', MEASURES.requests_working),
@@ -87,15 +85,13 @@ const endpoint = z.object({
     measure,
     'endpoint_spend_per_hour',
     `${MEASURES.spend_per_hour}; in the metric also told: by the service`,
-    'source',
-    (estimated, { spend_told_per_hour: told }: Measures) => ({ told, estimated }),
+    { label: 'source', value: (estimated, { spend_told_per_hour: told }) => ({ told, estimated }) },
   ),
   spend_idle_per_hour: sampled(
     measure,
     'endpoint_idle_spend_per_hour',
     `${MEASURES.spend_idle_per_hour}; in the metric also starting: workers that load or start`,
-    'state',
-    (idle, { spend_starting_per_hour: starting }: Measures) => ({ idle, starting }),
+    { label: 'state', value: (idle, { spend_starting_per_hour: starting }) => ({ idle, starting }) },
   ),
   spend_starting_per_hour: measure.describe(MEASURES.spend_starting_per_hour),
   ...endpointSpend,
@@ -103,8 +99,7 @@ const endpoint = z.object({
     z.record(z.string(), count).nullable(),
     'endpoint_workers',
     'Workers of the endpoint by status, in its last sample; unknown: of no status, or none that could be read.',
-    'status',
-    (workers) => workers && { ...NO_WORKERS, ...workers },
+    { label: 'status', value: (workers) => workers && { ...NO_WORKERS, ...workers } },
   ),
   parameters: metric(
     z.record(z.string(), z.number()),
@@ -141,9 +136,11 @@ const endpoint = z.object({
     z.record(z.string(), namedTrouble.nullable()),
     'endpoint_trouble',
     'Whether the endpoint has this trouble: 1 while it lasts, 0 if not; absent while it cannot be judged.',
-    'trouble',
-    (troubles) =>
-      Object.fromEntries(Object.entries(troubles).map(([name, has]) => [name, Number(has !== null)])),
+    {
+      label: 'trouble',
+      value: (troubles) =>
+        Object.fromEntries(Object.entries(troubles).map(([name, has]) => [name, Number(has !== null)])),
+    },
   ),
 });
 

@@ -9,10 +9,9 @@ import {
   type EndpointSpend,
   type Figure,
 } from '../../../spend/hours.ts';
-import type { BillAnswer } from './answer.ts';
 
 /** Its parts are described in the schema. null: one of the two days was not seen. */
-export function difference(spends: readonly EndpointSpend[], now: Date): BillAnswer['yesterday'] {
+export function difference(spends: readonly EndpointSpend[], now: Date) {
   const [name, nameBefore] = [dayBack(now, 1), dayBack(now, 8)];
   if (!isSeen(spends, name) || !isSeen(spends, nameBefore)) return null;
   const [day, before] = [usesOn(spends, name), usesOn(spends, nameBefore)];
