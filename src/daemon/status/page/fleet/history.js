@@ -153,12 +153,29 @@ function loadSeries(points) {
   ];
 }
 
-const SERVING = ['idle', 'ready', 'running', 'update_ready'];
-const STARTING = ['update_starting', 'update_rebooting', 'rebooting', 'starting', 'model_loading', 'loading'];
-const RESTING = ['created', 'creating', 'pending', 'stopping', 'stopped'];
-const LOST = ['error', 'destroying', 'offline', 'exited', 'unknown'];
 /** From the bottom of the stack to its top. */
-const STATUSES = [...SERVING, ...STARTING, ...RESTING, ...LOST];
+const STATUSES = [
+  'idle',
+  'ready',
+  'running',
+  'update_ready',
+  'update_starting',
+  'update_rebooting',
+  'rebooting',
+  'starting',
+  'model_loading',
+  'loading',
+  'created',
+  'creating',
+  'pending',
+  'stopping',
+  'stopped',
+  'error',
+  'destroying',
+  'offline',
+  'exited',
+  'unknown',
+];
 
 function workerSeries(points) {
   const present = STATUSES.filter((status) => points.some(({ row }) => row?.workers[status]?.peak > 0));
