@@ -1,7 +1,4 @@
-/**
- * The daemon as a whole, all of the program but the heart: starts its parts, connects them, and stops them in order.
- * It knows neither signals nor exit codes (process/main.ts does), so that tests run the same thing.
- */
+/** The daemon, all of the program but the heart: starts its parts, connects them, and stops them in order. */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { buildInfo } from '../build-info.ts';
@@ -99,25 +96,14 @@ export async function startDaemon(options: DaemonOptions) {
     logger,
     stdout,
     restarts,
-    onFleetEvent: metrics.fleet,
-    fleetClock: options.fleetClock ?? systemClock,
+    onEvent: metrics.fleet,
+    clock: options.fleetClock ?? systemClock,
     onTraits: (learned) => traits.note(learned),
   });
 
-  const build = buildInfo();
-  const sources = {
-    build,
-    startedAt,
-    restarts,
-    inForce,
-    lifecycle,
-    clock,
-    traits,
-    heartbeats,
-    requests,
-    work,
-  };
-  const status = (): Status => statusSnapshot(sources);
+  const start = { build: buildInfo(), startedAt, restarts };
+  const parts = { inForce, lifecycle, clock, traits, heartbeats, requests, work };
+  const status = (): Status => statusSnapshot({ ...start, ...parts });
   let endWatching = (): void => {};
   /** The files that have secrets, which may be others after a reload. */
   function watchSecrets(files: LoadedConfig['files']): void {

@@ -1,7 +1,4 @@
-/**
- * The heartbeats with everything they need: clock, timers, connections of their own, the key. It runs in the process
- * that creates it: `pilotlight run`, or a test.
- */
+/** The heartbeats with all they need, in the process that creates it: `pilotlight run`, or a test. */
 import type { ApiKey } from '../client/api-key.ts';
 import type { ClientObserver } from '../client/caller.ts';
 import { LocalGate } from '../client/gate.ts';

@@ -7,10 +7,7 @@ const UNAUTHORIZED: Reply = {
   headers: { 'www-authenticate': 'Bearer' },
 };
 
-/**
- * The same routes, behind a token that is asked for at each request, since a reload may change it; without one they
- * are open. `refusal` is what a route answers where it says more than that.
- */
+/** The same routes, behind a token that a reload may change. `refusals`: what a route answers beside 401. */
 export function behindToken(
   routes: Routes,
   token: () => string | undefined,

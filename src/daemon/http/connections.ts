@@ -34,10 +34,7 @@ export class Connections {
     server.on('connection', (socket: Socket) => this.#admit(socket));
   }
 
-  /**
-   * A request has begun. False where the one before it, on the same connection, has no answer yet: thousands can be sent
-   * at once, and their answers would be made at once, and held for whoever does not read them.
-   */
+  /** False where the request before it, on the same connection, has no answer yet: thousands can be sent at once. */
   begins(socket: Socket, response: ServerResponse): boolean {
     if (this.#asking.has(socket)) return false;
     this.#asking.add(socket);

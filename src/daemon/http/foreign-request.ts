@@ -9,10 +9,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 const OWN_SITES: ReadonlySet<string> = new Set(['none', 'same-origin']);
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
-/**
- * Why a request is refused, as a sentence without an end; undefined where it may be answered. On a socket file any
- * Host is fine, for no browser gets there, and no origin is its own.
- */
+/** Why a request is refused, as a sentence without an end. On a socket file any Host is fine: no browser gets there. */
 export function refusalOfForeign(headers: IncomingHttpHeaders, isSocketFile: boolean): string | undefined {
   const { host = '', origin, 'sec-fetch-site': site } = headers;
   if (!isSocketFile && !LOOPBACK.test(host)) return 'only requests to a loopback address are answered here';

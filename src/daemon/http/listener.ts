@@ -1,7 +1,4 @@
-/**
- * A small node:http server for a table of routes: bounded in request size, time and connections, HEAD for
- * every GET, one place for the security headers, and a route that throws answers 500 and harms nothing else.
- */
+/** A small node:http server for a table of routes, bounded in all; a route that throws answers 500 and harms nothing. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,7 +1,4 @@
-/**
- * The daemon's two listeners: one for whoever watches it, one for whoever may change it. Each keeps trying to get its
- * address: a port that is taken now may be free in a minute, and a folder that is missing may be there.
- */
+/** The daemon's two listeners. Each keeps trying to get its address: a port that is taken now may be free in a minute. */
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options.ts';
 import type { Redaction } from '../../contract/text/redaction.ts';

@@ -27,3 +27,7 @@ export function plain(status: number, body: string): Reply {
 export function json(status: number, value: unknown): Reply {
   return { status, type: 'application/json', body: `${JSON.stringify(value)}\n` };
 }
+
+export function schemaRoute(schema: () => unknown): Route {
+  return () => ({ ...json(200, schema()), type: 'application/schema+json' });
+}

@@ -13,7 +13,7 @@ import { statusJsonSchema, type Status } from '../status/schema.ts';
 import { behindToken } from './access.ts';
 import { billRoutes } from './bill/routes.ts';
 import { fleetRoutes } from './fleet/routes.ts';
-import { json, plain, type Reply, type Route, type Routes } from './reply.ts';
+import { json, plain, schemaRoute, type Reply, type Route, type Routes } from './reply.ts';
 
 export interface PublicRouteSources {
   readonly status: () => Status;
@@ -34,10 +34,7 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
   const shown: Routes = {
     'GET /': () => page,
     'GET /api/status': oncePerTurn(() => json(200, sources.status())),
-    'GET /api/status/schema': () => ({
-      ...json(200, statusJsonSchema()),
-      type: 'application/schema+json',
-    }),
+    'GET /api/status/schema': schemaRoute(statusJsonSchema),
     ...fleetRoutes(sources.fleet),
     ...billRoutes(sources.fleet),
     'GET /metrics': async () => ({
@@ -64,10 +61,7 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
   };
 }
 
-/**
- * Requests that come together get one answer. Made for each of them it could take longer than the heart waits for a sign
- * of life of this process.
- */
+/** Requests that come together get one answer: many could take longer than the heart waits for a sign of life. */
 function oncePerTurn(route: () => Reply): Route {
   let shared: Reply | undefined;
   return () => {

@@ -140,10 +140,7 @@ function samplesOf(shown: Shown, sharedLabels: Labels, label: string): Sample[] 
   );
 }
 
-/**
- * Registers a family that is read at each scrape, of the status that `shown` gives. prom-client keeps no sample of it: a
- * thing that is gone has no series left, and a value that is not known is not 0.
- */
+/** Is read at each scrape. prom-client keeps no sample: what is gone has no series left, and unknown is not 0. */
 export function registerFamily(registry: Registry, family: Family, shown: () => Status): void {
   const { help, labels, read } = family;
   const name = `${PREFIX}${family.name}`;

@@ -1,10 +1,7 @@
 /** The states of the daemon's life, and the clean-up that runs at its end. */
 import type { Logger } from 'pino';
 
-/**
- * `starting`: the configuration is valid, and the listeners are not bound yet. `draining`: told to stop, and not ready
- * any more.
- */
+/** `starting`: the listeners are not bound yet. `draining`: told to stop, and not ready any more. */
 export const LIFECYCLE_STATES = ['starting', 'running', 'draining', 'stopped'] as const;
 export type LifecycleState = (typeof LIFECYCLE_STATES)[number];
 
@@ -37,10 +34,7 @@ export class Lifecycle {
     this.#cleanUps.push({ name, run });
   }
 
-  /**
-   * Runs the clean-ups within so many ms, each bounded by the time that is left; one that fails or hangs does not keep the
-   * others from running. A second call waits for the first.
-   */
+  /** Runs the clean-ups within so many ms; one that fails or hangs keeps no other from running. A second call waits. */
   stop(withinMs: number): Promise<void> {
     this.#stopped ??= this.#stop(performance.now() + withinMs);
     return this.#stopped;

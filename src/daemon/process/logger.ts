@@ -26,10 +26,7 @@ export interface MessageDestination extends DestinationStream {
   end(limitMs: number): Promise<void>;
 }
 
-/**
- * A descriptor that the heart has made non-blocking, as a destination. Not pino's own: one that has failed, as of a full
- * disk, throws at each message from then on, and stays silent when there is room again.
- */
+/** A descriptor that the heart has made non-blocking. Not pino's own: one that failed once, of a full disk, throws on. */
 export function messageDestination(fd: number): MessageDestination {
   const stderr = openStderr(fd);
   return {

@@ -44,10 +44,7 @@ export interface LeaseOptions {
   /** Monotonic ms. */
   readonly now: () => number;
   readonly clock: Clock;
-  /**
-   * The lease was taken; it is renewed meanwhile. When it rejects, the lease is given back and tried again; once
-   * `held` says no, it must settle soon.
-   */
+  /** It was taken; it is renewed meanwhile. Rejected, it is given back; once `held` says no, this must settle soon. */
   readonly onTaken: (token: number, version: number) => Promise<void>;
   /** It was renewed, and the work under it has begun. */
   readonly onRenewed: (version: number) => void;

@@ -14,10 +14,7 @@ export class RedisSilent extends PilotlightError {
 }
 
 export interface Redis {
-  /**
-   * One command and its answer: a string, a number, null, or an array of these. Within two seconds it rejects: with
-   * RedisAway, RedisSilent, or with what Redis answered.
-   */
+  /** One command and its answer. Within two seconds it rejects: with RedisAway, RedisSilent, or what Redis answered. */
   command(...args: readonly (string | Buffer)[]): Promise<unknown>;
   /** The same with binary answers. */
   binary(...args: readonly string[]): Promise<unknown>;
@@ -35,10 +32,7 @@ const SILENT_MS = 6_000;
  */
 const NOT_PRIMARY = /\b(?:READONLY|LOADING|MASTERDOWN)\b/;
 
-/**
- * Connects in the background, and again after each loss; commands reject while there is no connection.
- * `onError` hears of each try that fails; `onReady` when there is one.
- */
+/** Connects in the background, and again after each loss or try that `onError` hears of; `onReady`: there is one. */
 export async function connectRedis(
   url: string,
   onError: (error: Error) => void,

@@ -1,37 +1,24 @@
-/**
- * The work that is done once, however many replicas there are: following the logs, watching endpoints, and the watches. A daemon without
- * replicas does it itself; with them, the one that holds the lease does.
- */
-import type { Logger } from 'pino';
+/** The work that is done once, however many replicas there are: by the one that holds the lease, if there are several. */
 import type { Settings } from '../../config/options.ts';
 import type { LineOutput } from '../../logs/sinks/line-output.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { DaemonClient } from '../services/client.ts';
 import { startLogFollowing } from '../services/logs/following.ts';
-import type { Traits } from '../../doctor/learn.ts';
 import type { Fleet } from '../../fleet/view.ts';
-import type { FleetEvent } from '../../fleet/workers/lives.ts';
-import type { Clock } from '../../time/clock.ts';
-import { startFleet } from '../services/fleet.ts';
+import { startFleet, type FleetOptions } from '../services/fleet.ts';
 import { startWatches } from '../services/watches.ts';
 import type { Status } from '../status/schema.ts';
 import { joinReplicas } from './replicas.ts';
 
-export interface SharedWorkOptions {
+export interface SharedWorkOptions extends Pick<FleetOptions, 'logger' | 'onEvent' | 'onTraits' | 'clock'> {
   /** Distinct for each replica and each of its lives. */
   readonly id: string;
   readonly client: DaemonClient;
   readonly settings: Settings;
-  readonly logger: Logger;
   /** Where worker-group lines go. */
   readonly stdout: LineOutput;
   /** How many daemons of this heart there were before. */
   readonly restarts: number;
-  /** What happens to workers of watched endpoints. */
-  readonly onFleetEvent: (event: FleetEvent) => void;
-  readonly fleetClock: Clock;
-  /** What logs and workers have shown of the service. */
-  readonly onTraits: (traits: Traits) => void;
 }
 
 export type SharedWork = Awaited<ReturnType<typeof startSharedWork>>;
@@ -39,8 +26,8 @@ export type SharedWork = Awaited<ReturnType<typeof startSharedWork>>;
 const NOTHING_SEEN = { instances: {}, maintenance_windows: [], account: null } as const;
 
 export async function startSharedWork(options: SharedWorkOptions) {
-  const { id, client, settings, logger, stdout, restarts, onFleetEvent, onTraits, fleetClock } = options;
-  const onReset = () => onTraits({ log_file_bytes: 'begins_anew' });
+  const { id, client, settings, logger, stdout, restarts } = options;
+  const onReset = () => options.onTraits({ log_file_bytes: 'begins_anew' });
   const following = { client, logger, stdout, onReset, isRestart: restarts > 0 };
   const replicas =
     settings.redisUrl === undefined
@@ -59,16 +46,7 @@ export async function startSharedWork(options: SharedWorkOptions) {
         });
   const logs = replicas?.logs ?? (await startLogFollowing({ ...following, settings }));
   const watches = startWatches(client, settings, logger, replicas?.held);
-  const fleet = startFleet({
-    client,
-    settings,
-    logger,
-    prices: watches.prices,
-    onEvent: onFleetEvent,
-    onTraits,
-    clock: fleetClock,
-    isReplica: replicas !== undefined,
-  });
+  const fleet = startFleet({ ...options, prices: watches.prices, isReplica: replicas !== undefined });
 
   return {
     fleet: fleet as Fleet,

@@ -105,10 +105,7 @@ export function startFleet(options: FleetOptions) {
       othersSince = undefined;
       return adjust();
     },
-    /**
-     * Another is, as Redis says. While Redis cannot say who is, the one that was goes on, and for some seconds after: to
-     * look twice does no harm, and to look away leaves a hole.
-     */
+    /** While Redis cannot say who watches, the last one goes on: looking twice harms less than not looking. */
     standDown(): Promise<void> {
       othersSince ??= performance.now();
       if (!isOurs || performance.now() - othersSince < STAND_DOWN_AFTER_MS) return turn;

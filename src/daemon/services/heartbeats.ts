@@ -1,7 +1,4 @@
-/**
- * The heartbeats as the daemon sees them: what the heart, another process, has reported. Nothing here asks the heart
- * and waits: a page or a scrape shows what was reported last.
- */
+/** The heartbeats as the heart has reported them. Nothing here asks it and waits: shown is what was reported last. */
 import type { Logger } from 'pino';
 import type { Grants } from '../../client/request-queue.ts';
 import type { LogLevel } from '../../config/types/value-types.ts';

@@ -6,21 +6,13 @@ import {
   type DeploymentSnapshot,
   type FailureLabel,
 } from '../../heartbeat/view/snapshot.ts';
-import { byReason, count, LABELS, metric, seconds, time } from './fact.ts';
+import { byReason, count, LABELS, metric, oneOf, seconds, time } from './fact.ts';
 
 const attempt = z.object({
   at: time,
   outcome: z.string().describe('accepted, waiting, superseded, overdue, or why it failed'),
   latency_ms: z.number().nullable(),
 });
-
-/** 1 for the state, 0 for the others: each of them has its series from the start. */
-const STATE_SETS = new Map<string, Readonly<Record<string, number>>>(
-  DEPLOYMENT_STATES.map((state) => [
-    state,
-    Object.fromEntries(DEPLOYMENT_STATES.map((other) => [other, Number(other === state)])),
-  ]),
-);
 
 export const deployment = z.object({
   deployment_id: count,
@@ -34,7 +26,7 @@ export const deployment = z.object({
     z.string(),
     'deployment_state',
     `State of the heartbeat: ${DEPLOYMENT_STATES.join(', ')}. In the metric 1 for the current one, 0 for the others.`,
-    { label: 'state', value: (state) => STATE_SETS.get(state) ?? null },
+    { label: 'state', value: oneOf(DEPLOYMENT_STATES) },
   ),
   ttl_seconds: metric(
     seconds.nullable(),

@@ -30,7 +30,7 @@ export const METRICS = z.registry<Metric>();
 /** The labels of things that there are several of: fields of theirs by the same name. */
 export const LABELS = z.registry<{ readonly labels: readonly string[] }>();
 
-interface Show<Fact, Thing, Whole> {
+export interface Show<Fact, Thing = unknown, Whole = unknown> {
   readonly label?: string;
   /** The fact itself when absent. `thing`: the object that has it. */
   readonly value?: (fact: Fact, thing: Thing, status: Whole) => Shown;
@@ -47,3 +47,25 @@ export function metric<Type extends z.ZodType, Thing = unknown, Whole = unknown>
   METRICS.add(described, { name, help, label, value: value as Metric['value'] });
   return described;
 }
+
+/** 1 for the current one, 0 for the others: each of them has its series from the start. */
+export function oneOf(names: readonly string[]): (current: string) => Shown {
+  const shown = new Map(
+    names.map((name) => [name, Object.fromEntries(names.map((other) => [other, Number(other === name)]))]),
+  );
+  return (current) => shown.get(current) ?? null;
+}
+
+/** A published JSON Schema. Fields may be added to it, so a reader must ignore those that it does not know. */
+export function publishedSchema(title: string, schema: z.ZodType) {
+  return (): Record<string, unknown> => ({
+    title,
+    ...z.toJSONSchema(schema, { io: 'input', target: 'draft-2020-12' }),
+  });
+}
+
+export type DeepReadonly<T> = T extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T;

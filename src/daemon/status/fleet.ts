@@ -5,7 +5,7 @@ import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts
 import { MEASURES, NOTHING_MEASURED, type Measure } from '../../fleet/sample.ts';
 import type { Troubles } from '../../fleet/troubles/troubles.ts';
 import type { EndpointView, FleetView } from '../../fleet/view.ts';
-import { count, LABELS, metric, seconds, type Shown, time } from './fact.ts';
+import { count, LABELS, metric, oneOf, seconds, type Show, type Shown, time } from './fact.ts';
 import { endpointSpend, endpointSpendStatus, fleetSpend, fleetSpendStatus } from './spend.ts';
 import { bySeverity, finding } from './watches.ts';
 
@@ -14,25 +14,30 @@ const LOAD_MEANINGS = ['in flight', 'rate', 'unknown'] as const;
 /** A sample that is older than this many intervals tells nothing of now: its series end, rather than go on as they were. */
 const STALE_AFTER_INTERVALS = 4;
 
+type Sampled = Readonly<Record<Measure | 'last_sample_at', number | null>>;
+
 interface Moment {
   readonly now: number;
   readonly fleet: { readonly sample_interval_seconds: number };
 }
 
-/** The value of a fact of the last sample, while that is fresh. */
-function whileFresh<Fact, Endpoint>(value: (fact: Fact, endpoint: Endpoint) => Shown) {
-  return (
-    fact: Fact,
-    endpoint: Endpoint & { readonly last_sample_at: number | null },
-    moment: Moment,
-  ): Shown => {
-    const oldest = moment.now - STALE_AFTER_INTERVALS * moment.fleet.sample_interval_seconds;
-    const { last_sample_at: at } = endpoint;
-    return at !== null && at >= oldest ? value(fact, endpoint) : null;
-  };
+/** A fact of the last sample: its metric is absent once that is not fresh any more. */
+function sampled<Type extends z.ZodType>(
+  type: Type,
+  name: string,
+  help: string,
+  { label, value = (fact) => fact as Shown }: Show<z.output<Type>, Sampled> = {},
+): Type {
+  return metric<Type, Sampled, Moment>(type, name, help, {
+    ...(label !== undefined && { label }),
+    value(fact, endpoint, moment) {
+      const oldest = moment.now - STALE_AFTER_INTERVALS * moment.fleet.sample_interval_seconds;
+      const { last_sample_at: at } = endpoint;
+      return at !== null && at >= oldest ? value(fact, endpoint, moment) : null;
+    },
+  });
 }
 
-const asMeasured = { value: whileFresh((value: number | null) => value) };
 const measure = z.number().nullable();
 
 const drift = z.object({
@@ -58,80 +63,43 @@ const endpoint = z.object({
     { value: (at) => at ?? 0 },
   ),
   last_error: z.string().nullable().describe('Why the last look failed; null when it did not'),
-  load: metric(measure, 'endpoint_load', MEASURES.load, asMeasured),
+  load: sampled(measure, 'endpoint_load', MEASURES.load),
   load_average: measure.describe(MEASURES.load_average),
-  load_in_flight: metric(measure, 'endpoint_load_in_flight', MEASURES.load_in_flight, asMeasured),
-  load_meaning: metric(
+  load_in_flight: sampled(measure, 'endpoint_load_in_flight', MEASURES.load_in_flight),
+  load_meaning: sampled(
     z.enum(LOAD_MEANINGS),
     'endpoint_load_meaning',
     'What its workers report as cur_load; the label of the series that is 1. Loads are shown only if it is known.',
-    {
-      label: 'meaning',
-      value: whileFresh((meaning: string) =>
-        Object.fromEntries(LOAD_MEANINGS.map((one) => [one, Number(one === meaning)])),
-      ),
-    },
+    { label: 'meaning', value: oneOf(LOAD_MEANINGS) },
   ),
   load_because: z.string().describe('Why the meaning of the load is known, or is not'),
-  capacity_hot: metric(
+  capacity_hot: sampled(
     measure,
     'endpoint_capacity',
     `${MEASURES.capacity_hot}; in the metric also cold: stopped ones`,
-    {
-      label: 'state',
-      value: whileFresh(
-        (hot: number | null, { capacity_cold: cold }: { readonly capacity_cold: number | null }) => ({
-          hot,
-          cold,
-        }),
-      ),
-    },
+    { label: 'state', value: (hot, { capacity_cold: cold }) => ({ hot, cold }) },
   ),
   capacity_cold: measure.describe(MEASURES.capacity_cold),
-  requests_working: metric(measure, 'endpoint_requests_working', MEASURES.requests_working, asMeasured),
-  spend_per_hour: metric(
+  requests_working: sampled(measure, 'endpoint_requests_working', MEASURES.requests_working),
+  spend_per_hour: sampled(
     measure,
     'endpoint_spend_per_hour',
     `${MEASURES.spend_per_hour}; in the metric also told: by the service`,
-    {
-      label: 'source',
-      value: whileFresh(
-        (estimated: number | null, { spend_told_per_hour: told }: Pick<Spent, 'spend_told_per_hour'>) => ({
-          told,
-          estimated,
-        }),
-      ),
-    },
+    { label: 'source', value: (estimated, { spend_told_per_hour: told }) => ({ told, estimated }) },
   ),
-  spend_idle_per_hour: metric(
+  spend_idle_per_hour: sampled(
     measure,
     'endpoint_idle_spend_per_hour',
     `${MEASURES.spend_idle_per_hour}; in the metric also starting: workers that load or start`,
-    {
-      label: 'state',
-      value: whileFresh(
-        (
-          idle: number | null,
-          { spend_starting_per_hour: starting }: Pick<Spent, 'spend_starting_per_hour'>,
-        ) => ({
-          idle,
-          starting,
-        }),
-      ),
-    },
+    { label: 'state', value: (idle, { spend_starting_per_hour: starting }) => ({ idle, starting }) },
   ),
   spend_starting_per_hour: measure.describe(MEASURES.spend_starting_per_hour),
   ...endpointSpend,
-  workers: metric(
+  workers: sampled(
     z.record(z.string(), count).nullable(),
     'endpoint_workers',
     'Workers of the endpoint by status, in its last sample; unknown: of no status, or none that could be read.',
-    {
-      label: 'status',
-      value: whileFresh(
-        (workers: Readonly<Record<string, number>> | null) => workers && { ...NO_WORKERS, ...workers },
-      ),
-    },
+    { label: 'status', value: (workers) => workers && { ...NO_WORKERS, ...workers } },
   ),
   parameters: metric(
     z.record(z.string(), z.number()),
@@ -158,31 +126,26 @@ const endpoint = z.object({
         Object.keys(parameters).length === 0 ? null : bySeverity(findings),
     },
   ),
-  stuck_workers: metric(
+  stuck_workers: sampled(
     count,
     'endpoint_stuck_workers',
     'Workers that have been loading far longer than their like.',
-    { value: whileFresh((workers: number) => workers) },
   ),
-  failing_workers: metric(count, 'endpoint_failing_workers', 'Workers that fail again and again.', {
-    value: whileFresh((workers: number) => workers),
-  }),
-  troubles: metric(
-    z.record(z.string(), namedTrouble.nullable()).describe('By name; null: all is well'),
+  failing_workers: sampled(count, 'endpoint_failing_workers', 'Workers that fail again and again.'),
+  troubles: sampled(
+    z.record(z.string(), namedTrouble.nullable()),
     'endpoint_trouble',
     'Whether the endpoint has this trouble: 1 while it lasts, 0 if not; absent while it cannot be judged.',
     {
       label: 'trouble',
-      value: whileFresh((troubles: Readonly<Record<string, object | null>>) =>
+      value: (troubles) =>
         Object.fromEntries(Object.entries(troubles).map(([name, has]) => [name, Number(has !== null)])),
-      ),
     },
   ),
 });
 
 LABELS.add(endpoint, { labels: ['endpoint_group'] });
 
-type Spent = Readonly<Record<Measure, number | null>>;
 type Watching = Readonly<Record<'configured' | 'samples', boolean>>;
 
 export const fleet = z.object({

@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import { deployment } from './deployment.ts';
-import { time } from './fact.ts';
+import { publishedSchema, time, type DeepReadonly } from './fact.ts';
 import { fleet } from './fleet.ts';
 import { endpointLog, sink, spoolDurable, workerGroup } from './logs.ts';
 import { app, configProblem, heart, rateLimit, replica, service, state } from './process.ts';
@@ -40,22 +40,8 @@ export const statusSchema = z.object({
   jobs: z.array(job),
 });
 
-/**
- * The published JSON Schema: served at /api/status/schema, and in the tree as deploy/status.schema.json. Fields may be
- * added to it, so a reader must ignore those that it does not know.
- */
-export function statusJsonSchema(): Record<string, unknown> {
-  return {
-    title: 'Status of a Pilotlight daemon',
-    ...z.toJSONSchema(statusSchema, { io: 'input', target: 'draft-2020-12' }),
-  };
-}
-
-type DeepReadonly<T> = T extends readonly (infer Item)[]
-  ? readonly DeepReadonly<Item>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
-    : T;
+/** Served at /api/status/schema, and in the tree as deploy/status.schema.json. */
+export const statusJsonSchema = publishedSchema('Status of a Pilotlight daemon', statusSchema);
 
 export type Status = DeepReadonly<z.infer<typeof statusSchema>>;
 export type AppStatus = NonNullable<Status['app']>;

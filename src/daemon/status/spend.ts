@@ -82,14 +82,14 @@ export function fleetSpendStatus({ month, orphans, unanswered }: SpendView) {
     spend_month_forecast: month?.forecast?.expected ?? null,
     orphan_instances: orphans?.instances ?? null,
     orphan_spend_per_hour: orphans?.spendPerHour ?? null,
-    spend_unanswered: unanswered.map(({ permission, isMissing, error }) => ({
-      permission,
-      is_missing: isMissing,
-      error,
-    })),
+    spend_unanswered: shownUnanswered(unanswered),
   };
 }
 
-function shownFigure(known: Figure | undefined): ShownFigure {
+export function shownUnanswered(unanswered: SpendView['unanswered']) {
+  return unanswered.map(({ permission, isMissing, error }) => ({ permission, is_missing: isMissing, error }));
+}
+
+export function shownFigure(known: Figure | undefined): ShownFigure {
   return known ? { amount: known.dollars, source: known.source } : null;
 }

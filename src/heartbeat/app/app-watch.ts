@@ -1,7 +1,4 @@
-/**
- * Asks the app beside this process whether it is well, again and again, and tells what follows from it. When, how often
- * and what follows is the engine's (engine/app-health.ts); how the app is asked is `ask`'s.
- */
+/** Asks the app beside this process, again and again. What follows from its answers is the engine's. */
 import {
   ANSWER_WITHIN,
   askEvery,

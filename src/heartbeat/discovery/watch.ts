@@ -18,10 +18,7 @@ export interface WatchOptions {
   readonly ports: Pick<Ports, 'clock' | 'random' | 'setTimer'>;
   /** Ends it, a question under way included. */
   readonly signal: AbortSignal;
-  /**
-   * All deployments to keep alive: once in the constructor, with those that are wanted by id, and then whenever any of
-   * them changes, comes or goes. Must not throw.
-   */
+  /** All to keep alive: once in the constructor, with those by id, and whenever any changes. Must not throw. */
   readonly onChange: (choices: readonly Choice[]) => void;
   /** What a person should know, each thing once. Must not throw. */
   readonly onNotice: (notice: DiscoveryNotice) => void;

@@ -1,7 +1,4 @@
-/**
- * Runs the heartbeats of any number of deployments: one timer, one queue, a limit on requests under way, the key.
- * It decides nothing about heartbeats; it tells the engine what happened and does what the engine asks.
- */
+/** Runs the heartbeats of any number of deployments. It decides nothing: it tells the engine, and does what that asks. */
 import { type Departure, type RateAnswer, RateLimiter } from '../../client/rate-limiter.ts';
 import type { Instant } from '../engine/clock-drift.ts';
 import { type StepFunction, step as engineStep } from '../engine/engine.ts';

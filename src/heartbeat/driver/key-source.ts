@@ -11,10 +11,7 @@ export interface Key {
 /** A read of the key source that takes longer is given up, ms. */
 const READ_TIMEOUT = 10_000;
 
-/**
- * Reads the key source again, one read at a time however many deployments ask. A read that fails, hangs or
- * brings the same key, or nothing, changes nothing: an old key may still be better than none.
- */
+/** One read at a time, however many ask. One that fails or hangs changes nothing: an old key may be better than none. */
 export class KeySource {
   key: Key;
   #reading: { readonly controller: AbortController; readonly done: Promise<void> } | undefined;

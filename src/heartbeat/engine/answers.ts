@@ -6,10 +6,7 @@ import type { NotFound, Outcome } from './outcome.ts';
 import { expiresAt, LATENCIES_KEPT, lastCall, lifeLeft } from './schedule.ts';
 import { dueBy, dueNow, forget, giveUp, newest, notify, supersede, type Draft } from './draft.ts';
 
-/**
- * An answer, or a failure, of an attempt that is still awaited; others are ignored. Success
- * counts from any attempt, but only the newest one says when the next is due.
- */
+/** Of an attempt that is still awaited. Success counts from any, but only the newest says when the next is due. */
 export function settle(draft: Draft, id: number, outcome: Outcome): void {
   const { beat, now } = draft;
   const attempt = beat.inFlight.find((candidate) => candidate.id === id);

@@ -1,8 +1,4 @@
-/**
- * The heartbeat of one deployment as a pure function: (heartbeat, event, now, random) → (heartbeat, actions). state.ts
- * names things, this file says what each event does, answers.ts what each outcome of an attempt does, schedule.ts when
- * something is next due, formulas.ts how long everything takes.
- */
+/** The heartbeat of one deployment as a pure function: (heartbeat, event, now, random) → (heartbeat, actions). */
 
 import { retry, settle } from './answers.ts';
 import { keyWatch, retryDelay, type Timing } from './formulas.ts';

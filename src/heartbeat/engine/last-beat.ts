@@ -7,10 +7,7 @@ export function wantsFinalBeat(beat: Heartbeat, mono: number): boolean {
   return !isFinal(beat.state) && !beat.withheld && !beat.gone && !wasJustReached(beat, mono);
 }
 
-/**
- * How long last beats of these take at most, ms, where the service answers within A, `gap` is kept between any two of
- * them, and so many leave at once.
- */
+/** How long last beats take at most, ms, with `gap` between any two of them, and so many at once. */
 export function finalBeatMs(
   live: readonly { readonly beat: Heartbeat }[],
   gap: number,

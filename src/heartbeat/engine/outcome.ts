@@ -1,7 +1,4 @@
-/**
- * How one attempt ended, as the engine needs to know it. The beat port sorts answers and errors into these five, and
- * into nothing finer: the engine has one behaviour for each.
- */
+/** How one attempt ended. The beat port sorts into these five: the engine has one behaviour for each. */
 export type Outcome =
   /** 2xx, a parseable body, `success !== false`, and the `deployment_id` that was asked for. */
   | { readonly type: 'accepted' }

@@ -41,10 +41,7 @@ export interface Attempt {
   readonly overdue: boolean;
 }
 
-/**
- * The heartbeat of one deployment. Plain data, replaced and never changed by `step`. Times are monotonic ms
- * unless they say elapsed; a time that will not come is Infinity.
- */
+/** Plain data, replaced and never changed by `step`. Monotonic ms unless they say elapsed; Infinity: will not come. */
 export interface Heartbeat {
   /** The deployment's. */
   readonly id: number;

@@ -1,7 +1,4 @@
-/**
- * The heart as a service of its process: heartbeats, their log lines, and from `startDaemon` on the daemon beside them.
- * It knows neither signals nor exit codes (main.ts does).
- */
+/** The heart as a service of its process, and the daemon beside it. It knows neither signals nor exit codes. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApiKey, type ApiKey } from '../../client/api-key.ts';
 import { daemonEnvironment, type ServiceManagerSettings } from '../../config/other-variables.ts';

@@ -1,7 +1,4 @@
-/**
- * What others see of the heartbeats: plain data, in the units of the engine. Over the link to the daemon goes the
- * snapshot of one deployment, and the daemon publishes it in /api/status, on the page and as metrics.
- */
+/** What others see of the heartbeats: plain data, in the units of the engine, sent to the daemon, which publishes it. */
 
 import { HEARTBEAT_STATES, type Heartbeat } from '../engine/state.ts';
 import type { FailureLabel } from '../engine/outcome.ts';

@@ -10,26 +10,10 @@ import {
   type Figure,
 } from '../../../spend/hours.ts';
 
-/** Dollars that yesterday cost more than the same weekday before, and what makes them up. */
-export interface Difference {
-  readonly day: string;
-  readonly before: string;
-  readonly total: Figure;
-  /** More or fewer hours of workers at work, at the price of before. */
-  readonly load: number;
-  /** Ready workers were dearer or cheaper. */
-  readonly price: number;
-  /** What is kept ready and stopped beyond the work, which parameters decide, at the price of before. */
-  readonly parameters: number;
-  readonly starts: number;
-  /** Of the total, what the estimates of the parts do not have, such as bandwidth. */
-  readonly other: number;
-}
-
-/** undefined if one of the two days was not seen. */
-export function difference(spends: readonly EndpointSpend[], now: Date): Difference | undefined {
+/** Its parts are described in the schema. null: one of the two days was not seen. */
+export function difference(spends: readonly EndpointSpend[], now: Date) {
   const [name, nameBefore] = [dayBack(now, 1), dayBack(now, 8)];
-  if (!isSeen(spends, name) || !isSeen(spends, nameBefore)) return undefined;
+  if (!isSeen(spends, name) || !isSeen(spends, nameBefore)) return null;
   const [day, before] = [usesOn(spends, name), usesOn(spends, nameBefore)];
   // At the price of before; without one, prices make no difference.
   const scale = day.price && before.price ? before.price / day.price : 1;
@@ -37,9 +21,9 @@ export function difference(spends: readonly EndpointSpend[], now: Date): Differe
   const parameters = day.idle * scale - before.idle + day.stopped - before.stopped;
   const price = (day.working + day.idle) * (1 - scale);
   const starts = day.starting - before.starting;
-  const total = totalDifference(spends, name, nameBefore);
-  const other = total.dollars - load - price - parameters - starts;
-  return { day: name, before: nameBefore, total, load, price, parameters, starts, other };
+  const { dollars: amount, source } = totalDifference(spends, name, nameBefore);
+  const other = amount - load - price - parameters - starts;
+  return { day: name, before: nameBefore, amount, source, load, price, parameters, starts, other };
 }
 
 function dayBack(now: Date, days: number): string {

@@ -3,7 +3,7 @@ import { BILL_DAYS, type EndpointSpend } from '../../../spend/hours.ts';
 import type { Fleet } from '../../../fleet/view.ts';
 import { knownInWords, type QueryProblem } from '../fleet/query.ts';
 import { badQuery, ELSEWHERE, inFormat } from '../fleet/routes.ts';
-import { json, type Reply, type RouteRequest, type Routes } from '../reply.ts';
+import { json, schemaRoute, type Reply, type RouteRequest, type Routes } from '../reply.ts';
 import { billAnswer, billJsonSchema } from './answer.ts';
 import { billCsv } from './csv.ts';
 
@@ -14,7 +14,7 @@ const FORMATS = ['json', 'csv'];
 export function billRoutes(fleet: Fleet): Routes {
   return {
     'GET /api/bill': (request) => answer(fleet, request),
-    'GET /api/bill/schema': () => ({ ...json(200, billJsonSchema()), type: 'application/schema+json' }),
+    'GET /api/bill/schema': schemaRoute(billJsonSchema),
   };
 }
 

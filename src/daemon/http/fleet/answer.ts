@@ -1,8 +1,8 @@
 /** What /api/fleet answers: the recorded rows of each endpoint. Times are Unix seconds; what is not known is null. */
 import * as z from 'zod';
-import type { Aggregate, HistoryRow, Measured } from '../../../fleet/view.ts';
+import type { Aggregate, HistoryRow } from '../../../fleet/view.ts';
 import { MEASURES, type Measure } from '../../../fleet/sample.ts';
-import { count, time } from '../../status/fact.ts';
+import { count, publishedSchema, time, type DeepReadonly } from '../../status/fact.ts';
 
 const stretch = z.object({
   mean: z.number(),
@@ -44,17 +44,14 @@ const endpoint = z.object({
 
 export const fleetHistorySchema = z.object({ from: time, to: time, endpoints: z.array(endpoint) });
 
-export type FleetHistory = z.infer<typeof fleetHistorySchema>;
+export type FleetHistory = DeepReadonly<z.infer<typeof fleetHistorySchema>>;
 type FleetHistoryRow = z.infer<typeof row>;
-type MeasuredWorkers = z.infer<typeof endpoint>['measured'];
 
-/** The published JSON Schema: served at /api/fleet/schema, and in the tree as deploy/fleet.schema.json. */
-export function fleetJsonSchema(): Record<string, unknown> {
-  return {
-    title: 'What a Pilotlight daemon recorded of its endpoints',
-    ...z.toJSONSchema(fleetHistorySchema, { io: 'input', target: 'draft-2020-12' }),
-  };
-}
+/** Served at /api/fleet/schema, and in the tree as deploy/fleet.schema.json. */
+export const fleetJsonSchema = publishedSchema(
+  'What a Pilotlight daemon recorded of its endpoints',
+  fleetHistorySchema,
+);
 
 export function fleetRow({
   fromMs,
@@ -71,13 +68,6 @@ export function fleetRow({
     samples,
     ...(Object.fromEntries(measured) as Pick<FleetHistoryRow, Measure>),
     workers: Object.fromEntries(byStatus.flatMap(([status, value]) => (value ? [[status, value]] : []))),
-  };
-}
-
-export function measuredWorkers({ performances, startSeconds }: Measured): MeasuredWorkers {
-  return {
-    performance: [...performances],
-    start_seconds: { new: [...startSeconds.new], cold: [...startSeconds.cold] },
   };
 }
 

@@ -1,8 +1,8 @@
 /** /api/fleet: what was recorded of the endpoints, as JSON or CSV. */
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Fleet } from '../../../fleet/view.ts';
-import { json, type Reply, type RouteRequest, type Routes } from '../reply.ts';
-import { fleetJsonSchema, fleetRow, measuredWorkers, type FleetHistory } from './answer.ts';
+import { json, schemaRoute, type Reply, type RouteRequest, type Routes } from '../reply.ts';
+import { fleetJsonSchema, fleetRow, type FleetHistory } from './answer.ts';
 import { fleetCsv } from './csv.ts';
 import { readFleetQuery, type QueryProblem } from './query.ts';
 
@@ -12,7 +12,7 @@ export const ELSEWHERE =
 export function fleetRoutes(fleet: Fleet): Routes {
   return {
     'GET /api/fleet': (request) => answer(fleet, request),
-    'GET /api/fleet/schema': () => ({ ...json(200, fleetJsonSchema()), type: 'application/schema+json' }),
+    'GET /api/fleet/schema': schemaRoute(fleetJsonSchema),
   };
 }
 
@@ -23,7 +23,7 @@ async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<R
   const read = readFleetQuery(query, labels, Date.now());
   if ('problems' in read) return badQuery(read.problems);
   const { fromMs, toMs, rows: maxRows, format } = read;
-  const endpoints: FleetHistory['endpoints'] = [];
+  const endpoints: FleetHistory['endpoints'][number][] = [];
   // One after the other: the rows of one are gone before those of the next are read, and others have their turn between.
   for (const { endpoint, id, measured } of known) {
     if (!read.endpoints.includes(endpoint)) continue;
@@ -32,7 +32,7 @@ async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<R
     endpoints.push({
       endpoint_group: endpoint,
       endpoint_id: id,
-      measured: measuredWorkers(measured),
+      measured: { performance: measured.performances, start_seconds: measured.startSeconds },
       rows: rows.map((row) => fleetRow(row)),
     });
   }

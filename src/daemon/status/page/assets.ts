@@ -1,7 +1,4 @@
-/**
- * The files of the status page, read once at start; those of the plots, which are larger and which only the page of a
- * daemon that watches endpoints loads, when they are asked for. The build copies them beside the bundle.
- */
+/** The files of the status page, read at start; the large ones of plots when asked for. The build copies them. */
 import { readFileSync } from 'node:fs';
 import { plotFile, type PlotFile } from '../../../plot-files.ts';
 import { plain, type Reply, type Routes } from '../../http/reply.ts';

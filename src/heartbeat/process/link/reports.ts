@@ -1,7 +1,4 @@
-/**
- * What happened at the heart, on its way to the daemon: gathered, bounded, one report under way at a time. A report has
- * the newest state of a deployment, however often that changed since the last one.
- */
+/** What happened at the heart, on its way to the daemon: gathered, bounded, one report under way at a time. */
 import type { ExchangeEvent, Heart } from '../../heart.ts';
 import type { DeploymentSnapshot } from '../../view/snapshot.ts';
 import type { Vitals } from '../vitals.ts';

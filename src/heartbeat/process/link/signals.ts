@@ -11,10 +11,7 @@ export interface Signals {
   reload: () => void;
 }
 
-/**
- * Meant for other programs, by what rotates their logs for one. Their defaults are the end of this one, and of SIGUSR1
- * Node's debugger, open to everybody on this machine.
- */
+/** Meant for other programs. Their defaults are the end of this one, and Node's debugger, open to everybody here. */
 const OF_OTHERS = ['SIGUSR1', 'SIGUSR2'] as const;
 
 /**

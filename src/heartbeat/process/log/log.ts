@@ -1,7 +1,4 @@
-/**
- * The heart's log, in the format of the daemon's logger (pino): the same fields in the same order. Not pino itself,
- * because this process loads nothing that it can do without, and must not wait for a slow stderr.
- */
+/** The heart's log, as pino would write it. Not pino itself: this process loads little, and waits for no slow stderr. */
 import { LOG_LEVELS, type LogLevel } from '../../../config/types/value-types.ts';
 import type { Redaction } from '../../../contract/text/redaction.ts';
 import type { Message } from './messages.ts';

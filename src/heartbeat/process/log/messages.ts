@@ -1,7 +1,4 @@
-/**
- * Everything that the heart says, from the start to the end. A message is a static sentence; its facts are fields. Read
- * it aloud, as one list.
- */
+/** All that the heart says. A message is a static sentence; its facts are fields. Read it aloud, as one list. */
 import type { LogLevel } from '../../../config/types/value-types.ts';
 import type { FindingType } from '../../discovery/findings.ts';
 import type { HeartbeatState } from '../../engine/state.ts';

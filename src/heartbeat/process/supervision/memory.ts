@@ -1,7 +1,4 @@
-/**
- * How much memory the daemon may take, so that it and the heart together stay below the container's limit: an
- * out-of-memory kill may take either of them, or the whole group (memory.oom.group).
- */
+/** How much memory the daemon may take: an out-of-memory kill of the container may take the heart too. */
 // oxlint-disable-next-line no-restricted-imports -- files of the kernel, which do not hang
 import { promises as files } from 'node:fs';
 import { readIfThere } from '../system.ts';
@@ -34,10 +31,7 @@ export function daemonMemory(limit: number | undefined): DaemonMemory {
 
 type Read = typeof readIfThere;
 
-/**
- * The memory limit of this process' control group, the lowest of its own and those above it, bytes; undefined where
- * there is none, or where the system does not tell.
- */
+/** The lowest limit of this process' control group and those above it, bytes; undefined for none, or not told. */
 export function containerLimit(read: Read = readIfThere): number | undefined {
   const limits = limitFiles(read('/proc/self/cgroup')).flatMap((file) => {
     const limit = Number(read(file));

@@ -1,7 +1,4 @@
-/**
- * Keeps the daemon running beside the heart: it is started again with back-off when it ends, killed when it does not
- * answer or takes too much memory, and never waited for. Nothing that happens to it affects a heartbeat.
- */
+/** Keeps the daemon running beside the heart, and never waits for it: nothing that it does affects a heartbeat. */
 import type { Ask, Grants } from '../../../client/request-queue.ts';
 import type { DaemonChild, StartDaemon } from './daemon-child.ts';
 import type { DaemonMessage } from '../link/link.ts';

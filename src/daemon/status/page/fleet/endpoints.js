@@ -1,6 +1,6 @@
 // Endpoints: what is asked of each, what its workers can do, what they cost; and two plots of the last hours.
 import { ago, byId, cards, element, errorNote, facts, heading, plainList } from '../status-dom.js';
-import { findingInWords, plural, printable, seconds, short } from '../status-words.js';
+import { counted, findingInWords, plural, printable, seconds, short } from '../status-words.js';
 import { followHistory } from './history.js';
 import { drawSpend, spendPerHour } from './spend.js';
 import { driftInWords, endpointTone, namedTroubles } from './verdict.js';
@@ -65,7 +65,7 @@ function figures(endpoint) {
   return [
     ['Meaning of load', `${more.load_meaning}: ${more.load_because}`],
     ['Price', spend === null ? 'not known' : `${spend.toFixed(2)} an hour`],
-    ['Workers', workers === null ? 'not known' : (workersInWords(workers) ?? 'none')],
+    ['Workers', workers === null ? 'not known' : counted(workers).replaceAll('_', ' ') || 'none'],
     ['Stopped ones', cold === null ? 'not known' : `${short(cold)} units/s more`],
     ['Requests', requests === null ? 'not known' : `${plural(requests, 'request')} at work`],
   ];
@@ -73,12 +73,4 @@ function figures(endpoint) {
 
 function list(title, lines) {
   return lines.length === 0 ? [] : [...errorNote(title), plainList(lines)];
-}
-
-/** `6 idle, 2 loading`; undefined: none. */
-function workersInWords(workers) {
-  const present = Object.entries(workers).filter(([, count]) => count > 0);
-  return present.length === 0
-    ? undefined
-    : present.map(([status, count]) => `${count} ${status.replaceAll('_', ' ')}`).join(', ');
 }

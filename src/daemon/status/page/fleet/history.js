@@ -189,13 +189,11 @@ function workerSeries(points) {
 function spendInWords(rows, interval) {
   const known = rows.filter(({ spend_per_hour: spend }) => spend !== null);
   if (known.length === 0) return 'Its price is not known.';
-  const seconds = known.reduce((sum, row) => sum + (row.length_seconds || interval), 0);
-  const spent = known.reduce(
-    (sum, row) => sum + (row.spend_per_hour.mean * (row.length_seconds || interval)) / 3600,
-    0,
-  );
+  const hoursOf = ({ length_seconds: length }) => (length || interval) / 3600;
+  const hours = known.reduce((sum, row) => sum + hoursOf(row), 0);
+  const spent = known.reduce((sum, row) => sum + row.spend_per_hour.mean * hoursOf(row), 0);
   const peak = Math.max(...known.map((row) => row.spend_per_hour.peak));
-  return `Price: ${((spent * 3600) / seconds).toFixed(2)} an hour on average, at most ${peak.toFixed(2)}; about ${spent.toFixed(2)} for what is recorded here.`;
+  return `Price: ${(spent / hours).toFixed(2)} an hour on average, at most ${peak.toFixed(2)}; about ${spent.toFixed(2)} for what is recorded here.`;
 }
 
 function tableRows(rows, span) {
