@@ -102,12 +102,13 @@ export function spentIn({ seenMs, toldMs, told, estimated }: Hour): Figure | und
   return { dollars: told + estimated, source: toldMs >= TOLD_SHARE * seenMs ? 'told' : 'estimated' };
 }
 
-/** Of a day. The bill counts once the day is over; that of today is late. */
+/** Of a day. The bill counts once the day is over. Of today it is late, and what was seen has holes: the greater counts. */
 export function spentOn({ days, billed }: EndpointSpend, day: string, today: string): Figure | undefined {
   const hours = days.get(day);
   const counted = hours && spentIn(hours);
   const bill = billed.get(day);
-  if (bill && (day < today || !counted)) return { dollars: bill.total, source: 'billed' };
+  if (bill && (day < today || !counted || bill.total > counted.dollars))
+    return { dollars: bill.total, source: 'billed' };
   return counted;
 }
 

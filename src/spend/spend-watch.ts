@@ -321,17 +321,12 @@ export class SpendWatch {
     const now = new Date(this.#options.clock.now());
     const spends = this.#known();
     const today = dayOf(now);
-    const own = spends.map(
-      (spend) =>
-        [
-          spend.endpoint,
-          {
-            today: spentOn(spend, today, today),
-            usualToday: usualUntilNow(spend, now.getTime()),
-            month: monthSoFar([spend], now),
-          },
-        ] as const,
-    );
+    const own = spends.map((spend) => {
+      const ofToday = spentOn(spend, today, today);
+      // What was billed and what was counted do not compare.
+      const usualToday = ofToday?.source === 'billed' ? undefined : usualUntilNow(spend, now.getTime());
+      return [spend.endpoint, { today: ofToday, usualToday, month: monthSoFar([spend], now) }] as const;
+    });
     this.#view = { endpoints: new Map(own), month: monthOf(spends, now) };
   }
 

@@ -32,9 +32,9 @@ function dayTable(rows: readonly BillDay[]): string[] {
   const hasOthers = names.length > shown.length;
   const row = (head: string, own: readonly BillDay[], source: string): string[] => [
     head,
-    ...shown.map((name) => cents(total(own.filter((one) => one.endpoint_group === name)))),
-    ...(hasOthers ? [cents(total(own.filter((one) => !shown.includes(one.endpoint_group))))] : []),
-    cents(total(own)),
+    ...shown.map((name) => cell(own.filter((one) => one.endpoint_group === name))),
+    ...(hasOthers ? [cell(own.filter((one) => !shown.includes(one.endpoint_group)))] : []),
+    cell(own),
     source,
   ];
   const days = [...Map.groupBy(rows, ({ day }) => day)];
@@ -46,6 +46,11 @@ function dayTable(rows: readonly BillDay[]): string[] {
     ],
     1,
   ).map((line) => line.trimEnd());
+}
+
+/** Without a row there was no charge, or nobody knows. */
+function cell(rows: readonly BillDay[]): string {
+  return rows.length === 0 ? '-' : cents(total(rows));
 }
 
 function total(rows: readonly BillDay[]): number {

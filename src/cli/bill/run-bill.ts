@@ -97,7 +97,11 @@ async function askService(
   const ids = new Set([...names.keys(), ...days.flatMap(({ endpoints }) => [...endpoints.keys()])]);
   return Array.from(ids, (id) => {
     const name = id === null ? 'not told' : (names.get(id) ?? `#${id}`);
-    const billed = days.map(({ day, endpoints }) => [day, endpoints.get(id) ?? NOTHING_BILLED] as const);
+    // Where the service does not say whose a charge is, an endpoint without any may have had that.
+    const billed = days.flatMap(({ day, endpoints }) => {
+      const own = endpoints.get(id) ?? (endpoints.has(null) ? undefined : NOTHING_BILLED);
+      return own ? [[day, own] as const] : [];
+    });
     return endpointSpend(name, id, [], new Map(billed));
   });
 }
@@ -123,16 +127,16 @@ async function billedDays(
   const days: BilledDay[] = [];
   let lost = 0;
   try {
-    for (const day of wanted) {
+    for (const [index, day] of wanted.entries()) {
       const from = Date.parse(day) / 1000;
       const { rows, unreadable } = await listCharges(
         client,
         { from, to: from + DAY_SECONDS - 1 },
         { signal },
       );
-      days.push(billedDay(day, rows));
+      if (unreadable === 0) days.push(billedDay(day, rows));
       lost += unreadable;
-      bar.update(days.length / wanted.length, `${day} read`, '');
+      bar.update((index + 1) / wanted.length, `${day} read`, '');
     }
   } catch (error) {
     if (!(error instanceof ApiError) || error.meaning !== 'unauthorized') throw error;
@@ -144,7 +148,7 @@ async function billedDays(
   } finally {
     bar.end();
   }
-  if (lost > 0) printError(console, `${counted(lost, 'charge')} could not be read: it cost more than this.`);
+  if (lost > 0) printError(console, `${counted(lost, 'charge')} could not be read: their days are left out.`);
   return days;
 }
 

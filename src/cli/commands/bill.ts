@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { exitCodesText } from '../../config/exit-codes.ts';
+import { dayOf } from '../../spend/bill.ts';
 import type { BillFlags } from '../bill/run-bill.ts';
 import type { Console } from '../console.ts';
 import { daemonOf, daemonUrlOption, type DaemonFlags } from '../flag-types.ts';
@@ -39,7 +40,9 @@ export function billCommand(console: Console): Command {
 /** Days back, today not counted. */
 function parseSince(text: string): number {
   const [, days] = /^(\d+)d$/.exec(text) ?? [];
-  const begun = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  const day = Date.parse(text);
+  // A 30 February is read as a day of March.
+  const begun = Number.isFinite(day) && dayOf(new Date(day)) === text ? day : Number.NaN;
   const back = days === undefined ? Math.floor((Date.now() - begun) / 86_400_000) : Number(days);
   if (back >= 0 && back <= MOST_DAYS) return back;
   throw new InvalidArgumentError(`up to ${MOST_DAYS}d, or a day in this time such as 2026-11-01.`);

@@ -1,4 +1,6 @@
 /** `pilotlight bill` against what the emulator charged. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import type { BillAnswer } from '../../../src/daemon/http/bill/answer.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
@@ -21,7 +23,21 @@ async function charged(permissions?: Record<string, unknown>): Promise<Emulator>
   return emulator;
 }
 
-function environmentOf({ url, apiKey }: Emulator) {
+/** What lists have, by the address that is asked for. */
+async function startService(rowsOf: (url: URL) => readonly object[]) {
+  const server = createServer((request, response) => {
+    const results = rowsOf(new URL(request.url ?? '/', 'http://service'));
+    response.end(JSON.stringify({ success: true, results, next_token: null }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => void server.close(() => resolve())),
+  };
+}
+
+function environmentOf({ url, apiKey }: Pick<Emulator, 'url' | 'apiKey'>) {
   // No daemon is there.
   return { BASE_URL: url, API_KEY: apiKey, LISTEN: '127.0.0.1:1' };
 }
@@ -64,6 +80,24 @@ test('an endpoint that is deleted stays in the bill; one that never was is named
   });
 });
 
+test('a charge of nobody knows whom makes no endpoint free; a day of which a charge is lost is left out', async () => {
+  const ofNobody = { type: 'serverless', source: 'instance-7', amount: 1.5 };
+  const today = new Date().toISOString().slice(0, 10);
+  await using service = await startService((url) => {
+    if (!url.pathname.startsWith('/api/v0/charges')) return [{ id: 31, endpoint_name: 'chat' }];
+    const { day } = JSON.parse(url.searchParams.get('select_filters') ?? '') as { day: { gte: number } };
+    return [ofNobody, ...(day.gte * 1000 === Date.parse(today) ? [{ ...ofNobody, amount: 'much' }] : [])];
+  });
+  const env = environmentOf({ url: service.url, apiKey: 'key' });
+  const all = await pilotlight(['bill', '--since', '2d'], { env });
+  expect(all.stdout).toMatch(/^DAY +not told +TOTAL +SOURCE\n(?:[\d-]+ +1\.50 +1\.50 +billed\n){2}in all /);
+  expect(all.stderr).toContain('1 charge could not be read');
+  const { stdout } = await pilotlight(['bill', 'chat', '--since', '2d'], { env });
+  expect(stdout).toMatch(/^DAY +TOTAL +SOURCE\nin all +-\n\nNo forecast: nothing of this month is known\./);
+  const wrong = await pilotlight(['bill', '--since', '2026-02-30'], { env });
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('2026-02-30')]);
+});
+
 test('a key that may not read the bill is told which permission it lacks', async () => {
   await using emulator = await charged({ api: { user_read: {} } });
   const { code, stderr } = await pilotlight(['bill'], { env: environmentOf(emulator) });
@@ -77,8 +111,9 @@ test('a daemon that watches endpoints tells all of it, and one that does not is 
   const bill = async (url: string, ...more: string[]) =>
     pilotlight(['bill', '--url', url, '--since', '5d', ...more], { env: {} });
   await until(async () => {
-    const { days, today } = JSON.parse((await bill(watching.url, '--json')).stdout) as BillAnswer;
-    return days.length >= DAYS && today !== null && today.source !== 'billed' && today.amount > 0;
+    const { days, uses, today } = JSON.parse((await bill(watching.url, '--json')).stdout) as BillAnswer;
+    // It has seen a moment of today, and the service has billed hours.
+    return days.length >= DAYS && uses !== null && today?.source === 'billed' && today.amount > 0;
   });
   const { stdout } = await bill(watching.url, 'chat');
   for (const part of [
@@ -90,7 +125,7 @@ test('a daemon that watches endpoints tells all of it, and one that does not is 
     expect(stdout).toContain(part);
   expect(stdout).toMatch(/\d{4}-\d\d-\d\d +[\d.]+ +[\d.]+ +billed\n/);
   expect(await watching.metrics()).toMatch(
-    /pilotlight_endpoint_spend_today\{source="told",endpoint_group="chat"\} /,
+    /pilotlight_endpoint_spend_today\{source="billed",endpoint_group="chat"\} /,
   );
 
   await using blind = await startTestDaemon(base);

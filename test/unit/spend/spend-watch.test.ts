@@ -137,11 +137,12 @@ describe('today', () => {
   test('is compared with the same hours of days that were seen', async () => {
     world = new World(NOON);
     for (const [daysAgo, rate] of [
+      [0, 1],
       [1, 1],
       [2, 2],
       [3, 6],
     ] as const)
-      world.see(NOON - daysAgo * DAY - 12 * HOUR, NOON - daysAgo * DAY + 4 * HOUR, {
+      world.see(NOON - daysAgo * DAY - 12 * HOUR, NOON - daysAgo * DAY + (daysAgo > 0 ? 4 * HOUR : 0), {
         spend_told_per_hour: rate,
       });
     await world.begin();
@@ -152,6 +153,18 @@ describe('today', () => {
 });
 
 describe('the bill', () => {
+  test('counts for today if it is more than was seen, and does not compare with what is usual then', async () => {
+    world = new World(NOON);
+    for (const daysAgo of [0, 1, 2, 3])
+      world.see(NOON - daysAgo * DAY - 12 * HOUR, NOON - daysAgo * DAY, { spend_told_per_hour: 2 });
+    world.charges.set('2026-11-28', [{ amount: 30, metadata: { endpoint_id: 31 } }]);
+    world.watch.watches(31, 'chat');
+    await world.begin();
+    await world.counted();
+    const { today, usualToday } = world.watch.view().endpoints.get('chat') ?? {};
+    expect([today, usualToday]).toEqual([{ dollars: 30, source: 'billed' }, undefined]);
+  });
+
   test('counts for a day that is over; what is of other endpoints belongs to it if all are wanted', async () => {
     world = new World(NOON);
     world.see(NOON - DAY, NOON - DAY + HOUR, { spend_told_per_hour: 2 });

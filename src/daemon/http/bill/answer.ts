@@ -236,7 +236,9 @@ function meanOf(hours: readonly Hour[], part: (hour: Hour) => number): number {
 function wasteOf({ endpoints, spend: { orphans } }: Pick<FleetView, 'endpoints' | 'spend'>) {
   const together = (name: 'spend_idle_per_hour' | 'spend_starting_per_hour'): number | null => {
     const parts = endpoints.map(({ sample }) => sample?.measures[name] ?? null);
-    return parts.includes(null) ? null : parts.reduce<number>((sum, part) => sum + (part ?? 0), 0);
+    // Until endpoints were listed nothing is known.
+    if (parts.length === 0 || parts.includes(null)) return null;
+    return parts.reduce<number>((sum, part) => sum + (part ?? 0), 0);
   };
   return {
     idle: together('spend_idle_per_hour'),

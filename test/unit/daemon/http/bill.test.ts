@@ -94,6 +94,11 @@ test('tells days, kinds of use, the dearest hours and what is wasted, each figur
   expect(bill.yesterday).toMatchObject({ day: dayAgo(1), before: dayAgo(8), load: 48, price: 0 });
 });
 
+test('does not say that nothing is wasted before endpoints were listed', async () => {
+  const bill = (await (await fetch(await serve([]))).json()) as BillAnswer;
+  expect(bill.waste).toMatchObject({ idle: null, starting: null });
+});
+
 test('has a line of CSV for each day and endpoint, in which no name is a formula', async () => {
   const answer = await fetch(await serve([CHAT, FORMULA]), { headers: { accept: 'text/csv' } });
   expect(answer.headers.get('content-type')).toContain('text/csv');
