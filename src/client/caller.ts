@@ -50,7 +50,7 @@ export interface ClientOptions {
 
 /** What metrics want to know; a listener that throws is the caller's fault and is not caught. */
 export interface ClientObserver {
-  /** One attempt ended. `code` is the HTTP status, or the error's `code` where no answer came. */
+  /** One attempt ended. `code` is the HTTP status, or the error's `code` where no answer came that can be read. */
   exchange?(event: {
     operation: OperationId;
     code: string;
@@ -161,8 +161,9 @@ class Caller {
       came = { error };
       if (error instanceof ApiError) refusal = error.kind;
       if (pass) tellPass(pass, error);
-      const answered = error instanceof ApiError || error instanceof ResponseError;
-      code = answered ? String(error.status) : error instanceof CallError ? error.code : 'bug';
+      // What cannot be read is no answer, whatever its status says.
+      const status = error instanceof ApiError ? String(error.status) : undefined;
+      code = status ?? (error instanceof CallError ? error.code : 'bug');
       rate = error instanceof CallError ? error.rate : undefined;
       throw error;
     } finally {

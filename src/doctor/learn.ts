@@ -67,8 +67,9 @@ export function withNews(traits: Traits, news: Traits): Traits {
   return { ...traits, ...Object.fromEntries(changed.map((id) => [id, news[id]])) };
 }
 
-function isSuccess({ code }: Seen): boolean {
-  return /^2\d\d$/.test(code);
+/** A bare text with status 200 is a refusal. */
+function isSuccess({ code, refusal }: Seen): boolean {
+  return /^2\d\d$/.test(code) && refusal === undefined;
 }
 
 function rateFacts({ code, rate, refusal, error }: Seen): Facts {

@@ -351,9 +351,10 @@ export class Heart {
 
   #keep(choices: readonly Choice[]): void {
     const wanted = new Set(choices.map(({ id }) => id));
-    for (const [id, { name }] of this.#kept) {
+    for (const [id, { name, tag }] of this.#kept) {
       if (wanted.has(id)) continue;
-      const successor = choices.findLast((choice) => choice.name === name && choice.id > id);
+      // Another tag of the name is another deployment.
+      const successor = choices.findLast((one) => one.name === name && one.tag === tag && one.id > id);
       const snapshot = this.snapshotOf(id);
       this.#doubted.get(id)?.();
       this.#doubted.delete(id);

@@ -132,7 +132,9 @@ function plan(
 
 /** How often the heartbeats of this key leave, against what is said to be allowed. */
 function heartbeatRate(settings: Settings, daemon: DaemonView | undefined, answers: Answers): Line[] {
-  const intervals = (daemon?.deployments ?? []).map(({ interval_seconds: interval }) => interval * 1_000);
+  // A replaced one has no next heartbeat.
+  const beaten = (daemon?.deployments ?? []).filter(({ next_heartbeat_at: next }) => next !== null);
+  const intervals = beaten.map(({ interval_seconds: interval }) => interval * 1_000);
   const { deployments: wanted } = settings;
   const rows = answers['deployments.list']?.deployments ?? [];
   const known = learnList(NO_DEPLOYMENTS, rows, new Selection(wanted), 0);

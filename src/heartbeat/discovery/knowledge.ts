@@ -47,8 +47,10 @@ export function learnList(
   }
   const listed = new Set(rows.map(({ id }) => id));
   for (const known of deployments.values()) {
-    if (!listed.has(known.id) && selection.has(known))
-      learned.set(known.id, { ...known, missingSince: known.missingSince ?? now });
+    if (listed.has(known.id) || !selection.has(known)) continue;
+    // Else all that a name ever had would be back once the last of them is gone.
+    if (known.gone && isReplaced(known, { listed: true, deployments: learned })) continue;
+    learned.set(known.id, { ...known, missingSince: known.missingSince ?? now });
   }
   return { listed: true, deployments: learned };
 }

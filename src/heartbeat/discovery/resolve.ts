@@ -14,6 +14,8 @@ export interface TimingSettings {
 export interface Choice extends DeploymentChoice {
   /** By which it is configured, with the tag if that is given: `square`, `square/blue`; undefined if it is by its id. */
   readonly name: string | undefined;
+  /** As the service says it; undefined: it never did. */
+  readonly tag: string | undefined;
 }
 
 /** Each deployment once, however often it is wanted. If it is wanted by its id, no list can end its heartbeats. */
@@ -50,10 +52,10 @@ export function resolve(
     }
   }
   const choices = [...given].map(([id, ttlMs = settings.deploymentTtl]) => {
-    const learned = knowledge.deployments.get(id)?.ttl;
+    const { ttl: learned, tag } = knowledge.deployments.get(id) ?? {};
     const times = { id, given: ttlMs, learned, interval: settings.heartbeatInterval };
     const { ttl, interval } = timingOf(times, findings);
-    return { id, ttl, interval, name: names.get(id) };
+    return { id, ttl, interval, name: names.get(id), tag };
   });
   return { choices, findings };
 }

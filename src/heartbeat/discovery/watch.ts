@@ -30,6 +30,8 @@ export interface WatchOptions {
 const AFTER_FIRST_BEATS_MS = 100;
 /** The longest timer that the ports are asked for. */
 const LONGEST_SLEEP_MS = 10_000;
+/** What many of them that are gone change is reported together: each report goes through all deployments, ms. */
+const TOGETHER_MS = 100;
 /** From question to question: the public service takes most reads of a key every 3 s, ms. */
 const BETWEEN_MS = 3_000;
 
@@ -46,6 +48,7 @@ export class DeploymentWatch {
   #askedAt = -Infinity;
   #choices: readonly Choice[];
   #wake = (): void => {};
+  #cancelReport: (() => void) | undefined;
 
   constructor(options: WatchOptions) {
     const { wanted, settings, signal, onChange } = options;
@@ -58,25 +61,34 @@ export class DeploymentWatch {
     this.#questions = new Map([['list', newQuestion(firstAt)]]);
     onChange(this.#choices);
     this.#report();
-    signal.addEventListener('abort', () => this.#wake(), { once: true });
+    const end = (): void => {
+      this.#cancelReport?.();
+      this.#wake();
+    };
+    signal.addEventListener('abort', end, { once: true });
     this.done = this.#run();
   }
 
   /** Asks everything again: the key has changed, or the configuration was read again and may want others. */
   refresh(next?: { readonly wanted: readonly Wanted[]; readonly settings: TimingSettings }): void {
     if (this.#options.signal.aborted) return;
-    if (next !== undefined) [this.#wanted, this.#settings] = [next.wanted, next.settings];
-    this.#selection = new Selection(this.#wanted);
     this.#questions = new Map();
-    this.#report();
+    if (next !== undefined) {
+      [this.#wanted, this.#settings] = [next.wanted, next.settings];
+      this.#selection = new Selection(this.#wanted);
+      this.#report();
+    }
     this.#wake();
   }
 
   /** Its heartbeats are refused as of one that does not exist: what lists say of it counts now, or is asked again. */
   gone(id: number): void {
-    this.#knowledge = learnGone(this.#knowledge, id, this.#now());
-    this.#report();
-    if (this.#choices.some((choice) => choice.id === id)) this.refresh();
+    const { ports, signal } = this.#options;
+    if (signal.aborted) return;
+    const before = this.#knowledge;
+    this.#knowledge = learnGone(before, id, this.#now());
+    if (this.#knowledge === before) return this.refresh();
+    this.#cancelReport ??= ports.setTimer(TOGETHER_MS, () => this.#report());
   }
 
   relevantRows(body: unknown): unknown {
@@ -140,6 +152,8 @@ export class DeploymentWatch {
   /** Reports what follows from all that is known now, as far as it is new. */
   #report(): void {
     const { onChange, onNotice } = this.#options;
+    this.#cancelReport?.();
+    this.#cancelReport = undefined;
     const { choices, findings } = resolve(this.#wanted, this.#knowledge, this.#settings);
     if (JSON.stringify(choices) !== JSON.stringify(this.#choices)) {
       this.#choices = choices;

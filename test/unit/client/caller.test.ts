@@ -164,7 +164,7 @@ describe('an attempt', () => {
   test.each<[string, AnsweringTransport, string]>([
     ['an answer', new AnsweringTransport(answer(206, { instances: [] })), '206'],
     ['a refusal', new AnsweringTransport(GONE), '404'],
-    ['an answer that cannot be read', new AnsweringTransport(answer(200, '<html>')), '200'],
+    ['an answer that cannot be read', new AnsweringTransport(answer(200, '<html>')), 'unreadable_response'],
     ['a connection that is reset', new AnsweringTransport(RESET), 'transport'],
     ['no answer', new AnsweringTransport(never), 'timeout'],
   ])('that ends in %s is told', async (_, transport, code) => {

@@ -26,6 +26,11 @@ test('only the service itself says that it has no such operation', () => {
   expect(after(list('404', 'not-found'), list('200')).traits.deployments_list).toBe('answers');
 });
 
+test('a bare text is no list, whatever its status says', () => {
+  expect(after(list('200', 'other')).traits).toEqual({ rate_limit: 'unseen' });
+  expect(after(list('unreadable_response')).traits).toEqual({});
+});
+
 test('a limit that was once proven stays, a refused key that is taken again does not', () => {
   const limited = after(list('200'), list('429', 'throttled'), list('200'));
   expect(limited.traits.rate_limit).toBe('refused');

@@ -127,6 +127,27 @@ describe('deployments by name are looked up anew', () => {
     expect(scene.heart.snapshotOf(42)?.state).toBe('gone');
   });
 
+  test('when one tag is deleted: another tag of the name does not replace it', async () => {
+    emulator.deployments.add({ id: 43, name: 'square', tag: 'blue', ttl: 300 });
+    await using scene = new Scene({ url: emulator.url, apiKey: emulator.apiKey, wanted: 'name:square' });
+    await vi.advanceTimersByTimeAsync(1);
+    await scene.has(1, LISTED);
+    await vi.advanceTimersByTimeAsync(1);
+    await scene.has(2, 'deployments.heartbeat 200');
+    emulator.deployments.remove(42);
+    // Lists miss it for a minute.
+    for (let asked = 2; asked <= 6; asked += 1) {
+      await vi.advanceTimersByTimeAsync(asked < 4 ? 4_000 : 30_000);
+      await expect
+        .poll(() => scene.ended.filter((one) => one === LISTED).length, { interval: 2 })
+        .toBeGreaterThanOrEqual(asked);
+    }
+    await expect.poll(() => [...scene.heart.deploymentIds()], { interval: 2 }).toEqual([43]);
+    expect(scene.told).toContain('gone');
+    expect(scene.told.at(-1)).toEqual({ removed: 42 });
+    expect(scene.told).not.toContainEqual(expect.objectContaining({ by: 43 }));
+  });
+
   test.each([
     ['name:square', 'square'],
     ['name:square/default', 'square/default'],

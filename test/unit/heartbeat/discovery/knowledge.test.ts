@@ -182,6 +182,15 @@ describe('one that is gone', () => {
     expect(beaten(learnGone(missing, 1, 120_000))).toEqual([1]);
   });
 
+  test('is forgotten once another has its name and tag, and comes not back when that one is gone', () => {
+    const lists = [[{ ...NEW, id: 1 }], [NEW], [NEW], [], [], []];
+    const last = lists.reduce(
+      (known, rows, index) => learnGone(learnList(known, rows, SQUARE, index * 30_000), 1, index * 30_000),
+      NOTHING_KNOWN,
+    );
+    expect(beaten(learnGone(last, 2, 150_000))).toEqual([2]);
+  });
+
   test('is back with the first answer that has it', () => {
     const gone = learnGone(replaced, 1, 120_000);
     expect(beaten(learnList(gone, [OLD, NEW], SQUARE, 200_000))).toEqual([1, 2]);

@@ -1,0 +1,31 @@
+/** What doctor makes of a running daemon, without asking the service. */
+import { expect, test } from 'vitest';
+import { examine } from '../../../../src/cli/doctor/examine.ts';
+import { loadConfig } from '../../../../src/config/load.ts';
+import { deploymentStatus } from '../../../../src/daemon/status/deployment.ts';
+import { emptyStats } from '../../../../src/heartbeat/view/stats.ts';
+import { EMPTY_STATUS } from '../../../support/empty-status.ts';
+
+test('a deployment that was replaced needs no heartbeats', async () => {
+  const { settings } = loadConfig({ PILOTLIGHT_API_KEY: 'key', PILOTLIGHT_BASE_URL: 'http://127.0.0.1:1' });
+  if (!settings) throw new Error('the configuration is invalid');
+  const { failures, attempts, lapses, timeline } = emptyStats();
+  const counts = { failures, attempts, lapses, timeline };
+  const last = { ...counts, deploymentId: 42, state: 'replaced', intervalMs: 1_000 } as const;
+  const next = { ...last, deploymentId: 43, state: 'healthy', intervalMs: 4_000, nextBeatAt: 1 } as const;
+  const { lines } = await examine({
+    settings,
+    // It leaves nothing of the rate limit.
+    daemon: {
+      ...EMPTY_STATUS,
+      rate_limit: { ...EMPTY_STATUS.rate_limit, paused_seconds: 1 },
+      deployments: [deploymentStatus(last), deploymentStatus(next)],
+    },
+    deployment: undefined,
+    signal: new AbortController().signal,
+    sleep: () => Promise.resolve(),
+    announce() {},
+  });
+  const says = expect.stringContaining('1 heartbeat of this key needs one request in 4 s');
+  expect(lines).toContainEqual({ verdict: 'fine', about: 'heartbeats', says });
+});
