@@ -54,13 +54,13 @@ export class NumberHeap {
   }
 
   /** Keeps the items that `wanted` says, and forgets the others. O(n log n). */
-  keep(wanted: (item: number, key: number) => boolean): void {
+  keep(wanted: (item: number) => boolean): void {
     const count = this.#size;
     this.#size = 0;
     for (let place = 0; place < count; place += 1) {
       const [key, item] = [this.#keys[place] as number, this.#items[place] as number];
       // Never overwrites what is still to be read: the heap holds at most `place` items here.
-      if (wanted(item, key)) this.push(key, item);
+      if (wanted(item)) this.push(key, item);
     }
   }
 
