@@ -18,6 +18,17 @@ export interface WorkerCounts {
   readonly capacity: number;
 }
 
+const COUNTS = ['hot', 'cold', 'starting', 'capacity'] as const satisfies readonly (keyof WorkerCounts)[];
+
+/** Adds so many seconds of these workers to integrals over time. */
+export function addSeconds(
+  sums: Record<keyof WorkerCounts, number>,
+  workers: WorkerCounts,
+  seconds: number,
+): void {
+  for (const count of COUNTS) sums[count] += workers[count] * seconds;
+}
+
 /** One array element an interval; the last interval may be cut short by the end. */
 export type PlanSeries = Readonly<ReturnType<TimeSeries['read']>>;
 
@@ -48,10 +59,7 @@ export class TimeSeries {
     let from = fromSeconds;
     for (let index = this.#indexOf(from); from < toSeconds; index += 1) {
       const to = Math.min(toSeconds, (index + 1) * this.#width);
-      this.#add(SUMS.hot, index, workers.hot * (to - from));
-      this.#add(SUMS.cold, index, workers.cold * (to - from));
-      this.#add(SUMS.starting, index, workers.starting * (to - from));
-      this.#add(SUMS.capacity, index, workers.capacity * (to - from));
+      for (const count of COUNTS) this.#add(SUMS[count], index, workers[count] * (to - from));
       from = to;
     }
   }

@@ -150,11 +150,10 @@ export class Workers {
     return least === most || workers === 0 ? workers * least : sum;
   }
 
-  /** Gives the slot at `place` of `free` the work, from `begin` on. */
-  assign(place: number, begin: number, work: number): void {
+  /** Gives the slot at `place` of `free` the work, which it has done at `until`. */
+  assign(place: number, until: number, work: number): void {
     const slot = this.free.itemAt(place);
     const worker = this.#workerOf(slot);
-    const until = begin + this.secondsFor(work, worker);
     this.served[worker] = (this.served[worker] as number) + work;
     this.#busyUntil[slot] = until;
     this.free.raise(place, until);
