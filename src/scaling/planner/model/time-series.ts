@@ -120,13 +120,9 @@ export class TimeSeries {
   }
 
   #merge(): void {
-    const cells = this.#cells;
-    for (let index = 0; index < INTERVALS; index += 1) {
-      for (let column = 0; column < COLUMNS; column += 1) {
-        const from = 2 * index * COLUMNS + column;
-        cells[index * COLUMNS + column] =
-          2 * index < INTERVALS ? (cells[from] as number) + (cells[from + COLUMNS] as number) : 0;
-      }
+    for (let cell = 0; cell < this.#cells.length; cell += 1) {
+      const from = 2 * cell - (cell % COLUMNS);
+      this.#cells[cell] = (this.#cells[from] ?? 0) + (this.#cells[from + COLUMNS] ?? 0);
     }
     this.#width *= 2;
   }
