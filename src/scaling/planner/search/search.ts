@@ -172,7 +172,7 @@ function gridOf(space: SearchSpace): readonly SearchPoint[] {
   let points = [allHotOf(space)];
   for (const axis of SEARCH_AXES) {
     const values = spreadOver(space[axis], GRID[axis]);
-    points = points.flatMap((point) => values.map((value) => ({ ...point, [axis]: value })));
+    points = points.flatMap((point) => values.map((value) => Object.assign({}, point, { [axis]: value })));
   }
   return points;
 }
