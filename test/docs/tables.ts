@@ -140,7 +140,7 @@ function example(name: string): string {
 
 /** The rules over values together; those over single values say what the contract's types say. */
 function rulesTable(): string {
-  const rows = RULES.map(({ id, severity, parameter, allowed }) => [
+  const rows = Object.entries(RULES).map(([id, { severity = 'warning', parameter, allowed }]) => [
     `\`${id}\``,
     severity,
     `\`${parameter}\``,

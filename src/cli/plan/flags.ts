@@ -58,11 +58,12 @@ const PLACEHOLDERS: Readonly<Partial<Record<SettingOption['kind'], string>>> = {
   choice: 'how',
 };
 
-const SETTING_GROUPS = {
-  workers: 'Your workers:',
-  service: 'How the service is assumed to behave:',
-  simulation: 'The simulation:',
-} as const;
+/** Each stands before its first setting. */
+const HEADINGS: Readonly<Partial<Record<PlanSetting, string>>> = {
+  performance: 'Your workers:',
+  controlSeconds: 'How the service is assumed to behave:',
+  initialWorkers: 'The simulation:',
+};
 
 /** Under headings of their own in the help: those that a first plan needs stand before all others. */
 export function addPlanFlags(command: Command): Command {
@@ -82,11 +83,10 @@ export function addPlanFlags(command: Command): Command {
   addTraceFlags(command.optionsGroup('Your requests:'));
   addLoadFlags(command.optionsGroup('A made-up load, instead of --trace:'));
   addParameterFlags(command.optionsGroup('Parameters:'));
-  for (const [about, heading] of Object.entries(SETTING_GROUPS)) {
-    command.optionsGroup(heading);
-    for (const key of SETTINGS)
-      if (SETTING_OPTIONS[key].about === about && key !== 'performance')
-        command.addOption(settingOption(key));
+  for (const key of SETTINGS) {
+    const heading = HEADINGS[key];
+    if (heading) command.optionsGroup(heading);
+    if (key !== 'performance') command.addOption(settingOption(key));
   }
   return command
     .optionsGroup('Output:')

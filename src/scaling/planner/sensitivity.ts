@@ -2,6 +2,7 @@
 import type { ResolvedParameters } from '../rules/findings.ts';
 import type { Scenario } from './plan.ts';
 import type { PlanResult } from './model/stats.ts';
+import type { Candidate } from './search/search-space.ts';
 import type { PlanSetting, PlanSettings } from './settings.ts';
 
 /** Those that are measured or guessed; prices are known, and choices have no half. */
@@ -18,10 +19,7 @@ export type VariedSetting = (typeof VARIED)[number];
 const FACTORS = [0.5, 2] as const;
 
 /** What a set does where an assumption is another one. */
-export interface Outcome {
-  readonly costPerHour: number;
-  readonly p99Seconds: number;
-}
+export type Outcome = Pick<Candidate, 'costPerHour' | 'p99Seconds'>;
 
 export interface Sensitivity {
   readonly setting: VariedSetting;

@@ -23,8 +23,6 @@ export interface SettingOption {
   /** Without the leading dashes. */
   readonly flag: string;
   readonly kind: keyof Kinds;
-  /** What of the plan it describes: the user's workers, or how the service behaves. */
-  readonly about: 'workers' | 'service' | 'simulation';
   readonly choices?: readonly string[];
   /** `seconds` and `number` may be zero unless this says so. */
   readonly positive?: true;
@@ -34,110 +32,95 @@ export interface SettingOption {
   readonly doc: string;
 }
 
+/** First those of the user's workers, then how the service behaves, then the simulation. */
 export const SETTING_OPTIONS = {
   performance: {
     flag: 'performance',
     kind: 'performance',
-    about: 'workers',
     positive: true,
     doc: 'units of work that one worker does in a second; 80..120 draws each worker evenly between the two. Measure it: everything else hangs on it',
   },
   startSeconds: {
     flag: 'start-time',
     kind: 'seconds',
-    about: 'workers',
     doc: 'time from nothing to ready: renting a machine, fetching the image, loading the model',
   },
   coldStartSeconds: {
     flag: 'cold-start',
     kind: 'seconds',
-    about: 'workers',
     doc: 'time from cold (stopped, everything on disk) to ready',
   },
   priceHot: {
     flag: 'price-hot',
     kind: 'number',
-    about: 'workers',
     doc: 'price of an hour of a worker that is hot, serving or not',
   },
   priceCold: {
     flag: 'price-cold',
     kind: 'number',
-    about: 'workers',
     doc: 'price of an hour of a cold worker: its disk, not its GPU',
   },
   priceStarting: {
     flag: 'price-starting',
     kind: 'number',
-    about: 'workers',
     doc: 'price of an hour of a worker that is starting: its GPU is already in use, so the hot price unless given',
   },
   slots: {
     flag: 'slots',
     kind: 'count',
-    about: 'workers',
     positive: true,
     doc: 'requests that a worker serves side by side, each at its share of the performance; 1 is what the public documentation describes (100 units on a worker of 100 units/s take a second)',
   },
   controlSeconds: {
     flag: 'control-interval',
     kind: 'seconds',
-    about: 'service',
     positive: true,
     doc: 'the group looks at its load and decides how many workers it wants once in this time',
   },
   loadWindowSeconds: {
     flag: 'load-window',
     kind: 'seconds',
-    about: 'service',
     positive: true,
     doc: 'its estimate of the load is the mean of the work that arrived in this time',
   },
   scaleDownSeconds: {
     flag: 'scale-down-delay',
     kind: 'seconds',
-    about: 'service',
     never: true,
     doc: 'it stops hot workers, which leaves them cold, only when it has not wanted them hot for this time, as most autoscalers do',
   },
   destroySeconds: {
     flag: 'destroy-delay',
     kind: 'seconds',
-    about: 'service',
     never: true,
     doc: 'it destroys cold workers only when it has not wanted them at all for this time; much longer than the other delay, for a cold worker costs little and a new one takes long',
   },
   queueResponse: {
     flag: 'queue-response',
     kind: 'choice',
-    about: 'service',
     choices: ['clear', 'one-worker'],
     doc: 'when the expected wait is beyond target_queue_time it asks for the capacity that clears the queue within target_queue_time (clear), or for one worker more at each decision (one-worker)',
   },
   routing: {
     flag: 'routing',
     kind: 'choice',
-    about: 'service',
     choices: ['shortest', 'random'],
     doc: 'a request goes to the worker with the shortest expected queue, its work being known when it arrives (shortest), or to any worker that may still take it (random)',
   },
   stopping: {
     flag: 'stopping',
     kind: 'choice',
-    about: 'service',
     choices: ['drain', 'idle'],
     doc: 'a worker that is no longer wanted takes no new requests and finishes the ones it has (drain), or is stopped only once it has none (idle)',
   },
   initialWorkers: {
     flag: 'initial-workers',
     kind: 'workers',
-    about: 'simulation',
     doc: 'hot workers at the start; floor: as many as the parameters keep without load',
   },
   giveUpSeconds: {
     flag: 'give-up',
     kind: 'seconds',
-    about: 'simulation',
     positive: true,
     never: true,
     doc: 'a client that has waited this long goes away; never: it waits however long it takes',
@@ -145,7 +128,6 @@ export const SETTING_OPTIONS = {
   seed: {
     flag: 'seed',
     kind: 'count',
-    about: 'simulation',
     doc: 'of everything that is left to chance: the same seed gives the same plan',
   },
 } as const satisfies Record<string, SettingOption>;
@@ -188,19 +170,19 @@ export function planSettings(given: Partial<PlanSettings> = {}): PlanSettings {
   return settings;
 }
 
-function problemWith(option: SettingOption, value: unknown): string | undefined {
-  if (option.kind === 'choice')
-    return option.choices?.includes(value as string) ? undefined : `one of ${option.choices?.join(', ')}`;
-  if (option.kind === 'performance') {
+function problemWith(
+  { kind, choices = [], positive, never }: SettingOption,
+  value: unknown,
+): string | undefined {
+  if (kind === 'choice')
+    return choices.includes(value as string) ? undefined : `one of ${choices.join(', ')}`;
+  if (kind === 'performance') {
     const { least, most } = value as Performance;
     const isRange = least > 0 && most >= least && most < Infinity;
     return isRange ? undefined : 'a number above 0, or two such as 80..120, the smaller first';
   }
-  const isWord = option.kind === 'workers' ? value === 'floor' : option.never && value === Infinity;
-  return isWord ? undefined : problemWithNumber(option, value as number);
-}
-
-function problemWithNumber({ kind, positive }: SettingOption, number: number): string | undefined {
+  if (kind === 'workers' ? value === 'floor' : never && value === Infinity) return undefined;
+  const number = value as number;
   if (!Number.isFinite(number) || number < 0 || (positive && number === 0))
     return `a number ${positive ? 'above 0' : 'of at least 0'}`;
   const isWhole = kind === 'count' || kind === 'workers';

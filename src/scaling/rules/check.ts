@@ -57,14 +57,12 @@ export function checkEndpointGroup(
   const { overrecruit_ratio: _, ...known } = parsed.data;
   const parameters = resolveDefaults(known);
   const names = new Set(Object.keys(known));
-  const findings = RULES.filter((rule) => rule.applies(parameters, names, facts)).map((rule) => ({
-    rule: rule.id,
-    severity: rule.severity,
-    parameter: rule.parameter,
-    got: parameters[rule.parameter],
-    allowed: rule.allowed,
-    message: rule.message(parameters, facts),
-  }));
+  const findings = Object.entries(RULES).flatMap(([rule, about]): Finding[] => {
+    const { severity = 'warning', parameter, allowed, applies, message } = about;
+    if (!applies(parameters, names, facts)) return [];
+    const got = parameters[parameter];
+    return [{ rule, severity, parameter, got, allowed, message: message(parameters, facts) }];
+  });
   return { parameters, findings: [...findings, ...withoutEffect(given, names), ...filledDefaults(names)] };
 }
 
@@ -128,9 +126,7 @@ function filledDefaults(given: ReadonlySet<string>): Finding[] {
 }
 
 function invalid(issue: z.core.$ZodIssue, group: unknown): Finding[] {
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => unknownParameter(key));
-  }
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownParameter(key));
   const parameter = issue.path[0] as EndpointGroupParameter | undefined;
   if (parameter === undefined) {
     return [
@@ -193,17 +189,11 @@ function hint(parameter: EndpointGroupParameter, got: unknown): string {
 export function allowedValues(parameter: EndpointGroupParameter): string {
   const schema = z.toJSONSchema(CHECKED.shape[parameter]);
   if (schema.type === 'string') return 'a string that is not empty';
-  const bounds = [
-    schema.exclusiveMinimum !== undefined ? `above ${schema.exclusiveMinimum}` : undefined,
-    schema.minimum !== undefined && schema.minimum > Number.MIN_SAFE_INTEGER
-      ? `at least ${schema.minimum}`
-      : undefined,
-    schema.maximum !== undefined && schema.maximum < Number.MAX_SAFE_INTEGER
-      ? `at most ${schema.maximum}`
-      : undefined,
-  ].filter((bound) => bound !== undefined);
-  const noun = schema.type === 'integer' ? 'an integer' : 'a number';
-  const [first] = bounds;
-  if (first === undefined) return noun;
-  return `${noun} ${first.startsWith('at') ? 'of ' : ''}${bounds.join(' and ')}`;
+  const { exclusiveMinimum: over, minimum: least, maximum: most, type } = schema;
+  const bounds: string[] = [];
+  if (over !== undefined) bounds.push(`above ${over}`);
+  if (least !== undefined && least > Number.MIN_SAFE_INTEGER) bounds.push(`of at least ${least}`);
+  if (most !== undefined && most < Number.MAX_SAFE_INTEGER)
+    bounds.push(bounds.length > 0 ? `at most ${most}` : `of at most ${most}`);
+  return [type === 'integer' ? 'an integer' : 'a number', bounds.join(' and ')].join(' ').trim();
 }

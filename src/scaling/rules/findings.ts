@@ -52,8 +52,8 @@ export interface WorkerFacts {
 
 /** One rule over parameters that are valid by themselves. */
 export interface Rule {
-  readonly id: string;
-  readonly severity: Severity;
+  /** Default: warning. */
+  readonly severity?: Severity;
   readonly parameter: EndpointGroupParameter;
   readonly allowed: string;
   /** Why it matters and what to do. May use the values. */

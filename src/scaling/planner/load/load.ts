@@ -87,7 +87,7 @@ export class RecordedLoad implements Iterable<Arrival> {
 
   /** How many requests `replay` would call back for. */
   countBetween(from: number, to: number): number {
-    return (to === Infinity ? this.#own.length : this.#firstAt(to)) - this.#firstAt(from);
+    return this.#firstAt(to) - this.#firstAt(from);
   }
 
   /** For the constructor to make the same load of. */

@@ -16,7 +16,7 @@ export class ControlLoop {
   /** What was wanted at the last decision; undefined where something has happened since. */
   #last: { readonly wanted: Demand; readonly kept: Demand } | undefined;
   /** The last decision had nothing to go by, and was the one before. */
-  #isAtRest = false;
+  isAtRest = false;
 
   constructor(settings: PlanSettings) {
     const { controlSeconds, loadWindowSeconds, scaleDownSeconds, destroySeconds } = settings;
@@ -36,14 +36,10 @@ export class ControlLoop {
     return (this.#decisions + 1) * this.#seconds;
   }
 
-  get isAtRest(): boolean {
-    return this.#isAtRest;
-  }
-
   /** Something happens: what was decided last says nothing of what will be. */
   stir(): void {
     this.#last = undefined;
-    this.#isAtRest = false;
+    this.isAtRest = false;
   }
 
   arrived(work: number): void {
@@ -75,9 +71,9 @@ export class ControlLoop {
   }
 
   /** The decision is made. */
-  decided(observed: Observation, wanted: Demand, kept: Demand): void {
-    this.#isAtRest =
-      isIdle(observed) &&
+  decided({ load, waitingRequests, unfinishedWork }: Observation, wanted: Demand, kept: Demand): void {
+    this.isAtRest =
+      [load, waitingRequests, unfinishedWork].every((amount) => amount === 0) &&
       this.#last !== undefined &&
       isSame(wanted, this.#last.wanted) &&
       isSame(kept, this.#last.kept) &&
@@ -93,10 +89,6 @@ export class ControlLoop {
 /** Not wanted for a whole delay: by the decision at its start, the one at its end, and all between. */
 function decisionsIn(seconds: number, controlSeconds: number): number {
   return Math.ceil(seconds / controlSeconds) + 1;
-}
-
-function isIdle({ load, waitingRequests, unfinishedWork }: Observation): boolean {
-  return load === 0 && waitingRequests === 0 && unfinishedWork === 0;
 }
 
 function isSame(one: Demand, other: Demand): boolean {

@@ -64,9 +64,9 @@ export class Fleet {
     this.#wanted = demand;
     const pool = this.workers;
     const wantsHot = () =>
-      hotWorkers === undefined ? this.workers.isShortOfHot(demand) : pool.countIn(STATE.hot) < hotWorkers;
+      hotWorkers === undefined ? pool.isShortOfHot(demand) : pool.countIn(STATE.hot) < hotWorkers;
     while (pool.total < pool.max && wantsHot()) this.#appear(STATE.hot);
-    while (this.workers.isShortOfWorkers(demand)) this.#appear(STATE.cold);
+    while (pool.isShortOfWorkers(demand)) this.#appear(STATE.cold);
     this.#notePeaks();
   }
 
@@ -144,20 +144,13 @@ export class Fleet {
   }
 
   /** Stops the hot worker that is free first, if the others are enough. */
-  #stopOne(now: number, kept: Demand): boolean {
-    const pool = this.workers;
-    const enoughWithout = (speed: number) =>
-      !isShort(
-        pool.capacityIn(STATE.hot) - speed,
-        pool.countIn(STATE.hot) - 1,
-        kept.hotCapacity,
-        kept.hotWorkers,
-      );
-    if (this.workers.free.size === 0 || !enoughWithout(this.#options.settings.performance.least))
-      return false;
+  #stopOne(now: number, { hotCapacity, hotWorkers }: Demand): boolean {
+    const { performance, stopping } = this.#options.settings;
+    const [capacity, others] = [this.workers.capacityIn(STATE.hot), this.workers.countIn(STATE.hot) - 1];
+    const isNeeded = (speed: number) => isShort(capacity - speed, others, hotCapacity, hotWorkers);
+    if (others < 0 || isNeeded(performance.least)) return false;
     const [worker, freeAt] = this.workers.freeFirst();
-    if (!enoughWithout(pool.speedOf(worker))) return false;
-    if (freeAt > now && this.#options.settings.stopping === 'idle') return false;
+    if (isNeeded(this.workers.speedOf(worker)) || (freeAt > now && stopping === 'idle')) return false;
     this.#drainOrStop(worker, freeAt, now);
     return true;
   }
@@ -200,10 +193,8 @@ export class Fleet {
     if (this.workers.first(STATE.none) < 0) this.workers.makeRoom(this.workers.places + 1);
     const worker = this.workers.first(STATE.none);
     const { least, most } = this.#options.settings.performance;
-    this.workers.setSpeed(
-      worker,
-      speed ?? (least === most ? least : least + this.#options.random() * (most - least)),
-    );
+    const drawn = () => (least === most ? least : least + this.#options.random() * (most - least));
+    this.workers.setSpeed(worker, speed ?? drawn());
     this.#move(worker, state);
     return worker;
   }

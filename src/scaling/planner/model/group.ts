@@ -145,7 +145,7 @@ export class GroupModel {
       const at = Math.min(this.#fleet.nextChange, taken, this.nextDecision);
       if (at > to) break;
       this.#now = at;
-      if (taken === at) this.#takeNext();
+      if (taken === at) this.#queue.shift((arrival, work, request) => this.#begin(arrival, work, request));
       else {
         this.#observer.workersUntil(at, this.#fleet.workers.counts);
         if (this.#fleet.nextChange <= at) {
@@ -199,12 +199,6 @@ export class GroupModel {
     return this.#fleet.put(state, this.#now, at);
   }
 
-  #takeNext(): void {
-    const { headArrival, headWork, headRequest } = this.#queue;
-    this.#queue.shift();
-    this.#begin(headArrival, headWork, headRequest);
-  }
-
   /** A worker takes a request that arrived at `arrival`, or its client will have gone by the time one is free. */
   #begin(arrival: number, work: number, request: number): void {
     const { workers } = this.#fleet;
@@ -218,8 +212,9 @@ export class GroupModel {
     }
     // Before the slot gets it, for then it is another one's place.
     const worker = workers.holderOf(place);
-    this.#observer.taken?.(request, work, worker, begin + workers.secondsFor(work, worker));
-    workers.assign(place, begin, work);
+    const ends = begin + workers.secondsFor(work, worker);
+    this.#observer.taken?.(request, work, worker, ends);
+    workers.assign(place, ends, work);
     this.#observer.begun(arrival, waited);
   }
 
@@ -232,11 +227,8 @@ export class GroupModel {
 
   /** Clients at the head of the queue that have waited long enough go away. */
   #giveUp(): void {
-    while (this.#now - this.#queue.headArrival > this.#settings.giveUpSeconds) {
-      const { headArrival, headWork, headRequest } = this.#queue;
-      this.#observer.abandoned(headArrival, headWork, headRequest);
-      this.#queue.shift();
-    }
+    while (this.#now - this.#queue.headArrival > this.#settings.giveUpSeconds)
+      this.#queue.shift((...request) => this.#observer.abandoned(...request));
   }
 
   /** The group looks at its load and its queue, and starts or stops workers. */
@@ -265,6 +257,7 @@ export class GroupModel {
   }
 
   #observe(load: number): Observation {
+    const { workers } = this.#fleet;
     const expectedWaitSeconds = this.#expectedWait();
     // All slots are looked at for it: most of what a decision costs in a large group.
     const matters = load === 0 || expectedWaitSeconds > this.#parameters.target_queue_time;
@@ -272,14 +265,10 @@ export class GroupModel {
       load,
       expectedWaitSeconds,
       waitingRequests: this.#queue.size,
-      unfinishedWork: matters ? this.#unfinishedWork() : undefined,
+      unfinishedWork: matters ? this.#queue.work + workers.unfinishedWork(this.#now) : undefined,
       idleSeconds: this.#now - this.#lastArrival,
-      committedCapacity: this.#fleet.workers.committedCapacity,
+      committedCapacity: workers.committedCapacity,
     };
-  }
-
-  #unfinishedWork(): number {
-    return this.#queue.work + this.#fleet.workers.unfinishedWork(this.#now);
   }
 
   /** How long a request that arrived now would wait; Infinity without workers. */

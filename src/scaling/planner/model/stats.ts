@@ -4,7 +4,7 @@ import type { FleetTotals } from './fleet.ts';
 import type { GroupObserver } from './observer.ts';
 import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes } from './structures/queue-times.ts';
 import type { PlanSettings } from '../settings.ts';
-import { TimeSeries, type WorkerCounts } from './time-series.ts';
+import { addSeconds, TimeSeries, type WorkerCounts } from './time-series.ts';
 
 /** What a plan says. Plain data: `pilotlight plan --json` prints it as it is. */
 export type PlanResult = Readonly<ReturnType<PlanStats['result']>>;
@@ -55,14 +55,11 @@ export class PlanStats implements GroupObserver {
   }
 
   /** Counts the time up to `toSeconds`, in which these were the workers. */
-  workersUntil(toSeconds: number, { hot, cold, starting, capacity }: WorkerCounts): void {
+  workersUntil(toSeconds: number, workers: WorkerCounts): void {
     const passed = toSeconds - this.#until;
     if (passed <= 0) return;
-    this.#workers.hot += hot * passed;
-    this.#workers.cold += cold * passed;
-    this.#workers.starting += starting * passed;
-    this.#workers.capacity += capacity * passed;
-    this.#series?.addWorkers(this.#until, toSeconds, { hot, cold, starting, capacity });
+    addSeconds(this.#workers, workers, passed);
+    this.#series?.addWorkers(this.#until, toSeconds, workers);
     this.#until = toSeconds;
   }
 

@@ -18,6 +18,17 @@ export interface WorkerCounts {
   readonly capacity: number;
 }
 
+const COUNTS = ['hot', 'cold', 'starting', 'capacity'] as const satisfies readonly (keyof WorkerCounts)[];
+
+/** Adds so many seconds of these workers to integrals over time. */
+export function addSeconds(
+  sums: Record<keyof WorkerCounts, number>,
+  workers: WorkerCounts,
+  seconds: number,
+): void {
+  for (const count of COUNTS) sums[count] += workers[count] * seconds;
+}
+
 /** One array element an interval; the last interval may be cut short by the end. */
 export type PlanSeries = Readonly<ReturnType<TimeSeries['read']>>;
 
@@ -48,10 +59,7 @@ export class TimeSeries {
     let from = fromSeconds;
     for (let index = this.#indexOf(from); from < toSeconds; index += 1) {
       const to = Math.min(toSeconds, (index + 1) * this.#width);
-      this.#add(SUMS.hot, index, workers.hot * (to - from));
-      this.#add(SUMS.cold, index, workers.cold * (to - from));
-      this.#add(SUMS.starting, index, workers.starting * (to - from));
-      this.#add(SUMS.capacity, index, workers.capacity * (to - from));
+      for (const count of COUNTS) this.#add(SUMS[count], index, workers[count] * (to - from));
       from = to;
     }
   }
@@ -112,13 +120,9 @@ export class TimeSeries {
   }
 
   #merge(): void {
-    const cells = this.#cells;
-    for (let index = 0; index < INTERVALS; index += 1) {
-      for (let column = 0; column < COLUMNS; column += 1) {
-        const from = 2 * index * COLUMNS + column;
-        cells[index * COLUMNS + column] =
-          2 * index < INTERVALS ? (cells[from] as number) + (cells[from + COLUMNS] as number) : 0;
-      }
+    for (let cell = 0; cell < this.#cells.length; cell += 1) {
+      const from = 2 * cell - (cell % COLUMNS);
+      this.#cells[cell] = (this.#cells[from] ?? 0) + (this.#cells[from + COLUMNS] ?? 0);
     }
     this.#width *= 2;
   }

@@ -1,7 +1,6 @@
 /**
  * The workers of a group by their places: the state of each, until when each of its slots is busy, and what it has
- * served; nothing decides here. Slots of hot workers stand in a heap, the one that is free first at the top; those of
- * others are parked until theirs is hot again.
+ * served; nothing decides here. Slots of hot workers stand in a heap, the one that is free first at the top.
  */
 import type { PlanSettings } from '../settings.ts';
 import type { Demand } from './demand.ts';
@@ -29,15 +28,18 @@ export class Workers {
   readonly #slots: number;
   #state: Uint8Array;
   #speed: Float64Array;
-  /** Until when each slot is busy, of workers that are not hot; hot ones have theirs in `free`. */
+  /** Until when each slot is busy. */
   #busyUntil: Float64Array;
-  #served: Float64Array;
+  /** Work by each place, units. */
+  served: Float64Array;
   /** The slots of hot workers by the time when they are free. */
   readonly free = new NumberHeap();
   readonly #workers = new Int32Array(STATES);
   readonly #capacity = new Float64Array(STATES);
-  #total = 0;
-  #totalCapacity = 0;
+  /** Workers in any state but none. */
+  total = 0;
+  /** Units/s of all workers, whatever their state. */
+  totalCapacity = 0;
 
   constructor(max: number, settings: PlanSettings) {
     this.max = max;
@@ -46,7 +48,7 @@ export class Workers {
     this.#state = new Uint8Array(max);
     this.#speed = new Float64Array(max);
     this.#busyUntil = new Float64Array(max * settings.slots);
-    this.#served = new Float64Array(max);
+    this.served = new Float64Array(max);
   }
 
   /** How many places there are, taken or not. */
@@ -60,12 +62,7 @@ export class Workers {
     this.#state = longer(this.#state, places);
     this.#speed = longer(this.#speed, places);
     this.#busyUntil = longer(this.#busyUntil, places * this.#slots);
-    this.#served = longer(this.#served, places);
-  }
-
-  /** Work by each place, units. */
-  get served(): Float64Array {
-    return this.#served;
+    this.served = longer(this.served, places);
   }
 
   /** Units/s of a worker, from when it first appears. */
@@ -75,16 +72,6 @@ export class Workers {
 
   setSpeed(worker: number, speed: number): void {
     this.#speed[worker] = speed;
-  }
-
-  /** Workers in any state but none. */
-  get total(): number {
-    return this.#total;
-  }
-
-  /** Units/s of all workers, whatever their state. */
-  get totalCapacity(): number {
-    return this.#totalCapacity;
   }
 
   countIn(state: State): number {
@@ -118,7 +105,7 @@ export class Workers {
 
   isShortOfWorkers({ totalCapacity, totalWorkers, hotWorkers }: Demand): boolean {
     const workers = Math.max(totalWorkers, hotWorkers);
-    return this.#total < this.max && isShort(this.#totalCapacity, this.#total, totalCapacity, workers);
+    return this.total < this.max && isShort(this.totalCapacity, this.total, totalCapacity, workers);
   }
 
   stateOf(worker: number): State {
@@ -137,7 +124,7 @@ export class Workers {
   /** Slots take work while their worker is hot. */
   move(worker: number, to: State): void {
     const from = this.stateOf(worker);
-    if (from === STATE.hot) this.#park(worker);
+    if (from === STATE.hot) this.free.keep((slot) => this.#workerOf(slot) !== worker);
     this.#state[worker] = to;
     this.#count(from, worker, -1);
     this.#count(to, worker, 1);
@@ -149,12 +136,12 @@ export class Workers {
 
   #count(state: State, worker: number, by: 1 | -1): void {
     if (state === STATE.none) return;
-    this.#total += by;
+    this.total += by;
     const workers = this.countIn(state) + by;
     const speed = by * this.speedOf(worker);
     this.#workers[state] = workers;
     this.#capacity[state] = this.#exact(workers, this.capacityIn(state) + speed);
-    this.#totalCapacity = this.#exact(this.#total, this.#totalCapacity + speed);
+    this.totalCapacity = this.#exact(this.total, this.totalCapacity + speed);
   }
 
   /** From the head count where all workers are alike, so that adding and taking away leaves no rest. */
@@ -163,20 +150,13 @@ export class Workers {
     return least === most || workers === 0 ? workers * least : sum;
   }
 
-  /** Nothing more comes to the slots of this worker. */
-  #park(worker: number): void {
-    this.free.keep((slot, freeAt) => {
-      if (this.#workerOf(slot) !== worker) return true;
-      this.#busyUntil[slot] = freeAt;
-      return false;
-    });
-  }
-
-  /** Gives the slot at `place` of `free` the work, from `begin` on. */
-  assign(place: number, begin: number, work: number): void {
-    const worker = this.holderOf(place);
-    this.#served[worker] = (this.#served[worker] as number) + work;
-    this.free.raise(place, begin + this.secondsFor(work, worker));
+  /** Gives the slot at `place` of `free` the work, which it has done at `until`. */
+  assign(place: number, until: number, work: number): void {
+    const slot = this.free.itemAt(place);
+    const worker = this.#workerOf(slot);
+    this.served[worker] = (this.served[worker] as number) + work;
+    this.#busyUntil[slot] = until;
+    this.free.raise(place, until);
   }
 
   /** How long a slot of the worker takes for the work. */
@@ -201,46 +181,34 @@ export class Workers {
 
   /** When the last slot is free; at least `now`. */
   lastBusy(now: number): number {
-    let last = now;
-    for (let place = 0; place < this.free.size; place += 1) last = Math.max(last, this.free.keyAt(place));
-    for (const until of this.#busyUntil) last = Math.max(last, until);
-    return last;
+    return this.#busyUntil.reduce((last, until) => Math.max(last, until), now);
   }
 
   /** The hot worker that will first have done all it has, and when. */
   freeFirst(): [worker: number, freeAt: number] {
-    if (this.#slots === 1 && this.free.size > 0) return [this.holderOf(0), this.free.minKey];
-    const free = new Map<number, number>();
+    let first: [number, number] = [-1, Infinity];
     for (let place = 0; place < this.free.size; place += 1) {
       const worker = this.holderOf(place);
-      free.set(worker, Math.max(free.get(worker) ?? 0, this.free.keyAt(place)));
+      const freeAt = this.freeAt(worker);
+      if (freeAt < first[1]) first = [worker, freeAt];
     }
-    let first: [number, number] = [-1, Infinity];
-    for (const entry of free) if (entry[1] < first[1]) first = entry;
     return first;
   }
 
   /** Until when all slots of a worker are busy. */
   freeAt(worker: number): number {
-    let freeAt = 0;
-    if (this.stateOf(worker) === STATE.hot) {
-      for (let place = 0; place < this.free.size; place += 1)
-        if (this.holderOf(place) === worker) freeAt = Math.max(freeAt, this.free.keyAt(place));
-    } else for (const until of this.#busyOf(worker)) freeAt = Math.max(freeAt, until);
-    return freeAt;
+    return this.#busyOf(worker).reduce((last, until) => Math.max(last, until), 0);
   }
 
-  /** What a worker has not done yet is lost. */
+  /** What a worker has not done yet is lost; it has to move then. */
   abandon(worker: number, now: number): void {
-    if (this.stateOf(worker) === STATE.hot) this.#park(worker);
     const busy = this.#busyOf(worker);
     const left = busy.reduce((sum, until) => sum + Math.max(0, until - now), 0);
     busy.forEach((until, slot) => (busy[slot] = Math.min(now, until)));
     const undone = (left * this.speedOf(worker)) / this.#slots;
-    this.#served[worker] = (this.#served[worker] as number) - undone;
+    this.served[worker] = (this.served[worker] as number) - undone;
   }
 
-  /** Of a worker that is not hot. */
   #busyOf(worker: number): Float64Array {
     return this.#busyUntil.subarray(worker * this.#slots, (worker + 1) * this.#slots);
   }

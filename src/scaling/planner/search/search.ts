@@ -128,10 +128,10 @@ export async function searchParameters(
   const grid = gridOf(space);
   let share = 0;
   const told = () => {
-    const done = whole.done + (first === whole ? 0 : first.done);
+    const done = whole.known.size + (first === whole ? 0 : first.known.size);
     // Four times as many sets as the grid has are tried, about.
     share = Math.max(share + (1 - share) / 100, Math.min(0.9, done / (4 * grid.length)));
-    progress?.({ done, share, best: whole.best() ?? first.best() });
+    progress?.({ done, share, best: whole.good()[0] ?? first.good()[0] });
   };
   const about = { base, limitSeconds: p99LimitSeconds ?? Infinity, runner, signal, told };
   const whole = new Trials({ ...about, sampled: false });
@@ -150,10 +150,10 @@ export async function searchParameters(
     p99LimitSeconds,
     space,
     tried,
-    givenUp: new Set([...whole.keys, ...first.keys]).size - tried.length,
+    givenUp: new Set([...whole.known.keys(), ...first.known.keys()]).size - tried.length,
     frontier: frontierOf(tried),
     given,
-    best: p99LimitSeconds === undefined ? undefined : whole.best(),
+    best: p99LimitSeconds === undefined ? undefined : whole.good()[0],
   };
 }
 
@@ -169,14 +169,12 @@ function allHotOf(space: SearchSpace): SearchPoint {
 }
 
 function gridOf(space: SearchSpace): readonly SearchPoint[] {
-  const some = (axis: SearchAxis) => spreadOver(space[axis], GRID[axis]);
-  return some('target_util').flatMap((target_util) =>
-    some('cold_mult').flatMap((cold_mult) =>
-      some('cold_workers').flatMap((cold_workers) =>
-        some('min_load').map((min_load) => ({ target_util, cold_mult, cold_workers, min_load })),
-      ),
-    ),
-  );
+  let points = [allHotOf(space)];
+  for (const axis of SEARCH_AXES) {
+    const values = spreadOver(space[axis], GRID[axis]);
+    points = points.flatMap((point) => values.map((value) => Object.assign({}, point, { [axis]: value })));
+  }
+  return points;
 }
 
 function* wavesOf(points: readonly SearchPoint[]): Generator<readonly SearchPoint[]> {
@@ -204,7 +202,7 @@ async function descend(
       const centre = best;
       for (const wave of wavesOf(around(centre))) {
         const mostCost = best.cost * (1 - GAIN);
-        await trials.run(wave, { mostLateShare: trials.followed, mostCost });
+        await trials.run(wave, { mostLateShare: trials.sampled ? FOLLOWED_LATE : P99_LATE, mostCost });
         const [found] = trials.good(allowed, wave);
         if (found && found.cost <= mostCost) best = found;
       }
@@ -213,7 +211,7 @@ async function descend(
   };
   for (const start of starts.values()) await follow(start, (point) => alongAxes(point, space));
   for (const steps of FINE_STEPS) {
-    const best = trials.best(allowed);
+    const [best] = trials.good(allowed);
     if (best) await follow(best, (point) => besideIn(point, space, steps));
   }
 }
@@ -222,8 +220,8 @@ async function descend(
 function alongAxes(point: SearchPoint, space: SearchSpace): readonly SearchPoint[] {
   const loads = space.min_load;
   const loadsNear = (load: number) => {
-    const above = loads.findIndex((other) => other >= load);
-    const place = above < 0 ? loads.length - 1 : above;
+    // Beyond all of them it is at the last.
+    const place = loads.findIndex((other) => other >= load || other === loads.at(-1));
     return loads.slice(Math.max(0, place - LOADS_BESIDE), place + LOADS_BESIDE + 1);
   };
   return movesFrom(point, (axis) => space[axis], loadsNear);
@@ -287,7 +285,7 @@ async function findByItsSample(sampled: Trials, whole: Trials, space: SearchSpac
     if (allowed > FOLLOWED_LATE) break;
   }
   // All workers hot keep the limit, and the sample knows of nothing else that does.
-  if (whole.good(P99_LATE).length === 1) await descend(whole, space);
+  if (whole.good().length === 1) await descend(whole, space);
 }
 
 interface TrialsOptions extends Pick<Trial, 'limitSeconds' | 'sampled'> {
@@ -301,46 +299,29 @@ interface TrialsOptions extends Pick<Trial, 'limitSeconds' | 'sampled'> {
 /** The sets tried so far, on the whole load or on its sample. */
 class Trials {
   readonly #options: TrialsOptions;
-  readonly #known = new Map<string, { readonly outcome: TrialOutcome; readonly limits: TrialLimits }>();
+  readonly sampled: boolean;
+  readonly known = new Map<string, { readonly outcome: TrialOutcome; readonly limits: TrialLimits }>();
   /** To the end. */
   readonly tried: Candidate[] = [];
 
   constructor(options: TrialsOptions) {
     this.#options = options;
-  }
-
-  get done(): number {
-    return this.#known.size;
-  }
-
-  get keys(): Iterable<string> {
-    return this.#known.keys();
-  }
-
-  /** Share of late requests up to which a set is followed. */
-  get followed(): number {
-    return this.#options.sampled ? FOLLOWED_LATE : P99_LATE;
+    this.sampled = options.sampled;
   }
 
   /** 1 if it was given up. */
   lateShareOf(point: SearchPoint): number {
-    return this.#known.get(keyOf(point))?.outcome.lateShare ?? 1;
+    return this.known.get(keyOf(point))?.outcome.lateShare ?? 1;
   }
 
   /** Those that keep the limit, of all or of some; the cheapest first, and if two cost the same, the one that waits less. */
-  good(allowed: number, points?: readonly SearchPoint[]): readonly Candidate[] {
-    const { limitSeconds, sampled } = this.#options;
+  good(allowed = P99_LATE, points?: readonly SearchPoint[]): readonly Candidate[] {
+    const { limitSeconds } = this.#options;
     const keys = points && new Set(points.map((point) => keyOf(point)));
     return this.tried
       .filter((candidate) => keys?.has(keyOf(candidate)) ?? true)
-      .filter((candidate) =>
-        sampled ? this.lateShareOf(candidate) <= allowed : candidate.p99Seconds <= limitSeconds,
-      )
+      .filter((one) => (this.sampled ? this.lateShareOf(one) <= allowed : one.p99Seconds <= limitSeconds))
       .toSorted((one, other) => one.cost - other.cost || one.p99Seconds - other.p99Seconds);
-  }
-
-  best(allowed = P99_LATE): Candidate | undefined {
-    return this.good(allowed)[0];
   }
 
   /** Tries those of which trials within these limits would say something new. */
@@ -348,16 +329,12 @@ class Trials {
     const { base, limitSeconds, sampled, runner, signal, told } = this.#options;
     const unknown = points.filter((point) => !this.#isSettled(keyOf(point), limits));
     const fresh = [...new Map(unknown.map((point) => [keyOf(point), pointOf(point)])).values()];
-    const trials = fresh.map((point): Trial => ({
-      ...limits,
-      limitSeconds,
-      sampled,
-      parameters: { ...base, ...point },
-    }));
+    const shared = { ...limits, limitSeconds, sampled };
+    const trials = fresh.map((point) => ({ ...shared, parameters: { ...base, ...point } }));
     const outcomes = await runner.run(trials, signal);
     for (const [index, point] of fresh.entries()) {
       const outcome = outcomes[index] as TrialOutcome;
-      this.#known.set(keyOf(point), { outcome, limits });
+      this.known.set(keyOf(point), { outcome, limits });
       const { cost, costPerHour, p99Seconds } = outcome;
       if (outcome.end === 'whole') this.tried.push({ ...point, cost, costPerHour, p99Seconds });
     }
@@ -365,7 +342,7 @@ class Trials {
   }
 
   #isSettled(key: string, { mostLateShare, mostCost }: TrialLimits): boolean {
-    const known = this.#known.get(key);
+    const known = this.known.get(key);
     if (known?.outcome.end === 'late') return known.limits.mostLateShare >= mostLateShare;
     if (known?.outcome.end === 'dear') return known.limits.mostCost >= mostCost;
     return known !== undefined;

@@ -8,7 +8,7 @@ import { GroupModel } from '../model/group.ts';
 import type { GroupObserver } from '../model/observer.ts';
 import { costOf } from '../model/stats.ts';
 import { longestLike, QueueTimes } from '../model/structures/queue-times.ts';
-import type { WorkerCounts } from '../model/time-series.ts';
+import { addSeconds, type WorkerCounts } from '../model/time-series.ts';
 import type { PlanSettings } from '../settings.ts';
 import { wholeOf, type Part } from './sample.ts';
 
@@ -104,7 +104,7 @@ class Tally implements GroupObserver {
   readonly queueTimes = new QueueTimes();
   /** Sums over all parts, by their weights. */
   late = 0;
-  readonly #workerSeconds = { hot: 0, cold: 0, starting: 0 };
+  readonly #workerSeconds = { hot: 0, cold: 0, starting: 0, capacity: 0 };
   #seconds = 0;
   readonly #settings: PlanSettings;
   readonly #limitSeconds: number;
@@ -159,14 +159,12 @@ class Tally implements GroupObserver {
     this.begun(arrivedSeconds, this.#settings.giveUpSeconds);
   }
 
-  workersUntil(toSeconds: number, { hot, cold, starting }: WorkerCounts): void {
+  workersUntil(toSeconds: number, workers: WorkerCounts): void {
     const { to, weight } = this.#part;
     const until = Math.min(toSeconds, to);
     const passed = weight * (until - this.#until);
     if (passed <= 0) return;
-    this.#workerSeconds.hot += hot * passed;
-    this.#workerSeconds.cold += cold * passed;
-    this.#workerSeconds.starting += starting * passed;
+    addSeconds(this.#workerSeconds, workers, passed);
     this.#until = until;
   }
 }

@@ -60,10 +60,10 @@ test('the global queue is first in, first out, however it grows and turns round'
       const [queue, model] = [new RequestQueue(), [] as number[]];
       pushes.forEach((push, index) => {
         if (push) {
-          queue.push(index, index);
+          queue.push(index, index, 0);
           model.push(index);
         } else {
-          queue.shift();
+          if (queue.size > 0) queue.shift((arrival) => expect(arrival).toBe(model[0]));
           model.shift();
         }
         expect([queue.size, queue.headArrival, queue.work]).toEqual([

@@ -97,7 +97,7 @@ function everyRule(): string[] {
     if (parameter === 'endpoint_name') return [`${name}-type`, `${name}-range`];
     return [`${name}-type`, `${name}-range`, `${name}-finite`];
   });
-  const together = RULES.map(({ id, severity }) => `${severity} ${id}`);
+  const together = Object.entries(RULES).map(([id, { severity = 'warning' }]) => `${severity} ${id}`);
   return [
     ...ofValues.map((id) => `error ${id}`),
     ...together,

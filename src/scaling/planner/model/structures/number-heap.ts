@@ -13,12 +13,12 @@ export class NumberHeap {
 
   /** The smallest key; Infinity when empty. */
   get minKey(): number {
-    return this.#size === 0 ? Infinity : (this.#keys[0] as number);
+    return this.#size === 0 ? Infinity : this.keyAt(0);
   }
 
   /** The item of the smallest key; -1 when empty. */
   get minItem(): number {
-    return this.#size === 0 ? -1 : (this.#items[0] as number);
+    return this.#size === 0 ? -1 : this.itemAt(0);
   }
 
   /** Key at a place of the heap, 0 to size - 1, in no particular order. */
@@ -36,43 +36,37 @@ export class NumberHeap {
       this.#keys = longer(this.#keys, 2 * this.#size);
       this.#items = longer(this.#items, 2 * this.#size);
     }
-    this.#rise(this.#size, key, item);
+    let place = this.#size;
     this.#size += 1;
+    while (place > 0) {
+      const parent = (place - 1) >> 1;
+      if (this.keyAt(parent) <= key) break;
+      this.#set(place, this.keyAt(parent), this.itemAt(parent));
+      place = parent;
+    }
+    this.#set(place, key, item);
   }
 
   /** Takes the smallest out. O(log n). */
   pop(): void {
     if (this.#size === 0) return;
     this.#size -= 1;
-    if (this.#size === 0) return;
-    this.#sink(0, this.#keys[this.#size] as number, this.#items[this.#size] as number);
+    if (this.#size > 0) this.#sink(0, this.keyAt(this.#size), this.itemAt(this.#size));
   }
 
   /** Gives the item at `place` a key that is not smaller than the one it has. O(log n). */
   raise(place: number, key: number): void {
-    this.#sink(place, key, this.#items[place] as number);
+    this.#sink(place, key, this.itemAt(place));
   }
 
   /** Keeps the items that `wanted` says, and forgets the others. O(n log n). */
-  keep(wanted: (item: number, key: number) => boolean): void {
+  keep(wanted: (item: number) => boolean): void {
     const count = this.#size;
     this.#size = 0;
     for (let place = 0; place < count; place += 1) {
-      const [key, item] = [this.#keys[place] as number, this.#items[place] as number];
       // Never overwrites what is still to be read: the heap holds at most `place` items here.
-      if (wanted(item, key)) this.push(key, item);
+      if (wanted(this.itemAt(place))) this.push(this.keyAt(place), this.itemAt(place));
     }
-  }
-
-  #rise(from: number, key: number, item: number): void {
-    let place = from;
-    while (place > 0) {
-      const parent = (place - 1) >> 1;
-      if ((this.#keys[parent] as number) <= key) break;
-      this.#set(place, this.#keys[parent] as number, this.#items[parent] as number);
-      place = parent;
-    }
-    this.#set(place, key, item);
   }
 
   #sink(from: number, key: number, item: number): void {

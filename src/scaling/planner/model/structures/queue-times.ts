@@ -42,45 +42,37 @@ export function bucketOfQuantile(counts: Float64Array, total: number, quantile: 
 
 export class QueueTimes {
   readonly #counts = new Float64Array(QUEUE_TIME_BUCKETS);
-  #count = 0;
+  count = 0;
+  max = 0;
   #sum = 0;
-  #max = 0;
-
-  get count(): number {
-    return this.#count;
-  }
 
   /** Seconds; 0 when nothing was recorded. */
   get mean(): number {
-    return this.#count === 0 ? 0 : this.#sum / this.#count;
-  }
-
-  get max(): number {
-    return this.#max;
+    return this.count === 0 ? 0 : this.#sum / this.count;
   }
 
   /** Counts it as often as `weight` says. Returns the bucket that it went to. */
   record(seconds: number, weight = 1): number {
     const bucket = queueTimeBucket(seconds);
     this.#counts[bucket] = (this.#counts[bucket] as number) + weight;
-    this.#count += weight;
+    this.count += weight;
     this.#sum += weight * seconds;
-    if (seconds > this.#max) this.#max = seconds;
+    if (seconds > this.max) this.max = seconds;
     return bucket;
   }
 
   /** Share of the requests that waited longer, as finely as `quantile` says it; 0 when nothing was recorded. */
   shareAbove(seconds: number): number {
-    if (this.#max <= seconds) return 0;
+    if (this.max <= seconds) return 0;
     // The middle of the bucket decides, for a percentile is told as that.
     const own = queueTimeBucket(seconds);
     const from = queueTimeOf(own) > seconds ? own : own + 1;
-    return this.#counts.subarray(from).reduce((sum, count) => sum + count, 0) / this.#count;
+    return this.#counts.subarray(from).reduce((sum, count) => sum + count, 0) / this.count;
   }
 
   /** Seconds below which the share `quantile` of the requests waited; 0 when nothing was recorded. */
   quantile(quantile: number): number {
-    const bucket = bucketOfQuantile(this.#counts, this.#count, quantile);
-    return Math.min(queueTimeOf(bucket), this.#max);
+    const bucket = bucketOfQuantile(this.#counts, this.count, quantile);
+    return Math.min(queueTimeOf(bucket), this.max);
   }
 }

@@ -11,15 +11,11 @@ export class RequestQueue {
   #ring = new Float64Array(64 * WIDTH);
   #head = 0;
   #size = 0;
-  #work = 0;
+  /** Units of work that wait in it. */
+  work = 0;
 
   get size(): number {
     return this.#size;
-  }
-
-  /** Units of work that wait in it. */
-  get work(): number {
-    return this.#work;
   }
 
   /** When the request at the head arrived, in seconds; Infinity when empty. */
@@ -27,16 +23,7 @@ export class RequestQueue {
     return this.#size === 0 ? Infinity : (this.#ring[this.#head] as number);
   }
 
-  get headWork(): number {
-    return this.#size === 0 ? 0 : (this.#ring[this.#head + 1] as number);
-  }
-
-  /** The name of the request at the head; 0 for one that has none. */
-  get headRequest(): number {
-    return this.#size === 0 ? 0 : (this.#ring[this.#head + 2] as number);
-  }
-
-  push(arrival: number, work: number, request = 0): void {
+  push(arrival: number, work: number, request: number): void {
     const length = this.#ring.length;
     if (this.#size * WIDTH === length) {
       // What lies before the head comes after all others.
@@ -48,15 +35,17 @@ export class RequestQueue {
     this.#ring[place + 1] = work;
     this.#ring[place + 2] = request;
     this.#size += 1;
-    this.#work += work;
+    this.work += work;
   }
 
-  shift(): void {
-    if (this.#size === 0) return;
-    this.#work -= this.headWork;
-    this.#head = (this.#head + WIDTH) % this.#ring.length;
+  /** Hands over the request at the head of a queue that is not empty. */
+  shift(to: (arrival: number, work: number, request: number) => void): void {
+    const [head, ring] = [this.#head, this.#ring];
+    const work = ring[head + 1] as number;
+    this.#head = (head + WIDTH) % ring.length;
     this.#size -= 1;
     // Sums of fractions leave a rest behind; an empty queue has none.
-    if (this.#size === 0) this.#work = 0;
+    this.work = this.#size === 0 ? 0 : this.work - work;
+    to(ring[head] as number, work, ring[head + 2] as number);
   }
 }
