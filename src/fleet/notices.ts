@@ -1,6 +1,5 @@
 /** What happens while endpoints are watched and is worth a line in the daemon's log. */
 import type { Evidence, TroubleName } from './troubles/detectors.ts';
-
 import type { Unanswered } from '../spend/spend-watch.ts';
 
 export type FleetNotice =
@@ -40,16 +39,4 @@ export type FleetNotice =
   /** Its file cannot be read; it has this path now, and a new one begins. */
   | { readonly kind: 'history set aside'; readonly path: string; readonly error: unknown }
   /** Of money; once, until it is answered again. */
-  | ({ readonly kind: 'spend not told'; readonly cause: unknown } & Unanswered)
-  | { readonly kind: 'change left'; readonly change: LeftChange };
-
-/** A change of parameters that version 0.1 had under way. Its values are null if they cannot be read. */
-export interface LeftChange {
-  readonly endpoint: string;
-  readonly endpointId?: unknown;
-  /** `watching`, or `returning` if the old values were being put back, and why. */
-  readonly phase?: unknown;
-  readonly because?: unknown;
-  readonly oldValues: Readonly<Record<string, unknown>> | null;
-  readonly newValues: Readonly<Record<string, unknown>> | null;
-}
+  | ({ readonly kind: 'spend not told'; readonly cause: unknown } & Unanswered);

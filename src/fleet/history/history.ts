@@ -53,7 +53,6 @@ export class History {
   #memory: SampleTable | undefined;
   #trouble: string | undefined;
   #triedMs = -Infinity;
-  #takingOver: Promise<void> = Promise.resolve();
 
   constructor(options: HistoryOptions) {
     this.#options = options;
@@ -140,7 +139,6 @@ export class History {
   /** What the disk does not take now is lost. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('stopping'));
-    await this.#takingOver;
     if (this.#trouble !== undefined) this.#mend();
     for (const table of this.#tables) table.close();
     this.#disk = undefined;
@@ -212,15 +210,12 @@ export class History {
 
   /** @throws FileInUse, NewerFile, or what the file system says. */
   #openDisk(): SampleTable {
-    const { directory = '', notice } = this.#options;
-    makePrivateFolder(directory);
+    makePrivateFolder(this.#options.directory ?? '');
     const open = (): SampleTable => {
       const disk = new SampleTable(this.#path);
       try {
-        for (const change of disk.takeLeftChanges()) notice({ kind: 'change left', change });
         // What cannot be read is set aside now, and not at the first look.
         disk.kept();
-        this.#takingOver = this.#takeOver(disk);
         return disk;
       } catch (error) {
         disk.close();
@@ -233,18 +228,6 @@ export class History {
       if (!isDamaged(error)) throw error;
       this.#setAside(error);
       return open();
-    }
-  }
-
-  /** Rows of version 0.1, in steps: forty days of twenty endpoints take some 20 s of CPU time. */
-  async #takeOver(disk: SampleTable): Promise<void> {
-    try {
-      do await othersTurn();
-      while (!this.#stopping.signal.aborted && this.#disk === disk && disk.takeEarlierRows());
-    } catch (error) {
-      this.#fail(error);
-      // It goes on when the disk is opened again.
-      this.#closeDisk();
     }
   }
 

@@ -7,13 +7,11 @@ import { isRecord } from '../../contract/is-record.ts';
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
 import { DatabaseFile, IN_MEMORY, type DatabaseFormat } from '../../storage/database-file.ts';
 import type { KnownEndpoint } from '../discovery/knowledge.ts';
-import type { LeftChange } from '../notices.ts';
 import { MEASURES, type FleetSample, type Measure } from '../sample.ts';
 import type { WorkerLife } from '../workers/lives.ts';
 import { STEPS } from '../workers/measure.ts';
 import { UNKNOWN } from '../workers/status.ts';
 import type { StartTimes } from '../workers/trouble.ts';
-import { FROM_VERSION_3, hasEarlierRows, takeEarlierRows, takeLeftChanges } from './earlier-file.ts';
 import type { Hour } from '../../spend/hours.ts';
 import type { Ledger } from '../../spend/spend-watch.ts';
 import type { Aggregate, HistoryRow } from '../view.ts';
@@ -57,7 +55,8 @@ const MEASURE_NAMES = Object.keys(MEASURES) as Measure[];
 const STATUSES: readonly string[] = [UNKNOWN, ...WORKER_STATUSES];
 /** Measures in whole steps (STEPS), so that sums are exact; workers by status. NULL: not known, or no workers. */
 const COLUMNS: readonly string[] = [...MEASURE_NAMES, ...STATUSES.map((status) => `workers_${status}`)];
-const TABLES = `
+const SCHEMA = `
+  CREATE TABLE endpoint (id INTEGER PRIMARY KEY, label TEXT NOT NULL UNIQUE) STRICT;
   CREATE TABLE samples (
     endpoint INTEGER, at INTEGER, ${COLUMNS.map((name) => `${name} INTEGER`).join(', ')}, PRIMARY KEY (endpoint, at)
   ) STRICT, WITHOUT ROWID;
@@ -66,9 +65,8 @@ const TABLES = `
 
 const FORMAT: DatabaseFormat = {
   version: 4,
-  schema: `CREATE TABLE endpoint (id INTEGER PRIMARY KEY, label TEXT NOT NULL UNIQUE) STRICT; ${TABLES}`,
-  // Version 2 had more tables: takeLeftChanges reads them.
-  upgrades: { 1: '', 2: '', 3: TABLES + FROM_VERSION_3 },
+  schema: SCHEMA,
+  upgrades: {},
   // A loss of power may take some seconds of the history; in return a sample costs no flush.
   synchronous: 'NORMAL',
   // A check of 300 MB would hold up the daemon for a second or more.
@@ -88,7 +86,6 @@ export class SampleTable {
   readonly #file: DatabaseFile;
   readonly #isInMemory: boolean;
   readonly #sql: ReturnType<typeof statements>;
-  #hasEarlierRows: boolean;
   #purgedMs = -Infinity;
 
   /** @param path Of the file; undefined: in memory. @throws As DatabaseFile. */
@@ -98,7 +95,6 @@ export class SampleTable {
     try {
       addMissingColumns(this.#file.db);
       this.#sql = statements(this.#file.db);
-      this.#hasEarlierRows = hasEarlierRows(this.#file.db);
     } catch (error) {
       this.#file.close();
       throw error;
@@ -195,20 +191,6 @@ export class SampleTable {
     return this.#sql.hours.all(holeMs, toMs, label, fromMs, toMs).map(hourFrom);
   }
 
-  /** Takes over some rows of version 0.1. @returns Whether there may be more. */
-  takeEarlierRows(): boolean {
-    if (!this.#hasEarlierRows) return false;
-    this.#hasEarlierRows = this.#file.transaction(() =>
-      takeEarlierRows(this.#file.db, (endpoint, sample) => this.#addSample(endpoint, sample)),
-    );
-    return this.#hasEarlierRows;
-  }
-
-  /** Changes that version 0.1 had under way: once. */
-  takeLeftChanges(): readonly LeftChange[] {
-    return takeLeftChanges(this.#file);
-  }
-
   close(): void {
     this.#file.close();
   }
@@ -239,8 +221,6 @@ export class SampleTable {
       const share = Math.floor(MOST_ROWS_IN_MEMORY / endpoints.length);
       if (this.#isInMemory) this.#sql.shorten.run(id, id, share);
     }
-    // Their rows may still be among those of version 0.1.
-    if (this.#hasEarlierRows) return;
     this.#sql.purgeEndpoints.run();
     this.#sql.purgeStarts.run();
   }
