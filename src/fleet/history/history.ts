@@ -122,7 +122,8 @@ export class History {
         found.push(...this.#tables.flatMap((table) => table.hours(label, begin, end, holeMs)));
         await othersTurn();
       }
-      return [...Map.groupBy(found, ({ atMs }) => atMs).values()].map((parts) => sumOfHours(parts));
+      const byHour = Map.groupBy(found, ({ atMs }) => atMs);
+      return Array.from(byHour, ([atMs, parts]) => ({ atMs, ...sumOfHours(parts) }));
     });
   }
 

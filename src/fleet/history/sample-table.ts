@@ -15,7 +15,7 @@ import type { StartTimes } from '../workers/trouble.ts';
 import type { Hour } from '../../spend/hours.ts';
 import type { Ledger } from '../../spend/spend-watch.ts';
 import type { Aggregate, HistoryRow } from '../view.ts';
-import { hourFrom, hoursSql } from './hours.ts';
+import { hoursSql } from './hours.ts';
 
 export type StoredEndpoint = Pick<KnownEndpoint, 'id' | 'name' | 'label'>;
 
@@ -188,7 +188,7 @@ export class SampleTable {
 
   /** Hours that have samples. @param holeMs Longer than this no sample stands. */
   hours(label: string, fromMs: number, toMs: number, holeMs: number): readonly Hour[] {
-    return this.#sql.hours.all(holeMs, toMs, label, fromMs, toMs).map(hourFrom);
+    return this.#sql.hours.all(holeMs, toMs, label, fromMs, toMs) as unknown as readonly Hour[];
   }
 
   close(): void {

@@ -15,6 +15,7 @@ import {
   type EndpointSpend,
   type Figure,
   type Hour,
+  type Uses,
 } from '../../../spend/hours.ts';
 import type { FleetView } from '../../../fleet/view.ts';
 import { count, time } from '../../status/fact.ts';
@@ -177,7 +178,7 @@ function figureOf(known: Figure | undefined): z.infer<typeof figure> | null {
   return known ? { amount: rounded(known.dollars), source: known.source } : null;
 }
 
-function usesOf({ uses: { working, idle, starting, stopped } }: Hour): z.infer<typeof uses> {
+function usesOf({ working, idle, starting, stopped }: Uses): z.infer<typeof uses> {
   return {
     working: rounded(working),
     idle: rounded(idle),
