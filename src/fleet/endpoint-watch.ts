@@ -33,15 +33,10 @@ export function watchEndpoint({
       const failures = await look(signal);
       const leastMs = failures === 0 ? 0 : backoffMs(failures, random());
       const ended = clock.now();
-      due = nextAfter(due, intervalMs(), ended + leastMs);
+      // The next moment of its beat; looks that are missed are not made up for.
+      due += Math.max(1, Math.ceil((ended + leastMs - due) / intervalMs())) * intervalMs();
       // A clock that is set back makes no hole.
       return Math.min(due - ended, leastMs + intervalMs());
     },
   });
-}
-
-/** The next moment of the beat that an endpoint has kept so far; looks that are missed are not made up for. */
-function nextAfter(due: number, intervalMs: number, notBefore: number): number {
-  const beats = Math.max(1, Math.ceil((notBefore - due) / intervalMs));
-  return due + beats * intervalMs;
 }

@@ -68,6 +68,7 @@ const ANSWER_LIMIT_MS = 600_000;
 const LIST_EVERY_MS = 300_000;
 /** After a list that lacks an endpoint: whether that is gone is to be known soon. */
 const DOUBT_MS = 30_000;
+
 /** Fractions of its multiples lie as evenly as can be, however many there are. */
 const GOLDEN = 0.618_033_988_75;
 
@@ -85,7 +86,6 @@ export class FleetWatch implements Fleet {
   #priceCeilings: PriceCeilings = new Map();
   /** Lists in a row. */
   #listFailures = 0;
-  #begun = 0;
   /** Names in the settings that no endpoint has, as far as they were told. */
   #unknown: readonly string[] = [];
   #leaving: Promise<unknown> = Promise.resolve();
@@ -122,13 +122,7 @@ export class FleetWatch implements Fleet {
     const kept = await this.#history.open();
     for (const life of kept?.lives ?? []) this.#lives.set(life.id, life);
     for (const [label, times] of kept?.starts ?? []) this.#starts.set(label, times);
-    this.#known = (kept?.known ?? []).map(({ id, name, label }) => ({
-      id,
-      name,
-      label,
-      row: undefined,
-      missed: 0,
-    }));
+    this.#known = (kept?.known ?? []).map((one) => ({ ...one, row: undefined, missed: 0 }));
     this.#spend.start(kept?.ledger);
     if (this.#known.length > 0) this.#follow();
     this.#listing = new Repeating({ run: (signal) => this.#listEndpoints(signal), firstInMs: 0, clock });
@@ -239,22 +233,17 @@ export class FleetWatch implements Fleet {
   #begin(id: number, label: string): void {
     const { clock, random } = this.#options;
     const observation = new Observation(id, label, this.#starts.get(label));
+    // Endpoints are looked at one after the other, however many there are.
+    const place = (this.#watched.size * GOLDEN + random() / 10) % 1;
     const watch = watchEndpoint({
       look: (signal) => this.#look(observation, signal),
       intervalMs: () => this.#settings.intervalMs,
-      firstInMs: this.#firstInMs(),
+      firstInMs: place * Math.min(FIRST_LOOKS_MS, this.#settings.intervalMs),
       clock,
       random,
     });
     this.#watched.set(label, { observation, watch });
     this.#spend.watches(id, label);
-  }
-
-  /** Endpoints are looked at one after the other, however many there are. */
-  #firstInMs(): number {
-    this.#begun += 1;
-    const place = (this.#begun * GOLDEN + this.#options.random() / 10) % 1;
-    return place * Math.min(FIRST_LOOKS_MS, this.#settings.intervalMs);
   }
 
   /** @returns How many looks in a row have failed. */

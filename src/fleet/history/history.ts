@@ -16,13 +16,11 @@ import type { Clock } from '../../time/clock.ts';
 import type { FleetNotice } from '../notices.ts';
 import { sumOfHours, type Hour } from '../../spend/hours.ts';
 import type { HistoryQuery, HistoryRow } from '../view.ts';
-import { rowFrom, SampleTable, together, type Kept, type Write } from './sample-table.ts';
+import { rowFrom, SampleTable, together, type Folded, type Kept, type Write } from './sample-table.ts';
 
 const FILE = 'fleet.sqlite';
 /** Between two tries to use a disk that failed, ms. */
 const TRY_AGAIN_MS = 5_000;
-/** What else waits, waits so long for a query, ms. */
-const TURN_MS = 5;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -159,24 +157,25 @@ export class History {
       return lastMs - startOf(Math.min(...ends(begin, 'first')), lengthMs) < maxRows * lengthMs;
     };
     const counts = this.#tables.map((table) => table.count(endpoint, fromMs, toMs, maxRows + 1));
+    const rowsOf = (beginMs: number, endMs: number, lengthMs: number): Folded[] => {
+      const found = this.#tables.flatMap((table) => table.folded(endpoint, beginMs, endMs, lengthMs));
+      const byStretch = Map.groupBy(found, (row) => row.fromMs);
+      return Array.from(byStretch.values(), (parts) => parts.reduce(together));
+    };
     if (counts.reduce((sum, count) => sum + count, 0) <= maxRows) {
-      const each = this.#tables.flatMap((table) => table.each(endpoint, fromMs, toMs));
+      const each = rowsOf(fromMs, toMs, 1).map((row) => rowFrom(row, 0));
       return each.sort((a, b) => a.fromMs - b.fromMs);
     }
     const lengthMs = LENGTHS_MS.find(fits) ?? 28 * DAY_MS;
+    const stepMs = Math.max(lengthMs, HOUR_MS);
     const rows: HistoryRow[] = [];
-    let turnFrom = performance.now();
-    // The stretch that has the first moment is answered as a whole. From one sample to the stretch after it: a hole
-    // costs nothing.
-    for (let beginMs = startOf(fromMs, lengthMs); ; beginMs += lengthMs) {
+    // The stretch that has the first moment is answered as a whole. From one sample to the next: a hole costs nothing.
+    for (let beginMs = startOf(fromMs, lengthMs); ; await othersTurn()) {
       beginMs = startOf(Math.min(...ends(beginMs, 'first')), lengthMs);
       if (beginMs === Infinity) return rows;
-      const endMs = Math.min(beginMs + lengthMs, toMs);
-      const [first, other] = this.#tables.flatMap((table) => table.folded(endpoint, beginMs, endMs) ?? []);
-      if (first) rows.push(rowFrom(together(first, other), beginMs, lengthMs));
-      if (performance.now() - turnFrom < TURN_MS) continue;
-      await othersTurn();
-      turnFrom = performance.now();
+      const endMs = startOf(beginMs, stepMs) + stepMs;
+      rows.push(...rowsOf(beginMs, Math.min(endMs, toMs), lengthMs).map((row) => rowFrom(row, lengthMs)));
+      beginMs = endMs;
     }
   }
 
@@ -212,23 +211,12 @@ export class History {
   /** @throws FileInUse, NewerFile, or what the file system says. */
   #openDisk(): SampleTable {
     makePrivateFolder(this.#options.directory ?? '');
-    const open = (): SampleTable => {
-      const disk = new SampleTable(this.#path);
-      try {
-        // What cannot be read is set aside now, and not at the first look.
-        disk.kept();
-        return disk;
-      } catch (error) {
-        disk.close();
-        throw error;
-      }
-    };
     try {
-      return open();
+      return new SampleTable(this.#path);
     } catch (error) {
       if (!isDamaged(error)) throw error;
       this.#setAside(error);
-      return open();
+      return new SampleTable(this.#path);
     }
   }
 

@@ -39,6 +39,7 @@ export interface Write extends Partial<Kept> {
 
 /** A row of what SQL has folded: of each column the sum and the peak, and how many samples knew it. */
 export interface Folded {
+  readonly fromMs: number;
   readonly samples: number;
   readonly [column: string]: number | null;
 }
@@ -95,6 +96,8 @@ export class SampleTable {
     try {
       addMissingColumns(this.#file.db);
       this.#sql = statements(this.#file.db);
+      // What cannot be read shows now, and not at the first look.
+      this.kept();
     } catch (error) {
       this.#file.close();
       throw error;
@@ -174,16 +177,9 @@ export class SampleTable {
     return at === undefined ? undefined : Number(at);
   }
 
-  /** A row for each sample. */
-  each(label: string, fromMs: number, toMs: number): readonly HistoryRow[] {
-    const rows = this.#sql.each.all(label, fromMs, toMs) as unknown as readonly Folded[];
-    return rows.map((row) => rowFrom(row, row['at'] ?? 0, 0));
-  }
-
-  /** All samples of the time as one row; undefined without samples. */
-  folded(label: string, fromMs: number, toMs: number): Folded | undefined {
-    const row = this.#sql.folded.get(label, fromMs, toMs) as Folded | undefined;
-    return row?.samples === 0 ? undefined : row;
+  /** A row for each stretch of this length that has samples; 1: for each sample. */
+  folded(label: string, fromMs: number, toMs: number, lengthMs: number): readonly Folded[] {
+    return this.#sql.folded.all(lengthMs, label, fromMs, toMs) as unknown as readonly Folded[];
   }
 
   /** Hours that have samples. @param holeMs Longer than this no sample stands. */
@@ -248,9 +244,8 @@ function statements(db: sqlite.DatabaseSync) {
     first: db.prepare(`SELECT at ${OF_RANGE} ORDER BY at LIMIT 1`),
     last: db.prepare(`SELECT at ${OF_RANGE} ORDER BY at DESC LIMIT 1`),
     count: db.prepare(`SELECT count(*) AS samples FROM (SELECT 1 ${OF_RANGE} LIMIT ?)`),
-    each: db.prepare(`SELECT at, ${FOLDED} ${OF_RANGE} GROUP BY at`),
     hours: db.prepare(hoursSql(OF_RANGE)),
-    folded: db.prepare(`SELECT ${FOLDED} ${OF_RANGE}`),
+    folded: db.prepare(`SELECT at - at % ? AS fromMs, ${FOLDED} ${OF_RANGE} GROUP BY 1`),
     purge: db.prepare('DELETE FROM samples WHERE endpoint = ? AND at < ?'),
     shorten: db.prepare(
       'DELETE FROM samples WHERE endpoint = ? AND at <= (SELECT at FROM samples WHERE endpoint = ? ORDER BY at DESC LIMIT 1 OFFSET ?)',
@@ -271,18 +266,17 @@ function statements(db: sqlite.DatabaseSync) {
 }
 
 /** The same stretch of two tables. */
-export function together(one: Folded, other: Folded | undefined): Folded {
-  if (other === undefined) return one;
+export function together(one: Folded, other: Folded): Folded {
   const added = Object.entries(one).map(([name, value]) => {
     const [a, b] = [value ?? 0, other[name] ?? 0];
     if (value === null && b === 0) return [name, value];
     return [name, name.endsWith('_peak') ? Math.max(a, b) : a + b];
   });
-  return Object.fromEntries(added) as Folded;
+  return { ...(Object.fromEntries(added) as Folded), fromMs: one.fromMs };
 }
 
-export function rowFrom(row: Folded, fromMs: number, lengthMs: number): HistoryRow {
-  const { samples } = row;
+export function rowFrom(row: Folded, lengthMs: number): HistoryRow {
+  const { fromMs, samples } = row;
   const aggregate = (column: string, count: number | null | undefined, steps: number): Aggregate => ({
     count: count ?? 0,
     sum: (row[`${column}_sum`] ?? 0) / steps,
