@@ -115,7 +115,7 @@ export class Observation {
       this.#hasFlickered ||= wasDoubted && settled !== undefined && phaseOf(last ?? '') === 'ready';
       if (settled) return settled;
       doubted.add(worker.id);
-      return last === undefined || wasDoubted ? worker : { ...worker, status: last };
+      return last === undefined || wasDoubted ? worker : withStatus(worker, last);
     });
     const before = this.#loads;
     this.#doubted = doubted;
@@ -195,5 +195,9 @@ function settle(worker: Worker, last: string | undefined, serves: boolean): Work
   if (status === last || !isBadNews) return worker;
   // What the engine decides itself, such as a stop, is no matter of reports.
   const mayBeLate = phase === undefined || phase === 'starting';
-  return mayBeLate && serves ? { ...worker, status: wasReady ? last : 'idle' } : undefined;
+  return mayBeLate && serves ? withStatus(worker, (wasReady && last) || 'idle') : undefined;
+}
+
+function withStatus(worker: Worker, status: string): Worker {
+  return { ...worker, status };
 }

@@ -122,7 +122,9 @@ export class FleetWatch implements Fleet {
     const kept = await this.#history.open();
     for (const life of kept?.lives ?? []) this.#lives.set(life.id, life);
     for (const [label, times] of kept?.starts ?? []) this.#starts.set(label, times);
-    this.#known = (kept?.known ?? []).map((one) => ({ ...one, row: undefined, missed: 0 }));
+    this.#known = (kept?.known ?? []).map(({ id, name, label }) => {
+      return { id, name, label, row: undefined, missed: 0 };
+    });
     this.#spend.start(kept?.ledger);
     if (this.#known.length > 0) this.#follow();
     this.#listing = new Repeating({ run: (signal) => this.#listEndpoints(signal), firstInMs: 0, clock });
