@@ -191,9 +191,9 @@ function settle(worker: Worker, last: string | undefined, serves: boolean): Work
   const status = statusOf(worker);
   const phase = phaseOf(status);
   const wasReady = phaseOf(last ?? '') === 'ready';
-  const isBadNews = phase === undefined || (wasReady && phase !== 'ready');
+  // The engine decides a stop itself, whatever workers report: that counts at once, and so does its price.
+  const isBadNews = phase === undefined || (wasReady && phase !== 'ready' && phase !== 'cold');
   if (status === last || !isBadNews) return worker;
-  // What the engine decides itself, such as a stop, is no matter of reports.
   const mayBeLate = phase === undefined || phase === 'starting';
   return mayBeLate && serves ? withStatus(worker, (wasReady && last) || 'idle') : undefined;
 }
