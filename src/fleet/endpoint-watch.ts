@@ -4,8 +4,8 @@ import type { Clock } from '../time/clock.ts';
 import { Repeating } from '../time/repeating.ts';
 
 export interface EndpointWatchOptions {
-  /** Looks once; may wait for the rate limit before. */
-  readonly look: (signal: AbortSignal) => Promise<Looked>;
+  /** Looks once; may wait for the rate limit before. @returns How many looks in a row have failed. */
+  readonly look: (signal: AbortSignal) => Promise<number>;
   readonly intervalMs: () => number;
   /** Until the first look, ms. */
   readonly firstInMs: number;
@@ -13,9 +13,6 @@ export interface EndpointWatchOptions {
   /** In [0, 1). */
   readonly random: () => number;
 }
-
-/** How a look ended. */
-export type Looked = 'seen' | 'failed';
 
 export function watchEndpoint({
   look,
@@ -26,8 +23,6 @@ export function watchEndpoint({
 }: EndpointWatchOptions): Repeating {
   /** The moment of the next look, or of the present one. */
   let due = clock.now() + firstInMs;
-  /** In a row. */
-  let failures = 0;
   return new Repeating({
     firstInMs,
     clock,
@@ -35,18 +30,13 @@ export function watchEndpoint({
       const begun = clock.now();
       // Woken early, or the clock was set: looks go on from now.
       if (begun < due || begun - due > intervalMs()) due = begun;
-      failures = (await look(signal)) === 'seen' ? 0 : failures + 1;
+      const failures = await look(signal);
       const leastMs = failures === 0 ? 0 : backoffMs(failures, random());
       const ended = clock.now();
-      due = nextAfter(due, intervalMs(), ended + leastMs);
+      // The next moment of its beat; looks that are missed are not made up for.
+      due += Math.max(1, Math.ceil((ended + leastMs - due) / intervalMs())) * intervalMs();
       // A clock that is set back makes no hole.
       return Math.min(due - ended, leastMs + intervalMs());
     },
   });
-}
-
-/** The next moment of the beat that an endpoint has kept so far; looks that are missed are not made up for. */
-function nextAfter(due: number, intervalMs: number, notBefore: number): number {
-  const beats = Math.max(1, Math.ceil((notBefore - due) / intervalMs));
-  return due + beats * intervalMs;
 }

@@ -1,55 +1,35 @@
 /** What happens while endpoints are watched and is worth a line in the daemon's log. */
+import type { Unanswered } from '../spend/spend-watch.ts';
 import type { Evidence, TroubleName } from './troubles/detectors.ts';
 
-import type { Unanswered } from '../spend/spend-watch.ts';
-
-export type FleetNotice =
-  | {
-      readonly kind: 'endpoints changed';
-      readonly begun: readonly string[];
-      readonly left: readonly string[];
-    }
-  | { readonly kind: 'endpoints not listed'; readonly error: unknown; readonly failures: number }
-  | { readonly kind: 'endpoints listed again'; readonly failures: number }
-  /** Wanted by names that no endpoint has. */
-  | { readonly kind: 'endpoints unknown'; readonly names: readonly string[] }
-  | {
-      readonly kind: 'look failed';
-      readonly endpoint: string;
-      readonly error: unknown;
-      /** In a row. */
-      readonly failures: number;
-    }
-  | { readonly kind: 'look succeeded again'; readonly endpoint: string; readonly failures: number }
-  | {
-      readonly kind: 'trouble begun';
-      readonly endpoint: string;
-      readonly trouble: TroubleName;
-      readonly severity: 'critical' | 'warning';
-      readonly evidence: Evidence;
-    }
-  | {
-      readonly kind: 'trouble ended';
-      readonly endpoint: string;
-      readonly trouble: TroubleName;
-      readonly seconds: number;
-    }
-  /** What is seen meanwhile is held in memory. */
-  | { readonly kind: 'history not stored'; readonly error: unknown }
-  | { readonly kind: 'history stored again' }
-  /** Its file cannot be read; it has this path now, and a new one begins. */
-  | { readonly kind: 'history set aside'; readonly path: string; readonly error: unknown }
-  /** Of money; once, until it is answered again. */
-  | ({ readonly kind: 'spend not told'; readonly cause: unknown } & Unanswered)
-  | { readonly kind: 'change left'; readonly change: LeftChange };
-
-/** A change of parameters that version 0.1 had under way. Its values are null if they cannot be read. */
-export interface LeftChange {
-  readonly endpoint: string;
-  readonly endpointId?: unknown;
-  /** `watching`, or `returning` if the old values were being put back, and why. */
-  readonly phase?: unknown;
-  readonly because?: unknown;
-  readonly oldValues: Readonly<Record<string, unknown>> | null;
-  readonly newValues: Readonly<Record<string, unknown>> | null;
+interface Failed {
+  readonly error: unknown;
+  /** In a row. */
+  readonly failures: number;
 }
+
+interface OfTrouble {
+  readonly endpoint: string;
+  readonly trouble: TroubleName;
+}
+
+interface Facts {
+  'endpoints changed': { readonly begun: readonly string[]; readonly left: readonly string[] };
+  'endpoints not listed': Failed;
+  'endpoints listed again': Pick<Failed, 'failures'>;
+  /** Wanted by names that no endpoint has. */
+  'endpoints unknown': { readonly names: readonly string[] };
+  'look failed': Failed & { readonly endpoint: string };
+  'look succeeded again': Pick<Failed, 'failures'> & { readonly endpoint: string };
+  'trouble begun': OfTrouble & { readonly severity: 'critical' | 'warning'; readonly evidence: Evidence };
+  'trouble ended': OfTrouble & { readonly seconds: number };
+  /** What is seen meanwhile is held in memory. */
+  'history not stored': Pick<Failed, 'error'>;
+  'history stored again': object;
+  /** Its file cannot be read; it has this path now, and a new one begins. */
+  'history set aside': Pick<Failed, 'error'> & { readonly path: string };
+  /** Of money; once, until it is answered again. */
+  'spend not told': Unanswered & { readonly cause: unknown };
+}
+
+export type FleetNotice = { [K in keyof Facts]: { readonly kind: K } & Facts[K] }[keyof Facts];

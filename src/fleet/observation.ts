@@ -2,7 +2,7 @@
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 import type { Worker } from '../contract/operations/serverless/workers.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
-import type { Finding, WorkerFacts } from '../scaling/rules/findings.ts';
+import type { Finding } from '../scaling/rules/findings.ts';
 import type { ListedEndpoint } from './discovery/knowledge.ts';
 import { driftOf, findingsOf, numericParameters } from './discovery/parameters.ts';
 import {
@@ -17,10 +17,16 @@ import type { FleetSample } from './sample.ts';
 import type { Look } from './troubles/memory.ts';
 import { EndpointTroubles } from './troubles/troubles.ts';
 import type { EndpointView } from './view.ts';
-import { isPresent, presentStatus, type WorkerLife, type FleetEvent } from './workers/lives.ts';
-import type { WorkersAnswer } from './workers/measure.ts';
-import { settle } from './workers/settle.ts';
-import { phaseOf } from './workers/status.ts';
+import {
+  isPresent,
+  livesOf,
+  presentStatus,
+  type FleetEvent,
+  type Lives,
+  type WorkerLife,
+} from './workers/lives.ts';
+import { eachOnce, type WorkersAnswer } from './workers/measure.ts';
+import { phaseOf, statusOf } from './workers/status.ts';
 import { isFailing, isStuck, NO_STARTS, quantile, withStart, type StartTimes } from './workers/trouble.ts';
 
 /** The list of workers is empty where there were some: that is a fault more often than the end of all of them. */
@@ -56,7 +62,7 @@ export class Observation {
   #load = loadOfAll([]);
   readonly #troubles = new EndpointTroubles();
   /** What the rules said last, and of what. */
-  #checked: { row: ListedEndpoint; facts: WorkerFacts; findings: readonly Finding[] } | undefined;
+  #findings: { readonly of: readonly unknown[]; readonly all: readonly Finding[] } = { of: [], all: [] };
 
   /** @param starts That were timed before. */
   constructor(id: number, label: string, starts: StartTimes = NO_STARTS) {
@@ -67,17 +73,6 @@ export class Observation {
 
   get starts(): StartTimes {
     return this.#starts;
-  }
-
-  /**
-   * @param lives Of its own workers.
-   * @throws EmptyList where it takes a second answer to believe that there are no workers.
-   */
-  believe({ workers, unreadable }: WorkersAnswer, lives: Iterable<WorkerLife>): void {
-    this.#empties = workers.length + unreadable === 0 ? this.#empties + 1 : 0;
-    if (this.#empties !== 1) return;
-    for (const life of lives)
-      if (isPresent(life)) throw new EmptyList('the list of workers is empty, and was not before');
   }
 
   /** What the load of its workers means, as of the last answer. */
@@ -103,29 +98,32 @@ export class Observation {
     } as const;
   }
 
-  /** @returns The answer with the statuses that count. */
-  understand(
-    answer: WorkersAnswer,
-    lifeOf: (worker: number) => WorkerLife | undefined,
-    atMs: number,
-  ): WorkersAnswer {
-    const counted = (id: number) => {
-      const life = lifeOf(id);
-      return life && presentStatus(life);
-    };
-    const { workers, doubted } = settle(answer.workers, this.#doubted, counted, (worker) =>
-      hasServed(this.#loads.get(worker.id), worker),
-    );
-    const isBack = ({ id }: Worker) =>
-      this.#doubted.has(id) && !doubted.has(id) && phaseOf(counted(id) ?? '') === 'ready';
-    this.#hasFlickered ||= workers.some(isBack);
-    this.#doubted = doubted;
+  /**
+   * @returns The answer with the statuses that count, and each worker once.
+   * @throws EmptyList where it takes a second answer to believe that there are no workers.
+   */
+  understand({ workers: rows, unreadable }: WorkersAnswer, lives: Lives, atMs: number): WorkersAnswer {
+    this.#empties = rows.length + unreadable === 0 ? this.#empties + 1 : 0;
+    if (this.#empties === 1 && livesOf(lives, this.label).some(isPresent))
+      throw new EmptyList('the list of workers is empty, and was not before');
+    const doubted = new Set<number>();
+    const workers = eachOnce(rows).map((worker): Worker => {
+      const life = lives.get(worker.id);
+      const last = life && presentStatus(life);
+      const wasDoubted = this.#doubted.has(worker.id);
+      const settled = settle(worker, last, hasServed(this.#loads.get(worker.id), worker));
+      this.#hasFlickered ||= wasDoubted && settled !== undefined && phaseOf(last ?? '') === 'ready';
+      if (settled) return settled;
+      doubted.add(worker.id);
+      return last === undefined || wasDoubted ? worker : withStatus(worker, last);
+    });
     const before = this.#loads;
+    this.#doubted = doubted;
     this.#loads = new Map(
-      workers.map((one) => [one.id, loadAfter(before.get(one.id), one, atMs, lifeOf(one.id)?.load)]),
+      workers.map((one) => [one.id, loadAfter(before.get(one.id), one, atMs, lives.get(one.id)?.load)]),
     );
     this.#load = loadOfAll([...this.#loads.values()]);
-    return { ...answer, workers };
+    return { workers, unreadable };
   }
 
   /** @returns How many looks had failed before. */
@@ -154,6 +152,7 @@ export class Observation {
   }
 
   view({ row, group, sampledAtMs, lives, nowMs }: Surroundings): EndpointView {
+    const performances = lives.flatMap((life) => (isPresent(life) ? (life.perf ?? []) : []));
     return {
       endpoint: this.label,
       id: this.id,
@@ -163,36 +162,42 @@ export class Observation {
       lastError: this.#lastError,
       parameters: row ? numericParameters(row) : {},
       drift: row && group ? driftOf(row, group) : [],
-      findings: row ? this.#findings(row, this.#facts(lives)) : [],
+      findings: row ? this.#check(row, performances) : [],
       stuckWorkers: lives.filter((life) => isStuck(life, this.#starts, nowMs)).length,
       failingWorkers: lives.filter((life) => isFailing(life, nowMs)).length,
       load: this.#load,
-      measured: { performances: performancesOf(lives), startSeconds: this.#starts },
+      measured: { performances, startSeconds: this.#starts },
       troubles: this.#troubles.now,
     };
   }
 
   /** The rules take a millisecond, and the view is asked for often: they run where something has changed. */
-  #findings(row: ListedEndpoint, facts: WorkerFacts): readonly Finding[] {
-    const { row: lastRow, facts: lastFacts } = this.#checked ?? {};
-    const isSame =
-      lastRow === row &&
-      lastFacts?.workerPerformance === facts.workerPerformance &&
-      lastFacts?.coldStartSeconds === facts.coldStartSeconds;
-    if (!isSame || this.#checked === undefined)
-      this.#checked = { row, facts, findings: findingsOf(row, facts) };
-    return this.#checked.findings;
-  }
-
-  #facts(lives: readonly WorkerLife[]): WorkerFacts {
-    const performances = performancesOf(lives);
-    return {
-      ...(performances.length > 0 && { workerPerformance: quantile(performances, 0.5) }),
-      ...(this.#starts.cold.length > 0 && { coldStartSeconds: quantile(this.#starts.cold, 0.5) }),
-    };
+  #check(row: ListedEndpoint, performances: readonly number[]): readonly Finding[] {
+    const typical = (values: readonly number[]) => (values.length > 0 ? quantile(values, 0.5) : undefined);
+    const [workerPerformance, coldStartSeconds] = [typical(performances), typical(this.#starts.cold)];
+    const of = [row, workerPerformance, coldStartSeconds];
+    if (of.some((one, index) => one !== this.#findings.of[index]))
+      this.#findings = { of, all: findingsOf(row, { workerPerformance, coldStartSeconds }) };
+    return this.#findings.all;
   }
 }
 
-function performancesOf(lives: Iterable<WorkerLife>): number[] {
-  return Array.from(lives).flatMap((life) => (isPresent(life) ? (life.perf ?? []) : []));
+/**
+ * Statuses flicker: a worker that serves may be shown as offline or loading while its report is late. So a status that a
+ * ready worker loses, or that nobody knows, is in doubt, which is undefined here: it counts after two looks.
+ * @param last Its status that counts so far; undefined for a new worker
+ */
+function settle(worker: Worker, last: string | undefined, serves: boolean): Worker | undefined {
+  const status = statusOf(worker);
+  const phase = phaseOf(status);
+  const wasReady = phaseOf(last ?? '') === 'ready';
+  // The engine decides a stop itself, whatever workers report: that counts at once, and so does its price.
+  const isBadNews = phase === undefined || (wasReady && phase !== 'ready' && phase !== 'cold');
+  if (status === last || !isBadNews) return worker;
+  const mayBeLate = phase === undefined || phase === 'starting';
+  return mayBeLate && serves ? withStatus(worker, (wasReady && last) || 'idle') : undefined;
+}
+
+function withStatus(worker: Worker, status: string): Worker {
+  return { ...worker, status };
 }

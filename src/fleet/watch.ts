@@ -6,7 +6,7 @@ import { backoffMs } from '../time/backoff.ts';
 import { within, type Clock } from '../time/clock.ts';
 import { Repeating } from '../time/repeating.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
-import { watchEndpoint, type Looked } from './endpoint-watch.ts';
+import { watchEndpoint } from './endpoint-watch.ts';
 import {
   afterList,
   unknownNames,
@@ -21,10 +21,17 @@ import type { Fleet, FleetView, HistoryQuery, HistoryRow } from './view.ts';
 import type { FleetNotice } from './notices.ts';
 import { Observation } from './observation.ts';
 import type { FleetService, PriceCeilings } from './service.ts';
-import { afterLook, LivesByEndpoint, statusBeforeReboot, type FleetEvent } from './workers/lives.ts';
+import {
+  afterLook,
+  gapBetween,
+  livesOf,
+  statusBeforeReboot,
+  type FleetEvent,
+  type WorkerLife,
+} from './workers/lives.ts';
 import type { StartTimes } from './workers/trouble.ts';
-import { eachOnce, measure, type WorkersAnswer } from './workers/measure.ts';
-import { billingOf, statusOf } from './workers/status.ts';
+import { costPerHour, measure, type WorkersAnswer } from './workers/measure.ts';
+import { statusOf } from './workers/status.ts';
 
 export interface FleetSettings {
   readonly wanted: readonly WantedEndpoint[];
@@ -61,6 +68,7 @@ const ANSWER_LIMIT_MS = 600_000;
 const LIST_EVERY_MS = 300_000;
 /** After a list that lacks an endpoint: whether that is gone is to be known soon. */
 const DOUBT_MS = 30_000;
+
 /** Fractions of its multiples lie as evenly as can be, however many there are. */
 const GOLDEN = 0.618_033_988_75;
 
@@ -68,7 +76,7 @@ export class FleetWatch implements Fleet {
   readonly #options: FleetWatchOptions;
   readonly #history: History;
   readonly #spend: SpendWatch;
-  readonly #lives = new LivesByEndpoint();
+  readonly #lives = new Map<number, WorkerLife>();
   /** By label, of endpoints that are not watched now too. */
   readonly #starts = new Map<string, StartTimes>();
   readonly #watched = new Map<string, Watched>();
@@ -78,7 +86,6 @@ export class FleetWatch implements Fleet {
   #priceCeilings: PriceCeilings = new Map();
   /** Lists in a row. */
   #listFailures = 0;
-  #begun = 0;
   /** Names in the settings that no endpoint has, as far as they were told. */
   #unknown: readonly string[] = [];
   #leaving: Promise<unknown> = Promise.resolve();
@@ -91,7 +98,7 @@ export class FleetWatch implements Fleet {
       directory,
       clock,
       kept: () => ({
-        lives: this.#lives.all(),
+        lives: this.#lives.values(),
         starts: this.#starts,
         known: knownOf(this.#known),
         ledger: this.#spend.ledger,
@@ -113,15 +120,11 @@ export class FleetWatch implements Fleet {
   async start(): Promise<void> {
     const { clock } = this.#options;
     const kept = await this.#history.open();
-    for (const life of kept?.lives ?? []) this.#lives.put(life);
+    for (const life of kept?.lives ?? []) this.#lives.set(life.id, life);
     for (const [label, times] of kept?.starts ?? []) this.#starts.set(label, times);
-    this.#known = (kept?.known ?? []).map(({ id, name, label }) => ({
-      id,
-      name,
-      label,
-      row: undefined,
-      missed: 0,
-    }));
+    this.#known = (kept?.known ?? []).map(({ id, name, label }) => {
+      return { id, name, label, row: undefined, missed: 0 };
+    });
     this.#spend.start(kept?.ledger);
     if (this.#known.length > 0) this.#follow();
     this.#listing = new Repeating({ run: (signal) => this.#listEndpoints(signal), firstInMs: 0, clock });
@@ -146,7 +149,7 @@ export class FleetWatch implements Fleet {
           row: rows.get(observation.id),
           group: groups.find(({ label }) => label === observation.label),
           sampledAtMs: this.#history.lastMs(observation.label),
-          lives: [...this.#lives.of(observation.label)],
+          lives: livesOf(this.#lives, observation.label),
           nowMs,
         }),
       ),
@@ -222,25 +225,22 @@ export class FleetWatch implements Fleet {
     if (begun.length > 0 || left.length > 0) notice({ kind: 'endpoints changed', begun, left });
     // Workers of a deleted endpoint should be gone with it; those of one that is not wanted any more work on.
     const listed = new Set(this.#known.map(({ label }) => label));
-    const orphaned = [...this.#lives.all()].filter(
-      ({ endpoint }) => left.includes(endpoint) && !listed.has(endpoint),
-    );
-    this.#spend.saw(
-      [],
-      orphaned.map(({ id }) => id),
-    );
-    const forgotten = this.#lives.keepOnly((endpoint) => this.#watched.has(endpoint));
-    if (forgotten.length > 0) this.#history.record({ gone: forgotten });
-    this.#history.record({ known: knownOf(this.#known) });
+    const forgotten = [...this.#lives.values()].filter(({ endpoint }) => !this.#watched.has(endpoint));
+    const orphaned = forgotten.filter(({ endpoint }) => left.includes(endpoint) && !listed.has(endpoint));
+    this.#spend.saw([], orphaned.map(idOf));
+    for (const { id } of forgotten) this.#lives.delete(id);
+    this.#history.record({ gone: forgotten.map(idOf), known: knownOf(this.#known) });
   }
 
   #begin(id: number, label: string): void {
     const { clock, random } = this.#options;
     const observation = new Observation(id, label, this.#starts.get(label));
+    // Endpoints are looked at one after the other, however many there are.
+    const place = (this.#watched.size * GOLDEN + random() / 10) % 1;
     const watch = watchEndpoint({
       look: (signal) => this.#look(observation, signal),
       intervalMs: () => this.#settings.intervalMs,
-      firstInMs: this.#firstInMs(),
+      firstInMs: place * Math.min(FIRST_LOOKS_MS, this.#settings.intervalMs),
       clock,
       random,
     });
@@ -248,14 +248,8 @@ export class FleetWatch implements Fleet {
     this.#spend.watches(id, label);
   }
 
-  /** Endpoints are looked at one after the other, however many there are. */
-  #firstInMs(): number {
-    this.#begun += 1;
-    const place = (this.#begun * GOLDEN + this.#options.random() / 10) % 1;
-    return place * Math.min(FIRST_LOOKS_MS, this.#settings.intervalMs);
-  }
-
-  async #look(observation: Observation, signal: AbortSignal): Promise<Looked> {
+  /** @returns How many looks in a row have failed. */
+  async #look(observation: Observation, signal: AbortSignal): Promise<number> {
     const { service, clock, notice } = this.#options;
     const { intervalMs } = this.#settings;
     try {
@@ -263,41 +257,37 @@ export class FleetWatch implements Fleet {
         service.workers(observation.id, intervalMs, ends),
       );
       this.#take(observation, answer);
-      return 'seen';
+      return 0;
     } catch (error) {
-      if (signal.aborted) return 'seen';
+      if (signal.aborted) return 0;
       const failures = observation.failed(error);
       notice({ kind: 'look failed', endpoint: observation.label, error, failures });
-      return 'failed';
+      return failures;
     }
   }
 
   #take(observation: Observation, read: WorkersAnswer): void {
-    const { clock, service, notice, onEvent } = this.#options;
-    const { label } = observation;
-    observation.believe(read, this.#lives.of(observation.label));
+    const { clock, service, notice, onEvent, onTraits } = this.#options;
+    const { id, label } = observation;
     // Whole ones: the history goes by them.
     const atMs = Math.floor(clock.now());
-    const answer = observation.understand(read, (id) => this.#lives.get(id), atMs);
+    const answer = observation.understand(read, this.#lives, atMs);
+    const { workers } = answer;
     const prices = service.prices.known();
     service.prices.refresh(
-      answer.workers.some(
-        (worker) => billingOf(statusOf(worker)) === 'compute' && prices.get(worker.id)?.running === undefined,
-      ),
+      workers.some((one) => costPerHour(statusOf(one), prices.get(one.id)) === undefined),
     );
-    const told = this.#spend.toldFor(observation.id);
-    const before = (id: number) => statusBeforeReboot(this.#lives.get(id));
-    const { meaning } = observation.load;
-    const sample = measure(answer, { prices, told, statusBeforeReboot: before }, atMs, meaning);
-    const { workers } = answer;
-    const previousMs = this.#history.lastMs(label);
-    const mostGapMs = MOST_GAP * this.#settings.intervalMs;
-    const meaningOf = (id: number) => observation.meaningOf(id);
-    const look = { endpoint: label, atMs, previousMs, workers, meaningOf };
-    const { changed, gone, events } = afterLook(this.#lives, look, mostGapMs);
-    for (const life of changed) this.#lives.put(life);
-    for (const id of gone) this.#lives.remove(id);
-    this.#spend.saw(answer.workers, gone);
+    const told = this.#spend.toldFor(id);
+    const before = (worker: number) => statusBeforeReboot(this.#lives.get(worker));
+    const costs = { prices, told, statusBeforeReboot: before };
+    const sample = measure(answer, costs, atMs, observation.load.meaning);
+    const gapMs = gapBetween(this.#history.lastMs(label), atMs, MOST_GAP * this.#settings.intervalMs);
+    const meaningOf = (worker: number) => observation.meaningOf(worker);
+    const look = { endpoint: label, atMs, gapMs, workers, meaningOf };
+    const { changed, gone, events } = afterLook(this.#lives, look);
+    for (const life of changed) this.#lives.set(life.id, life);
+    for (const worker of gone) this.#lives.delete(worker);
+    this.#spend.saw(workers, gone);
     const failures = observation.succeeded(sample, events);
     const starts = new Map(
       events.some(({ kind }) => kind === 'worker started') ? [[label, observation.starts]] : [],
@@ -308,21 +298,20 @@ export class FleetWatch implements Fleet {
     for (const event of events) onEvent(event);
     // A row that nobody could read may be the ready worker that seems to lack.
     if (answer.unreadable > 0) return;
-    const { id } = observation;
     const { notices, churned } = observation.judge({
-      atMs,
-      isDense: previousMs !== undefined && atMs - previousMs <= mostGapMs,
-      workers: eachOnce(answer.workers),
-      lives: [...this.#lives.of(label)],
+      ...look,
+      lives: livesOf(this.#lives, label),
       prices,
       row: this.#known.find((one) => one.id === id)?.row,
       priceCeiling: this.#priceCeilings.get(id),
     });
     for (const { dollars } of churned) onEvent({ kind: 'worker churned', endpoint: label, dollars });
     for (const each of notices) notice(each);
-    this.#options.onTraits?.(observation.traits);
+    onTraits?.(observation.traits);
   }
 }
+
+const idOf = ({ id }: { readonly id: number }): number => id;
 
 function knownOf(known: Knowledge) {
   return known.map(({ id, name, label }) => ({ id, name, label }));

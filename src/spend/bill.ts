@@ -157,6 +157,6 @@ export function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-function sum(numbers: readonly number[]): number {
+export function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
 }

@@ -1,25 +1,5 @@
 /** What an endpoint cost, hour by hour, out of its samples: sums, comparisons, and why one day is not as another. Pure. */
-import { dayOf, daysUntil, forecast, type Billed, type Forecast } from './bill.ts';
-
-/** An hour of one endpoint. A sample stands until the next one, and no longer than a hole begins. Money in dollars. */
-export interface Hour {
-  /** When it began, Unix ms. */
-  readonly atMs: number;
-  /** How much of it was seen with a known cost, ms; and of that, how much with one that the service told. */
-  readonly seenMs: number;
-  readonly toldMs: number;
-  readonly told: number;
-  readonly estimated: number;
-  /** Of what was estimated, told figures or not: by what workers did, and how long that was known, ms. */
-  readonly uses: Uses;
-  readonly usesMs: number;
-  /** How many workers were ready, and starting, times ms. */
-  readonly readyMs: number;
-  readonly startingMs: number;
-  /** Work asked of it: `cur_load` times ms, and how long it was known, ms. */
-  readonly load: number;
-  readonly loadMs: number;
-}
+import { dayOf, daysUntil, forecast, sum, type Billed, type Forecast } from './bill.ts';
 
 /** In dollars, estimated from the prices of instances. */
 export interface Uses {
@@ -28,6 +8,34 @@ export interface Uses {
   readonly starting: number;
   readonly stopped: number;
 }
+
+/**
+ * What is counted of a stretch of time; money in dollars. A sample stands until the next one, and no longer than a hole
+ * begins.
+ */
+const NOTHING_COUNTED = {
+  /** How much of it was seen with a known cost, ms; and of that, how much with one that the service told. */
+  seenMs: 0,
+  toldMs: 0,
+  told: 0,
+  estimated: 0,
+  working: 0,
+  idle: 0,
+  starting: 0,
+  stopped: 0,
+  /** How long it was known what workers did, ms; how many were ready, and starting, times ms. */
+  usesMs: 0,
+  readyMs: 0,
+  startingMs: 0,
+  /** Work asked of it: `cur_load` times seconds, and how long it was known, ms. */
+  load: 0,
+  loadMs: 0,
+};
+
+export type Counted = Readonly<typeof NOTHING_COUNTED>;
+
+/** An hour of one endpoint, from this moment on, Unix ms. */
+export type Hour = Counted & { readonly atMs: number };
 
 /** Where a figure comes from; of a sum, its weakest part. */
 export type Source = 'billed' | 'told' | 'estimated';
@@ -46,7 +54,7 @@ export interface EndpointSpend {
   /** Oldest first. */
   readonly hours: readonly Hour[];
   /** Their sums by day. */
-  readonly days: ReadonlyMap<string, Hour>;
+  readonly days: ReadonlyMap<string, Counted>;
   /** By day; a day for which the service was not asked is missing. */
   readonly billed: ReadonlyMap<string, Billed>;
 }
@@ -74,30 +82,16 @@ export function endpointSpend(
   return { endpoint, id, hours, days, billed };
 }
 
-export function sumOfHours(hours: readonly Hour[]): Hour {
-  const sum = (part: (hour: Hour) => number): number => hours.reduce((all, hour) => all + part(hour), 0);
-  return {
-    atMs: hours[0]?.atMs ?? Number.NaN,
-    seenMs: sum(({ seenMs }) => seenMs),
-    toldMs: sum(({ toldMs }) => toldMs),
-    told: sum(({ told }) => told),
-    estimated: sum(({ estimated }) => estimated),
-    uses: {
-      working: sum(({ uses }) => uses.working),
-      idle: sum(({ uses }) => uses.idle),
-      starting: sum(({ uses }) => uses.starting),
-      stopped: sum(({ uses }) => uses.stopped),
-    },
-    usesMs: sum(({ usesMs }) => usesMs),
-    readyMs: sum(({ readyMs }) => readyMs),
-    startingMs: sum(({ startingMs }) => startingMs),
-    load: sum(({ load }) => load),
-    loadMs: sum(({ loadMs }) => loadMs),
-  };
+export function sumOfHours(hours: readonly Counted[]): Counted {
+  const total = { ...NOTHING_COUNTED };
+  for (const hour of hours) for (const name of COUNTED) total[name] += hour[name];
+  return total;
 }
 
+const COUNTED = Object.keys(NOTHING_COUNTED) as (keyof Counted)[];
+
 /** undefined: nothing of it was seen. */
-export function spentIn({ seenMs, toldMs, told, estimated }: Hour): Figure | undefined {
+export function spentIn({ seenMs, toldMs, told, estimated }: Counted): Figure | undefined {
   if (seenMs === 0) return undefined;
   return { dollars: told + estimated, source: toldMs >= TOLD_SHARE * seenMs ? 'told' : 'estimated' };
 }
@@ -117,7 +111,7 @@ export function sumOfFigures(figures: readonly (Figure | undefined)[]): Figure |
   const known = figures.filter((figure) => figure !== undefined);
   if (known.length === 0) return undefined;
   const source = SOURCES.find((one) => known.some((figure) => figure.source === one)) ?? 'estimated';
-  return { dollars: known.reduce((sum, { dollars }) => sum + dollars, 0), source };
+  return { dollars: sum(known.map(({ dollars }) => dollars)), source };
 }
 
 /** What the hours until now cost on the days before, on average. */
@@ -135,7 +129,7 @@ export function usualUntilNow({ hours }: EndpointSpend, nowMs: number): number |
     return seenMs < SEEN_SHARE * sinceMs ? undefined : dollars;
   }).filter((dollars) => dollars !== undefined);
   if (costs.length < LEAST_USUAL_DAYS) return undefined;
-  return costs.reduce((sum, each) => sum + each, 0) / costs.length;
+  return sum(costs) / costs.length;
 }
 
 /** Of one endpoint at least: another may have been made or deleted on that day. */
@@ -164,17 +158,11 @@ export function monthOf(spends: readonly EndpointSpend[], now: Date): Month | un
   const days = daysUntil(now, 31).map((day) => ({
     day,
     isWhole: spends.some(({ billed }) => billed.has(day)) || isSeen(spends, day),
-    figure: sumOfFigures(spends.map((spend) => spentOn(spend, day, today))),
+    total: sumOfFigures(spends.map((spend) => spentOn(spend, day, today)))?.dollars ?? 0,
   }));
   const soFar = monthSoFar(spends, now);
   if (!soFar) return undefined;
   const own = days.filter(({ day }) => day.startsWith(today.slice(0, 7)));
-  return {
-    soFar,
-    unknownDays: own.filter(({ day, isWhole }) => !isWhole && day < today).length,
-    forecast: forecast(
-      days.map(({ day, isWhole, figure }) => ({ day, isWhole, total: figure?.dollars ?? 0 })),
-      now,
-    ),
-  };
+  const unknownDays = own.filter(({ day, isWhole }) => !isWhole && day < today).length;
+  return { soFar, unknownDays, forecast: forecast(days, now) };
 }

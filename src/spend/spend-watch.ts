@@ -5,7 +5,16 @@
 import type { Charge } from '../contract/operations/spend.ts';
 import { within, type Clock } from '../time/clock.ts';
 import { Repeating } from '../time/repeating.ts';
-import { billedDay, dayOf, daysUntil, NOTHING_BILLED, sumOf, type Billed, type BilledDay } from './bill.ts';
+import {
+  billedDay,
+  dayOf,
+  daysUntil,
+  NOTHING_BILLED,
+  sum,
+  sumOf,
+  type Billed,
+  type BilledDay,
+} from './bill.ts';
 import {
   BILL_DAYS,
   DAY_MS,
@@ -189,7 +198,7 @@ export class SpendWatch {
           ? undefined
           : {
               instances: costs.length,
-              spendPerHour: isKnown ? costs.reduce((sum, cost) => sum + cost, 0) : undefined,
+              spendPerHour: isKnown ? sum(costs) : undefined,
             },
       unanswered: [...this.#unanswered.values()],
     };

@@ -1,7 +1,6 @@
 /** A history of endpoints on virtual time, with what it said. */
 import { History } from '../../src/fleet/history/history.ts';
 import type { Kept, Write } from '../../src/fleet/history/sample-table.ts';
-import type { LeftChange } from '../../src/fleet/notices.ts';
 import type { FleetSample } from '../../src/fleet/sample.ts';
 import type { WorkerLife } from '../../src/fleet/workers/lives.ts';
 import { VirtualClock } from './log-time.ts';
@@ -16,7 +15,6 @@ export class Keeper {
   stored = 0;
   /** Paths of files that could not be read. */
   readonly aside: string[] = [];
-  readonly leftChanges: LeftChange[] = [];
   readonly history: History;
 
   constructor(directory: string | undefined, nowMs?: number) {
@@ -29,7 +27,6 @@ export class Keeper {
         if (notice.kind === 'history not stored') this.troubles.push(notice.error);
         if (notice.kind === 'history stored again') this.stored += 1;
         if (notice.kind === 'history set aside') this.aside.push(notice.path);
-        if (notice.kind === 'change left') this.leftChanges.push(notice.change);
       },
     });
   }

@@ -73,12 +73,4 @@ const TOLD: Told = {
         : 'the service does not say what endpoints cost; figures of another source stand in',
     );
   },
-  'change left'(logger, { change }) {
-    logger.warn(
-      { ...change },
-      change.oldValues === null
-        ? 'an earlier version may have changed parameters of an endpoint, and what it stored cannot be read: compare them with what they should be'
-        : 'an earlier version was changing parameters of an endpoint; this version does not watch the change: to undo it, set the old values by hand',
-    );
-  },
 };

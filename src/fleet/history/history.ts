@@ -16,13 +16,11 @@ import type { Clock } from '../../time/clock.ts';
 import type { FleetNotice } from '../notices.ts';
 import { sumOfHours, type Hour } from '../../spend/hours.ts';
 import type { HistoryQuery, HistoryRow } from '../view.ts';
-import { rowFrom, SampleTable, together, type Kept, type Write } from './sample-table.ts';
+import { rowFrom, SampleTable, together, type Folded, type Kept, type Write } from './sample-table.ts';
 
 const FILE = 'fleet.sqlite';
 /** Between two tries to use a disk that failed, ms. */
 const TRY_AGAIN_MS = 5_000;
-/** What else waits, waits so long for a query, ms. */
-const TURN_MS = 5;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -53,7 +51,6 @@ export class History {
   #memory: SampleTable | undefined;
   #trouble: string | undefined;
   #triedMs = -Infinity;
-  #takingOver: Promise<void> = Promise.resolve();
 
   constructor(options: HistoryOptions) {
     this.#options = options;
@@ -123,7 +120,8 @@ export class History {
         found.push(...this.#tables.flatMap((table) => table.hours(label, begin, end, holeMs)));
         await othersTurn();
       }
-      return [...Map.groupBy(found, ({ atMs }) => atMs).values()].map((parts) => sumOfHours(parts));
+      const byHour = Map.groupBy(found, ({ atMs }) => atMs);
+      return Array.from(byHour, ([atMs, parts]) => ({ atMs, ...sumOfHours(parts) }));
     });
   }
 
@@ -140,7 +138,6 @@ export class History {
   /** What the disk does not take now is lost. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('stopping'));
-    await this.#takingOver;
     if (this.#trouble !== undefined) this.#mend();
     for (const table of this.#tables) table.close();
     this.#disk = undefined;
@@ -160,24 +157,25 @@ export class History {
       return lastMs - startOf(Math.min(...ends(begin, 'first')), lengthMs) < maxRows * lengthMs;
     };
     const counts = this.#tables.map((table) => table.count(endpoint, fromMs, toMs, maxRows + 1));
+    const rowsOf = (beginMs: number, endMs: number, lengthMs: number): Folded[] => {
+      const found = this.#tables.flatMap((table) => table.folded(endpoint, beginMs, endMs, lengthMs));
+      const byStretch = Map.groupBy(found, (row) => row.fromMs);
+      return Array.from(byStretch.values(), (parts) => parts.reduce(together));
+    };
     if (counts.reduce((sum, count) => sum + count, 0) <= maxRows) {
-      const each = this.#tables.flatMap((table) => table.each(endpoint, fromMs, toMs));
+      const each = rowsOf(fromMs, toMs, 1).map((row) => rowFrom(row, 0));
       return each.sort((a, b) => a.fromMs - b.fromMs);
     }
     const lengthMs = LENGTHS_MS.find(fits) ?? 28 * DAY_MS;
+    const stepMs = Math.max(lengthMs, HOUR_MS);
     const rows: HistoryRow[] = [];
-    let turnFrom = performance.now();
-    // The stretch that has the first moment is answered as a whole. From one sample to the stretch after it: a hole
-    // costs nothing.
-    for (let beginMs = startOf(fromMs, lengthMs); ; beginMs += lengthMs) {
+    // The stretch that has the first moment is answered as a whole. From one sample to the next: a hole costs nothing.
+    for (let beginMs = startOf(fromMs, lengthMs); ; await othersTurn()) {
       beginMs = startOf(Math.min(...ends(beginMs, 'first')), lengthMs);
       if (beginMs === Infinity) return rows;
-      const endMs = Math.min(beginMs + lengthMs, toMs);
-      const [first, other] = this.#tables.flatMap((table) => table.folded(endpoint, beginMs, endMs) ?? []);
-      if (first) rows.push(rowFrom(together(first, other), beginMs, lengthMs));
-      if (performance.now() - turnFrom < TURN_MS) continue;
-      await othersTurn();
-      turnFrom = performance.now();
+      const endMs = startOf(beginMs, stepMs) + stepMs;
+      rows.push(...rowsOf(beginMs, Math.min(endMs, toMs), lengthMs).map((row) => rowFrom(row, lengthMs)));
+      beginMs = endMs;
     }
   }
 
@@ -212,39 +210,13 @@ export class History {
 
   /** @throws FileInUse, NewerFile, or what the file system says. */
   #openDisk(): SampleTable {
-    const { directory = '', notice } = this.#options;
-    makePrivateFolder(directory);
-    const open = (): SampleTable => {
-      const disk = new SampleTable(this.#path);
-      try {
-        for (const change of disk.takeLeftChanges()) notice({ kind: 'change left', change });
-        // What cannot be read is set aside now, and not at the first look.
-        disk.kept();
-        this.#takingOver = this.#takeOver(disk);
-        return disk;
-      } catch (error) {
-        disk.close();
-        throw error;
-      }
-    };
+    makePrivateFolder(this.#options.directory ?? '');
     try {
-      return open();
+      return new SampleTable(this.#path);
     } catch (error) {
       if (!isDamaged(error)) throw error;
       this.#setAside(error);
-      return open();
-    }
-  }
-
-  /** Rows of version 0.1, in steps: forty days of twenty endpoints take some 20 s of CPU time. */
-  async #takeOver(disk: SampleTable): Promise<void> {
-    try {
-      do await othersTurn();
-      while (!this.#stopping.signal.aborted && this.#disk === disk && disk.takeEarlierRows());
-    } catch (error) {
-      this.#fail(error);
-      // It goes on when the disk is opened again.
-      this.#closeDisk();
+      return new SampleTable(this.#path);
     }
   }
 

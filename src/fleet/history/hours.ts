@@ -1,6 +1,6 @@
 /** Hours of an endpoint, folded by SQL: each sample stands until the next one, and no longer than a hole begins. */
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
-import { HOUR_MS, type Hour } from '../../spend/hours.ts';
+import { HOUR_MS, type Counted } from '../../spend/hours.ts';
 import { STEPS } from '../workers/measure.ts';
 import { phaseOf, type Phase } from '../workers/status.ts';
 
@@ -12,50 +12,37 @@ function workersIn(phase: Phase): string {
   return `(${statuses.map((status) => `ifnull(workers_${status}, 0)`).join(' + ')})`;
 }
 
-/** What a sample has, while `isKnown` holds, over the time for which it stands. */
-const sum = (isKnown: string, value: string, name: string): string =>
-  `total(CASE WHEN ${isKnown} THEN ${value} * ms END) AS ${name}`;
 const IS_TOLD = 'spend_told_per_hour IS NOT NULL';
 const IS_ESTIMATED = 'spend_told_per_hour IS NULL';
 const IS_SPLIT = 'spend_per_hour IS NOT NULL AND spend_idle_per_hour IS NOT NULL';
+const WORKING = '(spend_per_hour - spend_idle_per_hour - spend_starting_per_hour - spend_stopped_per_hour)';
+
+/** What a sample has, while the condition holds, over the time for which it stands; and how finely it is stored. */
+const SUMS: Readonly<Record<Exclude<keyof Counted, 'seenMs'>, readonly [string, string, number]>> = {
+  toldMs: [IS_TOLD, '1', 1],
+  told: [IS_TOLD, 'spend_told_per_hour', DOLLARS],
+  estimated: [IS_ESTIMATED, 'spend_per_hour', DOLLARS],
+  working: [IS_SPLIT, WORKING, DOLLARS],
+  idle: [IS_SPLIT, 'spend_idle_per_hour', DOLLARS],
+  starting: [IS_SPLIT, 'spend_starting_per_hour', DOLLARS],
+  stopped: [IS_SPLIT, 'spend_stopped_per_hour', DOLLARS],
+  usesMs: [IS_SPLIT, '1', 1],
+  readyMs: [IS_SPLIT, workersIn('ready'), 1],
+  startingMs: [IS_SPLIT, workersIn('starting'), 1],
+  load: ['load IS NOT NULL', 'load', UNITS],
+  loadMs: ['load IS NOT NULL', '1', 1],
+};
 
 /**
- * A sample whose cost is not known stands for nothing: the one before it goes on.
+ * Rows that are an Hour. A sample whose cost is not known stands for nothing: the one before it goes on.
  * @param ofRange The samples of an endpoint. SQL's parameters: the longest time that one stands, the end, and theirs.
  */
 export function hoursSql(ofRange: string): string {
-  const columns = [
-    sum(IS_TOLD, 'spend_told_per_hour', 'told'),
-    sum(IS_TOLD, '1', 'told_ms'),
-    sum(IS_ESTIMATED, 'spend_per_hour', 'estimated'),
-    sum(IS_SPLIT, 'spend_per_hour', 'split'),
-    sum(IS_SPLIT, '1', 'split_ms'),
-    ...['idle', 'starting', 'stopped'].map((use) => sum(IS_SPLIT, `spend_${use}_per_hour`, use)),
-    sum(IS_SPLIT, workersIn('ready'), 'ready_ms'),
-    sum(IS_SPLIT, workersIn('starting'), 'starting_ms'),
-    sum('load IS NOT NULL', 'load', 'load'),
-    sum('load IS NOT NULL', '1', 'load_ms'),
-  ];
-  return `SELECT at / ${HOUR_MS} * ${HOUR_MS} AS hour, sum(ms) AS seen_ms, ${columns.join(', ')}
+  const columns = Object.entries(SUMS).map(
+    ([name, [isKnown, value, steps]]) =>
+      `total(CASE WHEN ${isKnown} THEN ${value} * ms END) / ${steps} AS ${name}`,
+  );
+  return `SELECT at / ${HOUR_MS} * ${HOUR_MS} AS atMs, sum(ms) AS seenMs, ${columns.join(', ')}
     FROM (SELECT *, min(?, lead(at, 1, ?) OVER (ORDER BY at) - at) AS ms ${ofRange}
       AND coalesce(spend_told_per_hour, spend_per_hour) IS NOT NULL) GROUP BY 1`;
-}
-
-export function hourFrom(row: Readonly<Record<string, unknown>>): Hour {
-  const of = (name: string): number => Number(row[name]);
-  const dollars = (name: string): number => of(name) / DOLLARS;
-  const [idle, starting, stopped] = [dollars('idle'), dollars('starting'), dollars('stopped')];
-  return {
-    atMs: of('hour'),
-    seenMs: of('seen_ms'),
-    toldMs: of('told_ms'),
-    told: dollars('told'),
-    estimated: dollars('estimated'),
-    uses: { working: dollars('split') - idle - starting - stopped, idle, starting, stopped },
-    usesMs: of('split_ms'),
-    readyMs: of('ready_ms'),
-    startingMs: of('starting_ms'),
-    load: of('load') / UNITS,
-    loadMs: of('load_ms'),
-  };
 }

@@ -7,17 +7,15 @@ import { isRecord } from '../../contract/is-record.ts';
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
 import { DatabaseFile, IN_MEMORY, type DatabaseFormat } from '../../storage/database-file.ts';
 import type { KnownEndpoint } from '../discovery/knowledge.ts';
-import type { LeftChange } from '../notices.ts';
 import { MEASURES, type FleetSample, type Measure } from '../sample.ts';
 import type { WorkerLife } from '../workers/lives.ts';
 import { STEPS } from '../workers/measure.ts';
 import { UNKNOWN } from '../workers/status.ts';
 import type { StartTimes } from '../workers/trouble.ts';
-import { FROM_VERSION_3, hasEarlierRows, takeEarlierRows, takeLeftChanges } from './earlier-file.ts';
 import type { Hour } from '../../spend/hours.ts';
 import type { Ledger } from '../../spend/spend-watch.ts';
 import type { Aggregate, HistoryRow } from '../view.ts';
-import { hourFrom, hoursSql } from './hours.ts';
+import { hoursSql } from './hours.ts';
 
 export type StoredEndpoint = Pick<KnownEndpoint, 'id' | 'name' | 'label'>;
 
@@ -41,6 +39,7 @@ export interface Write extends Partial<Kept> {
 
 /** A row of what SQL has folded: of each column the sum and the peak, and how many samples knew it. */
 export interface Folded {
+  readonly fromMs: number;
   readonly samples: number;
   readonly [column: string]: number | null;
 }
@@ -57,7 +56,8 @@ const MEASURE_NAMES = Object.keys(MEASURES) as Measure[];
 const STATUSES: readonly string[] = [UNKNOWN, ...WORKER_STATUSES];
 /** Measures in whole steps (STEPS), so that sums are exact; workers by status. NULL: not known, or no workers. */
 const COLUMNS: readonly string[] = [...MEASURE_NAMES, ...STATUSES.map((status) => `workers_${status}`)];
-const TABLES = `
+const SCHEMA = `
+  CREATE TABLE endpoint (id INTEGER PRIMARY KEY, label TEXT NOT NULL UNIQUE) STRICT;
   CREATE TABLE samples (
     endpoint INTEGER, at INTEGER, ${COLUMNS.map((name) => `${name} INTEGER`).join(', ')}, PRIMARY KEY (endpoint, at)
   ) STRICT, WITHOUT ROWID;
@@ -66,9 +66,8 @@ const TABLES = `
 
 const FORMAT: DatabaseFormat = {
   version: 4,
-  schema: `CREATE TABLE endpoint (id INTEGER PRIMARY KEY, label TEXT NOT NULL UNIQUE) STRICT; ${TABLES}`,
-  // Version 2 had more tables: takeLeftChanges reads them.
-  upgrades: { 1: '', 2: '', 3: TABLES + FROM_VERSION_3 },
+  schema: SCHEMA,
+  upgrades: {},
   // A loss of power may take some seconds of the history; in return a sample costs no flush.
   synchronous: 'NORMAL',
   // A check of 300 MB would hold up the daemon for a second or more.
@@ -88,7 +87,6 @@ export class SampleTable {
   readonly #file: DatabaseFile;
   readonly #isInMemory: boolean;
   readonly #sql: ReturnType<typeof statements>;
-  #hasEarlierRows: boolean;
   #purgedMs = -Infinity;
 
   /** @param path Of the file; undefined: in memory. @throws As DatabaseFile. */
@@ -98,7 +96,8 @@ export class SampleTable {
     try {
       addMissingColumns(this.#file.db);
       this.#sql = statements(this.#file.db);
-      this.#hasEarlierRows = hasEarlierRows(this.#file.db);
+      // What cannot be read shows now, and not at the first look.
+      this.kept();
     } catch (error) {
       this.#file.close();
       throw error;
@@ -178,35 +177,14 @@ export class SampleTable {
     return at === undefined ? undefined : Number(at);
   }
 
-  /** A row for each sample. */
-  each(label: string, fromMs: number, toMs: number): readonly HistoryRow[] {
-    const rows = this.#sql.each.all(label, fromMs, toMs) as unknown as readonly Folded[];
-    return rows.map((row) => rowFrom(row, row['at'] ?? 0, 0));
-  }
-
-  /** All samples of the time as one row; undefined without samples. */
-  folded(label: string, fromMs: number, toMs: number): Folded | undefined {
-    const row = this.#sql.folded.get(label, fromMs, toMs) as Folded | undefined;
-    return row?.samples === 0 ? undefined : row;
+  /** A row for each stretch of this length that has samples; 1: for each sample. */
+  folded(label: string, fromMs: number, toMs: number, lengthMs: number): readonly Folded[] {
+    return this.#sql.folded.all(lengthMs, label, fromMs, toMs) as unknown as readonly Folded[];
   }
 
   /** Hours that have samples. @param holeMs Longer than this no sample stands. */
   hours(label: string, fromMs: number, toMs: number, holeMs: number): readonly Hour[] {
-    return this.#sql.hours.all(holeMs, toMs, label, fromMs, toMs).map(hourFrom);
-  }
-
-  /** Takes over some rows of version 0.1. @returns Whether there may be more. */
-  takeEarlierRows(): boolean {
-    if (!this.#hasEarlierRows) return false;
-    this.#hasEarlierRows = this.#file.transaction(() =>
-      takeEarlierRows(this.#file.db, (endpoint, sample) => this.#addSample(endpoint, sample)),
-    );
-    return this.#hasEarlierRows;
-  }
-
-  /** Changes that version 0.1 had under way: once. */
-  takeLeftChanges(): readonly LeftChange[] {
-    return takeLeftChanges(this.#file);
+    return this.#sql.hours.all(holeMs, toMs, label, fromMs, toMs) as unknown as readonly Hour[];
   }
 
   close(): void {
@@ -239,8 +217,6 @@ export class SampleTable {
       const share = Math.floor(MOST_ROWS_IN_MEMORY / endpoints.length);
       if (this.#isInMemory) this.#sql.shorten.run(id, id, share);
     }
-    // Their rows may still be among those of version 0.1.
-    if (this.#hasEarlierRows) return;
     this.#sql.purgeEndpoints.run();
     this.#sql.purgeStarts.run();
   }
@@ -268,9 +244,8 @@ function statements(db: sqlite.DatabaseSync) {
     first: db.prepare(`SELECT at ${OF_RANGE} ORDER BY at LIMIT 1`),
     last: db.prepare(`SELECT at ${OF_RANGE} ORDER BY at DESC LIMIT 1`),
     count: db.prepare(`SELECT count(*) AS samples FROM (SELECT 1 ${OF_RANGE} LIMIT ?)`),
-    each: db.prepare(`SELECT at, ${FOLDED} ${OF_RANGE} GROUP BY at`),
     hours: db.prepare(hoursSql(OF_RANGE)),
-    folded: db.prepare(`SELECT ${FOLDED} ${OF_RANGE}`),
+    folded: db.prepare(`SELECT at - at % ? AS fromMs, ${FOLDED} ${OF_RANGE} GROUP BY 1`),
     purge: db.prepare('DELETE FROM samples WHERE endpoint = ? AND at < ?'),
     shorten: db.prepare(
       'DELETE FROM samples WHERE endpoint = ? AND at <= (SELECT at FROM samples WHERE endpoint = ? ORDER BY at DESC LIMIT 1 OFFSET ?)',
@@ -291,18 +266,17 @@ function statements(db: sqlite.DatabaseSync) {
 }
 
 /** The same stretch of two tables. */
-export function together(one: Folded, other: Folded | undefined): Folded {
-  if (other === undefined) return one;
+export function together(one: Folded, other: Folded): Folded {
   const added = Object.entries(one).map(([name, value]) => {
     const [a, b] = [value ?? 0, other[name] ?? 0];
     if (value === null && b === 0) return [name, value];
     return [name, name.endsWith('_peak') ? Math.max(a, b) : a + b];
   });
-  return Object.fromEntries(added) as Folded;
+  return { ...(Object.fromEntries(added) as Folded), fromMs: one.fromMs };
 }
 
-export function rowFrom(row: Folded, fromMs: number, lengthMs: number): HistoryRow {
-  const { samples } = row;
+export function rowFrom(row: Folded, lengthMs: number): HistoryRow {
+  const { fromMs, samples } = row;
   const aggregate = (column: string, count: number | null | undefined, steps: number): Aggregate => ({
     count: count ?? 0,
     sum: (row[`${column}_sum`] ?? 0) / steps,

@@ -1,17 +1,11 @@
 /** What detectors remember of an endpoint from look to look. Pure. */
-import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import type { ListedEndpoint } from '../discovery/knowledge.ts';
-import { isPresent, type WorkerLife } from '../workers/lives.ts';
-import type { Price, Prices } from '../workers/measure.ts';
-import { billingOf, phaseOf, statusOf } from '../workers/status.ts';
+import { isPresent, type Look as LookAtWorkers, type WorkerLife } from '../workers/lives.ts';
+import { costPerHour, type Price, type Prices } from '../workers/measure.ts';
+import { phaseOf, statusOf } from '../workers/status.ts';
 
 /** One look at an endpoint, with what was known beside it. */
-export interface Look {
-  readonly endpoint: string;
-  readonly atMs: number;
-  /** Whether the look before was close enough that nothing was missed between. */
-  readonly isDense: boolean;
-  readonly workers: readonly Worker[];
+export interface Look extends LookAtWorkers {
   /** Of its workers, this look included. */
   readonly lives: readonly WorkerLife[];
   readonly prices: Prices;
@@ -109,11 +103,11 @@ export class Memory {
    * `cur_perf` is what was served since the worker's last report, so that a look may miss it. A request that ends changes
    * count or load as well, unless the next one is just like it. A stuck counter ends with a reboot, which teaches nothing.
    */
-  #takeRequests({ atMs, isDense, workers }: Look): void {
+  #takeRequests({ atMs, gapMs, workers }: Look): void {
     const quiet = new Map<number, Quiet>();
     for (const { id, status, reqs_working: requests, cur_load: load, cur_perf: served } of workers) {
       if (phaseOf(statusOf({ status })) !== 'ready') continue;
-      const last = isDense ? this.quiet.get(id) : undefined;
+      const last = gapMs === undefined ? undefined : this.quiet.get(id);
       const work = `${requests} ${load}`;
       const goesOn = last?.work === work && served === 0;
       // What was told as stuck is no example of a long request.
@@ -148,10 +142,9 @@ function costOf({ changes, missingSinceMs = 0 }: WorkerLife, price: Price | unde
   let dollars = 0;
   for (const [index, [status, fromMs]] of changes.entries()) {
     const hours = Math.max(0, (changes[index + 1]?.[1] ?? missingSinceMs) - fromMs) / 3_600_000;
-    const billing = billingOf(status);
-    if (billing === 'compute' && price?.running === undefined) return undefined;
-    if (billing !== 'nothing')
-      dollars += hours * ((billing === 'compute' ? price?.running : price?.storage) ?? 0);
+    const perHour = costPerHour(status, price);
+    if (perHour === undefined) return undefined;
+    dollars += hours * perHour;
   }
   return dollars;
 }

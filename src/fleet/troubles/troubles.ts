@@ -47,11 +47,12 @@ export class EndpointTroubles {
   }
 
   #follow(name: TroubleName, evidence: Evidence | null, look: Look): FleetNotice[] {
-    const { atMs, endpoint, isDense } = look;
+    const { atMs, endpoint, gapMs } = look;
     const { forMs, endsAfterMs, severity } = DETECTORS[name];
     const known = this.#courses.get(name);
     // What was seen once, and not in looks that followed closely, is not there for so long.
-    const last = known && (known.isTold || (isDense && known.lastMs === this.#lastMs)) ? known : undefined;
+    const last =
+      known && (known.isTold || (gapMs !== undefined && known.lastMs === this.#lastMs)) ? known : undefined;
     if (evidence) {
       const sinceMs = last?.sinceMs ?? atMs;
       const isTold = atMs - sinceMs >= forMs;

@@ -7,7 +7,6 @@
  */
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import type { LoadMeaning } from '../load/meaning.ts';
-import { eachOnce } from './measure.ts';
 import { phaseOf, statusOf, UNKNOWN } from './status.ts';
 
 export type Origin = 'new' | 'cold';
@@ -40,11 +39,11 @@ export interface WorkerLife {
 }
 
 /** One answer about the workers of an endpoint. */
-interface Look {
+export interface Look {
   readonly endpoint: string;
   readonly atMs: number;
-  /** When the look before this one was answered, Unix ms; undefined: this is the first. */
-  readonly previousMs: number | undefined;
+  /** Since the look before; undefined: there was none, or so long ago that something may have been missed. */
+  readonly gapMs: number | undefined;
   readonly workers: readonly Worker[];
   /** What the load of a worker means, as far as it is known. */
   readonly meaningOf?: (worker: number) => LoadMeaning | undefined;
@@ -72,68 +71,39 @@ const FORGET_AFTER_MS = 600_000;
 /** A measured performance that differs by less is the same. */
 const SAME_PERF = 0.01;
 
-/** The lives of all workers, by endpoint as well: what concerns one endpoint goes through its own alone. */
-export class LivesByEndpoint {
-  readonly #all = new Map<number, WorkerLife>();
-  readonly #byEndpoint = new Map<string, Map<number, WorkerLife>>();
+/** Of all endpoints, by the id of the worker. */
+export type Lives = ReadonlyMap<number, WorkerLife>;
 
-  get(id: number): WorkerLife | undefined {
-    return this.#all.get(id);
-  }
-
-  of(endpoint: string): Iterable<WorkerLife> {
-    return this.#byEndpoint.get(endpoint)?.values() ?? [];
-  }
-
-  all(): Iterable<WorkerLife> {
-    return this.#all.values();
-  }
-
-  put(life: WorkerLife): void {
-    if (this.#all.get(life.id)?.endpoint !== life.endpoint) this.remove(life.id);
-    const own = this.#byEndpoint.get(life.endpoint) ?? new Map<number, WorkerLife>();
-    this.#byEndpoint.set(life.endpoint, own.set(life.id, life));
-    this.#all.set(life.id, life);
-  }
-
-  remove(id: number): void {
-    const endpoint = this.#all.get(id)?.endpoint ?? '';
-    this.#all.delete(id);
-    const own = this.#byEndpoint.get(endpoint);
-    own?.delete(id);
-    if (own?.size === 0) this.#byEndpoint.delete(endpoint);
-  }
-
-  /** @returns The workers that are forgotten: those of all other endpoints. */
-  keepOnly(isKept: (endpoint: string) => boolean): readonly number[] {
-    const gone = [...this.#all.values()].flatMap(({ id, endpoint }) => (isKept(endpoint) ? [] : [id]));
-    for (const id of gone) this.remove(id);
-    return gone;
-  }
+export function livesOf(lives: Lives, endpoint: string): WorkerLife[] {
+  return [...lives.values()].filter((life) => life.endpoint === endpoint);
 }
 
-/** What a look changes. @param mostGapMs Between two looks that leave no hole: what happened between them happened then. */
-export function afterLook(lives: LivesByEndpoint, look: Look, mostGapMs: number) {
+/** What a look changes. */
+export function afterLook(lives: Lives, look: Look) {
   const changed: WorkerLife[] = [];
   const gone: number[] = [];
   const events: FleetEvent[] = [];
-  const gapMs = look.previousMs === undefined ? Infinity : look.atMs - look.previousMs;
-  const isDense = gapMs >= 0 && gapMs <= mostGapMs;
   const seen = new Set<number>();
-  for (const worker of eachOnce(look.workers)) {
+  for (const worker of look.workers) {
     seen.add(worker.id);
     const before = lives.get(worker.id);
-    const after = before ? goOn(before, worker, look, isDense) : begin(worker, look, isDense);
+    const after = before ? goOn(before, worker, look) : begin(worker, look);
     if (after !== before) changed.push(after);
-    events.push(...eventsOf(before, after, look, isDense));
+    events.push(...eventsOf(before, after, look));
   }
-  for (const life of lives.of(look.endpoint)) {
+  for (const life of livesOf(lives, look.endpoint)) {
     if (seen.has(life.id)) continue;
     const after = miss(life, look.atMs);
     if (after === undefined) gone.push(life.id);
     else if (after !== life) changed.push(after);
   }
   return { changed, gone, events };
+}
+
+/** @param mostMs Between two looks that leave no hole: what happened between them happened then. */
+export function gapBetween(previousMs: number | undefined, atMs: number, mostMs: number): number | undefined {
+  const gapMs = atMs - (previousMs ?? Number.NaN);
+  return gapMs >= 0 && gapMs <= mostMs ? gapMs : undefined;
 }
 
 /** As it was at the last look. */
@@ -151,49 +121,38 @@ export function isPresent({ missed }: WorkerLife): boolean {
   return missed < LOOKS_TO_BE_GONE;
 }
 
-function begin(worker: Worker, { endpoint, atMs, meaningOf }: Look, isDense: boolean): WorkerLife {
+function begin(worker: Worker, look: Look): WorkerLife {
+  const { endpoint, atMs, gapMs } = look;
   const status = statusOf(worker);
+  // One that has been ready before somebody looked is not new, and began nobody knows when.
+  const { ready_ever: wasReady } = worker;
+  const from = wasReady ? 'cold' : 'new';
+  const start = { from, sinceMs: atMs, timed: gapMs !== undefined && !wasReady } as const;
   return {
     id: worker.id,
-    endpoint,
     firstSeenMs: atMs,
     changes: [[status, atMs]],
-    start: phaseOf(status) === 'starting' ? firstStart(worker, atMs, isDense) : undefined,
-    perf: measuredPerf(undefined, worker),
-    load: meaningOf?.(worker.id),
-    missed: 0,
-    missingSinceMs: undefined,
-  };
-}
-
-/** One that has been ready before somebody looked is not new, and began nobody knows when. */
-function firstStart({ ready_ever: wasReady }: Worker, sinceMs: number, isDense: boolean): Start {
-  return { from: wasReady ? 'cold' : 'new', sinceMs, timed: isDense && !wasReady };
-}
-
-function goOn(life: WorkerLife, worker: Worker, look: Look, isDense: boolean): WorkerLife {
-  const { endpoint, atMs, meaningOf } = look;
-  const load = meaningOf?.(worker.id);
-  const status = statusOf(worker);
-  const perf = measuredPerf(life.perf, worker);
-  const isSame =
-    status === presentStatus(life) &&
-    endpoint === life.endpoint &&
-    perf === life.perf &&
-    load === life.load &&
-    life.missed === 0;
-  if (isSame) return life;
-  const isChanged = status !== presentStatus(life);
-  return {
-    ...life,
+    start: phaseOf(status) === 'starting' ? start : undefined,
     endpoint,
-    changes: isChanged ? [...life.changes, [status, atMs] as const].slice(-CHANGES_KEPT) : life.changes,
-    start: isChanged ? startAfter(life, status, atMs, isDense) : life.start,
-    perf,
-    load,
-    missed: 0,
-    missingSinceMs: undefined,
+    ...whatItSays(worker, look, undefined),
   };
+}
+
+function whatItSays(worker: Worker, { meaningOf }: Look, perf: number | undefined) {
+  const load = meaningOf?.(worker.id);
+  return { perf: measuredPerf(perf, worker), load, missed: 0, missingSinceMs: undefined };
+}
+
+function goOn(life: WorkerLife, worker: Worker, look: Look): WorkerLife {
+  const { endpoint, atMs, gapMs } = look;
+  const status = statusOf(worker);
+  const next = { ...life, endpoint, ...whatItSays(worker, look, life.perf) };
+  if (status !== presentStatus(life)) {
+    const changes = [...life.changes, [status, atMs] as const].slice(-CHANGES_KEPT);
+    return { ...next, changes, start: startAfter(life, status, atMs, gapMs !== undefined) };
+  }
+  const isSame = (['endpoint', 'perf', 'load', 'missed'] as const).every((name) => next[name] === life[name]);
+  return isSame ? life : next;
 }
 
 function startAfter(life: WorkerLife, status: string, atMs: number, isDense: boolean): Start | undefined {
@@ -213,21 +172,20 @@ function miss(life: WorkerLife, atMs: number): WorkerLife | undefined {
 function eventsOf(
   before: WorkerLife | undefined,
   after: WorkerLife,
-  { endpoint, atMs, previousMs = atMs }: Look,
-  isDense: boolean,
+  { endpoint, atMs, gapMs }: Look,
 ): FleetEvent[] {
   const status = presentStatus(after);
   if (before && presentStatus(before) === status) return [];
   // One that has failed before anybody looked may have done so days ago.
   if (status === 'error')
-    return before || isDense ? [{ kind: 'worker failed', endpoint, workerId: after.id }] : [];
-  if (before === undefined || phaseOf(status) !== 'ready' || !isDense) return [];
+    return before || gapMs !== undefined ? [{ kind: 'worker failed', endpoint, workerId: after.id }] : [];
+  if (before === undefined || phaseOf(status) !== 'ready' || gapMs === undefined) return [];
   const { start } = before;
   const kind = 'worker started';
   if (start?.timed) return [{ kind, endpoint, from: start.from, seconds: (atMs - start.sinceMs) / 1000 }];
   if (start || phaseOf(presentStatus(before)) !== 'cold' || before.missed > 0) return [];
   // It was cold at the last look and is ready at this one: it took between nothing and all of the time between.
-  return [{ kind, endpoint, from: 'cold', seconds: (atMs - previousMs) / 2000 }];
+  return [{ kind, endpoint, from: 'cold', seconds: gapMs / 2000 }];
 }
 
 /** Before a worker has been ready, what it says of itself is a guess. */

@@ -1,7 +1,7 @@
 /** The workers that an answer lists → the sample of an endpoint. Pure. */
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import type { LoadKnowledge } from '../load/meaning.ts';
-import type { FleetSample, Measure } from '../sample.ts';
+import { MEASURES, type FleetSample, type Measure } from '../sample.ts';
 import { billingOf, phaseOf, statusOf, UNKNOWN, type Phase } from './status.ts';
 
 /** Of an instance, an hour. */
@@ -26,19 +26,9 @@ export interface WorkersAnswer {
  * How finely each measure is kept, in steps a unit. The history adds whole steps, so that its sums are exact in
  * whatever order they are made, and a sample has no more digits than that.
  */
-export const STEPS: Readonly<Record<Measure, number>> = {
-  load: 1_000,
-  load_average: 1_000,
-  load_in_flight: 1_000,
-  capacity_hot: 1_000,
-  capacity_cold: 1_000,
-  requests_working: 1_000,
-  spend_per_hour: 1_000_000,
-  spend_told_per_hour: 1_000_000,
-  spend_idle_per_hour: 1_000_000,
-  spend_starting_per_hour: 1_000_000,
-  spend_stopped_per_hour: 1_000_000,
-};
+export const STEPS = Object.fromEntries(
+  Object.keys(MEASURES).map((name) => [name, name.startsWith('spend_') ? 1_000_000 : 1_000]),
+) as Readonly<Record<Measure, number>>;
 
 /** What an answer about workers does not say of their cost. */
 export interface CostContext {
@@ -54,12 +44,11 @@ export interface CostContext {
  * whoever reads it must not take silence for idleness. Loads of unknown meaning have no sum.
  */
 export function measure(
-  { workers: rows, unreadable }: WorkersAnswer,
+  { workers, unreadable }: WorkersAnswer,
   costs: CostContext,
   atMs: number,
   meaning: LoadKnowledge['meaning'],
 ): FleetSample {
-  const workers = eachOnce(rows);
   const ready = workers.filter((worker) => phaseOf(statusOf(worker)) === 'ready');
   const cold = workers.filter((worker) => phaseOf(statusOf(worker)) === 'cold');
   const load = sumOfAll(workers, ready, ({ cur_load }) => cur_load);
@@ -138,21 +127,19 @@ function unlessUnknown({ reqs_working: requests }: Worker): 0 | undefined {
   return amount(requests) === undefined ? undefined : 0;
 }
 
-/** Storage whose price nobody knows counts as nothing: it is small, and few services tell it. */
 function costIn({ prices, statusBeforeReboot }: CostContext) {
   return (worker: Worker): number | undefined => {
-    const price = prices.get(worker.id);
     const status = statusOf(worker);
-    const billed = (status === 'rebooting' ? statusBeforeReboot?.(worker.id) : undefined) ?? status;
-    switch (billingOf(billed)) {
-      case 'compute':
-        return amount(price?.running);
-      case 'storage':
-        return amount(price?.storage) ?? 0;
-      case 'nothing':
-        return 0;
-    }
+    const billed = status === 'rebooting' ? statusBeforeReboot?.(worker.id) : undefined;
+    return costPerHour(billed ?? status, prices.get(worker.id));
   };
+}
+
+/** Storage whose price nobody knows counts as nothing: it is small, and few services tell it. */
+export function costPerHour(status: string, price: Price | undefined): number | undefined {
+  const billing = billingOf(status);
+  if (billing === 'compute') return amount(price?.running);
+  return billing === 'storage' ? (amount(price?.storage) ?? 0) : 0;
 }
 
 /** Nothing here can be less than nothing: what is, says nothing. */

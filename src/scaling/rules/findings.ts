@@ -45,9 +45,9 @@ export interface ResolvedParameters extends Readonly<Record<keyof typeof ENDPOIN
 /** What the user knows about the workers, where given: it lets more rules speak. */
 export interface WorkerFacts {
   /** Measured performance of one worker in performance units per second. */
-  readonly workerPerformance?: number;
+  readonly workerPerformance?: number | undefined;
   /** Seconds a cold worker needs until it is ready. */
-  readonly coldStartSeconds?: number;
+  readonly coldStartSeconds?: number | undefined;
 }
 
 /** One rule over parameters that are valid by themselves. */

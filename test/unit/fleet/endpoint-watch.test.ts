@@ -1,6 +1,6 @@
 /** When one endpoint is looked at, on virtual time. */
 import { afterEach, expect, test } from 'vitest';
-import { watchEndpoint, type Looked } from '../../../src/fleet/endpoint-watch.ts';
+import { watchEndpoint } from '../../../src/fleet/endpoint-watch.ts';
 import { VirtualClock } from '../../support/log-time.ts';
 
 const watches: ReturnType<typeof watchEndpoint>[] = [];
@@ -9,7 +9,7 @@ afterEach(async () => {
 });
 
 /** Seconds at which it was looked at. */
-function watched(look: (turn: number, clock: VirtualClock) => Promise<Looked> | Looked, firstInMs = 2_000) {
+function watched(look: (turn: number, clock: VirtualClock) => Promise<number> | number, firstInMs = 2_000) {
   const clock = new VirtualClock(0);
   const at: number[] = [];
   const settings = { intervalMs: 10_000 };
@@ -28,32 +28,32 @@ function watched(look: (turn: number, clock: VirtualClock) => Promise<Looked> | 
 }
 
 test('each interval, from its first moment on', async () => {
-  const { clock, at } = watched(() => 'seen');
+  const { clock, at } = watched(() => 0);
   await clock.advance(45_000);
   expect(at).toEqual([2, 12, 22, 32, 42]);
 });
 
 test('a look that takes long keeps the beat, and what it missed is not made up for', async () => {
-  const { clock, at } = watched(async (turn, time): Promise<Looked> => {
+  const { clock, at } = watched(async (turn, time): Promise<number> => {
     if (turn === 2) await time.sleep(25_000, new AbortController().signal);
-    return 'seen';
+    return 0;
   });
   await clock.advance(60_000);
   expect(at).toEqual([2, 12, 42, 52]);
 });
 
 test('one that failed is made up for on the beat', async () => {
-  const { clock, at } = watched(async (turn, time): Promise<Looked> => {
-    if (turn !== 2) return 'seen';
+  const { clock, at } = watched(async (turn, time): Promise<number> => {
+    if (turn !== 2) return 0;
     await time.sleep(25_000, new AbortController().signal);
-    return 'failed';
+    return 1;
   });
   await clock.advance(70_000);
   expect(at).toEqual([2, 12, 42, 52, 62, 72].slice(0, -1));
 });
 
 test('failures in a row are asked about less and less, until one has succeeded', async () => {
-  const { clock, at } = watched((turn) => (turn < 8 ? 'failed' : 'seen'));
+  const { clock, at } = watched((turn) => (turn < 8 ? turn : 0));
   await clock.advance(300_000);
   const gaps = at.slice(1).map((second, index) => second - (at[index] ?? 0));
   expect(gaps.every((gap) => gap % 10 === 0)).toBe(true);
@@ -62,7 +62,7 @@ test('failures in a row are asked about less and less, until one has succeeded',
 });
 
 test('one that is woken looks now, and goes on from there', async () => {
-  const { clock, at, watch } = watched(() => 'seen');
+  const { clock, at, watch } = watched(() => 0);
   await clock.advance(15_000);
   watch.wake();
   await clock.advance(25_000);
@@ -70,7 +70,7 @@ test('one that is woken looks now, and goes on from there', async () => {
 });
 
 test('another interval counts from the next look on', async () => {
-  const { clock, at, settings } = watched(() => 'seen');
+  const { clock, at, settings } = watched(() => 0);
   await clock.advance(15_000);
   settings.intervalMs = 4_000;
   await clock.advance(20_000);

@@ -156,7 +156,7 @@ export function billAnswer({ spends, now, since, view }: BillFacts): BillAnswer 
     days: days.flatMap((one) => spends.flatMap((spend) => dayRowOf(spend, one, today) ?? [])),
     today: shownFigure(sumOfFigures(spends.map((spend) => spentOn(spend, today, today)))),
     month: monthAnswer(spends, now),
-    uses: all.usesMs === 0 ? null : all.uses,
+    uses: all.usesMs === 0 ? null : all,
     per_1000_units: perThousandUnits(hours),
     dearest_hours: dearestHours(hours),
     yesterday: difference(spends, now),
@@ -177,7 +177,7 @@ function dayRowOf(spend: EndpointSpend, one: string, today: string): BillDay | u
     ...spent,
     seen_hours: (seen?.seenMs ?? 0) / HOUR_MS,
     billed: (spent.source === 'billed' && bill) || null,
-    uses: seen && seen.usesMs > 0 ? seen.uses : null,
+    uses: seen && seen.usesMs > 0 ? seen : null,
   };
 }
 
@@ -222,7 +222,7 @@ function dearestHours(hours: readonly (Hour & { readonly endpoint: string })[]):
         usual: like.reduce((sum, hour) => sum + hour.amount, 0) / like.length,
         ready_workers: meanOf(own, ({ readyMs }) => readyMs),
         starting_workers: meanOf(own, ({ startingMs }) => startingMs),
-        uses: sumOfHours(own).uses,
+        uses: sumOfHours(own),
         endpoint_group: dearest[0]?.endpoint ?? '',
       };
     });

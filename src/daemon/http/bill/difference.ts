@@ -32,8 +32,8 @@ function dayBack(now: Date, days: number): string {
 
 /** `price`: of a ready worker, dollars a ms; undefined without any. */
 function usesOn(spends: readonly EndpointSpend[], day: string) {
-  const { uses, readyMs } = sumOfHours(spends.flatMap(({ days }) => days.get(day) ?? []));
-  return { ...uses, price: readyMs === 0 ? undefined : (uses.working + uses.idle) / readyMs };
+  const all = sumOfHours(spends.flatMap(({ days }) => days.get(day) ?? []));
+  return { ...all, price: all.readyMs === 0 ? undefined : (all.working + all.idle) / all.readyMs };
 }
 
 /** Of figures of one kind: what was billed and what was counted do not compare. */

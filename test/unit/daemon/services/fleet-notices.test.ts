@@ -115,20 +115,3 @@ test.each<[FleetNotice, object]>([
 ])('%o is one line of the log', (notice, line) => {
   expect(lineOf((logger) => fleetNoticesTo(logger)(notice))).toEqual(line);
 });
-
-test.each([
-  [{ cold_workers: 5 }, { cold_workers: 4 }, /to undo it, set the old values by hand$/],
-  [null, null, /cannot be read: compare them with what they should be$/],
-])('a change that an earlier version left is one line of the log: %j', (oldValues, newValues, words) => {
-  expect(
-    lineOf((logger) =>
-      fleetNoticesTo(logger)({ kind: 'change left', change: { endpoint: 'chat', oldValues, newValues } }),
-    ),
-  ).toEqual({
-    level: 'warn',
-    endpoint: 'chat',
-    oldValues,
-    newValues,
-    msg: expect.stringMatching(words),
-  });
-});

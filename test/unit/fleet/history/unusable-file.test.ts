@@ -24,11 +24,18 @@ test.each([
     'cut in the middle',
     (path: string) => {
       const database = new DatabaseSync(path);
-      database.exec('CREATE TABLE history (row TEXT); PRAGMA user_version = 2');
+      database.exec('CREATE TABLE history (row TEXT); PRAGMA user_version = 4');
       const insert = database.prepare('INSERT INTO history VALUES (?)');
       for (let row = 0; row < 200; row += 1) insert.run('x'.repeat(200));
       database.close();
       truncateSync(path, 9_000);
+    },
+  ],
+  [
+    'of an earlier version',
+    (path: string) => {
+      using database = new DatabaseSync(path);
+      database.exec('CREATE TABLE history (row BLOB); PRAGMA user_version = 3');
     },
   ],
 ])('%s: set aside whole, and begun anew', async (_, damage) => {

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Worker } from '../../../../src/contract/operations/serverless/workers.ts';
 import {
   afterLook,
+  gapBetween,
   isPresent,
-  LivesByEndpoint,
   presentStatus,
   type WorkerLife,
   type FleetEvent,
@@ -14,7 +14,7 @@ const BEGIN = 1_790_000_000_000;
 
 /** Looks at endpoints, one after the other, that never forget what they saw. */
 class Watcher {
-  readonly lives = new LivesByEndpoint();
+  readonly lives = new Map<number, WorkerLife>();
   readonly #lastMs = new Map<string, number>();
   readonly changed: number[] = [];
   now = BEGIN;
@@ -29,10 +29,15 @@ class Watcher {
     const rows = Array.isArray(workers)
       ? (workers as readonly Worker[])
       : Object.entries(workers).map(([id, status]) => ({ id: Number(id), status: status as string }));
-    const look = { endpoint, atMs: this.now, previousMs: this.#lastMs.get(endpoint), workers: rows };
-    const { changed, gone, events } = afterLook(this.lives, look, 3 * INTERVAL);
-    for (const life of changed) this.lives.put(life);
-    for (const id of gone) this.lives.remove(id);
+    const gapMs = gapBetween(this.#lastMs.get(endpoint), this.now, 3 * INTERVAL);
+    const { changed, gone, events } = afterLook(this.lives, {
+      endpoint,
+      atMs: this.now,
+      gapMs,
+      workers: rows,
+    });
+    for (const life of changed) this.lives.set(life.id, life);
+    for (const id of gone) this.lives.delete(id);
     this.changed.push(changed.length);
     this.#lastMs.set(endpoint, this.now);
     return events;
@@ -239,14 +244,6 @@ test('a clock that is set back leaves a hole, and no time that is less than noth
   const watcher = watching();
   watcher.look({ 1: 'loading', 2: 'stopped' });
   expect(watcher.look({ 1: 'idle', 2: 'idle' }, -3_600_000)).toEqual([]);
-});
-
-test('of two workers of an endpoint the one stays when the other goes', () => {
-  const watcher = watching();
-  watcher.look({ 1: 'idle', 2: 'idle' });
-  watcher.lives.remove(1);
-  expect(Array.from(watcher.lives.of('chat'), ({ id }) => id)).toEqual([2]);
-  expect(watcher.lives.keepOnly((endpoint) => endpoint !== 'chat')).toEqual([2]);
 });
 
 test('one that was missed once and is back as it was, is missed no more', () => {

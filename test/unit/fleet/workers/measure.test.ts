@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Worker } from '../../../../src/contract/operations/serverless/workers.ts';
 import { WORKER_STATUSES } from '../../../../src/contract/operations/serverless/workers.ts';
-import { measure, type Price } from '../../../../src/fleet/workers/measure.ts';
+import { eachOnce, measure, type Price } from '../../../../src/fleet/workers/measure.ts';
 import { billingOf, phaseOf } from '../../../../src/fleet/workers/status.ts';
 
 const AT = 1_790_000_000_000;
@@ -138,10 +138,11 @@ test('a row that nobody could read is an unknown worker, and leaves no sum known
 });
 
 test('a worker that is listed twice is one: as it is listed last', () => {
-  const { measures, workers } = sample([
+  const rows = [
     { id: 1, status: 'loading', ...FULL },
     { id: 1, status: 'idle', ...FULL },
-  ]);
+  ];
+  const { measures, workers } = sample(eachOnce(rows));
   expect(workers).toEqual({ idle: 1 });
   expect(measures.load).toBe(10);
 });
