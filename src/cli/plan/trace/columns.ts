@@ -192,8 +192,8 @@ export function parseTime(text: string, unit: TimeUnit, offsetOf: ZoneOffset = U
   const whole = Date.UTC(year, month - 1, day, hour, minute, second);
   // Date.UTC lets the 31st of February through as a day in March.
   const read = new Date(whole - 1000 * second);
-  const parts = [read.getUTCMonth() + 1, read.getUTCDate(), read.getUTCMinutes()];
-  if (`${parts}` !== `${[month, day, minute]}` || second > 60) return Number.NaN;
+  const isDate = read.getUTCMonth() + 1 === month && read.getUTCDate() === day;
+  if (!isDate || read.getUTCMinutes() !== minute || second > 60) return Number.NaN;
   const given = (Number(offsetHours) * 60 + Number(offsetMinutes)) * 60 * (sign === '-' ? -1 : 1);
   const offset = (utc ?? sign) === undefined ? offsetOf(whole / 1000) : given;
   return whole / 1000 + Number(`0.${fraction}0`) - offset;
