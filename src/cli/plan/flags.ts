@@ -17,17 +17,12 @@ import {
   type SettingOption,
 } from '../../scaling/planner/settings.ts';
 import { aboveZero, atLeastZero, daemonUrlOption, positiveInteger, seconds } from '../flag-types.ts';
-import { TIME_UNITS, zoneOffset, type TimeUnit, type ZoneOffset } from './trace/columns.ts';
+import { TIME_UNITS, zoneOffset, type TraceOptions, type ZoneOffset } from './trace/columns.ts';
 
-export interface PlanFlags {
+export interface PlanFlags extends TraceOptions {
   readonly trace?: string;
-  readonly timeColumn?: string;
-  readonly timeUnit?: TimeUnit;
-  readonly timeZone?: ZoneOffset;
-  readonly weight?: ReadonlyMap<string, number>;
   readonly load?: LoadShape;
   readonly rate?: number;
-  readonly requestWork?: number;
   readonly duration?: number;
   readonly sizes?: RequestSizes;
   readonly peakRatio?: number;
