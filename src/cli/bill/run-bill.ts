@@ -13,7 +13,7 @@ import { printError, printJson, printLine, type Console } from '../console.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { DaemonAway, fetchJson, fetchStatus, fleetSchema, type DaemonAddress } from '../fleet/daemon.ts';
 import { commandConnection, printConnectionProblems, type ProfileFlag } from '../login/connection.ts';
-import { ProgressBar } from '../plan/progress.ts';
+import { progressBar } from '../plan/progress.ts';
 import { legibleLine } from '../text/legible.ts';
 import { counted } from '../text/numbers.ts';
 import { billLines } from './lines.ts';
@@ -119,7 +119,7 @@ async function billedDays(
   console: Console,
   signal: AbortSignal,
 ): Promise<BilledDay[]> {
-  const bar = new ProgressBar(console);
+  const bar = progressBar(console);
   const days: BilledDay[] = [];
   let lost = 0;
   try {
@@ -132,7 +132,7 @@ async function billedDays(
       );
       days.push(billedDay(day, rows));
       lost += unreadable;
-      bar.update(days.length / wanted.length, `${day} read`, '');
+      bar.update(days.length / wanted.length, `${day} read`);
     }
   } catch (error) {
     if (!(error instanceof ApiError) || error.meaning !== 'unauthorized') throw error;

@@ -16,10 +16,17 @@ import {
   type PlanSettings,
   type SettingOption,
 } from '../../scaling/planner/settings.ts';
-import { aboveZero, atLeastZero, daemonUrlOption, positiveInteger, seconds } from '../flag-types.ts';
+import {
+  aboveZero,
+  atLeastZero,
+  daemonUrlOption,
+  positiveInteger,
+  seconds,
+  type DaemonFlags,
+} from '../flag-types.ts';
 import { TIME_UNITS, zoneOffset, type TraceOptions, type ZoneOffset } from './trace/columns.ts';
 
-export interface PlanFlags extends TraceOptions {
+export interface PlanFlags extends TraceOptions, DaemonFlags {
   readonly trace?: string;
   readonly load?: LoadShape;
   readonly rate?: number;
@@ -36,7 +43,6 @@ export interface PlanFlags extends TraceOptions {
   readonly group?: string;
   readonly compare?: readonly string[];
   readonly endpoint?: string;
-  readonly url?: string;
   readonly alwaysOn?: number;
   readonly search?: true;
   readonly p99?: number;
@@ -194,8 +200,7 @@ export function settingValue(key: PlanSetting, settings: PlanSettings): string {
 export function givenSettings(flags: Readonly<Record<string, unknown>>): Partial<PlanSettings> {
   return Object.fromEntries(
     SETTINGS.flatMap((key) => {
-      const { flag } = SETTING_OPTIONS[key];
-      const value = flags[flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
+      const value = flags[settingOption(key).attributeName()];
       return value === undefined ? [] : [[key, value]];
     }),
   );

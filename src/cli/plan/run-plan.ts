@@ -4,12 +4,11 @@ import { estimateOf } from '../../scaling/planner/estimate.ts';
 import { RecordedLoad, type ArrivalStream } from '../../scaling/planner/load/load.ts';
 import { planStream, type Scenario } from '../../scaling/planner/plan.ts';
 import type { PlanResult } from '../../scaling/planner/model/stats.ts';
-import { pointOf, type SearchPoint } from '../../scaling/planner/search/search-space.ts';
+import { pointOf } from '../../scaling/planner/search/search-space.ts';
 import { searchParameters, type SearchResult, type SearchStep } from '../../scaling/planner/search/search.ts';
 import { sensitivityOf, variedScenarios } from '../../scaling/planner/sensitivity.ts';
 import { planSettings, type PlanSettings } from '../../scaling/planner/settings.ts';
 import { checkEndpointGroup } from '../../scaling/rules/check.ts';
-import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
 import type { Console } from '../console.ts';
 import { InputError } from '../command-error.ts';
 import { money, seconds } from '../text/numbers.ts';
@@ -19,7 +18,7 @@ import { givenSettings, type PlanFlags } from './flags.ts';
 import { inPieces, loadSource, type LoadSource } from './trace/load-source.ts';
 import { createReport, type LabelledPlan, type PlanReport } from './plan-report.ts';
 import { factsOf, parameterSets, type ParameterSet } from './parameter-sets.ts';
-import { ProgressBar } from './progress.ts';
+import { progressBar } from './progress.ts';
 
 type Around = Pick<Console, 'environment' | 'read' | 'err' | 'errColumns' | 'interruptible'>;
 
@@ -27,19 +26,18 @@ type Around = Pick<Console, 'environment' | 'read' | 'err' | 'errColumns' | 'int
 export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanReport> {
   try {
     const given = givenSettings(flags as unknown as Record<string, unknown>);
-    const { endpoint, url } = flags;
+    const { endpoint } = flags;
     const today =
       endpoint === undefined
         ? undefined
-        : await around.interruptible((signal) =>
-            endpointToday(endpoint, daemonOf(around, url === undefined ? {} : { url }), signal),
-          );
+        : await around.interruptible((signal) => endpointToday(endpoint, daemonOf(around, flags), signal));
     const measured = today?.settings ?? {};
     const settings = planSettings({ ...measured, ...given });
     if (flags.p99 !== undefined && !flags.search) throw new InputError('--p99 belongs to --search');
     const sets = parameterSets(flags, settings, around, today);
     const load = await loadSource(flags, settings.seed);
-    const seeds = seedsOf(flags);
+    const isChance = flags.load !== undefined && flags.load !== 'constant';
+    const seeds = isChance ? (flags.seeds ?? SEEDS) : 1;
     const asked: Asked = { flags, sets, settings, load, seeds };
     const outcome = flags.search
       ? await around.interruptible((signal) => searched(asked, around, signal))
@@ -67,10 +65,6 @@ interface Asked {
 /** Loads that are made up say by how much the next one may differ. */
 const SEEDS = 5;
 
-function seedsOf({ load, seeds = SEEDS }: PlanFlags): number {
-  return load === undefined || load === 'constant' ? 1 : Math.max(1, seeds);
-}
-
 /** The plan of the best set beside the one of the set that was given. */
 async function searched(asked: Asked, around: Around, signal: AbortSignal): Promise<Planned> {
   const { flags, settings } = asked;
@@ -79,7 +73,7 @@ async function searched(asked: Asked, around: Around, signal: AbortSignal): Prom
   const loads: RecordedLoad[] = [];
   for (let index = 0; index < asked.seeds; index += 1)
     loads.push(await RecordedLoad.from(await arrivalsOf(asked, index)));
-  const bar = new ProgressBar(around);
+  const bar = progressBar(around);
   const progress = ({ done, share, best }: SearchStep) => {
     const note = best ? `best so far: cost ${money(best.cost)}, p99 ${seconds(best.p99Seconds)}` : '';
     bar.update(share, `${done} sets tried`, note);
@@ -91,9 +85,9 @@ async function searched(asked: Asked, around: Around, signal: AbortSignal): Prom
   } finally {
     bar.end();
   }
-  const sides = [{ ...set, label: 'given', parameters: withPoint(set.parameters, search.given) }];
+  const sides = [{ ...set, label: 'given', parameters: { ...set.parameters, ...pointOf(search.given) } }];
   if (search.best) {
-    const parameters = withPoint(set.parameters, search.best);
+    const parameters = { ...set.parameters, ...pointOf(search.best) };
     const { findings } = checkEndpointGroup(parameters, factsOf(settings));
     sides.unshift({ label: 'best', parameters, findings });
   }
@@ -140,8 +134,4 @@ function estimatesOf(plans: readonly PlanResult[]): LabelledPlan['estimates'] {
     costPerHour: estimateOf(plans.map(({ cost }) => cost.perHour)),
     p99Seconds: estimateOf(plans.map(({ queueTime }) => queueTime.p99)),
   };
-}
-
-function withPoint(parameters: ResolvedParameters, point: SearchPoint): ResolvedParameters {
-  return { ...parameters, ...pointOf(point) };
 }
