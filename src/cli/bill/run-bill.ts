@@ -12,7 +12,7 @@ import { CommandError } from '../command-error.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { DaemonAway, fetchJson, fetchStatus, fleetSchema, type DaemonAddress } from '../fleet/daemon.ts';
-import { commandConnection, printConnectionProblems, type ProfileFlag } from '../login/connection.ts';
+import { usableConnection, type ProfileFlag } from '../login/connection.ts';
 import { progressBar } from '../plan/progress.ts';
 import { legibleLine } from '../text/legible.ts';
 import { counted } from '../text/numbers.ts';
@@ -39,11 +39,8 @@ export async function runBill(
   const seen = await console.interruptible((signal) => askDaemon(daemon, endpoint, flags.since, signal));
   if (typeof seen === 'object') return print(seen, true, flags, console);
   if (isNamed) throw new DaemonAway(seen);
-  const { connection, problems } = commandConnection(console, flags);
-  if (!connection) {
-    printConnectionProblems(problems, console);
-    return EXIT.usage;
-  }
+  const connection = usableConnection(console, flags);
+  if (!connection) return EXIT.usage;
   await using client = createClient(connection);
   const now = new Date();
   const all = await console.interruptible((signal) =>
