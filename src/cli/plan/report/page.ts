@@ -114,16 +114,15 @@ function plots(plans: readonly LabelledPlan[]): Markup[] {
 /** A row for each of the figures, a column for each plan. */
 function ofPlans(title: string, rows: readonly Row[], plans: readonly LabelledPlan[]): Markup | string {
   if (rows.length === 0) return '';
-  const head = plans.length > 1 ? ['', ...plans.map(({ label }) => label)] : [];
-  const cells = rows.map((row) => cellsOf(row, plans));
   return html`<section>
     <h2>${title}</h2>
-    ${table(title, head, cells)}
+    ${table(title, cellsOf(rows, plans), plans.length > 1)}
   </section>`;
 }
 
 /** The first cell of a row is its name. A table of many columns scrolls. */
-function table(label: string, head: readonly string[], rows: readonly (readonly string[])[]): Markup {
+function table(label: string, lines: readonly (readonly string[])[], hasHead = true): Markup {
+  const [head = [], ...rows] = hasHead ? lines : [[], ...lines];
   return html`<figure class="wide" tabindex="0" role="region" aria-label="${label}">
     <table>
       <thead>
@@ -146,12 +145,11 @@ function table(label: string, head: readonly string[], rows: readonly (readonly 
 
 function searchSection(search: SearchResult): Markup {
   const verdict = searchVerdict(search);
-  const [head = [], ...rows] = searchRows(search);
   return html`<section>
     <h2>Cost against waiting</h2>
     ${verdict === undefined ? '' : html`<p class="verdict ${search.best ? 'good' : 'warn'}">${verdict}</p>`}
     <p class="quiet">${searchCounts(search)}.</p>
-    ${table('Sets that no other beats', head, rows)}
+    ${table('Sets that no other beats', searchRows(search))}
   </section>`;
 }
 

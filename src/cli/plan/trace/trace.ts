@@ -140,7 +140,8 @@ interface Request {
  */
 async function* inOrder(trace: Trace, batches: AsyncIterable<readonly Request[]>): ArrivalStream {
   const column = trace.columns.time;
-  const wrong = ({ line, time }: Request, allowed: string) => wrongField(trace, line, column, time, allowed);
+  const refused = ({ line, time: field }: Request, allowed: string) =>
+    wrongField(trace, line, { ...column, field }, allowed);
   let held: Request[] = [];
   let start: number | undefined;
   let last = -Infinity;
@@ -149,7 +150,7 @@ async function* inOrder(trace: Trace, batches: AsyncIterable<readonly Request[]>
     const [first] = held;
     if (first && first.at < last) {
       const rows = HELD_ROWS.toLocaleString('en');
-      throw wrong(first, `a time not before those ${rows} rows above it; sort the file by ${column.name}`);
+      throw refused(first, `a time not before those ${rows} rows above it; sort the file by ${column.name}`);
     }
     const requests = held.slice(0, count);
     held = held.slice(count);
@@ -158,7 +159,7 @@ async function* inOrder(trace: Trace, batches: AsyncIterable<readonly Request[]>
     return requests.map((request) => {
       const atSeconds = request.at - (start ?? 0);
       if (atSeconds <= MOST_DAYS * DAY_SECONDS) return { atSeconds, work: request.work };
-      throw wrong(
+      throw refused(
         request,
         `a time at most ${MOST_DAYS} days after the first one, and this is ${Math.ceil(atSeconds / DAY_SECONDS)} days ` +
           'after it; is one of them in seconds and the other in milliseconds, or a 0 where there is no time?',
@@ -193,7 +194,7 @@ async function* requestsOf(trace: Trace, batches: AsyncIterable<readonly TraceRe
       const at = parseTime(text, known, timeZone);
       if (!Number.isNaN(at)) return { at, work: workOf(trace, line, fields), line, time: text };
       const allowed = `a number (of ${known}; --time-unit says otherwise) or a date such as 2023-11-16 18:15:46.68`;
-      throw wrongField(trace, line, time, text, allowed);
+      throw wrongField(trace, line, { ...time, field: text }, allowed);
     });
   }
 }
@@ -213,14 +214,19 @@ function workOf(trace: Trace, line: number, fields: readonly string[]): number {
     const field = fields[column.index] ?? '';
     const value = field.trim() === '' ? Number.NaN : Number(field);
     if (!(value >= 0 && value < Infinity))
-      throw wrongField(trace, line, column, field, 'a number of at least 0');
+      throw wrongField(trace, line, { ...column, field }, 'a number of at least 0');
     sum += column.weight * value;
   }
   if (sum <= MOST_WORK) return sum;
   throw wrong(trace, line, `a request of ${sum} units of work; allowed: at most ${MOST_WORK}`);
 }
 
-function wrongField(trace: Trace, line: number, { name, index }: Column, field: string, allowed: string) {
+function wrongField(
+  trace: Trace,
+  line: number,
+  { name, index, field }: Column & { readonly field: string },
+  allowed: string,
+) {
   const got = field.length > 60 ? `${JSON.stringify(field.slice(0, 60))}…` : JSON.stringify(field);
   return wrong(trace, line, `column ${index + 1} (${name}): got ${got}; allowed: ${allowed}`);
 }
