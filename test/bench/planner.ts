@@ -61,8 +61,8 @@ async function writeTrace(path: string): Promise<void> {
 }
 
 async function planTrace(path: string): Promise<void> {
-  const weights = new Map([['tokens', 1]]);
-  const { arrivals } = await openTrace(path, { weights, requestWork: undefined });
+  const weight = new Map([['tokens', 1]]);
+  const { arrivals } = await openTrace(path, { weight });
   await planStream([scenario], arrivals);
 }
 

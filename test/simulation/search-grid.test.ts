@@ -147,14 +147,11 @@ describe('no set of the grid is cheaper by a fiftieth than what the search names
 
 /** The Azure trace, a token read counting a tenth of one written, on workers of 250 units/s. */
 async function realHour(limits: readonly number[]): Promise<World> {
-  const weights = new Map([
+  const weight = new Map([
     ['ContextTokens', 0.1],
     ['GeneratedTokens', 1],
   ]);
-  const { arrivals } = await openTrace(`${realData}azure-llm-2023-conv.csv`, {
-    weights,
-    requestWork: undefined,
-  });
+  const { arrivals } = await openTrace(`${realData}azure-llm-2023-conv.csv`, { weight });
   const { parameters: base, settings } = scenarioOf({}, { speed: 250 });
   return { base, settings, load: await RecordedLoad.from(arrivals), limits };
 }

@@ -12,8 +12,8 @@ import { CommandError } from '../command-error.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { DaemonAway, fetchJson, fetchStatus, fleetSchema, type DaemonAddress } from '../fleet/daemon.ts';
-import { commandConnection, printConnectionProblems, type ProfileFlag } from '../login/connection.ts';
-import { ProgressBar } from '../plan/progress.ts';
+import { usableConnection, type ProfileFlag } from '../login/connection.ts';
+import { progressBar } from '../plan/progress.ts';
 import { legibleLine } from '../text/legible.ts';
 import { counted } from '../text/numbers.ts';
 import { billLines } from './lines.ts';
@@ -39,11 +39,8 @@ export async function runBill(
   const seen = await console.interruptible((signal) => askDaemon(daemon, endpoint, flags.since, signal));
   if (typeof seen === 'object') return print(seen, true, flags, console);
   if (isNamed) throw new DaemonAway(seen);
-  const { connection, problems } = commandConnection(console, flags);
-  if (!connection) {
-    printConnectionProblems(problems, console);
-    return EXIT.usage;
-  }
+  const connection = usableConnection(console, flags);
+  if (!connection) return EXIT.usage;
   await using client = createClient(connection);
   const now = new Date();
   const all = await console.interruptible((signal) =>
@@ -123,7 +120,7 @@ async function billedDays(
   console: Console,
   signal: AbortSignal,
 ): Promise<BilledDay[]> {
-  const bar = new ProgressBar(console);
+  const bar = progressBar(console);
   const days: BilledDay[] = [];
   let lost = 0;
   try {
@@ -136,7 +133,7 @@ async function billedDays(
       );
       if (unreadable === 0) days.push(billedDay(day, rows));
       lost += unreadable;
-      bar.update((index + 1) / wanted.length, `${day} read`, '');
+      bar.update((index + 1) / wanted.length, `${day} read`);
     }
   } catch (error) {
     if (!(error instanceof ApiError) || error.meaning !== 'unauthorized') throw error;

@@ -37,7 +37,9 @@ export interface Question {
   readonly about: string;
   readonly asks: OperationId;
   readonly fine: string;
-  readonly ask: (client: Client, options: CallOptions, answers: Answers) => Promise<unknown>;
+  readonly input?: Readonly<Record<string, unknown>>;
+  /** Default: a call of `asks` with `input`. */
+  readonly ask?: (client: Client, options: CallOptions, answers: Answers) => Promise<unknown>;
   /** Whether it is still worth asking; default: it is. */
   readonly isOpen?: (answers: Answers) => boolean;
   /** Its answer is for an observer: neither a yes nor a no of the service is a finding. */
@@ -79,8 +81,9 @@ export async function askService(
   for (const question of questions) {
     if (question.isOpen?.(answers) === false) continue;
     if (!(await turn())) break;
-    const answer = await inquiry.ask(question, () => question.ask(client, { signal }, answers));
-    if (answer !== undefined) Object.assign(answers, { [question.asks]: answer });
+    const { asks, input = {}, ask = (_, options) => client.call(asks, input, options) } = question;
+    const answer = await inquiry.ask(question, () => ask(client, { signal }, answers));
+    if (answer !== undefined) Object.assign(answers, { [asks]: answer });
     if (question.about === KEY) {
       if (serverDate !== undefined) inquiry.compareClocks(Date.now(), Date.parse(serverDate));
       if (answer === undefined) break;
@@ -148,60 +151,23 @@ class Inquiry implements Asked {
 /** The key first, then a question for each configured feature. */
 export function questionsOf(settings: Settings): Question[] {
   const { workerGroups, endpoints, endpointLogs, machines, deployments } = settings;
-  const questions: (Pick<Question, 'asks' | 'ask'> & { variable: string; isOn: boolean })[] = [
-    {
-      variable: 'WORKER_GROUPS',
-      asks: 'workergroups.list',
-      isOn: workerGroups.length > 0,
-      ask: (client, options) => client.workergroups.list({}, options),
-    },
-    {
-      variable: 'ENDPOINTS',
-      asks: 'endpointGroups.list',
-      isOn: endpoints.length + endpointLogs.length > 0,
-      ask: (client, options) => client.endpointGroups.list({}, options),
-    },
-    {
-      variable: 'MACHINES',
-      asks: 'machines.maintenances',
-      isOn: machines.length > 0 && settings.maintenanceSchedule !== 'off',
-      ask: (client, options) => client.machines.maintenances({ machine_ids: [...machines] }, options),
-    },
-    {
-      variable: 'INSTANCES_SCHEDULE',
-      asks: 'instances.page',
-      isOn: settings.instancesSchedule !== 'off',
-      ask: async (client, options) => ({ instances: await listInstances(client, { ids: [], ...options }) }),
-    },
-    {
-      variable: 'ACCOUNT_SCHEDULE',
-      asks: 'tfa.status',
-      isOn: settings.accountSchedule !== 'off',
-      ask: (client, options) => client.tfa.status({}, options),
-    },
-  ];
-  const key: Question = {
-    about: KEY,
-    asks: 'users.current',
-    fine: `accepted by ${settings.baseUrl}`,
-    ask: (client, options) => client.users.current({}, options),
-  };
-  const list: Question = {
-    about: 'deployments',
-    asks: 'deployments.list',
-    fine: 'the key may list them',
-    ask: (client, options) => client.deployments.list({}, options),
-  };
+  const feature = (isOn: boolean, variable: string, asked: Pick<Question, 'asks' | 'input' | 'ask'>) =>
+    isOn ? [{ about: PREFIX + variable, fine: 'the key may read it', ...asked }] : [];
   return [
-    key,
-    ...questions
-      .filter(({ isOn }) => isOn)
-      .map(({ variable, asks, ask }) => ({
-        about: PREFIX + variable,
-        asks,
-        fine: 'the key may read it',
-        ask,
-      })),
-    ...(deployments.length > 0 ? [list] : []),
+    { about: KEY, asks: 'users.current', fine: `accepted by ${settings.baseUrl}` },
+    ...feature(workerGroups.length > 0, 'WORKER_GROUPS', { asks: 'workergroups.list' }),
+    ...feature(endpoints.length + endpointLogs.length > 0, 'ENDPOINTS', { asks: 'endpointGroups.list' }),
+    ...feature(machines.length > 0 && settings.maintenanceSchedule !== 'off', 'MACHINES', {
+      asks: 'machines.maintenances',
+      input: { machine_ids: [...machines] },
+    }),
+    ...feature(settings.instancesSchedule !== 'off', 'INSTANCES_SCHEDULE', {
+      asks: 'instances.page',
+      ask: async (client, options) => ({ instances: await listInstances(client, { ids: [], ...options }) }),
+    }),
+    ...feature(settings.accountSchedule !== 'off', 'ACCOUNT_SCHEDULE', { asks: 'tfa.status' }),
+    ...(deployments.length > 0
+      ? [{ about: 'deployments', asks: 'deployments.list' as const, fine: 'the key may list them' }]
+      : []),
   ];
 }

@@ -43,10 +43,10 @@ async function deploy(
 ): Promise<number> {
   const { deployArchive, openArchive } = await import('../../client/flows/deploy.ts');
   const { perform } = await import('../operations/perform.ts');
-  const { ProgressBar } = await import('../plan/progress.ts');
+  const { progressBar } = await import('../plan/progress.ts');
   return await console.interruptible(async (signal) => {
     const archive = await openArchive(path, signal);
-    const bar = new ProgressBar(console);
+    const bar = progressBar(console);
     let made: number | undefined;
     const act: Act = async (client, complete) => {
       const fields = Object.entries(complete).filter(([field]) => !SAID_BY_ARCHIVE.has(field));
@@ -84,7 +84,7 @@ function tell(progress: DeployProgress, bar: ProgressBar, console: Console): voi
   if (progress.step === 'uploading' && progress.bytes >= MEGABYTE) {
     const { sent, bytes } = progress;
     const [done, whole] = [sent, bytes].map((each) => (each / MEGABYTE).toFixed(1));
-    bar.update(sent / bytes, `${done} of ${whole} MB uploaded`, '');
+    bar.update(sent / bytes, `${done} of ${whole} MB uploaded`);
   } else if (progress.step === 'repeating') {
     bar.end();
     printError(console, `${legibleLine(progress.reason)}; trying again`);

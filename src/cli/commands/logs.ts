@@ -6,12 +6,7 @@ import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
 import { parseDuration } from '../../config/types/value-types.ts';
 import { wholeNumber } from '../flag-types.ts';
 import type { Console } from '../console.ts';
-import {
-  commandConnection,
-  printConnectionProblems,
-  profileOption,
-  type ProfileFlag,
-} from '../login/connection.ts';
+import { profileOption, usableConnection, type ProfileFlag } from '../login/connection.ts';
 import { CONNECTION, examples } from '../text/examples.ts';
 import type { LogFormat } from '../logs/format.ts';
 import type { LogSource } from '../../logs/source.ts';
@@ -58,11 +53,8 @@ export function logsCommand(console: Console): Command {
     .action(async (group: string | undefined, flags: LogsFlags) => {
       if ((group === undefined) === (flags.endpoint === undefined))
         command.error('error: name either a worker group or --endpoint', { exitCode: EXIT.usage });
-      const { connection, problems } = commandConnection(console, flags);
-      if (!connection) {
-        printConnectionProblems(problems, console);
-        return console.exit(EXIT.usage);
-      }
+      const connection = usableConnection(console, flags);
+      if (!connection) return console.exit(EXIT.usage);
       const { follow = false, tail, since, level: levels = [], grep, color, json, timestamps } = flags;
       const { createClient } = await import('../../client/client.ts');
       await using client = createClient(connection);

@@ -26,52 +26,34 @@ export function doctorQuestions(
   const configured = questionsOf(settings);
   const isAsked = (id: Question['asks']): boolean => configured.some(({ asks }) => asks === id);
   const isOpen = (...ids: readonly AssumptionId[]) => ids.some((id) => traits()[id] === undefined);
+  const isTailOpen = () => isOpen('tail_unit', 'log_shape');
   const log = (tail: number): Question => ({
-    ...quiet('workergroups.logs'),
+    ...quiet('workergroups.logs', (answers) => isTailOpen() && groupOf(settings, answers) !== undefined),
     ask: (client, options, answers) =>
       client.workergroups.logs(
         { id: groupOf(settings, answers) ?? 0, tail },
         { ...options, timeoutMs: LOG_TIMEOUT_MS },
       ),
-    isOpen: (answers) => isOpen('tail_unit', 'log_shape') && groupOf(settings, answers) !== undefined,
   });
-  const groups: Question = {
-    ...quiet('workergroups.list'),
-    ask: (client, options) => client.workergroups.list({}, options),
-    isOpen: () => isOpen('tail_unit', 'log_shape'),
-  };
-  const oldInstances: Question = {
-    ...quiet('instances.list'),
-    ask: (client, options) => client.instances.list({}, options),
-    isOpen: () => isOpen('instances_v0'),
-  };
-  const spend: Question = {
-    ...quiet('serverless.endpointsSpend'),
-    ask: (client, options) => client.serverless.endpointsSpend({}, options),
-    isOpen: () => isOpen('spend'),
-  };
-  return [
-    ...configured,
-    ...(isAsked('workergroups.list') ? [] : [groups]),
-    log(LONG_TAIL),
-    log(PROBE_TAIL),
-    ...(isAsked('instances.page') ? [oldInstances] : []),
-    ...(settings.endpoints.length > 0 ? [spend] : []),
-    ...(deployment === undefined ? [] : [heartbeatOf(deployment)]),
-  ];
-}
-
-function quiet(asks: Question['asks']) {
-  return { about: asks, asks, fine: '', isQuiet: true };
-}
-
-function heartbeatOf(id: number): Question {
-  return {
+  const heartbeat = (id: number): Question => ({
     about: `heartbeat of ${id}`,
     asks: 'deployments.heartbeat',
     fine: 'accepted',
-    ask: (client, options) => client.deployments.heartbeat({ id }, options),
-  };
+    input: { id },
+  });
+  return [
+    ...configured,
+    ...(isAsked('workergroups.list') ? [] : [quiet('workergroups.list', isTailOpen)]),
+    log(LONG_TAIL),
+    log(PROBE_TAIL),
+    ...(isAsked('instances.page') ? [quiet('instances.list', () => isOpen('instances_v0'))] : []),
+    ...(settings.endpoints.length > 0 ? [quiet('serverless.endpointsSpend', () => isOpen('spend'))] : []),
+    ...(deployment === undefined ? [] : [heartbeat(deployment)]),
+  ];
+}
+
+function quiet(asks: Question['asks'], isOpen: NonNullable<Question['isOpen']>): Question {
+  return { about: asks, asks, fine: '', isQuiet: true, isOpen };
 }
 
 /** The first worker group that is configured; if none is, the first of the account. */

@@ -13,7 +13,7 @@ import { printProblems } from '../check/run-check.ts';
 import { CommandError, InputError } from '../command-error.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { DaemonAway, fetchStatus, type DaemonAddress } from '../fleet/daemon.ts';
-import { commandConnection, printConnectionProblems, type ProfileFlag } from '../login/connection.ts';
+import { usableConnection, type ProfileFlag } from '../login/connection.ts';
 import { examine, type DaemonView, type Examination, type Line } from './examine.ts';
 
 export interface DoctorFlags extends ProfileFlag {
@@ -28,11 +28,8 @@ export async function runDoctor(
   flags: DoctorFlags,
   console: Console,
 ): Promise<number> {
-  const { connection, problems: unusable } = commandConnection(console, flags);
-  if (!connection) {
-    printConnectionProblems(unusable, console);
-    return EXIT.usage;
-  }
+  const connection = usableConnection(console, flags);
+  if (!connection) return EXIT.usage;
   const environment = withConnection(console.environment ?? process.env, connection);
   const { settings, problems: found } = loadConfig(environment);
   const problems = found.map(inCheck);

@@ -18,39 +18,36 @@ export interface FleetFlags {
   readonly every: number;
 }
 
+type Print = (seen: Seen, trouble?: string) => void;
+
 /** Prints once, or until it is interrupted; the exit code. */
 export async function watchFleet(
   daemon: DaemonAddress,
   wanted: string | undefined,
-  flags: FleetFlags,
+  { json = false, once = false, every }: FleetFlags,
   console: Console,
 ): Promise<number> {
-  const print = flags.json
-    ? jsonPrinter(console)
-    : console.columns === undefined
-      ? linePrinter(console)
-      : tablePrinter(console, flags.once ?? false);
-  const { trouble = (message: string) => printError(console, message) } = print;
+  const screen = json || console.columns === undefined ? undefined : createLiveScreen();
+  const print = screen ? tablePrinter(console, once, screen) : samplePrinter(console, json);
   return await console.interruptible(async (signal) => {
-    let hasAnswered = false;
+    let last: Seen | undefined;
     try {
       for (;;) {
         try {
-          const seen = await look(daemon, wanted, signal);
-          hasAnswered = true;
-          print.seen(seen);
+          last = await look(daemon, wanted, signal);
+          print(last);
         } catch (error) {
           // It may be restarting, and know no endpoint yet: what is live goes on.
-          if (!hasAnswered || flags.once) throw error;
-          if (error instanceof DaemonAway) trouble(`the daemon does not answer: ${error.message}`);
-          else if (error instanceof InputError) trouble(error.message);
-          else throw error;
+          const isPassing = error instanceof DaemonAway || error instanceof InputError;
+          if (!last || once || !isPassing) throw error;
+          const isAway = error instanceof DaemonAway;
+          print(last, isAway ? `the daemon does not answer: ${error.message}` : error.message);
         }
-        if (flags.once) return EXIT.ok;
-        await sleep(flags.every, undefined, { signal });
+        if (once) return EXIT.ok;
+        await sleep(every, undefined, { signal });
       }
     } finally {
-      print.end?.();
+      if (screen) console.out(screen.end());
     }
   });
 }
@@ -80,72 +77,38 @@ export function chosenEndpoints(
   );
 }
 
-interface Printer {
-  seen(seen: Seen): void;
-  /** Default: on stderr. */
-  readonly trouble?: (message: string) => void;
-  readonly end?: () => void;
-}
-
-/** Each sample once, with its time. */
-function linePrinter(console: Console): Printer {
-  const news = newSamples();
-  let said = '';
-  return {
-    seen({ fleet, none, now }) {
-      const time = new Date(now * 1000).toISOString();
-      const lines = news(fleet.endpoints).map(
-        (endpoint) => `${time} ${endpoint.endpoint_group}: ${endpointInWords(endpoint, fleet, now)}`,
-      );
-      for (const line of lines) printLine(console, legibleLine(line));
-      const notes = (fleet.endpoints.length === 0 ? [none] : fleetNotes(fleet)).join('; ');
-      if (notes !== said && notes !== '') printLine(console, legibleLine(`${time} ${notes}`));
-      said = notes;
-    },
-  };
-}
-
-function jsonPrinter(console: Console): Printer {
-  const news = newSamples();
-  let isFirst = true;
-  return {
-    seen({ fleet, now }) {
-      if (news(fleet.endpoints).length > 0 || isFirst) printJson(console, { now, ...fleet });
-      isFirst = false;
-    },
-  };
-}
-
-/** Those whose sample or trouble was not there the last time. */
-function newSamples(): (endpoints: readonly EndpointStatus[]) => EndpointStatus[] {
+/** Each sample once: as JSON, or as a line with its time. */
+function samplePrinter(console: Console, json: boolean): Print {
   const before = new Map<string, string>();
-  return (endpoints) =>
-    endpoints.filter((endpoint) => {
+  let said: string | undefined;
+  return ({ fleet, none, now }, trouble) => {
+    if (trouble !== undefined) return printError(console, trouble);
+    const fresh = fleet.endpoints.filter((endpoint) => {
       const { endpoint_group: name, last_sample_at: at, last_error: error } = endpoint;
       const state = JSON.stringify([at, error]);
       const isNew = before.get(name) !== state;
       before.set(name, state);
       return isNew;
     });
+    const notes = (fleet.endpoints.length === 0 ? [none] : fleetNotes(fleet)).join('; ');
+    const [isFirst, hasNotes] = [said === undefined, notes !== '' && notes !== said];
+    said = notes;
+    if (json) {
+      if (fresh.length > 0 || isFirst) printJson(console, { now, ...fleet });
+      return;
+    }
+    const lines = fresh.map((one) => `${one.endpoint_group}: ${endpointInWords(one, fleet, now)}`);
+    for (const line of hasNotes ? [...lines, notes] : lines)
+      printLine(console, legibleLine(`${new Date(now * 1000).toISOString()} ${line}`));
+  };
 }
 
-function tablePrinter(console: Console, once: boolean): Printer {
-  const screen = createLiveScreen();
-  let last: Seen | undefined;
-  function draw(seen: Seen, below: readonly string[]): void {
+function tablePrinter(console: Console, once: boolean, screen: ReturnType<typeof createLiveScreen>): Print {
+  return (seen, trouble) => {
     const { columns = 80, rows = 24 } = console;
     const table = seen.fleet.endpoints.length === 0 ? [seen.none] : fleetTable(seen, columns);
-    const lines = [...table, ...below.map((line) => clip(legibleLine(line), columns))];
+    const below = trouble === undefined ? [] : ['', clip(legibleLine(trouble), columns)];
+    const lines = [...table, ...below];
     console.out(once ? lines.map((line) => `${line}\n`).join('') : screen.frame(lines, { columns, rows }));
-  }
-  return {
-    seen(seen) {
-      last = seen;
-      draw(seen, []);
-    },
-    trouble(message) {
-      if (last) draw(last, ['', message]);
-    },
-    end: () => console.out(screen.end()),
   };
 }

@@ -1,7 +1,12 @@
 /** The way to the service of commands that people run by hand: by the environment, else by what `login` has stored. */
 import { Option, InvalidArgumentError } from 'commander';
-import { hasOwnKey, loadConnection, type LoadedConnection } from '../../config/command-settings.ts';
-import { describeProblem, type ConfigProblem } from '../../config/problem.ts';
+import {
+  hasOwnKey,
+  loadConnection,
+  type Connection,
+  type LoadedConnection,
+} from '../../config/command-settings.ts';
+import { describeProblem } from '../../config/problem.ts';
 import { InputError } from '../command-error.ts';
 import { printError, type Console } from '../console.ts';
 import { DEFAULT_PROFILE, Logins } from './logins.ts';
@@ -45,13 +50,18 @@ export function notStored(profile: string, logins: Logins): InputError {
   );
 }
 
-export function printConnectionProblems(
-  problems: readonly ConfigProblem[],
-  console: Pick<Console, 'err'>,
-): void {
+/** Undefined if something is wrong with it, which has been said. @throws as commandConnection does */
+export function usableConnection(
+  console: Pick<Console, 'environment' | 'err'>,
+  flags: ProfileFlag,
+  needsKey = true,
+): Connection | undefined {
+  const { connection, problems } = commandConnection(console, flags, needsKey);
+  if (connection) return connection;
   for (const problem of problems) printError(console, describeProblem(problem));
   const lacksKey = problems.some(
     ({ variable, got }) => variable === 'PILOTLIGHT_API_KEY' && got === undefined,
   );
   if (lacksKey) printError(console, 'Or store a key once: pilotlight login --base-url URL');
+  return undefined;
 }

@@ -147,7 +147,12 @@ function readValue(type: z.ZodType, field: string, text: string, note: Note): un
   const plain = text.replace(/^(["'])([^]*)\1$/, '$2');
   if (field === 'gpu_name') return plain.replaceAll('_', ' ');
   if (innerOf(type) instanceof z.ZodString) return coerceText(type, plain);
-  return readScalar(type, field, plain.replace(/^(True|False)$/, lower), note);
+  return readScalar(
+    type,
+    field,
+    plain.replace(/^(True|False)$/, (word) => word.toLowerCase()),
+    note,
+  );
 }
 
 /** Numbers that are times are Unix seconds; a day without a time begins in UTC. */
@@ -179,10 +184,6 @@ function readScalar(type: z.ZodType, field: string, text: string, note: Note): u
 function inUnit(amount: number, given: 'MB' | 'GB', unit: 'MB' | 'GB'): number {
   if (given === unit) return amount;
   return unit === 'MB' ? amount * 1_000 : amount / 1_024;
-}
-
-function lower(word: string): string {
-  return word.toLowerCase();
 }
 
 /** What a field is compared with; anything for filters that leave their fields open. */

@@ -12,13 +12,6 @@ import type { Flag } from './flags.ts';
 
 export type Input = Record<string, unknown>;
 
-export interface ReadInput {
-  readonly input: Input;
-  readonly problems: readonly string[];
-  /** What is taken, and may not be meant. */
-  readonly notes: readonly string[];
-}
-
 export interface GivenTexts {
   /** By flag name. */
   readonly flags: ReadonlyMap<string, readonly string[]>;
@@ -31,9 +24,10 @@ export function readInput(
   flags: readonly Flag[],
   { flags: given, query }: GivenTexts,
   base: Readonly<Input>,
-): ReadInput {
+) {
   const input: Input = structuredClone(base);
   const problems: string[] = [];
+  /** What is taken, and may not be meant. */
   const notes: string[] = [];
   const note = (text: string): unknown => notes.push(text);
   let asked: Input = {};

@@ -12,7 +12,7 @@ import { hasOwnKey } from '../../config/command-settings.ts';
 import { CommandError } from '../command-error.ts';
 import { printError, printLine, type Console } from '../console.ts';
 import { READER_LEFT } from '../interrupts.ts';
-import { commandConnection, printConnectionProblems, type ProfileFlag } from '../login/connection.ts';
+import { commandConnection, usableConnection, type ProfileFlag } from '../login/connection.ts';
 import { legible, legibleLine } from '../text/legible.ts';
 import { exitCodeOf, printAdvice } from '../exit-code.ts';
 import { completeInput } from './ask-codes.ts';
@@ -46,9 +46,8 @@ export async function perform(
 ): Promise<number> {
   const input = packOnstart(id, given, console);
   if (options.dryRun || options.curl) return show(id, input, options, console);
-  const { connection, problems } = commandConnection(console, options, !takesSecretAlone(id, input));
+  const connection = usableConnection(console, options, !takesSecretAlone(id, input));
   if (!connection) {
-    printConnectionProblems(problems, console);
     requestOf(id, input, options, console);
     return EXIT.usage;
   }

@@ -38,11 +38,12 @@ export async function endpointToday(
 /** What was not measured is left to flags and assumptions. */
 function measuredSettings({ measured, rows }: History): Partial<PlanSettings> {
   const { performance, start_seconds: starts } = measured;
+  const [startSeconds, coldStartSeconds] = [starts.new, starts.cold].map(median);
   const works = performance.filter((units) => units > 0);
   return {
     ...(works.length > 0 ? { performance: { least: Math.min(...works), most: Math.max(...works) } } : {}),
-    ...defined('startSeconds', median(starts.new)),
-    ...defined('coldStartSeconds', median(starts.cold)),
+    ...(startSeconds !== undefined && { startSeconds }),
+    ...(coldStartSeconds !== undefined && { coldStartSeconds }),
     ...pricesOf(rows),
   };
 }
@@ -76,8 +77,4 @@ function pricesOf(rows: History['rows']): Partial<PlanSettings> {
 
 function median(values: readonly number[]): number | undefined {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)];
-}
-
-function defined(key: 'startSeconds' | 'coldStartSeconds', value: number | undefined): Partial<PlanSettings> {
-  return value === undefined ? {} : { [key]: value };
 }

@@ -16,18 +16,20 @@ import {
   type PlanSettings,
   type SettingOption,
 } from '../../scaling/planner/settings.ts';
-import { aboveZero, atLeastZero, daemonUrlOption, positiveInteger, seconds } from '../flag-types.ts';
-import { TIME_UNITS, zoneOffset, type TimeUnit, type ZoneOffset } from './trace/columns.ts';
+import {
+  aboveZero,
+  atLeastZero,
+  daemonUrlOption,
+  positiveInteger,
+  seconds,
+  type DaemonFlags,
+} from '../flag-types.ts';
+import { TIME_UNITS, zoneOffset, type TraceOptions, type ZoneOffset } from './trace/columns.ts';
 
-export interface PlanFlags {
+export interface PlanFlags extends TraceOptions, DaemonFlags {
   readonly trace?: string;
-  readonly timeColumn?: string;
-  readonly timeUnit?: TimeUnit;
-  readonly timeZone?: ZoneOffset;
-  readonly weight?: ReadonlyMap<string, number>;
   readonly load?: LoadShape;
   readonly rate?: number;
-  readonly requestWork?: number;
   readonly duration?: number;
   readonly sizes?: RequestSizes;
   readonly peakRatio?: number;
@@ -41,7 +43,6 @@ export interface PlanFlags {
   readonly group?: string;
   readonly compare?: readonly string[];
   readonly endpoint?: string;
-  readonly url?: string;
   readonly alwaysOn?: number;
   readonly search?: true;
   readonly p99?: number;
@@ -195,8 +196,7 @@ export function settingValue(key: PlanSetting, settings: PlanSettings): string {
 export function givenSettings(flags: Readonly<Record<string, unknown>>): Partial<PlanSettings> {
   return Object.fromEntries(
     SETTINGS.flatMap((key) => {
-      const { flag } = SETTING_OPTIONS[key];
-      const value = flags[flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
+      const value = flags[settingOption(key).attributeName()];
       return value === undefined ? [] : [[key, value]];
     }),
   );

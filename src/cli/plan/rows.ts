@@ -12,8 +12,10 @@ import type { LabelledPlan, PlanReport } from './plan-report.ts';
 /** A figure: its name, and its value for each plan. */
 export type Row = readonly [name: string, value: (plan: LabelledPlan) => string];
 
-export function cellsOf([name, value]: Row, plans: readonly LabelledPlan[]): string[] {
-  return [name, ...plans.map(value)];
+/** A line of cells for each row, below the labels of several plans. */
+export function cellsOf(rows: readonly (Row | undefined)[], plans: readonly LabelledPlan[]): string[][] {
+  const head = plans.length > 1 ? [['', ...plans.map(({ label }) => label)]] : [];
+  return [...head, ...rows.map((row) => (row ? [row[0], ...plans.map(row[1])] : []))];
 }
 
 const waited = (share: number, limit: number) => `${percent(share)} (${seconds(limit)})`;

@@ -2,24 +2,23 @@
 import { openRunner } from '../../scaling/parallel/thread-runner.ts';
 import { estimateOf } from '../../scaling/planner/estimate.ts';
 import { RecordedLoad, type ArrivalStream } from '../../scaling/planner/load/load.ts';
-import { plan as planFor, planStream, type Scenario } from '../../scaling/planner/plan.ts';
+import { planStream, type Scenario } from '../../scaling/planner/plan.ts';
 import type { PlanResult } from '../../scaling/planner/model/stats.ts';
-import { pointOf, type SearchPoint } from '../../scaling/planner/search/search-space.ts';
+import { pointOf } from '../../scaling/planner/search/search-space.ts';
 import { searchParameters, type SearchResult, type SearchStep } from '../../scaling/planner/search/search.ts';
 import { sensitivityOf, variedScenarios } from '../../scaling/planner/sensitivity.ts';
 import { planSettings, type PlanSettings } from '../../scaling/planner/settings.ts';
 import { checkEndpointGroup } from '../../scaling/rules/check.ts';
-import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
 import type { Console } from '../console.ts';
 import { InputError } from '../command-error.ts';
 import { money, seconds } from '../text/numbers.ts';
 import { daemonOf } from '../flag-types.ts';
 import { endpointToday } from './endpoint-today.ts';
 import { givenSettings, type PlanFlags } from './flags.ts';
-import { loadSource, type LoadSource } from './trace/load-source.ts';
+import { inPieces, loadSource, type LoadSource } from './trace/load-source.ts';
 import { createReport, type LabelledPlan, type PlanReport } from './plan-report.ts';
 import { factsOf, parameterSets, type ParameterSet } from './parameter-sets.ts';
-import { ProgressBar } from './progress.ts';
+import { progressBar } from './progress.ts';
 
 type Around = Pick<Console, 'environment' | 'read' | 'err' | 'errColumns' | 'interruptible'>;
 
@@ -27,23 +26,22 @@ type Around = Pick<Console, 'environment' | 'read' | 'err' | 'errColumns' | 'int
 export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanReport> {
   try {
     const given = givenSettings(flags as unknown as Record<string, unknown>);
-    const { endpoint, url } = flags;
+    const { endpoint } = flags;
     const today =
       endpoint === undefined
         ? undefined
-        : await around.interruptible((signal) =>
-            endpointToday(endpoint, daemonOf(around, url === undefined ? {} : { url }), signal),
-          );
+        : await around.interruptible((signal) => endpointToday(endpoint, daemonOf(around, flags), signal));
     const measured = today?.settings ?? {};
     const settings = planSettings({ ...measured, ...given });
     if (flags.p99 !== undefined && !flags.search) throw new InputError('--p99 belongs to --search');
     const sets = parameterSets(flags, settings, around, today);
     const load = await loadSource(flags, settings.seed);
-    const seeds = seedsOf(flags);
+    const isChance = flags.load !== undefined && flags.load !== 'constant';
+    const seeds = isChance ? (flags.seeds ?? SEEDS) : 1;
     const asked: Asked = { flags, sets, settings, load, seeds };
     const outcome = flags.search
       ? await around.interruptible((signal) => searched(asked, around, signal))
-      : await planned(asked);
+      : await plansOf(sets, asked, (index) => arrivalsOf(asked, index));
     if (outcome.plans[0]?.requests === 0) throw new InputError(`${load.name}: there are no requests in it`);
     return createReport(load, settings, { given, measured }, outcome);
   } catch (error) {
@@ -67,16 +65,6 @@ interface Asked {
 /** Loads that are made up say by how much the next one may differ. */
 const SEEDS = 5;
 
-function seedsOf({ load, seeds = SEEDS }: PlanFlags): number {
-  return load === undefined || load === 'constant' ? 1 : Math.max(1, seeds);
-}
-
-async function planned(asked: Asked): Promise<Planned> {
-  const run = async (scenarios: readonly Scenario[], index: number) =>
-    planStream(scenarios, await arrivalsOf(asked, index));
-  return { ...(await plansOf(asked.sets, asked, run)), search: undefined };
-}
-
 /** The plan of the best set beside the one of the set that was given. */
 async function searched(asked: Asked, around: Around, signal: AbortSignal): Promise<Planned> {
   const { flags, settings } = asked;
@@ -85,7 +73,7 @@ async function searched(asked: Asked, around: Around, signal: AbortSignal): Prom
   const loads: RecordedLoad[] = [];
   for (let index = 0; index < asked.seeds; index += 1)
     loads.push(await RecordedLoad.from(await arrivalsOf(asked, index)));
-  const bar = new ProgressBar(around);
+  const bar = progressBar(around);
   const progress = ({ done, share, best }: SearchStep) => {
     const note = best ? `best so far: cost ${money(best.cost)}, p99 ${seconds(best.p99Seconds)}` : '';
     bar.update(share, `${done} sets tried`, note);
@@ -97,22 +85,13 @@ async function searched(asked: Asked, around: Around, signal: AbortSignal): Prom
   } finally {
     bar.end();
   }
-  const sides = [{ ...set, label: 'given', parameters: withPoint(set.parameters, search.given) }];
+  const sides = [{ ...set, label: 'given', parameters: { ...set.parameters, ...pointOf(search.given) } }];
   if (search.best) {
-    const parameters = withPoint(set.parameters, search.best);
+    const parameters = { ...set.parameters, ...pointOf(search.best) };
     const { findings } = checkEndpointGroup(parameters, factsOf(settings));
     sides.unshift({ label: 'best', parameters, findings });
   }
-  const run = async (scenarios: readonly Scenario[], index: number) => {
-    const results: PlanResult[] = [];
-    for (const scenario of scenarios) {
-      await new Promise((resolve) => setImmediate(resolve));
-      signal.throwIfAborted();
-      results.push(planFor(scenario, loads[index] ?? []));
-    }
-    return results;
-  };
-  return { ...(await plansOf(sides, asked, run)), search };
+  return { ...(await plansOf(sides, asked, (index) => inPieces(loads[index] ?? [], signal))), search };
 }
 
 /** A load of the same making for each seed; the first is the one that was asked for. */
@@ -124,8 +103,8 @@ async function arrivalsOf({ flags, settings, load }: Asked, index: number): Prom
 async function plansOf(
   sets: readonly ParameterSet[],
   { flags, settings, seeds }: Asked,
-  run: (scenarios: readonly Scenario[], index: number) => Promise<readonly PlanResult[]>,
-): Promise<Pick<Planned, 'plans' | 'sensitivity'>> {
+  arrivalsAt: (seed: number) => ArrivalStream | Promise<ArrivalStream>,
+): Promise<Planned> {
   const [first] = sets;
   const varied = first && flags.sensitivity ? variedScenarios(first.parameters, settings) : [];
   const runs: (readonly PlanResult[])[] = [];
@@ -136,7 +115,7 @@ async function plansOf(
       settings: { ...own, ...set.settings },
       series: index === 0,
     }));
-    runs.push(await run(index === 0 ? [...scenarios, ...varied] : scenarios, index));
+    runs.push(await planStream(index === 0 ? [...scenarios, ...varied] : scenarios, await arrivalsAt(index)));
   }
   const plans = sets.flatMap(({ label, findings }, set): LabelledPlan[] => {
     const [own, ...others] = runs.flatMap((each) => each[set] ?? []);
@@ -144,7 +123,8 @@ async function plansOf(
   });
   const [plan] = plans;
   const results = runs[0]?.slice(sets.length) ?? [];
-  return { plans, sensitivity: plan && varied.length > 0 ? sensitivityOf(plan, results) : [] };
+  const sensitivity = plan && varied.length > 0 ? sensitivityOf(plan, results) : [];
+  return { plans, search: undefined, sensitivity };
 }
 
 function estimatesOf(plans: readonly PlanResult[]): LabelledPlan['estimates'] {
@@ -154,8 +134,4 @@ function estimatesOf(plans: readonly PlanResult[]): LabelledPlan['estimates'] {
     costPerHour: estimateOf(plans.map(({ cost }) => cost.perHour)),
     p99Seconds: estimateOf(plans.map(({ queueTime }) => queueTime.p99)),
   };
-}
-
-function withPoint(parameters: ResolvedParameters, point: SearchPoint): ResolvedParameters {
-  return { ...parameters, ...pointOf(point) };
 }

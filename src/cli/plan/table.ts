@@ -14,7 +14,6 @@ import {
   searchRows,
   searchVerdict,
   sensitivityLines,
-  type Row,
 } from './rows.ts';
 
 /** Lines to print. */
@@ -26,7 +25,7 @@ export function planTable(report: PlanReport): readonly string[] {
     `work of a request: ${legible(load.work)}${load.workGuessed ? ' (assumed; --weight COLUMN=UNITS says otherwise)' : ''}`,
     '',
     ...(search ? [...searchLines(search), ''] : []),
-    ...columns(rows, report),
+    ...aligned(cellsOf(rows, plans), 1),
     '',
     ...adviceLines(plans),
     ...sensitivityLines(report),
@@ -35,12 +34,6 @@ export function planTable(report: PlanReport): readonly string[] {
     ...report.notModelled.map((line) => `  - ${line}`),
     'This is a model of the service, made from its documentation: the figures are for comparing, not for billing.',
   ];
-}
-
-function columns(rows: readonly (Row | undefined)[], { plans }: PlanReport): string[] {
-  const head = plans.length > 1 ? [['', ...plans.map(({ label }) => label)]] : [];
-  const cells = [...head, ...rows.map((row) => (row ? cellsOf(row, plans) : []))];
-  return aligned(cells, 1);
 }
 
 /** The settings that were given and those that are assumed, as flags; --help says what each means. */

@@ -16,7 +16,6 @@ import {
   searchVerdict,
   type Row,
 } from '../rows.ts';
-import { embeddedJson, html, Markup } from './html.ts';
 
 /** The parts that a report is made of: its own style and script, and uPlot's. */
 export function reportAssets() {
@@ -33,6 +32,10 @@ function beside(name: string): string {
 /** It loads nothing: its policy allows the scripts and styles in it by their hashes, and no address at all. */
 export function planPage(report: PlanReport, { styles, scripts } = reportAssets()): string {
   const { plans, search, load } = report;
+  const drawn = {
+    seconds: Math.max(...plans.map((plan) => plan.seconds)),
+    plans: plans.map(({ label, series }) => ({ label, series })),
+  };
   const policy = [
     "default-src 'none'",
     `style-src ${styles.map(sourceHash).join(' ')}`,
@@ -69,10 +72,12 @@ export function planPage(report: PlanReport, { styles, scripts } = reportAssets(
           </section>
           ${ofPlans('Figures', [...RESULT_ROWS, ...estimateRows(plans)], plans)}
           ${ofPlans(plans.length > 1 ? 'Parameters that differ' : 'Parameters', parameterRows(plans), plans)}
-          ${advice(plans)} ${assumptions(report)}
+          ${list('What the check says', adviceLines(plans))} ${assumptionSection(report.assumptions)}
+          ${list('How it reads the interface', report.model)}
+          ${list('What it leaves out', report.notModelled)}
         </main>
         <script type="application/json" id="plan-data">
-          ${new Markup(embeddedJson(drawn(report)))}
+          ${new Markup(embeddedJson(drawn))}
         </script>
         ${scripts.map((script) => new Markup(`<script>${script}</script>`))}
       </body>
@@ -109,16 +114,15 @@ function plots(plans: readonly LabelledPlan[]): Markup[] {
 /** A row for each of the figures, a column for each plan. */
 function ofPlans(title: string, rows: readonly Row[], plans: readonly LabelledPlan[]): Markup | string {
   if (rows.length === 0) return '';
-  const head = plans.length > 1 ? ['', ...plans.map(({ label }) => label)] : [];
-  const cells = rows.map((row) => cellsOf(row, plans));
   return html`<section>
     <h2>${title}</h2>
-    ${table(title, head, cells)}
+    ${table(title, cellsOf(rows, plans), plans.length > 1)}
   </section>`;
 }
 
 /** The first cell of a row is its name. A table of many columns scrolls. */
-function table(label: string, head: readonly string[], rows: readonly (readonly string[])[]): Markup {
+function table(label: string, lines: readonly (readonly string[])[], hasHead = true): Markup {
+  const [head = [], ...rows] = hasHead ? lines : [[], ...lines];
   return html`<figure class="wide" tabindex="0" role="region" aria-label="${label}">
     <table>
       <thead>
@@ -141,32 +145,29 @@ function table(label: string, head: readonly string[], rows: readonly (readonly 
 
 function searchSection(search: SearchResult): Markup {
   const verdict = searchVerdict(search);
-  const [head = [], ...rows] = searchRows(search);
   return html`<section>
     <h2>Cost against waiting</h2>
     ${verdict === undefined ? '' : html`<p class="verdict ${search.best ? 'good' : 'warn'}">${verdict}</p>`}
     <p class="quiet">${searchCounts(search)}.</p>
-    ${table('Sets that no other beats', head, rows)}
+    ${table('Sets that no other beats', searchRows(search))}
   </section>`;
 }
 
-function advice(plans: readonly LabelledPlan[]): Markup | string {
-  const lines = adviceLines(plans).map((line) => html`<li>${line}</li>`);
-  return lines.length === 0
-    ? ''
-    : html`<section>
-        <h2>What the check says</h2>
-        <ul>
-          ${lines}
-        </ul>
-      </section>`;
+function list(title: string, lines: readonly string[]): Markup | string {
+  if (lines.length === 0) return '';
+  return html`<section>
+    <h2>${title}</h2>
+    <ul>
+      ${lines.map((line) => html`<li>${line}</li>`)}
+    </ul>
+  </section>`;
 }
 
-function assumptions({ assumptions: all, model, notModelled }: PlanReport): Markup {
+function assumptionSection(assumptions: PlanReport['assumptions']): Markup {
   return html`<section>
     <h2>What it assumes</h2>
     <dl class="assumptions">
-      ${all.map(
+      ${assumptions.map(
         ({ flag, value, given, measured, doc }) =>
           html`<div>
             <dt>
@@ -177,21 +178,33 @@ function assumptions({ assumptions: all, model, notModelled }: PlanReport): Mark
           </div>`,
       )}
     </dl>
-    <h2>How it reads the interface</h2>
-    <ul>
-      ${model.map((line) => html`<li>${line}</li>`)}
-    </ul>
-    <h2>What it leaves out</h2>
-    <ul>
-      ${notModelled.map((line) => html`<li>${line}</li>`)}
-    </ul>
   </section>`;
 }
 
-/** What the script draws. */
-function drawn({ plans }: PlanReport): unknown {
-  return {
-    seconds: Math.max(...plans.map((plan) => plan.seconds)),
-    plans: plans.map(({ label, series }) => ({ label, series })),
-  };
+/** Markup that is known to be safe. */
+class Markup {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Value = string | number | Markup | readonly Markup[];
+
+/** HTML by template, with everything that is put in escaped: labels, file and column names come from outside. */
+function html(parts: TemplateStringsArray, ...values: readonly Value[]): Markup {
+  return new Markup(parts.reduce((text, part, index) => text + rendered(values[index - 1] ?? '') + part));
+}
+
+function rendered(value: Value): string {
+  if (value instanceof Markup) return value.text;
+  if (typeof value === 'object') return value.map(({ text }) => text).join('\n');
+  return String(value).replaceAll(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`);
+}
+
+/** JSON that no `</script>` in a label can end, with no more digits than a plot shows. */
+function embeddedJson(value: unknown): string {
+  const rounded = (_: string, each: unknown) =>
+    typeof each === 'number' && !Number.isInteger(each) ? Number(each.toPrecision(6)) : each;
+  return JSON.stringify(value, rounded).replaceAll('<', String.raw`\u003c`);
 }

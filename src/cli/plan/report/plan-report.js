@@ -36,51 +36,16 @@ function clock(seconds) {
     : `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, '0')} h`;
 }
 
-function axes(unit) {
-  const ticks = { stroke: colour('line') };
-  const grid = { stroke: colour('line'), width: 1 };
-  const look = { stroke: colour('quiet'), grid, ticks };
-  const values = (_, splits) => splits.map((value) => (value === null ? '' : `${short(value)}${unit}`));
-  return [look, { ...look, size: 60, values }];
-}
-
-/** Lines over time: each `{ label, values, at, colour, dash, fill }`. */
-function overTime(unit, lines) {
-  // Plans that end at different times do not share their last points.
-  const joined = uPlot.join(lines.map(({ at, values }) => [at, values]));
-  const [x, y] = axes(unit);
-  x.values = (_, splits) => splits.map((seconds) => clock(seconds));
-  x.space = 55;
-  x.incrs = CLOCK_STEPS;
-  return {
-    options: {
-      scales: { x: { time: false }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.05 : 1] } },
-      axes: [x, y],
-      series: [
-        { label: 'at', value: (_, seconds) => (seconds === null ? '' : clock(seconds)) },
-        ...lines.map(({ label, colour: name, dash, fill }) => ({
-          label,
-          stroke: colour(name),
-          width: 1.5,
-          spanGaps: true,
-          points: { show: false },
-          value: (_, value) => (value === null || value === undefined ? '' : `${short(value)}${unit}`),
-          ...(dash ? { dash } : {}),
-          ...(fill ? { fill: colour('faint') } : {}),
-        })),
-      ],
-    },
-    values: joined,
-  };
-}
-
 function lineOf(plan, label, key, index) {
   return {
     label,
     at: plan.series.atSeconds,
-    values: plan.series[key],
-    colour: `series-${(index % SERIES_COLOURS) + 1}`,
-    dash: index < SERIES_COLOURS ? undefined : [6, 4],
+    figures: plan.series[key],
+    stroke: colour(`series-${(index % SERIES_COLOURS) + 1}`),
+    width: 1.5,
+    spanGaps: true,
+    points: { show: false },
+    ...(index < SERIES_COLOURS ? {} : { dash: [6, 4] }),
   };
 }
 
@@ -92,6 +57,7 @@ const PLOTS = {
   cost: { unit: '', one: { cost: 'cost' }, each: 'cost' },
 };
 
+/** Lines over time, from 0 on. */
 function plotOf(name) {
   const { unit, one, each } = PLOTS[name];
   const { plans } = data;
@@ -100,8 +66,26 @@ function plotOf(name) {
     plans.length > 1
       ? plans.map((plan, index) => lineOf(plan, plan.label, each, index))
       : Object.entries(one).map(([label, key], index) => lineOf(first, label, key, index));
-  if (name === 'load') lines.unshift({ ...lineOf(first, name, name, 0), colour: 'quiet', fill: true });
-  return overTime(unit, lines);
+  if (name === 'load')
+    lines.unshift({ ...lineOf(first, name, name, 0), stroke: colour('quiet'), fill: colour('faint') });
+  const stroke = colour('line');
+  const look = { stroke: colour('quiet'), grid: { stroke, width: 1 }, ticks: { stroke } };
+  const valueOf = (value) => (value === null || value === undefined ? '' : `${short(value)}${unit}`);
+  const timeOf = (seconds) => (seconds === null ? '' : clock(seconds));
+  const valuesOf = (words) => (_, splits) => splits.map((split) => words(split));
+  const options = {
+    scales: { x: { time: false }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.05 : 1] } },
+    axes: [
+      { ...look, values: valuesOf(timeOf), space: 55, incrs: CLOCK_STEPS },
+      { ...look, values: valuesOf(valueOf), size: 60 },
+    ],
+    series: [
+      { label: 'at', value: (_, seconds) => timeOf(seconds) },
+      ...lines.map((line) => ({ ...line, value: (_, value) => valueOf(value) })),
+    ],
+  };
+  // Plans that end at different times do not share their last points.
+  return { options, values: uPlot.join(lines.map(({ at, figures }) => [at, figures])) };
 }
 
 /** A dashed line has a dashed box. */

@@ -11,22 +11,20 @@ export interface TraceColumns {
   /** Work of a request = base + the sum of weight × column. */
   readonly work: readonly (Column & { readonly weight: number })[];
   readonly base: number;
-  /** Of all columns. */
-  readonly count: number;
   /** True when the weights were guessed by the names of the columns. */
   readonly guessed: boolean;
 }
 
 export interface TraceOptions {
-  readonly timeColumn?: string | undefined;
+  readonly timeColumn?: string;
   /** Undefined: what the column's name or its first value says. */
-  readonly timeUnit?: TimeUnit | undefined;
+  readonly timeUnit?: TimeUnit;
   /** Of dates that say none; undefined: UTC. */
-  readonly timeZone?: ZoneOffset | undefined;
+  readonly timeZone?: ZoneOffset;
   /** Column → units of work for each unit of its number. */
-  readonly weights: ReadonlyMap<string, number>;
+  readonly weight?: ReadonlyMap<string, number>;
   /** Units of every request, on top of its columns. */
-  readonly requestWork: number | undefined;
+  readonly requestWork?: number;
 }
 
 const TIME_NAMES =
@@ -47,7 +45,7 @@ const NO_COUNT = /detail|cache|total|max|limit/i;
 export function chooseColumns(
   file: string,
   header: readonly string[],
-  { timeColumn, weights, requestWork }: TraceOptions,
+  { timeColumn, weight: weights = new Map(), requestWork }: TraceOptions,
 ): TraceColumns {
   const refused = (problem: string) => new InputError(`${file}: ${problem}; ${knownColumns(columns)}`);
   const columns = header.map((name, index): Column => ({ name: name.trim(), index }));
@@ -59,7 +57,7 @@ export function chooseColumns(
   const time =
     timeColumn === undefined ? columns.find(({ name }) => TIME_NAMES.test(name)) : named(timeColumn);
   if (!time) throw refused('which column is the time? Say --time-column NAME');
-  const chosen = { time, base: requestWork ?? 0, count: columns.length };
+  const chosen = { time, base: requestWork ?? 0 };
   if (weights.size > 0 || requestWork !== undefined) {
     const work = Array.from(weights, ([name, weight]) => ({ ...named(name, ' to weigh'), weight }));
     return { ...chosen, work, guessed: false };

@@ -43,13 +43,7 @@ export async function loadSource(flags: PlanFlags, seed: number): Promise<LoadSo
 
 async function traced(flags: PlanFlags): Promise<LoadSource> {
   const path = flags.trace ?? '-';
-  const { columns, arrivals } = await openTrace(path, {
-    timeColumn: flags.timeColumn,
-    timeUnit: flags.timeUnit,
-    timeZone: flags.timeZone,
-    weights: flags.weight ?? new Map(),
-    requestWork: flags.requestWork,
-  });
+  const { columns, arrivals } = await openTrace(path, flags);
   const name = path === '-' ? 'standard input' : path.replace(/^.*\//, '');
   const weights = columns.work.map((column) => `${column.name}=${column.weight}`);
   return { name, work: formula(columns), guessedWeights: columns.guessed ? weights : [], arrivals };
@@ -94,14 +88,16 @@ const WORK: Readonly<Record<RequestSizes, string>> = {
 
 const PIECE = 4096;
 
-async function* inPieces(load: Iterable<Arrival>): AsyncGenerator<readonly Arrival[]> {
+/** Between two pieces signals are heard. @throws the reason of `signal` */
+export async function* inPieces(load: Iterable<Arrival>, signal?: AbortSignal): ArrivalStream {
   let piece: Arrival[] = [];
   for (const arrival of load) {
     piece.push(arrival);
-    if (piece.length === PIECE) {
-      yield piece;
-      piece = [];
-    }
+    if (piece.length < PIECE) continue;
+    yield piece;
+    piece = [];
+    await new Promise((resolve) => setImmediate(resolve));
+    signal?.throwIfAborted();
   }
   yield piece;
 }

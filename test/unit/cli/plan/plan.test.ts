@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { planTable } from '../../../../src/cli/plan/table.ts';
-import { ProgressBar } from '../../../../src/cli/plan/progress.ts';
+import { progressBar } from '../../../../src/cli/plan/progress.ts';
 import { describeWithRealData, realData } from '../../../support/real-data.ts';
 import { planCommandLine } from '../../../support/plan-command.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -177,7 +177,7 @@ test('the progress bar draws over itself on a terminal and never wraps, and is a
     const written: string[] = [];
     let now = 0;
     const err = (text: string) => written.push(text);
-    const bar = new ProgressBar({ err, errColumns: isTTY ? 60 : undefined }, () => (now += 50));
+    const bar = progressBar({ err, errColumns: isTTY ? 60 : undefined }, () => (now += 50));
     for (let done = 1; done <= 100; done += 1)
       bar.update(done / 100, `${done} sets tried`, 'a note '.repeat(9));
     bar.end();

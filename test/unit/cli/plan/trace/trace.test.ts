@@ -26,23 +26,17 @@ test.each(['utf16le', 'latin1'] as const)('a file in %s is told to be no UTF-8',
   using folder = temporaryFolder();
   const path = join(folder.path, 'trace.csv');
   writeFileSync(path, Buffer.from('\uFEFFzeit_größe,work\n0,1\n', encoding));
-  await expect(openTrace(path, { weights: new Map(), requestWork: undefined })).rejects.toThrow(
-    `${path}: its first line is no text in UTF-8`,
-  );
+  await expect(openTrace(path, {})).rejects.toThrow(`${path}: its first line is no text in UTF-8`);
 });
 
 async function read(
   text: string | Uint8Array,
-  { weights = {}, requestWork, ...options }: Options = {},
+  { weights = {}, ...options }: Options = {},
 ): Promise<Arrival[]> {
   using folder = temporaryFolder();
   const path = join(folder.path, 'trace.csv');
   writeFileSync(path, text);
-  const { arrivals } = await openTrace(path, {
-    ...options,
-    weights: new Map(Object.entries(weights)),
-    requestWork,
-  });
+  const { arrivals } = await openTrace(path, { ...options, weight: new Map(Object.entries(weights)) });
   const all: Arrival[] = [];
   for await (const piece of arrivals) for (const arrival of piece) all.push(arrival);
   return all;
@@ -228,9 +222,7 @@ describe('a trace', () => {
   });
 
   test('says so when there is no such file', async () => {
-    await expect(
-      openTrace('/nowhere/trace.csv', { weights: new Map(), requestWork: undefined }),
-    ).rejects.toThrow('/nowhere/trace.csv: ENOENT');
+    await expect(openTrace('/nowhere/trace.csv', {})).rejects.toThrow('/nowhere/trace.csv: ENOENT');
   });
 });
 
