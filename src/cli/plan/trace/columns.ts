@@ -187,11 +187,11 @@ export function parseTime(text: string, unit: TimeUnit, offsetOf: ZoneOffset = U
   if (!date) return Number.NaN;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = date.slice(1, 7).map(Number);
   const [, , , , , , , fraction = '', utc, sign, offsetHours = '0', offsetMinutes = '0'] = date;
-  const whole = Date.UTC(year, month - 1, day, hour, minute, second);
-  // Date.UTC lets the 31st of February through as a day in March.
-  const read = new Date(whole - 1000 * second);
-  const isDate = read.getUTCMonth() + 1 === month && read.getUTCDate() === day;
-  if (!isDate || read.getUTCMinutes() !== minute || second > 60) return Number.NaN;
+  const minutes = Date.UTC(year, month - 1, day, hour, minute);
+  // Date.UTC lets the 31st of February through as a day in March. 2026-02-31T… is not what it writes.
+  const written = new Date(minutes).toISOString().slice(0, 16);
+  if (written !== trimmed.slice(0, 16).replace(' ', 'T') || second > 60) return Number.NaN;
+  const whole = minutes + 1000 * second;
   const given = (Number(offsetHours) * 60 + Number(offsetMinutes)) * 60 * (sign === '-' ? -1 : 1);
   const offset = (utc ?? sign) === undefined ? offsetOf(whole / 1000) : given;
   return whole / 1000 + Number(`0.${fraction}0`) - offset;
