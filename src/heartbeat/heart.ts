@@ -173,6 +173,7 @@ export class Heart {
       onChange: (choices) => this.#keep(choices),
       onNotice: (notice) => listener.discovery(notice),
       isGone: (id) => this.#driver.snapshotOf(id)?.state === 'gone',
+      isAlive: (id) => this.#driver.snapshotOf(id)?.state === 'healthy',
     });
     this.#watchApp(options.app);
   }

@@ -89,7 +89,9 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
       : findingsOf(knowledge.traits)
     ).map(lineOf),
   ];
-  const isOff = lines.some(({ verdict }) => verdict === 'broken');
+  // A service that refused the first question has confirmed nothing.
+  const isUnconfirmed = isThrottled && Object.keys(answers).length === 0;
+  const isOff = isUnconfirmed || lines.some(({ verdict }) => verdict === 'broken');
   return { lines, exit: exit || (isOff ? EXIT.failed : EXIT.ok), exchanges };
 }
 

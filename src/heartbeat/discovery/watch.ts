@@ -24,6 +24,8 @@ export interface WatchOptions {
   readonly onNotice: (notice: DiscoveryNotice) => void;
   /** Whether the service has refused the heartbeats of this deployment as one that does not exist. */
   readonly isGone?: (id: number) => boolean;
+  /** Whether the service accepts its heartbeats: then it exists, whatever another backend says. */
+  readonly isAlive?: (id: number) => boolean;
 }
 
 /** The first heartbeats leave before the first question, which would delay them, ms. */
@@ -145,6 +147,7 @@ export class DeploymentWatch {
     } else if (reply.kind === 'answered') {
       for (const row of reply.rows) this.#knowledge = learnOne(this.#knowledge, row, this.#selection, now);
     } else if (reply.kind === 'denied' && reply.gone && subject !== 'list') {
+      if (this.#options.isAlive?.(subject)) return;
       this.#knowledge = learnGone(this.#knowledge, subject, now);
     }
   }

@@ -59,6 +59,8 @@ class Scene {
   readonly changes: (readonly Choice[])[] = [];
   readonly notices: DiscoveryNotice[] = [];
   readonly gone = new Set<number>();
+  /** Ids whose heartbeats are accepted. */
+  readonly alive = new Set<number>();
   readonly stop = new AbortController();
   readonly watch: DeploymentWatch;
   inFlight = 0;
@@ -95,6 +97,7 @@ class Scene {
       onChange: (choices) => this.changes.push(choices),
       onNotice: (notice) => this.notices.push(notice),
       isGone: (id) => this.gone.has(id),
+      isAlive: (id) => this.alive.has(id),
     });
   }
 
@@ -483,6 +486,19 @@ describe('what changes is taken', () => {
     await scene.time.pass(32 * SECOND);
     expect(scene.beaten).toEqual([1, 2]);
     await scene.time.pass(2 * MINUTE);
+    expect(scene.beaten).toEqual([2]);
+  });
+
+  test('a deployment whose heartbeats are accepted goes on, whatever lists and questions say', async () => {
+    let rows: Told[] = [{ id: 1, name: 'square' }];
+    const scene = new Scene([byName('square')], { list: () => rows, get: () => NO_SUCH_DEPLOYMENT });
+    scene.alive.add(1);
+    await scene.time.pass(SECOND);
+    rows = [{ id: 2, name: 'square' }];
+    await scene.time.pass(30 * MINUTE);
+    expect(scene.beaten).toEqual([1, 2]);
+    scene.alive.delete(1);
+    await scene.time.pass(5 * MINUTE);
     expect(scene.beaten).toEqual([2]);
   });
 
