@@ -20,9 +20,12 @@ describe.each(DOCUMENTS)('%s', (document) => {
   });
 });
 
-test.each(DOCUMENTS.filter((document) => /^src\/.*README\.md$/.test(document)))('%s is read in three screens', (room) => {
-  expect(proseOf(textOf(room)).split('\n').length).toBeLessThanOrEqual(ROOM_LINES);
-});
+test.each(DOCUMENTS.filter((document) => /^src\/.*README\.md$/.test(document)))(
+  '%s is read in three screens',
+  (room) => {
+    expect(proseOf(textOf(room)).split('\n').length).toBeLessThanOrEqual(ROOM_LINES);
+  },
+);
 
 test('the README is short', () => {
   expect(textOf('README.md').split('\n').length).toBeLessThanOrEqual(README_LINES);
