@@ -18,6 +18,17 @@ const OTLP = 'otlp"token/55cc';
 const PASSWORD = 'redis@pass:word/99';
 const SECRETS = [KEY, TOKEN, OTLP, PASSWORD, `Bearer ${OTLP}`];
 
+/** What each file below a folder holds. A running daemon renames some: then all are listed again. */
+function contents(folder: string): Record<string, string> {
+  for (;;) {
+    try {
+      return Object.fromEntries(filesIn(folder).map((path) => [path, readFileSync(path, 'latin1')]));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+}
+
 /** Everything below a folder that is a file. */
 function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
@@ -50,8 +61,8 @@ async function expectNoSecret(daemon: DaemonProcess, folder: string, format: 'js
     ...(await answers(daemon)),
     stdout: daemon.stdout(),
     stderr: daemon.stderr(),
+    ...contents(folder),
   };
-  for (const file of filesIn(folder)) seen[file] = readFileSync(file, 'latin1');
   for (const [place, text] of Object.entries(seen))
     for (const secret of SECRETS) expect(leaks(text, secret), `${secret} in ${place}`).toBe(false);
   expect(JSON.parse(seen[`${daemon.url}/api/status`] ?? '')).toHaveProperty('deployments');
@@ -198,9 +209,7 @@ describe.skipIf(!hasCommand('sh', '-c', 'test "$(cat /proc/sys/kernel/core_patte
         await using program = startProgram('sh', ['-c', script], env, dumps);
         await program.seen(/pilotlight started/);
         program.child.kill('SIGUSR2');
-        await until(() =>
-          filesIn(dumps).some((name) => readFileSync(name, 'utf8').trimEnd().endsWith('\n}')),
-        );
+        await until(() => Object.values(contents(dumps)).some((text) => text.trimEnd().endsWith('\n}')));
         const children = readFileSync(
           `/proc/${program.child.pid}/task/${program.child.pid}/children`,
           'utf8',
@@ -212,9 +221,9 @@ describe.skipIf(!hasCommand('sh', '-c', 'test "$(cat /proc/sys/kernel/core_patte
           process.kill(Number(pid), signal);
         program.child.kill(signal);
         await program.exit;
-        const written = filesIn(dumps);
-        expect(written.some((name) => name.includes('core'))).toBe(true);
-        for (const name of written) expect(readFileSync(name, 'latin1').includes(secret), name).toBe(false);
+        const written = Object.entries(contents(dumps));
+        expect(written.some(([name]) => name.includes('core'))).toBe(true);
+        for (const [name, text] of written) expect(text.includes(secret), name).toBe(false);
       },
     );
   },
