@@ -149,34 +149,36 @@ export class History {
   }
 
   async #query({ endpoint, fromMs, toMs, maxRows }: HistoryQuery): Promise<readonly HistoryRow[]> {
-    const ends = (from: number, end: 'first' | 'last') =>
+    const ends = (end: 'first' | 'last', from: number) =>
       this.#tables.flatMap((table) => table.end(end, endpoint, from, toMs) ?? []);
     const fits = (lengthMs: number): boolean => {
       const begin = startOf(fromMs, lengthMs);
-      const lastMs = startOf(Math.max(...ends(begin, 'last')), lengthMs);
-      return lastMs - startOf(Math.min(...ends(begin, 'first')), lengthMs) < maxRows * lengthMs;
+      const lastMs = startOf(Math.max(...ends('last', begin)), lengthMs);
+      return lastMs - startOf(Math.min(...ends('first', begin)), lengthMs) < maxRows * lengthMs;
     };
     const counts = this.#tables.map((table) => table.count(endpoint, fromMs, toMs, maxRows + 1));
-    const rowsOf = (beginMs: number, endMs: number, lengthMs: number): Folded[] => {
-      const found = this.#tables.flatMap((table) => table.folded(endpoint, beginMs, endMs, lengthMs));
-      const byStretch = Map.groupBy(found, (row) => row.fromMs);
-      return Array.from(byStretch.values(), (parts) => parts.reduce(together));
-    };
-    if (counts.reduce((sum, count) => sum + count, 0) <= maxRows) {
-      const each = rowsOf(fromMs, toMs, 1).map((row) => rowFrom(row, 0));
-      return each.sort((a, b) => a.fromMs - b.fromMs);
-    }
-    const lengthMs = LENGTHS_MS.find(fits) ?? 28 * DAY_MS;
-    const stepMs = Math.max(lengthMs, HOUR_MS);
+    const isEach = counts.reduce((sum, count) => sum + count, 0) <= maxRows;
+    const lengthMs = isEach ? 0 : (LENGTHS_MS.find(fits) ?? 28 * DAY_MS);
+    const stretchMs = lengthMs || HOUR_MS;
     const rows: HistoryRow[] = [];
     // The stretch that has the first moment is answered as a whole. From one sample to the next: a hole costs nothing.
-    for (let beginMs = startOf(fromMs, lengthMs); ; await othersTurn()) {
-      beginMs = startOf(Math.min(...ends(beginMs, 'first')), lengthMs);
-      if (beginMs === Infinity) return rows;
-      const endMs = startOf(beginMs, stepMs) + stepMs;
-      rows.push(...rowsOf(beginMs, Math.min(endMs, toMs), lengthMs).map((row) => rowFrom(row, lengthMs)));
-      beginMs = endMs;
+    let beginMs = Math.min(...ends('first', isEach ? fromMs : startOf(fromMs, lengthMs)));
+    while (beginMs < toMs) {
+      const endMs = Math.min(startOf(beginMs, stretchMs) + stretchMs, toMs);
+      const parts: Folded[] = [];
+      for (let dayMs = beginMs; dayMs < endMs; dayMs += DAY_MS) {
+        for (const table of this.#tables)
+          parts.push(
+            ...table.folded(isEach ? 'each' : 'one', endpoint, dayMs, Math.min(dayMs + DAY_MS, endMs)),
+          );
+        await othersTurn();
+      }
+      const byRow = Map.groupBy(parts, (part) => startOf(part.fromMs, lengthMs || 1));
+      const found = Array.from(byRow, ([atMs, same]) => rowFrom(same.reduce(together), atMs, lengthMs));
+      rows.push(...found.sort((a, b) => a.fromMs - b.fromMs));
+      beginMs = Math.min(...ends('first', endMs));
     }
+    return rows;
   }
 
   #isDiskUsable(nowMs: number): boolean {

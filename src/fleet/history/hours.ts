@@ -36,13 +36,15 @@ const SUMS: Readonly<Record<Exclude<keyof Counted, 'seenMs'>, readonly [string, 
 /**
  * Rows that are an Hour. A sample whose cost is not known stands for nothing: the one before it goes on.
  * @param ofRange The samples of an endpoint. SQL's parameters: the longest time that one stands, the end, and theirs.
+ * @param missing Columns that they do not have.
  */
-export function hoursSql(ofRange: string): string {
+export function hoursSql(ofRange: string, missing: readonly string[]): string {
+  const nulls = missing.map((name) => `NULL AS ${name}, `).join('');
   const columns = Object.entries(SUMS).map(
     ([name, [isKnown, value, steps]]) =>
       `total(CASE WHEN ${isKnown} THEN ${value} * ms END) / ${steps} AS ${name}`,
   );
   return `SELECT at / ${HOUR_MS} * ${HOUR_MS} AS atMs, sum(ms) AS seenMs, ${columns.join(', ')}
-    FROM (SELECT *, min(?, lead(at, 1, ?) OVER (ORDER BY at) - at) AS ms ${ofRange}
+    FROM (SELECT *, ${nulls} min(?, lead(at, 1, ?) OVER (ORDER BY at) - at) AS ms ${ofRange}
       AND coalesce(spend_told_per_hour, spend_per_hour) IS NOT NULL) GROUP BY 1`;
 }

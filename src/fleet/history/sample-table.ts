@@ -37,8 +37,9 @@ export interface Write extends Partial<Kept> {
   readonly gone?: readonly number[] | 'all';
 }
 
-/** A row of what SQL has folded: of each column the sum and the peak, and how many samples knew it. */
+/** What SQL has folded: of each column the sum and the peak, and how many samples knew it. */
 export interface Folded {
+  /** The moment of its first sample. */
   readonly fromMs: number;
   readonly samples: number;
   readonly [column: string]: number | null;
@@ -56,11 +57,10 @@ const MEASURE_NAMES = Object.keys(MEASURES) as Measure[];
 const STATUSES: readonly string[] = [UNKNOWN, ...WORKER_STATUSES];
 /** Measures in whole steps (STEPS), so that sums are exact; workers by status. NULL: not known, or no workers. */
 const COLUMNS: readonly string[] = [...MEASURE_NAMES, ...STATUSES.map((status) => `workers_${status}`)];
+/** A column is added when the first sample knows it: each one costs a byte a row, and time when rows are folded. */
 const SCHEMA = `
   CREATE TABLE endpoint (id INTEGER PRIMARY KEY, label TEXT NOT NULL UNIQUE) STRICT;
-  CREATE TABLE samples (
-    endpoint INTEGER, at INTEGER, ${COLUMNS.map((name) => `${name} INTEGER`).join(', ')}, PRIMARY KEY (endpoint, at)
-  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE samples (endpoint INTEGER, at INTEGER, PRIMARY KEY (endpoint, at)) STRICT, WITHOUT ROWID;
   CREATE TABLE state (key TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
@@ -74,19 +74,15 @@ const FORMAT: DatabaseFormat = {
   isChecked: false,
 };
 
-/** `total` is a float, which never overflows, and is exact up to 2^53 steps. */
-const FOLDED = [
-  'count(*) AS samples',
-  ...MEASURE_NAMES.map((name) => `count(${name}) AS ${name}_known`),
-  ...COLUMNS.map((name) => `total(${name}) AS ${name}_sum, max(${name}) AS ${name}_peak`),
-].join(', ');
 const OF_RANGE =
   'FROM samples WHERE endpoint = (SELECT id FROM endpoint WHERE label = ?) AND at >= ? AND at < ?';
 
 export class SampleTable {
   readonly #file: DatabaseFile;
   readonly #isInMemory: boolean;
-  readonly #sql: ReturnType<typeof statements>;
+  /** Those of COLUMNS that the table has. */
+  #columns: readonly string[];
+  #sql: ReturnType<typeof statements>;
   #purgedMs = -Infinity;
 
   /** @param path Of the file; undefined: in memory. @throws As DatabaseFile. */
@@ -94,8 +90,8 @@ export class SampleTable {
     this.#isInMemory = path === undefined;
     this.#file = new DatabaseFile(sqlite, path ?? IN_MEMORY, FORMAT);
     try {
-      addMissingColumns(this.#file.db);
-      this.#sql = statements(this.#file.db);
+      this.#columns = columnsOf(this.#file.db);
+      this.#sql = statements(this.#file.db, this.#columns);
       // What cannot be read shows now, and not at the first look.
       this.kept();
     } catch (error) {
@@ -141,8 +137,10 @@ export class SampleTable {
     // A clock that was set back is a reason too.
     const isPurged = Math.abs(nowMs - this.#purgedMs) >= PURGE_EVERY_MS;
     const put = (key: string, value: unknown) => this.#sql.putState.run(key, JSON.stringify(value));
+    const values = sample && valuesOf(sample[1]);
+    if (values) this.#addColumns(Object.keys(values));
     this.#file.transaction(() => {
-      if (sample) this.#addSample(this.#idOf(sample[0]), sample[1]);
+      if (sample) this.#addRow(sample[0], sample[1].atMs, values ?? {});
       if (gone === 'all') this.#sql.clearWorkers.run();
       else for (const id of gone) this.#sql.removeState.run(`worker:${id}`);
       for (const life of lives) put(`worker:${life.id}`, life);
@@ -156,13 +154,10 @@ export class SampleTable {
 
   /** Takes the samples of a table in memory as well. */
   takeFrom(held: SampleTable): void {
+    this.#addColumns(held.#columns);
     this.#file.transaction(() => {
-      for (const { label = null, at = null, ...values } of held.#sql.all.iterate())
-        this.#sql.addSample.run(
-          this.#idOf(String(label)),
-          at,
-          ...COLUMNS.map((name) => values[name] ?? null),
-        );
+      for (const { label, at, ...values } of held.#sql.all.iterate())
+        this.#addRow(String(label), Number(at), values);
     });
   }
 
@@ -177,9 +172,9 @@ export class SampleTable {
     return at === undefined ? undefined : Number(at);
   }
 
-  /** A row for each stretch of this length that has samples; 1: for each sample. */
-  folded(label: string, fromMs: number, toMs: number, lengthMs: number): readonly Folded[] {
-    return this.#sql.folded.all(lengthMs, label, fromMs, toMs) as unknown as readonly Folded[];
+  /** One row of all samples, or none where there are none; or a row for each. */
+  folded(as: 'one' | 'each', label: string, fromMs: number, toMs: number): readonly Folded[] {
+    return this.#sql[as].all(label, fromMs, toMs) as unknown as readonly Folded[];
   }
 
   /** Hours that have samples. @param holeMs Longer than this no sample stands. */
@@ -192,15 +187,18 @@ export class SampleTable {
   }
 
   /** Two samples of one millisecond are one: the first. */
-  #addSample(endpoint: number, { atMs, measures, workers }: FleetSample): void {
-    const values = MEASURE_NAMES.map((name) => {
-      const value = measures[name];
-      return value === null ? null : Math.round(value * STEPS[name]);
-    });
-    const known = STATUSES.slice(1).map((status) => workers[status] ?? 0);
-    const all = Object.values(workers).reduce((sum, count) => sum + count, 0);
-    const others = all - known.reduce((sum, count) => sum + count, 0);
-    this.#sql.addSample.run(endpoint, atMs, ...values, ...[others, ...known].map((count) => count || null));
+  /** Outside a transaction, which could take them back. */
+  #addColumns(names: readonly string[]): void {
+    const missing = names.filter((name) => !this.#columns.includes(name));
+    if (missing.length === 0) return;
+    const { db } = this.#file;
+    for (const name of missing) db.exec(`ALTER TABLE samples ADD COLUMN ${name} INTEGER`);
+    this.#columns = columnsOf(db);
+    this.#sql = statements(db, this.#columns);
+  }
+
+  #addRow(label: string, at: number, values: Readonly<Record<string, sqlite.SQLOutputValue>>): void {
+    this.#sql.addRow.run(this.#idOf(label), at, ...this.#columns.map((name) => values[name] ?? null));
   }
 
   #idOf(label: string): number {
@@ -222,14 +220,40 @@ export class SampleTable {
   }
 }
 
-/** A version with more measures or statuses needs no other format. */
-function addMissingColumns(db: sqlite.DatabaseSync): void {
-  const columns = db.prepare("SELECT name FROM pragma_table_info('samples')").all();
-  const there = new Set(columns.map(({ name }) => name));
-  for (const name of COLUMNS) if (!there.has(name)) db.exec(`ALTER TABLE samples ADD COLUMN ${name} INTEGER`);
+function columnsOf(db: sqlite.DatabaseSync): readonly string[] {
+  const there = new Set(
+    db
+      .prepare("SELECT name FROM pragma_table_info('samples')")
+      .all()
+      .map(({ name }) => name),
+  );
+  return COLUMNS.filter((name) => there.has(name));
 }
 
-function statements(db: sqlite.DatabaseSync) {
+/** By column, what is known of a sample. */
+function valuesOf({ measures, workers }: FleetSample): Readonly<Record<string, number>> {
+  const values: Record<string, number> = {};
+  for (const name of MEASURE_NAMES) {
+    const value = measures[name];
+    if (value !== null) values[name] = Math.round(value * STEPS[name]);
+  }
+  for (const [status, count] of Object.entries(workers)) {
+    const name = `workers_${STATUSES.includes(status) ? status : UNKNOWN}`;
+    if (count > 0) values[name] = (values[name] ?? 0) + count;
+  }
+  return values;
+}
+
+function statements(db: sqlite.DatabaseSync, columns: readonly string[]) {
+  // `total` is a float, which never overflows, and is exact up to 2^53 steps.
+  const folded = [
+    'SELECT min(at) AS fromMs, count(*) AS samples',
+    ...columns.map(
+      (name) =>
+        `count(${name}) AS ${name}_known, total(${name}) AS ${name}_sum, max(${name}) AS ${name}_peak`,
+    ),
+  ].join(', ');
+  const missing = COLUMNS.filter((name) => !columns.includes(name));
   return {
     endpoints: db.prepare('SELECT id FROM endpoint'),
     endpoint: db.prepare('SELECT id FROM endpoint WHERE label = ?'),
@@ -237,15 +261,17 @@ function statements(db: sqlite.DatabaseSync) {
     lastSamples: db.prepare(
       'SELECT label, (SELECT max(at) FROM samples WHERE endpoint = id) AS at FROM endpoint',
     ),
-    addSample: db.prepare(
-      `INSERT OR IGNORE INTO samples (endpoint, at, ${COLUMNS.join(', ')}) VALUES (?, ?${', ?'.repeat(COLUMNS.length)})`,
+    addRow: db.prepare(
+      `INSERT OR IGNORE INTO samples (${['endpoint, at', ...columns].join(', ')}) VALUES (?, ?${', ?'.repeat(columns.length)})`,
     ),
     all: db.prepare('SELECT label, samples.* FROM samples JOIN endpoint ON id = endpoint'),
     first: db.prepare(`SELECT at ${OF_RANGE} ORDER BY at LIMIT 1`),
     last: db.prepare(`SELECT at ${OF_RANGE} ORDER BY at DESC LIMIT 1`),
     count: db.prepare(`SELECT count(*) AS samples FROM (SELECT 1 ${OF_RANGE} LIMIT ?)`),
-    hours: db.prepare(hoursSql(OF_RANGE)),
-    folded: db.prepare(`SELECT at - at % ? AS fromMs, ${FOLDED} ${OF_RANGE} GROUP BY 1`),
+    hours: db.prepare(hoursSql(OF_RANGE, missing)),
+    // In the order of the key, so that nothing is sorted.
+    one: db.prepare(`${folded} ${OF_RANGE} GROUP BY endpoint`),
+    each: db.prepare(`${folded} ${OF_RANGE} GROUP BY at`),
     purge: db.prepare('DELETE FROM samples WHERE endpoint = ? AND at < ?'),
     shorten: db.prepare(
       'DELETE FROM samples WHERE endpoint = ? AND at <= (SELECT at FROM samples WHERE endpoint = ? ORDER BY at DESC LIMIT 1 OFFSET ?)',
@@ -265,24 +291,25 @@ function statements(db: sqlite.DatabaseSync) {
   };
 }
 
-/** The same stretch of two tables. */
+/** Both as one. */
 export function together(one: Folded, other: Folded): Folded {
-  const added = Object.entries(one).map(([name, value]) => {
-    const [a, b] = [value ?? 0, other[name] ?? 0];
-    if (value === null && b === 0) return [name, value];
-    return [name, name.endsWith('_peak') ? Math.max(a, b) : a + b];
-  });
-  return { ...(Object.fromEntries(added) as Folded), fromMs: one.fromMs };
+  const sums: Record<string, number | null> = {};
+  for (const name of Object.keys({ ...one, ...other })) {
+    const [a = null, b = null] = [one[name], other[name]];
+    if (a === null || b === null) sums[name] = a ?? b;
+    else sums[name] = name.endsWith('_peak') ? Math.max(a, b) : a + b;
+  }
+  return { ...sums, fromMs: Math.min(one.fromMs, other.fromMs), samples: one.samples + other.samples };
 }
 
-export function rowFrom(row: Folded, lengthMs: number): HistoryRow {
-  const { fromMs, samples } = row;
+export function rowFrom(row: Folded, fromMs: number, lengthMs: number): HistoryRow {
+  const { samples } = row;
   const aggregate = (column: string, count: number | null | undefined, steps: number): Aggregate => ({
     count: count ?? 0,
     sum: (row[`${column}_sum`] ?? 0) / steps,
     peak: (row[`${column}_peak`] ?? 0) / steps,
   });
-  const present = STATUSES.filter((status) => row[`workers_${status}_peak`] !== null);
+  const present = STATUSES.filter((status) => row[`workers_${status}_known`]);
   return {
     fromMs,
     lengthMs,

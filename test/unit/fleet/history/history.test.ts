@@ -71,10 +71,11 @@ describe.each(['memory', 'disk'])('a history in %s', (kind) => {
       fc.asyncProperty(SAMPLES, async (all) => {
         using folder = memoryFolder();
         await using keeper = await open(folder.path);
-        for (const [index, sample] of all.entries()) keeper.record({ ...sample, atMs: BEGIN + index });
+        for (const [index, sample] of all.entries())
+          keeper.record({ ...sample, atMs: FOUR_WEEKS + index * 12 * HOUR });
         const { history } = keeper;
-        const [row, ...others] = await history.query({ ...ALL, maxRows: all.length - 1 });
-        expect([others, row?.samples, row?.lengthMs]).toEqual([[], all.length, MINUTE]);
+        const [row, ...others] = await history.query({ ...ALL, maxRows: 1 });
+        expect([others, row?.samples]).toEqual([[], all.length]);
         for (const name of MEASURE_NAMES) {
           const known = all.flatMap(({ measures }) => measures[name] ?? []);
           const steps = known.map((value) => BigInt(Math.round(value * STEPS[name])));
@@ -149,6 +150,8 @@ describe.each(['memory', 'disk'])('a history in %s', (kind) => {
 
 const MEASURE_NAMES = Object.keys(MEASURES) as Measure[];
 const BEGIN = 1_790_000_040_000;
+/** The first moment of the longest row there is. */
+const FOUR_WEEKS = 740 * 28 * DAY;
 const ALL = { endpoint: 'chat', fromMs: 0, toMs: Infinity };
 /** With as many digits as a sample has. */
 const SAMPLES = fc.array(
