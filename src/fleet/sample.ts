@@ -1,6 +1,6 @@
-/** One look at the workers of an endpoint: what was asked of them, what they could do, and what they cost just then. */
+/** One look at the workers of an endpoint. */
 
-/** What is measured at each look, in the order in which it is kept and shown. Field names of `/api/fleet`. */
+/** In the order of storage and display, with the field names of `/api/fleet`. */
 export const MEASURES = {
   load: 'Work asked of its workers, units a second (sum of cur_load); unknown unless that is what they report',
   load_average: 'The same, as the service averages it (sum of cur_load_rolling_avg)',
@@ -23,10 +23,9 @@ export const NOTHING_MEASURED = Object.fromEntries(
 ) as Readonly<Record<Measure, null>>;
 
 export interface FleetSample {
-  /** Unix milliseconds at which the answer came. */
   readonly atMs: number;
-  /** null: the service did not say, which is no zero. */
+  /** null: not known, which is not 0. */
   readonly measures: Readonly<Record<Measure, number | null>>;
-  /** By status in lower case; a status that the interface does not know counts as `unknown`. None that has no workers. */
+  /** By status in lower case; statuses without workers are missing. */
   readonly workers: Readonly<Record<string, number>>;
 }

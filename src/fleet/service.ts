@@ -1,26 +1,25 @@
-/** What the watch asks of the service. */
 import type { SpendService } from '../spend/spend-watch.ts';
 import type { EndpointsAnswer } from './discovery/knowledge.ts';
 import type { Prices, WorkersAnswer } from './workers/measure.ts';
 
 export interface FleetService {
   endpoints(signal: AbortSignal): Promise<EndpointsAnswer>;
-  /** `everyMs`: how often they are asked for. It waits for the rate limit of the key. */
+  /** `everyMs`: how often they are asked for. Waits for the rate limit. */
   workers(endpointId: number, everyMs: number, signal: AbortSignal): Promise<WorkersAnswer>;
-  /** Never rejects: a key may not be allowed to. */
+  /** Never rejects: a key may lack the permission. */
   priceCeilings(signal: AbortSignal): Promise<PriceCeilings>;
   readonly prices: PriceSource;
   readonly spend: SpendService;
 }
 
-/** The highest price that worker groups search for, $/h, by endpoint id; none for an endpoint without a limit. */
+/** The highest price that worker groups search for, $/h, by endpoint id. */
 export type PriceCeilings = ReadonlyMap<number, number>;
 
-/** Prices of instances, as they were last read for whatever purpose. */
+/** Prices of instances as they were last read. */
 export interface PriceSource {
   known(): Prices;
-  /** When, Unix ms; undefined: not yet. */
+  /** Unix ms; undefined: not yet. */
   listedAtMs(): number | undefined;
-  /** Somebody lacks one, or would like to know whether they changed: they are read again where that is due. */
+  /** Reads them again if that is due; sooner if one is lacking. */
   refresh(isLacking: boolean): void;
 }

@@ -1,6 +1,6 @@
 /**
- * The parameters that an endpoint really has: with defaults, what the rules say of them, and where they differ from
- * PILOTLIGHT_ENDPOINT_GROUPS. Pure.
+ * Parameters that an endpoint has: with defaults, with what the rules say, and with the drift from
+ * PILOTLIGHT_ENDPOINT_GROUPS.
  */
 import {
   ENDPOINT_GROUP_DEFAULTS,
@@ -17,7 +17,7 @@ type NumericParameter = Exclude<EndpointGroupParameter, 'endpoint_name'>;
 const NUMERIC_PARAMETERS = ENDPOINT_GROUP_PARAMETERS.filter((name) => name !== 'endpoint_name');
 const DEFAULTS: Partial<Readonly<Record<NumericParameter, number>>> = ENDPOINT_GROUP_DEFAULTS;
 
-/** Those that have a number, defaults filled in. */
+/** Numeric ones, with defaults. */
 export function numericParameters(row: ListedEndpoint): Readonly<Record<string, number>> {
   return Object.fromEntries(
     NUMERIC_PARAMETERS.flatMap((name) => {
@@ -28,8 +28,8 @@ export function numericParameters(row: ListedEndpoint): Readonly<Record<string, 
 }
 
 /**
- * Only what somebody has written is wanted: a default that was filled in is nobody's wish, and services have others.
- * Where the endpoint has null, its default counts. A parameter that the list does not have at all is not compared.
+ * A default that was filled in is not compared, because services have other defaults. null on the endpoint
+ * means its default. A parameter missing from the list is not compared.
  */
 export function driftOf(
   row: ListedEndpoint,
@@ -48,7 +48,7 @@ export function driftOf(
   });
 }
 
-/** Without the notes on defaults: what the service has, somebody may well have chosen. */
+/** Without the notes on defaults: the user may have chosen these values. */
 export function findingsOf(row: ListedEndpoint, facts: WorkerFacts): readonly Finding[] {
   const group = Object.fromEntries(
     ENDPOINT_GROUP_PARAMETERS.flatMap((name) => {
@@ -61,7 +61,7 @@ export function findingsOf(row: ListedEndpoint, facts: WorkerFacts): readonly Fi
   return findings.filter(({ rule }) => rule !== DEFAULT_FILLED_IN);
 }
 
-/** Text may stand for a number, as anywhere in an answer. */
+/** Answers may have text for numbers. */
 function numberOf(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   if (typeof value !== 'string' || value.trim() === '') return undefined;

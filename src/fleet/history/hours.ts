@@ -1,4 +1,4 @@
-/** Hours of an endpoint, folded by SQL: each sample stands until the next one, and no longer than a hole begins. */
+/** Hours of an endpoint in SQL: a sample counts until the next one, but no longer than a hole. */
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
 import { HOUR_MS, type Counted } from '../../spend/hours.ts';
 import { STEPS } from '../workers/measure.ts';
@@ -17,7 +17,7 @@ const IS_ESTIMATED = 'spend_told_per_hour IS NULL';
 const IS_SPLIT = 'spend_per_hour IS NOT NULL AND spend_idle_per_hour IS NOT NULL';
 const WORKING = '(spend_per_hour - spend_idle_per_hour - spend_starting_per_hour - spend_stopped_per_hour)';
 
-/** What a sample has, while the condition holds, over the time for which it stands; and how finely it is stored. */
+/** By name: the condition, the value that counts for the sample's time, and the storage step. */
 const SUMS: Readonly<Record<Exclude<keyof Counted, 'seenMs'>, readonly [string, string, number]>> = {
   toldMs: [IS_TOLD, '1', 1],
   told: [IS_TOLD, 'spend_told_per_hour', DOLLARS],
@@ -34,9 +34,8 @@ const SUMS: Readonly<Record<Exclude<keyof Counted, 'seenMs'>, readonly [string, 
 };
 
 /**
- * Rows that are an Hour. A sample whose cost is not known stands for nothing: the one before it goes on.
- * @param ofRange The samples of an endpoint. SQL's parameters: the longest time that one stands, the end, and theirs.
- * @param missing Columns that they do not have.
+ * Rows of type Hour. A sample of unknown cost is skipped: the one before goes on. Parameters of the
+ * statement: `holeMs`, the end, then those of `ofRange`. `missing`: columns that the table lacks.
  */
 export function hoursSql(ofRange: string, missing: readonly string[]): string {
   const nulls = missing.map((name) => `NULL AS ${name}, `).join('');

@@ -1,20 +1,20 @@
 /**
- * What goes wrong at an endpoint, by name. Each detector judges each look. What it finds must last for a while to be a
- * trouble, and be away for a while to be over. Pure.
+ * What goes wrong at an endpoint. A finding must last for a while to be a trouble, and be away for a while
+ * to end it.
  */
 import type { FleetNotice } from '../notices.ts';
 import { DETECTORS, TROUBLE_NAMES, type Detector, type Evidence, type TroubleName } from './detectors.ts';
 import { Memory, type Look } from './memory.ts';
 
 export interface Trouble extends Pick<Detector, 'severity'>, Pick<Evidence, 'says'> {
-  /** Of the first look that saw it, Unix ms. */
+  /** First seen, Unix ms. */
   readonly sinceMs: number;
 }
 
-/** null: all is well. A trouble that cannot be judged is not in it. */
+/** null: all is well. Missing: cannot be judged. */
 export type Troubles = Readonly<Partial<Record<TroubleName, Trouble | null>>>;
 
-/** Something is seen, or was until lately. */
+/** A finding that is there, or was until lately. */
 interface Course {
   readonly sinceMs: number;
   readonly lastMs: number;
@@ -26,10 +26,9 @@ export class EndpointTroubles {
   readonly #memory = new Memory();
   readonly #courses = new Map<TroubleName, Course>();
   now: Troubles = {};
-  /** Of the last look, Unix ms. */
   #lastMs = -Infinity;
 
-  /** @returns What has begun and ended, and workers that were replaced before they were ever ready. */
+  /** Returns what began and ended, and workers that were replaced before they were ever ready. */
   judge(look: Look) {
     const churned = this.#memory.take(look);
     const notices: FleetNotice[] = [];
@@ -50,7 +49,7 @@ export class EndpointTroubles {
     const { atMs, endpoint, gapMs } = look;
     const { forMs, endsAfterMs, severity } = DETECTORS[name];
     const known = this.#courses.get(name);
-    // What was seen once, and not in looks that followed closely, is not there for so long.
+    // An untold finding must be seen in consecutive looks.
     const last =
       known && (known.isTold || (gapMs !== undefined && known.lastMs === this.#lastMs)) ? known : undefined;
     if (evidence) {

@@ -1,23 +1,21 @@
-/** Which workers hang in a start, and which fail again and again. Pure. */
+/** Which workers are stuck in a start, and which fail again and again. */
 import { isPresent, presentStatus, type Origin, type WorkerLife } from './lives.ts';
 
-/** Seconds that starts took, the last ones of an endpoint. */
+/** Seconds that the last starts of an endpoint took. */
 export type StartTimes = Readonly<Record<Origin, readonly number[]>>;
 
 export const NO_STARTS: StartTimes = { new: [], cold: [] };
 
-/** Starts that are remembered for each origin. */
 const STARTS_KEPT = 100;
-/** From so many on, starts have a distribution. */
+/** Fewer starts have no distribution. */
 const STARTS_TO_KNOW = 5;
-/** "Far longer than its like": so many times what 19 of 20 starts stay below. */
+/** Stuck: so many times what 19 of 20 starts take. */
 const FAR = 3;
-/** No start is called stuck before, ms: however quick its like were, a registry or a disk may be slow for once. */
+/** No start is stuck before, ms: a registry or disk may be slow once. */
 const FLOOR_MS: Readonly<Record<Origin, number>> = { new: 600_000, cold: 180_000 };
-/** Nor, while its like are not known, before this, ms: large models take a quarter of an hour. */
+/** While few starts are known, ms: large models take a quarter of an hour. */
 const WITHOUT_LIKE_MS: Readonly<Record<Origin, number>> = { new: 1_800_000, cold: 600_000 };
 
-/** "Again and again": so often within so long, ms. */
 const FAILURES = 3;
 const FAILURES_WITHIN_MS = 3_600_000;
 
@@ -25,7 +23,7 @@ export function withStart(times: StartTimes, from: Origin, seconds: number): Sta
   return { ...times, [from]: [...times[from], seconds].slice(-STARTS_KEPT) };
 }
 
-/** From when on a start counts as stuck, ms after it began. */
+/** Ms after its begin. */
 export function stuckAfterMs(from: Origin, seconds: readonly number[]): number {
   if (seconds.length < STARTS_TO_KNOW) return WITHOUT_LIKE_MS[from];
   return Math.max(FLOOR_MS[from], FAR * 1000 * quantile(seconds, 0.95));
@@ -43,7 +41,7 @@ export function isFailing(life: WorkerLife, nowMs: number): boolean {
   return isPresent(life) && presentStatus(life) !== 'destroying' && failures.length >= FAILURES;
 }
 
-/** The smallest value that at least such a part of all do not exceed. */
+/** The smallest value that a share of `part` does not exceed. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? Number.NaN;

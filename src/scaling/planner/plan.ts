@@ -1,4 +1,4 @@
-/** Runs plans: one endpoint group under a load, or several side by side under a load that is read once. */
+/** Runs plans: one or several endpoint groups under a load that is read once. */
 import type { ResolvedParameters } from '../rules/findings.ts';
 import { RecordedLoad, type Arrival, type ArrivalStream } from './load/load.ts';
 import { GroupModel } from './model/group.ts';

@@ -1,6 +1,6 @@
 /**
- * The rhythm of a group's decisions: what has arrived since the last one, what it remembers of those before, and whether
- * the next would be the same again. Those are passed over, so that a night costs nothing.
+ * When a group decides, and what it remembers of earlier decisions. Decisions that would repeat the last one
+ * are skipped, so that a quiet night costs nothing.
  */
 import type { PlanSettings } from '../settings.ts';
 import type { Demand, Observation } from './demand.ts';
@@ -13,9 +13,9 @@ export class ControlLoop {
   readonly #keptTotal: SlidingMaximum;
   #decisions = 0;
   #workSinceDecision = 0;
-  /** What was wanted at the last decision; undefined where something has happened since. */
+  /** Demand at the last decision; undefined if something has happened since. */
   #last: { readonly wanted: Demand; readonly kept: Demand } | undefined;
-  /** The last decision had nothing to go by, and was the one before. */
+  /** The last decision saw no load and repeated the one before. */
   isAtRest = false;
 
   constructor(settings: PlanSettings) {
@@ -26,17 +26,16 @@ export class ControlLoop {
     this.#keptTotal = new SlidingMaximum(decisionsIn(destroySeconds, controlSeconds));
   }
 
-  /** Estimated load, units/s, as of the last decision. */
   get load(): number {
     return this.#load.mean;
   }
 
-  /** When the next decision is due. Multiplied afresh each time: adding up fractions would drift. */
+  /** Multiplied afresh each time, because adding fractions would drift. */
   get next(): number {
     return (this.#decisions + 1) * this.#seconds;
   }
 
-  /** Something happens: what was decided last says nothing of what will be. */
+  /** Something happens, so the next decision may differ. */
   stir(): void {
     this.#last = undefined;
     this.isAtRest = false;
@@ -46,7 +45,7 @@ export class ControlLoop {
     this.#workSinceDecision += work;
   }
 
-  /** Passes over the decisions before `until` that would be the last one again; one that is due then is left to be made. */
+  /** Skips the decisions before `until` that would repeat the last one. */
   rest(until: number): void {
     const passed = Math.floor(until / this.#seconds) - this.#decisions - 1;
     if (!(passed > 0)) return;
@@ -56,12 +55,12 @@ export class ControlLoop {
     this.#keptTotal.addSame(passed);
   }
 
-  /** The load as a decision that is due sees it, units/s. Once a decision. */
+  /** Load for the decision that is due, units/s. Call it once a decision. */
   look(): number {
     return this.#load.add(this.#workSinceDecision / this.#seconds);
   }
 
-  /** The most that was wanted for a while, now that this is. Once a decision. */
+  /** The highest demand of the last while, this one included. Call it once a decision. */
   keep(wanted: Demand): Demand {
     return {
       ...wanted,
@@ -70,7 +69,6 @@ export class ControlLoop {
     };
   }
 
-  /** The decision is made. */
   decided({ load, waitingRequests, unfinishedWork }: Observation, wanted: Demand, kept: Demand): void {
     this.isAtRest =
       [load, waitingRequests, unfinishedWork].every((amount) => amount === 0) &&
@@ -86,7 +84,7 @@ export class ControlLoop {
   }
 }
 
-/** Not wanted for a whole delay: by the decision at its start, the one at its end, and all between. */
+/** A delay counts the decision at its start, the one at its end, and all between. */
 function decisionsIn(seconds: number, controlSeconds: number): number {
   return Math.ceil(seconds / controlSeconds) + 1;
 }

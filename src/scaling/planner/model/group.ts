@@ -1,9 +1,7 @@
 /**
- * The model of one endpoint group, which the planner runs through a load in no time and the emulator on its clock.
- * Requests come in one by one and in order; those that workers do not take at once wait in one queue. The group decides
- * at regular intervals. Discrete events, deterministic: all chance comes from the seed. Observers count what happens.
- *
- * A request's queue time is known as soon as a worker takes it. So requests on a worker need no event, which makes it fast.
+ * The model of one endpoint group. The planner runs it through a load at once, the emulator on its clock. It
+ * is deterministic: all chance comes from the seed. A queue time is known as soon as a worker takes the
+ * request, so running requests need no event.
  */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import { createRandom, type Random } from '../load/random.ts';
@@ -23,7 +21,7 @@ export interface GroupOptions {
   readonly parameters: ResolvedParameters;
   readonly settings: PlanSettings;
   readonly observer: GroupObserver;
-  /** How many requests may wait in the global queue; further ones are refused. */
+  /** Limit of the global queue; further requests are refused. */
   readonly mostWaiting?: number;
 }
 
@@ -34,14 +32,12 @@ export class GroupModel {
   readonly #fleet: Fleet;
   readonly #random: Random;
   readonly #mostWaiting: number;
-  /** Requests that no worker takes yet. */
   readonly #queue = new RequestQueue();
   readonly #loop: ControlLoop;
   #state: GroupState = 'active';
   #now = 0;
   #lastArrival = -Infinity;
 
-  /** Begins without workers. */
   constructor({ parameters, settings, observer, mostWaiting = Infinity }: GroupOptions) {
     this.#parameters = parameters;
     this.#settings = settings;
@@ -57,17 +53,15 @@ export class GroupModel {
     this.#loop = new ControlLoop(settings);
   }
 
-  /** Seconds since it began, up to which everything has happened. */
+  /** Seconds since the start up to which everything has happened. */
   get now(): number {
     return this.#now;
   }
 
-  /** Requests in the global queue. */
   get waiting(): number {
     return this.#queue.size;
   }
 
-  /** Estimated load, units/s, as of the last decision. */
   get load(): number {
     return this.#loop.load;
   }
@@ -88,12 +82,11 @@ export class GroupModel {
     return this.#fleet.workers.stateOf(place);
   }
 
-  /** Units/s. */
   speedOf(place: number): number {
     return this.#fleet.workers.speedOf(place);
   }
 
-  /** Puts workers in place as if they had always been there: as many hot ones as the settings say. */
+  /** Puts the initial workers in place as if they had always been there. */
   place(): void {
     const { initialWorkers } = this.#settings;
     const kept = demandFor(this.#parameters, this.#settings, NOTHING_OBSERVED);
@@ -101,8 +94,8 @@ export class GroupModel {
   }
 
   /**
-   * Puts workers in place as if it had long seen such a load, units/s: hot for the one, cold too for the other, which is
-   * what it wanted while it still keeps cold ones for it.
+   * Puts workers in place as if the group had long seen these loads, units/s: hot workers for one, cold ones
+   * for the other.
    */
   placeFor(hotLoad: number, totalLoad: number): void {
     const demandAt = (load: number) =>
@@ -113,7 +106,7 @@ export class GroupModel {
     this.#loop.keep(wanted);
   }
 
-  /** See Simulation.arrive. @param request a name for the observer to know it by, an integer above 0; 0: it has none */
+  /** `request`: an integer above 0 that names it for the observer; 0 if it has no name. */
   arrive(atSeconds: number, work: number, request = 0): void {
     if (!(atSeconds >= this.#now && atSeconds < Infinity)) {
       throw new RangeError(`request at ${atSeconds} s: not in order of time`);
@@ -131,13 +124,13 @@ export class GroupModel {
     else this.#observer.refused?.(atSeconds, work, request);
   }
 
-  /** When a worker will take the request at the head of the queue: on none may it wait longer than max_queue_time. */
+  /** On no worker may a request wait longer than max_queue_time. */
   get #nextTaken(): number {
     if (this.#queue.size === 0) return Infinity;
     return Math.max(this.#now, this.#fleet.workers.free.minKey - this.#parameters.max_queue_time);
   }
 
-  /** Everything that happens up to and at `to`. */
+  /** Runs everything up to and at `to`. */
   advance(to: number): void {
     for (;;) {
       if (this.#loop.isAtRest) this.#rest(to);
@@ -157,14 +150,13 @@ export class GroupModel {
     this.#now = to;
   }
 
-  /** Until every request is done. */
   finish(): void {
     while (this.waiting > 0) this.advance(this.nextDecision);
     this.advance(this.#fleet.workers.lastBusy(this.#now));
     this.#observer.workersUntil(this.#now, this.workers);
   }
 
-  /** While nothing happens, and inactivity_timeout has not passed meanwhile, decisions are the last one again. */
+  /** Until something happens or inactivity_timeout ends, each decision repeats the last one. */
   #rest(to: number): void {
     const { inactivity_timeout: timeout = 0 } = this.#parameters;
     const awakeUntil = this.#lastArrival + timeout;
@@ -172,14 +164,14 @@ export class GroupModel {
     this.#loop.rest(until);
   }
 
-  /** From now on; what is there beyond a lower max_workers goes at the next decision, with work once it is done. */
+  /** Workers above a lower max_workers leave at the next decision; busy ones finish first. */
   setParameters(parameters: ResolvedParameters): void {
     this.#loop.stir();
     this.#parameters = parameters;
     this.#fleet.setMaximum(parameters.max_workers);
   }
 
-  /** Stopped, its workers are cold at once, or when they have done what they have. Active again, it decides at once. */
+  /** When stopped, workers become cold at once or after their work. When active again, it decides at once. */
   setState(state: GroupState): void {
     if (state === this.#state) return;
     this.#loop.stir();
@@ -190,8 +182,8 @@ export class GroupModel {
   }
 
   /**
-   * Somebody else than the group puts a worker into a state: the one at a place, which loses what it has not done yet, or
-   * without a place one that is there already. A worker that is on its way is ready at `readyAt`. Returns its place.
+   * Puts a worker into a state from outside, and returns its place. The worker at `place` loses its
+   * unfinished work. Without a place, a new worker appears; it is ready at `readyAt`.
    */
   put(state: WorkerState, at: Whereabouts = {}): number {
     this.#loop.stir();
@@ -199,7 +191,7 @@ export class GroupModel {
     return this.#fleet.put(state, this.#now, at);
   }
 
-  /** A worker takes a request that arrived at `arrival`, or its client will have gone by the time one is free. */
+  /** A worker takes the request, unless its client will be gone by then. */
   #begin(arrival: number, work: number, request: number): void {
     const { workers } = this.#fleet;
     const place = this.#settings.routing === 'shortest' ? 0 : this.#anySlot();
@@ -210,7 +202,7 @@ export class GroupModel {
       this.#observer.abandoned(arrival, work, request);
       return;
     }
-    // Before the slot gets it, for then it is another one's place.
+    // Read before the slot moves in the heap.
     const worker = workers.holderOf(place);
     const ends = begin + workers.secondsFor(work, worker);
     this.#observer.taken?.(request, work, worker, ends);
@@ -218,20 +210,19 @@ export class GroupModel {
     this.#observer.begun(arrival, waited);
   }
 
-  /** A slot drawn by chance; the one that is free first when that one has too long a queue. */
+  /** A random slot, or the one that is free first if the queue there is too long. */
   #anySlot(): number {
     const { free } = this.#fleet.workers;
     const place = Math.floor(this.#random() * free.size);
     return free.keyAt(place) - this.#now > this.#parameters.max_queue_time ? 0 : place;
   }
 
-  /** Clients at the head of the queue that have waited long enough go away. */
+  /** Clients that have waited long enough leave the queue. */
   #giveUp(): void {
     while (this.#now - this.#queue.headArrival > this.#settings.giveUpSeconds)
       this.#queue.shift((...request) => this.#observer.abandoned(...request));
   }
 
-  /** The group looks at its load and its queue, and starts or stops workers. */
   #decide(): void {
     this.#giveUp();
     const observed = this.#observe(this.#loop.look());
@@ -242,7 +233,7 @@ export class GroupModel {
     this.#loop.decided(observed, wanted, kept);
   }
 
-  /** Between two decisions: starts what lacks, and stops nothing, since that takes a while of not being wanted. */
+  /** Between two decisions it starts workers and stops none, because stopping needs a delay. */
   #reconsider(): void {
     const observed = this.#observe(this.load);
     const wanted = demandFor(this.#parameters, this.#settings, observed);
@@ -259,7 +250,7 @@ export class GroupModel {
   #observe(load: number): Observation {
     const { workers } = this.#fleet;
     const expectedWaitSeconds = this.#expectedWait();
-    // All slots are looked at for it: most of what a decision costs in a large group.
+    // Counting visits all slots: the slowest part of a decision in a large group.
     const matters = load === 0 || expectedWaitSeconds > this.#parameters.target_queue_time;
     return {
       load,
@@ -271,7 +262,7 @@ export class GroupModel {
     };
   }
 
-  /** How long a request that arrived now would wait; Infinity without workers. */
+  /** Infinity without workers. */
   #expectedWait(): number {
     const { workers } = this.#fleet;
     if (workers.free.size === 0) return Infinity;

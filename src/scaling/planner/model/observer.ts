@@ -1,35 +1,34 @@
-/** What happens in the model of a group, told as it happens. Positional arguments: there are millions of requests. */
+/** What happens in the model of a group. Arguments are positional, because there are millions of requests. */
 import type { Demand, Observation } from './demand.ts';
 import type { WorkerCounts } from './time-series.ts';
 import type { State } from './workers.ts';
 
-/** A look of the group at its load, and what it concludes. */
 export interface Decision {
   readonly observed: Observation;
   readonly wanted: Demand;
 }
 
-/** Times in seconds since the model began. `request` is the name that it arrived under, 0 without one. */
+/** Times in seconds since the model began. `request` is 0 if it has no name. */
 export interface GroupObserver {
   arrived(atSeconds: number, work: number): void;
-  /** The time up to then is over, and these were the workers in it. */
+  /** These were the workers until then. */
   workersUntil(toSeconds: number, workers: WorkerCounts): void;
-  /** A worker takes a request that arrived then, and begins with it after it has waited so long in all. */
+  /** A worker takes a request, which begins after having waited so long in all. */
   begun(arrivedSeconds: number, waited: number): void;
-  /** Of the same request: who takes it, and when it will be done if nothing happens to that worker. */
+  /** The same request: its worker, and when it ends if nothing happens to that worker. */
   taken?(request: number, work: number, place: number, ends: number): void;
-  /** Its client has gone before a worker began with it. */
+  /** Its client left before a worker began it. */
   abandoned(arrivedSeconds: number, work: number, request: number): void;
-  /** It came when as many waited as may. */
+  /** The queue was full. */
   refused?(atSeconds: number, work: number, request: number): void;
-  /** Whether the client of a named request still waits; asked when its turn has come. */
+  /** Whether the client of a named request still waits; called when its turn comes. */
   waits?(request: number, atSeconds: number): boolean;
-  /** The worker at that place is another one after it was `none`. */
+  /** After `none`, a place holds another worker. */
   moved?(place: number, from: State, to: State, atSeconds: number): void;
-  /** At each decision that is due, also of a group that carries none out. */
+  /** At each decision that is due, even if the group does not carry it out. */
   looked?(observed: Observation, atSeconds: number): void;
-  /** Before the moves that follow from it. */
+  /** Before the resulting moves. */
   decided?(decision: Decision, atSeconds: number): void;
-  /** After them. */
+  /** After those moves. */
   carriedOut?(atSeconds: number): void;
 }

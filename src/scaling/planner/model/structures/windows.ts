@@ -1,6 +1,4 @@
-/** Mean and maximum over the last decisions of the group. */
-
-/** Mean over a sliding window; while it is still filling, over what there is. */
+/** Mean over a sliding window; while it fills, over the values so far. */
 export class SlidingMean {
   readonly #values: Float64Array;
   #next = 0;
@@ -11,58 +9,55 @@ export class SlidingMean {
     this.#values = new Float64Array(Math.max(1, length));
   }
 
-  /** The mean of what was added; 0 of nothing. */
   get mean(): number {
     return this.#filled === 0 ? 0 : Math.max(0, this.#sum) / this.#filled;
   }
 
-  /** Whether all that was added lately is nothing, so that more of it changes nothing. */
+  /** Whether the window holds zeros only, so that another zero changes nothing. */
   get isZero(): boolean {
     return this.#sum === 0 && this.#values.every((value) => value === 0);
   }
 
-  /** As if 0 were added so often, where isZero. */
+  /** Same as adding 0 so often; requires isZero. */
   addZeros(count: number): void {
     this.#filled = Math.min(this.#filled + count, this.#values.length);
     this.#next = (this.#next + count) % this.#values.length;
   }
 
-  /** Adds a value and returns the mean. */
   add(value: number): number {
     this.#sum += value - (this.#values[this.#next] as number);
     this.#values[this.#next] = value;
     this.#filled = Math.min(this.#filled + 1, this.#values.length);
     this.#next = (this.#next + 1) % this.#values.length;
-    // Once a round, sum afresh: adding and taking away fractions would drift.
+    // Summed afresh once a round, because adding fractions drifts.
     if (this.#next === 0) this.#sum = this.#values.reduce((sum, each) => sum + each, 0);
     return this.mean;
   }
 }
 
-/** Maximum over a sliding window of any length: a queue of the values that may still become it, one if it is infinite. */
+/** Maximum over a sliding window: a queue of the values that may still become it. */
 export class SlidingMaximum {
   readonly #length: number;
   readonly #values: number[] = [];
   readonly #times: number[] = [];
   #now = 0;
 
-  /** `length` counts values, the newest among them; at least 1, may be Infinity. */
+  /** `length` counts values; it may be Infinity. */
   constructor(length: number) {
     this.#length = Math.max(1, length);
   }
 
-  /** Whether nothing larger than the last value is left, so that the same again changes nothing. */
+  /** Whether the last value is the largest, so that adding it again changes nothing. */
   get isSettled(): boolean {
     return this.#values.length === 1;
   }
 
-  /** As if the last value were added so often, where isSettled. */
+  /** Same as adding the last value so often; requires isSettled. */
   addSame(count: number): void {
     this.#now += count;
     if (this.#length !== Infinity) this.#times[0] = this.#now;
   }
 
-  /** Adds a value and returns the maximum. */
   add(value: number): number {
     this.#now += 1;
     while ((this.#values.at(-1) ?? Infinity) <= value) {
