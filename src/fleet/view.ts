@@ -1,11 +1,11 @@
 /** The fleet as metrics, status page, command line and `/api/fleet` see it. */
 import type { Finding } from '../scaling/rules/findings.ts';
-import type { LoadKnowledge } from './load/meaning.ts';
-import type { FleetSample, Measure } from './sample.ts';
+import type { FoundMeaning } from './load/meaning.ts';
 import type { Troubles } from './troubles/troubles.ts';
 import type { EndpointSpend } from '../spend/hours.ts';
 import type { SpendView } from '../spend/spend-watch.ts';
-import type { StartTimes } from './workers/trouble.ts';
+import type { StartTimes } from './workers/lives.ts';
+import type { FleetSample, Measure } from './workers/measure.ts';
 
 export interface Drift {
   readonly parameter: string;
@@ -40,7 +40,7 @@ export interface EndpointView {
   readonly stuckWorkers: number;
   readonly failingWorkers: number;
   readonly measured: Measured;
-  readonly load: LoadKnowledge;
+  readonly load: FoundMeaning;
   /** Empty before the first look. */
   readonly troubles: Troubles;
 }

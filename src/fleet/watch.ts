@@ -6,32 +6,53 @@ import { backoffMs } from '../time/backoff.ts';
 import { within, type Clock } from '../time/clock.ts';
 import { Repeating } from '../time/repeating.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
-import { watchEndpoint } from './endpoint-watch.ts';
 import {
   afterList,
   unknownNames,
   watchedEndpoints,
-  type Knowledge,
+  type EndpointsAnswer,
+  type KnownEndpoints,
   type WantedEndpoint,
-} from './discovery/knowledge.ts';
+} from './discovery/endpoints.ts';
 import { History } from './history/history.ts';
 import type { EndpointSpend } from '../spend/hours.ts';
-import { SpendWatch } from '../spend/spend-watch.ts';
+import { SpendWatch, type SpendService } from '../spend/spend-watch.ts';
 import type { Fleet, FleetView, HistoryQuery, HistoryRow } from './view.ts';
 import type { FleetNotice } from './notices.ts';
-import { Observation } from './observation.ts';
-import type { FleetService, PriceCeilings } from './service.ts';
+import { ObservedEndpoint } from './observed-endpoint.ts';
 import {
   afterLook,
   gapBetween,
   livesOf,
   statusBeforeReboot,
   type FleetEvent,
+  type StartTimes,
   type WorkerLife,
 } from './workers/lives.ts';
-import type { StartTimes } from './workers/trouble.ts';
-import { costPerHour, measure, type WorkersAnswer } from './workers/measure.ts';
+import { costPerHour, measure, type Prices, type WorkersAnswer } from './workers/measure.ts';
 import { statusOf } from './workers/status.ts';
+
+export interface FleetService {
+  endpoints(signal: AbortSignal): Promise<EndpointsAnswer>;
+  /** `everyMs`: how often they are asked for. Waits for the rate limit. */
+  workers(endpointId: number, everyMs: number, signal: AbortSignal): Promise<WorkersAnswer>;
+  /** Never rejects: a key may lack the permission. */
+  priceCeilings(signal: AbortSignal): Promise<PriceCeilings>;
+  readonly prices: PriceSource;
+  readonly spend: SpendService;
+}
+
+/** The highest price that worker groups search for, $/h, by endpoint id. */
+export type PriceCeilings = ReadonlyMap<number, number>;
+
+/** Prices of instances as they were last read. */
+export interface PriceSource {
+  known(): Prices;
+  /** Unix ms; undefined: not yet. */
+  listedAtMs(): number | undefined;
+  /** Reads them again if that is due; sooner if one is lacking. */
+  refresh(isLacking: boolean): void;
+}
 
 export interface FleetSettings {
   readonly wanted: readonly WantedEndpoint[];
@@ -46,13 +67,13 @@ export interface FleetWatchOptions extends FleetSettings {
   readonly onEvent: (event: FleetEvent) => void;
   readonly notice: (notice: FleetNotice) => void;
   /** Called after each look. */
-  readonly onTraits?: (traits: Observation['traits']) => void;
+  readonly onTraits?: (traits: ObservedEndpoint['traits']) => void;
   readonly clock: Clock;
   readonly random: () => number;
 }
 
 interface Watched {
-  readonly observation: Observation;
+  readonly observation: ObservedEndpoint;
   readonly watch: Repeating;
 }
 
@@ -79,7 +100,7 @@ export class FleetWatch implements Fleet {
   readonly #watched = new Map<string, Watched>();
   #settings: FleetSettings;
   #listing: Repeating | undefined;
-  #known: Knowledge = [];
+  #known: KnownEndpoints = [];
   #priceCeilings: PriceCeilings = new Map();
   #listFailures = 0;
   /** Names that no endpoint has and that were reported. */
@@ -227,7 +248,7 @@ export class FleetWatch implements Fleet {
 
   #begin(id: number, label: string): void {
     const { clock, random } = this.#options;
-    const observation = new Observation(id, label, this.#starts.get(label));
+    const observation = new ObservedEndpoint(id, label, this.#starts.get(label));
     // Spreads the looks of all endpoints over the interval.
     const place = (this.#watched.size * GOLDEN + random() / 10) % 1;
     const watch = watchEndpoint({
@@ -242,7 +263,7 @@ export class FleetWatch implements Fleet {
   }
 
   /** Returns how many looks in a row have failed. */
-  async #look(observation: Observation, signal: AbortSignal): Promise<number> {
+  async #look(observation: ObservedEndpoint, signal: AbortSignal): Promise<number> {
     const { service, clock, notice } = this.#options;
     const { intervalMs } = this.#settings;
     try {
@@ -259,7 +280,7 @@ export class FleetWatch implements Fleet {
     }
   }
 
-  #take(observation: Observation, read: WorkersAnswer): void {
+  #take(observation: ObservedEndpoint, read: WorkersAnswer): void {
     const { clock, service, notice, onEvent, onTraits } = this.#options;
     const { id, label } = observation;
     // The history has whole milliseconds.
@@ -306,6 +327,42 @@ export class FleetWatch implements Fleet {
 
 const idOf = ({ id }: { readonly id: number }): number => id;
 
-function knownOf(known: Knowledge) {
+function knownOf(known: KnownEndpoints) {
   return known.map(({ id, name, label }) => ({ id, name, label }));
+}
+
+export interface EndpointWatchOptions {
+  /** Returns how many looks in a row have failed. */
+  readonly look: (signal: AbortSignal) => Promise<number>;
+  readonly intervalMs: () => number;
+  readonly firstInMs: number;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+export function watchEndpoint({
+  look,
+  intervalMs,
+  firstInMs,
+  clock,
+  random,
+}: EndpointWatchOptions): Repeating {
+  /** The moment of the next look, or of the current one. */
+  let due = clock.now() + firstInMs;
+  return new Repeating({
+    firstInMs,
+    clock,
+    async run(signal) {
+      const begun = clock.now();
+      // Woken early, or the clock was set.
+      if (begun < due || begun - due > intervalMs()) due = begun;
+      const failures = await look(signal);
+      const leastMs = failures === 0 ? 0 : backoffMs(failures, random());
+      const ended = clock.now();
+      // Missed looks are not made up for.
+      due += Math.max(1, Math.ceil((ended + leastMs - due) / intervalMs())) * intervalMs();
+      // A clock that is set back delays no look.
+      return Math.min(due - ended, leastMs + intervalMs());
+    },
+  });
 }

@@ -8,7 +8,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { History } from '../../src/fleet/history/history.ts';
 import { SampleTable } from '../../src/fleet/history/sample-table.ts';
-import type { FleetSample } from '../../src/fleet/sample.ts';
+import type { FleetSample } from '../../src/fleet/workers/measure.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { ensure, quantile, report } from './figures.ts';
 

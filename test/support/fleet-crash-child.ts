@@ -5,7 +5,7 @@
  */
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { History } from '../../src/fleet/history/history.ts';
-import { NOTHING_MEASURED } from '../../src/fleet/sample.ts';
+import { NOTHING_MEASURED } from '../../src/fleet/workers/measure.ts';
 import type { WorkerLife } from '../../src/fleet/workers/lives.ts';
 import { systemClock } from '../../src/time/clock.ts';
 

@@ -1,7 +1,7 @@
 /** A history of endpoints on virtual time, with what it said. */
 import { History } from '../../src/fleet/history/history.ts';
 import type { Kept, Write } from '../../src/fleet/history/sample-table.ts';
-import type { FleetSample } from '../../src/fleet/sample.ts';
+import type { FleetSample } from '../../src/fleet/workers/measure.ts';
 import type { WorkerLife } from '../../src/fleet/workers/lives.ts';
 import { VirtualClock } from './log-time.ts';
 import { sampleAt } from './recorded-fleet.ts';

@@ -1,7 +1,7 @@
 /** A fleet as it was recorded: what an endpoint under a morning's load looks like, as plain data. */
 import type { Aggregate, EndpointView, Fleet, FleetView, HistoryRow } from '../../src/fleet/view.ts';
+import type { FleetSample, Measure } from '../../src/fleet/workers/measure.ts';
 import type { EndpointSpend } from '../../src/spend/hours.ts';
-import type { FleetSample, Measure } from '../../src/fleet/sample.ts';
 
 const MEASURED: Readonly<Record<Measure, number | null>> = {
   load: 42,

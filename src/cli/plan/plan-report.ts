@@ -1,7 +1,7 @@
 /** The result of a run of `plan`: what --json prints, and what the table and the page are made of. */
 import type { Finding } from '../../scaling/rules/findings.ts';
 import type { PlanResult } from '../../scaling/planner/model/stats.ts';
-import type { Estimate } from '../../scaling/planner/estimate.ts';
+import type { Estimate } from '../../scaling/planner/plan.ts';
 import type { Sensitivity } from '../../scaling/planner/sensitivity.ts';
 import type { SearchResult } from '../../scaling/planner/search/search.ts';
 import {

@@ -3,8 +3,7 @@
  * somebody looks, and makes up for the time since, so that a frozen clock can be moved by a day.
  */
 import type { Observation } from '../../scaling/planner/model/demand.ts';
-import { GroupModel } from '../../scaling/planner/model/group.ts';
-import type { Decision, GroupObserver } from '../../scaling/planner/model/observer.ts';
+import { GroupModel, type Decision, type GroupObserver } from '../../scaling/planner/model/group.ts';
 import { PlanStats } from '../../scaling/planner/model/stats.ts';
 import type { WorkerCounts } from '../../scaling/planner/model/time-series.ts';
 import { STATE, type State } from '../../scaling/planner/model/workers.ts';

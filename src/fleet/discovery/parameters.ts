@@ -10,7 +10,7 @@ import {
 import { checkEndpointGroup, DEFAULT_FILLED_IN, type CheckedGroup } from '../../scaling/rules/check.ts';
 import type { Finding, WorkerFacts } from '../../scaling/rules/findings.ts';
 import type { Drift } from '../view.ts';
-import type { ListedEndpoint } from './knowledge.ts';
+import type { ListedEndpoint } from './endpoints.ts';
 
 type NumericParameter = Exclude<EndpointGroupParameter, 'endpoint_name'>;
 

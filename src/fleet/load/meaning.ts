@@ -7,7 +7,7 @@ import { phaseOf, statusOf } from '../workers/status.ts';
 
 export type LoadMeaning = 'in flight' | 'rate';
 
-export interface LoadKnowledge {
+export interface FoundMeaning {
   readonly meaning: LoadMeaning | 'unknown';
   readonly because: string;
 }
@@ -86,7 +86,7 @@ export function meaningOf({ votes }: LoadRecord): LoadMeaning | undefined {
 }
 
 /** All workers that ever had load must have shown the same. */
-export function loadOfAll(records: readonly LoadRecord[]): LoadKnowledge {
+export function loadOfAll(records: readonly LoadRecord[]): FoundMeaning {
   const meanings = records.map((record) => meaningOf(record));
   const inFlight = meanings.filter((one) => one === 'in flight').length;
   const rate = meanings.filter((one) => one === 'rate').length;

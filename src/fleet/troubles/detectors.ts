@@ -1,9 +1,8 @@
 /** The named troubles of an endpoint: how each differs from ordinary work. */
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
-import { isPresent, presentStatus, type WorkerLife } from '../workers/lives.ts';
+import { isPresent, presentStatus, quantile, type WorkerLife } from '../workers/lives.ts';
 import { phaseOf, statusOf } from '../workers/status.ts';
-import { quantile } from '../workers/trouble.ts';
-import { leastStuckMs, type Look, type Memory } from './memory.ts';
+import { leastStuckMs, type Look, type TroubleMemory } from './memory.ts';
 
 /** A sentence that continues the endpoint's name, and its figures for the log. */
 export interface Evidence {
@@ -19,7 +18,7 @@ export interface Detector {
   /** Lasts before it begins, and before it ends, ms. */
   readonly forMs: number;
   readonly endsAfterMs: number;
-  readonly judge: (look: Look, memory: Memory) => Judgement;
+  readonly judge: (look: Look, memory: TroubleMemory) => Judgement;
 }
 
 const MINUTE = 60_000;
@@ -104,7 +103,7 @@ function keepsAllCold({ parameters: { cold_workers: cold, max_workers: most } }:
 }
 
 /** Falling load ends some starts: it is a trouble if at least as many fail as succeed. */
-function churning({ churned, readied }: Memory, sinceMs: number, why = ''): Judgement {
+function churning({ churned, readied }: TroubleMemory, sinceMs: number, why = ''): Judgement {
   const isOver = (churned.at(-1)?.atMs ?? -Infinity) < sinceMs;
   if (isOver || churned.length < MANY || churned.length < readied.length) return null;
   const dollars = churned.reduce((sum, { dollars: each = 0 }) => sum + each, 0);
@@ -142,7 +141,7 @@ function inStatus(life: WorkerLife, atMs: number): number {
   return atMs - (life.changes[other + 1]?.[1] ?? atMs);
 }
 
-function stuckRequests({ workers, atMs }: Look, memory: Memory): Judgement {
+function stuckRequests({ workers, atMs }: Look, memory: TroubleMemory): Judgement {
   if (
     workers.some(
       ({ reqs_working: requests, cur_perf: served }) => (requests ?? 0) > 0 && (served ?? null) === null,
@@ -213,7 +212,7 @@ function priceAboveFilter({ workers, prices, priceCeiling: ceiling }: Look): Jud
 }
 
 /** Heartbeats of a deployment move its deadline. */
-function deletesSoon({ row, atMs: nowMs }: Look, { deadline }: Memory): Judgement {
+function deletesSoon({ row, atMs: nowMs }: Look, { deadline }: TroubleMemory): Judgement {
   if (row?.['auto_delete_in_seconds'] === null) return null;
   if (deadline?.isFixed === undefined) return undefined;
   const leftMs = deadline.atMs - nowMs;

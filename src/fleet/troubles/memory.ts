@@ -1,5 +1,5 @@
 /** What detectors remember of an endpoint. */
-import type { ListedEndpoint } from '../discovery/knowledge.ts';
+import type { ListedEndpoint } from '../discovery/endpoints.ts';
 import { isPresent, type Look as LookAtWorkers, type WorkerLife } from '../workers/lives.ts';
 import { costPerHour, type Price, type Prices } from '../workers/measure.ts';
 import { phaseOf, statusOf } from '../workers/status.ts';
@@ -36,11 +36,11 @@ const DEADLINE_STAYS_MS = 240_000;
 /** A request is not stuck before half an hour, nor before twice the longest that ended, ms. */
 const LONG_REQUEST_MS = 1_800_000;
 
-export function leastStuckMs({ longestQuietMs }: Pick<Memory, 'longestQuietMs'>): number {
+export function leastStuckMs({ longestQuietMs }: Pick<TroubleMemory, 'longestQuietMs'>): number {
   return Math.max(LONG_REQUEST_MS, 2 * longestQuietMs);
 }
 
-export class Memory {
+export class TroubleMemory {
   /** When new workers became ready, and which were replaced before. */
   readied: readonly number[] = [];
   churned: readonly Leaver[] = [];

@@ -4,7 +4,7 @@
  */
 import type { FleetNotice } from '../notices.ts';
 import { DETECTORS, TROUBLE_NAMES, type Detector, type Evidence, type TroubleName } from './detectors.ts';
-import { Memory, type Look } from './memory.ts';
+import { TroubleMemory, type Look } from './memory.ts';
 
 export interface Trouble extends Pick<Detector, 'severity'>, Pick<Evidence, 'says'> {
   /** First seen, Unix ms. */
@@ -15,7 +15,7 @@ export interface Trouble extends Pick<Detector, 'severity'>, Pick<Evidence, 'say
 export type Troubles = Readonly<Partial<Record<TroubleName, Trouble | null>>>;
 
 /** A finding that is there, or was until lately. */
-interface Course {
+interface Sighting {
   readonly sinceMs: number;
   readonly lastMs: number;
   readonly evidence: Evidence;
@@ -23,8 +23,8 @@ interface Course {
 }
 
 export class EndpointTroubles {
-  readonly #memory = new Memory();
-  readonly #courses = new Map<TroubleName, Course>();
+  readonly #memory = new TroubleMemory();
+  readonly #sightings = new Map<TroubleName, Sighting>();
   now: Troubles = {};
   #lastMs = -Infinity;
 
@@ -36,7 +36,7 @@ export class EndpointTroubles {
       const evidence = DETECTORS[name].judge(look, this.#memory);
       if (evidence === undefined) return [];
       notices.push(...this.#follow(name, evidence, look));
-      const { isTold, sinceMs, evidence: { says } = { says: '' } } = this.#courses.get(name) ?? {};
+      const { isTold, sinceMs, evidence: { says } = { says: '' } } = this.#sightings.get(name) ?? {};
       const { severity } = DETECTORS[name];
       return [[name, isTold && sinceMs !== undefined ? { severity, sinceMs, says } : null]];
     });
@@ -48,19 +48,19 @@ export class EndpointTroubles {
   #follow(name: TroubleName, evidence: Evidence | null, look: Look): FleetNotice[] {
     const { atMs, endpoint, gapMs } = look;
     const { forMs, endsAfterMs, severity } = DETECTORS[name];
-    const known = this.#courses.get(name);
+    const known = this.#sightings.get(name);
     // An untold finding must be seen in consecutive looks.
     const last =
       known && (known.isTold || (gapMs !== undefined && known.lastMs === this.#lastMs)) ? known : undefined;
     if (evidence) {
       const sinceMs = last?.sinceMs ?? atMs;
       const isTold = atMs - sinceMs >= forMs;
-      this.#courses.set(name, { sinceMs, lastMs: atMs, evidence, isTold });
+      this.#sightings.set(name, { sinceMs, lastMs: atMs, evidence, isTold });
       const begins = isTold && !last?.isTold;
       return begins ? [{ kind: 'trouble begun', endpoint, trouble: name, severity, evidence }] : [];
     }
     if (last?.isTold && atMs - last.lastMs < endsAfterMs) return [];
-    this.#courses.delete(name);
+    this.#sightings.delete(name);
     if (!last?.isTold) return [];
     return [{ kind: 'trouble ended', endpoint, trouble: name, seconds: (atMs - last.sinceMs) / 1000 }];
   }

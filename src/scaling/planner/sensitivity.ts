@@ -18,12 +18,12 @@ const VARIED = [
 export type VariedSetting = (typeof VARIED)[number];
 const FACTORS = [0.5, 2] as const;
 
-export type Outcome = Pick<Candidate, 'costPerHour' | 'p99Seconds'>;
+export type CostAndWait = Pick<Candidate, 'costPerHour' | 'p99Seconds'>;
 
 export interface Sensitivity {
   readonly setting: VariedSetting;
-  readonly half: Outcome;
-  readonly double: Outcome;
+  readonly half: CostAndWait;
+  readonly double: CostAndWait;
 }
 
 /** In the order in which `sensitivityOf` takes the results. */
@@ -41,14 +41,14 @@ export function variedScenarios(parameters: ResolvedParameters, settings: PlanSe
 export function sensitivityOf(plan: PlanResult, varied: readonly PlanResult[]): readonly Sensitivity[] {
   const found = variedOf(plan.settings).map((setting, index): Sensitivity => {
     const [half, double] = [varied[2 * index], varied[2 * index + 1]];
-    return { setting, half: outcomeOf(half ?? plan), double: outcomeOf(double ?? plan) };
+    return { setting, half: costAndWaitOf(half ?? plan), double: costAndWaitOf(double ?? plan) };
   });
   return found.toSorted((one, other) => weightOf(plan, other) - weightOf(plan, one));
 }
 
 /** The largest factor of change. Differences of less than a second of waiting hardly count. */
 function weightOf(plan: PlanResult, { half, double }: Sensitivity): number {
-  const own = outcomeOf(plan);
+  const own = costAndWaitOf(plan);
   const moved = (value: number, by: number) => Math.abs(Math.log(by / value));
   return Math.max(
     ...[half, double].flatMap(({ costPerHour, p99Seconds }) => [
@@ -70,6 +70,6 @@ function times(value: PlanSettings[VariedSetting], factor: number): PlanSettings
   return { least: value.least * factor, most: value.most * factor };
 }
 
-function outcomeOf({ cost, queueTime }: PlanResult): Outcome {
+function costAndWaitOf({ cost, queueTime }: PlanResult): CostAndWait {
   return { costPerHour: cost.perHour, p99Seconds: queueTime.p99 };
 }

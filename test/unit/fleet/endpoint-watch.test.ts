@@ -1,6 +1,6 @@
 /** When one endpoint is looked at, on virtual time. */
 import { afterEach, expect, test } from 'vitest';
-import { watchEndpoint } from '../../../src/fleet/endpoint-watch.ts';
+import { watchEndpoint } from '../../../src/fleet/watch.ts';
 import { VirtualClock } from '../../support/log-time.ts';
 
 const watches: ReturnType<typeof watchEndpoint>[] = [];

@@ -1,7 +1,7 @@
 /** Each trouble by name, and its ordinary twin: the watch on virtual time, and a service that answers as a test says. */
 import { afterEach, expect, test } from 'vitest';
 import type { Worker } from '../../../src/contract/operations/serverless/workers.ts';
-import type { ListedEndpoint } from '../../../src/fleet/discovery/knowledge.ts';
+import type { ListedEndpoint } from '../../../src/fleet/discovery/endpoints.ts';
 import type { FleetNotice } from '../../../src/fleet/notices.ts';
 import type { TroubleName } from '../../../src/fleet/troubles/detectors.ts';
 import { FleetWatch } from '../../../src/fleet/watch.ts';

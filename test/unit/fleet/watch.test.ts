@@ -2,7 +2,7 @@
 import type { FleetEvent } from '../../../src/fleet/workers/lives.ts';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Worker } from '../../../src/contract/operations/serverless/workers.ts';
-import type { ListedEndpoint } from '../../../src/fleet/discovery/knowledge.ts';
+import type { ListedEndpoint } from '../../../src/fleet/discovery/endpoints.ts';
 import type { FleetNotice } from '../../../src/fleet/notices.ts';
 import { FleetWatch, type FleetWatchOptions } from '../../../src/fleet/watch.ts';
 import type { Price } from '../../../src/fleet/workers/measure.ts';

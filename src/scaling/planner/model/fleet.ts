@@ -1,6 +1,6 @@
 /** Starts and stops the workers of a group. A place may be used by one worker after another. */
 import type { Demand } from './demand.ts';
-import { NumberHeap } from './structures/number-heap.ts';
+import { NumberHeap } from './number-heap.ts';
 import type { Random } from '../load/random.ts';
 import type { PlanSettings } from '../settings.ts';
 import { isShort, STATE, Workers, type State } from './workers.ts';

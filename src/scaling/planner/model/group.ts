@@ -9,10 +9,39 @@ import type { PlanSettings } from '../settings.ts';
 import { ControlLoop } from './control-loop.ts';
 import { demandFor, NOTHING_OBSERVED, type Demand, type Observation } from './demand.ts';
 import { Fleet, type FleetTotals, type Whereabouts, type WorkerState } from './fleet.ts';
-import type { GroupObserver } from './observer.ts';
-import { RequestQueue } from './structures/request-queue.ts';
 import type { WorkerCounts } from './time-series.ts';
 import { STATE, type State } from './workers.ts';
+import { longer } from './number-heap.ts';
+
+export interface Decision {
+  readonly observed: Observation;
+  readonly wanted: Demand;
+}
+
+/** Times in seconds since the model began. `request` is 0 if it has no name. */
+export interface GroupObserver {
+  arrived(atSeconds: number, work: number): void;
+  /** These were the workers until then. */
+  workersUntil(toSeconds: number, workers: WorkerCounts): void;
+  /** A worker takes a request, which begins after having waited so long in all. */
+  begun(arrivedSeconds: number, waited: number): void;
+  /** The same request: its worker, and when it ends if nothing happens to that worker. */
+  taken?(request: number, work: number, place: number, ends: number): void;
+  /** Its client left before a worker began it. */
+  abandoned(arrivedSeconds: number, work: number, request: number): void;
+  /** The queue was full. */
+  refused?(atSeconds: number, work: number, request: number): void;
+  /** Whether the client of a named request still waits; called when its turn comes. */
+  waits?(request: number, atSeconds: number): boolean;
+  /** After `none`, a place holds another worker. */
+  moved?(place: number, from: State, to: State, atSeconds: number): void;
+  /** At each decision that is due, even if the group does not carry it out. */
+  looked?(observed: Observation, atSeconds: number): void;
+  /** Before the resulting moves. */
+  decided?(decision: Decision, atSeconds: number): void;
+  /** After those moves. */
+  carriedOut?(atSeconds: number): void;
+}
 
 /** `suspended`: the group neither starts nor stops workers. `stopped`: all are cold, and it starts none. */
 export type GroupState = 'active' | 'suspended' | 'stopped';
@@ -268,5 +297,51 @@ export class GroupModel {
     if (workers.free.size === 0) return Infinity;
     const hotCapacity = workers.capacityIn(STATE.hot);
     return Math.max(0, workers.free.minKey - this.#now) + this.#queue.work / hotCapacity;
+  }
+}
+
+/** Numbers of a request in the ring: arrival, work, name. */
+const WIDTH = 3;
+
+/** The global queue, first in first out: a ring in a typed array that grows with the longest queue. */
+export class RequestQueue {
+  #ring = new Float64Array(64 * WIDTH);
+  #head = 0;
+  #size = 0;
+  work = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Infinity when empty. */
+  get headArrival(): number {
+    return this.#size === 0 ? Infinity : (this.#ring[this.#head] as number);
+  }
+
+  push(arrival: number, work: number, request: number): void {
+    const length = this.#ring.length;
+    if (this.#size * WIDTH === length) {
+      // Requests before the head come after all others.
+      this.#ring = longer(this.#ring, 2 * length);
+      this.#ring.copyWithin(length, 0, this.#head);
+    }
+    const place = (this.#head + this.#size * WIDTH) % this.#ring.length;
+    this.#ring[place] = arrival;
+    this.#ring[place + 1] = work;
+    this.#ring[place + 2] = request;
+    this.#size += 1;
+    this.work += work;
+  }
+
+  /** The queue must not be empty. */
+  shift(to: (arrival: number, work: number, request: number) => void): void {
+    const [head, ring] = [this.#head, this.#ring];
+    const work = ring[head + 1] as number;
+    this.#head = (head + WIDTH) % ring.length;
+    this.#size -= 1;
+    // An empty queue has no rest from adding fractions.
+    this.work = this.#size === 0 ? 0 : this.work - work;
+    to(ring[head] as number, work, ring[head + 2] as number);
   }
 }

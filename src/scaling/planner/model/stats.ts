@@ -1,8 +1,8 @@
 /** Counts requests, work, queue times and workers of a plan. */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { FleetTotals } from './fleet.ts';
-import type { GroupObserver } from './observer.ts';
-import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes } from './structures/queue-times.ts';
+import type { GroupObserver } from './group.ts';
+import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes } from './queue-times.ts';
 import type { PlanSettings } from '../settings.ts';
 import { addSeconds, TimeSeries, type WorkerCounts } from './time-series.ts';
 

@@ -2,7 +2,7 @@
  * What happened over time, in a fixed number of intervals. When time runs past the last one, neighbours are
  * merged and each interval becomes twice as long.
  */
-import { bucketOfQuantile, QUEUE_TIME_BUCKETS, queueTimeOf } from './structures/queue-times.ts';
+import { bucketOfQuantile, QUEUE_TIME_BUCKETS, queueTimeOf } from './queue-times.ts';
 
 const INTERVALS = 400;
 const FIRST_WIDTH_SECONDS = 1;

@@ -3,7 +3,7 @@
  */
 import type { PlanSettings } from '../settings.ts';
 import type { Demand } from './demand.ts';
-import { longer, NumberHeap } from './structures/number-heap.ts';
+import { longer, NumberHeap } from './number-heap.ts';
 import type { WorkerCounts } from './time-series.ts';
 
 /** Numbers, because they are kept in a typed array. */

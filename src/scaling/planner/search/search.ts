@@ -322,7 +322,7 @@ class Trials {
   /** Tries the sets about which these limits would say something new. */
   async run(points: readonly SearchPoint[], limits: TrialLimits): Promise<void> {
     const { base, limitSeconds, sampled, runner, signal, told } = this.#options;
-    const unknown = points.filter((point) => !this.#isSettled(keyOf(point), limits));
+    const unknown = points.filter((point) => !this.#isDecided(keyOf(point), limits));
     const fresh = [...new Map(unknown.map((point) => [keyOf(point), pointOf(point)])).values()];
     const shared = { ...limits, limitSeconds, sampled };
     const trials = fresh.map((point) => ({ ...shared, parameters: { ...base, ...point } }));
@@ -336,7 +336,7 @@ class Trials {
     if (fresh.length > 0) told();
   }
 
-  #isSettled(key: string, { mostLateShare, mostCost }: TrialLimits): boolean {
+  #isDecided(key: string, { mostLateShare, mostCost }: TrialLimits): boolean {
     const known = this.known.get(key);
     if (known?.outcome.end === 'late') return known.limits.mostLateShare >= mostLateShare;
     if (known?.outcome.end === 'dear') return known.limits.mostCost >= mostCost;

@@ -4,10 +4,9 @@
  */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { RecordedLoad } from '../load/load.ts';
-import { GroupModel } from '../model/group.ts';
-import type { GroupObserver } from '../model/observer.ts';
+import { GroupModel, type GroupObserver } from '../model/group.ts';
 import { costOf } from '../model/stats.ts';
-import { longestLike, QueueTimes } from '../model/structures/queue-times.ts';
+import { longestLike, QueueTimes } from '../model/queue-times.ts';
 import { addSeconds, type WorkerCounts } from '../model/time-series.ts';
 import type { PlanSettings } from '../settings.ts';
 import { wholeOf, type Part } from './sample.ts';

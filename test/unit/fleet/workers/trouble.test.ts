@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { WorkerLife } from '../../../../src/fleet/workers/lives.ts';
 import {
   isFailing,
   isStuck,
@@ -7,7 +6,8 @@ import {
   quantile,
   stuckAfterMs,
   withStart,
-} from '../../../../src/fleet/workers/trouble.ts';
+  type WorkerLife,
+} from '../../../../src/fleet/workers/lives.ts';
 
 const MINUTE = 60_000;
 

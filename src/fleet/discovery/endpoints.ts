@@ -33,7 +33,7 @@ export interface KnownEndpoint {
 }
 
 /** In a stable order: the first of a name has it, the others are numbered. */
-export type Knowledge = readonly KnownEndpoint[];
+export type KnownEndpoints = readonly KnownEndpoint[];
 
 type Unlabelled = Omit<KnownEndpoint, 'label'>;
 
@@ -44,7 +44,7 @@ const LISTS_TO_BE_GONE = 2;
  * A new endpoint with the name of a missing one takes its place and label, so that metrics and history go
  * on. An unreadable row may be any endpoint, so then none counts as missing.
  */
-export function afterList(known: Knowledge, { endpoints, unreadable }: EndpointsAnswer): Knowledge {
+export function afterList(known: KnownEndpoints, { endpoints, unreadable }: EndpointsAnswer): KnownEndpoints {
   const rows = new Map(endpoints.map((row) => [row.id, row]));
   const missing = unreadable > 0 ? 0 : 1;
   const next: Unlabelled[] = [];
@@ -73,7 +73,7 @@ export type WatchedEndpoint = Pick<KnownEndpoint, 'id' | 'label'>;
 /** In the order of the lists. An endpoint wanted by its id needs no list. */
 export function watchedEndpoints(
   wanted: readonly WantedEndpoint[],
-  known: Knowledge,
+  known: KnownEndpoints,
 ): readonly WatchedEndpoint[] {
   const found = known.filter(({ id, name }) =>
     wanted.some((one) => one.by === 'all' || (one.by === 'id' ? one.id === id : one.name === name)),
@@ -87,12 +87,12 @@ export function watchedEndpoints(
   return [...found.map(({ id, label }) => ({ id, label })), ...unlisted];
 }
 
-export function unknownNames(wanted: readonly WantedEndpoint[], known: Knowledge): readonly string[] {
+export function unknownNames(wanted: readonly WantedEndpoint[], known: KnownEndpoints): readonly string[] {
   const names = new Set(known.map(({ name }) => name));
   return wanted.flatMap((one) => (one.by === 'name' && !names.has(one.name) ? [one.name] : []));
 }
 
-function labelled(endpoints: readonly Unlabelled[]): Knowledge {
+function labelled(endpoints: readonly Unlabelled[]): KnownEndpoints {
   const taken = new Set<string>();
   return endpoints.map((one) => {
     const label = freeLabel(one, taken);

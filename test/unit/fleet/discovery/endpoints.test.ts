@@ -3,19 +3,19 @@ import {
   afterList,
   unknownNames,
   watchedEndpoints,
-  type Knowledge,
+  type KnownEndpoints,
   type ListedEndpoint,
-} from '../../../../src/fleet/discovery/knowledge.ts';
+} from '../../../../src/fleet/discovery/endpoints.ts';
 
 const chat = (id: number): ListedEndpoint => ({ id, endpoint_name: 'chat' });
 
-function after(...lists: readonly (readonly ListedEndpoint[])[]): Knowledge {
-  return lists.reduce<Knowledge>(
+function after(...lists: readonly (readonly ListedEndpoint[])[]): KnownEndpoints {
+  return lists.reduce<KnownEndpoints>(
     (known, listed) => afterList(known, { endpoints: listed, unreadable: 0 }),
     [],
   );
 }
-function labels(known: Knowledge): Record<number, string> {
+function labels(known: KnownEndpoints): Record<number, string> {
   return Object.fromEntries(known.map(({ id, label }) => [id, label]));
 }
 

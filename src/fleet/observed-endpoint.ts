@@ -3,7 +3,7 @@ import { PilotlightError } from '../contract/pilotlight-error.ts';
 import type { Worker } from '../contract/operations/serverless/workers.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
 import type { Finding } from '../scaling/rules/findings.ts';
-import type { ListedEndpoint } from './discovery/knowledge.ts';
+import type { ListedEndpoint } from './discovery/endpoints.ts';
 import { driftOf, findingsOf, numericParameters } from './discovery/parameters.ts';
 import {
   hasServed,
@@ -13,21 +13,25 @@ import {
   type LoadMeaning,
   type LoadRecord,
 } from './load/meaning.ts';
-import type { FleetSample } from './sample.ts';
+import type { EndpointView } from './view.ts';
+import { eachOnce, type FleetSample, type WorkersAnswer } from './workers/measure.ts';
 import type { Look } from './troubles/memory.ts';
 import { EndpointTroubles } from './troubles/troubles.ts';
-import type { EndpointView } from './view.ts';
 import {
+  isFailing,
   isPresent,
+  isStuck,
   livesOf,
+  NO_STARTS,
   presentStatus,
+  quantile,
+  withStart,
   type FleetEvent,
   type Lives,
+  type StartTimes,
   type WorkerLife,
 } from './workers/lives.ts';
-import { eachOnce, type WorkersAnswer } from './workers/measure.ts';
 import { phaseOf, statusOf } from './workers/status.ts';
-import { isFailing, isStuck, NO_STARTS, quantile, withStart, type StartTimes } from './workers/trouble.ts';
 
 /** An empty list after a full one is more often a fault than the truth. */
 export class EmptyList extends PilotlightError {
@@ -44,7 +48,7 @@ export interface Surroundings {
   readonly nowMs: number;
 }
 
-export class Observation {
+export class ObservedEndpoint {
   readonly id: number;
   readonly label: string;
   #starts: StartTimes;
@@ -105,9 +109,9 @@ export class Observation {
       const life = lives.get(worker.id);
       const last = life && presentStatus(life);
       const wasDoubted = this.#doubted.has(worker.id);
-      const settled = settle(worker, last, hasServed(this.#loads.get(worker.id), worker));
-      this.#hasFlickered ||= wasDoubted && settled !== undefined && phaseOf(last ?? '') === 'ready';
-      if (settled) return settled;
+      const counted = withCountedStatus(worker, last, hasServed(this.#loads.get(worker.id), worker));
+      this.#hasFlickered ||= wasDoubted && counted !== undefined && phaseOf(last ?? '') === 'ready';
+      if (counted) return counted;
       doubted.add(worker.id);
       return last === undefined || wasDoubted ? worker : withStatus(worker, last);
     });
@@ -179,7 +183,7 @@ export class Observation {
  * Statuses flicker while a report is late. So the loss of a ready status, or an unknown status, counts after
  * two looks: until then the result is undefined. `last` is the status that counts so far.
  */
-function settle(worker: Worker, last: string | undefined, serves: boolean): Worker | undefined {
+function withCountedStatus(worker: Worker, last: string | undefined, serves: boolean): Worker | undefined {
   const status = statusOf(worker);
   const phase = phaseOf(status);
   const wasReady = phaseOf(last ?? '') === 'ready';
