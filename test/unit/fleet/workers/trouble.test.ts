@@ -3,7 +3,6 @@ import {
   isFailing,
   isStuck,
   NO_STARTS,
-  quantile,
   stuckAfterMs,
   withStart,
   type WorkerLife,
@@ -56,10 +55,4 @@ test('a worker fails again and again with three failures within an hour', () => 
   expect(isFailing(life(changes), 61 * MINUTE)).toBe(false);
   expect(isFailing({ ...life(changes), missed: 2 }, 55 * MINUTE)).toBe(false);
   expect(isFailing(life([...changes, ['destroying', 52 * MINUTE]]), 55 * MINUTE)).toBe(false);
-});
-
-test('a quantile is one of the values', () => {
-  expect(quantile([3, 1, 2], 0.5)).toBe(2);
-  expect(quantile([1, 2, 3, 4], 0.95)).toBe(4);
-  expect(quantile([7], 0)).toBe(7);
 });

@@ -1,8 +1,7 @@
 /** Chance that is the same each time. */
 import { describe, expect, test } from 'vitest';
-import { generateLoad } from '../../../../../src/scaling/planner/load/generators.ts';
 import { RecordedLoad } from '../../../../../src/scaling/planner/load/load.ts';
-import { createRandom, exponential, heavyTailed } from '../../../../../src/scaling/planner/load/random.ts';
+import { createRandom, heavyTailed } from '../../../../../src/scaling/planner/load/random.ts';
 import { requests } from '../../../../support/plans.ts';
 
 const drawn = (random: () => number, count: number) => Array.from({ length: count }, () => random());
@@ -31,17 +30,6 @@ describe('numbers by chance', () => {
     // Of a log-normal with a standard deviation of three times its mean.
     expect(share(7)).toBeCloseTo(0.224, 2);
     expect(share(70)).toBeCloseTo(0.0114, 3);
-  });
-
-  test('that are exponential have their mean, and as many above it as they should', () => {
-    const random = createRandom(3);
-    const numbers = Array.from({ length: 20_000 }, () => exponential(random, 7));
-    expect(numbers.reduce((sum, one) => sum + one, 0) / 20_000 / 7).toBeCloseTo(1, 1);
-    expect(numbers.filter((one) => one > 7).length / 20_000).toBeCloseTo(Math.exp(-1), 1);
-    expect([exponential(() => 0, 7), exponential(() => 1 - Math.exp(-2), 7)]).toEqual([
-      expect.closeTo(0, 9),
-      expect.closeTo(14, 9),
-    ]);
   });
 });
 
@@ -91,28 +79,4 @@ describe('a load that is kept', () => {
     expect(heard).toHaveLength(count);
     expect(heard.every((at) => at >= from && at < to)).toBe(true);
   });
-});
-
-test('bursts come as often and are as long as is said', () => {
-  const load = generateLoad({
-    shape: 'bursts',
-    unitsPerSecond: 20,
-    unitsPerRequest: 2,
-    sizes: 'fixed',
-    seconds: 60_000,
-    burstRatio: 8,
-    burstSeconds: 50,
-    burstEverySeconds: 200,
-  });
-  const seconds = new Float64Array(6_000);
-  for (const { atSeconds, work } of load) seconds[Math.floor(atSeconds / 10)]! += work / 10;
-  // A fifth of the time at eight times the base: 1 / (1 + 7 / 5) of the mean, and eight times that.
-  const high = seconds.filter((rate) => rate > 33);
-  const low = seconds.filter((rate) => rate < 20);
-  const mean = (of: Float64Array) => of.reduce((sum, rate) => sum + rate, 0) / of.length;
-  expect(mean(low) / (20 / 2.4)).toBeCloseTo(1, 0.5);
-  expect(mean(high) / (160 / 2.4)).toBeGreaterThan(0.85);
-  expect(mean(high) / (160 / 2.4)).toBeLessThan(1.1);
-  expect(high.length / 6_000).toBeGreaterThan(0.13);
-  expect(high.length / 6_000).toBeLessThan(0.27);
 });

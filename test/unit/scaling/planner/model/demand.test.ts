@@ -113,15 +113,6 @@ describe('decisions', () => {
     expect(loop.next).toBe(20);
   });
 
-  test('keep what was wanted, hot for the one delay and in all for the other', () => {
-    const loop = new ControlLoop(SETTINGS);
-    const kept = [decide(loop, {}, { ...NONE, hotCapacity: 40, totalCapacity: 80 })];
-    for (let count = 0; count < 5; count += 1) kept.push(decide(loop));
-    expect(kept.map(({ hotCapacity }) => hotCapacity)).toEqual([40, 40, 40, 0, 0, 0]);
-    expect(kept.map(({ totalCapacity }) => totalCapacity)).toEqual([80, 80, 80, 80, 80, 0]);
-    expect(kept[5]).toEqual(NONE);
-  });
-
   test.each([
     [0, 1],
     [4, 2],
@@ -174,25 +165,4 @@ describe('decisions', () => {
     decide(other);
     expect(other.isAtRest).toBe(false);
   });
-
-  test.each([
-    [26, 25],
-    [29.9, 25],
-    [30, 30],
-    [44, 40],
-    [45, 45],
-  ])(
-    'that are passed over until %d s leave the one that is due, at %d s, as if each were made',
-    (until, next) => {
-      const [loop, each] = [resting(), resting()];
-      while (loop.next < 25) decide(loop);
-      while (each.next < 25) decide(each);
-      loop.rest(until);
-      while (each.next < next) decide(each);
-      expect(loop.next).toBe(next);
-      decide(loop, { load: 5 });
-      decide(each, { load: 5 });
-      expect([loop.load, loop.isAtRest, loop.next]).toEqual([each.load, each.isAtRest, each.next]);
-    },
-  );
 });

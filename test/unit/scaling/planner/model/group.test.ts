@@ -96,25 +96,6 @@ describe('max_workers', () => {
     expect(model.workers.hot).toBe(4);
   });
 
-  test('lowered, those beyond it go: idle ones at the next decision, busy ones once they are done', () => {
-    const { model } = modelOf(fixedPool(4, 10), { controlSeconds: 5 });
-    model.place();
-    // All four were wanted not long ago, which would keep them.
-    model.advance(6);
-    for (let count = 0; count < 3; count += 1) model.arrive(6, 120);
-    model.setParameters(resolveDefaults(fixedPool(2, 10)));
-    model.advance(10);
-    // The idle one is gone, one of the three busy ones drains: it takes nothing new.
-    expect([0, 1, 2, 3].map((place) => model.stateOf(place)).toSorted((one, other) => one - other)).toEqual([
-      STATE.none,
-      STATE.hot,
-      STATE.hot,
-      STATE.draining,
-    ]);
-    model.advance(20);
-    expect(model.workers).toMatchObject({ hot: 2, cold: 0, starting: 0 });
-  });
-
   test('of 0 leaves none', () => {
     const { model } = modelOf(fixedPool(3, 10));
     model.place();
