@@ -94,7 +94,8 @@ const results: Results = {
   peers,
 };
 const kept = asked === undefined ? results : values.record ? withRows(readResults(), results) : undefined;
-if (kept) writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2)}\n`);
+if (kept)
+  writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2).replaceAll(/(?<!^)\{[^{}]*\}/g, shortened)}\n`);
 process.stdout.write(`\n${asked === undefined ? benchTable(results) : partialTable(results, rows)}\n`);
 const failed = rows.filter((figure) => {
   const value = measurements.get(figure.id)?.value;
@@ -103,6 +104,12 @@ const failed = rows.filter((figure) => {
 if (failed.length > 0) {
   process.stderr.write(`\nmissing or out of bounds: ${failed.map(({ id }) => id).join(', ')}\n`);
   process.exitCode = 1;
+}
+
+/** A figure on one line, if it fits there. */
+function shortened(figure: string): string {
+  const line = figure.replaceAll(/\s*\n\s*/g, ' ');
+  return line.length <= 100 ? line : figure;
 }
 
 /** How fast this machine is just now at what a program does: a loop of sums says nothing of memory and system calls. */
