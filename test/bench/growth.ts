@@ -4,9 +4,14 @@ import { compare } from '../../src/logs/follower/compare.ts';
 import { hashesOf } from '../../src/logs/text.ts';
 import { deliveredLines, deploymentBooks, scrape } from './books.ts';
 import { ensure, quantile } from './figures.ts';
-import { reportGrowth } from './growth-rows.ts';
-import { secondsArgument, startEmulatorProcess, startProgram, type Measured } from './processes.ts';
-import { copyProgram } from './program-copy.ts';
+import { reportGrowth } from './results.ts';
+import {
+  copyProgram,
+  secondsArgument,
+  startEmulatorProcess,
+  startProgram,
+  type Measured,
+} from './processes.ts';
 
 /** How long each amount is measured once it has settled. */
 const SECONDS = secondsArgument(20);

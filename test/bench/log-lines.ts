@@ -6,8 +6,7 @@ import { serveLog } from '../support/raw-log-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { deliveredLines } from './books.ts';
 import { ensure, report } from './figures.ts';
-import { secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
-import { copyProgram } from './program-copy.ts';
+import { copyProgram, secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
 
 const SECONDS = secondsArgument(30);
 /** Until the daemon's rate of requests has doubled to what a hundred groups need. */

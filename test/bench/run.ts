@@ -14,9 +14,16 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { root } from '../support/optional.ts';
 import { FIGURES, holds, quantile, type Measurement } from './figures.ts';
-import type { GrowthPoint } from './growth-rows.ts';
-import type { PeerMeasurement } from './peer-rows.ts';
-import { benchTable, partialTable, readResults, RESULTS, withRows, type Results } from './results.ts';
+import {
+  benchTable,
+  partialTable,
+  readResults,
+  RESULTS,
+  withRows,
+  type GrowthPoint,
+  type PeerMeasurement,
+  type Results,
+} from './results.ts';
 
 interface Script {
   readonly name: string;
