@@ -8,10 +8,13 @@ export interface Listening extends AsyncDisposable {
   readonly sockets: ReadonlySet<Socket>;
 }
 
-/** Also for servers of HTTP and TLS. */
-export async function listening(server: Server): Promise<Listening> {
+/** Also for servers of HTTP; one of TLS has a `secureConnection`. */
+export async function listening(
+  server: Server,
+  connected: 'connection' | 'secureConnection' = 'connection',
+): Promise<Listening> {
   const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
+  server.on(connected, (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });

@@ -62,7 +62,7 @@ export async function startTlsFront(certificate: Certificate, target: number): P
   });
   // A client that does not trust the certificate breaks the handshake off.
   server.on('tlsClientError', () => {});
-  const listener = await listening(server);
+  const listener = await listening(server, 'secureConnection');
   return {
     ...listener,
     show(other) {
