@@ -65,7 +65,7 @@ for (const [days, maxRows] of [
 }
 await history.stop();
 
-/** As the daemon would. @returns For each look, µs */
+/** Returns µs a look. */
 function writeFirstDay(): number {
   const table = new SampleTable(path);
   const began = performance.now();

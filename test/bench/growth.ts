@@ -13,7 +13,6 @@ import {
   type Measured,
 } from './processes.ts';
 
-/** How long each amount is measured once it has settled. */
 const SECONDS = secondsArgument(20);
 const TTL_S = 60;
 const SCRAPES = 20;
@@ -79,7 +78,6 @@ async function groups(count: number): Promise<void> {
   reportGrowth('groups-memory', count, program.memory().mb);
 }
 
-/** Of one core. */
 async function cpuPercent(program: Measured): Promise<number> {
   const [before, from] = [program.cpuSeconds(), performance.now()];
   await delay(SECONDS * 1000);

@@ -76,7 +76,6 @@ async function memory(groups: number, rate: number): Promise<void> {
   report('groups-memory', most, `the highest in ${SECONDS} s, ${lines.toFixed(0)} lines/s delivered`);
 }
 
-/** One log for all groups, each asked for it by itself. */
 async function longLinesMemory(groups: number, rate: number, characters: number): Promise<void> {
   const log = new LogService();
   await using service = await serveLog((tail) => log.answer(tail));

@@ -33,7 +33,6 @@ export interface EmulatorProcess extends Measured {
 /** `pilotlight run`: the process itself is the heart. */
 export interface BenchProgram extends Measured {
   readonly url: string;
-  /** Of the heart's process alone. */
   heartMemory(): Memory;
 }
 
@@ -132,7 +131,6 @@ export function spawnProgram(
   });
 }
 
-/** Node that does nothing. */
 export function spawnBareNode(node: ProgramCopy, script: string): ChildProcess {
   return spawn(node.path, ['-e', script], {
     stdio: 'ignore',

@@ -44,7 +44,6 @@ export function benchTable(results: Results | undefined): string {
   return [...tables, MEMORY, origin(results)].join('\n\n');
 }
 
-/** The same of a run of some benchmarks only. */
 export function partialTable(results: Results, figures: readonly FigureRow[]): string {
   const { growth, peers } = results;
   const tables = [
@@ -141,7 +140,6 @@ export function exponent(points: readonly GrowthPoint[]): number | undefined {
   return Math.log(more / less) / Math.log(last.amount / before.amount);
 }
 
-/** In Markdown. */
 export function growthTable(points: readonly GrowthPoint[]): string {
   const amounts = [...new Set(points.map(({ amount }) => amount))].toSorted((one, other) => one - other);
   const header = ['', ...amounts.map((amount) => amount.toLocaleString('en')), 'exponent'];
@@ -182,7 +180,6 @@ export function reportPeer(measurement: PeerMeasurement): void {
   process.stdout.write(`${JSON.stringify(Object.fromEntries(rounded))}\n`);
 }
 
-/** In Markdown. */
 export function peerTable(measurements: readonly PeerMeasurement[]): string {
   const header = [
     'one deployment',

@@ -232,7 +232,6 @@ function linesOf(
   );
 }
 
-/** What one output has of all that was written. */
 function against(records: readonly LogRecord[]) {
   const delivered = linesOf(records).map(([group, line]) => `${group} ${line}`);
   const distinct = new Set(delivered);

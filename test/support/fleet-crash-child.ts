@@ -1,7 +1,7 @@
 /**
- * A process that keeps a history and kills itself at the nth statement that its database executes. Sample i has the load
- * i and worker i % 5, whose performance is i. Arguments: STATE_DIR, n (0: never), before or after, samples in all, and
- * when the first of them is, Unix ms: the same for each process that goes on.
+ * Keeps a history and kills itself at the nth statement. Sample i has load i, and worker i % 5 the
+ * performance i. Arguments: STATE_DIR, n (0: never), before or after, number of samples, time of the first
+ * (Unix ms).
  */
 import { History } from '../../src/fleet/history/history.ts';
 import { NOTHING_MEASURED } from '../../src/fleet/workers/measure.ts';

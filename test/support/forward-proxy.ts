@@ -5,11 +5,9 @@ import type { Duplex } from 'node:stream';
 import { listening } from './listening.ts';
 
 export interface ForwardProxy extends AsyncDisposable {
-  /** With user and password in it. */
   readonly url: string;
   /** `CONNECT service.internal:443`, `POST http://service.internal/…`, in the order in which they came. */
   readonly requests: readonly string[];
-  /** Open connections of clients. */
   readonly connections: number;
   /** `hang`: takes a CONNECT and never answers. `mute`: answers it, and takes what comes then in silence. */
   mode: 'forward' | 'hang' | 'mute' | 'refuse';
@@ -26,7 +24,6 @@ const EXPECTED = `Basic ${Buffer.from(`sidecar:${PASSWORD}`).toString('base64')}
 /** Wherever a request wants to go, it goes to a port of this machine: TLS to one, plain HTTP to the other. */
 export async function startForwardProxy(targets: { tls: number; http: number }): Promise<ForwardProxy> {
   const requests: string[] = [];
-  /** Of tunnels: where to. */
   const hosts = new WeakMap<Duplex, string>();
   const server = createServer();
   const { port, sockets, [Symbol.asyncDispose]: dispose } = await listening(server);

@@ -4,7 +4,6 @@ import { GroupModel, type GroupObserver } from '../../src/scaling/planner/model/
 import { planSettings, type PlanSettings } from '../../src/scaling/planner/settings.ts';
 import { resolveDefaults } from '../../src/scaling/rules/check.ts';
 
-/** Writes down everything that it is told. */
 export class Notes implements GroupObserver {
   readonly all: unknown[][] = [];
   readonly gone = new Set<number>();

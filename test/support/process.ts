@@ -8,10 +8,8 @@ const PATIENCE_MS = 280_000;
 
 export interface Program extends AsyncDisposable {
   readonly child: ChildProcess;
-  /** Everything so far. */
   stdout(): string;
   stderr(): string;
-  /** Resolves once stderr or stdout matches. */
   seen(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves with the exit code; a signal that ended it is negative. */
   readonly exit: Promise<number>;

@@ -15,9 +15,7 @@ export const INVALID = '\uE000';
 export const REPLACED = '\uFFFD\uFFFD';
 
 export interface RawLogServer extends Listening {
-  /** The log of every worker group. */
   readonly log: LogService;
-  /** Answered so far. */
   polls(): number;
 }
 

@@ -8,12 +8,10 @@ import { until } from './daemon.ts';
 
 export { gapsOf, linesOf } from './log-polls.ts';
 
-/** The worker group that replicas follow. */
 export const GROUP = 7;
 
 export interface Replica {
   readonly daemon: DaemonProcess;
-  /** Whole lines that it printed, so far. */
   records(): LogRecord[];
   status(): Promise<Status | undefined>;
 }

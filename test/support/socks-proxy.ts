@@ -4,9 +4,7 @@ import { listening } from './listening.ts';
 
 export interface SocksProxy extends AsyncDisposable {
   readonly url: string;
-  /** Open connections of clients. */
   readonly connections: number;
-  /** Tunnels that were asked for. */
   readonly tunnels: number;
   /** `mute`: says that the tunnel is there, and takes what comes then in silence. */
   mode: 'forward' | 'mute';

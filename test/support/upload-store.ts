@@ -8,7 +8,6 @@ export interface Posted {
 }
 
 export interface UploadStore extends Listening {
-  /** What arrived at the store as a whole, and at the service. */
   readonly posted: readonly Posted[];
   readonly made: readonly Readonly<Record<string, unknown>>[];
 }

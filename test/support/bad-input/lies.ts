@@ -31,7 +31,6 @@ export function startLyingService(answerTo: (method: string, target: string) => 
   return listening(server);
 }
 
-/** Of the first request in it; undefined while it is not whole. */
 function endOfRequest(text: string): number | undefined {
   const head = text.indexOf('\r\n\r\n');
   if (head < 0) return undefined;
@@ -40,7 +39,6 @@ function endOfRequest(text: string): number | undefined {
   return end <= text.length ? end : undefined;
 }
 
-/** The answer as it should be. */
 export function honestAnswer(id: OperationId): Lie {
   return { bytes: written(200, [], JSON.stringify(operationOf(id).example.response)), keeps: true };
 }
