@@ -245,3 +245,12 @@ test('a clock that is set back leaves a hole, and no time that is less than noth
   watcher.look({ 1: 'loading', 2: 'stopped' });
   expect(watcher.look({ 1: 'idle', 2: 'idle' }, -3_600_000)).toEqual([]);
 });
+
+test('one that was missed once and is back as it was, is missed no more', () => {
+  const watcher = watching();
+  watcher.look({ 1: 'idle' });
+  watcher.look({});
+  expect(watcher.life(1)).toMatchObject({ missed: 1, missingSinceMs: watcher.now });
+  watcher.look({ 1: 'idle' });
+  expect(watcher.life(1)).toMatchObject({ missed: 0, missingSinceMs: undefined });
+});

@@ -1,7 +1,7 @@
 /** Chance that is the same each time. */
 import { describe, expect, test } from 'vitest';
 import { RecordedLoad } from '../../../../../src/scaling/planner/load/load.ts';
-import { createRandom, heavyTailed } from '../../../../../src/scaling/planner/load/random.ts';
+import { createRandom, exponential, heavyTailed } from '../../../../../src/scaling/planner/load/random.ts';
 import { requests } from '../../../../support/plans.ts';
 
 const drawn = (random: () => number, count: number) => Array.from({ length: count }, () => random());
@@ -30,6 +30,17 @@ describe('numbers by chance', () => {
     // Of a log-normal with a standard deviation of three times its mean.
     expect(share(7)).toBeCloseTo(0.224, 2);
     expect(share(70)).toBeCloseTo(0.0114, 3);
+  });
+
+  test('that are exponential have their mean, and as many above it as they should', () => {
+    const random = createRandom(3);
+    const numbers = Array.from({ length: 20_000 }, () => exponential(random, 7));
+    expect(numbers.reduce((sum, one) => sum + one, 0) / 20_000 / 7).toBeCloseTo(1, 1);
+    expect(numbers.filter((one) => one > 7).length / 20_000).toBeCloseTo(Math.exp(-1), 1);
+    expect([exponential(() => 0, 7), exponential(() => 1 - Math.exp(-2), 7)]).toEqual([
+      expect.closeTo(0, 9),
+      expect.closeTo(14, 9),
+    ]);
   });
 });
 

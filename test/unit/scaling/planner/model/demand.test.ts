@@ -165,4 +165,25 @@ describe('decisions', () => {
     decide(other);
     expect(other.isAtRest).toBe(false);
   });
+
+  test.each([
+    [26, 25],
+    [29.9, 25],
+    [30, 30],
+    [44, 40],
+    [45, 45],
+  ])(
+    'that are passed over until %d s leave the one that is due, at %d s, as if each were made',
+    (until, next) => {
+      const [loop, each] = [resting(), resting()];
+      while (loop.next < 25) decide(loop);
+      while (each.next < 25) decide(each);
+      loop.rest(until);
+      while (each.next < next) decide(each);
+      expect(loop.next).toBe(next);
+      decide(loop, { load: 5 });
+      decide(each, { load: 5 });
+      expect([loop.load, loop.isAtRest, loop.next]).toEqual([each.load, each.isAtRest, each.next]);
+    },
+  );
 });
