@@ -3,10 +3,9 @@ import type { FleetEvent } from '../../../src/fleet/workers/lives.ts';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Worker } from '../../../src/contract/operations/serverless/workers.ts';
 import type { ListedEndpoint } from '../../../src/fleet/discovery/endpoints.ts';
-import type { FleetNotice } from '../../../src/fleet/notices.ts';
-import { FleetWatch, type FleetWatchOptions } from '../../../src/fleet/watch.ts';
-import type { Price } from '../../../src/fleet/workers/measure.ts';
+import type { FleetWatchOptions } from '../../../src/fleet/watch.ts';
 import { checkEndpointGroups } from '../../../src/scaling/rules/check.ts';
+import { FleetWorld } from '../../support/fleet-world.ts';
 import { VirtualClock } from '../../support/log-time.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -14,81 +13,12 @@ const SECOND = 1_000;
 const CHAT: ListedEndpoint = { id: 31, endpoint_name: 'chat', endpoint_state: 'Active', target_util: 0.9 };
 const DRAW: ListedEndpoint = { id: 32, endpoint_name: 'draw' };
 
-/** A service, and a watch of it. */
-class World {
-  readonly clock: VirtualClock;
-  endpoints: () => readonly ListedEndpoint[] | Promise<never> = () => [CHAT];
-  workers: (id: number) => readonly Worker[] | Promise<readonly Worker[]> = () => [];
-  readonly prices = new Map<number, Price>();
-  readonly told = new Map<number, number>();
-  listedAtMs: number | undefined;
-  readonly lacking: boolean[] = [];
-  readonly asked: { readonly id: number; readonly atMs: number; readonly everyMs: number }[] = [];
-  lists = 0;
-  /** Rows of the list of endpoints. */
-  unreadable = 0;
-  /** Rows of a list of workers. */
-  unreadableWorkers = 0;
-  readonly events: FleetEvent[] = [];
-  readonly notices: FleetNotice[] = [];
-  watch!: FleetWatch;
+class World extends FleetWorld {
+  override endpoints: FleetWorld['endpoints'] = () => [CHAT];
 
-  constructor(clock = new VirtualClock()) {
-    this.clock = clock;
-  }
-
-  async start(options: Partial<FleetWatchOptions> = {}): Promise<this> {
-    this.watch = new FleetWatch({
-      wanted: [{ by: 'all' }],
-      intervalMs: 15 * SECOND,
-      groups: [],
-      service: {
-        endpoints: async () => {
-          this.lists += 1;
-          return { endpoints: await this.endpoints(), unreadable: this.unreadable };
-        },
-        workers: async (id, everyMs) => {
-          this.asked.push({ id, atMs: this.clock.now(), everyMs });
-          return { workers: await this.workers(id), unreadable: this.unreadableWorkers };
-        },
-        priceCeilings: () => Promise.resolve(new Map()),
-        spend: { told: async () => this.told, charges: async () => [], howRefused: () => undefined },
-        prices: {
-          known: () => this.prices,
-          listedAtMs: () => this.listedAtMs,
-          refresh: (isLacking) => this.lacking.push(isLacking),
-        },
-      },
-      directory: undefined,
-      onEvent: (event) => this.events.push(event),
-      notice: (notice) => this.notices.push(notice),
-      clock: this.clock,
-      random: () => 0.5,
-      ...options,
-    });
-    await this.watch.start();
+  override start(options?: Partial<FleetWatchOptions>): Promise<this> {
     started.push(this);
-    return this;
-  }
-
-  pass(seconds: number): Promise<void> {
-    return this.clock.advance(seconds * SECOND);
-  }
-
-  one(label = 'chat') {
-    const found = this.watch.view().endpoints.find(({ endpoint }) => endpoint === label);
-    if (!found) throw new Error(`${label} is not watched`);
-    return found;
-  }
-
-  labels(): string[] {
-    return this.watch.view().endpoints.map(({ endpoint }) => endpoint);
-  }
-
-  /** Seconds between looks at an endpoint. */
-  gaps(id = 31): number[] {
-    const times = this.asked.filter((one) => one.id === id).map(({ atMs }) => atMs);
-    return times.slice(1).map((at, index) => (at - (times[index] ?? 0)) / SECOND);
+    return super.start(options);
   }
 }
 
