@@ -262,7 +262,7 @@ test('one that was missed once and is back as it was, is missed no more', () => 
 
 const MINUTE = 60_000;
 
-function life(changes: WorkerLife['changes'], start?: WorkerLife['start']): WorkerLife {
+function lifeOf(changes: WorkerLife['changes'], start?: WorkerLife['start']): WorkerLife {
   const [id, endpoint, firstSeenMs] = [1, 'chat', 0];
   return { id, endpoint, firstSeenMs, changes, start, perf: undefined, missed: 0, missingSinceMs: undefined };
 }
@@ -282,11 +282,11 @@ describe('a start is stuck', () => {
   });
 
   test('when it has lasted longer than that, timed or not, and only while the worker is there', () => {
-    const loading = life([['loading', 0]], { from: 'cold', sinceMs: 0, timed: false });
+    const loading = lifeOf([['loading', 0]], { from: 'cold', sinceMs: 0, timed: false });
     expect(isStuck(loading, NO_STARTS, 10 * MINUTE)).toBe(false);
     expect(isStuck(loading, NO_STARTS, 10 * MINUTE + 1)).toBe(true);
     expect(isStuck({ ...loading, missed: 2 }, NO_STARTS, 11 * MINUTE)).toBe(false);
-    expect(isStuck(life([['idle', 0]]), NO_STARTS, 100 * MINUTE)).toBe(false);
+    expect(isStuck(lifeOf([['idle', 0]]), NO_STARTS, 100 * MINUTE)).toBe(false);
   });
 });
 
@@ -301,10 +301,10 @@ test('the last hundred starts are the like of the next', () => {
 test('a worker fails again and again with three failures within an hour', () => {
   const errors = [0, 20, 50].map((minute) => ['error', minute * MINUTE] as const);
   const changes = errors.flatMap((error) => [['loading', error[1] - 1] as const, error]);
-  expect(isFailing(life(changes), 55 * MINUTE)).toBe(true);
-  expect(isFailing(life(changes.slice(0, 4)), 55 * MINUTE)).toBe(false);
+  expect(isFailing(lifeOf(changes), 55 * MINUTE)).toBe(true);
+  expect(isFailing(lifeOf(changes.slice(0, 4)), 55 * MINUTE)).toBe(false);
   // The first of them is over an hour old.
-  expect(isFailing(life(changes), 61 * MINUTE)).toBe(false);
-  expect(isFailing({ ...life(changes), missed: 2 }, 55 * MINUTE)).toBe(false);
-  expect(isFailing(life([...changes, ['destroying', 52 * MINUTE]]), 55 * MINUTE)).toBe(false);
+  expect(isFailing(lifeOf(changes), 61 * MINUTE)).toBe(false);
+  expect(isFailing({ ...lifeOf(changes), missed: 2 }, 55 * MINUTE)).toBe(false);
+  expect(isFailing(lifeOf([...changes, ['destroying', 52 * MINUTE]]), 55 * MINUTE)).toBe(false);
 });
