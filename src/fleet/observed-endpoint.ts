@@ -15,7 +15,7 @@ import {
 } from './load/meaning.ts';
 import type { EndpointView } from './view.ts';
 import { eachOnce, type FleetSample, type WorkersAnswer } from './workers/measure.ts';
-import type { Look } from './troubles/memory.ts';
+import type { EndpointLook } from './troubles/memory.ts';
 import { EndpointTroubles } from './troubles/troubles.ts';
 import {
   isFailing,
@@ -135,7 +135,7 @@ export class ObservedEndpoint {
     return failures;
   }
 
-  judge(look: Omit<Look, 'endpoint' | 'parameters'>) {
+  judge(look: Omit<EndpointLook, 'endpoint' | 'parameters'>) {
     const { row } = look;
     const parameters = row ? numericParameters(row) : {};
     return this.#troubles.judge({ ...look, endpoint: this.label, parameters });

@@ -2,7 +2,7 @@
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import { isPresent, presentStatus, quantile, type WorkerLife } from '../workers/lives.ts';
 import { phaseOf, statusOf } from '../workers/status.ts';
-import { leastStuckMs, type Look, type TroubleMemory } from './memory.ts';
+import { leastStuckMs, type EndpointLook, type TroubleMemory } from './memory.ts';
 
 /** A sentence that continues the endpoint's name, and its figures for the log. */
 export interface Evidence {
@@ -18,7 +18,7 @@ export interface Detector {
   /** Lasts before it begins, and before it ends, ms. */
   readonly forMs: number;
   readonly endsAfterMs: number;
-  readonly judge: (look: Look, memory: TroubleMemory) => Judgement;
+  readonly judge: (look: EndpointLook, memory: TroubleMemory) => Judgement;
 }
 
 const MINUTE = 60_000;
@@ -71,7 +71,7 @@ export type TroubleName = keyof typeof DETECTORS;
 export const TROUBLE_NAMES = Object.keys(DETECTORS) as TroubleName[];
 
 /** A stranded worker's machine has no free GPU, but it holds the slot of a new worker. */
-function notRecruiting({ row, parameters, workers, lives, atMs }: Look): Judgement {
+function notRecruiting({ row, parameters, workers, lives, atMs }: EndpointLook): Judgement {
   if (row === undefined) return undefined;
   const isActive = (row.endpoint_state?.toLowerCase() ?? 'active') === 'active';
   if (!isActive || workers.some(serves)) return null;
@@ -98,7 +98,7 @@ function serves({ status, cur_perf: served }: Worker): boolean {
 }
 
 /** With a warm worker in the last slot, the engine makes and destroys a cold one again and again. */
-function keepsAllCold({ parameters: { cold_workers: cold, max_workers: most } }: Look): boolean {
+function keepsAllCold({ parameters: { cold_workers: cold, max_workers: most } }: EndpointLook): boolean {
   return cold !== undefined && most !== undefined && cold >= most;
 }
 
@@ -117,7 +117,7 @@ function churning({ churned, readied }: TroubleMemory, sinceMs: number, why = ''
   };
 }
 
-function slowStart({ lives, atMs }: Look): Judgement {
+function slowStart({ lives, atMs }: EndpointLook): Judgement {
   const late = lives.filter((life) => isPresent(life) && isLate(life, atMs, CLOSE));
   const [first] = late;
   if (first === undefined) return null;
@@ -141,7 +141,7 @@ function inStatus(life: WorkerLife, atMs: number): number {
   return atMs - (life.changes[other + 1]?.[1] ?? atMs);
 }
 
-function stuckRequests({ workers, atMs }: Look, memory: TroubleMemory): Judgement {
+function stuckRequests({ workers, atMs }: EndpointLook, memory: TroubleMemory): Judgement {
   if (
     workers.some(
       ({ reqs_working: requests, cur_perf: served }) => (requests ?? 0) > 0 && (served ?? null) === null,
@@ -161,7 +161,7 @@ function stuckRequests({ workers, atMs }: Look, memory: TroubleMemory): Judgemen
   };
 }
 
-function slowMachine({ workers, lives, prices }: Look): Judgement {
+function slowMachine({ workers, lives, prices }: EndpointLook): Judgement {
   const perfs = new Map(lives.map(({ id, perf }) => [id, perf]));
   const machines = workers.flatMap(({ id, gpu_name: gpu }) => {
     const perf = perfs.get(id);
@@ -196,7 +196,7 @@ function usualOf<Field extends string>(
   return known.length > LEAST_PEERS ? quantile(known, 0.5) : NaN;
 }
 
-function priceAboveFilter({ workers, prices, priceCeiling: ceiling }: Look): Judgement {
+function priceAboveFilter({ workers, prices, priceCeiling: ceiling }: EndpointLook): Judgement {
   if (ceiling === undefined) return undefined;
   const known = workers.flatMap(({ id }) => {
     const price = prices.get(id)?.running;
@@ -212,7 +212,7 @@ function priceAboveFilter({ workers, prices, priceCeiling: ceiling }: Look): Jud
 }
 
 /** Heartbeats of a deployment move its deadline. */
-function deletesSoon({ row, atMs: nowMs }: Look, { deadline }: TroubleMemory): Judgement {
+function deletesSoon({ row, atMs: nowMs }: EndpointLook, { deadline }: TroubleMemory): Judgement {
   if (row?.['auto_delete_in_seconds'] === null) return null;
   if (deadline?.isFixed === undefined) return undefined;
   const leftMs = deadline.atMs - nowMs;

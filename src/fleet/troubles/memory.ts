@@ -1,10 +1,10 @@
 /** What detectors remember of an endpoint. */
 import type { ListedEndpoint } from '../discovery/endpoints.ts';
-import { isPresent, type Look as LookAtWorkers, type WorkerLife } from '../workers/lives.ts';
+import { isPresent, type Look, type WorkerLife } from '../workers/lives.ts';
 import { costPerHour, type Price, type Prices } from '../workers/measure.ts';
 import { phaseOf, statusOf } from '../workers/status.ts';
 
-export interface Look extends LookAtWorkers {
+export interface EndpointLook extends Look {
   /** After this look. */
   readonly lives: readonly WorkerLife[];
   readonly prices: Prices;
@@ -58,7 +58,7 @@ export class TroubleMemory {
   #isFirst = true;
 
   /** Returns workers that were replaced before they were ever ready. */
-  take(look: Look): readonly Leaver[] {
+  take(look: EndpointLook): readonly Leaver[] {
     const churned = this.#takeStarts(look);
     this.#takeRequests(look);
     this.#takeDeadline(look);
@@ -66,7 +66,7 @@ export class TroubleMemory {
     return churned;
   }
 
-  #takeStarts({ atMs, lives, prices, workers }: Look): readonly Leaver[] {
+  #takeStarts({ atMs, lives, prices, workers }: EndpointLook): readonly Leaver[] {
     const unready = new Map<number, Price | undefined>();
     const within = (ms: number) => (each: number) => atMs - each < ms;
     const readied = this.readied.filter(within(STARTS_KEPT_MS));
@@ -101,7 +101,7 @@ export class TroubleMemory {
    * `cur_perf` is what was served since the last report, so a look may miss it. The end of a request also
    * changes count or load, unless the next request is just like it.
    */
-  #takeRequests({ atMs, gapMs, workers }: Look): void {
+  #takeRequests({ atMs, gapMs, workers }: EndpointLook): void {
     const quiet = new Map<number, Quiet>();
     for (const { id, status, reqs_working: requests, cur_load: load, cur_perf: served } of workers) {
       if (phaseOf(statusOf({ status })) !== 'ready') continue;
@@ -116,7 +116,7 @@ export class TroubleMemory {
     this.quiet = quiet;
   }
 
-  #takeDeadline({ row, atMs: readMs }: Look): void {
+  #takeDeadline({ row, atMs: readMs }: EndpointLook): void {
     const [last, read] = [this.deadline, this.#readDeadline];
     const seconds = row?.['auto_delete_in_seconds'];
     if (typeof seconds !== 'number') this.deadline = undefined;

@@ -4,7 +4,7 @@
  */
 import type { FleetNotice } from '../notices.ts';
 import { DETECTORS, TROUBLE_NAMES, type Detector, type Evidence, type TroubleName } from './detectors.ts';
-import { TroubleMemory, type Look } from './memory.ts';
+import { TroubleMemory, type EndpointLook } from './memory.ts';
 
 export interface Trouble extends Pick<Detector, 'severity'>, Pick<Evidence, 'says'> {
   /** First seen, Unix ms. */
@@ -29,7 +29,7 @@ export class EndpointTroubles {
   #lastMs = -Infinity;
 
   /** Returns what began and ended, and workers that were replaced before they were ever ready. */
-  judge(look: Look) {
+  judge(look: EndpointLook) {
     const churned = this.#memory.take(look);
     const notices: FleetNotice[] = [];
     const now = TROUBLE_NAMES.flatMap((name): [TroubleName, Trouble | null][] => {
@@ -45,7 +45,7 @@ export class EndpointTroubles {
     return { notices, churned };
   }
 
-  #follow(name: TroubleName, evidence: Evidence | null, look: Look): FleetNotice[] {
+  #follow(name: TroubleName, evidence: Evidence | null, look: EndpointLook): FleetNotice[] {
     const { atMs, endpoint, gapMs } = look;
     const { forMs, endsAfterMs, severity } = DETECTORS[name];
     const known = this.#sightings.get(name);
