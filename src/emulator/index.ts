@@ -1,7 +1,4 @@
-/**
- * The local emulator of the service: `await using emulator = await startEmulator()`. One process, in memory,
- * no account, never calls out.
- */
+/** The local emulator: one process, in memory, no account. It never calls out. */
 import { createControl, type Control } from './admin/control.ts';
 import { createAdminApi } from './admin/route.ts';
 import { adminRoutes, inspect, type Inspected } from './admin/routes.ts';
@@ -73,45 +70,41 @@ export { settingsSchema, type Settings, type SettingsInput } from './state/setti
 export type { Traits, TraitsInput } from './state/traits.ts';
 export type { SentMessage } from './state/users.ts';
 
-/** Where it listens, how it behaves, and what there is at the start. Every field has a default. */
+/** Options of an emulator. Each has a default. */
 export interface EmulatorOptions {
-  /** Default 0: any free one. */
+  /** Default 0: any free port. */
   readonly port?: number;
-  /** Address to listen on; default 127.0.0.1. */
+  /** Default 127.0.0.1. */
   readonly host?: string;
-  /** Default `spec`: the interface, strictly. `public`: as the public service does. */
+  /** Default `spec`: the interface, strictly. `public`: as the public service behaves. */
   readonly dialect?: DialectName;
-  /** Sections that are left out come from the default seed. */
+  /** Omitted sections come from the default seed. */
   readonly seed?: Seed;
   /** Default `real`. */
   readonly clock?: ClockStart;
-  /** Win over those of the seed. */
+  /** They win over the settings of the seed. */
   readonly settings?: SettingsInput;
-  /** The dialect has a default for each trait. */
+  /** Each dialect has its defaults. */
   readonly traits?: TraitsInput;
 }
 
-/** A running emulator: its address, and everything a test can look at or change. */
+/** A running emulator: its address, and everything that a test can read or change. */
 export interface Emulator extends Control, Inspected, AsyncDisposable {
-  /** Base address, for the main and the serverless service alike; without a slash at its end. */
+  /** Base address of the main and the serverless service, without a slash at its end. */
   readonly url: string;
   readonly port: number;
   readonly dialect: DialectName;
-  /** Value that the first API key of the seed has now; empty once it is deleted and was the only one. */
+  /** Current value of the first API key; empty if there is none. */
   readonly apiKey: string;
-  /** What it signs routes with, as workers know it: PEM. */
   readonly publicKey: string;
   readonly clock: Clock;
   readonly faults: Faults;
   readonly journal: Journal;
-  /** Ends at once, requests that hang included; leaves no timer and no socket. Can be called again. */
+  /** Ends at once, hanging requests included. Leaves no timer and no socket. Idempotent. */
   close(): Promise<void>;
 }
 
-/**
- * Starts an emulator in this process. All parts are connected here and nowhere else, hence its length.
- * @throws SeedError for a seed that does not fit, TraitsError for such traits; what listen() says for a port that is taken
- */
+/** Connects all parts. @throws SeedError, TraitsError, or the error of listen() for a taken port */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { port = 0, host = '127.0.0.1', dialect: dialectName = 'spec', settings = {} } = options;
   const { seed = {} } = options;

@@ -1,4 +1,3 @@
-/** The OpenAPI 3.1 document of the interface, derived from the table of operations. Pure. */
 import type { z } from 'zod';
 import { assumedParts, isPermissionAssumed } from '../contract/assumptions.ts';
 import type { Operation } from '../contract/define.ts';
@@ -9,9 +8,9 @@ import type { ResponseObject } from './errors.ts';
 import { bodyOf, inlineSchema, schemaComponents, type JsonSchema, type SchemaComponents } from './schemas.ts';
 
 export interface DocumentOptions {
-  /** `{base_url}` of the interface; a server variable without it. */
+  /** Absent: a server variable. */
   readonly baseUrl?: string;
-  /** `{serverless_url}`; the base address when only that is given. */
+  /** Absent: `baseUrl`. */
   readonly serverlessUrl?: string;
 }
 
@@ -19,7 +18,7 @@ export interface DocumentOptions {
 const INTERFACE_VERSION = '1.0.0';
 
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;
-/** Of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1.html), with fields of our own that DESCRIPTION explains. */
+/** OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1.html) with our own fields; see DESCRIPTION. */
 export type OperationObject = ReturnType<typeof operationObject>;
 type Server = ReturnType<typeof server>;
 
@@ -161,7 +160,7 @@ function parametersOf({ params, query, example: { input } }: Operation) {
   return [...of('path', params), ...of('query', query)];
 }
 
-/** Objects travel as JSON text in the query (§4.2). */
+/** §4.2: objects travel as JSON text in the query. */
 function parameter(where: { name: string; in: 'path' | 'query' }, type: z.ZodType, example: unknown) {
   const { description, ...schema } = inlineSchema(type);
   return {

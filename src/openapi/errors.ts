@@ -1,4 +1,3 @@
-/** The errors of an operation as responses: one for each status, with the codes it comes with and an example of each. */
 import { isErrorAssumed } from '../contract/assumptions.ts';
 import type { Operation } from '../contract/define.ts';
 import {
@@ -17,7 +16,6 @@ export interface ResponseObject {
 
 const words = { type: 'string', description: 'what went wrong, in words' };
 
-/** The bodies of §7, by the names that the document gives them. */
 export const ERROR_SCHEMAS = {
   Error: body('The general error body (§7).', {
     error: { type: 'string', description: 'code' },
@@ -31,7 +29,6 @@ function body(description: string, properties: Readonly<Record<string, JsonSchem
   return { type: 'object', description, properties, required, additionalProperties: true };
 }
 
-/** Status → response, the lowest status first. */
 export function errorResponses(operation: Operation): Record<string, ResponseObject> {
   const codes = [...new Set<ErrorCode>([...operation.errors, ...COMMON_ERRORS])];
   const pairs = codes.flatMap((code) => ERRORS[code].status.map((status) => ({ status, code })));
@@ -51,7 +48,6 @@ function response(operation: Operation, entries: readonly { readonly code: Error
   };
 }
 
-/** One line of Markdown: the code, when it comes, what to do. */
 function describe(code: ErrorCode, operation: Operation): string {
   const { when, advice } = ERRORS[code];
   const assumed = isErrorAssumed(operation, code) ? ' (Assumed: the interface does not name it here.)' : '';
@@ -80,7 +76,6 @@ function errors(codes: readonly ErrorCode[]) {
 
 const EXAMPLE_FIELDS: Readonly<Record<string, unknown>> = { fail_count: 5, locked_until: 1_790_000_900 };
 
-/** An error body of each code, with a value for each field that it has beside code and words. */
 export function errorExamples() {
   return Object.fromEntries(
     ERROR_CODES.map((code) => {

@@ -1,4 +1,3 @@
-/** Contract schemas → components of the document: what several operations share by name, and each operation's own. */
 import * as z from 'zod';
 import { apiKey } from '../contract/operations/api-keys.ts';
 import type { Operation } from '../contract/define.ts';
@@ -52,7 +51,7 @@ export function schemaComponents() {
   };
 }
 
-/** The body as it is sent, with the key in it where the service asks for that. */
+/** With the key in the body, if the service wants it there. */
 export function bodyOf({ body, keyInBody }: Operation): z.ZodObject | undefined {
   if (!body || keyInBody === undefined) return body;
   const key = z.string().meta({ format: 'password', description: 'the API key once more' });
@@ -92,7 +91,7 @@ function refTo(name: string): string {
   return `#/components/schemas/${name}`;
 }
 
-/** Without zod's own bounds of an integer; the default of an optional field is its own, and not its inner schema's. */
+/** Drops zod's integer bounds, and defaults that an optional field has from its inner schema. */
 function tidy({
   zodSchema,
   jsonSchema,
@@ -105,7 +104,6 @@ function tidy({
   if (zodSchema._zod.def.type === 'optional' && defaultOf(zodSchema) === undefined) delete jsonSchema.default;
 }
 
-/** A schema that stands alone, such as that of a parameter. */
 export function inlineSchema(schema: z.ZodType, io: 'input' | 'output' = 'input'): JsonSchema {
   const { $schema: _, ...inline } = z.toJSONSchema(schema, { io, override: tidy });
   return inline;

@@ -1,4 +1,4 @@
-/** The whole emulator at once: reset, seed, snapshot and restore. Each is one synchronous swap of the state. */
+/** Reset, seed and restore each swap the whole state in one synchronous step. */
 import type { Reading, ScheduledClock } from '../clock.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -12,23 +12,20 @@ import type { State } from '../state/state.ts';
 import { fullBuckets, type Traits, type TraitsInput } from '../state/traits.ts';
 import { Inspection } from './route.ts';
 
-/** The state of one moment. A frozen clock is part of it; a running one keeps running. */
+/** The state of one moment. A frozen clock is part of it; a running clock keeps running. */
 export interface Snapshot {
   readonly state: State;
   readonly clock: Reading;
 }
 
-/** Sets the state of the whole emulator: back to its seed, to another one, or to an earlier moment. */
+/** Sets the whole emulator back to its seed, to another seed, or to an earlier moment. */
 export interface Control {
-  /** Back to the seed that is in force: state, clock, faults, journal, and the traits of the start. */
+  /** Sets state, clock, faults, journal and traits back to the current seed. */
   reset(): Promise<void>;
-  /** Another seed, then as reset. @throws SeedError, and nothing has changed then */
+  /** Replaces the seed, then resets. @throws SeedError, and changes nothing */
   seed(seed: Seed): Promise<void>;
   snapshot(): Snapshot;
-  /**
-   * Faults and journal are the test's own and stay. A snapshot can be restored any number of times, and each time the same
-   * follows. Queues of endpoints and the requests that workers have are no part of it.
-   */
+  /** Faults and journal stay. Can be repeated. Queues and running requests are not part of it. */
   restore(snapshot: Snapshot): void;
 }
 
@@ -39,7 +36,6 @@ interface ControlParts {
   readonly journal: Journal;
   readonly settings: SettingsInput;
   readonly seed: Seed;
-  /** Of the start. */
   readonly traits: Traits;
 }
 
@@ -75,16 +71,13 @@ export function createControl(parts: ControlParts): Control {
   };
 }
 
-/** The traits, as a test looks at them and switches them. */
+/** Reads and switches the traits. */
 export class TraitSwitches extends Inspection {
   get(): Traits {
     return this.world.state.traits;
   }
 
-  /**
-   * Replaces the given traits, each as a whole, and returns all. A new `rate_limit` begins with full buckets.
-   * @throws TraitsError, and nothing has changed then
-   */
+  /** Replaces the given traits, with full buckets. @throws TraitsError, and changes nothing */
   set(changes: TraitsInput): Traits {
     const { state } = this.world;
     const read = readTraits(changes);

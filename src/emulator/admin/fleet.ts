@@ -1,4 +1,3 @@
-/** Deployments; endpoints with their loads and engines; worker groups and their logs. */
 import * as z from 'zod';
 import { ENDPOINT_STATES } from '../../contract/operations/serverless/endpoint-groups.ts';
 import type { Engine } from '../fleet/engine.ts';
@@ -32,12 +31,12 @@ import {
 } from '../worker-log/group-log.ts';
 import { existing, Inspection } from './route.ts';
 
-/** What to change of a deployment; fields that are left out stay. */
+/** Changes of a deployment. Fields that are left out stay. */
 export type DeploymentChanges = z.input<typeof deploymentChanges>;
 
 /** `emulator.deployments.get(42)` */
 export class Deployments extends Inspection {
-  /** @throws RangeError for an id that does not exist; so do all methods here that take one, except remove */
+  /** @throws RangeError for an unknown id, as do all methods here except remove */
   get(id: number): DeploymentView {
     return viewDeployment(existing(this.world.state.deployments, id, 'deployment'), this.world.now());
   }
@@ -47,13 +46,13 @@ export class Deployments extends Inspection {
     return [...this.world.state.deployments.values()].map((record) => viewDeployment(record, nowMs));
   }
 
-  /** Adds one, or puts it in the place of the one with this id; `ttl` in seconds. */
+  /** Adds or replaces a deployment; `ttl` in seconds. */
   add(deployment: z.input<typeof deploymentEntry>): void {
     const record = deploymentOf(deploymentEntry.parse(deployment), this.beginning);
     this.world.state.deployments.set(record.id, record);
   }
 
-  /** Changes what is named; `ttl` in seconds, null: it never expires. */
+  /** `ttl` in seconds; null: it never expires. */
   change(id: number, changes: DeploymentChanges): void {
     const { ttl, endpoint_state: endpointState, name, tag } = deploymentChanges.parse(changes);
     const ttlMs = typeof ttl === 'number' ? ttl * 1000 : ttl;
@@ -65,12 +64,12 @@ export class Deployments extends Inspection {
     if (endpoint && next) moveEndpoint(state, endpoint, next, this.world.now());
   }
 
-  /** `endpoint_state` becomes `stopped`. */
+  /** Sets `endpoint_state` to `stopped`. */
   stop(id: number): void {
     this.change(id, { endpoint_state: 'stopped' });
   }
 
-  /** Deletes it and creates it again, as a redeployment does: only the id is another one, which is returned. */
+  /** Deletes it and creates it again, as a redeployment does. Returns the new id. */
   redeploy(id: number): number {
     const state = this.settled;
     const { name, tag, endpointState, ttlMs, versions } = existing(state.deployments, id, 'deployment');
@@ -91,36 +90,36 @@ export class Deployments extends Inspection {
   }
 }
 
-/** An endpoint group with its parameters, every default filled in. */
+/** An endpoint group with its parameters, defaults filled in. */
 export type EndpointGroupView = ReturnType<typeof groupView>;
 
-/** What is asked of an endpoint now. */
+/** The current load of an endpoint. */
 export type EndpointLoadView = Readonly<ReturnType<typeof loadView>>;
 
 function loadView({ id, parameters, load }: EndpointGroupRecord, engine: Engine) {
   return {
     id,
     endpoint: parameters.endpoint_name ?? null,
-    /** null: nothing but what comes over /route/. */
+    /** null: only requests by /route/. */
     load: load?.spec ?? null,
-    /** When it began, Unix ms; null without one. */
+    /** Unix ms; null without a load. */
     sinceMs: load?.sinceMs ?? null,
-    /** Requests of this load that have come so far. */
+    /** Requests of this load so far. */
     requests: engine.loadRequests,
   };
 }
 
-/** What the engine of an endpoint did since it began. Times in seconds, rates in work units a second. */
+/** What the engine did since it began. Times in seconds, rates in work units a second. */
 export type EndpointActivity = Readonly<ReturnType<EndpointGroups['get']>>;
 
 /** The endpoint groups, and what their engines do. */
 export class EndpointGroups extends Inspection {
-  /** With all defaults filled in. */
+  /** All defaults are filled in. */
   list(): EndpointGroupView[] {
     return [...this.settled.endpointGroups.values()].map(groupView);
   }
 
-  /** What is asked of one, by id or name, and what its engine made of it. @throws RangeError for one that does not exist */
+  /** Load and engine of one, by id or name. @throws RangeError for an unknown endpoint */
   get(named: number | string) {
     const state = this.settled;
     const endpoint = endpointNamed(state, named);
@@ -135,19 +134,19 @@ export class EndpointGroups extends Inspection {
     };
   }
 
-  /** From now on no start of its workers ends well, or each does again. @throws RangeError for one that does not exist */
+  /** While `hangs`, no start of its workers ends. @throws RangeError for an unknown endpoint */
   hang(named: number | string, hangs: boolean): void {
     endpointNamed(this.settled, named).hangs = hangs;
   }
 
-  /** A level of its true log, as far as it is retained. @throws RangeError for an endpoint that does not exist */
+  /** One level of its full log, as far as retained. @throws RangeError for an unknown endpoint */
   lines(named: number | string, level: keyof EndpointLogs): string[] {
     const log = endpointNamed(this.settled, named).logs[level];
     return linesBetween(log, { from: 0, to: Infinity }, this.world.now());
   }
 }
 
-/** What goes wrong with a worker; fields that are left out stay. */
+/** Troubles of a worker. Fields that are left out stay. */
 export const workerTroubles = z.strictObject({
   perf: z.number().positive().optional().describe('what it can do from now on, units/s'),
   stuck_requests: z.int().nonnegative().optional().describe('requests that it counts and has done'),
@@ -159,14 +158,14 @@ export class Workers extends Inspection {
   set(id: number, troubles: z.input<typeof workerTroubles>): void {
     const { perf, stuck_requests: stuckRequests, stranded: isStranded } = workerTroubles.parse(troubles);
     const worker = existing(this.settled.workers, id, 'worker');
-    // Its engine takes it for another machine, as one that it has not seen before.
+    // The engine treats it as a machine that it has not seen before.
     const changed = perf === undefined ? {} : { perf, life: null };
     Object.assign(worker, changed, defined({ stuckRequests, isStranded }));
     void this.settled;
   }
 }
 
-/** Requests that come by themselves, from now on. An endpoint is named by id or name. */
+/** Requests that come by themselves. Endpoints are named by id or name. */
 export class Loads extends Inspection {
   #revision = 0;
 
@@ -174,7 +173,7 @@ export class Loads extends Inspection {
     return [...this.settled.endpointGroups.values()].map((endpoint) => this.#view(endpoint));
   }
 
-  /** In place of the one that it has. @throws RangeError for an endpoint that does not exist */
+  /** Replaces the load. @throws RangeError for an unknown endpoint */
   set(named: number | string, load: LoadInput): EndpointLoadView {
     const state = this.settled;
     const endpoint = endpointNamed(state, named);
@@ -185,14 +184,13 @@ export class Loads extends Inspection {
     return this.#view(endpoint);
   }
 
-  /** Of all endpoints if none is named. */
+  /** Without a name: stops all. */
   stop(named?: number | string): void {
     const state = this.settled;
     const stopped = named === undefined ? [...state.endpointGroups.values()] : [endpointNamed(state, named)];
     for (const endpoint of stopped) if (endpoint.load) this.#change(endpoint, null, 'the load is stopped');
   }
 
-  /** At once: the clock may be moved next. */
   #change(endpoint: EndpointGroupRecord, load: EndpointGroupRecord['load'], text: string): void {
     endpoint.load = load;
     noteEvent(endpoint, text, this.world.now());
@@ -204,7 +202,7 @@ export class Loads extends Inspection {
   }
 }
 
-/** Each endpoint has one since the state was settled. */
+/** Settling the state gave each endpoint an engine. */
 function engineOf({ fleets }: World, { id }: EndpointGroupRecord): Engine {
   return fleets.of(id) as Engine;
 }
@@ -216,7 +214,7 @@ function endpointNamed(state: State, named: number | string): EndpointGroupRecor
   throw new RangeError(`no endpoint group ${named}`);
 }
 
-/** A worker group and how far its log is. */
+/** A worker group and the length of its log. */
 export type WorkerGroupView = Readonly<ReturnType<WorkerGroups['get']>>;
 
 /** `emulator.workergroups.append(7, ['a line'])` */
@@ -226,9 +224,9 @@ export class WorkerGroups extends Inspection {
     const nowMs = this.world.now();
     return {
       id,
-      /** Finished lines written so far, also those that the service no longer has. */
+      /** Finished lines so far, including those no longer retained. */
       lineCount: lineCount(log, nowMs),
-      /** Index of the first line that the service still has. */
+      /** Index of the oldest retained line. */
       firstRetained: firstRetained(log, nowMs),
       linesPerSecond: growthRate(log),
     };
@@ -249,29 +247,29 @@ export class WorkerGroups extends Inspection {
     deleteWorkerGroup(this.settled, id, this.world.now());
   }
 
-  /** Writes whole lines now. */
+  /** Appends whole lines. */
   append(id: number, lines: readonly string[]): void {
     appendLines(this.#group(id).log, lines, this.world.now());
   }
 
-  /** Writes text as a process does; what follows the last line break stays unfinished. Needs a rate of 0. */
+  /** Writes text; what follows the last line break stays unfinished. Needs a rate of 0. */
   write(id: number, text: string): void {
     writeText(this.#group(id).log, text, this.world.now());
   }
 
-  /** Lines per second from now on; 0 stops the growth. */
+  /** Lines per second; 0 stops the growth. */
   setRate(id: number, linesPerSecond: number): void {
     const group = this.#group(id);
     group.linesPerSecond = linesPerSecond;
     setGrowthRate(group.log, linesPerSecond, this.world.now());
   }
 
-  /** The true log: lines `from` to `to` (excluded) by index, as far as they are retained. */
+  /** Retained lines `from` to `to` (excluded) of the full log. */
   lines(id: number, from = 0, to = Infinity): string[] {
     return linesBetween(this.#group(id).log, { from, to }, this.world.now());
   }
 
-  /** Throws away what was written so far, as when a worker is replaced. */
+  /** Discards the log so far, as when a worker is replaced. */
   clear(id: number): void {
     clearLog(this.#group(id).log, this.world.now());
   }

@@ -1,4 +1,3 @@
-/** What is rented and from what: instances, machines and their offers, templates. */
 import type { z } from 'zod';
 import type { InstanceStatus } from '../../contract/operations/instances/instance-list.ts';
 import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
@@ -8,12 +7,12 @@ import { offerEntry, templateEntry } from '../seed/schema.ts';
 import { setInstanceStatus, statusAt, type OfferRecord } from '../state/instances.ts';
 import { existing, Inspection } from './route.ts';
 
-/** An instance, without the secrets that it was rented with. */
+/** An instance without its secrets. */
 export interface InstanceView {
   readonly id: number;
   readonly status: InstanceStatus;
   readonly machineId: number;
-  /** What the image is fetched with, from the request or the template; the token is not kept. */
+  /** Login of the registry, from request or template; the token is not kept. */
   readonly registryLogin: { readonly registry: string; readonly user: string } | null;
 }
 
@@ -28,7 +27,7 @@ export class Instances extends Inspection {
     }));
   }
 
-  /** This status from now on, for good. */
+  /** It keeps this status for good. */
   setStatus(id: number, status: InstanceStatus): void {
     setInstanceStatus(existing(this.settled.instances, id, 'instance'), status, this.world.now());
   }
@@ -45,10 +44,10 @@ export class Machines extends Inspection {
   }
 }
 
-/** An offer in the units of the interface, and which instance has it; null while it is free. */
+/** An offer in the units of the interface. `rented_by`: id of its instance; null while free. */
 export type OfferView = Readonly<Omit<OfferRecord, 'steps'>>;
 
-/** Each offer can be rented once at a time, and is free again when its instance is destroyed. */
+/** Each offer can be rented once, and is free again when its instance is destroyed. */
 export class Offers extends Inspection {
   list(): OfferView[] {
     return [...this.world.state.offers.values()].map((record) => {
@@ -57,7 +56,7 @@ export class Offers extends Inspection {
     });
   }
 
-  /** Adds one that is free, or puts it in the place of the one with this id; `gpu_ram` in MB. */
+  /** Adds or replaces an offer, which is then free; `gpu_ram` in MB. */
   add(offer: z.input<typeof offerEntry>): void {
     const record = offerOf(offerEntry.parse(offer));
     this.world.state.offers.set(record.id, record);
@@ -69,12 +68,12 @@ export type TemplateView = ReturnType<typeof templateView>;
 
 /** The stored templates. */
 export class Templates extends Inspection {
-  /** All of them, private ones of all users included. */
+  /** Includes private templates of all users. */
   list(): TemplateView[] {
     return [...this.world.state.templates.values()].map(templateView);
   }
 
-  /** Adds one, or puts it in the place of the one with this id. */
+  /** Adds or replaces a template. */
   add(template: z.input<typeof templateEntry>): TemplateView {
     const record = templateOf(templateEntry.parse(template), this.beginning);
     this.world.state.templates.set(record.id, record);

@@ -1,4 +1,3 @@
-/** What all parts of the admin API have in common: over HTTP JSON in and out, under `/_emulator/`. */
 import * as z from 'zod';
 import { createMatcher } from '../../wire/match.ts';
 import { problemsOf } from '../../wire/request.ts';
@@ -8,7 +7,7 @@ import { TraitsError } from '../seed/file.ts';
 import { settle, type World } from '../service/service.ts';
 import type { State } from '../state/state.ts';
 
-/** What a test sees and changes of one kind of things, in process and behind routes: the state itself. */
+/** What tests see and change of one kind of thing, in process and over HTTP. */
 export class Inspection {
   protected readonly world: World;
 
@@ -16,20 +15,18 @@ export class Inspection {
     this.world = world;
   }
 
-  /** The state of this moment: everything that was due by now has happened, as it has to before a change too. */
+  /** The state after everything due by now has happened. */
   protected get settled(): State {
     settle(this.world, this.world.now());
     return this.world.state;
   }
 
-  /** Of what a test adds: it begins now, and belongs to the first user. */
   protected get beginning(): Beginning {
     const { settings, users } = this.world.state;
     return { nowMs: this.world.now(), owner: users.keys().next().value ?? 0, settings };
   }
 }
 
-/** @throws RangeError for an id that does not exist, which is a mistake of the test that asks */
 export function existing<Item>(items: ReadonlyMap<number, Item>, id: number, what: string): Item {
   const item = items.get(id);
   if (!item) throw new RangeError(`no ${what} ${id}`);
@@ -38,7 +35,7 @@ export function existing<Item>(items: ReadonlyMap<number, Item>, id: number, wha
 
 interface AdminRequest<Body = unknown> {
   readonly name: string;
-  /** The same as a number. @throws Error if it is not an integer */
+  /** `name` as a number. @throws Error if it is not an integer */
   readonly id: number;
   readonly query: Readonly<Record<string, string>>;
   readonly body: Body;
@@ -53,13 +50,12 @@ export interface AdminRoute {
   run(request: AdminRequest): unknown;
 }
 
-/** `address` is method and path: `GET /deployments/{id}`. */
+/** `address`: method and path, such as `GET /deployments/{id}`. */
 export function route(address: string, summary: string, run: (request: AdminRequest) => unknown): AdminRoute {
   const [method = '', path = ''] = address.split(' ');
   return { method, path, summary, run };
 }
 
-/** A route whose body has been parsed by `body` when it runs. */
 export function bodyRoute<Schema extends z.ZodType>(
   address: string,
   summary: string,
@@ -80,9 +76,7 @@ export function createAdminApi(routes: readonly AdminRoute[]) {
   const overview = routes.map(({ method, path, summary }) => ({ method, path: PREFIX + path, summary }));
 
   return {
-    /** Whether a URL belongs to it. */
     owns: (url: string) => /^\/_emulator(?:$|[/?])/.test(url),
-    /** Never rejects. */
     async answer(method: string, url: string, bodyText: string): Promise<Answer> {
       const { pathname, searchParams } = new URL(url, 'http://emulator');
       if (method === 'GET' && /^\/_emulator\/?$/.test(pathname)) return jsonAnswer(200, { routes: overview });

@@ -1,4 +1,3 @@
-/** All that can be looked at and changed, in process and over the admin API; each route is a few lines over it. */
 import * as z from 'zod';
 import { INSTANCE_STATUSES } from '../../contract/operations/instances/instance-list.ts';
 import { maintenanceWindow } from '../../contract/operations/machines.ts';
@@ -48,7 +47,6 @@ export function inspect(world: World): Inspected {
   return { ...inspected, totp: (methodIdOrSecret) => inspected.tfa.totp(methodIdOrSecret) };
 }
 
-/** What the admin API works on: the in-process API. */
 export interface AdminParts extends Inspected {
   readonly dialect: DialectName;
   readonly world: World;
@@ -85,21 +83,19 @@ const windows = z.strictObject({
   maintenances: z.array(maintenanceWindow.extend({ duration_hours: z.int().positive() })),
 });
 const endpointName = z.union([z.string().min(1), z.int()]).describe('name or id of the endpoint group');
-/** Which endpoint, and beside it the load as a seed has it. */
 const endpointLoad = z.looseObject({ endpoint: endpointName });
 const hanging = z.strictObject({ hangs: z.boolean().describe('whether no start of its workers ends well') });
 const newSecret = z.strictObject({ secret: z.string().nullable() });
 const totpSecret = z.strictObject({ secret: z.string().describe('base32, of tfa/totp-setup/') });
 const login = z.strictObject({ user_id: z.int().optional().describe('absent: the first user') });
 
-/** The whole admin API, in the order in which it lists itself. */
 export function adminRoutes(parts: AdminParts): AdminRoute[] {
   const { dialect, world, control, clock, faults, traits, journal } = parts;
   const { apiKeys, deployments, workergroups, workers, instances, offers, machines } = parts;
   const { endpointGroups, load, outbox, tfa } = parts;
   const snapshots = new Map<string, Snapshot>();
   const showClock = () => ({ mode: clock.mode, nowMs: clock.now(), offsetMs: clock.offsetMs });
-  // `set` checks them, and its message has the value that each field got.
+  // `set` validates: its messages show the value of each field.
   const setTraits = ({ body }: { body: unknown }) => traits.set(body as TraitsInput);
   return [
     route('GET /health', 'that it is up', () => ({ status: 'ok', dialect, nowMs: clock.now() })),
@@ -133,7 +129,7 @@ export function adminRoutes(parts: AdminParts): AdminRoute[] {
 
     route('GET /faults', 'faults in force', () => ({ faults: faults.list() })),
     bodyRoute('POST /faults', 'puts a fault in force', faultSchema, async ({ body }) => {
-      // The admin API listens on the same port: without an end of its own it could not be lifted again.
+      // The admin API is on the same port: an endless `refused` could never be lifted.
       if (body.kind === 'refused' && (body.forMs === undefined || clock.mode === 'frozen')) {
         throw new Error('forMs: over this API `refused` needs an end, and a clock that runs towards it');
       }
@@ -288,7 +284,7 @@ function overview({ dialect, world, clock, faults, ...inspected }: AdminParts) {
     workergroups: inspected.workergroups.list(),
     instances: inspected.instances.list(),
     machines: [...state.machines.values()].map(({ id, maintenances }) => ({ id, maintenances })),
-    // Without environment and scripts, which may hold secrets.
+    // Environment and scripts may hold secrets.
     templates: inspected.templates.list().map(({ id, hash_id, name, creator_id, count_created }) => ({
       id,
       hash_id,

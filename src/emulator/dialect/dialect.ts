@@ -1,4 +1,3 @@
-/** What differs between the two dialects, and the first of them: exactly what the interface states. */
 import type { Operation } from '../../contract/define.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { matchOperation } from '../../wire/match.ts';
@@ -10,18 +9,15 @@ import type { State } from '../state/state.ts';
 /** `spec`: the interface document, strictly. `public`: as the public service behaves. */
 export type DialectName = 'spec' | 'public';
 
-/** On whose behalf a request is read. */
 export interface Requester {
   readonly state: State;
-  /** undefined without a valid key. */
   readonly userId: number | undefined;
 }
 
 export interface Dialect extends Addresses {
   readonly name: DialectName;
-  /** Brings what clients of this dialect send into the contract's form. */
+  /** Makes the contract's form of a body in this dialect. */
   adapt(id: OperationId, operation: Operation, body: unknown, requester: Requester): unknown;
-  /** The same for a query whose values have been read as the types that its schema wants. */
   adaptQuery(operation: Operation, query: Record<string, unknown>): Record<string, unknown>;
   success(target: Target, body: unknown, call: Call): Answer;
   refusal(operation: Operation | undefined, refused: Refused, call: Call): Answer;

@@ -1,4 +1,4 @@
-/** How the public service speaks the interface: laxer about what it takes, wordier in what it answers. */
+/** The public service takes more, and answers in more words. */
 import * as z from 'zod';
 import { isRecord } from '../../contract/is-record.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
@@ -15,7 +15,6 @@ import type { Alias, Call } from '../calls/call.ts';
 import { findOwnTemplate } from '../handlers/templates.ts';
 import type { Dialect, Requester } from './dialect.ts';
 
-/** Fields that public clients may leave out. */
 const DEFAULTS: Readonly<Partial<Record<OperationId, Readonly<Record<string, unknown>>>>> = {
   'workergroups.logs': { tail: LIMITS.logTailMax },
   'templates.create': { docker_login_repo: '', docker_login_user: '', docker_login_pass: '' },
@@ -40,7 +39,7 @@ export const publicDialect: Dialect = {
   },
   success({ id }, body, call) {
     if (id === 'endpointGroups.workers' && isRecord(body)) return jsonAnswer(200, body['workers']);
-    // A sentence, as a bare JSON string.
+    // The service answers a bare JSON string.
     if (id === 'apiKeys.delete') return jsonAnswer(200, 'Successfully Deleted API Key');
     if (!isRecord(body)) return jsonAnswer(200, withEndTimes(id, body));
     if (id !== 'templates.search') return jsonAnswer(200, { success: true, ...body });
@@ -51,7 +50,7 @@ export const publicDialect: Dialect = {
   refusal(operation, refused, call) {
     const { fields, reason } = refused;
     const { status, code, message } = publicRefusal(refused, call);
-    // The serverless address reports its own errors as a bare JSON string with status 200.
+    // The serverless address reports its errors as a bare JSON string with status 200.
     if (operation?.base === 'serverless' && (status === 400 || status === 404)) {
       return jsonAnswer(200, message, reason);
     }
@@ -60,7 +59,6 @@ export const publicDialect: Dialect = {
   },
 };
 
-/** The environment of an instance, given in container flags. @throws Refused bad_request for flags that cannot be read */
 function withEnvMap(id: OperationId, body: Record<string, unknown>): Record<string, unknown> {
   const { env } = body;
   if (!id.startsWith('instances.create') || typeof env !== 'string' || env.startsWith('{')) return body;
@@ -72,7 +70,7 @@ function withEnvMap(id: OperationId, body: Record<string, unknown>): Record<stri
   }
 }
 
-/** What is named in place of its id: a template by its hash, an endpoint by its name. @throws Refused not_found */
+/** Public clients name templates by hash and endpoints by name. @throws Refused not_found */
 function withIds(
   operation: OperationId,
   body: Record<string, unknown>,
@@ -105,7 +103,7 @@ function withEndTimes(id: OperationId, body: unknown): unknown {
   );
 }
 
-/** `select_cols` is a JSON list of columns, or `*` for all; without it all come. */
+/** `select_cols`: a JSON list of columns; `*` or nothing: all. */
 function shownTemplates(
   { templates }: Readonly<Record<string, unknown>>,
   query: Readonly<Record<string, string>>,
@@ -137,7 +135,6 @@ const matchAlias = createMatcher(
   ALIASES.map((alias) => ({ method: alias.method, path: alias.path, value: { id: alias.id, alias } })),
 );
 
-/** The operations below one path, at the path that they had before. */
 function older(was: string, is: string): Alias[] {
   return OPERATION_IDS.flatMap((id) => {
     const { method, path } = operationOf(id);
@@ -147,7 +144,7 @@ function older(was: string, is: string): Alias[] {
   });
 }
 
-/** Null is unset, unknown fields are dropped, numbers and booleans may be text. `extra` is kept anyway. */
+/** Null is unset, unknown fields are dropped except `extra`, numbers and booleans may be text. */
 function tolerate(
   schema: z.ZodObject,
   fields: Readonly<Record<string, unknown>>,
@@ -165,7 +162,7 @@ function tolerate(
   );
 }
 
-/** Reads texts as the types that the schema wants, at any depth; what does not fit stays, to be refused. */
+/** Converts texts to the types of the schema at any depth. What does not fit stays, to be refused. */
 function readTexts(schema: z.ZodType, value: unknown): unknown {
   const inner = unwrap(schema);
   if (typeof value === 'string') return schema.safeParse(value).success ? value : coerceText(schema, value);
@@ -194,11 +191,9 @@ function unwrap(schema: z.ZodType): z.ZodType {
 
 interface Wording {
   readonly status: number;
-  /** In place of the interface's code. */
   readonly code?: string;
-  /** `subject`: the id that was asked for. */
   readonly says: (subject: string, userId: number | string) => string;
-  /** The field of the one rule that it is about; absent: all. */
+  /** Limits the words to one rule; absent: all rules. */
   readonly field?: string;
 }
 type Wordings = Readonly<Partial<Record<ErrorCode, Wording>>>;
@@ -240,10 +235,9 @@ const WORDINGS: Readonly<Partial<Record<OperationId, Wordings>>> = {
   'teams.createRole': { duplicate_role: { status: 403, says: () => 'Role already exists' } },
 };
 
-/** What is refused in another way for all operations. */
 const SHARED: Wordings = { invalid_key: { status: 401, says: () => 'Invalid user key' } };
 
-/** `refused.inPublic` is of the one refusal, and outweighs the table. */
+/** `inPublic` of the refusal wins over the table. */
 function publicRefusal({ code, status, message, reason, inPublic }: Refused, call: Call) {
   if (inPublic) return { code, ...inPublic };
   const id = call.target?.id;

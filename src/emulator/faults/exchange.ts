@@ -1,4 +1,3 @@
-/** One exchange with its faults: when the change is made, what is sent, and how the connection ends. */
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ErrorCode } from '../../contract/errors.ts';
@@ -11,13 +10,12 @@ interface ExchangeParts {
   readonly random: Random;
   readonly closing: AbortSignal;
   perform(): Answer;
-  /** An error of the service itself. */
   refuse(code: ErrorCode, message: string): Answer;
   send(answer: Answer): void;
   lifted(faultId: string): Promise<void>;
 }
 
-/** The status that was sent; null when the connection ended without a whole answer. */
+/** Returns the sent status; null if the connection ended without a whole answer. */
 export async function exchangeWithFaults(
   { latencies, decisive }: Strikes,
   parts: ExchangeParts,
@@ -37,7 +35,7 @@ export async function exchangeWithFaults(
   return answer.status;
 }
 
-/** The answer that a fault leaves; null when the client is gone. */
+/** Returns null if the client has gone. */
 async function decide(
   { id, fault }: FaultRecord<DecisiveFault>,
   parts: ExchangeParts,
@@ -78,7 +76,6 @@ async function wait(
   if (total > 0) await delay(total, undefined, { signal: closing });
 }
 
-/** Without a Retry-After, unless the test asked for one. */
 function throttled(fault: Extract<DecisiveFault, { kind: 'throttled' }>, parts: ExchangeParts): Answer {
   const { shape } = fault;
   const answer =
@@ -87,7 +84,6 @@ function throttled(fault: Extract<DecisiveFault, { kind: 'throttled' }>, parts: 
   return { ...answer, headers: { ...answer.headers, 'retry-after': String(fault.retryAfterSeconds) } };
 }
 
-/** The service itself says 500; the others come from the gateway in front of it, which speaks HTML. */
 function statusAnswer(status: number, parts: ExchangeParts): Answer {
   if (status === 500) return parts.refuse('internal_error', 'Internal server error');
   const title = `${status} ${STATUS_CODES[status]}`;
@@ -98,10 +94,10 @@ function page(title: string, body: string): string {
   return `<!DOCTYPE html>\r\n<html>\r\n<head><title>${title}</title></head>\r\n<body>${body}</body>\r\n</html>\r\n`;
 }
 
-/** What a captive portal or a bot check in between answers, with status 200. */
+/** A captive portal or bot check answers with status 200. */
 const INTERSTITIAL = page('Just a moment...', '<p>Checking your browser before you proceed.</p>');
 
-/** Announces the whole body, sends half of it, and closes the connection. */
+/** Announces the whole body, then cuts the connection in the middle. */
 function sendHalf(answer: Answer, raw: ServerResponse): null {
   const body = Buffer.from(answer.text);
   raw.writeHead(answer.status, {

@@ -3,11 +3,11 @@ import { Engine } from './engine.ts';
 import { surroundings } from './site.ts';
 import { deleteInstance } from './workers.ts';
 
-/** The engines of all endpoints. They are no part of the state. */
+/** The engines of all endpoints. They are not part of the state. */
 export class Fleets {
   readonly #engines = new Map<number, Engine>();
 
-  /** Brings all engines up to now: before any look at what they move, before any change of it, and after. */
+  /** Call before and after each look at workers or change of them. */
   settle(state: State, nowMs: number): void {
     for (const [id, engine] of this.#engines) {
       if (state.endpointGroups.has(id)) continue;
@@ -33,7 +33,7 @@ export class Fleets {
     return endpointId === null ? undefined : this.of(endpointId);
   }
 
-  /** The state is another one: queues and estimates begin anew, and a worker that was about to go is gone. */
+  /** The state was replaced: queues begin empty, and leaving workers are gone. */
   restart(state: State, nowMs: number): void {
     this.#engines.clear();
     for (const worker of state.workers.values()) {

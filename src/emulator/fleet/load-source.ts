@@ -1,9 +1,8 @@
-/** The requests of a load, one after the other as they are due: none is made before its time. */
+/** Yields the requests of a load when they are due. */
 import { generateLoad } from '../../scaling/planner/load/generators.ts';
 import type { Arrival } from '../../scaling/planner/load/load.ts';
 import type { LoadRecord } from '../state/loads.ts';
 
-/** A load goes on until it is stopped; longer than anybody's clock runs. */
 const FOREVER_SECONDS = 1e11;
 
 export class LoadSource {
@@ -13,7 +12,6 @@ export class LoadSource {
   #taken = -1;
   #next: Arrival | undefined;
 
-  /** `epochMs`: what its times count from; requests before then have come already. */
   constructor(record: LoadRecord, epochMs: number) {
     this.record = record;
     this.#offset = (record.sinceMs - epochMs) / 1000;
@@ -40,12 +38,10 @@ export class LoadSource {
     return this.#taken;
   }
 
-  /** When the next one comes, seconds since the epoch. */
   get nextAt(): number {
     return this.#next === undefined ? Infinity : this.#offset + this.#next.atSeconds;
   }
 
-  /** Takes the next one, and returns its work. */
   take(): number {
     const work = this.#next?.work ?? 0;
     const { done, value } = this.#requests.next();

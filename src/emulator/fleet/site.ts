@@ -1,4 +1,4 @@
-/** Where an engine works: its endpoint with all that belongs to it as of the last look, and what it plans with. */
+/** An endpoint and its surroundings as of the last look, and the planner's settings for it. */
 import { planSettings, type PlanSettings } from '../../scaling/planner/settings.ts';
 import { resolveDefaults } from '../../scaling/rules/check.ts';
 import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
@@ -10,14 +10,13 @@ import type { State } from '../state/state.ts';
 export interface Surroundings {
   readonly state: State;
   readonly endpoint: EndpointGroupRecord;
-  /** Of the endpoint. */
   readonly groups: readonly WorkerGroupRecord[];
   readonly workers: readonly WorkerRecord[];
 }
 
 export type Site = ReturnType<typeof siteOf>;
 
-/** `epochMs`: when the engine began; its seconds count from then. */
+/** `epochMs`: start of the engine; its seconds count from then. */
 export function siteOf(around: Surroundings, epochMs: number) {
   return {
     ...around,
@@ -27,7 +26,7 @@ export function siteOf(around: Surroundings, epochMs: number) {
   };
 }
 
-/** Of each endpoint its worker groups and workers, in one go over all. */
+/** One pass over all workers, not one for each endpoint. */
 export function surroundings(state: State): Surroundings[] {
   const groups = Map.groupBy(state.workerGroups.values(), ({ endpointId }) => endpointId);
   const workers = Map.groupBy(
@@ -42,14 +41,13 @@ export function surroundings(state: State): Surroundings[] {
   }));
 }
 
-/** Until a new worker is ready. */
 export function startSecondsOf(settings: Settings): number {
   return (
     settings.instanceCreatedSeconds + settings.instanceLoadingSeconds + settings.workerModelLoadingSeconds
   );
 }
 
-/** What the emulator has, as the planner takes it: a plan with these settings does what the emulator does. */
+/** A plan with these settings does what the emulator does. */
 export function planSettingsOf(settings: Settings, endpointId: number): PlanSettings {
   const { workerPerformanceLeast: least } = settings;
   return planSettings({
@@ -63,7 +61,7 @@ export function planSettingsOf(settings: Settings, endpointId: number): PlanSett
     scaleDownSeconds: settings.engineScaleDownSeconds,
     destroySeconds: settings.engineDestroySeconds,
     giveUpSeconds: settings.requestGiveUpSeconds,
-    // Endpoints differ in what chance gives them.
+    // Chance differs between endpoints.
     seed: mixSeeds(settings.randomSeed, endpointId),
   });
 }
@@ -73,7 +71,7 @@ const MOST_WORKERS = 500;
 
 export function parametersIn({ endpoint, groups }: Surroundings): ResolvedParameters {
   const parameters = resolveDefaults(endpoint.parameters);
-  // Without a worker group there is nothing to recruit for, and machines are not without end.
+  // Without a worker group there is nothing to recruit for.
   const most = groups.length > 0 ? MOST_WORKERS : 0;
   return { ...parameters, max_workers: Math.min(parameters.max_workers, most) };
 }

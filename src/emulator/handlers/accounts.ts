@@ -1,4 +1,3 @@
-/** Users, API keys, and roles of the team that a key acts for (§2.4 to §2.6, §5.2). */
 import { notFound, Refused } from '../answers/refused.ts';
 import { isSession, requireWithin } from '../calls/call.ts';
 import { randomHex, type Random } from '../random.ts';
@@ -9,7 +8,7 @@ import { ownOf, type HandlerContext, type HandlersOf } from './define.ts';
 import { spendRate } from './spend.ts';
 
 export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
-  /** It acts in the context of the key that created it, and may do no more. */
+  /** A new key has the context of its creator, and no more permissions. */
   'apiKeys.create': ({ name, permissions = null }, { state, key, random }) => {
     const { userId, team } = key;
     requireWithin(key, permissions);
@@ -44,7 +43,7 @@ export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
     return { new_api_key: newValue };
   },
 
-  /** Names are compared as they are written: `Operators` and `operators` are two roles. */
+  /** Role names are case-sensitive. */
   'teams.createRole': ({ name, permissions }, { state, key, user: { teamId }, nowMs }) => {
     if (!key.team) {
       throw new Refused('team_required', 'this key does not act for a team', 'authorization');
@@ -61,7 +60,6 @@ export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
   'users.spendRate': (_, context) => spendRate(context),
 };
 
-/** The user object of the interface (§2.4). */
 export function viewUser(user: UserRecord) {
   return {
     id: user.id,
@@ -83,7 +81,7 @@ function shownKey({ id, name, userId, permissions }: ApiKeyRecord) {
   return { id, name, permissions, key_type: 'api', user_id: userId };
 }
 
-/** A key by the name that journal, faults and the admin API use; of several the oldest. */
+/** Journal, faults and admin API name keys so; the oldest wins. */
 export function findKey(state: State, name: string): [value: string, key: ApiKeyRecord] | undefined {
   return [...state.keys].find(([, key]) => key.name === name);
 }
@@ -95,7 +93,6 @@ export function storeKey(state: State, value: string, key: Omit<ApiKeyRecord, 'i
   return id;
 }
 
-/** 64 hexadecimal digits, as the public service's keys are. */
 function freshValue(state: State, random: Random): string {
   const value = randomHex(random, 32);
   return state.keys.has(value) ? freshValue(state, random) : value;

@@ -1,4 +1,3 @@
-/** Deployments, their versions and files: made, brought up to date, stopped and deleted with all that hangs on them. */
 import type {
   DeployAction,
   DeployRequest,
@@ -35,7 +34,6 @@ import {
 } from './endpoint-groups.ts';
 import { createWorkerGroup, groupsOf, searchFilters } from './workergroups.ts';
 
-/** Path at which the files of deployments are posted. */
 export const UPLOAD_FOLDER = '/_upload/';
 
 export const deploymentHandlers: HandlersOf<'deployments'> = {
@@ -104,7 +102,6 @@ function moveOwn<Next extends EndpointState>(id: number, next: Next, context: Ha
   return { endpoint_state: next };
 }
 
-/** @throws Refused not_found for one that has expired, too */
 function ownDeployment(id: number, context: HandlerContext): DeploymentRecord {
   const deployment = ownOne(context.state.deployments, id, context, 'deployment');
   settleDeployment(deployment, context.nowMs);
@@ -156,7 +153,7 @@ function shownDeployment(record: DeploymentRecord, state: State): Deployment {
 function shownVersion(version: DeploymentVersion): ShownVersion {
   const { id, version_label, image, file_hash, file_size, created_at, uploaded_at } = version;
   const shown = { id, version_label, image, file_hash, file_size, created_at, uploaded_at };
-  // Nothing puts an older one in force again.
+  // Nothing restores an older version.
   return { ...shown, s3_key: fileKey(version), last_used_at: created_at };
 }
 
@@ -173,7 +170,6 @@ interface Deployed {
   readonly evicted: readonly DeploymentVersion[];
 }
 
-/** @throws Refused bad_request for parameters that the rules of an endpoint refuse, and nothing has changed then */
 function deploy(request: DeployRequest, context: HandlerContext): Deployed {
   const { name, tag = DEFAULT_TAG } = request;
   const present = livingDeployments(context).find((one) => one.name === name && one.tag === tag);
@@ -201,7 +197,7 @@ function create(request: DeployRequest & { readonly tag: string }, context: Hand
   return { action: 'created', deployment, version, evicted: [] };
 }
 
-/** In ms; null: it never expires, as a negative one says. */
+/** In ms. Negative seconds mean that it never expires (null). */
 function ttlOf(seconds: number | undefined, before: number | null): number | null {
   if (seconds === undefined) return before;
   return seconds < 0 ? null : seconds * 1000;
@@ -226,7 +222,7 @@ function createEndpoint(
 function update(deployment: DeploymentRecord, request: DeployRequest, context: HandlerContext): Deployed {
   const { state, nowMs } = context;
   const endpoint = endpointOf(state, deployment.id);
-  // A deployment of the seed has no endpoint yet.
+  // Deployments of the seed have no endpoint yet.
   const rescaled = endpoint ? rescaledBy(endpoint, request) : firstParameters(deployment.tag, request);
   if (rescaled) refuseBadGroup(rescaled);
   const ttlMs = ttlOf(request.ttl, deployment.ttlMs);
@@ -253,7 +249,6 @@ function update(deployment: DeploymentRecord, request: DeployRequest, context: H
   return { action: 'soft_update', deployment, version: next, evicted: versions.slice(0, -kept) };
 }
 
-/** The parameters that the request would give an endpoint; undefined if they are what they were. */
 function rescaledBy({ parameters }: EndpointGroupRecord, request: DeployRequest) {
   const next = { ...parameters, ...parametersOf(request) };
   return JSON.stringify(next) === JSON.stringify(parameters) ? undefined : next;
@@ -265,7 +260,7 @@ function parametersOf(request: DeployRequest): EndpointGroupParameters {
   );
 }
 
-/** A file that this account sent once need not come again. */
+/** A file that this account sent before need not come again. */
 function newVersion(request: DeployRequest, context: HandlerContext): DeploymentVersion {
   const { state, nowMs, random } = context;
   const { image, file_hash, file_size } = request;
@@ -299,7 +294,6 @@ function fileKey({ id, file_hash }: DeploymentVersion): string {
   return `deployments/${id}/${file_hash}.tar.gz`;
 }
 
-/** Takes a file of `bytes` bytes, as the answer to the creation of a deployment says; its content is not kept. */
 export function receiveFile(
   state: State,
   fields: { readonly key: string; readonly policy: string },

@@ -1,4 +1,3 @@
-/** What the service answers of a log, by the traits: its shape, the unit of its tail, and wiped files. */
 import { badRequest } from '../answers/refused.ts';
 import type { EndpointLogs, GroupLog } from '../state/endpoints.ts';
 import { firstRetained, lineCount, linesBetween } from '../worker-log/group-log.ts';
@@ -11,12 +10,12 @@ interface LevelFile {
 
 type LogAnswerContext = Pick<HandlerContext, 'state' | 'nowMs'>;
 
-/** All of a file, if `tail` counts bytes. */
+/** `tail` for all bytes of a file. */
 const ALL = -1;
-/** Lines that are read at once, from the end upwards, until they are enough bytes. */
+/** Lines read at once, from the end upwards. */
 const PIECE = 256;
 
-/** `info0` has the whole story: a service without levels answers it. @throws Refused bad_request */
+/** `info0` holds everything: it is the answer without levels. @throws Refused bad_request */
 export function answerLog(logs: Partial<EndpointLogs>, tail: number, context: LogAnswerContext) {
   const { tail_unit: unit, log_shape: shape } = context.state.traits;
   if (tail < (unit === 'bytes' ? ALL : 1) || tail === 0)
@@ -46,7 +45,7 @@ function endOf(file: LevelFile, tail: number, context: LogAnswerContext): string
     bytes += Buffer.byteLength(piece);
   }
   const text = pieces.join('');
-  // What is cut of a character becomes a replacement character, as in a service that decodes what it reads.
+  // A character cut in half becomes a replacement character, as in the service.
   return bytes <= most ? text : Buffer.from(text).subarray(-most).toString();
 }
 
@@ -58,11 +57,11 @@ function textOf(file: LevelFile, from: number, to: number, context: LogAnswerCon
 
 function linesOf({ log, level }: LevelFile, from: number, to: number, context: LogAnswerContext): string[] {
   const lines = linesBetween(log, { from, to }, context.nowMs);
-  // Of a line that was redrawn in place, such as a progress bar, the last state.
+  // Redrawn lines, such as progress bars, show their last state.
   return level === 'info1' ? lines.map((line) => line.replace(/^[^]*\r(?=[^])/, '')) : lines;
 }
 
-/** Index of the first line in the file: the line that does not fit any more began it anew. */
+/** Index of the first line in the file. A line that does not fit starts a new file. */
 function firstOfFile(file: LevelFile, context: LogAnswerContext): number {
   const { state, nowMs } = context;
   const { log, level } = file;

@@ -57,7 +57,7 @@ export const tfaHandlers: HandlersOf<'tfa'> = {
   }),
 };
 
-/** §5.5: 2FA is managed in the personal context. @throws Refused team_user_forbidden */
+/** §5.5: 2FA needs the personal context. @throws Refused team_user_forbidden */
 function personal<Id extends OperationId>(handler: Handler<Id>): Handler<Id> {
   return (input, context) => {
     if (context.key.team)
@@ -66,7 +66,6 @@ function personal<Id extends OperationId>(handler: Handler<Id>): Handler<Id> {
   };
 }
 
-/** For a body that does not fit the schema of its operation; undefined where bad_request says it. */
 export function tfaSchemaRefusal(id: OperationId, body: unknown): Refused | undefined {
   const shape = operationOf(id).body?.shape;
   if (!id.startsWith('tfa.') || !shape || typeof body !== 'object' || body === null) return undefined;

@@ -1,4 +1,3 @@
-/** Worker groups (§2.7): made for an endpoint, with their first workers; deleted with all that they have; and their logs. */
 import type { WorkerGroup } from '../../contract/operations/serverless/worker-group-list.ts';
 import type { WorkerGroupRequest } from '../../contract/operations/serverless/worker-groups.ts';
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
@@ -49,7 +48,7 @@ export const workerGroupHandlers: HandlersOf<'workergroups'> = {
     return { id: createWorkerGroup(context.state, endpoint, traits, context.nowMs).id };
   },
 
-  /** What is not sent stays as it is. */
+  /** Omitted fields stay. */
   'workergroups.update': ({ id, ...request }, context) => {
     const group = ownGroup(id, context, 'no_such_workergroup');
     const endpoint = namedEndpoint(request, context);
@@ -93,7 +92,6 @@ function ownGroup(
   throw notFound(`worker group ${id}`, 'id', code);
 }
 
-/** The endpoint that the request names; undefined if it names none. @throws Refused not_found */
 function namedEndpoint(
   { endpoint_id: id, endpoint_name: name }: WorkerGroupRequest,
   context: HandlerContext,
@@ -106,7 +104,6 @@ function namedEndpoint(
   throw notFound(`endpoint ${id ?? name}`, id === undefined ? 'endpoint_name' : 'endpoint_id');
 }
 
-/** The template that the request names; undefined if it names none. @throws Refused not_found */
 function namedTemplate(
   { template_hash: hash, template_id: id }: WorkerGroupRequest,
   { state, user }: HandlerContext,
@@ -118,7 +115,6 @@ function namedTemplate(
   throw notFound(`template ${hash ?? id}`, hash === undefined ? 'template_id' : 'template_hash');
 }
 
-/** What is sent, and no more: a field that is not there stays as it is. */
 function traitsOf(
   request: WorkerGroupRequest,
   template: TemplateRecord | undefined,
@@ -131,7 +127,7 @@ function traitsOf(
 
 const CONDITION = /([\w.]+)\s*(>=|<=|!=|==|=|>|<|\bnotin\b|\bin\b)\s*(\[[^\]]*\]|"[^"]*"|\S+)/g;
 
-/** Which machines will do, as `{<field>: {<operator>: <value>}}`; null if nothing says it. */
+/** Filters as `{<field>: {<operator>: <value>}}`; null without any. */
 export function searchFilters(params: unknown): Record<string, unknown> | null {
   if (isRecord(params)) return params;
   if (typeof params !== 'string') return null;
@@ -187,7 +183,7 @@ export function groupsOf(state: State, endpointId: number): WorkerGroupRecord[] 
 
 export const DEFAULT_IMAGE = 'vllm/vllm-openai:latest';
 
-/** What the workers of a template run; without one, what `launch_args` say is not read. */
+/** `launch_args` are not read. */
 function workerImage(template: TemplateRecord | undefined): string {
   if (!template) return DEFAULT_IMAGE;
   const { image, tag } = template.content;
@@ -215,7 +211,7 @@ export function newWorkerGroup(
   return { ...group, traits: { ...NO_TRAITS, ...traits }, linesPerSecond, log: createGroupLog(log) };
 }
 
-/** Its first workers come at once, as far as the endpoint is active and its `max_workers` allows. */
+/** First workers come at once, if the endpoint is active and `max_workers` allows. */
 export function createWorkerGroup(
   state: State,
   endpoint: EndpointGroupRecord,
@@ -248,7 +244,6 @@ export function createWorkerGroup(
   return group;
 }
 
-/** With its workers and their instances. Returns the ids of the workers. */
 export function deleteWorkerGroup(state: State, id: number, nowMs: number): number[] {
   const ids = workersOf(state, id).map((worker) => worker.id);
   for (const worker of ids) deleteInstance(state, worker, nowMs);
@@ -256,14 +251,12 @@ export function deleteWorkerGroup(state: State, id: number, nowMs: number): numb
   return ids;
 }
 
-/** With its worker groups and workers. Returns the ids of the workers. */
 export function deleteEndpoint(state: State, endpoint: EndpointGroupRecord, nowMs: number): number[] {
   const workers = groupsOf(state, endpoint.id).flatMap(({ id }) => deleteWorkerGroup(state, id, nowMs));
   state.endpointGroups.delete(endpoint.id);
   return workers;
 }
 
-/** With the deployment that manages it, if one does. */
 export function deleteManaged(state: State, endpoint: EndpointGroupRecord, nowMs: number): number[] {
   if (endpoint.deploymentId !== null) state.deployments.delete(endpoint.deploymentId);
   return deleteEndpoint(state, endpoint, nowMs);

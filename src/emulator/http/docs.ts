@@ -1,4 +1,4 @@
-/** `/openapi.json`, and the page at `/docs` that shows it and sends requests: Swagger UI, which needs no network. */
+/** `/openapi.json`, and Swagger UI at `/docs`, which needs no network. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,11 +7,11 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { openApiDocument } from '../../openapi/document.ts';
 
-/** Only what the emulator itself serves, and the styles that Swagger UI writes into its elements. */
+/** Swagger UI writes styles into its elements. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:";
 
-/** Swagger UI's own object, in the browser. */
+/** Swagger UI's global in the browser. */
 declare const ui: { preauthorizeApiKey(scheme: string, key: string): void };
 
 export async function addDocs(app: FastifyInstance): Promise<void> {
@@ -24,10 +24,10 @@ export async function addDocs(app: FastifyInstance): Promise<void> {
     staticCSP: POLICY,
     theme: {
       title: 'The interface · Pilotlight emulator',
-      // On a phone, a table that is too wide scrolls by itself.
+      // On phones, wide tables scroll by themselves.
       css: [{ filename: 'narrow.css', content: '.swagger-ui .opblock-body { overflow-x: auto; }' }],
     },
-    // Made when it is asked for, since most runs need none.
+    // Built on demand: most runs need none.
     transformSpecificationClone: false,
     transformSpecification: (_nothing, request) => documentFor(request),
     logo: { type: 'image/svg+xml', content: '' },
@@ -38,18 +38,17 @@ export async function addDocs(app: FastifyInstance): Promise<void> {
       tryItOutEnabled: true,
       displayRequestDuration: true,
       persistAuthorization: true,
-      // Runs in the browser. The key is that of the default seed, and no secret.
+      // Runs in the browser. The key of the default seed is not a secret.
       onComplete: () => ui.preauthorizeApiKey('apiKey', 'emulator-key'),
     },
   });
 }
 
-/** The document, with the address that the client calls the emulator by as its server. */
 function documentFor({ headers: { host } }: FastifyRequest) {
   return openApiDocument(host === undefined ? {} : { baseUrl: `http://${host}` });
 }
 
-/** The build copies them beside the bundle; in a clone they are where npm put them. */
+/** The build copies the files beside the bundle. */
 function swaggerUiFiles(): string {
   const copied = fileURLToPath(new URL('swagger-ui', import.meta.url));
   if (existsSync(copied)) return copied;

@@ -1,4 +1,4 @@
-/** The HTTP shell: bytes to requests, answers to bytes. What is answered is decided in service/ and admin/. */
+/** The HTTP shell: it reads requests and writes answers, and decides nothing. */
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AdminApi } from '../admin/route.ts';
@@ -21,18 +21,16 @@ interface ServerParts {
   readonly faults: FaultInjector;
   readonly journal: RequestJournal;
   readonly admin: AdminApi;
-  /** Fires when the emulator closes: whatever waits then stops waiting. */
   readonly closing: AbortSignal;
 }
 
-/** Longer than clients keep idle connections, so that it is they who close: no race, no reset. */
+/** Longer than clients keep idle connections, so that they close first, without a race. */
 const KEEP_ALIVE_MS = 75_000;
-/** Seeds with many log lines to replay are large; nothing else is. */
+/** Seeds with many log lines are large. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-/** Of the archive of a deployment, which is read as a whole and not kept. */
 const MAX_UPLOAD_BYTES = 1024 * 1024 * 1024;
 
-/** A server that is ready to listen; listener.ts does that, since fastify's own cannot listen twice. */
+/** fastify's own server cannot listen twice, so listener.ts listens. */
 export async function createServer(parts: ServerParts): Promise<Server> {
   let server: Server | undefined;
   const send = createSender(() => parts.world.now());
@@ -43,7 +41,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
     serverFactory: (handler) => (server = createHttpServer({ keepAliveTimeout: KEEP_ALIVE_MS }, handler)),
     frameworkErrors: (error, _request, reply) => send(reply, unreadable(error)),
   });
-  // Bodies are read as text whatever Content-Type they come with, or without any: this interface is JSON only.
+  // This interface is JSON only, whatever the Content-Type.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   const upload = { parseAs: 'buffer', bodyLimit: MAX_UPLOAD_BYTES } as const;
@@ -59,7 +57,6 @@ export async function createServer(parts: ServerParts): Promise<Server> {
 
 type Send = (reply: FastifyReply, answer: Answer) => void;
 
-/** What answers a request: the admin API, the documentation, or the emulated service with its faults. */
 function createHandler({ world, clock, service, faults, journal, admin, closing }: ServerParts, send: Send) {
   return handle;
 
@@ -100,7 +97,7 @@ function createHandler({ world, clock, service, faults, journal, admin, closing 
     const { latencies, decisive } = strikes;
     for (const { id } of decisive ? [...latencies, decisive] : latencies) entry.struck(id);
     const cutsBody = decisive?.fault.kind === 'truncated' && decisive.fault.connection === 'cut';
-    // These two write to the socket themselves, or not at all.
+    // These write to the socket themselves.
     if (cutsBody || decisive?.fault.kind === 'reset') reply.hijack();
     exchangeWithFaults(strikes, {
       raw: reply.raw,
@@ -113,13 +110,13 @@ function createHandler({ world, clock, service, faults, journal, admin, closing 
       lifted: (faultId) => faults.lifted(faultId),
     }).then(
       (status) => entry.end(status),
-      // Only closing interrupts an exchange; its connection goes with the listener.
+      // Only closing interrupts an exchange.
       () => entry.end(null),
     );
   }
 }
 
-/** Writes answers, with the emulator's time as their Date, so that a moved clock shows; formatted once a second. */
+/** The Date is emulator time, formatted once a second. */
 function createSender(now: () => number): Send {
   const shown = { second: Number.NaN, text: '' };
   return function send(reply, { status, contentType, headers, text }) {
@@ -134,14 +131,12 @@ function createSender(now: () => number): Send {
   };
 }
 
-/** What never became a call: a URL that cannot be decoded, a body that is too large. */
 function unreadable(error: Error): Answer {
   const { statusCode } = error as { statusCode?: number };
   const { message: msg } = error;
   return jsonAnswer(statusCode ?? 400, { error: 'bad_request', msg }, `request: ${msg}`);
 }
 
-/** Where the file of a deployment is posted: multipart, the fields first, answered as an object store does. */
 async function takeUpload(world: World, body: Uint8Array<ArrayBuffer>, contentType: string): Promise<Answer> {
   const form = await new Response(body, { headers: { 'content-type': contentType } })
     .formData()

@@ -1,4 +1,3 @@
-/** Seed → state, pure. */
 import { TEMPLATE_DEFAULTS } from '../../contract/operations/templates.ts';
 import { newWorker } from '../fleet/workers.ts';
 import { newGroup } from '../handlers/endpoint-groups.ts';
@@ -22,14 +21,12 @@ import { seedSchema, tfaSection, type ParsedSeed, type Seed } from './schema.ts'
 type Entry<Section extends keyof ParsedSeed> =
   NonNullable<ParsedSeed[Section]> extends (infer One)[] ? One : never;
 
-/** When things begin, in Unix ms, whose they are, and with which settings. */
 export interface Beginning {
   readonly nowMs: number;
   readonly owner: number;
   readonly settings: Settings;
 }
 
-/** Sections that are left out are the default ones; `overrides` win over settings. @throws z.ZodError */
 export function buildState(
   seed: Seed,
   overrides: SettingsInput,
@@ -70,7 +67,7 @@ export function buildState(
     teamRoles: new Map(),
     lastIds: lastIdsOf({
       deployment: deployments,
-      // The version that each begins with has its id.
+      // The first version has the id of its deployment.
       'deployment version': deployments,
       'worker group': workerGroups,
       template: templates,
@@ -91,7 +88,7 @@ export function buildState(
   };
 }
 
-/** What the seed has had its id too, and keeps it when it is deleted before anything is made. */
+/** An id of the seed is never used again. */
 function lastIdsOf(
   seeded: Partial<Record<Numbered, Iterable<{ readonly id: number }>>>,
 ): Map<string, number> {

@@ -1,4 +1,4 @@
-/** The seed file. Field names and units are the interface's (seconds; Unix seconds). */
+/** Field names and units are the interface's. */
 import * as z from 'zod';
 import { LIMITS } from '../../contract/limits.ts';
 import { INSTANCE_STATUSES } from '../../contract/operations/instances/instance-list.ts';
@@ -121,7 +121,6 @@ export const deploymentEntry = z.strictObject({
   last_heartbeat_ago: seconds.optional().describe('seconds since the last heartbeat at the start'),
 });
 
-/** What can be changed of one that there is. */
 export const deploymentChanges = z.strictObject({
   ...deploymentEntry.pick({ name: true, ttl: true }).shape,
   tag: z.string().min(1).optional(),
@@ -169,7 +168,7 @@ const instance = z.strictObject({
   statuses: statusSteps,
 });
 
-/** The schema of a seed. Sections that are left out come from `DEFAULT_SEED`. */
+/** The schema of a seed. Omitted sections come from `DEFAULT_SEED`. */
 export const seedSchema = z.strictObject({
   $schema: z.string().optional(),
   settings: settingsSchema.partial().optional().describe('numbers that the interface does not show'),
@@ -184,6 +183,6 @@ export const seedSchema = z.strictObject({
   endpoint_groups: z.array(endpointGroupEntry).optional().describe('belong to the first user'),
 });
 
-/** What a seed file contains. */
+/** The content of a seed file. */
 export type Seed = z.input<typeof seedSchema>;
 export type ParsedSeed = z.output<typeof seedSchema>;

@@ -1,4 +1,3 @@
-/** The emulated service without its sockets: what it works on, and how a request becomes an answer. */
 import { createSign, createVerify, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { matchOperation } from '../../wire/match.ts';
@@ -24,7 +23,7 @@ import type { State } from '../state/state.ts';
 import { settleTfa } from '../tfa/account.ts';
 import { createValidator } from './validate.ts';
 
-/** `state` is swapped as a whole by reset and restore. */
+/** Reset and restore swap `state`. */
 export interface World {
   state: State;
   readonly dialect: Dialect;
@@ -39,7 +38,7 @@ export function createWorld(state: State, dialect: Dialect, now: () => number): 
   return { state, dialect, now, random, signer: createSigner(), fleets: new Fleets() };
 }
 
-/** Writes down everything that has fallen due, before the clock jumps (it may jump back). */
+/** Settles everything due before the clock jumps, perhaps back. */
 export function settle({ state, fleets }: World, nowMs: number): void {
   for (const deployment of state.deployments.values()) settleDeployment(deployment, nowMs);
   settleEndpoints(state, nowMs);
@@ -49,24 +48,22 @@ export function settle({ state, fleets }: World, nowMs: number): void {
 
 const MODULUS_BITS = 2048;
 
-/** The key that signs routes. It is made when it is needed first: that takes a tenth of a second. */
+/** Made on first use: it takes a tenth of a second. */
 function createSigner() {
   let pair: { readonly privateKey: KeyObject; readonly publicKey: KeyObject } | undefined;
   const keys = () => (pair ??= generateKeyPairSync('rsa', { modulusLength: MODULUS_BITS }));
   return {
-    /** base64 of RSA PKCS#1 v1.5 with SHA-256. */
     sign: (text: string) => createSign('sha256').update(text).sign(keys().privateKey, 'base64'),
     verify: (text: string, signature: string) =>
       createVerify('sha256').update(text).verify(keys().publicKey, signature, 'base64'),
-    /** PEM, for those who check signatures. */
     publicKey: () => keys().publicKey.export({ type: 'spki', format: 'pem' }).toString(),
   };
 }
 
 export interface Service {
-  /** Reads a request without judging it and without changing anything. */
+  /** Changes nothing and judges nothing. */
   read(request: IncomingRequest): Call;
-  /** Does what the call asks for, or refuses it. Never throws. */
+  /** Never throws. */
   perform(call: Call): Answer;
 }
 
@@ -81,7 +78,6 @@ const HANDLERS: Handlers = {
   ...workerGroupHandlers,
 };
 
-/** A handler of any operation: the table's types pair each with its own input, which a loop cannot follow. */
 type AnyHandler = (input: Record<string, unknown>, context: HandlerContext) => unknown;
 
 export function createService(world: World): Service {
@@ -128,12 +124,12 @@ export function createService(world: World): Service {
   return { read: (request) => readCall(request, dialect, world.state), perform };
 }
 
-/** Whether an operation may look at workers or move them. Heartbeats do not, and there are thousands a second. */
+/** Heartbeats skip the engines: there are thousands a second. */
 function moves(id: OperationId): boolean {
   return !/^(?:apiKeys|machines|teams|templates|tfa|users\.current|deployments\.heartbeat)\b/.test(id);
 }
 
-/** A 404 whose header says why, since existing clients repeat a 5xx for a quarter of a minute. */
+/** Never a 5xx: existing clients repeat those for 15 seconds. */
 function unknownOperation({ method, path }: Call, dialect: Dialect): Answer {
   const known = matchOperation(method, path);
   const methods = matchOperation.methodsOf(path);

@@ -1,4 +1,3 @@
-/** A call's input against the contract's schemas, strictly: what the interface does not allow is refused. */
 import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
@@ -16,7 +15,7 @@ import type { State } from '../state/state.ts';
 
 type Validator = (call: Call, target: Target, state: State, nowMs: number) => Record<string, unknown>;
 
-/** Builds the schemas once: the body schema of an operation with `keyInBody` also takes the key. */
+/** The body schema of an operation with `keyInBody` also takes the key. */
 export function createValidator(dialect: Dialect): Validator {
   const bodySchemas = new Map<OperationId, z.ZodObject>();
   for (const id of OPERATION_IDS) {
@@ -26,7 +25,6 @@ export function createValidator(dialect: Dialect): Validator {
     bodySchemas.set(id, keyInBody ? body.extend({ [keyInBody]: key }) : body);
   }
 
-  /** One flat input, as the client's methods take it. @throws Refused bad_request naming field and rule */
   return function validate(call, { id, alias }, state, nowMs) {
     const operation = operationOf(id);
     const input: Record<string, unknown> = {};
@@ -53,7 +51,7 @@ export function createValidator(dialect: Dialect): Validator {
     const { body } = call;
     const schema = bodySchemas.get(id);
     if (!schema) {
-      // Many clients send {} where an operation takes no body; it says nothing that could be wrong.
+      // Many clients send {} where no body is needed.
       const isEmpty = body.kind === 'json' && isRecord(body.value) && Object.keys(body.value).length === 0;
       if (body.kind === 'none' || isEmpty || !dialect.strict) return {};
       throw badRequest('body', 'this operation takes no body');
@@ -66,7 +64,7 @@ export function createValidator(dialect: Dialect): Validator {
   }
 }
 
-/** Parameters of endpoint groups are refused by the rules' names, also where the body takes other fields beside them. */
+/** Endpoint group parameters are refused in the words of the rules. */
 function refuseBadParameters({ body: schema }: Operation, body: unknown): void {
   if (!schema || !ENDPOINT_GROUP_PARAMETERS.every((name) => name in schema.shape) || !isRecord(body)) return;
   const given = ENDPOINT_GROUP_PARAMETERS.filter((name) => body[name] !== undefined);
@@ -83,7 +81,6 @@ function readQuery(operation: Operation, call: Call, dialect: Dialect): Record<s
   throw badRequest(unknown, 'this operation takes no query parameters');
 }
 
-/** It must be one of the same user, and is no part of the input. @throws Refused auth_error, invalid_key */
 function checkKeyInBody(
   { keyInBody, base }: Operation,
   input: Record<string, unknown>,
@@ -98,7 +95,6 @@ function checkKeyInBody(
   throw new Refused('invalid_key', 'not a valid key of the user that the Bearer key belongs to', keyInBody);
 }
 
-/** `special`: a refusal with a code of its own, where the interface has one for what is wrong. */
 function parse(
   schema: z.ZodObject | undefined,
   value: unknown,

@@ -1,13 +1,11 @@
-/** The load of an endpoint: requests that come by themselves, made up. Rates in work units a second. */
 import * as z from 'zod';
 
-/** Each request is made up for real, also those of a day that a clock passes over. */
+/** Each request is really made, even when the clock skips a day. */
 const MOST_REQUESTS_A_SECOND = 10_000;
 
 const workUnits = z.number().positive().max(1e12);
 const seconds = z.number().min(1);
 
-/** As a seed, the admin API and the command line give it. */
 export const loadSchema = z
   .strictObject({
     shape: z
@@ -34,14 +32,13 @@ export const loadSchema = z
     const message = `at most ${MOST_REQUESTS_A_SECOND} requests a second; rate / request_work, × burst_ratio of bursts, is ${Number(requests.toPrecision(3))}`;
     context.addIssue({ code: 'custom', path: ['rate'], message });
   });
-/** Made-up requests for an endpoint: `shape` and `rate` say how they come. Rates in work units a second. */
+/** Requests for an endpoint: `shape` and `rate` say how they come, in work units a second. */
 export type LoadInput = z.input<typeof loadSchema>;
 
 export interface LoadRecord {
   readonly spec: z.output<typeof loadSchema> & { readonly seed: number };
-  /** When it began, Unix ms. */
   readonly sinceMs: number;
-  /** Another one for each load that an endpoint gets. */
+  /** Differs for each load of an endpoint. */
   readonly revision: number;
 }
 

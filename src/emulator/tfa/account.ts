@@ -1,4 +1,4 @@
-/** Second factors of a user (§2.4, §3). Old challenges stay known, to tell 2fa_expired from an unknown one. */
+/** Second factors of a user (§2.4, §3). Expired challenges are kept, to tell 2fa_expired from unknown. */
 import { LIMITS } from '../../contract/limits.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
@@ -22,7 +22,6 @@ export function tfaStatusOf({ methods, legacy }: TfaAccount): (typeof TFA_STATUS
   return legacy ? 'legacy' : 'disabled';
 }
 
-/** The method of an id. @throws Refused not_found, invalid_tfa_method where the request names another type */
 export function methodOf({ methods }: TfaAccount, id: number, type?: TfaMethodName): TfaMethodRecord {
   const method = methods.find((candidate) => candidate.id === id);
   if (!method) throw notFound(`2FA method ${id}`, 'tfa_method_id');
@@ -30,7 +29,6 @@ export function methodOf({ methods }: TfaAccount, id: number, type?: TfaMethodNa
   throw invalidMethod(`method ${id} is of the type ${method.method}, not ${type}`);
 }
 
-/** The method that `id` names, or else the only one of the type. @throws Refused where several fit */
 export function chooseMethod(
   account: TfaAccount,
   type: 'sms' | 'totp',
@@ -46,7 +44,7 @@ export function invalidMethod(rule: string): Refused {
   return new Refused('invalid_tfa_method', rule, 'tfa_method');
 }
 
-/** §2.4: secrets are never shown, and of a phone number the last 4 digits. */
+/** §2.4: shows the last 4 digits of a phone number, and no secret. */
 export function viewMethod(method: TfaMethodRecord, userId: number, nowMs: number): TfaMethod {
   const { id, label, phoneNumber } = method;
   return {
@@ -62,7 +60,7 @@ export function viewMethod(method: TfaMethodRecord, userId: number, nowMs: numbe
   };
 }
 
-/** Without those that people take for one another: 0 O, 1 I L. */
+/** Without characters that look alike: 0 O, 1 I L. */
 const ALPHABET = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 
 export function newBackupCodes(random: Random, count: number = LIMITS.backupCodesPerSet): string[] {
@@ -71,7 +69,6 @@ export function newBackupCodes(random: Random, count: number = LIMITS.backupCode
   return Array.from({ length: count }, () => Array.from({ length: 3 }, group).join('-'));
 }
 
-/** Uses one up. @throws Refused invalid_backup_code for one that is wrong or was used */
 export function useBackupCode(account: TfaAccount, code: string): void {
   const at = account.backupCodes.indexOf(code);
   if (at === -1) throw invalidBackupCode('none of the unused codes of this account');
@@ -84,7 +81,7 @@ export function invalidBackupCode(rule: string): Refused {
 
 const LOCKOUT_MS = LIMITS.methodLockoutSeconds * 1000;
 
-/** A lock that has passed takes its failures with it: one more mistake is not at once another lock. */
+/** A passed lock clears its failures: one more mistake does not lock again at once. */
 function settleLock(method: TfaMethodRecord, nowMs: number): void {
   if (method.lockedUntilMs === null || nowMs < method.lockedUntilMs) return;
   method.lockedUntilMs = null;
@@ -97,14 +94,12 @@ export function lockView(method: TfaMethodRecord, nowMs: number) {
   return { fail_count: failCount, locked_until: lockedUntilMs === null ? null : lockedUntilMs / 1000 };
 }
 
-/** @throws Refused tfa_locked, with fail_count and locked_until */
 export function requireUnlocked(method: TfaMethodRecord, nowMs: number): void {
   const fields = lockView(method, nowMs);
   if (fields.locked_until === null) return;
   throw new Refused('tfa_locked', 'too many failures; this method is locked', 'tfa_method_id', { fields });
 }
 
-/** Counts a failure; more than `allowed` in a row lock the method. */
 export function noteFailure(method: TfaMethodRecord, allowed: number, nowMs: number) {
   method.failCount += 1;
   if (method.failCount > allowed) method.lockedUntilMs = nowMs + LOCKOUT_MS;
@@ -135,12 +130,10 @@ function settleEnd(record: { expiresAtMs: number }, nowMs: number): void {
 
 export const VALIDITY_MS = LIMITS.challengeValiditySeconds * 1000;
 const SECRET_BYTES = 16;
-/** Challenges that are remembered; the oldest are forgotten first. */
 const REMEMBERED = 10_000;
 
 export type Named = readonly [secret: string, challenge: Challenge];
 
-/** Makes a challenge without a code. */
 export function openChallenge(
   { state: { tfa }, random, user, nowMs }: Pick<TfaContext, 'state' | 'random' | 'user' | 'nowMs'>,
   purpose: Challenge['purpose'],
@@ -155,7 +148,6 @@ export function openChallenge(
   return [secret, challenge];
 }
 
-/** An authorization only where `takesAuthorization`. @throws Refused challenge_not_found, 2fa_expired */
 export function findChallenge(
   { state: { tfa }, user, nowMs }: Pick<TfaContext, 'state' | 'user' | 'nowMs'>,
   secret: string,
@@ -168,13 +160,11 @@ export function findChallenge(
   return challenge;
 }
 
-/** @throws Refused 2fa_expired */
 export function requireUnexpired({ expiresAtMs }: { readonly expiresAtMs: number }, nowMs: number): void {
   if (nowMs < expiresAtMs) return;
   throw new Refused('2fa_expired', 'the code has expired; ask for a new one', 'secret');
 }
 
-/** @throws Refused no_challenge_found where no code was sent or it was cleared, 2fa_expired */
 export function liveCode(challenge: Challenge, channel: Channel, nowMs: number): SentCode {
   const sent = challenge.codes[channel];
   if (!sent) throw noChallenge(`no ${channel} code was sent for this secret, or it was cleared`);
@@ -182,7 +172,7 @@ export function liveCode(challenge: Challenge, channel: Channel, nowMs: number):
   return sent;
 }
 
-/** Counts a wrong code where no method does; more than `allowed` clear the code, which ends the guessing. */
+/** Counts a wrong code without a method. Too many clear the code, against guessing. */
 export function noteWrongCode(challenge: Challenge, channel: Channel, allowed: number): void {
   const sent = challenge.codes[channel];
   if (!sent) return;
@@ -198,22 +188,19 @@ export function noChallenge(rule: string): Refused {
   return new Refused('no_challenge_found', `there is no active challenge: ${rule}`, 'secret');
 }
 
-/** What a handler that second factors concern knows. */
 export interface TfaContext {
   readonly state: State;
   readonly user: UserRecord;
   readonly key: ApiKeyRecord;
-  /** Known by the secret of a login alone; `key` then grants nothing. */
+  /** Only the secret of a login is known; `key` then grants nothing. */
   readonly loggedOut: boolean;
-  /** Unix time in ms, one reading for the whole request. */
   readonly nowMs: number;
   readonly random: Random;
 }
 
-/** §5.6: admins may be sent codes without a verified e-mail address by these two alone. */
+/** §5.6: these two need no verified e-mail address of an admin. */
 const ADMIN_EXEMPT: ReadonlySet<OperationId> = new Set<OperationId>(['tfa.sendSms', 'tfa.resendSms']);
 
-/** @throws Refused email_not_verified */
 export function requireVerifiedEmail({ user }: TfaContext, operation: OperationId): void {
   if (user.emailVerifiedAt !== null || (user.isAdmin && ADMIN_EXEMPT.has(operation))) return;
   throw new Refused('email_not_verified', 'verify your e-mail address first', 'email_verified_at');

@@ -1,4 +1,4 @@
-/** tfa/email/, tfa/sms/ and tfa/sms/resend/ (§4.4): what stands in the way of a code, and the outbox that it ends up in. Pure. */
+/** Sends codes by e-mail and SMS (§4.4), into the outbox. Pure. */
 import type { Input, OperationId } from '../../contract/operations.ts';
 import { Refused } from '../answers/refused.ts';
 import type { Challenge, Channel, SentCode, SentMessage } from '../state/users.ts';
@@ -15,19 +15,15 @@ import {
   type TfaContext,
 } from './account.ts';
 
-/** Messages that the outbox keeps. */
 const OUTBOX_MESSAGES = 1_000;
 
-/** Where an SMS goes, and the method whose number that is. */
 interface SmsTarget {
   readonly phoneNumber: string;
   readonly methodId: number | null;
 }
 
-/** A code that may be sent; it goes off when its challenge is there. */
 export type Sending = (challenge: Challenge) => void;
 
-/** @throws Refused sms_fraud_detected, sms_blocked_number, sms_rate_limited, preauth_phone_cap, twilio_* */
 export function smsTo(context: TfaContext, target: SmsTarget, preauth = context.loggedOut): Sending {
   const { state, user, nowMs } = context;
   const { settings, tfa } = state;
@@ -59,7 +55,6 @@ export function smsTo(context: TfaContext, target: SmsTarget, preauth = context.
   };
 }
 
-/** @throws Refused missing_email, email_not_verified */
 export function emailTo(context: TfaContext, operation: OperationId): Sending {
   const { email } = context.user;
   if (email === null) throw new Refused('missing_email', 'your account has no e-mail address', 'email');
@@ -111,7 +106,7 @@ export function sendSms(context: TfaContext, input: SmsInput, operation: Operati
   return { msg: 'Code sent by SMS', secret: name };
 }
 
-/** Sends a new code in the place of the one that was sent; without a secret it gets a new secret too. */
+/** Replaces the sent code; without a secret, the secret too. */
 export function resendSms(context: TfaContext, input: SmsInput, operation: OperationId) {
   const { state } = context;
   const [name, challenge] = challengeToResend(context, input);
@@ -127,14 +122,13 @@ export function resendSms(context: TfaContext, input: SmsInput, operation: Opera
   return { msg: 'Code sent again by SMS', secret: renamed };
 }
 
-/** The challenge of a given secret, if codes of this channel belong to it. */
 function challengeFor(context: TfaContext, secret: string, channel: Channel): Named {
   const challenge = findChallenge(context, secret, true);
   if (challenge.purpose === 'authorize' && challenge.by !== channel) throw challengeNotFound();
   return [secret, challenge];
 }
 
-/** §4.4. Who is not logged in has it sent to own numbers alone: the code would prove nothing otherwise. */
+/** §4.4: before the login, only the account's own numbers prove anything. */
 function smsTarget(context: TfaContext, { phone_number: given, tfa_method_id: id }: SmsInput): SmsTarget {
   const { tfa: account } = context.user;
   if (id !== undefined) {
@@ -169,10 +163,9 @@ function challengeToResend(context: TfaContext, input: SmsInput): Named {
   throw noChallenge('no SMS code of this account is still valid');
 }
 
-/** What a Bearer key alone has sent again: a code that was asked for, or step 1 of adding a method. */
+/** A key alone resends these; logins need their secret. */
 const RESENDABLE: readonly Challenge['purpose'][] = ['code', 'authorize'];
 
-/** The latest SMS code of the account that was asked for with an API key and is still valid. */
 function newestCodeTo(
   { state, user, nowMs }: TfaContext,
   phoneNumber: string | undefined,
@@ -197,7 +190,6 @@ function requireSameNumber(context: TfaContext, input: SmsInput, sentTo: string)
   }
 }
 
-/** @throws Refused not_found, invalid_tfa_method for another type, missing_phone_number */
 function numberOfMethod({ user }: TfaContext, id: number): string {
   const { phoneNumber } = methodOf(user.tfa, id, 'sms');
   if (phoneNumber === null) throw missingPhone();

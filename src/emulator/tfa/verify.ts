@@ -1,4 +1,3 @@
-/** Verifying a second factor (§4.4, §5.7), and the login and session that this gives (§5.4, §5.8). Pure. */
 import type { Input } from '../../contract/operations.ts';
 import { badRequest, Refused } from '../answers/refused.ts';
 import { randomHex } from '../random.ts';
@@ -23,10 +22,10 @@ import { periodOfCode, readTotpSecret } from './totp.ts';
 
 export type Proof = Omit<Input<'tfa.login'>, 'admin'>;
 
-/** What a failure is called: a login has a code of its own (§7). */
+/** A login has its own error code (§7). */
 type Failure = '2fa_login_failed' | '2fa_verification_failed';
 
-/** Uses the proof up. Returns its method; null for a backup code, e-mail, legacy SMS. @throws Refused */
+/** Uses the proof up. Returns null for backup codes, e-mail and legacy SMS. @throws Refused */
 export function verifyProof(context: TfaContext, proof: Proof, failure: Failure): TfaMethodRecord | null {
   const { user, state } = context;
   if (proof.backup_code !== undefined) {
@@ -37,7 +36,7 @@ export function verifyProof(context: TfaContext, proof: Proof, failure: Failure)
     throw new Refused('missing_auth_value', 'a code or a backup code is needed', 'code');
   }
   const id = proof.tfa_method_id;
-  // `tfa_method`, or else the type of the method named by id, or else sms (§4.4).
+  // §4.4: `tfa_method`, else the type of the method, else sms.
   const type =
     id === undefined ? (proof.tfa_method ?? 'sms') : methodOf(user.tfa, id, proof.tfa_method).method;
   if (type === 'totp') {
@@ -49,7 +48,7 @@ export function verifyProof(context: TfaContext, proof: Proof, failure: Failure)
   if (proof.secret === undefined) {
     throw new Refused('missing_params', 'the secret that came with the code is needed', 'secret');
   }
-  // Several methods of one type have to be told apart (§4.4).
+  // §4.4: several methods of one type must be told apart.
   if (type === 'sms') chooseMethod(user.tfa, 'sms', id);
   const challenge = findChallenge(context, proof.secret);
   const given = { channel: type, code: proof.code, id };
@@ -58,7 +57,6 @@ export function verifyProof(context: TfaContext, proof: Proof, failure: Failure)
   return method;
 }
 
-/** @throws Refused tfa_locked, tfa_method_not_configured, and `failure` for a wrong code */
 export function verifyTotp(
   { state, nowMs }: TfaContext,
   method: TfaMethodRecord,
@@ -69,7 +67,7 @@ export function verifyTotp(
   requireUnlocked(method, nowMs);
   const secret = secretOf(method);
   const period = periodOfCode(secret, code, nowMs, settings.totpSteps);
-  // RFC 6238 §5.2 wants a code to be good once; the interface does not say.
+  // RFC 6238 §5.2 wants single use; the interface does not say.
   const isUsed = settings.totpOnce && period !== undefined && period <= (method.lastTotpPeriod ?? -1);
   if (period === undefined || isUsed) {
     throw wrongCode(failure, noteFailure(method, settings.tfaFailuresAllowed, nowMs));
@@ -78,10 +76,7 @@ export function verifyTotp(
   noteSuccess(method, nowMs);
 }
 
-/**
- * Checks a code that was sent; the caller removes the challenge. Only a number of the account itself proves
- * anything: with an API key a code can be sent to any number, so that it can be added. @throws Refused
- */
+/** Only own numbers prove anything: a key can send codes to any number, to add it. */
 export function verifySentCode(
   context: TfaContext,
   challenge: Challenge,
@@ -113,13 +108,12 @@ export function verifySentCode(
   throw wrongCode(failure);
 }
 
-/** `lock`: of the method that counts it. Of the two codes only one says how often, and until when (§7). */
+/** §7: only one of the two errors shows the lock. */
 export function wrongCode(failure: Failure, lock?: Readonly<Record<string, unknown>>): Refused {
   const fields = failure === '2fa_verification_failed' && lock ? { fields: lock } : {};
   return new Refused(failure, 'the code is not right', 'code', fields);
 }
 
-/** @throws Refused tfa_method_not_configured */
 export function secretOf({ totpSecret }: TfaMethodRecord) {
   const secret = readTotpSecret(totpSecret);
   if (secret) return secret;
@@ -131,7 +125,6 @@ function notSetUp(type: 'sms' | 'totp', failure: Failure): Refused {
   return new Refused(code, `this account has no method of the type ${type}`, 'tfa_method');
 }
 
-/** @throws Refused where the account has no 2FA that could be used, removed or given backup codes */
 export function requireTfa({ user }: TfaContext, failure: Failure): void {
   if (tfaStatusOf(user.tfa) !== 'disabled') return;
   throw new Refused(failure, 'this account has no 2FA', 'tfa_status');
@@ -147,7 +140,7 @@ export function completeLogin(context: TfaContext, { admin, ...proof }: Input<'t
   }
   requireTfa(context, '2fa_login_failed');
   verifyProof(context, proof, '2fa_login_failed');
-  // Whatever verified it, a login that was begun with a password is complete now.
+  // Any proof completes a login that began with a password.
   if (loggedOut && proof.secret !== undefined) state.tfa.challenges.delete(proof.secret);
   const remaining = account.backupCodes.length;
   return {
@@ -157,7 +150,7 @@ export function completeLogin(context: TfaContext, { admin, ...proof }: Input<'t
   };
 }
 
-/** A session may do what the key may that opened it, and no more. */
+/** A session may do what its key may, and no more. */
 function openSession({ state, user, key, nowMs, random, loggedOut }: TfaContext, admin: boolean): string {
   const { tfa, settings } = state;
   const sessionKey = randomHex(random, SESSION_KEY_BYTES);
@@ -175,7 +168,6 @@ function openSession({ state, user, key, nowMs, random, loggedOut }: TfaContext,
   return sessionKey;
 }
 
-/** The session of a key. @throws Refused auth_error for one that has expired */
 export function findSession(state: State, sessionKey: string, nowMs: number): SessionRecord | undefined {
   const session = state.tfa.sessions.get(sessionKey);
   if (!session || nowMs < session.expiresAtMs) return session;
@@ -184,7 +176,6 @@ export function findSession(state: State, sessionKey: string, nowMs: number): Se
   });
 }
 
-/** Who has a secret alone (§5.8). @throws Refused missing_auth_value, challenge_not_found, 2fa_expired */
 export function userOfSecret(state: State, secret: unknown, nowMs: number): UserRecord {
   if (secret === undefined || secret === null || secret === '') {
     throw new Refused('missing_auth_value', 'send an API key or a tfa_secret', 'authorization', {
