@@ -4,8 +4,7 @@ import { createAdminApi } from './admin/route.ts';
 import { adminRoutes, inspect, type Inspected } from './admin/routes.ts';
 import { secretsOf } from './calls/call.ts';
 import { ScheduledClock, type Clock, type ClockStart } from './clock.ts';
-import { specDialect, type DialectName } from './dialect/dialect.ts';
-import { publicDialect } from './dialect/public.ts';
+import { publicDialect, specDialect, type DialectName } from './dialect/dialect.ts';
 import { FaultInjector, type Faults } from './faults/faults.ts';
 import { findKey } from './handlers/accounts.ts';
 import { openListener } from './http/listener.ts';
@@ -49,7 +48,7 @@ export type {
   OfferView,
   Templates,
   TemplateView,
-} from './admin/rentals.ts';
+} from './admin/fleet.ts';
 export type { Clock, ClockMode, ClockStart } from './clock.ts';
 export type { DialectName } from './dialect/dialect.ts';
 export type { FaultHandle, FaultInput, FaultKind, Faults, FaultView } from './faults/faults.ts';
@@ -65,7 +64,7 @@ export { DEFAULT_API_KEY, DEFAULT_SEED, DEFAULT_TEAM_KEY, DEFAULT_TOTP_SECRET } 
 export { readSeedFile, readTraitsFile, SeedError, TraitsError } from './seed/file.ts';
 export { seedSchema, type Seed } from './seed/schema.ts';
 export type { DeploymentView } from './state/deployments.ts';
-export type { LoadInput } from './state/loads.ts';
+export type { LoadInput } from './state/endpoints.ts';
 export { settingsSchema, type Settings, type SettingsInput } from './state/settings.ts';
 export type { Traits, TraitsInput } from './state/traits.ts';
 export type { SentMessage } from './state/users.ts';

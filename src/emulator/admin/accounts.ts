@@ -11,8 +11,7 @@ import {
   type TfaMethodRecord,
   type UserRecord,
 } from '../state/users.ts';
-import { openChallenge } from '../tfa/account.ts';
-import { readTotpSecret, totpCode } from '../tfa/totp.ts';
+import { openChallenge, readTotpSecret, totpCode } from '../tfa/account.ts';
 import { Inspection } from './route.ts';
 
 /** API keys by name. Their values go in and never come out. */
@@ -144,9 +143,8 @@ export class TwoFactor extends Inspection {
     const user = this.#user(userId);
     const { email_verified, sms_fraud } = userChange.parse(change);
     if (sms_fraud !== undefined) user.tfa.smsFraud = sms_fraud;
-    if (email_verified !== undefined) {
+    if (email_verified !== undefined)
       user.emailVerifiedAt = email_verified ? Math.floor(this.world.now() / 1000) : null;
-    }
   }
 
   /** Sets the secret of an authenticator. Null or invalid base32 makes it tfa_method_not_configured. */

@@ -8,13 +8,23 @@ import { faultSchema, type Faults } from '../faults/faults.ts';
 import { journalExpectation, journalFilter, type Journal } from '../journal/journal.ts';
 import { apiKeyEntry, deploymentChanges, deploymentEntry, offerEntry, seedSchema } from '../seed/schema.ts';
 import type { World } from '../service/service.ts';
-import { loadSchema } from '../state/loads.ts';
+import { loadSchema } from '../state/endpoints.ts';
 import type { TraitsInput } from '../state/traits.ts';
 import { ApiKeys, Outbox, outboxFilter, TeamRoles, tfaChange, TwoFactor, userChange } from './accounts.ts';
 import type { TotpHelper } from './accounts.ts';
 import { TraitSwitches, type Control, type Snapshot } from './control.ts';
-import { Deployments, EndpointGroups, Loads, WorkerGroups, Workers, workerTroubles } from './fleet.ts';
-import { Instances, Machines, Offers, Templates } from './rentals.ts';
+import {
+  Deployments,
+  EndpointGroups,
+  Instances,
+  Loads,
+  Machines,
+  Offers,
+  Templates,
+  WorkerGroups,
+  Workers,
+  workerTroubles,
+} from './fleet.ts';
 import { bodyRoute, route, type AdminRoute } from './route.ts';
 
 const INSPECTIONS = {
@@ -130,9 +140,8 @@ export function adminRoutes(parts: AdminParts): AdminRoute[] {
     route('GET /faults', 'faults in force', () => ({ faults: faults.list() })),
     bodyRoute('POST /faults', 'puts a fault in force', faultSchema, async ({ body }) => {
       // The admin API is on the same port: an endless `refused` could never be lifted.
-      if (body.kind === 'refused' && (body.forMs === undefined || clock.mode === 'frozen')) {
+      if (body.kind === 'refused' && (body.forMs === undefined || clock.mode === 'frozen'))
         throw new Error('forMs: over this API `refused` needs an end, and a clock that runs towards it');
-      }
       // The answer must leave before the listener closes.
       const startInMs = body.kind === 'refused' ? Math.max(body.startInMs, 50) : body.startInMs;
       const { faultId } = await faults.add({ ...body, startInMs });

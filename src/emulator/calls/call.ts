@@ -3,7 +3,7 @@ import type { Base, Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import type { RouteMatch } from '../../wire/match.ts';
-import { Refused } from '../answers/refused.ts';
+import { Refused } from '../answers/answer.ts';
 import type { State } from '../state/state.ts';
 import type { ApiKeyRecord } from '../state/users.ts';
 import { tfaStatusOf, type TfaContext } from '../tfa/account.ts';

@@ -28,9 +28,8 @@ export async function exchangeWithFaults(
     parts.raw.socket?.resetAndDestroy();
     return null;
   }
-  if (decisive?.fault.kind === 'truncated' && decisive.fault.connection === 'cut') {
+  if (decisive?.fault.kind === 'truncated' && decisive.fault.connection === 'cut')
     return sendHalf(answer, parts.raw);
-  }
   parts.send(answer);
   return answer.status;
 }

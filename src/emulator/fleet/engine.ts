@@ -10,9 +10,8 @@ import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
 import type { WorkerRecord } from '../state/endpoints.ts';
 import { statusAt, type InstanceRecord } from '../state/instances.ts';
 import { Lives, type Cause } from './lives.ts';
-import { LoadSource } from './load-source.ts';
+import { LoadSource, parametersIn, planSettingsOf, siteOf, type Site, type Surroundings } from './site.ts';
 import { Requests, shareOf, type Ticket } from './requests.ts';
-import { parametersIn, planSettingsOf, siteOf, type Site, type Surroundings } from './site.ts';
 import { followWork, Story } from './story.ts';
 import { deleteInstance, NO_LOAD, recruitWorker, runSpan, type WorkerLoad } from './workers.ts';
 

@@ -1,9 +1,11 @@
 /** An endpoint and its surroundings as of the last look, and the planner's settings for it. */
+import { generateLoad } from '../../scaling/planner/load/generators.ts';
+import type { Arrival } from '../../scaling/planner/load/load.ts';
 import { planSettings, type PlanSettings } from '../../scaling/planner/settings.ts';
 import { resolveDefaults } from '../../scaling/rules/check.ts';
 import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
 import { mixSeeds } from '../random.ts';
-import type { EndpointGroupRecord, WorkerGroupRecord, WorkerRecord } from '../state/endpoints.ts';
+import type { EndpointGroupRecord, LoadRecord, WorkerGroupRecord, WorkerRecord } from '../state/endpoints.ts';
 import type { Settings } from '../state/settings.ts';
 import type { State } from '../state/state.ts';
 
@@ -74,4 +76,52 @@ export function parametersIn({ endpoint, groups }: Surroundings): ResolvedParame
   // Without a worker group there is nothing to recruit for.
   const most = groups.length > 0 ? MOST_WORKERS : 0;
   return { ...parameters, max_workers: Math.min(parameters.max_workers, most) };
+}
+
+const FOREVER_SECONDS = 1e11;
+
+export class LoadSource {
+  readonly record: LoadRecord;
+  readonly #offset: number;
+  readonly #requests: Iterator<Arrival>;
+  #taken = -1;
+  #next: Arrival | undefined;
+
+  constructor(record: LoadRecord, epochMs: number) {
+    this.record = record;
+    this.#offset = (record.sinceMs - epochMs) / 1000;
+    const { spec } = record;
+    const load = generateLoad({
+      shape: spec.shape,
+      unitsPerSecond: spec.rate,
+      unitsPerRequest: spec.request_work,
+      seconds: FOREVER_SECONDS,
+      seed: spec.seed,
+      sizes: spec.sizes,
+      peakRatio: spec.peak_ratio,
+      periodSeconds: spec.period_seconds,
+      burstRatio: spec.burst_ratio,
+      burstEverySeconds: spec.burst_every_seconds,
+      burstSeconds: spec.burst_seconds,
+    });
+    this.#requests = load[Symbol.iterator]();
+    do this.take();
+    while (this.nextAt < 0);
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  get nextAt(): number {
+    return this.#next === undefined ? Infinity : this.#offset + this.#next.atSeconds;
+  }
+
+  take(): number {
+    const work = this.#next?.work ?? 0;
+    const { done, value } = this.#requests.next();
+    this.#next = done ? undefined : value;
+    this.#taken += 1;
+    return work;
+  }
 }

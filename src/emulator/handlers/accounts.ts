@@ -1,4 +1,4 @@
-import { notFound, Refused } from '../answers/refused.ts';
+import { notFound, Refused } from '../answers/answer.ts';
 import { isSession, requireWithin } from '../calls/call.ts';
 import { randomHex, type Random } from '../random.ts';
 import { nextId, type State } from '../state/state.ts';
@@ -34,9 +34,8 @@ export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
 
   'apiKeys.reset': (_, { state, key, random }) => {
     const [value] = [...state.keys].find(([, { id }]) => id === key.id) ?? [];
-    if (value === undefined) {
+    if (value === undefined)
       throw new Refused('forbidden', 'a session_key is no API key, and cannot be reset', 'authorization');
-    }
     const newValue = freshValue(state, random);
     state.keys.delete(value);
     state.keys.set(newValue, key);
@@ -45,12 +44,9 @@ export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
 
   /** Role names are case-sensitive. */
   'teams.createRole': ({ name, permissions }, { state, key, user: { teamId }, nowMs }) => {
-    if (!key.team) {
-      throw new Refused('team_required', 'this key does not act for a team', 'authorization');
-    }
-    if ([...state.teamRoles.values()].some((role) => role.team_id === teamId && role.name === name)) {
+    if (!key.team) throw new Refused('team_required', 'this key does not act for a team', 'authorization');
+    if ([...state.teamRoles.values()].some((role) => role.team_id === teamId && role.name === name))
       throw new Refused('duplicate_role', `there is a role "${name}" already`, 'name');
-    }
     const id = nextId(state, 'team role', state.teamRoles.keys());
     state.teamRoles.set(id, { id, team_id: teamId, name, permissions, created_at: nowMs / 1000 });
     return { msg: `Role ${name} created` };

@@ -1,5 +1,5 @@
 import type { Answer, Fields, OperationId } from '../../contract/operations.ts';
-import { badRequest, notFound } from '../answers/refused.ts';
+import { badRequest, notFound } from '../answers/answer.ts';
 import type { Fleets } from '../fleet/fleets.ts';
 import type { TfaContext } from '../tfa/account.ts';
 

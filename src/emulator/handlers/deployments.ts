@@ -9,7 +9,7 @@ import {
   type EndpointGroupParameters,
   type EndpointState,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
-import { notFound, Refused } from '../answers/refused.ts';
+import { notFound, Refused } from '../answers/answer.ts';
 import { noteEvent } from '../fleet/story.ts';
 import { rollWorkers } from '../fleet/workers.ts';
 import { randomHex } from '../random.ts';
@@ -85,9 +85,8 @@ export const deploymentHandlers: HandlersOf<'deployments'> = {
     const found = livingDeployments(context).filter(
       (one) => one.name === name && (tag === undefined || one.tag === tag),
     );
-    if (found.length === 0) {
+    if (found.length === 0)
       throw notFound(`deployment ${tag === undefined ? name : `${name} with tag ${tag}`}`, 'name');
-    }
     for (const one of found) deleteDeployment(context.state, one, context.nowMs);
     return { count: found.length };
   },
@@ -235,9 +234,8 @@ function update(deployment: DeploymentRecord, request: DeployRequest, context: H
   } else if (rescaled) createEndpoint(deployment, rescaled, request, context);
   const retimed = ttlMs !== deployment.ttlMs;
   if (retimed) changeDeployment(deployment, { ttlMs }, nowMs);
-  if (next === version) {
+  if (next === version)
     return { action: rescaled || retimed ? 'autoscale_update' : 'exists', deployment, version, evicted: [] };
-  }
   const versions = [...deployment.versions, next];
   const kept = state.settings.deploymentVersionsKept;
   deployment.versions = versions.slice(-kept);

@@ -9,7 +9,7 @@ import type {
 } from '../../contract/operations/serverless/endpoint-groups.ts';
 import type { RouteAnswer } from '../../contract/operations/serverless/workers.ts';
 import { checkEndpointGroup, resolveDefaults } from '../../scaling/rules/check.ts';
-import { badRequest, notFound, Refused } from '../answers/refused.ts';
+import { badRequest, notFound, Refused } from '../answers/answer.ts';
 import type { Engine } from '../fleet/engine.ts';
 import type { Ticket } from '../fleet/requests.ts';
 import { createEngineLogs, noteEvent } from '../fleet/story.ts';

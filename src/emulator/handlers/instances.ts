@@ -4,7 +4,7 @@ import type { Answer, Input } from '../../contract/operations.ts';
 import { countCharacters } from '../../contract/text/characters.ts';
 import { parseRegistryLogin, type RegistryLogin } from '../../contract/text/registry-login.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
-import { badRequest, notFound, Refused } from '../answers/refused.ts';
+import { badRequest, notFound, Refused } from '../answers/answer.ts';
 import { deleteInstance, flickers, GPU } from '../fleet/workers.ts';
 import {
   newInstance,

@@ -1,4 +1,4 @@
-import { badRequest } from '../answers/refused.ts';
+import { badRequest } from '../answers/answer.ts';
 import type { EndpointLogs, GroupLog } from '../state/endpoints.ts';
 import { firstRetained, lineCount, linesBetween } from '../worker-log/group-log.ts';
 import type { HandlerContext } from './define.ts';

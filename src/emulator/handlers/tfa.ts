@@ -1,8 +1,14 @@
 import { LIMITS } from '../../contract/limits.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { TFA_METHODS } from '../../contract/operations/tfa/tfa.ts';
-import { Refused } from '../answers/refused.ts';
-import { invalidBackupCode, invalidMethod, viewMethod } from '../tfa/account.ts';
+import { Refused } from '../answers/answer.ts';
+import {
+  invalidBackupCode,
+  invalidMethod,
+  newTotpSecret,
+  provisioningUri,
+  viewMethod,
+} from '../tfa/account.ts';
 import {
   beginAuthorization,
   confirmAuthorization,
@@ -12,7 +18,6 @@ import {
   updateMethod,
 } from '../tfa/methods.ts';
 import { resendSms, sendEmail, sendSms } from '../tfa/sending.ts';
-import { newTotpSecret, provisioningUri } from '../tfa/totp.ts';
 import { completeLogin } from '../tfa/verify.ts';
 import { viewUser } from './accounts.ts';
 import type { Handler, HandlersOf } from './define.ts';
@@ -76,17 +81,15 @@ export function tfaSchemaRefusal(id: OperationId, body: unknown): Refused | unde
     const field = code === undefined ? 'code' : 'secret';
     return new Refused('missing_params', 'code and secret are needed', field);
   }
-  if (typeof backupCode === 'string' && shape['backup_code']?.safeParse(backupCode).success === false) {
+  if (typeof backupCode === 'string' && shape['backup_code']?.safeParse(backupCode).success === false)
     return invalidBackupCode('not three groups of four characters (§2.4)');
-  }
   if (typeof label === 'string' && shape['label']?.safeParse(label).success === false) {
     const message = `a label has at most ${LIMITS.methodLabelLength} characters`;
     const inPublic = { status: 400, code: 'label_too_long', message };
     return new Refused('bad_request', message, 'label', { inPublic });
   }
   const isKnown = (TFA_METHODS as readonly unknown[]).includes(type);
-  if (isKnown && shape['tfa_method']?.safeParse(type).success === false) {
+  if (isKnown && shape['tfa_method']?.safeParse(type).success === false)
     return invalidMethod(`${String(type)} is not supported here`);
-  }
   return undefined;
 }

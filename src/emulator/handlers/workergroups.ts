@@ -4,7 +4,7 @@ import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import { resolveDefaults } from '../../scaling/rules/check.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { OPERATOR_SIGNS } from '../../contract/schemas.ts';
-import { badRequest, notFound } from '../answers/refused.ts';
+import { badRequest, notFound } from '../answers/answer.ts';
 import type { Engine } from '../fleet/engine.ts';
 import { noteEvent } from '../fleet/story.ts';
 import {

@@ -1,9 +1,14 @@
 /** The HTTP shell: it reads requests and writes answers, and decides nothing. */
+import { existsSync } from 'node:fs';
 import { createServer as createHttpServer, type Server } from 'node:http';
-import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { openApiDocument } from '../../openapi/document.ts';
 import type { AdminApi } from '../admin/route.ts';
-import { jsonAnswer, textAnswer, type Answer } from '../answers/answer.ts';
-import { Refused } from '../answers/refused.ts';
+import { jsonAnswer, Refused, textAnswer, type Answer } from '../answers/answer.ts';
 import type { Call } from '../calls/call.ts';
 import type { ScheduledClock } from '../clock.ts';
 import { exchangeWithFaults } from '../faults/exchange.ts';
@@ -11,7 +16,6 @@ import type { FaultInjector, Strikes } from '../faults/faults.ts';
 import { receiveFile, UPLOAD_FOLDER } from '../handlers/deployments.ts';
 import type { OpenEntry, RequestJournal } from '../journal/journal.ts';
 import type { Service, World } from '../service/service.ts';
-import { addDocs } from './docs.ts';
 import { answerAsWorker, WORKER_FOLDER } from './worker.ts';
 
 interface ServerParts {
@@ -85,9 +89,7 @@ function createHandler({ world, clock, service, faults, journal, admin, closing 
     const entry = journal.begin(call, world.now());
     const { target, key, subject: id } = call;
     const strikes = faults.strike({ operation: target?.id ?? null, key: key?.name ?? null, id });
-    if (strikes.decisive || strikes.latencies.length > 0) {
-      return handleStruck(call, strikes, entry, reply);
-    }
+    if (strikes.decisive || strikes.latencies.length > 0) return handleStruck(call, strikes, entry, reply);
     const answer = service.perform(call);
     entry.end(answer.status);
     send(reply, answer);
@@ -142,9 +144,8 @@ async function takeUpload(world: World, body: Uint8Array<ArrayBuffer>, contentTy
     .formData()
     .catch(() => undefined);
   const [key, policy, file] = ['key', 'policy', 'file'].map((name) => form?.get(name) ?? undefined);
-  if (typeof key !== 'string' || typeof policy !== 'string' || !(file instanceof Blob)) {
+  if (typeof key !== 'string' || typeof policy !== 'string' || !(file instanceof Blob))
     return uploadDenied(400, 'MalformedPOSTRequest');
-  }
   const received = receiveFile(world.state, { key, policy }, file.size, world.now());
   if (received === 'stored') return { status: 204, contentType: 'text/plain', text: '' };
   return uploadDenied(received === 'AccessDenied' ? 403 : 400, received);
@@ -153,4 +154,52 @@ async function takeUpload(world: World, body: Uint8Array<ArrayBuffer>, contentTy
 function uploadDenied(status: number, code: string): Answer {
   const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code></Error>`;
   return textAnswer(status, 'application/xml', xml);
+}
+
+/** Swagger UI writes styles into its elements. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:";
+
+/** Swagger UI's global in the browser. */
+declare const ui: { preauthorizeApiKey(scheme: string, key: string): void };
+
+export async function addDocs(app: FastifyInstance): Promise<void> {
+  for (const path of ['/openapi.json', '/openapi.json/']) app.get(path, documentFor);
+  const nothing = { openapi: '3.1.1', info: { title: '', version: '' }, paths: {} };
+  await app.register(swagger, { mode: 'static', specification: { document: nothing } });
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    baseDir: swaggerUiFiles(),
+    staticCSP: POLICY,
+    theme: {
+      title: 'The interface · Pilotlight emulator',
+      // On phones, wide tables scroll by themselves.
+      css: [{ filename: 'narrow.css', content: '.swagger-ui .opblock-body { overflow-x: auto; }' }],
+    },
+    // Built on demand: most runs need none.
+    transformSpecificationClone: false,
+    transformSpecification: (_nothing, request) => documentFor(request),
+    logo: { type: 'image/svg+xml', content: '' },
+    uiConfig: {
+      layout: 'BaseLayout',
+      filter: true,
+      defaultModelsExpandDepth: -1,
+      tryItOutEnabled: true,
+      displayRequestDuration: true,
+      persistAuthorization: true,
+      // Runs in the browser. The key of the default seed is not a secret.
+      onComplete: () => ui.preauthorizeApiKey('apiKey', 'emulator-key'),
+    },
+  });
+}
+
+function documentFor({ headers: { host } }: FastifyRequest) {
+  return openApiDocument(host === undefined ? {} : { baseUrl: `http://${host}` });
+}
+
+/** The build copies the files beside the bundle. */
+function swaggerUiFiles(): string {
+  const copied = fileURLToPath(new URL('swagger-ui', import.meta.url));
+  if (existsSync(copied)) return copied;
+  return join(dirname(fileURLToPath(import.meta.resolve('@fastify/swagger-ui'))), 'static');
 }

@@ -5,16 +5,19 @@ import { newTemplate } from '../handlers/templates.ts';
 import { DEFAULT_IMAGE, newWorkerGroup } from '../handlers/workergroups.ts';
 import { createRandom, mixSeeds } from '../random.ts';
 import { createDeployment } from '../state/deployments.ts';
-import type { EndpointGroupRecord, LineSource, WorkerGroupRecord } from '../state/endpoints.ts';
+import {
+  loadRecord,
+  type EndpointGroupRecord,
+  type LineSource,
+  type WorkerGroupRecord,
+} from '../state/endpoints.ts';
 import { newInstance, startingSteps } from '../state/instances.ts';
 import type { InstanceRecord, InstanceStep, OfferRecord } from '../state/instances.ts';
-import { loadRecord } from '../state/loads.ts';
 import { settingsSchema, type Settings, type SettingsInput } from '../state/settings.ts';
 import type { Numbered, State, TemplateRecord } from '../state/state.ts';
 import { defaultTraits, fullBuckets, type Traits } from '../state/traits.ts';
 import type { ApiKeyRecord, TfaAccount, TfaMethodRecord, UserRecord } from '../state/users.ts';
-import { newBackupCodes } from '../tfa/account.ts';
-import { newTotpSecret } from '../tfa/totp.ts';
+import { newBackupCodes, newTotpSecret } from '../tfa/account.ts';
 import { DEFAULT_SEED } from './default.ts';
 import { seedSchema, tfaSection, type ParsedSeed, type Seed } from './schema.ts';
 

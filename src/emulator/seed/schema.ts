@@ -11,7 +11,7 @@ import {
 import { templateBody } from '../../contract/operations/templates.ts';
 import { BACKUP_CODE } from '../../contract/operations/tfa/tfa.ts';
 import { id, phoneNumber, timestamp } from '../../contract/schemas.ts';
-import { loadSchema } from '../state/loads.ts';
+import { loadSchema } from '../state/endpoints.ts';
 import { settingsSchema } from '../state/settings.ts';
 import { BACKING_STORES, SMS_PROVIDERS } from '../state/users.ts';
 

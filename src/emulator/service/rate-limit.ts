@@ -1,5 +1,10 @@
-import { throttledAnswer, TOO_FREQUENT, type Answer, type ThrottleShape } from '../answers/answer.ts';
-import { Refused } from '../answers/refused.ts';
+import {
+  Refused,
+  throttledAnswer,
+  TOO_FREQUENT,
+  type Answer,
+  type ThrottleShape,
+} from '../answers/answer.ts';
 import type { Call } from '../calls/call.ts';
 import {
   THROTTLED_SHAPES,

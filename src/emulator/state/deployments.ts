@@ -103,9 +103,8 @@ export function beat(deployment: DeploymentRecord, nowMs: number): boolean {
     return false;
   }
   const expiresAtMs = expiryOf(deployment);
-  if (expiresAtMs !== null) {
+  if (expiresAtMs !== null)
     deployment.minMarginMs = Math.min(deployment.minMarginMs ?? Infinity, expiresAtMs - nowMs);
-  }
   deployment.beats += 1;
   deployment.lastHeartbeatMs = nowMs;
   return true;

@@ -1,11 +1,12 @@
 /** Second factors of a user (§2.4, §3). Expired challenges are kept, to tell 2fa_expired from unknown. */
+import { Secret, TOTP } from 'otpauth';
 import { LIMITS } from '../../contract/limits.ts';
 import type { OperationId } from '../../contract/operations.ts';
-import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 import type { TfaMethod } from '../../contract/operations/tfa/tfa-status.ts';
+import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 import type { TFA_STATUSES } from '../../contract/operations/users.ts';
-import { badRequest, notFound, Refused } from '../answers/refused.ts';
-import { randomHex, type Random } from '../random.ts';
+import { badRequest, notFound, Refused } from '../answers/answer.ts';
+import { randomBytes, randomHex, type Random } from '../random.ts';
 import type { State } from '../state/state.ts';
 import type {
   ApiKeyRecord,
@@ -204,4 +205,39 @@ const ADMIN_EXEMPT: ReadonlySet<OperationId> = new Set<OperationId>(['tfa.sendSm
 export function requireVerifiedEmail({ user }: TfaContext, operation: OperationId): void {
   if (user.emailVerifiedAt !== null || (user.isAdmin && ADMIN_EXEMPT.has(operation))) return;
   throw new Refused('email_not_verified', 'verify your e-mail address first', 'email_verified_at');
+}
+
+const DIGITS = 6;
+const PERIOD_SECONDS = 30;
+/** RFC 4226 recommends the length of SHA-1. */
+const TOTP_SECRET_BYTES = 20;
+const ISSUER = 'Emulator';
+
+export function newTotpSecret(random: Random): string {
+  const { buffer } = Uint8Array.from(randomBytes(random, TOTP_SECRET_BYTES));
+  return new Secret({ buffer }).base32;
+}
+
+export function readTotpSecret(base32: string | null): Secret | undefined {
+  if (base32 === null || !/^[A-Z2-7]+=*$/i.test(base32)) return undefined;
+  const secret = Secret.fromBase32(base32);
+  return secret.bytes.length > 0 ? secret : undefined;
+}
+
+export function totpCode(secret: Secret, atMs: number): string {
+  return totp(secret).generate({ timestamp: atMs });
+}
+
+/** The period of this code within `steps` of `atMs`; undefined if it is not one. */
+export function periodOfCode(secret: Secret, code: string, atMs: number, steps: number): number | undefined {
+  const distance = totp(secret).validate({ token: code, timestamp: atMs, window: steps });
+  return distance === null ? undefined : Math.floor(atMs / (PERIOD_SECONDS * 1000)) + distance;
+}
+
+export function provisioningUri(base32: string, label: string): string {
+  return totp(base32, { issuer: ISSUER, label }).toString();
+}
+
+function totp(secret: Secret | string, shown: { issuer?: string; label?: string } = {}): TOTP {
+  return new TOTP({ secret, algorithm: 'SHA1', digits: DIGITS, period: PERIOD_SECONDS, ...shown });
 }

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../contract/limits.ts';
 import type { Input } from '../../contract/operations.ts';
-import { badRequest, notFound, Refused } from '../answers/refused.ts';
+import { badRequest, notFound, Refused } from '../answers/answer.ts';
 import type { Challenge, TfaMethodRecord } from '../state/users.ts';
 import {
   challengeNotFound,
@@ -12,6 +12,8 @@ import {
   newBackupCodes,
   noteWrongCode,
   openChallenge,
+  periodOfCode,
+  readTotpSecret,
   requireUnlocked,
   requireVerifiedEmail,
   useBackupCode,
@@ -19,7 +21,6 @@ import {
   type TfaContext,
 } from './account.ts';
 import { emailTo, missingPhone, phoneMismatch, smsTo, type Sending } from './sending.ts';
-import { periodOfCode, readTotpSecret } from './totp.ts';
 import {
   requireTfa,
   secretOf,
@@ -42,9 +43,7 @@ export function beginAuthorization(context: TfaContext, input: Input<'tfa.author
     return GRANTED;
   }
   const method = authorizingMethod(context, input);
-  if (method === 'email') {
-    return begin(context, 'email', emailTo(context, 'tfa.authorizeNewMethod'));
-  }
+  if (method === 'email') return begin(context, 'email', emailTo(context, 'tfa.authorizeNewMethod'));
   requireUnlocked(method, nowMs);
   if (method.method === 'totp') {
     secretOf(method);
@@ -93,9 +92,8 @@ function authorizingMethod(
   if (account.methods.length === 0) return 'email';
   if (type === 'email' && id === undefined) return 'email';
   if (id !== undefined) return methodOf(account, id, type);
-  if (type === undefined || type === 'email') {
+  if (type === undefined || type === 'email')
     throw badRequest('tfa_method', 'needed without backup_code and tfa_method_id');
-  }
   const only = chooseMethod(account, type, undefined);
   if (only) return only;
   throw invalidMethod(`this account has no method of the type ${type}`);
@@ -104,9 +102,8 @@ function authorizingMethod(
 /** Replaces earlier authorizations. @throws Refused challenge_creation_failed */
 function begin(context: TfaContext, by: Challenge['by'], goesOff?: Sending) {
   const { state, user } = context;
-  if (state.tfa.store === 'read only') {
+  if (state.tfa.store === 'read only')
     throw new Refused('challenge_creation_failed', 'no challenge could be made; try again', 'tfa.store');
-  }
   for (const [secret, { userId, purpose }] of state.tfa.challenges) {
     if (userId === user.id && purpose === 'authorize') state.tfa.challenges.delete(secret);
   }
@@ -239,9 +236,8 @@ export function updateMethod({ user, nowMs }: TfaContext, input: Input<'tfa.upda
   const { tfa: account } = user;
   const method = id === undefined ? chooseMethod(account, type ?? 'totp', id) : methodOf(account, id, type);
   if (!method) throw notFound(`2FA method of the type ${type}`, 'tfa_method');
-  if (isPrimary === false && method.isPrimary) {
+  if (isPrimary === false && method.isPrimary)
     throw badRequest('is_primary', 'make another method the primary one instead');
-  }
   if (label !== undefined) method.label = label;
   if (isPrimary) for (const other of account.methods) other.isPrimary = other === method;
   return { success: true, msg: '2FA method updated', method: viewMethod(method, user.id, nowMs) };

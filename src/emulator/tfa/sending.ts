@@ -1,6 +1,6 @@
 /** Sends codes by e-mail and SMS (§4.4), into the outbox. Pure. */
 import type { Input, OperationId } from '../../contract/operations.ts';
-import { Refused } from '../answers/refused.ts';
+import { Refused } from '../answers/answer.ts';
 import type { Challenge, Channel, SentCode, SentMessage } from '../state/users.ts';
 import {
   challengeNotFound,
@@ -28,26 +28,20 @@ export function smsTo(context: TfaContext, target: SmsTarget, preauth = context.
   const { state, user, nowMs } = context;
   const { settings, tfa } = state;
   const { phoneNumber } = target;
-  if (user.tfa.smsFraud) {
+  if (user.tfa.smsFraud)
     throw new Refused('sms_fraud_detected', 'SMS is disabled for this account; ask support', 'authorization');
-  }
-  if (tfa.blockedNumbers.has(phoneNumber)) {
+  if (tfa.blockedNumbers.has(phoneNumber))
     throw new Refused('sms_blocked_number', 'no codes are sent to this number', 'phone_number');
-  }
   const sent = since(user.tfa.smsSentAtMs, nowMs, settings.smsWindowSeconds);
-  if (sent.length >= settings.smsPerWindow) {
+  if (sent.length >= settings.smsPerWindow)
     throw new Refused('sms_rate_limited', 'too many codes were asked for', 'settings.smsPerWindow');
-  }
   const used = since(tfa.phoneUse.get(phoneNumber) ?? [], nowMs, settings.phoneCapWindowSeconds);
-  if (preauth && used.length >= settings.phoneCap) {
+  if (preauth && used.length >= settings.phoneCap)
     throw new Refused('preauth_phone_cap', 'this number was used in too many attempts', 'settings.phoneCap');
-  }
-  if (tfa.smsProvider === 'failing') {
+  if (tfa.smsProvider === 'failing')
     throw new Refused('twilio_error', 'the SMS could not be delivered', 'tfa.sms_provider');
-  }
-  if (tfa.smsProvider === 'rate limited') {
+  if (tfa.smsProvider === 'rate limited')
     throw new Refused('twilio_rate_limited', 'the SMS provider is busy', 'tfa.sms_provider');
-  }
   return (challenge) => {
     user.tfa.smsSentAtMs = [...sent, nowMs];
     if (preauth) tfa.phoneUse.set(phoneNumber, [...used, nowMs]);
@@ -97,9 +91,8 @@ export function sendSms(context: TfaContext, input: SmsInput, operation: Operati
   requireVerifiedEmail(context, operation);
   const target = smsTarget(context, input);
   const pending = given ? given[1].codes.sms : newestCodeTo(context, target.phoneNumber)?.[1];
-  if (pending && context.nowMs < pending.expiresAtMs) {
+  if (pending && context.nowMs < pending.expiresAtMs)
     throw new Refused('tfa_challenge_exists', 'a code was sent already; ask to resend it', 'phone_number');
-  }
   const goesOff = smsTo(context, target);
   const [name, challenge] = given ?? openChallenge(context, 'code');
   goesOff(challenge);
@@ -140,9 +133,8 @@ function smsTarget(context: TfaContext, { phone_number: given, tfa_method_id: id
   if (phoneNumber === null) throw missingPhone();
   const methodId = account.methods.find((method) => method.phoneNumber === phoneNumber)?.id ?? null;
   const isOnFile = account.legacy && phoneNumber === account.phoneNumber;
-  if (context.loggedOut && methodId === null && !isOnFile) {
+  if (context.loggedOut && methodId === null && !isOnFile)
     throw phoneMismatch('belongs to no method of this account');
-  }
   return { phoneNumber, methodId };
 }
 
@@ -185,9 +177,8 @@ function requireSameNumber(context: TfaContext, input: SmsInput, sentTo: string)
   const { phone_number: given, tfa_method_id: id } = input;
   if (given !== undefined && given !== sentTo)
     throw phoneMismatch('is not the one that the code was sent to');
-  if (id !== undefined && numberOfMethod(context, id) !== sentTo) {
+  if (id !== undefined && numberOfMethod(context, id) !== sentTo)
     throw phoneMismatch('of the method is not the one that the code was sent to');
-  }
 }
 
 function numberOfMethod({ user }: TfaContext, id: number): string {

@@ -1,5 +1,5 @@
 import type { Input } from '../../contract/operations.ts';
-import { badRequest, Refused } from '../answers/refused.ts';
+import { badRequest, Refused } from '../answers/answer.ts';
 import { randomHex } from '../random.ts';
 import type { State } from '../state/state.ts';
 import type { Challenge, Channel, SessionRecord, TfaMethodRecord, UserRecord } from '../state/users.ts';
@@ -12,13 +12,14 @@ import {
   noteFailure,
   noteSuccess,
   noteWrongCode,
+  periodOfCode,
+  readTotpSecret,
   requireUnlocked,
   tfaStatusOf,
   useBackupCode,
   type TfaContext,
 } from './account.ts';
 import { phoneMismatch } from './sending.ts';
-import { periodOfCode, readTotpSecret } from './totp.ts';
 
 export type Proof = Omit<Input<'tfa.login'>, 'admin'>;
 
@@ -32,9 +33,8 @@ export function verifyProof(context: TfaContext, proof: Proof, failure: Failure)
     useBackupCode(user.tfa, proof.backup_code);
     return null;
   }
-  if (proof.code === undefined) {
+  if (proof.code === undefined)
     throw new Refused('missing_auth_value', 'a code or a backup code is needed', 'code');
-  }
   const id = proof.tfa_method_id;
   // §4.4: `tfa_method`, else the type of the method, else sms.
   const type =
@@ -45,9 +45,8 @@ export function verifyProof(context: TfaContext, proof: Proof, failure: Failure)
     verifyTotp(context, method, proof.code, failure);
     return method;
   }
-  if (proof.secret === undefined) {
+  if (proof.secret === undefined)
     throw new Refused('missing_params', 'the secret that came with the code is needed', 'secret');
-  }
   // §4.4: several methods of one type must be told apart.
   if (type === 'sms') chooseMethod(user.tfa, 'sms', id);
   const challenge = findChallenge(context, proof.secret);
@@ -69,9 +68,8 @@ export function verifyTotp(
   const period = periodOfCode(secret, code, nowMs, settings.totpSteps);
   // RFC 6238 §5.2 wants single use; the interface does not say.
   const isUsed = settings.totpOnce && period !== undefined && period <= (method.lastTotpPeriod ?? -1);
-  if (period === undefined || isUsed) {
+  if (period === undefined || isUsed)
     throw wrongCode(failure, noteFailure(method, settings.tfaFailuresAllowed, nowMs));
-  }
   method.lastTotpPeriod = period;
   noteSuccess(method, nowMs);
 }
@@ -86,9 +84,8 @@ export function verifySentCode(
   const { state, user, nowMs } = context;
   const { channel, code, id } = given;
   const { tfa: account } = user;
-  if (channel === 'sms' && !account.legacy && !account.methods.some(({ method }) => method === 'sms')) {
+  if (channel === 'sms' && !account.legacy && !account.methods.some(({ method }) => method === 'sms'))
     throw notSetUp('sms', failure);
-  }
   const sent = liveCode(challenge, channel, nowMs);
   const method = account.methods.find((candidate) => candidate.id === sent.methodId) ?? null;
   if (channel === 'sms') {
@@ -101,9 +98,7 @@ export function verifySentCode(
     if (method) noteSuccess(method, nowMs);
     return method;
   }
-  if (method) {
-    throw wrongCode(failure, noteFailure(method, state.settings.tfaFailuresAllowed, nowMs));
-  }
+  if (method) throw wrongCode(failure, noteFailure(method, state.settings.tfaFailuresAllowed, nowMs));
   noteWrongCode(challenge, channel, state.settings.tfaFailuresAllowed);
   throw wrongCode(failure);
 }
@@ -135,9 +130,8 @@ const SESSION_KEY_BYTES = 32;
 export function completeLogin(context: TfaContext, { admin, ...proof }: Input<'tfa.login'>) {
   const { user, state, loggedOut } = context;
   const { tfa: account } = user;
-  if (admin && !user.isAdmin) {
+  if (admin && !user.isAdmin)
     throw new Refused('2fa_login_failed', 'only admins can have an admin session', 'admin');
-  }
   requireTfa(context, '2fa_login_failed');
   verifyProof(context, proof, '2fa_login_failed');
   // Any proof completes a login that began with a password.

@@ -35,9 +35,8 @@ export function linesBetween(
   const lines: string[] = [];
   for (const segment of log.segments) {
     const end = Math.min(last, endOf(segment, nowMs));
-    for (let index = Math.max(first, segment.first); index < end; index += 1) {
+    for (let index = Math.max(first, segment.first); index < end; index += 1)
       lines.push(lineOf(segment, index));
-    }
   }
   return lines;
 }
@@ -58,9 +57,8 @@ export function appendLines(log: GroupLog, lines: readonly string[], nowMs: numb
 
 /** Text after the last line break stays unfinished until more comes. */
 export function writeText(log: GroupLog, text: string, nowMs: number): void {
-  if (growthRate(log) > 0) {
+  if (growthRate(log) > 0)
     throw new Error('text without a line break at its end needs a log that does not grow by itself');
-  }
   const pieces = (log.unfinished + text).split('\n');
   const rest = pieces.pop() ?? '';
   log.unfinished = '';

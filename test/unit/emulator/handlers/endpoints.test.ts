@@ -1,6 +1,6 @@
 /** Endpoints and what hangs on them: deployments, worker groups, workers, files. */
 import { describe, expect, test } from 'vitest';
-import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
+import { publicDialect } from '../../../../src/emulator/dialect/dialect.ts';
 import { workersOf } from '../../../../src/emulator/fleet/workers.ts';
 import type { HandlerContext } from '../../../../src/emulator/handlers/define.ts';
 import { deploymentHandlers, receiveFile } from '../../../../src/emulator/handlers/deployments.ts';

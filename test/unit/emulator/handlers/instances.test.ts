@@ -1,6 +1,6 @@
 /** Pages of instances, and which rows a filter lets through. */
 import { expect, test } from 'vitest';
-import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
+import { publicDialect } from '../../../../src/emulator/dialect/dialect.ts';
 import { matchesFilters } from '../../../../src/emulator/handlers/templates.ts';
 import { createLab } from '../../../support/two-factor.ts';
 

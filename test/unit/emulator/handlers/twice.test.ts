@@ -1,6 +1,6 @@
 /** What is refused because of what came before, and why. */
 import { expect, test } from 'vitest';
-import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
+import { publicDialect } from '../../../../src/emulator/dialect/dialect.ts';
 import { DEFAULT_SEED } from '../../../../src/emulator/seed/default.ts';
 import { createLab } from '../../../support/two-factor.ts';
 
