@@ -33,12 +33,11 @@ export function existing<Item>(items: ReadonlyMap<number, Item>, id: number, wha
   return item;
 }
 
-interface AdminRequest<Body = unknown> {
+interface AdminRequest {
   readonly name: string;
   /** `name` as a number. @throws Error if it is not an integer */
   readonly id: number;
   readonly query: Readonly<Record<string, string>>;
-  readonly body: Body;
 }
 
 export interface AdminRoute {
@@ -46,24 +45,37 @@ export interface AdminRoute {
   /** Below `/_emulator`. */
   readonly path: string;
   readonly summary: string;
-  readonly body?: z.ZodType;
-  run(request: AdminRequest): unknown;
+  run(request: AdminRequest, bodyText: string): unknown;
 }
 
-/** `address`: method and path, such as `GET /deployments/{id}`. */
-export function route(address: string, summary: string, run: (request: AdminRequest) => unknown): AdminRoute {
-  const [method = '', path = ''] = address.split(' ');
-  return { method, path, summary, run };
+function route(method: string) {
+  return (path: string, summary: string, run: (request: AdminRequest) => unknown): AdminRoute => ({
+    method,
+    path,
+    summary,
+    run,
+  });
 }
 
-export function bodyRoute<Schema extends z.ZodType>(
-  address: string,
-  summary: string,
-  body: Schema,
-  run: (request: AdminRequest<z.output<Schema>>) => unknown,
-): AdminRoute {
-  return { ...route(address, summary, (request) => run(request as AdminRequest<z.output<Schema>>)), body };
+function bodyRoute(method: string) {
+  return <Schema extends z.ZodType>(
+    path: string,
+    summary: string,
+    schema: Schema,
+    run: (body: z.output<Schema>, request: AdminRequest) => unknown,
+  ): AdminRoute => ({
+    method,
+    path,
+    summary,
+    run: (request, bodyText) => run(schema.parse(readJson(bodyText)), request),
+  });
 }
+
+export const get = route('GET');
+export const remove = route('DELETE');
+export const trigger = route('POST');
+export const post = bodyRoute('POST');
+export const put = bodyRoute('PUT');
 
 export type AdminApi = ReturnType<typeof createAdminApi>;
 
@@ -85,16 +97,15 @@ export function createAdminApi(routes: readonly AdminRoute[]) {
       try {
         const { value, params } = found;
         const [name = ''] = Object.values(params);
-        const result = await value.run({
+        const request = {
           name,
           get id() {
             if (Number.isSafeInteger(Number(name))) return Number(name);
             throw new Error(`id: "${name}" is no integer`);
           },
           query: Object.fromEntries(searchParams),
-          body: value.body?.parse(readJson(bodyText)),
-        });
-        return jsonAnswer(200, result ?? { ok: true });
+        };
+        return jsonAnswer(200, (await value.run(request, bodyText)) ?? { ok: true });
       } catch (error) {
         return refusal(error);
       }
