@@ -127,19 +127,6 @@ test('nobody can lock themselves out with `refused`', async () => {
   expect(await admin('POST', '/faults', { kind: 'refused', forMs: 20 })).toMatchObject({ status: 200 });
 });
 
-test('the journal is filtered and verified', async () => {
-  await beat(42);
-  await beat(43);
-  const { body } = await admin('GET', '/journal?id=43');
-  expect(body['entries']).toMatchObject([{ seq: 2, id: 43, operation: 'deployments.heartbeat' }]);
-  const expectation = { operation: 'deployments.heartbeat', times: 2 };
-  expect((await admin('POST', '/journal/verify', expectation)).body).toMatchObject({ ok: true });
-  const order = { order: [{ id: 43 }, { id: 42 }] };
-  expect((await admin('POST', '/journal/verify-order', order)).body).toMatchObject({ ok: false });
-  await admin('DELETE', '/journal');
-  expect(emulator.journal.count()).toBe(0);
-});
-
 test('what the service contains can be changed from outside', async () => {
   await admin('PUT', '/deployments/77', { ttl: 5 });
   await admin('POST', '/deployments/77', { ttl: 8, endpoint_state: 'stopped' });

@@ -101,7 +101,8 @@ describe('a deployment that is made', () => {
     await service.emulator.clock.advance(119_000);
     expect(await service.send('POST', '/api/v0/deployment/44/heartbeat/')).toMatchObject({ status: 200 });
     await service.emulator.clock.advance(119_000);
-    expect(await deployment(44)).toMatchObject({ ttl: 120 });
+    const beatAt = service.emulator.clock.now() / 1000 - 119;
+    expect(await deployment(44)).toMatchObject({ ttl: 120, last_client_heartbeat: beatAt });
   });
 
   test('takes its endpoint, worker group and workers along when its TTL passes', async () => {

@@ -1,7 +1,6 @@
 /** Endpoints as the public service's clients change them, and ask them for workers. */
 import { createVerify } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createClient } from '../../../src/client/client.ts';
 import { startPublic, type PublicClient } from '../../support/public-client.ts';
 
 const ENDPOINT = '/api/v0/endptjobs/31/';
@@ -27,23 +26,6 @@ function statuses(): Promise<unknown[]> {
   return workers().then((all) => all.map(({ status }) => status));
 }
 
-test('one is shown with its parameters, state and own key', async () => {
-  expect(await endpoint()).toMatchObject({
-    id: 31,
-    user_id: 1,
-    endpoint_name: 'chat',
-    max_workers: 20,
-    endpoint_state: 'active',
-    api_key: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
-    auto_delete_in_seconds: null,
-    auto_delete_due_24h: false,
-  });
-  expect(await service.send('GET', '/api/v0/endptjobs/9')).toMatchObject({
-    status: 404,
-    body: { success: false, error: 'not_found' },
-  });
-});
-
 test('one of a deployment says when it ends with it', async () => {
   const deployment = { name: 'a', image: 'b', file_hash: 'c', file_size: 1, ttl: 100 };
   await service.send('PUT', '/api/v0/deployments/', deployment);
@@ -62,22 +44,6 @@ test('one is made in a state and with what the engine is told beside its paramet
 });
 
 describe('states', () => {
-  test('move the workers: stopped ones stop, active ones start, suspended ones go on', async () => {
-    await service.emulator.clock.advance(60_000);
-    expect(await statuses()).toEqual(['idle', 'idle']);
-    const put = (endpoint_state: string) =>
-      service.send('PUT', ENDPOINT, { endpoint_state, min_load: null, client_id: 'me' });
-    expect(await put('suspended')).toMatchObject({ status: 200, body: { success: true } });
-    expect(await statuses()).toEqual(['idle', 'idle']);
-    await put('stopped');
-    expect(await statuses()).toEqual(['stopped', 'stopped']);
-    expect(await endpoint()).toMatchObject({ endpoint_state: 'stopped', max_workers: 20 });
-    await put('active');
-    expect(await statuses()).toEqual(['starting', 'starting']);
-    await service.emulator.clock.advance(25_000);
-    expect(await statuses()).toEqual(['idle', 'idle']);
-  });
-
   test('are those of the deployment that manages it, and changed there alone', async () => {
     const deployment = { name: 'a', image: 'b', file_hash: 'c', file_size: 1 };
     await service.send('PUT', '/api/v0/deployments/', deployment);
@@ -97,21 +63,6 @@ describe('states', () => {
   });
 });
 
-test('deletion takes worker groups and workers along, and says which', async () => {
-  const deleted = await service.send('DELETE', ENDPOINT, { client_id: 'me' });
-  expect(deleted).toMatchObject({
-    status: 200,
-    body: {
-      success: true,
-      deleted_workers: [501, 502],
-      failed_workers: [],
-      msg: 'deleted endpoint group 31',
-    },
-  });
-  expect(service.emulator.workergroups.list()).toEqual([]);
-  expect(service.emulator.instances.list().map(({ id }) => id)).toEqual([503, 504]);
-});
-
 describe('workers', () => {
   test('come as a list, each what its instance is', async () => {
     expect(await workers()).toMatchObject([
@@ -125,18 +76,6 @@ describe('workers', () => {
     expect(await statuses()).toEqual(['error', 'loading', 'created']);
     await service.send('DELETE', '/api/v0/instances/501/', {});
     expect(await statuses()).toEqual(['loading', 'created']);
-  });
-
-  test('are read by our client, wrapped', async () => {
-    const { url, apiKey } = service.emulator;
-    await using client = createClient({ baseUrl: url, apiKey });
-    const { workers: read } = await client.endpointGroups.workers({ id: 31 });
-    expect(read.map(({ id }) => id)).toEqual([501, 502]);
-  });
-
-  test('of an endpoint that there is not are a bare sentence with status 200', async () => {
-    const answer = await service.send('POST', '/get_endpoint_workers/', { id: 9 });
-    expect(answer).toMatchObject({ status: 200, body: 'no endpoint group 9' });
   });
 });
 
@@ -193,10 +132,6 @@ describe('a route', () => {
     await service.emulator.clock.advance(60_000);
     expect((await ask({ request_idx: 1 })).body).toMatchObject({ request_idx: 1, reqnum: 1 });
     expect((await ask()).body).toMatchObject({ request_idx: 2 });
-  });
-
-  test('needs an endpoint', async () => {
-    expect(await ask({ endpoint: 'nothing' })).toMatchObject({ status: 200, body: 'no endpoint nothing' });
   });
 });
 

@@ -80,28 +80,3 @@ describe('rows', () => {
     for (const row of rows) expect(Object.keys(row)).toEqual(expect.arrayContaining(wordsOf(fields)));
   });
 });
-
-test.each([
-  ['POST', '/api/v0/endptjobs/', { endpoint_name: 'a' }, { success: true, result: 32 }],
-  ['PUT', '/api/v0/endptjobs/31/', { endpoint_state: 'suspended' }, { success: true }],
-  ['PUT', '/api/v0/workergroups/7/', { test_workers: 2 }, { success: true }],
-  ['DELETE', '/api/v0/workergroups/8/', { client_id: 'me' }, { success: true, deleted_workers: [] }],
-  ['POST', '/api/v0/deployment/42/stop/', {}, { success: true, endpoint_state: 'stopped' }],
-  ['POST', '/api/v0/deployment/42/heartbeat/', undefined, { success: true, deployment_id: 42 }],
-  ['DELETE', '/api/v0/deployments/', { name: 'square', tag: null }, { success: true, count: 2 }],
-  ['PUT', '/api/v0/instances/501/', { label: 'a', state: null }, { success: true }],
-  ['DELETE', '/api/v0/instances/501/', {}, { success: true }],
-  [
-    'PUT',
-    '/api/v0/asks/3001/',
-    { image: 'a', disk: 10, client_id: 'me' },
-    { success: true, new_contract: 505 },
-  ],
-] as const)('%s %s says so: %j', async (method, path, body, said) => {
-  expect(await service.send(method, path, body)).toMatchObject({ status: 200, body: said });
-});
-
-test('the deletion of an API key is answered by a sentence', async () => {
-  const answer = await service.send('DELETE', '/api/v0/auth/apikeys/2/', {});
-  expect([answer.status, typeof answer.body]).toEqual([200, 'string']);
-});

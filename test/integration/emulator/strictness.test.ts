@@ -1,8 +1,6 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { OPERATION_IDS, operationOf, type OperationId } from '../../../src/contract/operations.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
-import { encodeRequest } from '../../../src/wire/request.ts';
 
 let emulator: Emulator;
 beforeAll(async () => {
@@ -42,32 +40,6 @@ async function send(method: string, path: string, { body, key = 'full-key', head
   const reason = answer.headers['x-emulator-reason'];
   return { status: answer.statusCode, reason, body: JSON.parse(text) as unknown, headers: answer.headers };
 }
-
-describe('every operation of the contract', () => {
-  // A second factor is verified by codes that no example can know: tfa.test.ts and unit/emulator/tfa.
-  const needsCode = (id: OperationId) => id.startsWith('tfa.') && id !== 'tfa.status';
-  test.each(OPERATION_IDS.filter((id) => operationOf(id).origin === 'interface' && !needsCode(id)))(
-    '%s answers its own example, with and without a slash at the end of its path',
-    async (id) => {
-      const operation = operationOf(id);
-      const encoded = encodeRequest(operation, operation.example.input, 'full-key');
-      if (!encoded.ok) throw new Error(JSON.stringify(encoded.problems));
-      const { method, target, body } = encoded.request;
-      const key = id.startsWith('teams.') ? 'team-key' : 'full-key';
-      const [path = '', query] = target.split('?');
-      const bare = path.replace(/\/$/, '');
-      for (const spelled of [bare, `${bare}/`]) {
-        const url = query === undefined ? spelled : `${spelled}?${query}`;
-        // What the example deletes, rents or edits is there again.
-        await emulator.reset();
-        const answer = await send(method, url, body === undefined ? { key } : { key, body });
-        expect(answer).toMatchObject({ status: 200 });
-        expect(answer.headers['location']).toBeUndefined();
-        expect(operation.response.safeParse(answer.body).success).toBe(true);
-      }
-    },
-  );
-});
 
 describe('what the interface does not allow is refused, naming field and rule', () => {
   const maintenances = '/api/v0/machines/maintenances';
@@ -110,20 +82,10 @@ function beat(key: string | null) {
 }
 
 describe('keys', () => {
-  test('none is 401, and so is an unknown one', async () => {
-    expect(await beat(null)).toMatchObject({ status: 401, body: { error: 'missing_auth_value' } });
-    expect(await beat('nobody')).toMatchObject({ status: 401, body: { error: 'invalid_key' } });
-  });
-
   test('a scoped one can do what its permissions say', async () => {
     expect(await beat('billing-key')).toMatchObject({ status: 403, body: { error: 'forbidden' } });
     expect(await beat('instances-key')).toMatchObject({ status: 200 });
     expect(await beat('nested-key')).toMatchObject({ status: 200 });
-  });
-
-  test('one of a team may not do 2FA', async () => {
-    const answer = await send('GET', '/api/v0/tfa/status/', { key: 'team-key' });
-    expect(answer).toMatchObject({ status: 403, body: { error: 'team_user_forbidden' } });
   });
 
   test('one that is reset or deleted gets 401 at once', async () => {
@@ -134,20 +96,6 @@ describe('keys', () => {
     expect(await beat('new-value')).toMatchObject({ status: 200 });
     emulator.apiKeys.remove('short');
     expect(await beat('new-value')).toMatchObject({ status: 401 });
-  });
-});
-
-describe('an operation that there is not is a clear 404', () => {
-  test.each([
-    ['GET', '/api/v0/nothing', 'no operation GET /api/v0/nothing'],
-    ['DELETE', '/api/v0/machines/maintenances', 'at this path it knows POST'],
-    ['GET', '/api/v0/deployment/42/', 'deployments.get belongs to the public dialect'],
-    ['POST', '/api/v0/deployment//heartbeat', 'no operation'],
-    ['PATCH', '/', 'no operation'],
-  ])('%s %s', async (method, path, message) => {
-    const answer = await send(method, path, method === 'DELETE' ? { body: '{"a":1}' } : {});
-    expect(answer).toMatchObject({ status: 404, body: { error: 'unknown_operation' } });
-    expect(answer.reason).toContain(message);
   });
 });
 

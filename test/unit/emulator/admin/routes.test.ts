@@ -25,16 +25,6 @@ async function answers(...calls: readonly string[]): Promise<unknown[]> {
 
 const OK = { ok: true };
 
-test('it lists its routes to who asks for them', async () => {
-  const [list, refused] = await answers('GET /', 'POST /');
-  expect(list).toMatchObject({
-    routes: expect.arrayContaining([
-      { method: 'GET', path: '/_emulator/health', summary: 'that it is up' },
-    ]) as unknown,
-  });
-  expect(refused).toBe('404 no admin route POST /_emulator/; GET /_emulator/ lists what it knows');
-});
-
 test('the schema of a seed has all its sections, and refuses what has no name', async () => {
   const [schema] = (await answers('GET /seed-schema')) as [{ properties: object }];
   expect(schema).toMatchObject({ type: 'object', additionalProperties: false });
@@ -106,6 +96,8 @@ test('the load of an endpoint, and what its engine makes of it', async () => {
     'GET /endpoint-groups/31',
     'GET /endpoint-groups/none',
     'PUT /load {"endpoint":31,"shape":"constant"}',
+    'PUT /load {"shape":"constant","rate":1}',
+    'PUT /load {"endpoint":31,"shape":"sine","rate":1}',
     'DELETE /load?endpoint=none',
     'DELETE /load?endpoint=chat',
     'GET /load',
@@ -124,6 +116,8 @@ test('the load of an endpoint, and what its engine makes of it', async () => {
   expect(after).toEqual([
     '404 no endpoint group none',
     '400 rate: is missing',
+    expect.stringMatching(/^400 endpoint: /),
+    expect.stringMatching(/^400 shape: /),
     '404 no endpoint group none',
     OK,
     { loads: [none] },
@@ -157,6 +151,7 @@ test('whether requests came, how often and in which order', async () => {
       'POST /journal/verify {"operation":"users.current"}',
       'POST /journal/verify-order {"order":[{"id":42},{"id":43}]}',
       'POST /journal/verify-order {"order":[{"id":43},{"id":42}]}',
+      'GET /journal?id=43',
       'DELETE /journal',
       'GET /journal',
     ),
@@ -165,6 +160,7 @@ test('whether requests came, how often and in which order', async () => {
     { ok: false, message: 'at least 1 wanted, 0 came: {"operation":"users.current"}' },
     expect.objectContaining(OK),
     { ok: false, message: 'number 2 did not come: {"id":42}' },
+    { dropped: 0, entries: [expect.objectContaining({ seq: 2, id: 43 })] },
     OK,
     { dropped: 0, entries: [] },
   ]);

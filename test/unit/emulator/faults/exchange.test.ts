@@ -86,19 +86,6 @@ test('a throttle says when to come back where it is told to', async () => {
   expect(asked.sent[0]?.headers).toMatchObject({ 'retry-after': '7' });
 });
 
-test('a connection that is cut has announced the whole and sent half; one that is reset has sent nothing', async () => {
-  const cut = await exchanged(strikes({ kind: 'truncated', connection: 'cut' }));
-  expect([cut.status, cut.sent, cut.performed]).toEqual([null, [], 1]);
-  expect(cut.wrote).toEqual([
-    200,
-    expect.objectContaining({ 'content-length': WHOLE.length }),
-    WHOLE.slice(0, 4),
-    'destroyed',
-  ]);
-  const reset = await exchanged(strikes({ kind: 'reset' }));
-  expect([reset.status, reset.sent, reset.wrote]).toEqual([null, [], ['reset']]);
-});
-
 test('a client that has gone gets nothing, and one that hung changes nothing then', async () => {
   const gone = await exchanged({ latencies: [], decisive: undefined }, { gone: true });
   expect([gone.status, gone.sent, gone.performed]).toEqual([null, [], 1]);
@@ -106,11 +93,6 @@ test('a client that has gone gets nothing, and one that hung changes nothing the
   expect([hung.status, hung.performed]).toEqual([null, 0]);
   const closed = await exchanged(strikes({ kind: 'hang' }), { lifted: false });
   expect([closed.status, closed.sent, closed.performed]).toEqual([null, [], 0]);
-});
-
-test('a latency ends when the emulator closes', async () => {
-  const hour = { kind: 'latency', side: 'request', ms: 3_600_000 } as const;
-  await expect(exchanged(strikes(hour), { lifted: false })).rejects.toThrow('aborted');
 });
 
 test('latencies add up on their side, with their jitter', async () => {

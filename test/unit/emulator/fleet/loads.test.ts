@@ -14,6 +14,16 @@ test.each<[LoadInput, string]>([
   expect(said).toEqual(end === '' ? [] : [['rate', rule + end]]);
 });
 
+test.each<[string, LoadInput]>([
+  ['rate', { shape: 'poisson', rate: 1e300 }],
+  ['request_work', { shape: 'poisson', rate: 1, request_work: 0 }],
+  ['burst_every_seconds', { shape: 'bursts', rate: 1, burst_every_seconds: 1e-9 }],
+  ['burst_seconds', { shape: 'bursts', rate: 1, burst_seconds: 1e-10 }],
+  ['period_seconds', { shape: 'diurnal', rate: 1, period_seconds: 1e-9 }],
+])('no service takes the %s of %j', (field, load) => {
+  expect(loadSchema.safeParse(load).error?.issues[0]?.path).toEqual([field]);
+});
+
 test('a load has its own seed, or that of all', () => {
   const around = { sinceMs: 5, revision: 2, seed: 7 };
   const made = (load: LoadInput) => loadRecord(loadSchema.parse(load), around);

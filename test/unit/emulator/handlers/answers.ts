@@ -59,6 +59,7 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
       },
     },
   ],
+  ['GET /api/v0/instances/9/', { success: true, instances: null }],
   ['PUT /api/v0/instances/501/ {"label":""}', { success: true }],
   ['DELETE /api/v0/instances/501/', { success: true }],
   ['PUT /api/v0/asks/3001/ {"image":"a","disk":9000}', { success: true, id: 3_001, new_contract: 505 }],
@@ -193,6 +194,8 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
       },
     ],
   ],
+  ['POST /get_endpoint_workers/ {"id":9}', 'no endpoint group 9'],
+  ['POST /get_workergroup_logs/ {"id":1}', 'no worker group 1'],
   ['POST /get_endpoint_logs/ {"endpoint":"none"}', 'no endpoint none'],
   [
     'POST /get_endpoint_logs/ {"endpoint":"chat"}',

@@ -32,7 +32,8 @@ test('a key makes none that may more than itself', () => {
     sent('POST', '/api/v0/auth/apikeys/', { name: 'ci', permissions }, key);
   const key = String(make({ manage_billing: true }).body.key);
   expect(make({ manage_billing: true }, key).status).toBe(200);
-  expect(make({ billing_read: true }, key).status).toBe(200);
+  for (const within of [{ billing_read: true }, { api: { billing_write: {} } }, {}, { manage_team: false }])
+    expect(make(within, key).status).toBe(200);
   const lacks = (what: string) => ({
     status: 403,
     body: { error: 'forbidden' },
@@ -40,6 +41,7 @@ test('a key makes none that may more than itself', () => {
   });
   const more = { manage_instances: true, billing_read: true };
   expect(make(more, key)).toMatchObject(lacks('instance_read, instance_write'));
+  expect(make({ api: { user_write: {} } }, key)).toMatchObject(lacks('user_write'));
   expect(make(undefined, key)).toMatchObject(lacks('full access'));
 });
 
