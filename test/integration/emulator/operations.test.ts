@@ -43,3 +43,14 @@ test('the Date header shows the moved clock', async () => {
   const response = await fetch(`${emulator.url}/_emulator/health`);
   expect(response.headers.get('date')).toBe('Mon, 01 Jun 2026 12:01:00 GMT');
 });
+
+test('bodies are read whatever their Content-Type, and an empty object is no body', async () => {
+  const status = async (method: string, path: string, body: string, type: string) => {
+    const headers = { authorization: `Bearer ${emulator.apiKey}`, 'content-type': type };
+    return (await fetch(emulator.url + path, { method, headers, body })).status;
+  };
+  const beat = '/api/v0/deployment/42/heartbeat';
+  expect(await status('POST', beat, '{}', 'text/plain')).toBe(200);
+  expect(await status('POST', beat, '', 'application/json')).toBe(200);
+  expect(await status('POST', '/api/v0/machines/maintenances', '{"machine_ids":11}', 'text/plain')).toBe(200);
+});

@@ -1,6 +1,5 @@
 /** Instances as the public service's clients look at them, label, stop and start them, and rent several at once. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createClient } from '../../../src/client/client.ts';
 import { startPublic, type PublicClient } from '../../support/public-client.ts';
 
 let service: PublicClient;
@@ -21,28 +20,6 @@ describe('one instance', () => {
     expect(await row(501)).toMatchObject({ label: 'mine', actual_status: 'running' });
     await put('');
     expect(await row(501)).toMatchObject({ label: null });
-  });
-
-  test('is stopped and started, and its worker with it', async () => {
-    const put = (state: string) => service.send('PUT', '/api/v0/instances/501', { state, client_id: 'me' });
-    const worker = async () => {
-      const { body } = await service.send('POST', '/get_workergroup_workers/', { id: 7 });
-      return (body['workers'] as { status: string }[])[0]?.status;
-    };
-    await put('stopped');
-    expect(await row(501)).toMatchObject({ actual_status: 'exited', intended_status: 'stopped' });
-    expect(await worker()).toBe('stopped');
-    await put('running');
-    expect(await row(501)).toMatchObject({ actual_status: 'loading', intended_status: 'running' });
-    await service.emulator.clock.advance(25_000);
-    expect(await row(501)).toMatchObject({ actual_status: 'running' });
-    expect(await worker()).toBe('idle');
-  });
-
-  test('that failed is not started again by saying that it is to run', async () => {
-    service.emulator.instances.setStatus(501, 'exited');
-    await service.send('PUT', '/api/v0/instances/501/', { state: 'running' });
-    expect(await row(501)).toMatchObject({ actual_status: 'exited' });
   });
 });
 
@@ -115,12 +92,5 @@ describe('several offers at once', () => {
     expect(await bulk({ ids: [], image: 'a' })).toMatchObject({ status: 400 });
     const many = Array.from({ length: 65 }, (_, index) => index);
     expect(await bulk({ ids: many, image: 'a' })).toMatchObject({ status: 400 });
-  });
-
-  test('are read by our client, with the ids of those that were rented', async () => {
-    const { url, apiKey } = service.emulator;
-    await using client = createClient({ baseUrl: url, apiKey });
-    const { results } = await client.instances.createBulk({ ids: [3001, 9], image: 'a' });
-    expect(results).toMatchObject([{ ask_id: 3001, new_contract: 505 }, { error: 'no_such_ask' }]);
   });
 });

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
-import { ENDPOINT_GROUP_DEFAULTS } from '../../../src/contract/operations/serverless/endpoint-groups.ts';
 import { EXAMPLE_HASH } from '../../../src/contract/operations/templates.ts';
 import { checkEndpointGroup } from '../../../src/scaling/rules/check.ts';
 import { DEFAULT_TEAM_KEY, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
@@ -57,17 +56,6 @@ async function sendTolerated(method: string, path: string, body?: unknown): Prom
   return answer;
 }
 
-/** What `path` answers in both dialects: only the public one says `success`. */
-async function sendBoth(method: string, path: string, body: unknown, key?: string): Promise<[Sent, Sent]> {
-  const [lax, strict] = [
-    await send(method, path, body, emulator, key),
-    await send(method, path, body, spec, key),
-  ];
-  expect([lax.status, strict.status]).toEqual([200, 200]);
-  expect([lax.body['success'], strict.body['success']]).toEqual([true, undefined]);
-  return [lax, strict];
-}
-
 const BASE = {
   name: 'mine',
   image: 'team/app',
@@ -82,14 +70,6 @@ function searchPath(filters: object, more = ''): string {
 }
 
 describe('templates', () => {
-  test('are created, edited, and instances made of them, with success: true', async () => {
-    const [lax, strict] = await sendBoth('POST', TEMPLATES, BASE);
-    expect(lax.body['template']).toEqual(strict.body['template']);
-    await sendBoth('PUT', TEMPLATES, { hash_id: EXAMPLE_HASH, desc: 'x' });
-    await sendBoth('PUT', '/api/v0/asks/3001/', { image: 'a' });
-    await sendBoth('POST', '/api/v0/team/roles/', { name: 'r', permissions: {} }, DEFAULT_TEAM_KEY);
-  });
-
   test('are answered with the columns asked for', async () => {
     const some = await sendTolerated('GET', searchPath({ id: { eq: 9 } }, '&select_cols=["id","name"]'));
     expect(some.body['templates']).toEqual([{ id: 9, name: 'vllm' }]);
@@ -303,27 +283,6 @@ describe('API keys', () => {
 
 describe('endpoint groups', () => {
   const GROUPS = '/api/v0/endptjobs/';
-
-  test('have every default of §2.7 filled in', async () => {
-    const { result } = await client.endpointGroups.create({ endpoint_name: 'new', max_workers: 9 });
-    const { results } = await client.endpointGroups.list();
-    const { api_key: key, ...group } = results.find(({ id }) => id === result) ?? {};
-    expect(key).toMatch(/^[0-9a-f]{64}$/);
-    expect(group).toEqual({
-      ...ENDPOINT_GROUP_DEFAULTS,
-      id: result,
-      user_id: 1,
-      created_at: NOON / 1000,
-      endpoint_name: 'new',
-      max_workers: 9,
-      endpoint_state: 'active',
-      inactivity_timeout: null,
-      auto_delete_in_seconds: null,
-      auto_delete_due_24h: false,
-    });
-    expect(results).toMatchObject(emulator.endpointGroups.list());
-    expect(JSON.stringify(emulator.endpointGroups.list())).not.toContain(key);
-  });
 
   test('are changed in what is sent, and deleted', async () => {
     await client.endpointGroups.update({ id: 31, cold_workers: 3, inactivity_timeout: -1 });

@@ -76,8 +76,6 @@ describe.each(['/api/v0/workergroups', '/api/v0/autojobs'])('at %s', (path) => {
   });
 });
 
-describe('workers', () => {});
-
 describe('a rolling update', () => {
   const update = (more: object = {}) =>
     service.send('POST', '/update_workers/', { workergroup_id: '7', ...more });

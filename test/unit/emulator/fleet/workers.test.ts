@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import {
   cancelRoll,
   deleteInstance,
-  newWorker,
   NO_LOAD,
   recruitWorker,
   rollWorkers,
@@ -156,16 +155,6 @@ describe('a worker that is recruited', () => {
       expect(price).toBeLessThanOrEqual(0.5);
       expect(price).toBe(Number(price.toFixed(4)));
     }
-    expect(newWorker(9, 7)).toEqual({
-      id: 9,
-      groupId: 7,
-      perf: null,
-      life: null,
-      stuckRequests: 0,
-      isStranded: false,
-      steps: [],
-      stepsFromMs: 0,
-    });
   });
 
   test('costs the least where the most is less, and has no machine where there is none', () => {
@@ -182,29 +171,6 @@ describe('a worker as it is shown', () => {
   const LOAD = { cur_load: 40, cur_load_rolling_avg: 30, new_load: 60, cur_perf: 20, reqs_working: 3 };
   const view = ({ state, worker }: ReturnType<typeof world>, seconds: number, load = NO_LOAD) =>
     workerView(worker, state, at(seconds), { origin: 'http://a.test', load });
-
-  test('has a guess for its performance until it is ready', () => {
-    expect(view(world(), 0)).toEqual({
-      id: 501,
-      status: 'created',
-      ready_ever: false,
-      cur_load: 0,
-      new_load: 0,
-      cur_load_rolling_avg: 0,
-      cur_perf: 0,
-      perf: 150,
-      measured_perf: 150,
-      dlperf: 96,
-      reliability: 0.99,
-      reqs_working: 0,
-      disk_usage: 8,
-      loaded_at: 0,
-      started_at: 0,
-      gpu_name: 'RTX 4090',
-      url: 'http://a.test/_worker/501',
-      created_at: NOW / 1000,
-    });
-  });
 
   test('has what it measured, its load, and since when it runs, by its instance or by its life', () => {
     const shown = {

@@ -1,11 +1,11 @@
 /** What is refused because of what came before, and why. */
 import { expect, test } from 'vitest';
-import { publicDialect } from '../../../../src/emulator/dialect/dialect.ts';
+import { publicDialect, specDialect } from '../../../../src/emulator/dialect/dialect.ts';
 import { DEFAULT_SEED } from '../../../../src/emulator/seed/default.ts';
 import { createLab } from '../../../support/two-factor.ts';
 
-function labOf() {
-  const lab = createLab({}, publicDialect, DEFAULT_SEED);
+function labOf(dialect = publicDialect) {
+  const lab = createLab({}, dialect, DEFAULT_SEED);
   return {
     ...lab,
     sent: (method: string, path: string, body: unknown, key = 'emulator-key') => {
@@ -15,15 +15,48 @@ function labOf() {
   };
 }
 
-test('an offer is rented once', () => {
-  const { sent } = labOf();
-  const rent = () => sent('PUT', '/api/v0/asks/3001/', { image: 'a' });
-  expect(rent().status).toBe(200);
-  expect(rent()).toMatchObject({
-    status: 410,
-    body: { error: 'no_such_ask', ask_id: 3001 },
-    reason: 'offer_id: offer 3001 is not available: it is rented already',
-  });
+const BEAT = '/api/v0/deployment/42/heartbeat';
+
+test('a key that is reset or deleted is refused at once', () => {
+  const { sent, apiKeys } = labOf();
+  const status = (key: string) => sent('POST', BEAT, {}, key).status;
+  apiKeys.add({ name: 'short', key: 'old-value' });
+  expect(status('old-value')).toBe(200);
+  apiKeys.reset('short', 'new-value');
+  expect([status('old-value'), status('new-value')]).toEqual([401, 200]);
+  apiKeys.remove('short');
+  expect(status('new-value')).toBe(401);
+});
+
+test('a scoped key can do what its permissions say', () => {
+  const { sent, apiKeys } = labOf(specDialect);
+  const status = (permissions: Record<string, unknown>) => {
+    const name = JSON.stringify(permissions);
+    apiKeys.add({ name, key: name.replaceAll(' ', ''), permissions });
+    return sent('POST', BEAT, {}, name).status;
+  };
+  const granted = [{ manage_billing: true }, { manage_instances: true }, { api: { instance_write: {} } }];
+  expect(granted.map(status)).toEqual([403, 200, 200]);
+});
+
+test.each([
+  [{ id: 7, tail: 5 }, 400, 'api_key: '],
+  [{ id: 7, tail: 0, api_key: 'emulator-key' }, 400, 'tail: '],
+  [{ id: 7, tail: 5, api_key: 'nobody' }, 401, 'api_key: '],
+  [{ id: 9, tail: 5, api_key: 'emulator-key' }, 404, 'id: no worker group 9'],
+])('logs %j answers %i as {error_msg}', (body, status, reason) => {
+  const answer = labOf(specDialect).sent('POST', '/get_workergroup_logs', body);
+  expect(answer).toMatchObject({ status, body: { error_msg: expect.any(String) as string } });
+  expect(answer.reason).toContain(reason);
+});
+
+test('an answer of our own that breaks the contract is a 500 that says where', () => {
+  const { sent, machines } = labOf(specDialect);
+  const window = { id: 1, machine_id: 11, start_time: 9e9, duration_hours: 1 };
+  machines.setMaintenances(11, [{ ...window, maintenance_category: 5 as unknown as string }]);
+  const { status, reason } = sent('POST', '/api/v0/machines/maintenances', { machine_ids: [11] });
+  expect(status).toBe(500);
+  expect(reason).toContain('the answer of machines.maintenances breaks the contract: 0.maintenance_category');
 });
 
 test('a key makes none that may more than itself', () => {
@@ -50,7 +83,7 @@ test('a body that is null names nothing, and is refused where one is needed', ()
   expect(sent('POST', '/get_workergroup_logs/', null).reason).toBe(
     'body: Invalid input: expected object, received null',
   );
-  expect(sent('POST', '/api/v0/deployment/42/heartbeat', null).body).toMatchObject({ deployment_id: 42 });
+  expect(sent('POST', BEAT, null).body).toMatchObject({ deployment_id: 42 });
 });
 
 test('a template that is added belongs to the first user', () => {
