@@ -1,4 +1,4 @@
-/** What is refused because of what came before, and why. */
+/** What keys may do, and answers that depend on what came before. */
 import { expect, test } from 'vitest';
 import { publicDialect, specDialect } from '../../../../src/emulator/dialect/dialect.ts';
 import { DEFAULT_SEED } from '../../../../src/emulator/seed/default.ts';
