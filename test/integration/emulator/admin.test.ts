@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DEFAULT_API_KEY, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { ask } from '../../support/public-client.ts';
 
 let emulator: Emulator;
 beforeEach(async () => {
@@ -7,13 +8,8 @@ beforeEach(async () => {
 });
 afterEach(() => emulator.close());
 
-async function admin(method: string, path: string, body?: unknown) {
-  const answer = await fetch(`${emulator.url}/_emulator${path}`, {
-    method,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
-}
+const admin = (method: string, path: string, body?: unknown) =>
+  ask(emulator, [method, `/_emulator${path}`], body);
 
 async function beat(id = 42): Promise<number> {
   const headers = { authorization: `Bearer ${emulator.apiKey}` };

@@ -3,6 +3,7 @@ import { createClient, type Client } from '../../../src/client/client.ts';
 import { EXAMPLE_HASH } from '../../../src/contract/operations/templates.ts';
 import { checkEndpointGroup } from '../../../src/scaling/rules/check.ts';
 import { DEFAULT_TEAM_KEY, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { ask, type Answered } from '../../support/public-client.ts';
 
 const NOON = Date.UTC(2026, 5, 1, 12);
 
@@ -22,33 +23,11 @@ afterEach(async () => {
   await Promise.all([emulator.close(), spec.close()]);
 });
 
-interface Sent {
-  readonly status: number;
-  readonly reason: string | null;
-  readonly body: Record<string, unknown>;
-}
-
-async function send(
-  method: string,
-  path: string,
-  body?: unknown,
-  to = emulator,
-  key = to.apiKey,
-): Promise<Sent> {
-  const answer = await fetch(to.url + path, {
-    method,
-    headers: { authorization: `Bearer ${key}` },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return {
-    status: answer.status,
-    reason: answer.headers.get('x-emulator-reason'),
-    body: (await answer.json()) as Record<string, unknown>,
-  };
-}
+const send = (method: string, path: string, body?: unknown, to = emulator, key?: string) =>
+  ask(to, [method, path], body, key);
 
 /** Accepted in the public dialect, and refused as a bad request under `--dialect spec`. */
-async function sendTolerated(method: string, path: string, body?: unknown): Promise<Sent> {
+async function sendTolerated(method: string, path: string, body?: unknown): Promise<Answered> {
   const strict = await send(method, path, body, spec);
   expect(strict).toMatchObject({ status: 400, body: { error: 'bad_request' } });
   const answer = await send(method, path, body);

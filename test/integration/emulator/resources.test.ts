@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
 import { LIMITS } from '../../../src/contract/limits.ts';
 import { startEmulator, type Emulator, type Seed } from '../../../src/emulator/index.ts';
+import { ask } from '../../support/public-client.ts';
 
 /** A noon in 2026, Unix ms. */
 const NOON = Date.UTC(2026, 5, 1, 12);
@@ -59,18 +60,8 @@ async function found(filters: Parameters<Client['templates']['search']>[0] = {},
   return templates.map(({ id }) => id);
 }
 
-async function sent(method: string, path: string, body: unknown, key = 'own-key') {
-  const answer = await fetch(emulator.url + path, {
-    method,
-    headers: { authorization: `Bearer ${key}` },
-    body: JSON.stringify(body),
-  });
-  return {
-    status: answer.status,
-    reason: answer.headers.get('x-emulator-reason'),
-    body: (await answer.json()) as Record<string, unknown>,
-  };
-}
+const sent = (method: string, path: string, body: unknown, key = 'own-key') =>
+  ask(emulator, [method, path], body, key);
 
 describe('templates', () => {
   test('are stored with their defaults, and found by what they are', async () => {

@@ -6,6 +6,7 @@ import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { createTailFetcher } from '../../../src/logs/follow/fetch-tail.ts';
 import { pilotlight } from '../../support/console.ts';
 import { NOON, TFA_SEED } from '../../support/two-factor.ts';
+import { ask } from '../../support/public-client.ts';
 
 let emulator: Emulator;
 beforeEach(async () => {
@@ -13,14 +14,8 @@ beforeEach(async () => {
 });
 afterEach(() => emulator.close());
 
-async function send(method: string, path: string, body?: unknown, key = 'dev') {
-  const answer = await fetch(`${emulator.url}/api/v0/tfa/${path}`, {
-    method,
-    headers: { authorization: `Bearer ${key}` },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
-}
+const send = (method: string, path: string, body?: unknown, key = 'dev') =>
+  ask(emulator, [method, `/api/v0/tfa/${path}`], body, key);
 
 test('a method id may be text, null is unset, and unknown fields are passed over', async () => {
   const proof = {
@@ -42,7 +37,7 @@ test('a method id may be text, null is unset, and unknown fields are passed over
 test('an expired session is a 404 in its own words', async () => {
   const { body } = await send('POST', '', { tfa_method: 'totp', code: emulator.totp(1) });
   await emulator.clock.advance(86_400_000);
-  expect(await send('GET', 'status/', undefined, String(body['session_key']))).toEqual({
+  expect(await send('GET', 'status/', undefined, String(body['session_key']))).toMatchObject({
     status: 404,
     body: { success: false, error: 'auth_error', msg: 'Session expired. Please log in again.' },
   });

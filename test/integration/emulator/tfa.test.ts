@@ -1,9 +1,9 @@
 /** 2FA as a client meets it: over sockets, with the project's own client, the outbox and the admin API. */
-import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
 import { DEFAULT_TOTP_SECRET, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { BACKUP_CODES, MINUTE, NEW_PHONE, NOON, TFA_SEED } from '../../support/two-factor.ts';
+import { ask } from '../../support/public-client.ts';
 
 let emulator: Emulator;
 const clients: Client[] = [];
@@ -23,19 +23,8 @@ function clientOf(apiKey: string): Client {
   return client;
 }
 
-async function send(method: string, path: string, body?: unknown, key?: string) {
-  const answer = await request(emulator.url + path, {
-    method,
-    body: body === undefined ? null : JSON.stringify(body),
-    headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
-  });
-  const text = await answer.body.text();
-  return {
-    status: answer.statusCode,
-    headers: answer.headers,
-    body: JSON.parse(text) as Record<string, unknown>,
-  };
-}
+const send = (method: string, path: string, body?: unknown, key = '') =>
+  ask(emulator, [method, path], body, key);
 
 test('from an account without 2FA to a login with an authenticator, and back', async () => {
   const { tfa, users } = clientOf('fresh');
