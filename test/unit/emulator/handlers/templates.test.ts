@@ -88,9 +88,12 @@ describe('the hash', () => {
     fc.assert(
       fc.property(fields, fields, (stored, changes) => {
         const { template, edit } = store(buildState({}, {}, 0), 1, stored);
-        const [hash, content] = [template.hash_id, template.content];
-        edit(changes);
-        expect(template.hash_id === hash).toBe(isDeepStrictEqual(template.content, content));
+        for (const [name, value] of Object.entries(changes)) {
+          const [hash, content] = [template.hash_id, template.content];
+          edit({ [name]: value });
+          expect(template.hash_id === hash).toBe(isDeepStrictEqual(template.content, content));
+          if (value !== null) expect(template.content).toHaveProperty(name, value);
+        }
       }),
     );
   });
