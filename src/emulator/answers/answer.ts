@@ -1,6 +1,7 @@
 /** A refusal: handlers and checks throw it, and the dialect makes it an answer. */
 import { ERRORS, type Actor, type ErrorCode } from '../../contract/errors.ts';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
+import { FlagError } from '../../contract/text/shell-words.ts';
 
 export interface Answer {
   readonly status: number;
@@ -91,6 +92,16 @@ export class Refused extends PilotlightError {
 
 export function badRequest(field: string, rule: string): Refused {
   return new Refused('bad_request', rule.startsWith(field) ? rule : `${field}: ${rule}`, field);
+}
+
+/** Reads flags of a command line. @throws Refused bad_request in the words of the parser */
+export function readFlags<Read>(field: string, read: () => Read): Read {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof FlagError)) throw error;
+    throw badRequest(field, error.message);
+  }
 }
 
 /** `what`: kind and id or name. `field`: the field that names it. */

@@ -7,10 +7,9 @@ import { LIMITS } from '../../contract/limits.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
 import { envMapOf, parseEnvFlags } from '../../contract/text/env-flags.ts';
-import { FlagError } from '../../contract/text/shell-words.ts';
 import { coerceText, parseJsonOr } from '../../wire/coerce.ts';
 import { createMatcher, matchOperation } from '../../wire/match.ts';
-import { badRequest, jsonAnswer, notFound, type Answer, type Refused } from '../answers/answer.ts';
+import { jsonAnswer, notFound, readFlags, type Answer, type Refused } from '../answers/answer.ts';
 import type { Addresses, Alias, Call, Target } from '../calls/call.ts';
 import { findOwnTemplate } from '../handlers/templates.ts';
 import type { State } from '../state/state.ts';
@@ -80,7 +79,8 @@ export const publicDialect: Dialect = {
     if (id === 'endpointGroups.workers' && isRecord(body)) return jsonAnswer(200, body['workers']);
     // The service answers a bare JSON string.
     if (id === 'apiKeys.delete') return jsonAnswer(200, 'Successfully Deleted API Key');
-    if (!isRecord(body)) return jsonAnswer(200, withEndTimes(id, body));
+    if (id === 'machines.maintenances' && Array.isArray(body)) return jsonAnswer(200, withEndTimes(body));
+    if (!isRecord(body)) return jsonAnswer(200, body);
     if (id !== 'templates.search') return jsonAnswer(200, { success: true, ...body });
     const shown = shownTemplates(body, call.query);
     if (shown.templates_found === 0) return jsonAnswer(200, { success: false, msg: 'No templates found' });
@@ -92,20 +92,16 @@ export const publicDialect: Dialect = {
     // The serverless address reports its errors as a bare JSON string with status 200.
     if (operation?.base === 'serverless' && (status === 400 || status === 404))
       return jsonAnswer(200, message, reason);
-    const body = { success: false, error: code, msg: message, ...fields, ...askOf(call) };
-    return jsonAnswer(status, body, reason);
+    const asks = call.target?.id === 'instances.create' || call.target?.id === 'instances.createByPost';
+    const ask = asks ? { ask_id: Number(call.params['offer_id']) } : {};
+    return jsonAnswer(status, { success: false, error: code, msg: message, ...fields, ...ask }, reason);
   },
 };
 
 function withEnvMap(id: OperationId, body: Record<string, unknown>): Record<string, unknown> {
   const { env } = body;
   if (!id.startsWith('instances.create') || typeof env !== 'string' || env.startsWith('{')) return body;
-  try {
-    return { ...body, env: envMapOf(parseEnvFlags(env)) };
-  } catch (error) {
-    if (!(error instanceof FlagError)) throw error;
-    throw badRequest('env', error.message);
-  }
+  return { ...body, env: readFlags('env', () => envMapOf(parseEnvFlags(env))) };
 }
 
 /** Public clients name templates by hash and endpoints by name. @throws Refused not_found */
@@ -129,16 +125,11 @@ function withIds(
   throw notFound(`endpoint ${name}`, 'endpoint');
 }
 
-function askOf({ target, params }: Call) {
-  const asks = target?.id === 'instances.create' || target?.id === 'instances.createByPost';
-  return asks ? { ask_id: Number(params['offer_id']) } : {};
-}
-
-function withEndTimes(id: OperationId, body: unknown): unknown {
-  if (id !== 'machines.maintenances' || !Array.isArray(body)) return body;
-  return (body as MaintenanceWindow[]).map((window) =>
-    Object.assign({}, window, { end_time: window.start_time + window.duration_hours * 3600 }),
-  );
+function withEndTimes(windows: readonly MaintenanceWindow[]): object[] {
+  return windows.map((window) => {
+    const end_time = window.start_time + window.duration_hours * 3600;
+    return { ...window, end_time };
+  });
 }
 
 /** `select_cols`: a JSON list of columns; `*` or nothing: all. */

@@ -243,7 +243,7 @@ export class Engine implements GroupObserver {
 
   #die(id: number, place: number): void {
     this.#deaths += 1;
-    this.#story.died(id, this.#lose(place), this.#nowMs);
+    this.#story.say(`${id} has died, and ${this.#lose(place)} requests with it`, this.#nowMs);
     this.#because('died', () => this.#model.put('none', { place }));
   }
 

@@ -117,10 +117,6 @@ export class Story {
       this.#write(groupId, startup(createRandom(mixSeeds(id, sinceMs))), sinceMs, atMs);
   }
 
-  died(id: number, lost: number, atMs: number): void {
-    this.say(`${id} has died, and ${lost} requests with it`, atMs);
-  }
-
   erred({ id, groupId }: WorkerRecord, lost: number, atMs: number): void {
     this.#write(groupId, traceback(createRandom(mixSeeds(id, atMs))), atMs, atMs);
     this.say(`${id} has erred, lost ${lost} requests and reboots`, atMs);

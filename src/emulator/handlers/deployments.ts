@@ -21,7 +21,6 @@ import {
   type DeploymentRecord,
   type DeploymentVersion,
 } from '../state/deployments.ts';
-import type { EndpointGroupRecord } from '../state/endpoints.ts';
 import { nextId, type State } from '../state/state.ts';
 import { ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
 import {
@@ -222,7 +221,11 @@ function update(deployment: DeploymentRecord, request: DeployRequest, context: H
   const { state, nowMs } = context;
   const endpoint = endpointOf(state, deployment.id);
   // Deployments of the seed have no endpoint yet.
-  const rescaled = endpoint ? rescaledBy(endpoint, request) : firstParameters(deployment.tag, request);
+  const parameters = endpoint
+    ? { ...endpoint.parameters, ...parametersOf(request) }
+    : firstParameters(deployment.tag, request);
+  const isSame = JSON.stringify(parameters) === JSON.stringify(endpoint?.parameters);
+  const rescaled = isSame ? undefined : parameters;
   if (rescaled) refuseBadGroup(rescaled);
   const ttlMs = ttlOf(request.ttl, deployment.ttlMs);
   const version = currentVersion(deployment);
@@ -245,11 +248,6 @@ function update(deployment: DeploymentRecord, request: DeployRequest, context: H
     noteEvent(endpoint, `version ${next.id}: ${updated.length} workers are updated one by one`, nowMs);
   }
   return { action: 'soft_update', deployment, version: next, evicted: versions.slice(0, -kept) };
-}
-
-function rescaledBy({ parameters }: EndpointGroupRecord, request: DeployRequest) {
-  const next = { ...parameters, ...parametersOf(request) };
-  return JSON.stringify(next) === JSON.stringify(parameters) ? undefined : next;
 }
 
 function parametersOf(request: DeployRequest): EndpointGroupParameters {

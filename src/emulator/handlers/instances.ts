@@ -2,9 +2,8 @@ import { LIMITS } from '../../contract/limits.ts';
 import { mergedValues, mergeLaunch } from '../../contract/merge.ts';
 import type { Answer, Input } from '../../contract/operations.ts';
 import { countCharacters } from '../../contract/text/characters.ts';
-import { parseRegistryLogin, type RegistryLogin } from '../../contract/text/registry-login.ts';
-import { FlagError } from '../../contract/text/shell-words.ts';
-import { badRequest, notFound, Refused } from '../answers/answer.ts';
+import { parseRegistryLogin } from '../../contract/text/registry-login.ts';
+import { badRequest, notFound, readFlags, Refused } from '../answers/answer.ts';
 import { deleteInstance, flickers, GPU } from '../fleet/workers.ts';
 import {
   newInstance,
@@ -214,7 +213,8 @@ function create({ offer_id: offerId, ...request }: Input<'instances.create'>, co
   const { target_state: intendedStatus = 'running' } = launch;
   if (image === undefined) throw badRequest('image', 'needed without a template (§4.3)');
   checkOnstart(launch.onstart, request);
-  const login = loginText === undefined ? null : readLogin(loginText);
+  const login =
+    loginText === undefined ? null : readFlags('image_login', () => parseRegistryLogin(loginText));
 
   const id = nextId(state, 'instance', state.instances.keys());
   offer.rented_by = id;
@@ -276,13 +276,4 @@ function checkOnstart(onstart: string | undefined, request: InstanceRequest): vo
   const whose = request.onstart === undefined ? "the template's script" : 'the script';
   const rule = `${whose} has ${length} characters, at most ${LIMITS.onstartLength} are taken (§8)`;
   throw badRequest('onstart', rule);
-}
-
-function readLogin(text: string): RegistryLogin {
-  try {
-    return parseRegistryLogin(text);
-  } catch (error) {
-    if (!(error instanceof FlagError)) throw error;
-    throw badRequest('image_login', error.message);
-  }
 }

@@ -73,7 +73,7 @@ export function confirmAuthorization(
   return GRANTED;
 }
 
-export function requireWindow(context: TfaContext): void {
+function requireWindow(context: TfaContext): void {
   requireStore(context);
   const { authorizedUntilMs } = context.user.tfa;
   if (authorizedUntilMs !== null && context.nowMs < authorizedUntilMs) return;
