@@ -5,10 +5,10 @@ import { setImmediate as immediate } from 'node:timers/promises';
 export type ClockMode = 'real' | 'offset' | 'frozen';
 
 /** Time of a frozen clock, or a running clock's distance from real time; in ms. */
-export type Reading = { readonly frozenAtMs: number } | { readonly offsetMs: number };
+export type ClockState = { readonly frozenAtMs: number } | { readonly offsetMs: number };
 
 /** Start of the clock, in Unix ms. `frozen` stops at the real time of the start. */
-export type ClockStart = 'real' | 'frozen' | Reading;
+export type ClockStart = 'real' | 'frozen' | ClockState;
 
 interface Due {
   readonly atMs: number;
@@ -32,12 +32,12 @@ export class ScheduledClock implements Disposable {
   readonly #start: ClockStart;
   readonly #onMove: (beforeMs: number) => void;
   readonly #realNow: () => number;
-  #reading: Reading;
+  #state: ClockState;
   readonly #due: Due[] = [];
   #timer: NodeJS.Timeout | undefined;
   #disposed = false;
 
-  /** `onMove` runs before each jump, to settle what is due. */
+  /** `onMove` runs before each jump, so that what is due happens first. */
   constructor(
     start: ClockStart = 'real',
     onMove: (beforeMs: number) => void = () => {},
@@ -46,24 +46,24 @@ export class ScheduledClock implements Disposable {
     this.#start = start;
     this.#onMove = onMove;
     this.#realNow = realNow;
-    this.#reading = readingOf(start, realNow);
+    this.#state = stateOf(start, realNow);
   }
 
   /** Unix time in ms as the emulator sees it. */
   now(): number {
-    const reading = this.#reading;
-    return 'frozenAtMs' in reading ? reading.frozenAtMs : this.#realNow() + reading.offsetMs;
+    const state = this.#state;
+    return 'frozenAtMs' in state ? state.frozenAtMs : this.#realNow() + state.offsetMs;
   }
 
   get mode(): ClockMode {
-    if ('frozenAtMs' in this.#reading) return 'frozen';
-    return this.#reading.offsetMs === 0 ? 'real' : 'offset';
+    if ('frozenAtMs' in this.#state) return 'frozen';
+    return this.#state.offsetMs === 0 ? 'real' : 'offset';
   }
 
   /** Distance from real time in ms. */
   get offsetMs(): number {
-    const reading = this.#reading;
-    return 'frozenAtMs' in reading ? reading.frozenAtMs - this.#realNow() : reading.offsetMs;
+    const state = this.#state;
+    return 'frozenAtMs' in state ? state.frozenAtMs - this.#realNow() : state.offsetMs;
   }
 
   /** Stops the clock now, or at a Unix time in ms. */
@@ -74,8 +74,8 @@ export class ScheduledClock implements Disposable {
   }
 
   resume(): void {
-    const reading = this.#reading;
-    if ('frozenAtMs' in reading) this.#set({ offsetMs: reading.frozenAtMs - this.#realNow() });
+    const state = this.#state;
+    if ('frozenAtMs' in state) this.#set({ offsetMs: state.frozenAtMs - this.#realNow() });
   }
 
   /** Runs at real time plus `ms`; 0 is real time. */
@@ -103,15 +103,15 @@ export class ScheduledClock implements Disposable {
   }
 
   reset(): void {
-    this.#set(readingOf(this.#start, this.#realNow));
+    this.#set(stateOf(this.#start, this.#realNow));
   }
 
-  save(): Reading {
-    return this.#reading;
+  save(): ClockState {
+    return this.#state;
   }
 
-  restore(reading: Reading): void {
-    this.#set(reading);
+  restore(state: ClockState): void {
+    this.#set(state);
   }
 
   [Symbol.dispose](): void {
@@ -120,14 +120,14 @@ export class ScheduledClock implements Disposable {
     clearTimeout(this.#timer);
   }
 
-  #set(next: Reading): void {
+  #set(next: ClockState): void {
     this.#onMove(this.now());
-    this.#reading = next;
+    this.#state = next;
     this.#arm();
   }
 
   #moveTo(atMs: number): void {
-    this.#set('frozenAtMs' in this.#reading ? { frozenAtMs: atMs } : { offsetMs: atMs - this.#realNow() });
+    this.#set('frozenAtMs' in this.#state ? { frozenAtMs: atMs } : { offsetMs: atMs - this.#realNow() });
   }
 
   /** A frozen clock needs no timer: only a move makes tasks due. */
@@ -135,7 +135,7 @@ export class ScheduledClock implements Disposable {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const [first] = this.#due;
-    if (!first || this.#disposed || 'frozenAtMs' in this.#reading) return;
+    if (!first || this.#disposed || 'frozenAtMs' in this.#state) return;
     const delay = Math.min(Math.max(0, first.atMs - this.now()), MAX_TIMER_MS);
     this.#timer = setTimeout(() => void this.#runDue(this.now()).finally(() => this.#arm()), delay);
   }
@@ -167,7 +167,7 @@ export class ScheduledClock implements Disposable {
   }
 }
 
-function readingOf(start: ClockStart, realNow: () => number): Reading {
+function stateOf(start: ClockStart, realNow: () => number): ClockState {
   if (start === 'real') return { offsetMs: 0 };
   return start === 'frozen' ? { frozenAtMs: realNow() } : start;
 }

@@ -14,7 +14,7 @@ import { buildState } from './seed/build.ts';
 import { checkSeed, readTraits } from './seed/file.ts';
 import type { Seed } from './seed/schema.ts';
 import { withRateLimit } from './service/rate-limit.ts';
-import { createService, createWorld, settle } from './service/service.ts';
+import { createService, createWorld, catchUp } from './service/service.ts';
 import type { SettingsInput } from './state/settings.ts';
 import { defaultTraits, type Traits, type TraitsInput } from './state/traits.ts';
 
@@ -110,11 +110,11 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   checkSeed(seed);
   const traits: Traits = { ...defaultTraits(dialectName), ...readTraits(options.traits ?? {}) };
 
-  const clock = new ScheduledClock(options.clock, (beforeMs) => settle(world, beforeMs));
+  const clock = new ScheduledClock(options.clock, (beforeMs) => catchUp(world, beforeMs));
   const state = buildState(seed, settings, clock.now(), traits);
   const dialect = dialectName === 'public' ? publicDialect : specDialect;
   const world = createWorld(state, dialect, () => clock.now());
-  world.fleets.settle(state, clock.now());
+  world.fleets.catchUp(state, clock.now());
 
   const journal = new RequestJournal(() => secretsOf(world.state));
   const faults = new FaultInjector({

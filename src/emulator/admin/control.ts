@@ -1,5 +1,5 @@
 /** Reset, seed and restore each swap the whole state in one synchronous step. */
-import type { Reading, ScheduledClock } from '../clock.ts';
+import type { ClockState, ScheduledClock } from '../clock.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { Journal } from '../journal/journal.ts';
 import { createRandom } from '../random.ts';
@@ -15,7 +15,7 @@ import { Inspection } from './route.ts';
 /** The state of one moment. A frozen clock is part of it; a running clock keeps running. */
 export interface Snapshot {
   readonly state: State;
-  readonly clock: Reading;
+  readonly clock: ClockState;
 }
 
 /** Sets the whole emulator back to its seed, to another seed, or to an earlier moment. */
@@ -60,7 +60,7 @@ export function createControl(parts: ControlParts): Control {
       await reset();
     },
     snapshot() {
-      world.fleets.settle(world.state, clock.now());
+      world.fleets.catchUp(world.state, clock.now());
       return structuredClone({ state: world.state, clock: clock.save() });
     },
     restore(snapshot) {

@@ -73,7 +73,7 @@ export class Deployments extends Inspection {
     const { ttl, endpoint_state: endpointState, name, tag } = deploymentChanges.parse(changes);
     const ttlMs = typeof ttl === 'number' ? ttl * 1000 : ttl;
     const traits = defined({ name, tag, endpointState, ttlMs });
-    const state = this.settled;
+    const state = this.current;
     changeDeployment(existing(state.deployments, id, 'deployment'), traits, this.world.now());
     const endpoint = endpointOf(state, id);
     const next = ENDPOINT_STATES.find((one) => one === endpointState);
@@ -87,7 +87,7 @@ export class Deployments extends Inspection {
 
   /** Deletes it and creates it again, as a redeployment does. Returns the new id. */
   redeploy(id: number): number {
-    const state = this.settled;
+    const state = this.current;
     const { name, tag, endpointState, ttlMs, versions } = existing(state.deployments, id, 'deployment');
     const newId = nextId(state, 'deployment', state.deployments.keys());
     const endpoint = endpointOf(state, id);
@@ -100,7 +100,7 @@ export class Deployments extends Inspection {
   }
 
   remove(id: number): void {
-    const state = this.settled;
+    const state = this.current;
     const deployment = state.deployments.get(id);
     if (deployment) deleteDeployment(state, deployment, this.world.now());
   }
@@ -132,12 +132,12 @@ export type EndpointActivity = Readonly<ReturnType<EndpointGroups['get']>>;
 export class EndpointGroups extends Inspection {
   /** All defaults are filled in. */
   list(): EndpointGroupView[] {
-    return [...this.settled.endpointGroups.values()].map(groupView);
+    return [...this.current.endpointGroups.values()].map(groupView);
   }
 
   /** Load and engine of one, by id or name. @throws RangeError for an unknown endpoint */
   get(named: number | string) {
-    const state = this.settled;
+    const state = this.current;
     const endpoint = endpointNamed(state, named);
     const engine = engineOf(this.world, endpoint);
     const workers = endpointWorkers(state, endpoint.id);
@@ -152,12 +152,12 @@ export class EndpointGroups extends Inspection {
 
   /** While `hangs`, no start of its workers ends. @throws RangeError for an unknown endpoint */
   hang(named: number | string, hangs: boolean): void {
-    endpointNamed(this.settled, named).hangs = hangs;
+    endpointNamed(this.current, named).hangs = hangs;
   }
 
   /** One level of its full log, as far as retained. @throws RangeError for an unknown endpoint */
   lines(named: number | string, level: keyof EndpointLogs): string[] {
-    const log = endpointNamed(this.settled, named).logs[level];
+    const log = endpointNamed(this.current, named).logs[level];
     return linesBetween(log, { from: 0, to: Infinity }, this.world.now());
   }
 }
@@ -173,11 +173,11 @@ export const workerTroubles = z.strictObject({
 export class Workers extends Inspection {
   set(id: number, troubles: z.input<typeof workerTroubles>): void {
     const { perf, stuck_requests: stuckRequests, stranded: isStranded } = workerTroubles.parse(troubles);
-    const worker = existing(this.settled.workers, id, 'worker');
+    const worker = existing(this.current.workers, id, 'worker');
     // The engine treats it as a machine that it has not seen before.
     const changed = perf === undefined ? {} : { perf, life: null };
     Object.assign(worker, changed, defined({ stuckRequests, isStranded }));
-    void this.settled;
+    void this.current;
   }
 }
 
@@ -186,12 +186,12 @@ export class Loads extends Inspection {
   #revision = 0;
 
   list(): EndpointLoadView[] {
-    return [...this.settled.endpointGroups.values()].map((endpoint) => this.#view(endpoint));
+    return [...this.current.endpointGroups.values()].map((endpoint) => this.#view(endpoint));
   }
 
   /** Replaces the load. @throws RangeError for an unknown endpoint */
   set(named: number | string, load: LoadInput): EndpointLoadView {
-    const state = this.settled;
+    const state = this.current;
     const endpoint = endpointNamed(state, named);
     const parsed = loadSchema.parse(load);
     this.#revision = Math.max(this.#revision, endpoint.load?.revision ?? 0) + 1;
@@ -202,7 +202,7 @@ export class Loads extends Inspection {
 
   /** Without a name: stops all. */
   stop(named?: number | string): void {
-    const state = this.settled;
+    const state = this.current;
     const stopped = named === undefined ? [...state.endpointGroups.values()] : [endpointNamed(state, named)];
     for (const endpoint of stopped) if (endpoint.load) this.#change(endpoint, null, 'the load is stopped');
   }
@@ -210,7 +210,7 @@ export class Loads extends Inspection {
   #change(endpoint: EndpointGroupRecord, load: EndpointGroupRecord['load'], text: string): void {
     endpoint.load = load;
     noteEvent(endpoint, text, this.world.now());
-    void this.settled;
+    void this.current;
   }
 
   #view(endpoint: EndpointGroupRecord): EndpointLoadView {
@@ -249,18 +249,18 @@ export class WorkerGroups extends Inspection {
   }
 
   list(): WorkerGroupView[] {
-    return [...this.settled.workerGroups.keys()].map((id) => this.get(id));
+    return [...this.current.workerGroups.keys()].map((id) => this.get(id));
   }
 
   add(group: z.input<typeof workerGroupEntry>): void {
     const entry = workerGroupEntry.parse(group);
-    const state = this.settled;
+    const state = this.current;
     state.workerGroups.set(entry.id, workerGroupOf(entry, this.beginning));
     for (const worker of entry.workers) state.workers.set(worker, newWorker(worker, entry.id));
   }
 
   remove(id: number): void {
-    deleteWorkerGroup(this.settled, id, this.world.now());
+    deleteWorkerGroup(this.current, id, this.world.now());
   }
 
   /** Appends whole lines. */
@@ -291,7 +291,7 @@ export class WorkerGroups extends Inspection {
   }
 
   #group(id: number): WorkerGroupRecord {
-    return existing(this.settled.workerGroups, id, 'worker group');
+    return existing(this.current.workerGroups, id, 'worker group');
   }
 }
 
@@ -307,7 +307,7 @@ export interface InstanceView {
 /** `emulator.instances.setStatus(501, 'exited')` */
 export class Instances extends Inspection {
   list(): InstanceView[] {
-    return [...this.settled.instances.values()].map((instance) => ({
+    return [...this.current.instances.values()].map((instance) => ({
       id: instance.id,
       status: statusAt(instance, this.world.now()),
       machineId: instance.hardware.machine_id,
@@ -317,7 +317,7 @@ export class Instances extends Inspection {
 
   /** It keeps this status for good. */
   setStatus(id: number, status: InstanceStatus): void {
-    setInstanceStatus(existing(this.settled.instances, id, 'instance'), status, this.world.now());
+    setInstanceStatus(existing(this.current.instances, id, 'instance'), status, this.world.now());
   }
 }
 

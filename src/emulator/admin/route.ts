@@ -4,7 +4,7 @@ import { problemsOf } from '../../wire/request.ts';
 import { jsonAnswer, type Answer } from '../answers/answer.ts';
 import type { Beginning } from '../seed/build.ts';
 import { TraitsError } from '../seed/file.ts';
-import { settle, type World } from '../service/service.ts';
+import { catchUp, type World } from '../service/service.ts';
 import type { State } from '../state/state.ts';
 
 /** What tests see and change of one kind of thing, in process and over HTTP. */
@@ -16,8 +16,8 @@ export class Inspection {
   }
 
   /** The state after everything due by now has happened. */
-  protected get settled(): State {
-    settle(this.world, this.world.now());
+  protected get current(): State {
+    catchUp(this.world, this.world.now());
     return this.world.state;
   }
 

@@ -54,7 +54,7 @@ export class Engine implements GroupObserver {
   }
 
   /** Adapts to outside changes first, then does what is due. */
-  settle(around: Surroundings, nowMs: number): void {
+  catchUp(around: Surroundings, nowMs: number): void {
     Object.assign(this.#site, around);
     this.#adjust();
     this.#run(this.#site.secondsOf(nowMs));

@@ -8,7 +8,7 @@ export class Fleets {
   readonly #engines = new Map<number, Engine>();
 
   /** Call before and after each look at workers or change of them. */
-  settle(state: State, nowMs: number): void {
+  catchUp(state: State, nowMs: number): void {
     for (const [id, engine] of this.#engines) {
       if (state.endpointGroups.has(id)) continue;
       engine.release();
@@ -18,7 +18,7 @@ export class Fleets {
       const { id } = around.endpoint;
       const engine = this.#engines.get(id) ?? new Engine(around, nowMs);
       this.#engines.set(id, engine);
-      engine.settle(around, nowMs);
+      engine.catchUp(around, nowMs);
     }
   }
 
@@ -41,6 +41,6 @@ export class Fleets {
       if (isLeaving) deleteInstance(state, worker.id, nowMs);
       else worker.life = null;
     }
-    this.settle(state, nowMs);
+    this.catchUp(state, nowMs);
   }
 }

@@ -17,7 +17,7 @@ import {
   beat,
   changeDeployment,
   createDeployment,
-  settleDeployment,
+  expireDeployment,
   type DeploymentRecord,
   type DeploymentVersion,
 } from '../state/deployments.ts';
@@ -102,14 +102,14 @@ function moveOwn<Next extends EndpointState>(id: number, next: Next, context: Ha
 
 function ownDeployment(id: number, context: HandlerContext): DeploymentRecord {
   const deployment = ownOne(context.state.deployments, id, context, 'deployment');
-  settleDeployment(deployment, context.nowMs);
+  expireDeployment(deployment, context.nowMs);
   if (deployment.expiredAtMs !== null) throw expiredDeployment(id, context.state);
   return deployment;
 }
 
 function livingDeployments(context: HandlerContext): DeploymentRecord[] {
   const own = ownOf(context.state.deployments, context);
-  for (const one of own) settleDeployment(one, context.nowMs);
+  for (const one of own) expireDeployment(one, context.nowMs);
   return own.filter(({ expiredAtMs }) => expiredAtMs === null);
 }
 

@@ -14,7 +14,7 @@ import type { Engine } from '../fleet/engine.ts';
 import type { Ticket } from '../fleet/requests.ts';
 import { createEngineLogs, noteEvent } from '../fleet/story.ts';
 import { countsText, workersOf, workerStatus, workerUrl } from '../fleet/workers.ts';
-import { settleDeployment, viewDeployment, type DeploymentRecord } from '../state/deployments.ts';
+import { expireDeployment, viewDeployment, type DeploymentRecord } from '../state/deployments.ts';
 import type { EndpointGroupRecord, WorkerRecord } from '../state/endpoints.ts';
 import { nextId, type State } from '../state/state.ts';
 import { answerLog } from './log-answer.ts';
@@ -190,12 +190,12 @@ export function deleteDeployment(state: State, deployment: DeploymentRecord, now
 }
 
 /** An endpoint ends with its deployment. Call this before looking at either. */
-export function settleEndpoints(state: State, nowMs: number): void {
+export function expireEndpoints(state: State, nowMs: number): void {
   for (const endpoint of state.endpointGroups.values()) {
     const { deploymentId } = endpoint;
     const deployment = deploymentId === null ? undefined : state.deployments.get(deploymentId);
     if (!deployment) continue;
-    settleDeployment(deployment, nowMs);
+    expireDeployment(deployment, nowMs);
     if (deployment.expiredAtMs !== null) deleteEndpoint(state, endpoint, deployment.expiredAtMs);
   }
 }

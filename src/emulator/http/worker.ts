@@ -9,7 +9,7 @@ import type { ScheduledClock } from '../clock.ts';
 import type { Ticket } from '../fleet/requests.ts';
 import { workerUrl } from '../fleet/workers.ts';
 import { routeText } from '../handlers/endpoint-groups.ts';
-import { settle, type World } from '../service/service.ts';
+import { catchUp, type World } from '../service/service.ts';
 
 export const WORKER_FOLDER = '/_worker/';
 
@@ -31,7 +31,7 @@ export async function answerAsWorker(
   { world, clock }: { readonly world: World; readonly clock: ScheduledClock },
 ): Promise<Answer | undefined> {
   if (method !== 'POST') return refusal(404, 'workers take POST alone');
-  settle(world, world.now());
+  catchUp(world, world.now());
   const [name = ''] = url.slice(WORKER_FOLDER.length).split(/[/?]/);
   const id = /^\d+$/.test(name) ? Number(name) : Number.NaN;
   const begun = beginWork(id, parseJsonOr(text), origin, world);
@@ -39,7 +39,7 @@ export async function answerAsWorker(
   const { ticket, endsMs, payload } = begun;
   // On a frozen clock, a task that is due now would wait for the next move.
   const stayed = endsMs <= world.now() || (await untilDone(endsMs, socket, clock));
-  settle(world, world.now());
+  catchUp(world, world.now());
   const isLost = ticket.state === 'lost';
   if (!isLost) ticket.state = 'used';
   if (!stayed) return undefined;

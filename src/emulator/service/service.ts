@@ -24,16 +24,16 @@ import { Fleets } from '../fleet/fleets.ts';
 import { accountHandlers } from '../handlers/accounts.ts';
 import type { HandlerContext, Handlers } from '../handlers/define.ts';
 import { deploymentHandlers } from '../handlers/deployments.ts';
-import { endpointGroupHandlers, refuseBadGroup, settleEndpoints } from '../handlers/endpoint-groups.ts';
+import { endpointGroupHandlers, refuseBadGroup, expireEndpoints } from '../handlers/endpoint-groups.ts';
 import { instanceHandlers } from '../handlers/instances.ts';
 import { spendHandlers } from '../handlers/spend.ts';
 import { templateHandlers } from '../handlers/templates.ts';
 import { tfaHandlers, tfaSchemaRefusal } from '../handlers/tfa.ts';
 import { workerGroupHandlers } from '../handlers/workergroups.ts';
 import { createRandom, type Random } from '../random.ts';
-import { settleDeployment } from '../state/deployments.ts';
+import { expireDeployment } from '../state/deployments.ts';
 import type { State } from '../state/state.ts';
-import { settleTfa } from '../tfa/account.ts';
+import { expireTfa } from '../tfa/account.ts';
 
 /** Reset and restore swap `state`. */
 export interface World {
@@ -51,11 +51,11 @@ export function createWorld(state: State, dialect: Dialect, now: () => number): 
 }
 
 /** Settles everything due before the clock jumps, perhaps back. */
-export function settle({ state, fleets }: World, nowMs: number): void {
-  for (const deployment of state.deployments.values()) settleDeployment(deployment, nowMs);
-  settleEndpoints(state, nowMs);
-  fleets.settle(state, nowMs);
-  settleTfa(state, nowMs);
+export function catchUp({ state, fleets }: World, nowMs: number): void {
+  for (const deployment of state.deployments.values()) expireDeployment(deployment, nowMs);
+  expireEndpoints(state, nowMs);
+  fleets.catchUp(state, nowMs);
+  expireTfa(state, nowMs);
 }
 
 const MODULUS_BITS = 2048;
@@ -120,13 +120,13 @@ export function createService(world: World): Service {
     authorize(operation, caller.key);
     requireTfaKey(state, operation, caller);
     const input = validate(call, target, state, nowMs);
-    settleEndpoints(state, nowMs);
+    expireEndpoints(state, nowMs);
     const movesWorkers = moves(target.id);
-    if (movesWorkers) fleets.settle(state, nowMs);
+    if (movesWorkers) fleets.catchUp(state, nowMs);
     const handler = HANDLERS[target.id] as AnyHandler;
     const { sign } = signer;
     const body = handler(input, { state, nowMs, random, fleets, origin, sign, headers, ...caller });
-    if (movesWorkers && operation.method !== 'GET') fleets.settle(state, nowMs);
+    if (movesWorkers && operation.method !== 'GET') fleets.catchUp(state, nowMs);
     const checked = operation.response.safeParse(body);
     if (checked.success) return body;
     const [first] = problemsOf(checked.error, body);

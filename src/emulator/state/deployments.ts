@@ -76,7 +76,7 @@ function madeUpVersion(id: number, createdMs: number): DeploymentVersion {
 }
 
 /** Call before looking at the record. */
-export function settleDeployment(deployment: DeploymentRecord, nowMs: number): void {
+export function expireDeployment(deployment: DeploymentRecord, nowMs: number): void {
   const expiresAtMs = expiryOf(deployment);
   if (deployment.expiredAtMs !== null || expiresAtMs === null || nowMs < expiresAtMs) return;
   deployment.expiredAtMs = expiresAtMs;
@@ -89,15 +89,15 @@ export function changeDeployment(
   changes: Partial<Pick<DeploymentRecord, 'name' | 'tag' | 'endpointState' | 'ttlMs'>>,
   nowMs: number,
 ): void {
-  settleDeployment(deployment, nowMs);
+  expireDeployment(deployment, nowMs);
   const hadExpired = deployment.expiredAtMs !== null;
   Object.assign(deployment, changes, { updatedMs: nowMs });
-  settleDeployment(deployment, nowMs);
+  expireDeployment(deployment, nowMs);
   if (!hadExpired && deployment.expiredAtMs !== null) deployment.expiredAtMs = nowMs;
 }
 
 export function beat(deployment: DeploymentRecord, nowMs: number): boolean {
-  settleDeployment(deployment, nowMs);
+  expireDeployment(deployment, nowMs);
   if (deployment.expiredAtMs !== null) {
     deployment.lateBeats += 1;
     return false;
@@ -114,7 +114,7 @@ export function beat(deployment: DeploymentRecord, nowMs: number): boolean {
 export type DeploymentView = Readonly<ReturnType<typeof viewDeployment>>;
 
 export function viewDeployment(deployment: DeploymentRecord, nowMs: number) {
-  settleDeployment(deployment, nowMs);
+  expireDeployment(deployment, nowMs);
   const { id, name, tag, endpointState, ttlMs, lastHeartbeatMs } = deployment;
   const { expiredAtMs, beats, lateBeats, minMarginMs } = deployment;
   return {

@@ -83,14 +83,14 @@ export function invalidBackupCode(rule: string): Refused {
 const LOCKOUT_MS = LIMITS.methodLockoutSeconds * 1000;
 
 /** A passed lock clears its failures: one more mistake does not lock again at once. */
-function settleLock(method: TfaMethodRecord, nowMs: number): void {
+function expireLock(method: TfaMethodRecord, nowMs: number): void {
   if (method.lockedUntilMs === null || nowMs < method.lockedUntilMs) return;
   method.lockedUntilMs = null;
   method.failCount = 0;
 }
 
 export function lockView(method: TfaMethodRecord, nowMs: number) {
-  settleLock(method, nowMs);
+  expireLock(method, nowMs);
   const { failCount, lockedUntilMs } = method;
   return { fail_count: failCount, locked_until: lockedUntilMs === null ? null : lockedUntilMs / 1000 };
 }
@@ -113,19 +113,19 @@ export function noteSuccess(method: TfaMethodRecord, nowMs: number): void {
   method.lastUsedMs = nowMs;
 }
 
-export function settleTfa({ tfa, users }: Pick<State, 'tfa' | 'users'>, nowMs: number): void {
+export function expireTfa({ tfa, users }: Pick<State, 'tfa' | 'users'>, nowMs: number): void {
   for (const challenge of tfa.challenges.values())
     for (const part of [challenge, challenge.codes.sms, challenge.codes.email])
-      if (part) settleEnd(part, nowMs);
-  for (const session of tfa.sessions.values()) settleEnd(session, nowMs);
+      if (part) expireRecord(part, nowMs);
+  for (const session of tfa.sessions.values()) expireRecord(session, nowMs);
   for (const { tfa: account } of users.values()) {
     const { authorizedUntilMs } = account;
     if (authorizedUntilMs !== null && nowMs >= authorizedUntilMs) account.authorizedUntilMs = null;
-    for (const method of account.methods) settleLock(method, nowMs);
+    for (const method of account.methods) expireLock(method, nowMs);
   }
 }
 
-function settleEnd(record: { expiresAtMs: number }, nowMs: number): void {
+function expireRecord(record: { expiresAtMs: number }, nowMs: number): void {
   if (nowMs >= record.expiresAtMs) record.expiresAtMs = -Infinity;
 }
 
