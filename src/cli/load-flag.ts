@@ -1,6 +1,6 @@
 /** What `--load` of the emulator says: `chat=diurnal:500`. A load with more fields stands in a seed. */
 import { DEFAULT_SEED } from '../emulator/seed/default.ts';
-import type { Seed } from '../emulator/seed/schema.ts';
+import type { Seed } from '../emulator/seed/file.ts';
 import type { LoadInput } from '../emulator/state/endpoints.ts';
 import { InputError } from './command-error.ts';
 

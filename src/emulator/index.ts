@@ -11,8 +11,7 @@ import { openListener } from './http/listener.ts';
 import { createServer } from './http/server.ts';
 import { RequestJournal, type Journal } from './journal/journal.ts';
 import { buildState } from './seed/build.ts';
-import { checkSeed, readTraits } from './seed/file.ts';
-import type { Seed } from './seed/schema.ts';
+import { checkSeed, readTraits, type Seed } from './seed/file.ts';
 import { withRateLimit } from './service/rate-limit.ts';
 import { createService, createWorld, catchUp } from './service/service.ts';
 import type { SettingsInput } from './state/settings.ts';
@@ -62,7 +61,7 @@ export type {
 } from './journal/journal.ts';
 export { DEFAULT_API_KEY, DEFAULT_SEED, DEFAULT_TEAM_KEY, DEFAULT_TOTP_SECRET } from './seed/default.ts';
 export { readSeedFile, readTraitsFile, SeedError, TraitsError } from './seed/file.ts';
-export { seedSchema, type Seed } from './seed/schema.ts';
+export { seedSchema, type Seed } from './seed/file.ts';
 export type { DeploymentView } from './state/deployments.ts';
 export type { LoadInput } from './state/endpoints.ts';
 export { settingsSchema, type Settings, type SettingsInput } from './state/settings.ts';

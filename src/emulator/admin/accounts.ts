@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { phoneNumber } from '../../contract/schemas.ts';
 import { findKey, storeKey } from '../handlers/accounts.ts';
-import { apiKeyEntry } from '../seed/schema.ts';
+import { apiKeyEntry } from '../seed/file.ts';
 import {
   BACKING_STORES,
   SMS_PROVIDERS,

@@ -22,7 +22,7 @@ import {
   offerEntry,
   templateEntry,
   workerGroupEntry,
-} from '../seed/schema.ts';
+} from '../seed/file.ts';
 import type { World } from '../service/service.ts';
 import { changeDeployment, viewDeployment, type DeploymentView } from '../state/deployments.ts';
 import {

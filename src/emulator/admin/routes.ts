@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { DialectName } from '../dialect/dialect.ts';
 import { faultSchema, type Faults } from '../faults/faults.ts';
 import { journalExpectation, journalFilter, type Journal } from '../journal/journal.ts';
-import { apiKeyEntry, deploymentChanges, deploymentEntry, offerEntry, seedSchema } from '../seed/schema.ts';
+import { apiKeyEntry, deploymentChanges, deploymentEntry, offerEntry, seedSchema } from '../seed/file.ts';
 import type { World } from '../service/service.ts';
 import { loadSchema } from '../state/endpoints.ts';
 import type { TraitsInput } from '../state/traits.ts';

@@ -7,7 +7,7 @@ import { Refused } from '../answers/answer.ts';
 import type { State } from '../state/state.ts';
 import type { ApiKeyRecord } from '../state/users.ts';
 import { tfaStatusOf, type TfaContext } from '../tfa/account.ts';
-import { findSession, userOfSecret } from '../tfa/verify.ts';
+import { findSession, userOfSecret } from '../tfa/codes.ts';
 
 export interface Target {
   readonly id: OperationId;

@@ -17,9 +17,8 @@ import { countsText, workersOf, workerStatus, workerUrl } from '../fleet/workers
 import { expireDeployment, viewDeployment, type DeploymentRecord } from '../state/deployments.ts';
 import type { EndpointGroupRecord, WorkerRecord } from '../state/endpoints.ts';
 import { nextId, type State } from '../state/state.ts';
-import { answerLog } from './log-answer.ts';
+import { answerLog, deleteEndpoint, deleteManaged, groupsOf, shownWorkers } from './workergroups.ts';
 import { defined, ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
-import { deleteEndpoint, deleteManaged, groupsOf, shownWorkers } from './workergroups.ts';
 
 const DAY_SECONDS = 86_400;
 const REPLAY_TIMEOUT_SECONDS = 60;

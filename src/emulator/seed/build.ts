@@ -19,7 +19,7 @@ import { defaultTraits, fullBuckets, type Traits } from '../state/traits.ts';
 import type { ApiKeyRecord, TfaAccount, TfaMethodRecord, UserRecord } from '../state/users.ts';
 import { newBackupCodes, newTotpSecret } from '../tfa/account.ts';
 import { DEFAULT_SEED } from './default.ts';
-import { seedSchema, tfaSection, type ParsedSeed, type Seed } from './schema.ts';
+import { seedSchema, tfaSection, type ParsedSeed, type Seed } from './file.ts';
 
 type Entry<Section extends keyof ParsedSeed> =
   NonNullable<ParsedSeed[Section]> extends (infer One)[] ? One : never;

@@ -1,4 +1,4 @@
-import type { Seed } from './schema.ts';
+import type { Seed } from './file.ts';
 
 /** API key of the default seed; visibly not a real one. */
 export const DEFAULT_API_KEY = 'emulator-key';

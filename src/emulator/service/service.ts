@@ -1,3 +1,4 @@
+/** The emulated service without its sockets. */
 import { createSign, createVerify, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
@@ -21,14 +22,13 @@ import {
 } from '../calls/call.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import { Fleets } from '../fleet/fleets.ts';
-import { accountHandlers } from '../handlers/accounts.ts';
+import { accountHandlers, tfaHandlers, tfaSchemaRefusal } from '../handlers/accounts.ts';
 import type { HandlerContext, Handlers } from '../handlers/define.ts';
 import { deploymentHandlers } from '../handlers/deployments.ts';
 import { endpointGroupHandlers, refuseBadGroup, expireEndpoints } from '../handlers/endpoint-groups.ts';
 import { instanceHandlers } from '../handlers/instances.ts';
 import { spendHandlers } from '../handlers/spend.ts';
 import { templateHandlers } from '../handlers/templates.ts';
-import { tfaHandlers, tfaSchemaRefusal } from '../handlers/tfa.ts';
 import { workerGroupHandlers } from '../handlers/workergroups.ts';
 import { createRandom, type Random } from '../random.ts';
 import { expireDeployment } from '../state/deployments.ts';

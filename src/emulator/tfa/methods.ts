@@ -20,16 +20,20 @@ import {
   viewMethod,
   type TfaContext,
 } from './account.ts';
-import { emailTo, missingPhone, phoneMismatch, smsTo, type Sending } from './sending.ts';
 import {
+  emailTo,
+  missingPhone,
+  phoneMismatch,
   requireTfa,
   secretOf,
+  smsTo,
   verifyProof,
   verifySentCode,
   verifyTotp,
   wrongCode,
   type Proof,
-} from './verify.ts';
+  type Sending,
+} from './codes.ts';
 
 const WINDOW_MS = LIMITS.addMethodWindowSeconds * 1000;
 const GRANTED = { success: true, msg: 'Authorization successful.' };

@@ -2,8 +2,8 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test, vi } from 'vitest';
 import { jsonAnswer, type Answer } from '../../../../src/emulator/answers/answer.ts';
-import { exchangeWithFaults } from '../../../../src/emulator/faults/exchange.ts';
 import {
+  exchangeWithFaults,
   faultSchema,
   type FaultInput,
   type FaultRecord,

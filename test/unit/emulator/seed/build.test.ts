@@ -1,7 +1,7 @@
 /** A seed that says everything, as the state that it becomes. */
 import { expect, test } from 'vitest';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
-import type { Seed } from '../../../../src/emulator/seed/schema.ts';
+import type { Seed } from '../../../../src/emulator/seed/file.ts';
 import { firstRetained, lineCount } from '../../../../src/emulator/worker-log/group-log.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
