@@ -146,8 +146,6 @@ function operationObject(id: OperationId, components: SchemaComponents, serverle
     ...(publicSpacingMs !== undefined && { 'x-public-spacing-ms': publicSpacingMs }),
   };
 }
-
-/** All that is said about an operation, in one paragraph. */
 export function descriptionOf(operation: Operation): string {
   const { summary, description, verification, permission, replacedBy, source, publicSpacingMs } = operation;
   const assumed = isPermissionAssumed(operation) ? ' (assumed: the interface names none)' : '';

@@ -42,7 +42,6 @@ interface AdminRequest {
 
 export interface AdminRoute {
   readonly method: string;
-  /** Below `/_emulator`. */
   readonly path: string;
   readonly summary: string;
   run(request: AdminRequest, bodyText: string): unknown;

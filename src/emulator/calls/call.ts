@@ -18,9 +18,7 @@ export interface Alias {
   readonly method: string;
   readonly path: string;
   readonly id: OperationId;
-  /** In ms, if it differs from the operation's. */
   readonly publicSpacingMs?: number;
-  /** Makes the body of the operation from the query of the alias. */
   body?(query: Readonly<Record<string, string>>, state: State): Record<string, unknown>;
 }
 

@@ -24,7 +24,6 @@ export interface Requester {
 
 export interface Dialect extends Addresses {
   readonly name: DialectName;
-  /** Makes the contract's form of a body in this dialect. */
   adapt(id: OperationId, operation: Operation, body: unknown, requester: Requester): unknown;
   adaptQuery(operation: Operation, query: Record<string, unknown>): Record<string, unknown>;
   success(target: Target, body: unknown, call: Call): Answer;

@@ -52,8 +52,6 @@ export class Engine implements GroupObserver {
     this.#story.see(epochMs);
     if (endpoint.established && workers.length === 0) this.#model.place();
   }
-
-  /** Adapts to outside changes first, then does what is due. */
   catchUp(around: Surroundings, nowMs: number): void {
     Object.assign(this.#site, around);
     this.#adjust();
@@ -187,8 +185,6 @@ export class Engine implements GroupObserver {
     this.#load = endpoint.load ? new LoadSource(endpoint.load, this.epochMs) : undefined;
     if (endpoint.load) this.#requests.everLoaded = true;
   }
-
-  /** Workers that were deleted or given to another endpoint. */
   #forgetWorkers(): void {
     const { workers, workerGroups } = this.#site.state;
     for (const [place, id] of this.#lives) {
@@ -254,8 +250,6 @@ export class Engine implements GroupObserver {
     const readyAt = this.#model.now + workerErrorSeconds + workerColdStartSeconds;
     this.#because('erred', () => this.#model.put('starting', { place, readyAt }));
   }
-
-  /** Begins the start again, or lets it hang for ever. */
   #restart({ life }: WorkerRecord, place: number, cause: 'restarted' | 'hung'): void {
     const phase = life?.phase;
     if (phase !== 'creating' && phase !== 'starting') return;

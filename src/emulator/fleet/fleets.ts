@@ -21,13 +21,9 @@ export class Fleets {
       engine.catchUp(around, nowMs);
     }
   }
-
-  /** undefined for an endpoint that does not exist. */
   of(endpointId: number): Engine | undefined {
     return this.#engines.get(endpointId);
   }
-
-  /** That of the endpoint whose worker group it is. */
   ofGroup(state: State, groupId: number): Engine | undefined {
     const endpointId = state.workerGroups.get(groupId)?.endpointId ?? null;
     return endpointId === null ? undefined : this.of(endpointId);

@@ -128,8 +128,6 @@ export class Lives {
     this.#givenUp.set(worker, tries);
     return tries >= TRIES;
   }
-
-  /** Schedules a start that never ends, or takes too long. */
   #drawHang(worker: WorkerRecord, to: ModelState, at: number): void {
     if (to !== STATE.creating && to !== STATE.starting) return;
     const { endpoint, state } = this.#site;
@@ -147,8 +145,6 @@ export class Lives {
     const { settings } = this.#site.state;
     return isNew ? startSecondsOf(settings) : settings.workerColdStartSeconds;
   }
-
-  /** Schedules the next random failure of a ready worker. */
   #drawFailure(worker: number, atSeconds: number): void {
     const { workerDeathsPerHour: deaths, workerErrorsPerHour: errors } = this.#site.state.settings;
     if (deaths + errors === 0) return;
@@ -160,8 +156,6 @@ export class Lives {
   #cancel(worker: number): void {
     if (this.#due.length > 0) this.#due = this.#due.filter((due) => due.worker !== worker);
   }
-
-  /** A place is taken, by a worker that is there already or by a new one. */
   #appear({ place, speed, to, atSeconds, adopted }: Move): void {
     const { state } = this.#site;
     const atMs = this.#site.msOf(atSeconds);
@@ -191,8 +185,6 @@ export class Lives {
     if (isHot) setInstanceStatus(instance, 'running', atMs);
     else stopInstance(instance, atMs);
   }
-
-  /** A place is free: its worker died, was given up, or is gone. */
   #vanish({ place, atSeconds, cause }: Move, worker: WorkerRecord | undefined): void {
     const id = this.#workers.get(place);
     this.#workers.delete(place);

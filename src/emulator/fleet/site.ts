@@ -17,8 +17,6 @@ export interface Surroundings {
 }
 
 export type Site = ReturnType<typeof siteOf>;
-
-/** `epochMs`: start of the engine; its seconds count from then. */
 export function siteOf(around: Surroundings, epochMs: number) {
   return {
     ...around,
@@ -27,8 +25,6 @@ export function siteOf(around: Surroundings, epochMs: number) {
     secondsOf: (ms: number): number => (ms - epochMs) / 1000,
   };
 }
-
-/** One pass over all workers, not one for each endpoint. */
 export function surroundings(state: State): Surroundings[] {
   const groups = Map.groupBy(state.workerGroups.values(), ({ endpointId }) => endpointId);
   const workers = Map.groupBy(

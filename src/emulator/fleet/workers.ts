@@ -32,8 +32,6 @@ export function newWorker(id: number, groupId: number): WorkerRecord {
 export function workersOf(state: State, groupId: number): WorkerRecord[] {
   return [...state.workers.values()].filter((worker) => worker.groupId === groupId);
 }
-
-/** Rents an instance for a new worker. Its id draws the price. */
 export function recruitWorker(state: State, group: WorkerGroupRecord, nowMs: number): WorkerRecord {
   const { settings } = state;
   const machines = [...state.machines.keys()];
@@ -120,8 +118,6 @@ function statusWithoutEngine(worker: WorkerRecord, instance: InstanceRecord, now
   if (status === 'running') return 'idle';
   return status === 'created' || status === 'loading' ? status : 'error';
 }
-
-/** Updates ready workers one after the other, and returns them. */
 export function rollWorkers(state: State, workers: readonly WorkerRecord[], nowMs: number): WorkerRecord[] {
   const { workerUpdateSeconds } = state.settings;
   const ready = workers.filter((worker) => workerStatus(worker, state, nowMs) === 'idle');

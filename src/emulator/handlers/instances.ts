@@ -179,8 +179,6 @@ function pageOf(
     next_token,
   };
 }
-
-/** Missing values come first. */
 function compare(a: unknown, b: unknown): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   return JSON.stringify(a ?? '').localeCompare(JSON.stringify(b ?? ''), 'en');

@@ -73,7 +73,6 @@ function createSigner() {
 }
 
 export interface Service {
-  /** Changes nothing and judges nothing. */
   read(request: IncomingRequest): Call;
   /** Never throws. */
   perform(call: Call): Answer;

@@ -45,7 +45,6 @@ export interface WorkerGroupTraits {
 export interface WorkerGroupRecord {
   readonly id: number;
   readonly userId: number;
-  /** null: none, as in a seed. */
   endpointId: number | null;
   readonly createdMs: number;
   traits: WorkerGroupTraits;
@@ -87,7 +86,6 @@ export interface GroupLog {
   readonly retainedLines: number;
   /** `clear` discarded the lines before this index. */
   clearedBefore: number;
-  /** Text after the last line break. */
   unfinished: string;
   /** By level: the current file, as far as read. */
   readonly files: Record<string, LogFile>;

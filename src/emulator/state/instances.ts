@@ -22,16 +22,12 @@ export interface InstanceRecord {
   label: string | null;
   readonly image: string;
   readonly createdMs: number;
-  /** Begin of the first step; changeSteps sets both. */
   stepsFromMs: number;
   steps: readonly InstanceStep[];
   readonly usage: { untilMs: number; readonly days: DayUsage[] };
   intendedStatus: 'running' | 'stopped';
-  /** null for instances of the seed. */
   readonly launch: InstanceLaunch | null;
 }
-
-/** Use on one UTC day, in ms. */
 interface DayUsage {
   readonly dayMs: number;
   gpuMs: number;
@@ -48,7 +44,6 @@ interface InstanceLaunch {
   readonly offerId: number;
   readonly templateId: number | null;
   readonly templateHashId: string | null;
-  /** The token is not kept. */
   readonly login: { readonly registry: string; readonly user: string } | null;
   readonly values: Readonly<Partial<Omit<LaunchValues, 'image' | 'label' | 'image_login'>>>;
 }

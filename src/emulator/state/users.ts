@@ -4,7 +4,6 @@ export interface UserRecord {
   readonly email: string | null;
   emailVerifiedAt: number | null;
   readonly isAdmin: boolean;
-  /** The team of this user's team keys. */
   readonly teamId: number;
   readonly tfa: TfaAccount;
 }
@@ -25,7 +24,6 @@ export interface ApiKeyRecord {
   /** null: full access. Flags (`{manage_billing: true}`) or nested (`{api: {user_read: {}}}`). */
   readonly permissions: Readonly<Record<string, unknown>> | null;
   readonly team: boolean;
-  /** Created in the session of a 2FA login. */
   readonly byTfa?: boolean;
 }
 
@@ -70,7 +68,6 @@ export interface TfaMethodRecord {
   isPrimary: boolean;
   failCount: number;
   lockedUntilMs: number | null;
-  /** 30-second period of the last used code. */
   lastTotpPeriod: number | null;
   readonly createdAtMs: number;
   lastUsedMs: number | null;
@@ -95,8 +92,6 @@ export interface SentCode {
   /** Wrong codes, if no method counts them. */
   failures: number;
 }
-
-/** A key from a 2FA login. */
 export interface SessionRecord extends ApiKeyRecord {
   expiresAtMs: number;
   readonly admin: boolean;
