@@ -57,7 +57,7 @@ const fieldTables: readonly CoverageRow[] = [
   row('§2.2', 'template search fields', TEMPLATES, 'knows all sixteen fields'),
   row('§2.2', 'template envelopes', RESOURCES, 'get another hash with an edit, and the old one is gone'),
   row('§2.3', 'instance creation request', RESOURCES, 'shows what template and request came to'),
-  row('§2.3', 'volume_info', RESOURCES, 'may attach a volume, and its template'),
+  row('§2.3', 'volume_info', RESOURCES, 'may attach a volume'),
   row('§2.3', 'merge rule 1: scalars', MERGE, '1: a scalar of the request overrides the template'),
   row('§2.3', 'merge rule 2: env', MERGE, '2: env entries of both are there'),
   row('§2.3', 'merge rule 3: extra_filters', MERGE, '3: extra_filters are merged by key'),

@@ -116,12 +116,6 @@ describe('a deployment that is made', () => {
     expect(await make()).toMatchObject({ body: { action: 'created', deployment_id: 45 } });
   });
 
-  test('without a TTL lives until it is deleted', async () => {
-    await make({ ttl: null });
-    await service.emulator.clock.advance(365 * 86_400_000);
-    expect(await deployment(44)).toMatchObject({ ttl: null });
-  });
-
   test('has its file posted where the answer says, which may be refused', async () => {
     const made = await make();
     expect((await post(made, 'other')).status).toBe(204);

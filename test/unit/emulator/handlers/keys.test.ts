@@ -35,8 +35,10 @@ test('a scoped key can do what its permissions say', () => {
     apiKeys.add({ name, key: name.replaceAll(' ', ''), permissions });
     return sent('POST', BEAT, {}, name).status;
   };
-  const granted = [{ manage_billing: true }, { manage_instances: true }, { api: { instance_write: {} } }];
-  expect(granted.map(status)).toEqual([403, 200, 200]);
+  const granted = [{ manage_instances: true }, { instance_write: true }, { api: { instance_write: {} } }];
+  expect(granted.map(status)).toEqual([200, 200, 200]);
+  const lacking = [{ manage_billing: true }, { instance_write: false }, { api: { instance_write: false } }];
+  expect(lacking.map(status)).toEqual([403, 403, 403]);
 });
 
 test.each([
