@@ -1,5 +1,26 @@
 const ENGINE_LINE = '1780315200.000[000] [autoscaler.cpp:1427 manage_workers] endpoint 31 is there\n';
 
+const NOON = 1_780_315_200;
+
+/** One that has not measured itself yet. */
+const WORKER = {
+  ready_ever: false,
+  cur_load: 0,
+  new_load: 0,
+  cur_load_rolling_avg: 0,
+  cur_perf: 0,
+  perf: 1_000,
+  measured_perf: 1_000,
+  dlperf: 96,
+  reliability: 0.99,
+  reqs_working: 0,
+  disk_usage: 8,
+  loaded_at: 0,
+  started_at: 0,
+  gpu_name: 'RTX 4090',
+  created_at: NOON,
+};
+
 /** What the public dialect answers, by `KEY: METHOD PATH BODY`; default the key of the seed. */
 export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
   ['POST /api/v0/deployment/42/heartbeat {}', { success: true, deployment_id: 42 }],
@@ -153,45 +174,17 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
     'POST /get_endpoint_workers/ {"id":31}',
     [
       {
+        ...WORKER,
         id: 501,
         status: 'idle',
         ready_ever: true,
-        cur_load: 0,
-        new_load: 0,
-        cur_load_rolling_avg: 0,
-        cur_perf: 0,
         perf: 1_085.196_596_244_35,
         measured_perf: 1_085.196_596_244_35,
-        dlperf: 96,
-        reliability: 0.99,
-        reqs_working: 0,
-        disk_usage: 8,
-        loaded_at: 1_780_315_200,
-        started_at: 1_780_315_200,
-        gpu_name: 'RTX 4090',
+        loaded_at: NOON,
+        started_at: NOON,
         url: '/_worker/501',
-        created_at: 1_780_315_200,
       },
-      {
-        id: 502,
-        status: 'created',
-        ready_ever: false,
-        cur_load: 0,
-        new_load: 0,
-        cur_load_rolling_avg: 0,
-        cur_perf: 0,
-        perf: 1_000,
-        measured_perf: 1_000,
-        dlperf: 96,
-        reliability: 0.99,
-        reqs_working: 0,
-        disk_usage: 8,
-        loaded_at: 0,
-        started_at: 0,
-        gpu_name: 'RTX 4090',
-        url: '/_worker/502',
-        created_at: 1_780_315_200,
-      },
+      { ...WORKER, id: 502, status: 'created', url: '/_worker/502' },
     ],
   ],
   ['POST /get_endpoint_workers/ {"id":9}', 'no endpoint group 9'],
