@@ -96,9 +96,9 @@ test('a client that has gone gets nothing, and one that hung changes nothing the
 });
 
 test('latencies add up on their side, with their jitter', async () => {
-  const side = { kind: 'latency', side: 'request', ms: 100, jitterMs: 20 } as const;
+  const side = { kind: 'latency', side: 'request', ms: 20, jitterMs: 600 } as const;
   const started = performance.now();
-  expect((await exchanged(strikes(side, { ...side, ms: 50, jitterMs: 0 }))).status).toBe(200);
+  expect((await exchanged(strikes(side, { ...side, ms: 30, jitterMs: 0 }))).status).toBe(200);
   // Chance gives half of the jitter here.
-  expect(performance.now() - started).toBeGreaterThanOrEqual(159);
+  expect(performance.now() - started).toBeGreaterThanOrEqual(349);
 });
