@@ -241,18 +241,16 @@ describe('the log of a worker group', () => {
   });
 });
 
-describe('a load', () => {
-  test('waits in a bounded queue, and its clients go away', async () => {
-    const settings = { requestsWaitingMost: 50, requestGiveUpSeconds: 20 };
-    await start({ cold_workers: 0 }, settings, { shape: 'constant', rate: 100, request_work: 10 });
-    await put({ endpoint_state: 'stopped' });
-    await advance(60);
-    expect(activity()).toMatchObject({ taken: 0, waiting: 50 });
-    const { refused, abandoned } = activity();
-    expect(refused).toBeGreaterThan(300);
-    expect(abandoned).toBeGreaterThanOrEqual(100);
-    expect(refused + abandoned + 50).toBe(601);
-  });
+test('a load waits in a bounded queue, and its clients go away', async () => {
+  const settings = { requestsWaitingMost: 50, requestGiveUpSeconds: 20 };
+  await start({ cold_workers: 0 }, settings, { shape: 'constant', rate: 100, request_work: 10 });
+  await put({ endpoint_state: 'stopped' });
+  await advance(60);
+  expect(activity()).toMatchObject({ taken: 0, waiting: 50 });
+  const { refused, abandoned } = activity();
+  expect(refused).toBeGreaterThan(300);
+  expect(abandoned).toBeGreaterThanOrEqual(100);
+  expect(refused + abandoned + 50).toBe(601);
 });
 
 describe('the same seed', () => {

@@ -64,35 +64,31 @@ describe('states', () => {
   });
 });
 
-describe('workers', () => {
-  test('come as a list, each what its instance is', async () => {
-    expect(await workers()).toMatchObject([
-      { id: 501, status: 'idle', cur_load: 0, reqs_working: 0, gpu_name: 'RTX 4090' },
-      // What it can do is a guess until it has measured itself.
-      { id: 502, status: 'created', loaded_at: 0, started_at: 0, perf: 1000, measured_perf: 1000 },
-    ]);
-    service.emulator.instances.setStatus(501, 'offline');
-    await service.emulator.clock.advance(5_000);
-    // The engine has seen it, and recruits another one.
-    expect(await statuses()).toEqual(['error', 'loading', 'created']);
-    await service.send('DELETE', '/api/v0/instances/501/', {});
-    expect(await statuses()).toEqual(['loading', 'created']);
-  });
+test('workers come as a list, each what its instance is', async () => {
+  expect(await workers()).toMatchObject([
+    { id: 501, status: 'idle', cur_load: 0, reqs_working: 0, gpu_name: 'RTX 4090' },
+    // What it can do is a guess until it has measured itself.
+    { id: 502, status: 'created', loaded_at: 0, started_at: 0, perf: 1000, measured_perf: 1000 },
+  ]);
+  service.emulator.instances.setStatus(501, 'offline');
+  await service.emulator.clock.advance(5_000);
+  // The engine has seen it, and recruits another one.
+  expect(await statuses()).toEqual(['error', 'loading', 'created']);
+  await service.send('DELETE', '/api/v0/instances/501/', {});
+  expect(await statuses()).toEqual(['loading', 'created']);
 });
 
-describe('logs', () => {
-  test('say what happened, by id or by name, the last lines only', async () => {
-    await service.send('PUT', ENDPOINT, { endpoint_state: 'stopped' });
-    await service.send('PUT', ENDPOINT, { endpoint_state: 'active', max_workers: 7 });
-    const byId = await service.send('POST', '/get_endpoint_logs/', { id: 31, tail: null });
-    const byName = await service.send('POST', '/get_endpoint_logs', { endpoint: 'chat', tail: '60' });
-    const said = String(byId.body['info1']);
-    expect(said).toContain('the endpoint is stopped, with 2 workers');
-    expect(said).toContain('{"max_workers":7}');
-    expect(byName.body).toMatchObject({ success: true, info1: said.slice(-60) });
-    const none = await service.send('POST', '/get_endpoint_logs/', { endpoint: 'nothing' });
-    expect(none).toMatchObject({ status: 200, body: 'no endpoint nothing' });
-  });
+test('logs say what happened, by id or by name, the last lines only', async () => {
+  await service.send('PUT', ENDPOINT, { endpoint_state: 'stopped' });
+  await service.send('PUT', ENDPOINT, { endpoint_state: 'active', max_workers: 7 });
+  const byId = await service.send('POST', '/get_endpoint_logs/', { id: 31, tail: null });
+  const byName = await service.send('POST', '/get_endpoint_logs', { endpoint: 'chat', tail: '60' });
+  const said = String(byId.body['info1']);
+  expect(said).toContain('the endpoint is stopped, with 2 workers');
+  expect(said).toContain('{"max_workers":7}');
+  expect(byName.body).toMatchObject({ success: true, info1: said.slice(-60) });
+  const none = await service.send('POST', '/get_endpoint_logs/', { endpoint: 'nothing' });
+  expect(none).toMatchObject({ status: 200, body: 'no endpoint nothing' });
 });
 
 describe('a route', () => {

@@ -13,14 +13,12 @@ async function row(id: number): Promise<Record<string, unknown>> {
   return body['instances'] as Record<string, unknown>;
 }
 
-describe('one instance', () => {
-  test('is labelled, and the label taken away', async () => {
-    const put = (label: string) => service.send('PUT', '/api/v0/instances/501/', { label, state: null });
-    expect((await put('mine')).body).toEqual({ success: true });
-    expect(await row(501)).toMatchObject({ label: 'mine', actual_status: 'running' });
-    await put('');
-    expect(await row(501)).toMatchObject({ label: null });
-  });
+test('one instance is labelled, and the label taken away', async () => {
+  const put = (label: string) => service.send('PUT', '/api/v0/instances/501/', { label, state: null });
+  expect((await put('mine')).body).toEqual({ success: true });
+  expect(await row(501)).toMatchObject({ label: 'mine', actual_status: 'running' });
+  await put('');
+  expect(await row(501)).toMatchObject({ label: null });
 });
 
 describe('pages', () => {
