@@ -104,11 +104,7 @@ function withEnvMap(id: OperationId, body: Record<string, unknown>): Record<stri
 }
 
 /** Public clients name templates by hash and endpoints by name. @throws Refused not_found */
-function withIds(
-  operation: OperationId,
-  body: Record<string, unknown>,
-  { state, userId = -1 }: Requester,
-): Record<string, unknown> {
+function withIds(operation: OperationId, body: Record<string, unknown>, { state, userId = -1 }: Requester) {
   if (operation === 'templates.delete') {
     const { hash_id: hash, ...rest } = body;
     if (typeof hash !== 'string' || (rest['template_id'] ?? null) !== null) return body;

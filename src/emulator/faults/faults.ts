@@ -309,10 +309,7 @@ export async function exchangeWithFaults(
 }
 
 /** Returns null if the client has gone. */
-async function decide(
-  { id, fault }: FaultRecord<DecisiveFault>,
-  parts: ExchangeParts,
-): Promise<Answer | null> {
+async function decide({ id, fault }: FaultRecord<DecisiveFault>, parts: ExchangeParts) {
   const made = 'takesEffect' in fault && fault.takesEffect ? parts.perform() : undefined;
   switch (fault.kind) {
     case 'throttled':

@@ -89,11 +89,7 @@ function partsOf(given: EndpointGroupParameters & EndpointSettings) {
 }
 
 /** Evidence 4.4: endpoint names are unique within an account. @throws Refused bad_request */
-function requireFreeName(
-  name: string | undefined,
-  context: HandlerContext,
-  except?: EndpointGroupRecord,
-): void {
+function requireFreeName(name: string | undefined, context: HandlerContext, except?: EndpointGroupRecord) {
   const own = ownOf(context.state.endpointGroups, context).filter((group) => group !== except);
   if (name === undefined || !own.some(({ parameters }) => parameters.endpoint_name === name)) return;
   throw badRequest('endpoint_name', `this account has an endpoint "${name}" already`);

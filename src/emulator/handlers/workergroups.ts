@@ -84,11 +84,7 @@ export const workerGroupHandlers: HandlersOf<'workergroups'> = {
   },
 };
 
-function ownGroup(
-  id: number,
-  { state, user }: HandlerContext,
-  code: 'not_found' | 'no_such_workergroup',
-): WorkerGroupRecord {
+function ownGroup(id: number, { state, user }: HandlerContext, code: 'not_found' | 'no_such_workergroup') {
   const group = state.workerGroups.get(id);
   if (group?.userId === user.id) return group;
   throw notFound(`worker group ${id}`, 'id', code);
@@ -117,10 +113,7 @@ function namedTemplate(
   throw notFound(`template ${hash ?? id}`, hash === undefined ? 'template_id' : 'template_hash');
 }
 
-function traitsOf(
-  request: WorkerGroupRequest,
-  template: TemplateRecord | undefined,
-): Partial<WorkerGroupTraits> {
+function traitsOf(request: WorkerGroupRequest, template: TemplateRecord | undefined) {
   const { search_params: search, launch_args, gpu_ram, test_workers, cold_workers } = request;
   const search_query = search === undefined ? undefined : searchFilters(search);
   const named = { template_id: template?.id, template_hash: template?.hash_id };

@@ -92,9 +92,7 @@ export function buildState(
 }
 
 /** An id of the seed is never used again. */
-function lastIdsOf(
-  seeded: Partial<Record<Numbered, Iterable<{ readonly id: number }>>>,
-): Map<string, number> {
+function lastIdsOf(seeded: Partial<Record<Numbered, Iterable<{ readonly id: number }>>>) {
   return new Map(
     Object.entries(seeded).map(([kind, items]) => [kind, Math.max(0, ...Array.from(items, ({ id }) => id))]),
   );

@@ -163,10 +163,7 @@ function strict<Shape extends z.ZodRawShape>(shape: Shape) {
 }
 
 /** A union would only say that neither option fits. */
-function wordOr<const Word extends string, Schema extends z.ZodObject>(
-  word: Word,
-  schema: Schema,
-): z.ZodType<Word | z.output<Schema>, Word | z.input<Schema>> {
+function wordOr<const Word extends string, Schema extends z.ZodObject>(word: Word, schema: Schema) {
   const read = z.unknown().transform((value, context) => {
     if (value === word) return word;
     const parsed = schema.safeParse(value);

@@ -180,10 +180,7 @@ function addMethod(
   });
 }
 
-function requireNew(
-  { state, user }: TfaContext,
-  { tfa_method: type, phone_number, secret }: Confirmation,
-): void {
+function requireNew({ state, user }: TfaContext, { tfa_method: type, phone_number, secret }: Confirmation) {
   const sameType = user.tfa.methods.filter(({ method }) => method === type);
   const same = sameType.some((one) =>
     type === 'sms' ? one.phoneNumber === phone_number : one.totpSecret === secret,
