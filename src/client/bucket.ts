@@ -1,13 +1,12 @@
 /**
- * One token bucket of the service, as far as answers show it: how far apart its requests must leave. A spacing is proven
- * by refusals, named by one, or searched. Times in monotonic ms; spacings in ms, 0: none.
+ * One token bucket of the service: how far apart its requests leave. A spacing is named by a refusal, or
+ * searched. Times in monotonic ms; spacings in ms, 0: none.
  */
 
 /** How long a first refusal closes that names no time; the first guess of a spacing. */
 export const FIRST_WAIT_MS = 2_000;
 /** A limit that was found, and a spacing that was refused, count for this time. */
 export const MEMORY_MS = 600_000;
-/** Accepted requests that are remembered. */
 const REMEMBERED = 8;
 /** This many refusals near accepted requests prove a spacing. */
 const PROOF = 4;
@@ -31,9 +30,7 @@ export class Bucket {
   proof = 0;
   /** When the last accepted requests left, the newest last. */
   acceptedAt: number[] = [];
-  /** The contract's spacing. */
   readonly given: number;
-  /** The spacing that a refusal named. */
   named = 0;
   closedUntil = -Infinity;
   /** When the last request may have arrived at the latest. */
@@ -43,7 +40,6 @@ export class Bucket {
   tooShort = 0;
   tooShortAt = -Infinity;
   widest = LONGEST_SPACING_MS;
-  /** Refusals in a row. */
   refusals = 0;
 
   constructor(given = 0) {

@@ -1,4 +1,3 @@
-/** What a caller of the library hands over beside an operation's input, checked before it can fail in some other way. */
 import { isRecord } from '../contract/is-record.ts';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 import { keyProblems, type InputProblem } from '../wire/request.ts';
@@ -17,7 +16,6 @@ export class ClientOptionsError extends PilotlightError {
   }
 }
 
-/** @throws ClientOptionsError */
 export function checkClientOptions(options: unknown): void {
   const { baseUrl, serverlessUrl, apiKey, timeoutMs, retry } = isRecord(options) ? options : {};
   const problems = [
@@ -34,6 +32,6 @@ function addressProblems(field: string, address: unknown): InputProblem[] {
   const url = typeof address === 'string' && URL.canParse(address) ? new URL(address) : undefined;
   const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
   if (url && isWeb && url.search === '' && url.hash === '') return [];
-  // An address may hold a password.
+  // The message leaves the value out: an address may hold a password.
   return [{ field, message: 'must be an address that begins with http:// or https://, without ? and #' }];
 }

@@ -1,28 +1,25 @@
 /**
- * The rate limit of one API key, learned from the answers. The service counts requests in token buckets: one for the
- * key, and one for each operation. It publishes no sizes. All times are handed in, in monotonic ms.
+ * The rate limit of one API key, learned from the answers. The service counts requests in token buckets: one for
+ * the key, and one for each operation, of unknown sizes. Times are handed in, in monotonic ms.
  *
- * - **Nothing is held back before a refusal**, except that the background (the daemon's requests and the heart's
- *   questions) begins slowly and doubles its rate.
- * - **A 429 closes its operation** until the time that it names, or for 2 s, then 4 s (8 s for the key). If another
- *   operation is refused meanwhile, the key is closed. From then on each refusal closes the key, and its requests leave
- *   one at a time. A wait that was not enough is doubled.
- * - **A spacing is kept after four refusals** close to accepted requests. The refusal names it, or the contract does, or
- *   it is searched: half as long again after a refusal, a tenth shorter after each success.
- * - **Heartbeats come first.** Questions and the daemon share the rest in turns. A heartbeat may leave early, one at a
- *   time, if a wait would cost the deployment. If it is accepted, the spacing is halved. After a refused heartbeat the
- *   others wait until one is accepted, at most a minute.
- * - **The background slows down after each refusal of the key** that it had a part in: half the rate, at most one request
- *   in 2 s. Then it doubles every 5 s up to half of the refused rate or one in 8 s, and adds a tenth of that at a time, as
- *   TCP does: programs that share a key come to equal parts.
- * - **Headers are a hint.** If they say that nothing is left, the background waits for at most 5 s.
+ * - Nothing is held back before a refusal, except that the background begins slowly and doubles its rate. The
+ *   background is the daemon's requests and the heart's questions.
+ * - A 429 closes its operation until the time that it names, or for 2 s, then 4 s (8 s for the key). If another
+ *   operation is refused meanwhile, the key is closed. From then on each refusal closes the key, and heartbeats
+ *   leave one at a time. A wait that was not enough is doubled.
+ * - Heartbeats come first; questions and the daemon share the rest in turns. One heartbeat at a time may leave
+ *   early if a wait would cost the deployment. If it is accepted, the spacing is halved. After a refused heartbeat
+ *   the others wait until one is accepted, at most a minute.
+ * - The background halves its rate after each refusal of the key that it had a part in. Then it doubles every 5 s
+ *   up to half of the refused rate, and adds a tenth of that at a time, as TCP does: programs that share a key
+ *   come to equal parts.
+ * - Headers are a hint: if they say that nothing is left, the background waits for at most 5 s.
  */
 import type { RateLimit } from '../wire/rate-limit.ts';
 import { Bucket, FIRST_WAIT_MS, LONGEST_SPACING_MS, MEMORY_MS, SHORTEST_SPACING_MS } from './bucket.ts';
 
 /** What one answer says of the rate limit. */
 export interface RateAnswer {
-  /** It was a 429. */
   readonly throttled: boolean;
   /** When the service wants to be asked again, ms from now. */
   readonly retryAfterMs?: number | undefined;
@@ -30,14 +27,12 @@ export interface RateAnswer {
   readonly thresholdMs?: number | undefined;
 }
 
-/** Whose request it is, the first in line first. A call is one of a library or a command, which has no heartbeats. */
+/** The first in line first. A call is one of a library or a command, which has no heartbeats. */
 export type Who = 'heartbeat' | 'question' | 'daemon' | 'call';
 
-/** A request that has left. */
 export interface Departure {
   readonly operation: string;
   readonly at: number;
-  /** How many keys were used before its own. */
   readonly generation: number;
   /** A heartbeat left while its bucket was closed or before its spacing was over. */
   readonly early: boolean;
@@ -52,7 +47,6 @@ export interface Departure {
 export interface RateLimiterOptions {
   /** By operation: the contract's spacing, ms. */
   readonly spacings?: Readonly<Record<string, number>>;
-  /** [0, 1) */
   readonly random?: () => number;
   /** Each refusal counts as the key's: a program that asks for one operation alone cannot tell. */
   readonly isKeys?: boolean;
@@ -65,7 +59,7 @@ const LONGEST_NAMED_MS = 600_000;
 /** Several processes may wait for the same moment, ms. */
 const JITTER_MS = 200;
 const LATENCIES = 32;
-/** A heartbeat waits no longer for the spacing of the key, nor for the answer to the request before it, ms. */
+/** A heartbeat waits no longer for the key's spacing, nor for the answer to the last request, ms. */
 const LONGEST_YIELD_MS = 2_000;
 const LONGEST_TURN_MS = 1_000;
 /** A heartbeat that is due has left by then, ms. */
@@ -75,7 +69,7 @@ const LONGEST_HINT_MS = 5_000;
 /** A request of the background has no part in a refusal that comes later, ms. */
 const FOLLOWS_MS = 2_000;
 
-/** The background's first spacing, the shortest after a refusal, the longest, and how long it keeps one, ms. */
+/** The background's first spacing, the shortest after a refusal, the longest, and its step, ms. */
 const BACKGROUND_FIRST_MS = 125;
 const BACKGROUND_AGAIN_MS = 2_000;
 const BACKGROUND_LONGEST_MS = 60_000;
@@ -132,8 +126,8 @@ export class RateLimiter {
   }
 
   /**
-   * Whether a heartbeat may leave before `opensAt`. `isLast`: it has no other chance. One that breaks a proven spacing
-   * costs the others a turn, so only a last chance may, and once one was refused, none for a minute.
+   * Whether a heartbeat may leave before `opensAt`. One that breaks a proven spacing costs the others a turn:
+   * only a last chance may, and none for a minute after one was refused.
    */
   mayLeaveEarly(operation: string, now: number, isLast: boolean): boolean {
     if (this.#early !== undefined) return false;
@@ -182,7 +176,6 @@ export class RateLimiter {
     this.lost(departure);
   }
 
-  /** No answer of the service came. */
   lost(departure: Departure): void {
     if (this.#early === departure) this.#early = undefined;
     if (this.#key.unanswered === departure) this.#key.unanswered = undefined;
@@ -210,7 +203,6 @@ export class RateLimiter {
     return now < this.opensAt(operation, 'daemon', now) ? undefined : this.sent(operation, now, 'daemon');
   }
 
-  /** Forgets all, because another key is used. */
   forget(): void {
     this.#generation += 1;
     this.#operations.clear();
@@ -227,7 +219,6 @@ export class RateLimiter {
     return now < this.#key.limitedUntil && spacing > 0 ? 1000 / spacing : undefined;
   }
 
-  /** The time until the key opens, ms; 0: it is open. */
   closedMs(now: number): number {
     return Math.max(0, this.#key.closedUntil - now);
   }
@@ -301,7 +292,7 @@ export class RateLimiter {
     if (isKeys) this.#closeKey(departure, now + waitMs + jitter, now);
   }
 
-  /** How long a refusal closes that names no time, ms: less than 2 s at first if a shorter spacing of the key is known. */
+  /** Less than 2 s at first if a shorter spacing of the key is known. */
   #unnamedWait(refusals: number, isKeys: boolean): number {
     const { spacing } = this.#key;
     if (refusals <= 1) return isKeys && spacing > 0 ? Math.min(FIRST_WAIT_MS, 2 * spacing) : FIRST_WAIT_MS;

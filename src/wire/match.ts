@@ -1,27 +1,23 @@
-/** HTTP request line → what it means, pure: what a server of this interface does with a method and a path. */
+/** Finds the operation of a method and a path, for a server of this interface. */
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
 
 export interface Route<Value> {
   readonly method: string;
-  /** Path with `{name}` placeholders. */
   readonly path: string;
   readonly value: Value;
 }
 
 export interface RouteMatch<Value> {
   readonly value: Value;
-  /** Path parameters, decoded but still strings; see coerce.ts. */
+  /** Decoded, but still text; see coerce.ts. */
   readonly params: Readonly<Record<string, string>>;
 }
 
 export interface Matcher<Value> {
-  /** Finds the route of a method and path (without query), with or without a slash at the end. */
   (method: string, path: string): RouteMatch<Value> | undefined;
-  /** Methods that a path knows, for the message about one that it does not. */
   methodsOf(path: string): string[];
 }
 
-/** A segment is a literal text, or the name of a placeholder. */
 type Segment = { readonly literal: string } | { readonly name: string };
 
 interface Pattern<Value> {
@@ -30,7 +26,7 @@ interface Pattern<Value> {
   readonly value: Value;
 }
 
-/** Compiles routes once: matching is on the emulator's hot path. The first route that fits wins. */
+/** The first route that fits wins. */
 export function createMatcher<Value>(routes: readonly Route<Value>[]): Matcher<Value> {
   const bySize = new Map<number, Pattern<Value>[]>();
   for (const { method, path, value } of routes) {

@@ -1,4 +1,3 @@
-/** What was charged in some days, all pages of it. */
 import type { Charge } from '../../contract/operations/spend.ts';
 import type { CallOptions, ClientOf } from '../caller.ts';
 import { rowsLeftOut } from '../../wire/reading.ts';
@@ -6,19 +5,17 @@ import { ResponseError } from '../errors.ts';
 
 export type ChargesClient = Pick<ClientOf<'charges.list'>, 'charges'>;
 
-/** Days in Unix seconds, both included. */
 export interface ChargedDays {
   readonly from: number;
   readonly to: number;
 }
 
-/** More than any account has in a day; a service that repeats its pages for ever does not keep us. */
+/** More than an account has in a day: a service that repeats its pages does not keep us. */
 const MOST_PAGES = 400;
 const PAGE = 100;
 
 /**
- * The rows of serverless workers, one for each contract: each is the sum over all days asked for. `unreadable`: rows that
- * the service sent and nobody could read, so that the sum is too small.
+ * Charges of serverless workers; a row is the sum over all days (Unix seconds).
  * @throws CallError; an error is never an empty list
  */
 export async function listCharges(

@@ -1,14 +1,13 @@
-/** What an error of the service means to a person, and what to do next. */
 import { ADVICE_BY_WORDS, ERRORS, type ErrorCode, type ErrorDefinition } from '../../contract/errors.ts';
 import { isoTime } from '../../contract/text/iso-time.ts';
 import type { ApiError } from '../errors.ts';
 
-/** The service's words, and what to do next: `The code is not right. Check the code; …` */
+/** The service's words, and what to do next. */
 export function explainError(error: ApiError, nowMs: number = Date.now()): string {
   return sentences([error.said, adviceOf(error, nowMs)]);
 }
 
-/** What to do next, and when; empty for an error that the table does not know. */
+/** What to do next, and when; empty if the table does not know the error. */
 export function adviceOf(error: ApiError, nowMs: number = Date.now()): string {
   const known = error.errorCode !== undefined && Object.hasOwn(ERRORS, error.errorCode);
   const definition: ErrorDefinition | undefined = known ? ERRORS[error.errorCode as ErrorCode] : undefined;

@@ -1,29 +1,21 @@
-/**
- * The account's instances, from whichever list the service has. The public service answers the one of v0 with 410 for newer
- * accounts, and the interface knows no other: v1 is asked first, and v0 if the service does not know v1.
- */
+/** The account's instances: by v1, else by v0, which newer accounts lack (410) but the interface has. */
 import type { Instance } from '../../contract/operations/instances/instance-list.ts';
 import type { CallOptions, ClientOf } from '../caller.ts';
 import { ApiError, ResponseError } from '../errors.ts';
 
 export type InstancesClient = Pick<ClientOf<'instances.page' | 'instances.list'>, 'instances'>;
 
-/** Statuses of a service that does not know such an operation. */
 const UNKNOWN_OPERATION: ReadonlySet<number> = new Set([404, 405, 501]);
-/** More than any account has; a service that repeats its pages for ever does not keep us. */
+/** More than an account has: a service that repeats its pages does not keep us. */
 const MOST_PAGES = 400;
 
 interface Wanted {
   readonly ids?: readonly number[];
-  /** What of them is asked for; all without it. The old list always tells all. */
+  /** The fields of v1 rows; all if absent. */
   readonly columns?: readonly string[];
 }
 
-/**
- * All instances, or those of `ids`.
- *
- * @throws CallError; an error is never an empty list
- */
+/** @throws CallError; an error is never an empty list */
 export async function listInstances(
   client: InstancesClient,
   { ids, columns, ...options }: CallOptions & Wanted = {},
@@ -60,7 +52,6 @@ async function listOldInstances(
   return ids === undefined ? instances : instances.filter(({ id }) => ids.includes(id));
 }
 
-/** Whether a call failed because the service has no such operation. */
 export function isUnknownOperation(error: unknown): boolean {
   if (!(error instanceof ApiError || error instanceof ResponseError)) return false;
   return (

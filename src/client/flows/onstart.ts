@@ -1,15 +1,12 @@
-/**
- * Start scripts longer than the service takes (§8: 4048 characters): compressed and encoded into a script that
- * unpacks and runs itself. It needs sh, base64, gzip and mktemp in the image, which every common base has.
- */
+/** Packs a start script that exceeds §8. The image needs sh, base64, gzip and mktemp. */
 import { gzipSync } from 'node:zlib';
 import { LIMITS } from '../../contract/limits.ts';
 import { countCharacters } from '../../contract/text/characters.ts';
 import { RequestError } from '../errors.ts';
 
 /**
- * The script as it is when it fits, else packed. Runs by the interpreter of its `#!` line, else by sh, with its exit code.
- * @throws RequestError when it is still too long, with both lengths
+ * The script as it is if it fits, else packed. It runs by the interpreter of its `#!` line, else by sh.
+ * @throws RequestError with both lengths if it is still too long
  */
 export function fitOnstart(script: string): string {
   const length = countCharacters(script);
@@ -40,7 +37,7 @@ function selfExtracting(script: string): string {
   ].join('\n');
 }
 
-/** From the `#!` line, as far as it is a plain path with plain arguments: `/usr/bin/env bash`. */
+/** Taken from the `#!` line if that is a plain path with plain arguments. */
 function interpreter(script: string): string {
   return /^#!\s*(\/[\w/.+-]+(?: [\w.+-]+)*)[ \t\r]*\n/.exec(script)?.[1] ?? 'sh';
 }

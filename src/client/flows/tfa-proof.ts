@@ -1,7 +1,4 @@
-/**
- * Proving a second factor: chooses the method, has the code sent where one must be, asks the person or
- * computes it, and hands over exactly the fields that go with it (§4.4).
- */
+/** Proves a second factor: chooses the method, has the code sent, asks for it or computes it (§4.4). */
 import { Secret, TOTP } from 'otpauth';
 import * as z from 'zod';
 import { OPERATIONS, type OperationId } from '../../contract/operations.ts';
@@ -18,25 +15,25 @@ import { ApiError, RequestError } from '../errors.ts';
 /** What a person is asked for. */
 export interface CodePrompt {
   readonly method: TfaMethodName;
-  /** Label or masked phone number of the method, where it has one. */
+  /** Label or masked phone number of the method. */
   readonly hint: string | undefined;
   /** The service's words about where the code was sent. */
   readonly said: string | undefined;
-  /** Has the code sent once more, for the person to whom none came; undefined for an authenticator. */
+  /** Sends the code again; undefined for an authenticator. */
   readonly resend: (() => Promise<void>) | undefined;
 }
 
-/** Hands over the 6-digit code; a rejection ends the flow. Never logged or kept. */
+/** Resolves with the 6-digit code; a rejection ends the flow. The code is never logged or kept. */
 export type AskCode = (prompt: CodePrompt, signal: AbortSignal | undefined) => Promise<string>;
 
-/** How an account proves its second factor: a person reads a code, the client computes it, or a backup code is used. */
+/** How an account proves its second factor: a code, asked for or computed, or a backup code. */
 export interface ProofOptions {
   readonly askCode: AskCode;
-  /** Base32 secret of the account's authenticator: then its codes are computed instead of asked for. */
+  /** Base32 secret of the account's authenticator, to compute codes from. */
   readonly totpSecret?: string;
-  /** A one-time backup code, used instead of any method. */
+  /** A one-time backup code, in place of a method. */
   readonly backupCode?: string;
-  /** Which method to use; default: the primary one, or e-mail where there is none. */
+  /** Default: the primary method, or e-mail if there is none. */
   readonly method?: TfaMethodName;
   readonly methodId?: number;
   /** Unix ms, for computed codes. */
@@ -46,7 +43,6 @@ export interface ProofOptions {
 
 export const isFunction = z.custom((value) => typeof value === 'function', 'must be a function');
 const { shape } = OPERATIONS['tfa.confirmNew'].body;
-/** The options of all flows. */
 const OPTIONS = z.looseObject({
   askCode: isFunction,
   totpSecret: z.string().refine(isBase32, 'must be base32').optional(),
@@ -60,11 +56,7 @@ const OPTIONS = z.looseObject({
   now: isFunction.optional(),
 });
 
-/**
- * Each flow checks its options before it sends anything: a code that was sent is used up.
- * @param needs What one flow takes beside them.
- * @throws RequestError with all problems; values are not repeated, since some are secrets
- */
+/** Options are checked first, as sending uses a code up. Messages leave values out: some are secrets. */
 export function checkOptions(
   operation: OperationId,
   options: ProofOptions,
@@ -84,7 +76,6 @@ function isBase32(text: string): boolean {
   }
 }
 
-/** The fields that every verifying operation takes. */
 export interface Proof {
   readonly tfa_method?: TfaMethodName;
   readonly code?: string;
@@ -99,10 +90,7 @@ export interface Choice {
   readonly hint: string | undefined;
 }
 
-/**
- * `loginSecret` names the account in place of a key, and goes with whatever is sent (§5.8).
- * @throws ApiError of the send calls; whatever `askCode` rejects with
- */
+/** `loginSecret` stands in for a key (§5.8). */
 export async function proveSecondFactor(
   client: Client,
   options: ProofOptions,
@@ -122,7 +110,7 @@ export async function proveSecondFactor(
   };
 }
 
-/** The method that was asked for, else the authenticator whose secret is known, else the primary one, else e-mail. */
+/** The wanted method, else the authenticator whose secret is known, else the primary one, else e-mail. */
 export async function chooseMethod(client: Client, options: ProofOptions): Promise<Choice> {
   const { methods } = await client.tfa.status({}, { signal: options.signal });
   const wanted = options.method ?? (options.totpSecret === undefined ? undefined : 'totp');
@@ -140,13 +128,13 @@ export async function chooseMethod(client: Client, options: ProofOptions): Promi
   return { method: chosen.method, methodId: chosen.id, hint: hintOf(chosen) };
 }
 
-/** Who is not logged in cannot ask which methods there are: what is said counts, else sms, as the service has it (§4.4). */
+/** Without a login the account's methods cannot be asked; sms is the service's default (§4.4). */
 function loginChoice({ method, methodId, totpSecret }: ProofOptions): Choice {
   const fallback = totpSecret === undefined ? 'sms' : 'totp';
   return { method: method ?? fallback, methodId, hint: undefined };
 }
 
-/** A kind of method that is new is nothing that a code could be asked for. */
+/** A method of an unknown kind cannot be asked for a code. */
 function isKnown(method: TfaMethod): method is TfaMethod & { readonly method: StoredTfaMethod } {
   return (STORED_TFA_METHODS as readonly string[]).includes(method.method);
 }
@@ -157,16 +145,14 @@ function hintOf({ label, phone_number }: TfaMethod): string | undefined {
   return label || (phone_number ?? undefined);
 }
 
-/** A code that is on its way, and the secret that goes with it. */
 export interface Sent {
-  /** Undefined where the answer has none. */
   readonly secret?: string | undefined;
   readonly msg?: string | undefined;
 }
 
 type Send = () => Promise<Sent>;
 
-/** How a method's codes are sent; undefined for an authenticator, which needs none sent. */
+/** Undefined for an authenticator, which needs no code sent. */
 function senderOf(
   client: Client,
   { method, methodId }: Choice,
@@ -180,7 +166,7 @@ function senderOf(
   return { send, resend: send };
 }
 
-/** A code that is already on its way is sent once more. */
+/** If a code is on its way, it is sent again. */
 export function smsSender(
   client: Client,
   input: { readonly tfa_method_id?: number; readonly phone_number?: string; readonly secret?: string },
@@ -198,7 +184,7 @@ export function smsSender(
   return { send, resend };
 }
 
-/** The code, computed or asked for, with the secret of the sending that it came by. */
+/** The code, computed or asked for, with the secret of the last sending. */
 export async function askForCode(
   { method, hint }: Choice,
   first: Sent | undefined,
@@ -228,7 +214,6 @@ export function totpCode(base32Secret: string, atMs: number): string {
   return new TOTP({ secret: Secret.fromBase32(base32Secret) }).generate({ timestamp: atMs });
 }
 
-/** What an authenticator app takes where the answer has only the secret. */
 export function provisioningUri(base32Secret: string): string {
   return new TOTP({ label: 'account', secret: Secret.fromBase32(base32Secret) }).toString();
 }

@@ -1,4 +1,3 @@
-/** What takes several calls in two-factor authentication (§4.4), in the right order. */
 import type { Output } from '../../contract/operations.ts';
 import { phoneNumber as phoneSchema } from '../../contract/schemas.ts';
 import type { Client } from '../client.ts';
@@ -18,24 +17,20 @@ import {
 
 export interface LoginResult {
   readonly user: Output<'tfa.login'>;
-  /** The same service with the session as its key, where the answer had one; else the client as it was. */
+  /** Uses the session as its key, if the answer had one. */
   readonly client: Client;
 }
 
 /** How the account proves its second factor, and for which session. */
 export interface LoginOptions extends ProofOptions {
   readonly admin?: boolean;
-  /**
-   * The tfa_secret that a login by password answered: it stands in for a key (§5.8), and the client needs none. `method`
-   * is then sms where nothing else is said, for what the account has cannot be asked.
-   */
+  /** The tfa_secret of a login by password, in place of a key (§5.8). Default `method`: sms. */
   readonly secret?: string;
 }
 
 /**
- * Completes a login. The session key that comes back is what `client` uses from then on; there is none where the login
- * was by `secret` alone, since the service then sets a cookie instead (§4.4).
- * @throws ApiError when the service says no; what `askCode` rejects with; RequestError for bad options, before anything is sent
+ * Completes a login. The returned `client` uses the session key, if there is one (§4.4).
+ * @throws ApiError; RequestError for bad options, before anything is sent; what `askCode` rejects with
  */
 export async function login(client: Client, options: LoginOptions): Promise<LoginResult> {
   checkOptions('tfa.login', options);
@@ -43,21 +38,20 @@ export async function login(client: Client, options: LoginOptions): Promise<Logi
   const admin = options.admin === undefined ? {} : { admin: options.admin };
   const answer = await client.tfa.login({ ...proof, ...admin }, { signal: options.signal });
   const { session_key: said, ...rest } = answer;
-  // No header takes a line break.
+  // A header cannot hold a line break.
   const session = said?.trim();
   if (session === undefined || session === '') return { user: rest, client };
   return { user: { ...rest, session_key: session }, client: client.withKey(session) };
 }
 
 export interface AddedMethod {
-  /** For the first method only: 10 codes, shown once. Keep them. */
+  /** 10 codes, shown once, for the first method only. Keep them. */
   readonly backupCodes: readonly string[] | undefined;
 }
 
 /**
- * Adds an authenticator app. `onSecret` shows the new secret to the person before the code is asked for;
- * with `generate` the code is computed instead, for scripts that keep the secret.
- * @throws ApiError when the service says no; what `askCode` rejects with; RequestError for bad options, before anything is sent
+ * Adds an authenticator app. `onSecret` shows the secret first. `generate` computes the code.
+ * @throws ApiError; RequestError for bad options, before anything is sent; what `askCode` rejects with
  */
 export async function addTotp(
   client: Client,
@@ -88,7 +82,7 @@ export async function addTotp(
 
 /**
  * Adds a phone number, in E.164 form.
- * @throws ApiError when the service says no; what `askCode` rejects with; RequestError for bad options, before anything is sent
+ * @throws ApiError; RequestError for bad options, before anything is sent; what `askCode` rejects with
  */
 export async function addSms(
   client: Client,
@@ -104,9 +98,8 @@ export async function addSms(
 }
 
 /**
- * Removes a method; without `targetId` the one that the proof was made with. How many remain: 0 means 2FA is off,
- * undefined that the answer does not say.
- * @throws ApiError when the service says no; what `askCode` rejects with; RequestError for bad options, before anything is sent
+ * Removes a method; without `targetId` the one that proved it. `remainingMethods`: 0 if 2FA is off.
+ * @throws ApiError; RequestError for bad options, before anything is sent; what `askCode` rejects with
  */
 export async function removeMethod(
   client: Client,
@@ -119,7 +112,7 @@ export async function removeMethod(
     { ...proof, ...target },
     { signal: options.signal },
   );
-  // Where the last one was removed the answer has no such field (§4.4).
+  // The answer about the last method has no such field (§4.4).
   return { remainingMethods: remaining === undefined ? 0 : countOf(remaining) };
 }
 
@@ -132,7 +125,7 @@ function countOf(
 
 /**
  * A fresh set of 10 backup codes, shown once; all earlier ones stop working.
- * @throws ApiError when the service says no; what `askCode` rejects with; RequestError for bad options, before anything is sent
+ * @throws ApiError; RequestError for bad options, before anything is sent; what `askCode` rejects with
  */
 export async function regenerateBackupCodes(
   client: Client,
@@ -143,7 +136,7 @@ export async function regenerateBackupCodes(
   return (await client.tfa.regenerateBackupCodes(proof, { signal: options.signal })).backup_codes;
 }
 
-/** Opens the 30-minute window in which a method may be added, unless it is open. */
+/** Opens the 30-minute window for adding a method, unless it is open. */
 async function authorize(client: Client, options: ProofOptions): Promise<void> {
   const { signal, backupCode } = options;
   const status = await client.tfa.status({}, { signal });
@@ -152,7 +145,7 @@ async function authorize(client: Client, options: ProofOptions): Promise<void> {
     await client.tfa.authorizeNewMethod({ backup_code: backupCode }, { signal });
     return;
   }
-  // A user without methods is forced to e-mail (§4.4), whatever codes there will be later.
+  // The service forces a user without methods to e-mail (§4.4).
   const choice = status.methods.length === 0 ? EMAIL : await chooseMethod(client, options);
   const begin = async (): Promise<{ secret: string }> => {
     const { secret = '' } = await client.tfa.authorizeNewMethod(

@@ -1,25 +1,22 @@
 /**
- * Names to addresses, by the system's resolver, with a memory: when a name stops resolving, or the resolver does
- * not answer (it blocks a thread of libuv's pool: node #62503), the addresses that it had last are as good as any.
- * A name is asked for once at a time, however many wait for it: a resolver that hangs has one of those threads.
+ * Resolves names by the system's resolver, with a memory: if it fails or hangs, the last addresses serve. A
+ * hang blocks a thread of libuv's pool (node #62503), so a name is asked for once at a time.
  */
 import { lookup as systemLookup, type LookupAddress, type LookupOptions } from 'node:dns';
 
 type Answer = (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void;
-/** The system's, as `dns.lookup` with `all`. */
 export type Resolve = (
   hostname: string,
   options: LookupOptions & { all: true },
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
-/** As node:net calls it: without `all` (`--no-network-family-autoselection`) the answer is one address. */
+/** As node:net calls it: without `all` the answer is one address. */
 type Callback = (
   error: NodeJS.ErrnoException | null,
   address: string | LookupAddress[],
   family?: number,
 ) => void;
 
-/** `signal` ends the wait: `callback` is not called then, and nothing of it is kept. */
 export type Lookup = (
   hostname: string,
   options: LookupOptions,
@@ -27,14 +24,14 @@ export type Lookup = (
   signal?: AbortSignal,
 ) => void;
 
-/** A resolver that is slower than this is not waited for where an address is known, ms. */
+/** A known address is used if the resolver is slower, ms. */
 const ANSWER_WAIT_MS = 500;
-/** Names whose addresses are remembered; a service has two. */
+/** A service has two names. */
 const MAX_KNOWN = 64;
 
 export function createLookup(resolve: Resolve = systemLookup): Lookup {
   const known = new Map<string, readonly LookupAddress[]>();
-  /** By question: the callbacks that wait for its answer. */
+  /** The callbacks that wait, by question. */
   const waiting = new Map<string, Set<Answer>>();
 
   function remember(key: string, addresses: readonly LookupAddress[]): void {
@@ -44,7 +41,6 @@ export function createLookup(resolve: Resolve = systemLookup): Lookup {
     if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest);
   }
 
-  /** Joins the question that is under way, or asks it. */
   function ask(key: string, hostname: string, options: LookupOptions, answer: Answer): void {
     const others = waiting.get(key);
     if (others) return void others.add(answer);
@@ -52,7 +48,7 @@ export function createLookup(resolve: Resolve = systemLookup): Lookup {
     waiting.set(key, answers);
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
       waiting.delete(key);
-      // Also when no callback waits any more: a late answer is used by the next question.
+      // A late answer serves the next question.
       if (error === null && addresses.length > 0) remember(key, addresses);
       for (const one of answers) one(error, addresses);
     });

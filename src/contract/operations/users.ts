@@ -5,7 +5,6 @@ import { id, openEnum, timestamp } from '../schemas.ts';
 /** §2.4 */
 export const TFA_STATUSES = ['enabled', 'disabled', 'legacy'] as const;
 
-/** The user object as far as the interface shows it (§2.4). */
 export const user = z.looseObject({
   id: id.optional(),
   tfa_status: openEnum(TFA_STATUSES).optional(),

@@ -1,14 +1,10 @@
-/**
- * The length of a text in characters, as §8 limits it: Unicode code points, which is what `maxLength` of a JSON schema
- * counts too. `length` of a string counts UTF-16 code units, of which an emoji has two.
- */
+/** §8 counts Unicode code points, as `maxLength` of JSON schema does; `length` counts an emoji twice. */
 import * as z from 'zod';
 
 export function countCharacters(text: string): number {
   return Array.from(text).length;
 }
 
-/** A text of at most so many characters. */
 export function textUpTo(maximum: number): z.ZodString {
   return z
     .string()

@@ -1,4 +1,4 @@
-/** Unix seconds as a person reads them; as they are if no date has so many. */
+/** Unix seconds as a date, or as they are if they exceed any date. */
 export function isoTime(seconds: number): string {
   const date = new Date(seconds * 1000);
   return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString();

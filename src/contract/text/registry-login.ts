@@ -1,7 +1,4 @@
-/**
- * The login of a private registry in the form in which an instance request carries it (public dialect):
- * `-u <user> -p <token> <registry>`. Pure. Code that shows a login leaves the token out.
- */
+/** The login of a private registry as an instance request carries it (public dialect). */
 import { FlagError, quoteWord, splitWords } from './shell-words.ts';
 
 export interface RegistryLogin {
@@ -12,7 +9,6 @@ export interface RegistryLogin {
 
 const RULE = 'a registry login is -u <user> -p <token> <registry>';
 
-/** @throws FlagError naming the position and the rule */
 export function parseRegistryLogin(text: string): RegistryLogin {
   const found: { registry?: string; user?: string; token?: string } = {};
   const words = splitWords(text).values();

@@ -1,25 +1,22 @@
-/** How a secret may be written: as it is, in JSON, which may be text in JSON again, and percent-encoded. Pure. */
+/** How a secret may be written: plain, in JSON (perhaps in JSON again), and percent-encoded. */
 
-/** What no way of writing changes. */
 const UNCHANGED = /\w+/g;
 
-/** A secret, ready to be looked for. */
 export interface SecretPattern {
   readonly value: string;
-  /** Its beginning: where a text was cut, it may be all that is left. */
+  /** A cut text may hold only this beginning. */
   readonly head: string;
-  /** A part of it that stands in the text however it is written; where that is not there, nothing is. */
+  /** No way of writing changes this part. */
   readonly core: string;
   readonly pattern: RegExp;
 }
 
-/** Of what a text may show of a secret without a harm, in characters. */
+/** A text may show this many characters of a secret. */
 const HEAD = 8;
 
-/** A longer one is looked for in pieces, in characters: a pattern of all of it could be too large, or take too long. */
+/** Longer secrets are searched in pieces: one pattern would be too large or too slow. */
 const PIECE = 256;
 
-/** Of each piece of a secret; most are one. */
 export function secretPatterns(secret: string): readonly SecretPattern[] {
   const characters = Array.from(secret);
   const pieces = Math.ceil(characters.length / PIECE);
@@ -38,14 +35,13 @@ function secretPattern(secret: string): SecretPattern {
   return { value: secret, head: secret.slice(0, HEAD), core, pattern: new RegExp(written, 'g') };
 }
 
-/** A backslash, as it is or percent-encoded. */
 const BACKSLASH = String.raw`(?:\\|%(?:25)*5[Cc])`;
-/** The same, or as JSON writes it by its number: what a text has of it that is JSON in JSON. */
+/** JSON in JSON writes a backslash by its number. */
 const ESCAPE = String.raw`(?:${BACKSLASH}{1,16}u005[cC]|${BACKSLASH})`;
-/** More in a row are nobody's way of writing; without a bound, hostile text could make the search for ever long. */
+/** Without a bound, hostile text could make the search endless. */
 const ESCAPES = `${ESCAPE}{0,16}`;
 
-/** One character, or several backslashes: of these any way of writing has at least as many. */
+/** Any way of writing has at least as many backslashes. */
 function writtenAs(token: string): string {
   if (token.startsWith('\\')) return `${ESCAPE}{${token.length},}`;
   if (/^\w$/.test(token)) return token;
@@ -56,7 +52,6 @@ function writtenAs(token: string): string {
   return `(?:${ways.join('|')})`;
 }
 
-/** JSON's own. */
 const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '\n': 'n',
   '\r': 'r',
@@ -69,7 +64,6 @@ function literal(character: string): string {
   return character.replace(/[$()*+.?[\\\]^{|}/]/, String.raw`\$&`);
 }
 
-/** In capitals or not, and encoded once or several times. */
 function percentEncoded(character: string): string {
   const bytes = [...new TextEncoder().encode(character)];
   return bytes.map((byte) => `%(?:25)*${digits(byte.toString(16).padStart(2, '0'))}`).join('');

@@ -1,9 +1,9 @@
-/** What an instance is to those who only look at it; a file of its own, so that they need not load how one is rented. */
+/** Instances as lists show them, loaded without the other operations. */
 import * as z from 'zod';
 import { INTERFACE, type OperationTable } from '../../define.ts';
 import { id, timestamp } from '../../schemas.ts';
 
-/** Values of `actual_status` that the interface names (§3), and those its instances pass through on the way. */
+/** Values of `actual_status`: those that the interface names (§3), and those on the way. */
 export const INSTANCE_STATUSES = ['created', 'loading', 'running', 'exited', 'unknown', 'offline'] as const;
 export type InstanceStatus = (typeof INSTANCE_STATUSES)[number];
 
@@ -14,10 +14,7 @@ export const FINAL_INSTANCE_STATUSES = [
   'offline',
 ] as const satisfies readonly InstanceStatus[];
 
-/**
- * The instance record is not shown by the interface beyond `actual_status`, null while it has none yet; what else is
- * here, the public dialect shows.
- */
+/** The interface shows `actual_status` only (§3), which may be null; the rest is the public dialect's. */
 export const instance = z.looseObject({
   id,
   actual_status: z.string().nullish(),
