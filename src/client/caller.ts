@@ -2,8 +2,9 @@
 import type { Operation } from '../contract/define.ts';
 import { isRecord } from '../contract/is-record.ts';
 import type { Input, OperationId, Output } from '../contract/operations.ts';
+import { PilotlightError } from '../contract/pilotlight-error.ts';
 import type { RateLimit } from '../wire/rate-limit.ts';
-import { encodeRequest, keyProblems, type WireRequest } from '../wire/request.ts';
+import { encodeRequest, keyProblems, type InputProblem, type WireRequest } from '../wire/request.ts';
 import { attemptCall, timeoutProblems, type Attempt, type CallOptions } from './attempt.ts';
 import { delay, NEVER } from './delay.ts';
 import {
@@ -16,7 +17,6 @@ import {
   type RefusalKind,
 } from './errors.ts';
 import { type Gate, LocalGate, type Pass, type Turn } from './gate.ts';
-import { checkClientOptions } from './options.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { DEFAULT_RETRY, NO_RETRY, type RetryPolicy, retryDelay, retryProblems } from './retry.ts';
 import { type Transport, createTransport } from './transport/transport.ts';
@@ -204,6 +204,38 @@ function requestOf(
   const problems = [...(encoded.ok ? [] : encoded.problems), ...keyProblems(key)];
   if (!encoded.ok || problems.length > 0) throw new RequestError(id, problems);
   return encoded.request;
+}
+
+/** Options of a client that cannot work. `problems` has all of them. */
+export class ClientOptionsError extends PilotlightError {
+  readonly code = 'invalid_client_options';
+  readonly actor = 'user';
+  readonly problems: readonly InputProblem[];
+
+  constructor(problems: readonly InputProblem[]) {
+    super(`createClient: ${problems.map(({ field, message }) => `${field}: ${message}`).join('; ')}`);
+    this.problems = problems;
+  }
+}
+
+function checkClientOptions(options: unknown): void {
+  const { baseUrl, serverlessUrl, apiKey, timeoutMs, retry } = isRecord(options) ? options : {};
+  const problems = [
+    ...addressProblems('baseUrl', baseUrl),
+    ...(serverlessUrl === undefined ? [] : addressProblems('serverlessUrl', serverlessUrl)),
+    ...(typeof apiKey === 'function' ? [] : keyProblems(apiKey)),
+    ...timeoutProblems(timeoutMs),
+    ...retryProblems(retry),
+  ];
+  if (problems.length > 0) throw new ClientOptionsError(problems);
+}
+
+function addressProblems(field: string, address: unknown): InputProblem[] {
+  const url = typeof address === 'string' && URL.canParse(address) ? new URL(address) : undefined;
+  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
+  if (url && isWeb && url.search === '' && url.hash === '') return [];
+  // The message leaves the value out: an address may hold a password.
+  return [{ field, message: 'must be an address that begins with http:// or https://, without ? and #' }];
 }
 
 function tellPass(pass: Pass, error: unknown): void {

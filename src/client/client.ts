@@ -1,6 +1,5 @@
 import { OPERATIONS, type OperationId } from '../contract/operations.ts';
-import type { ClientOptions } from './caller.ts';
-import { createPartialClient, type ClientOf } from './caller.ts';
+import { type ClientOptions, createPartialClient, type ClientOf } from './caller.ts';
 
 export type { CallOptions, ClientObserver, ClientOptions } from './caller.ts';
 

@@ -1,7 +1,16 @@
 import { inspect } from 'node:util';
-import { ERRORS, SECOND_FACTOR, type Actor, type ErrorCode, type ErrorFields } from '../contract/errors.ts';
+import {
+  ADVICE_BY_WORDS,
+  ERRORS,
+  SECOND_FACTOR,
+  type Actor,
+  type ErrorCode,
+  type ErrorDefinition,
+  type ErrorFields,
+} from '../contract/errors.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
+import { isoTime } from '../contract/schemas.ts';
 import type { RateLimit } from '../wire/rate-limit.ts';
 import type { InputProblem } from '../wire/request.ts';
 import type { Refusal, RefusalMeaning } from '../wire/response.ts';
@@ -219,4 +228,31 @@ export function refusalError(
   if (refusal.meaning === 'throttled') return new ThrottledError(operation, refusal, options);
   if (refusal.meaning === 'unauthorized') return new UnauthorizedError(operation, refusal, options);
   return new ApiError(operation, refusal, options);
+}
+
+/** The service's words, and what to do next. */
+export function explainError(error: ApiError, nowMs: number = Date.now()): string {
+  return sentences([error.said, adviceOf(error, nowMs)]);
+}
+
+/** What to do next, and when; empty if the table does not know the error. */
+export function adviceOf(error: ApiError, nowMs: number = Date.now()): string {
+  const known = error.errorCode !== undefined && Object.hasOwn(ERRORS, error.errorCode);
+  const definition: ErrorDefinition | undefined = known ? ERRORS[error.errorCode as ErrorCode] : undefined;
+  const byWords = ADVICE_BY_WORDS.find(({ says }) => says.test(error.said));
+  return sentences([byWords?.advice ?? definition?.advice ?? '', ...lockSentence(error, nowMs)]);
+}
+
+function sentences(parts: readonly string[]): string {
+  return parts
+    .filter((part) => part !== '')
+    .map((part) => `${part.charAt(0).toUpperCase()}${part.slice(1).replace(/\.$/, '')}.`)
+    .join(' ');
+}
+
+function lockSentence({ fields }: ApiError, nowMs: number): string[] {
+  const until = fields['locked_until'];
+  if (typeof until !== 'number' || until * 1000 <= nowMs) return [];
+  const minutes = Math.ceil((until * 1000 - nowMs) / 60_000);
+  return [`The method is locked until ${isoTime(until)} (${minutes} min)`];
 }

@@ -1,7 +1,6 @@
 /** The four merge rules of §2.3 between a template and a request. */
-import { envMapOf, parseEnvFlags } from './text/env-flags.ts';
+import { envMapOf, parseEnvFlags, printRegistryLogin } from './text/env-flags.ts';
 import type { InstanceRequest } from './operations/instances/instances.ts';
-import { printRegistryLogin } from './text/registry-login.ts';
 import { TEMPLATE_DEFAULTS, type TemplateFields } from './operations/templates.ts';
 
 /** `both`: a map with entries of each. */

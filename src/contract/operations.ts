@@ -9,10 +9,9 @@ import { machineOperations } from './operations/machines.ts';
 import { serverlessOperations } from './operations/serverless/serverless.ts';
 import { offerOperations } from './operations/instances/offers.ts';
 import { spendOperations } from './operations/spend.ts';
-import { teamOperations } from './operations/teams.ts';
 import { templateOperations } from './operations/templates.ts';
 import { tfaOperations } from './operations/tfa/tfa.ts';
-import { userOperations } from './operations/users.ts';
+import { teamOperations, userOperations } from './operations/users.ts';
 import { workerGroupOperations } from './operations/serverless/worker-groups.ts';
 import { endpointWorkerOperations, groupWorkerOperations } from './operations/serverless/workers.ts';
 

@@ -13,6 +13,27 @@ export function byId(what: string) {
 /** Unix seconds, fractions allowed (§1). */
 export const timestamp = z.number().meta({ format: 'unix-time' });
 
+/** Unix seconds as a date, or as they are if they exceed any date. */
+export function isoTime(seconds: number): string {
+  const date = new Date(seconds * 1000);
+  return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString();
+}
+
+/** §8 counts Unicode code points, as `maxLength` of JSON schema does; `length` counts an emoji twice. */
+export function countCharacters(text: string): number {
+  return Array.from(text).length;
+}
+
+export function textUpTo(maximum: number): z.ZodString {
+  return z
+    .string()
+    .superRefine((text, context) => {
+      if (countCharacters(text) <= maximum) return;
+      context.addIssue({ code: 'too_big', origin: 'string', maximum, inclusive: true, input: text });
+    })
+    .meta({ maxLength: maximum });
+}
+
 /** A value that is never shown or logged; OpenAPI calls the format `password`. */
 export const secretText = z.string().min(1).meta({ format: 'password' });
 

@@ -47,6 +47,7 @@ export type DeployProgress =
   /** An attempt failed; the next one follows after `waitMs`. */
   | { readonly step: 'repeating'; readonly reason: string; readonly waitMs: number };
 
+/** The deployment, and what became of its archive. */
 export interface DeployedArchive {
   readonly deploymentId: number;
   /** created, soft_update, autoscale_update or exists. */

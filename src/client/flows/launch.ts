@@ -1,15 +1,17 @@
 /** Launches an instance: rent an offer, wait for `running`, or destroy it and try the next (§3). */
+import { gzipSync } from 'node:zlib';
 import { FINAL_INSTANCE_STATUSES } from '../../contract/operations/instances/instance-list.ts';
 import { envMapOf, parseEnvFlags } from '../../contract/text/env-flags.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
 import { isRecord } from '../../contract/is-record.ts';
+import { LIMITS } from '../../contract/limits.ts';
 import { OPERATIONS, type Input } from '../../contract/operations.ts';
+import { countCharacters } from '../../contract/schemas.ts';
 import type { Client } from '../client.ts';
 import { delay, LONGEST_MS, NEVER } from '../delay.ts';
 import { AbortedError, ApiError, CallError, RequestError } from '../errors.ts';
 import { encodeRequest, type InputProblem } from '../../wire/request.ts';
-import { listInstances } from './instances.ts';
-import { fitOnstart } from './onstart.ts';
+import { listInstances } from './lists.ts';
 
 /** The request of §2.3; `env` as its map, or as container flags: `-e NAME=value -p 8000:8000`. */
 export type LaunchRequest = Omit<Input<'instances.create'>, 'offer_id' | 'env'> & {
@@ -286,4 +288,43 @@ function rejectedBy(deadline: AbortSignal): Promise<never> {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * The script as it is if it fits (§8), else packed. It runs by the interpreter of its `#!` line, else by sh. The
+ * image needs sh, base64, gzip and mktemp.
+ * @throws RequestError with both lengths if it is still too long
+ */
+export function fitOnstart(script: string): string {
+  const length = countCharacters(script);
+  if (length <= LIMITS.onstartLength) return script;
+  const packed = selfExtracting(script);
+  const packedLength = countCharacters(packed);
+  if (packedLength <= LIMITS.onstartLength) return packed;
+  throw new RequestError('instances.create', [
+    {
+      field: 'onstart',
+      message:
+        `at most ${LIMITS.onstartLength} characters; this one has ${length}, and ${packedLength} compressed: ` +
+        'put it into the image, or have a short script download it',
+    },
+  ]);
+}
+
+function selfExtracting(script: string): string {
+  const data = gzipSync(script, { level: 9 }).toString('base64');
+  return [
+    '#!/bin/sh',
+    'f=$(mktemp) || exit 1',
+    `printf %s '${data}' | base64 -d | gzip -dc >"$f" || exit 1`,
+    `${interpreter(script)} "$f"`,
+    's=$?',
+    'rm -f "$f"',
+    'exit $s',
+  ].join('\n');
+}
+
+/** Taken from the `#!` line if that is a plain path with plain arguments. */
+function interpreter(script: string): string {
+  return /^#!\s*(\/[\w/.+-]+(?: [\w.+-]+)*)[ \t\r]*\n/.exec(script)?.[1] ?? 'sh';
 }

@@ -1,5 +1,5 @@
 /** Container flags (§2.2), as the vendor's command line has them, and their map (§2.3). */
-import { FlagError, quoteWord, splitLooseWords } from './shell-words.ts';
+import { FlagError, quoteWord, splitLooseWords, splitWords } from './shell-words.ts';
 
 /** One flag of a container: a variable (`-e`), a port (`-p`), or the host name (`-h`). */
 export type EnvFlag =
@@ -100,4 +100,32 @@ function unknownFlag(word: string): string {
   // Another word may be part of a secret.
   const flag = /^-[\w-]*$/.test(word) ? `, not ${word}` : '';
   return `-e, -p or -h belongs here${flag}; a value with spaces needs quotes`;
+}
+
+/** The login of a private registry as an instance request carries it (public dialect). */
+export interface RegistryLogin {
+  readonly registry: string;
+  readonly user: string;
+  readonly token: string;
+}
+
+const LOGIN_RULE = 'a registry login is -u <user> -p <token> <registry>';
+
+export function parseRegistryLogin(text: string): RegistryLogin {
+  const found: { registry?: string; user?: string; token?: string } = {};
+  const words = splitWords(text).values();
+  for (const word of words) {
+    const field = word.text === '-u' ? 'user' : word.text === '-p' ? 'token' : 'registry';
+    const value = field === 'registry' ? word : words.next().value;
+    if (!value || found[field] !== undefined) throw new FlagError(word.position, LOGIN_RULE);
+    found[field] = value.text;
+  }
+  const { registry = '', user, token } = found;
+  if (user === undefined || token === undefined) throw new FlagError(1, LOGIN_RULE);
+  return { registry, user, token };
+}
+
+export function printRegistryLogin({ registry, user, token }: RegistryLogin): string {
+  const words = ['-u', quoteWord(user), '-p', quoteWord(token)];
+  return [...words, ...(registry === '' ? [] : [quoteWord(registry)])].join(' ');
 }

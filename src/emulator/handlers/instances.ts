@@ -2,8 +2,8 @@
 import { LIMITS } from '../../contract/limits.ts';
 import { mergedValues, mergeLaunch } from '../../contract/merge.ts';
 import type { Answer, Input } from '../../contract/operations.ts';
-import { countCharacters } from '../../contract/text/characters.ts';
-import { parseRegistryLogin, type RegistryLogin } from '../../contract/text/registry-login.ts';
+import { countCharacters } from '../../contract/schemas.ts';
+import { parseRegistryLogin, type RegistryLogin } from '../../contract/text/env-flags.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
 import { badRequest, notFound, Refused } from '../answers/refused.ts';
 import { deleteInstance, flickers, GPU } from '../fleet/workers.ts';

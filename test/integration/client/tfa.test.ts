@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
-import { ApiError, RequestError, UnauthorizedError } from '../../../src/client/errors.ts';
-import { explainError } from '../../../src/client/flows/explain.ts';
+import { ApiError, RequestError, UnauthorizedError, explainError } from '../../../src/client/errors.ts';
 import {
   addSms,
   addTotp,

@@ -1,9 +1,13 @@
 /** One call over a transport that answers as a test says, on virtual time. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { CallOptions, ClientObserver, ClientOptions } from '../../../src/client/caller.ts';
+import {
+  type CallOptions,
+  type ClientObserver,
+  type ClientOptions,
+  ClientOptionsError,
+} from '../../../src/client/caller.ts';
 import { createClient } from '../../../src/client/client.ts';
 import { RequestError, type CallError } from '../../../src/client/errors.ts';
-import { ClientOptionsError } from '../../../src/client/options.ts';
 import type { Answered, Peer } from '../../../src/client/transport/transport.ts';
 import type { WireResponse } from '../../../src/wire/response.ts';
 import { answer, AnsweringTransport, never } from '../../support/answering-transport.ts';

@@ -8,8 +8,8 @@ import {
   ResponseError,
   TimeoutError,
   TransportError,
+  explainError,
 } from '../../../src/client/errors.ts';
-import { explainError } from '../../../src/client/flows/explain.ts';
 import type { Refusal } from '../../../src/wire/response.ts';
 
 const ID = 'tfa.login';

@@ -7,8 +7,7 @@ import { secretText, shownOnce } from '../../../src/contract/schemas.ts';
 import { namesShownOnce, readAnswer, rowsLeftOut, showsOnce } from '../../../src/wire/reading.ts';
 import { encodeRequest, problemsOf, requestHeaders } from '../../../src/wire/request.ts';
 import { decodeResponse, meaningOf, type Refusal } from '../../../src/wire/response.ts';
-import { thresholdMs } from '../../../src/wire/rate-limit.ts';
-import { retryAfterMs } from '../../../src/wire/rate-limit.ts';
+import { thresholdMs, retryAfterMs } from '../../../src/wire/rate-limit.ts';
 
 const { params: _, ...without } = operationOf('deployments.heartbeat');
 /** Long enough to be a key, not a word. */

@@ -1,11 +1,9 @@
 import * as z from 'zod';
 import { INTERFACE, PUBLIC_DIALECT, PUBLIC_READ, PUBLIC_WRITE, type OperationTable } from '../../define.ts';
 import { envEntryProblem } from '../../text/env-flags.ts';
-import { textUpTo } from '../../text/characters.ts';
 import { instance, instanceListOperations } from './instance-list.ts';
-import { instanceSearchOperations } from './instance-search.ts';
 import { LIMITS } from '../../limits.ts';
-import { byId, extraFilters, id, mayHoldSecrets, shownOnce, success } from '../../schemas.ts';
+import { byId, extraFilters, id, mayHoldSecrets, shownOnce, success, textUpTo } from '../../schemas.ts';
 import { IMAGE_OR_TEMPLATE, NEW_VOLUME_HAS_SIZE } from '../../rules.ts';
 import { EXAMPLE_HASH, templateBody } from '../templates.ts';
 
@@ -155,7 +153,6 @@ export const instanceOperations = {
     description: 'The interface states PUT and POST for the same operation; instances.create uses PUT.',
   },
   ...instanceListOperations,
-  ...instanceSearchOperations,
   'instances.get': {
     ...PUBLIC_READ,
     path: one.path,

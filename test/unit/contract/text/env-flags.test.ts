@@ -7,8 +7,9 @@ import {
   parseEnvFlags,
   printEnvFlags,
   type EnvFlag,
+  parseRegistryLogin,
+  printRegistryLogin,
 } from '../../../../src/contract/text/env-flags.ts';
-import { parseRegistryLogin, printRegistryLogin } from '../../../../src/contract/text/registry-login.ts';
 import { FlagError, splitLooseWords, splitWords } from '../../../../src/contract/text/shell-words.ts';
 
 const variable = fc.record({
