@@ -92,9 +92,9 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: 'an instance that could not be destroyed is reported as destroyed',
     file: 'client/flows/launch.ts',
-    from: "else onProgress?.({ step: 'not destroyed'",
-    to: "else left.delete(instanceId), onProgress?.({ step: 'not destroyed'",
-    tests: ['integration/client/launch-trouble.test.ts'],
+    from: "else tell({ step: 'not destroyed'",
+    to: "else left.delete(instanceId), tell({ step: 'not destroyed'",
+    tests: ['unit/client/flows/launch.test.ts'],
   },
   {
     what: 'the lease of another is deleted',

@@ -8,7 +8,7 @@ import { fitOnstart, launchInstance, type LaunchOptions } from '../../../../src/
 import type { Exchange } from '../../../../src/client/transport/transport.ts';
 import { LIMITS } from '../../../../src/contract/limits.ts';
 import type { WireResponse } from '../../../../src/wire/response.ts';
-import { answer, AnsweringTransport, type never } from '../../../support/answering-transport.ts';
+import { answer, AnsweringTransport, never } from '../../../support/answering-transport.ts';
 import * as fc from '../../../support/fast-check.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
@@ -63,7 +63,7 @@ async function launch(transport: AnsweringTransport, options: Partial<LaunchOpti
 test('each status is told once, five seconds lie between two looks, and what is not said is as it was', async () => {
   const transport = service({
     PUT: [RENTED],
-    GET: [is(null), is('loading'), is('Loading'), answer(503, ''), is('running')],
+    GET: [is(null), is('loading'), is('Loading'), answer(503, ''), is('Running')],
   });
   const { launched, steps } = await launch(transport);
   expect(launched).toEqual({ instanceId: 505, offerId: 1, givenUp: [] });
@@ -201,7 +201,7 @@ test('a deletion that works when it is tried again leaves nothing', async () => 
   const transport = service({
     PUT: [RENTED, answer(200, { new_contract: 504 })],
     GET: [is('exited')],
-    DELETE: [answer(500, ''), DONE],
+    DELETE: [answer(500, ''), answer(404, { success: false, error: 'not_found', msg: 'no instance' })],
   });
   const { launched } = await launch(transport);
   expect(launched).toMatchObject({ instanceId: 504, givenUp: [{ instanceId: 505 }] });
@@ -222,6 +222,25 @@ test('an abort between two looks is told as such, and destroys what was rented',
     code: 'aborted',
     message: 'instances.create: aborted while waiting for the instance to run',
   });
+  expect(transport.calls.at(-1)).toBe('DELETE /api/v0/instances/505/');
+});
+
+test('an abort while the rental is under way waits for its id, and destroys it', async () => {
+  const controller = new AbortController();
+  const transport = new AnsweringTransport(({ method, onConnected }) => {
+    if (method !== 'PUT') return DONE;
+    onConnected?.();
+    controller.abort();
+    return RENTED;
+  });
+  expect((await launch(transport, { signal: controller.signal })).error).toMatchObject({ code: 'aborted' });
+  expect(transport.calls).toEqual(['PUT /api/v0/asks/1/', 'DELETE /api/v0/instances/505/']);
+});
+
+test('the longest wait includes polls that are not answered', async () => {
+  const transport = service({ PUT: [RENTED], GET: [never] });
+  const { error } = await launch(transport, { offers: [1], timeoutMs: 50 });
+  expect(error).toMatchObject({ givenUp: [{ reason: 'not running after 0.05 s, still created' }] });
   expect(transport.calls.at(-1)).toBe('DELETE /api/v0/instances/505/');
 });
 
