@@ -4,7 +4,6 @@ import { readSlowFile } from './slow-file.ts';
 
 export interface ApiKey {
   current(): string;
-  /** Undefined if the key came from the environment. */
   file(): string | undefined;
   /** Rejects, and keeps the key, if the file cannot be read or holds no key. */
   reread(signal: AbortSignal): Promise<string>;

@@ -57,7 +57,6 @@ export interface Attempt extends CallOptions {
   readonly timeoutMs: number;
 }
 
-/** A tail of 10,000 lines is a few MiB; nothing else is as large. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 export interface Answer {
@@ -138,7 +137,6 @@ function failure(
   return new TransportError(id, transportReason(error), error, options);
 }
 
-/** A gateway's 408 or 5xx: the service behind it may have done it. */
 function isOfGateway({ status, code }: Refusal): boolean {
   const isKnown = code !== undefined && code !== 'internal_error' && Object.hasOwn(ERRORS, code);
   return (status === 408 || status >= 500) && !isKnown;
@@ -165,7 +163,6 @@ function answerOf(
   throw new ResponseError(id, response.status, outcome.reason, { rawAnswer, mayBeDone, rate, place });
 }
 
-/** Why the address counts as ill: a service that refuses a request is healthy. */
 function faultOf(outcome: Outcome): string | undefined {
   if (outcome.kind === 'unreadable') return 'unreadable';
   if (outcome.kind === 'ok') return undefined;

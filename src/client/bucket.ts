@@ -5,12 +5,10 @@
 
 /** How long a first refusal closes that names no time; the first guess of a spacing. */
 export const FIRST_WAIT_MS = 2_000;
-/** A limit that was found, and a spacing that was refused, count for this time. */
 export const MEMORY_MS = 600_000;
 const REMEMBERED = 8;
 /** This many refusals near accepted requests prove a spacing. */
 const PROOF = 4;
-/** Bounds of a spacing, ms; below the shortest there is none. */
 export const SHORTEST_SPACING_MS = 10;
 export const LONGEST_SPACING_MS = 60_000;
 /** The network brings requests nearer to each other. */
@@ -28,7 +26,6 @@ export class Bucket {
   /** A spacing that is not proven yet, and how many refusals point to it. */
   suspected = 0;
   proof = 0;
-  /** When the last accepted requests left, the newest last. */
   acceptedAt: number[] = [];
   readonly given: number;
   named = 0;
@@ -58,7 +55,6 @@ export class Bucket {
     this.#keep(Math.min(this.spacing, Math.max(floor, this.named * MARGIN, shorter)));
   }
 
-  /** `kept`: the spacing that the refused request kept. */
   refuse(at: number, kept: number, thresholdMs: number | undefined): void {
     const nearest = Math.min(...this.acceptedAt.map((other) => Math.abs(other - at)));
     if (thresholdMs !== undefined) this.named = thresholdMs;

@@ -148,7 +148,6 @@ class Caller {
       came = { error };
       if (error instanceof ApiError) refusal = error.kind;
       if (pass) tellPass(pass, error);
-      // An unreadable answer has an error code, whatever its status.
       const status = error instanceof ApiError ? String(error.status) : undefined;
       code = status ?? (error instanceof CallError ? error.code : 'bug');
       rate = error instanceof CallError ? error.rate : undefined;

@@ -3,7 +3,6 @@ export const LONGEST_MS = 2 ** 31 - 1;
 
 export const NEVER: AbortSignal = new AbortController().signal;
 
-/** Rejects with the signal's reason when it fires, and leaves no timer behind. */
 export function delay(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason as Error);

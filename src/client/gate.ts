@@ -4,7 +4,6 @@ import { delay } from './delay.ts';
 import type { RateAnswer, RateLimiter, Who } from './rate-limiter.ts';
 
 export interface Gate {
-  /** Resolves when the request may leave, which it must do at once. */
   enter(operation: string, turn: Turn, signal: AbortSignal): Promise<Pass>;
 }
 
@@ -29,7 +28,6 @@ const LONGEST_WAIT_MS = 15_000;
 
 export class LocalGate implements Gate {
   readonly #limiter: RateLimiter;
-  /** `daemon`: runs for a long time, and leaves room for others. */
   readonly #who: Exclude<Who, 'heartbeat'>;
 
   constructor(limiter: RateLimiter, who: Exclude<Who, 'heartbeat'> = 'call') {

@@ -18,7 +18,6 @@
 import type { RateLimit } from '../wire/rate-limit.ts';
 import { Bucket, FIRST_WAIT_MS, LONGEST_SPACING_MS, MEMORY_MS, SHORTEST_SPACING_MS } from './bucket.ts';
 
-/** What one answer says of the rate limit. */
 export interface RateAnswer {
   readonly throttled: boolean;
   /** When the service wants to be asked again, ms from now. */
@@ -44,7 +43,7 @@ export interface Departure {
   readonly followsBackground: boolean;
 }
 
-export interface RateLimiterOptions {
+interface RateLimiterOptions {
   /** By operation: the contract's spacing, ms. */
   readonly spacings?: Readonly<Record<string, number>>;
   readonly random?: () => number;
@@ -56,13 +55,11 @@ export interface RateLimiterOptions {
 const SECOND_WAIT_MS = 4_000;
 /** No refusal closes for longer, ms: then one request tries. */
 const LONGEST_NAMED_MS = 600_000;
-/** Several processes may wait for the same moment, ms. */
 const JITTER_MS = 200;
 const LATENCIES = 32;
 /** A heartbeat waits no longer for the key's spacing, nor for the answer to the last request, ms. */
 const LONGEST_YIELD_MS = 2_000;
 const LONGEST_TURN_MS = 1_000;
-/** A heartbeat that is due has left by then, ms. */
 const HEARTBEAT_LEAVES_MS = 100;
 /** A header without a refusal costs the background at most this, ms. */
 const LONGEST_HINT_MS = 5_000;
@@ -93,7 +90,6 @@ export class RateLimiter {
   #generation = 0;
   /** When the next heartbeat leaves, as far as is known, monotonic ms. */
   heartbeatAt: () => number = () => Infinity;
-  /** How many questions of the heart wait. */
   questions = 0;
   #early: Departure | undefined;
   #noEarlyUntil = -Infinity;
@@ -115,7 +111,6 @@ export class RateLimiter {
     return who === 'heartbeat' ? Math.max(opensAt, this.#turnAt()) : this.#afterHeartbeats(opensAt, who, now);
   }
 
-  /** The spacing that an operation keeps, ms; 0: none. */
   spacing(operation: string): number {
     return this.#operations.get(operation)?.spacing ?? 0;
   }
@@ -135,7 +130,6 @@ export class RateLimiter {
     return this.spacing(operation) > 0 ? isLast && isDue : isLast || isDue;
   }
 
-  /** A request leaves. The caller then calls `answered` or `lost`. */
   sent(operation: string, now: number, who: Who = 'heartbeat'): Departure {
     const [bucket, key] = [this.#bucketOf(operation), this.#key];
     const early = who === 'heartbeat' && now < this.opensAt(operation);
@@ -198,7 +192,6 @@ export class RateLimiter {
     }
   }
 
-  /** A request of the daemon leaves now. Undefined if it may not: `opensAt` says when to ask again. */
   grant(operation: string, now: number): Departure | undefined {
     return now < this.opensAt(operation, 'daemon', now) ? undefined : this.sent(operation, now, 'daemon');
   }
@@ -333,7 +326,6 @@ class Background {
   spacing = BACKGROUND_FIRST_MS;
   lastAt = -Infinity;
   questionAt = -Infinity;
-  /** How much longer than the spacing the next one waits. */
   stretch = 1;
   /** Twice the spacing that was refused, ms, or 8 s; 0: none was. */
   #knee = 0;

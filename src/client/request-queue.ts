@@ -8,7 +8,6 @@ import type { RateAnswer } from './rate-limiter.ts';
 
 export interface Ask {
   readonly number: number;
-  /** The operations of the next requests, the most overdue first. */
   readonly operations: readonly string[];
   readonly answers: readonly GrantAnswer[];
 }
@@ -31,11 +30,10 @@ export interface Grants {
   readonly againInMs?: number;
   /** Absent while no limit is known. */
   readonly allowedPerSecond?: number;
-  /** Absent while the key is open. */
   readonly closedMs?: number;
 }
 
-export interface RequestQueuePorts {
+interface RequestQueuePorts {
   /** The heart's answer comes to `hear`. */
   readonly ask: (ask: Ask) => void;
   /** Monotonic ms of the system, the same in every process. */
@@ -45,11 +43,8 @@ export interface RequestQueuePorts {
 
 export interface QueueView {
   readonly wantedPerSecond: number;
-  /** Undefined while no limit is known. */
   readonly allowedPerSecond: number | undefined;
-  /** How far intervals are stretched; 1: not at all. */
   readonly stretchRatio: number;
-  /** The time until the key opens, ms; 0: it is open. */
   readonly closedMs: number;
   readonly waiting: number;
 }
@@ -93,7 +88,6 @@ export class RequestQueue implements Gate {
   #underWay = 0;
   #askedAt = -Infinity;
   #cancel: (() => void) | undefined;
-  /** Operations that were not granted, until the next message. */
   #refused: ReadonlySet<string> = new Set();
   #allowedPerSecond: number | undefined;
   #closedUntil = -Infinity;

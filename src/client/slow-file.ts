@@ -8,7 +8,6 @@ import { readFile, stat } from 'node:fs/promises';
 /** Longer than a present file takes, shorter than a reload waits, ms. */
 const PATIENCE_MS = 4_000;
 
-/** An older look may be at a file system that is no longer mounted, ms. */
 const STALE_MS = 30_000;
 /** The heart has sixteen threads, and name lookups need some. */
 const MOST_LOOKS = 8;
@@ -19,7 +18,6 @@ interface Look {
   readonly isSecond: boolean;
 }
 
-/** The last unanswered look, by question. */
 const lastLooks = new Map<string, Look>();
 let underWay = 0;
 

@@ -15,10 +15,8 @@ export interface Outcome {
 
 interface Assumption {
   readonly assumes: string;
-  /** With its confidence and the number of the fact. */
   readonly evidence: string;
   readonly reliesOn: string;
-  /** The request or the answers that tell. */
   readonly foundBy: string;
   readonly outcomes: Readonly<Record<string, Outcome>>;
   readonly unknown: string;

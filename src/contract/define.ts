@@ -29,22 +29,18 @@ export const PUBLIC_WRITE = { ...PUBLIC_DIALECT, permission: 'instance_write', r
 export const PUBLIC_READ = { ...PUBLIC_DIALECT, method: 'GET', repeatable: true } as const;
 
 export interface Example {
-  /** Path parameters, query and body fields in one object. */
   readonly input: Readonly<Record<string, unknown>>;
   readonly response: unknown;
 }
 
-/** A refusal of the public service that means something else. */
-export interface OtherWords {
+interface OtherWords {
   readonly says: RegExp;
-  /** `not-found`, or the answer that a caller gets instead. */
   readonly means: 'not-found' | ((body: Readonly<Record<string, unknown>>) => unknown);
 }
 
 export interface Rule {
   /** The field that the message names; dots lead into an object. */
   readonly field: string;
-  /** A sentence without its subject: `needed without backup_code`. */
   readonly says: string;
   readonly error: ErrorCode;
   readonly isBroken: (fields: Readonly<Record<string, unknown>>) => boolean;

@@ -11,7 +11,6 @@ export interface ErrorDefinition {
   readonly when: string;
   readonly actor: Actor;
   readonly advice: string;
-  /** Fields of the body beside `error` and `msg`. */
   readonly fields?: z.ZodObject;
   /** Statuses with which it is about the key: another key would help. */
   readonly aboutKey?: readonly number[];
@@ -27,7 +26,6 @@ const lock = {
   locked_until: timestamp.describe('when the lock ends, Unix seconds'),
 };
 
-/** Absent if no configured method counts a wrong code. */
 const failures = z.looseObject({
   fail_count: lock.fail_count.optional(),
   locked_until: lock.locked_until.nullish().describe('when the lock ends; null when not locked'),
@@ -236,7 +234,6 @@ export const ERRORS = Object.fromEntries([
 /** An error code of the interface (§7): the `errorCode` of an ApiError, if it is known. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** No field is sure to be there. */
 export type ErrorFields<Code extends ErrorCode> = Rows[Code] extends {
   readonly fields: infer Fields extends z.ZodType;
 }

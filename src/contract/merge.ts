@@ -3,10 +3,9 @@ import { envMapOf, parseEnvFlags, printRegistryLogin } from './text/env-flags.ts
 import type { InstanceRequest } from './operations/instances/instances.ts';
 import { TEMPLATE_DEFAULTS, type TemplateFields } from './operations/templates.ts';
 
-/** `both`: a map with entries of each. */
-export type MergeSource = 'template' | 'request' | 'both';
+type MergeSource = 'template' | 'request' | 'both';
 
-export interface MergedField<Value> {
+interface MergedField<Value> {
   readonly value: Value;
   readonly from: MergeSource;
 }
@@ -41,7 +40,6 @@ export function mergeLaunch(template: LaunchTemplate | undefined, request: Insta
   for (const [field, value] of Object.entries(stored)) merged[field] = { value, from: 'template' };
   // Rules 1 and 4: `stored` has no volume_info.
   for (const [field, value] of Object.entries(asked)) merged[field] = { value, from: 'request' };
-  // Rules 2 and 3, by key.
   for (const field of ['env', 'extra_filters'] as const) {
     if (stored[field] && asked[field]) {
       merged[field] = {

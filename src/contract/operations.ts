@@ -1,4 +1,3 @@
-/** THE table of operations, by id. */
 import type { z } from 'zod';
 import type { Operation } from './define.ts';
 import { apiKeyOperations } from './operations/api-keys.ts';

@@ -65,7 +65,6 @@ function metaOf(schema: z.ZodType, name: string): unknown {
   return z.globalRegistry.get(schema)?.[name];
 }
 
-/** The default that a field's own schema states: an inner schema's is that of a required field. */
 export function defaultOf(schema: z.core.$ZodType): unknown {
   return z.globalRegistry.get(schema)?.['default'];
 }
@@ -87,7 +86,6 @@ export function openEnum<const Member extends string>(members: readonly Member[]
 /** Required; command line and OpenAPI document fill in the empty text. */
 export const emptyWhenUnused = z.string().meta({ default: '' });
 
-/** ITU-T E.164. */
 export const phoneNumber = z
   .string()
   .regex(/^\+[1-9]\d{6,14}$/, 'a phone number in E.164 form, such as +15551234567');
@@ -95,7 +93,6 @@ export const phoneNumber = z
 export const FILTER_OPERATORS = ['eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'in', 'notin'] as const;
 export type FilterOperator = (typeof FILTER_OPERATORS)[number];
 
-/** As people write them: `gpu_ram>=24`. */
 export const OPERATOR_SIGNS: Readonly<Record<string, FilterOperator>> = {
   '=': 'eq',
   '==': 'eq',
@@ -124,13 +121,11 @@ export function filterOn<T extends z.ZodType>(value: T) {
     .refine((filter) => Object.keys(filter).length > 0, 'name at least one operator');
 }
 
-/** `{<field>: {<operator>: <value>}}` */
 export const extraFilters = z.record(z.string(), z.record(z.string(), z.unknown()));
 
 /** §2.5, §2.6: the interface does not list the flags. */
 export const permissions = z.record(z.string(), z.unknown());
 
-/** A service that says nothing did not refuse. */
 export const success = z.looseObject({ success: z.boolean().optional() });
 export const workersDeleted = {
   deleted_workers: z.unknown().optional(),

@@ -9,11 +9,10 @@ export interface Route<Value> {
 
 export interface RouteMatch<Value> {
   readonly value: Value;
-  /** Decoded, but still text; see coerce.ts. */
   readonly params: Readonly<Record<string, string>>;
 }
 
-export interface Matcher<Value> {
+interface Matcher<Value> {
   (method: string, path: string): RouteMatch<Value> | undefined;
   methodsOf(path: string): string[];
 }

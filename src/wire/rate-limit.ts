@@ -43,7 +43,6 @@ export function waitOf(
   const header = retryAfterMs(headers);
   if (status !== 429) return { retryAfterMs: header, thresholdMs: undefined };
   return {
-    // A reset in the past does not invite the next request.
     retryAfterMs: header ?? bodyWaitMs(body) ?? (resetMsOf(headers) || undefined),
     thresholdMs: thresholdMs(text),
   };
@@ -75,7 +74,6 @@ function readNumber(value: unknown): number | undefined {
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The longest timer of Node, ms. */
 const LONGEST = 2 ** 31 - 1;
 
 /**
@@ -91,17 +89,16 @@ export function retryAfterMs(headers: Headers, nowMs?: number): number | undefin
   return from === undefined || Number.isNaN(at) ? undefined : boundedMs(at - from);
 }
 
-export function servedMs({ date }: Headers): number | undefined {
+function servedMs({ date }: Headers): number | undefined {
   const served = Date.parse(String(date));
   return Number.isNaN(served) ? undefined : served;
 }
 
-/** The first value, trimmed; empty if there is none. */
 export function headerText(headers: Headers, name: string): string {
   const header = headers[name];
   return (Array.isArray(header) ? header[0] : header)?.trim() ?? '';
 }
 
-export function boundedMs(ms: number): number {
+function boundedMs(ms: number): number {
   return Math.min(LONGEST, Math.max(0, Math.round(ms)));
 }

@@ -71,7 +71,6 @@ export function showsOnce(schema: z.ZodType, answer: unknown): boolean {
   );
 }
 
-/** Whether an answer has a row for each of several things. */
 export function hasRows(schema: z.ZodType, answer: unknown): boolean {
   return shownOncePaths(schema).some((path) => {
     const names = path.split('.');
@@ -108,8 +107,7 @@ export function readBoolean(value: unknown): boolean | undefined {
   }
 }
 
-/** Null and empty text mean nothing. */
-export function isNothing(value: unknown): boolean {
+function isNothing(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
@@ -129,7 +127,6 @@ function repaired(schema: z.ZodType, value: unknown, losses: Losses): unknown {
   }
   if (schema instanceof z.ZodUnion) return repairedAs(schema.options as z.ZodType[], value, losses);
   if (schema instanceof z.ZodPipe) {
-    // z.preprocess runs again over its own results, and leaves them.
     const prepared = (schema.in as z.ZodType).safeParse(value);
     return prepared.success ? repaired(schema.out as z.ZodType, prepared.data, losses) : value;
   }

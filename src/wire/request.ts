@@ -20,7 +20,7 @@ export interface InputProblem {
   readonly value?: unknown;
 }
 
-export type EncodeResult =
+type EncodeResult =
   | { readonly ok: true; readonly request: WireRequest }
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
@@ -32,10 +32,8 @@ export function partsOf(operation: Operation): { part: 'params' | 'query' | 'bod
   });
 }
 
-/** Its own fields are sent unchecked. */
 export const EXTRA = 'extra';
 
-/** Undefined if the operation takes no fields. */
 export function extraPartOf({ body, query }: Operation): 'body' | 'query' | undefined {
   return body ? 'body' : query ? 'query' : undefined;
 }
@@ -80,7 +78,6 @@ export function encodeRequest(
     };
     return { ok: true, request };
   } catch (error) {
-    // Fields of any type also take a BigInt or a circular reference.
     const message = `cannot be written as JSON: ${error instanceof Error ? error.message : 'not serializable'}`;
     return { ok: false, problems: [{ field: '', message }] };
   }
@@ -92,7 +89,6 @@ function wholeProblems(
   apiKey: string | undefined,
   query: Readonly<Record<string, unknown>> = {},
 ): InputProblem[] {
-  // Most operations have no row of the verification matrix.
   const rules = operation.verification.secret === 'never' ? (operation.rules ?? []) : rulesOf(operation);
   const broken = rules.filter(({ isBroken }) => isBroken(input));
   const lacking = apiKey === undefined ? missingWithoutKey(operation, input) : undefined;

@@ -33,7 +33,6 @@ export type Outcome =
   | Refusal
   | {
       readonly kind: 'unreadable';
-      /** Quotes nothing of the answer, which may be secret. */
       readonly reason: string;
       readonly problems: readonly InputProblem[];
     };
@@ -98,7 +97,6 @@ function refusal(
   const quoted = isGuarded ? '' : excerptOfPage(response);
   const code = isText(error) ? error : undefined;
   const fields = readFields(code, others);
-  // A service may repeat the key that it refuses.
   const redaction = new Redaction(() => (key === undefined ? [] : [key]));
   return {
     kind: 'refused',
@@ -140,7 +138,6 @@ function excerptOfPage({ status, text }: WireResponse): string {
   return excerpt(text);
 }
 
-/** Fields of the code, such as `locked_until`, with the table's types. */
 function readFields(
   code: string | undefined,
   fields: Readonly<Record<string, unknown>>,
@@ -180,7 +177,6 @@ function isAboutSession(text: unknown): boolean {
   return typeof text === 'string' && ABOUT_SESSION.test(text);
 }
 
-/** Codes such as not_found are not about the key. */
 function isAboutElse(code: unknown): boolean {
   return (
     typeof code === 'string' &&
@@ -191,7 +187,6 @@ function isAboutElse(code: unknown): boolean {
 
 function parseJson(text: string): unknown {
   try {
-    // JSON.parse refuses a byte-order mark.
     return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) as unknown;
   } catch {
     return undefined;
@@ -208,7 +203,6 @@ function contentType({ headers }: WireResponse): string {
   return typeof type === 'string' ? excerpt(type) : 'no content type';
 }
 
-/** `error: ""` beside a success is not an error. */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }

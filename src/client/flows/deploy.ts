@@ -61,7 +61,6 @@ export interface DeployedArchive {
   readonly uploaded: boolean;
 }
 
-/** Read in pieces, never in memory as a whole. */
 export interface Archive {
   readonly path: string;
   readonly content: Blob;
@@ -127,7 +126,6 @@ export async function deployArchive(client: Client, options: DeployOptions): Pro
 
 interface UploadTarget {
   readonly url: string;
-  /** Sent before the archive, unchanged. They are secrets. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
@@ -148,7 +146,6 @@ function targetOf(made: Output<'deployments.create'>): UploadTarget | undefined 
 
 type UploadOptions = DeployOptions & Required<Pick<DeployOptions, 'onProgress' | 'timeoutMs' | 'signal'>>;
 
-/** Posting an archive twice does no harm. */
 async function upload(archive: Archive, target: UploadTarget, options: UploadOptions): Promise<void> {
   const { retry = DEFAULT_RETRY, random = Math.random, signal, onProgress } = options;
   await using transport = createTransport();
@@ -166,7 +163,6 @@ async function upload(archive: Archive, target: UploadTarget, options: UploadOpt
   }
 }
 
-/** Statuses with which stores take a post. */
 const TAKEN: ReadonlySet<number> = new Set([200, 201, 204]);
 const MAX_ANSWER_BYTES = 1024 * 1024;
 

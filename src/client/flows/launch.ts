@@ -101,7 +101,6 @@ export class LeftBehindError extends CallError {
 
 const DEFAULT_TIMEOUT_MS = 10 * 60_000;
 const DEFAULT_POLL_MS = 5_000;
-/** Longest clean-up, also after the caller has aborted. */
 const CLEAN_UP_MS = 30_000;
 const DESTROY_ATTEMPTS = 3;
 /** Longest wait for the answer to a rental after an abort. */
@@ -178,7 +177,6 @@ function prepare(options: LaunchOptions): Omit<Input<'instances.create'>, 'offer
     }
   }
   const operation = OPERATIONS['instances.create'];
-  // Offer and key are checked elsewhere.
   const encoded = encodeRequest(operation, { ...request, offer_id: 0 }, 'key');
   if (!encoded.ok) problems.push(...encoded.problems);
   if (problems.length > 0) throw new RequestError('instances.create', problems);
@@ -210,14 +208,12 @@ async function rent(client: Client, input: Input<'instances.create'>, signal: Ab
   }
 }
 
-/** Undefined once it runs, else why it never will. */
 async function waitUntilRunning(
   client: Client,
   instanceId: number,
   { timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = DEFAULT_POLL_MS, signal = NEVER, onProgress }: LaunchOptions,
 ): Promise<string | undefined> {
   let last = '';
-  // A timer ignores steps of the system clock.
   const deadline = AbortSignal.timeout(Math.min(timeoutMs, LONGEST_MS));
   const ending = AbortSignal.any([signal, deadline]);
   do {
@@ -251,7 +247,6 @@ async function statusOf(
   }
 }
 
-/** `left` keeps what could not be destroyed. */
 async function destroyAll(
   left: Set<number>,
   destroy: (instanceId: number, signal: AbortSignal) => Promise<unknown>,
@@ -324,7 +319,6 @@ function selfExtracting(script: string): string {
   ].join('\n');
 }
 
-/** Taken from the `#!` line if that is a plain path with plain arguments. */
 function interpreter(script: string): string {
   return /^#!\s*(\/[\w/.+-]+(?: [\w.+-]+)*)[ \t\r]*\n/.exec(script)?.[1] ?? 'sh';
 }

@@ -134,7 +134,6 @@ function loginChoice({ method, methodId, totpSecret }: ProofOptions): Choice {
   return { method: method ?? fallback, methodId, hint: undefined };
 }
 
-/** A method of an unknown kind cannot be asked for a code. */
 function isKnown(method: TfaMethod): method is TfaMethod & { readonly method: StoredTfaMethod } {
   return (STORED_TFA_METHODS as readonly string[]).includes(method.method);
 }
@@ -152,7 +151,6 @@ export interface Sent {
 
 type Send = () => Promise<Sent>;
 
-/** Undefined for an authenticator, which needs no code sent. */
 function senderOf(
   client: Client,
   { method, methodId }: Choice,
@@ -166,7 +164,6 @@ function senderOf(
   return { send, resend: send };
 }
 
-/** If a code is on its way, it is sent again. */
 export function smsSender(
   client: Client,
   input: { readonly tfa_method_id?: number; readonly phone_number?: string; readonly secret?: string },
@@ -184,7 +181,6 @@ export function smsSender(
   return { send, resend };
 }
 
-/** The code, computed or asked for, with the secret of the last sending. */
 export async function askForCode(
   { method, hint }: Choice,
   first: Sent | undefined,

@@ -38,7 +38,6 @@ export async function login(client: Client, options: LoginOptions): Promise<Logi
   const admin = options.admin === undefined ? {} : { admin: options.admin };
   const answer = await client.tfa.login({ ...proof, ...admin }, { signal: options.signal });
   const { session_key: said, ...rest } = answer;
-  // A header cannot hold a line break.
   const session = said?.trim();
   if (session === undefined || session === '') return { user: rest, client };
   return { user: { ...rest, session_key: session }, client: client.withKey(session) };
@@ -136,7 +135,6 @@ export async function regenerateBackupCodes(
   return (await client.tfa.regenerateBackupCodes(proof, { signal: options.signal })).backup_codes;
 }
 
-/** Opens the 30-minute window for adding a method, unless it is open. */
 async function authorize(client: Client, options: ProofOptions): Promise<void> {
   const { signal, backupCode } = options;
   const status = await client.tfa.status({}, { signal });

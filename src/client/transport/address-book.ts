@@ -28,12 +28,10 @@ interface Entry {
   listedAt: number;
   /** Until some minutes after `at`, other addresses come first. */
   failure: { readonly reason: string; readonly since: number; at: number } | undefined;
-  /** When it last said that it does not know a subject. */
   readonly refusals: Map<Subject, number>;
 }
 
 const REMEMBER_MS = 5 * 60_000;
-/** One process has fewer than 10,000 deployments. */
 const MAX_ADDRESSES = 32;
 const MAX_REFUSALS = 10_000;
 /** Bounds of the time until a second connection starts, ms. */
@@ -43,7 +41,6 @@ export const LONG_MS = 2_000;
 const NONE: ReadonlySet<string> = new Set();
 
 export class AddressBook {
-  /** `host:port` of the proxy whose addresses these are, if any. */
   proxy: string | undefined;
   #entries = new Map<string, Entry>();
   #resolvedAt = -Infinity;
@@ -137,7 +134,6 @@ export class AddressBook {
     }));
   }
 
-  /** -Infinity if its failure no longer counts. */
   #badAt({ failure, refusals }: Entry, now: number, subject: Subject | undefined): number {
     const refusedAt = (subject !== undefined && refusals.get(subject)) || -Infinity;
     const at = Math.max(failure?.at ?? -Infinity, refusedAt);

@@ -19,27 +19,23 @@ export interface Exchange {
   readonly url: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The headers have a stream's length. */
   readonly body: string | Readable | undefined;
   readonly signal: AbortSignal;
   readonly fresh: boolean;
   /** Attempts about the same thing use different addresses. */
   readonly subject?: Subject | undefined;
   readonly maxBytes: number;
-  /** Called when the request leaves. */
   readonly onConnected?: (() => void) | undefined;
   /** The answer has begun; `soFar` is what has come of it. */
   readonly onAnswer?: ((soFar: () => WireResponse) => void) | undefined;
   readonly onPlace?: ((place: Place) => void) | undefined;
 }
 
-export interface ConnectionParts {
+interface ConnectionParts {
   readonly lookup: Lookup;
   readonly book: AddressBook;
-  /** Addresses that other connections about the same subject use. */
   readonly busy: () => ReadonlySet<string>;
   readonly secureContext: () => SecureContext;
-  /** Its socket closed (may be called twice). */
   readonly onClosed: () => void;
 }
 
@@ -66,7 +62,6 @@ const CLIENT = {
 export class Connection {
   readonly origin: string;
   readonly book: AddressBook;
-  /** Undefined while it is idle. */
   subject: Subject | undefined;
   readonly #parts: ConnectionParts;
   readonly #life = new AbortController();
@@ -81,7 +76,6 @@ export class Connection {
     this.#parts = parts;
     const isTls = origin.startsWith('https:');
     const tls = isTls ? { secureContext: parts.secureContext() } : {};
-    // Node and undici both end a socket with `signal`.
     const { signal } = this.#life;
     this.#connect = createConnector({ ...PLAIN, ...tls, signal, timeout: 0 });
     const connect: buildConnector.connector = (target, callback) => this.#resolve(target, callback);
@@ -153,7 +147,6 @@ export class Connection {
     }
   }
 
-  /** `target` is the origin or its proxy. */
   #resolve(target: buildConnector.Options, callback: buildConnector.Callback): void {
     const { hostname, host = hostname } = target;
     if (host !== new URL(this.origin).host) this.book.proxy = host;
@@ -186,7 +179,6 @@ export class Connection {
     });
   }
 
-  /** Resolves when nothing of it is left. */
   async destroy(reason: Error): Promise<void> {
     this.#race?.end();
     // First, because a living client would connect again.

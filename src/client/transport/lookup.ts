@@ -26,12 +26,10 @@ export type Lookup = (
 
 /** A known address is used if the resolver is slower, ms. */
 const ANSWER_WAIT_MS = 500;
-/** A service has two names. */
 const MAX_KNOWN = 64;
 
 export function createLookup(resolve: Resolve = systemLookup): Lookup {
   const known = new Map<string, readonly LookupAddress[]>();
-  /** The callbacks that wait, by question. */
   const waiting = new Map<string, Set<Answer>>();
 
   function remember(key: string, addresses: readonly LookupAddress[]): void {
@@ -48,7 +46,6 @@ export function createLookup(resolve: Resolve = systemLookup): Lookup {
     waiting.set(key, answers);
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
       waiting.delete(key);
-      // A late answer serves the next question.
       if (error === null && addresses.length > 0) remember(key, addresses);
       for (const one of answers) one(error, addresses);
     });

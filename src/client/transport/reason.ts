@@ -20,7 +20,6 @@ const TLS =
 
 export function transportReason(error: Error): TransportReason {
   const code = errorCode(error);
-  // undici's parser error has no code.
   if (code === undefined) return error.name === 'HTTPParserError' ? 'malformed' : 'other';
   if (code === 'ECONNREFUSED') return 'refused';
   if (code === BODY_TOO_LARGE) return 'too-large';

@@ -25,7 +25,6 @@ export interface Peer {
 }
 
 export interface Answered extends WireResponse {
-  /** Absent behind a SOCKS5 proxy. */
   readonly peer?: Peer;
 }
 
@@ -38,28 +37,23 @@ export interface OriginAddresses {
 export interface Transport extends AsyncDisposable {
   /** Open connections; each is one open file, and two while it connects. */
   readonly open: number;
-  /** Of each origin that was asked lately. */
   addresses(): OriginAddresses[];
   /** Rejects as soon as socket or signal fail, also while a body is read (node #56917). */
   exchange(exchange: Exchange): Promise<Answered>;
 }
 
-/** An abort before this time says nothing about the address, ms. */
 const TELLING_MS = 500;
 
 export function createTransport(resolve?: Resolve): Transport {
   return new PooledTransport(resolve);
 }
 
-/** With more idle connections, the oldest one is closed. */
 const MAX_IDLE = 64;
-/** A service has two origins. */
 const MAX_BOOKS = 64;
 
 class PooledTransport implements Transport {
   readonly #lookup: ReturnType<typeof createLookup>;
   readonly #open = new Set<Connection>();
-  /** The last one was used last. */
   readonly #idle: Connection[] = [];
   readonly #books = new Map<string, AddressBook>();
   readonly #trust = new Trust();
@@ -129,7 +123,6 @@ class PooledTransport implements Transport {
     return book;
   }
 
-  /** The idle connection to a good address that was used last. */
   #take(origin: string, subject: Subject | undefined): Connection | undefined {
     const book = this.#book(origin);
     const now = performance.now();
@@ -182,7 +175,6 @@ class PooledTransport implements Transport {
       await this.#giveUpAll([...this.#idle], 'other certificates are trusted by now');
   }
 
-  /** Addresses that other connections about the same subject use. */
   #busy(connection: Connection): ReadonlySet<string> {
     const { origin, subject } = connection;
     if (subject === undefined) return new Set();

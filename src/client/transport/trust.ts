@@ -12,7 +12,6 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 export class Trust {
   readonly #path: string | undefined;
   #context: SecureContext | undefined;
-  /** The certificates of the file; undefined: those of the start. */
   #extra: string | undefined;
 
   constructor(path = process.env['NODE_EXTRA_CA_CERTS'] || undefined) {
@@ -60,7 +59,6 @@ function isCertificate(text: string): boolean {
   }
 }
 
-/** A pipe would keep its reader for ever. */
 function refuse(stats: Stats): void {
   if (!stats.isFile()) throw new Error('it is not a regular file');
   if (stats.size > BUNDLE_BYTES) throw new Error(`${stats.size} bytes are no bundle of certificates`);

@@ -3,7 +3,6 @@ import * as z from 'zod';
 import { PUBLIC_DIALECT, PUBLIC_READ, type OperationTable } from '../define.ts';
 import { byId, id, permissions, shownOnce, success } from '../schemas.ts';
 
-/** The value is shown once, at creation or reset. */
 export const apiKey = z.looseObject({
   id,
   name: z.string().nullish(),

@@ -15,16 +15,14 @@ import {
 import { FlagError } from '../text/shell-words.ts';
 
 /** §2.2 */
-export const RUNTYPES = ['ssh', 'jupyter', 'args'] as const;
+const RUNTYPES = ['ssh', 'jupyter', 'args'] as const;
 
-/** Defaults of §2.2. */
 export const TEMPLATE_DEFAULTS = {
   tag: 'latest',
   runtype: 'args',
   recommended_disk_space: LIMITS.recommendedDiskSpaceGb,
 } as const;
 
-/** The message names the position and the rule. */
 const envFlags = mayHoldSecrets(
   z.string().superRefine((text, context) => {
     try {
@@ -85,7 +83,6 @@ export type TemplateFields = z.output<typeof templateBody>;
 const text = z.string().nullish();
 const flag = z.boolean().nullish();
 
-/** Any field but the hash may be missing. */
 export const template = z.looseObject({
   id: id.optional(),
   hash_id: z.string(),

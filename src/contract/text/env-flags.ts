@@ -10,7 +10,6 @@ export type EnvFlag =
   | { readonly kind: 'hostname'; readonly name: string };
 
 const VARIABLE = /^([A-Za-z_][A-Za-z0-9_.-]*)(?:=([^]*))?$/;
-/** The public service takes ports above 70000. */
 const MAPPING = /^[1-9]\d{0,4}(?::[1-9]\d{0,4})?(?:\/(?:tcp|udp))?$/;
 const HOSTNAME = /^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/;
 

@@ -15,7 +15,6 @@ const CODE_IN_WORDS = /\b((?:\w*[_-])?(?:code|otp|totp|pin)\\*["']?\s*[:=]\s*\\*
 
 export class Redaction {
   readonly #current: () => readonly string[];
-  /** The latest secrets, old ones too. */
   readonly #patterns = new Map<string, readonly SecretPattern[]>();
   #last: readonly string[] = [];
 
@@ -74,7 +73,6 @@ export class Redaction {
       if (this.#patterns.size > KNOWN) this.#patterns.delete(secret);
   }
 
-  /** Quick, because nearly nothing that is written holds a secret. */
   #mayHaveSecret(text: string): boolean {
     for (const pieces of this.#patterns.values())
       if (pieces.some((piece) => isHinted(text, piece))) return true;
@@ -107,7 +105,6 @@ function isHinted(text: string, { core, head }: SecretPattern): boolean {
   return text.includes(core) || text.includes(head);
 }
 
-/** Finds overlapping secrets too. */
 function places(text: string, secret: SecretPattern): Place[] {
   if (!isHinted(text, secret)) return [];
   const { pattern } = secret;
@@ -144,14 +141,12 @@ function without(text: string, found: readonly Place[]): string {
 
 interface SecretPattern {
   readonly value: string;
-  /** A cut text may hold only this beginning. */
   readonly head: string;
   /** No way of writing changes this part. */
   readonly core: string;
   readonly pattern: RegExp;
 }
 
-/** A text may show this many characters of a secret. */
 const HEAD = 8;
 
 /** Longer secrets are searched in pieces: one pattern would be too large or too slow. */

@@ -1,7 +1,7 @@
 /** Splits text into words as a POSIX shell does. Nothing is expanded; `#`, `;` and `&` are text. */
 import { PilotlightError } from '../pilotlight-error.ts';
 
-export interface ShellWord {
+interface ShellWord {
   readonly text: string;
   /** In characters from 1. */
   readonly position: number;
@@ -22,7 +22,6 @@ export class FlagError extends PilotlightError {
   }
 }
 
-/** The first token that fits counts. */
 const TOKENS: readonly { readonly pattern: RegExp; readonly read: (inside: string) => string }[] = [
   { pattern: /([^ \t\n'"\\]+)/y, read: (inside) => inside },
   { pattern: /'([^']*)'/y, read: (inside) => inside },
@@ -89,7 +88,6 @@ function skipSpace(text: string, from: number): number {
   }
 }
 
-/** Undefined for an open quote, or a backslash at the end. */
 function tokenAt(text: string, at: number): Token | undefined {
   for (const { pattern, read } of TOKENS) {
     pattern.lastIndex = at;

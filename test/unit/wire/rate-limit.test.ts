@@ -1,7 +1,12 @@
 /** What an answer says about the rate limit, in the shapes in which the service says it. */
 import { describe, expect, test } from 'vitest';
 import { operationOf } from '../../../src/contract/operations.ts';
-import { rateLimitOf, retryAfterMs, thresholdMs, type RateLimit } from '../../../src/wire/rate-limit.ts';
+import {
+  rateLimitOf,
+  retryAfterMs as headerMs,
+  thresholdMs as namedMs,
+  type RateLimit,
+} from '../../../src/wire/rate-limit.ts';
 import { decodeResponse, type WireResponse } from '../../../src/wire/response.ts';
 
 /** 2026-07-25T10:00:00Z */
@@ -128,12 +133,12 @@ test.each<[header: string | string[], date: string | undefined, ms: number | und
     (text) => [text, SERVED, undefined] as [string, string, undefined],
   ),
 ])('Retry-After %s of an answer at %s is %j ms', (header, date, ms) => {
-  expect(retryAfterMs({ 'retry-after': header, date })).toBe(ms);
+  expect(headerMs({ 'retry-after': header, date })).toBe(ms);
 });
 
 test('Retry-After counts from our clock where the answer has no Date', () => {
   const header = 'Sat, 25 Jul 2026 10:00:09 GMT';
-  expect(retryAfterMs({ 'retry-after': header }, SERVED_S * 1000)).toBe(9_000);
+  expect(headerMs({ 'retry-after': header }, SERVED_S * 1000)).toBe(9_000);
 });
 
 test.each<[text: string, ms: number | undefined]>([
@@ -146,5 +151,5 @@ test.each<[text: string, ms: number | undefined]>([
   ['athreshold=2', undefined],
   ['threshold per key=2', undefined],
 ])('%s: a threshold of %j ms', (text, ms) => {
-  expect(thresholdMs(text)).toBe(ms);
+  expect(namedMs(text)).toBe(ms);
 });

@@ -79,7 +79,6 @@ const create = {
   rules: CREATE_RULES,
   response: z.looseObject({ new_contract: shownOnce(id).describe('the new instance id') }),
   errors: ['invalid_offer', 'not_found'],
-  // A lost answer may have rented the machine.
   publicSpacingMs: 4500,
   example: {
     input: { offer_id: 3001, template_hash_id: EXAMPLE_HASH, env: { HF_TOKEN: 'x', '-p 8001:8001': '1' } },

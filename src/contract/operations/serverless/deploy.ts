@@ -9,7 +9,7 @@ import { endpointGroupParameters } from './endpoint-groups.ts';
 export const DEPLOY_ACTIONS = ['created', 'soft_update', 'autoscale_update', 'exists'] as const;
 export type DeployAction = (typeof DEPLOY_ACTIONS)[number];
 
-export const deploymentVersion = z.looseObject({
+const deploymentVersion = z.looseObject({
   id: z.union([z.int(), z.string()]),
   version_label: z.string().nullish(),
   image: z.string().nullish(),

@@ -32,7 +32,6 @@ const parameters = {
 export type EndpointGroupParameter = keyof typeof parameters;
 export const ENDPOINT_GROUP_PARAMETERS = Object.keys(parameters) as EndpointGroupParameter[];
 
-/** Half sentences that go on from the name. */
 export const MEANINGS: Readonly<Record<EndpointGroupParameter, string>> = {
   min_load:
     'the load, in units of work a second, that hot workers are kept ready for even when nothing arrives; 0 keeps none',
@@ -54,8 +53,7 @@ export const MEANINGS: Readonly<Record<EndpointGroupParameter, string>> = {
 
 /** Each default stands in its schema, for help and OpenAPI document. */
 export const endpointGroupParameters = z.strictObject(described(ENDPOINT_GROUP_DEFAULTS));
-/** An update keeps what is not sent, so nothing has a default. */
-export const endpointGroupChanges = z.strictObject(described({}));
+const endpointGroupChanges = z.strictObject(described({}));
 /** The parameters of an endpoint group (§2.7). Times in seconds, loads in work units a second. */
 export type EndpointGroupParameters = z.output<typeof endpointGroupParameters>;
 
@@ -81,7 +79,6 @@ export type EndpointSettings = Pick<
   'overrecruit_ratio' | 'autoscaler_instance'
 >;
 
-/** The public service adds fields, and may answer null. */
 export const endpointGroup = z.looseObject({
   id,
   endpoint_name: z.string().nullish(),
