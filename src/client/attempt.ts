@@ -6,7 +6,7 @@ import { PilotlightError } from '../contract/pilotlight-error.ts';
 import { rateLimitOf, type RateLimit } from '../wire/rate-limit.ts';
 import { namesShownOnce, showsOnce } from '../wire/reading.ts';
 import { requestHeaders, type InputProblem, type WireRequest } from '../wire/request.ts';
-import { decodeResponse, type Outcome, type Refusal, type WireResponse } from '../wire/response.ts';
+import { decodeResponse, type DecodedResponse, type Refusal, type WireResponse } from '../wire/response.ts';
 import { LONGEST_MS } from './delay.ts';
 import type { Turn } from './gate.ts';
 import type { RetryPolicy } from './retry.ts';
@@ -163,7 +163,7 @@ function answerOf(
   throw new ResponseError(id, response.status, outcome.reason, { rawAnswer, mayBeDone, rate, place });
 }
 
-function faultOf(outcome: Outcome): string | undefined {
+function faultOf(outcome: DecodedResponse): string | undefined {
   if (outcome.kind === 'unreadable') return 'unreadable';
   if (outcome.kind === 'ok') return undefined;
   const { status, code, meaning } = outcome;

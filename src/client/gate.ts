@@ -47,7 +47,7 @@ export class LocalGate implements Gate {
     const departure = limiter.sent(operation, performance.now(), who);
     return {
       answered(answer, headers) {
-        limiter.settled(departure, answer, performance.now());
+        limiter.answered(departure, answer, performance.now());
         if (headers) limiter.heard(operation, headers, performance.now());
       },
       lost: () => limiter.lost(departure),

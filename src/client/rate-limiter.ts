@@ -158,7 +158,7 @@ export class RateLimiter {
     return departure;
   }
 
-  settled(departure: Departure, answer: RateAnswer, now: number): void {
+  answered(departure: Departure, answer: RateAnswer, now: number): void {
     if (departure.generation !== this.#generation) return;
     const bucket = this.#bucketOf(departure.operation);
     const latency = Math.max(0, now - departure.at);

@@ -6,10 +6,10 @@ import type { Operation } from './define.ts';
 import { ERRORS, type ErrorCode } from './errors.ts';
 
 /** `differs`: it works otherwise than the interface says. `unknown`: it could not be asked. */
-export type Verdict = 'fine' | 'differs' | 'broken' | 'unknown';
+export type AssumptionVerdict = 'fine' | 'differs' | 'broken' | 'unknown';
 
-export interface Outcome {
-  readonly verdict: Exclude<Verdict, 'unknown'>;
+export interface AssumptionOutcome {
+  readonly verdict: Exclude<AssumptionVerdict, 'unknown'>;
   readonly says: string;
 }
 
@@ -18,13 +18,13 @@ interface Assumption {
   readonly evidence: string;
   readonly reliesOn: string;
   readonly foundBy: string;
-  readonly outcomes: Readonly<Record<string, Outcome>>;
+  readonly outcomes: Readonly<Record<string, AssumptionOutcome>>;
   readonly unknown: string;
 }
 
-const fine = (says: string): Outcome => ({ verdict: 'fine', says });
-const differs = (says: string): Outcome => ({ verdict: 'differs', says });
-const broken = (says: string): Outcome => ({ verdict: 'broken', says });
+const fine = (says: string): AssumptionOutcome => ({ verdict: 'fine', says });
+const differs = (says: string): AssumptionOutcome => ({ verdict: 'differs', says });
+const broken = (says: string): AssumptionOutcome => ({ verdict: 'broken', says });
 
 const THROTTLED = {
   json: 'JSON with retry_after, and headers',

@@ -28,7 +28,7 @@ export interface Refusal extends Wait {
 /** `not-found`: the service itself says so. `other`: all else, such as a gateway's words. */
 export type RefusalMeaning = 'throttled' | 'unauthorized' | 'not-found' | 'other';
 
-export type Outcome =
+export type DecodedResponse =
   | { readonly kind: 'ok'; readonly value: unknown }
   | Refusal
   | {
@@ -41,9 +41,10 @@ const NO_CONTENT = 204;
 const EXCERPT = 120;
 
 /** `key`: of the request; no message repeats it. */
-export function decodeResponse(operation: Operation, response: WireResponse, key?: string): Outcome {
+export function decodeResponse(operation: Operation, response: WireResponse, key?: string): DecodedResponse {
   const body = parseJson(response.text);
-  const refused = (): Outcome => inOtherWords(operation, refusal(operation, response, body, key), body);
+  const refused = (): DecodedResponse =>
+    inOtherWords(operation, refusal(operation, response, body, key), body);
   if (response.status < 200 || response.status >= 300) return refused();
   const answer = response.status === NO_CONTENT && response.text === '' ? {} : body;
   const read = readAnswer(operation.response, answer);
@@ -74,7 +75,11 @@ function saysNo({ response }: Operation, body: unknown, read: z.ZodSafeParseResu
   return no && !showsOnce(response, read.success ? read.data : body);
 }
 
-function inOtherWords({ otherWords = [], response }: Operation, refused: Refusal, body: unknown): Outcome {
+function inOtherWords(
+  { otherWords = [], response }: Operation,
+  refused: Refusal,
+  body: unknown,
+): DecodedResponse {
   const known = otherWords.find(({ says }) => says.test(refused.message));
   if (known === undefined || refused.meaning !== 'other') return refused;
   if (known.means === 'not-found') return { ...refused, meaning: 'not-found' };

@@ -170,11 +170,11 @@ export class Connection {
       book: this.book,
       subject: this.subject,
       busy: this.#parts.busy,
-      open: (address, settled) => this.#connect({ ...target, hostname: address }, settled),
-      callback: (...settled) => {
-        const [, socket] = settled;
+      open: (address, onConnect) => this.#connect({ ...target, hostname: address }, onConnect),
+      callback: (...onConnect) => {
+        const [, socket] = onConnect;
         if (socket) skipContinue(socket, () => this.#isAnswerDue);
-        callback(...settled);
+        callback(...onConnect);
       },
     });
   }
@@ -233,11 +233,11 @@ interface RaceOptions {
   readonly book: AddressBook;
   readonly subject: Subject | undefined;
   readonly busy: () => ReadonlySet<string>;
-  readonly open: (address: string, settled: Settled) => Socket;
-  readonly callback: Settled;
+  readonly open: (address: string, onConnect: OnConnect) => Socket;
+  readonly callback: OnConnect;
 }
 
-type Settled = (...args: [null, Socket] | [Error, null]) => void;
+type OnConnect = (...args: [null, Socket] | [Error, null]) => void;
 
 interface Runner {
   readonly socket: Socket;
@@ -350,7 +350,7 @@ class Race {
     this.#finish(null, socket);
   }
 
-  #finish(...result: Parameters<Settled>): void {
+  #finish(...result: Parameters<OnConnect>): void {
     this.end();
     this.#options.callback(...result);
   }

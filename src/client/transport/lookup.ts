@@ -55,17 +55,17 @@ export function createLookup(resolve: Resolve = systemLookup): Lookup {
     if (signal?.aborted) return;
     const key = `${hostname} ${options.family ?? 0}`;
     const last = known.get(key);
-    const timer = last && setTimeout(() => settle(null, last), ANSWER_WAIT_MS);
+    const timer = last && setTimeout(() => finish(null, last), ANSWER_WAIT_MS);
     signal?.addEventListener('abort', forget);
-    ask(key, hostname, options, settle);
+    ask(key, hostname, options, finish);
 
     function forget(): void {
       clearTimeout(timer);
       signal?.removeEventListener('abort', forget);
-      waiting.get(key)?.delete(settle);
+      waiting.get(key)?.delete(finish);
     }
 
-    function settle(error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]): void {
+    function finish(error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]): void {
       forget();
       if (error === null && addresses.length > 0) deliver(options, callback, addresses);
       else if (last !== undefined) deliver(options, callback, last);

@@ -25,7 +25,7 @@ class Key {
 
   #answered(operation: string, at: number, answer: RateAnswer) {
     const departure = this.limiter.sent(operation, at, operation === HEARTBEAT ? 'heartbeat' : 'daemon');
-    this.limiter.settled(departure, answer, at + LATENCY);
+    this.limiter.answered(departure, answer, at + LATENCY);
     return departure;
   }
 
@@ -104,8 +104,8 @@ describe('a 429', () => {
   ])('of a request that was under way at another refusal %s', (_what, one, other, opensAt) => {
     const { limiter } = new Key();
     const [first, second] = [limiter.sent(LOGS, 0), limiter.sent(LOGS, 10)];
-    limiter.settled(first, { throttled: true, retryAfterMs: one }, 20);
-    limiter.settled(second, { throttled: true, retryAfterMs: other }, 30);
+    limiter.answered(first, { throttled: true, retryAfterMs: one }, 20);
+    limiter.answered(second, { throttled: true, retryAfterMs: other }, 30);
     expect(limiter.opensAt(LOGS)).toBe(opensAt);
   });
 });
@@ -176,7 +176,7 @@ describe('the key', () => {
     const { limiter } = new Key().closed();
     const departure = limiter.sent(HEARTBEAT, 10_000);
     expect(limiter.opensAt(LOGS)).toBe(11_000);
-    limiter.settled(departure, { throttled: false }, 10_400);
+    limiter.answered(departure, { throttled: false }, 10_400);
     expect(limiter.opensAt(LOGS)).toBeLessThanOrEqual(10_400);
   });
 
@@ -199,7 +199,7 @@ test('an answer to a request with another key says nothing', () => {
   const { limiter } = new Key();
   const departure = limiter.sent(HEARTBEAT, 0);
   limiter.forget();
-  limiter.settled(departure, { throttled: true, retryAfterMs: 60_000 }, 20);
+  limiter.answered(departure, { throttled: true, retryAfterMs: 60_000 }, 20);
   expect(limiter.opensAt(HEARTBEAT)).toBe(-Infinity);
 });
 
@@ -276,7 +276,7 @@ describe('a spacing', () => {
   test('counts from the moment at which a slow request may have arrived, up to half of it', () => {
     const key = new Key().proven(HEARTBEAT, { thresholdMs: 3_000 });
     const slow = (latencyMs: number, at: number) => {
-      key.limiter.settled(key.limiter.sent(HEARTBEAT, at), { throttled: false }, at + latencyMs);
+      key.limiter.answered(key.limiter.sent(HEARTBEAT, at), { throttled: false }, at + latencyMs);
       return key.limiter.opensAt(HEARTBEAT) - at;
     };
     expect(slow(LATENCY + 300, 60_000)).toBe(3_360);
@@ -325,7 +325,7 @@ describe('the daemon', () => {
       if (departure === undefined) continue;
       const second = Math.floor((now - from) / 1_000);
       counts[second] = (counts[second] ?? 0) + 1;
-      limiter.settled(departure, { throttled: false }, now);
+      limiter.answered(departure, { throttled: false }, now);
     }
     return counts;
   };
@@ -437,7 +437,7 @@ describe('the daemon', () => {
     ] as const) {
       const departure = limiter.grant(LOGS, at);
       expect(departure).toBeDefined();
-      if (departure) limiter.settled(departure, { throttled: true, retryAfterMs: 1_000 }, at + LATENCY);
+      if (departure) limiter.answered(departure, { throttled: true, retryAfterMs: 1_000 }, at + LATENCY);
       expect(limiter.opensAt(LOGS, 'daemon', at + LATENCY)).toBe(at + afterMs);
     }
   });
@@ -446,7 +446,7 @@ describe('the daemon', () => {
     const key = new Key();
     const call = key.limiter.sent(WORKERS, 0, 'call');
     key.refused(HEARTBEAT, 0, { retryAfterMs: 1_000 });
-    key.limiter.settled(call, { throttled: true, retryAfterMs: 1_000 }, LATENCY);
+    key.limiter.answered(call, { throttled: true, retryAfterMs: 1_000 }, LATENCY);
     key.proven(HEARTBEAT, { retryAfterMs: 1_000 }, 5).accepted(HEARTBEAT, 60_000);
     expect(opens(key.limiter, LOGS, 60_100)).toBe(61_020);
   });

@@ -12,7 +12,7 @@ import {
   showsOnce,
   shownOncePaths,
 } from '../../../src/wire/reading.ts';
-import { decodeResponse, type Outcome } from '../../../src/wire/response.ts';
+import { decodeResponse, type DecodedResponse } from '../../../src/wire/response.ts';
 import {
   coreOf,
   fullAnswer,
@@ -77,7 +77,7 @@ const SHOWN_ONCE: Readonly<Partial<Record<OperationId, readonly string[]>>> = {
   'apiKeys.reset': ['new_api_key'],
 };
 
-function decode(id: OperationId, answer: unknown): Outcome {
+function decode(id: OperationId, answer: unknown): DecodedResponse {
   return decodeResponse(operationOf(id), { status: 200, headers: {}, text: JSON.stringify(answer) });
 }
 

@@ -1,6 +1,7 @@
 /** Making and changing deployments (public dialect); the heart does not load this. */
 import * as z from 'zod';
 import { PUBLIC_READ, PUBLIC_WRITE, type OperationTable } from '../../define.ts';
+import { parseJsonOr } from '../../is-record.ts';
 import { byId, id, mayHoldSecrets, secretText, success, timestamp } from '../../schemas.ts';
 import { DEFAULT_TAG } from './deployment.ts';
 import { endpointGroupParameters } from './endpoint-groups.ts';
@@ -53,14 +54,6 @@ function fieldsOf(given: unknown): unknown {
   const value = typeof given === 'string' ? parseJsonOr(given) : given;
   const isPairs = Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2);
   return isPairs ? Object.fromEntries(value as [string, unknown][]) : value;
-}
-
-function parseJsonOr(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
 }
 
 const stateAnswer = z.looseObject({ endpoint_state: z.string().nullish() });
