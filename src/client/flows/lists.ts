@@ -14,12 +14,12 @@ const MOST_PAGES = 400;
 
 async function* pagesOf<Page extends { readonly next_token?: string | null | undefined }>(
   id: OperationId,
-  ask: (token: { readonly after_token?: string }) => Promise<Page>,
+  ask: (after: string | undefined) => Promise<Page>,
 ): AsyncGenerator<Page> {
   const seen = new Set<string>();
   let after: string | undefined;
   while (seen.size < MOST_PAGES) {
-    const page = await ask(after === undefined ? {} : { after_token: after });
+    const page = await ask(after);
     yield page;
     after = page.next_token || undefined;
     if (after === undefined) return;
@@ -42,8 +42,8 @@ export async function listCharges(
   const filters = { day: { gte: from, lte: to }, type: { in: ['serverless' as const] } };
   const rows: Charge[] = [];
   let unreadable = 0;
-  const pages = pagesOf('charges.list', (token) =>
-    client.charges.list({ select_filters: filters, limit: 100, ...token }, options),
+  const pages = pagesOf('charges.list', (after) =>
+    client.charges.list({ select_filters: filters, limit: 100, after_token: after }, options),
   );
   for await (const page of pages) {
     rows.push(...page.results);
@@ -64,14 +64,12 @@ export async function listInstances(
     ...options
   }: CallOptions & { readonly ids?: readonly number[]; readonly columns?: readonly string[] } = {},
 ): Promise<readonly Instance[]> {
-  const filters = {
-    ...(ids && { select_filters: { id: { in: [...ids] } } }),
-    ...(columns && { select_cols: [...columns] }),
-  };
+  const select_filters = ids && { id: { in: [...ids] } };
+  const select_cols = columns && [...columns];
   const found: Instance[] = [];
   try {
-    const pages = pagesOf('instances.page', (token) =>
-      client.instances.page({ ...filters, ...token }, options),
+    const pages = pagesOf('instances.page', (after) =>
+      client.instances.page({ select_filters, select_cols, after_token: after }, options),
     );
     for await (const page of pages) found.push(...page.instances);
     return found;

@@ -1,7 +1,7 @@
 /** Proves a second factor: chooses the method, has the code sent, asks for it or computes it (§4.4). */
 import { Secret, TOTP } from 'otpauth';
 import * as z from 'zod';
-import { OPERATIONS, type OperationId } from '../../contract/operations.ts';
+import { OPERATIONS, type Input, type OperationId } from '../../contract/operations.ts';
 import { id as wholeId } from '../../contract/schemas.ts';
 import {
   STORED_TFA_METHODS,
@@ -76,13 +76,7 @@ function isBase32(text: string): boolean {
   }
 }
 
-export interface Proof {
-  readonly tfa_method?: TfaMethodName;
-  readonly code?: string;
-  readonly secret?: string;
-  readonly tfa_method_id?: number;
-  readonly backup_code?: string;
-}
+type Proof = Omit<Input<'tfa.regenerateBackupCodes'>, 'extra'>;
 
 export interface Choice {
   readonly method: TfaMethodName;
@@ -96,36 +90,29 @@ export async function proveSecondFactor(
   options: ProofOptions,
   loginSecret?: string,
 ): Promise<Proof> {
-  const login = loginSecret === undefined ? {} : { secret: loginSecret };
-  if (options.backupCode !== undefined) return { backup_code: options.backupCode, ...login };
+  const { backupCode, signal } = options;
+  if (backupCode !== undefined) return { backup_code: backupCode, secret: loginSecret };
   const choice = loginSecret === undefined ? await chooseMethod(client, options) : loginChoice(options);
-  const sending = senderOf(client, choice, login, options.signal);
-  const asked = await askForCode(choice, await sending?.send(), sending?.resend, options);
-  const { code, secret = loginSecret } = asked;
-  return {
-    tfa_method: choice.method,
-    code,
-    ...(secret !== undefined && { secret }),
-    ...(choice.methodId !== undefined && { tfa_method_id: choice.methodId }),
-  };
+  const { method, methodId } = choice;
+  const sender = senderOf(client, choice, loginSecret, signal);
+  const { code, secret = loginSecret } = await askForCode(choice, sender, options);
+  return { tfa_method: method, code, secret, tfa_method_id: methodId };
 }
 
 /** The wanted method, else the authenticator whose secret is known, else the primary one, else e-mail. */
 export async function chooseMethod(client: Client, options: ProofOptions): Promise<Choice> {
-  const { methods } = await client.tfa.status({}, { signal: options.signal });
-  const wanted = options.method ?? (options.totpSecret === undefined ? undefined : 'totp');
+  const { methodId, totpSecret, signal } = options;
+  const { methods } = await client.tfa.status({}, { signal });
+  const wanted = options.method ?? (totpSecret === undefined ? undefined : 'totp');
   if (wanted === 'email') return EMAIL;
   const fitting = methods
     .filter(isKnown)
-    .filter(
-      ({ id, method }) =>
-        (options.methodId === undefined || id === options.methodId) &&
-        (wanted === undefined || method === wanted),
-    );
+    .filter(({ id }) => methodId === undefined || id === methodId)
+    .filter(({ method }) => wanted === undefined || method === wanted);
   const chosen = fitting.find((method) => method.is_primary) ?? fitting[0];
-  if (!chosen)
-    return wanted === undefined ? EMAIL : { method: wanted, methodId: options.methodId, hint: undefined };
-  return { method: chosen.method, methodId: chosen.id, hint: hintOf(chosen) };
+  if (!chosen) return wanted === undefined ? EMAIL : { method: wanted, methodId, hint: undefined };
+  const { id, method, label, phone_number: phone } = chosen;
+  return { method, methodId: id, hint: label || (phone ?? undefined) };
 }
 
 /** Without a login the account's methods cannot be asked; sms is the service's default (§4.4). */
@@ -140,36 +127,34 @@ function isKnown(method: TfaMethod): method is TfaMethod & { readonly method: St
 
 export const EMAIL: Choice = { method: 'email', methodId: undefined, hint: undefined };
 
-function hintOf({ label, phone_number }: TfaMethod): string | undefined {
-  return label || (phone_number ?? undefined);
-}
-
-export interface Sent {
+interface Sent {
   readonly secret?: string | undefined;
   readonly msg?: string | undefined;
 }
 
-type Send = () => Promise<Sent>;
+interface Sender {
+  readonly send: () => Promise<Sent>;
+  readonly resend: (() => Promise<Sent>) | undefined;
+}
 
 function senderOf(
   client: Client,
   { method, methodId }: Choice,
-  login: { readonly secret?: string },
+  secret: string | undefined,
   signal: AbortSignal | undefined,
-): { readonly send: Send; readonly resend: Send } | undefined {
+): Sender | undefined {
   if (method === 'totp') return undefined;
-  if (method === 'sms')
-    return smsSender(client, methodId === undefined ? login : { tfa_method_id: methodId, ...login }, signal);
-  const send: Send = () => client.tfa.sendEmail(login, { signal });
+  if (method === 'sms') return smsSender(client, { tfa_method_id: methodId, secret }, signal);
+  const send: Sender['send'] = () => client.tfa.sendEmail({ secret }, { signal });
   return { send, resend: send };
 }
 
 export function smsSender(
   client: Client,
-  input: { readonly tfa_method_id?: number; readonly phone_number?: string; readonly secret?: string },
+  input: Input<'tfa.sendSms'>,
   signal: AbortSignal | undefined,
-): { readonly send: Send; readonly resend: Send } {
-  const resend: Send = () => client.tfa.resendSms(input, { signal });
+): Sender {
+  const resend: Sender['send'] = () => client.tfa.resendSms(input, { signal });
   async function send(): Promise<Sent> {
     try {
       return await client.tfa.sendSms(input, { signal });
@@ -181,26 +166,20 @@ export function smsSender(
   return { send, resend };
 }
 
+/** Without a sender the code needs no sending. */
 export async function askForCode(
   { method, hint }: Choice,
-  first: Sent | undefined,
-  resend: Send | undefined,
+  sender: Sender | undefined,
   options: ProofOptions,
 ): Promise<{ readonly code: string; readonly secret: string | undefined }> {
-  if (method === 'totp' && options.totpSecret !== undefined) {
-    return { code: totpCode(options.totpSecret, (options.now ?? Date.now)()), secret: first?.secret };
-  }
-  let sent = first;
-  const prompt: CodePrompt = {
-    method,
-    hint,
-    said: first?.msg,
-    resend:
-      resend &&
-      (async () => {
-        sent = await resend();
-      }),
+  let sent = await sender?.send();
+  if (method === 'totp' && options.totpSecret !== undefined)
+    return { code: totpCode(options.totpSecret, (options.now ?? Date.now)()), secret: sent?.secret };
+  const send = sender?.resend;
+  const resend = async (): Promise<void> => {
+    sent = await send?.();
   };
+  const prompt = { method, hint, said: sent?.msg, resend: send && resend };
   const code = await options.askCode(prompt, options.signal);
   return { code, secret: sent?.secret };
 }

@@ -35,11 +35,10 @@ export interface LoginOptions extends ProofOptions {
 export async function login(client: Client, options: LoginOptions): Promise<LoginResult> {
   checkOptions('tfa.login', options);
   const proof = await proveSecondFactor(client, options, options.secret);
-  const admin = options.admin === undefined ? {} : { admin: options.admin };
-  const answer = await client.tfa.login({ ...proof, ...admin }, { signal: options.signal });
-  const { session_key: said, ...rest } = answer;
-  const session = said?.trim();
-  if (session === undefined || session === '') return { user: rest, client };
+  const answer = await client.tfa.login({ ...proof, admin: options.admin }, { signal: options.signal });
+  const { session_key: said = '', ...rest } = answer;
+  const session = said.trim();
+  if (session === '') return { user: rest, client };
   return { user: { ...rest, session_key: session }, client: client.withKey(session) };
 }
 
@@ -90,9 +89,9 @@ export async function addSms(
   checkOptions('tfa.sendSms', options, { phoneNumber: phoneSchema });
   const { phoneNumber, signal } = options;
   await authorize(client, options);
-  const { send, resend } = smsSender(client, { phone_number: phoneNumber }, signal);
+  const sender = smsSender(client, { phone_number: phoneNumber }, signal);
   const choice: Choice = { method: 'sms', methodId: undefined, hint: phoneNumber };
-  const { code, secret = '' } = await askForCode(choice, await send(), resend, options);
+  const { code, secret = '' } = await askForCode(choice, sender, options);
   return confirm(client, { tfa_method: 'sms', code, secret, phone_number: phoneNumber }, options);
 }
 
@@ -106,20 +105,13 @@ export async function removeMethod(
 ): Promise<{ readonly remainingMethods: number | undefined }> {
   checkOptions('tfa.remove', options);
   const proof = await proveSecondFactor(client, options);
-  const target = options.targetId === undefined ? {} : { target_id: options.targetId };
-  const { remaining_methods: remaining } = await client.tfa.remove(
-    { ...proof, ...target },
+  // The answer about the last method has no such field (§4.4).
+  const { remaining_methods: remaining = 0 } = await client.tfa.remove(
+    { ...proof, target_id: options.targetId },
     { signal: options.signal },
   );
-  // The answer about the last method has no such field (§4.4).
-  return { remainingMethods: remaining === undefined ? 0 : countOf(remaining) };
-}
-
-function countOf(
-  remaining: NonNullable<Output<'tfa.remove'>['remaining_methods']> | null,
-): number | undefined {
-  if (Array.isArray(remaining)) return remaining.length;
-  return typeof remaining === 'number' ? remaining : undefined;
+  const count = Array.isArray(remaining) ? remaining.length : remaining;
+  return { remainingMethods: typeof count === 'number' ? count : undefined };
 }
 
 /**
@@ -145,19 +137,13 @@ async function authorize(client: Client, options: ProofOptions): Promise<void> {
   }
   // The service forces a user without methods to e-mail (§4.4).
   const choice = status.methods.length === 0 ? EMAIL : await chooseMethod(client, options);
-  const begin = async (): Promise<{ secret: string }> => {
-    const { secret = '' } = await client.tfa.authorizeNewMethod(
-      { tfa_method: choice.method, ...(choice.methodId !== undefined && { tfa_method_id: choice.methodId }) },
-      { signal },
-    );
-    return { secret };
+  const { method, methodId } = choice;
+  const send = async () => {
+    const input = { tfa_method: method, tfa_method_id: methodId };
+    return { secret: (await client.tfa.authorizeNewMethod(input, { signal })).secret };
   };
-  const { code, secret = '' } = await askForCode(
-    choice,
-    await begin(),
-    choice.method === 'totp' ? undefined : begin,
-    options,
-  );
+  const sender = { send, resend: method === 'totp' ? undefined : send };
+  const { code, secret = '' } = await askForCode(choice, sender, options);
   await client.tfa.confirmAuthorization({ code, secret }, { signal });
 }
 
@@ -166,6 +152,6 @@ async function confirm(
   input: Parameters<Client['tfa']['confirmNew']>[0],
   { label, signal }: { readonly label?: string; readonly signal?: AbortSignal },
 ): Promise<AddedMethod> {
-  const answer = await client.tfa.confirmNew({ ...input, ...(label !== undefined && { label }) }, { signal });
-  return { backupCodes: answer.backup_codes };
+  const { backup_codes: backupCodes } = await client.tfa.confirmNew({ ...input, label }, { signal });
+  return { backupCodes };
 }
