@@ -363,6 +363,7 @@ describe('the daemon', () => {
       expect(key.limiter.allowedPerSecond(22_020)).toBe(0.5);
       // The heartbeat that was refused goes first, and the bucket may be empty after it.
       key.accepted(HEARTBEAT, 26_020);
+      expect(grantOf(key.limiter, LOGS, 28_019)).toBeUndefined();
       const counts = granted(key.limiter, 28_020, 18);
       expect(counts.slice(0, 8)).toEqual([1, 1, 1, 1, 1, 2, 2, 2]);
       expect(counts.slice(12, 16)).toEqual([4, 4, 4, 8]);

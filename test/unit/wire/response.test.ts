@@ -28,7 +28,8 @@ function refusalOf(status: number, text: string, operation = heartbeat): Refusal
 
 test('a success keeps fields that the contract does not know', () => {
   const text = '{"success":true,"deployment_id":42,"added":1}';
-  expect(answer(200, text)).toEqual({ kind: 'ok', value: { success: true, deployment_id: 42, added: 1 } });
+  const value = { success: true, deployment_id: 42, added: 1 };
+  for (const written of [text, `\uFEFF${text}`]) expect(answer(200, written)).toEqual({ kind: 'ok', value });
 });
 
 test.each(['{"success":true,"deployment_id":42,"error":""}', '{"success":true,"error_msg":""}'])(
@@ -42,6 +43,7 @@ test('a key that was deleted is told by a sentence, or by no body at all', () =>
   expect(answer(200, '"API key 2 deleted"', deletion)).toEqual({ kind: 'ok', value });
   expect(answer(204, '', deletion)).toEqual({ kind: 'ok', value: {} });
   expect(answer(200, '', deletion).kind).toBe('unreadable');
+  expect(answer(200, '""', deletion).kind).toBe('refused');
   expect(answer(204, 'nothing', deletion).kind).toBe('unreadable');
 });
 

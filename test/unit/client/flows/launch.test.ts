@@ -227,11 +227,12 @@ test('an abort between two looks is told as such, and destroys what was rented',
 
 test('an abort while the rental is under way waits for its id, and destroys it', async () => {
   const controller = new AbortController();
-  const transport = new AnsweringTransport(({ method, onConnected }) => {
-    if (method !== 'PUT') return DONE;
-    onConnected?.();
+  const transport = new AnsweringTransport((exchange) => {
+    if (exchange.method !== 'PUT') return DONE;
+    exchange.onConnected?.();
     controller.abort();
-    return RENTED;
+    const rented = new Promise<WireResponse>((resolve) => setTimeout(() => resolve(RENTED), 1_000));
+    return Promise.race([never(exchange), rented]);
   });
   expect((await launch(transport, { signal: controller.signal })).error).toMatchObject({ code: 'aborted' });
   expect(transport.calls).toEqual(['PUT /api/v0/asks/1/', 'DELETE /api/v0/instances/505/']);
