@@ -219,11 +219,11 @@ describe('an attempt', () => {
     expect(await settled(call)).toMatchObject({ error: { code: 'aborted' } });
   });
 
-  test.each<[what: string, answerMs: number | undefined, outcome: object]>([
-    ['an answer within the grace is taken', 499, { value: { key: 's3cret' } }],
-    ['a later one is not', 501, { error: { code: 'aborted', mayBeDone: true } }],
-    ['what is not on its way ends at once', undefined, { error: { code: 'aborted', mayBeDone: false } }],
-  ])('that is aborted, and not safe to repeat: %s', async (_, answerMs, outcome) => {
+  test.each<[what: string, answerMs: number | undefined, endsMs: number, outcome: object]>([
+    ['an answer within the grace is taken', 499, 499, { value: { key: 's3cret' } }],
+    ['a later one is not', 501, 500, { error: { code: 'aborted', mayBeDone: true } }],
+    ['what is not on its way ends at once', undefined, 0, { error: { code: 'aborted', mayBeDone: false } }],
+  ])('that is aborted, and not safe to repeat: %s', async (_, answerMs, endsMs, outcome) => {
     const key = answer(200, { success: true, id: 9, key: 's3cret' });
     const transport = new AnsweringTransport((exchange) => {
       if (answerMs === undefined) return never(exchange);
@@ -233,7 +233,9 @@ describe('an attempt', () => {
     });
     const controller = new AbortController();
     const options = { signal: controller.signal, graceMs: 500 };
-    const ended = settled(clientOf(transport).apiKeys.create({ name: 'x' }, options));
+    const begunAt = performance.now();
+    const call = clientOf(transport).apiKeys.create({ name: 'x' }, options);
+    const ended = settled(call.finally(() => expect(performance.now() - begunAt).toBe(endsMs)));
     while (transport.asked.length === 0) await Promise.resolve();
     controller.abort(new Error('Ctrl-C'));
     expect(await ended).toMatchObject(outcome);

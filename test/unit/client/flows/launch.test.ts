@@ -230,9 +230,10 @@ test('an abort while the rental is under way waits for its id, and destroys it',
   const transport = new AnsweringTransport((exchange) => {
     if (exchange.method !== 'PUT') return DONE;
     exchange.onConnected?.();
+    const ended = never(exchange);
     controller.abort();
     const rented = new Promise<WireResponse>((resolve) => setTimeout(() => resolve(RENTED), 1_000));
-    return Promise.race([never(exchange), rented]);
+    return Promise.race([ended, rented]);
   });
   expect((await launch(transport, { signal: controller.signal })).error).toMatchObject({ code: 'aborted' });
   expect(transport.calls).toEqual(['PUT /api/v0/asks/1/', 'DELETE /api/v0/instances/505/']);
