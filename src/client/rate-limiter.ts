@@ -1,18 +1,18 @@
 /**
- * The rate limit of one API key, learned from the answers. The service counts requests in token buckets: one for
- * the key, and one for each operation, of unknown sizes. Times are handed in, in monotonic ms.
+ * The rate limit of one API key, learned from the answers. The service counts requests in token buckets: one
+ * for the key, and one for each operation, of unknown sizes. Times are handed in, in monotonic ms.
  *
  * - Nothing is held back before a refusal, except that the background begins slowly and doubles its rate. The
  *   background is the daemon's requests and the heart's questions.
- * - A 429 closes its operation until the time that it names, or for 2 s, then 4 s (8 s for the key). If another
- *   operation is refused meanwhile, the key is closed. From then on each refusal closes the key, and heartbeats
- *   leave one at a time. A wait that was not enough is doubled.
- * - Heartbeats come first; questions and the daemon share the rest in turns. One heartbeat at a time may leave
- *   early if a wait would cost the deployment. If it is accepted, the spacing is halved. After a refused heartbeat
- *   the others wait until one is accepted, at most a minute.
- * - The background halves its rate after each refusal of the key that it had a part in. Then it doubles every 5 s
- *   up to half of the refused rate, and adds a tenth of that at a time, as TCP does: programs that share a key
- *   come to equal parts.
+ * - A 429 closes its operation until the time that it names, or for 2 s, then 4 s (8 s for the key). If
+ *   another operation is refused meanwhile, the key is closed. From then on each refusal closes the key, and
+ *   heartbeats leave one at a time. A wait that was not enough is doubled.
+ * - Heartbeats come first; questions and the daemon share the rest in turns. One heartbeat at a time may
+ *   leave early if a wait would cost the deployment. If it is accepted, the spacing is halved. After a
+ *   refused heartbeat the others wait until one is accepted, at most a minute.
+ * - The background halves its rate after each refusal of the key that it had a part in. Then it doubles every
+ *   5 s up to half of the refused rate, and adds a tenth of that at a time, as TCP does: programs that share
+ *   a key come to equal parts.
  * - Headers are a hint: if they say that nothing is left, the background waits for at most 5 s.
  */
 import type { RateLimit } from '../wire/rate-limit.ts';

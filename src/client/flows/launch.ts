@@ -286,8 +286,8 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * The script as it is if it fits (§8), else packed. It runs by the interpreter of its `#!` line, else by sh. The
- * image needs sh, base64, gzip and mktemp.
+ * The script as it is if it fits (§8), else packed. It runs by the interpreter of its `#!` line, else by sh.
+ * The image needs sh, base64, gzip and mktemp.
  * @throws RequestError with both lengths if it is still too long
  */
 export function fitOnstart(script: string): string {
