@@ -91,20 +91,21 @@ class Caller {
     input: Readonly<Record<string, unknown>> = {},
     callOptions: CallOptions = {},
   ): Promise<unknown> {
-    const { observe, random = Math.random } = this.#options;
+    const { apiKey, observe, random = Math.random } = this.#options;
     refuseBadCall(id, operation, input, callOptions);
     const policy = this.#retryPolicy(operation, callOptions);
     let mayBeDeleted = false;
     for (let attempt = 1; ; attempt += 1) {
       // An unset variable leaves an empty text.
-      const key = (callOptions.apiKey ?? this.#currentKey()) || undefined;
+      const key = (callOptions.apiKey ?? (typeof apiKey === 'function' ? apiKey() : apiKey)) || undefined;
       const request = requestOf(id, operation, input, key);
       try {
         return await this.#attempt({ id, operation, request, key, input }, callOptions);
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
         if (mayBeDeleted && error instanceof ApiError && error.meaning === 'not-found') return {};
-        mayBeDeleted ||= operation.method === 'DELETE' && error.actor === 'service' && !isThrottled(error);
+        mayBeDeleted ||=
+          operation.method === 'DELETE' && error.actor === 'service' && !(error instanceof ThrottledError);
         const waitMs = retryDelay(error, attempt, policy, random);
         if (waitMs === undefined) throw error;
         observe?.retry?.({ operation: id, waitMs, throttled: error.code === 'throttled' });
@@ -171,11 +172,6 @@ class Caller {
     } catch (cause) {
       throw new AbortedError(id, 'aborted while waiting for the rate limit', { cause });
     }
-  }
-
-  #currentKey(): string | undefined {
-    const { apiKey } = this.#options;
-    return typeof apiKey === 'function' ? apiKey() : apiKey;
   }
 }
 
@@ -244,10 +240,6 @@ function tellPass(pass: Pass, error: unknown): void {
   } else if (error instanceof ApiError || error instanceof ResponseError)
     pass.answered({ throttled: false }, error.rate);
   else pass.lost();
-}
-
-function isThrottled(error: CallError): boolean {
-  return error instanceof ApiError && error.meaning === 'throttled';
 }
 
 function trimSlash(url: string): string {

@@ -310,14 +310,10 @@ class Race {
     const isFull = this.#runners.size > 1;
     const waitMs = isFull ? LONG_MS : this.#options.book.patience(next);
     this.#timer = setTimeout(() => {
-      if (isFull) this.#giveUpOldest();
+      const [oldest] = this.#runners;
+      if (isFull && oldest) this.#giveUp(...oldest);
       this.#startNext();
     }, waitMs);
-  }
-
-  #giveUpOldest(): void {
-    const [oldest] = this.#runners;
-    if (oldest) this.#giveUp(...oldest);
   }
 
   #giveUp(address: string, { socket }: Runner): void {

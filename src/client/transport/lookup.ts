@@ -69,7 +69,7 @@ export function createLookup(resolve: Resolve = systemLookup): Lookup {
       forget();
       if (error === null && addresses.length > 0) deliver(options, callback, addresses);
       else if (last !== undefined) deliver(options, callback, last);
-      else callback(error ?? noAddress(hostname), []);
+      else callback(error ?? Object.assign(new Error(`${hostname} has no address`), { code: 'ENODATA' }), []);
     }
   };
 }
@@ -78,8 +78,4 @@ function deliver({ all }: LookupOptions, callback: Callback, addresses: readonly
   const [first] = addresses;
   if (all) callback(null, [...addresses]);
   else callback(null, first?.address ?? '', first?.family);
-}
-
-function noAddress(hostname: string): NodeJS.ErrnoException {
-  return Object.assign(new Error(`${hostname} has no address`), { code: 'ENODATA' });
 }

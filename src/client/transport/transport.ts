@@ -3,6 +3,7 @@
  * (undici #3492, kubernetes #48638). Redirects are not followed: a 301 turns a POST into a GET.
  */
 import { isIPv6 } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import type { WireResponse } from '../../wire/response.ts';
 import { AddressBook, type AddressState, type Place, type Subject } from './address-book.ts';
 import { Connection, type Exchange } from './connection.ts';
@@ -79,7 +80,8 @@ class PooledTransport implements Transport {
     const onAbort = (): void => aborted.reject(signal.reason as Error);
     signal.addEventListener('abort', onAbort);
     try {
-      const sent = reused ? nextTurn().then(() => connection.send(request)) : connection.send(request);
+      // An idle socket notices its end in a later turn of the event loop.
+      const sent = reused ? setImmediate().then(() => connection.send(request)) : connection.send(request);
       const response = await Promise.race([sent, aborted.promise]);
       this.#keep(connection);
       return { ...response, ...peerOf(connection) };
@@ -90,7 +92,9 @@ class PooledTransport implements Transport {
       const tells = signal.aborted
         ? performance.now() - startedAt >= TELLING_MS
         : !(reused && reason === 'reset');
-      if (tells) blame(connection, reason);
+      if (tells)
+        for (const address of connection.addresses)
+          connection.book.failed(address, reason, performance.now());
       void this.#giveUp(connection, error);
       if (reason === 'tls') void this.#doubtTrust();
       throw cause;
@@ -206,15 +210,4 @@ function placeOf({ origin, book, addresses: [address] }: Connection): Place {
   const [, port = protocol === 'https:' ? '443' : '80'] = /:(\d+)$/.exec(host) ?? [];
   const name = address === undefined ? host.replace(/:\d+$/, '') : isIPv6(address) ? `[${address}]` : address;
   return { address: `${name}:${port}`, isProxy: book.proxy !== undefined };
-}
-
-function blame({ book, addresses }: Connection, reason: string): void {
-  for (const address of addresses) book.failed(address, reason, performance.now());
-}
-
-/** An idle socket notices its end in a later turn of the event loop. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }
