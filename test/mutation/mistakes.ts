@@ -285,7 +285,7 @@ export const MISTAKES: readonly Mistake[] = [
     file: 'client/flows/tfa.ts',
     from: '  if (status.new_method_authorized) return;\n',
     to: '',
-    tests: ['integration/client/tfa.test.ts'],
+    tests: ['unit/client/flows/tfa.test.ts'],
   },
   {
     what: 'a search tries what the check refuses',

@@ -146,9 +146,11 @@ describe('a grant', () => {
     const scene = new Scene();
     const controller = new AbortController();
     scene.enter('logs', LOG, controller.signal);
-    controller.abort();
+    const reason = new Error('Ctrl-C');
+    controller.abort(reason);
+    await expect(scene.queue.enter('logs', LOG, controller.signal)).rejects.toBe(reason);
     await scene.grant(['logs']);
-    expect(scene.entered).toEqual(['logs aborted']);
+    expect([scene.queue.view().waiting, scene.entered]).toEqual([0, ['logs aborted']]);
     expect(scene.last).toEqual({ number: 2, operations: [], answers: [{ grant: 1, at: 0 }] });
   });
 });
@@ -211,18 +213,6 @@ describe('messages', () => {
     scene.enter('logs');
     expect([scene.asked.length, scene.time.timers]).toEqual([2, 0]);
   });
-});
-
-test('a call that is aborted leaves the queue', async () => {
-  const scene = new Scene();
-  const controller = new AbortController();
-  scene.enter('logs', LOG, controller.signal);
-  expect(scene.queue.view().waiting).toBe(1);
-  const reason = new Error('Ctrl-C');
-  controller.abort(reason);
-  await settlePromises();
-  expect([scene.queue.view().waiting, scene.entered]).toEqual([0, ['logs aborted']]);
-  await expect(scene.queue.enter('logs', LOG, controller.signal)).rejects.toBe(reason);
 });
 
 describe('the view', () => {
