@@ -34,7 +34,7 @@ export interface CallOptions {
   readonly retry?: RetryPolicy | false;
   /** Do not reuse an idle connection. */
   readonly freshConnection?: boolean;
-  /** Calls about the same subject use different addresses, and avoid one that does not know it. */
+  /** Calls about the same subject use different addresses, and avoid an address that does not know it. */
   readonly subject?: Subject;
   /** Called with the address that answered an attempt. It may judge the answer again. */
   readonly onPeer?: (peer: Peer) => void;

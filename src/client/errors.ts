@@ -76,7 +76,7 @@ export type RefusalKind = RefusalMeaning | 'expired' | 'second-factor';
 export class ApiError extends CallError {
   readonly code: 'api_error' | 'unauthorized' | 'throttled' = 'api_error';
   readonly status: number;
-  /** Code of the error body (§7); may be one that the table does not know. */
+  /** Code of the error body (§7). The table may not know it. */
   readonly errorCode: ErrorCode | (string & {}) | undefined;
   /** The service's own words. */
   readonly said: string;

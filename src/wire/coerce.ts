@@ -2,6 +2,8 @@
 import * as z from 'zod';
 import { parseJsonOr } from '../contract/is-record.ts';
 
+export { parseJsonOr };
+
 export function coerceFields(
   schema: z.ZodObject,
   raw: Readonly<Record<string, string>>,

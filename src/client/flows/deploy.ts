@@ -26,7 +26,7 @@ export type DeployRequest = Omit<Input<'deployments.create'>, 'file_hash' | 'fil
 
 /** The archive, the request, and how long to try. Times in ms. */
 export interface DeployOptions {
-  /** Path of the archive, or one that is open. */
+  /** Path of the archive, or an open archive. */
   readonly archive: string | Archive;
   readonly request: DeployRequest;
   /** Longest time of one attempt of the request, and of an upload that stands still, in ms. Default 30 s. */

@@ -96,7 +96,7 @@ export async function addSms(
 }
 
 /**
- * Removes a method; without `targetId` the one that proved it. `remainingMethods`: 0 if 2FA is off.
+ * Removes a method; without `targetId` the method of the proof. `remainingMethods`: 0 if 2FA is off.
  * @throws ApiError; RequestError for bad options, before anything is sent; what `askCode` rejects with
  */
 export async function removeMethod(

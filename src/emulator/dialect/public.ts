@@ -1,13 +1,13 @@
 /** How the public service speaks the interface: laxer about what it takes, wordier in what it answers. */
 import * as z from 'zod';
-import { isRecord, parseJsonOr } from '../../contract/is-record.ts';
+import { isRecord } from '../../contract/is-record.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
 import { envMapOf, parseEnvFlags } from '../../contract/text/env-flags.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
-import { coerceText } from '../../wire/coerce.ts';
+import { coerceText, parseJsonOr } from '../../wire/coerce.ts';
 import { createMatcher, matchOperation } from '../../wire/match.ts';
 import { jsonAnswer } from '../answers/answer.ts';
 import { badRequest, notFound, type Refused } from '../answers/refused.ts';

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import * as z from 'zod';
-import { parseJsonOr } from '../../contract/is-record.ts';
+import { parseJsonOr } from '../../wire/coerce.ts';
 import { problemsOf } from '../../wire/request.ts';
 import { jsonAnswer, type Answer } from '../answers/answer.ts';
 import type { ScheduledClock } from '../clock.ts';
