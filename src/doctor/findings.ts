@@ -1,8 +1,13 @@
 /** What is known of the service, as sentences with a verdict. Pure. */
-import { ASSUMPTION_IDS, assumptionOf, type AssumptionId, type Outcome } from '../contract/assumptions.ts';
+import {
+  ASSUMPTION_IDS,
+  assumptionOf,
+  type AssumptionId,
+  type AssumptionOutcome,
+} from '../contract/assumptions.ts';
 import type { Traits } from './learn.ts';
 
-export interface KnownFinding extends Outcome {
+export interface KnownFinding extends AssumptionOutcome {
   readonly trait: AssumptionId;
   readonly value: string;
 }

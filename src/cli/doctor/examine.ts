@@ -4,7 +4,7 @@
  */
 import { EXIT } from '../../config/exit-codes.ts';
 import type { Settings } from '../../config/options.ts';
-import type { Verdict } from '../../contract/assumptions.ts';
+import type { AssumptionVerdict } from '../../contract/assumptions.ts';
 import { operationOf } from '../../contract/operations.ts';
 import type { Status } from '../../daemon/status/schema.ts';
 import { findingsOf, knownFindings, type Finding } from '../../doctor/findings.ts';
@@ -21,7 +21,7 @@ import { doctorQuestions } from './questions.ts';
 export type DaemonView = Pick<Status, 'service' | 'rate_limit' | 'deployments'>;
 
 export interface Line {
-  readonly verdict: Verdict;
+  readonly verdict: AssumptionVerdict;
   /** `key`, `clock`, `deployment 42`, a variable, or an assumption. */
   readonly about: string;
   /** Of an assumption, what answers told. */

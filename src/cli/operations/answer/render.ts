@@ -1,9 +1,8 @@
 /** An answer as a person reads it: lists as tables, objects as lines of name and value. Pure. */
 import * as z from 'zod';
 import { isRecord } from '../../../contract/is-record.ts';
-import { isSecret } from '../../../contract/schemas.ts';
+import { isSecret, isoTime } from '../../../contract/schemas.ts';
 import { innerOf } from '../../../wire/coerce.ts';
-import { isoTime } from '../../../contract/text/iso-time.ts';
 import { displayed } from '../../logs/format.ts';
 import { table } from './table.ts';
 
