@@ -1,8 +1,4 @@
-/**
- * THE table of environment variables: name, type, default and documentation of each. The loaders, their messages,
- * `/-/config`, the help of `run`, the table of deploy/README.md and the schema of the Helm chart are derived from it.
- * The heart loads it before its first heartbeat, so it needs no package and no room of the daemon.
- */
+/** THE table of environment variables. The heart loads it first, so it imports no package. */
 import type { CheckedGroup } from '../scaling/rules/check.ts';
 import {
   adminAddress,
@@ -39,7 +35,7 @@ import { deploymentList, endpointList, groupList } from './types/wanted.ts';
 
 export const PREFIX = 'PILOTLIGHT_';
 
-/** What a malformed value of the daemon's variables switches off, and how a person reads of it. */
+/** What a malformed value of the daemon's variables switches off. */
 export const FEATURES = {
   logs: 'no log is followed',
   fileSink: 'the file sink is off',
@@ -59,7 +55,6 @@ export const FEATURES = {
 export type Feature = keyof typeof FEATURES;
 
 export interface Option<T = unknown> {
-  /** Without the prefix. */
   readonly variable: string;
   readonly type: ValueType<T>;
   /** As a user would write it; absent: no default. */
@@ -67,24 +62,21 @@ export interface Option<T = unknown> {
   /** What follows without a value, if there is no default. */
   readonly unset?: string;
   readonly doc: string;
-  /** What is off while the value is malformed. Only the daemon reads such a variable; the heart reads all others. */
+  /** Off while the value is malformed. The daemon reads such variables, the heart all others. */
   readonly feature?: Feature;
-  /** The value while its feature is off, if it is not what the user set or the default; undefined: none. */
+  /** The value while the feature is off, if that is not the default. */
   readonly off?: string | undefined;
   readonly required?: true;
-  /** No heartbeat is sent while the value is malformed: with a default, the wrong deployments would be kept alive. */
+  /** No heartbeat is sent while the value is malformed: a default would keep the wrong ones alive. */
   readonly essential?: true;
-  /** Never shown anywhere. */
   readonly secret?: true;
   /** How a value is shown that may hold credentials. */
   readonly shown?: (value: string) => string;
-  /** Cannot be given as NAME_FILE. */
   readonly noFile?: true;
-  /** A reload cannot change it; the process must restart. */
   readonly restart?: true;
 }
 
-/** load.ts checks the expression, with a package that the heart does not load. */
+/** load.ts checks the expression with a package that the heart does not load. */
 const schedule = valueType('cron expression or off', 'a cron expression or off', (text) => text);
 
 export const OPTIONS = {
@@ -393,7 +385,6 @@ export type DaemonKey = KeyWith<{ feature: Feature }>;
 export type HeartKey = Exclude<OptionKey, DaemonKey>;
 type SecretKey = KeyWith<{ secret: true }>;
 
-/** Some rows of the table. */
 function rowsOf<Key extends OptionKey>(isWanted: (option: Option) => boolean): Pick<Table, Key> {
   const rows = Object.entries<Option>(OPTIONS).filter(([, option]) => isWanted(option));
   return Object.fromEntries(rows) as unknown as Pick<Table, Key>;
@@ -403,7 +394,6 @@ export const DAEMON_OPTIONS = rowsOf<DaemonKey>(({ feature }) => feature !== und
 export const SECRET_KEYS = OPTION_KEYS.filter((key) => 'secret' in OPTIONS[key]) as SecretKey[];
 
 type ValueOf<O> = O extends { readonly type: ValueType<infer T> } ? T : never;
-/** Options that are required or have a default always have a value. */
 type Present<O> = O extends { readonly required: true } | { readonly fallback: string }
   ? ValueOf<O>
   : ValueOf<O> | undefined;
@@ -411,17 +401,16 @@ export type ValuesOf<Rows> = { readonly [Key in keyof Rows]: Present<Rows[Key]> 
 
 export type HeartSettings = ValuesOf<Pick<Table, HeartKey>>;
 type DaemonValues = ValuesOf<Pick<Table, DaemonKey>>;
-/** As load.ts leaves them: endpoint groups are checked, and a listener that is off has no address. */
+/** Endpoint groups are checked, and a listener that is off has no address. */
 export type DaemonSettings = Omit<DaemonValues, 'endpointGroups' | 'listen' | 'adminListen'> & {
   readonly endpointGroups: readonly CheckedGroup[];
   readonly listen: DaemonValues['listen'] | undefined;
   readonly adminListen: DaemonValues['adminListen'] | undefined;
 };
-/** Every option's value. Frozen; secrets are in it, so it is never logged as it is. */
+/** Frozen. It contains secrets, so it is never logged. */
 export type Settings = HeartSettings & DaemonSettings;
 export type Secrets = Partial<Pick<Settings, SecretKey>>;
 
-/** The value of a text that the table has, such as a default. */
 export function valueOf({ type }: Option, text: string | undefined): unknown {
   return text === undefined ? undefined : type.parse(text).value;
 }

@@ -1,4 +1,3 @@
-/** The daemon, all of the program but the heart: starts its parts, connects them, and stops them in order. */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { buildInfo } from '../build-info.ts';
@@ -31,18 +30,16 @@ import { statusSnapshot } from './status/snapshot.ts';
 
 export interface DaemonOptions {
   readonly config: LoadedConfig & { readonly settings: Settings };
-  /** Reads the configuration again, for a reload. */
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
-  /** Of the watch of endpoints; default: the system's. */
+  /** For the watch of endpoints; default: the system's. */
   readonly fleetClock?: Clock;
-  /** Makes the logger once the metrics that count its messages exist. */
+  /** The metrics count its messages, so they exist first. */
   readonly createLogger: (hooks: LoggerHooks) => Promise<Logger>;
-  /** Where worker-group lines go. */
   readonly stdout: LineOutput;
   readonly heart: Link<DaemonMessage, HeartMessage>;
   /** How many daemons of this heart there were before. */
   readonly restarts: number;
-  /** The heart asks for the end, or the files of a configuration that was incomplete have come. */
+  /** The heart asks for the end, or a missing file of the configuration appeared. */
   readonly onEnd: (withinMs: number) => void;
 }
 
@@ -105,7 +102,7 @@ export async function startDaemon(options: DaemonOptions) {
   const parts = { inForce, lifecycle, clock, traits, heartbeats, requests, work };
   const status = (): Status => statusSnapshot({ ...start, ...parts });
   let endWatching = (): void => {};
-  /** The files that have secrets, which may be others after a reload. */
+  /** A reload may name other files. */
   function watchSecrets(files: LoadedConfig['files']): void {
     endWatching();
     const named = SECRET_KEYS.flatMap((key) => files.get(key) ?? []);
@@ -145,7 +142,7 @@ export async function startDaemon(options: DaemonOptions) {
   heart.send({ type: 'started' });
   sayStarted(logger, config, listeners);
   return {
-    /** Addresses as they are bound, with the port that was picked for port 0; undefined while nothing is bound. */
+    /** Undefined while nothing is bound. */
     get url() {
       return listeners.main?.url;
     },
@@ -156,7 +153,7 @@ export async function startDaemon(options: DaemonOptions) {
     fleet: work.fleet,
     status,
     reload: () => reloading.reload(),
-    /** Stops within so many ms: not ready any more, polling ends, sinks are flushed, listeners close. Idempotent. */
+    /** Not ready, then polling ends, sinks are flushed, listeners close. Idempotent. */
     stop: (withinMs: number) => lifecycle.stop(withinMs),
   };
 }

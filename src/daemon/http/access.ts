@@ -1,4 +1,4 @@
-/** Who may see what LISTEN shows: where there is a token, whoever has it. */
+/** Who may see what LISTEN shows, and who may use the admin routes. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { plain, type Reply, type Route, type Routes } from './reply.ts';
 
@@ -7,7 +7,7 @@ const UNAUTHORIZED: Reply = {
   headers: { 'www-authenticate': 'Bearer' },
 };
 
-/** The same routes, behind a token that a reload may change. `refusals`: what a route answers beside 401. */
+/** A reload may change the token. `refusals`: what a route answers beside 401. */
 export function behindToken(
   routes: Routes,
   token: () => string | undefined,
@@ -26,7 +26,7 @@ export function behindToken(
   );
 }
 
-/** Hashed first, so that the comparison takes the same time whatever the lengths. */
+/** The hashes are compared, so that the time does not depend on the lengths. */
 function bearerMatches(header: string | undefined, token: string): boolean {
   const given = /^Bearer (.+)$/i.exec(header ?? '')?.[1] ?? '';
   return timingSafeEqual(sha256(given), sha256(token));

@@ -1,4 +1,3 @@
-/** The admin routes, for whoever is on this machine: reload, quit, log level, the configuration without its secrets. */
 import type { Logger } from 'pino';
 import { redactedSettings } from '../../config/secrets.ts';
 import { LOG_LEVELS } from '../../config/types/value-types.ts';
@@ -24,7 +23,7 @@ export function adminRoutes({ reloading, heart, logger, inForce }: AdminRouteSou
       heart.send({ type: 'quit' });
       return json(202, { quitting: true });
     },
-    /** The daemon's and the heart's, until a reload changes the setting. */
+    /** For daemon and heart, until a reload changes the setting. */
     'PUT /-/log-level'({ body }) {
       const wanted = body.trim();
       const level = LOG_LEVELS.find((known) => known === wanted);
@@ -44,7 +43,7 @@ export function adminRoutes({ reloading, heart, logger, inForce }: AdminRouteSou
   };
 }
 
-/** What was refused changed nothing; of what was not answered in time nobody can say that. */
+/** 400: nothing has changed. 504: the heart may still apply it. */
 function statusOf({ ok, isUnanswered = false }: ReloadResult): number {
   if (isUnanswered) return 504;
   return ok ? 200 : 400;

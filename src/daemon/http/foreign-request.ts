@@ -1,15 +1,11 @@
-/**
- * Who may ask the admin routes: programs of this machine. A browser is one too, and does what any page tells it, so
- * what a page of another origin sends is refused (https://www.w3.org/TR/fetch-metadata/), and what names another host:
- * a page whose name was rebound to this machine would be of the same origin.
- */
+/** A browser sends what any page tells it: https://www.w3.org/TR/fetch-metadata/ */
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Of a request that a person made by hand, in the address bar, or the page of this origin. */
+/** The address bar, or a page of this origin. */
 const OWN_SITES: ReadonlySet<string> = new Set(['none', 'same-origin']);
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
-/** Why a request is refused, as a sentence without an end. On a socket file any Host is fine: no browser gets there. */
+/** A browser cannot reach a socket file, so any Host is allowed there. */
 export function refusalOfForeign(headers: IncomingHttpHeaders, isSocketFile: boolean): string | undefined {
   const { host = '', origin, 'sec-fetch-site': site } = headers;
   if (!isSocketFile && !LOOPBACK.test(host)) return 'only requests to a loopback address are answered here';

@@ -1,8 +1,4 @@
-/**
- * The public routes: status, metrics, probes. Probes look at local state only: a sidecar whose readiness depends on
- * somebody else's API takes the app down with it. They need no token either: whoever runs them has none, and what they
- * tell is a word.
- */
+/** Probes look at local state only, and need no token: a sidecar must not take the app down with an API. */
 import type { Settings } from '../../config/options.ts';
 import type { Fleet } from '../../fleet/view.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -21,11 +17,11 @@ export interface PublicRouteSources {
   readonly lifecycle: Pick<Lifecycle, 'state'>;
   readonly heartbeats: Pick<Heartbeats, 'lateMs'>;
   readonly metrics: Pick<Metrics, 'exposition' | 'contentType'>;
-  /** The metrics token: without one all is open. */
+  /** Everything is open without a metrics token. */
   readonly inForce: { readonly settings: Pick<Settings, 'metricsToken'> };
 }
 
-/** A heartbeat scheduler later than this is stuck. /livez fails, so that whoever runs the program restarts all of it. */
+/** /livez fails above this, so that the supervisor restarts the program. */
 const STUCK_MS = 10_000;
 
 export function publicRoutes(sources: PublicRouteSources): Routes {
@@ -61,7 +57,7 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
   };
 }
 
-/** Requests that come together get one answer: many could take longer than the heart waits for a sign of life. */
+/** Requests that arrive together share one answer, so that the daemon still answers the heart in time. */
 function oncePerTurn(route: () => Reply): Route {
   let shared: Reply | undefined;
   return () => {
@@ -70,7 +66,6 @@ function oncePerTurn(route: () => Reply): Route {
   };
 }
 
-/** Whether a heartbeat scheduler that is late by so many ms still does its work. */
 export function isLive(schedulerLateMs: number): boolean {
   return schedulerLateMs <= STUCK_MS;
 }

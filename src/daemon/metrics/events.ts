@@ -1,4 +1,3 @@
-/** Metrics that only events can tell: requests, how late heartbeats leave, reloads, the daemon's own messages, workers. */
 import type { FleetEvent } from '../../fleet/workers/lives.ts';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { ClientObserver } from '../../client/caller.ts';
@@ -7,14 +6,13 @@ import type { OperationId } from '../../contract/operations.ts';
 import type { Status } from '../status/schema.ts';
 import { PREFIX } from './families.ts';
 
-/** Seconds; a heartbeat answered after 10 s is the attempt timeout's own limit. */
+/** Seconds. The attempt timeout is 10 s. */
 const REQUEST_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Seconds: a stopped worker takes some, a new one that loads a large model up to an hour. */
+/** Seconds. A new worker that loads a large model may take an hour. */
 const START_BUCKETS = [5, 10, 20, 30, 60, 90, 120, 180, 300, 600, 1200, 1800, 3600];
 const STARTED_FROM = ['new', 'cold'] as const;
 const LAG_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
-/** Makes metrics of a registry. */
 function metricsOf(registry: Registry) {
   const common = (name: string, help: string, labelNames: string[]) => ({
     name: PREFIX + name,
@@ -30,7 +28,7 @@ function metricsOf(registry: Registry) {
   };
 }
 
-/** Counts the requests of a client. Series of these operations exist from the start. */
+/** The series of these operations exist from the start. */
 export function requestMetrics(registry: Registry, operations: readonly OperationId[]): ClientObserver {
   const { counter, histogram } = metricsOf(registry);
   const requests = counter(
@@ -66,7 +64,6 @@ export function requestMetrics(registry: Registry, operations: readonly Operatio
   };
 }
 
-/** How late heartbeats leave, the daemon's own messages, and loads of the configuration. */
 export function processMetrics(registry: Registry) {
   const { counter, gauge, histogram } = metricsOf(registry);
   const lag = histogram(
@@ -85,7 +82,6 @@ export function processMetrics(registry: Registry) {
     'When the configuration was last loaded with success.',
   );
   return {
-    /** Time between when a heartbeat was due and when it was sent, in ms. */
     schedulingLag: (ms: number): void => lag.observe(ms / 1000),
     logMessages: (level: LogLevel, count: number): void => messages.inc({ level }, count),
     reloaded(successful: boolean, atSeconds: number): void {
@@ -95,7 +91,7 @@ export function processMetrics(registry: Registry) {
   };
 }
 
-/** Takes what happens to workers. The series of an endpoint begin and end with it in the status. */
+/** The series of an endpoint begin and end with it in the status. */
 export function fleetEventMetrics(registry: Registry, status: () => Status): (event: FleetEvent) => void {
   const { counter } = metricsOf(registry);
   const starts = new Histogram({
@@ -135,7 +131,6 @@ export function fleetEventMetrics(registry: Registry, status: () => Status): (ev
     for (const from of STARTED_FROM) starts.remove({ endpoint_group, from });
   }
 
-  /** At each scrape, before the first of the two is written. */
   function follow(): void {
     const seen = new Set(status().fleet.endpoints.map(({ endpoint_group }) => endpoint_group));
     for (const endpoint of seen) begin(endpoint);

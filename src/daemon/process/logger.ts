@@ -1,8 +1,4 @@
-/**
- * The daemon's own diagnostics: pino to stderr, where a blocked pipe neither stalls the event loop nor grows
- * memory (messages past the bound are dropped). Errors are logged by allow-list, and a secret that still
- * got into a message is cut out of the finished line.
- */
+/** A blocked stderr neither stalls the event loop nor grows memory: messages past a bound are dropped. */
 import { isatty } from 'node:tty';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
@@ -20,13 +16,12 @@ export interface LoggerOptions {
 }
 
 export interface MessageDestination extends DestinationStream {
-  /** Whether it is a terminal, which shows colours. */
   readonly isTerminal: boolean;
-  /** Waits until everything is written, at most `limitMs`, and drops the rest. */
+  /** Drops what is not written within `limitMs`. */
   end(limitMs: number): Promise<void>;
 }
 
-/** A descriptor that the heart has made non-blocking. Not pino's own: one that failed once, of a full disk, throws on. */
+/** Not pino's own destination: after one failed write on a full disk it throws forever. */
 export function messageDestination(fd: number): MessageDestination {
   const stderr = openStderr(fd);
   return {
@@ -58,7 +53,7 @@ export async function createLogger(options: LoggerOptions): Promise<Logger> {
   );
 }
 
-/** What of an error may be logged. The stack helps only where the bug is ours. */
+/** An allow-list. The stack helps only if the bug is ours. */
 function describeError(error: unknown): Record<string, unknown> {
   if (error instanceof PilotlightError) {
     return { type: error.name, code: error.code, actor: error.actor, message: error.message };
@@ -67,7 +62,7 @@ function describeError(error: unknown): Record<string, unknown> {
   return { type: typeof error };
 }
 
-/** Human-readable lines; loaded only when asked for, and whole: a bundle knows no names of a CommonJS package. */
+/** Imported as a whole: a bundle knows no names of a CommonJS package. */
 async function prettyPrinter(destination: LoggerOptions['destination']): Promise<DestinationStream> {
   const { default: pinoPretty } = await import('pino-pretty');
   const pretty = pinoPretty.prettyFactory({

@@ -1,10 +1,9 @@
-/** What the watch of endpoints says in the daemon's own log. */
 import type { Logger } from 'pino';
 import type { FleetNotice } from '../../fleet/notices.ts';
 import { NewerFile } from '../../storage/database-file.ts';
 import { troubleLevel } from '../../time/trouble.ts';
 
-/** Of a list: a line of the log is for people. */
+/** A line of the log is for people. */
 const MOST_NAMES = 20;
 
 type Kind = FleetNotice['kind'];

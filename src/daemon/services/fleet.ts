@@ -1,4 +1,3 @@
-/** The watch of endpoints in the daemon: started from the settings, changed by a reload, one replica's at a time. */
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options.ts';
 import type { Traits } from '../../doctor/learn.ts';
@@ -24,31 +23,27 @@ export interface FleetOptions {
   readonly onEvent: (event: FleetEvent) => void;
   readonly onTraits: (traits: Traits) => void;
   readonly clock: Clock;
-  /** Whether there may be several: then one watches, and keeps the history. */
+  /** One of several replicas watches, and keeps the history. */
   readonly isReplica: boolean;
 }
 
-/**
- * Longer than a lease lasts: a Redis that was frozen does at once what it was asked meanwhile, and may give the lease to
- * a replica that does not wait for it any more.
- */
+/** Longer than a lease: a Redis that was frozen may grant it late, to a replica that gave up waiting. */
 const STAND_DOWN_AFTER_MS = 8_000;
-/** A look that takes longer is a missing sample, ms. */
+/** A slower poll is a missing sample. */
 const LOOK_TIMEOUT_MS = 15_000;
 
-/** Where no endpoint is named, nothing of it is even loaded. */
+/** Loads nothing of the watch if no endpoint is named. */
 export function startFleet(options: FleetOptions) {
   const { logger, isReplica } = options;
   let settings = options.settings;
-  /** Whether this replica watches, if there is anything to watch. */
   let isOurs = !isReplica;
-  /** Monotonic ms; undefined: nobody else is said to. */
+  /** Monotonic ms; undefined: no other replica watches. */
   let othersSince: number | undefined;
   let isStopping = false;
   let watch: FleetWatch | undefined;
   let turn: Promise<void> = Promise.resolve();
 
-  /** Begins, changes or ends the watch, one change after the other, as the settings and the replicas have it then. */
+  /** One change after the other, by the settings and the role of that moment. */
   function adjust(): Promise<void> {
     turn = turn.then(change).catch((error: unknown) => {
       logger.error({ err: error }, 'the watch of endpoints could not be changed');
@@ -99,13 +94,12 @@ export function startFleet(options: FleetOptions) {
       settings = { ...next, stateDir: settings.stateDir };
       return adjust();
     },
-    /** This replica is the one that watches now. */
     takeOver(): Promise<void> {
       isOurs = true;
       othersSince = undefined;
       return adjust();
     },
-    /** While Redis cannot say who watches, the last one goes on: looking twice harms less than not looking. */
+    /** Two replicas that watch do less harm than none, so the last one continues while Redis is down. */
     standDown(): Promise<void> {
       othersSince ??= performance.now();
       if (!isOurs || performance.now() - othersSince < STAND_DOWN_AFTER_MS) return turn;
@@ -129,7 +123,7 @@ const BILL_TURN = { everyMs: 600_000, need: 'watch' } as const;
 const DAY_SECONDS = 86_400;
 const LIST_TURN = { everyMs: 300_000, need: 'endpoint' } as const;
 
-/** One attempt for each look: what is missed stays missed. */
+/** One attempt a poll. */
 function fleetService({ client, prices, logger }: FleetOptions): FleetService {
   return {
     prices,

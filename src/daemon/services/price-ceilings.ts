@@ -1,13 +1,12 @@
-/** The highest price that the worker groups of an endpoint search for. Pure. */
 import type { PriceCeilings } from '../../fleet/service.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import type { WorkerGroup } from '../../contract/operations/serverless/worker-group-list.ts';
 
-/** The command line of the service calls `dph_total` `dph`. */
+/** The service's own command line writes `dph` for `dph_total`. */
 const NAMES = ['dph_total', 'dph'];
 const IN_TEXT = /\bdph(?:_total)?\s*<=?\s*(\d+(?:\.\d+)?)/;
 
-/** An endpoint with a group that has no ceiling is not in it. */
+/** Without endpoints of which a group has no ceiling. */
 export function priceCeilings(groups: readonly WorkerGroup[]): PriceCeilings {
   const ceilings = new Map<number, number>();
   for (const { endpoint_id: id, search_query: query } of groups)
@@ -15,7 +14,7 @@ export function priceCeilings(groups: readonly WorkerGroup[]): PriceCeilings {
   return new Map([...ceilings].filter(([, ceiling]) => ceiling < Infinity));
 }
 
-/** A search is an object, an object in JSON, or text like `dph_total<=0.5`. */
+/** A search is an object, JSON, or text such as `dph_total<=0.5`. */
 function ceilingIn(query: unknown): number {
   if (typeof query === 'string') return query.startsWith('{') ? ceilingIn(parsed(query)) : inText(query);
   if (!isRecord(query)) return Infinity;

@@ -1,4 +1,3 @@
-/** A deployment in the status, from the snapshot that the heart sends: in seconds and by the published names. */
 import * as z from 'zod';
 import {
   FAILURE_WORDS,
@@ -75,7 +74,7 @@ LABELS.add(deployment, { labels: ['deployment_id', 'deployment'] });
 
 export function deploymentStatus(snapshot: DeploymentSnapshot): z.infer<typeof deployment> {
   const failed = snapshot.timeline.findLast(({ result }) => !SETTLED_WELL.has(result));
-  // An attempt may be overdue, which is newer than the last failure.
+  // An overdue attempt may be newer than the last failure.
   const isLast = failed !== undefined && snapshot.lastFailure?.attempt === failed.attempt;
   const words = isLast
     ? snapshot.lastFailure?.why

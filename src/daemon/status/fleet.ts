@@ -1,4 +1,4 @@
-/** The watched endpoints in the status, from the view that the fleet watch keeps: in seconds and by the published names. */
+/** The watched endpoints in the status. */
 import * as z from 'zod';
 import type { Settings } from '../../config/options.ts';
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
@@ -11,7 +11,7 @@ import { bySeverity, finding } from './watches.ts';
 
 const NO_WORKERS = Object.fromEntries([...WORKER_STATUSES, 'unknown'].map((status) => [status, 0]));
 const LOAD_MEANINGS = ['in flight', 'rate', 'unknown'] as const;
-/** A sample that is older than this many intervals tells nothing of now: its series end, rather than go on as they were. */
+/** An older sample says nothing about now, so its series end. */
 const STALE_AFTER_INTERVALS = 4;
 
 type Sampled = Readonly<Record<Measure | 'last_sample_at', number | null>>;
@@ -21,7 +21,7 @@ interface Moment {
   readonly fleet: { readonly sample_interval_seconds: number };
 }
 
-/** A fact of the last sample: its metric is absent once that is not fresh any more. */
+/** Absent once the sample is stale. */
 function sampled<Type extends z.ZodType>(
   type: Type,
   name: string,

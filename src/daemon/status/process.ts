@@ -1,4 +1,3 @@
-/** What the daemon says of itself and of the heart, in the status. */
 import * as z from 'zod';
 import type { QueueView } from '../../client/request-queue.ts';
 import { describeProblem, isError, type ConfigProblem } from '../../config/problem.ts';
@@ -70,7 +69,6 @@ export const heart = z.object({
   avoided_addresses: z.array(avoidedAddress),
 });
 
-/** What it says of itself is null before its first report. */
 export function heartStatus(restarts: number, report: Report | undefined): z.infer<typeof heart> {
   const { openConnections = 0, vitals, avoided = [] } = report ?? {};
   return {
@@ -126,7 +124,7 @@ export const app = z.object({
   last_error: z.string().nullable().describe('Why it was unhealthy when it was asked last'),
 });
 
-/** Null without an app, and before the heart has told of it. */
+/** Null without an app, and before the first report. */
 export function appStatus(
   address: string | undefined,
   snapshot: AppSnapshot | undefined,
@@ -155,7 +153,7 @@ export const configProblem = metric(
 );
 LABELS.add(configProblem, { labels: ['variable'] });
 
-/** A rule of endpoint groups only advises, and is told with its group. */
+/** A finding of a rule is shown with its group. */
 export function configProblems(problems: readonly ConfigProblem[]): z.infer<typeof configProblem>[] {
   return problems
     .filter((problem) => problem.failsCheck || (isError(problem) && problem.rule === undefined))

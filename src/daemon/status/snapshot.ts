@@ -1,4 +1,3 @@
-/** The status at a moment, put together from what each part of the daemon tells. */
 import type { BuildInfo } from '../../build-info.ts';
 import type { RequestQueue } from '../../client/request-queue.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
@@ -13,9 +12,7 @@ import type { EndpointLogStatus, Status, WorkerGroupStatus } from './schema.ts';
 
 export interface StatusSources {
   readonly build: BuildInfo;
-  /** Unix seconds. */
   readonly startedAt: number;
-  /** How many daemons of this heart there were before. */
   readonly restarts: number;
   readonly inForce: InForce;
   readonly lifecycle: Pick<Lifecycle, 'state'>;
@@ -31,7 +28,7 @@ export function statusSnapshot(sources: StatusSources): Status {
   const { settings, problems } = inForce;
   const report = heartbeats.report();
   const work = sources.work.status();
-  // What workers print is for those who are known, or for all if somebody has said so.
+  // Lines of workers are for those with a token, or for all if PUBLIC_STATUS says so.
   const shown = settings.publicStatus || settings.metricsToken !== undefined;
   return {
     version: build.version,

@@ -1,4 +1,3 @@
-/** What the endpoints cost, in the status: today, this month, and what of it nobody needs. */
 import * as z from 'zod';
 import { MEASURES } from '../../fleet/sample.ts';
 import type { Figure } from '../../spend/hours.ts';
@@ -14,7 +13,6 @@ const bySource = {
   value: (shown: ShownFigure) => shown && { [shown.source]: shown.amount },
 };
 
-/** Of an endpoint. */
 export const endpointSpend = {
   spend_told_per_hour: dollars.describe(MEASURES.spend_told_per_hour),
   spend_stopped_per_hour: dollars.describe(MEASURES.spend_stopped_per_hour),
@@ -32,7 +30,6 @@ export const endpointSpend = {
   spend_month: figure.describe('What the endpoint has cost in this month, dollars'),
 };
 
-/** Of all endpoints. */
 export const fleetSpend = {
   budget_per_month: metric(
     dollars,

@@ -1,4 +1,3 @@
-/** The days of a bill as CSV: a line for each day and endpoint. */
 import { csvOf } from '../csv.ts';
 import { billed, dayRow, uses, type BillAnswer } from './answer.ts';
 

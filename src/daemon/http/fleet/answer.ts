@@ -1,4 +1,4 @@
-/** What /api/fleet answers: the recorded rows of each endpoint. Times are Unix seconds; what is not known is null. */
+/** What /api/fleet answers. Unix seconds; null is not known. */
 import * as z from 'zod';
 import type { Aggregate, HistoryRow } from '../../../fleet/view.ts';
 import { MEASURES, type Measure } from '../../../fleet/sample.ts';
@@ -12,7 +12,6 @@ const stretch = z.object({
 
 const MEASURE_NAMES = Object.keys(MEASURES) as Measure[];
 
-/** Each over the stretch of its row. */
 const measures = Object.fromEntries(
   MEASURE_NAMES.map((name) => [name, stretch.nullable().describe(MEASURES[name])]),
 ) as Record<Measure, z.ZodNullable<typeof stretch>>;
@@ -47,7 +46,7 @@ export const fleetHistorySchema = z.object({ from: time, to: time, endpoints: z.
 export type FleetHistory = DeepReadonly<z.infer<typeof fleetHistorySchema>>;
 type FleetHistoryRow = z.infer<typeof row>;
 
-/** Served at /api/fleet/schema, and in the tree as deploy/fleet.schema.json. */
+/** Served at /api/fleet/schema; the tree has it as deploy/fleet.schema.json. */
 export const fleetJsonSchema = publishedSchema(
   'What a Pilotlight daemon recorded of its endpoints',
   fleetHistorySchema,

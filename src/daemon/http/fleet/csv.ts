@@ -1,4 +1,3 @@
-/** The same as CSV: a line for each endpoint and row, always the same columns. A status that had no workers is 0. */
 import { WORKER_STATUSES } from '../../../contract/operations/serverless/workers.ts';
 import { MEASURES, type Measure } from '../../../fleet/sample.ts';
 import { csvOf } from '../csv.ts';

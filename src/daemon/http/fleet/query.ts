@@ -1,12 +1,10 @@
-/** The query of /api/fleet: all of it is understood, or everything that is wrong with it is told at once. Pure. */
+/** The query of /api/fleet: all problems at once. */
 
 export interface FleetQuery {
-  /** Labels of the endpoints to tell of. */
   readonly endpoints: readonly string[];
   /** Unix milliseconds; from the first on, before the second. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** The most rows of each endpoint. */
   readonly rows: number;
   /** Undefined: the Accept header decides. */
   readonly format: Format | undefined;
@@ -29,17 +27,14 @@ const DEFAULT_ROWS = 500;
 /** The history folds to no fewer. */
 const LEAST_ROWS = 16;
 const MOST_ROWS = 5_000;
-/** Of all endpoints together: what an answer may take of memory and time is bounded, however many there are. */
+/** Of all endpoints together, so that an answer is bounded. */
 const MOST_ROWS_IN_ALL = 20_000;
-/** Of what a caller sent, in a message. */
 const SHOWN_CHARACTERS = 60;
-/** Of the endpoints that a message names. */
 const NAMED_ENDPOINTS = 50;
 
 const TIME_ALLOWED =
   'now, -6h (s, m, h or d before now), Unix seconds, or ISO 8601 with its zone such as 2026-11-22T06:00:00Z';
 
-/** @param endpoints Those that are known, by their labels. */
 export function readFleetQuery(
   query: URLSearchParams,
   endpoints: readonly string[],
@@ -54,7 +49,7 @@ export function readFleetQuery(
   function one(field: Field): string | undefined {
     const values = query.getAll(field);
     if (values.length > 1) return wrong(field, values.join(', '), 'at most one');
-    // Left empty, as a form leaves it, is not given.
+    // A form leaves a field empty that is not given.
     return values[0] || undefined;
   }
   function time(field: Field, fallback: string): number | undefined {
@@ -86,12 +81,11 @@ export function readFleetQuery(
 }
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-/** With a zone, so that nobody has to guess which one is meant; a day alone is that of UTC. */
+/** With a zone, so that nobody guesses. A day alone is UTC. */
 const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/;
-/** What a Date can hold, ms. */
+/** The range of Date. */
 const LAST_MS = 8.64e15;
 
-/** Unix milliseconds; undefined for what is no time. */
 function parseTime(text: string, nowMs: number): number | undefined {
   if (text === 'now') return nowMs;
   const [, count, unit] = /^-(\d+(?:\.\d+)?)([smhd])$/.exec(text) ?? [];
@@ -104,7 +98,7 @@ function parseTime(text: string, nowMs: number): number | undefined {
   return Math.abs(ms) <= LAST_MS ? ms : undefined;
 }
 
-/** NaN for what is no time, and for a day that its month does not have: a Date would take that for one of the next. */
+/** NaN for a day that its month does not have: Date would take the next month. */
 function parseIso(text: string): number {
   if (!ISO.test(text)) return Number.NaN;
   const day = text.slice(0, 'YYYY-MM-DD'.length);

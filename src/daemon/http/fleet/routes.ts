@@ -1,4 +1,3 @@
-/** /api/fleet: what was recorded of the endpoints, as JSON or CSV. */
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Fleet } from '../../../fleet/view.ts';
 import { json, schemaRoute, type Reply, type RouteRequest, type Routes } from '../reply.ts';
@@ -24,7 +23,7 @@ async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<R
   if ('problems' in read) return badQuery(read.problems);
   const { fromMs, toMs, rows: maxRows, format } = read;
   const endpoints: FleetHistory['endpoints'][number][] = [];
-  // One after the other: the rows of one are gone before those of the next are read, and others have their turn between.
+  // One by one: memory holds the rows of one endpoint, and other requests get a turn.
   for (const { endpoint, id, measured } of known) {
     if (!read.endpoints.includes(endpoint)) continue;
     await othersTurn();
@@ -45,7 +44,6 @@ export function badQuery(problems: readonly QueryProblem[]): Reply {
   return json(400, { error: 'bad_request', msg: words.join('\n'), problems });
 }
 
-/** As the query wants it, or else the Accept header. */
 export function inFormat<Found>(
   format: string | undefined,
   { accept }: RouteRequest['headers'],

@@ -1,4 +1,3 @@
-/** The log pipeline in the daemon: started from the settings, changed by a reload, stopped in two steps. */
 import type { Logger } from 'pino';
 import type { DaemonClient } from '../client.ts';
 import { systemClock } from '../../../time/clock.ts';
@@ -27,11 +26,9 @@ export interface LogFollowingOptions {
   readonly settings: LogSettings;
   readonly logger: Logger;
   readonly stdout: LineOutput;
-  /** With several replicas, one of which follows: where it takes lines to on their way to its spool. */
+  /** With several replicas: stores lines on their way to the spool. */
   readonly share?: (spool: Spool) => LogStore;
-  /** A log began again while it was followed. */
   readonly onReset: () => void;
-  /** Another daemon of this heart followed logs before this one. */
   readonly isRestart?: boolean;
 }
 
@@ -50,7 +47,7 @@ export async function startLogFollowing(options: LogFollowingOptions) {
     if (event.kind === 'gap' && event.reason === 'reset') options.onReset();
   }
   const { stateDir: directory } = settings;
-  // What replicas share goes on where it was, whoever was restarted.
+  // Replicas share the progress, so a restart does not matter.
   const isRestart = options.isRestart === true && options.share === undefined;
   const spool = await Spool.open({ directory, sinks: sinkNames, isRestart, clock: systemClock, observe });
   const pipeline = startLogPipeline({
@@ -99,7 +96,6 @@ export async function startLogFollowing(options: LogFollowingOptions) {
     );
   }
   let stopping: Promise<void> | undefined;
-  /** Follows nothing any more; sinks go on with what was taken. */
   async function rest(): Promise<void> {
     const ending = lookups;
     lookups = undefined;
@@ -109,7 +105,7 @@ export async function startLogFollowing(options: LogFollowingOptions) {
   if (options.share === undefined) lookups = startLookups();
 
   return {
-    /** Begins to follow; it does so by itself unless there are several replicas. */
+    /** Only with several replicas; one alone starts by itself. */
     follow(): void {
       if (stopping === undefined) lookups ??= startLookups();
     },
@@ -122,20 +118,18 @@ export async function startLogFollowing(options: LogFollowingOptions) {
         spool_durable: spool.durable ?? null,
       };
     },
-    /** Follows the logs of new settings and no others. */
     async apply(next: LogSettings): Promise<void> {
       current = { ...current, ...next };
       lookups?.groups.want(next.workerGroups);
       lookups?.endpoints.want(next.endpointLogs);
       await leaving;
     },
-    /** Polling ends now; what was taken goes on to the sinks until `deadline` aborts. */
+    /** Sinks go on until `deadline` aborts. */
     beginStop(deadline: AbortSignal): void {
       stopping ??= rest().then(() => pipeline.stop(deadline));
-      // Awaited by stopped(); until then a failure must not count as unhandled.
+      // stopped() awaits it; until then a failure must not be unhandled.
       stopping.catch(() => {});
     },
-    /** Resolves when the sinks have what they could get. */
     stopped: () => stopping ?? Promise.resolve(),
   };
 }

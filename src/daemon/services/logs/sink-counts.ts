@@ -1,4 +1,3 @@
-/** Delivered and dropped records of each sink since the start, and what keeps it from taking more. */
 import type { DropReason, LogEvent } from '../../../logs/events.ts';
 import type { SinkStatus } from '../../status/schema.ts';
 
@@ -20,14 +19,13 @@ export class SinkCounts {
     if (!counts) return;
     if (event.kind === 'delivered') counts.delivered_lines += event.records;
     if (event.kind === 'dropped') counts.dropped_lines[event.reason] += event.records;
-    // What it refuses for good it has answered for.
+    // A rejected record is an answer of the sink.
     if (event.kind === 'delivered' || (event.kind === 'dropped' && event.reason === 'rejected'))
       counts.last_error = null;
     if (event.kind === 'sink failed')
       counts.last_error = event.error instanceof Error ? event.error.message : String(event.error);
   }
 
-  /** `lag`: records that wait for the sink. */
   status(sink: string, lag: number): SinkStatus {
     const { dropped_lines: dropped, ...counts } = this.#counts.get(sink) ?? noneYet();
     return { sink, ...counts, dropped_lines: { ...dropped }, lag_lines: lag };

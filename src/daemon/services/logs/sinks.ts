@@ -1,4 +1,3 @@
-/** The log sinks that the settings name. What only one of them needs is loaded when it is listed. */
 import type { Logger } from 'pino';
 import type { LineOutput } from '../../../logs/sinks/line-output.ts';
 import type { Sink } from '../../../logs/sinks/sink.ts';

@@ -1,4 +1,4 @@
-/** The files of the status page, read at start; the large ones of plots when asked for. The build copies them. */
+/** Read at start; the large files of plots when asked for. The build copies all. */
 import { readFileSync } from 'node:fs';
 import { plotFile, type PlotFile } from '../../../plot-files.ts';
 import { plain, type Reply, type Routes } from '../../http/reply.ts';

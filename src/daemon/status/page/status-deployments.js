@@ -1,4 +1,3 @@
-// Deployments: what is left of each TTL, moving, and the last heartbeats.
 import { ago, byId, cards, element, facts, heading } from './status-dom.js';
 import { deploymentTone } from './status-verdict.js';
 import { clockTime, deploymentName, plural, seconds } from './status-words.js';
@@ -62,7 +61,7 @@ function remaining(deployment, tone) {
   ];
 }
 
-/** A bar for each: as high as it was slow. */
+/** A slow heartbeat has a high bar. */
 function beats(list) {
   const slowest = Math.max(1, ...list.map(({ latency_ms: latency }) => latency ?? 0));
   const failed = list.filter(({ outcome }) => !SETTLED_WELL.has(outcome) && outcome !== 'waiting').length;

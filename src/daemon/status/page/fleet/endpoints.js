@@ -1,4 +1,3 @@
-// Endpoints: what is asked of each, what its workers can do, what they cost; and two plots of the last hours.
 import { ago, byId, cards, element, errorNote, facts, heading, plainList } from '../status-dom.js';
 import { counted, findingInWords, plural, printable, seconds, short } from '../status-words.js';
 import { followHistory } from './history.js';
@@ -13,7 +12,7 @@ export function drawEndpoints(fleet, now) {
     label: (endpoint) => printable(`Endpoint ${endpoint.endpoint_group}`),
     tone: (endpoint) => `endpoint ${endpointTone(endpoint, fleet, now)}`,
     draw: (endpoint) => [about(endpoint, endpointTone(endpoint, fleet, now))],
-    // Loads and prices may be small: what is shown of them decides whether a card has changed.
+    // Loads and prices may be small, so their text decides whether a card has changed.
     state: (endpoint) => [endpoint, figures(endpoint), endpointTone(endpoint, fleet, now)],
     none: '',
   });
@@ -50,7 +49,6 @@ function about(endpoint, tone) {
   );
 }
 
-/** The load, if its meaning is known; else the requests. */
 function largest({ load, load_in_flight: inFlight, requests_working: requests, capacity_hot: ready }) {
   const large = (figure, words) =>
     element('p', { class: 'large' }, short(figure), element('small', {}, words));

@@ -1,8 +1,6 @@
-// What the endpoints cost: now, today and this month, and what of it nobody needs.
 import { byId, cards, element, errorNote, facts } from '../status-dom.js';
 import { plural, printable } from '../status-words.js';
 
-/** The service's own figure, if it tells one. */
 export function spendPerHour({ spend_told_per_hour: told, spend_per_hour: estimated }) {
   return told ?? estimated;
 }
@@ -66,7 +64,6 @@ export function isAboveBudget({
   return budget !== null && (forecast ?? month?.amount ?? 0) > budget;
 }
 
-/** Not known if a part is not. */
 function sumOf(endpoints, field) {
   return endpoints.some((endpoint) => endpoint[field] === null)
     ? null

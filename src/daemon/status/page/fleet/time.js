@@ -1,15 +1,12 @@
-// Moments as a person reads them, in the time of where they are.
 const DAY = { day: 'numeric', month: 'short' };
-/** Plots of up to so many seconds tell the seconds too. */
+/** Shorter plots show seconds. */
 const BRIEF = 900;
 
-/** A moment of a plot or table of so many seconds. */
 export function timeInWords(at, span) {
   const time = clockTime(at, span);
   return span <= 86_400 ? time : `${dayOf(at)}, ${time}`;
 }
 
-/** The same on an axis, where there is less room. */
 export function axisTime(at, span) {
   return span <= 2 * 86_400 ? clockTime(at, span) : dayOf(at);
 }
