@@ -202,7 +202,7 @@ describeWith(
     await page.goto(listener.url);
     await page.getByText('all is well').waitFor();
     await page.getByText('None configured (PILOTLIGHT_ENDPOINTS).').waitFor();
-    expect(loaded).toContain('/fleet/verdict.js');
+    expect(loaded).toContain('/fleet/troubles.js');
     expect(loaded.filter((path) => /plot|history|endpoints|fleet\.css|api\/fleet/i.test(path))).toEqual([]);
     expect(await page.getByLabel('Plots of the last').isVisible()).toBe(false);
   });

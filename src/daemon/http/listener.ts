@@ -6,7 +6,7 @@ import { readBody } from '../../wire/body.ts';
 import type { AdminAddress } from '../../config/types/addresses.ts';
 import type { Redaction } from '../../contract/text/redaction.ts';
 import { CONNECTION_TIMES, Connections } from './connections.ts';
-import { refusalOfForeign } from './foreign-request.ts';
+import { refusalOfForeign } from './access.ts';
 import { plain, type Reply, type Routes } from './reply.ts';
 import { listenOnSocketFile } from './socket-file.ts';
 

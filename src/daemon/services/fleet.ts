@@ -3,14 +3,15 @@ import type { Settings } from '../../config/options.ts';
 import type { Traits } from '../../doctor/learn.ts';
 import { ApiError } from '../../client/errors.ts';
 import { listCharges } from '../../client/flows/charges.ts';
-import type { FleetService, PriceSource } from '../../fleet/service.ts';
+import { isRecord } from '../../contract/is-record.ts';
+import type { WorkerGroup } from '../../contract/operations/serverless/worker-group-list.ts';
+import type { FleetService, PriceCeilings, PriceSource } from '../../fleet/service.ts';
 import type { Fleet, FleetView } from '../../fleet/view.ts';
 import type { FleetEvent } from '../../fleet/workers/lives.ts';
 import type { FleetSettings, FleetWatch } from '../../fleet/watch.ts';
 import type { Clock } from '../../time/clock.ts';
 import { rowsLeftOut } from '../../wire/reading.ts';
 import type { DaemonClient } from './client.ts';
-import { priceCeilings } from './price-ceilings.ts';
 import { fleetNoticesTo } from './fleet-notices.ts';
 
 type WatchedSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'endpointGroups' | 'stateDir'>;
@@ -177,4 +178,39 @@ function nothingSeen({ stateDir }: WatchedSettings, isElsewhere: boolean): Fleet
   const history = stateDir === undefined ? 'memory' : 'disk';
   const spend = { endpoints: new Map(), month: undefined, orphans: undefined, unanswered: [] };
   return { endpoints: [], history, historyTrouble: undefined, spend, samples: false, isElsewhere };
+}
+
+/** The service's own command line writes `dph` for `dph_total`. */
+const PRICE_NAMES = ['dph_total', 'dph'];
+const PRICE_IN_TEXT = /\bdph(?:_total)?\s*<=?\s*(\d+(?:\.\d+)?)/;
+
+/** Without endpoints of which a group has no ceiling. */
+export function priceCeilings(groups: readonly WorkerGroup[]): PriceCeilings {
+  const ceilings = new Map<number, number>();
+  for (const { endpoint_id: id, search_query: query } of groups)
+    if (typeof id === 'number') ceilings.set(id, Math.max(ceilings.get(id) ?? 0, ceilingIn(query)));
+  return new Map([...ceilings].filter(([, ceiling]) => ceiling < Infinity));
+}
+
+/** A search is an object, JSON, or text such as `dph_total<=0.5`. */
+function ceilingIn(query: unknown): number {
+  if (typeof query === 'string') return query.startsWith('{') ? ceilingIn(parsed(query)) : inText(query);
+  if (!isRecord(query)) return Infinity;
+  const bounds = PRICE_NAMES.flatMap((name) => {
+    const filter = query[name];
+    return isRecord(filter) ? [filter['lte'], filter['lt'], filter['eq']].map(Number) : [];
+  });
+  return Math.min(Infinity, ...bounds.filter((bound) => bound > 0));
+}
+
+function inText(query: string): number {
+  return Number(PRICE_IN_TEXT.exec(query)?.[1] ?? Infinity);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

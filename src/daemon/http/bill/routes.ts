@@ -3,8 +3,7 @@ import type { Fleet } from '../../../fleet/view.ts';
 import { knownInWords, type QueryProblem } from '../fleet/query.ts';
 import { badQuery, ELSEWHERE, inFormat } from '../fleet/routes.ts';
 import { json, schemaRoute, type Reply, type RouteRequest, type Routes } from '../reply.ts';
-import { billAnswer, billJsonSchema } from './answer.ts';
-import { billCsv } from './csv.ts';
+import { billAnswer, billCsv, billJsonSchema } from './answer.ts';
 
 const FIELDS = ['endpoint', 'since', 'format'];
 const DEFAULT_SINCE = '30d';

@@ -1,8 +1,10 @@
 /** What /api/fleet answers. Unix seconds; null is not known. */
 import * as z from 'zod';
+import { WORKER_STATUSES } from '../../../contract/operations/serverless/workers.ts';
 import type { Aggregate, HistoryRow } from '../../../fleet/view.ts';
 import { MEASURES, type Measure } from '../../../fleet/sample.ts';
 import { count, publishedSchema, time, type DeepReadonly } from '../../status/fact.ts';
+import { csvOf } from '../reply.ts';
 
 const stretch = z.object({
   mean: z.number(),
@@ -72,4 +74,32 @@ export function fleetRow({
 
 function stretchOf({ count: known, sum, peak }: Aggregate): z.infer<typeof stretch> | null {
   return known === 0 ? null : { mean: sum / known, peak, samples: known };
+}
+
+const STATUSES = [...WORKER_STATUSES, 'unknown'];
+
+const CSV_COLUMNS = [
+  'endpoint_group',
+  'endpoint_id',
+  'from',
+  'length_seconds',
+  'samples',
+  ...MEASURE_NAMES.flatMap((name) => [name, `${name}_peak`]),
+  ...STATUSES.flatMap((status) => [`workers_${status}`, `workers_${status}_peak`]),
+];
+
+/** Always the same columns. A status without workers is 0. */
+export function fleetCsv({ endpoints }: FleetHistory): string {
+  const lines = endpoints.flatMap(({ endpoint_group, endpoint_id, rows }) =>
+    rows.map((row) => [
+      endpoint_group,
+      endpoint_id,
+      new Date(row.from * 1000).toISOString(),
+      row.length_seconds,
+      row.samples,
+      ...MEASURE_NAMES.flatMap((name) => [row[name]?.mean, row[name]?.peak]),
+      ...STATUSES.flatMap((status) => [row.workers[status]?.mean ?? 0, row.workers[status]?.peak ?? 0]),
+    ]),
+  );
+  return csvOf(CSV_COLUMNS, lines);
 }

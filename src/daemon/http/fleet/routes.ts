@@ -1,8 +1,7 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import type { Fleet } from '../../../fleet/view.ts';
 import { json, schemaRoute, type Reply, type RouteRequest, type Routes } from '../reply.ts';
-import { fleetJsonSchema, fleetRow, type FleetHistory } from './answer.ts';
-import { fleetCsv } from './csv.ts';
+import { fleetCsv, fleetJsonSchema, fleetRow, type FleetHistory } from './answer.ts';
 import { readFleetQuery, type QueryProblem } from './query.ts';
 
 export const ELSEWHERE =

@@ -1,20 +1,21 @@
 import type { Logger } from 'pino';
 import type { DaemonClient } from '../client.ts';
 import { systemClock } from '../../../time/clock.ts';
-import type { LogEvent } from '../../../logs/events.ts';
+import type { DropReason, LogEvent } from '../../../logs/events.ts';
 import { createTailFetcher } from '../../../logs/follow/fetch-tail.ts';
 import type { LogStore } from '../../../logs/follow/group-follower.ts';
 import { startLogPipeline } from '../../../logs/follow/pipeline.ts';
 import { LogLookup } from '../../../logs/lookup/log-lookup.ts';
 import type { LogSource } from '../../../logs/source.ts';
 import type { LineOutput } from '../../../logs/sinks/line-output.ts';
+import { withPlainLines } from '../../../logs/sinks/plain-lines.ts';
+import type { Sink } from '../../../logs/sinks/sink.ts';
+import { stdoutSink } from '../../../logs/sinks/stdout.ts';
 import { Spool } from '../../../logs/spool/spool.ts';
 import type { Settings } from '../../../config/options.ts';
-import type { Status } from '../../status/schema.ts';
+import type { SinkStatus, Status } from '../../status/schema.ts';
 import { followedStatus } from '../../status/logs.ts';
 import { logEventsTo } from './events.ts';
-import { openSinks, type SinkSettings } from './sinks.ts';
-import { SinkCounts } from './sink-counts.ts';
 
 type LogSettings = SinkSettings &
   Pick<Settings, 'workerGroups' | 'endpointLogs' | 'logStart' | 'followLevels' | 'stateDir'>;
@@ -132,4 +133,84 @@ export async function startLogFollowing(options: LogFollowingOptions) {
     },
     stopped: () => stopping ?? Promise.resolve(),
   };
+}
+
+const DROP_REASONS: readonly DropReason[] = ['overflow', 'corruption', 'rejected'];
+
+type Counts = { -readonly [Key in 'delivered_lines' | 'last_error']: SinkStatus[Key] } & {
+  readonly dropped_lines: Record<DropReason, number>;
+};
+
+export class SinkCounts {
+  readonly #counts: ReadonlyMap<string, Counts>;
+
+  constructor(sinks: readonly string[]) {
+    this.#counts = new Map(sinks.map((name) => [name, noneYet()]));
+  }
+
+  observe(event: LogEvent): void {
+    const counts = 'sink' in event ? this.#counts.get(event.sink) : undefined;
+    if (!counts) return;
+    if (event.kind === 'delivered') counts.delivered_lines += event.records;
+    if (event.kind === 'dropped') counts.dropped_lines[event.reason] += event.records;
+    // A rejected record is an answer of the sink.
+    if (event.kind === 'delivered' || (event.kind === 'dropped' && event.reason === 'rejected'))
+      counts.last_error = null;
+    if (event.kind === 'sink failed')
+      counts.last_error = event.error instanceof Error ? event.error.message : String(event.error);
+  }
+
+  status(sink: string, lag: number): SinkStatus {
+    const { dropped_lines: dropped, ...counts } = this.#counts.get(sink) ?? noneYet();
+    return { sink, ...counts, dropped_lines: { ...dropped }, lag_lines: lag };
+  }
+}
+
+function noneYet(): Counts {
+  const dropped = Object.fromEntries(DROP_REASONS.map((reason) => [reason, 0])) as Record<DropReason, number>;
+  return { delivered_lines: 0, dropped_lines: dropped, last_error: null };
+}
+
+export type SinkSettings = Pick<
+  Settings,
+  'logSinks' | 'logAnsi' | 'logFile' | 'logFileMaxBytes' | 'logFileMaxFiles' | 'otlpEndpoint' | 'otlpHeaders'
+>;
+
+export function openSinks(settings: SinkSettings, stdout: LineOutput, logger: Logger): Promise<Sink[]> {
+  return Promise.all(
+    settings.logSinks.map(async (name) => {
+      switch (name) {
+        case 'stdout':
+          return stdoutSink(stdout);
+        case 'file':
+        case 'otlp': {
+          const sink = await (name === 'file' ? openFileSink(settings, logger) : openOtlpSink(settings));
+          return settings.logAnsi === 'strip' ? withPlainLines(sink) : sink;
+        }
+      }
+    }),
+  );
+}
+
+async function openFileSink(settings: SinkSettings, logger: Logger): Promise<Sink> {
+  const { logFile: path, logFileMaxBytes: maxBytes, logFileMaxFiles: maxFiles } = settings;
+  if (path === undefined) throw new Error('the configuration check lets no file sink without a path through');
+  const { fileSink } = await import('../../../logs/sinks/file.ts');
+  return fileSink({
+    path,
+    maxBytes,
+    maxFiles,
+    onUntidy: (error) =>
+      logger.warn({ err: error, path }, 'rotated log files were not compressed or removed'),
+  });
+}
+
+async function openOtlpSink({
+  otlpEndpoint: endpoint,
+  otlpHeaders: headers = {},
+}: SinkSettings): Promise<Sink> {
+  if (endpoint === undefined)
+    throw new Error('the configuration check lets no OTLP sink without an address through');
+  const { otlpSink } = await import('../../../logs/sinks/otlp.ts');
+  return otlpSink({ endpoint, headers });
 }

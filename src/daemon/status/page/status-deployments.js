@@ -1,5 +1,5 @@
 import { ago, byId, cards, element, facts, heading } from './status-dom.js';
-import { deploymentTone } from './status-verdict.js';
+import { deploymentTone } from './status-summary.js';
 import { clockTime, deploymentName, plural, seconds } from './status-words.js';
 
 const SETTLED_WELL = new Set(['accepted', 'superseded']);

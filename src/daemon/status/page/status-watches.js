@@ -1,5 +1,5 @@
 import { ago, byId, cards, element, facts, heading, plainList, quiet } from './status-dom.js';
-import { endpointGroupTone, isImminent } from './status-verdict.js';
+import { endpointGroupTone, isImminent } from './status-summary.js';
 import { findingInWords, findingsInWords, plural } from './status-words.js';
 
 export function drawEndpointGroups(groups) {

@@ -2,7 +2,7 @@ import { ask, followLinks, tokenGiven, TokenNeeded } from './status-access.js';
 import { byId, element, quiet } from './status-dom.js';
 import { drawDeployments } from './status-deployments.js';
 import { drawLogs, drawSinks } from './status-logs.js';
-import { verdict } from './status-verdict.js';
+import { summaryOf } from './status-summary.js';
 import { drawEndpointGroups, drawWatches } from './status-watches.js';
 import { plural, seconds } from './status-words.js';
 
@@ -20,12 +20,12 @@ async function poll() {
     drawAll();
   } catch (error) {
     if (error instanceof TokenNeeded) {
-      drawVerdict({ tone: 'waiting', sentence: 'This page needs a token.', troubles: [] });
+      drawSummary({ tone: 'waiting', sentence: 'This page needs a token.', troubles: [] });
       await tokenGiven(error);
       void poll();
       return;
     }
-    drawVerdict({
+    drawSummary({
       tone: 'bad',
       sentence: 'The daemon does not answer.',
       troubles: [
@@ -43,7 +43,7 @@ function now() {
 }
 
 function drawAll() {
-  drawVerdict(verdict(status, now()));
+  drawSummary(summaryOf(status, now()));
   const { daemon_restarts: restarts } = status.heart;
   byId('process').textContent =
     `${status.service.base_url} · version ${status.version} · up ${seconds(now() - status.started_at)}` +
@@ -82,7 +82,7 @@ function noEndpoints({ configured, samples }, role) {
 }
 
 /** A screen reader repeats the text at each change, so an equal one is not set again. */
-function drawVerdict({ tone, sentence, troubles }) {
+function drawSummary({ tone, sentence, troubles }) {
   const state = JSON.stringify([tone, sentence, troubles]);
   const panel = byId('verdict');
   if (panel.dataset.state === state) return;

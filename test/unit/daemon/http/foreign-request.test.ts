@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusalOfForeign } from '../../../../src/daemon/http/foreign-request.ts';
+import { refusalOfForeign } from '../../../../src/daemon/http/access.ts';
 
 const HOST = '127.0.0.1:9848';
 

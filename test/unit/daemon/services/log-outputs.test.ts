@@ -5,8 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startLogFollowing, type LogFollowing } from '../../../../src/daemon/services/logs/following.ts';
-import { openSinks, type SinkSettings } from '../../../../src/daemon/services/logs/sinks.ts';
+import {
+  openSinks,
+  startLogFollowing,
+  type LogFollowing,
+  type SinkSettings,
+} from '../../../../src/daemon/services/logs/following.ts';
 import type { LineOutput } from '../../../../src/logs/sinks/line-output.ts';
 import type { LogRecord } from '../../../../src/logs/record.ts';
 import { batchOf, NEVER, record, recordsFrom } from '../../../support/log-records.ts';

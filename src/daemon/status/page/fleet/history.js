@@ -1,8 +1,7 @@
 import { ask } from '../status-access.js';
 import { element, quiet } from '../status-dom.js';
 import { printable, short } from '../status-words.js';
-import { createPlot } from './plot.js';
-import { timeInWords } from './time.js';
+import { createPlot, timeInWords } from './plot.js';
 
 const REFRESH_MS = 30_000;
 /** As many as a plot has pixels. */
@@ -152,28 +151,10 @@ function loadSeries(points) {
 }
 
 /** From the bottom of the stack to its top. */
-const STATUSES = [
-  'idle',
-  'ready',
-  'running',
-  'update_ready',
-  'update_starting',
-  'update_rebooting',
-  'rebooting',
-  'starting',
-  'model_loading',
-  'loading',
-  'created',
-  'creating',
-  'pending',
-  'stopping',
-  'stopped',
-  'error',
-  'destroying',
-  'offline',
-  'exited',
-  'unknown',
-];
+const STATUSES = `idle ready running update_ready update_starting update_rebooting rebooting starting
+  model_loading loading created creating pending stopping stopped error destroying offline exited unknown`.split(
+  /\s+/,
+);
 
 function workerSeries(points) {
   const present = STATUSES.filter((status) => points.some(({ row }) => row?.workers[status]?.peak > 0));

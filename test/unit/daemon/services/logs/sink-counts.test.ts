@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SinkCounts } from '../../../../../src/daemon/services/logs/sink-counts.ts';
+import { SinkCounts } from '../../../../../src/daemon/services/logs/following.ts';
 
 const failed = (error: unknown) =>
   ({ kind: 'sink failed', sink: 'otlp', error, failures: 1, retryInMs: 5 }) as const;

@@ -2,20 +2,20 @@ import { describe, expect, test } from 'vitest';
 import type { DeploymentStatus, Status } from '../../../../src/daemon/status/schema.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 
-interface Verdict {
+interface Summary {
   readonly tone: string;
   readonly sentence: string;
   readonly troubles: readonly string[];
 }
 
 // The page's scripts are served as they are, and have no types.
-const script = new URL('../../../../src/daemon/status/page/status-verdict.js', import.meta.url).href;
-const { verdict } = (await import(script)) as { verdict: (status: Status, now: number) => Verdict };
+const script = new URL('../../../../src/daemon/status/page/status-summary.js', import.meta.url).href;
+const { summaryOf } = (await import(script)) as { summaryOf: (status: Status, now: number) => Summary };
 
 const NOW = 1_000_000;
 
-function judge(over: Partial<Status>): Verdict {
-  return verdict({ ...EMPTY_STATUS, now: NOW, deployments: [], ...over }, NOW);
+function judge(over: Partial<Status>): Summary {
+  return summaryOf({ ...EMPTY_STATUS, now: NOW, deployments: [], ...over }, NOW);
 }
 
 function deployment(state: string, lastError: string | null = null): DeploymentStatus {

@@ -1,4 +1,4 @@
-import { fleetTroubles } from './fleet/verdict.js';
+import { fleetTroubles } from './fleet/troubles.js';
 import { counted, deploymentName, findingsInWords, logName, plural, seconds } from './status-words.js';
 
 const TROUBLED = new Set(['urgent', 'lapsed', 'gone', 'unauthorized']);
@@ -149,7 +149,7 @@ function keptInWords(deployments, now) {
   return risky === 1 && kept.length === 1 ? `${words}, but at risk` : `${words}, ${risky} at risk`;
 }
 
-export function verdict(status, now) {
+export function summaryOf(status, now) {
   const list = troubles(status, now);
   const tone = list[0]?.[0] ?? 'good';
   const kept = keptInWords(status.deployments, now);

@@ -1,5 +1,4 @@
 // What needs a person about the endpoints.
-import { isAboveBudget, spendPerHour } from './spend.js';
 import { findingsInWords, plural, printable, seconds, short } from '../status-words.js';
 
 const STALE_AFTER_INTERVALS = 4;
@@ -103,4 +102,17 @@ export function driftInWords({ parameter, actual, wanted }) {
 export function endpointTone(endpoint, fleet, now) {
   const tones = endpointTroubles(endpoint, fleet, now).map(([tone]) => tone);
   return tones.includes('bad') ? 'bad' : tones.length > 0 ? 'warn' : 'good';
+}
+
+/** The service's own figure, if there is one. */
+export function spendPerHour({ spend_told_per_hour: told, spend_per_hour: estimated }) {
+  return told ?? estimated;
+}
+
+export function isAboveBudget({
+  spend_month: month,
+  spend_month_forecast: forecast,
+  budget_per_month: budget,
+}) {
+  return budget !== null && (forecast ?? month?.amount ?? 0) > budget;
 }
