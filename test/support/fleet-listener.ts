@@ -42,7 +42,7 @@ export async function listenWithFleet(
       metrics,
       lifecycle: { state: 'running' },
       heartbeats: { lateMs: () => 0 },
-      inForce: { settings: { metricsToken: undefined } },
+      current: { settings: { metricsToken: undefined } },
     }),
   });
   return {

@@ -144,12 +144,11 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Entries with the same label are the same. */
 export function listOf<T>(
-  name: string,
   item: ValueType<T>,
   labelOf: (value: T) => string = String,
 ): ValueType<readonly T[]> {
   return {
-    name,
+    name: `list of ${item.name}`,
     parse(text) {
       const parsed = splitList(text).map((entry) => item.parse(entry));
       const values = parsed.flatMap(({ value }) => (value === undefined ? [] : [value]));
@@ -176,7 +175,7 @@ function repeats(labels: readonly string[]): ValueProblem[] {
   }));
 }
 
-export const idList = listOf('list of ids', id);
+export const idList: ValueType<readonly number[]> = { ...listOf(id), name: 'list of ids' };
 
 export const jsonArray: ValueType<readonly unknown[]> = {
   name: 'JSON array',

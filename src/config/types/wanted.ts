@@ -21,8 +21,7 @@ const NAME_ALLOWED = 'name:NAME or name:NAME/TAG, where NAME and TAG have no , @
 const NAME = /^[^,@/\u0000-\u001f\u007f]+$/;
 
 export const deploymentList = listOf(
-  'list of ID, name:NAME or name:NAME/TAG, each with or without @TTL',
-  { name: 'deployment', parse: parseDeployment },
+  { name: 'ID, name:NAME or name:NAME/TAG, each with or without @TTL', parse: parseDeployment },
   labelOf,
 );
 
@@ -57,7 +56,7 @@ const wantedGroup = valueType(
   },
 );
 
-export const groupList = listOf(`list of ${wantedGroup.name}`, wantedGroup, (wanted) =>
+export const groupList = listOf(wantedGroup, (wanted) =>
   wanted.by === 'name' ? `endpoint:${wanted.name}` : wanted.by === 'id' ? String(wanted.id) : 'all',
 );
 
@@ -72,6 +71,6 @@ const wantedEndpoint = valueType(
   },
 );
 
-export const endpointList = listOf(`list of ${wantedEndpoint.name}`, wantedEndpoint, (wanted) =>
+export const endpointList = listOf(wantedEndpoint, (wanted) =>
   wanted.by === 'name' ? wanted.name : wanted.by === 'id' ? String(wanted.id) : 'all',
 );

@@ -3,17 +3,17 @@ import { redactedSettings } from '../../config/secrets.ts';
 import { LOG_LEVELS } from '../../config/types/value-types.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../../heartbeat/process/link/link.ts';
 import type { ReloadResult } from '../services/heartbeats.ts';
-import type { InForce, Reloading } from '../services/reloading.ts';
+import type { CurrentSettings, Reloading } from '../services/reloading.ts';
 import { json, type Routes } from './reply.ts';
 
 export interface AdminRouteSources {
   readonly reloading: Pick<Reloading, 'reload'>;
   readonly heart: Pick<Link<DaemonMessage, HeartMessage>, 'send'>;
   readonly logger: Logger;
-  readonly inForce: InForce;
+  readonly current: CurrentSettings;
 }
 
-export function adminRoutes({ reloading, heart, logger, inForce }: AdminRouteSources): Routes {
+export function adminRoutes({ reloading, heart, logger, current }: AdminRouteSources): Routes {
   return {
     async 'POST /-/reload'() {
       const result = await reloading.reload();
@@ -39,7 +39,7 @@ export function adminRoutes({ reloading, heart, logger, inForce }: AdminRouteSou
       logger.info({ to: level }, 'log level changed');
       return json(200, { level });
     },
-    'GET /-/config': () => json(200, redactedSettings(inForce.settings)),
+    'GET /-/config': () => json(200, redactedSettings(current.settings)),
   };
 }
 

@@ -18,14 +18,14 @@ export interface PublicRouteSources {
   readonly heartbeats: Pick<Heartbeats, 'lateMs'>;
   readonly metrics: Pick<Metrics, 'exposition' | 'contentType'>;
   /** Everything is open without a metrics token. */
-  readonly inForce: { readonly settings: Pick<Settings, 'metricsToken'> };
+  readonly current: { readonly settings: Pick<Settings, 'metricsToken'> };
 }
 
 /** /livez fails above this, so that the supervisor restarts the program. */
 const STUCK_MS = 10_000;
 
 export function publicRoutes(sources: PublicRouteSources): Routes {
-  const { lifecycle, heartbeats, metrics, inForce } = sources;
+  const { lifecycle, heartbeats, metrics, current } = sources;
   const { page, files } = statusPageRoutes();
   const shown: Routes = {
     'GET /': () => page,
@@ -42,7 +42,7 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
   return {
     // The page has nothing in it but the question for the token, until it gets an answer from /api/status; its files
     // are the same for everybody, and a browser asks for them without a token.
-    ...behindToken(shown, () => inForce.settings.metricsToken, { 'GET /': page }),
+    ...behindToken(shown, () => current.settings.metricsToken, { 'GET /': page }),
     ...files,
     'GET /startupz': () =>
       lifecycle.state === 'starting' ? plain(503, 'starting\n') : plain(200, 'started\n'),

@@ -157,18 +157,17 @@ function fleetEventMetrics(registry: Registry, status: () => Status): (event: Fl
     registers: [registry],
     collect: follow,
   });
-  const errors = counter('endpoint_worker_errors_total', 'Workers that went into an error.', [
-    'endpoint_group',
-  ]);
+  const labels = ['endpoint_group'];
+  const errors = counter('endpoint_worker_errors_total', 'Workers that went into an error.', labels);
   const churned = counter(
     'endpoint_churned_workers_total',
     'Workers that were replaced before they were ever ready.',
-    ['endpoint_group'],
+    labels,
   );
   const churnedSpend = counter(
     'endpoint_churned_spend_total',
     'Dollars that workers cost which were replaced before they were ever ready, as far as their prices are known.',
-    ['endpoint_group'],
+    labels,
   );
   const counts = [errors, churned, churnedSpend];
   const known = new Set<string>();

@@ -35,15 +35,15 @@ type DaemonOperationId = keyof typeof OPERATIONS;
 export const DAEMON_OPERATION_IDS = Object.keys(OPERATIONS) as DaemonOperationId[];
 export type DaemonClient = ClientOf<DaemonOperationId>;
 
-export class ServiceClock {
-  /** The service's clock minus ours, in tenths; null before the first answer. */
-  skewSeconds: number | null = null;
+export class ClockSkew {
+  /** The service's clockSkew minus ours, in tenths; null before the first answer. */
+  seconds: number | null = null;
 
   /** `at`: when the answer came, Unix ms. */
-  saw(serverDate: string | undefined, at: number): void {
+  observe(serverDate: string | undefined, at: number): void {
     const served = Date.parse(serverDate ?? '');
     // The header counts whole seconds, so half of one is added.
-    if (!Number.isNaN(served)) this.skewSeconds = Math.round((served + 500 - at) / 100) / 10;
+    if (!Number.isNaN(served)) this.seconds = Math.round((served + 500 - at) / 100) / 10;
   }
 }
 
@@ -51,13 +51,13 @@ export interface DaemonClientOptions {
   readonly settings: Pick<Settings, 'baseUrl' | 'serverlessUrl'>;
   readonly apiKey: ApiKey;
   readonly metrics: Pick<Metrics, 'client'>;
-  readonly clock: ServiceClock;
+  readonly clockSkew: ClockSkew;
   readonly traits: Pick<ServiceTraits, 'see'>;
   readonly gate: Gate;
 }
 
 export function createDaemonClient(options: DaemonClientOptions): DaemonClient {
-  const { apiKey, metrics, clock, traits, gate } = options;
+  const { apiKey, metrics, clockSkew, traits, gate } = options;
   const { baseUrl, serverlessUrl } = options.settings;
   return createPartialClient(OPERATIONS, {
     baseUrl,
@@ -68,7 +68,7 @@ export function createDaemonClient(options: DaemonClientOptions): DaemonClient {
       ...metrics.client,
       exchange(event) {
         metrics.client.exchange?.(event);
-        clock.saw(event.serverDate, Date.now());
+        clockSkew.observe(event.serverDate, Date.now());
       },
       answer: (event) => traits.see(event),
     },

@@ -7,13 +7,13 @@ import { troubleLevel } from '../../time/trouble.ts';
 const MOST_NAMES = 20;
 
 type Kind = FleetNotice['kind'];
-type Told = { readonly [K in Kind]: (logger: Logger, notice: Extract<FleetNotice, { kind: K }>) => void };
+type Logged = { readonly [K in Kind]: (logger: Logger, notice: Extract<FleetNotice, { kind: K }>) => void };
 
 export function fleetNoticesTo(logger: Logger): (notice: FleetNotice) => void {
-  return (notice) => (TOLD[notice.kind] as (logger: Logger, notice: FleetNotice) => void)(logger, notice);
+  return (notice) => (LOGGED[notice.kind] as (logger: Logger, notice: FleetNotice) => void)(logger, notice);
 }
 
-const TOLD: Told = {
+const LOGGED: Logged = {
   'endpoints changed'(logger, { begun, left }) {
     const shown = { begun: begun.slice(0, MOST_NAMES), left: left.slice(0, MOST_NAMES) };
     logger.info({ ...shown, begunCount: begun.length, leftCount: left.length }, 'watched endpoints changed');

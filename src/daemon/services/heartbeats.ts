@@ -5,7 +5,7 @@ import type { DaemonMessage, HeartMessage, Link, Report } from '../../heartbeat/
 import type { Metrics } from '../metrics/metrics.ts';
 import { deploymentStatus } from '../status/deployment.ts';
 import type { DeploymentStatus } from '../status/schema.ts';
-import type { ServiceClock } from './client.ts';
+import type { ClockSkew } from './client.ts';
 import type { ServiceTraits } from './service-traits.ts';
 
 export interface ReloadResult {
@@ -18,7 +18,7 @@ export interface ReloadResult {
 export interface HeartbeatsOptions {
   readonly heart: Link<DaemonMessage, HeartMessage>;
   readonly metrics: Pick<Metrics, 'client' | 'schedulingLag' | 'logMessages'>;
-  readonly clock: ServiceClock;
+  readonly clockSkew: ClockSkew;
   readonly traits: Pick<ServiceTraits, 'see' | 'note'>;
   readonly logger: Logger;
   readonly onReload: () => void;
@@ -34,7 +34,7 @@ const REPORT_EVERY_MS = 1_000;
 const RELOAD_PATIENCE_MS = 5_000;
 
 export function receiveHeartbeats(options: HeartbeatsOptions) {
-  const { heart, metrics, clock, traits, logger } = options;
+  const { heart, metrics, clockSkew, traits, logger } = options;
   const deployments = new Map<number, DeploymentStatus>();
   let heardAt = Date.now();
   let last: Report | undefined;
@@ -71,7 +71,7 @@ export function receiveHeartbeats(options: HeartbeatsOptions) {
     }
     for (const event of report.exchanges) {
       metrics.client.exchange?.(event);
-      clock.saw(event.serverDate, event.at);
+      clockSkew.observe(event.serverDate, event.at);
       traits.see(event);
     }
     for (const ms of report.lags) metrics.schedulingLag(ms);

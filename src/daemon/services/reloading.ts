@@ -18,14 +18,14 @@ import type { SharedWork } from '../replicas/shared-work.ts';
 import type { Heartbeats, ReloadResult } from './heartbeats.ts';
 
 /** Only a reload changes it. */
-export interface InForce {
+export interface CurrentSettings {
   settings: Settings;
   problems: readonly ConfigProblem[];
 }
 
 export interface ReloadingOptions {
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
-  readonly inForce: InForce;
+  readonly current: CurrentSettings;
   readonly apiKey: ApiKey;
   readonly work: Pick<SharedWork, 'apply'>;
   /** The heart loads its part first, once the daemon's is valid. */
@@ -56,12 +56,12 @@ export class Reloading {
   }
 
   async #reload(): Promise<ReloadResult> {
-    const { loadConfig, inForce, apiKey, heartbeats, onFiles, lifecycle, metrics, logger } = this.#options;
+    const { loadConfig, current, apiKey, heartbeats, onFiles, lifecycle, metrics, logger } = this.#options;
     if (lifecycle.isEnding)
       return { ok: false, problems: ['the daemon is stopping; the next start reads everything again'] };
     const loaded = await loadConfig();
     // A feature with an old error is off already, and does not block the reload.
-    const known = errorsIn(inForce.problems);
+    const known = errorsIn(current.problems);
     const news = errorsIn(loaded.problems).filter((problem) => !known.includes(problem));
     if (!loaded.settings || news.length > 0) {
       heartbeats.refuseReload();
@@ -75,7 +75,7 @@ export class Reloading {
         heart.problems,
         'reload refused by the heart; the old configuration stays in force',
       );
-    const { settings, problems } = inForce;
+    const { settings, problems } = current;
     const next = loaded.settings;
     // These keep their value until a restart.
     const waiting = OPTION_KEYS.filter(
@@ -116,9 +116,9 @@ export class Reloading {
   }
 
   async #refreshSecrets(): Promise<void> {
-    const { loadConfig, inForce, apiKey, lifecycle, logger } = this.#options;
+    const { loadConfig, current, apiKey, lifecycle, logger } = this.#options;
     if (lifecycle.isEnding) return;
-    const { settings, problems } = inForce;
+    const { settings, problems } = current;
     const { secrets } = await loadConfig();
     // A file that is being replaced may be missing or empty for a moment.
     const changed = SECRET_KEYS.filter(
@@ -136,13 +136,13 @@ export class Reloading {
     problems: readonly ConfigProblem[],
     keyFile: string | undefined,
   ): Promise<void> {
-    const { inForce, apiKey, work, logger } = this.#options;
+    const { current, apiKey, work, logger } = this.#options;
     // A level set at run time stays until the setting changes.
-    if (settings.logLevel !== inForce.settings.logLevel) logger.level = settings.logLevel;
-    inForce.settings = settings;
+    if (settings.logLevel !== current.settings.logLevel) logger.level = settings.logLevel;
+    current.settings = settings;
     apiKey.replace(settings.apiKey, keyFile);
     await work.apply(settings);
-    inForce.problems = problems;
+    current.problems = problems;
   }
 }
 

@@ -73,7 +73,7 @@ export const deployment = z.object({
 LABELS.add(deployment, { labels: ['deployment_id', 'deployment'] });
 
 export function deploymentStatus(snapshot: DeploymentSnapshot): z.infer<typeof deployment> {
-  const failed = snapshot.timeline.findLast(({ result }) => !SETTLED_WELL.has(result));
+  const failed = snapshot.timeline.findLast(({ result }) => !NOT_FAILED.has(result));
   // An overdue attempt may be newer than the last failure.
   const isLast = failed !== undefined && snapshot.lastFailure?.attempt === failed.attempt;
   const words = isLast
@@ -102,7 +102,7 @@ export function deploymentStatus(snapshot: DeploymentSnapshot): z.infer<typeof d
   };
 }
 
-const SETTLED_WELL: ReadonlySet<string> = new Set(['accepted', 'waiting', 'superseded']);
+const NOT_FAILED: ReadonlySet<string> = new Set(['accepted', 'waiting', 'superseded']);
 
 function secondsOrNull(ms: number | undefined): number | null {
   return ms === undefined ? null : ms / 1000;

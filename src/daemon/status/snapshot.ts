@@ -3,8 +3,8 @@ import type { RequestQueue } from '../../client/request-queue.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { SharedWork } from '../replicas/shared-work.ts';
 import type { Heartbeats } from '../services/heartbeats.ts';
-import type { InForce } from '../services/reloading.ts';
-import type { ServiceClock } from '../services/client.ts';
+import type { CurrentSettings } from '../services/reloading.ts';
+import type { ClockSkew } from '../services/client.ts';
 import type { ServiceTraits } from '../services/service-traits.ts';
 import { fleetStatus } from './fleet.ts';
 import { appStatus, configProblems, heartStatus, rateLimitStatus } from './process.ts';
@@ -14,9 +14,9 @@ export interface StatusSources {
   readonly build: BuildInfo;
   readonly startedAt: number;
   readonly restarts: number;
-  readonly inForce: InForce;
+  readonly current: CurrentSettings;
   readonly lifecycle: Pick<Lifecycle, 'state'>;
-  readonly clock: Pick<ServiceClock, 'skewSeconds'>;
+  readonly clockSkew: Pick<ClockSkew, 'seconds'>;
   readonly traits: Pick<ServiceTraits, 'findings'>;
   readonly heartbeats: Pick<Heartbeats, 'status' | 'report'>;
   readonly requests: Pick<RequestQueue, 'view'>;
@@ -24,8 +24,8 @@ export interface StatusSources {
 }
 
 export function statusSnapshot(sources: StatusSources): Status {
-  const { build, startedAt, restarts, inForce, lifecycle, clock, heartbeats } = sources;
-  const { settings, problems } = inForce;
+  const { build, startedAt, restarts, current, lifecycle, clockSkew, heartbeats } = sources;
+  const { settings, problems } = current;
   const report = heartbeats.report();
   const work = sources.work.status();
   // Lines of workers are for those with a token, or for all if PUBLIC_STATUS says so.
@@ -46,7 +46,7 @@ export function statusSnapshot(sources: StatusSources): Status {
       traits: sources.traits.findings(),
       base_url: settings.baseUrl,
       serverless_url: settings.serverlessUrl ?? settings.baseUrl,
-      clock_skew_seconds: clock.skewSeconds,
+      clock_skew_seconds: clockSkew.seconds,
     },
     deployments: heartbeats.status(),
     worker_groups: shown ? work.worker_groups : work.worker_groups.map(withoutLines),

@@ -21,13 +21,13 @@ interface Drops {
 
 type Kind = LogEvent['kind'];
 type Event<K extends Kind> = Extract<LogEvent, { kind: K }>;
-type Told = { readonly [K in Kind]?: (logger: Logger, event: Event<K>) => void };
+type Logged = { readonly [K in Kind]?: (logger: Logger, event: Event<K>) => void };
 
 export function logEventsTo(logger: Logger, now: () => number): (event: LogEvent) => void {
   const drops = new Map<string, Drops>();
   return (event) => {
     if (event.kind !== 'dropped') {
-      (TOLD[event.kind] as ((logger: Logger, event: LogEvent) => void) | undefined)?.(logger, event);
+      (LOGGED[event.kind] as ((logger: Logger, event: LogEvent) => void) | undefined)?.(logger, event);
       return;
     }
     const { sink, reason, message } = event;
@@ -62,7 +62,7 @@ const WORDS = {
 } as const;
 
 /** Other kinds are counted, and not logged. */
-const TOLD: Told = {
+const LOGGED: Logged = {
   'poll failed'(logger, { source, reason, failures, retryInMs }) {
     const fields = { ...named(source), reason, failures, retryInSeconds: Math.round(retryInMs / 100) / 10 };
     logger[troubleLevel(failures, 'warn')](

@@ -74,16 +74,17 @@ export async function startLogFollowing(options: LogFollowingOptions) {
     random: Math.random,
   };
   let current = settings;
-  const listGroups = async (signal: AbortSignal) =>
-    (await client.workergroups.list({}, { signal, turn: LIST_TURN })).results;
-  const listEndpoints = async (signal: AbortSignal) =>
-    (await client.endpointGroups.list({}, { signal, turn: LIST_TURN })).results;
   const startLookups = () => ({
-    groups: new LogLookup({ kind: 'workergroup', wanted: current.workerGroups, list: listGroups, ...shared }),
+    groups: new LogLookup({
+      kind: 'workergroup',
+      wanted: current.workerGroups,
+      list: async (signal) => (await client.workergroups.list({}, { signal, turn: LIST_TURN })).results,
+      ...shared,
+    }),
     endpoints: new LogLookup({
       kind: 'endpoint',
       wanted: current.endpointLogs,
-      list: listEndpoints,
+      list: async (signal) => (await client.endpointGroups.list({}, { signal, turn: LIST_TURN })).results,
       ...shared,
     }),
   });

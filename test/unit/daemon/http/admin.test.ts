@@ -13,7 +13,7 @@ const environment = {
 };
 const { settings } = loadConfig(environment, () => '');
 if (!settings) throw new Error('the configuration is invalid');
-const inForce = { settings, problems: [] };
+const current = { settings, problems: [] };
 
 /** The answer of a route, and what became of it. */
 async function asked(route: string, { body = '', result }: { body?: string; result?: ReloadResult } = {}) {
@@ -24,7 +24,7 @@ async function asked(route: string, { body = '', result }: { body?: string; resu
     reloading: { reload: async () => result ?? { ok: true, problems: [] } },
     heart: { send: (message) => void sent.push(message) },
     logger,
-    inForce,
+    current,
   });
   const request = { body, headers: {}, query: new URLSearchParams() };
   const reply = (await routes[route]?.(request)) as Reply;

@@ -4,7 +4,11 @@ import { createApiKey } from '../../../../src/client/api-key.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
 import type { Settings } from '../../../../src/config/options.ts';
 import { adminRoutes } from '../../../../src/daemon/http/admin.ts';
-import { Reloading, type InForce, type ReloadingOptions } from '../../../../src/daemon/services/reloading.ts';
+import {
+  Reloading,
+  type CurrentSettings,
+  type ReloadingOptions,
+} from '../../../../src/daemon/services/reloading.ts';
 
 const MINIMAL = {
   PILOTLIGHT_API_KEY: 'first-key',
@@ -19,7 +23,7 @@ function load(env: Readonly<Record<string, string>>) {
 function reloading(changed: Readonly<Record<string, string>>, options: Partial<ReloadingOptions> = {}) {
   const first = load({});
   if (!first.settings) throw new Error('the first configuration is invalid');
-  const inForce: InForce = { settings: first.settings, problems: [] };
+  const current: CurrentSettings = { settings: first.settings, problems: [] };
   const apiKey = createApiKey(first.settings.apiKey, undefined);
   const applied: Settings[] = [];
   const told: [successful: boolean, atSeconds: number][] = [];
@@ -29,7 +33,7 @@ function reloading(changed: Readonly<Record<string, string>>, options: Partial<R
   let refused = 0;
   const subject = new Reloading({
     loadConfig: () => load(changed),
-    inForce,
+    current,
     apiKey,
     work: { apply: async (settings) => void applied.push(settings) },
     heartbeats: {
@@ -46,7 +50,7 @@ function reloading(changed: Readonly<Record<string, string>>, options: Partial<R
   return {
     subject,
     before: first.settings,
-    inForce,
+    current,
     apiKey,
     applied,
     told,
@@ -59,19 +63,19 @@ function reloading(changed: Readonly<Record<string, string>>, options: Partial<R
 }
 
 test('takes what changed', async () => {
-  const { subject, inForce, apiKey, applied, outcomes } = reloading({
+  const { subject, current, apiKey, applied, outcomes } = reloading({
     PILOTLIGHT_API_KEY: 'second-key',
     PILOTLIGHT_WORKER_GROUPS: '8',
   });
   expect(await subject.reload()).toEqual({ ok: true, problems: [] });
-  expect(inForce.settings).toMatchObject({ apiKey: 'second-key' });
-  expect(applied).toEqual([inForce.settings]);
+  expect(current.settings).toMatchObject({ apiKey: 'second-key' });
+  expect(applied).toEqual([current.settings]);
   expect(apiKey.current()).toBe('second-key');
   expect(outcomes()).toEqual([true]);
 });
 
 test('leaves what only a restart changes, and names it', async () => {
-  const { subject, before, inForce, applied } = reloading({
+  const { subject, before, current, applied } = reloading({
     PILOTLIGHT_LISTEN: '127.0.0.1:1234',
     PILOTLIGHT_WORKER_GROUPS: '8',
   });
@@ -79,9 +83,9 @@ test('leaves what only a restart changes, and names it', async () => {
     ok: true,
     problems: ['PILOTLIGHT_LISTEN changed; only a restart applies it'],
   });
-  expect(inForce.settings.listen).toEqual(before.listen);
-  expect(inForce.settings.workerGroups).not.toEqual(before.workerGroups);
-  expect(applied).toEqual([inForce.settings]);
+  expect(current.settings.listen).toEqual(before.listen);
+  expect(current.settings.workerGroups).not.toEqual(before.workerGroups);
+  expect(applied).toEqual([current.settings]);
 });
 
 test('that the heart does not answer in time is not said to be refused', async () => {
@@ -89,7 +93,7 @@ test('that the heart does not answer in time is not said to be refused', async (
     reload: async () => ({ ok: false, isUnanswered: true, problems: ['it may take it yet'] }),
     refuseReload() {},
   };
-  const { subject, inForce, applied, outcomes } = reloading(
+  const { subject, current, applied, outcomes } = reloading(
     { PILOTLIGHT_WORKER_GROUPS: '8' },
     { heartbeats },
   );
@@ -97,7 +101,7 @@ test('that the heart does not answer in time is not said to be refused', async (
     reloading: subject,
     heart: { send() {} },
     logger: pino({ level: 'silent' }),
-    inForce,
+    current,
   });
   expect(
     await routes['POST /-/reload']?.({ headers: {}, query: new URLSearchParams(), body: '' }),
@@ -107,7 +111,7 @@ test('that the heart does not answer in time is not said to be refused', async (
 
 test('that fails while it is applied puts all of it back', async () => {
   const applied: Settings[] = [];
-  const { subject, before, inForce, apiKey, outcomes } = reloading(
+  const { subject, before, current, apiKey, outcomes } = reloading(
     { PILOTLIGHT_API_KEY: 'second-key', PILOTLIGHT_WORKER_GROUPS: '8' },
     {
       work: {
@@ -120,7 +124,7 @@ test('that fails while it is applied puts all of it back', async () => {
   );
   expect(await subject.reload()).toEqual({ ok: false, problems: ['no room'] });
   expect(applied.map(({ apiKey: key }) => key)).toEqual(['second-key', 'first-key']);
-  expect(inForce.settings).toBe(before);
+  expect(current.settings).toBe(before);
   expect(apiKey.current()).toBe('first-key');
   expect(outcomes()).toEqual([false]);
 });
@@ -131,14 +135,14 @@ test('that is refused, by either part, changes nothing', async () => {
     ok: false,
     problems: [expect.stringContaining('loud')],
   });
-  expect([bad.applied, bad.inForce.settings, bad.refused()]).toEqual([[], bad.before, 1]);
+  expect([bad.applied, bad.current.settings, bad.refused()]).toEqual([[], bad.before, 1]);
 
   const byHeart = reloading(
     { PILOTLIGHT_WORKER_GROUPS: '8' },
     { heartbeats: { reload: async () => ({ ok: false, problems: ['no'] }), refuseReload: () => {} } },
   );
   expect(await byHeart.subject.reload()).toEqual({ ok: false, problems: ['no'] });
-  expect([byHeart.applied, byHeart.inForce.settings]).toEqual([[], byHeart.before]);
+  expect([byHeart.applied, byHeart.current.settings]).toEqual([[], byHeart.before]);
 });
 
 test('says what came of it, and when', async () => {
@@ -185,19 +189,19 @@ test('is refused while the daemon ends', async () => {
 });
 
 test('what was wrong before keeps nothing else from being loaded, on whatever line it stands now', async () => {
-  const { subject, inForce, applied } = reloading({
+  const { subject, current, applied } = reloading({
     PILOTLIGHT_ENDPOINT_GROUPS: 'nonsense',
     PILOTLIGHT_WORKER_GROUPS: '8',
   });
   const wrong = load({ PILOTLIGHT_ENDPOINT_GROUPS: 'nonsense' }).problems;
-  inForce.problems = wrong.map((problem) => ({ ...problem, place: 'line 3 of a file' }));
+  current.problems = wrong.map((problem) => ({ ...problem, place: 'line 3 of a file' }));
   expect(await subject.reload()).toEqual({ ok: true, problems: [] });
   expect(applied).toHaveLength(1);
-  expect(inForce.problems).toEqual(wrong);
+  expect(current.problems).toEqual(wrong);
 });
 
 test('a name that nothing reads is told each time, and refuses nothing', async () => {
-  const { subject, inForce, applied, lines, outcomes } = reloading({
+  const { subject, current, applied, lines, outcomes } = reloading({
     PILOTLIGHT_WORKER_GROUPS: '8',
     PILOTLIGHT_LOG_LEVLE: 'debug',
   });
@@ -209,7 +213,7 @@ test('a name that nothing reads is told each time, and refuses nothing', async (
       ],
     });
   expect(applied).toHaveLength(2);
-  expect(inForce.problems).toMatchObject([{ variable: 'PILOTLIGHT_LOG_LEVLE' }]);
+  expect(current.problems).toMatchObject([{ variable: 'PILOTLIGHT_LOG_LEVLE' }]);
   expect(outcomes()).toEqual([true, true]);
   expect(lines.filter(({ level }) => level === 40)).toMatchObject([
     { variable: 'PILOTLIGHT_LOG_LEVLE', msg: 'configuration problem' },
@@ -257,13 +261,13 @@ test('one follows another, also one that failed, and forty that wait are one', a
 
 describe('secrets that are read again', () => {
   test('are taken, and nothing else is', async () => {
-    const { subject, inForce, before, apiKey, applied, lines, told } = reloading({
+    const { subject, current, before, apiKey, applied, lines, told } = reloading({
       PILOTLIGHT_API_KEY: 'second-key',
       PILOTLIGHT_WORKER_GROUPS: '8',
     });
     await subject.refreshSecrets();
-    expect(inForce.settings).toEqual({ ...before, apiKey: 'second-key' });
-    expect(applied).toEqual([inForce.settings]);
+    expect(current.settings).toEqual({ ...before, apiKey: 'second-key' });
+    expect(applied).toEqual([current.settings]);
     expect(apiKey.current()).toBe('second-key');
     expect(lines).toMatchObject([{ level: 30, msg: 'secret read again', variables: ['PILOTLIGHT_API_KEY'] }]);
     expect(told).toEqual([]);
