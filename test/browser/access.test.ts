@@ -7,7 +7,7 @@ import { startEmulator, type Emulator } from '../../src/emulator/index.ts';
 import { axeViolations } from '../support/axe.ts';
 import { hasBrowser, launchBrowser } from '../support/browser.ts';
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
-import { startTestDaemon, until } from '../support/daemon.ts';
+import { serviceOf, startTestDaemon, until } from '../support/daemon.ts';
 import { describeWith } from '../support/optional.ts';
 import { watched } from '../support/watched-page.ts';
 
@@ -64,7 +64,7 @@ describeWith(
     let evil: Awaited<ReturnType<typeof startPage>>;
     beforeAll(async () => {
       emulator = await startEmulator();
-      daemon = await startDaemonProcess({ API_KEY: emulator.apiKey, BASE_URL: emulator.url });
+      daemon = await startDaemonProcess(serviceOf(emulator));
       evil = await startPage();
     });
     afterAll(async () => {
@@ -111,7 +111,7 @@ describeWith(
 
   test('the configuration can be opened in the address bar', async () => {
     await using emulator = await startEmulator();
-    await using daemon = await startTestDaemon({ API_KEY: emulator.apiKey, BASE_URL: emulator.url });
+    await using daemon = await startTestDaemon(serviceOf(emulator));
     const { page } = watched(await browser.newPage());
     const answer = await page.goto(`${daemon.adminUrl}/-/config`);
     expect(answer?.status()).toBe(200);
@@ -126,8 +126,7 @@ describeWith(
       const TOKEN = 'page token 12345';
       await using emulator = await startEmulator();
       await using daemon = await startTestDaemon({
-        API_KEY: emulator.apiKey,
-        BASE_URL: emulator.url,
+        ...serviceOf(emulator),
         DEPLOYMENTS: '42@300s',
         WORKER_GROUPS: '7',
         METRICS_TOKEN: TOKEN,

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { loadHeartConfig } from '../../src/config/load-heart.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon, type Daemon } from '../../src/daemon/daemon.ts';
+import type { Emulator } from '../../src/emulator/index.ts';
 import { createLogger } from '../../src/daemon/process/logger.ts';
 import type { StartDaemon } from '../../src/heartbeat/process/supervision/daemon-child.ts';
 import { HeartService } from '../../src/heartbeat/process/heart-service.ts';
@@ -31,6 +32,11 @@ export interface TestDaemonOptions {
   readonly onOutput?: () => void;
   /** Of the watch of endpoints. */
   readonly fleetClock?: Clock;
+}
+
+/** How a daemon reaches this emulator. */
+export function serviceOf({ apiKey, url }: Pick<Emulator, 'apiKey' | 'url'>) {
+  return { API_KEY: apiKey, BASE_URL: url };
 }
 
 /** `env` without the PILOTLIGHT_ prefix. Ports are picked freely unless it says otherwise. */

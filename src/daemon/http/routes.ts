@@ -50,7 +50,7 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
       lifecycle.state === 'running' ? plain(200, 'ready\n') : plain(503, `${lifecycle.state}\n`),
     'GET /livez'() {
       const late = heartbeats.lateMs();
-      return isLive(late)
+      return late <= STUCK_MS
         ? plain(200, 'live\n')
         : plain(503, `the heartbeat scheduler is ${Math.round(late / 1000)} s late\n`);
     },
@@ -64,8 +64,4 @@ function oncePerTurn(route: () => Reply): Route {
     if (shared === undefined) setImmediate(() => (shared = undefined));
     return (shared ??= route());
   };
-}
-
-export function isLive(schedulerLateMs: number): boolean {
-  return schedulerLateMs <= STUCK_MS;
 }

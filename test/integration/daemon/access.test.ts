@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
-import { startTestDaemon, until } from '../../support/daemon.ts';
+import { serviceOf, startTestDaemon, until } from '../../support/daemon.ts';
 import { startPilotlight } from '../../support/process.ts';
 import { ask } from '../../support/raw-http.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -33,7 +33,7 @@ async function command(
 describe('the admin routes on a socket file', () => {
   test('take what `pilotlight admin` says, and go with the daemon', async () => {
     const path = join(folder.path, 'admin.sock');
-    const env = { API_KEY: emulator.apiKey, BASE_URL: emulator.url, ADMIN_LISTEN: `unix:${path}` };
+    const env = { ...serviceOf(emulator), ADMIN_LISTEN: `unix:${path}` };
     await using daemon = await startDaemonProcess(env);
     expect(daemon.adminUrl).toBe(`unix:${path}`);
     expect((lstatSync(path).mode & 0o777).toString(8)).toBe('600');
@@ -62,7 +62,7 @@ describe('the admin routes on a socket file', () => {
 
   test('are there again after the daemon was killed', async () => {
     const path = join(folder.path, 'admin.sock');
-    const env = { API_KEY: emulator.apiKey, BASE_URL: emulator.url, ADMIN_LISTEN: `unix:${path}` };
+    const env = { ...serviceOf(emulator), ADMIN_LISTEN: `unix:${path}` };
     await using daemon = await startDaemonProcess(env);
     process.kill(daemon.daemonPid(), 'SIGKILL');
     await daemon.seen(/"pilotlight started"[^]*"pilotlight started"/);
@@ -75,8 +75,7 @@ describe('the admin routes on a socket file', () => {
   test('a folder that is missing is said, ends nothing, and the socket comes with it', async () => {
     const missing = join(folder.path, 'not-there');
     await using daemon = await startDaemonProcess({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       ADMIN_LISTEN: `unix:${missing}/admin.sock`,
     });
     await daemon.seen(new RegExp(`the folder ${missing} is not there`));
@@ -89,12 +88,7 @@ describe('without a token', () => {
     ['nobody sees log lines', {}, false],
     ['everybody sees log lines where PUBLIC_STATUS says so', { PUBLIC_STATUS: 'true' }, true],
   ] as const)('%s', async (_, env, shown) => {
-    await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
-      WORKER_GROUPS: '7',
-      ...env,
-    });
+    await using daemon = await startTestDaemon({ ...serviceOf(emulator), WORKER_GROUPS: '7', ...env });
     await until(() => daemon.lines(7).length > 0);
     const status = (await (await fetch(`${daemon.url}/api/status`)).json()) as Status;
     const lines = status.worker_groups[0]?.last_lines ?? [];
@@ -107,8 +101,7 @@ describe('with a token', () => {
 
   test('log lines are for those who have it, and commands take it from the environment or a file', async () => {
     await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       WORKER_GROUPS: '7',
       METRICS_TOKEN: TOKEN,
     });

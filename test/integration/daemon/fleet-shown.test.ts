@@ -5,13 +5,12 @@ import type { FleetHistory } from '../../../src/daemon/http/fleet/answer.ts';
 import { statusSchema } from '../../../src/daemon/status/schema.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { pilotlight } from '../../support/console.ts';
-import { startTestDaemon, until } from '../../support/daemon.ts';
+import { serviceOf, startTestDaemon, until } from '../../support/daemon.ts';
 
 test('what a daemon sees of an endpoint is in its status, metrics, history and on the command line alike', async () => {
   await using emulator = await startEmulator({ dialect: 'public' });
   await using daemon = await startTestDaemon({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     ENDPOINTS: 'all',
     FLEET_INTERVAL: '5s',
     BUDGET_PER_HOUR: '20',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
-import { startTestDaemon, until } from '../../support/daemon.ts';
+import { serviceOf, startTestDaemon, until } from '../../support/daemon.ts';
 import { describeWithRealData, realData } from '../../support/real-data.ts';
 
 function realLines(file: string): string[] {
@@ -26,11 +26,7 @@ describeWithRealData('real logs replayed through a worker group', () => {
         operation: 'workergroups.logs',
         every: 3,
       });
-      await using daemon = await startTestDaemon({
-        API_KEY: emulator.apiKey,
-        BASE_URL: emulator.url,
-        WORKER_GROUPS: '7',
-      });
+      await using daemon = await startTestDaemon({ ...serviceOf(emulator), WORKER_GROUPS: '7' });
       await until(() => daemon.lines(7).length >= lines.length);
       expect(daemon.lines(7)).toEqual(lines);
       expect(failing.struck).toBeGreaterThan(0);
@@ -47,11 +43,7 @@ describe('worker-group lines on stdout', () => {
       seed: { workergroups: [{ id: 7, lines_per_second: 0, retained_lines: 100 }] },
     });
     emulator.workergroups.append(7, ['first']);
-    await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
-      WORKER_GROUPS: '7',
-    });
+    await using daemon = await startTestDaemon({ ...serviceOf(emulator), WORKER_GROUPS: '7' });
     await until(() => daemon.lines(7).length === 1);
     emulator.workergroups.append(
       7,
@@ -80,8 +72,7 @@ describe('worker groups by the name of their endpoint', () => {
     emulator.workergroups.append(7, ['of chat']);
     emulator.workergroups.append(8, ['of another']);
     await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       WORKER_GROUPS: 'endpoint:chat',
       FOLLOW_LEVELS: 'info1',
     });
@@ -105,11 +96,7 @@ describe('worker groups by the name of their endpoint', () => {
   test('are looked for again where the service does not tell them, and those by id are followed', async () => {
     await using emulator = await startEmulator({ dialect: 'spec', seed });
     emulator.workergroups.append(8, ['of another']);
-    await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
-      WORKER_GROUPS: '8,endpoint:chat',
-    });
+    await using daemon = await startTestDaemon({ ...serviceOf(emulator), WORKER_GROUPS: '8,endpoint:chat' });
     await until(() => daemon.lines(8).length === 1);
     await until(() =>
       daemon.messages.some(({ msg, failures }) => String(msg).includes('looked up') && failures === 3),
@@ -127,8 +114,7 @@ test('the log of an endpoint is followed by its name as soon as there is one, be
     seed: { workergroups: [{ id: 7, lines_per_second: 0, replay: { lines: ['of a worker'] } }] },
   });
   await using daemon = await startTestDaemon({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     WORKER_GROUPS: '7',
     ENDPOINT_LOGS: 'video',
     FOLLOW_LEVELS: 'info1',

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';
-import { until } from '../../support/daemon.ts';
+import { serviceOf, until } from '../../support/daemon.ts';
 import { startForwardProxy } from '../../support/forward-proxy.ts';
 import { describeWith, hasCommand } from '../../support/optional.ts';
 import { createPrivateCa, startTlsFront } from '../../support/private-ca.ts';
@@ -160,7 +160,7 @@ test.concurrent('NO_PROXY goes straight to what it names', async () => {
   await using emulator = await startEmulator();
   await using proxy = await startForwardProxy({ tls: 1, http: 1 });
   await using daemon = await startDaemonProcess(
-    { API_KEY: emulator.apiKey, BASE_URL: emulator.url, DEPLOYMENTS: '42@300s' },
+    { ...serviceOf(emulator), DEPLOYMENTS: '42@300s' },
     { ...NO_PROXIES, HTTP_PROXY: proxy.url, NO_PROXY: '127.0.0.1' },
   );
   await untilHealthy(daemon);

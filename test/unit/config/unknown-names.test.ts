@@ -108,13 +108,20 @@ describe('a name that an earlier version had', () => {
 });
 
 test('names of others are not ours, and those that Kubernetes made are ignored', () => {
+  const links = {
+    SERVICE_HOST: '10.0.0.1',
+    SERVICE_PORT: '9847',
+    SERVICE_PORT_METRICS: '9847',
+    PORT: 'tcp://10.0.0.1:80',
+    PORT_9847_TCP: 'tcp://10.0.0.1:9847',
+    PORT_9847_TCP_ADDR: '10.0.0.1',
+  };
   const { heart } = load({
     ...COMPLETE,
+    ...links,
     OTHER_PORT: '80',
-    SERVICE_HOST: '10.0.0.1',
-    PORT: 'tcp://10.0.0.1:80',
   });
-  expect(heart.ignoredNames).toEqual(['PILOTLIGHT_SERVICE_HOST', 'PILOTLIGHT_PORT']);
+  expect(heart.ignoredNames).toEqual(Object.keys(links).map((name) => `PILOTLIGHT_${name}`));
   // The prefix alone does not make it similar to API_KEY.
   expect(heart.tolerated).toMatchObject([{ variable: 'PILOTLIGHT_OTHER_PORT', message: 'no such variable' }]);
   const others = { PATH: '/bin', MY_PILOTLIGHT_: '1', PILOTLIGHT_EMPTY_NAME: '' };

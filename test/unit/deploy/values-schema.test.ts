@@ -18,10 +18,6 @@ const fitsSetting = (name: string, value: unknown): boolean =>
   fits({ settings: { ...required, [name]: value } });
 
 describe('the schema of the values', () => {
-  test('in the chart is the one that the option table makes: npm run readme', () => {
-    expect(JSON.parse(readFileSync(`${chart}values.schema.json`, 'utf8'))).toEqual(valuesJsonSchema());
-  });
-
   test('knows the values of values.yaml and no others', () => {
     const {
       global: _,

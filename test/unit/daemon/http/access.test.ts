@@ -14,6 +14,7 @@ afterEach(() => listener?.close());
 const current: { settings: { metricsToken: string | undefined } } = { settings: { metricsToken: TOKEN } };
 
 let looks = 0;
+let lateMs = 0;
 const routes = publicRoutes({
   status() {
     looks += 1;
@@ -22,7 +23,7 @@ const routes = publicRoutes({
   fleet: { view: () => fleetView([]), spends: () => Promise.resolve([]), history: () => Promise.resolve([]) },
   metrics: createMetrics(() => EMPTY_STATUS, []),
   lifecycle: { state: 'running' },
-  heartbeats: { lateMs: () => 0 },
+  heartbeats: { lateMs: () => lateMs },
   current,
 });
 
@@ -107,4 +108,16 @@ test('requests that come together are answered by one look, and later ones by an
     expect(looks).toBe(before + 1);
     await new Promise((resolve) => setImmediate(resolve));
   }
+});
+
+test('a heartbeat scheduler is live until it is more than ten seconds late', async () => {
+  const request = { headers: {}, query: new URLSearchParams(), body: '' };
+  for (const [late, status] of [
+    [10_000, 200],
+    [10_001, 503],
+  ] as const) {
+    lateMs = late;
+    expect((await routes['GET /livez']?.(request))?.status).toBe(status);
+  }
+  lateMs = 0;
 });

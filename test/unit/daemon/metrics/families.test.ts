@@ -1,23 +1,11 @@
 /** Each series of a daemon that has something of everything: its labels and its value. */
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../../../src/daemon/metrics/metrics.ts';
-import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import type { Status } from '../../../../src/daemon/status/schema.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 import { expositionOf } from '../../../support/exposition.ts';
-import { endpointView, fleetView, sampleAt } from '../../../support/recorded-fleet.ts';
 
 const finding = { rule: 'rule', severity: 'error', parameters: [], message: '' } as const;
-const endpoint = endpointView({
-  sample: sampleAt(4_500),
-  sampledAtMs: 4_500,
-  parameters: { min_load: 2 },
-  drift: [{ parameter: 'min_load', actual: 2, wanted: 3 }],
-  findings: [finding] as never,
-  stuckWorkers: 1,
-  failingWorkers: 2,
-});
-
 const FOLLOWED = {
   lines: 9,
   bytes: 90,
@@ -94,12 +82,6 @@ const STATUS: Status = {
   ] as never,
   spool_durable: false,
   endpoint_groups: [{ endpoint_group: 'chat', parameters: { min_load: 1 }, findings: [finding] }] as never,
-  fleet: fleetStatus(fleetView([endpoint], { historyTrouble: 'disk full' }), {
-    endpoints: [{ by: 'all' }],
-    fleetInterval: 15_000,
-    budgetPerHour: 3,
-    budgetPerMonth: undefined,
-  }),
   instances: { running: 2 },
   maintenance_windows: [{ machine_id: 5, category: 'power', starts_at: 10, ends_at: null }],
   account: { tfa_enabled: true, tfa_status: null, backup_codes_remaining: 3, locked_methods: 1 },
@@ -170,14 +152,6 @@ test.each([
   'job_runs_total{job="account"} 4',
   'job_failures_total{job="account"} 1',
   'job_last_success_timestamp_seconds{job="account"} 8',
-  'endpoint_stuck_workers{endpoint_group="chat"} 1',
-  'endpoint_failing_workers{endpoint_group="chat"} 2',
-  'endpoint_last_sample_timestamp_seconds{endpoint_group="chat"} 4.5',
-  'endpoint_parameter{parameter="min_load",endpoint_group="chat"} 2',
-  'endpoint_parameter_drift{parameter="min_load",endpoint_group="chat"} 1',
-  'endpoint_violations{severity="error",endpoint_group="chat"} 1',
-  'endpoint_violations{severity="warning",endpoint_group="chat"} 0',
-  'fleet_sample_interval_seconds 15',
 ])('%s', async (line) => {
   expect(await series()).toContain(`pilotlight_${line}`);
 });

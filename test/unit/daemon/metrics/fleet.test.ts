@@ -153,7 +153,10 @@ test('drift names its parameters, findings are counted, and a budget is shown wh
     message: 'm',
   } as const;
   const drift = [{ parameter: 'target_util', actual: 0.8, wanted: 0.9 }];
-  const { series } = metricsOf(fleetView([seen(3, { drift, findings: [finding], stuckWorkers: 2 })]), 20);
+  const { series } = metricsOf(
+    fleetView([seen(3, { drift, findings: [finding], stuckWorkers: 2, failingWorkers: 3 })]),
+    20,
+  );
   expect(await series('endpoint_parameter_drift')).toEqual([
     'endpoint_parameter_drift{parameter="target_util",endpoint_group="chat"} 1',
   ]);
@@ -161,6 +164,7 @@ test('drift names its parameters, findings are counted, and a budget is shown wh
     'endpoint_violations{severity="warning",endpoint_group="chat"} 1',
   );
   expect(await series('endpoint_stuck_workers')).toEqual(['endpoint_stuck_workers{endpoint_group="chat"} 2']);
+  expect(await series('endpoint_failing')).toEqual(['endpoint_failing_workers{endpoint_group="chat"} 3']);
   expect(await series('fleet_budget_per_hour')).toEqual(['fleet_budget_per_hour 20']);
   expect(await series('fleet_sample_interval')).toEqual(['fleet_sample_interval_seconds 15']);
 });

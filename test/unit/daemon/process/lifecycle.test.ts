@@ -24,9 +24,12 @@ test('at the end every step runs once and in order, though one fails and one han
   await lifecycle.stop(20);
   expect(ran).toEqual(['first', 'hangs', 'last']);
   expect(left).toEqual([0]);
-  expect(lines.at(-1)?.['err']).toMatchObject({
-    message: expect.stringContaining('shutdown step "fails" failed: broken') as string,
+  expect(lines.at(-1)).toMatchObject({
+    level: 50,
+    msg: 'shutdown was not clean',
+    err: { message: expect.stringContaining('shutdown step "fails" failed: broken') as string },
   });
+  expect(lifecycle.state).toBe('stopped');
 });
 
 test.each<[string, () => never | Promise<void>, string]>([
@@ -75,15 +78,4 @@ test('a life begins, runs, drains and stops, once', async () => {
     [30, 'draining'],
     [30, 'stopped'],
   ]);
-});
-
-test('an end that is not clean is said', async () => {
-  const { lifecycle, lines, said } = life();
-  lifecycle.onStop('step', () => Promise.reject(new Error('broken')));
-  await lifecycle.stop(1_000);
-  expect(lines.at(-1)?.['err']).toMatchObject({
-    message: expect.stringContaining('shutdown step "step" failed') as string,
-  });
-  expect(said().at(-1)).toEqual([50, 'shutdown was not clean']);
-  expect(lifecycle.state).toBe('stopped');
 });

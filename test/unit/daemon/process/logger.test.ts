@@ -100,13 +100,6 @@ describe('where messages go', () => {
     expect(readFileSync(path, 'utf8')).toBe('line 1\nline 2\nline 3\n');
   });
 
-  test('of nothing the end is at once', async () => {
-    using folder = temporaryFolder();
-    const destination = messageDestination(openSync(join(folder.path, 'stderr'), 'w'));
-    await destination.end(30_000);
-    expect(destination.isTerminal).toBe(false);
-  });
-
   test.runIf(canMount)('that is a full disk is heard of again when it has room', async () => {
     using disk = smallDisk(64);
     const path = join(disk.path, 'stderr');

@@ -3,11 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createApiKey } from '../../../../src/client/api-key.ts';
 import type { Gate } from '../../../../src/client/gate.ts';
-import {
-  createDaemonClient,
-  DAEMON_OPERATION_IDS,
-  ClockSkew,
-} from '../../../../src/daemon/services/client.ts';
+import { createDaemonClient, ClockSkew } from '../../../../src/daemon/services/client.ts';
 
 const DAY = 86_400_000;
 
@@ -88,10 +84,4 @@ test('the serverless routes may be elsewhere', async () => {
   await own.workergroups.logs({ id: 7, tail: 5 }, { retry: false }).catch(() => {});
   await own.users.current({}, { retry: false }).catch(() => {});
   expect(asked.map(({ url }) => url?.startsWith('/elsewhere/'))).toEqual([true, false]);
-});
-
-test('the labels of its metrics have the heart’s operations too', () => {
-  expect(DAEMON_OPERATION_IDS).toEqual(
-    expect.arrayContaining(['deployments.heartbeat', 'workergroups.logs', 'endpointGroups.workers']),
-  );
 });

@@ -5,10 +5,7 @@ const AT = Date.UTC(2026, 0, 1);
 
 test.each([
   [0, 500, 0],
-  [0, 0, 0.5],
   [10_000, 500, 10],
-  [-10_000, 500, -10],
-  [0, 460, 0],
   [0, 440, 0.1],
 ])(
   'a service whose clockSkew shows %i ms more, %i ms after its last second, is %d s ahead',

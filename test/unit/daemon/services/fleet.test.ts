@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startFleet, type FleetOptions } from '../../../../src/daemon/services/fleet.ts';
@@ -83,20 +82,6 @@ describe('alone', () => {
     expect(own.view().history).toBe('disk');
     await own.stop();
     expect(own.view()).toMatchObject({ history: 'disk', endpoints: [], samples: false });
-  });
-
-  test('a history that could not be read is told with its new place', async () => {
-    using folder = memoryFolder();
-    writeFileSync(`${folder.path}/fleet.sqlite`, 'no database');
-    const own = start({ ...WATCHING, PILOTLIGHT_STATE_DIR: folder.path });
-    await own.apply(settingsOf(WATCHING));
-    const path = expect.stringContaining('fleet.sqlite.corrupt-');
-    expect(lines).toContainEqual(
-      expect.objectContaining({
-        setAside: path,
-        msg: 'the history of endpoints could not be read: its file was renamed, and a new one begins',
-      }),
-    );
   });
 
   test('a reload that names an endpoint begins, and one that names none ends it', async () => {

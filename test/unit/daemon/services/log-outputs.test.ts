@@ -171,14 +171,6 @@ describe('following', () => {
     await expect.poll(ids, { interval: 2 }).toEqual([7, 8]);
   });
 
-  test('goes on with what it follows where others come', async () => {
-    const own = await follow();
-    const lines7 = (): unknown => own.status().worker_groups[0];
-    await expect.poll(lines7, { interval: 2 }).toMatchObject({ workergroup_id: 7, lines: 2 });
-    await own.apply(settingsOf({ PILOTLIGHT_WORKER_GROUPS: '7,8' }));
-    expect(lines7()).toMatchObject({ workergroup_id: 7, lines: 2 });
-  });
-
   test.each([
     ['from 1 at the first start', false, 0, 10],
     ['anew at a restart', true, Date.UTC(2026, 0), Infinity],
@@ -202,13 +194,5 @@ describe('following', () => {
     const own = await follow({ PILOTLIGHT_STATE_DIR: folder.path });
     expect(own.status().spool_durable).toBe(true);
     expect(lines.filter(({ msg }) => String(msg).includes('STATE_DIR'))).toEqual([]);
-  });
-
-  test('ends once, however often it is told to', async () => {
-    const following = await follow();
-    following.beginStop(NEVER);
-    const [first, second] = [following.stopped(), (following.beginStop(NEVER), following.stopped())];
-    expect(second).toBe(first);
-    await first;
   });
 });

@@ -57,19 +57,6 @@ describe('a deployment', () => {
     expect(deploymentStatus({ ...SNAPSHOT, name: 'square/blue' }).deployment).toBe('square/blue');
   });
 
-  test('has nothing where nothing is known', () => {
-    const { deploymentId, state, intervalMs, lapses, attempts, timeline } = SNAPSHOT;
-    expect(
-      deploymentStatus({ deploymentId, state, intervalMs, lapses, attempts, timeline, failures }),
-    ).toMatchObject({
-      ttl_seconds: null,
-      last_success_at: null,
-      next_heartbeat_at: null,
-      expires_at: null,
-      min_margin_ratio: null,
-    });
-  });
-
   test('has its last beats, and of those that failed the last in words', () => {
     const timeline = [
       { attempt: 1, hedge: false, at: 1_000, result: 'dns', tookMs: 5 },
@@ -233,16 +220,8 @@ describe('the fleet', () => {
 
   test('has nothing where nothing was measured', () => {
     const status = fleetStatus(
-      fleetView([endpointView(UNSEEN)], {
-        historyTrouble: 'disk full',
-        samples: false,
-      }),
-      {
-        ...settings,
-        endpoints: [],
-        budgetPerHour: undefined,
-        budgetPerMonth: undefined,
-      },
+      fleetView([endpointView(UNSEEN)], { historyTrouble: 'disk full', samples: false }),
+      { ...settings, endpoints: [], budgetPerHour: undefined, budgetPerMonth: undefined },
     );
     expect(status).toMatchObject({
       configured: false,
