@@ -1,14 +1,12 @@
 /** What a page of another site can do to a daemon by way of a real browser, and who may look at the status page. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../src/emulator/index.ts';
 import { axeViolations } from '../support/axe.ts';
-import { hasBrowser, launchBrowser } from '../support/browser.ts';
+import { describeWithBrowser } from '../support/browser-suite.ts';
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
 import { serviceOf, startTestDaemon, until } from '../support/daemon.ts';
-import { describeWith } from '../support/optional.ts';
 import { watched } from '../support/watched-page.ts';
 
 /** A page of another origin, which a browser opens. */
@@ -47,17 +45,7 @@ const ATTACKS = {
   'an image': `new Image().src = target`,
 } as const;
 
-describeWith(
-  'a browser',
-  hasBrowser,
-  'apt-get install chromium, or set CHROMIUM to its path',
-)('a daemon and a real browser', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser?.close());
-
+describeWithBrowser('a daemon and a real browser', (browser) => {
   describe('a page of another origin', () => {
     let emulator: Emulator;
     let daemon: DaemonProcess;

@@ -3,13 +3,11 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { axeViolations } from '../support/axe.ts';
-import { hasBrowser, launchBrowser } from '../support/browser.ts';
+import { describeWithBrowser, SCREENS } from '../support/browser-suite.ts';
 import { serviceOf, startTestDaemon, until } from '../support/daemon.ts';
-import { describeWith } from '../support/optional.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { watched } from '../support/watched-page.ts';
 
@@ -20,23 +18,8 @@ const HOSTILE = [
   'ready',
 ];
 
-describeWith(
-  'a browser',
-  hasBrowser,
-  'apt-get install chromium, or set CHROMIUM to its path',
-)('the status page in a real browser', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser?.close());
-
-  test.each([
-    [375, 'dark'],
-    [375, 'light'],
-    [1440, 'dark'],
-    [1440, 'light'],
-  ] as const)(
+describeWithBrowser('the status page in a real browser', (browser) => {
+  test.each(SCREENS)(
     'at %d px, %s: shows everything, hostile lines as text, and is accessible',
     async (width, colorScheme) => {
       await using emulator = await startEmulator({
