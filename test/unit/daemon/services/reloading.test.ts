@@ -45,10 +45,11 @@ function reloading(changed: Readonly<Record<string, string>>, options: Partial<R
     logger,
     ...options,
   });
+  const before = first.settings;
   const outcomes = () => told.map(([successful]) => successful);
   return {
     subject,
-    before: first.settings,
+    before,
     current,
     apiKey,
     applied,
@@ -61,30 +62,24 @@ function reloading(changed: Readonly<Record<string, string>>, options: Partial<R
   };
 }
 
-test('takes what changed', async () => {
-  const { subject, current, apiKey, applied, outcomes } = reloading({
+test('takes what changed, leaves what only a restart changes, and says so', async () => {
+  const { subject, before, current, apiKey, applied, told, lines, files } = reloading({
     PILOTLIGHT_API_KEY: 'second-key',
-    PILOTLIGHT_WORKER_GROUPS: '8',
-  });
-  expect(await subject.reload()).toEqual({ ok: true, problems: [] });
-  expect(current.settings).toMatchObject({ apiKey: 'second-key' });
-  expect(applied).toEqual([current.settings]);
-  expect(apiKey.current()).toBe('second-key');
-  expect(outcomes()).toEqual([true]);
-});
-
-test('leaves what only a restart changes, and names it', async () => {
-  const { subject, before, current, applied } = reloading({
     PILOTLIGHT_LISTEN: '127.0.0.1:1234',
     PILOTLIGHT_WORKER_GROUPS: '8',
   });
-  expect(await subject.reload()).toEqual({
-    ok: true,
-    problems: ['PILOTLIGHT_LISTEN changed; only a restart applies it'],
-  });
-  expect(current.settings.listen).toEqual(before.listen);
+  const from = Date.now() / 1000;
+  const problems = ['PILOTLIGHT_LISTEN changed; only a restart applies it'];
+  expect(await subject.reload()).toEqual({ ok: true, problems });
+  expect(current.settings).toMatchObject({ apiKey: 'second-key', listen: before.listen });
   expect(current.settings.workerGroups).not.toEqual(before.workerGroups);
   expect(applied).toEqual([current.settings]);
+  expect(apiKey.current()).toBe('second-key');
+  expect(told).toEqual([[true, expect.any(Number)]]);
+  expect(told[0]?.[1]).toBeGreaterThanOrEqual(from);
+  expect(told[0]?.[1]).toBeLessThanOrEqual(Date.now() / 1000);
+  expect(lines).toMatchObject([{ msg: 'configuration reloaded', needRestart: ['PILOTLIGHT_LISTEN'] }]);
+  expect(files).toEqual([new Map()]);
 });
 
 test('that fails while it is applied puts all of it back', async () => {
@@ -107,48 +102,28 @@ test('that fails while it is applied puts all of it back', async () => {
   expect(outcomes()).toEqual([false]);
 });
 
-test('that is refused, by either part, changes nothing', async () => {
+test('of an invalid configuration changes nothing, and is said', async () => {
   const bad = reloading({ PILOTLIGHT_LOG_LEVEL: 'loud', PILOTLIGHT_WORKER_GROUPS: '8' });
   expect(await bad.subject.reload()).toMatchObject({
     ok: false,
     problems: [expect.stringContaining('loud')],
   });
-  expect([bad.applied, bad.current.settings, bad.refused()]).toEqual([[], bad.before, 1]);
-
-  const byHeart = reloading(
-    { PILOTLIGHT_WORKER_GROUPS: '8' },
-    { heartbeats: { reload: async () => ({ ok: false, problems: ['no'] }), refuseReload: () => {} } },
-  );
-  expect(await byHeart.subject.reload()).toEqual({ ok: false, problems: ['no'] });
-  expect([byHeart.applied, byHeart.current.settings]).toEqual([[], byHeart.before]);
-});
-
-test('says what came of it, and when', async () => {
-  const { subject, told, lines, files } = reloading({ PILOTLIGHT_LISTEN: '127.0.0.1:1234' });
-  const before = Date.now() / 1000;
-  await subject.reload();
-  expect(told).toEqual([[true, expect.any(Number)]]);
-  expect(told[0]?.[1]).toBeGreaterThanOrEqual(before);
-  expect(told[0]?.[1]).toBeLessThanOrEqual(Date.now() / 1000);
-  expect(lines).toMatchObject([{ msg: 'configuration reloaded', needRestart: ['PILOTLIGHT_LISTEN'] }]);
-  expect(files).toEqual([new Map()]);
-  const bad = reloading({ PILOTLIGHT_LOG_LEVEL: 'loud' });
-  await bad.subject.reload();
+  expect([bad.applied, bad.current.settings, bad.refused(), bad.files]).toEqual([[], bad.before, 1, []]);
   expect(bad.lines).toMatchObject([
     { level: 50, msg: 'reload refused: the configuration is invalid; the old one stays in force' },
   ]);
-  expect(bad.files).toEqual([]);
 });
 
 test.each([
   [{ ok: false, problems: ['no'] }, 'reload refused by the heart; the old configuration stays in force'],
   [{ ok: false, isUnanswered: true, problems: ['?'] }, 'reload not answered by the heart'],
 ])('says of the heart’s answer %j what it means', async (answer, msg) => {
-  const { subject, lines, told, applied } = reloading(
+  const { subject, lines, told, applied, before, current } = reloading(
     { PILOTLIGHT_WORKER_GROUPS: '8' },
     { heartbeats: { reload: async () => answer, refuseReload() {} } },
   );
-  await subject.reload();
+  expect(await subject.reload()).toEqual(answer);
+  expect(current.settings).toBe(before);
   expect(lines).toMatchObject([{ level: 50, msg, problems: answer.problems }]);
   expect([told, applied]).toMatchObject([[[false, expect.any(Number)]], []]);
 });

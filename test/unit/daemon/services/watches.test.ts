@@ -36,12 +36,8 @@ function answered<Answer>(name: string, answer: Answer): () => Promise<Answer> {
 }
 
 function start(settings: Partial<typeof SETTINGS> = {}): Watches {
-  const window = {
-    machine_id: 5,
-    start_date: NOW / 1000 + 60,
-    end_date: NOW / 1000 + 120,
-    maintenance_category: 'power',
-  };
+  const at = { start_date: NOW / 1000 + 60, end_date: NOW / 1000 + 120 };
+  const window = { machine_id: 5, ...at, maintenance_category: 'power' };
   const client = {
     instances: {
       page: answered('instances', {

@@ -219,30 +219,13 @@ describe('the fleet', () => {
   });
 
   test('has nothing where nothing was measured', () => {
-    const status = fleetStatus(
-      fleetView([endpointView(UNSEEN)], { historyTrouble: 'disk full', samples: false }),
-      { ...settings, endpoints: [], budgetPerHour: undefined, budgetPerMonth: undefined },
-    );
-    expect(status).toMatchObject({
-      configured: false,
-      samples: false,
-      budget_per_hour: null,
-      history_trouble: 'disk full',
-    });
-    expect(status.endpoints[0]).toMatchObject({
-      state: null,
-      last_sample_at: null,
-      last_error: null,
-      load: null,
-      load_average: null,
-      load_in_flight: null,
-      load_meaning: 'unknown',
-      load_because: expect.any(String),
-      capacity_hot: null,
-      capacity_cold: null,
-      requests_working: null,
-      spend_per_hour: null,
-      workers: null,
-    });
+    const nothing = { ...settings, endpoints: [], budgetPerHour: undefined };
+    const status = fleetStatus(fleetView([endpointView(UNSEEN)], { historyTrouble: 'disk full' }), nothing);
+    expect(status).toMatchObject({ configured: false, budget_per_hour: null, history_trouble: 'disk full' });
+    const { load_meaning, load_because, ...endpoint } = status.endpoints[0] ?? expect.fail('no endpoint');
+    expect([load_meaning, load_because]).toEqual(['unknown', expect.any(String)]);
+    const known = Object.keys(endpoint).filter((name) => endpoint[name as keyof typeof endpoint] !== null);
+    const told = ['drift', 'endpoint_group', 'endpoint_id', 'failing_workers', 'findings'];
+    expect(known.toSorted()).toEqual([...told, 'parameters', 'stuck_workers', 'troubles']);
   });
 });

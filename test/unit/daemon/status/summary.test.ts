@@ -69,14 +69,8 @@ describe('the verdict of the status page', () => {
   });
 
   test('says of a sink that fails how much waits for it', () => {
-    const dropped = { overflow: 0, corruption: 0, rejected: 0 };
-    const sink = {
-      sink: 'otlp',
-      delivered_lines: 5,
-      dropped_lines: dropped,
-      lag_lines: 20,
-      last_error: null,
-    };
+    const dropped_lines = { overflow: 0, corruption: 0, rejected: 0 };
+    const sink = { sink: 'otlp', delivered_lines: 5, dropped_lines, lag_lines: 20, last_error: null };
     expect(judge({ sinks: [sink] }).tone).toBe('good');
     expect(judge({ sinks: [{ ...sink, last_error: 'connection refused' }] })).toMatchObject({
       tone: 'warn',
