@@ -7,7 +7,6 @@ import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
 import { serviceOf, startTestDaemon, until } from '../../support/daemon.ts';
 import { startPilotlight } from '../../support/process.ts';
-import { ask } from '../../support/raw-http.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let emulator: Emulator;
@@ -58,28 +57,6 @@ describe('the admin routes on a socket file', () => {
     expect(await daemon.exit).toBe(0);
     expect(existsSync(path)).toBe(false);
     expect((await command(['admin', 'reload'], { ADMIN_LISTEN })).code).toBe(3);
-  });
-
-  test('are there again after the daemon was killed', async () => {
-    const path = join(folder.path, 'admin.sock');
-    const env = { ...serviceOf(emulator), ADMIN_LISTEN: `unix:${path}` };
-    await using daemon = await startDaemonProcess(env);
-    process.kill(daemon.daemonPid(), 'SIGKILL');
-    await daemon.seen(/"pilotlight started"[^]*"pilotlight started"/);
-    const answer = await ask(`unix:${path}`, 'PUT', '/-/log-level', {}, 'info');
-    expect(answer).toEqual({ status: 200, body: '{"level":"info"}\n' });
-    daemon.child.kill('SIGTERM');
-    expect(await daemon.exit).toBe(0);
-  });
-
-  test('a folder that is missing is said, ends nothing, and the socket comes with it', async () => {
-    const missing = join(folder.path, 'not-there');
-    await using daemon = await startDaemonProcess({
-      ...serviceOf(emulator),
-      ADMIN_LISTEN: `unix:${missing}/admin.sock`,
-    });
-    await daemon.seen(new RegExp(`the folder ${missing} is not there`));
-    expect((await fetch(`${daemon.url}/livez`)).status).toBe(200);
   });
 });
 

@@ -67,19 +67,4 @@ describe.concurrent('nothing that happens to the other calls changes the heartbe
     const gaps = at.slice(1).map((time, index) => time - (at[index] ?? 0));
     expect(Math.max(...gaps)).toBeLessThan(0.3 * TTL_OF_OTHERS_S * 1000);
   });
-
-  test('a scraper that connects and never reads', async () => {
-    await using emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: TTL_OF_OTHERS_S }] } });
-    await using daemon = await startTestDaemon({
-      ...serviceOf(emulator),
-      DEPLOYMENTS: `42@${TTL_OF_OTHERS_S}s`,
-    });
-    const scrapers = Array.from({ length: 50 }, async () => {
-      const response = await fetch(`${daemon.url}/metrics`).catch(() => undefined);
-      return response?.body?.cancel();
-    });
-    await until(() => emulator.deployments.get(42).beats >= 3);
-    expect(daemon.daemon.status().deployments[0]).toMatchObject({ state: 'healthy', lapses: 0 });
-    await Promise.all(scrapers);
-  });
 });

@@ -236,20 +236,4 @@ describeWith(
     expect(await daemon.exit).toBe(0);
     await until(() => count(/^STOPPING=1/) === 1);
   });
-
-  test.concurrent('without NOTIFY_SOCKET, or with a watchdog meant for another process, it says nothing of its life', async () => {
-    await using socket = await startNotifySocket();
-    await using emulator = await startEmulator();
-    await using daemon = await startDaemonProcess(serviceOf(emulator), {
-      NOTIFY_SOCKET: socket.path,
-      WATCHDOG_USEC: '100000',
-      WATCHDOG_PID: '1',
-    });
-    await until(() => socket.messages().length > 0);
-    await put(`${daemon.adminUrl}/-/log-level`, 'debug');
-    daemon.child.kill('SIGTERM');
-    await daemon.exit;
-    await until(() => socket.messages().length > 1);
-    expect(socket.messages().map((message) => message.split(' ')[0])).toEqual(['READY=1', 'STOPPING=1']);
-  });
 });

@@ -89,29 +89,6 @@ describe.concurrent('stdout, file and OTLP together', () => {
   });
 });
 
-test.concurrent('a wrong address loses nothing, and is an error in the log', async () => {
-  using folder = temporaryFolder();
-  await using receiver = await startOtlpReceiver();
-  receiver.decide = () => ({ status: 404 });
-  await using emulator = await startEmulator({ seed: { workergroups: [{ id: 7, lines_per_second: 0 }] } });
-  emulator.workergroups.append(7, numbered(10));
-  await using daemon = await startTestDaemon({ ...serviceOf(emulator), ...sinks(folder.path, receiver) });
-  await until(() => receiver.requests.length > 0);
-  expect(await daemon.metrics()).toContain('pilotlight_log_sink_lag_lines{sink="otlp"} 10');
-  receiver.decide = () => 'accept';
-  await until(() => receiver.records.length === 10);
-  expect(daemon.messages).toContainEqual(
-    expect.objectContaining({
-      level: 'error',
-      msg: 'log sink failed; its records wait in the spool',
-      sink: 'otlp',
-      err: expect.objectContaining({
-        message: 'the receiver answered 404; check PILOTLIGHT_OTLP_ENDPOINT and PILOTLIGHT_OTLP_HEADERS',
-      }),
-    }),
-  );
-});
-
 test.concurrent('a receiver that asks for a token gets it, and nobody else does', async () => {
   using folder = temporaryFolder();
   await using receiver = await startOtlpReceiver();

@@ -9,7 +9,6 @@ import { serviceOf, until } from '../../support/daemon.ts';
 import { startForwardProxy } from '../../support/forward-proxy.ts';
 import { describeWith, hasCommand } from '../../support/optional.ts';
 import { createPrivateCa, startTlsFront } from '../../support/private-ca.ts';
-import { startPilotlight } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** A name that only the proxy can reach. */
@@ -165,21 +164,4 @@ test.concurrent('NO_PROXY goes straight to what it names', async () => {
   );
   await untilHealthy(daemon);
   expect(proxy.requests).toEqual([]);
-});
-
-test.concurrent('a proxy or certificate file that cannot be is said at start, without the password', async () => {
-  await using program = startPilotlight(['check'], {
-    ...NO_PROXIES,
-    PILOTLIGHT_API_KEY: 'k',
-    PILOTLIGHT_BASE_URL: 'https://service.internal',
-    HTTPS_PROXY: 'ftp://user:s3cret@proxy:21',
-    NODE_EXTRA_CA_CERTS: '/nowhere/ca.pem',
-  });
-  expect(await program.exit).toBe(2);
-  const printed = program.stderr();
-  expect(printed).toContain(
-    'error: HTTPS_PROXY: got an address with a user in it; allowed: the address of a proxy',
-  );
-  expect(printed).toMatch(/warning: NODE_EXTRA_CA_CERTS: got \/nowhere\/ca\.pem; .*ENOENT/);
-  expect(printed).not.toContain('s3cret');
 });

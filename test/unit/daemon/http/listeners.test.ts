@@ -35,15 +35,6 @@ async function keeping(port: number) {
   return { kept, lines };
 }
 
-test('a port that is free is listened on at once, until it is closed', async () => {
-  const { kept, lines } = await keeping(0);
-  expect(kept.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-  expect(await (await fetch(kept.url ?? '')).text()).toBe('here\n');
-  await kept.close();
-  await expect(fetch(kept.url ?? '')).rejects.toThrow();
-  expect(lines).toEqual([]);
-});
-
 test('one that is taken is tried every five seconds, and said when that begins and ends', async () => {
   const { port, free } = await taken();
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, readFileSync } from 'node:fs';
+import { openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { LogLevel } from '../../../../src/config/types/value-types.ts';
@@ -112,16 +111,5 @@ describe('where messages go', () => {
     logger.info('after');
     await destination.end(30_000);
     expect(readFileSync(path, 'utf8')).toMatch(/"dropped":\d+.*\n.*"msg":"after"\}\n$/);
-  });
-
-  test('is not waited for for ever, where nobody reads', async () => {
-    using folder = temporaryFolder();
-    const path = join(folder.path, 'pipe');
-    execFileSync('mkfifo', [path]);
-    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const destination = messageDestination(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
-    for (let number = 0; number < 200; number += 1) destination.write(`${'x'.repeat(1_000)}\n`);
-    await destination.end(20);
-    closeSync(reader);
   });
 });

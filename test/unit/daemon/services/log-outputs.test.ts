@@ -1,7 +1,5 @@
 /** The sinks, the spool and the following of logs, as the settings have them. */
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -9,11 +7,10 @@ import {
   openSinks,
   startLogFollowing,
   type LogFollowing,
-  type SinkSettings,
 } from '../../../../src/daemon/services/logs/following.ts';
 import type { LineOutput } from '../../../../src/logs/sinks/line-output.ts';
 import type { LogRecord } from '../../../../src/logs/record.ts';
-import { batchOf, NEVER, record, recordsFrom } from '../../../support/log-records.ts';
+import { batchOf, NEVER, record } from '../../../support/log-records.ts';
 import { settingsOf } from '../../../support/settings.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
 
@@ -84,36 +81,6 @@ describe('the sinks', () => {
     expect(linesIn(readFileSync(path, 'utf8'))).toEqual([...kept, 'red bold', 'bare', undefined]);
     expect(linesIn(written.join('\n'))).toEqual([...kept, ...kept]);
   });
-
-  test('send with the headers that are set', async () => {
-    const asked: unknown[] = [];
-    await using server = createServer((request, response) => {
-      asked.push([request.url, request.headers.authorization]);
-      response.end();
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    const [sink] = await openSinks(
-      settingsOf({
-        PILOTLIGHT_LOG_SINKS: 'otlp',
-        PILOTLIGHT_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
-        PILOTLIGHT_OTLP_HEADERS: 'authorization=Bearer token',
-      }),
-      stdout,
-      logger,
-    );
-    await sink?.write(batchOf(recordsFrom(1, 1)), NEVER);
-    await sink?.close();
-    expect(asked).toEqual([['/v1/logs', 'Bearer token']]);
-  });
-
-  test.each([
-    ['file', 'no file sink without a path'],
-    ['otlp', 'no OTLP sink without an address'],
-  ] as const)('%s is not opened without its place', async (name, words) => {
-    const bare = { logSinks: [name] } as unknown as SinkSettings;
-    await expect(openSinks(bare, stdout, logger)).rejects.toThrow(words);
-  });
 });
 
 describe('following', () => {
@@ -150,17 +117,6 @@ describe('following', () => {
     });
     return logs;
   }
-
-  test('takes the lines of a group to the sinks', async () => {
-    const own = await follow();
-    await expect.poll(() => written.join(''), { interval: 2 }).toContain('two');
-    expect(own.status()).toMatchObject({
-      worker_groups: [{ workergroup_id: 7, lines: 2 }],
-      sinks: [{ sink: 'stdout' }],
-      spool_durable: null,
-    });
-    expect(asked[0]).toEqual([7, true]);
-  });
 
   test('takes to what is wanted now, and leaves the others', async () => {
     const own = await follow();

@@ -98,19 +98,16 @@ test('asks the history for what was asked, and for no more than its bound', asyn
   expect(asked).toEqual([{ endpoint: 'code', fromMs: AT, toMs: AT + 3_600_000, maxRows: 17 }]);
 });
 
-test.each(['', '&endpoint=chat', '&format=csv'])(
-  'a replica that does not watch says that another one has the history%s',
-  async (query) => {
-    const view = fleetView([], { samples: false, isElsewhere: true });
-    listener = await listenWithFleet(recordedFleet(() => view, { chat: [minuteRow(AT)] }));
-    const answer = await fetch(`${listener.url}/api/fleet?${RANGE}${query}`);
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([503, 'application/json']);
-    expect(await answer.json()).toEqual({
-      error: 'another_replica',
-      msg: expect.stringContaining('ask the one whose /api/status says "samples": true') as string,
-    });
-  },
-);
+test('a replica that does not watch says that another one has the history', async () => {
+  const view = fleetView([], { samples: false, isElsewhere: true });
+  listener = await listenWithFleet(recordedFleet(() => view, { chat: [minuteRow(AT)] }));
+  const answer = await fetch(`${listener.url}/api/fleet?${RANGE}&endpoint=chat&format=csv`);
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([503, 'application/json']);
+  expect(await answer.json()).toEqual({
+    error: 'another_replica',
+    msg: expect.stringContaining('ask the one whose /api/status says "samples": true') as string,
+  });
+});
 
 test.each([
   ['?', {}, 'application/json'],
@@ -162,13 +159,11 @@ test('as CSV has the same columns always, and an empty field where nothing is kn
 test.each([
   ['=cmd|calc', "'=cmd|calc"],
   ['+1', "'+1"],
-  ['-1', "'-1"],
   ['@SUM(A1)', "'@SUM(A1)"],
   ['\t=1', "'\t=1"],
   ['＝1', "'＝1"],
   ['=1,"x"\r\nnext', '\'=1,"x"\r\nnext'],
   ['a,b "c"', 'a,b "c"'],
-  ['line\nbreak', 'line\nbreak'],
   ['chat', 'chat'],
 ])('an endpoint named %j is one field and no formula', async (name, field) => {
   const url = await serve({ [name]: [minuteRow(AT)] });
