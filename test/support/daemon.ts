@@ -11,6 +11,7 @@ import type { DaemonMessage, HeartMessage, Link } from '../../src/heartbeat/proc
 import type { LogRecord } from '../../src/logs/record.ts';
 import type { Clock } from '../../src/time/clock.ts';
 import { LineOutput } from '../../src/logs/sinks/line-output.ts';
+import { prefixed } from './settings.ts';
 
 export interface TestDaemon extends AsyncDisposable {
   readonly daemon: Daemon;
@@ -44,11 +45,8 @@ export async function startTestDaemon(
   env: Record<string, string>,
   { onOutput, fleetClock }: TestDaemonOptions = {},
 ): Promise<TestDaemon> {
-  const environment = Object.fromEntries(
-    Object.entries({ LISTEN: '127.0.0.1:0', ADMIN_LISTEN: '127.0.0.1:0', LOG_LEVEL: 'debug', ...env }).map(
-      ([name, value]) => [`PILOTLIGHT_${name}`, value],
-    ),
-  );
+  const free = { LISTEN: '127.0.0.1:0', ADMIN_LISTEN: '127.0.0.1:0' };
+  const environment = prefixed({ ...free, LOG_LEVEL: 'debug', ...env });
   const loaded = loadHeartConfig(environment);
   if (!loaded.settings) throw new Error(JSON.stringify(loaded.problems));
   const messages: Record<string, unknown>[] = [];

@@ -8,6 +8,7 @@ import { startDaemonProcess } from '../../support/daemon-process.ts';
 import { serviceOf, startTestDaemon, until } from '../../support/daemon.ts';
 import { startPilotlight } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { prefixed } from '../../support/settings.ts';
 
 let emulator: Emulator;
 let folder: ReturnType<typeof temporaryFolder>;
@@ -24,8 +25,7 @@ async function command(
   words: readonly string[],
   env: Record<string, string>,
 ): Promise<{ code: number; out: string; err: string }> {
-  const named = Object.entries(env).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
-  await using program = startPilotlight(words, Object.fromEntries(named) as Record<string, string>);
+  await using program = startPilotlight(words, prefixed(env));
   return { code: await program.exit, out: program.stdout(), err: program.stderr() };
 }
 

@@ -8,6 +8,7 @@ import { startDaemonProcess } from '../../support/daemon-process.ts';
 import { serviceOf, until } from '../../support/daemon.ts';
 import { startPilotlight } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { prefixed } from '../../support/settings.ts';
 
 const seed = { deployments: [42, 43].map((id) => ({ id, ttl: 60 })) };
 
@@ -27,8 +28,7 @@ test('a leftover of an earlier version is a warning, shown everywhere, and heart
   const { config_problems: problems } = (await (await fetch(`${program.url}/api/status`)).json()) as Status;
   expect(problems).toMatchObject([{ variable: 'PILOTLIGHT_AUTOTUNE', severity: 'warning' }]);
 
-  const named = Object.entries(settings).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
-  await using checked = startPilotlight(['check'], Object.fromEntries(named) as Record<string, string>);
+  await using checked = startPilotlight(['check'], prefixed(settings));
   expect(await checked.exit).toBe(2);
   expect(checked.stderr()).toContain('error: PILOTLIGHT_AUTOTUNE: got a value; allowed: no value; removed');
 });

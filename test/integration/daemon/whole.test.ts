@@ -14,6 +14,7 @@ import { LineOutput } from '../../../src/logs/sinks/line-output.ts';
 import { serviceOf } from '../../support/daemon.ts';
 import { describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { prefixed } from '../../support/settings.ts';
 
 const GROUP = 7;
 
@@ -33,8 +34,7 @@ type Started = Awaited<ReturnType<typeof start>>;
 /** `env` without the PILOTLIGHT_ prefix; it can be changed for a reload. */
 async function start(env: Record<string, string> = {}, restarts = 0) {
   const all = { ...serviceOf(emulator), LISTEN: '127.0.0.1:0', ADMIN_LISTEN: '127.0.0.1:0', ...env };
-  const load = () =>
-    loadConfig(Object.fromEntries(Object.entries(all).map(([name, value]) => [`PILOTLIGHT_${name}`, value])));
+  const load = () => loadConfig(prefixed(all));
   const { settings, ...config } = load();
   if (!settings) throw new Error('the configuration is invalid');
   const lines: Record<string, unknown>[] = [];

@@ -3,6 +3,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { describeProblem } from '../../../src/config/problem.ts';
 import { redactedSettings } from '../../../src/config/secrets.ts';
 import { withoutCredentials } from '../../../src/config/types/addresses.ts';
+import { prefixed } from '../../support/settings.ts';
 
 const MINIMAL = { PILOTLIGHT_API_KEY: 'key', PILOTLIGHT_BASE_URL: 'https://console.example.com' };
 
@@ -74,9 +75,7 @@ test.each([
   [{ APP_HEALTH: 'http://user:app-0123456789@localhost/health' }, []],
 ] as const)('so is one for other credentials, which are not shown: %j', (given, warned) => {
   const all = { LOG_SINKS: 'otlp', OTLP_ENDPOINT: 'http://collector:4318', ...given };
-  const { settings, problems } = load(
-    Object.fromEntries(Object.entries(all).map(([name, value]) => [`PILOTLIGHT_${name}`, value])),
-  );
+  const { settings, problems } = load(prefixed(all));
   expect(settings).toBeDefined();
   expect(problems.map(({ severity, variable }) => `${severity} ${variable}`)).toEqual(
     warned.map((name) => `warning PILOTLIGHT_${name}`),

@@ -7,14 +7,14 @@ import { isAwaited, loadHeartConfig, type LoadedHeart } from '../../../src/confi
 import { loadConfig } from '../../../src/config/load.ts';
 import { describeProblem } from '../../../src/config/problem.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { prefixed } from '../../support/settings.ts';
 
 const PATH = '/etc/pilotlight/environment';
 const MINIMAL = 'PILOTLIGHT_API_KEY_FILE=/key\nPILOTLIGHT_BASE_URL=https://service.example\n';
 
 /** `environment` without the prefix. */
 function load(file: string, environment: Record<string, string> = {}) {
-  const all = Object.entries(environment).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
-  const env = { PILOTLIGHT_ENV_FILE: PATH, ...(Object.fromEntries(all) as Record<string, string>) };
+  const env = prefixed({ ENV_FILE: PATH, ...environment });
   const read = (path: string): string => {
     if (path === PATH) return file;
     if (path === '/key' || path === '/other') return `key-of-${path.slice(1)}`;

@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { loadHeartConfig } from '../../../src/config/load-heart.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { describeProblem } from '../../../src/config/problem.ts';
+import { prefixed } from '../../support/settings.ts';
 
 /** Without the prefix. */
 const COMPLETE = { API_KEY: 'a-key', BASE_URL: 'https://service.example', DEPLOYMENTS: '42' };
 
 /** `env` without the prefix; a file has the text `42`. */
 function load(env: Readonly<Record<string, string>>) {
-  const named = Object.entries(env).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
-  const environment = Object.fromEntries(named) as Record<string, string>;
+  const environment = prefixed(env);
   const readFile = () => '42';
   const all = loadConfig(environment, readFile);
   return {

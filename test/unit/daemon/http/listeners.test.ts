@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
-import { pino } from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
 import { keepListening, type KeptListener } from '../../../../src/daemon/http/listeners.ts';
 import { plain } from '../../../../src/daemon/http/reply.ts';
 import { freePort } from '../../../support/ports.ts';
+import { collectedLog } from '../../../support/collected-log.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -22,15 +22,10 @@ async function taken(): Promise<{ readonly port: number; readonly free: () => Pr
 }
 
 async function keeping(port: number) {
-  const lines: Record<string, unknown>[] = [];
-  const sink = { write: (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>) };
+  const { logger, lines } = collectedLog();
   const address = { host: '127.0.0.1', port };
   const routes = { 'GET /': () => plain(200, 'here\n') };
-  const kept: KeptListener = await keepListening(
-    'metrics',
-    { address, routes, onError() {} },
-    pino({}, sink),
-  );
+  const kept: KeptListener = await keepListening('metrics', { address, routes, onError() {} }, logger);
   closing.push(() => kept.close());
   return { kept, lines };
 }

@@ -1,10 +1,9 @@
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { Lifecycle } from '../../../../src/daemon/process/lifecycle.ts';
+import { collectedLog } from '../../../support/collected-log.ts';
 
 function life() {
-  const lines: Record<string, unknown>[] = [];
-  const logger = pino({}, { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) });
+  const { logger, lines } = collectedLog();
   const lifecycle = new Lifecycle(logger);
   return { lifecycle, lines, said: () => lines.map(({ level, msg }) => [level, msg]) };
 }

@@ -1,23 +1,22 @@
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startFleet, type FleetOptions } from '../../../../src/daemon/services/fleet.ts';
 import { systemClock } from '../../../../src/time/clock.ts';
 import { settingsOf } from '../../../support/settings.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
+import { collectedLog } from '../../../support/collected-log.ts';
 
 let asked: string[];
-let lines: Record<string, unknown>[];
 type FleetWatching = ReturnType<typeof startFleet>;
 let fleet: FleetWatching | undefined;
 beforeEach(() => {
-  [asked, lines] = [[], []];
+  [asked, lines.length] = [[], 0];
 });
 afterEach(async () => {
   await fleet?.stop();
   vi.useRealTimers();
 });
 
-const logger = pino({}, { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) });
+const { logger, lines } = collectedLog();
 const client = {
   endpointGroups: {
     list: async (_input: object, { retry }: { retry: boolean }) => {

@@ -1,9 +1,9 @@
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { receiveHeartbeats } from '../../../../src/daemon/services/heartbeats.ts';
 import { ClockSkew } from '../../../../src/daemon/services/client.ts';
 import type { DaemonMessage, HeartMessage, Report } from '../../../../src/heartbeat/process/link/link.ts';
 import type { DeploymentSnapshot } from '../../../../src/heartbeat/view/snapshot.ts';
+import { collectedLog } from '../../../support/collected-log.ts';
 
 const START = Date.UTC(2026, 0, 1);
 
@@ -14,7 +14,7 @@ function receiving() {
   const sent: DaemonMessage[] = [];
   let say: (message: HeartMessage) => void = () => {};
   const metrics = { exchanges: [] as unknown[], lags: [] as number[], messages: [] as unknown[] };
-  const lines: Record<string, unknown>[] = [];
+  const { logger, lines } = collectedLog();
   const told: unknown[] = [];
   const clockSkew = new ClockSkew();
   const heartbeats = receiveHeartbeats({
@@ -29,7 +29,7 @@ function receiving() {
     },
     clockSkew,
     traits: { see: () => {}, note: (...noted) => void told.push(noted) },
-    logger: pino({}, { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) }),
+    logger,
     onReload: () => told.push('reload'),
     onGrants: (grants) => told.push(grants),
     onStop: (withinMs) => told.push(withinMs),

@@ -13,40 +13,22 @@ import type { LogRecord } from '../../../../src/logs/record.ts';
 import { batchOf, NEVER, record } from '../../../support/log-records.ts';
 import { settingsOf } from '../../../support/settings.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
+import { collectedLog } from '../../../support/collected-log.ts';
 
 let folder: ReturnType<typeof memoryFolder>;
 let written: string[];
-let lines: Record<string, unknown>[];
 const stdout = {
   write: async (more: Buffer) => void written.push(...more.toString().split('\n').slice(0, -1)),
   close: async () => {},
 } as unknown as LineOutput;
-const logger = pino(
-  { level: 'debug' },
-  { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) },
-);
+const { logger, lines } = collectedLog('debug');
 beforeEach(() => {
   folder = memoryFolder();
-  [written, lines] = [[], []];
+  [written, lines.length] = [[], 0];
 });
 afterEach(() => folder[Symbol.dispose]());
 
 describe('the sinks', () => {
-  test('are those that are named, in that order', async () => {
-    const path = join(folder.path, 'worker.log');
-    const sinks = await openSinks(
-      settingsOf({
-        PILOTLIGHT_LOG_SINKS: 'file,otlp,stdout',
-        PILOTLIGHT_LOG_FILE: path,
-        PILOTLIGHT_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
-      }),
-      stdout,
-      logger,
-    );
-    expect(sinks.map(({ name }) => name)).toEqual(['file', 'otlp', 'stdout']);
-    for (const sink of sinks) await sink.close();
-  });
-
   test('keep colours, or strip them for the file: stdout has them, and gaps stay', async () => {
     const path = join(folder.path, 'worker.log');
     const gap = { reason: 'reset', lost_min: 0, lost_estimate: null } as const;
@@ -91,30 +73,14 @@ describe('following', () => {
     logs = undefined;
   });
 
-  let groups: number[];
-  let asked: unknown[];
   async function follow(
     more: Readonly<Record<string, string>> = {},
     isRestart = false,
   ): Promise<LogFollowing> {
-    [groups, asked] = [[7, 8], []];
-    const client = {
-      workergroups: {
-        list: async (_input: object, { signal }: { signal: AbortSignal }) => {
-          signal.throwIfAborted();
-          return { results: groups.map((id) => ({ id, endpoint_name: `e${id}` })) };
-        },
-        logs: async ({ id, tail }: { id: number; tail: number }) => {
-          asked.push([id, tail > 0]);
-          return { logs: 'one\ntwo\n' };
-        },
-      },
-    };
-    const options = { client: client as never, logger, stdout, onReset: () => {}, isRestart };
-    logs = await startLogFollowing({
-      ...options,
-      settings: settingsOf({ PILOTLIGHT_LOG_START: 'all', ...more }),
-    });
+    const results = [7, 8].map((id) => ({ id, endpoint_name: `e${id}` }));
+    const workergroups = { list: async () => ({ results }), logs: async () => ({ logs: 'one\ntwo\n' }) };
+    const options = { client: { workergroups } as never, logger, stdout, onReset: () => {}, isRestart };
+    logs = await startLogFollowing({ ...options, settings: settingsOf(more) });
     return logs;
   }
 

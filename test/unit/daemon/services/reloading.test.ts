@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { createApiKey } from '../../../../src/client/api-key.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
@@ -8,6 +7,7 @@ import {
   type CurrentSettings,
   type ReloadingOptions,
 } from '../../../../src/daemon/services/reloading.ts';
+import { collectedLog } from '../../../support/collected-log.ts';
 
 const MINIMAL = {
   PILOTLIGHT_API_KEY: 'first-key',
@@ -26,9 +26,8 @@ function reloading(changed: Readonly<Record<string, string>>, options: Partial<R
   const apiKey = createApiKey(first.settings.apiKey, undefined);
   const applied: Settings[] = [];
   const told: [successful: boolean, atSeconds: number][] = [];
-  const lines: Record<string, unknown>[] = [];
+  const { logger, lines } = collectedLog();
   const files: unknown[] = [];
-  const logger = pino({}, { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) });
   let refused = 0;
   const subject = new Reloading({
     loadConfig: () => load(changed),
