@@ -15,20 +15,9 @@ export interface LoggerOptions {
   readonly destination: DestinationStream & { readonly isTerminal?: boolean };
 }
 
-export interface MessageDestination extends DestinationStream {
-  readonly isTerminal: boolean;
-  /** Drops what is not written within `limitMs`. */
-  end(limitMs: number): Promise<void>;
-}
-
 /** Not pino's own destination: after one failed write on a full disk it throws forever. */
-export function messageDestination(fd: number): MessageDestination {
-  const stderr = openStderr(fd);
-  return {
-    isTerminal: isatty(fd),
-    write: (line) => stderr.write(line),
-    end: (limitMs) => stderr.flush(limitMs),
-  };
+export function messageDestination(fd: number) {
+  return { ...openStderr(fd), isTerminal: isatty(fd) };
 }
 
 export async function createLogger(options: LoggerOptions): Promise<Logger> {

@@ -80,7 +80,7 @@ async function end(withinMs: number): Promise<void> {
   if (ending) return;
   ending = true;
   await daemon?.stop(Math.max(0, withinMs - END_MS));
-  await destination.end(Math.min(FLUSH_MS, END_MS));
+  await destination.flush(Math.min(FLUSH_MS, END_MS));
   link.send({ type: 'stopped' });
   endProcess(EXIT.ok);
 }

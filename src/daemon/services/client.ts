@@ -36,7 +36,7 @@ export const DAEMON_OPERATION_IDS = Object.keys(OPERATIONS) as DaemonOperationId
 export type DaemonClient = ClientOf<DaemonOperationId>;
 
 export class ClockSkew {
-  /** The service's clockSkew minus ours, in tenths; null before the first answer. */
+  /** The service's clock minus ours, in tenths; null before the first answer. */
   seconds: number | null = null;
 
   /** `at`: when the answer came, Unix ms. */

@@ -154,11 +154,7 @@ function onlyAtStart(key: OptionKey): boolean {
 /** Between two polls for a missing file. */
 const POLL_EVERY_MS = 5_000;
 
-/**
- * Calls `onFound` once, when a file is there that was not. `load` reads the configuration again, and tells its problems.
- *
- * @returns What ends the waiting.
- */
+/** Calls `onFound` once a missing file is there. Returns a function that ends the waiting. */
 export function awaitFiles(
   problems: readonly ConfigProblem[],
   load: () => Promise<readonly ConfigProblem[]>,
@@ -168,7 +164,7 @@ export function awaitFiles(
   if (missing === 0) return () => {};
   let timer: NodeJS.Timeout | undefined;
   let isEnded = false;
-  // The next look is planned when one is done, as a file may take seconds.
+  // A file may take seconds, so the next poll starts after this one.
   const plan = (): void => {
     if (!isEnded) timer = setTimeout(() => void look(), POLL_EVERY_MS);
   };

@@ -92,14 +92,7 @@ export function startWatches(
   };
 }
 
-function jobStatus({ name, schedule, runs, failures, missed, lastSuccessAt, lastError }: JobView): JobStatus {
-  return {
-    job: name,
-    schedule,
-    runs,
-    failures,
-    missed,
-    last_success_at: lastSuccessAt === undefined ? null : lastSuccessAt / 1000,
-    last_error: lastError ?? null,
-  };
+function jobStatus({ name: job, lastSuccessAt, lastError, ...counts }: JobView): JobStatus {
+  const last_success_at = lastSuccessAt === undefined ? null : lastSuccessAt / 1000;
+  return { job, ...counts, last_success_at, last_error: lastError ?? null };
 }

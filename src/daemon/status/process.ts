@@ -11,9 +11,7 @@ export const state = metric(
   z.enum(LIFECYCLE_STATES),
   'up',
   'Where the daemon is in its life; 1 in the metric while it runs, else 0.',
-  {
-    value: (is) => is === 'running',
-  },
+  { value: (is) => is === 'running' },
 );
 
 export const replica = z.object({
@@ -77,12 +75,7 @@ export function heartStatus(restarts: number, report: Report | undefined): z.inf
     resident_memory_bytes: vitals?.residentBytes ?? null,
     cpu_seconds: vitals?.cpuSeconds ?? null,
     event_loop_lag_max_seconds: vitals ? vitals.lagMs / 1000 : null,
-    avoided_addresses: avoided.map(({ origin, address, reason, since }) => ({
-      origin,
-      address,
-      reason,
-      since: since / 1000,
-    })),
+    avoided_addresses: avoided.map((one) => ({ ...one, since: one.since / 1000 })),
   };
 }
 

@@ -37,8 +37,6 @@ describeWithRealData('real logs replayed through a worker group', () => {
   );
 });
 
-describe('worker-group lines on stdout', () => {});
-
 describe('worker groups by the name of their endpoint', () => {
   const seed = {
     endpoint_groups: [{ id: 31, endpoint_name: 'chat' }],

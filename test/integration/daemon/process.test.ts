@@ -103,8 +103,6 @@ describe.concurrent('pilotlight run', () => {
   });
 });
 
-describe.concurrent('other commands', () => {});
-
 // Alone: how long it takes is asserted.
 test('SIGTERM ends within the shutdown timeout though the service hangs', async () => {
   await using emulator = await startService();

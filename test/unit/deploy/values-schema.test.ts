@@ -17,52 +17,47 @@ const fits = (values: object): boolean => accepts({ ...defaults, settings: requi
 const fitsSetting = (name: string, value: unknown): boolean =>
   fits({ settings: { ...required, [name]: value } });
 
-describe('the schema of the values', () => {
-  test('knows the values of values.yaml and no others', () => {
-    const {
-      global: _,
-      enabled: __,
-      ...known
-    } = valuesJsonSchema()['properties'] as object & {
-      readonly global: unknown;
-      readonly enabled: unknown;
-    };
-    expect(Object.keys(defaults).toSorted()).toEqual(Object.keys(known).toSorted());
-    expect(fits({})).toBe(true);
-    expect(fits({ settings: {} })).toBe(false);
-  });
+test('knows the values of values.yaml and no others', () => {
+  const {
+    global: _,
+    enabled: __,
+    ...known
+  } = valuesJsonSchema()['properties'] as object & {
+    readonly global: unknown;
+    readonly enabled: unknown;
+  };
+  expect(Object.keys(defaults).toSorted()).toEqual(Object.keys(known).toSorted());
+  expect(fits({})).toBe(true);
+  expect(fits({ settings: {} })).toBe(false);
+});
 
-  test.each(options)(
-    'has $variable where it belongs: a setting, a secret, or said by the chart',
-    (option) => {
-      const name = PREFIX + option.variable;
-      interface Place {
-        readonly properties: Readonly<Record<string, Place>>;
-      }
-      const { settings, secret } = (valuesJsonSchema() as unknown as Place).properties;
-      expect(Object.hasOwn(secret?.properties['keys']?.properties ?? {}, name)).toBe(option.secret === true);
-      expect(Object.hasOwn(settings?.properties ?? {}, name)).toBe(
-        option.secret !== true && !SET_BY_CHART.has(option.variable),
-      );
-    },
+test.each(options)('has $variable where it belongs: a setting, a secret, or said by the chart', (option) => {
+  const name = PREFIX + option.variable;
+  interface Place {
+    readonly properties: Readonly<Record<string, Place>>;
+  }
+  const { settings, secret } = (valuesJsonSchema() as unknown as Place).properties;
+  expect(Object.hasOwn(secret?.properties['keys']?.properties ?? {}, name)).toBe(option.secret === true);
+  expect(Object.hasOwn(settings?.properties ?? {}, name)).toBe(
+    option.secret !== true && !SET_BY_CHART.has(option.variable),
   );
+});
 
-  test.each([
-    { livenessProbe: { httpGet: { port: 9847 } } },
-    { settings: { ...required, PILOTLIGHT_DEPLOYMENT: '42' } },
-    { settings: { ...required, PILOTLIGHT_API_KEY: 'a-key' } },
-    { settings: { ...required, PILOTLIGHT_STATE_DIR: '/elsewhere' } },
-    { secret: { name: 'pilotlight', keys: { PILOTLIGHT_API_KEY: 'api-key', PILOTLIGHT_LISTEN: 'x' } } },
-    { image: { repository: 'pilotlight', digest: 'sha256:short' } },
-    { networkPolicy: { enabled: 'yes' } },
-    { proxy: { https_proxy: 'http://proxy:3128' } },
-    { settings: { ...required, PILOTLIGHT_DEPLOYMENTS: '42@300' } },
-    { settings: { ...required, PILOTLIGHT_DEPLOYMENTS: ['42@300s', 'abc'] } },
-    { settings: { ...required, PILOTLIGHT_WORKER_GROUPS: ['chat'] } },
-    { settings: { ...required, PILOTLIGHT_MACHINES: '11,m12' } },
-  ])('refuses %j', (values) => {
-    expect(fits(values)).toBe(false);
-  });
+test.each([
+  { livenessProbe: { httpGet: { port: 9847 } } },
+  { settings: { ...required, PILOTLIGHT_DEPLOYMENT: '42' } },
+  { settings: { ...required, PILOTLIGHT_API_KEY: 'a-key' } },
+  { settings: { ...required, PILOTLIGHT_STATE_DIR: '/elsewhere' } },
+  { secret: { name: 'pilotlight', keys: { PILOTLIGHT_API_KEY: 'api-key', PILOTLIGHT_LISTEN: 'x' } } },
+  { image: { repository: 'pilotlight', digest: 'sha256:short' } },
+  { networkPolicy: { enabled: 'yes' } },
+  { proxy: { https_proxy: 'http://proxy:3128' } },
+  { settings: { ...required, PILOTLIGHT_DEPLOYMENTS: '42@300' } },
+  { settings: { ...required, PILOTLIGHT_DEPLOYMENTS: ['42@300s', 'abc'] } },
+  { settings: { ...required, PILOTLIGHT_WORKER_GROUPS: ['chat'] } },
+  { settings: { ...required, PILOTLIGHT_MACHINES: '11,m12' } },
+])('refuses %j', (values) => {
+  expect(fits(values)).toBe(false);
 });
 
 /** One value or more for each type, and what is none. */

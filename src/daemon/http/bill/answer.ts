@@ -16,7 +16,7 @@ import {
 } from '../../../spend/hours.ts';
 import type { FleetView } from '../../../fleet/view.ts';
 import { count, publishedSchema, time } from '../../status/fact.ts';
-import { shownFigure, shownUnanswered } from '../../status/spend.ts';
+import { shownFigure, shownUnanswered } from '../../status/fleet.ts';
 import { csvOf } from '../reply.ts';
 
 /** To a hundredth of a cent. */

@@ -1,7 +1,6 @@
 import { BILL_DAYS, type EndpointSpend } from '../../../spend/hours.ts';
 import type { Fleet } from '../../../fleet/view.ts';
-import { knownInWords, type QueryProblem } from '../fleet/query.ts';
-import { badQuery, ELSEWHERE, inFormat } from '../fleet/routes.ts';
+import { badQuery, ELSEWHERE, inFormat, knownInWords, type QueryProblem } from '../fleet/routes.ts';
 import { json, schemaRoute, type Reply, type RouteRequest, type Routes } from '../reply.ts';
 import { billAnswer, billCsv, billJsonSchema } from './answer.ts';
 

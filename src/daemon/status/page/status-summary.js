@@ -57,7 +57,7 @@ function deploymentTroubles({ deployments }) {
 
 function configTroubles(status) {
   return status.config_problems.map(({ severity, problem }) => {
-    const isDefault = problem.endsWith('the default is used');
+    const isDefault = problem.includes('; using the default, ');
     const bad = isDefault ? 'A setting has its default' : 'A feature is off';
     const [tone, what] = severity === 'error' ? ['bad', bad] : ['warn', 'A setting is ignored'];
     return [tone, `${what}: ${problem.replace(/^(error|warning): /, '')}`];

@@ -95,7 +95,7 @@ describe('where messages go', () => {
     const destination = messageDestination(openSync(path, 'w'));
     expect(destination.isTerminal).toBe(false);
     for (let number = 1; number <= 3; number += 1) destination.write(`line ${number}\n`);
-    await destination.end(30_000);
+    await destination.flush(30_000);
     expect(readFileSync(path, 'utf8')).toBe('line 1\nline 2\nline 3\n');
   });
 
@@ -106,10 +106,10 @@ describe('where messages go', () => {
     const { logger } = await logging({ destination });
     disk.fill();
     for (let number = 0; number < 1_000; number += 1) logger.warn('x'.repeat(1_000));
-    await destination.end(1_000);
+    await destination.flush(1_000);
     disk.free();
     logger.info('after');
-    await destination.end(30_000);
+    await destination.flush(30_000);
     expect(readFileSync(path, 'utf8')).toMatch(/"dropped":\d+.*\n.*"msg":"after"\}\n$/);
   });
 });

@@ -10,7 +10,7 @@ import {
   type FailureLabel,
 } from '../../../../src/heartbeat/view/snapshot.ts';
 import type { LogView } from '../../../../src/logs/follow/group-stats.ts';
-import { endpointView, fleetView, sampleAt, UNSEEN } from '../../../support/recorded-fleet.ts';
+import { endpointView, fleetView, UNSEEN } from '../../../support/recorded-fleet.ts';
 
 const failures = Object.fromEntries(FAILURE_LABELS.map((label) => [label, 0])) as Record<
   FailureLabel,
@@ -33,26 +33,6 @@ const SNAPSHOT: DeploymentSnapshot = {
 };
 
 describe('a deployment', () => {
-  test('has times in seconds', () => {
-    expect(deploymentStatus(SNAPSHOT)).toEqual({
-      deployment_id: 42,
-      deployment: null,
-      state: 'healthy',
-      ttl_seconds: 300,
-      interval_seconds: 60,
-      heartbeats: 9,
-      failures: { ...failures, dns: 2 },
-      last_success_at: 1_000.5,
-      next_heartbeat_at: 1_060.5,
-      expires_at: 1_300.5,
-      min_margin_ratio: 0.4,
-      lapses: 1,
-      last_error: null,
-      last_error_at: null,
-      last_heartbeats: [],
-    });
-  });
-
   test('has the name that it is configured by', () => {
     expect(deploymentStatus({ ...SNAPSHOT, name: 'square/blue' }).deployment).toBe('square/blue');
   });
@@ -181,42 +161,6 @@ describe('the fleet', () => {
     budgetPerHour: 3,
     budgetPerMonth: undefined,
   };
-
-  test('has what was measured of each endpoint', () => {
-    const sample = sampleAt(4_500);
-    const seen = endpointView({
-      sample,
-      sampledAtMs: 4_500,
-      lastError: 'no answer',
-      stuckWorkers: 1,
-      failingWorkers: 2,
-      drift: [{ parameter: 'min_load', actual: 1, wanted: 2 }],
-    });
-    const status = fleetStatus(fleetView([seen, endpointView({ endpoint: 'other' })]), settings);
-    expect(status).toMatchObject({
-      configured: true,
-      samples: true,
-      sample_interval_seconds: 15,
-      budget_per_hour: 3,
-      history: 'disk',
-      history_trouble: null,
-    });
-    expect(status.endpoints[0]).toMatchObject({
-      endpoint_group: 'chat',
-      endpoint_id: 31,
-      state: 'active',
-      last_sample_at: 4.5,
-      last_error: 'no answer',
-      ...sample.measures,
-      workers: sample.workers,
-      parameters: seen.parameters,
-      drift: seen.drift,
-      findings: [],
-      stuck_workers: 1,
-      failing_workers: 2,
-    });
-    expect(status.endpoints[1]?.endpoint_group).toBe('other');
-  });
 
   test('has nothing where nothing was measured', () => {
     const nothing = { ...settings, endpoints: [], budgetPerHour: undefined };
