@@ -40,3 +40,10 @@ test('what keeps a sink from taking more is known until it takes or refuses some
   counts.observe({ kind: 'dropped', sink: 'otlp', records: 1, reason: 'rejected' });
   expect(last()).toBeNull();
 });
+
+test('what is shown does not change afterwards', () => {
+  const counts = new SinkCounts(['otlp']);
+  const before = counts.status('otlp', 0);
+  counts.observe({ kind: 'dropped', sink: 'otlp', records: 1, reason: 'overflow' });
+  expect(before.dropped_lines['overflow']).toBe(0);
+});
