@@ -125,10 +125,10 @@ export const OPTIONS = {
   },
   logFormat: {
     variable: 'LOG_FORMAT',
-    type: value.oneOf(['json', 'text']),
-    fallback: 'json',
+    type: value.oneOf(['auto', 'json', 'text']),
+    fallback: 'auto',
     restart: true,
-    doc: "format of the daemon's own messages",
+    doc: "format of the daemon's own messages; auto: text at a terminal, JSON elsewhere",
   },
   serverlessUrl: {
     variable: 'SERVERLESS_URL',

@@ -1,28 +1,23 @@
-/** A blocked stderr neither stalls the event loop nor grows memory: messages past a bound are dropped. */
-import { isatty } from 'node:tty';
+/** Errors are logged by allow-list, and secrets are cut out of the finished line. */
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { Redaction } from '../../contract/text/redaction.ts';
 import type { LogLevel } from '../../config/types/value-types.ts';
-import { openStderr } from '../../heartbeat/process/log/stderr.ts';
+import { isText, type MessageFormat } from '../../heartbeat/process/log/log.ts';
 
 export interface LoggerOptions {
   readonly level: LogLevel;
-  readonly format: 'json' | 'text';
+  readonly format: MessageFormat;
   readonly redaction: Redaction;
   /** Hears of every message that is written, for the metric. */
   readonly onMessage: (level: LogLevel) => void;
   readonly destination: DestinationStream & { readonly isTerminal?: boolean };
 }
 
-/** Not pino's own destination: after one failed write on a full disk it throws forever. */
-export function messageDestination(fd: number) {
-  return { ...openStderr(fd), isTerminal: isatty(fd) };
-}
-
 export async function createLogger(options: LoggerOptions): Promise<Logger> {
-  const destination =
-    options.format === 'text' ? await prettyPrinter(options.destination) : options.destination;
+  const destination = isText(options.format, options.destination.isTerminal)
+    ? await prettyPrinter(options.destination)
+    : options.destination;
   return pino(
     {
       level: options.level,

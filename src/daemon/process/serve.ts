@@ -12,8 +12,9 @@ import {
   type HeartMessage,
   type Link,
 } from '../../heartbeat/process/link/link.ts';
+import { openStderr } from '../../heartbeat/process/log/stderr.ts';
 import { startDaemon, type Daemon } from '../daemon.ts';
-import { createLogger, messageDestination } from './logger.ts';
+import { createLogger } from './logger.ts';
 import { standardOutput } from './standard-output.ts';
 
 /** For the last messages, if stderr is not read. */
@@ -23,7 +24,7 @@ const ORPHAN_MS = 2_000;
 /** Kept from the time for the end, for the last messages. */
 const END_MS = 300;
 
-const destination = messageDestination(DAEMON_STDERR);
+const destination = openStderr(DAEMON_STDERR);
 const link: Link<DaemonMessage, HeartMessage> = {
   send(message) {
     // `disconnect` reports the end of the channel.
