@@ -44,6 +44,6 @@ export function csvOf(columns: readonly string[], lines: readonly (readonly CsvF
 /** Others chose the text: it is never a formula, and always one field. */
 function fieldOf(field: CsvField): string {
   if (typeof field !== 'string') return String(field ?? '');
-  const plain = FORMULA.test(field) ? `'${field}` : field;
-  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+  const safe = FORMULA.test(field) ? `'${field}` : field;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

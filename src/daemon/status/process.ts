@@ -75,7 +75,9 @@ export function heartStatus(restarts: number, report: Report | undefined): z.inf
     resident_memory_bytes: vitals?.residentBytes ?? null,
     cpu_seconds: vitals?.cpuSeconds ?? null,
     event_loop_lag_max_seconds: vitals ? vitals.lagMs / 1000 : null,
-    avoided_addresses: avoided.map((one) => ({ ...one, since: one.since / 1000 })),
+    avoided_addresses: avoided.map(({ origin, address, reason, since }) => {
+      return { origin, address, reason, since: since / 1000 };
+    }),
   };
 }
 

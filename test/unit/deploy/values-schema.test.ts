@@ -71,7 +71,9 @@ const SAMPLES = [
   ...'0.0.0.0:9847 [::]:9847 :9847 9847 /var/log/lines a=b [] [{"endpoint_name":"chat"}] {"chat":1}'.split(
     ' ',
   ),
-  ...['20 s', '64 MB', '*/5 * * * *'],
+  '20 s',
+  '64 MB',
+  '*/5 * * * *',
 ];
 /** Types that say more than a pattern can; the program itself says what is wrong then. */
 const LOOSE = /list|JSON|cron|path|text|host:port|duration from/;

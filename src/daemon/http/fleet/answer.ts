@@ -91,14 +91,14 @@ const CSV_COLUMNS = [
 /** Always the same columns. A status without workers is 0. */
 export function fleetCsv({ endpoints }: FleetHistory): string {
   const lines = endpoints.flatMap(({ endpoint_group, endpoint_id, rows }) =>
-    rows.map((row) => [
+    rows.map((one) => [
       endpoint_group,
       endpoint_id,
-      new Date(row.from * 1000).toISOString(),
-      row.length_seconds,
-      row.samples,
-      ...MEASURE_NAMES.flatMap((name) => [row[name]?.mean, row[name]?.peak]),
-      ...STATUSES.flatMap((status) => [row.workers[status]?.mean ?? 0, row.workers[status]?.peak ?? 0]),
+      new Date(one.from * 1000).toISOString(),
+      one.length_seconds,
+      one.samples,
+      ...MEASURE_NAMES.flatMap((name) => [one[name]?.mean, one[name]?.peak]),
+      ...STATUSES.flatMap((status) => [one.workers[status]?.mean ?? 0, one.workers[status]?.peak ?? 0]),
     ]),
   );
   return csvOf(CSV_COLUMNS, lines);

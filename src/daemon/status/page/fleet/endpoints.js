@@ -103,7 +103,7 @@ function ofEndpoints({ endpoints }) {
     const rate = dollars(spendPerHour(endpoint), told === null ? 'estimated' : 'told');
     return [
       printable(endpoint.endpoint_group),
-      `${rate} an hour; ${figure(today)} today; ${figure(month)} this month`,
+      `${rate} an hour; ${figureInWords(today)} today; ${figureInWords(month)} this month`,
     ];
   });
 }
@@ -113,7 +113,7 @@ function together(fleet) {
   const { orphan_instances: orphans, orphan_spend_per_hour: wasted } = fleet;
   const above = isAboveBudget(fleet) ? `, above the budget of ${dollars(budget)}` : '';
   return [
-    ['This month', `${figure(month)}; ${dollars(forecast)} at its end${above}`],
+    ['This month', `${figureInWords(month)}; ${dollars(forecast)} at its end${above}`],
     ['Ready, without requests', `${dollars(sumOf(endpoints, 'spend_idle_per_hour'))} an hour`],
     ['Loading and starting', `${dollars(sumOf(endpoints, 'spend_starting_per_hour'))} an hour`],
     [
@@ -129,7 +129,7 @@ function sumOf(endpoints, field) {
     : endpoints.reduce((sum, endpoint) => sum + endpoint[field], 0);
 }
 
-function figure(known) {
+function figureInWords(known) {
   return known === null ? 'not known' : dollars(known.amount, known.source);
 }
 
