@@ -13,6 +13,7 @@ import {
   sampleAt,
   SPENT,
   UNSEEN,
+  WATCH_ALL,
 } from '../support/recorded-fleet.ts';
 import { watched } from '../support/watched-page.ts';
 
@@ -52,8 +53,7 @@ function troubled(nowMs: number): FleetView {
 function serve(view: () => FleetView) {
   const rows = morning(Date.now() - MINUTES * 60_000 + 30_000, MINUTES);
   return listenWithFleet(recordedFleet(view, { chat: rows, [HOSTILE]: rows }), {
-    endpoints: [{ by: 'all' as const }],
-    fleetInterval: 15_000,
+    ...WATCH_ALL,
     budgetPerHour: 5,
     budgetPerMonth: 2000,
   });

@@ -2,25 +2,21 @@
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../../../src/daemon/metrics/metrics.ts';
 import type { Status } from '../../../../src/daemon/status/schema.ts';
-import { EMPTY_STATUS } from '../../../support/empty-status.ts';
+import { EMPTY_DEPLOYMENT, EMPTY_LOG, EMPTY_STATUS } from '../../../support/empty-status.ts';
 import { expositionOf } from '../../../support/exposition.ts';
 
 const finding = { rule: 'rule', severity: 'error', parameters: [], message: '' } as const;
 const FOLLOWED = {
+  ...EMPTY_LOG,
   lines: 9,
   bytes: 90,
-  lines_per_second: 2,
   gaps: { overrun: 1, reset: 2, ambiguous: 3 },
   lost_lines_estimate: 12,
   stale_answers: 4,
   poll_interval_seconds: 1.5,
   tail_size: 500,
-  tail_unit: 'lines',
   unknown_gaps: 1,
-  last_line_at: null,
-  last_error: null,
-  last_lines: [],
-} as const;
+};
 
 const STATUS: Status = {
   ...EMPTY_STATUS,
@@ -46,25 +42,7 @@ const STATUS: Status = {
   },
   config_problems: [{ variable: 'TTL', message: '' }] as never,
   service: { traits: [], base_url: '', serverless_url: '', clock_skew_seconds: -0.5 },
-  deployments: [
-    {
-      deployment_id: 42,
-      deployment: null,
-      state: 'healthy',
-      ttl_seconds: 300,
-      interval_seconds: 60,
-      heartbeats: 9,
-      failures: { dns: 2 },
-      last_success_at: 5,
-      next_heartbeat_at: null,
-      expires_at: null,
-      min_margin_ratio: null,
-      lapses: 1,
-      last_error: null,
-      last_error_at: null,
-      last_heartbeats: [],
-    },
-  ],
+  deployments: [{ ...EMPTY_DEPLOYMENT, heartbeats: 9, failures: { dns: 2 }, last_success_at: 5, lapses: 1 }],
   worker_groups: [{ workergroup_id: 7, ...FOLLOWED }],
   endpoint_logs: [
     // The rate was not known when its lines were lost.

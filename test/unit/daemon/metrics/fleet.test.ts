@@ -5,19 +5,14 @@ import type { Status } from '../../../../src/daemon/status/schema.ts';
 import type { FleetView } from '../../../../src/fleet/view.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 import { expositionOf } from '../../../support/exposition.ts';
-import { endpointView, fleetView, sampleAt, UNSEEN } from '../../../support/recorded-fleet.ts';
+import { endpointView, fleetView, sampleAt, UNSEEN, WATCH_ALL } from '../../../support/recorded-fleet.ts';
 
 const NOW = 1_000_000;
 
 function metricsOf(view: FleetView, budgetPerHour?: number) {
   const shown = { view };
   const metrics = createMetrics((): Status => {
-    const settings = {
-      endpoints: [{ by: 'all' as const }],
-      fleetInterval: 15_000,
-      budgetPerHour,
-      budgetPerMonth: undefined,
-    };
+    const settings = { ...WATCH_ALL, budgetPerHour };
     return { ...EMPTY_STATUS, now: NOW, fleet: fleetStatus(shown.view, settings) };
   }, []);
   return {

@@ -5,7 +5,7 @@ import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import type { Status } from '../../../../src/daemon/status/schema.ts';
 import type { EndpointView, FleetView } from '../../../../src/fleet/view.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
-import { endpointView, fleetView, sampleAt, UNSEEN } from '../../../support/recorded-fleet.ts';
+import { endpointView, fleetView, sampleAt, UNSEEN, WATCH_ALL } from '../../../support/recorded-fleet.ts';
 
 const page = new URL('../../../../src/daemon/status/page/', import.meta.url);
 // The page's scripts are served as they are, and have no types.
@@ -20,12 +20,7 @@ const NOW = 1_000_000;
 
 function judge(over: Partial<EndpointView>, view: Partial<FleetView> = {}, budgetPerHour?: number) {
   const endpoint = endpointView({ sample: sampleAt(NOW * 1000), sampledAtMs: NOW * 1000, ...over });
-  const fleet = fleetStatus(fleetView([endpoint], view), {
-    endpoints: [{ by: 'all' as const }],
-    fleetInterval: 15_000,
-    budgetPerHour,
-    budgetPerMonth: undefined,
-  });
+  const fleet = fleetStatus(fleetView([endpoint], view), { ...WATCH_ALL, budgetPerHour });
   return summaryOf({ ...EMPTY_STATUS, now: NOW, fleet }, NOW);
 }
 

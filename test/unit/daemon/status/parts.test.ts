@@ -10,7 +10,7 @@ import {
   type FailureLabel,
 } from '../../../../src/heartbeat/view/snapshot.ts';
 import type { LogView } from '../../../../src/logs/follow/group-stats.ts';
-import { endpointView, fleetView, UNSEEN } from '../../../support/recorded-fleet.ts';
+import { endpointView, fleetView, UNSEEN, WATCH_ALL } from '../../../support/recorded-fleet.ts';
 
 const failures = Object.fromEntries(FAILURE_LABELS.map((label) => [label, 0])) as Record<
   FailureLabel,
@@ -155,12 +155,7 @@ describe('the app', () => {
 });
 
 describe('the fleet', () => {
-  const settings = {
-    endpoints: [{ by: 'all' as const }],
-    fleetInterval: 15_000,
-    budgetPerHour: 3,
-    budgetPerMonth: undefined,
-  };
+  const settings = { ...WATCH_ALL, budgetPerHour: 3 };
 
   test('has nothing where nothing was measured', () => {
     const nothing = { ...settings, endpoints: [], budgetPerHour: undefined };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DeploymentStatus, Status } from '../../../../src/daemon/status/schema.ts';
-import { EMPTY_STATUS } from '../../../support/empty-status.ts';
+import { EMPTY_DEPLOYMENT, EMPTY_STATUS } from '../../../support/empty-status.ts';
 
 interface Summary {
   readonly tone: string;
@@ -18,24 +18,8 @@ function judge(over: Partial<Status>): Summary {
   return summaryOf({ ...EMPTY_STATUS, now: NOW, deployments: [], ...over }, NOW);
 }
 
-function deployment(state: string, lastError: string | null = null): DeploymentStatus {
-  return {
-    deployment_id: 42,
-    deployment: null,
-    state,
-    ttl_seconds: 300,
-    interval_seconds: 60,
-    heartbeats: 1,
-    failures: {},
-    last_success_at: null,
-    next_heartbeat_at: null,
-    expires_at: null,
-    min_margin_ratio: null,
-    lapses: 0,
-    last_error: lastError,
-    last_error_at: null,
-    last_heartbeats: [],
-  };
+function deployment(state: string, last_error: string | null = null): DeploymentStatus {
+  return { ...EMPTY_DEPLOYMENT, state, last_error };
 }
 
 const APP = {
