@@ -91,12 +91,8 @@ export const listenAddress = valueType(
   },
 );
 
-export interface SocketPath {
-  readonly path: string;
-}
-
 /** Only programs of this user can open the socket `unix:/path`. */
-export type AdminAddress = ListenAddress | SocketPath;
+export type AdminAddress = ListenAddress | { readonly path: string };
 
 const SCHEME = 'unix:';
 /** Linux allows 107 bytes, macOS 103, and a longer path is truncated silently. */
@@ -150,8 +146,6 @@ export const token = valueType('text', 'at most 8000 visible ASCII characters, a
   /^[ -~]{1,8000}$/.test(text) ? text : undefined,
 );
 
-export type HeaderList = Readonly<Record<string, string>>;
-
 /** RFC 9110, section 5.6.2. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
 const HEADER_VALUE = /^[\t\u0020-\u007E]+$/;
@@ -162,7 +156,7 @@ const RESERVED = /^(?:host|connection|transfer-encoding|content-.*)$/;
 export const headerList = valueType(
   'list of name=value',
   'HTTP headers such as authorization=Bearer%20abc,x-scope=team, values percent-encoded, none of content-…',
-  (text): HeaderList | undefined => {
+  (text): Readonly<Record<string, string>> | undefined => {
     const headers = splitList(text).map(parseHeader);
     return headers.every((header) => header !== undefined) ? Object.fromEntries(headers) : undefined;
   },
