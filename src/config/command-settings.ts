@@ -1,4 +1,3 @@
-/** The settings that commands need, without the rest: the way to the service, the daemon beside them, endpoint groups. */
 import { placed, withEnvFile } from './env-file.ts';
 import { readTextPatiently } from './files.ts';
 import { OPTIONS, PREFIX, type Option, type Settings, type ValuesOf } from './options.ts';
@@ -8,15 +7,12 @@ import type { AdminAddress, ListenAddress } from './types/addresses.ts';
 import { loadValues, type Environment } from './values.ts';
 
 export interface Connection extends Pick<Settings, 'baseUrl'> {
-  /** Absent only for a call that needs none. */
   readonly apiKey?: string;
   readonly serverlessUrl?: string;
 }
 
 export interface LoadedConnection {
-  /** Undefined if any problem is an error. */
   readonly connection: Connection | undefined;
-  /** The valid addresses, for commands that only show a request. */
   readonly addresses: Partial<Omit<Connection, 'apiKey'>>;
   readonly hasKey: boolean;
   readonly problems: readonly ConfigProblem[];
@@ -24,13 +20,12 @@ export interface LoadedConnection {
 
 const { required: _, ...OPTIONAL_KEY } = OPTIONS.apiKey;
 
-/** A key that was stored for commands, and the only addresses that it is sent to. */
+/** A stored key, and the only addresses that it is sent to. */
 export type Login = Readonly<Connection> & { readonly apiKey: string };
 
 export interface ConnectionNeeds {
-  /** False for a call that needs no key (§5.8); a malformed key is an error all the same. Default: true */
+  /** False for a call without a key (§5.8). A malformed key is an error all the same. Default: true. */
   readonly needsKey?: boolean;
-  /** Counts if the environment has no key. */
   readonly login?: Login | undefined;
 }
 
@@ -84,14 +79,12 @@ function hasKeyVariable(environment: Environment): boolean {
   return [KEY_VARIABLE, `${KEY_VARIABLE}_FILE`].some((name) => environment[name]);
 }
 
-/** Whether the environment itself has a key. */
 export function hasOwnKey(environment: Environment = process.env): boolean {
   return hasKeyVariable(withFile(environment));
 }
 
 const ADDRESSES = ['baseUrl', 'serverlessUrl'] as const;
 
-/** The environment with what is stored in place of what it does not set. */
 function withLogin(environment: Environment, login: Login): Environment {
   const missing = ADDRESSES.flatMap((key) => {
     const name = PREFIX + OPTIONS[key].variable;
@@ -113,7 +106,6 @@ function otherAddresses(login: Login, values: Partial<Record<string, unknown>>):
 const { fallback: __, ...ENDPOINT_GROUPS } = OPTIONS.endpointGroups;
 export const ENDPOINT_GROUPS_VARIABLE = PREFIX + ENDPOINT_GROUPS.variable;
 
-/** The endpoint groups, unchecked; undefined if none are set. Their errors. */
 export function loadEndpointGroups(environment: Environment = process.env): {
   readonly groups: readonly unknown[] | undefined;
   readonly problems: readonly ConfigProblem[];
@@ -122,7 +114,7 @@ export function loadEndpointGroups(environment: Environment = process.env): {
   return { groups: values.groups, problems: problems.filter(isError) };
 }
 
-/** `http://host:port` or `unix:/path` of a daemon with this environment, or of its admin routes; or why there is none. */
+/** The address of the daemon with this environment, or of its admin routes; or why there is none. */
 export function localUrl(
   key: 'listen' | 'adminListen',
   environment: Environment = process.env,
@@ -134,7 +126,7 @@ export function localUrl(
   return { url: 'path' in address ? `unix:${address.path}` : urlOf(address) };
 }
 
-/** The token that its metrics and status ask for; undefined if none is set, or its file cannot be read. */
+/** The token that metrics and status ask for; undefined if it is not set or cannot be read. */
 export function localToken(environment: Environment = process.env): string | undefined {
   return effectiveValues({ token: OPTIONS.metricsToken }, environment).values.token;
 }

@@ -1,7 +1,4 @@
-/**
- * The environment, and over it the file that PILOTLIGHT_ENV_FILE names: a running process's environment cannot change,
- * a file can, and is read again at each reload. Its values win, because people edit it to change something.
- */
+/** The file of PILOTLIGHT_ENV_FILE wins over the environment: people edit it to change a running daemon. */
 import { readComplete, UnfinishedFileError, type ReadFile } from './files.ts';
 import { OPTIONS, PREFIX, type Option } from './options.ts';
 import { configError, configNote, configWarning, type ConfigProblem } from './problem.ts';
@@ -10,26 +7,23 @@ import { textOf, type Environment } from './values.ts';
 
 const ENV_FILE = PREFIX + OPTIONS.envFile.variable;
 const SYNTAX = 'NAME=value, with export before it or not, the value bare, in \'…\' or in "…"';
-/** Node and the HTTP client read these when the process starts, before this file is read. */
+/** Node and the HTTP client read these before this file is read. */
 const READ_AT_START =
   /^(?:https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY|NODE_EXTRA_CA_CERTS|NODE_OPTIONS|NODE_USE_ENV_PROXY)$/;
 
 interface Assignment {
   readonly value: string;
-  /** From 1. */
   readonly line: number;
 }
 
 export interface EffectiveEnvironment {
   readonly environment: Environment;
   readonly problems: readonly ConfigProblem[];
-  /** The file cannot be read, so that nothing is known. */
+  /** The file cannot be read, so nothing is known. */
   readonly isAwaited: boolean;
-  /** It cannot be read because it may still be being written. */
   readonly isBeingWritten: boolean;
   /** Every user of this machine can read the file. */
   readonly isPublic: boolean;
-  /** Our variables in the file. */
   readonly fromFile: ReadonlyMap<string, Assignment>;
   readonly file: string | undefined;
 }
@@ -67,7 +61,7 @@ function lay(environment: Environment, file: string, text: string) {
   for (const [name, { value }] of fromFile) {
     effective[name] = value;
     if (environment[name] && environment[name] !== value) overridden.push(name);
-    // NAME and NAME_FILE set the same option: if the file has one, the other one in the environment does not count.
+    // NAME and NAME_FILE set the same option: one in the file replaces the other in the environment.
     const partner = partnerOf(name);
     if (value === '' || partner === undefined || fromFile.has(partner) || !environment[partner]) continue;
     effective[partner] = undefined;
@@ -84,7 +78,7 @@ function lay(environment: Environment, file: string, text: string) {
   return { environment: effective, fromFile, problems };
 }
 
-/** An app may share the file, so most names without our prefix are ignored. These would concern us, but come too late. */
+/** An app may share the file, so other names are ignored. These concern us, but come too late. */
 function tooLate(assignments: ReadonlyMap<string, Assignment>, file: string): ConfigProblem[] {
   return [...assignments].flatMap(([name, { line }]): ConfigProblem[] => {
     const got = place(file, line);
@@ -100,20 +94,18 @@ function place(file: string, line: number): string {
   return `line ${line} of ${file}`;
 }
 
-/** The problems, each with its line of the file if its value comes from there. */
 export function placed(
   problems: readonly ConfigProblem[],
   { fromFile, file }: EffectiveEnvironment,
 ): readonly ConfigProblem[] {
   if (file === undefined) return problems;
   return problems.map((problem) => {
-    // Without the place inside the value: PILOTLIGHT_ENDPOINT_GROUPS[0].target_util.
+    // A problem may name a place inside the value: PILOTLIGHT_ENDPOINT_GROUPS[0].target_util.
     const line = fromFile.get(/^\w+/.exec(problem.variable)?.[0] ?? '')?.line;
     return line === undefined ? problem : { ...problem, place: place(file, line) };
   });
 }
 
-/** Warnings about secrets in a file that every user of this machine can read. */
 export function exposedSecrets(
   options: Readonly<Record<string, Option>>,
   { fromFile, file, isPublic }: EffectiveEnvironment,
@@ -140,11 +132,7 @@ const ESCAPED = /\\(["\\$`])/g;
 /** Except a tab. */
 const CONTROL = /[^\P{Cc}\t]/u;
 
-/**
- * A variable a line, as shells, systemd and Compose write them. A line that these read in different ways is refused,
- * except that a bare value is taken as it is, with the quotes, backslashes and dollar signs inside it. No message
- * quotes a line: it may have a secret in it.
- */
+/** A bare value is taken as it is. No message quotes a line: it may contain a secret. */
 function parseLines(file: string, text: string) {
   const assignments = new Map<string, Assignment>();
   const problems: ConfigProblem[] = [];

@@ -1,7 +1,4 @@
-/**
- * Exit codes of the program, the same for every command. They stand in config/ because heart, daemon and command line
- * all end with them, and all three take from config/.
- */
+/** Heart, daemon and command line all end with these codes. */
 import { constants } from 'node:os';
 
 export const EXIT = {
@@ -22,7 +19,6 @@ export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   interrupted: 'Ctrl-C',
 };
 
-/** For the help of a command. */
 export function exitCodesText(): string {
   const names = Object.keys(EXIT) as (keyof typeof EXIT)[];
   return ['Exit codes:', ...names.map((name) => `  ${EXIT[name]}  ${EXIT_MEANINGS[name]}`)].join('\n');

@@ -1,4 +1,3 @@
-/** The files of the configuration: read within limits, read only when complete, and read again when they change. */
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 import { readFileSync, statSync, type Stats } from 'node:fs';
 import { readSlowFile, statSlowFile } from '../client/slow-file.ts';
@@ -9,20 +8,18 @@ export interface FileState {
   readonly mode: number;
 }
 
-/** Reads the text of a file. @throws What the file system says. */
 export interface ReadFile {
   (path: string): string;
-  /** Undefined if there is no such file. */
   readonly stat?: (path: string) => FileState | undefined;
-  /** Stops this thread for so many ms. Without it a file that is being written is not waited for. */
+  /** Blocks this thread. Without it, a file that is being written is an error. */
   readonly pause?: (ms: number) => void;
 }
 
 const MOST_BYTES = 1024 * 1024;
-/** How a shell hands over the output of a command: `<(command)`. */
+/** A shell hands over the output of a command so: `<(command)`. */
 const HANDED_OVER = /^\/(?:dev|proc\/self)\/fd\/\d+$/;
 
-/** @throws If it is not to be read: a pipe may keep its reader for ever. */
+/** @throws If the file must not be read: a pipe may block its reader forever. */
 function refuse(path: string, stats: Stats): void {
   if (!stats.isFile() && !HANDED_OVER.test(path)) throw new Error('not a regular file');
   if (stats.size > MOST_BYTES)
@@ -33,7 +30,6 @@ function stateOf(stats: Stats): FileState {
   return { isFile: stats.isFile(), mtimeMs: stats.mtimeMs, mode: stats.mode };
 }
 
-/** Blocks this process for as long as the file system does. */
 export const readText: ReadFile = Object.assign(
   (path: string): string => {
     refuse(path, statSync(path));
@@ -53,7 +49,6 @@ export const readTextPatiently: ReadFile = Object.assign((path: string) => readT
   pause: (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
 });
 
-/** A file may still be being written, so what can be read may be half of it. */
 export class UnfinishedFileError extends PilotlightError {
   readonly code = 'unfinished_file';
   readonly actor = 'user';
@@ -63,11 +58,11 @@ export class UnfinishedFileError extends PilotlightError {
   }
 }
 
-/** A file without a line end at its end counts as complete after this time without a change: many tools omit it. */
+/** Many tools omit the last line end, so an unchanged file counts as complete after this time. */
 const SETTLED_AFTER_MS = 1_000;
 const MOST_WAITS = 5;
 
-/** The text of a file that may be written while it is read. @throws UnfinishedFileError; what `readFile` throws. */
+/** @throws UnfinishedFileError; what `readFile` throws. */
 export function readComplete(path: string, readFile: ReadFile): string {
   for (let waits = 0; ; waits += 1) {
     const text = readFile(path);
@@ -82,17 +77,13 @@ export function readComplete(path: string, readFile: ReadFile): string {
   }
 }
 
-/** The state and text of a file, or why it cannot be read. */
 interface Found {
   readonly state?: FileState;
   readonly text?: string;
   readonly error?: Error;
 }
 
-/**
- * The result of `load`, which reads files as if they were in memory, without blocking this process. `load` is called
- * until it asks for no other file, so it must only read. A file that does not answer within 4 s cannot be read.
- */
+/** Calls `load` until it asks for no other file, so it must only read. Each file may take 4 s. */
 export async function overFiles<Result>(load: (readFile: ReadFile) => Result): Promise<Result> {
   const found = new Map<string, Found>();
   for (;;) {
@@ -125,13 +116,7 @@ async function findFile(path: string): Promise<Found> {
 
 const LOOK_EVERY_MS = 2_000;
 
-/**
- * Calls `onChange` when files change. It polls: Kubernetes replaces a Secret by switching a symbolic link, and network
- * file systems report no changes. The first look calls it too, because a file may have changed since it was read, which
- * `fs.watchFile` would never notice.
- *
- * @returns Ends the watching.
- */
+/** Polls: Kubernetes switches a symbolic link, and network file systems report no changes. */
 export function watchFiles(
   paths: Iterable<string>,
   onChange: () => void,
@@ -141,7 +126,7 @@ export function watchFiles(
   let known = '';
   let timer: NodeJS.Timeout | undefined;
   let isEnded = watched.length === 0;
-  // The next look is planned after this one, so that a file system that hangs holds up one look at most.
+  // The next poll starts after this one, so a file system that hangs blocks one poll only.
   const plan = (): void => {
     if (!isEnded) timer = setTimeout(() => void look().then(plan), everyMs).unref();
   };
@@ -158,7 +143,6 @@ export function watchFiles(
   };
 }
 
-/** Changes with each write, and when another file takes its place. */
 async function fingerprintOf(path: string): Promise<string> {
   try {
     const { dev, ino, size, mtimeMs, ctimeMs } = await statSlowFile(path);

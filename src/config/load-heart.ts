@@ -1,4 +1,3 @@
-/** Environment → the settings of the heart, all problems at once. Loads nothing that only the daemon needs. */
 import { labelOf } from '../heartbeat/discovery/wanted.ts';
 import { checkTiming } from '../heartbeat/engine/formulas.ts';
 import { exposedSecrets, placed, withEnvFile, type EffectiveEnvironment } from './env-file.ts';
@@ -10,15 +9,13 @@ import { unknownNames } from './unknown-names.ts';
 import { loadValues, type Environment, type LoadedValues } from './values.ts';
 
 export interface LoadedHeart {
-  /** Undefined if an error is in the way. The API key is empty while its file is missing: the heart looks for it. */
+  /** Undefined after an error. The key is empty while its file is missing: the heart looks for it. */
   readonly settings: HeartSettings | undefined;
-  /** Its notes name the variables whose value in the environment is not used, because ENV_FILE has one. */
+  /** Notes name the variables whose value in the environment is not used. */
   readonly problems: readonly ConfigProblem[];
-  /** Options whose value comes from a file, with its path. */
   readonly files: ReadonlyMap<HeartKey, string>;
-  /** Problems that stop nothing, which the daemon reports: unknown names, values that fell back to their default. */
+  /** Unknown names, and values that fell back to their default. The daemon reports them. */
   readonly tolerated: readonly ConfigProblem[];
-  /** Names that Kubernetes made for a Service. */
   readonly ignoredNames: readonly string[];
 }
 
@@ -29,7 +26,7 @@ export function loadHeartConfig(
   return loadHeartFrom(withEnvFile(environment, readFile), readFile);
 }
 
-/** The same, without blocking this process; a file that does not answer within 4 s cannot be read. */
+/** The same, without blocking this process. */
 export function loadHeartSlowly(environment: Environment = process.env): Promise<LoadedHeart> {
   return overFiles((readFile) => loadHeartConfig(environment, readFile));
 }
@@ -91,7 +88,6 @@ function withDefault(problem: ConfigProblem, { fallback, unset = '' }: Option): 
   return { ...problem, message: message ? `${message}; ${used}` : used };
 }
 
-/** Whether all errors are files that may still come. */
 export function isAwaited(problems: readonly ConfigProblem[]): boolean {
   return problems.filter((problem) => isError(problem)).every(({ awaitedFile }) => awaitedFile !== undefined);
 }
@@ -109,7 +105,7 @@ function appLoginProblems({ appHealth }: Partial<HeartSettings>): ConfigProblem[
 
 const INTERVAL = PREFIX + HEART_OPTIONS.heartbeatInterval.variable;
 
-/** Refuses TTLs and intervals with which a single failed heartbeat may end a deployment. */
+/** Refuses timing with which a single failed heartbeat may end a deployment. */
 function timingProblems({
   deployments = [],
   deploymentTtl,

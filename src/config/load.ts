@@ -1,4 +1,3 @@
-/** Environment → all settings, all problems at once: those of the heart, and those of the daemon. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkEndpointGroups, type CheckedGroup } from '../scaling/rules/check.ts';
@@ -27,18 +26,15 @@ import { valueType, type ValueProblem, type ValueType } from './types/value-type
 import { loadValues, type Environment } from './values.ts';
 
 export interface LoadedConfig {
-  /** Undefined if the heart has none. Features that are off have the values that switch them off. */
+  /** Undefined if the heart has none. A feature that is off has the values that switch it off. */
   readonly settings: Settings | undefined;
-  /** All secrets that can be read and are valid, whatever else is wrong. */
   readonly secrets: Secrets;
   readonly problems: readonly ConfigProblem[];
-  /** The problems that the daemon reports: those of its own variables, unknown names, values that fell back. */
+  /** What the daemon reports: problems of its variables, unknown names, defaults that were used. */
   readonly daemonProblems: readonly ConfigProblem[];
-  /** Options whose value comes from a file, with its path: these can change while the process runs. */
   readonly files: ReadonlyMap<OptionKey, string>;
-  /** Off because a variable of the daemon has an error. */
   readonly off: readonly Feature[];
-  /** The environment file may still be being written, and counts as one that cannot be read. */
+  /** Counts as a file that cannot be read. */
   readonly isBeingWritten: boolean;
 }
 
@@ -51,7 +47,7 @@ const schedule = valueType(
   },
 );
 
-/** The rules only advise: a group that breaks one is a problem, and switches nothing off. */
+/** The rules only advise: a finding is a problem, and switches nothing off. */
 const endpointGroupList: ValueType<readonly CheckedGroup[]> = {
   name: DAEMON_OPTIONS.endpointGroups.type.name,
   parse(text) {
@@ -70,7 +66,6 @@ function findingsOf({ findings }: CheckedGroup, index: number): ValueProblem[] {
   });
 }
 
-/** With the checks that need packages. */
 const OPTIONS: Readonly<Record<DaemonKey, Option>> = {
   ...DAEMON_OPTIONS,
   endpointGroups: { ...DAEMON_OPTIONS.endpointGroups, type: endpointGroupList },
@@ -100,7 +95,7 @@ export function loadConfig(
     ...plainHttpProblems(DAEMON_OPTIONS.serverlessUrl.variable, values.serverlessUrl, 'the API key'),
     ...otlpCredentialProblems(values),
   ];
-  // While the environment file cannot be read, it may set what is missing, and replace the secrets of the environment.
+  // The environment file may set what is missing, and replace the secrets of the environment.
   const secrets = effective.isAwaited ? [] : SECRET_KEYS.filter((key) => known[key]);
   const daemonProblems = effective.isAwaited
     ? []
@@ -119,7 +114,7 @@ export function loadConfig(
 const WRITTEN_FOR_MS = 1_000;
 const MOST_LOOKS = 5;
 
-/** The same, without blocking this process; a file that does not answer within 4 s cannot be read. */
+/** The same, without blocking this process. */
 export async function loadConfigSlowly(environment: Environment = process.env): Promise<LoadedConfig> {
   for (let looks = 1; ; looks += 1) {
     const loaded = await overFiles((readFile) => loadConfig(environment, readFile));
@@ -132,7 +127,7 @@ type LogSinks = DaemonSettings['logSinks'];
 /** The work that one replica does for all. */
 const SHARED: readonly Feature[] = ['logs', 'fleet', 'maintenance', 'instances', 'account'];
 
-/** All values, with defaults for the broken ones. Off is such that nothing is lost, repeated or opened by a guess. */
+/** Off means that nothing is lost, repeated or opened by a guess. */
 function switchOff(values: Partial<DaemonSettings>, broken: ReadonlySet<Feature>): DaemonSettings {
   const off = new Set([...broken, ...(broken.has('replicas') ? SHARED : [])]);
   const isOff = (feature?: Feature): boolean => feature !== undefined && off.has(feature);
@@ -145,7 +140,7 @@ function switchOff(values: Partial<DaemonSettings>, broken: ReadonlySet<Feature>
     if ('off' in option && isOff(option.feature)) return [key, valueOf(option, option.off)];
     return [key, values[key] ?? valueOf(option, option.fallback)];
   });
-  // An unknown token keeps closed what the configured one was to close.
+  // An unknown token keeps closed what the configured one should close.
   const closed = isOff('metrics') && { metricsToken: randomUUID() };
   return { ...Object.fromEntries(complete), logSinks, ...closed };
 }
@@ -155,7 +150,7 @@ interface FeatureProblem {
   readonly problem: ConfigProblem;
 }
 
-/** A sink in the list needs to know where to write; a broken variable has its own problem already. */
+/** A listed sink needs its address; a malformed one has its own problem already. */
 function sinkProblems(
   { logSinks = [], logFile, otlpEndpoint }: Partial<DaemonSettings>,
   broken: ReadonlySet<DaemonKey>,

@@ -1,8 +1,4 @@
-/**
- * Variables without our prefix: those that decide how the service is reached, those of systemd, and what child processes
- * get. The HTTP client reads the proxies and Node the certificates; their problems are listed here, at start, instead
- * of failing the first heartbeat.
- */
+/** Variables without our prefix. Their problems are listed at start, before a heartbeat fails. */
 import type { ReadFile } from './files.ts';
 import { PREFIX } from './options.ts';
 import { configError, configWarning, type ConfigProblem } from './problem.ts';
@@ -21,7 +17,7 @@ export function networkProblems(environment: Environment, readFile: ReadFile): C
   ];
 }
 
-/** Other programs understand these; our HTTP client would silently ignore them. */
+/** Other programs understand these; our HTTP client ignores them. */
 function ignoredProxyProblems(environment: Environment): ConfigProblem[] {
   const all = ['ALL_PROXY', 'all_proxy']
     .filter((name) => environment[name])
@@ -45,7 +41,7 @@ function proxyProblem(variable: string, value: string | undefined): ConfigProble
   return [configError(variable, got, allowed, why)];
 }
 
-/** A warning only: Node has started without the file, and it may be there at the next start. */
+/** A warning only: Node has started without the file, which may exist at the next start. */
 function certificateProblem(path: string | undefined, readFile: ReadFile): ConfigProblem[] {
   if (!path) return [];
   const warning = (message: string): ConfigProblem[] => [
@@ -61,7 +57,7 @@ function certificateProblem(path: string | undefined, readFile: ReadFile): Confi
 
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-/** A warning if `what`, which goes with each request, could be read on its way. Nothing on this machine can. */
+/** Warns if `what`, which each request carries, could be read on its way. */
 export function plainHttpProblems(
   variable: string,
   address: string | undefined,
@@ -73,14 +69,11 @@ export function plainHttpProblems(
 }
 
 export interface ServiceManagerSettings {
-  /** Time between two watchdog notifications, half of what systemd allows, ms; undefined: it does not watch. */
+  /** Half of what systemd allows; undefined: no watchdog. */
   readonly watchdogMs: number | undefined;
 }
 
-/**
- * What systemd tells a service of Type=notify: sd_notify(3), sd_watchdog_enabled(3). Undefined if no service manager
- * listens. `pid` is this process: the watchdog may be meant for another.
- */
+/** sd_notify(3), sd_watchdog_enabled(3). The watchdog may be meant for another process. */
 export function serviceManagerSettings(
   environment: Environment = process.env,
   pid: number = process.pid,
@@ -93,21 +86,16 @@ export function serviceManagerSettings(
 }
 
 const MALLOC_LIMIT = 'MALLOC_MMAP_THRESHOLD_';
-/** Bytes: glibc's own default. */
 const DAEMON_MALLOC_LIMIT = '131072';
 
-/**
- * The environment of the daemon's process. The image lowers malloc's limit for the heart, so that it keeps less memory.
- * With that limit the daemon would give back and ask for the memory of each answer of thousands of log lines page by
- * page, a third of all CPU time. At rest both limits need the same memory.
- */
+/** The image lowers malloc's limit for the heart; the daemon would spend a third of its CPU with it. */
 export function daemonEnvironment(environment: Environment = process.env): Environment {
   return environment[MALLOC_LIMIT] === undefined
     ? environment
     : { ...environment, [MALLOC_LIMIT]: DAEMON_MALLOC_LIMIT };
 }
 
-/** The environment without our own variables, for a child process that is configured otherwise. */
+/** For a child process that is configured otherwise. */
 export function environmentOfOthers(environment: Environment = process.env): Environment {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith(PREFIX)));
 }

@@ -1,10 +1,9 @@
-/** Which texts must never be written, and the settings without them. */
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option, type Settings } from './options.ts';
 import { PROXY_VARIABLES } from './other-variables.ts';
 import { decoded } from './types/addresses.ts';
 import type { Environment } from './values.ts';
 
-/** Variable → value as `/-/config` shows it: of a secret only that it is set. */
+/** As `/-/config` shows them: a secret is only `(set)`. */
 export function redactedSettings(settings: Settings): Record<string, unknown> {
   return Object.fromEntries(
     OPTION_KEYS.map((key) => {
@@ -20,16 +19,14 @@ export function redactedSettings(settings: Settings): Record<string, unknown> {
 /** Headers whose value is a credential; `x-scope-orgid` is not one. */
 const CREDENTIAL = /auth|cookie|token|key|secret|password|passwd|credential|session|signature|dsn|team/;
 
-/** The headers whose value is a secret. */
 export function credentialHeaders(headers: Readonly<Record<string, string>>): [string, string][] {
   return Object.entries(headers).filter(([name]) => CREDENTIAL.test(name));
 }
 
-/** The settings that may hold credentials. */
 type CredentialSettings = Pick<Settings, 'apiKey'> &
   Partial<Pick<Settings, 'appHealth' | 'metricsToken' | 'redisUrl' | 'otlpHeaders'>>;
 
-/** All credentials in the settings and the environment. `currentKey`: the key's file may have been read again since. */
+/** `currentKey`: the key's file may have been read again since. */
 export function credentialsOf(
   { apiKey, appHealth, metricsToken, redisUrl, otlpHeaders = {} }: CredentialSettings,
   currentKey: string,
@@ -47,7 +44,7 @@ export function credentialsOf(
   return [...new Set(found.filter((value) => value !== undefined && value !== ''))] as string[];
 }
 
-/** The credentials in an address: as written, decoded, and as HTTP sends them. A user without a password is a token. */
+/** As written, decoded, and as HTTP sends it. A user without a password is a token. */
 function loginOf(url: string | undefined): string[] {
   const { username = '', password = '' } = url !== undefined && URL.canParse(url) ? new URL(url) : {};
   if (username + password === '') return [];
@@ -56,7 +53,7 @@ function loginOf(url: string | undefined): string[] {
   return [secret, decoded(secret), sent];
 }
 
-/** `Bearer abc` is abc too, and `Basic dXNlcjpwYXNz` the password in it. */
+/** `Bearer abc` contains the secret abc, and `Basic dXNlcjpwYXNz` a password. */
 function schemeless(value: string): string[] {
   const [, scheme = '', rest = ''] = /^(\S+) +(\S.*)$/.exec(value) ?? [];
   if (scheme.toLowerCase() !== 'basic') return [rest];

@@ -1,4 +1,4 @@
-/** Names with our prefix that are not ours: misspelt, of an earlier version, or made by Kubernetes. */
+/** Names with our prefix that are misspelt, of an earlier version, or made by Kubernetes. */
 import { nearestName } from '../contract/text/nearest-name.ts';
 import { OPTIONS, PREFIX, type Option } from './options.ts';
 import { configError, configWarning, type ConfigProblem } from './problem.ts';
@@ -8,7 +8,6 @@ const NO_STEERING =
   'removed: Pilotlight no longer changes parameters; plan with `pilotlight plan --search` and set them yourself';
 const NO_ADVICE =
   'removed: Pilotlight gives no advice from recorded load; plan with `pilotlight plan --search` and your own load';
-/** Variables of earlier versions, without the prefix, and what became of each. */
 const REMOVED: ReadonlyMap<string, string> = new Map([
   ['AUTOTUNE', NO_STEERING],
   ['AUTOTUNE_BOUNDS', NO_STEERING],
@@ -17,7 +16,6 @@ const REMOVED: ReadonlyMap<string, string> = new Map([
 ]);
 
 const ROWS: readonly Option[] = Object.values(OPTIONS);
-/** NAME → NAME_FILE. */
 const FILES: ReadonlyMap<string, string> = new Map(
   ROWS.filter(({ noFile }) => !noFile).map(({ variable }) => [
     PREFIX + variable,
@@ -28,20 +26,16 @@ const IS_KNOWN: ReadonlySet<string> = new Set([
   ...ROWS.map(({ variable }) => PREFIX + variable),
   ...FILES.values(),
 ]);
-/** Without the prefix: with it, short names would be close to each other. */
+/** Without the prefix, which would make short names similar. */
 const KNOWN = Array.from(IS_KNOWN, (name) => name.slice(PREFIX.length));
-/** Without these no heartbeat is sent, so a misspelt one must not pass for one that is not set. */
+/** No heartbeat is sent without these, so a misspelt one must not count as not set. */
 const ESSENTIAL = ROWS.filter(({ essential }) => essential).map(({ variable }) => variable);
 const ALLOWED = 'a known variable: see pilotlight run --help';
-/** A suggestion takes time, so a file that is not ours at all gets only so many. */
+/** A suggestion takes time. */
 const SUGGESTED = 50;
-/** Names that differ by so few letters are a slip. */
 const SLIP = 2;
 
-/**
- * What Kubernetes puts into each pod for a Service named pilotlight, or pilotlight-something
- * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
- */
+/** https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables */
 const SERVICE_LINK =
   /_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/;
 const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//;
@@ -52,10 +46,7 @@ export function partnerOf(name: string): string | undefined {
   return FILES.get(name) ?? (FILES.get(own) === name ? own : undefined);
 }
 
-/**
- * Errors for names close to an essential variable that is not set; for others, warnings that fail `check`. Those that
- * Kubernetes made are ignored.
- */
+/** A name close to an essential variable that is not set is an error; other unknown names warn. */
 export function unknownNames(environment: Environment) {
   const foreign = Object.keys(environment).filter(
     (name) => name.startsWith(PREFIX) && !IS_KNOWN.has(name) && environment[name] !== '',
@@ -82,7 +73,7 @@ function problemOf(name: string, missing: readonly string[], isSuggested: boolea
   const slip = missing.length > 0 && isSuggested ? nearestName(own, KNOWN, SLIP) : undefined;
   for (const essential of missing) {
     const forms = [essential, `${essential}_FILE`];
-    // A slip in another name is not meant for this one.
+    // A slip in another name does not mean this one.
     if (slip !== undefined && !forms.includes(slip)) continue;
     const meant = slip ?? nearestName(own, [essential]) ?? nearestName(own, forms);
     if (meant === undefined) continue;

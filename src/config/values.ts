@@ -1,4 +1,3 @@
-/** Environment → values of some options, all problems at once. Reads the files of NAME_FILE variables. */
 import type { ReadFile } from './files.ts';
 import { PREFIX, type Option } from './options.ts';
 import { configError, configWarning, type ConfigProblem } from './problem.ts';
@@ -6,11 +5,10 @@ import { configError, configWarning, type ConfigProblem } from './problem.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface LoadedValues<Key extends string> {
-  /** Valid values, and the defaults of options that are not set. */
+  /** Valid values, and defaults of what is not set. */
   readonly values: Partial<Record<Key, unknown>>;
-  /** Options whose value comes from a file, with its path: these can change while the process runs. */
   readonly files: ReadonlyMap<Key, string>;
-  /** Options that have no value because of an error. */
+  /** Options without a value because of an error. */
   readonly broken: ReadonlySet<Key>;
   readonly problems: readonly ConfigProblem[];
   readonly problemsOf: ReadonlyMap<Key, readonly ConfigProblem[]>;
@@ -41,22 +39,17 @@ export function loadValues<Key extends string>(
   return { values, files, broken, problemsOf, problems: [...problemsOf.values()].flat() };
 }
 
-/**
- * The text of a variable without the white space around it. An empty variable counts as not set: compose files and
- * manifests pass them on that way. A blank one is a mistake: a blank token must not open what a token closes.
- */
+/** Compose passes on empty variables, so they are not set. A blank token must not open what it closes. */
 export function textOf(environment: Environment, name: string): string | undefined {
   return environment[name] === '' ? undefined : environment[name]?.trim();
 }
 
 interface RawValue {
-  /** Absent if it is not set, or cannot be read because of the problem. */
   readonly text?: string;
   readonly file?: string;
   readonly problem?: ConfigProblem;
 }
 
-/** The text of a variable: its own, or the content of the file that NAME_FILE names. */
 function readRaw(option: Option, environment: Environment, readFile: ReadFile): RawValue {
   const { variable, noFile } = option;
   const name = PREFIX + variable;
@@ -90,10 +83,7 @@ function withoutQuotes(name: string, text: string): RawValue {
 /** Certainly a path, and not a secret. */
 const PATH = /^(?:\.{0,2}|~)\//;
 
-/**
- * A file that cannot be read, and why, as both may be shown. People mix up NAME and NAME_FILE, and the system's words
- * repeat the path, which then is the secret.
- */
+/** People mix up NAME and NAME_FILE. Then the path is the secret, and the system's message repeats it. */
 export function unreadable(
   { variable, secret, shown }: Option,
   file: string,

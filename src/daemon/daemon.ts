@@ -1,4 +1,3 @@
-/** The daemon, all of the program but the heart: starts its parts, connects them, and stops them in order. */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { buildInfo } from '../build-info.ts';
@@ -21,28 +20,25 @@ import { publicRoutes } from './http/routes.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { Lifecycle } from './process/lifecycle.ts';
 import { startSharedWork } from './replicas/shared-work.ts';
-import { awaitFiles } from './services/awaited-files.ts';
-import { createDaemonClient, DAEMON_OPERATION_IDS, ServiceClock } from './services/client.ts';
+import { createDaemonClient, DAEMON_OPERATION_IDS, ClockSkew } from './services/client.ts';
 import { receiveHeartbeats } from './services/heartbeats.ts';
-import { Reloading, type InForce } from './services/reloading.ts';
+import { awaitFiles, Reloading, type CurrentSettings } from './services/reloading.ts';
 import { ServiceTraits } from './services/service-traits.ts';
 import type { Status } from './status/schema.ts';
 import { statusSnapshot } from './status/snapshot.ts';
 
 export interface DaemonOptions {
   readonly config: LoadedConfig & { readonly settings: Settings };
-  /** Reads the configuration again, for a reload. */
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
-  /** Of the watch of endpoints; default: the system's. */
+  /** For the watch of endpoints; default: the system's. */
   readonly fleetClock?: Clock;
-  /** Makes the logger once the metrics that count its messages exist. */
+  /** The metrics count its messages, so they exist first. */
   readonly createLogger: (hooks: LoggerHooks) => Promise<Logger>;
-  /** Where worker-group lines go. */
   readonly stdout: LineOutput;
   readonly heart: Link<DaemonMessage, HeartMessage>;
   /** How many daemons of this heart there were before. */
   readonly restarts: number;
-  /** The heart asks for the end, or the files of a configuration that was incomplete have come. */
+  /** The heart asks for the end, or a missing file of the configuration appeared. */
   readonly onEnd: (withinMs: number) => void;
 }
 
@@ -56,24 +52,24 @@ export type Daemon = Awaited<ReturnType<typeof startDaemon>>;
 export async function startDaemon(options: DaemonOptions) {
   const { config, loadConfig, heart, stdout, restarts, onEnd } = options;
   const { settings } = config;
-  const inForce: InForce = { settings, problems: config.daemonProblems };
+  const current: CurrentSettings = { settings, problems: config.daemonProblems };
   const startedAt = Date.now() / 1000;
   const apiKey = createApiKey(settings.apiKey, config.files.get('apiKey'));
 
   const metrics = createMetrics(() => status(), DAEMON_OPERATION_IDS);
   metrics.reloaded(true, startedAt);
-  const redaction = new Redaction(() => credentialsOf(inForce.settings, apiKey.current()));
+  const redaction = new Redaction(() => credentialsOf(current.settings, apiKey.current()));
   const logger = await options.createLogger({
     redaction,
     onMessage: (level) => metrics.logMessages(level, 1),
   });
   const lifecycle = new Lifecycle(logger);
-  const clock = new ServiceClock();
+  const clockSkew = new ClockSkew();
   const traits = new ServiceTraits(settings, logger);
   const heartbeats = receiveHeartbeats({
     heart,
     metrics,
-    clock,
+    clockSkew,
     traits,
     logger,
     onReload: () => void reloading.reload(),
@@ -88,7 +84,7 @@ export async function startDaemon(options: DaemonOptions) {
       return () => clearTimeout(timer);
     },
   });
-  const client = createDaemonClient({ settings, apiKey, metrics, clock, traits, gate: requests });
+  const client = createDaemonClient({ settings, apiKey, metrics, clockSkew, traits, gate: requests });
   const work = await startSharedWork({
     id: randomUUID(),
     client,
@@ -102,10 +98,10 @@ export async function startDaemon(options: DaemonOptions) {
   });
 
   const start = { build: buildInfo(), startedAt, restarts };
-  const parts = { inForce, lifecycle, clock, traits, heartbeats, requests, work };
+  const parts = { current, lifecycle, clockSkew, traits, heartbeats, requests, work };
   const status = (): Status => statusSnapshot({ ...start, ...parts });
   let endWatching = (): void => {};
-  /** The files that have secrets, which may be others after a reload. */
+  /** A reload may name other files. */
   function watchSecrets(files: LoadedConfig['files']): void {
     endWatching();
     const named = SECRET_KEYS.flatMap((key) => files.get(key) ?? []);
@@ -114,7 +110,7 @@ export async function startDaemon(options: DaemonOptions) {
   const reloading = new Reloading({
     loadConfig,
     onFiles: watchSecrets,
-    inForce,
+    current,
     apiKey,
     work,
     heartbeats,
@@ -128,7 +124,7 @@ export async function startDaemon(options: DaemonOptions) {
   const problemsNow = async () => (await loadConfig()).daemonProblems;
   const endAwaiting = awaitFiles(config.daemonProblems, problemsNow, () => {
     logger.info('a file of the configuration is there now: the daemon is restarted to use it');
-    onEnd(inForce.settings.shutdownTimeout);
+    onEnd(current.settings.shutdownTimeout);
   });
   lifecycle.onStop('awaited files', endAwaiting);
   work.stopWith(lifecycle);
@@ -136,16 +132,16 @@ export async function startDaemon(options: DaemonOptions) {
   lifecycle.onStop('service traits', () => traits.stored());
   lifecycle.onStop('connections', () => client[Symbol.asyncDispose]());
   const listeners = await openListeners(settings, lifecycle, logger, {
-    main: publicRoutes({ status, fleet: work.fleet, lifecycle, heartbeats, metrics, inForce }),
-    admin: adminRoutes({ reloading, heart, logger, inForce }),
+    main: publicRoutes({ status, fleet: work.fleet, lifecycle, heartbeats, metrics, current }),
+    admin: adminRoutes({ reloading, heart, logger, current }),
     redaction,
   });
 
   lifecycle.begin();
   heart.send({ type: 'started' });
-  sayStarted(logger, config, listeners);
+  logStarted(logger, config, listeners);
   return {
-    /** Addresses as they are bound, with the port that was picked for port 0; undefined while nothing is bound. */
+    /** Undefined while nothing is bound. */
     get url() {
       return listeners.main?.url;
     },
@@ -156,12 +152,12 @@ export async function startDaemon(options: DaemonOptions) {
     fleet: work.fleet,
     status,
     reload: () => reloading.reload(),
-    /** Stops within so many ms: not ready any more, polling ends, sinks are flushed, listeners close. Idempotent. */
+    /** Not ready, then polling ends, sinks are flushed, listeners close. Idempotent. */
     stop: (withinMs: number) => lifecycle.stop(withinMs),
   };
 }
 
-function sayStarted(logger: Logger, config: DaemonOptions['config'], { main, admin }: Listeners): void {
+function logStarted(logger: Logger, config: DaemonOptions['config'], { main, admin }: Listeners): void {
   const { settings, off, daemonProblems } = config;
   logger.info(
     {

@@ -1,14 +1,12 @@
 /** What a page of another site can do to a daemon by way of a real browser, and who may look at the status page. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../src/emulator/index.ts';
 import { axeViolations } from '../support/axe.ts';
-import { hasBrowser, launchBrowser } from '../support/browser.ts';
+import { describeWithBrowser } from '../support/browser-suite.ts';
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
-import { startTestDaemon, until } from '../support/daemon.ts';
-import { describeWith } from '../support/optional.ts';
+import { serviceOf, startTestDaemon, until } from '../support/daemon.ts';
 import { watched } from '../support/watched-page.ts';
 
 /** A page of another origin, which a browser opens. */
@@ -47,24 +45,14 @@ const ATTACKS = {
   'an image': `new Image().src = target`,
 } as const;
 
-describeWith(
-  'a browser',
-  hasBrowser,
-  'apt-get install chromium, or set CHROMIUM to its path',
-)('a daemon and a real browser', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser?.close());
-
+describeWithBrowser('a daemon and a real browser', (browser) => {
   describe('a page of another origin', () => {
     let emulator: Emulator;
     let daemon: DaemonProcess;
     let evil: Awaited<ReturnType<typeof startPage>>;
     beforeAll(async () => {
       emulator = await startEmulator();
-      daemon = await startDaemonProcess({ API_KEY: emulator.apiKey, BASE_URL: emulator.url });
+      daemon = await startDaemonProcess(serviceOf(emulator));
       evil = await startPage();
     });
     afterAll(async () => {
@@ -111,7 +99,7 @@ describeWith(
 
   test('the configuration can be opened in the address bar', async () => {
     await using emulator = await startEmulator();
-    await using daemon = await startTestDaemon({ API_KEY: emulator.apiKey, BASE_URL: emulator.url });
+    await using daemon = await startTestDaemon(serviceOf(emulator));
     const { page } = watched(await browser.newPage());
     const answer = await page.goto(`${daemon.adminUrl}/-/config`);
     expect(answer?.status()).toBe(200);
@@ -126,8 +114,7 @@ describeWith(
       const TOKEN = 'page token 12345';
       await using emulator = await startEmulator();
       await using daemon = await startTestDaemon({
-        API_KEY: emulator.apiKey,
-        BASE_URL: emulator.url,
+        ...serviceOf(emulator),
         DEPLOYMENTS: '42@300s',
         WORKER_GROUPS: '7',
         METRICS_TOKEN: TOKEN,

@@ -1,22 +1,10 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import { startEmulator } from '../../src/emulator/index.ts';
-import { hasBrowser, launchBrowser } from '../support/browser.ts';
-import { describeWith } from '../support/optional.ts';
+import { describeWithBrowser } from '../support/browser-suite.ts';
 import { watched } from '../support/watched-page.ts';
 
-describeWith(
-  'a browser',
-  hasBrowser,
-  'apt-get install chromium, or set CHROMIUM to its path',
-)("the interface's page of the emulator in a real browser", () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser?.close());
-
+describeWithBrowser("the interface's page of the emulator in a real browser", (browser) => {
   test.each([
     ['a phone in the dark', 375, 'dark'],
     ['a desk in daylight', 1440, 'light'],

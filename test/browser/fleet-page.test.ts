@@ -1,11 +1,10 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import type { FleetView } from '../../src/fleet/view.ts';
 import { axeViolations } from '../support/axe.ts';
-import { hasBrowser, launchBrowser } from '../support/browser.ts';
+import { describeWithBrowser, SCREENS } from '../support/browser-suite.ts';
 import { until } from '../support/daemon.ts';
 import { listenWithFleet } from '../support/fleet-listener.ts';
-import { describeWith } from '../support/optional.ts';
 import {
   endpointView,
   fleetView,
@@ -14,6 +13,7 @@ import {
   sampleAt,
   SPENT,
   UNSEEN,
+  WATCH_ALL,
 } from '../support/recorded-fleet.ts';
 import { watched } from '../support/watched-page.ts';
 
@@ -53,8 +53,7 @@ function troubled(nowMs: number): FleetView {
 function serve(view: () => FleetView) {
   const rows = morning(Date.now() - MINUTES * 60_000 + 30_000, MINUTES);
   return listenWithFleet(recordedFleet(view, { chat: rows, [HOSTILE]: rows }), {
-    endpoints: [{ by: 'all' as const }],
-    fleetInterval: 15_000,
+    ...WATCH_ALL,
     budgetPerHour: 5,
     budgetPerMonth: 2000,
   });
@@ -70,63 +69,51 @@ function inked(page: Page, label: string): Promise<number> {
   );
 }
 
-describeWith(
-  'a browser',
-  hasBrowser,
-  'apt-get install chromium, or set CHROMIUM to its path',
-)('endpoints on the status page, in a real browser', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser?.close());
-
-  test.each([
-    [375, 'dark'],
-    [375, 'light'],
-    [1440, 'dark'],
-    [1440, 'light'],
-  ] as const)('at %d px, %s: shows each with its plots, and is accessible', async (width, colorScheme) => {
-    await using listener = await serve(() => troubled(Date.now()));
-    const { page, problems } = watched(
-      await browser.newPage({ viewport: { width, height: 900 }, colorScheme }),
-    );
-    await page.goto(listener.url);
-    await page.locator('.plot canvas').nth(3).waitFor();
-    const text = await page.locator('body').innerText();
-    for (const part of [
-      '3.20 an hour',
-      '6 idle, 2 model loading, 10 stopped',
-      '<img src=x onerror="window.hacked = true">',
-      'is not as configured: target_util is 0.8, not 0.9',
-      'cold_mult is 1; allowed: more: a burst waits for new workers',
-      'What is wrong',
-      'replaced 3 workers',
-      'Not as configured: target_util is 0.8, not 0.9',
-      ': 2 workers err again and again',
-      ': 1 worker has been loading far longer than the others',
-      'is asked for more than its ready workers can do: 128 of 60',
-      'The endpoints cost 6.40 an hour, above PILOTLIGHT_BUDGET_PER_HOUR (5)',
-      'Nothing is recorded of these hours yet.',
-      'WHAT ENDPOINTS COST',
-      '3.20 (estimated) an hour; 4.20 (told) today; 61.00 (estimated) this month',
-      '61.00 (estimated); 2112.50 at its end, above the budget of 2000.00',
-      '1 instance, 0.40 an hour',
-      'The key lacks the permission billing_read',
-      'The endpoints come to 2112.50 this month, above PILOTLIGHT_BUDGET_PER_MONTH (2000)',
-    ]) {
-      expect(text).toContain(part);
-    }
-    for (const control of ['\u001B', '\u202E']) expect(text).not.toContain(control);
-    expect(await page.evaluate('window.hacked')).toBeUndefined();
-    expect(await inked(page, 'Load and capacity of chat: time')).toBeGreaterThan(0.1);
-    expect(await inked(page, 'Workers of chat by status: time')).toBeGreaterThan(0.3);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-    await page.getByText('The same as figures').first().click();
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-    expect(await axeViolations(page)).toEqual([]);
-    expect(problems).toEqual([]);
-  });
+describeWithBrowser('endpoints on the status page, in a real browser', (browser) => {
+  test.each(SCREENS)(
+    'at %d px, %s: shows each with its plots, and is accessible',
+    async (width, colorScheme) => {
+      await using listener = await serve(() => troubled(Date.now()));
+      const { page, problems } = watched(
+        await browser.newPage({ viewport: { width, height: 900 }, colorScheme }),
+      );
+      await page.goto(listener.url);
+      await page.locator('.plot canvas').nth(3).waitFor();
+      const text = await page.locator('body').innerText();
+      for (const part of [
+        '3.20 an hour',
+        '6 idle, 2 model loading, 10 stopped',
+        '<img src=x onerror="window.hacked = true">',
+        'is not as configured: target_util is 0.8, not 0.9',
+        'cold_mult is 1; allowed: more: a burst waits for new workers',
+        'What is wrong',
+        'replaced 3 workers',
+        'Not as configured: target_util is 0.8, not 0.9',
+        ': 2 workers err again and again',
+        ': 1 worker has been loading far longer than the others',
+        'is asked for more than its ready workers can do: 128 of 60',
+        'The endpoints cost 6.40 an hour, above PILOTLIGHT_BUDGET_PER_HOUR (5)',
+        'Nothing is recorded of these hours yet.',
+        'WHAT ENDPOINTS COST',
+        '3.20 (estimated) an hour; 4.20 (told) today; 61.00 (estimated) this month',
+        '61.00 (estimated); 2112.50 at its end, above the budget of 2000.00',
+        '1 instance, 0.40 an hour',
+        'The key lacks the permission billing_read',
+        'The endpoints come to 2112.50 this month, above PILOTLIGHT_BUDGET_PER_MONTH (2000)',
+      ]) {
+        expect(text).toContain(part);
+      }
+      for (const control of ['\u001B', '\u202E']) expect(text).not.toContain(control);
+      expect(await page.evaluate('window.hacked')).toBeUndefined();
+      expect(await inked(page, 'Load and capacity of chat: time')).toBeGreaterThan(0.1);
+      expect(await inked(page, 'Workers of chat by status: time')).toBeGreaterThan(0.3);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      await page.getByText('The same as figures').first().click();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      expect(await axeViolations(page)).toEqual([]);
+      expect(problems).toEqual([]);
+    },
+  );
 
   test('the arrow keys choose a moment, and a screen reader hears its figures', async () => {
     await using listener = await serve(() => troubled(Date.now()));
@@ -202,7 +189,7 @@ describeWith(
     await page.goto(listener.url);
     await page.getByText('all is well').waitFor();
     await page.getByText('None configured (PILOTLIGHT_ENDPOINTS).').waitFor();
-    expect(loaded).toContain('/fleet/verdict.js');
+    expect(loaded).toContain('/fleet/troubles.js');
     expect(loaded.filter((path) => /plot|history|endpoints|fleet\.css|api\/fleet/i.test(path))).toEqual([]);
     expect(await page.getByLabel('Plots of the last').isVisible()).toBe(false);
   });

@@ -1,29 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { planPage, reportAssets } from '../../src/cli/plan/report/page.ts';
-import { hasBrowser, launchBrowser } from '../support/browser.ts';
-import { describeWith } from '../support/optional.ts';
+import { describeWithBrowser } from '../support/browser-suite.ts';
 import { planCommandLine } from '../support/plan-command.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { watched } from '../support/watched-page.ts';
 
 const HOSTILE = '</script><img src=x onerror="window.hacked = true">';
 
-describeWith(
-  'a browser',
-  hasBrowser,
-  'apt-get install chromium, or set CHROMIUM to its path',
-)('the page of a plan in a real browser', () => {
-  let browser: Browser;
+describeWithBrowser('the page of a plan in a real browser', (browser) => {
   /** For both screens: it takes seconds. */
   let searched: ReturnType<typeof planned> | undefined;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser?.close());
-
   test.each([
     ['a phone in the dark', 375, 'dark', 1],
     ['a desk in daylight', 1440, 'light', 3],

@@ -3,13 +3,11 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { axeViolations } from '../support/axe.ts';
-import { hasBrowser, launchBrowser } from '../support/browser.ts';
-import { startTestDaemon, until } from '../support/daemon.ts';
-import { describeWith } from '../support/optional.ts';
+import { describeWithBrowser, SCREENS } from '../support/browser-suite.ts';
+import { serviceOf, startTestDaemon, until } from '../support/daemon.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { watched } from '../support/watched-page.ts';
 
@@ -20,23 +18,8 @@ const HOSTILE = [
   'ready',
 ];
 
-describeWith(
-  'a browser',
-  hasBrowser,
-  'apt-get install chromium, or set CHROMIUM to its path',
-)('the status page in a real browser', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser?.close());
-
-  test.each([
-    [375, 'dark'],
-    [375, 'light'],
-    [1440, 'dark'],
-    [1440, 'light'],
-  ] as const)(
+describeWithBrowser('the status page in a real browser', (browser) => {
+  test.each(SCREENS)(
     'at %d px, %s: shows everything, hostile lines as text, and is accessible',
     async (width, colorScheme) => {
       await using emulator = await startEmulator({
@@ -44,8 +27,7 @@ describeWith(
       });
       emulator.workergroups.append(7, HOSTILE);
       await using daemon = await startTestDaemon({
-        API_KEY: emulator.apiKey,
-        BASE_URL: emulator.url,
+        ...serviceOf(emulator),
         DEPLOYMENTS: '42@300s,99',
         WORKER_GROUPS: '7',
         PUBLIC_STATUS: 'true',
@@ -89,11 +71,7 @@ describeWith(
 
   test('says in one sentence that all is well, and when the daemon has gone', async () => {
     await using emulator = await startEmulator();
-    const daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
-      DEPLOYMENTS: '42@300s',
-    });
+    const daemon = await startTestDaemon({ ...serviceOf(emulator), DEPLOYMENTS: '42@300s' });
     const { page } = watched(await browser.newPage());
     await page.goto(daemon.url);
     const sentence = page.getByRole('status');
@@ -105,11 +83,7 @@ describeWith(
 
   test('behind a reverse proxy, under a sub-path', async () => {
     await using emulator = await startEmulator();
-    await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
-      DEPLOYMENTS: '42@300s',
-    });
+    await using daemon = await startTestDaemon({ ...serviceOf(emulator), DEPLOYMENTS: '42@300s' });
     const forward = async (path: string, response: ServerResponse): Promise<void> => {
       const answer = await fetch(new URL(path, daemon.url));
       response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
@@ -130,11 +104,7 @@ describeWith(
 
   test('is loaded again where a script of it did not come through, once the daemon answers', async () => {
     await using emulator = await startEmulator();
-    await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
-      DEPLOYMENTS: '42@300s',
-    });
+    await using daemon = await startTestDaemon({ ...serviceOf(emulator), DEPLOYMENTS: '42@300s' });
     const { page } = watched(await browser.newPage());
     const failing = new Set(['status-words.js', 'livez']);
     await page.route(
@@ -156,8 +126,7 @@ describeWith(
       seed: { deployments: [{ id: 42, ttl: 300 }], workergroups: [{ id: 7, lines_per_second: 0 }] },
     });
     await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       DEPLOYMENTS: '42@300s,43@300s',
       WORKER_GROUPS: '7',
       ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97}]',
@@ -181,8 +150,7 @@ describeWith(
       seed: { deployments: [{ id: 42, ttl: 300 }], workergroups: [{ id: 7, lines_per_second: 0 }] },
     });
     await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       DEPLOYMENTS: '42@300s',
       WORKER_GROUPS: '7',
       STATE_DIR: file,
@@ -209,8 +177,7 @@ describeWith(
       Array.from({ length: 40 }, (_, index) => `line ${index} ${'x '.repeat(60)}`),
     );
     await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       WORKER_GROUPS: '7',
       PUBLIC_STATUS: 'true',
     });

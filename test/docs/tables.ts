@@ -43,7 +43,7 @@ import { mutationRows } from '../mutation/results.ts';
 import { DOCUMENTS, textOf, urlOf } from './documents.ts';
 import { valuesJsonSchema } from './values-schema.ts';
 
-const PUBLISHED_SCHEMAS = {
+export const PUBLISHED_SCHEMAS = {
   'deploy/status.schema.json': statusJsonSchema,
   'deploy/fleet.schema.json': fleetJsonSchema,
   'deploy/bill.schema.json': billJsonSchema,

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { loadHeartConfig } from '../../src/config/load-heart.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon, type Daemon } from '../../src/daemon/daemon.ts';
+import type { Emulator } from '../../src/emulator/index.ts';
 import { createLogger } from '../../src/daemon/process/logger.ts';
 import type { StartDaemon } from '../../src/heartbeat/process/supervision/daemon-child.ts';
 import { HeartService } from '../../src/heartbeat/process/heart-service.ts';
@@ -10,6 +11,7 @@ import type { DaemonMessage, HeartMessage, Link } from '../../src/heartbeat/proc
 import type { LogRecord } from '../../src/logs/record.ts';
 import type { Clock } from '../../src/time/clock.ts';
 import { LineOutput } from '../../src/logs/sinks/line-output.ts';
+import { prefixed } from './settings.ts';
 
 export interface TestDaemon extends AsyncDisposable {
   readonly daemon: Daemon;
@@ -28,16 +30,18 @@ export interface TestDaemonOptions {
   readonly fleetClock?: Clock;
 }
 
+/** How a daemon reaches this emulator. */
+export function serviceOf({ apiKey, url }: Pick<Emulator, 'apiKey' | 'url'>) {
+  return { API_KEY: apiKey, BASE_URL: url };
+}
+
 /** `env` without the PILOTLIGHT_ prefix. Ports are picked freely unless it says otherwise. */
 export async function startTestDaemon(
   env: Record<string, string>,
   { onOutput, fleetClock }: TestDaemonOptions = {},
 ): Promise<TestDaemon> {
-  const environment = Object.fromEntries(
-    Object.entries({ LISTEN: '127.0.0.1:0', ADMIN_LISTEN: '127.0.0.1:0', LOG_LEVEL: 'debug', ...env }).map(
-      ([name, value]) => [`PILOTLIGHT_${name}`, value],
-    ),
-  );
+  const free = { LISTEN: '127.0.0.1:0', ADMIN_LISTEN: '127.0.0.1:0' };
+  const environment = prefixed({ ...free, LOG_LEVEL: 'debug', ...env });
   const loaded = loadHeartConfig(environment);
   if (!loaded.settings) throw new Error(JSON.stringify(loaded.problems));
   const messages: Record<string, unknown>[] = [];

@@ -1,4 +1,4 @@
-import type { Status } from '../../src/daemon/status/schema.ts';
+import type { DeploymentStatus, Status } from '../../src/daemon/status/schema.ts';
 
 /** The status of a daemon that does nothing. */
 export const EMPTY_STATUS: Status = {
@@ -54,3 +54,39 @@ export const EMPTY_STATUS: Status = {
   account: null,
   jobs: [],
 };
+
+/** A deployment of which nothing is known yet. */
+export const EMPTY_DEPLOYMENT: DeploymentStatus = {
+  deployment_id: 42,
+  deployment: null,
+  state: 'healthy',
+  ttl_seconds: 300,
+  interval_seconds: 60,
+  heartbeats: 1,
+  failures: {},
+  last_success_at: null,
+  next_heartbeat_at: null,
+  expires_at: null,
+  min_margin_ratio: null,
+  lapses: 0,
+  last_error: null,
+  last_error_at: null,
+  last_heartbeats: [],
+};
+
+/** The log of a worker group or endpoint without a line. */
+export const EMPTY_LOG = {
+  lines: 0,
+  bytes: 0,
+  lines_per_second: 0,
+  gaps: { overrun: 0, reset: 0, ambiguous: 0 },
+  lost_lines_estimate: 0,
+  unknown_gaps: 0,
+  stale_answers: 0,
+  poll_interval_seconds: 2,
+  tail_size: 200,
+  tail_unit: null,
+  last_line_at: null,
+  last_error: null,
+  last_lines: [],
+} as const;

@@ -7,6 +7,7 @@ import type { Status } from '../../src/daemon/status/schema.ts';
 import type { Fleet } from '../../src/fleet/view.ts';
 import type { FleetEvent } from '../../src/fleet/workers/lives.ts';
 import { EMPTY_STATUS } from './empty-status.ts';
+import { WATCH_ALL } from './recorded-fleet.ts';
 
 export interface FleetListener extends AsyncDisposable {
   readonly url: string;
@@ -16,12 +17,7 @@ export interface FleetListener extends AsyncDisposable {
 
 export async function listenWithFleet(
   fleet: Fleet,
-  settings: FleetSettings = {
-    endpoints: [{ by: 'all' as const }],
-    fleetInterval: 15_000,
-    budgetPerHour: undefined,
-    budgetPerMonth: undefined,
-  },
+  settings: FleetSettings = WATCH_ALL,
 ): Promise<FleetListener> {
   const errors: unknown[] = [];
   const status = (): Status => ({
@@ -42,7 +38,7 @@ export async function listenWithFleet(
       metrics,
       lifecycle: { state: 'running' },
       heartbeats: { lateMs: () => 0 },
-      inForce: { settings: { metricsToken: undefined } },
+      current: { settings: { metricsToken: undefined } },
     }),
   });
   return {

@@ -58,6 +58,14 @@ export function fleetView(endpoints: readonly EndpointView[], over: Partial<Flee
   };
 }
 
+/** All endpoints, without a budget. */
+export const WATCH_ALL = {
+  endpoints: [{ by: 'all' as const }],
+  fleetInterval: 15_000,
+  budgetPerHour: undefined,
+  budgetPerMonth: undefined,
+};
+
 /** Of an endpoint whose workers report load in flight, or do not show what they report. */
 export const IN_FLIGHT = { meaning: 'in flight', because: 'shown by 6 of its workers' } as const;
 export const UNCLEAR = {

@@ -1,14 +1,13 @@
-/** Value types of addresses, and of the credentials that go with them. No message shows a password or a token. */
+/** No message shows a password or a token. */
 import { isIP } from 'node:net';
 import { keyProblem } from '../../client/api-key.ts';
 import { fine, splitList, valueType, wrong, type ValueType } from './value-types.ts';
 
-/** An address without what may hold credentials: the part before an @, and the query. */
+/** Without the part before an @ and the query, which may be credentials. */
 export function withoutCredentials(value: string): string {
   return value.replace(/(?<![^/\s])[^/\s]*@/g, '…@').replace(/[?#].*$/s, '?…');
 }
 
-/** User and password are percent-encoded. */
 function canDecode({ username, password }: URL): boolean {
   try {
     return decodeURIComponent(username + password) !== undefined;
@@ -31,10 +30,9 @@ export const url: ValueType<string> = {
   },
 };
 
-/** The paths of the interface document begin with this: an address that ends in it would have it twice. */
+/** Each path of the interface begins with this, so an address must not end with it. */
 const API_ROOT = /(?:\/api\/v0)+$/i;
 
-/** The address of the service. */
 export const serviceUrl: ValueType<string> = {
   name: 'url',
   parse(text) {
@@ -50,7 +48,6 @@ function trimSlash(address: string): string {
   return address.replace(/(?<!\/)\/+$/, '');
 }
 
-/** Where the app beside the heart says that it is healthy. */
 export const appAddress: ValueType<string> = {
   name: 'http, https or tcp address',
   parse(text) {
@@ -94,16 +91,11 @@ export const listenAddress = valueType(
   },
 );
 
-export interface SocketPath {
-  /** Absolute. */
-  readonly path: string;
-}
-
-/** `host:port`, or `unix:/path` for a socket that only programs of this user can open. */
-export type AdminAddress = ListenAddress | SocketPath;
+/** Only programs of this user can open the socket `unix:/path`. */
+export type AdminAddress = ListenAddress | { readonly path: string };
 
 const SCHEME = 'unix:';
-/** Linux has room for 107 bytes, macOS for 103; a longer path would be truncated silently. */
+/** Linux allows 107 bytes, macOS 103, and a longer path is truncated silently. */
 const PATH_BYTES = 103;
 
 export const adminAddress: ValueType<AdminAddress> = {
@@ -135,12 +127,11 @@ export const redisUrl = valueType(
   },
 );
 
-/** Braces would tell a cluster where to keep a key, and are ours. */
+/** Braces would tell a cluster where to store a key; we add our own. */
 export const redisPrefix = valueType('text', 'up to 64 letters, digits and characters of _ . : / -', (text) =>
   /^[\w.:/-]{1,64}$/.test(text) ? text : undefined,
 );
 
-/** The API key. White space around it is not part of it. */
 export const apiKey: ValueType<string> = {
   name: 'text',
   parse(text) {
@@ -150,13 +141,10 @@ export const apiKey: ValueType<string> = {
   },
 };
 
-/** A secret that others send as a Bearer token: with other characters in it, no HTTP header could hold it. */
+/** An HTTP header cannot contain other characters. */
 export const token = valueType('text', 'at most 8000 visible ASCII characters, and spaces between', (text) =>
   /^[ -~]{1,8000}$/.test(text) ? text : undefined,
 );
-
-/** Lower-case name → value. */
-export type HeaderList = Readonly<Record<string, string>>;
 
 /** RFC 9110, section 5.6.2. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
@@ -164,11 +152,11 @@ const HEADER_VALUE = /^[\t\u0020-\u007E]+$/;
 /** Set by the request itself. */
 const RESERVED = /^(?:host|connection|transfer-encoding|content-.*)$/;
 
-/** In the syntax of OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20abc,x-scope=team`. */
+/** The syntax of OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20abc,x-scope=team`. */
 export const headerList = valueType(
   'list of name=value',
   'HTTP headers such as authorization=Bearer%20abc,x-scope=team, values percent-encoded, none of content-…',
-  (text): HeaderList | undefined => {
+  (text): Readonly<Record<string, string>> | undefined => {
     const headers = splitList(text).map(parseHeader);
     return headers.every((header) => header !== undefined) ? Object.fromEntries(headers) : undefined;
   },

@@ -1,29 +1,22 @@
-/**
- * Types of environment variables: text in, value or problems out, pure. Nothing is coerced by accident: an empty string
- * is not 0, and "no" is not true. Words are read as people write them: `True`, `1`, `INFO`. The text has no white space
- * around it: values.ts removes it.
- */
+/** Nothing is coerced by accident: "" is not 0, and "no" is not true. values.ts trims the text. */
 
-/** One thing wrong with a value. */
 export interface ValueProblem {
-  /** Place inside the value, e.g. `[0].target_util`; empty for the value as a whole. */
+  /** Place in the value, such as `[0].target_util`; empty for the whole value. */
   readonly at: string;
   readonly got: string;
   readonly allowed: string;
   readonly message?: string;
   readonly severity?: 'error' | 'warning' | 'note';
-  /** Stable id of the rule that it breaks, for endpoint-group parameters. */
   readonly rule?: string;
 }
 
 export interface Parsed<T> {
-  /** Undefined when a problem of severity error was found. */
+  /** Undefined after a problem of severity error. */
   readonly value: T | undefined;
   readonly problems: readonly ValueProblem[];
 }
 
 export interface ValueType<T> {
-  /** Short name for the table of variables: `duration`, `list of ids`. */
   readonly name: string;
   readonly parse: (text: string) => Parsed<T>;
 }
@@ -56,10 +49,10 @@ export const path = valueType('path', 'a path', (text) => text || undefined);
 const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
 export const DURATION_ALLOWED = 'a duration such as 500ms, 20s, 5m or 1h, more than zero';
-/** Node's timers fire at once above this. */
+/** Above this, timers of Node fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Whole milliseconds of `500ms`, `20s`, `5m`, `1h`, rounded up; undefined for anything else. */
+/** Whole milliseconds, rounded up. */
 export function parseDuration(text: string): number | undefined {
   const [, number, unit] = DURATION.exec(text) ?? [];
   const ms = Math.ceil(Number(number) * UNITS_MS[unit as keyof typeof UNITS_MS]);
@@ -73,14 +66,14 @@ function durationBetween(text: string, leastMs: number, mostMs: number): number 
 
 export const duration = valueType('duration', DURATION_ALLOWED, (text) => durationBetween(text, 1, Infinity));
 
-/** For the delay of a timer. `maximum` is a duration, `24h` at most 2^31 - 1 ms. */
+/** For the delay of a timer: `maximum` is at most 2^31 - 1 ms. */
 export function durationUpTo(maximum: string): ValueType<number> {
   const most = parseDuration(maximum) ?? 0;
   const allowed = `${DURATION_ALLOWED}, at most ${maximum}`;
   return valueType(`duration up to ${maximum}`, allowed, (text) => durationBetween(text, 1, most));
 }
 
-/** For the delay of a timer that must not fire more often. */
+/** For a timer that must not fire more often. */
 export function durationFrom(minimum: string): ValueType<number> {
   const least = parseDuration(minimum) ?? 0;
   const allowed = `a duration such as 15s or 1m, at least ${minimum}`;
@@ -104,7 +97,6 @@ const UNITS_BYTES = {
 } as const;
 const BYTE_SIZE = /^(\d+(?:\.\d+)?)([KMG]i?B|B)?$/;
 
-/** Bytes of `64MiB`, `500KB`, `1GiB`, or of a number alone. */
 export const byteSize = valueType('size', 'a size such as 64MiB, 500KB or 1GiB, at least 1B', (text) => {
   const [, number, unit = 'B'] = BYTE_SIZE.exec(text) ?? [];
   const bytes = Math.floor(Number(number) * UNITS_BYTES[unit as keyof typeof UNITS_BYTES]);
@@ -122,7 +114,6 @@ export const count = valueType('count', 'a whole number of at least 1, such as 1
 
 export const id = valueType('id', 'an id: a whole number such as 42', (text) => wholeNumber(text, 0));
 
-/** Money: a number above 0, without a currency. */
 export const amount = valueType('number', 'a number above 0, such as 12.50', (text) => {
   const number = Number(text);
   return /^\d+(\.\d+)?$/.test(text) && number > 0 && Number.isFinite(number) ? number : undefined;
@@ -135,7 +126,7 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 
 export const boolean = valueType('bool', 'true or false', (text) => BOOLEANS.get(text.toLowerCase()));
 
-/** In any case. `others`: words that mean one of the values. */
+/** In any case. `others` are words that mean one of the values. */
 export function oneOf<const T extends string>(
   values: readonly T[],
   others: Readonly<Record<string, NoInfer<T>>> = {},
@@ -148,18 +139,16 @@ export function oneOf<const T extends string>(
   });
 }
 
-/** pino's levels, most severe first. */
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Entries between commas, each once: entries with the same label are the same. All problems at once. */
+/** Entries with the same label are the same. */
 export function listOf<T>(
-  name: string,
   item: ValueType<T>,
   labelOf: (value: T) => string = String,
 ): ValueType<readonly T[]> {
   return {
-    name,
+    name: `list of ${item.name}`,
     parse(text) {
       const parsed = splitList(text).map((entry) => item.parse(entry));
       const values = parsed.flatMap(({ value }) => (value === undefined ? [] : [value]));
@@ -169,7 +158,7 @@ export function listOf<T>(
   };
 }
 
-/** The entries between commas. A comma at the end adds none: templates leave one. */
+/** A comma at the end adds no entry: templates leave one. */
 export function splitList(text: string): string[] {
   const entries = text.split(',').map((entry) => entry.trim());
   return entries.slice(0, entries.findLastIndex((entry) => entry !== '') + 1);
@@ -186,9 +175,8 @@ function repeats(labels: readonly string[]): ValueProblem[] {
   }));
 }
 
-export const idList = listOf('list of ids', id);
+export const idList: ValueType<readonly number[]> = { ...listOf(id), name: 'list of ids' };
 
-/** Its values are unchecked. */
 export const jsonArray: ValueType<readonly unknown[]> = {
   name: 'JSON array',
   parse(text) {

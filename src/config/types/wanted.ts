@@ -1,4 +1,3 @@
-/** Value types of lists that say what to keep alive, follow and watch. */
 import type { WantedEndpoint } from '../../fleet/discovery/endpoints.ts';
 import { labelOf, type Wanted } from '../../heartbeat/discovery/wanted.ts';
 import type { WantedLog } from '../../logs/lookup/wanted.ts';
@@ -16,15 +15,13 @@ import {
 const NAME_PREFIX = 'name:';
 const ALLOWED =
   'ID, name:NAME or name:NAME/TAG, each with or without @TTL, such as 42@300s or name:square/blue';
-/** The service does not say which names it takes, so anything is allowed that does not break the list. */
+/** The service does not say which names it allows, so anything is that does not break the list. */
 const NAME_ALLOWED = 'name:NAME or name:NAME/TAG, where NAME and TAG have no , @ / or control character';
 // oxlint-disable-next-line no-control-regex -- a control character is what it looks for
 const NAME = /^[^,@/\u0000-\u001f\u007f]+$/;
 
-/** The value of DEPLOYMENTS: `42@300s,name:square,name:square/blue@5m`. */
 export const deploymentList = listOf(
-  'list of ID, name:NAME or name:NAME/TAG, each with or without @TTL',
-  { name: 'deployment', parse: parseDeployment },
+  { name: 'ID, name:NAME or name:NAME/TAG, each with or without @TTL', parse: parseDeployment },
   labelOf,
 );
 
@@ -59,8 +56,7 @@ const wantedGroup = valueType(
   },
 );
 
-/** The value of WORKER_GROUPS: `7,endpoint:chat`, or `all`. */
-export const groupList = listOf(`list of ${wantedGroup.name}`, wantedGroup, (wanted) =>
+export const groupList = listOf(wantedGroup, (wanted) =>
   wanted.by === 'name' ? `endpoint:${wanted.name}` : wanted.by === 'id' ? String(wanted.id) : 'all',
 );
 
@@ -75,7 +71,6 @@ const wantedEndpoint = valueType(
   },
 );
 
-/** The value of ENDPOINTS and of ENDPOINT_LOGS: `31,chat`, or `all`. */
-export const endpointList = listOf(`list of ${wantedEndpoint.name}`, wantedEndpoint, (wanted) =>
+export const endpointList = listOf(wantedEndpoint, (wanted) =>
   wanted.by === 'name' ? wanted.name : wanted.by === 'id' ? String(wanted.id) : 'all',
 );

@@ -1,5 +1,6 @@
-/** Who may see what LISTEN shows: where there is a token, whoever has it. */
+/** Who may see what LISTEN shows, and who may use the admin routes. */
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { plain, type Reply, type Route, type Routes } from './reply.ts';
 
 const UNAUTHORIZED: Reply = {
@@ -7,7 +8,7 @@ const UNAUTHORIZED: Reply = {
   headers: { 'www-authenticate': 'Bearer' },
 };
 
-/** The same routes, behind a token that a reload may change. `refusals`: what a route answers beside 401. */
+/** A reload may change the token. `refusals`: what a route answers beside 401. */
 export function behindToken(
   routes: Routes,
   token: () => string | undefined,
@@ -26,7 +27,7 @@ export function behindToken(
   );
 }
 
-/** Hashed first, so that the comparison takes the same time whatever the lengths. */
+/** The hashes are compared, so that the time does not depend on the lengths. */
 function bearerMatches(header: string | undefined, token: string): boolean {
   const given = /^Bearer (.+)$/i.exec(header ?? '')?.[1] ?? '';
   return timingSafeEqual(sha256(given), sha256(token));
@@ -34,4 +35,19 @@ function bearerMatches(header: string | undefined, token: string): boolean {
 
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
+}
+
+/** The address bar, or a page of this origin. */
+const OWN_SITES: ReadonlySet<string> = new Set(['none', 'same-origin']);
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
+
+/** A browser cannot reach a socket file, so any Host is allowed there. */
+export function refusalOfForeign(headers: IncomingHttpHeaders, isSocketFile: boolean): string | undefined {
+  const { host = '', origin, 'sec-fetch-site': site } = headers;
+  if (!isSocketFile && !LOOPBACK.test(host)) return 'only requests to a loopback address are answered here';
+  const isOwn = !isSocketFile && origin?.toLowerCase() === `http://${host.toLowerCase()}`;
+  if (origin !== undefined && !isOwn) return 'requests from pages of other origins are not answered here';
+  if (site !== undefined && !OWN_SITES.has(site))
+    return 'requests from pages of other sites are not answered here';
+  return undefined;
 }

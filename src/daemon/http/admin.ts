@@ -1,20 +1,19 @@
-/** The admin routes, for whoever is on this machine: reload, quit, log level, the configuration without its secrets. */
 import type { Logger } from 'pino';
 import { redactedSettings } from '../../config/secrets.ts';
 import { LOG_LEVELS } from '../../config/types/value-types.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../../heartbeat/process/link/link.ts';
 import type { ReloadResult } from '../services/heartbeats.ts';
-import type { InForce, Reloading } from '../services/reloading.ts';
+import type { CurrentSettings, Reloading } from '../services/reloading.ts';
 import { json, type Routes } from './reply.ts';
 
 export interface AdminRouteSources {
   readonly reloading: Pick<Reloading, 'reload'>;
   readonly heart: Pick<Link<DaemonMessage, HeartMessage>, 'send'>;
   readonly logger: Logger;
-  readonly inForce: InForce;
+  readonly current: CurrentSettings;
 }
 
-export function adminRoutes({ reloading, heart, logger, inForce }: AdminRouteSources): Routes {
+export function adminRoutes({ reloading, heart, logger, current }: AdminRouteSources): Routes {
   return {
     async 'POST /-/reload'() {
       const result = await reloading.reload();
@@ -24,7 +23,7 @@ export function adminRoutes({ reloading, heart, logger, inForce }: AdminRouteSou
       heart.send({ type: 'quit' });
       return json(202, { quitting: true });
     },
-    /** The daemon's and the heart's, until a reload changes the setting. */
+    /** For daemon and heart, until a reload changes the setting. */
     'PUT /-/log-level'({ body }) {
       const wanted = body.trim();
       const level = LOG_LEVELS.find((known) => known === wanted);
@@ -40,11 +39,11 @@ export function adminRoutes({ reloading, heart, logger, inForce }: AdminRouteSou
       logger.info({ to: level }, 'log level changed');
       return json(200, { level });
     },
-    'GET /-/config': () => json(200, redactedSettings(inForce.settings)),
+    'GET /-/config': () => json(200, redactedSettings(current.settings)),
   };
 }
 
-/** What was refused changed nothing; of what was not answered in time nobody can say that. */
+/** 400: nothing has changed. 504: the heart may still apply it. */
 function statusOf({ ok, isUnanswered = false }: ReloadResult): number {
   if (isUnanswered) return 504;
   return ok ? 200 : 400;

@@ -1,4 +1,4 @@
-/** A small node:http server for a table of routes, bounded in all; a route that throws answers 500 and harms nothing. */
+/** A bounded node:http server for a table of routes. A route that throws answers 500. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +6,7 @@ import { readBody } from '../../wire/body.ts';
 import type { AdminAddress } from '../../config/types/addresses.ts';
 import type { Redaction } from '../../contract/text/redaction.ts';
 import { CONNECTION_TIMES, Connections } from './connections.ts';
-import { refusalOfForeign } from './foreign-request.ts';
+import { refusalOfForeign } from './access.ts';
 import { plain, type Reply, type Routes } from './reply.ts';
 import { listenOnSocketFile } from './socket-file.ts';
 
@@ -20,7 +20,7 @@ export interface ListenerOptions {
   readonly address: AdminAddress;
   readonly routes: Routes;
   readonly onError: (error: unknown, route: string) => void;
-  /** Refuse what a page of a browser sends that is not this listener's own. */
+  /** Refuse what a page of another origin sends. */
   readonly isForPrograms?: boolean;
   /** Cuts secrets out of what is answered. */
   readonly redaction?: Redaction;
@@ -29,10 +29,10 @@ export interface ListenerOptions {
 const BODY_LIMIT = 64 * 1024;
 const MAX_CONNECTIONS = 128;
 
-/** Of files that are the same for everybody. */
+/** Static files contain no secret. */
 const OUR_OWN = /^(?:text\/(?:html|css|javascript)|image\/)/;
 
-/** Everything the page needs comes from its own origin. */
+/** The page loads everything from its own origin. */
 const SECURITY_HEADERS = {
   'content-security-policy':
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -41,7 +41,6 @@ const SECURITY_HEADERS = {
   'cache-control': 'no-store',
 } as const;
 
-/** Resolves once the socket is bound; rejects when it cannot be. */
 export async function listen(options: ListenerOptions): Promise<HttpListener> {
   const server = createServer({ ...CONNECTION_TIMES, maxHeaderSize: 16 * 1024 });
   const connections = new Connections(server, MAX_CONNECTIONS);
@@ -86,7 +85,7 @@ async function handle(
       : plain(503, 'one request at a time on a connection\n');
     if (options.redaction) reply = redactedReply(reply, options.redaction);
   } catch (error) {
-    // Whoever leaves in the middle of a request hears no answer, and is no trouble of ours.
+    // A client that leaves in the middle of its request is not our error.
     if (request.destroyed && !request.complete) return;
     options.onError(error, key);
     reply = plain(500, 'internal error; the daemon log says more\n');
@@ -139,13 +138,13 @@ function withCharset(type: string): string {
   return type.includes('charset') ? type : `${type}; charset=utf-8`;
 }
 
-/** The words of a service or a Redis may have secrets, and they are on the page. */
+/** Errors of the service or of Redis may quote secrets. */
 export function redactedReply(reply: Reply, redaction: Redaction): Reply {
   const { type, body } = reply;
   if (OUR_OWN.test(type)) return reply;
   const redacted = (text: string): string => {
     if (type.includes('json')) return redaction.json(text);
-    // The exposition format of Prometheus has a version; other plain text has none.
+    // Only the exposition format of Prometheus has a version.
     return type.includes('version=') ? redaction.metrics(text) : redaction.text(text);
   };
   return { ...reply, body: Array.isArray(body) ? body.map(redacted) : redacted(String(body)) };

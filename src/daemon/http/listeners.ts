@@ -1,4 +1,3 @@
-/** The daemon's two listeners. Each keeps trying to get its address: a port that is taken now may be free in a minute. */
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options.ts';
 import type { Redaction } from '../../contract/text/redaction.ts';
@@ -8,13 +7,12 @@ import type { Routes } from './reply.ts';
 
 export type KeptListener = Awaited<ReturnType<typeof keepListening>>;
 
-/** Undefined: the configuration has no such listener. */
+/** Undefined: not configured. */
 export type Listeners = Awaited<ReturnType<typeof openListeners>>;
 
-/** Between two tries, ms. */
 const TRY_AGAIN_MS = 5_000;
 
-/** Resolves when each has tried to get its address once. They are closed at the end of the lifecycle. */
+/** Resolves when each has tried its address once; a taken port may be free in a minute. */
 export async function openListeners(
   { listen: mainAddress, adminListen }: Pick<Settings, 'listen' | 'adminListen'>,
   lifecycle: Lifecycle,
@@ -36,7 +34,6 @@ export async function openListeners(
   };
 }
 
-/** Resolves after the first try, whatever came of it. `what` names the listener to a person. */
 export async function keepListening(what: string, options: ListenerOptions, logger: Logger) {
   let listener: HttpListener | undefined;
   let again: NodeJS.Timeout | undefined;
@@ -57,7 +54,6 @@ export async function keepListening(what: string, options: ListenerOptions, logg
 
   await attempt(true);
   return {
-    /** As it is bound; undefined while it is not. */
     get url() {
       return listener?.url;
     },

@@ -1,10 +1,10 @@
-/** What a route is: a request in, an answer out, and no socket in between. */
+/** A route maps a request to a reply, without a socket. */
 import type { IncomingMessage } from 'node:http';
 
 export interface Reply {
   readonly status: number;
   readonly type: string;
-  /** Several texts are written one after the other: together they may be 30 MB. */
+  /** Together the texts may have 30 MB, so they are written one by one. */
   readonly body: string | Buffer | readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -12,7 +12,7 @@ export interface Reply {
 export interface RouteRequest {
   readonly headers: IncomingMessage['headers'];
   readonly query: URLSearchParams;
-  /** Body of a POST or PUT, of bounded size. */
+  /** Of bounded size. */
   readonly body: string;
 }
 
@@ -30,4 +30,20 @@ export function json(status: number, value: unknown): Reply {
 
 export function schemaRoute(schema: () => unknown): Route {
   return () => ({ ...json(200, schema()), type: 'application/schema+json' });
+}
+
+type CsvField = string | number | null | undefined;
+
+/** A spreadsheet runs a field with such a beginning as a formula, which may send data out. */
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+
+export function csvOf(columns: readonly string[], lines: readonly (readonly CsvField[])[]): string {
+  return [columns, ...lines].map((fields) => `${fields.map(fieldOf).join(',')}\r\n`).join('');
+}
+
+/** Others chose the text: it is never a formula, and always one field. */
+function fieldOf(field: CsvField): string {
+  if (typeof field !== 'string') return String(field ?? '');
+  const safe = FORMULA.test(field) ? `'${field}` : field;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -1,8 +1,4 @@
-/**
- * The public routes: status, metrics, probes. Probes look at local state only: a sidecar whose readiness depends on
- * somebody else's API takes the app down with it. They need no token either: whoever runs them has none, and what they
- * tell is a word.
- */
+/** Probes look at local state only, and need no token: a sidecar must not take the app down with an API. */
 import type { Settings } from '../../config/options.ts';
 import type { Fleet } from '../../fleet/view.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -21,15 +17,15 @@ export interface PublicRouteSources {
   readonly lifecycle: Pick<Lifecycle, 'state'>;
   readonly heartbeats: Pick<Heartbeats, 'lateMs'>;
   readonly metrics: Pick<Metrics, 'exposition' | 'contentType'>;
-  /** The metrics token: without one all is open. */
-  readonly inForce: { readonly settings: Pick<Settings, 'metricsToken'> };
+  /** Everything is open without a metrics token. */
+  readonly current: { readonly settings: Pick<Settings, 'metricsToken'> };
 }
 
-/** A heartbeat scheduler later than this is stuck. /livez fails, so that whoever runs the program restarts all of it. */
+/** /livez fails above this, so that the supervisor restarts the program. */
 const STUCK_MS = 10_000;
 
 export function publicRoutes(sources: PublicRouteSources): Routes {
-  const { lifecycle, heartbeats, metrics, inForce } = sources;
+  const { lifecycle, heartbeats, metrics, current } = sources;
   const { page, files } = statusPageRoutes();
   const shown: Routes = {
     'GET /': () => page,
@@ -46,7 +42,7 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
   return {
     // The page has nothing in it but the question for the token, until it gets an answer from /api/status; its files
     // are the same for everybody, and a browser asks for them without a token.
-    ...behindToken(shown, () => inForce.settings.metricsToken, { 'GET /': page }),
+    ...behindToken(shown, () => current.settings.metricsToken, { 'GET /': page }),
     ...files,
     'GET /startupz': () =>
       lifecycle.state === 'starting' ? plain(503, 'starting\n') : plain(200, 'started\n'),
@@ -54,23 +50,18 @@ export function publicRoutes(sources: PublicRouteSources): Routes {
       lifecycle.state === 'running' ? plain(200, 'ready\n') : plain(503, `${lifecycle.state}\n`),
     'GET /livez'() {
       const late = heartbeats.lateMs();
-      return isLive(late)
+      return late <= STUCK_MS
         ? plain(200, 'live\n')
         : plain(503, `the heartbeat scheduler is ${Math.round(late / 1000)} s late\n`);
     },
   };
 }
 
-/** Requests that come together get one answer: many could take longer than the heart waits for a sign of life. */
+/** Requests that arrive together share one answer, so that the daemon still answers the heart in time. */
 function oncePerTurn(route: () => Reply): Route {
   let shared: Reply | undefined;
   return () => {
     if (shared === undefined) setImmediate(() => (shared = undefined));
     return (shared ??= route());
   };
-}
-
-/** Whether a heartbeat scheduler that is late by so many ms still does its work. */
-export function isLive(schedulerLateMs: number): boolean {
-  return schedulerLateMs <= STUCK_MS;
 }

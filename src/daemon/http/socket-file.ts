@@ -1,4 +1,4 @@
-/** Listening on a socket file that only this user may open, in the place of one that nobody listens on any more. */
+/** A socket file for this user only; it replaces a socket on which no process listens. */
 import { chmodSync, lstatSync, statSync, unlinkSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect, type Server } from 'node:net';
@@ -6,22 +6,22 @@ import { dirname } from 'node:path';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 
 const SOCKET_MODE = 0o600;
-/** Nothing for group and others, from the moment in which the file is there. */
+/** Private from the moment the file exists. */
 const PRIVATE_UMASK = 0o077;
 
-/** There can be no socket under this path as it is. Waits for a person, who may make room meanwhile. */
+/** A person must make room at this path. */
 export class SocketFileError extends PilotlightError {
   readonly code = 'socket_file';
   readonly actor = 'user';
 }
 
-/** Resolves once the socket is there. It is removed when the server closes. @throws SocketFileError */
+/** The server removes the socket when it closes. @throws SocketFileError */
 export async function listenOnSocketFile(server: Server, path: string): Promise<void> {
   requireFolder(path);
   await removeStale(path);
   const umask = process.umask(PRIVATE_UMASK);
   try {
-    // The file is made before this returns.
+    // This creates the file before it returns.
     server.listen({ path });
   } finally {
     process.umask(umask);
@@ -34,7 +34,7 @@ export async function listenOnSocketFile(server: Server, path: string): Promise<
   }
 }
 
-/** Node calls one that is missing one that may not be written in. */
+/** Node reports a missing folder as one without write access. */
 function requireFolder(path: string): void {
   const folder = dirname(path);
   const found = statSync(folder, { throwIfNoEntry: false });
@@ -42,14 +42,14 @@ function requireFolder(path: string): void {
   if (!found.isDirectory()) throw new SocketFileError(`${path}: ${folder} is no folder`);
 }
 
-/** A process that was killed leaves its socket behind. */
+/** A killed process leaves its socket behind. */
 async function removeStale(path: string): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (!found.isSocket()) throw new SocketFileError(`${path}: a file that is no socket is there, and stays`);
   if (found.uid !== process.getuid?.())
     throw new SocketFileError(`${path}: a socket of another user (uid ${found.uid}) is there, and stays`);
-  // Between the question and the removal another process may have put its own there.
+  // Another process may create its socket between the check and the removal.
   const isInUse = await answers(path);
   const now = lstatSync(path, { throwIfNoEntry: false });
   if (now === undefined) return;
@@ -58,7 +58,7 @@ async function removeStale(path: string): Promise<void> {
   unlinkSync(path);
 }
 
-/** Only a refusal says that nobody listens: one that is busy has no room for a connection, and is there. */
+/** Only a refusal means that no process listens: a busy one has no room for a connection. */
 function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);

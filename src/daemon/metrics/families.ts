@@ -1,4 +1,4 @@
-/** The families of the status: each fact of it that names a metric, found by walking through its schema. */
+/** The metric families of the status, found by walking through its schema. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import * as z from 'zod';
 import { LABELS, METRICS, type Metric, type Shown } from '../status/fact.ts';
@@ -9,7 +9,7 @@ export const PREFIX = 'pilotlight_';
 type Labels = Record<string, string | number>;
 type Fields = Readonly<Record<string, string | number | null>>;
 
-/** A sample, as prom-client writes it: the labels of a thing are one object, which it formats once for all families. */
+/** prom-client formats a labels object once, so all families of a thing share it. */
 interface Sample {
   readonly value: number;
   readonly labels: Labels;
@@ -18,18 +18,16 @@ interface Sample {
 
 export interface Family extends Pick<Metric, 'name' | 'help'> {
   readonly labels: readonly string[];
-  /** None for what is not known. */
+  /** Empty if the value is not known. */
   readonly read: (status: Status) => readonly Sample[];
 }
 
-/** A fact in a status: what has it, and the labels of that. */
 interface Found {
   readonly fact: unknown;
   readonly thing: unknown;
   readonly labels: Labels;
 }
 
-/** Where a type stands in the status. */
 interface Place {
   readonly labels: readonly string[];
   readonly find: (status: Status) => readonly Found[];
@@ -50,7 +48,7 @@ export const FAMILIES: readonly Family[] = merged([
   }),
 ]);
 
-/** Things of several kinds may have the same fact: one family has the series of all. */
+/** Several kinds of things may have the same fact: one family has all their series. */
 function merged(families: readonly Family[]): Family[] {
   const byName = new Map<string, Family>();
   for (const family of families) {
@@ -82,14 +80,14 @@ function familiesIn(type: z.ZodType, place: Place): Family[] {
   return families.concat(...fields);
 }
 
-/** One step into what is there: null has nothing in it. */
+/** Null has no parts. */
 function within(place: Place, step: (fact: unknown) => readonly unknown[]): Place {
   const into = ({ fact: thing, labels }: Found): Found[] =>
     thing === null ? [] : step(thing).map((fact) => ({ fact, thing, labels }));
   return { ...place, find: (status) => place.find(status).flatMap(into) };
 }
 
-/** The things of a status are found once for all families. Of two with the same labels the later one counts. */
+/** Finds the things once for all families. Of two with the same labels the later one counts. */
 function labelled(place: Place, own: readonly string[]): Place {
   const known = new WeakMap<Status, readonly Found[]>();
   const find = (status: Status): readonly Found[] => {
@@ -110,7 +108,7 @@ function labelled(place: Place, own: readonly string[]): Place {
   };
 }
 
-/** One that is null is left out: Prometheus takes that for an empty label. */
+/** Prometheus reads an absent label as an empty one. */
 function labelsOf(thing: unknown, names: readonly string[]): Labels {
   const labels: Labels = {};
   for (const name of names) {
@@ -140,7 +138,7 @@ function samplesOf(shown: Shown, sharedLabels: Labels, label: string): Sample[] 
   );
 }
 
-/** Is read at each scrape. prom-client keeps no sample: what is gone has no series left, and unknown is not 0. */
+/** Read at each scrape: prom-client keeps no sample, so nothing stale is shown. */
 export function registerFamily(registry: Registry, family: Family, shown: () => Status): void {
   const { help, labels, read } = family;
   const name = `${PREFIX}${family.name}`;

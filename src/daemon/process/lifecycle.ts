@@ -1,7 +1,6 @@
-/** The states of the daemon's life, and the clean-up that runs at its end. */
 import type { Logger } from 'pino';
 
-/** `starting`: the listeners are not bound yet. `draining`: told to stop, and not ready any more. */
+/** `starting`: listeners are not bound yet. `draining`: stopping, and not ready. */
 export const LIFECYCLE_STATES = ['starting', 'running', 'draining', 'stopped'] as const;
 export type LifecycleState = (typeof LIFECYCLE_STATES)[number];
 
@@ -19,22 +18,19 @@ export class Lifecycle {
     return this.#state;
   }
 
-  /** Whether it is too late for new work. */
   get isEnding(): boolean {
     return this.#state === 'draining' || this.#state === 'stopped';
   }
 
-  /** Everything works. */
   begin(): void {
     this.#state = 'running';
   }
 
-  /** Adds a clean-up, to be run after those that were added before. */
   onStop(name: string, run: CleanUp['run']): void {
     this.#cleanUps.push({ name, run });
   }
 
-  /** Runs the clean-ups within so many ms; one that fails or hangs keeps no other from running. A second call waits. */
+  /** A clean-up that fails or hangs does not keep others from running. A second call waits. */
   stop(withinMs: number): Promise<void> {
     this.#stopped ??= this.#stop(performance.now() + withinMs);
     return this.#stopped;
@@ -59,7 +55,7 @@ export class Lifecycle {
 
 interface CleanUp {
   readonly name: string;
-  /** `remainingMs`: how long all clean-ups together may still take. */
+  /** `remainingMs`: for all clean-ups together. */
   readonly run: (remainingMs: number) => PromiseLike<void> | void;
 }
 

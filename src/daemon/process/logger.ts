@@ -1,14 +1,9 @@
-/**
- * The daemon's own diagnostics: pino to stderr, where a blocked pipe neither stalls the event loop nor grows
- * memory (messages past the bound are dropped). Errors are logged by allow-list, and a secret that still
- * got into a message is cut out of the finished line.
- */
+/** Errors are logged by allow-list, and secrets are cut out of the finished line. */
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { Redaction } from '../../contract/text/redaction.ts';
 import type { LogLevel } from '../../config/types/value-types.ts';
 import { isText, type MessageFormat } from '../../heartbeat/process/log/log.ts';
-import { openStderr } from '../../heartbeat/process/log/stderr.ts';
 
 export interface LoggerOptions {
   readonly level: LogLevel;
@@ -17,19 +12,6 @@ export interface LoggerOptions {
   /** Hears of every message that is written, for the metric. */
   readonly onMessage: (level: LogLevel) => void;
   readonly destination: DestinationStream & { readonly isTerminal?: boolean };
-}
-
-export interface MessageDestination extends DestinationStream {
-  /** Whether it is a terminal, which shows colours. */
-  readonly isTerminal: boolean;
-  /** Waits until everything is written, at most `limitMs`, and drops the rest. */
-  end(limitMs: number): Promise<void>;
-}
-
-/** A descriptor that the heart has made non-blocking. Not pino's own: one that failed once, of a full disk, throws on. */
-export function messageDestination(fd: number): MessageDestination {
-  const stderr = openStderr(fd);
-  return { ...stderr, end: (limitMs) => stderr.flush(limitMs) };
 }
 
 export async function createLogger(options: LoggerOptions): Promise<Logger> {
@@ -55,7 +37,7 @@ export async function createLogger(options: LoggerOptions): Promise<Logger> {
   );
 }
 
-/** What of an error may be logged. The stack helps only where the bug is ours. */
+/** An allow-list. The stack helps only if the bug is ours. */
 function describeError(error: unknown): Record<string, unknown> {
   if (error instanceof PilotlightError) {
     return { type: error.name, code: error.code, actor: error.actor, message: error.message };
@@ -64,7 +46,7 @@ function describeError(error: unknown): Record<string, unknown> {
   return { type: typeof error };
 }
 
-/** Human-readable lines; loaded only when asked for, and whole: a bundle knows no names of a CommonJS package. */
+/** Imported as a whole: a bundle knows no names of a CommonJS package. */
 async function prettyPrinter(destination: LoggerOptions['destination']): Promise<DestinationStream> {
   const { default: pinoPretty } = await import('pino-pretty');
   const pretty = pinoPretty.prettyFactory({

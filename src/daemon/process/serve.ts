@@ -1,4 +1,4 @@
-/** The daemon in its process (main.ts): from the configuration to the end of the link. */
+/** The daemon in its process, until the link ends. */
 import { credentialsOf } from '../../config/secrets.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { endProcess } from '../../client/slow-file.ts';
@@ -12,21 +12,22 @@ import {
   type HeartMessage,
   type Link,
 } from '../../heartbeat/process/link/link.ts';
+import { openStderr } from '../../heartbeat/process/log/stderr.ts';
 import { startDaemon, type Daemon } from '../daemon.ts';
-import { createLogger, messageDestination } from './logger.ts';
+import { createLogger } from './logger.ts';
 import { standardOutput } from './standard-output.ts';
 
-/** Longest time that the last messages wait for a stderr that nobody reads, ms. */
+/** For the last messages, if stderr is not read. */
 const FLUSH_MS = 500;
-/** How long an orderly end may take when the heart is gone, ms: the next heart needs the ports and files. */
+/** For an orderly end without a heart: the next one needs the ports and files. */
 const ORPHAN_MS = 2_000;
-/** Part of the time that the heart gives for the end that is kept for the last messages, ms. */
+/** Kept from the time for the end, for the last messages. */
 const END_MS = 300;
 
-const destination = messageDestination(DAEMON_STDERR);
+const destination = openStderr(DAEMON_STDERR);
 const link: Link<DaemonMessage, HeartMessage> = {
   send(message) {
-    // The end of the channel is told by `disconnect`; what is sent afterwards is of no use.
+    // `disconnect` reports the end of the channel.
     if (process.connected) process.send?.(message, undefined, undefined, () => {});
   },
   listen(hear) {
@@ -37,7 +38,7 @@ let daemon: Daemon | undefined;
 let ending = false;
 process.on('disconnect', () => {
   void end(ORPHAN_MS);
-  // It may be ending already, and have been given more time than that.
+  // It may be ending already, with more time.
   setTimeout(() => endProcess(EXIT.ok), ORPHAN_MS);
 });
 
@@ -51,7 +52,6 @@ for (const event of ['uncaughtException', 'unhandledRejection'] as const)
 
 const { settings, ...config } = await loadConfigSlowly();
 if (settings === undefined) {
-  // The heart has read the same: a file has changed since, or is gone. The next daemon tries again.
   const problems = config.problems.map((problem) => describeProblem(problem)).join('; ');
   process.stderr.write(`pilotlight: the daemon cannot start: ${problems}\n`);
   endProcess(EXIT.failed);
@@ -68,7 +68,7 @@ daemon = await startDaemon({
     createLogger({ ...hooks, level: settings.logLevel, format: settings.logFormat, destination }),
 }).catch(fail);
 
-/** Node itself would print all that an error has, secrets too. The heart tries again. */
+/** Node itself would print all fields of an error, secrets too. */
 function fail(error: unknown): never {
   const { stack = String(error) } = error instanceof Error ? error : {};
   process.stderr.write(
@@ -81,7 +81,7 @@ async function end(withinMs: number): Promise<void> {
   if (ending) return;
   ending = true;
   await daemon?.stop(Math.max(0, withinMs - END_MS));
-  await destination.end(Math.min(FLUSH_MS, END_MS));
+  await destination.flush(Math.min(FLUSH_MS, END_MS));
   link.send({ type: 'stopped' });
   endProcess(EXIT.ok);
 }

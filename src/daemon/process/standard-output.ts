@@ -1,19 +1,15 @@
-/** Standard output for the daemon, which has it under a descriptor that Node knows nothing of. */
+/** Standard output of the daemon: a descriptor that the heart has made non-blocking. */
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LineOutput } from '../../logs/sinks/line-output.ts';
 
-/** Wait before a full pipe is tried again, ms: first and longest; it doubles each time. */
+/** Waits for a full pipe, doubled each time. */
 const FIRST_WAIT_MS = 1;
 const LAST_WAIT_MS = 64;
 
 const LINE_END = 0x0a;
 
-/**
- * Writes at once what the descriptor takes, and never closes it. No stream of Node's: one that has failed once fails
- * for ever, and a full disk is freed some day. A pipe that nobody reads does not block the process: the heart, which
- * has it as its standard output, has made it non-blocking.
- */
+/** No stream of Node's: one that failed once, on a full disk, fails forever. Never closes the descriptor. */
 export function standardOutput(fd: number): LineOutput {
   return new LineOutput((bytes, signal) => writeSome(fd, bytes, signal), endsTorn(fd));
 }
@@ -30,12 +26,12 @@ async function writeSome(fd: number, bytes: Buffer, signal: AbortSignal): Promis
   }
 }
 
-/** Whether it is a file whose last line has no end: a process before this one was killed, or its disk was full. */
+/** A killed process, or a full disk, leaves a last line without an end. */
 function endsTorn(fd: number): boolean {
   try {
     const stat = fstatSync(fd);
     if (!stat.isFile() || stat.size === 0) return false;
-    // Most descriptors of standard output cannot be read; where this name is unknown, nobody looks.
+    // Most standard outputs cannot be read.
     const file = openSync(`/proc/self/fd/${fd}`, 'r');
     try {
       const last = Buffer.alloc(1);

@@ -1,4 +1,3 @@
-/** The client of the daemon: only the operations that it calls, so that the schemas of the others are not loaded. */
 import type { ApiKey } from '../../client/api-key.ts';
 import type { Gate } from '../../client/gate.ts';
 import { createPartialClient, type ClientOf } from '../../client/caller.ts';
@@ -31,20 +30,19 @@ const OPERATIONS = {
 } as const;
 
 type DaemonOperationId = keyof typeof OPERATIONS;
-/** Operations of all requests, those of the heart included: the `operation` labels of the metrics. */
+/** The `operation` labels of the metrics, with the requests of the heart. */
 export const DAEMON_OPERATION_IDS = Object.keys(OPERATIONS) as DaemonOperationId[];
 export type DaemonClient = ClientOf<DaemonOperationId>;
 
-/** How far the service's clock is from ours, by the Date header of its last answer. */
-export class ServiceClock {
-  /** The service's clock minus ours, to a tenth of a second; null before the first answer. */
-  skewSeconds: number | null = null;
+export class ClockSkew {
+  /** The service's clock minus ours, in tenths; null before the first answer. */
+  seconds: number | null = null;
 
   /** `at`: when the answer came, Unix ms. */
-  saw(serverDate: string | undefined, at: number): void {
+  observe(serverDate: string | undefined, at: number): void {
     const served = Date.parse(serverDate ?? '');
-    // The header counts whole seconds, so half of one is added; the time on the wire is part of the error.
-    if (!Number.isNaN(served)) this.skewSeconds = Math.round((served + 500 - at) / 100) / 10;
+    // The header counts whole seconds, so half of one is added.
+    if (!Number.isNaN(served)) this.seconds = Math.round((served + 500 - at) / 100) / 10;
   }
 }
 
@@ -52,13 +50,13 @@ export interface DaemonClientOptions {
   readonly settings: Pick<Settings, 'baseUrl' | 'serverlessUrl'>;
   readonly apiKey: ApiKey;
   readonly metrics: Pick<Metrics, 'client'>;
-  readonly clock: ServiceClock;
+  readonly clockSkew: ClockSkew;
   readonly traits: Pick<ServiceTraits, 'see'>;
   readonly gate: Gate;
 }
 
 export function createDaemonClient(options: DaemonClientOptions): DaemonClient {
-  const { apiKey, metrics, clock, traits, gate } = options;
+  const { apiKey, metrics, clockSkew, traits, gate } = options;
   const { baseUrl, serverlessUrl } = options.settings;
   return createPartialClient(OPERATIONS, {
     baseUrl,
@@ -69,7 +67,7 @@ export function createDaemonClient(options: DaemonClientOptions): DaemonClient {
       ...metrics.client,
       exchange(event) {
         metrics.client.exchange?.(event);
-        clock.saw(event.serverDate, Date.now());
+        clockSkew.observe(event.serverDate, Date.now());
       },
       answer: (event) => traits.see(event),
     },

@@ -1,20 +1,19 @@
-/** What the watch of endpoints says in the daemon's own log. */
 import type { Logger } from 'pino';
 import type { FleetNotice } from '../../fleet/notices.ts';
 import { NewerFile } from '../../storage/database-file.ts';
 import { troubleLevel } from '../../time/trouble.ts';
 
-/** Of a list: a line of the log is for people. */
+/** A line of the log is for people. */
 const MOST_NAMES = 20;
 
 type Kind = FleetNotice['kind'];
-type Told = { readonly [K in Kind]: (logger: Logger, notice: Extract<FleetNotice, { kind: K }>) => void };
+type Logged = { readonly [K in Kind]: (logger: Logger, notice: Extract<FleetNotice, { kind: K }>) => void };
 
 export function fleetNoticesTo(logger: Logger): (notice: FleetNotice) => void {
-  return (notice) => (TOLD[notice.kind] as (logger: Logger, notice: FleetNotice) => void)(logger, notice);
+  return (notice) => (LOGGED[notice.kind] as (logger: Logger, notice: FleetNotice) => void)(logger, notice);
 }
 
-const TOLD: Told = {
+const LOGGED: Logged = {
   'endpoints changed'(logger, { begun, left }) {
     const shown = { begun: begun.slice(0, MOST_NAMES), left: left.slice(0, MOST_NAMES) };
     logger.info({ ...shown, begunCount: begun.length, leftCount: left.length }, 'watched endpoints changed');

@@ -1,16 +1,22 @@
-/** The watch of endpoints in the daemon: started from the settings, changed by a reload, one replica's at a time. */
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options.ts';
 import type { Traits } from '../../doctor/learn.ts';
 import { ApiError } from '../../client/errors.ts';
 import { listCharges } from '../../client/flows/lists.ts';
-import type { FleetService, FleetSettings, FleetWatch, PriceSource } from '../../fleet/watch.ts';
+import { isRecord } from '../../contract/is-record.ts';
+import type { WorkerGroup } from '../../contract/operations/serverless/worker-group-list.ts';
+import type {
+  FleetService,
+  FleetSettings,
+  FleetWatch,
+  PriceCeilings,
+  PriceSource,
+} from '../../fleet/watch.ts';
 import type { Fleet, FleetView } from '../../fleet/view.ts';
 import type { FleetEvent } from '../../fleet/workers/lives.ts';
 import type { Clock } from '../../time/clock.ts';
 import { rowsLeftOut } from '../../wire/reading.ts';
 import type { DaemonClient } from './client.ts';
-import { priceCeilings } from './price-ceilings.ts';
 import { fleetNoticesTo } from './fleet-notices.ts';
 
 type WatchedSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'endpointGroups' | 'stateDir'>;
@@ -23,31 +29,27 @@ export interface FleetOptions {
   readonly onEvent: (event: FleetEvent) => void;
   readonly onTraits: (traits: Traits) => void;
   readonly clock: Clock;
-  /** Whether there may be several: then one watches, and keeps the history. */
+  /** One of several replicas watches, and keeps the history. */
   readonly isReplica: boolean;
 }
 
-/**
- * Longer than a lease lasts: a Redis that was frozen does at once what it was asked meanwhile, and may give the lease to
- * a replica that does not wait for it any more.
- */
+/** Longer than a lease: a Redis that was frozen may grant it late, to a replica that gave up waiting. */
 const STAND_DOWN_AFTER_MS = 8_000;
-/** A look that takes longer is a missing sample, ms. */
+/** A slower poll is a missing sample. */
 const LOOK_TIMEOUT_MS = 15_000;
 
-/** Where no endpoint is named, nothing of it is even loaded. */
+/** Loads nothing of the watch if no endpoint is named. */
 export function startFleet(options: FleetOptions) {
   const { logger, isReplica } = options;
   let settings = options.settings;
-  /** Whether this replica watches, if there is anything to watch. */
   let isOurs = !isReplica;
-  /** Monotonic ms; undefined: nobody else is said to. */
+  /** Monotonic ms; undefined: no other replica watches. */
   let othersSince: number | undefined;
   let isStopping = false;
   let watch: FleetWatch | undefined;
   let turn: Promise<void> = Promise.resolve();
 
-  /** Begins, changes or ends the watch, one change after the other, as the settings and the replicas have it then. */
+  /** One change after the other, by the settings and the role of that moment. */
   function adjust(): Promise<void> {
     turn = turn.then(change).catch((error: unknown) => {
       logger.error({ err: error }, 'the watch of endpoints could not be changed');
@@ -98,13 +100,12 @@ export function startFleet(options: FleetOptions) {
       settings = { ...next, stateDir: settings.stateDir };
       return adjust();
     },
-    /** This replica is the one that watches now. */
     takeOver(): Promise<void> {
       isOurs = true;
       othersSince = undefined;
       return adjust();
     },
-    /** While Redis cannot say who watches, the last one goes on: looking twice harms less than not looking. */
+    /** Two replicas that watch do less harm than none, so the last one continues while Redis is down. */
     standDown(): Promise<void> {
       othersSince ??= performance.now();
       if (!isOurs || performance.now() - othersSince < STAND_DOWN_AFTER_MS) return turn;
@@ -128,7 +129,7 @@ const BILL_TURN = { everyMs: 600_000, need: 'watch' } as const;
 const DAY_SECONDS = 86_400;
 const LIST_TURN = { everyMs: 300_000, need: 'endpoint' } as const;
 
-/** One attempt for each look: what is missed stays missed. */
+/** One attempt a poll. */
 function fleetService({ client, prices, logger }: FleetOptions): FleetService {
   return {
     prices,
@@ -182,4 +183,39 @@ function nothingSeen({ stateDir }: WatchedSettings, isElsewhere: boolean): Fleet
   const history = stateDir === undefined ? 'memory' : 'disk';
   const spend = { endpoints: new Map(), month: undefined, orphans: undefined, unanswered: [] };
   return { endpoints: [], history, historyTrouble: undefined, spend, samples: false, isElsewhere };
+}
+
+/** The service's own command line writes `dph` for `dph_total`. */
+const PRICE_NAMES = ['dph_total', 'dph'];
+const PRICE_IN_TEXT = /\bdph(?:_total)?\s*<=?\s*(\d+(?:\.\d+)?)/;
+
+/** Without endpoints of which a group has no ceiling. */
+export function priceCeilings(groups: readonly WorkerGroup[]): PriceCeilings {
+  const ceilings = new Map<number, number>();
+  for (const { endpoint_id: id, search_query: query } of groups)
+    if (typeof id === 'number') ceilings.set(id, Math.max(ceilings.get(id) ?? 0, ceilingIn(query)));
+  return new Map([...ceilings].filter(([, ceiling]) => ceiling < Infinity));
+}
+
+/** A search is an object, JSON, or text such as `dph_total<=0.5`. */
+function ceilingIn(query: unknown): number {
+  if (typeof query === 'string') return query.startsWith('{') ? ceilingIn(parsed(query)) : inText(query);
+  if (!isRecord(query)) return Infinity;
+  const bounds = PRICE_NAMES.flatMap((name) => {
+    const filter = query[name];
+    return isRecord(filter) ? [filter['lte'], filter['lt'], filter['eq']].map(Number) : [];
+  });
+  return Math.min(Infinity, ...bounds.filter((bound) => bound > 0));
+}
+
+function inText(query: string): number {
+  return Number(PRICE_IN_TEXT.exec(query)?.[1] ?? Infinity);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,4 +1,3 @@
-/** The heartbeats as the heart has reported them. Nothing here asks it and waits: shown is what was reported last. */
 import type { Logger } from 'pino';
 import type { Grants } from '../../client/request-queue.ts';
 import type { LogLevel } from '../../config/types/value-types.ts';
@@ -6,40 +5,36 @@ import type { DaemonMessage, HeartMessage, Link, Report } from '../../heartbeat/
 import type { Metrics } from '../metrics/metrics.ts';
 import { deploymentStatus } from '../status/deployment.ts';
 import type { DeploymentStatus } from '../status/schema.ts';
-import type { ServiceClock } from './client.ts';
+import type { ClockSkew } from './client.ts';
 import type { ServiceTraits } from './service-traits.ts';
 
 export interface ReloadResult {
   readonly ok: boolean;
-  /** What was wrong, or what only a restart can change; in words. */
   readonly problems: readonly string[];
-  /** The heart has not said in time whether it takes its part, and may take it yet. */
+  /** The heart has not answered in time, and may still apply it. */
   readonly isUnanswered?: boolean;
 }
 
 export interface HeartbeatsOptions {
   readonly heart: Link<DaemonMessage, HeartMessage>;
   readonly metrics: Pick<Metrics, 'client' | 'schedulingLag' | 'logMessages'>;
-  readonly clock: ServiceClock;
+  readonly clockSkew: ClockSkew;
   readonly traits: Pick<ServiceTraits, 'see' | 'note'>;
   readonly logger: Logger;
-  /** The heart was told to reload, and asks the daemon to lead. */
   readonly onReload: () => void;
-  /** The heart grants requests. */
   readonly onGrants: (grants: Grants) => void;
-  /** The whole program ends; so many ms are left. */
   readonly onStop: (withinMs: number) => void;
 }
 
 export type Heartbeats = ReturnType<typeof receiveHeartbeats>;
 
-/** The heart reports at least this often, and its scheduler looks at the clock so often, ms. */
+/** The heart reports, and its scheduler ticks, at least this often. */
 const REPORT_EVERY_MS = 1_000;
-/** How long the heart's answer to a reload is waited for, ms. */
+/** For the heart's answer to a reload. */
 const RELOAD_PATIENCE_MS = 5_000;
 
 export function receiveHeartbeats(options: HeartbeatsOptions) {
-  const { heart, metrics, clock, traits, logger } = options;
+  const { heart, metrics, clockSkew, traits, logger } = options;
   const deployments = new Map<number, DeploymentStatus>();
   let heardAt = Date.now();
   let last: Report | undefined;
@@ -56,7 +51,7 @@ export function receiveHeartbeats(options: HeartbeatsOptions) {
       case 'reload':
         return options.onReload();
       case 'reloaded':
-        // A late answer to an earlier one is none to this.
+        // A late answer belongs to an earlier reload.
         if (message.number === asked) reloaded(message);
         return;
       case 'stop':
@@ -76,7 +71,7 @@ export function receiveHeartbeats(options: HeartbeatsOptions) {
     }
     for (const event of report.exchanges) {
       metrics.client.exchange?.(event);
-      clock.saw(event.serverDate, event.at);
+      clockSkew.observe(event.serverDate, event.at);
       traits.see(event);
     }
     for (const ms of report.lags) metrics.schedulingLag(ms);
@@ -88,18 +83,15 @@ export function receiveHeartbeats(options: HeartbeatsOptions) {
 
   return {
     status: () => [...deployments.values()],
-    /** Ms by which the heart's scheduler is late with its next look at the clock, as far as is known here. */
+    /** How late the heart's scheduler is, as far as is known here. */
     lateMs(): number {
       const silent = Date.now() - heardAt - 2 * REPORT_EVERY_MS;
       const tickedAt = last?.lastTickAt ?? heardAt;
       const stuck = deployments.size === 0 ? 0 : heardAt - tickedAt - REPORT_EVERY_MS;
       return Math.max(0, silent, stuck);
     },
-    /** The last report of the heart; undefined before the first. */
     report: () => last,
-    /** Tells the heart that nothing is to be loaded. */
     refuseReload: () => heart.send({ type: 'reload-refused' }),
-    /** Asks the heart to load its part of the configuration. */
     async reload(): Promise<ReloadResult> {
       const { promise, resolve } = Promise.withResolvers<ReloadResult>();
       reloaded = ({ ok, problems }) => resolve({ ok, problems });
@@ -113,7 +105,7 @@ export function receiveHeartbeats(options: HeartbeatsOptions) {
   };
 }
 
-/** Its first 404 came after its TTL had passed. If the words say so, the exchange tells that and counts. */
+/** The first 404 came after the TTL had passed. If the text says so, `traits.see` learns that. */
 function isFoundExpired(before: DeploymentStatus, after: DeploymentStatus): boolean {
   const isFirst = (before.failures['not-found'] ?? 0) === 0 && (after.failures['not-found'] ?? 0) > 0;
   return isFirst && before.expires_at !== null && before.expires_at < Date.now() / 1000;

@@ -1,4 +1,3 @@
-/** Changing the settings of a running daemon: all of them or none, and one change at a time. */
 import type { Logger } from 'pino';
 import type { ApiKey } from '../../client/api-key.ts';
 import type { LoadedConfig } from '../../config/load.ts';
@@ -18,21 +17,20 @@ import type { Lifecycle } from '../process/lifecycle.ts';
 import type { SharedWork } from '../replicas/shared-work.ts';
 import type { Heartbeats, ReloadResult } from './heartbeats.ts';
 
-/** The configuration as it is now. Only a reload writes to it. */
-export interface InForce {
+/** Only a reload changes it. */
+export interface CurrentSettings {
   settings: Settings;
-  /** What is wrong with it: features are off for it. */
   problems: readonly ConfigProblem[];
 }
 
 export interface ReloadingOptions {
   readonly loadConfig: () => LoadedConfig | Promise<LoadedConfig>;
-  readonly inForce: InForce;
+  readonly current: CurrentSettings;
   readonly apiKey: ApiKey;
   readonly work: Pick<SharedWork, 'apply'>;
-  /** The heart loads its part first, once the daemon's is known to be fine. */
+  /** The heart loads its part first, once the daemon's is valid. */
   readonly heartbeats: Pick<Heartbeats, 'reload' | 'refuseReload'>;
-  /** Other files may have the secrets now. */
+  /** The secrets may be in other files now. */
   readonly onFiles: (files: LoadedConfig['files']) => void;
   readonly lifecycle: Pick<Lifecycle, 'isEnding'>;
   readonly metrics: Pick<Metrics, 'reloaded'>;
@@ -47,23 +45,23 @@ export class Reloading {
     this.#options = options;
   }
 
-  /** Reads everything again. A configuration with an error in it changes nothing. */
+  /** A configuration with a new error changes nothing. */
   reload(): Promise<ReloadResult> {
     return this.#turns.take('reload', () => this.#reload());
   }
 
-  /** Takes secrets whose files changed, and nothing else: other settings wait for a reload. */
+  /** Other settings wait for a reload. */
   refreshSecrets(): Promise<void> {
     return this.#turns.take('secrets', () => this.#refreshSecrets());
   }
 
   async #reload(): Promise<ReloadResult> {
-    const { loadConfig, inForce, apiKey, heartbeats, onFiles, lifecycle, metrics, logger } = this.#options;
+    const { loadConfig, current, apiKey, heartbeats, onFiles, lifecycle, metrics, logger } = this.#options;
     if (lifecycle.isEnding)
       return { ok: false, problems: ['the daemon is stopping; the next start reads everything again'] };
     const loaded = await loadConfig();
-    // What was wrong before is off already, and does not keep the rest from being loaded.
-    const known = errorsIn(inForce.problems);
+    // A feature with an old error is off already, and does not block the reload.
+    const known = errorsIn(current.problems);
     const news = errorsIn(loaded.problems).filter((problem) => !known.includes(problem));
     if (!loaded.settings || news.length > 0) {
       heartbeats.refuseReload();
@@ -77,9 +75,9 @@ export class Reloading {
         heart.problems,
         'reload refused by the heart; the old configuration stays in force',
       );
-    const { settings, problems } = inForce;
+    const { settings, problems } = current;
     const next = loaded.settings;
-    // Options that a reload cannot change keep their old values.
+    // These keep their value until a restart.
     const waiting = OPTION_KEYS.filter(
       (key) => onlyAtStart(key) && JSON.stringify(settings[key]) !== JSON.stringify(next[key]),
     );
@@ -118,11 +116,11 @@ export class Reloading {
   }
 
   async #refreshSecrets(): Promise<void> {
-    const { loadConfig, inForce, apiKey, lifecycle, logger } = this.#options;
+    const { loadConfig, current, apiKey, lifecycle, logger } = this.#options;
     if (lifecycle.isEnding) return;
-    const { settings, problems } = inForce;
+    const { settings, problems } = current;
     const { secrets } = await loadConfig();
-    // A file that is being replaced may be missing or empty for a moment: then the old secret stays.
+    // A file that is being replaced may be missing or empty for a moment.
     const changed = SECRET_KEYS.filter(
       (key) => secrets[key] !== undefined && secrets[key] !== settings[key] && !onlyAtStart(key),
     );
@@ -132,23 +130,57 @@ export class Reloading {
     logger.info({ variables: changed.map((key) => PREFIX + OPTIONS[key].variable) }, 'secret read again');
   }
 
-  /** Nothing here can fail because of what a configuration says: all of that was checked before. */
+  /** The loader has checked everything, so no value can make this fail. */
   async #apply(
     settings: Settings,
     problems: readonly ConfigProblem[],
     keyFile: string | undefined,
   ): Promise<void> {
-    const { inForce, apiKey, work, logger } = this.#options;
-    // A level that was set at run time stays, unless it is the setting that changed.
-    if (settings.logLevel !== inForce.settings.logLevel) logger.level = settings.logLevel;
-    inForce.settings = settings;
+    const { current, apiKey, work, logger } = this.#options;
+    // A level set at run time stays until the setting changes.
+    if (settings.logLevel !== current.settings.logLevel) logger.level = settings.logLevel;
+    current.settings = settings;
     apiKey.replace(settings.apiKey, keyFile);
     await work.apply(settings);
-    inForce.problems = problems;
+    current.problems = problems;
   }
 }
 
 function onlyAtStart(key: OptionKey): boolean {
   const option: Option = OPTIONS[key];
   return option.restart === true;
+}
+
+/** Between two polls for a missing file. */
+const POLL_EVERY_MS = 5_000;
+
+/** Calls `onFound` once a missing file is there. Returns a function that ends the waiting. */
+export function awaitFiles(
+  problems: readonly ConfigProblem[],
+  load: () => Promise<readonly ConfigProblem[]>,
+  onFound: () => void,
+): () => void {
+  const missing = awaitedIn(problems);
+  if (missing === 0) return () => {};
+  let timer: NodeJS.Timeout | undefined;
+  let isEnded = false;
+  // A file may take seconds, so the next poll starts after this one.
+  const plan = (): void => {
+    if (!isEnded) timer = setTimeout(() => void look(), POLL_EVERY_MS);
+  };
+  const look = async (): Promise<void> => {
+    const isFound = awaitedIn(await load()) < missing;
+    if (isEnded) return;
+    if (isFound) onFound();
+    else plan();
+  };
+  plan();
+  return () => {
+    isEnded = true;
+    clearTimeout(timer);
+  };
+}
+
+function awaitedIn(problems: readonly ConfigProblem[]): number {
+  return problems.filter(({ awaitedFile }) => awaitedFile !== undefined).length;
 }

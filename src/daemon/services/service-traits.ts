@@ -1,4 +1,4 @@
-/** What the daemon has learned of how the service behaves, from answers that came anyway. A file keeps it over restarts. */
+/** What answers have taught about the service. A file keeps it over restarts. */
 import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -18,7 +18,7 @@ import { Turns } from '../../time/turns.ts';
 
 const FILE = 'service-traits.json';
 const FILE_MODE = 0o600;
-/** Of one service: another one is learned anew. */
+/** Another service is learned from the start. */
 const stored = z.object({ base_url: z.string(), traits: z.record(z.string(), z.string()) });
 
 export class ServiceTraits {
@@ -31,7 +31,7 @@ export class ServiceTraits {
     this.#settings = settings;
     this.#logger = logger;
     const { stateDir } = settings;
-    // A file system that hangs delays nothing: what answers tell meanwhile counts.
+    // A file system that hangs delays nothing.
     if (stateDir !== undefined) void this.#turns.take('read', () => this.#read(stateDir));
   }
 
@@ -48,7 +48,6 @@ export class ServiceTraits {
     return knownFindings(this.#knowledge.traits);
   }
 
-  /** Resolves when what was learned is stored, or cannot be. */
   async stored(): Promise<void> {
     await this.#turns.take('end', () => Promise.resolve());
   }

@@ -1,4 +1,3 @@
-/** The three scheduled watches in the daemon: started from the settings, replaced at a reload. */
 import type { Logger } from 'pino';
 import { createAccountWatch } from '../../watch/account.ts';
 import type { PriceSource } from '../../fleet/watch.ts';
@@ -9,16 +8,15 @@ import type { DaemonClient } from './client.ts';
 import type { Settings } from '../../config/options.ts';
 import type { JobStatus, Status } from '../status/schema.ts';
 
-/** What the watches are started with. */
 const KEYS = ['machines', 'maintenanceSchedule', 'instancesSchedule', 'accountSchedule'] as const;
 
-/** Where the schedule does not list instances often enough for whoever wants their prices, ms. */
+/** If the schedule does not list instances often enough for their prices. */
 const PRICES_EVERY_MS = 600_000;
-/** And where a price is lacking. */
+/** If a price is missing. */
 const PRICES_AT_MOST_EVERY_MS = 60_000;
 type WatchSettings = Pick<Settings, (typeof KEYS)[number]>;
 
-/** `mayRun`: whether this replica may look now; without it, it is the only one. */
+/** `mayRun`: whether this replica has the watches; undefined: it is alone. */
 export function startWatches(
   client: DaemonClient,
   initial: WatchSettings,
@@ -56,7 +54,6 @@ export function startWatches(
     await Promise.all(Object.values(jobs).map((job) => job.stop()));
   }
 
-  /** When the fleet made the instances be listed last, or a list was last there, Unix ms. */
   let pricedAtMs = -Infinity;
   function refreshPrices(isLacking: boolean): void {
     const listedAtMs = Math.max(pricedAtMs, jobs.instances.view().lastSuccessAt ?? -Infinity);
@@ -65,7 +62,6 @@ export function startWatches(
     pricedAtMs = Date.now();
     void jobs.instances.runNow();
   }
-  /** Prices of the instances that were listed last. */
   const prices: PriceSource = {
     known: () => instances.prices(),
     listedAtMs: () => jobs.instances.view().lastSuccessAt,
@@ -82,11 +78,9 @@ export function startWatches(
         jobs: Object.values(jobs).map((job) => jobStatus(job.view())),
       };
     },
-    /** Looks at everything now: this replica has just been given the watches. */
     runNow(): void {
       for (const job of Object.values(jobs)) if (job.view().schedule !== 'off') void job.runNow();
     },
-    /** Replaces the jobs by those of new settings, unless nothing that concerns them changed. */
     async apply(next: WatchSettings): Promise<void> {
       if (KEYS.every((key) => String(next[key]) === String(settings[key]))) return;
       await stop();
@@ -98,14 +92,7 @@ export function startWatches(
   };
 }
 
-function jobStatus({ name, schedule, runs, failures, missed, lastSuccessAt, lastError }: JobView): JobStatus {
-  return {
-    job: name,
-    schedule,
-    runs,
-    failures,
-    missed,
-    last_success_at: lastSuccessAt === undefined ? null : lastSuccessAt / 1000,
-    last_error: lastError ?? null,
-  };
+function jobStatus({ name: job, lastSuccessAt, lastError, ...counts }: JobView): JobStatus {
+  const last_success_at = lastSuccessAt === undefined ? null : lastSuccessAt / 1000;
+  return { job, ...counts, last_success_at, last_error: lastError ?? null };
 }

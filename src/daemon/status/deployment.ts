@@ -1,4 +1,3 @@
-/** A deployment in the status, from the snapshot that the heart sends: in seconds and by the published names. */
 import * as z from 'zod';
 import {
   FAILURE_WORDS,
@@ -74,8 +73,8 @@ export const deployment = z.object({
 LABELS.add(deployment, { labels: ['deployment_id', 'deployment'] });
 
 export function deploymentStatus(snapshot: DeploymentSnapshot): z.infer<typeof deployment> {
-  const failed = snapshot.timeline.findLast(({ result }) => !SETTLED_WELL.has(result));
-  // An attempt may be overdue, which is newer than the last failure.
+  const failed = snapshot.timeline.findLast(({ result }) => !NOT_FAILED.has(result));
+  // An overdue attempt may be newer than the last failure.
   const isLast = failed !== undefined && snapshot.lastFailure?.attempt === failed.attempt;
   const words = isLast
     ? snapshot.lastFailure?.why
@@ -103,7 +102,7 @@ export function deploymentStatus(snapshot: DeploymentSnapshot): z.infer<typeof d
   };
 }
 
-const SETTLED_WELL: ReadonlySet<string> = new Set(['accepted', 'waiting', 'superseded']);
+const NOT_FAILED: ReadonlySet<string> = new Set(['accepted', 'waiting', 'superseded']);
 
 function secondsOrNull(ms: number | undefined): number | null {
   return ms === undefined ? null : ms / 1000;

@@ -1,17 +1,18 @@
-/** The watched endpoints in the status, from the view that the fleet watch keeps: in seconds and by the published names. */
+/** The watched endpoints in the status. */
 import * as z from 'zod';
 import type { Settings } from '../../config/options.ts';
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
 import type { EndpointView, FleetView } from '../../fleet/view.ts';
-import { MEASURES, NOTHING_MEASURED, type Measure } from '../../fleet/workers/measure.ts';
 import type { Troubles } from '../../fleet/troubles/troubles.ts';
+import { MEASURES, NOTHING_MEASURED, type Measure } from '../../fleet/workers/measure.ts';
+import type { Figure } from '../../spend/hours.ts';
+import type { SpendView } from '../../spend/spend-watch.ts';
 import { count, LABELS, metric, oneOf, seconds, time, type Show, type Shown } from './fact.ts';
-import { endpointSpend, endpointSpendStatus, fleetSpend, fleetSpendStatus } from './spend.ts';
 import { bySeverity, finding } from './watches.ts';
 
 const NO_WORKERS = Object.fromEntries([...WORKER_STATUSES, 'unknown'].map((status) => [status, 0]));
 const LOAD_MEANINGS = ['in flight', 'rate', 'unknown'] as const;
-/** A sample that is older than this many intervals tells nothing of now: its series end, rather than go on as they were. */
+/** An older sample says nothing about now, so its series end. */
 const STALE_AFTER_INTERVALS = 4;
 
 type Sampled = Readonly<Record<Measure | 'last_sample_at', number | null>>;
@@ -21,7 +22,7 @@ interface Moment {
   readonly fleet: { readonly sample_interval_seconds: number };
 }
 
-/** A fact of the last sample: its metric is absent once that is not fresh any more. */
+/** Absent once the sample is stale. */
 function sampled<Type extends z.ZodType>(
   type: Type,
   name: string,
@@ -51,6 +52,66 @@ const namedTrouble = z.object({
   since: time.describe('Of the first look that saw it'),
   says: z.string().describe("Why it is thought so; goes on from the endpoint's name"),
 });
+
+const dollars = z.number().nullable();
+const figure = z.object({ amount: z.number(), source: z.enum(['billed', 'told', 'estimated']) }).nullable();
+type ShownFigure = z.infer<typeof figure>;
+
+const bySource = {
+  label: 'source',
+  value: (shown: ShownFigure) => shown && { [shown.source]: shown.amount },
+};
+
+const endpointSpend = {
+  spend_told_per_hour: dollars.describe(MEASURES.spend_told_per_hour),
+  spend_stopped_per_hour: dollars.describe(MEASURES.spend_stopped_per_hour),
+  spend_today: metric(
+    figure,
+    'endpoint_spend_today',
+    'What the endpoint has cost since midnight UTC, dollars, as far as it was seen.',
+    bySource,
+  ),
+  spend_today_usual: metric(
+    dollars,
+    'endpoint_spend_today_usual',
+    'What the same hours cost on the seven days before, on average; absent with fewer than three of them.',
+  ),
+  spend_month: figure.describe('What the endpoint has cost in this month, dollars'),
+};
+
+const fleetSpend = {
+  budget_per_month: metric(
+    dollars,
+    'fleet_budget_per_month',
+    'PILOTLIGHT_BUDGET_PER_MONTH: what all endpoints together may cost in a calendar month (UTC); absent without it.',
+  ),
+  spend_month: metric(
+    figure,
+    'fleet_spend_month',
+    'What all watched endpoints have cost in this month (UTC), dollars.',
+    bySource,
+  ),
+  spend_month_forecast: metric(
+    dollars,
+    'fleet_spend_month_forecast',
+    'What the month will come to, by weekday from the last four weeks; absent before a whole day is known.',
+  ),
+  orphan_instances: metric(
+    count.nullable(),
+    'orphan_instances',
+    'Instances that were workers of watched endpoints, are workers no more, and are still there; absent until the instances were listed.',
+  ),
+  orphan_spend_per_hour: metric(
+    dollars,
+    'orphan_spend_per_hour',
+    'What these instances cost an hour, by their price and status.',
+  ),
+  spend_unanswered: z
+    .array(z.object({ permission: z.string(), is_missing: z.boolean(), error: z.string() }))
+    .describe(
+      'What the service does not tell of money, the permission that it takes, and whether that is missing',
+    ),
+};
 
 const endpoint = z.object({
   endpoint_group: z.string().describe('Its name; name#2 for the second that shares it; #ID if it has none'),
@@ -230,4 +291,31 @@ function troublesOf(troubles: Troubles): z.infer<typeof endpoint>['troubles'] {
     return [name, sinceMs === undefined ? null : { severity, since: sinceMs / 1000, says }];
   });
   return Object.fromEntries(entries) as z.infer<typeof endpoint>['troubles'];
+}
+
+function endpointSpendStatus({ endpoints }: SpendView, label: string) {
+  const { today, usualToday, month } = endpoints.get(label) ?? {};
+  return {
+    spend_today: shownFigure(today),
+    spend_today_usual: usualToday ?? null,
+    spend_month: shownFigure(month),
+  };
+}
+
+function fleetSpendStatus({ month, orphans, unanswered }: SpendView) {
+  return {
+    spend_month: shownFigure(month?.soFar),
+    spend_month_forecast: month?.forecast?.expected ?? null,
+    orphan_instances: orphans?.instances ?? null,
+    orphan_spend_per_hour: orphans?.spendPerHour ?? null,
+    spend_unanswered: shownUnanswered(unanswered),
+  };
+}
+
+export function shownUnanswered(unanswered: SpendView['unanswered']) {
+  return unanswered.map(({ permission, isMissing, error }) => ({ permission, is_missing: isMissing, error }));
+}
+
+export function shownFigure(known: Figure | undefined): ShownFigure {
+  return known ? { amount: known.dollars, source: known.source } : null;
 }

@@ -1,9 +1,8 @@
-/** The logs that are followed, and the sinks of their lines, in the status. */
 import * as z from 'zod';
 import type { LogView } from '../../logs/follow/group-stats.ts';
 import { byReason, count, LABELS, metric, seconds, time } from './fact.ts';
 
-/** Of a worker group's log, and of an endpoint's own: each metric has the label of either. */
+/** Worker groups and endpoints share these metrics; each has the label of its kind. */
 const followed = {
   lines: metric(count, 'workergroup_log_lines_total', 'Log lines taken, each once.'),
   bytes: metric(count, 'workergroup_log_bytes_total', 'Bytes of the log lines taken.'),
@@ -111,7 +110,7 @@ function statusOf(log: LogView) {
   };
 }
 
-/** Of a line, in the status: the sinks get all of it. */
+/** The sinks get the whole line. */
 const SHOWN_CHARACTERS = 2_000;
 
 function shortened(line: string): string {

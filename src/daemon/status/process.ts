@@ -1,4 +1,3 @@
-/** What the daemon says of itself and of the heart, in the status. */
 import * as z from 'zod';
 import type { QueueView } from '../../client/request-queue.ts';
 import { describeProblem, isError, type ConfigProblem } from '../../config/problem.ts';
@@ -12,9 +11,7 @@ export const state = metric(
   z.enum(LIFECYCLE_STATES),
   'up',
   'Where the daemon is in its life; 1 in the metric while it runs, else 0.',
-  {
-    value: (is) => is === 'running',
-  },
+  { value: (is) => is === 'running' },
 );
 
 export const replica = z.object({
@@ -70,7 +67,6 @@ export const heart = z.object({
   avoided_addresses: z.array(avoidedAddress),
 });
 
-/** What it says of itself is null before its first report. */
 export function heartStatus(restarts: number, report: Report | undefined): z.infer<typeof heart> {
   const { openConnections = 0, vitals, avoided = [] } = report ?? {};
   return {
@@ -79,12 +75,9 @@ export function heartStatus(restarts: number, report: Report | undefined): z.inf
     resident_memory_bytes: vitals?.residentBytes ?? null,
     cpu_seconds: vitals?.cpuSeconds ?? null,
     event_loop_lag_max_seconds: vitals ? vitals.lagMs / 1000 : null,
-    avoided_addresses: avoided.map(({ origin, address, reason, since }) => ({
-      origin,
-      address,
-      reason,
-      since: since / 1000,
-    })),
+    avoided_addresses: avoided.map(({ origin, address, reason, since }) => {
+      return { origin, address, reason, since: since / 1000 };
+    }),
   };
 }
 
@@ -126,7 +119,7 @@ export const app = z.object({
   last_error: z.string().nullable().describe('Why it was unhealthy when it was asked last'),
 });
 
-/** Null without an app, and before the heart has told of it. */
+/** Null without an app, and before the first report. */
 export function appStatus(
   address: string | undefined,
   snapshot: AppSnapshot | undefined,
@@ -155,7 +148,7 @@ export const configProblem = metric(
 );
 LABELS.add(configProblem, { labels: ['variable'] });
 
-/** A rule of endpoint groups only advises, and is told with its group. */
+/** A finding of a rule is shown with its group. */
 export function configProblems(problems: readonly ConfigProblem[]): z.infer<typeof configProblem>[] {
   return problems
     .filter((problem) => problem.failsCheck || (isError(problem) && problem.rule === undefined))

@@ -1,8 +1,3 @@
-/**
- * What the daemon sees, in one object: /api/status answers with it, the status page draws it, and the metrics
- * are read from it. Times are Unix seconds, fields are named as the metrics and the interface name them; what
- * is not known is null. No secret is ever in it.
- */
 import * as z from 'zod';
 import { deployment } from './deployment.ts';
 import { publishedSchema, time, type DeepReadonly } from './fact.ts';
@@ -40,7 +35,7 @@ export const statusSchema = z.object({
   jobs: z.array(job),
 });
 
-/** Served at /api/status/schema, and in the tree as deploy/status.schema.json. */
+/** Served at /api/status/schema; the tree has it as deploy/status.schema.json. */
 export const statusJsonSchema = publishedSchema('Status of a Pilotlight daemon', statusSchema);
 
 export type Status = DeepReadonly<z.infer<typeof statusSchema>>;

@@ -1,11 +1,10 @@
-/** The status at a moment, put together from what each part of the daemon tells. */
 import type { BuildInfo } from '../../build-info.ts';
 import type { RequestQueue } from '../../client/request-queue.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { SharedWork } from '../replicas/shared-work.ts';
 import type { Heartbeats } from '../services/heartbeats.ts';
-import type { InForce } from '../services/reloading.ts';
-import type { ServiceClock } from '../services/client.ts';
+import type { CurrentSettings } from '../services/reloading.ts';
+import type { ClockSkew } from '../services/client.ts';
 import type { ServiceTraits } from '../services/service-traits.ts';
 import { fleetStatus } from './fleet.ts';
 import { appStatus, configProblems, heartStatus, rateLimitStatus } from './process.ts';
@@ -13,13 +12,11 @@ import type { EndpointLogStatus, Status, WorkerGroupStatus } from './schema.ts';
 
 export interface StatusSources {
   readonly build: BuildInfo;
-  /** Unix seconds. */
   readonly startedAt: number;
-  /** How many daemons of this heart there were before. */
   readonly restarts: number;
-  readonly inForce: InForce;
+  readonly current: CurrentSettings;
   readonly lifecycle: Pick<Lifecycle, 'state'>;
-  readonly clock: Pick<ServiceClock, 'skewSeconds'>;
+  readonly clockSkew: Pick<ClockSkew, 'seconds'>;
   readonly traits: Pick<ServiceTraits, 'findings'>;
   readonly heartbeats: Pick<Heartbeats, 'status' | 'report'>;
   readonly requests: Pick<RequestQueue, 'view'>;
@@ -27,11 +24,11 @@ export interface StatusSources {
 }
 
 export function statusSnapshot(sources: StatusSources): Status {
-  const { build, startedAt, restarts, inForce, lifecycle, clock, heartbeats } = sources;
-  const { settings, problems } = inForce;
+  const { build, startedAt, restarts, current, lifecycle, clockSkew, heartbeats } = sources;
+  const { settings, problems } = current;
   const report = heartbeats.report();
   const work = sources.work.status();
-  // What workers print is for those who are known, or for all if somebody has said so.
+  // Lines of workers are for those with a token, or for all if PUBLIC_STATUS says so.
   const shown = settings.publicStatus || settings.metricsToken !== undefined;
   return {
     version: build.version,
@@ -49,7 +46,7 @@ export function statusSnapshot(sources: StatusSources): Status {
       traits: sources.traits.findings(),
       base_url: settings.baseUrl,
       serverless_url: settings.serverlessUrl ?? settings.baseUrl,
-      clock_skew_seconds: clock.skewSeconds,
+      clock_skew_seconds: clockSkew.seconds,
     },
     deployments: heartbeats.status(),
     worker_groups: shown ? work.worker_groups : work.worker_groups.map(withoutLines),

@@ -1,4 +1,3 @@
-/** What is checked and watched, in the status: endpoint groups of the configuration, instances, maintenance, account, jobs. */
 import * as z from 'zod';
 import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { SEVERITIES } from '../../scaling/rules/findings.ts';
@@ -13,7 +12,6 @@ export const finding = z.object({
   message: z.string(),
 });
 
-/** How many findings there are of each severity. */
 export function bySeverity(findings: readonly z.infer<typeof finding>[]): Record<string, number> {
   return Object.fromEntries(
     SEVERITIES.map((severity) => [severity, findings.filter((one) => one.severity === severity).length]),

@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
-import { startTestDaemon, until } from '../../support/daemon.ts';
+import { serviceOf, startTestDaemon, until } from '../../support/daemon.ts';
 import { startPilotlight } from '../../support/process.ts';
-import { ask } from '../../support/raw-http.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { prefixed } from '../../support/settings.ts';
 
 let emulator: Emulator;
 let folder: ReturnType<typeof temporaryFolder>;
@@ -25,15 +25,14 @@ async function command(
   words: readonly string[],
   env: Record<string, string>,
 ): Promise<{ code: number; out: string; err: string }> {
-  const named = Object.entries(env).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
-  await using program = startPilotlight(words, Object.fromEntries(named) as Record<string, string>);
+  await using program = startPilotlight(words, prefixed(env));
   return { code: await program.exit, out: program.stdout(), err: program.stderr() };
 }
 
 describe('the admin routes on a socket file', () => {
   test('take what `pilotlight admin` says, and go with the daemon', async () => {
     const path = join(folder.path, 'admin.sock');
-    const env = { API_KEY: emulator.apiKey, BASE_URL: emulator.url, ADMIN_LISTEN: `unix:${path}` };
+    const env = { ...serviceOf(emulator), ADMIN_LISTEN: `unix:${path}` };
     await using daemon = await startDaemonProcess(env);
     expect(daemon.adminUrl).toBe(`unix:${path}`);
     expect((lstatSync(path).mode & 0o777).toString(8)).toBe('600');
@@ -59,29 +58,6 @@ describe('the admin routes on a socket file', () => {
     expect(existsSync(path)).toBe(false);
     expect((await command(['admin', 'reload'], { ADMIN_LISTEN })).code).toBe(3);
   });
-
-  test('are there again after the daemon was killed', async () => {
-    const path = join(folder.path, 'admin.sock');
-    const env = { API_KEY: emulator.apiKey, BASE_URL: emulator.url, ADMIN_LISTEN: `unix:${path}` };
-    await using daemon = await startDaemonProcess(env);
-    process.kill(daemon.daemonPid(), 'SIGKILL');
-    await daemon.seen(/"pilotlight started"[^]*"pilotlight started"/);
-    const answer = await ask(`unix:${path}`, 'PUT', '/-/log-level', {}, 'info');
-    expect(answer).toEqual({ status: 200, body: '{"level":"info"}\n' });
-    daemon.child.kill('SIGTERM');
-    expect(await daemon.exit).toBe(0);
-  });
-
-  test('a folder that is missing is said, ends nothing, and the socket comes with it', async () => {
-    const missing = join(folder.path, 'not-there');
-    await using daemon = await startDaemonProcess({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
-      ADMIN_LISTEN: `unix:${missing}/admin.sock`,
-    });
-    await daemon.seen(new RegExp(`the folder ${missing} is not there`));
-    expect((await fetch(`${daemon.url}/livez`)).status).toBe(200);
-  });
 });
 
 describe('without a token', () => {
@@ -89,12 +65,7 @@ describe('without a token', () => {
     ['nobody sees log lines', {}, false],
     ['everybody sees log lines where PUBLIC_STATUS says so', { PUBLIC_STATUS: 'true' }, true],
   ] as const)('%s', async (_, env, shown) => {
-    await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
-      WORKER_GROUPS: '7',
-      ...env,
-    });
+    await using daemon = await startTestDaemon({ ...serviceOf(emulator), WORKER_GROUPS: '7', ...env });
     await until(() => daemon.lines(7).length > 0);
     const status = (await (await fetch(`${daemon.url}/api/status`)).json()) as Status;
     const lines = status.worker_groups[0]?.last_lines ?? [];
@@ -107,8 +78,7 @@ describe('with a token', () => {
 
   test('log lines are for those who have it, and commands take it from the environment or a file', async () => {
     await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       WORKER_GROUPS: '7',
       METRICS_TOKEN: TOKEN,
     });

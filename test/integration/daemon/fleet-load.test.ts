@@ -1,7 +1,7 @@
 /** What daemons say that loads mean, beside services whose workers report them in every way, with statuses that flicker or not. */
 import { expect, test } from 'vitest';
 import { startEmulator, type TraitsInput } from '../../../src/emulator/index.ts';
-import { startTestDaemon, until } from '../../support/daemon.ts';
+import { serviceOf, startTestDaemon, until } from '../../support/daemon.ts';
 
 const SEED = {
   settings: { workerPerformanceLeast: 1000, workerPerformanceMost: 1000, instanceCreatedSeconds: 0 },
@@ -33,8 +33,7 @@ const LOADS = [
 async function world(traits: TraitsInput, isDone: (metrics: string, because: string) => boolean) {
   await using emulator = await startEmulator({ dialect: 'public', seed: SEED, traits });
   await using daemon = await startTestDaemon({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     ENDPOINTS: 'chat',
     FLEET_INTERVAL: '5s',
   });

@@ -1,17 +1,13 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import { toJSONSchema } from 'zod';
 import { expect, test } from 'vitest';
 import type { FleetHistory } from '../../../src/daemon/http/fleet/answer.ts';
-import { statusSchema } from '../../../src/daemon/status/schema.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { pilotlight } from '../../support/console.ts';
-import { startTestDaemon, until } from '../../support/daemon.ts';
+import { serviceOf, startTestDaemon, until } from '../../support/daemon.ts';
 
 test('what a daemon sees of an endpoint is in its status, metrics, history and on the command line alike', async () => {
   await using emulator = await startEmulator({ dialect: 'public' });
   await using daemon = await startTestDaemon({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     ENDPOINTS: 'all',
     FLEET_INTERVAL: '5s',
     BUDGET_PER_HOUR: '20',
@@ -20,10 +16,6 @@ test('what a daemon sees of an endpoint is in its status, metrics, history and o
   await until(() => (daemon.daemon.status().fleet.endpoints[0]?.last_sample_at ?? null) !== null);
 
   const status: unknown = await (await fetch(`${daemon.url}/api/status`)).json();
-  const validate = new Ajv2020({ allErrors: true, strict: false }).compile(
-    toJSONSchema(statusSchema, { io: 'output', target: 'draft-2020-12' }),
-  );
-  expect(validate(status) ? [] : validate.errors).toEqual([]);
   expect(status).toMatchObject({
     fleet: {
       samples: true,

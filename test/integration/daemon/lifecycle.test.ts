@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
-import { until } from '../../support/daemon.ts';
+import { serviceOf, until } from '../../support/daemon.ts';
 import { startOtlpReceiver } from '../../support/otlp-receiver.ts';
 import { startNotifySocket } from '../../support/notify-socket.ts';
 import { describeWith, hasCommand } from '../../support/optional.ts';
@@ -30,11 +30,7 @@ describe.concurrent('probes', () => {
   test('look at the daemon alone: all are well though the service refuses everything', async () => {
     await using emulator = await startEmulator();
     await emulator.faults.add({ kind: 'refused' });
-    await using daemon = await startDaemonProcess({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
-      DEPLOYMENTS: '42@60s',
-    });
+    await using daemon = await startDaemonProcess({ ...serviceOf(emulator), DEPLOYMENTS: '42@60s' });
     const failures = async (): Promise<number> => {
       const status = (await (await fetch(`${daemon.url}/api/status`)).json()) as Status;
       return status.deployments[0]?.failures['connect'] ?? 0;
@@ -50,8 +46,7 @@ describe.concurrent('probes', () => {
     receiver.decide = () => 'hang';
     await using emulator = await startEmulator();
     await using daemon = await startDaemonProcess({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       DEPLOYMENTS: '42@60s',
       WORKER_GROUPS: '7',
       LOG_SINKS: 'otlp',
@@ -74,8 +69,7 @@ describe.concurrent('a reload', () => {
   test('that changes nothing keeps counters, schedule and the log level set at run time', async () => {
     await using emulator = await startEmulator();
     await using daemon = await startDaemonProcess({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       DEPLOYMENTS: '42@300s',
       WORKER_GROUPS: '7',
     });
@@ -110,8 +104,7 @@ describe.concurrent('a reload', () => {
       seed: { deployments: [42, 43, 44, 45].map((id) => ({ id, ttl: 60 })) },
     });
     await using daemon = await startDaemonProcess({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       DEPLOYMENTS_FILE: deployments,
       LOG_LEVEL_FILE: level,
     });
@@ -178,13 +171,25 @@ test.concurrent('secrets in files are read again when the files change, also aft
   expect(daemon.stderr()).not.toMatch(/key-[12]|token-[12]/);
 });
 
+test.concurrent('no signal makes the daemon listen for a debugger, which every user of the machine could be, or ends it', async () => {
+  await using emulator = await startEmulator();
+  await using daemon = await startDaemonProcess(serviceOf(emulator));
+  const pid = daemon.daemonPid();
+  for (const signal of ['SIGUSR1', 'SIGUSR2', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.kill(pid, signal);
+    expect((await fetch(`${daemon.url}/livez`)).status).toBe(200);
+  }
+  expect(daemon.daemonPid()).toBe(pid);
+  // Its last words tell what it wrote itself.
+  process.kill(pid, 'SIGKILL');
+  const [said] = await daemon.seen(/^.*the daemon ended and is restarted.*$/m);
+  expect(said).toContain('SIGKILL');
+  expect(said).not.toContain('Debugger');
+});
+
 test.concurrent('a stderr that nobody reads does not hold up the end', async () => {
   await using emulator = await startEmulator();
-  await using daemon = await startDaemonProcess({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
-    SHUTDOWN_TIMEOUT: '2s',
-  });
+  await using daemon = await startDaemonProcess({ ...serviceOf(emulator), SHUTDOWN_TIMEOUT: '2s' });
   daemon.child.stderr?.pause();
   // Each change is one message: more than pipe and buffers hold together.
   for (let count = 0; count < 3_000; count += 1)
@@ -203,7 +208,7 @@ describeWith(
     await using socket = await startNotifySocket();
     await using emulator = await startEmulator();
     await using daemon = await startDaemonProcess(
-      { API_KEY: emulator.apiKey, BASE_URL: emulator.url, DEPLOYMENTS: '42@60s' },
+      { ...serviceOf(emulator), DEPLOYMENTS: '42@60s' },
       { NOTIFY_SOCKET: socket.path, WATCHDOG_USEC: '600000' },
     );
     const count = (pattern: RegExp): number =>
@@ -230,20 +235,5 @@ describeWith(
     daemon.child.kill('SIGTERM');
     expect(await daemon.exit).toBe(0);
     await until(() => count(/^STOPPING=1/) === 1);
-  });
-
-  test.concurrent('without NOTIFY_SOCKET, or with a watchdog meant for another process, it says nothing of its life', async () => {
-    await using socket = await startNotifySocket();
-    await using emulator = await startEmulator();
-    await using daemon = await startDaemonProcess(
-      { API_KEY: emulator.apiKey, BASE_URL: emulator.url },
-      { NOTIFY_SOCKET: socket.path, WATCHDOG_USEC: '100000', WATCHDOG_PID: '1' },
-    );
-    await until(() => socket.messages().length > 0);
-    await put(`${daemon.adminUrl}/-/log-level`, 'debug');
-    daemon.child.kill('SIGTERM');
-    await daemon.exit;
-    await until(() => socket.messages().length > 1);
-    expect(socket.messages().map((message) => message.split(' ')[0])).toEqual(['READY=1', 'STOPPING=1']);
   });
 });

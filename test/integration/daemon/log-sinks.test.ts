@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { displayed } from '../../../src/cli/logs/format.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
-import { startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';
+import { serviceOf, startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';
 import { readLogFiles } from '../../support/log-files.ts';
 import { linesOf } from '../../support/log-polls.ts';
 import { root } from '../../support/optional.ts';
@@ -34,8 +34,7 @@ describe.concurrent('stdout, file and OTLP together', () => {
     });
     emulator.workergroups.append(7, numbered(3_000));
     const daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       STATE_DIR: join(folder.path, 'state'),
       LOG_FILE_MAX_BYTES: '100KB',
       LOG_FILE_MAX_FILES: '100',
@@ -76,11 +75,7 @@ describe.concurrent('stdout, file and OTLP together', () => {
     receiver.decide = ({ records }) => (records > 0 ? { status: 400, body: 'no such tenant' } : 'accept');
     await using emulator = await startEmulator({ seed: { workergroups: [{ id: 7, lines_per_second: 0 }] } });
     emulator.workergroups.append(7, numbered(10));
-    await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
-      ...sinks(folder.path, receiver),
-    });
+    await using daemon = await startTestDaemon({ ...serviceOf(emulator), ...sinks(folder.path, receiver) });
     const dropped = 'pilotlight_log_sink_dropped_lines_total{reason="rejected",sink="otlp"} 10';
     await until(async () => (await daemon.metrics()).includes(dropped));
     expect(daemon.messages).toContainEqual(
@@ -92,33 +87,6 @@ describe.concurrent('stdout, file and OTLP together', () => {
       }),
     );
   });
-});
-
-test.concurrent('a wrong address loses nothing, and is an error in the log', async () => {
-  using folder = temporaryFolder();
-  await using receiver = await startOtlpReceiver();
-  receiver.decide = () => ({ status: 404 });
-  await using emulator = await startEmulator({ seed: { workergroups: [{ id: 7, lines_per_second: 0 }] } });
-  emulator.workergroups.append(7, numbered(10));
-  await using daemon = await startTestDaemon({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
-    ...sinks(folder.path, receiver),
-  });
-  await until(() => receiver.requests.length > 0);
-  expect(await daemon.metrics()).toContain('pilotlight_log_sink_lag_lines{sink="otlp"} 10');
-  receiver.decide = () => 'accept';
-  await until(() => receiver.records.length === 10);
-  expect(daemon.messages).toContainEqual(
-    expect.objectContaining({
-      level: 'error',
-      msg: 'log sink failed; its records wait in the spool',
-      sink: 'otlp',
-      err: expect.objectContaining({
-        message: 'the receiver answered 404; check PILOTLIGHT_OTLP_ENDPOINT and PILOTLIGHT_OTLP_HEADERS',
-      }),
-    }),
-  );
 });
 
 test.concurrent('a receiver that asks for a token gets it, and nobody else does', async () => {
@@ -135,8 +103,7 @@ test.concurrent('a receiver that asks for a token gets it, and nobody else does'
     ['Authorization=Bearer sesame%2B1', 10],
   ] as const) {
     await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       STATE_DIR: folder.path,
       OTLP_HEADERS: header,
       ...sinks(folder.path, receiver),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
-import { startTestDaemon, until } from '../../support/daemon.ts';
+import { serviceOf, startTestDaemon, until } from '../../support/daemon.ts';
 import { describeWithRealData, realData } from '../../support/real-data.ts';
 
 function realLines(file: string): string[] {
@@ -26,11 +26,7 @@ describeWithRealData('real logs replayed through a worker group', () => {
         operation: 'workergroups.logs',
         every: 3,
       });
-      await using daemon = await startTestDaemon({
-        API_KEY: emulator.apiKey,
-        BASE_URL: emulator.url,
-        WORKER_GROUPS: '7',
-      });
+      await using daemon = await startTestDaemon({ ...serviceOf(emulator), WORKER_GROUPS: '7' });
       await until(() => daemon.lines(7).length >= lines.length);
       expect(daemon.lines(7)).toEqual(lines);
       expect(failing.struck).toBeGreaterThan(0);
@@ -39,31 +35,6 @@ describeWithRealData('real logs replayed through a worker group', () => {
       expect(records.filter((record) => 'gap' in record)).toEqual([]);
     },
   );
-});
-
-describe('worker-group lines on stdout', () => {
-  test('lost lines are counted in a gap record of their own', async () => {
-    await using emulator = await startEmulator({
-      seed: { workergroups: [{ id: 7, lines_per_second: 0, retained_lines: 100 }] },
-    });
-    emulator.workergroups.append(7, ['first']);
-    await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
-      WORKER_GROUPS: '7',
-    });
-    await until(() => daemon.lines(7).length === 1);
-    emulator.workergroups.append(
-      7,
-      Array.from({ length: 300 }, (_, index) => `line ${index}`),
-    );
-    await until(() => daemon.lines(7).includes('line 299'));
-    const gaps = daemon.records().flatMap((record) => ('gap' in record ? [record.gap.reason] : []));
-    expect(gaps).toHaveLength(1);
-    expect(await daemon.metrics()).toMatch(
-      /pilotlight_workergroup_log_gaps_total\{reason="\w+",workergroup_id="7"\} 1/,
-    );
-  });
 });
 
 describe('worker groups by the name of their endpoint', () => {
@@ -80,8 +51,7 @@ describe('worker groups by the name of their endpoint', () => {
     emulator.workergroups.append(7, ['of chat']);
     emulator.workergroups.append(8, ['of another']);
     await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       WORKER_GROUPS: 'endpoint:chat',
       FOLLOW_LEVELS: 'info1',
     });
@@ -101,24 +71,6 @@ describe('worker groups by the name of their endpoint', () => {
     expect(followed()).toEqual([9]);
     expect(daemon.lines(8)).toEqual([]);
   });
-
-  test('are looked for again where the service does not tell them, and those by id are followed', async () => {
-    await using emulator = await startEmulator({ dialect: 'spec', seed });
-    emulator.workergroups.append(8, ['of another']);
-    await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
-      WORKER_GROUPS: '8,endpoint:chat',
-    });
-    await until(() => daemon.lines(8).length === 1);
-    await until(() =>
-      daemon.messages.some(({ msg, failures }) => String(msg).includes('looked up') && failures === 3),
-    );
-    const warnings = daemon.messages.filter(
-      ({ msg, level }) => String(msg).includes('looked up') && level === 'warn',
-    );
-    expect(warnings).toHaveLength(2);
-  });
 });
 
 test('the log of an endpoint is followed by its name as soon as there is one, beside those of worker groups', async () => {
@@ -127,8 +79,7 @@ test('the log of an endpoint is followed by its name as soon as there is one, be
     seed: { workergroups: [{ id: 7, lines_per_second: 0, replay: { lines: ['of a worker'] } }] },
   });
   await using daemon = await startTestDaemon({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     WORKER_GROUPS: '7',
     ENDPOINT_LOGS: 'video',
     FOLLOW_LEVELS: 'info1',

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'vitest';
 import { startEmulator, type Emulator, type TraitsInput } from '../../../src/emulator/index.ts';
 import { startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';
+import { serviceOf } from '../../support/daemon.ts';
 import { startPilotlight } from '../../support/process.ts';
 
 const TTL_SECONDS = 60;
@@ -26,8 +27,7 @@ function emulatorWith(deployments: number): Promise<Emulator> {
 
 function startOne(emulator: Emulator, id: number): Promise<DaemonProcess> {
   return startDaemonProcess({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     DEPLOYMENTS: `${id}@${TTL_SECONDS}s`,
     WORKER_GROUPS: String(100 + id),
   });

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startEmulator, type TraitsInput } from '../../../src/emulator/index.ts';
-import { startTestDaemon } from '../../support/daemon.ts';
+import { serviceOf, startTestDaemon } from '../../support/daemon.ts';
 
 const TTL_SECONDS = 20;
 const LASTS_MS = 60_000;
@@ -29,8 +29,7 @@ test.concurrent.each(Object.entries(WORLDS))(
       traits,
     });
     await using running = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       DEPLOYMENTS: `42@${TTL_SECONDS}s`,
       WORKER_GROUPS: '7,8',
       INSTANCES_SCHEDULE: 'off',

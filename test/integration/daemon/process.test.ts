@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -34,26 +33,6 @@ async function startedUrls(
 }
 
 describe.concurrent('pilotlight run', () => {
-  test('a wrong configuration ends with exit code 2 and all problems at once', async () => {
-    await using program = startPilotlight(['run'], {
-      PILOTLIGHT_DEPLOYMENTS: 'abc',
-      PILOTLIGHT_ENDPOINT_GROUPS: '[{"target_util":1.5,"max_worker":3}]',
-    });
-    expect(await program.exit).toBe(2);
-    const errors = program.stderr().match(/^error: .*/gm) ?? [];
-    expect(errors).toHaveLength(5);
-    for (const part of [
-      'DEPLOYMENTS: got abc',
-      'API_KEY: is not set',
-      'BASE_URL: is not set',
-      'target_util: got 1.5',
-      'did you mean max_workers?',
-    ]) {
-      expect(program.stderr()).toContain(part);
-    }
-    expect(program.stdout()).toBe('');
-  });
-
   test.each(['SIGTERM', 'SIGINT'] as const)(
     '%s sends one last heartbeat and ends with exit code 0',
     async (signal) => {
@@ -104,41 +83,6 @@ describe.concurrent('pilotlight run', () => {
     expect(await program.exit).toBe(128 + constants.signals.SIGTERM);
   });
 
-  test('SIGHUP applies a changed file, and keeps the old configuration when the new one is bad', async () => {
-    await using emulator = await startService();
-    using folder = temporaryFolder();
-    const file = join(folder.path, 'deployments');
-    writeFileSync(file, '42@60s');
-    const { PILOTLIGHT_DEPLOYMENTS: _, ...rest } = environment(emulator, {
-      PILOTLIGHT_DEPLOYMENTS_FILE: file,
-    });
-    await using program = startPilotlight(['run'], rest);
-    const { url, adminUrl } = await startedUrls(program);
-    const deployments = async (): Promise<number[]> => {
-      const status = (await (await fetch(`${url}/api/status`)).json()) as {
-        deployments: { deployment_id: number }[];
-      };
-      return status.deployments.map(({ deployment_id: id }) => id);
-    };
-    expect(await deployments()).toEqual([42]);
-    writeFileSync(file, '43@120s');
-    program.child.kill('SIGHUP');
-    await program.seen(/configuration reloaded/);
-    expect(await deployments()).toEqual([43]);
-    writeFileSync(file, 'nonsense');
-    program.child.kill('SIGHUP');
-    await program.seen(/reload refused/);
-    expect(await deployments()).toEqual([43]);
-    expect(await (await fetch(`${url}/metrics`)).text()).toContain(
-      'pilotlight_config_last_reload_successful 0',
-    );
-    const answer = await fetch(`${adminUrl}/-/reload`, { method: 'POST' });
-    expect([answer.status, await answer.json()]).toEqual([
-      400,
-      { reloaded: false, problems: [expect.stringContaining('got nonsense')] },
-    ]);
-  });
-
   test('with a STATE_DIR a restart goes on where the last run ended, though it was killed', async () => {
     await using emulator = await startService();
     using folder = temporaryFolder();
@@ -156,74 +100,6 @@ describe.concurrent('pilotlight run', () => {
     const distinct = new Map(records.map((record) => [record.seq, record.line]));
     expect([...distinct.keys()]).toEqual(Array.from({ length: distinct.size }, (_, index) => index + 1));
     expect([...distinct.values()]).toEqual(asDelivered(emulator.workergroups.lines(7, 0, distinct.size)));
-  });
-
-  test('the admin listener changes the log level and quits', async () => {
-    await using emulator = await startService();
-    await using program = startPilotlight(['run'], environment(emulator));
-    const { adminUrl } = await startedUrls(program);
-    const wrong = await fetch(`${adminUrl}/-/log-level`, { method: 'PUT', body: 'loud' });
-    expect([wrong.status, await wrong.text()]).toEqual([
-      400,
-      expect.stringContaining('allowed: fatal, error'),
-    ]);
-    expect((await fetch(`${adminUrl}/-/log-level`, { method: 'PUT', body: 'debug' })).status).toBe(200);
-    await program.seen(/log level changed/);
-    expect((await fetch(`${adminUrl}/-/quit`, { method: 'POST' })).status).toBe(202);
-    expect(await program.exit).toBe(0);
-  });
-});
-
-describe.concurrent('other commands', () => {
-  test('healthcheck is 0 for a live daemon and 3 for none', async () => {
-    await using emulator = await startService();
-    await using program = startPilotlight(['run'], environment(emulator));
-    const { url } = await startedUrls(program);
-    await using live = startPilotlight(['healthcheck', '--url', url]);
-    expect([await live.exit, live.stderr()]).toEqual([0, '']);
-    await using dead = startPilotlight(['healthcheck', '--url', 'http://127.0.0.1:1']);
-    expect([await dead.exit, dead.stderr()]).toEqual([3, expect.stringContaining('does not answer')]);
-  });
-
-  test('check prints every problem and exits 0, 1 with --strict, or 2', async () => {
-    await using emulator = await startService();
-    const fine = environment(emulator);
-    const warned = { ...fine, PILOTLIGHT_ENDPOINT_GROUPS: '[{"target_util":0.97}]' };
-    const wrong = { ...fine, PILOTLIGHT_LISTEN: 'nowhere' };
-    for (const [args, env, code] of [
-      [['check'], fine, 0],
-      [['check', '--strict'], fine, 0],
-      [['check'], warned, 0],
-      [['check', '--strict'], warned, 1],
-      [['check'], wrong, 2],
-    ] as const) {
-      await using program = startPilotlight(args, env);
-      expect(await program.exit, `${args.join(' ')} ${program.stderr()}`).toBe(code);
-    }
-  });
-
-  test('call makes an operation, and its exit code says what came of it', async () => {
-    await using emulator = await startService();
-    const { PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL } = environment(emulator);
-    const env = {
-      PILOTLIGHT_API_KEY: PILOTLIGHT_API_KEY ?? '',
-      PILOTLIGHT_BASE_URL: PILOTLIGHT_BASE_URL ?? '',
-    };
-    const cases: [string[], Record<string, string>, number, RegExp][] = [
-      [['call', 'deployments.heartbeat', '{"id":42}'], env, 0, /"deployment_id":42/],
-      [['call', 'deployments.heartbeat', '{"id":4711}'], env, 1, /404 not_found/],
-      [['call', 'deployments.heartbeat', '{"id":"x"}'], env, 2, /error: id: .*got "x"/],
-      [['call', 'deployment.heartbeat', '{}'], env, 2, /did you mean deployments\.heartbeat\?/],
-      [['call', 'users.current'], { ...env, PILOTLIGHT_API_KEY: 'wrong' }, 4, /401/],
-      [['call', 'users.current'], { ...env, PILOTLIGHT_BASE_URL: 'http://127.0.0.1:1' }, 3, /refused/],
-    ];
-    for (const [args, environmentOf, code, printed] of cases) {
-      await using program = startPilotlight(args, environmentOf);
-      expect([await program.exit, program.stdout() + program.stderr()]).toEqual([
-        code,
-        expect.stringMatching(printed),
-      ]);
-    }
   });
 });
 

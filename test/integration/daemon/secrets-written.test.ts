@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';
-import { until } from '../../support/daemon.ts';
+import { serviceOf, until } from '../../support/daemon.ts';
 import { startEchoingService } from '../../support/echoing-service.ts';
 import { hasCommand } from '../../support/optional.ts';
 import { startProgram } from '../../support/process.ts';
@@ -103,12 +103,7 @@ describe.concurrent.each(['json', 'text'] as const)('with LOG_FORMAT=%s', (forma
     using folder = temporaryFolder();
     await using service = await startEchoingService();
     await using emulator = await startEmulator();
-    const env = {
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
-      METRICS_TOKEN: TOKEN,
-      LOG_FORMAT: format,
-    };
+    const env = { ...serviceOf(emulator), METRICS_TOKEN: TOKEN, LOG_FORMAT: format };
     const watched = {
       DEPLOYMENTS: '42@300s,4711',
       WORKER_GROUPS: '7',

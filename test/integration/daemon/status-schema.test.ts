@@ -3,7 +3,7 @@ import { toJSONSchema } from 'zod';
 import { expect, test } from 'vitest';
 import { statusSchema } from '../../../src/daemon/status/schema.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
-import { startTestDaemon, until } from '../../support/daemon.ts';
+import { serviceOf, startTestDaemon, until } from '../../support/daemon.ts';
 
 /** What a schema says against a value: nothing when it fits. */
 function validator(schema: object): (value: unknown) => unknown[] {
@@ -20,8 +20,7 @@ test('answers fit the schema that the daemon serves, with nothing left out, from
   await using emulator = await startEmulator();
   await emulator.faults.add({ kind: 'refused', forMs: 1_500 });
   await using daemon = await startTestDaemon({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     DEPLOYMENTS: '42@300s,43,4711',
     WORKER_GROUPS: '7,9999',
     MACHINES: '11,12',

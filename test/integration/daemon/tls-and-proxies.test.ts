@@ -5,11 +5,10 @@ import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';
-import { until } from '../../support/daemon.ts';
+import { serviceOf, until } from '../../support/daemon.ts';
 import { startForwardProxy } from '../../support/forward-proxy.ts';
 import { describeWith, hasCommand } from '../../support/optional.ts';
 import { createPrivateCa, startTlsFront } from '../../support/private-ca.ts';
-import { startPilotlight } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** A name that only the proxy can reach. */
@@ -160,26 +159,9 @@ test.concurrent('NO_PROXY goes straight to what it names', async () => {
   await using emulator = await startEmulator();
   await using proxy = await startForwardProxy({ tls: 1, http: 1 });
   await using daemon = await startDaemonProcess(
-    { API_KEY: emulator.apiKey, BASE_URL: emulator.url, DEPLOYMENTS: '42@300s' },
+    { ...serviceOf(emulator), DEPLOYMENTS: '42@300s' },
     { ...NO_PROXIES, HTTP_PROXY: proxy.url, NO_PROXY: '127.0.0.1' },
   );
   await untilHealthy(daemon);
   expect(proxy.requests).toEqual([]);
-});
-
-test.concurrent('a proxy or certificate file that cannot be is said at start, without the password', async () => {
-  await using program = startPilotlight(['check'], {
-    ...NO_PROXIES,
-    PILOTLIGHT_API_KEY: 'k',
-    PILOTLIGHT_BASE_URL: 'https://service.internal',
-    HTTPS_PROXY: 'ftp://user:s3cret@proxy:21',
-    NODE_EXTRA_CA_CERTS: '/nowhere/ca.pem',
-  });
-  expect(await program.exit).toBe(2);
-  const printed = program.stderr();
-  expect(printed).toContain(
-    'error: HTTPS_PROXY: got an address with a user in it; allowed: the address of a proxy',
-  );
-  expect(printed).toMatch(/warning: NODE_EXTRA_CA_CERTS: got \/nowhere\/ca\.pem; .*ENOENT/);
-  expect(printed).not.toContain('s3cret');
 });

@@ -5,17 +5,17 @@ import { expect, test } from 'vitest';
 import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
-import { until } from '../../support/daemon.ts';
+import { serviceOf, until } from '../../support/daemon.ts';
 import { startPilotlight } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { prefixed } from '../../support/settings.ts';
 
 const seed = { deployments: [42, 43].map((id) => ({ id, ttl: 60 })) };
 
 test('a leftover of an earlier version is a warning, shown everywhere, and heartbeats go on', async () => {
   await using emulator = await startEmulator({ seed });
   const settings = {
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     DEPLOYMENTS: '42',
     HEARTBEAT_INTERVAL: '1s',
     AUTOTUNE: 'observe',
@@ -28,8 +28,7 @@ test('a leftover of an earlier version is a warning, shown everywhere, and heart
   const { config_problems: problems } = (await (await fetch(`${program.url}/api/status`)).json()) as Status;
   expect(problems).toMatchObject([{ variable: 'PILOTLIGHT_AUTOTUNE', severity: 'warning' }]);
 
-  const named = Object.entries(settings).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
-  await using checked = startPilotlight(['check'], Object.fromEntries(named) as Record<string, string>);
+  await using checked = startPilotlight(['check'], prefixed(settings));
   expect(await checked.exit).toBe(2);
   expect(checked.stderr()).toContain('error: PILOTLIGHT_AUTOTUNE: got a value; allowed: no value; removed');
 });
@@ -40,8 +39,7 @@ test('one that comes with a reload is a warning, and everything else is taken', 
   const file = join(folder.path, 'environment');
   writeFileSync(file, 'PILOTLIGHT_DEPLOYMENTS=42\n');
   await using program = await startDaemonProcess({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     HEARTBEAT_INTERVAL: '1s',
     ENV_FILE: file,
   });
@@ -59,18 +57,4 @@ test('one that comes with a reload is a warning, and everything else is taken', 
   );
   const beats = emulator.deployments.get(43).beats;
   await until(() => emulator.deployments.get(43).beats > beats);
-});
-
-test('one that is close to DEPLOYMENTS ends the start only while DEPLOYMENTS is not set', async () => {
-  await using emulator = await startEmulator({ seed });
-  const settings = { API_KEY: emulator.apiKey, BASE_URL: emulator.url, DEPLOYMENT: '43' };
-  const named = Object.entries(settings).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
-  await using ended = startPilotlight(['run'], Object.fromEntries(named) as Record<string, string>);
-  expect(await ended.exit).toBe(2);
-  expect(ended.stderr()).toContain('PILOTLIGHT_DEPLOYMENTS is not set, and nothing is kept alive without it');
-
-  await using program = await startDaemonProcess({ ...settings, DEPLOYMENTS: '42' });
-  await program.seen(/"level":"warn".*PILOTLIGHT_DEPLOYMENT".*did you mean PILOTLIGHT_DEPLOYMENTS\?/);
-  await until(() => emulator.deployments.get(42).beats >= 1);
-  expect(emulator.deployments.get(43).beats).toBe(0);
 });

@@ -11,8 +11,10 @@ import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { GrantOffice } from '../../../src/heartbeat/driver/grant-office.ts';
 import type { DaemonMessage, HeartMessage } from '../../../src/heartbeat/process/link/link.ts';
 import { LineOutput } from '../../../src/logs/sinks/line-output.ts';
+import { serviceOf } from '../../support/daemon.ts';
 import { describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { prefixed } from '../../support/settings.ts';
 
 const GROUP = 7;
 
@@ -31,15 +33,8 @@ type Started = Awaited<ReturnType<typeof start>>;
 
 /** `env` without the PILOTLIGHT_ prefix; it can be changed for a reload. */
 async function start(env: Record<string, string> = {}, restarts = 0) {
-  const all = {
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
-    LISTEN: '127.0.0.1:0',
-    ADMIN_LISTEN: '127.0.0.1:0',
-    ...env,
-  };
-  const load = () =>
-    loadConfig(Object.fromEntries(Object.entries(all).map(([name, value]) => [`PILOTLIGHT_${name}`, value])));
+  const all = { ...serviceOf(emulator), LISTEN: '127.0.0.1:0', ADMIN_LISTEN: '127.0.0.1:0', ...env };
+  const load = () => loadConfig(prefixed(all));
   const { settings, ...config } = load();
   if (!settings) throw new Error('the configuration is invalid');
   const lines: Record<string, unknown>[] = [];
@@ -153,11 +148,7 @@ describe('at its start', () => {
 describe('told by the heart', () => {
   test('to reload, it asks the heart to do so too, and all of its parts take what is new', async () => {
     const { daemon, env, sent, told } = await start({ WORKER_GROUPS: '7' });
-    Object.assign(env, {
-      WORKER_GROUPS: '8,9',
-      ENDPOINTS: 'chat',
-      MACHINES: '11',
-    });
+    Object.assign(env, { WORKER_GROUPS: '8,9', ENDPOINTS: 'chat', MACHINES: '11' });
     told({ type: 'reload' });
     await expect.poll(() => sent.at(-1), { interval: 1 }).toEqual({ type: 'reload', number: 1 });
     told({ type: 'reloaded', number: 1, ok: true, problems: [] });

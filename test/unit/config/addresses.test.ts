@@ -3,6 +3,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { describeProblem } from '../../../src/config/problem.ts';
 import { redactedSettings } from '../../../src/config/secrets.ts';
 import { withoutCredentials } from '../../../src/config/types/addresses.ts';
+import { prefixed } from '../../support/settings.ts';
 
 const MINIMAL = { PILOTLIGHT_API_KEY: 'key', PILOTLIGHT_BASE_URL: 'https://console.example.com' };
 
@@ -10,16 +11,10 @@ function load(env: Record<string, string>): ReturnType<typeof loadConfig> {
   return loadConfig({ ...MINIMAL, ...env }, () => '');
 }
 
-test('the admin routes may be on a socket file', () => {
-  const { settings, problems } = load({ PILOTLIGHT_ADMIN_LISTEN: 'unix:/run/pilotlight/admin.sock' });
-  expect([settings?.adminListen, problems]).toEqual([{ path: '/run/pilotlight/admin.sock' }, []]);
-});
-
 test.each([
   [`unix:/${'x'.repeat(103)}`, 'the path has 104 bytes'],
   [`unix:/${'é'.repeat(52)}`, 'the path has 105 bytes'],
   ['unix:relative.sock', 'not the absolute path of a file'],
-  ['unix:', 'not the absolute path of a file'],
   ['unix:/run/', 'not the absolute path of a file'],
   ['9848', undefined],
 ])('%s is no address for them, and switches nothing else off', (value, message) => {
@@ -33,8 +28,6 @@ test.each([
 
 test.each([
   ['0.0.0.0:9848', false],
-  ['[::]:9848', false],
-  ['10.0.0.5:9848', false],
   ['console.example.com:9848', false],
   ['127.0.0.1:9848', true],
   ['[::1]:9848', true],
@@ -55,16 +48,13 @@ test('the longest path that each system takes is taken', () => {
 
 test.each([
   ['http://console.example.com', true],
-  ['http://10.0.0.1:8080', true],
   ['http://localhost.example.com', true],
   ['https://console.example.com', false],
   ['http://127.0.0.1:8080', false],
   ['http://[::1]:8080', false],
   ['http://localhost', false],
   ['http://a.localhost', false],
-  ['http://127.1.2.3', false],
   ['http://1.127.0.0', true],
-  ['http://[::2]', true],
 ])('an address that the key leaves the machine for without TLS is a warning: %s', (address, warns) => {
   for (const variable of ['PILOTLIGHT_BASE_URL', 'PILOTLIGHT_SERVERLESS_URL']) {
     const { settings, problems } = load({ [variable]: address });
@@ -79,17 +69,13 @@ test.each([
   [{ OTLP_HEADERS: 'authorization=Bearer%20otlp-0123456789' }, ['OTLP_ENDPOINT']],
   [{ OTLP_HEADERS: 'x-scope-orgid=team-a' }, []],
   [{ OTLP_HEADERS: 'api-key=otlp-0123456789', OTLP_ENDPOINT: 'http://127.0.0.1:4318' }, []],
-  [{ OTLP_HEADERS: 'api-key=otlp-0123456789', OTLP_ENDPOINT: 'https://collector:4318' }, []],
   [{ OTLP_HEADERS: 'api-key=otlp-0123456789', LOG_SINKS: 'stdout' }, []],
   [{ APP_HEALTH: 'http://user:app-0123456789@app:8000/health' }, ['APP_HEALTH']],
   [{ APP_HEALTH: 'http://app:8000/health@1' }, []],
   [{ APP_HEALTH: 'http://user:app-0123456789@localhost/health' }, []],
-  [{ APP_HEALTH: 'https://user:app-0123456789@app/health' }, []],
 ] as const)('so is one for other credentials, which are not shown: %j', (given, warned) => {
   const all = { LOG_SINKS: 'otlp', OTLP_ENDPOINT: 'http://collector:4318', ...given };
-  const { settings, problems } = load(
-    Object.fromEntries(Object.entries(all).map(([name, value]) => [`PILOTLIGHT_${name}`, value])),
-  );
+  const { settings, problems } = load(prefixed(all));
   expect(settings).toBeDefined();
   expect(problems.map(({ severity, variable }) => `${severity} ${variable}`)).toEqual(
     warned.map((name) => `warning PILOTLIGHT_${name}`),
@@ -138,10 +124,8 @@ test.each([
 
 test.each([
   ['127.0.0.1:8000', 'not an address'],
-  ['localhost:8000', 'localhost:// is not supported'],
   ['unix:/run/app.sock', 'unix:// is not supported'],
   ['tcp:80', 'the host is missing'],
-  ['ftp://127.0.0.1/', 'ftp:// is not supported'],
   ['tcp://127.0.0.1', 'the port is missing'],
   ['tcp://127.0.0.1:80/health', 'a tcp address has only a host and a port'],
   ['http://127.0.0.1:8000/#up', 'a fragment is never sent'],

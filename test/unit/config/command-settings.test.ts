@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   loadConnection,
   loadEndpointGroups,
@@ -9,44 +9,42 @@ import {
 } from '../../../src/config/command-settings.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-describe('where a daemon beside a command listens', () => {
-  test.each([
-    [undefined, 'http://127.0.0.1:9847'],
-    ['0.0.0.0:80', 'http://127.0.0.1:80'],
-    ['[::]:80', 'http://127.0.0.1:80'],
-    ['[::1]:80', 'http://[::1]:80'],
-    ['10.0.0.1:80', 'http://10.0.0.1:80'],
-  ])('%s: %s', (listen, address) => {
-    const environment = listen === undefined ? {} : { PILOTLIGHT_LISTEN: listen };
-    expect(localUrl('listen', environment)).toEqual({ url: address });
-  });
+test.each([
+  [undefined, 'http://127.0.0.1:9847'],
+  ['0.0.0.0:80', 'http://127.0.0.1:80'],
+  ['[::]:80', 'http://127.0.0.1:80'],
+  ['[::1]:80', 'http://[::1]:80'],
+  ['10.0.0.1:80', 'http://10.0.0.1:80'],
+])('a daemon that listens on %s is at %s', (listen, address) => {
+  const environment = listen === undefined ? {} : { PILOTLIGHT_LISTEN: listen };
+  expect(localUrl('listen', environment)).toEqual({ url: address });
+});
 
-  test('also if a file has its address', () => {
-    using folder = temporaryFolder();
-    const file = join(folder.path, 'listen');
-    writeFileSync(file, '127.0.0.1:82\n');
-    expect(localUrl('listen', { PILOTLIGHT_LISTEN_FILE: file })).toEqual({ url: 'http://127.0.0.1:82' });
-    expect(localUrl('listen', { PILOTLIGHT_LISTEN: 'nonsense' })).toEqual({
-      problem: expect.stringContaining('PILOTLIGHT_LISTEN: got nonsense; allowed: host:port'),
-    });
+test('the address of a daemon may be in a file', () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, 'listen');
+  writeFileSync(file, '127.0.0.1:82\n');
+  expect(localUrl('listen', { PILOTLIGHT_LISTEN_FILE: file })).toEqual({ url: 'http://127.0.0.1:82' });
+  expect(localUrl('listen', { PILOTLIGHT_LISTEN: 'nonsense' })).toEqual({
+    problem: expect.stringContaining('PILOTLIGHT_LISTEN: got nonsense; allowed: host:port'),
   });
+});
 
-  test('and takes admin requests', () => {
-    expect(localUrl('adminListen', { PILOTLIGHT_ADMIN_LISTEN: 'unix:/run/a.sock' })).toEqual({
-      url: 'unix:/run/a.sock',
-    });
-    expect(localUrl('adminListen', { PILOTLIGHT_ADMIN_LISTEN: 'localhost:81' })).toEqual({
-      url: 'http://localhost:81',
-    });
-    expect(localUrl('adminListen', { PILOTLIGHT_ADMIN_LISTEN: 'nonsense' })).toEqual({
-      problem: expect.stringMatching(/^PILOTLIGHT_ADMIN_LISTEN: got nonsense; allowed: host:port, /),
-    });
+test('admin routes have an address of their own', () => {
+  expect(localUrl('adminListen', { PILOTLIGHT_ADMIN_LISTEN: 'unix:/run/a.sock' })).toEqual({
+    url: 'unix:/run/a.sock',
   });
+  expect(localUrl('adminListen', { PILOTLIGHT_ADMIN_LISTEN: 'localhost:81' })).toEqual({
+    url: 'http://localhost:81',
+  });
+  expect(localUrl('adminListen', { PILOTLIGHT_ADMIN_LISTEN: 'nonsense' })).toEqual({
+    problem: expect.stringMatching(/^PILOTLIGHT_ADMIN_LISTEN: got nonsense; allowed: host:port, /),
+  });
+});
 
-  test('and which token it wants', () => {
-    expect(localToken({ PILOTLIGHT_METRICS_TOKEN: 't' })).toBe('t');
-    expect(localToken({})).toBeUndefined();
-  });
+test('the token of a daemon is that of the environment', () => {
+  expect(localToken({ PILOTLIGHT_METRICS_TOKEN: 't' })).toBe('t');
+  expect(localToken({})).toBeUndefined();
 });
 
 test('commands read the environment file too', () => {

@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { loadHeartConfig } from '../../../src/config/load-heart.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { describeProblem } from '../../../src/config/problem.ts';
+import { prefixed } from '../../support/settings.ts';
 
 /** Without the prefix. */
 const COMPLETE = { API_KEY: 'a-key', BASE_URL: 'https://service.example', DEPLOYMENTS: '42' };
 
 /** `env` without the prefix; a file has the text `42`. */
 function load(env: Readonly<Record<string, string>>) {
-  const named = Object.entries(env).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
-  const environment = Object.fromEntries(named) as Record<string, string>;
+  const environment = prefixed(env);
   const readFile = () => '42';
   const all = loadConfig(environment, readFile);
   return {
@@ -87,34 +87,39 @@ describe('an unknown name that is close to one without which nothing is kept ali
   });
 });
 
-describe('a name that an earlier version had', () => {
-  test.each([
-    ['AUTOTUNE', 'Pilotlight no longer changes parameters'],
-    ['AUTOTUNE_BOUNDS', 'Pilotlight no longer changes parameters'],
-    ['ADVICE_SCHEDULE', 'Pilotlight gives no advice from recorded load'],
-    ['ADVICE_P99', 'Pilotlight gives no advice from recorded load'],
-  ])('says what became of it, also as a file: %s', (name, what) => {
-    for (const one of [name, `${name}_FILE`]) {
-      const { settings, words } = load({ ...COMPLETE, [one]: 'x' });
-      expect(settings?.deployments).toMatchObject([{ id: 42 }]);
-      expect(words).toEqual([
-        expect.stringMatching(
-          `^warning: PILOTLIGHT_${one}: got a value; allowed: no value; removed: ${what}; plan with \`pilotlight plan --search\``,
-        ),
-      ]);
-      expect(words.join()).not.toContain('… (');
-    }
-  });
+test.each([
+  ['AUTOTUNE', 'Pilotlight no longer changes parameters'],
+  ['AUTOTUNE_BOUNDS', 'Pilotlight no longer changes parameters'],
+  ['ADVICE_SCHEDULE', 'Pilotlight gives no advice from recorded load'],
+  ['ADVICE_P99', 'Pilotlight gives no advice from recorded load'],
+])('a name of an earlier version says what became of it, also as a file: %s', (name, what) => {
+  for (const one of [name, `${name}_FILE`]) {
+    const { settings, words } = load({ ...COMPLETE, [one]: 'x' });
+    expect(settings?.deployments).toMatchObject([{ id: 42 }]);
+    expect(words).toEqual([
+      expect.stringMatching(
+        `^warning: PILOTLIGHT_${one}: got a value; allowed: no value; removed: ${what}; plan with \`pilotlight plan --search\``,
+      ),
+    ]);
+    expect(words.join()).not.toContain('… (');
+  }
 });
 
 test('names of others are not ours, and those that Kubernetes made are ignored', () => {
+  const links = {
+    SERVICE_HOST: '10.0.0.1',
+    SERVICE_PORT: '9847',
+    SERVICE_PORT_METRICS: '9847',
+    PORT: 'tcp://10.0.0.1:80',
+    PORT_9847_TCP: 'tcp://10.0.0.1:9847',
+    PORT_9847_TCP_ADDR: '10.0.0.1',
+  };
   const { heart } = load({
     ...COMPLETE,
+    ...links,
     OTHER_PORT: '80',
-    SERVICE_HOST: '10.0.0.1',
-    PORT: 'tcp://10.0.0.1:80',
   });
-  expect(heart.ignoredNames).toEqual(['PILOTLIGHT_SERVICE_HOST', 'PILOTLIGHT_PORT']);
+  expect(heart.ignoredNames).toEqual(Object.keys(links).map((name) => `PILOTLIGHT_${name}`));
   // The prefix alone does not make it similar to API_KEY.
   expect(heart.tolerated).toMatchObject([{ variable: 'PILOTLIGHT_OTHER_PORT', message: 'no such variable' }]);
   const others = { PATH: '/bin', MY_PILOTLIGHT_: '1', PILOTLIGHT_EMPTY_NAME: '' };

@@ -43,11 +43,7 @@ const EVERYTHING = {
   },
   secret: {
     name: 'keys',
-    keys: {
-      PILOTLIGHT_API_KEY: 'main',
-      PILOTLIGHT_REDIS_URL: 'redis',
-      PILOTLIGHT_METRICS_TOKEN: 'token',
-    },
+    keys: { PILOTLIGHT_API_KEY: 'main', PILOTLIGHT_REDIS_URL: 'redis', PILOTLIGHT_METRICS_TOKEN: 'token' },
   },
   proxy: { HTTPS_PROXY: 'http://proxy.example.com:3128', NO_PROXY: '.svc' },
   certificates: { configMap: 'roots', key: 'ca.pem' },

@@ -59,9 +59,4 @@ describe('the unit', () => {
     expect(values('EnvironmentFile')).toEqual([]);
     expect(values('Environment')).toContain('PILOTLIGHT_ENV_FILE=/etc/pilotlight/environment');
   });
-
-  test("gives V8's flags on the command line", () => {
-    expect(values('ExecStart').join()).toContain(' node --');
-    expect(text).not.toContain('NODE_OPTIONS');
-  });
 });

@@ -1,7 +1,4 @@
-/**
- * What /api/bill answers, and `pilotlight bill` prints: what endpoints cost, by day and kind of use. Money is in dollars,
- * days are UTC, and each figure says whether it was billed, told by the service, or estimated. What is not known is null.
- */
+/** What /api/bill answers and `pilotlight bill` prints. Dollars, UTC days; null is not known. */
 import * as z from 'zod';
 import { dayOf, daysUntil } from '../../../spend/bill.ts';
 import {
@@ -17,7 +14,8 @@ import {
 } from '../../../spend/hours.ts';
 import type { FleetView } from '../../../fleet/view.ts';
 import { count, publishedSchema, time } from '../../status/fact.ts';
-import { shownFigure, shownUnanswered } from '../../status/spend.ts';
+import { shownFigure, shownUnanswered } from '../../status/fleet.ts';
+import { csvOf } from '../reply.ts';
 import { difference } from './difference.ts';
 
 /** To a hundredth of a cent. */
@@ -123,7 +121,7 @@ export const billSchema = z.object({
 export type BillAnswer = z.infer<typeof billSchema>;
 export type BillDay = BillAnswer['days'][number];
 
-/** Served at /api/bill/schema, and in the tree as deploy/bill.schema.json. */
+/** Served at /api/bill/schema; the tree has it as deploy/bill.schema.json. */
 export const billJsonSchema = publishedSchema(
   'What endpoints cost, as a Pilotlight daemon tells it',
   billSchema,
@@ -132,9 +130,9 @@ export const billJsonSchema = publishedSchema(
 export interface BillFacts {
   readonly spends: readonly EndpointSpend[];
   readonly now: Date;
-  /** Days back, today not counted. */
+  /** Days back; today is not one of them. */
   readonly since: number;
-  /** Of the daemon; undefined: there is none. */
+  /** Undefined without a daemon. */
   readonly view: Pick<FleetView, 'endpoints' | 'spend'> | undefined;
 }
 
@@ -150,7 +148,7 @@ export function billAnswer({ spends, now, since, view }: BillFacts): BillAnswer 
     ),
   );
   const all = sumOfHours(hours);
-  // The schema rounds, and leaves out what is not told.
+  // The schema rounds, and omits what is not told.
   return billSchema.parse({
     now: now.getTime() / 1000,
     days: days.flatMap((one) => spends.flatMap((spend) => dayRowOf(spend, one, today) ?? [])),
@@ -168,7 +166,7 @@ export function billAnswer({ spends, now, since, view }: BillFacts): BillAnswer 
 function dayRowOf(spend: EndpointSpend, one: string, today: string): BillDay | undefined {
   const spent = shownFigure(spentOn(spend, one, today));
   const [seen, bill] = [spend.days.get(one), spend.billed.get(one)];
-  // Most endpoints of a bill were not there on most days.
+  // Most endpoints of a bill did not exist on most days.
   if (!spent || (dollars.parse(spent.amount) === 0 && !seen)) return undefined;
   return {
     day: one,
@@ -228,7 +226,6 @@ function dearestHours(hours: readonly (Hour & { readonly endpoint: string })[]):
     });
 }
 
-/** Workers of all endpoints, over the time that was seen of each. */
 function meanOf(hours: readonly Hour[], part: (hour: Hour) => number): number {
   return hours.reduce((sum, hour) => sum + (hour.usesMs > 0 ? part(hour) / hour.usesMs : 0), 0);
 }
@@ -236,7 +233,7 @@ function meanOf(hours: readonly Hour[], part: (hour: Hour) => number): number {
 function wasteOf({ endpoints, spend: { orphans } }: Pick<FleetView, 'endpoints' | 'spend'>) {
   const together = (name: 'spend_idle_per_hour' | 'spend_starting_per_hour'): number | null => {
     const parts = endpoints.map(({ sample }) => sample?.measures[name] ?? null);
-    // Until endpoints were listed nothing is known.
+    // Nothing is known until endpoints were listed.
     if (parts.length === 0 || parts.includes(null)) return null;
     return parts.reduce<number>((sum, part) => sum + (part ?? 0), 0);
   };
@@ -246,4 +243,15 @@ function wasteOf({ endpoints, spend: { orphans } }: Pick<FleetView, 'endpoints' 
     orphans: orphans?.spendPerHour ?? null,
     orphan_instances: orphans?.instances ?? null,
   };
+}
+
+const { billed: _billed, uses: _uses, ...ofDay } = dayRow.shape;
+const CSV_COLUMNS = Object.keys({ ...ofDay, ...billed.shape, ...uses.shape }) as (keyof typeof ofDay)[];
+
+export function billCsv({ days }: Pick<BillAnswer, 'days'>): string {
+  const rows = days.map((one) => Object.assign({}, one, one.billed, one.uses));
+  return csvOf(
+    CSV_COLUMNS,
+    rows.map((row) => CSV_COLUMNS.map((name) => row[name])),
+  );
 }

@@ -1,4 +1,3 @@
-/** Why yesterday cost more or less than the same weekday before. Pure. */
 import { dayOf, sumOf } from '../../../spend/bill.ts';
 import {
   DAY_MS,
@@ -10,12 +9,12 @@ import {
   type Figure,
 } from '../../../spend/hours.ts';
 
-/** Its parts are described in the schema. null: one of the two days was not seen. */
+/** Why yesterday cost more or less than the same weekday before; null: one of the two was not seen. */
 export function difference(spends: readonly EndpointSpend[], now: Date) {
   const [name, nameBefore] = [dayBack(now, 1), dayBack(now, 8)];
   if (!isSeen(spends, name) || !isSeen(spends, nameBefore)) return null;
   const [day, before] = [usesOn(spends, name), usesOn(spends, nameBefore)];
-  // At the price of before; without one, prices make no difference.
+  // Prices make no difference if one is not known.
   const scale = day.price && before.price ? before.price / day.price : 1;
   const load = day.working * scale - before.working;
   const parameters = day.idle * scale - before.idle + day.stopped - before.stopped;
@@ -30,13 +29,13 @@ function dayBack(now: Date, days: number): string {
   return dayOf(new Date(now.getTime() - days * DAY_MS));
 }
 
-/** `price`: of a ready worker, dollars a ms; undefined without any. */
+/** `price`: of a ready worker, dollars a ms. */
 function usesOn(spends: readonly EndpointSpend[], day: string) {
   const all = sumOfHours(spends.flatMap(({ days }) => days.get(day) ?? []));
   return { ...all, price: all.readyMs === 0 ? undefined : (all.working + all.idle) / all.readyMs };
 }
 
-/** Of figures of one kind: what was billed and what was counted do not compare. */
+/** Compares figures of one kind: billed and estimated ones differ. */
 function totalDifference(spends: readonly EndpointSpend[], day: string, before: string): Figure {
   const isBilled = [day, before].every((one) => spends.some(({ billed }) => billed.has(one)));
   const figureOf = (one: string): Figure | undefined => {

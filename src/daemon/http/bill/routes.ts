@@ -1,11 +1,8 @@
-/** /api/bill: what the endpoints cost, as JSON or CSV. */
 import { BILL_DAYS, type EndpointSpend } from '../../../spend/hours.ts';
 import type { Fleet } from '../../../fleet/view.ts';
-import { knownInWords, type QueryProblem } from '../fleet/query.ts';
-import { badQuery, ELSEWHERE, inFormat } from '../fleet/routes.ts';
+import { badQuery, ELSEWHERE, inFormat, knownInWords, type QueryProblem } from '../fleet/routes.ts';
 import { json, schemaRoute, type Reply, type RouteRequest, type Routes } from '../reply.ts';
-import { billAnswer, billJsonSchema } from './answer.ts';
-import { billCsv } from './csv.ts';
+import { billAnswer, billCsv, billJsonSchema } from './answer.ts';
 
 const FIELDS = ['endpoint', 'since', 'format'];
 const DEFAULT_SINCE = '30d';
@@ -22,7 +19,7 @@ async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<R
   const view = fleet.view();
   if (view.isElsewhere) return json(503, { error: 'another_replica', msg: ELSEWHERE });
   const spends = await fleet.spends();
-  // Left empty, as a form leaves it, is not given.
+  // A form leaves a field empty that is not given.
   const [wanted, sinceText, format] = FIELDS.map((field) => query.get(field) || undefined);
   const found = wanted === undefined ? spends : spends.filter((spend) => isCalled(spend, wanted));
   const since = Number(/^(\d{1,3})d$/.exec(sinceText ?? DEFAULT_SINCE)?.[1] ?? Number.NaN);
@@ -54,7 +51,6 @@ async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<R
   return inFormat(format, headers, bill, billCsv);
 }
 
-/** By its label or id. */
 function isCalled({ endpoint, id }: EndpointSpend, wanted: string): boolean {
   return endpoint === wanted || String(id) === wanted;
 }

@@ -1,8 +1,10 @@
-/** What /api/fleet answers: the recorded rows of each endpoint. Times are Unix seconds; what is not known is null. */
+/** What /api/fleet answers. Unix seconds; null is not known. */
 import * as z from 'zod';
+import { WORKER_STATUSES } from '../../../contract/operations/serverless/workers.ts';
 import type { Aggregate, HistoryRow } from '../../../fleet/view.ts';
 import { MEASURES, type Measure } from '../../../fleet/workers/measure.ts';
 import { count, publishedSchema, time, type DeepReadonly } from '../../status/fact.ts';
+import { csvOf } from '../reply.ts';
 
 const stretch = z.object({
   mean: z.number(),
@@ -12,7 +14,6 @@ const stretch = z.object({
 
 const MEASURE_NAMES = Object.keys(MEASURES) as Measure[];
 
-/** Each over the stretch of its row. */
 const measures = Object.fromEntries(
   MEASURE_NAMES.map((name) => [name, stretch.nullable().describe(MEASURES[name])]),
 ) as Record<Measure, z.ZodNullable<typeof stretch>>;
@@ -47,7 +48,7 @@ export const fleetHistorySchema = z.object({ from: time, to: time, endpoints: z.
 export type FleetHistory = DeepReadonly<z.infer<typeof fleetHistorySchema>>;
 type FleetHistoryRow = z.infer<typeof row>;
 
-/** Served at /api/fleet/schema, and in the tree as deploy/fleet.schema.json. */
+/** Served at /api/fleet/schema; the tree has it as deploy/fleet.schema.json. */
 export const fleetJsonSchema = publishedSchema(
   'What a Pilotlight daemon recorded of its endpoints',
   fleetHistorySchema,
@@ -73,4 +74,32 @@ export function fleetRow({
 
 function stretchOf({ count: known, sum, peak }: Aggregate): z.infer<typeof stretch> | null {
   return known === 0 ? null : { mean: sum / known, peak, samples: known };
+}
+
+const STATUSES = [...WORKER_STATUSES, 'unknown'];
+
+const CSV_COLUMNS = [
+  'endpoint_group',
+  'endpoint_id',
+  'from',
+  'length_seconds',
+  'samples',
+  ...MEASURE_NAMES.flatMap((name) => [name, `${name}_peak`]),
+  ...STATUSES.flatMap((status) => [`workers_${status}`, `workers_${status}_peak`]),
+];
+
+/** Always the same columns. A status without workers is 0. */
+export function fleetCsv({ endpoints }: FleetHistory): string {
+  const lines = endpoints.flatMap(({ endpoint_group, endpoint_id, rows }) =>
+    rows.map((one) => [
+      endpoint_group,
+      endpoint_id,
+      new Date(one.from * 1000).toISOString(),
+      one.length_seconds,
+      one.samples,
+      ...MEASURE_NAMES.flatMap((name) => [one[name]?.mean, one[name]?.peak]),
+      ...STATUSES.flatMap((status) => [one.workers[status]?.mean ?? 0, one.workers[status]?.peak ?? 0]),
+    ]),
+  );
+  return csvOf(CSV_COLUMNS, lines);
 }

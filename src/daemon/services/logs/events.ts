@@ -1,4 +1,3 @@
-/** What the log pipeline says in the daemon's own log. */
 import type { Logger } from 'pino';
 import { PilotlightError } from '../../../contract/pilotlight-error.ts';
 import type { LogEvent } from '../../../logs/events.ts';
@@ -6,32 +5,29 @@ import type { LogSource } from '../../../logs/source.ts';
 import { NewerFile } from '../../../storage/database-file.ts';
 import { troubleLevel } from '../../../time/trouble.ts';
 
-/** After so long without, records that are dropped are a new trouble, ms. */
+/** Records dropped after such a pause are a new trouble. */
 const QUIET_MS = 600_000;
-/** Of a list: a line of the log is for people. */
+/** A line of the log is for people. */
 const MOST_SHOWN = 20;
-/** From so many failed polls in a row on, some minutes, lines may be lost. */
+/** After some minutes of failed polls, lines may be lost. */
 const LASTING_FAILURES = 16;
 
-/** What one sink dropped for one reason. */
 interface Drops {
   readonly times: number;
-  /** Since they were logged last. */
   readonly records: number;
-  /** Of the last time, ms. */
+  /** Monotonic ms. */
   readonly at: number;
 }
 
 type Kind = LogEvent['kind'];
 type Event<K extends Kind> = Extract<LogEvent, { kind: K }>;
-type Told = { readonly [K in Kind]?: (logger: Logger, event: Event<K>) => void };
+type Logged = { readonly [K in Kind]?: (logger: Logger, event: Event<K>) => void };
 
-/** @param now Monotonic ms. */
 export function logEventsTo(logger: Logger, now: () => number): (event: LogEvent) => void {
   const drops = new Map<string, Drops>();
   return (event) => {
     if (event.kind !== 'dropped') {
-      (TOLD[event.kind] as ((logger: Logger, event: LogEvent) => void) | undefined)?.(logger, event);
+      (LOGGED[event.kind] as ((logger: Logger, event: LogEvent) => void) | undefined)?.(logger, event);
       return;
     }
     const { sink, reason, message } = event;
@@ -46,7 +42,6 @@ export function logEventsTo(logger: Logger, now: () => number): (event: LogEvent
   };
 }
 
-/** Whose log it is, as the fields of a message. */
 function named(source: LogSource): { workergroupId: number } | { endpoint: string } {
   return source.kind === 'workergroup' ? { workergroupId: source.id } : { endpoint: source.name };
 }
@@ -66,8 +61,8 @@ const WORDS = {
   },
 } as const;
 
-/** Kinds that are not here are counted, and not logged. */
-const TOLD: Told = {
+/** Other kinds are counted, and not logged. */
+const LOGGED: Logged = {
   'poll failed'(logger, { source, reason, failures, retryInMs }) {
     const fields = { ...named(source), reason, failures, retryInSeconds: Math.round(retryInMs / 100) / 10 };
     logger[troubleLevel(failures, 'warn')](

@@ -1,21 +1,21 @@
-/** The log pipeline in the daemon: started from the settings, changed by a reload, stopped in two steps. */
 import type { Logger } from 'pino';
 import type { DaemonClient } from '../client.ts';
 import { systemClock } from '../../../time/clock.ts';
-import type { LogEvent } from '../../../logs/events.ts';
+import type { DropReason, LogEvent } from '../../../logs/events.ts';
 import { createTailFetcher } from '../../../logs/follow/fetch-tail.ts';
 import type { LogStore } from '../../../logs/follow/group-follower.ts';
 import { startLogPipeline } from '../../../logs/follow/pipeline.ts';
 import { LogLookup } from '../../../logs/lookup/log-lookup.ts';
 import type { LogSource } from '../../../logs/source.ts';
 import type { LineOutput } from '../../../logs/sinks/line-output.ts';
+import { withPlainLines } from '../../../logs/sinks/plain-lines.ts';
+import type { Sink } from '../../../logs/sinks/sink.ts';
+import { stdoutSink } from '../../../logs/sinks/stdout.ts';
 import { Spool } from '../../../logs/spool/spool.ts';
 import type { Settings } from '../../../config/options.ts';
-import type { Status } from '../../status/schema.ts';
+import type { SinkStatus, Status } from '../../status/schema.ts';
 import { followedStatus } from '../../status/logs.ts';
 import { logEventsTo } from './events.ts';
-import { openSinks, type SinkSettings } from './sinks.ts';
-import { SinkCounts } from './sink-counts.ts';
 
 type LogSettings = SinkSettings &
   Pick<Settings, 'workerGroups' | 'endpointLogs' | 'logStart' | 'followLevels' | 'stateDir'>;
@@ -27,11 +27,9 @@ export interface LogFollowingOptions {
   readonly settings: LogSettings;
   readonly logger: Logger;
   readonly stdout: LineOutput;
-  /** With several replicas, one of which follows: where it takes lines to on their way to its spool. */
+  /** With several replicas: stores lines on their way to the spool. */
   readonly share?: (spool: Spool) => LogStore;
-  /** A log began again while it was followed. */
   readonly onReset: () => void;
-  /** Another daemon of this heart followed logs before this one. */
   readonly isRestart?: boolean;
 }
 
@@ -50,7 +48,7 @@ export async function startLogFollowing(options: LogFollowingOptions) {
     if (event.kind === 'gap' && event.reason === 'reset') options.onReset();
   }
   const { stateDir: directory } = settings;
-  // What replicas share goes on where it was, whoever was restarted.
+  // Replicas share the progress, so a restart does not matter.
   const isRestart = options.isRestart === true && options.share === undefined;
   const spool = await Spool.open({ directory, sinks: sinkNames, isRestart, clock: systemClock, observe });
   const pipeline = startLogPipeline({
@@ -76,16 +74,17 @@ export async function startLogFollowing(options: LogFollowingOptions) {
     random: Math.random,
   };
   let current = settings;
-  const listGroups = async (signal: AbortSignal) =>
-    (await client.workergroups.list({}, { signal, turn: LIST_TURN })).results;
-  const listEndpoints = async (signal: AbortSignal) =>
-    (await client.endpointGroups.list({}, { signal, turn: LIST_TURN })).results;
   const startLookups = () => ({
-    groups: new LogLookup({ kind: 'workergroup', wanted: current.workerGroups, list: listGroups, ...shared }),
+    groups: new LogLookup({
+      kind: 'workergroup',
+      wanted: current.workerGroups,
+      list: async (signal) => (await client.workergroups.list({}, { signal, turn: LIST_TURN })).results,
+      ...shared,
+    }),
     endpoints: new LogLookup({
       kind: 'endpoint',
       wanted: current.endpointLogs,
-      list: listEndpoints,
+      list: async (signal) => (await client.endpointGroups.list({}, { signal, turn: LIST_TURN })).results,
       ...shared,
     }),
   });
@@ -99,7 +98,6 @@ export async function startLogFollowing(options: LogFollowingOptions) {
     );
   }
   let stopping: Promise<void> | undefined;
-  /** Follows nothing any more; sinks go on with what was taken. */
   async function rest(): Promise<void> {
     const ending = lookups;
     lookups = undefined;
@@ -109,7 +107,7 @@ export async function startLogFollowing(options: LogFollowingOptions) {
   if (options.share === undefined) lookups = startLookups();
 
   return {
-    /** Begins to follow; it does so by itself unless there are several replicas. */
+    /** Only with several replicas; one alone starts by itself. */
     follow(): void {
       if (stopping === undefined) lookups ??= startLookups();
     },
@@ -122,20 +120,98 @@ export async function startLogFollowing(options: LogFollowingOptions) {
         spool_durable: spool.durable ?? null,
       };
     },
-    /** Follows the logs of new settings and no others. */
     async apply(next: LogSettings): Promise<void> {
       current = { ...current, ...next };
       lookups?.groups.want(next.workerGroups);
       lookups?.endpoints.want(next.endpointLogs);
       await leaving;
     },
-    /** Polling ends now; what was taken goes on to the sinks until `deadline` aborts. */
+    /** Sinks go on until `deadline` aborts. */
     beginStop(deadline: AbortSignal): void {
       stopping ??= rest().then(() => pipeline.stop(deadline));
-      // Awaited by stopped(); until then a failure must not count as unhandled.
+      // stopped() awaits it; until then a failure must not be unhandled.
       stopping.catch(() => {});
     },
-    /** Resolves when the sinks have what they could get. */
     stopped: () => stopping ?? Promise.resolve(),
   };
+}
+
+const DROP_REASONS: readonly DropReason[] = ['overflow', 'corruption', 'rejected'];
+
+type Counts = { -readonly [Key in 'delivered_lines' | 'last_error']: SinkStatus[Key] } & {
+  readonly dropped_lines: Record<DropReason, number>;
+};
+
+export class SinkCounts {
+  readonly #counts: ReadonlyMap<string, Counts>;
+
+  constructor(sinks: readonly string[]) {
+    this.#counts = new Map(sinks.map((name) => [name, noneYet()]));
+  }
+
+  observe(event: LogEvent): void {
+    const counts = 'sink' in event ? this.#counts.get(event.sink) : undefined;
+    if (!counts) return;
+    if (event.kind === 'delivered') counts.delivered_lines += event.records;
+    if (event.kind === 'dropped') counts.dropped_lines[event.reason] += event.records;
+    // A rejected record is an answer of the sink.
+    if (event.kind === 'delivered' || (event.kind === 'dropped' && event.reason === 'rejected'))
+      counts.last_error = null;
+    if (event.kind === 'sink failed')
+      counts.last_error = event.error instanceof Error ? event.error.message : String(event.error);
+  }
+
+  status(sink: string, lag: number): SinkStatus {
+    const { dropped_lines: dropped, ...counts } = this.#counts.get(sink) ?? noneYet();
+    return { sink, ...counts, dropped_lines: { ...dropped }, lag_lines: lag };
+  }
+}
+
+function noneYet(): Counts {
+  const dropped = Object.fromEntries(DROP_REASONS.map((reason) => [reason, 0])) as Record<DropReason, number>;
+  return { delivered_lines: 0, dropped_lines: dropped, last_error: null };
+}
+
+export type SinkSettings = Pick<
+  Settings,
+  'logSinks' | 'logAnsi' | 'logFile' | 'logFileMaxBytes' | 'logFileMaxFiles' | 'otlpEndpoint' | 'otlpHeaders'
+>;
+
+export function openSinks(settings: SinkSettings, stdout: LineOutput, logger: Logger): Promise<Sink[]> {
+  return Promise.all(
+    settings.logSinks.map(async (name) => {
+      switch (name) {
+        case 'stdout':
+          return stdoutSink(stdout);
+        case 'file':
+        case 'otlp': {
+          const sink = await (name === 'file' ? openFileSink(settings, logger) : openOtlpSink(settings));
+          return settings.logAnsi === 'strip' ? withPlainLines(sink) : sink;
+        }
+      }
+    }),
+  );
+}
+
+async function openFileSink(settings: SinkSettings, logger: Logger): Promise<Sink> {
+  const { logFile: path, logFileMaxBytes: maxBytes, logFileMaxFiles: maxFiles } = settings;
+  if (path === undefined) throw new Error('the configuration check lets no file sink without a path through');
+  const { fileSink } = await import('../../../logs/sinks/file.ts');
+  return fileSink({
+    path,
+    maxBytes,
+    maxFiles,
+    onUntidy: (error) =>
+      logger.warn({ err: error, path }, 'rotated log files were not compressed or removed'),
+  });
+}
+
+async function openOtlpSink({
+  otlpEndpoint: endpoint,
+  otlpHeaders: headers = {},
+}: SinkSettings): Promise<Sink> {
+  if (endpoint === undefined)
+    throw new Error('the configuration check lets no OTLP sink without an address through');
+  const { otlpSink } = await import('../../../logs/sinks/otlp.ts');
+  return otlpSink({ endpoint, headers });
 }

@@ -1,4 +1,4 @@
-/** The files of the status page, read at start; the large ones of plots when asked for. The build copies them. */
+/** Read at start; the large files of plots when asked for. The build copies all. */
 import { readFileSync } from 'node:fs';
 import { plotFile, type PlotFile } from '../../../plot-files.ts';
 import { plain, type Reply, type Routes } from '../../http/reply.ts';
@@ -18,16 +18,14 @@ const FILES = [
   'status-access.js',
   'status-dom.js',
   'status-words.js',
-  'status-verdict.js',
+  'status-summary.js',
   'status-deployments.js',
   'status-logs.js',
   'status-watches.js',
-  'fleet/verdict.js',
+  'fleet/troubles.js',
   'fleet/endpoints.js',
-  'fleet/spend.js',
   'fleet/history.js',
   'fleet/plot.js',
-  'fleet/time.js',
   'fleet/fleet.css',
 ];
 const PLOT_FILES = ['uPlot.iife.min.js', 'uPlot.min.css'] as const satisfies readonly PlotFile[];

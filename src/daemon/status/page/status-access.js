@@ -1,11 +1,11 @@
-// The token, where the daemon wants one: asked for once, and kept for this tab alone.
+// The token is asked for once, and kept for this tab only.
 import { byId } from './status-dom.js';
 
 const STORED = 'pilotlight-token';
-/** What a header can hold. */
+/** The characters of a header. */
 const SENDABLE = /^[ -~]+$/;
 
-/** The daemon wants a token; `refused`: another one than it got. */
+/** `refused`: the daemon has refused the one that it got. */
 export class TokenNeeded extends Error {
   constructor(refused) {
     super('a token is needed');
@@ -13,7 +13,6 @@ export class TokenNeeded extends Error {
   }
 }
 
-/** @param {string} path @param {AbortSignal} signal @returns {Promise<Response>} One that is fine, or throws. */
 export async function ask(path, signal) {
   const token = sessionStorage.getItem(STORED);
   const response = await fetch(path, { signal, headers: token ? { authorization: `Bearer ${token}` } : {} });
@@ -25,7 +24,6 @@ export async function ask(path, signal) {
   return response;
 }
 
-/** Resolves when a person has given a token. */
 export function tokenGiven({ refused }) {
   const form = byId('access');
   const field = byId('token');
@@ -52,7 +50,7 @@ export function tokenGiven({ refused }) {
   });
 }
 
-/** A link carries no token: where there is one, what it leads to is fetched and shown. */
+/** A link carries no token, so its target is fetched and shown. */
 export function followLinks() {
   for (const link of document.querySelectorAll('footer a'))
     link.addEventListener('click', (event) => {
@@ -61,7 +59,7 @@ export function followLinks() {
       void ask(link.getAttribute('href'), AbortSignal.timeout(10_000))
         .then((response) => response.text())
         .then((text) => location.assign(URL.createObjectURL(new Blob([text], { type: 'text/plain' }))))
-        // The next look at the status asks for a token, or says what is wrong.
+        // The next poll asks for a token, or shows the error.
         .catch(() => {});
     });
 }

@@ -1,9 +1,8 @@
-// Deployments: what is left of each TTL, moving, and the last heartbeats.
 import { ago, byId, cards, element, facts, heading } from './status-dom.js';
-import { deploymentTone } from './status-verdict.js';
+import { deploymentTone } from './status-summary.js';
 import { clockTime, deploymentName, plural, seconds } from './status-words.js';
 
-const SETTLED_WELL = new Set(['accepted', 'superseded']);
+const ANSWERED = new Set(['accepted', 'superseded']);
 
 export function drawDeployments(deployments) {
   cards(byId('deployments'), deployments, {
@@ -62,15 +61,15 @@ function remaining(deployment, tone) {
   ];
 }
 
-/** A bar for each: as high as it was slow. */
+/** A slow heartbeat has a high bar. */
 function beats(list) {
   const slowest = Math.max(1, ...list.map(({ latency_ms: latency }) => latency ?? 0));
-  const failed = list.filter(({ outcome }) => !SETTLED_WELL.has(outcome) && outcome !== 'waiting').length;
+  const failed = list.filter(({ outcome }) => !ANSWERED.has(outcome) && outcome !== 'waiting').length;
   return element(
     'ol',
     { class: 'beats', 'aria-label': `Last ${plural(list.length, 'heartbeat')}, ${failed} failed` },
     ...list.map(({ outcome, at, latency_ms: latency }) => {
-      const tone = SETTLED_WELL.has(outcome) ? 'good' : outcome === 'waiting' ? 'waiting' : 'bad';
+      const tone = ANSWERED.has(outcome) ? 'good' : outcome === 'waiting' ? 'waiting' : 'bad';
       const took = latency === null ? '' : `, ${Math.round(latency)} ms`;
       const bar = element('li', { class: tone, title: `${clockTime(at)}: ${outcome}${took}` });
       bar.style.height = `${tone === 'bad' ? 100 : 25 + (60 * (latency ?? 0)) / slowest}%`;

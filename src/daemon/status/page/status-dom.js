@@ -1,8 +1,6 @@
-// Building the page. Everything that comes from the service or from a worker's log is data: it reaches the page
-// through textContent and attributes alone, never as markup.
+// Text of the service and of logs reaches the page only through textContent and attributes, never as markup.
 import { printable } from './status-words.js';
 
-/** @param {string} tag @param {Record<string, string>} attributes @param {(Node | string)[]} children */
 export function element(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
@@ -14,11 +12,7 @@ export function byId(id) {
   return document.getElementById(id);
 }
 
-/**
- * One card for each item. A card whose item is as it was stays untouched, so that a reader keeps focus, selection
- * and place; `draw` gives the new children of one that changed. Elements under `data-keep` survive even that. `state`
- * is what of an item is shown, where that is not all of it.
- */
+/** An unchanged card, and what is under `data-keep`, stays untouched: a reader keeps focus and place. */
 export function cards(container, items, { key, label, tone, draw, none, state: stateOf = (item) => item }) {
   const before = new Map([...container.children].map((card) => [card.dataset.key, card]));
   const wanted = items.map((item) => {
@@ -30,7 +24,7 @@ export function cards(container, items, { key, label, tone, draw, none, state: s
       card.dataset.state = state;
       card.className = `card ${tone(item)}`;
       card.setAttribute('aria-label', label(item));
-      // Not replaceChildren: what is taken out and put back loses focus and place.
+      // replaceChildren would lose focus and place.
       const kept = card.querySelector('[data-keep]');
       const leave = placeIn(card);
       while (card.firstChild && card.firstChild !== kept) card.firstChild.remove();
@@ -47,7 +41,7 @@ export function cards(container, items, { key, label, tone, draw, none, state: s
   return wanted;
 }
 
-/** Which of its details a reader has opened, and is at: what it returns leaves them so in those that are drawn since. */
+/** Returns a function that opens the same details again, and restores the focus. */
 function placeIn(card) {
   const summaries = () => [...card.querySelectorAll('summary')];
   const open = new Set(summaries().flatMap((one) => (one.parentElement.open ? [one.textContent] : [])));
@@ -60,13 +54,11 @@ function placeIn(card) {
   };
 }
 
-/** The first line of a card: what it is of, and how that is. */
 export function heading(name, tone, word) {
   const pill = element('span', { class: `pill ${tone}` }, word);
   return element('div', { class: 'row' }, element('span', { class: 'name' }, name), pill);
 }
 
-/** What went wrong last, if anything. */
 export function errorNote(error) {
   return error ? [element('p', { class: 'note warn' }, printable(error))] : [];
 }
@@ -79,7 +71,6 @@ export function plainList(lines) {
   return element('ul', { class: 'plain' }, ...lines.map((line) => element('li', {}, printable(line))));
 }
 
-/** Pairs of a term and what it is, as a list. */
 export function facts(...pairs) {
   return element(
     'dl',
@@ -88,7 +79,7 @@ export function facts(...pairs) {
   );
 }
 
-/** A text that says how long ago something was, and is kept true by `drawMoving`. */
+/** `drawMoving` keeps the text current. */
 export function ago(at) {
   return at === null ? 'never' : element('span', { 'data-ago': String(at) });
 }

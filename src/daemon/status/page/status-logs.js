@@ -1,4 +1,3 @@
-// Logs of worker groups and endpoints: the rate, the gaps and the last lines of each; and the sinks that they go to.
 import { ago, byId, cards, element, errorNote, facts, heading } from './status-dom.js';
 import { counted, logName, lostLines, plural, printable, seconds } from './status-words.js';
 
@@ -26,7 +25,7 @@ export function drawLogs({
   for (const [index, card] of shown.entries()) drawLines(card, logs[index], linesShown);
 }
 
-/** Without Redis it is not known who has the logs, if anyone. */
+/** Without Redis the leader is unknown. */
 function orTrouble(otherwise, error) {
   return error ? printable(error) : otherwise;
 }
@@ -55,7 +54,7 @@ function logCard(log) {
   ];
 }
 
-/** The newest lines are shown, unless the reader has scrolled up to look at older ones. */
+/** Scrolls to the newest line unless the reader has scrolled up. */
 function drawLines(card, log, linesShown) {
   let pre = card.querySelector('pre');
   if (!pre) {

@@ -1,5 +1,4 @@
-// The page's first script, which needs no other: where one of those does not come through, as the network changes or the
-// daemon restarts just then, the page is loaded again as soon as the daemon answers.
+// This script imports none statically: if another fails to load, the page reloads when the daemon answers.
 const AGAIN_MS = 2000;
 
 function again() {
@@ -9,7 +8,7 @@ function again() {
 }
 
 import('./status.js').catch((error) => {
-  // Not of a browser that does not understand them: it never will.
+  // A browser that does not understand the scripts never will.
   const isAway = error instanceof TypeError;
   document.getElementById('sentence').textContent = isAway
     ? 'The page did not come through whole. It is loaded again.'

@@ -1,6 +1,5 @@
-// Parameters of endpoints, and what the scheduled jobs saw: maintenance, instances, the account.
 import { ago, byId, cards, element, facts, heading, plainList, quiet } from './status-dom.js';
-import { endpointGroupTone, isImminent } from './status-verdict.js';
+import { endpointGroupTone, isImminent } from './status-summary.js';
 import { findingInWords, findingsInWords, plural } from './status-words.js';
 
 export function drawEndpointGroups(groups) {
@@ -39,7 +38,6 @@ function isBroken({ verdict }) {
   return verdict === 'broken';
 }
 
-/** How the service behaves, what is otherwise than the interface says first. */
 function serviceTraits(traits) {
   if (traits.length === 0) return [quiet('No answer has told yet how it behaves.')];
   const [unlike, like] = [false, true].map((isFine) =>

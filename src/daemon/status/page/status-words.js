@@ -1,5 +1,3 @@
-// Numbers and lines as a person reads them.
-
 export function seconds(value) {
   if (value === null || value === undefined) return '—';
   const size = Math.abs(value);
@@ -26,12 +24,10 @@ export function deploymentName({ deployment, deployment_id: id }) {
   return deployment === null ? String(id) : printable(`${deployment} (${id})`);
 }
 
-/** Of a worker group's log, or an endpoint's. */
 export function logName({ workergroup_id: group, endpoint_group: endpoint }) {
   return group === undefined ? printable(`Endpoint ${endpoint}`) : `Worker group ${group}`;
 }
 
-/** Of a log's gaps. */
 export function lostLines({ lost_lines_estimate: lost, unknown_gaps: unknown }) {
   if (unknown === 0) return `about ${plural(lost, 'line')} lost`;
   return lost === 0 ? 'how many lines were lost is unknown' : `at least about ${plural(lost, 'line')} lost`;
@@ -41,7 +37,7 @@ export function clockTime(at) {
   return new Date(at * 1000).toLocaleTimeString();
 }
 
-/** Of a reason-to-count object: `2 overrun, 1 reset`; empty when all are zero. */
+/** `2 overrun, 1 reset`; empty if all are zero. */
 export function counted(reasons) {
   return Object.entries(reasons)
     .filter(([, count]) => count > 0)
@@ -49,7 +45,7 @@ export function counted(reasons) {
     .join(', ');
 }
 
-/** Findings of an endpoint group that ask for something: `1 error, 2 warnings`; empty when there are none. */
+/** `1 error, 2 warnings`; empty without any. */
 export function findingsInWords(findings) {
   return ['error', 'warning']
     .map((severity) => [findings.filter((finding) => finding.severity === severity).length, severity])
@@ -58,16 +54,15 @@ export function findingsInWords(findings) {
     .join(', ');
 }
 
-/** One of them, so that it can be put right without looking elsewhere. */
 export function findingInWords({ parameter, got, allowed, message }) {
   const has = got === undefined || got === null ? 'not set' : JSON.stringify(got);
   const wish = allowed.startsWith('advised') ? allowed : `allowed: ${allowed}`;
   return `${parameter} is ${has}; ${wish}: ${message}`;
 }
 
-/** Colours and control characters of a log line say nothing here; they are kept in the delivered data. */
+/** Removes colours and control characters; delivered lines keep them. */
 export function printable(line) {
-  // A progress bar is drawn over itself: what a terminal would show in the end is its last state.
+  // A progress bar overwrites itself: a terminal shows its last state.
   const shown = line.split('\r').findLast((part) => part !== '') ?? '';
   return shown
     .replaceAll(/\u001B\[[\d;?]*[A-Za-z]/g, '')

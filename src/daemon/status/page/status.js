@@ -1,9 +1,8 @@
-// The status page: reads /api/status every two seconds and draws it.
 import { ask, followLinks, tokenGiven, TokenNeeded } from './status-access.js';
 import { byId, element, quiet } from './status-dom.js';
 import { drawDeployments } from './status-deployments.js';
 import { drawLogs, drawSinks } from './status-logs.js';
-import { verdict } from './status-verdict.js';
+import { summaryOf } from './status-summary.js';
 import { drawEndpointGroups, drawWatches } from './status-watches.js';
 import { plural, seconds } from './status-words.js';
 
@@ -21,12 +20,12 @@ async function poll() {
     drawAll();
   } catch (error) {
     if (error instanceof TokenNeeded) {
-      drawVerdict({ tone: 'waiting', sentence: 'This page needs a token.', troubles: [] });
+      drawSummary({ tone: 'waiting', sentence: 'This page needs a token.', troubles: [] });
       await tokenGiven(error);
       void poll();
       return;
     }
-    drawVerdict({
+    drawSummary({
       tone: 'bad',
       sentence: 'The daemon does not answer.',
       troubles: [
@@ -38,13 +37,13 @@ async function poll() {
   setTimeout(poll, POLL_MS);
 }
 
-/** The daemon's clock, in Unix seconds: the viewer's own may be wrong. */
+/** By the daemon's clock: the viewer's may be wrong. */
 function now() {
   return status.now + (performance.now() - fetchedAt) / 1000;
 }
 
 function drawAll() {
-  drawVerdict(verdict(status, now()));
+  drawSummary(summaryOf(status, now()));
   const { daemon_restarts: restarts } = status.heart;
   byId('process').textContent =
     `${status.service.base_url} · version ${status.version} · up ${seconds(now() - status.started_at)}` +
@@ -60,7 +59,7 @@ function drawAll() {
 
 let endpoints;
 
-/** What draws endpoints is loaded with the first of them. */
+/** The scripts of endpoints are loaded with the first one. */
 function drawFleet({ fleet, replica: { role } }) {
   byId('endpoints-shown').hidden = fleet.endpoints.length === 0;
   if (fleet.endpoints.length === 0) {
@@ -82,8 +81,8 @@ function noEndpoints({ configured, samples }, role) {
   return samples ? 'None found (PILOTLIGHT_ENDPOINTS).' : 'The daemon has not looked at them yet.';
 }
 
-/** Touched only when it changes: a screen reader says it again each time it is. */
-function drawVerdict({ tone, sentence, troubles }) {
+/** A screen reader repeats the text at each change, so an equal one is not set again. */
+function drawSummary({ tone, sentence, troubles }) {
   const state = JSON.stringify([tone, sentence, troubles]);
   const panel = byId('verdict');
   if (panel.dataset.state === state) return;
@@ -94,7 +93,7 @@ function drawVerdict({ tone, sentence, troubles }) {
   document.title = `${tone === 'good' ? '' : '! '}Pilotlight`;
 }
 
-/** The parts that move between two polls: bars and countdowns. */
+/** What moves between two polls: bars and countdowns. */
 function drawMoving() {
   if (!status) return;
   const until = (at) => Math.max(0, Number(at) - now());
@@ -109,7 +108,6 @@ function drawMoving() {
   relabel('ago', (at) => `${seconds(Math.max(0, now() - Number(at)))} ago`);
 }
 
-/** @param {string} name @param {(at: string) => string} words */
 function relabel(name, words) {
   for (const label of document.querySelectorAll(`[data-${name}]`))
     label.textContent = words(label.dataset[name]);

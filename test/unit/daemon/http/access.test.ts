@@ -11,9 +11,10 @@ const PROBES = ['GET /startupz', 'GET /readyz', 'GET /livez'];
 let listener: HttpListener | undefined;
 afterEach(() => listener?.close());
 
-const inForce: { settings: { metricsToken: string | undefined } } = { settings: { metricsToken: TOKEN } };
+const current: { settings: { metricsToken: string | undefined } } = { settings: { metricsToken: TOKEN } };
 
 let looks = 0;
+let lateMs = 0;
 const routes = publicRoutes({
   status() {
     looks += 1;
@@ -22,12 +23,12 @@ const routes = publicRoutes({
   fleet: { view: () => fleetView([]), spends: () => Promise.resolve([]), history: () => Promise.resolve([]) },
   metrics: createMetrics(() => EMPTY_STATUS, []),
   lifecycle: { state: 'running' },
-  heartbeats: { lateMs: () => 0 },
-  inForce,
+  heartbeats: { lateMs: () => lateMs },
+  current,
 });
 
 async function serve(metricsToken: string | undefined): Promise<string> {
-  inForce.settings.metricsToken = metricsToken;
+  current.settings.metricsToken = metricsToken;
   listener = await listen({ address: { host: '127.0.0.1', port: 0 }, onError() {}, routes });
   return listener.url;
 }
@@ -83,7 +84,7 @@ test('the token opens all of it, and so does a configuration without one', async
   expect(new Set(Object.values(await statuses(url, `Bearer ${TOKEN}`)))).toEqual(new Set([200]));
   expect(new Set(Object.values(await statuses(url, `bearer ${TOKEN}`)))).toEqual(new Set([200]));
   // A reload may take it away.
-  inForce.settings.metricsToken = undefined;
+  current.settings.metricsToken = undefined;
   expect(new Set(Object.values(await statuses(url)))).toEqual(new Set([200]));
 });
 
@@ -98,7 +99,7 @@ test('the page that is closed asks for the token, and says no more', async () =>
 });
 
 test('requests that come together are answered by one look, and later ones by another', async () => {
-  inForce.settings.metricsToken = undefined;
+  current.settings.metricsToken = undefined;
   const request = { headers: {}, query: new URLSearchParams(), body: '' };
   const ask = async () => (await routes['GET /api/status']?.(request))?.status;
   for (let turn = 1; turn <= 2; turn += 1) {
@@ -107,4 +108,16 @@ test('requests that come together are answered by one look, and later ones by an
     expect(looks).toBe(before + 1);
     await new Promise((resolve) => setImmediate(resolve));
   }
+});
+
+test('a heartbeat scheduler is live until it is more than ten seconds late', async () => {
+  const request = { headers: {}, query: new URLSearchParams(), body: '' };
+  for (const [late, status] of [
+    [10_000, 200],
+    [10_001, 503],
+  ] as const) {
+    lateMs = late;
+    expect((await routes['GET /livez']?.(request))?.status).toBe(status);
+  }
+  lateMs = 0;
 });

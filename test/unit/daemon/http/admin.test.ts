@@ -1,10 +1,10 @@
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../../../src/config/load.ts';
 import { adminRoutes } from '../../../../src/daemon/http/admin.ts';
 import type { Reply } from '../../../../src/daemon/http/reply.ts';
 import type { ReloadResult } from '../../../../src/daemon/services/heartbeats.ts';
 import type { DaemonMessage } from '../../../../src/heartbeat/process/link/link.ts';
+import { collectedLog } from '../../../support/collected-log.ts';
 
 const environment = {
   PILOTLIGHT_API_KEY: 'secret-key',
@@ -13,18 +13,17 @@ const environment = {
 };
 const { settings } = loadConfig(environment, () => '');
 if (!settings) throw new Error('the configuration is invalid');
-const inForce = { settings, problems: [] };
+const current = { settings, problems: [] };
 
 /** The answer of a route, and what became of it. */
 async function asked(route: string, { body = '', result }: { body?: string; result?: ReloadResult } = {}) {
   const sent: DaemonMessage[] = [];
-  const lines: Record<string, unknown>[] = [];
-  const logger = pino({}, { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) });
+  const { logger, lines } = collectedLog();
   const routes = adminRoutes({
     reloading: { reload: async () => result ?? { ok: true, problems: [] } },
     heart: { send: (message) => void sent.push(message) },
     logger,
-    inForce,
+    current,
   });
   const request = { body, headers: {}, query: new URLSearchParams() };
   const reply = (await routes[route]?.(request)) as Reply;

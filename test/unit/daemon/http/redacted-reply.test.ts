@@ -19,17 +19,3 @@ test.each([
     headers: { vary: 'accept' },
   });
 });
-
-test('each text of several leaves without secrets', () => {
-  const type = 'text/plain; version=0.0.4';
-  const body = ['x 1\n', 'y{why="a\\"secret-key"} 1\n'];
-  expect(redactedReply({ status: 200, type, body }, redaction).body).toEqual([
-    'x 1\n',
-    'y{why="[redacted]"} 1\n',
-  ]);
-});
-
-test('what has none leaves as it is', () => {
-  const reply = { status: 200, type: 'text/plain', body: 'words' };
-  expect(redactedReply(reply, redaction)).toEqual(reply);
-});

@@ -37,9 +37,7 @@ const anySnapshot: fc.Arbitrary<DeploymentSnapshot> = fc.record(
     failures,
     timeline: fc.constant([]),
   },
-  {
-    requiredKeys: ['deploymentId', 'state', 'intervalMs', 'lapses', 'attempts', 'failures', 'timeline'],
-  },
+  { requiredKeys: ['deploymentId', 'state', 'intervalMs', 'lapses', 'attempts', 'failures', 'timeline'] },
 );
 const anySnapshots = fc.uniqueArray(anySnapshot, {
   maxLength: 5,
@@ -86,33 +84,6 @@ function seriesOf(snapshot: DeploymentSnapshot): [string, number][] {
     ]),
   ];
 }
-
-const BARE: DeploymentSnapshot = {
-  deploymentId: 0,
-  intervalMs: 20_000,
-  state: 'healthy',
-  lapses: 0,
-  attempts: 0,
-  failures: noFailures,
-  timeline: [],
-};
-
-test.each([
-  ['nothing else is known', BARE],
-  [
-    'all is known',
-    {
-      ...BARE,
-      ttlMs: 60_000,
-      lastSuccessAt: 5_000,
-      nextBeatAt: 25_000,
-      expiresAt: 65_000,
-      minMarginRatio: 0.5,
-    },
-  ],
-])('a deployment of which %s has its series', async (_what, snapshot) => {
-  expect(await seriesOfScrape([snapshot])).toEqual(new Map(seriesOf(snapshot)));
-});
 
 test('every number of every deployment has its series, and what is not known has none', async () => {
   await fc.assert(

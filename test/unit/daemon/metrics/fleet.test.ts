@@ -5,19 +5,14 @@ import type { Status } from '../../../../src/daemon/status/schema.ts';
 import type { FleetView } from '../../../../src/fleet/view.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 import { expositionOf } from '../../../support/exposition.ts';
-import { endpointView, fleetView, sampleAt, UNSEEN } from '../../../support/recorded-fleet.ts';
+import { endpointView, fleetView, sampleAt, UNSEEN, WATCH_ALL } from '../../../support/recorded-fleet.ts';
 
 const NOW = 1_000_000;
 
 function metricsOf(view: FleetView, budgetPerHour?: number) {
   const shown = { view };
   const metrics = createMetrics((): Status => {
-    const settings = {
-      endpoints: [{ by: 'all' as const }],
-      fleetInterval: 15_000,
-      budgetPerHour,
-      budgetPerMonth: undefined,
-    };
+    const settings = { ...WATCH_ALL, budgetPerHour };
     return { ...EMPTY_STATUS, now: NOW, fleet: fleetStatus(shown.view, settings) };
   }, []);
   return {
@@ -153,7 +148,10 @@ test('drift names its parameters, findings are counted, and a budget is shown wh
     message: 'm',
   } as const;
   const drift = [{ parameter: 'target_util', actual: 0.8, wanted: 0.9 }];
-  const { series } = metricsOf(fleetView([seen(3, { drift, findings: [finding], stuckWorkers: 2 })]), 20);
+  const { series } = metricsOf(
+    fleetView([seen(3, { drift, findings: [finding], stuckWorkers: 2, failingWorkers: 3 })]),
+    20,
+  );
   expect(await series('endpoint_parameter_drift')).toEqual([
     'endpoint_parameter_drift{parameter="target_util",endpoint_group="chat"} 1',
   ]);
@@ -161,6 +159,7 @@ test('drift names its parameters, findings are counted, and a budget is shown wh
     'endpoint_violations{severity="warning",endpoint_group="chat"} 1',
   );
   expect(await series('endpoint_stuck_workers')).toEqual(['endpoint_stuck_workers{endpoint_group="chat"} 2']);
+  expect(await series('endpoint_failing')).toEqual(['endpoint_failing_workers{endpoint_group="chat"} 3']);
   expect(await series('fleet_budget_per_hour')).toEqual(['fleet_budget_per_hour 20']);
   expect(await series('fleet_sample_interval')).toEqual(['fleet_sample_interval_seconds 15']);
 });

@@ -1,38 +1,14 @@
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../../../src/daemon/metrics/metrics.ts';
-import type { JobStatus, Status, WorkerGroupStatus } from '../../../../src/daemon/status/schema.ts';
-import { EMPTY_STATUS } from '../../../support/empty-status.ts';
+import type { JobStatus, Status } from '../../../../src/daemon/status/schema.ts';
+import { EMPTY_LOG, EMPTY_STATUS } from '../../../support/empty-status.ts';
 import { expositionOf } from '../../../support/exposition.ts';
 
 const account = { tfa_enabled: true, tfa_status: null, backup_codes_remaining: 3, locked_methods: 0 };
 
-const GROUP: WorkerGroupStatus = {
-  workergroup_id: 7,
-  lines: 120,
-  bytes: 4_000,
-  lines_per_second: 2,
-  gaps: { overrun: 0, reset: 0, ambiguous: 0 },
-  stale_answers: 0,
-  lost_lines_estimate: 0,
-  unknown_gaps: 0,
-  poll_interval_seconds: 2,
-  tail_size: 200,
-  tail_unit: null,
-  last_line_at: null,
-  last_error: null,
-  last_lines: [],
-};
-
 function job(name: string, runs: number): JobStatus {
-  return {
-    job: name,
-    schedule: 'off',
-    runs,
-    failures: 0,
-    missed: 0,
-    last_success_at: null,
-    last_error: null,
-  };
+  const counts = { runs, failures: 0, missed: 0 };
+  return { job: name, schedule: 'off', ...counts, last_success_at: null, last_error: null };
 }
 
 /** Each scrape shows the next of these, and the last of them from then on. */
@@ -109,7 +85,7 @@ test('a scrape shows one moment, which scrapes at the same time share, and the n
 });
 
 test('the event loop has its turns while much is written', async () => {
-  const groups = Array.from({ length: 20_000 }, (_, id) => ({ ...GROUP, workergroup_id: id }));
+  const groups = Array.from({ length: 20_000 }, (_, id) => ({ ...EMPTY_LOG, workergroup_id: id }));
   const metrics = metricsOf({ worker_groups: groups });
   let turns = 0;
   let isOver = false;

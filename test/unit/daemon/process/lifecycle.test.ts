@@ -1,10 +1,9 @@
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { Lifecycle } from '../../../../src/daemon/process/lifecycle.ts';
+import { collectedLog } from '../../../support/collected-log.ts';
 
 function life() {
-  const lines: Record<string, unknown>[] = [];
-  const logger = pino({}, { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) });
+  const { logger, lines } = collectedLog();
   const lifecycle = new Lifecycle(logger);
   return { lifecycle, lines, said: () => lines.map(({ level, msg }) => [level, msg]) };
 }
@@ -24,9 +23,12 @@ test('at the end every step runs once and in order, though one fails and one han
   await lifecycle.stop(20);
   expect(ran).toEqual(['first', 'hangs', 'last']);
   expect(left).toEqual([0]);
-  expect(lines.at(-1)?.['err']).toMatchObject({
-    message: expect.stringContaining('shutdown step "fails" failed: broken') as string,
+  expect(lines.at(-1)).toMatchObject({
+    level: 50,
+    msg: 'shutdown was not clean',
+    err: { message: expect.stringContaining('shutdown step "fails" failed: broken') as string },
   });
+  expect(lifecycle.state).toBe('stopped');
 });
 
 test.each<[string, () => never | Promise<void>, string]>([
@@ -75,15 +77,4 @@ test('a life begins, runs, drains and stops, once', async () => {
     [30, 'draining'],
     [30, 'stopped'],
   ]);
-});
-
-test('an end that is not clean is said', async () => {
-  const { lifecycle, lines, said } = life();
-  lifecycle.onStop('step', () => Promise.reject(new Error('broken')));
-  await lifecycle.stop(1_000);
-  expect(lines.at(-1)?.['err']).toMatchObject({
-    message: expect.stringContaining('shutdown step "step" failed') as string,
-  });
-  expect(said().at(-1)).toEqual([50, 'shutdown was not clean']);
-  expect(lifecycle.state).toBe('stopped');
 });

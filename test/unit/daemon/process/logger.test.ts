@@ -1,18 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { LogLevel } from '../../../../src/config/types/value-types.ts';
 import { PilotlightError } from '../../../../src/contract/pilotlight-error.ts';
 import { Redaction } from '../../../../src/contract/text/redaction.ts';
-import {
-  createLogger,
-  messageDestination,
-  type LoggerOptions,
-} from '../../../../src/daemon/process/logger.ts';
-import { canMount, smallDisk } from '../../../support/small-disk.ts';
-import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { createLogger, type LoggerOptions } from '../../../../src/daemon/process/logger.ts';
 
 class Known extends PilotlightError {
   readonly code = 'known';
@@ -101,48 +92,4 @@ test.each([
   const { logger } = await logging({ format: 'auto', destination });
   logger.info('it happened');
   expect(stripVTControlCharacters(lines[0] ?? '').startsWith(begin)).toBe(true);
-});
-
-describe('where messages go', () => {
-  test('is a descriptor, and the end waits until it has all of them', async () => {
-    using folder = temporaryFolder();
-    const path = join(folder.path, 'stderr');
-    const destination = messageDestination(openSync(path, 'w'));
-    expect(destination.isTerminal).toBe(false);
-    for (let number = 1; number <= 3; number += 1) destination.write(`line ${number}\n`);
-    await destination.end(30_000);
-    expect(readFileSync(path, 'utf8')).toBe('line 1\nline 2\nline 3\n');
-  });
-
-  test('of nothing the end is at once', async () => {
-    using folder = temporaryFolder();
-    const destination = messageDestination(openSync(join(folder.path, 'stderr'), 'w'));
-    await destination.end(30_000);
-    expect(destination.isTerminal).toBe(false);
-  });
-
-  test.runIf(canMount)('that is a full disk is heard of again when it has room', async () => {
-    using disk = smallDisk(64);
-    const path = join(disk.path, 'stderr');
-    const destination = messageDestination(openSync(path, 'a'));
-    const { logger } = await logging({ destination });
-    disk.fill();
-    for (let number = 0; number < 1_000; number += 1) logger.warn('x'.repeat(1_000));
-    await destination.end(1_000);
-    disk.free();
-    logger.info('after');
-    await destination.end(30_000);
-    expect(readFileSync(path, 'utf8')).toMatch(/"dropped":\d+.*\n.*"msg":"after"\}\n$/);
-  });
-
-  test('is not waited for for ever, where nobody reads', async () => {
-    using folder = temporaryFolder();
-    const path = join(folder.path, 'pipe');
-    execFileSync('mkfifo', [path]);
-    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const destination = messageDestination(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
-    for (let number = 0; number < 200; number += 1) destination.write(`${'x'.repeat(1_000)}\n`);
-    await destination.end(20);
-    closeSync(reader);
-  });
 });

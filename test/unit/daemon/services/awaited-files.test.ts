@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { configError, type ConfigProblem } from '../../../../src/config/problem.ts';
-import { awaitFiles } from '../../../../src/daemon/services/awaited-files.ts';
+import { awaitFiles } from '../../../../src/daemon/services/reloading.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,9 +1,9 @@
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { receiveHeartbeats } from '../../../../src/daemon/services/heartbeats.ts';
-import { ServiceClock } from '../../../../src/daemon/services/client.ts';
+import { ClockSkew } from '../../../../src/daemon/services/client.ts';
 import type { DaemonMessage, HeartMessage, Report } from '../../../../src/heartbeat/process/link/link.ts';
 import type { DeploymentSnapshot } from '../../../../src/heartbeat/view/snapshot.ts';
+import { collectedLog } from '../../../support/collected-log.ts';
 
 const START = Date.UTC(2026, 0, 1);
 
@@ -14,9 +14,9 @@ function receiving() {
   const sent: DaemonMessage[] = [];
   let say: (message: HeartMessage) => void = () => {};
   const metrics = { exchanges: [] as unknown[], lags: [] as number[], messages: [] as unknown[] };
-  const lines: Record<string, unknown>[] = [];
+  const { logger, lines } = collectedLog();
   const told: unknown[] = [];
-  const clock = new ServiceClock();
+  const clockSkew = new ClockSkew();
   const heartbeats = receiveHeartbeats({
     heart: {
       send: (message) => void sent.push(message),
@@ -27,9 +27,9 @@ function receiving() {
       schedulingLag: (ms) => void metrics.lags.push(ms),
       logMessages: (...counted) => void metrics.messages.push(counted),
     },
-    clock,
+    clockSkew,
     traits: { see: () => {}, note: (...noted) => void told.push(noted) },
-    logger: pino({}, { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) }),
+    logger,
     onReload: () => told.push('reload'),
     onGrants: (grants) => told.push(grants),
     onStop: (withinMs) => told.push(withinMs),
@@ -51,7 +51,7 @@ function receiving() {
         ...more,
       },
     });
-  return { heartbeats, sent, say, metrics, lines, told, clock, report };
+  return { heartbeats, sent, say, metrics, lines, told, clockSkew, report };
 }
 
 function snapshot(deploymentId: number): DeploymentSnapshot {
@@ -68,7 +68,7 @@ function snapshot(deploymentId: number): DeploymentSnapshot {
 
 describe('a report', () => {
   test('is taken, and what it says is shown', () => {
-    const { heartbeats, sent, metrics, lines, clock, report } = receiving();
+    const { heartbeats, sent, metrics, lines, clockSkew, report } = receiving();
     expect([heartbeats.status(), heartbeats.report()]).toEqual([[], undefined]);
     const app = { state: 'healthy', unhealthyMs: 0, graceMs: 60_000 } as const;
     const exchange = { operation: 'deployments.heartbeat', code: '200', durationMs: 20 } as const;
@@ -92,7 +92,7 @@ describe('a report', () => {
         ['error', 1],
       ],
     });
-    expect(clock.skewSeconds).toBe(7);
+    expect(clockSkew.seconds).toBe(7);
     expect(lines).toEqual([]);
     report(2, { removed: [42], missed: 12 });
     expect(heartbeats.status().map(({ deployment_id }) => deployment_id)).toEqual([43]);

@@ -1,51 +1,34 @@
 /** The sinks, the spool and the following of logs, as the settings have them. */
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startLogFollowing, type LogFollowing } from '../../../../src/daemon/services/logs/following.ts';
-import { openSinks, type SinkSettings } from '../../../../src/daemon/services/logs/sinks.ts';
+import {
+  openSinks,
+  startLogFollowing,
+  type LogFollowing,
+} from '../../../../src/daemon/services/logs/following.ts';
 import type { LineOutput } from '../../../../src/logs/sinks/line-output.ts';
 import type { LogRecord } from '../../../../src/logs/record.ts';
-import { batchOf, NEVER, record, recordsFrom } from '../../../support/log-records.ts';
+import { batchOf, NEVER, record } from '../../../support/log-records.ts';
 import { settingsOf } from '../../../support/settings.ts';
 import { memoryFolder } from '../../../support/temporary-folder.ts';
+import { collectedLog } from '../../../support/collected-log.ts';
 
 let folder: ReturnType<typeof memoryFolder>;
 let written: string[];
-let lines: Record<string, unknown>[];
 const stdout = {
   write: async (more: Buffer) => void written.push(...more.toString().split('\n').slice(0, -1)),
   close: async () => {},
 } as unknown as LineOutput;
-const logger = pino(
-  { level: 'debug' },
-  { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) },
-);
+const { logger, lines } = collectedLog('debug');
 beforeEach(() => {
   folder = memoryFolder();
-  [written, lines] = [[], []];
+  [written, lines.length] = [[], 0];
 });
 afterEach(() => folder[Symbol.dispose]());
 
 describe('the sinks', () => {
-  test('are those that are named, in that order', async () => {
-    const path = join(folder.path, 'worker.log');
-    const sinks = await openSinks(
-      settingsOf({
-        PILOTLIGHT_LOG_SINKS: 'file,otlp,stdout',
-        PILOTLIGHT_LOG_FILE: path,
-        PILOTLIGHT_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
-      }),
-      stdout,
-      logger,
-    );
-    expect(sinks.map(({ name }) => name)).toEqual(['file', 'otlp', 'stdout']);
-    for (const sink of sinks) await sink.close();
-  });
-
   test('keep colours, or strip them for the file: stdout has them, and gaps stay', async () => {
     const path = join(folder.path, 'worker.log');
     const gap = { reason: 'reset', lost_min: 0, lost_estimate: null } as const;
@@ -80,36 +63,6 @@ describe('the sinks', () => {
     expect(linesIn(readFileSync(path, 'utf8'))).toEqual([...kept, 'red bold', 'bare', undefined]);
     expect(linesIn(written.join('\n'))).toEqual([...kept, ...kept]);
   });
-
-  test('send with the headers that are set', async () => {
-    const asked: unknown[] = [];
-    await using server = createServer((request, response) => {
-      asked.push([request.url, request.headers.authorization]);
-      response.end();
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    const [sink] = await openSinks(
-      settingsOf({
-        PILOTLIGHT_LOG_SINKS: 'otlp',
-        PILOTLIGHT_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
-        PILOTLIGHT_OTLP_HEADERS: 'authorization=Bearer token',
-      }),
-      stdout,
-      logger,
-    );
-    await sink?.write(batchOf(recordsFrom(1, 1)), NEVER);
-    await sink?.close();
-    expect(asked).toEqual([['/v1/logs', 'Bearer token']]);
-  });
-
-  test.each([
-    ['file', 'no file sink without a path'],
-    ['otlp', 'no OTLP sink without an address'],
-  ] as const)('%s is not opened without its place', async (name, words) => {
-    const bare = { logSinks: [name] } as unknown as SinkSettings;
-    await expect(openSinks(bare, stdout, logger)).rejects.toThrow(words);
-  });
 });
 
 describe('following', () => {
@@ -120,43 +73,16 @@ describe('following', () => {
     logs = undefined;
   });
 
-  let groups: number[];
-  let asked: unknown[];
   async function follow(
     more: Readonly<Record<string, string>> = {},
     isRestart = false,
   ): Promise<LogFollowing> {
-    [groups, asked] = [[7, 8], []];
-    const client = {
-      workergroups: {
-        list: async (_input: object, { signal }: { signal: AbortSignal }) => {
-          signal.throwIfAborted();
-          return { results: groups.map((id) => ({ id, endpoint_name: `e${id}` })) };
-        },
-        logs: async ({ id, tail }: { id: number; tail: number }) => {
-          asked.push([id, tail > 0]);
-          return { logs: 'one\ntwo\n' };
-        },
-      },
-    };
-    const options = { client: client as never, logger, stdout, onReset: () => {}, isRestart };
-    logs = await startLogFollowing({
-      ...options,
-      settings: settingsOf({ PILOTLIGHT_LOG_START: 'all', ...more }),
-    });
+    const results = [7, 8].map((id) => ({ id, endpoint_name: `e${id}` }));
+    const workergroups = { list: async () => ({ results }), logs: async () => ({ logs: 'one\ntwo\n' }) };
+    const options = { client: { workergroups } as never, logger, stdout, onReset: () => {}, isRestart };
+    logs = await startLogFollowing({ ...options, settings: settingsOf(more) });
     return logs;
   }
-
-  test('takes the lines of a group to the sinks', async () => {
-    const own = await follow();
-    await expect.poll(() => written.join(''), { interval: 2 }).toContain('two');
-    expect(own.status()).toMatchObject({
-      worker_groups: [{ workergroup_id: 7, lines: 2 }],
-      sinks: [{ sink: 'stdout' }],
-      spool_durable: null,
-    });
-    expect(asked[0]).toEqual([7, true]);
-  });
 
   test('takes to what is wanted now, and leaves the others', async () => {
     const own = await follow();
@@ -165,14 +91,6 @@ describe('following', () => {
     expect(ids()).toEqual([8, 9]);
     await own.apply(settingsOf({ PILOTLIGHT_WORKER_GROUPS: 'all' }));
     await expect.poll(ids, { interval: 2 }).toEqual([7, 8]);
-  });
-
-  test('goes on with what it follows where others come', async () => {
-    const own = await follow();
-    const lines7 = (): unknown => own.status().worker_groups[0];
-    await expect.poll(lines7, { interval: 2 }).toMatchObject({ workergroup_id: 7, lines: 2 });
-    await own.apply(settingsOf({ PILOTLIGHT_WORKER_GROUPS: '7,8' }));
-    expect(lines7()).toMatchObject({ workergroup_id: 7, lines: 2 });
   });
 
   test.each([
@@ -198,13 +116,5 @@ describe('following', () => {
     const own = await follow({ PILOTLIGHT_STATE_DIR: folder.path });
     expect(own.status().spool_durable).toBe(true);
     expect(lines.filter(({ msg }) => String(msg).includes('STATE_DIR'))).toEqual([]);
-  });
-
-  test('ends once, however often it is told to', async () => {
-    const following = await follow();
-    following.beginStop(NEVER);
-    const [first, second] = [following.stopped(), (following.beginStop(NEVER), following.stopped())];
-    expect(second).toBe(first);
-    await first;
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { priceCeilings } from '../../../../src/daemon/services/price-ceilings.ts';
+import { priceCeilings } from '../../../../src/daemon/services/fleet.ts';
 
 test.each([
   ['an object', { dph_total: { lte: 0.5 }, gpu_ram: { gte: 24 } }, 0.5],

@@ -1,10 +1,13 @@
-import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { createApiKey } from '../../../../src/client/api-key.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
 import type { Settings } from '../../../../src/config/options.ts';
-import { adminRoutes } from '../../../../src/daemon/http/admin.ts';
-import { Reloading, type InForce, type ReloadingOptions } from '../../../../src/daemon/services/reloading.ts';
+import {
+  Reloading,
+  type CurrentSettings,
+  type ReloadingOptions,
+} from '../../../../src/daemon/services/reloading.ts';
+import { collectedLog } from '../../../support/collected-log.ts';
 
 const MINIMAL = {
   PILOTLIGHT_API_KEY: 'first-key',
@@ -19,17 +22,16 @@ function load(env: Readonly<Record<string, string>>) {
 function reloading(changed: Readonly<Record<string, string>>, options: Partial<ReloadingOptions> = {}) {
   const first = load({});
   if (!first.settings) throw new Error('the first configuration is invalid');
-  const inForce: InForce = { settings: first.settings, problems: [] };
+  const current: CurrentSettings = { settings: first.settings, problems: [] };
   const apiKey = createApiKey(first.settings.apiKey, undefined);
   const applied: Settings[] = [];
   const told: [successful: boolean, atSeconds: number][] = [];
-  const lines: Record<string, unknown>[] = [];
+  const { logger, lines } = collectedLog();
   const files: unknown[] = [];
-  const logger = pino({}, { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) });
   let refused = 0;
   const subject = new Reloading({
     loadConfig: () => load(changed),
-    inForce,
+    current,
     apiKey,
     work: { apply: async (settings) => void applied.push(settings) },
     heartbeats: {
@@ -42,11 +44,12 @@ function reloading(changed: Readonly<Record<string, string>>, options: Partial<R
     logger,
     ...options,
   });
+  const before = first.settings;
   const outcomes = () => told.map(([successful]) => successful);
   return {
     subject,
-    before: first.settings,
-    inForce,
+    before,
+    current,
     apiKey,
     applied,
     told,
@@ -58,56 +61,29 @@ function reloading(changed: Readonly<Record<string, string>>, options: Partial<R
   };
 }
 
-test('takes what changed', async () => {
-  const { subject, inForce, apiKey, applied, outcomes } = reloading({
+test('takes what changed, leaves what only a restart changes, and says so', async () => {
+  const { subject, before, current, apiKey, applied, told, lines, files } = reloading({
     PILOTLIGHT_API_KEY: 'second-key',
-    PILOTLIGHT_WORKER_GROUPS: '8',
-  });
-  expect(await subject.reload()).toEqual({ ok: true, problems: [] });
-  expect(inForce.settings).toMatchObject({ apiKey: 'second-key' });
-  expect(applied).toEqual([inForce.settings]);
-  expect(apiKey.current()).toBe('second-key');
-  expect(outcomes()).toEqual([true]);
-});
-
-test('leaves what only a restart changes, and names it', async () => {
-  const { subject, before, inForce, applied } = reloading({
     PILOTLIGHT_LISTEN: '127.0.0.1:1234',
     PILOTLIGHT_WORKER_GROUPS: '8',
   });
-  expect(await subject.reload()).toEqual({
-    ok: true,
-    problems: ['PILOTLIGHT_LISTEN changed; only a restart applies it'],
-  });
-  expect(inForce.settings.listen).toEqual(before.listen);
-  expect(inForce.settings.workerGroups).not.toEqual(before.workerGroups);
-  expect(applied).toEqual([inForce.settings]);
-});
-
-test('that the heart does not answer in time is not said to be refused', async () => {
-  const heartbeats = {
-    reload: async () => ({ ok: false, isUnanswered: true, problems: ['it may take it yet'] }),
-    refuseReload() {},
-  };
-  const { subject, inForce, applied, outcomes } = reloading(
-    { PILOTLIGHT_WORKER_GROUPS: '8' },
-    { heartbeats },
-  );
-  const routes = adminRoutes({
-    reloading: subject,
-    heart: { send() {} },
-    logger: pino({ level: 'silent' }),
-    inForce,
-  });
-  expect(
-    await routes['POST /-/reload']?.({ headers: {}, query: new URLSearchParams(), body: '' }),
-  ).toMatchObject({ status: 504, body: '{"reloaded":false,"problems":["it may take it yet"]}\n' });
-  expect([applied, outcomes()]).toEqual([[], [false]]);
+  const from = Date.now() / 1000;
+  const problems = ['PILOTLIGHT_LISTEN changed; only a restart applies it'];
+  expect(await subject.reload()).toEqual({ ok: true, problems });
+  expect(current.settings).toMatchObject({ apiKey: 'second-key', listen: before.listen });
+  expect(current.settings.workerGroups).not.toEqual(before.workerGroups);
+  expect(applied).toEqual([current.settings]);
+  expect(apiKey.current()).toBe('second-key');
+  expect(told).toEqual([[true, expect.any(Number)]]);
+  expect(told[0]?.[1]).toBeGreaterThanOrEqual(from);
+  expect(told[0]?.[1]).toBeLessThanOrEqual(Date.now() / 1000);
+  expect(lines).toMatchObject([{ msg: 'configuration reloaded', needRestart: ['PILOTLIGHT_LISTEN'] }]);
+  expect(files).toEqual([new Map()]);
 });
 
 test('that fails while it is applied puts all of it back', async () => {
   const applied: Settings[] = [];
-  const { subject, before, inForce, apiKey, outcomes } = reloading(
+  const { subject, before, current, apiKey, outcomes } = reloading(
     { PILOTLIGHT_API_KEY: 'second-key', PILOTLIGHT_WORKER_GROUPS: '8' },
     {
       work: {
@@ -120,55 +96,35 @@ test('that fails while it is applied puts all of it back', async () => {
   );
   expect(await subject.reload()).toEqual({ ok: false, problems: ['no room'] });
   expect(applied.map(({ apiKey: key }) => key)).toEqual(['second-key', 'first-key']);
-  expect(inForce.settings).toBe(before);
+  expect(current.settings).toBe(before);
   expect(apiKey.current()).toBe('first-key');
   expect(outcomes()).toEqual([false]);
 });
 
-test('that is refused, by either part, changes nothing', async () => {
+test('of an invalid configuration changes nothing, and is said', async () => {
   const bad = reloading({ PILOTLIGHT_LOG_LEVEL: 'loud', PILOTLIGHT_WORKER_GROUPS: '8' });
   expect(await bad.subject.reload()).toMatchObject({
     ok: false,
     problems: [expect.stringContaining('loud')],
   });
-  expect([bad.applied, bad.inForce.settings, bad.refused()]).toEqual([[], bad.before, 1]);
-
-  const byHeart = reloading(
-    { PILOTLIGHT_WORKER_GROUPS: '8' },
-    { heartbeats: { reload: async () => ({ ok: false, problems: ['no'] }), refuseReload: () => {} } },
-  );
-  expect(await byHeart.subject.reload()).toEqual({ ok: false, problems: ['no'] });
-  expect([byHeart.applied, byHeart.inForce.settings]).toEqual([[], byHeart.before]);
-});
-
-test('says what came of it, and when', async () => {
-  const { subject, told, lines, files } = reloading({ PILOTLIGHT_LISTEN: '127.0.0.1:1234' });
-  const before = Date.now() / 1000;
-  await subject.reload();
-  expect(told).toEqual([[true, expect.any(Number)]]);
-  expect(told[0]?.[1]).toBeGreaterThanOrEqual(before);
-  expect(told[0]?.[1]).toBeLessThanOrEqual(Date.now() / 1000);
-  expect(lines).toMatchObject([{ msg: 'configuration reloaded', needRestart: ['PILOTLIGHT_LISTEN'] }]);
-  expect(files).toEqual([new Map()]);
-  const bad = reloading({ PILOTLIGHT_LOG_LEVEL: 'loud' });
-  await bad.subject.reload();
+  expect([bad.applied, bad.current.settings, bad.refused(), bad.files]).toEqual([[], bad.before, 1, []]);
   expect(bad.lines).toMatchObject([
     { level: 50, msg: 'reload refused: the configuration is invalid; the old one stays in force' },
   ]);
-  expect(bad.files).toEqual([]);
 });
 
 test.each([
   [{ ok: false, problems: ['no'] }, 'reload refused by the heart; the old configuration stays in force'],
   [{ ok: false, isUnanswered: true, problems: ['?'] }, 'reload not answered by the heart'],
 ])('says of the heart’s answer %j what it means', async (answer, msg) => {
-  const { subject, lines, told } = reloading(
-    {},
+  const { subject, lines, told, applied, before, current } = reloading(
+    { PILOTLIGHT_WORKER_GROUPS: '8' },
     { heartbeats: { reload: async () => answer, refuseReload() {} } },
   );
-  await subject.reload();
+  expect(await subject.reload()).toEqual(answer);
+  expect(current.settings).toBe(before);
   expect(lines).toMatchObject([{ level: 50, msg, problems: answer.problems }]);
-  expect(told).toMatchObject([[false, expect.any(Number)]]);
+  expect([told, applied]).toMatchObject([[[false, expect.any(Number)]], []]);
 });
 
 test('is refused while the daemon ends', async () => {
@@ -185,19 +141,19 @@ test('is refused while the daemon ends', async () => {
 });
 
 test('what was wrong before keeps nothing else from being loaded, on whatever line it stands now', async () => {
-  const { subject, inForce, applied } = reloading({
+  const { subject, current, applied } = reloading({
     PILOTLIGHT_ENDPOINT_GROUPS: 'nonsense',
     PILOTLIGHT_WORKER_GROUPS: '8',
   });
   const wrong = load({ PILOTLIGHT_ENDPOINT_GROUPS: 'nonsense' }).problems;
-  inForce.problems = wrong.map((problem) => ({ ...problem, place: 'line 3 of a file' }));
+  current.problems = wrong.map((problem) => ({ ...problem, place: 'line 3 of a file' }));
   expect(await subject.reload()).toEqual({ ok: true, problems: [] });
   expect(applied).toHaveLength(1);
-  expect(inForce.problems).toEqual(wrong);
+  expect(current.problems).toEqual(wrong);
 });
 
 test('a name that nothing reads is told each time, and refuses nothing', async () => {
-  const { subject, inForce, applied, lines, outcomes } = reloading({
+  const { subject, current, applied, lines, outcomes } = reloading({
     PILOTLIGHT_WORKER_GROUPS: '8',
     PILOTLIGHT_LOG_LEVLE: 'debug',
   });
@@ -209,7 +165,7 @@ test('a name that nothing reads is told each time, and refuses nothing', async (
       ],
     });
   expect(applied).toHaveLength(2);
-  expect(inForce.problems).toMatchObject([{ variable: 'PILOTLIGHT_LOG_LEVLE' }]);
+  expect(current.problems).toMatchObject([{ variable: 'PILOTLIGHT_LOG_LEVLE' }]);
   expect(outcomes()).toEqual([true, true]);
   expect(lines.filter(({ level }) => level === 40)).toMatchObject([
     { variable: 'PILOTLIGHT_LOG_LEVLE', msg: 'configuration problem' },
@@ -257,13 +213,13 @@ test('one follows another, also one that failed, and forty that wait are one', a
 
 describe('secrets that are read again', () => {
   test('are taken, and nothing else is', async () => {
-    const { subject, inForce, before, apiKey, applied, lines, told } = reloading({
+    const { subject, current, before, apiKey, applied, lines, told } = reloading({
       PILOTLIGHT_API_KEY: 'second-key',
       PILOTLIGHT_WORKER_GROUPS: '8',
     });
     await subject.refreshSecrets();
-    expect(inForce.settings).toEqual({ ...before, apiKey: 'second-key' });
-    expect(applied).toEqual([inForce.settings]);
+    expect(current.settings).toEqual({ ...before, apiKey: 'second-key' });
+    expect(applied).toEqual([current.settings]);
     expect(apiKey.current()).toBe('second-key');
     expect(lines).toMatchObject([{ level: 30, msg: 'secret read again', variables: ['PILOTLIGHT_API_KEY'] }]);
     expect(told).toEqual([]);

@@ -1,6 +1,6 @@
-import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { startWatches } from '../../../../src/daemon/services/watches.ts';
+import { collectedLog } from '../../../support/collected-log.ts';
 
 /** Never while this runs: what runs is asked to. */
 const YEARLY = '0 0 1 1 *';
@@ -20,7 +20,7 @@ let fails: boolean;
 let mayRun: boolean;
 beforeEach(() => {
   vi.useFakeTimers({ now: NOW, toFake: ['Date', 'setTimeout', 'clearTimeout'] });
-  [asked, lines, fails, mayRun] = [[], [], false, true];
+  [asked, fails, mayRun] = [[], false, true];
 });
 afterEach(async () => {
   await watches.stop();
@@ -36,12 +36,8 @@ function answered<Answer>(name: string, answer: Answer): () => Promise<Answer> {
 }
 
 function start(settings: Partial<typeof SETTINGS> = {}): Watches {
-  const window = {
-    machine_id: 5,
-    start_date: NOW / 1000 + 60,
-    end_date: NOW / 1000 + 120,
-    maintenance_category: 'power',
-  };
+  const at = { start_date: NOW / 1000 + 60, end_date: NOW / 1000 + 120 };
+  const window = { machine_id: 5, ...at, maintenance_category: 'power' };
   const client = {
     instances: {
       page: answered('instances', {
@@ -55,7 +51,8 @@ function start(settings: Partial<typeof SETTINGS> = {}): Watches {
     users: { current: answered('user', { tfa_status: 'enabled' }) },
     tfa: { status: answered('tfa', { tfa_enabled: true, backup_codes_remaining: 3, methods: [] }) },
   };
-  const logger = pino({}, { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) });
+  const { logger, lines: written } = collectedLog();
+  lines = written;
   watches = startWatches(client as never, { ...SETTINGS, ...settings }, logger, () => mayRun);
   return watches;
 }

@@ -1,18 +1,16 @@
-// What was recorded of each endpoint: fetched from /api/fleet, drawn as two plots, and told as a table of figures.
 import { ask } from '../status-access.js';
 import { element, quiet } from '../status-dom.js';
 import { printable, short } from '../status-words.js';
-import { createPlot } from './plot.js';
-import { timeInWords } from './time.js';
+import { createPlot, timeInWords } from './plot.js';
 
 const REFRESH_MS = 30_000;
-/** Of an endpoint: about as many as a plot has pixels to show them. */
+/** As many as a plot has pixels. */
 const ROWS = 400;
 const TABLE_ROWS = 12;
-/** Two rows that are further apart than so many times their length have a hole between them, which stays one. */
+/** Rows further apart than this many of their lengths have a hole between them. */
 const HOLE = 2.5;
 
-/** @returns Takes the fleet of each new status, and loads the history when it is due. */
+/** Returns a function that takes each new status, and loads the history when it is due. */
 export function followHistory(container, range) {
   let loadedAt = -Infinity;
   let names = '';
@@ -56,7 +54,6 @@ export function followHistory(container, range) {
 
 let plots;
 
-/** uPlot, which a page without endpoints never loads. */
 function plotting() {
   plots ??= new Promise((resolve, reject) => {
     const script = element('script', { src: 'uPlot.iife.min.js' });
@@ -107,7 +104,7 @@ function createPanel(box, name) {
       for (const { figure } of [load, workers]) figure.hidden = isEmpty;
       figures.hidden = isEmpty;
       if (isEmpty) return spend.replaceChildren(nothing);
-      // What was not recorded yet takes no room.
+      // Hours before the first row take no room.
       const window = { from: Math.max(from, rows[0].from), to, at: points.map(({ at }) => at) };
       load.draw({ ...window, series: loadSeries(points) });
       workers.draw({ ...window, series: workerSeries(points) });
@@ -117,7 +114,7 @@ function createPanel(box, name) {
   };
 }
 
-/** The rows with a point that knows nothing in each hole. */
+/** A point without values in each hole. */
 function withHoles(rows, interval) {
   return rows.flatMap((row, index) => {
     const before = rows[index - 1];
@@ -133,7 +130,7 @@ function mean(points, value) {
 
 function loadSeries(points) {
   const load = { colour: 'load', isFilled: true };
-  // Of a time in which the meaning of the load was not known, there is none.
+  // A row in which the meaning of the load was unknown has none.
   const loads = [
     { label: 'asked', ...load, values: mean(points, (row) => row.load) },
     { label: 'in flight, units', ...load, values: mean(points, (row) => row.load_in_flight) },
@@ -154,28 +151,10 @@ function loadSeries(points) {
 }
 
 /** From the bottom of the stack to its top. */
-const STATUSES = [
-  'idle',
-  'ready',
-  'running',
-  'update_ready',
-  'update_starting',
-  'update_rebooting',
-  'rebooting',
-  'starting',
-  'model_loading',
-  'loading',
-  'created',
-  'creating',
-  'pending',
-  'stopping',
-  'stopped',
-  'error',
-  'destroying',
-  'offline',
-  'exited',
-  'unknown',
-];
+const STATUSES = `idle ready running update_ready update_starting update_rebooting rebooting starting
+  model_loading loading created creating pending stopping stopped error destroying offline exited unknown`.split(
+  /\s+/,
+);
 
 function workerSeries(points) {
   const present = STATUSES.filter((status) => points.some(({ row }) => row?.workers[status]?.peak > 0));

@@ -1,8 +1,7 @@
-// One plot over time. A mouse, a finger and the arrow keys choose a moment of it, whose values stand below it.
+// Mouse, finger and arrow keys choose a moment; its values stand below the plot.
 /* global uPlot */
 import { element } from '../status-dom.js';
 import { short } from '../status-words.js';
-import { axisTime, timeInWords } from './time.js';
 
 const HEIGHT = 160;
 /** Points that Page Up and Page Down pass. */
@@ -10,7 +9,7 @@ const PAGE = 10;
 
 /** @typedef {{ label: string, colour: string, values: (number | null)[], isDashed?: boolean, isFilled?: boolean }} Line */
 
-/** `label` names it to a screen reader, `caption` to an eye. */
+/** A screen reader says `label`; `caption` is visible. */
 export function createPlot({ label, caption, isStacked = false }) {
   const area = element('div', {
     class: 'plot',
@@ -30,7 +29,6 @@ export function createPlot({ label, caption, isStacked = false }) {
 
   const indexNow = () => Math.min(chosen ?? Infinity, shown.at.length - 1);
 
-  /** Says what is at the chosen moment. */
   function tell() {
     const index = indexNow();
     const { at, series, from, to } = shown;
@@ -130,7 +128,7 @@ export function createPlot({ label, caption, isStacked = false }) {
     };
   }
 
-  /** Of a stack the whole is drawn first, and the lower ones over it. */
+  /** The largest sum first, so that the lower ones cover it. */
   function drawn(series) {
     return isStacked ? series.toReversed() : series;
   }
@@ -154,7 +152,7 @@ export function createPlot({ label, caption, isStacked = false }) {
     draw(next) {
       const names = ({ series }) => series.map(({ label: name }) => name).join();
       const isSame = plot && names(next) === names(shown);
-      // What was chosen stays so, by its time.
+      // The chosen time stays.
       const time = chosen === undefined ? undefined : shown.at[chosen];
       shown = next;
       if (time !== undefined) {
@@ -168,7 +166,6 @@ export function createPlot({ label, caption, isStacked = false }) {
   };
 }
 
-/** Each with those below it. */
 function stacked(series) {
   const sums = [];
   return series.map(({ values }) =>
@@ -180,7 +177,7 @@ function stacked(series) {
   );
 }
 
-/** A colour of the style sheet, as the canvas wants it: with light-dark() resolved. */
+/** The canvas needs light-dark() resolved. */
 function colourOf(name) {
   const probe = element('span');
   probe.style.color = `var(--${name})`;
@@ -188,4 +185,26 @@ function colourOf(name) {
   const resolved = getComputedStyle(probe).color;
   probe.remove();
   return resolved;
+}
+
+const DAY = { day: 'numeric', month: 'short' };
+/** Shorter plots show seconds. */
+const BRIEF = 900;
+
+export function timeInWords(at, span) {
+  const time = clockTime(at, span);
+  return span <= 86_400 ? time : `${dayOf(at)}, ${time}`;
+}
+
+export function axisTime(at, span) {
+  return span <= 2 * 86_400 ? clockTime(at, span) : dayOf(at);
+}
+
+function clockTime(at, span) {
+  const second = span <= BRIEF ? { second: '2-digit' } : {};
+  return new Date(at * 1000).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', ...second });
+}
+
+function dayOf(at) {
+  return new Date(at * 1000).toLocaleDateString('en-GB', DAY);
 }

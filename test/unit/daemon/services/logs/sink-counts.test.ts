@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SinkCounts } from '../../../../../src/daemon/services/logs/sink-counts.ts';
+import { SinkCounts } from '../../../../../src/daemon/services/logs/following.ts';
 
 const failed = (error: unknown) =>
   ({ kind: 'sink failed', sink: 'otlp', error, failures: 1, retryInMs: 5 }) as const;
@@ -41,7 +41,7 @@ test('what keeps a sink from taking more is known until it takes or refuses some
   expect(last()).toBeNull();
 });
 
-test('what is shown is not what is counted with', () => {
+test('what is shown does not change afterwards', () => {
   const counts = new SinkCounts(['otlp']);
   const before = counts.status('otlp', 0);
   counts.observe({ kind: 'dropped', sink: 'otlp', records: 1, reason: 'overflow' });

@@ -1,15 +1,13 @@
-// The verdict: one sentence, and what needs a person, worst first.
-import { fleetTroubles } from './fleet/verdict.js';
+import { fleetTroubles } from './fleet/troubles.js';
 import { counted, deploymentName, findingsInWords, logName, plural, seconds } from './status-words.js';
 
 const TROUBLED = new Set(['urgent', 'lapsed', 'gone', 'unauthorized']);
 const UNEASY = new Set(['retrying', 'throttled', 'suspect-gone', 'starting', 'withheld']);
 const IMMINENT_SECONDS = 6 * 3600;
-/** A pause of all requests that a person should know of. */
+/** Such a pause of all requests concerns a person. */
 const LONG_PAUSE_SECONDS = 30;
-/** Intervals are longer than they should be. */
 const STRETCHED = 1.5;
-/** What the state and the last failure do not say. */
+/** What state and last failure do not say. */
 const MEANWHILE = {
   starting: '; no heartbeat was accepted yet',
   gone: '; it is asked again at a slow pace, and at once at a reload',
@@ -33,7 +31,7 @@ export function isImminent(window, now) {
   return window.starts_at - now < IMMINENT_SECONDS;
 }
 
-/** @returns `[tone, text]` of each trouble, the bad ones first. */
+/** Bad ones first. */
 function troubles(status, now) {
   const found = [
     ...deploymentTroubles(status),
@@ -59,7 +57,7 @@ function deploymentTroubles({ deployments }) {
 
 function configTroubles(status) {
   return status.config_problems.map(({ severity, problem }) => {
-    const isDefault = problem.endsWith('the default is used');
+    const isDefault = problem.includes('; using the default, ');
     const bad = isDefault ? 'A setting has its default' : 'A feature is off';
     const [tone, what] = severity === 'error' ? ['bad', bad] : ['warn', 'A setting is ignored'];
     return [tone, `${what}: ${problem.replace(/^(error|warning): /, '')}`];
@@ -92,7 +90,7 @@ function logTroubles(status) {
     if (error) found.push(['warn', `Log sink ${sink} fails, ${plural(lag, 'record')} waiting: ${error}`]);
   }
   for (const log of [...status.worker_groups, ...status.endpoint_logs]) {
-    // Lines of a handover wait with the replica that took them.
+    // The replica that took the lines of a handover still has them.
     const { reset: _, handover: _handover, ...lossy } = log.gaps;
     if (counted(lossy)) found.push(['warn', `${logName(log)} has gaps in its log: ${counted(lossy)}`]);
     if (log.last_error) found.push(['warn', `${logName(log)} cannot be read: ${log.last_error}`]);
@@ -127,10 +125,9 @@ function appTroubles({ state, unhealthy_seconds: unhealthy, grace_seconds: grace
 
 const ALL_ALIVE = ['No deployment to keep', 'The deployment is alive', 'Both deployments are alive'];
 const DEAD = new Set(['gone', 'lapsed']);
-/** The part of its TTL with which a deployment is at risk. */
 const RISK = 0.25;
 
-/** By the time that is left, whatever the last heartbeat came to. */
+/** The time left counts, not the last heartbeat. */
 function isAlive(deployment, now) {
   const { state, expires_at: expires } = deployment;
   return expires === null ? deploymentTone(deployment) === 'good' : !DEAD.has(state) && expires > now;
@@ -141,7 +138,7 @@ function isAtRisk({ state, expires_at: expires, ttl_seconds: ttl }, now) {
 }
 
 function keptInWords(deployments, now) {
-  // A replaced one has a successor in the list.
+  // The list has the successor of a replaced deployment.
   const kept = deployments.filter(({ state }) => state !== 'replaced');
   const alive = kept.filter((deployment) => isAlive(deployment, now));
   const risky = alive.filter((deployment) => isAtRisk(deployment, now)).length;
@@ -152,7 +149,7 @@ function keptInWords(deployments, now) {
   return risky === 1 && kept.length === 1 ? `${words}, but at risk` : `${words}, ${risky} at risk`;
 }
 
-export function verdict(status, now) {
+export function summaryOf(status, now) {
   const list = troubles(status, now);
   const tone = list[0]?.[0] ?? 'good';
   const kept = keptInWords(status.deployments, now);

@@ -5,12 +5,12 @@ import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import type { Status } from '../../../../src/daemon/status/schema.ts';
 import type { EndpointView, FleetView } from '../../../../src/fleet/view.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
-import { endpointView, fleetView, sampleAt, UNSEEN } from '../../../support/recorded-fleet.ts';
+import { endpointView, fleetView, sampleAt, UNSEEN, WATCH_ALL } from '../../../support/recorded-fleet.ts';
 
 const page = new URL('../../../../src/daemon/status/page/', import.meta.url);
 // The page's scripts are served as they are, and have no types.
-const { verdict } = (await import(new URL('status-verdict.js', page).href)) as {
-  verdict: (
+const { summaryOf } = (await import(new URL('status-summary.js', page).href)) as {
+  summaryOf: (
     status: Status,
     now: number,
   ) => { readonly tone: string; readonly sentence: string; readonly troubles: readonly string[] };
@@ -20,13 +20,8 @@ const NOW = 1_000_000;
 
 function judge(over: Partial<EndpointView>, view: Partial<FleetView> = {}, budgetPerHour?: number) {
   const endpoint = endpointView({ sample: sampleAt(NOW * 1000), sampledAtMs: NOW * 1000, ...over });
-  const fleet = fleetStatus(fleetView([endpoint], view), {
-    endpoints: [{ by: 'all' as const }],
-    fleetInterval: 15_000,
-    budgetPerHour,
-    budgetPerMonth: undefined,
-  });
-  return verdict({ ...EMPTY_STATUS, now: NOW, fleet }, NOW);
+  const fleet = fleetStatus(fleetView([endpoint], view), { ...WATCH_ALL, budgetPerHour });
+  return summaryOf({ ...EMPTY_STATUS, now: NOW, fleet }, NOW);
 }
 
 function loaded(measures: Parameters<typeof sampleAt>[1], workers?: Parameters<typeof sampleAt>[2]) {
@@ -146,9 +141,10 @@ test('a history that takes nothing is said', () => {
 
 test('the plot of workers has a place and a colour for each status', () => {
   const script = readFileSync(new URL('fleet/history.js', page), 'utf8');
+  const placed = /const STATUSES =\s+`([^`]+)`/.exec(script)?.[1]?.split(/\s+/);
   const styles = readFileSync(new URL('fleet/fleet.css', page), 'utf8');
   for (const status of [...WORKER_STATUSES, 'unknown']) {
-    expect(script).toContain(`\n  '${status}',\n`);
+    expect(placed).toContain(status);
     expect(styles).toContain(`--worker-${status}: `);
   }
 });

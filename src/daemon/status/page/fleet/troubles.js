@@ -1,10 +1,9 @@
-// What of the endpoints needs a person.
-import { isAboveBudget, spendPerHour } from './spend.js';
+// What needs a person about the endpoints.
 import { findingsInWords, plural, printable, seconds, short } from '../status-words.js';
 
 const STALE_AFTER_INTERVALS = 4;
 
-/** @returns `[tone, text]` of each trouble. */
+/** Returns `[tone, text]` of each trouble. */
 export function fleetTroubles({ fleet }, now) {
   const found = fleet.endpoints.flatMap((endpoint) =>
     endpointTroubles(endpoint, fleet, now).map(([tone, text]) => [
@@ -29,7 +28,7 @@ export function fleetTroubles({ fleet }, now) {
   return found;
 }
 
-/** `[tone, text]`, the text beginning after the endpoint's name. */
+/** The text continues the endpoint's name. */
 export function endpointTroubles(endpoint, { sample_interval_seconds: interval }, now) {
   const found = [];
   const age = endpoint.last_sample_at === null ? null : now - endpoint.last_sample_at;
@@ -49,7 +48,6 @@ export function endpointTroubles(endpoint, { sample_interval_seconds: interval }
   return found;
 }
 
-/** Of its load, by what that means. */
 function demandTroubles(endpoint) {
   const { load_average: average, load: last, load_in_flight: inFlight } = endpoint;
   const { capacity_hot: ready, parameters } = endpoint;
@@ -68,7 +66,6 @@ function demandTroubles(endpoint) {
   ];
 }
 
-/** Those that have a name, and those of its workers. */
 export function namedTroubles({ troubles, failing_workers: failing, stuck_workers: stuck }) {
   const found = Object.values(troubles)
     .filter((trouble) => trouble !== null)
@@ -80,10 +77,10 @@ export function namedTroubles({ troubles, failing_workers: failing, stuck_worker
   return found;
 }
 
-// Those that take requests, by the statuses that the service names.
+// Statuses in which a worker takes requests.
 const READY = ['idle', 'ready', 'running', 'update_ready'];
 
-/** A worker that is ready may be of a performance of nothing. */
+/** A ready worker may have a performance of 0. */
 function unserved({ workers }) {
   const ready = READY.reduce((sum, status) => sum + (workers?.[status] ?? 0), 0);
   if (ready === 0) return ' has load and no ready worker';
@@ -105,4 +102,17 @@ export function driftInWords({ parameter, actual, wanted }) {
 export function endpointTone(endpoint, fleet, now) {
   const tones = endpointTroubles(endpoint, fleet, now).map(([tone]) => tone);
   return tones.includes('bad') ? 'bad' : tones.length > 0 ? 'warn' : 'good';
+}
+
+/** The service's own figure, if there is one. */
+export function spendPerHour({ spend_told_per_hour: told, spend_per_hour: estimated }) {
+  return told ?? estimated;
+}
+
+export function isAboveBudget({
+  spend_month: month,
+  spend_month_forecast: forecast,
+  budget_per_month: budget,
+}) {
+  return budget !== null && (forecast ?? month?.amount ?? 0) > budget;
 }
