@@ -41,13 +41,6 @@ export const MISTAKES: readonly Mistake[] = [
     tests: SPOOL,
   },
   {
-    what: 'a spool that was begun anew is begun anew with each record',
-    file: 'logs/spool/spool.ts',
-    from: '    this.#unreadable = undefined;\n',
-    to: '',
-    tests: SPOOL,
-  },
-  {
     what: 'a sink that is no longer configured keeps its place',
     file: 'logs/spool/spool-database.ts',
     from: 'if (!sinks.includes(sink)) this.#sql.removeSink.run(sink);',
@@ -112,19 +105,11 @@ export const MISTAKES: readonly Mistake[] = [
     named: 'tells nothing of what it saw',
   },
   {
-    what: 'the lease is not given back at the end',
-    file: 'daemon/replicas/lease.ts',
-    from: '    if (wasHeld) await giveBack();\n',
-    to: '',
-    tests: LEASE,
-  },
-  {
     what: 'a holder that is told to stop does not hand over',
     file: 'daemon/replicas/lease.ts',
-    from: 'const wasHeld = now() < validUntil;',
-    to: 'const wasHeld = false;',
-    tests: ['integration/daemon/replicas.test.ts'],
-    named: 'hands over at once',
+    from: '      await trying.stop();\n      await giveBack();\n',
+    to: '      await trying.stop();\n',
+    tests: LEASE,
   },
   {
     what: 'no time limit for a receiver that hangs',
