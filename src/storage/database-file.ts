@@ -30,8 +30,8 @@ export interface DatabaseFormat {
   readonly version: number;
   /** Makes the tables of that version. */
   readonly schema: string;
-  /** An earlier version → what makes of it the one after it. A version that is not here cannot be read. */
-  readonly upgrades: Readonly<Record<number, string | ((db: sqlite.DatabaseSync) => void)>>;
+  /** Earlier versions, and what makes of each the present one. Others cannot be read. */
+  readonly upgrades: Readonly<Record<number, string>>;
   /**
    * `FULL`: what is committed survives a loss of power too, at the price of a write to the disk for each commit.
    * `NORMAL`: it survives the end of this process, and after a loss of power the last commits may be gone.
@@ -193,21 +193,13 @@ function prepare(
   // Before anything is written: the journal's mode is part of the file.
   if (found > version) throw new NewerFile(found, version);
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous};`);
-  if (found === 0 && db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) {
-    upgrade(db, schema, version);
-    return;
-  }
-  if (found !== version && !(found in upgrades))
+  const isNew = found === 0 && db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
+  const step = isNew ? schema : upgrades[found];
+  if (found !== version && step === undefined)
     throw new UnreadableFile(`its version is ${found}, not ${version}`);
-  if (isChecked && pragma(db, 'quick_check') !== 'ok') throw new UnreadableFile('the integrity check failed');
-  for (let from = found; from < version; from += 1) upgrade(db, upgrades[from] ?? '', from + 1);
-}
-
-function upgrade(db: sqlite.DatabaseSync, step: DatabaseFormat['upgrades'][number], version: number): void {
-  db.exec('BEGIN');
-  if (typeof step === 'string') db.exec(step);
-  else step(db);
-  db.exec(`PRAGMA user_version = ${version}; COMMIT;`);
+  if (!isNew && isChecked && pragma(db, 'quick_check') !== 'ok')
+    throw new UnreadableFile('the integrity check failed');
+  if (found !== version) db.exec(`BEGIN; ${step} PRAGMA user_version = ${version}; COMMIT;`);
 }
 
 /** How long to wait for another process, and between two tries, ms. */

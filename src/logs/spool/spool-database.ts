@@ -33,54 +33,39 @@ const LINE_END = Buffer.from('\n');
 /** Of one chunk, which is stored, taken and dropped as a whole. One record may be larger. */
 const CHUNK_BYTES = 2 ** 16;
 
-const CHUNKS_OF_SOURCE = 'CREATE INDEX chunks_of_source ON chunk (source, records);';
 /** SQLite notices damage to its pages. Their content has a checksum, except records of version 0.1. */
-const PROGRESS = `
+const SCHEMA = `
+  CREATE TABLE chunk (
+    position INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, body TEXT NOT NULL,
+    records INTEGER NOT NULL DEFAULT 1, checksum INTEGER, source TEXT
+  ) STRICT;
+  CREATE INDEX chunks_of_source ON chunk (source, records);
+  CREATE TABLE IF NOT EXISTS sink (
+    name TEXT PRIMARY KEY, acknowledged INTEGER NOT NULL, dropped INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS loss (epoch INTEGER NOT NULL) STRICT;
   CREATE TABLE progress (source TEXT PRIMARY KEY, body TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;
   CREATE TABLE window (
     source TEXT, level TEXT, ordinal INTEGER, hashes BLOB NOT NULL, PRIMARY KEY (source, level, ordinal)
   ) STRICT;
 `;
+/** Version 0.1 had a row for each record, and knew lines by their text, which is not read. */
+const FROM_VERSION_01 = `
+  INSERT INTO loss SELECT 1000 * unixepoch() FROM progress LIMIT 1;
+  DROP TABLE progress;
+  DROP TABLE window_line;
+  DROP TABLE IF EXISTS window_block;
+  ${SCHEMA}
+  INSERT INTO chunk (position, bytes, body) SELECT position, bytes, body FROM record;
+  DROP TABLE record;
+`;
 const FORMAT: DatabaseFormat = {
   version: 4,
-  schema: `
-    CREATE TABLE chunk (
-      position INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, body TEXT NOT NULL,
-      records INTEGER NOT NULL DEFAULT 1, checksum INTEGER, source TEXT
-    ) STRICT;
-    ${CHUNKS_OF_SOURCE}
-    CREATE TABLE sink (name TEXT PRIMARY KEY, acknowledged INTEGER NOT NULL, dropped INTEGER NOT NULL) STRICT;
-    CREATE TABLE loss (epoch INTEGER NOT NULL) STRICT;
-    ${PROGRESS}
-  `,
-  upgrades: { 1: '', 2: fromVersion01 },
+  schema: SCHEMA,
+  upgrades: { 1: FROM_VERSION_01, 2: FROM_VERSION_01 },
   synchronous: 'FULL',
   isChecked: true,
 };
-
-/**
- * Version 0.1 had a row for each record, and knew lines by their text, which is not read: its logs begin a new epoch, with
- * a `reset` record.
- */
-function fromVersion01(db: DatabaseSync): void {
-  const bodies = db
-    .prepare('SELECT body FROM progress')
-    .all()
-    .map(({ body }) => String(body));
-  const epochs = bodies.map((body) => (JSON.parse(body) as GroupProgress).epoch);
-  if (epochs.length > 0) db.prepare('INSERT INTO loss VALUES (?)').run(Math.max(...epochs) + 1);
-  db.exec(`
-    ALTER TABLE record RENAME TO chunk;
-    ALTER TABLE chunk ADD COLUMN records INTEGER NOT NULL DEFAULT 1;
-    ALTER TABLE chunk ADD COLUMN checksum INTEGER;
-    ALTER TABLE chunk ADD COLUMN source TEXT;
-    ${CHUNKS_OF_SOURCE}
-    DROP TABLE progress;
-    DROP TABLE window_line;
-    DROP TABLE IF EXISTS window_block;
-    ${PROGRESS}
-  `);
-}
 
 /** Where a sink stands among the chunks. */
 interface Place extends SinkStanding {

@@ -4,9 +4,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'vitest';
 import { test } from '../../../support/log-folder.ts';
 import { LogPolls, linesOf } from '../../../support/log-polls.ts';
-import { record, recordsFrom } from '../../../support/log-records.ts';
+import { record } from '../../../support/log-records.ts';
 import { LogService } from '../../../support/log-service.ts';
-import { alter, NOW, openSpool, SOURCE } from '../../../support/log-spool.ts';
+import { openSpool, SOURCE } from '../../../support/log-spool.ts';
 
 const LINES = Array.from({ length: 500 }, (_, index) => `line ${index % 70}`);
 
@@ -55,10 +55,11 @@ test.for([1, 2])(
       log.writeLines([`new ${run}`]);
       const records = polls.poll((tail) => log.answer(tail));
       if (run === 0) {
-        expect(records[0]).toMatchObject({ epoch: 5, seq: 1, gap: { reason: 'reset' } });
+        expect(records[0]).toMatchObject({ seq: 1, gap: { reason: 'reset' } });
+        expect(records[0]?.epoch).toBeGreaterThan(4);
         expect(linesOf(records)).toEqual(log.lines);
       } else {
-        expect(records).toMatchObject([{ epoch: 5, seq: 503, line: 'new 1' }]);
+        expect(records).toMatchObject([{ seq: 503, line: 'new 1' }]);
       }
       spool.append(SOURCE, records, polls.state.progress);
       expect(drain()).toHaveLength(records.length);
@@ -66,13 +67,3 @@ test.for([1, 2])(
     }
   },
 );
-
-test('one that cannot be read is set aside', async ({ folder }) => {
-  const path = join(folder, 'spool.sqlite');
-  writeOld(2, path);
-  alter(path, "UPDATE progress SET body = '{broken'");
-  const { spool, kinds } = await openSpool(folder);
-  expect([kinds(), spool.epochAfterLoss]).toEqual([['spool set aside'], NOW]);
-  spool.append(SOURCE, recordsFrom(1, 1), { epoch: NOW, seq: 1, time: 1, bytesPerLine: 9, streams: {} });
-  expect(spool.durable).toBe(true);
-});
