@@ -205,7 +205,7 @@ export class SharedProgress implements LogStore {
     return isBehind;
   }
 
-  async settle(signal: AbortSignal): Promise<void> {
+  async finish(signal: AbortSignal): Promise<void> {
     await this.#telling;
     await this.#tell(false, signal);
   }
@@ -237,7 +237,7 @@ export class SharedProgress implements LogStore {
 
   /** There may have been a value that this replica does not know. */
   #isLost(source: string, own: OwnProgress | undefined, log: SharedLog | undefined): boolean {
-    const { lost = 0, written } = this.#holding ?? { lost: Infinity };
+    const { lost, written } = this.#holding ?? { lost: Infinity };
     if (log === undefined) return lost > 0 || written?.has(source) === true || own?.token !== undefined;
     if (log.token < lost) return true;
     if (own?.token === undefined || own.token < log.token) return false;

@@ -69,7 +69,7 @@ export function startLogPipeline(options: LogPipelineOptions): LogPipeline {
   async function stop(deadline: AbortSignal): Promise<void> {
     await follower.stop();
     const ends = await Promise.allSettled(pumps.map((pump) => pump.stop(deadline)));
-    await options.store?.settle?.(deadline);
+    await options.store?.finish?.(deadline);
     spool.close();
     const failed = ends.find((end) => end.status === 'rejected');
     if (failed !== undefined) throw failed.reason;

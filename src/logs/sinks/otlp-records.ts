@@ -9,7 +9,6 @@ export type OtlpRecord = Parameters<typeof ProtobufLogsSerializer.serializeReque
 
 const SCOPE = { name: 'pilotlight' };
 
-/** Of the levels that the service names. */
 const SEVERITIES = {
   trace: SeverityNumber.TRACE,
   debug: SeverityNumber.DEBUG,
@@ -17,10 +16,7 @@ const SEVERITIES = {
   warn: SeverityNumber.WARN,
 } as const;
 
-/**
- * Each log is a resource of its own: what receivers keep apart as a stream then has times that strictly increase, and
- * none of its lines is taken for a repeat of another log's.
- */
+/** Each log is a resource of its own. So a receiver's stream has rising times, and no line repeats another log's. */
 export function toOtlpRecords(records: readonly LogRecord[], times: StreamTimes): OtlpRecord[] {
   const resources = new Map<string, OtlpRecord['resource']>();
   return records.map((record) => {
@@ -30,7 +26,7 @@ export function toOtlpRecords(records: readonly LogRecord[], times: StreamTimes)
     resources.set(log, resource);
     const time = hrTimeOf(times.timeOf(log, microsOf(record.time)));
     return {
-      // The service says nothing of when a line was written: the one time there is is that of its reading.
+      // The service does not tell when a line was written, so both times are that of its reading.
       hrTime: time,
       hrTimeObserved: time,
       resource,
@@ -76,7 +72,7 @@ function severityOf(level: string | undefined): Pick<OtlpRecord, 'severityNumber
   return { severityNumber: SEVERITIES[name as keyof typeof SEVERITIES], severityText: name.toUpperCase() };
 }
 
-/** Of a time with microseconds, which a date of JavaScript would lose. */
+/** A Date would lose the microseconds. */
 function microsOf(time: string): number {
   return Date.parse(`${time.slice(0, 23)}Z`) * 1000 + Number(time.slice(23, 26));
 }

@@ -68,7 +68,7 @@ const FORMAT: DatabaseFormat = {
 };
 
 /** Where a sink stands among the chunks. */
-interface Place extends SinkStanding {
+interface SinkPlace extends SinkStanding {
   /** Position up to which it has acknowledged. */
   readonly acknowledged: number;
   /** Position up to which it has taken. */
@@ -83,7 +83,7 @@ interface State {
   readonly bytes: number;
   /** Position of the newest chunk. Positions that were acknowledged do not come again. */
   readonly last: number;
-  readonly places: ReadonlyMap<string, Place>;
+  readonly places: ReadonlyMap<string, SinkPlace>;
 }
 
 export interface SpoolDatabaseOptions {
@@ -136,7 +136,7 @@ export class SpoolDatabase extends DatabaseFile {
     return epoch === undefined ? undefined : Number(epoch);
   }
 
-  place(sink: string): Place {
+  place(sink: string): SinkPlace {
     const place = this.#state.places.get(sink);
     if (place === undefined) throw new Error(`the spool was not opened for a sink named ${sink}`);
     return place;
@@ -212,7 +212,7 @@ export class SpoolDatabase extends DatabaseFile {
           INSERT INTO window SELECT * FROM other.window;
           INSERT OR REPLACE INTO progress SELECT * FROM other.progress;
         `);
-        const both = new Map<string, Place>();
+        const both = new Map<string, SinkPlace>();
         for (const [sink, here] of places) both.set(sink, together(here, other.place(sink), last));
         return this.#storePlaces({
           bytes: bytes + other.bytes,
@@ -225,7 +225,7 @@ export class SpoolDatabase extends DatabaseFile {
     }
   }
 
-  #put(sink: string, place: Place): void {
+  #put(sink: string, place: SinkPlace): void {
     this.#state = { ...this.#state, places: new Map(this.#state.places).set(sink, place) };
   }
 
@@ -247,7 +247,7 @@ export class SpoolDatabase extends DatabaseFile {
     const known = new Map(this.#sql.sinks.all().map((row) => [String(row['name']), row]));
     const acknowledged = [...known.values()].map((row) => Number(row['acknowledged']));
     for (const sink of known.keys()) if (!sinks.includes(sink)) this.#sql.removeSink.run(sink);
-    const places = new Map<string, Place>();
+    const places = new Map<string, SinkPlace>();
     for (const sink of sinks) {
       const row = known.get(sink);
       const [taken, dropped] = [Number(row?.['acknowledged'] ?? 0), Number(row?.['dropped'] ?? 0)];
@@ -292,7 +292,7 @@ export class SpoolDatabase extends DatabaseFile {
 }
 
 /** A sink's place once the records of another database stand behind those up to `last`. */
-function together(here: Place, there: Place, last: number): Place {
+function together(here: SinkPlace, there: SinkPlace, last: number): SinkPlace {
   const [lag, dropped] = [here.lag + there.lag, here.dropped + there.dropped];
   if (here.lag > 0) return { ...here, lag, dropped };
   const [acknowledged, taken] = [last + there.acknowledged, last + there.taken];

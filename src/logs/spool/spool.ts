@@ -89,7 +89,7 @@ export class Spool {
     return spool;
   }
 
-  /** In memory, or to be opened. */
+  /** Without a directory it is ready; otherwise `open` opens it. */
   constructor(sqlite: Sqlite, options: SpoolOptions) {
     const { directory, isRestart = false, clock } = options;
     this.#sqlite = sqlite;

@@ -5,11 +5,11 @@ import {
   isAccepted,
   isRefusal,
   messageOf,
-  type Answer,
+  type ReceiverAnswer,
 } from '../../../../src/logs/sinks/otlp-answer.ts';
 import { encodeResponse } from '../../../support/otlp-messages.ts';
 
-function answer(status: number, type = 'application/x-protobuf', body: string | Buffer = ''): Answer {
+function answer(status: number, type = 'application/x-protobuf', body: string | Buffer = ''): ReceiverAnswer {
   return { status, headers: { 'content-type': type }, body: Buffer.from(body) };
 }
 
