@@ -7,8 +7,7 @@ import { createDirectAgent, request } from '../../client/transport/undici.ts';
 import { readBody } from '../../wire/body.ts';
 import type { LogRecord } from '../record.ts';
 import { isAccepted, type ReceiverAnswer } from './otlp-answer.ts';
-import { toOtlpRecords } from './otlp-records.ts';
-import type { StreamTimes } from './otlp-times.ts';
+import { toOtlpRecords, type StreamTimes } from './otlp-records.ts';
 
 export interface OtlpPosterOptions {
   /** Base address, or the whole one with `/v1/logs`. */

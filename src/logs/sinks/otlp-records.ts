@@ -3,7 +3,6 @@ import { SeverityNumber } from '@opentelemetry/api';
 import type { ProtobufLogsSerializer } from '@opentelemetry/otlp-transformer';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import type { Gap, LogRecord } from '../record.ts';
-import type { StreamTimes } from './otlp-times.ts';
 
 export type OtlpRecord = Parameters<typeof ProtobufLogsSerializer.serializeRequest>[0][number];
 
@@ -81,4 +80,34 @@ function microsOf(time: string): number {
 function hrTimeOf(micros: number): [number, number] {
   const seconds = Math.floor(micros / 1_000_000);
   return [seconds, (micros - seconds * 1_000_000) * 1000];
+}
+
+/** Microseconds that a time may be ahead of the clock: clocks are corrected by less than that all the time. */
+const AHEAD_MICROS = 60_000_000;
+
+/**
+ * Times as a receiver gets them: when the line was read, unless the clock was ahead and set back since. Receivers refuse
+ * times in the future, or show them last.
+ */
+export class StreamTimes {
+  /** Unix ms. */
+  readonly #now: () => number;
+  /** By log: the last time that was not the record's own, in microseconds. */
+  readonly #floors = new Map<string, number>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Strictly increasing within a log whose recorded times are. All in microseconds since 1970. */
+  timeOf(log: string, recorded: number): number {
+    const now = this.#now() * 1000;
+    const floor = this.#floors.get(log) ?? -Infinity;
+    const after = floor > now + AHEAD_MICROS ? -Infinity : floor;
+    const isAhead = recorded > now + AHEAD_MICROS;
+    if (!isAhead && recorded > after) return recorded;
+    const time = Math.max(isAhead ? now : recorded, after + 1);
+    this.#floors.set(log, time);
+    return time;
+  }
 }

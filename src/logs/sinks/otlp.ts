@@ -9,7 +9,7 @@ import type { Batch } from '../spool/batch.ts';
 import type { LogRecord } from '../record.ts';
 import { acceptanceOf, busy, isRefusal, messageOf, type ReceiverAnswer } from './otlp-answer.ts';
 import { otlpPoster } from './otlp-poster.ts';
-import { StreamTimes } from './otlp-times.ts';
+import { StreamTimes } from './otlp-records.ts';
 import { ALL_ACCEPTED, type Acceptance, type Sink } from './sink.ts';
 
 export interface OtlpSinkOptions {

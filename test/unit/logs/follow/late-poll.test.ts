@@ -1,6 +1,6 @@
 /** A machine that stands still or sleeps: a poll comes later than it was planned, and has to reach further back. */
 import { expect, test } from 'vitest';
-import { createFollower } from '../../../../src/logs/follow/follower.ts';
+import { startLogPipeline } from '../../../../src/logs/follow/pipeline.ts';
 import { GroupFollower } from '../../../../src/logs/follow/group-follower.ts';
 import { PollsUnderWay } from '../../../../src/logs/follow/polls-under-way.ts';
 import { memorySpool } from '../../../support/memory-spool.ts';
@@ -61,7 +61,9 @@ test('of many groups that wake together, no more is under way than of many that 
   const begun = clock.now();
   const lineOf = (index: number) => `${index} `.padEnd(299, 'x');
   let [underWay, peak, widest] = [0, 0, 0];
-  const follower = createFollower({
+  const follower = startLogPipeline({
+    sources: [],
+    sinks: [],
     async fetchTail({ tail }) {
       const written = Math.floor(((clock.now() - begun) * linesPerSecond) / 1_000);
       const from = Math.max(0, written - tail);
@@ -87,5 +89,5 @@ test('of many groups that wake together, no more is under way than of many that 
   expect(widest).toBeGreaterThan(120 * linesPerSecond);
   // One more may be as long as it is.
   expect(peak).toBeLessThan(most + widest * 300);
-  await follower.stop();
+  await follower.rest();
 });
