@@ -69,15 +69,6 @@ test.for<[string, (path: string) => void]>([
   },
 );
 
-test('the newest is known as long as it is not compressed', async ({ path }) => {
-  expect(await archives(path).newestPlain()).toBeUndefined();
-  put(path, '.9', '.10');
-  mkdirSync(`${path}.11`);
-  expect(await archives(path).newestPlain()).toBe(`${path}.10`);
-  put(path, '.12.gz');
-  expect(await archives(path).newestPlain()).toBeUndefined();
-});
-
 test('those that are too many go, and the others are compressed, each with its mode', async ({ path }) => {
   put(path, '.8', '.9', '.10', '.11', '.8.gz.partial', '.7.gz');
   chmodSync(`${path}.11`, 0o644);
@@ -104,10 +95,4 @@ test('a torn one is written anew', async ({ path }) => {
   await archives(path).tidy(NEVER);
   expect(suffixes(path)).toEqual(['.1.gz']);
   expect(unpacked(`${path}.1.gz`)).toBe('text of .1');
-});
-
-test('at the end nothing more is begun', async ({ path }) => {
-  put(path, '.1');
-  await expect(archives(path).tidy(AbortSignal.abort(new Error('the end')))).rejects.toThrow('the end');
-  expect(suffixes(path)).toEqual(['.1']);
 });
