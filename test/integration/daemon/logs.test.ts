@@ -1,45 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { startTestDaemon, until } from '../../support/daemon.ts';
-import { describeWithRealData, realData } from '../../support/real-data.ts';
-
-function realLines(file: string): string[] {
-  return readFileSync(`${realData}logs/${file}`, 'utf8')
-    .replace(/\n$/, '')
-    .split('\n')
-    .map((line) => line.replace(/\r$/, ''));
-}
-
-describeWithRealData('real logs replayed through a worker group', () => {
-  test.concurrent.each(['OpenSSH.log', 'Spark.log', 'OpenStack.log'])(
-    '%s comes out of stdout once and in order, though every third poll fails',
-    async (file) => {
-      const lines = realLines(file);
-      await using emulator = await startEmulator({
-        seed: { workergroups: [{ id: 7, lines_per_second: 500, replay: { lines } }] },
-      });
-      const failing = await emulator.faults.add({
-        kind: 'status',
-        status: 503,
-        operation: 'workergroups.logs',
-        every: 3,
-      });
-      await using daemon = await startTestDaemon({
-        API_KEY: emulator.apiKey,
-        BASE_URL: emulator.url,
-        WORKER_GROUPS: '7',
-      });
-      await until(() => daemon.lines(7).length >= lines.length);
-      expect(daemon.lines(7)).toEqual(lines);
-      expect(failing.struck).toBeGreaterThan(0);
-      const records = daemon.records();
-      expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));
-      expect(records.filter((record) => 'gap' in record)).toEqual([]);
-    },
-  );
-});
 
 describe('worker-group lines on stdout', () => {
   test('lost lines are counted in a gap record of their own', async () => {
@@ -100,24 +62,6 @@ describe('worker groups by the name of their endpoint', () => {
     await until(() => followed().length === 1);
     expect(followed()).toEqual([9]);
     expect(daemon.lines(8)).toEqual([]);
-  });
-
-  test('are looked for again where the service does not tell them, and those by id are followed', async () => {
-    await using emulator = await startEmulator({ dialect: 'spec', seed });
-    emulator.workergroups.append(8, ['of another']);
-    await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
-      WORKER_GROUPS: '8,endpoint:chat',
-    });
-    await until(() => daemon.lines(8).length === 1);
-    await until(() =>
-      daemon.messages.some(({ msg, failures }) => String(msg).includes('looked up') && failures === 3),
-    );
-    const warnings = daemon.messages.filter(
-      ({ msg, level }) => String(msg).includes('looked up') && level === 'warn',
-    );
-    expect(warnings).toHaveLength(2);
   });
 });
 
