@@ -20,7 +20,7 @@ import { openListeners, type Listeners } from './http/listeners.ts';
 import { publicRoutes } from './http/routes.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { Lifecycle } from './process/lifecycle.ts';
-import { startSharedWork } from './replicas/shared-work.ts';
+import { startSharedWork } from './services/shared-work.ts';
 import { awaitFiles } from './services/awaited-files.ts';
 import { createDaemonClient, DAEMON_OPERATION_IDS, ServiceClock } from './services/client.ts';
 import { receiveHeartbeats } from './services/heartbeats.ts';

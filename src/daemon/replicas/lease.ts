@@ -13,8 +13,8 @@ const TRY_EVERY_MS = 500;
 const VALID_MS = LEASE_MS - 500;
 
 /**
- * Answers with the token, 0 if another has the lease, and the version of the values. Tokens rise even if Redis lost the
- * earlier ones: the time is in them. A replica that forfeited its lease takes it again under a new token.
+ * Answers with the token, 0 if another has the lease, and the version of the values. Tokens rise even if Redis lost
+ * earlier ones, as the time is in them.
  */
 const TAKE = `
 local version = redis.call('HGET', KEYS[2], 'version') or '0'
@@ -37,7 +37,7 @@ return redis.call('DEL', KEYS[1])`;
 
 export interface LeaseOptions {
   readonly redis: Redis;
-  /** Names of the lease, and of the hash with the last token and the version of the values. */
+  /** The index has the last token and the version of the values. */
   readonly keys: { readonly lease: string; readonly index: string };
   /** Monotonic ms. */
   readonly now: () => number;

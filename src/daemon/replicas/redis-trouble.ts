@@ -22,7 +22,6 @@ export class RedisTrouble {
   #failures = 0;
   #last: string | undefined;
 
-  /** @param what What went wrong, if Redis does not say why. */
   constructor(logger: Logger, what: string, consequence: string) {
     this.#logger = logger;
     this.#what = what;
@@ -48,7 +47,6 @@ export class RedisTrouble {
     this.#last = undefined;
   }
 
-  /** What is wrong now. */
   get last(): string | undefined {
     return this.#last;
   }

@@ -25,7 +25,7 @@ const MOST_PENDING_BYTES = 4_096;
 
 interface StoredLog extends Omit<GroupProgress, 'streams'> {
   readonly token: number;
-  readonly streams: readonly (readonly [level: string, stream: StoredStream])[];
+  readonly streams: Readonly<Record<string, StoredStream>>;
 }
 type StoredStream = Omit<Stream, 'window'> & { readonly from: number; readonly lines: number };
 
@@ -49,7 +49,7 @@ export function encodeLog({ token, progress }: SharedLog): Buffer {
     const isWhole = stream.isWhole && cut === 0;
     return [level, { ...stream, isWhole, from: window.from + cut, lines: hashes.length }];
   });
-  const header = JSON.stringify({ token, ...rest, streams: stored });
+  const header = JSON.stringify({ token, ...rest, streams: Object.fromEntries(stored) });
   const body = Buffer.concat([Buffer.from(`${header}\n`), ...windows]);
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
   checksum.writeUInt32BE(crc32(body));
@@ -63,7 +63,7 @@ export function decodeLog(value: Buffer): SharedLog | undefined {
   if (end < 0 || value.readUInt32BE() !== crc32(body)) return undefined;
   const { token, streams, ...rest } = JSON.parse(body.toString('utf8', 0, end)) as StoredLog;
   let at = end + 1;
-  const whole = streams.map(([level, { from, lines, ...stream }]): [string, Stream] => {
+  const whole = Object.entries(streams).map(([level, { from, lines, ...stream }]): [string, Stream] => {
     const hashes = unpacked(body.subarray(at, (at += lines * HASH_BYTES)));
     return [level, { ...stream, window: { from, hashes } }];
   });

@@ -1,6 +1,6 @@
 /**
  * How far logs were followed, in Redis: the next leader goes on from there. Redis hears of lines before this replica's
- * spool does, and so before any sink. Lines that Redis has not heard of are taken by the next leader, and only by it.
+ * spool and sinks do, so the next leader takes all others, and no line comes twice.
  */
 import type { LogStore } from '../../logs/follow/group-follower.ts';
 import { FORGOTTEN, type GroupProgress, type LogBeginning } from '../../logs/follower/group.ts';
@@ -11,10 +11,7 @@ import type { RedisTrouble } from './redis-trouble.ts';
 import { RedisError, type Redis } from './redis.ts';
 import { decodeLog, encodeLog, type SharedLog } from './shared-log.ts';
 
-/**
- * Writes fields of the index and, with a third key, a value. Redis refuses if another has the lease. The version rises
- * above all that were seen, as Redis may have lost some.
- */
+/** Writes fields of the index, and a value if there is a third key. The version rises above all that were seen. */
 const WRITE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if KEYS[3] then redis.call('SET', KEYS[3], ARGV[3]) end
@@ -26,19 +23,16 @@ return version`;
 /** Between two writes of one value, and between two tries, ms. */
 const WRITE_EVERY_MS = 2_000;
 const RETRY_MS = 200;
-/**
- * The last leader may know what Redis lost, and is waited for so long, ms. The lease of a leader that died runs out
- * earlier, also if an older Redis brings it back.
- */
+/** The last leader may know what Redis lost, and is waited for so long, ms. The lease of a dead one runs out earlier. */
 const PATIENCE_MS = 10_000;
 
 export interface SharedKeys {
   readonly lease: string;
   /** A hash: the last token, the version, the token of the last loss, and the number delivered of each log. */
   readonly index: string;
-  /** The values' names begin with it; the log's name follows. */
+  /** Prefix of the values' names. */
   readonly logs: string;
-  /** Version 0.1 kept other values, which are not read. */
+  /** A key of version 0.1, whose values are not read. */
   readonly old: string;
 }
 
@@ -49,26 +43,24 @@ export interface SharedProgressOptions {
   readonly clock: Clock;
   /** Monotonic ms. */
   readonly now: () => number;
-  /** Hears of each write. One that failed is tried again. */
   readonly writing: Pick<RedisTrouble, 'failed' | 'passed'>;
   /** A write was refused: the holding is over. */
   readonly onRefused: (error: RedisError) => void;
 }
 
-/** How far this replica followed a log, and under which token. */
+/** As this replica's spool has it. */
 type OwnProgress = GroupProgress & { readonly token?: number };
 
 interface Holding {
   readonly token: number;
   readonly held: () => boolean;
-  /** Redis lost something before this token: values of lower tokens may be out of date. 0: never. */
+  /** Values of lower tokens may be out of date, as Redis lost something. */
   readonly lost: number;
   /** Logs that had a value. */
   readonly written: ReadonlySet<string>;
   readonly over: AbortController;
 }
 
-/** As Redis should have it. */
 interface Value {
   readonly log: SharedLog;
   /** Number of the last record that all sinks had. */
@@ -83,7 +75,7 @@ export class SharedProgress implements LogStore {
   readonly #options: SharedProgressOptions;
   #holding: Holding | undefined;
   readonly #values = new Map<string, Value>();
-  /** The end of each log's last write. */
+  /** Each log's last write. */
   readonly #turns = new Map<string, Promise<void>>();
   /** The highest that was seen. */
   #version = 0;
@@ -97,7 +89,7 @@ export class SharedProgress implements LogStore {
     this.#options = options;
   }
 
-  /** Another replica holds the lease. */
+  /** Another replica leads. */
   saw(version: number): void {
     this.#version = Math.max(this.#version, version);
     const { now } = this.#options;
@@ -109,12 +101,7 @@ export class SharedProgress implements LogStore {
     if (this.#version > 0) this.#inDoubtSince = this.#options.now();
   }
 
-  /**
-   * The lease was taken: reads what Redis has.
-   *
-   * @returns Whether Redis may have lost something, so that logs begin a new epoch.
-   * @throws RedisError, also while the last leader is waited for.
-   */
+  /** This replica leads. @returns Whether logs begin a new epoch, as Redis may have lost something. */
   async begin(token: number, version: number, held: () => boolean): Promise<boolean> {
     const { redis, keys } = this.#options;
     const hasForgotten = this.#hasForgotten(version);
@@ -139,7 +126,7 @@ export class SharedProgress implements LogStore {
     return hasForgotten;
   }
 
-  /** The lease is gone, or given up: nothing is written any more. */
+  /** This replica does not lead any more. */
   end(): void {
     if (this.#holding === undefined) return;
     this.#heldUntil = this.#version;
@@ -152,7 +139,7 @@ export class SharedProgress implements LogStore {
     const own: OwnProgress | undefined = spool.progress(source);
     const value = this.#values.get(source);
     const log = value?.log;
-    // No earlier epoch can have been this.
+    // No earlier epoch can be this.
     const now = Math.floor(clock.now());
     if (this.#isLost(source, own, log)) {
       // What this replica knows itself does not come again.
@@ -172,7 +159,7 @@ export class SharedProgress implements LogStore {
     return { progress: log.progress, ...(waiting > 0 && { mark }) };
   }
 
-  /** If this replica is killed between Redis and its spool, the next leader counts the lines as not delivered. */
+  /** If this replica dies between Redis and its spool, the next leader counts the lines as not delivered. */
   append(
     source: string,
     records: readonly LogRecord[],
@@ -191,11 +178,7 @@ export class SharedProgress implements LogStore {
     });
   }
 
-  /**
-   * The lease was renewed: Redis is told what was delivered, and all that it lost.
-   *
-   * @returns Whether it begins to be told all.
-   */
+  /** The lease was renewed. @returns Whether Redis went back in time, and is told all again. */
   refresh(version: number): boolean {
     const isBehind = version < this.#version && this.#values.size > 0;
     this.#version = Math.max(this.#version, version);
@@ -210,11 +193,7 @@ export class SharedProgress implements LogStore {
     await this.#tell(false, signal);
   }
 
-  /**
-   * Never rejects: failures are told, and the next renewal tries again.
-   *
-   * @param isAll Redis went back in time during this holding: no other replica knows what it lacks.
-   */
+  /** Tells Redis what was delivered, after all values if it lost them. The next renewal tries again what failed. */
   async #tell(isAll: boolean, signal: AbortSignal): Promise<void> {
     const writes = (isAll ? [...this.#values] : []).map(([source, before]) =>
       this.#inTurn(source, () => this.#writeLog(source, this.#values.get(source) ?? before, signal)),
@@ -298,7 +277,6 @@ export class SharedProgress implements LogStore {
   }
 
   async #pause(ms: number, signal: AbortSignal): Promise<void> {
-    const over = this.#holding?.over.signal ?? signal;
-    if (ms > 0) await this.#options.clock.sleep(ms, AbortSignal.any([signal, over])).catch(() => {});
+    if (ms > 0) await this.#options.clock.sleep(ms, signal).catch(() => {});
   }
 }

@@ -2,7 +2,7 @@
 import type { BuildInfo } from '../../build-info.ts';
 import type { RequestQueue } from '../../client/request-queue.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
-import type { SharedWork } from '../replicas/shared-work.ts';
+import type { SharedWork } from '../services/shared-work.ts';
 import type { Heartbeats } from '../services/heartbeats.ts';
 import type { InForce } from '../services/reloading.ts';
 import type { ServiceClock } from '../services/client.ts';

@@ -1,7 +1,7 @@
 /**
  * One database of the spool, on disk or in memory: records, each sink's place among them, and how far each log was
- * followed. One transaction stores a poll's records, window and numbers, so no crash repeats or loses a record. A
- * positions file beside the data corrupts and disagrees elsewhere (grafana/loki #6268, #1460).
+ * followed. One transaction stores what a poll brought, so no crash repeats or loses a record. Positions files beside the
+ * data corrupt and disagree elsewhere (grafana/loki #6268, #1460).
  */
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
@@ -196,12 +196,7 @@ export class SpoolDatabase extends DatabaseFile {
     this.#put(sink, { ...place, dropped: place.dropped + records });
   }
 
-  /**
-   * Takes over another database, whose records go behind those that are here. A sink that has some of them has all that
-   * was here before.
-   *
-   * @throws If it cannot; nothing is changed then.
-   */
+  /** Takes over another database, behind what is here. A sink that has some of it has all that was here. */
   takeOver(other: SpoolDatabase): void {
     this.db.exec(`ATTACH '${other.#name}' AS other`);
     try {

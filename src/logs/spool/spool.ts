@@ -1,10 +1,7 @@
 /**
- * Between the polls, which must not wait, and the sinks, which may be slow: records in order, each sink's place in them,
- * and how far each log was followed. Past a bound of bytes the oldest records go, and each sink's count of what it missed
- * goes up.
- *
- * It is a database in STATE_DIR, or in memory. If STATE_DIR cannot be used for a while (full, read-only, in use, gone),
- * records go to memory, behind those on disk, and are copied back later.
+ * Between the polls, which must not wait, and the sinks, which may be slow. It is a database in STATE_DIR, or in memory.
+ * If STATE_DIR cannot be used for a while (full, read-only, in use, gone), records go to memory, behind those on disk, and
+ * are copied back later.
  */
 import { statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -62,10 +59,7 @@ export class Spool {
   #disk: SpoolDatabase | undefined;
   /** Undefined while the disk can be written. */
   #memory: SpoolDatabase | undefined;
-  /**
-   * The least epoch in memory. If this process ends, the next one goes on from what is on disk, and numbers other records
-   * alike: so the epochs that the disk knows end here.
-   */
+  /** The least epoch in memory: the next process goes on from the disk, and may use the numbers of its epochs. */
   #leastEpoch = 0;
   /** Of all logs. */
   #newestEpoch = 0;
@@ -74,7 +68,7 @@ export class Spool {
   /** Unix ms. */
   #lookedAt: number;
 
-  /** Never rejects: if STATE_DIR cannot be used, this is observed. */
+  /** Never rejects. */
   static async open(options: SpoolOptions): Promise<Spool> {
     const spool = new Spool(await import('node:sqlite'), options);
     const path = spool.#path;
@@ -127,11 +121,7 @@ export class Spool {
     return progress;
   }
 
-  /**
-   * Stores a poll's records and how far they go, both or neither.
-   *
-   * @throws EpochOver; nothing is changed then.
-   */
+  /** Stores a poll's records and how far they go, both or neither. @throws EpochOver */
   append(source: string, records: readonly LogRecord[], progress: GroupProgress): void {
     this.#look();
     const chunks = chunksOf(records);
@@ -144,16 +134,13 @@ export class Spool {
     this.#newestEpoch = Math.max(this.#newestEpoch, progress.epoch);
   }
 
-  /**
-   * The next records for a sink. It acknowledges them before it takes more. They are not dropped meanwhile, and come
-   * again only after a restart.
-   */
+  /** The next records for a sink, which acknowledges them before it takes more. They are not dropped meanwhile. */
   take(sink: string): Batch | undefined {
     this.#look();
     return this.#fromDisk((disk) => disk.take(sink)) ?? this.#memory?.take(sink);
   }
 
-  /** What the sink took last. If the file it came from was lost since, there is nothing left to note it in. */
+  /** What the sink took last. If its file was lost since, there is nothing to note it in. */
   acknowledge(sink: string): void {
     if (this.#disk !== undefined && this.#disk.place(sink).underway > 0)
       this.#fromDisk((disk) => disk.acknowledge(sink));
@@ -184,7 +171,7 @@ export class Spool {
     this.#memory?.close();
   }
 
-  /** Once in a while: is the file still there, and can it be written again? */
+  /** Is the file still there, and can it be written again? */
   #look(): void {
     const { clock } = this.#options;
     const path = this.#path;
@@ -230,7 +217,7 @@ export class Spool {
     }
   }
 
-  /** Records in memory go to the disk, behind those that are there. From then on the disk is used alone. */
+  /** Records in memory go to the disk, behind those that are there. */
   #returnToDisk(path: string, memory: SpoolDatabase): void {
     const { sinks, observe } = this.#options;
     try {
