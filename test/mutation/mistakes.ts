@@ -99,7 +99,7 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: 'the lease of another is renewed',
     file: 'daemon/replicas/lease.ts',
-    from: "if holder and holder ~= ARGV[1] then return '-1' end\n",
+    from: "if holder and holder ~= ARGV[1] then return {'0', version} end\n",
     to: '',
     tests: ['integration/daemon/whole.test.ts'],
     named: 'tells nothing of what it saw',

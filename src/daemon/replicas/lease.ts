@@ -13,24 +13,22 @@ const TRY_EVERY_MS = 500;
 const VALID_MS = LEASE_MS - 500;
 
 /**
- * Answers with the token, 0 if another has the lease, and the version of the values. Tokens rise even if Redis lost
+ * Takes or renews the lease. Answers with the token, 0 if another has the lease, and with the version of the values.
+ * Without a time it is renewed, under its token: if Redis lost it, it has not run out yet. Tokens rise even if Redis lost
  * earlier ones, as the time is in them.
  */
-const TAKE = `
+const HOLD = `
 local version = redis.call('HGET', KEYS[2], 'version') or '0'
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then return {'0', version} end
-local token = math.max(tonumber(redis.call('HGET', KEYS[2], 'token') or 0) + 1, tonumber(ARGV[3]))
-token = string.format('%.0f', token)
+local token = ARGV[1]
+if ARGV[3] ~= '' then
+  token = math.max(tonumber(redis.call('HGET', KEYS[2], 'token') or 0) + 1, tonumber(ARGV[3]))
+  token = string.format('%.0f', token)
+  redis.call('HSET', KEYS[2], 'token', token)
+end
 redis.call('SET', KEYS[1], token, 'PX', ARGV[2])
-redis.call('HSET', KEYS[2], 'token', token)
 return {token, version}`;
-/** If the lease is missing, Redis lost it: it has not run out yet. */
-const RENEW = `
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return '-1' end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return redis.call('HGET', KEYS[2], 'version') or '0'`;
 const RELEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`;
@@ -65,7 +63,7 @@ export function startLease({ redis, keys, now, clock, ...on }: LeaseOptions) {
   /** @returns The pause before the next turn, ms. */
   async function turn(signal: AbortSignal): Promise<number> {
     // While Redis is away, the lease runs out by itself.
-    await (isLeading ? renew() : take()).catch(on.onFailed);
+    if (!isLeading || held()) await hold().catch(on.onFailed);
     if (!isLeading) return TRY_EVERY_MS;
     if (held() || signal.aborted) return RENEW_EVERY_MS;
     isLeading = false;
@@ -73,32 +71,27 @@ export function startLease({ redis, keys, now, clock, ...on }: LeaseOptions) {
     return 0;
   }
 
-  async function take(): Promise<void> {
+  async function hold(): Promise<void> {
     const askedAt = now();
-    const args = [token, String(LEASE_MS), String(Math.floor(clock.now()))];
-    const answer = await redis.command('EVAL', TAKE, '2', keys.lease, keys.index, ...args);
-    const [taken, version] = answer as [string, string];
-    if (taken === '0') return on.onDenied(Number(version));
-    token = taken;
-    validUntil = askedAt + VALID_MS;
+    const time = isLeading ? '' : String(Math.floor(clock.now()));
+    const args = [keys.lease, keys.index, token, String(LEASE_MS), time];
+    const answer = (await redis.command('EVAL', HOLD, '2', ...args)) as [string, string];
+    const version = Number(answer[1]);
+    const isDenied = answer[0] === '0';
+    if (isDenied && !isLeading) return on.onDenied(version);
+    // It may have been forfeited or released meanwhile.
+    if (isLeading && !held()) return;
+    validUntil = isDenied ? -Infinity : askedAt + VALID_MS;
+    if (isDenied) return;
+    if (isLeading) return on.onRenewed(version);
+    token = answer[0];
     try {
-      await on.onTaken(Number(token), Number(version));
+      await on.onTaken(Number(token), version);
       isLeading = true;
     } catch (error) {
       await giveBack();
       throw error;
     }
-  }
-
-  async function renew(): Promise<void> {
-    if (!held()) return;
-    const askedAt = now();
-    const args = [token, String(LEASE_MS)];
-    const version = Number(await redis.command('EVAL', RENEW, '2', keys.lease, keys.index, ...args));
-    // It may have been forfeited or released meanwhile.
-    if (!held()) return;
-    validUntil = version >= 0 ? askedAt + VALID_MS : -Infinity;
-    if (version >= 0) on.onRenewed(version);
   }
 
   async function giveBack(): Promise<void> {

@@ -66,7 +66,10 @@ export function startLogPipeline(options: LogPipelineOptions): LogPipeline {
     rest,
     view: () => ({
       logs: Array.from(followed.values(), ({ group }) => group.view()),
-      sinks: sinks.map(({ name }) => ({ name, ...spool.standing(name) })),
+      sinks: sinks.map(({ name }) => {
+        const { lag, dropped } = spool.standing(name);
+        return { name, lag, dropped };
+      }),
     }),
     stop: (deadline) => (stopped ??= stop(deadline)),
   };

@@ -20,8 +20,8 @@ class LeaseInRedis implements Redis {
 
   async command(...[, script, , , ...args]: readonly (string | Buffer)[]): Promise<unknown> {
     const isRelease = String(script).includes('DEL');
-    const kind = isRelease ? 'release' : String(script).includes('token') ? 'take' : 'renew';
     const [token = '', ms = '', least = ''] = args.slice(isRelease ? 0 : 1).map(String);
+    const kind = isRelease ? 'release' : least === '' ? 'renew' : 'take';
     this.asked.push(kind);
     const { slow } = this;
     this.slow = undefined;
@@ -36,7 +36,7 @@ class LeaseInRedis implements Redis {
   #answer(kind: string, token: string, ms: number, least: number): unknown {
     if (this.until <= this.#clock.now()) this.holder = undefined;
     const isOthers = this.holder !== undefined && this.holder !== token;
-    if (isOthers) return kind === 'take' ? ['0', '7'] : kind === 'renew' ? '-1' : 0;
+    if (isOthers) return kind === 'release' ? 0 : ['0', '7'];
     if (kind === 'release') {
       this.holder = undefined;
       return 1;
@@ -44,7 +44,7 @@ class LeaseInRedis implements Redis {
     this.tokens = kind === 'take' ? Math.max(this.tokens + 1, least) : this.tokens;
     this.holder = String(this.tokens);
     this.until = this.#clock.now() + ms;
-    return kind === 'take' ? [this.holder, '7'] : '8';
+    return [this.holder, kind === 'take' ? '7' : '8'];
   }
 
   binary(): Promise<unknown> {

@@ -4,8 +4,8 @@ import type { LogRecord } from '../../../../src/logs/record.ts';
 import { StreamTimes, toOtlpRecords } from '../../../../src/logs/sinks/otlp-records.ts';
 import { record } from '../../../support/log-records.ts';
 
-const times = new StreamTimes(() => Date.UTC(2025, 0, 1));
-const told = (...records: readonly LogRecord[]) => toOtlpRecords(records, times);
+const told = (...records: readonly LogRecord[]) =>
+  toOtlpRecords(records, new StreamTimes(() => Date.UTC(2025, 0, 1)));
 
 test('a line of an endpoint has its name and its id', () => {
   const { workergroup_id: _, ...place } = record(1, 'managing');

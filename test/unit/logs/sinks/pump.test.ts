@@ -1,10 +1,8 @@
 import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '../../../../src/logs/events.ts';
-import { LineOutput } from '../../../../src/logs/sinks/line-output.ts';
 import { startPump } from '../../../../src/logs/sinks/pump.ts';
 import { SinkBusy } from '../../../../src/logs/sinks/sink.ts';
-import { stdoutSink } from '../../../../src/logs/sinks/stdout.ts';
 import type { Spool } from '../../../../src/logs/spool/spool.ts';
 import { NEVER, numbers, progressAt, recordsFrom } from '../../../support/log-records.ts';
 import { CollectingSink } from '../../../support/log-sinks.ts';
@@ -14,7 +12,7 @@ import { memorySpool } from '../../../support/memory-spool.ts';
 const AWAY = new Error('away');
 const busy = (retryAfterMs: number | undefined) => new SinkBusy('busy', { retryAfterMs, advice: undefined });
 
-function pumping({ maxBytes, into }: { readonly maxBytes?: number; readonly into?: LineOutput } = {}) {
+function pumping(maxBytes?: number) {
   const clock = new VirtualClock(0);
   const events: LogEvent[] = [];
   const observe = (event: LogEvent) => events.push(event);
@@ -22,7 +20,7 @@ function pumping({ maxBytes, into }: { readonly maxBytes?: number; readonly into
   const sink = new CollectingSink();
   const pump = startPump({
     spool,
-    sink: into === undefined ? sink : stdoutSink(into),
+    sink,
     clock,
     random: () => 0,
     observe,
@@ -62,7 +60,7 @@ describe('a sink', () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(turn, { maxLength: 30 }), async (turns) => {
-        const { sink, spool, clock, pump, append, written } = pumping({ maxBytes: 100_000 });
+        const { sink, spool, clock, pump, append, written } = pumping(100_000);
         let stall = Promise.withResolvers<void>();
         let [appended, dropped] = [0, 0];
         for (const { records, next } of turns) {
