@@ -69,6 +69,15 @@ test.for<[string, (path: string) => void]>([
   },
 );
 
+test('the newest is known as long as it is not compressed', async ({ path }) => {
+  expect(await archives(path).newestPlain()).toBeUndefined();
+  put(path, '.9', '.10');
+  mkdirSync(`${path}.11`);
+  expect(await archives(path).newestPlain()).toBe(`${path}.10`);
+  put(path, '.12.gz');
+  expect(await archives(path).newestPlain()).toBeUndefined();
+});
+
 test('those that are too many go, and the others are compressed, each with its mode', async ({ path }) => {
   put(path, '.8', '.9', '.10', '.11', '.8.gz.partial', '.7.gz');
   chmodSync(`${path}.11`, 0o644);
