@@ -12,13 +12,12 @@ export interface Batch {
 }
 
 export function createBatch({ bytes, count }: Pick<Batch, 'bytes' | 'count'>): Batch {
-  let lines: readonly string[] | undefined;
   let records: readonly LogRecord[] | undefined;
   return {
     bytes,
     count,
     get lines() {
-      return (lines ??= bytes.toString().split('\n').slice(0, -1));
+      return bytes.toString().split('\n').slice(0, -1);
     },
     get records() {
       return (records ??= this.lines.map((line) => JSON.parse(line)));
