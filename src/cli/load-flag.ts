@@ -1,7 +1,7 @@
 /** What `--load` of the emulator says: `chat=diurnal:500`. A load with more fields stands in a seed. */
 import { DEFAULT_SEED } from '../emulator/seed/default.ts';
-import type { Seed } from '../emulator/seed/schema.ts';
-import type { LoadInput } from '../emulator/state/loads.ts';
+import type { Seed } from '../emulator/seed/file.ts';
+import type { LoadInput } from '../emulator/state/endpoints.ts';
 import { InputError } from './command-error.ts';
 
 /** The seed with these loads, whose shape and rate it checks. @throws InputError */

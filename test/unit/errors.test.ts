@@ -23,7 +23,7 @@ import { PilotlightError } from '../../src/contract/pilotlight-error.ts';
 import { FlagError } from '../../src/contract/text/shell-words.ts';
 import { SocketFileError } from '../../src/daemon/http/socket-file.ts';
 import { SeedError, TraitsError } from '../../src/emulator/seed/file.ts';
-import { Refused } from '../../src/emulator/answers/refused.ts';
+import { Refused } from '../../src/emulator/answers/answer.ts';
 import { UnfinishedFileError } from '../../src/config/files.ts';
 import { SinkBusy } from '../../src/logs/sinks/sink.ts';
 import { RedisError } from '../../src/daemon/replicas/redis.ts';
