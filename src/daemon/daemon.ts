@@ -19,11 +19,11 @@ import { openListeners, type Listeners } from './http/listeners.ts';
 import { publicRoutes } from './http/routes.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { Lifecycle } from './process/lifecycle.ts';
-import { startSharedWork } from './replicas/shared-work.ts';
 import { createDaemonClient, DAEMON_OPERATION_IDS, ClockSkew } from './services/client.ts';
 import { receiveHeartbeats } from './services/heartbeats.ts';
 import { awaitFiles, Reloading, type CurrentSettings } from './services/reloading.ts';
 import { ServiceTraits } from './services/service-traits.ts';
+import { startSharedWork } from './services/shared-work.ts';
 import type { Status } from './status/schema.ts';
 import { statusSnapshot } from './status/snapshot.ts';
 

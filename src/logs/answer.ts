@@ -1,45 +1,32 @@
-/**
- * What the service answered when asked for a tail. Only text moves the window of lines already taken:
- * errors come in many shapes, some of them with status 200, and not one of them is a log line (§4.6,
- * §7; the public dialect adds the bare string, plain text, and the map of levels).
- */
-
+/** What the service answered. Errors come in many shapes, some with status 200, and none of them is a log line. */
 import { isRecord } from '../contract/is-record.ts';
 
 export type TailAnswer =
-  /**
-   * The end of the log. Empty text is an answer too: the log is empty, or the service cannot find it.
-   */
+  /** The end of the log. It may be empty: the log is, or the service cannot find it. */
   | { readonly kind: 'text'; readonly text: string }
-  /** The older form: one text for each level, and each level is a stream of its own. */
+  /** Each level is a stream of its own. */
   | { readonly kind: 'levels'; readonly levels: Readonly<Record<string, string>> }
   | Refusal;
 
 export interface Refusal {
   readonly kind: 'error';
-  /** For a person; must hold no secret. */
+  /** For a person, without secrets. */
   readonly reason: string;
-  /** How long the service asked to be left alone, in milliseconds. */
+  /** As the service asked, ms. */
   readonly retryAfterMs?: number;
-  /**
-   * The answer was too large, and fewer lines come through; or it was too slow, or cut, as one that is too large is,
-   * and one of a service in trouble.
-   */
+  /** `perhaps`: it was slow or cut, because it was too large or because the service is in trouble. */
   readonly tooLarge?: 'surely' | 'perhaps';
-  /** The service does not know the group: the key is wrong, or the group is young. */
+  /** The key is wrong, or the group is young. */
   readonly notFound?: boolean;
 }
 
-/** Level names of the public dialect and their kin. `error` is left out: it is how an error body begins. */
+/** Without `error`, which is how an error body begins. */
 const LEVEL = /^(?:info|warn|trace|debug)\d*$/;
 /** "authenticate_…_apikey: invalid api_key or … not found". */
 const NOT_FOUND = /invalid api_key or .*not found/i;
 const ERROR_KEYS = ['error_msg', 'error', 'detail', 'msg', 'message'] as const;
 
-/**
- * @param status HTTP status.
- * @param body The parsed JSON, or the text itself where it was not JSON.
- */
+/** @param body The parsed JSON, or the text if it was none. */
 export function recogniseAnswer(status: number, body: unknown): TailAnswer {
   if (status < 200 || status > 299) return refusal(`status ${status}`, body);
   if (!isRecord(body)) return refusal('not a log', body);

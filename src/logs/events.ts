@@ -1,19 +1,15 @@
-/** What happens while logs are followed: the daemon derives its metrics and its own log from these. */
+/** What happens while logs are followed: the source of the daemon's metrics and log messages. */
 import type { GapReason } from './record.ts';
 import type { LogSource } from './source.ts';
 
-/**
- * overflow: the spool's bound was reached. corruption: the stored records could not be read. rejected: the sink
- * refused them.
- */
+/** overflow: the spool was full. corruption: stored records could not be read. rejected: the sink refused them. */
 export type DropReason = 'overflow' | 'corruption' | 'rejected';
 
 export type LogEvent =
-  /** A poll was answered with log text. */
   | {
       readonly kind: 'polled';
       readonly source: LogSource;
-      /** The tail to be asked for next, in the unit of the service, and when, in milliseconds from now. */
+      /** What to ask for next, in the unit of the service, and when, milliseconds from now. */
       readonly tail: number;
       readonly intervalMs: number;
       readonly roundTripMs: number;
@@ -26,11 +22,10 @@ export type LogEvent =
       readonly failures: number;
       readonly retryInMs: number;
     }
-  /** A poll was answered again, after so many that were not. */
   | { readonly kind: 'poll recovered'; readonly source: LogSource; readonly failures: number }
-  /** The answer was an older view of the log: nothing was taken of it, and it is asked for again. */
+  /** An older view of the log: nothing was taken of it. */
   | { readonly kind: 'stale answer'; readonly source: LogSource }
-  /** Lines were taken: they are in the spool now. */
+  /** Lines are in the spool. */
   | {
       readonly kind: 'lines';
       readonly source: LogSource;
@@ -48,9 +43,9 @@ export type LogEvent =
       /** null: unknown. */
       readonly lostEstimate: number | null;
     }
-  /** Records, gaps among them, that a sink has accepted. */
+  /** Records, gaps included, that a sink has accepted. */
   | { readonly kind: 'delivered'; readonly sink: string; readonly records: number }
-  /** Records, gaps among them, that a sink will never get. */
+  /** Records, gaps included, that a sink will never get. */
   | {
       readonly kind: 'dropped';
       readonly sink: string;
@@ -67,14 +62,13 @@ export type LogEvent =
       readonly retryInMs: number;
     }
   | { readonly kind: 'sink recovered'; readonly sink: string; readonly failures: number }
-  /** Logs that are followed from now on, and those that are not any more. */
   | {
       readonly kind: 'logs changed';
       readonly of: LogSource['kind'];
       readonly begun: readonly LogSource[];
       readonly left: readonly LogSource[];
     }
-  /** The service did not say which ones there are: those that are followed stay. `failures`: in a row. */
+  /** The list failed: the logs that are followed stay. */
   | {
       readonly kind: 'logs not listed';
       readonly of: LogSource['kind'];
@@ -82,14 +76,13 @@ export type LogEvent =
       readonly failures: number;
     }
   | { readonly kind: 'logs listed again'; readonly of: LogSource['kind']; readonly failures: number }
-  /** Names in WORKER_GROUPS for which there is no worker group, or in ENDPOINT_LOGS for which there is no endpoint. */
+  /** Names in WORKER_GROUPS without a worker group, or in ENDPOINT_LOGS without an endpoint. */
   | { readonly kind: 'endpoints missing'; readonly of: LogSource['kind']; readonly names: readonly string[] }
-  /** The stored spool could not be read: it was renamed to `path`, and a new one begun. */
+  /** The spool could not be read: it was renamed to `path`, and a new one begins. */
   | { readonly kind: 'spool set aside'; readonly path: string; readonly error: unknown }
-  /** The spool on disk cannot be used: records are kept in memory until it can. */
   | { readonly kind: 'spool in memory'; readonly error: unknown }
   | { readonly kind: 'spool on disk again' }
-  /** Nothing is lost: the lines stay with the service, and are taken again. */
+  /** Nothing is lost: the next poll takes the lines again. */
   | { readonly kind: 'spool failed'; readonly error: unknown };
 
 /** Must not throw. */

@@ -1,10 +1,10 @@
-/** Which log: that of a worker group, or an endpoint's own. In it the engine says what it decides and why. */
+/** The log of a worker group, or the endpoint's own, in which the service says what it decides and why. */
 export type LogSource =
   | { readonly kind: 'workergroup'; readonly id: number }
-  /** The name is what records and metrics say; the id is what the service is asked for. */
+  /** Records and metrics have the name; questions have the id. */
   | { readonly kind: 'endpoint'; readonly id: number; readonly name: string };
 
-/** `workergroup/123` or `endpoint/45`: under it the spool keeps how far the log was followed. */
+/** `workergroup/123` or `endpoint/45` */
 export type SourceKey = `${LogSource['kind']}/${number}`;
 
 export function sourceKey({ kind, id }: LogSource): SourceKey {

@@ -1,13 +1,9 @@
-/**
- * The text of an answer as lines, and lines as numbers. A line ends with "\n". What stands after the last end is a line
- * that is still being written.
- */
+/** The text of an answer as lines, and lines as numbers. Text after the last "\n" is a line that is still being written. */
 export interface Text {
-  /** The lines that have ended, without their ends. */
+  /** Those that have ended, without their ends. */
   readonly lines: readonly string[];
-  /** One number for each line. */
   readonly hashes: Float64Array;
-  /** What stands after the last line's end; '' if nothing does. */
+  /** What stands after the last line's end. */
   readonly unended: string;
   /** Of the whole answer, in UTF-8. */
   readonly bytes: number;
@@ -15,7 +11,7 @@ export interface Text {
   readonly length: number;
 }
 
-/** The remains of a character that was cut at the end of an answer. */
+/** A character that was cut at the end of an answer. */
 const CUT_CHARACTER = /\uFFFD{1,3}$/;
 
 export function readText(body: string): Text {
@@ -26,7 +22,7 @@ export function readText(body: string): Text {
   return { lines, hashes: hashesOf(lines), unended, bytes, length: body.length };
 }
 
-/** A carriage return before the line's end belongs to the end. */
+/** Carriage returns before a line's end belong to the end. */
 function withoutReturns(line: string): string {
   let end = line.length;
   while (end > 0 && line.charCodeAt(end - 1) === 0x0d) end--;
@@ -48,8 +44,8 @@ export function hashesOf(lines: readonly string[]): Float64Array {
 }
 
 /**
- * A line's number, from 0 to 2⁵³ − 1. Two lanes of 32 bits over the UTF-16 units: lines that differ in one unit never
- * collide, others do once in 9 × 10¹⁵ pairs. Spools keep these numbers, so the function must not change.
+ * From 0 to 2⁵³ − 1. Lines that differ in one UTF-16 unit never collide, others do once in 9 × 10¹⁵ pairs. Spools keep
+ * these numbers, so the function must not change.
  */
 export function hashOf(line: string): number {
   let [high, low] = [line.length, 0x2545f491];

@@ -1,7 +1,4 @@
-/**
- * A SQLite file that one process has to itself: opened, checked, brought up to date, and set aside when it cannot be
- * read. What is in it is its owner's.
- */
+/** A private SQLite file of one process: opened, checked, upgraded, and set aside if it cannot be read. */
 import {
   accessSync,
   chmodSync,
@@ -19,33 +16,26 @@ import type * as sqlite from 'node:sqlite';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 import type { Clock } from '../time/clock.ts';
 
-/**
- * `node:sqlite`, imported only if something is kept in it: some versions of Node warn as soon as it loads.
- */
+/** Imported only if it is needed: some versions of Node warn as soon as it loads. */
 export type Sqlite = typeof sqlite;
 
-/** What is in the file, as SQL. */
 export interface DatabaseFormat {
   /** From 1. */
   readonly version: number;
   /** Makes the tables of that version. */
   readonly schema: string;
-  /** An earlier version → what makes of it the one after it. A version that is not here cannot be read. */
-  readonly upgrades: Readonly<Record<number, string | ((db: sqlite.DatabaseSync) => void)>>;
-  /**
-   * `FULL`: what is committed survives a loss of power too, at the price of a write to the disk for each commit.
-   * `NORMAL`: it survives the end of this process, and after a loss of power the last commits may be gone.
-   */
+  /** Earlier versions, and what makes of each the present one. Others cannot be read. */
+  readonly upgrades: Readonly<Record<number, string>>;
+  /** After a loss of power, `NORMAL` may lack the last commits. `FULL` writes to the disk with each commit. */
   readonly synchronous: 'FULL' | 'NORMAL';
-  /** The whole file is checked when it is opened, which takes 2 ms a megabyte; for a large one damage shows when it is read. */
+  /** The whole file is checked when it is opened, 2 ms a megabyte. Otherwise damage shows when it is read. */
   readonly isChecked: boolean;
 }
 
-/** The path of a database that ends with its process. */
 export const IN_MEMORY = ':memory:';
 const SHARED_IN_MEMORY = '?mode=memory&cache=shared';
 
-/** The path of one that another database of this process can attach by its name. */
+/** A path by which another database of this process can attach it. */
 export function namedInMemory(name: string): string {
   return `file:${name}${SHARED_IN_MEMORY}`;
 }
@@ -62,16 +52,14 @@ const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;
 const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
-/** Those that say nothing of why. */
+/** They do not say why. */
 const UNTOLD: ReadonlySet<number> = new Set([SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN]);
 
-/** The file is none of ours, or no longer. */
 export class UnreadableFile extends PilotlightError {
   readonly code = 'unreadable_file';
   readonly actor = 'user';
 }
 
-/** A newer Pilotlight has written the file, and this one would not know what it breaks. */
 export class NewerFile extends PilotlightError {
   readonly code = 'newer_file';
   readonly actor = 'user';
@@ -83,7 +71,6 @@ export class NewerFile extends PilotlightError {
   }
 }
 
-/** Another process has the file open: two on one STATE_DIR would each do the same work. */
 export class FileInUse extends PilotlightError {
   readonly code = 'file_in_use';
   readonly actor = 'user';
@@ -92,7 +79,7 @@ export class FileInUse extends PilotlightError {
 export class DatabaseFile {
   readonly db: sqlite.DatabaseSync;
   readonly #path: string;
-  /** Undefined: in memory. */
+  /** Undefined in memory. */
   readonly #opened: Stats | undefined;
 
   /** @throws UnreadableFile, NewerFile, FileInUse, or what SQLite says: the disk may be full. */
@@ -107,17 +94,14 @@ export class DatabaseFile {
       this.#opened = isOnDisk ? statSync(path) : undefined;
     } catch (error) {
       this.db.close();
-      // What could not be made is not there: an empty file would be one that lost what it had.
+      // An empty file would count as one that lost what it had.
       if (isNew) removeFile(path);
       if (errcodeOf(error) !== SQLITE_BUSY) throw inSystemsWords(error, path);
       throw new FileInUse(`${path} is in use by another process`, { cause: error });
     }
   }
 
-  /**
-   * Whether this is the file that has its name. SQLite itself goes on with one that was removed, and nobody would find
-   * what it wrote.
-   */
+  /** Whether the file still has its name. SQLite goes on with one that was removed, and what it writes is lost. */
   isInPlace(): boolean {
     if (this.#opened === undefined) return true;
     try {
@@ -139,7 +123,7 @@ export class DatabaseFile {
       try {
         if (this.db.isTransaction) this.db.exec('ROLLBACK');
       } catch {
-        // What made it necessary says more.
+        // The first error says more.
       }
       throw error;
     }
@@ -150,20 +134,17 @@ export class DatabaseFile {
   }
 }
 
-/**
- * Made before SQLite makes it, by whose mode it makes those beside it: what workers print is in it, and nobody else's
- * to read, whatever the umask is. Files of an earlier version may be open to others.
- */
+/** Before SQLite makes the file, which gives its mode to those beside it. What workers print is private. */
 function makePrivate(path: string): void {
   try {
     if (!existsSync(path)) closeSync(openSync(path, 'ax', FILE_MODE));
     for (const suffix of FILES) if (existsSync(path + suffix)) chmodSync(path + suffix, FILE_MODE);
   } catch {
-    // SQLite says better what is wrong with it; and a file of another user, which this one may write, stays as it is.
+    // SQLite says better what is wrong. A file of another user that can be written stays as it is.
   }
 }
 
-/** What SQLite calls an error of the disk mostly is that nobody may write there. The system says why. */
+/** Behind a disk error of SQLite mostly are missing rights, of which the system says more. */
 function inSystemsWords(error: unknown, path: string): unknown {
   if (!UNTOLD.has(errcodeOf(error) ?? 0)) return error;
   try {
@@ -174,7 +155,7 @@ function inSystemsWords(error: unknown, path: string): unknown {
   }
 }
 
-/** SQLite does not say which file it is, and a folder of that name looks like one. */
+/** SQLite does not name the file in its errors. */
 function opened(Database: typeof sqlite.DatabaseSync, path: string): sqlite.DatabaseSync {
   try {
     return new Database(path);
@@ -190,24 +171,16 @@ function prepare(
 ): void {
   db.exec('PRAGMA locking_mode = EXCLUSIVE');
   const found = Number(pragma(db, 'user_version'));
-  // Before anything is written: the journal's mode is part of the file.
+  // Before the journal's mode is written to the file.
   if (found > version) throw new NewerFile(found, version);
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous};`);
-  if (found === 0 && db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined) {
-    upgrade(db, schema, version);
-    return;
-  }
-  if (found !== version && !(found in upgrades))
+  const isNew = found === 0 && db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
+  const step = isNew ? schema : upgrades[found];
+  if (found !== version && step === undefined)
     throw new UnreadableFile(`its version is ${found}, not ${version}`);
-  if (isChecked && pragma(db, 'quick_check') !== 'ok') throw new UnreadableFile('the integrity check failed');
-  for (let from = found; from < version; from += 1) upgrade(db, upgrades[from] ?? '', from + 1);
-}
-
-function upgrade(db: sqlite.DatabaseSync, step: DatabaseFormat['upgrades'][number], version: number): void {
-  db.exec('BEGIN');
-  if (typeof step === 'string') db.exec(step);
-  else step(db);
-  db.exec(`PRAGMA user_version = ${version}; COMMIT;`);
+  if (!isNew && isChecked && pragma(db, 'quick_check') !== 'ok')
+    throw new UnreadableFile('the integrity check failed');
+  if (found !== version) db.exec(`BEGIN; ${step} PRAGMA user_version = ${version}; COMMIT;`);
 }
 
 /** How long to wait for another process, and between two tries, ms. */
@@ -215,7 +188,7 @@ const IN_USE_MS = 5_000;
 const TRY_EVERY_MS = 200;
 
 /**
- * Opens a file that another process may still have: the daemon before this one may not have ended yet.
+ * Waits for another process to end, such as the daemon before this one.
  *
  * @throws What `open` throws, FileInUse after 5 s, and the reason of `signal`.
  */
@@ -234,7 +207,7 @@ export async function openOnceFree<Opened>(
   }
 }
 
-/** A stored text that is no JSON counts too, and what only a newer Pilotlight can read. */
+/** A SyntaxError comes from a stored text. */
 export function isUnreadable(error: unknown): boolean {
   if (error instanceof NewerFile) return true;
   const errcode = errcodeOf(error);
@@ -243,8 +216,7 @@ export function isUnreadable(error: unknown): boolean {
 }
 
 /**
- * Renames the database and the files that SQLite keeps beside it. The name says why: one of a newer Pilotlight is whole,
- * and can be put back under its own name once that runs again.
+ * Renames the database. The name says why: a file of a newer Pilotlight is whole, and can be put back once that runs again.
  *
  * @returns The new path.
  */
@@ -267,7 +239,7 @@ export function removeFile(path: string): void {
 
 function errcodeOf(error: unknown): number | undefined {
   const errcode = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
-  // The low byte: the others say more precisely what went wrong.
+  // The low byte has the kind.
   return typeof errcode === 'number' ? errcode & 0xff : undefined;
 }
 

@@ -1,19 +1,13 @@
 /**
- * Folders for files that are ours alone.
- *
- * Not Node's `recursive`: it says that nothing is there (ENOENT) where the file system is read-only, and tries for ever
- * where a folder can be made nowhere, as in /proc.
+ * Folders for private files. Not Node's `recursive`: it answers ENOENT if the file system is read-only, and never ends if
+ * a folder cannot be made, as in /proc.
  */
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const MODE = 0o700;
 
-/**
- * Makes the folder, and those that it lies in. One that is there already is its owner's, and may have others' in it.
- *
- * @throws What the file system says.
- */
+/** Makes the folder, and those above it. Folders that exist stay as they are. */
 export function makePrivateFolder(path: string): void {
   try {
     makeOne(path);

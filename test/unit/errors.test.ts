@@ -22,13 +22,11 @@ import { ClientOptionsError } from '../../src/client/caller.ts';
 import { PilotlightError } from '../../src/contract/pilotlight-error.ts';
 import { FlagError } from '../../src/contract/text/shell-words.ts';
 import { SocketFileError } from '../../src/daemon/http/socket-file.ts';
-import { RedisForgot } from '../../src/daemon/replicas/replicas.ts';
-import { LeaseLost } from '../../src/daemon/replicas/shared-progress.ts';
 import { SeedError, TraitsError } from '../../src/emulator/seed/file.ts';
 import { Refused } from '../../src/emulator/answers/answer.ts';
 import { UnfinishedFileError } from '../../src/config/files.ts';
 import { SinkBusy } from '../../src/logs/sinks/sink.ts';
-import { RedisAway, RedisSilent } from '../../src/daemon/replicas/redis.ts';
+import { RedisError } from '../../src/daemon/replicas/redis.ts';
 import { NoRegularFile } from '../../src/logs/sinks/regular-file.ts';
 import { NoAnswer } from '../../src/time/clock.ts';
 import { EmptyList } from '../../src/fleet/observed-endpoint.ts';
@@ -71,14 +69,11 @@ const ERRORS: readonly PilotlightError[] = [
   new NewerFile(3, 2),
   new NoAnswer('no answer'),
   new NoRegularFile('a pipe'),
-  new RedisAway('away'),
-  new RedisSilent('silent'),
+  new RedisError('redis_away'),
   new EmptyList('empty'),
   new FileInUse('in use'),
   new UnreadableFile('unreadable'),
   new EpochOver(2),
-  new LeaseLost(),
-  new RedisForgot(),
   new UnfinishedFileError(),
   new InputError('input'),
   new CommandError('failed', 1),

@@ -1,125 +1,97 @@
 /**
- * A lease in Redis: one replica at a time holds it, and one that dies loses it within LEASE_MS. Each holding has a
- * fencing token of its own. What is written under it carries the token, and Redis refuses it when the lease has gone to
- * another.
+ * A lease in Redis: one replica at a time holds it, and a dead one loses it within LEASE_MS. Each holding has a fencing
+ * token. Writes carry it, and Redis refuses them once another replica has the lease.
  */
 import type { Clock } from '../../time/clock.ts';
 import { Repeating } from '../../time/repeating.ts';
 import type { Redis } from './redis.ts';
 
-export const LEASE_MS = 5_000;
+const LEASE_MS = 5_000;
 const RENEW_EVERY_MS = 1_000;
 const TRY_EVERY_MS = 500;
-/** Before Redis would give the lease to another, this replica counts it as lost: clocks run at different speeds. */
-const SAFETY_MS = 500;
+/** Clocks run at different speeds: this replica counts the lease as lost before Redis gives it to another. */
+const VALID_MS = LEASE_MS - 500;
 
 /**
- * Answers with the token, 0 if another has the lease, and with the version of what the replicas keep. A token is above
- * all before; the time is in it because Redis may have lost the others. Taken again while it has this replica's token:
- * that was forfeited, and begins anew before another can.
+ * Takes or renews the lease. Answers with the token, 0 if another has the lease, and with the version of the values.
+ * Without a time it is renewed, under its token: if Redis lost it, it has not run out yet. Tokens rise even if Redis lost
+ * earlier ones, as the time is in them.
  */
-const TAKE = `
+const HOLD = `
 local version = redis.call('HGET', KEYS[2], 'version') or '0'
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then return {'0', version} end
-local token = math.max(tonumber(redis.call('HGET', KEYS[2], 'token') or 0) + 1, tonumber(ARGV[3]))
-token = string.format('%.0f', token)
+local token = ARGV[1]
+if ARGV[3] ~= '' then
+  token = math.max(tonumber(redis.call('HGET', KEYS[2], 'token') or 0) + 1, tonumber(ARGV[3]))
+  token = string.format('%.0f', token)
+  redis.call('HSET', KEYS[2], 'token', token)
+end
 redis.call('SET', KEYS[1], token, 'PX', ARGV[2])
-redis.call('HSET', KEYS[2], 'token', token)
 return {token, version}`;
-/** One that is not there was lost by Redis: it has not run out yet. */
-const RENEW = `
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return '-1' end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return redis.call('HGET', KEYS[2], 'version') or '0'`;
 const RELEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`;
 
 export interface LeaseOptions {
   readonly redis: Redis;
-  /** Names of the lease, and of the hash with the last token and the version of what is kept. */
+  /** The index has the last token and the version of the values. */
   readonly keys: { readonly lease: string; readonly index: string };
   /** Monotonic ms. */
   readonly now: () => number;
   readonly clock: Clock;
-  /** It was taken; it is renewed meanwhile. Rejected, it is given back; once `held` says no, this must settle soon. */
+  /** Begins the work, within the lease's time. If it rejects, the lease is given back. */
   readonly onTaken: (token: number, version: number) => Promise<void>;
-  /** It was renewed, and the work under it has begun. */
   readonly onRenewed: (version: number) => void;
   /** Another replica holds it. */
   readonly onDenied: (version: number) => Promise<void>;
-  /** The lease was lost, or could not be renewed in time; awaited before it is tried again. */
+  /** Awaited before the lease is tried again. */
   readonly onLost: () => Promise<void>;
-  /** It could not be asked for or renewed, or what had to be done with that failed. It is tried again. */
+  /** It is tried again. */
   readonly onFailed: (error: unknown) => void;
 }
 
 export type Lease = ReturnType<typeof startLease>;
 
-/** Above 60 lines because its short parts share one state: until when it is held, and what has begun under it. */
-export function startLease({ redis, keys, now, clock, onTaken, ...on }: LeaseOptions) {
+export function startLease({ redis, keys, now, clock, ...on }: LeaseOptions) {
   let token = '0';
   let validUntil = -Infinity;
-  /** Settles when the work under the lease has begun, or could not. */
-  let beginning: Promise<void> | undefined;
-  let hasBegun = false;
-  let released: Promise<void> | undefined;
-  const trying = new Repeating({ run: tryOnce, firstInMs: 0, clock });
+  let isLeading = false;
+  const held = (): boolean => now() < validUntil;
+  const trying = new Repeating({ run: turn, firstInMs: 0, clock });
 
-  /** @returns The pause before the next try, ms. */
-  async function tryOnce(signal: AbortSignal): Promise<number> {
-    // Redis is away: what was taken runs out by itself.
-    await (beginning === undefined ? attempt() : renew()).catch(on.onFailed);
-    // What is released is not lost.
-    if (!signal.aborted && beginning !== undefined && now() >= validUntil) await end(beginning);
-    return beginning === undefined ? TRY_EVERY_MS : RENEW_EVERY_MS;
-  }
-
-  async function attempt(): Promise<void> {
-    const askedAt = now();
-    const args = [token, String(LEASE_MS), String(Math.floor(clock.now()))];
-    const answer = await redis.command('EVAL', TAKE, '2', keys.lease, keys.index, ...args);
-    const [taken, version] = answer as [string, string];
-    if (taken === '0') return on.onDenied(Number(version));
-    token = taken;
-    validUntil = askedAt + LEASE_MS - SAFETY_MS;
-    hasBegun = false;
-    beginning = begin(Number(version));
-  }
-
-  async function begin(version: number): Promise<void> {
-    try {
-      await onTaken(Number(token), version);
-      hasBegun = true;
-    } catch (error) {
-      on.onFailed(error);
-      beginning = undefined;
-      await giveBack();
-    }
-  }
-
-  async function renew(): Promise<void> {
-    // What is over is not renewed, also where Redis has this replica's token.
-    if (now() >= validUntil) return;
-    const askedAt = now();
-    const args = [token, String(LEASE_MS)];
-    const version = Number(await redis.command('EVAL', RENEW, '2', keys.lease, keys.index, ...args));
-    // It may have been forfeited or given back since it was asked.
-    if (now() >= validUntil) return;
-    validUntil = version >= 0 ? askedAt + LEASE_MS - SAFETY_MS : -Infinity;
-    if (version >= 0 && hasBegun) on.onRenewed(version);
-  }
-
-  async function end(begun: Promise<void>): Promise<void> {
-    validUntil = -Infinity;
-    await begun;
-    if (beginning === undefined) return;
-    beginning = undefined;
+  /** @returns The pause before the next turn, ms. */
+  async function turn(signal: AbortSignal): Promise<number> {
+    // While Redis is away, the lease runs out by itself.
+    if (!isLeading || held()) await hold().catch(on.onFailed);
+    if (!isLeading) return TRY_EVERY_MS;
+    if (held() || signal.aborted) return RENEW_EVERY_MS;
+    isLeading = false;
     await on.onLost();
-    // Whoever has forfeited it and knows why takes it again at once.
-    trying.wake();
+    return 0;
+  }
+
+  async function hold(): Promise<void> {
+    const askedAt = now();
+    const time = isLeading ? '' : String(Math.floor(clock.now()));
+    const args = [keys.lease, keys.index, token, String(LEASE_MS), time];
+    const answer = (await redis.command('EVAL', HOLD, '2', ...args)) as [string, string];
+    const version = Number(answer[1]);
+    const isDenied = answer[0] === '0';
+    if (isDenied && !isLeading) return on.onDenied(version);
+    // It may have been forfeited or released meanwhile.
+    if (isLeading && !held()) return;
+    validUntil = isDenied ? -Infinity : askedAt + VALID_MS;
+    if (isDenied) return;
+    if (isLeading) return on.onRenewed(version);
+    token = answer[0];
+    try {
+      await on.onTaken(Number(token), version);
+      isLeading = true;
+    } catch (error) {
+      await giveBack();
+      throw error;
+    }
   }
 
   async function giveBack(): Promise<void> {
@@ -127,24 +99,19 @@ export function startLease({ redis, keys, now, clock, onTaken, ...on }: LeaseOpt
     await redis.command('EVAL', RELEASE, '1', keys.lease, token).catch(() => {});
   }
 
-  async function release(): Promise<void> {
-    const wasHeld = now() < validUntil;
-    // The work under it has ended, and what still begins need not.
-    validUntil = -Infinity;
-    await trying.stop();
-    await beginning;
-    if (wasHeld) await giveBack();
-  }
-
   return {
-    /** Whether this replica may act now. False from the moment another could. */
-    held: () => now() < validUntil,
-    /** What was written under it was refused: ends the holding, whoever Redis says has it, and tries to take it anew. */
+    /** Whether this replica may act now. False before another could. */
+    held,
+    /** A write was refused: ends the holding, and tries to take the lease again. */
     forfeit(): void {
       validUntil = -Infinity;
       trying.wake();
     },
-    /** Gives it up: the work under it has ended. A second call waits for the first. */
-    release: () => (released ??= release()),
+    /** Gives it up: the work under it has ended. */
+    async release(): Promise<void> {
+      validUntil = -Infinity;
+      await trying.stop();
+      await giveBack();
+    },
   };
 }

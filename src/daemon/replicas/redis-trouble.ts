@@ -1,10 +1,9 @@
-/** What goes wrong with Redis, in words for whoever can mend it. */
+/** Says what is wrong with Redis, and what to do. */
 import type { Logger } from 'pino';
 import { troubleLevel } from '../../time/trouble.ts';
-import { RedisAway } from './redis.ts';
-import { LeaseLost } from './shared-progress.ts';
+import { RedisError } from './redis.ts';
 
-/** By the word that Redis begins an error with. A script has it within the sentence. */
+/** By the word that Redis begins an error with. Scripts have it within a sentence. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/\bOOM\b/, 'Redis refuses writes: raise its maxmemory, or free some'],
   [/\bREADONLY\b/, 'Redis refuses writes: PILOTLIGHT_REDIS_URL names a copy; it must be the primary'],
@@ -15,7 +14,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/\bNOPERM\b/, 'Redis lets this user not do it: check the rights of the user in PILOTLIGHT_REDIS_URL'],
 ];
 
-/** Trouble of one kind, such as that with the lease. Told when it begins, and after twice as many failures each time. */
+/** One kind of trouble, such as that with the lease. */
 export class RedisTrouble {
   readonly #logger: Logger;
   readonly #what: string;
@@ -23,7 +22,6 @@ export class RedisTrouble {
   #failures = 0;
   #last: string | undefined;
 
-  /** @param what What went wrong, where Redis does not say why. */
   constructor(logger: Logger, what: string, consequence: string) {
     this.#logger = logger;
     this.#what = what;
@@ -31,8 +29,8 @@ export class RedisTrouble {
   }
 
   failed(error: unknown): void {
-    // Told of where it is known, or no trouble.
-    if (error instanceof RedisAway || error instanceof LeaseLost) return;
+    // Another trouble tells of the connection; a lease that another replica has is none.
+    if (error instanceof RedisError && (error.code === 'redis_away' || error.code === 'lease_lost')) return;
     this.#failures += 1;
     const advice = wordsFor(error);
     const what = advice ?? this.#what;
@@ -49,7 +47,6 @@ export class RedisTrouble {
     this.#last = undefined;
   }
 
-  /** What is wrong just now. */
   get last(): string | undefined {
     return this.#last;
   }
@@ -61,7 +58,7 @@ function wordsFor(error: unknown): string | undefined {
   return advice && `${advice} (it said: ${message})`;
 }
 
-/** Of several addresses that were tried in vain, the message is empty. */
+/** If several addresses were tried in vain, the message is empty. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.message || ('code' in error ? String(error.code) : error.name);

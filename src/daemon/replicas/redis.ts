@@ -1,25 +1,5 @@
-/** Redis as the replicas use it: raw commands, each bounded in time, and no waiting queue while it is away. */
+/** Redis as the replicas use it: raw commands, each bounded in time, and no queue while it is away. */
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
-
-/** There is no connection; `onError` has heard of it. */
-export class RedisAway extends PilotlightError {
-  readonly code = 'redis_away';
-  readonly actor = 'service';
-}
-
-/** There is a connection, and no answer in time. */
-export class RedisSilent extends PilotlightError {
-  readonly code = 'redis_silent';
-  readonly actor = 'service';
-}
-
-export interface Redis {
-  /** One command and its answer. Within two seconds it rejects: with RedisAway, RedisSilent, or what Redis answered. */
-  command(...args: readonly (string | Buffer)[]): Promise<unknown>;
-  /** The same with binary answers. */
-  binary(...args: readonly string[]): Promise<unknown>;
-  close(): void;
-}
 
 const TIMEOUT_MS = 2_000;
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -27,18 +7,44 @@ const LONGEST_WAIT_MS = 2_000;
 const PING_MS = 2_000;
 const SILENT_MS = 6_000;
 /**
- * What a server says that is not the primary, or not yet. After a failover behind one address the connection still leads
- * to the old one: a new connection looks the address up again. A script has the word within its sentence.
+ * The server is not the primary, or not yet. After a failover behind one address, only a new connection reaches the new
+ * primary. Scripts have the word within a sentence.
  */
 const NOT_PRIMARY = /\b(?:READONLY|LOADING|MASTERDOWN)\b/;
 
-/** Connects in the background, and again after each loss or try that `onError` hears of; `onReady`: there is one. */
+const MESSAGES = {
+  redis_away: 'no connection to Redis',
+  redis_silent: `no answer from Redis in ${TIMEOUT_MS} ms`,
+  redis_forgot:
+    'Redis may have lost something: the replica that held the lease last is waited for, some seconds at most',
+  lease_lost: 'the lease has gone to another replica',
+} as const;
+
+export class RedisError extends PilotlightError {
+  readonly code: keyof typeof MESSAGES;
+  readonly actor = 'service';
+
+  constructor(code: keyof typeof MESSAGES, cause?: unknown) {
+    super(MESSAGES[code], { cause });
+    this.code = code;
+  }
+}
+
+export interface Redis {
+  /** One command and its answer. Within two seconds it rejects: with a RedisError, or with what Redis answered. */
+  command(...args: readonly (string | Buffer)[]): Promise<unknown>;
+  /** The same with binary answers. */
+  binary(...args: readonly string[]): Promise<unknown>;
+  close(): void;
+}
+
+/** Connects in the background, and again after each failure, of which `onError` hears. */
 export async function connectRedis(
   url: string,
   onError: (error: Error) => void,
   onReady: () => void,
 ): Promise<Redis> {
-  // Imported here: only several replicas need it. Whole, because a bundle knows no names of a CommonJS package.
+  // Only several replicas need it. Imported whole: a bundle knows no names of a CommonJS package.
   const { default: redis } = await import('@redis/client');
 
   function open() {
@@ -46,17 +52,17 @@ export async function connectRedis(
       url,
       RESP: 2,
       disableOfflineQueue: true,
-      // What keeps a healthy connection from being silent.
+      // Keeps a healthy connection from being silent.
       pingInterval: PING_MS,
       socket: {
         connectTimeout: CONNECT_TIMEOUT_MS,
-        // One that takes a connection and never answers is away too: then the socket ends, and the next is tried.
+        // A server that accepts and never answers is away too.
         socketTimeout: SILENT_MS,
         reconnectStrategy: (retries) => Math.min(LONGEST_WAIT_MS, 100 * 2 ** Math.min(retries, 5)),
       },
     });
     opened.on('error', (error: Error) => {
-      // It is there and answers so to all: whoever asks hears it.
+      // Error answers of a ready server reach the caller of the command.
       if (!(error instanceof redis.ErrorReply) || !opened.isReady) onError(error);
     });
     opened.on('ready', onReady);
@@ -65,18 +71,16 @@ export async function connectRedis(
   }
   let client = open();
 
-  async function ask(args: readonly (string | Buffer)[], isBinary: boolean): Promise<unknown> {
+  async function ask(args: readonly (string | Buffer)[], typeMapping = {}): Promise<unknown> {
     const asked = client;
     let timer: NodeJS.Timeout | undefined;
     const overdue = new Promise<never>((_, reject) => {
-      const silent = new RedisSilent(`no answer from Redis in ${TIMEOUT_MS} ms`);
-      timer = setTimeout(() => reject(silent), TIMEOUT_MS);
+      timer = setTimeout(() => reject(new RedisError('redis_silent')), TIMEOUT_MS);
     });
-    const options = isBinary ? { typeMapping: { [redis.RESP_TYPES.BLOB_STRING]: Buffer } } : {};
     try {
-      return await Promise.race([asked.sendCommand(args, options), overdue]);
+      return await Promise.race([asked.sendCommand(args, { typeMapping }), overdue]);
     } catch (error) {
-      if (!asked.isReady) throw new RedisAway('no connection to Redis', { cause: error });
+      if (!asked.isReady) throw new RedisError('redis_away', error);
       if (asked === client && error instanceof redis.ErrorReply && NOT_PRIMARY.test(error.message)) {
         client = open();
         asked.destroy();
@@ -88,8 +92,8 @@ export async function connectRedis(
   }
 
   return {
-    command: (...args) => ask(args, false),
-    binary: (...args) => ask(args, true),
+    command: (...args) => ask(args),
+    binary: (...args) => ask(args, { [redis.RESP_TYPES.BLOB_STRING]: Buffer }),
     close: () => client.destroy(),
   };
 }

@@ -1,35 +1,19 @@
 /**
- * Several replicas of this daemon: all send heartbeats, which is redundancy, and one at a time follows the logs and
- * runs the watches. Those with one Redis database and one service are replicas of one another.
+ * Several replicas of this daemon: all send heartbeats, and one at a time follows the logs and runs the watches.
+ * Replicas are daemons with one Redis database and one service.
  */
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options.ts';
-import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { LogStore } from '../../logs/follow/group-follower.ts';
 import type { Spool } from '../../logs/spool/spool.ts';
-import { systemClock } from '../../time/clock.ts';
+import { systemClock as clock } from '../../time/clock.ts';
 import type { LogFollowing } from '../services/logs/following.ts';
 import type { Status } from '../status/schema.ts';
-import { LEASE_MS, startLease } from './lease.ts';
+import { startLease } from './lease.ts';
 import { RedisTrouble } from './redis-trouble.ts';
-import { connectRedis } from './redis.ts';
-import { SharedProgress, type LeaseLost, type SharedKeys } from './shared-progress.ts';
-
-/** The last leader may still know what Redis lost: it is waited for so long, ms. A lease is shorter. */
-const PATIENCE_MS = 10_000;
-
-/** Redis has less than it had. The lease is given back, and tried again. */
-export class RedisForgot extends PilotlightError {
-  readonly code = 'redis_forgot';
-  readonly actor = 'service';
-
-  constructor() {
-    super(
-      'Redis may have lost something: the replica that held the lease last is waited for, some seconds at most',
-    );
-  }
-}
+import { connectRedis, type RedisError } from './redis.ts';
+import { SharedProgress, type SharedKeys } from './shared-progress.ts';
 
 export interface ReplicasOptions {
   readonly redisUrl: string;
@@ -44,55 +28,41 @@ export interface ReplicasOptions {
   readonly onDenied: () => Promise<void>;
 }
 
-export async function joinReplicas(options: ReplicasOptions) {
-  const { id, redisUrl, settings, logger } = options;
+export async function joinReplicas({ id, redisUrl, settings, logger, ...options }: ReplicasOptions) {
   const nobody = 'heartbeats go on, nobody follows logs until it is mended';
   const away = new RedisTrouble(logger, 'Redis is away', nobody);
   const leasing = new RedisTrouble(logger, 'The lease could not be had or used', nobody);
-  const writing = new RedisTrouble(
-    logger,
-    'Redis did not take log lines',
-    'they wait, and it is tried again',
-  );
-  let shared!: SharedProgress;
-  let readyAt = -Infinity;
-  const onReady = (): void => {
-    readyAt = performance.now();
-    shared?.lostSight();
-    away.passed();
-  };
-  const redis = await connectRedis(redisUrl, (error) => away.failed(error), onReady);
+  const wait = 'they wait, and it is tried again';
+  const writing = new RedisTrouble(logger, 'Redis did not take log lines', wait);
+  const now = () => performance.now();
   const keys = keysOf(settings);
-  function onRefused({ message: reason }: LeaseLost): void {
+  let shared!: SharedProgress;
+  const redis = await connectRedis(
+    redisUrl,
+    (error) => away.failed(error),
+    () => {
+      shared?.lostSight();
+      away.passed();
+    },
+  );
+  function onRefused({ message: reason }: RedisError): void {
     logger.warn({ replica: id, reason }, 'this replica must not write any more');
     lease.forfeit();
   }
-  function onWrite(error?: unknown): void {
-    if (error === undefined) writing.passed();
-    else writing.failed(error);
-  }
   const logs = await options.startFollowing(
-    (spool) => (shared = new SharedProgress({ redis, keys, spool, clock: systemClock, onRefused, onWrite })),
+    (spool) => (shared = new SharedProgress({ redis, keys, spool, clock, now, writing, onRefused })),
   );
-  let forgottenSince: number | undefined;
-
-  function waitForLastHolder(): void {
-    forgottenSince ??= performance.now();
-    if (!shared.isLast && performance.now() - forgottenSince < PATIENCE_MS) throw new RedisForgot();
-    logger.warn(
-      { replica: id },
-      'Redis may have lost some of what the replicas keep in it: logs begin a new epoch',
-    );
-  }
   const lease = startLease({
     redis,
     keys,
-    now: () => performance.now(),
-    clock: systemClock,
+    now,
+    clock,
     async onTaken(token, version) {
-      if (shared.isBehind(version)) waitForLastHolder();
-      forgottenSince = undefined;
-      await shared.begin(token, version, () => lease.held());
+      if (await shared.begin(token, version, () => lease.held()))
+        logger.warn(
+          { replica: id },
+          'Redis may have lost some of what the replicas keep in it: logs begin a new epoch',
+        );
       logs.follow();
       logger.info({ replica: id, token }, 'this replica follows the logs now');
       leasing.passed();
@@ -108,10 +78,9 @@ export async function joinReplicas(options: ReplicasOptions) {
     },
     async onDenied(version) {
       await options.onDenied();
-      // The lease of a leader that died may come back with an earlier Redis; it runs out.
-      shared.saw(version, performance.now() - readyAt > 2 * LEASE_MS);
+      shared.saw(version);
       leasing.passed();
-      // Another replica writes, and this one has nothing to.
+      // Another replica writes now.
       writing.passed();
     },
     async onLost() {
@@ -140,9 +109,8 @@ export async function joinReplicas(options: ReplicasOptions) {
 }
 
 /**
- * Logs are numbered by the service, so its address is what replicas have in common. Never the key: a key that was
- * rotated would find nothing of what they know. Two spellings of an address (HTTPS://Host:443) are one service. The
- * braces keep all keys on one node of a cluster.
+ * The service numbers logs, so replicas have its address in common. Not the API key: it may be rotated. Two spellings of
+ * an address (HTTPS://Host:443) are one service. The braces keep all keys on one node of a cluster.
  */
 function keysOf({ redisPrefix, baseUrl, serverlessUrl }: Settings): SharedKeys {
   const addresses = [baseUrl, serverlessUrl ?? baseUrl].map((url) => new URL(url).href.replace(/\/$/, ''));

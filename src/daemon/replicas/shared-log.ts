@@ -1,6 +1,6 @@
 /**
- * What Redis has of one log: how far it was followed, and with which lines it ends. One value of at most 16 KiB: a
- * checksum, JSON, and the hashes of the last known lines, seven bytes each.
+ * The value of one log in Redis: a checksum, JSON, and seven bytes for the hash of each known line. It has 16 KiB at
+ * most.
  */
 import { crc32 } from 'node:zlib';
 import type { GroupProgress } from '../../logs/follower/group.ts';
@@ -9,8 +9,6 @@ import type { Stream } from '../../logs/follower/stream.ts';
 export interface SharedLog {
   /** Fencing token of the replica that wrote it. */
   readonly token: number;
-  /** Number of the last record that all of its sinks had. `progress.seq` is that of the last one taken. */
-  readonly delivered: number;
   readonly progress: GroupProgress;
 }
 
@@ -21,35 +19,37 @@ const HASH_BYTES = 7;
 const CHECKSUM_BYTES = 4;
 /** Of a level: what stands in JSON about its window. */
 const WINDOW_BYTES = 100;
-/** When lines came lately: enough to tell a backend that lags from a log that began again. */
+/** Enough to tell a backend that lags from a log that began again. */
 const MOST_CAME = 8;
 const MOST_PENDING_BYTES = 4_096;
 
-type StoredLog = Omit<SharedLog, 'progress'> &
-  Omit<GroupProgress, 'streams'> & { readonly streams: Readonly<Record<string, StoredStream>> };
+interface StoredLog extends Omit<GroupProgress, 'streams'> {
+  readonly token: number;
+  readonly streams: Readonly<Record<string, StoredStream>>;
+}
 type StoredStream = Omit<Stream, 'window'> & { readonly from: number; readonly lines: number };
 
-export function encodeLog({ token, delivered, progress }: SharedLog): Buffer {
+export function encodeLog({ token, progress }: SharedLog): Buffer {
   const { streams, ...rest } = progress;
+  const count = Object.keys(streams).length;
   const levels = Object.entries(streams).map(([level, stream]) => ({
     level,
     window: stream.window,
-    stored: withoutWindow(stream, MOST_PENDING_BYTES / Object.keys(streams).length),
+    stored: withoutWindow(stream, MOST_PENDING_BYTES / count),
   }));
-  const withoutHashes = levels.map(({ level, stored }) => ({ level, stored }));
-  const bare = Buffer.byteLength(JSON.stringify({ token, delivered, ...rest, streams: withoutHashes }));
-  const room = MOST_BYTES - CHECKSUM_BYTES - bare - WINDOW_BYTES * levels.length;
-  const share = Math.max(0, Math.floor(Math.min(MOST_HASHES, room / HASH_BYTES) / levels.length));
-  const stored: [string, StoredStream][] = [];
+  const bare = levels.map(({ level, stored }) => [level, stored]);
+  const bytes = Buffer.byteLength(JSON.stringify({ token, ...rest, streams: bare }));
+  const room = MOST_BYTES - CHECKSUM_BYTES - bytes - WINDOW_BYTES * count;
+  const share = Math.max(0, Math.floor(Math.min(MOST_HASHES, room / HASH_BYTES) / count));
   const windows: Buffer[] = [];
-  for (const { level, window, stored: stream } of levels) {
-    const hashes = share === 0 ? new Float64Array() : window.hashes.slice(-share);
-    const cut = window.hashes.length - hashes.length;
-    const isWhole = stream.isWhole && cut === 0;
-    stored.push([level, { ...stream, isWhole, from: window.from + cut, lines: hashes.length }]);
+  const stored = levels.map(({ level, window, stored: stream }) => {
+    const cut = Math.max(0, window.hashes.length - share);
+    const hashes = window.hashes.subarray(cut);
     windows.push(packed(hashes));
-  }
-  const header = JSON.stringify({ token, delivered, ...rest, streams: Object.fromEntries(stored) });
+    const isWhole = stream.isWhole && cut === 0;
+    return [level, { ...stream, isWhole, from: window.from + cut, lines: hashes.length }];
+  });
+  const header = JSON.stringify({ token, ...rest, streams: Object.fromEntries(stored) });
   const body = Buffer.concat([Buffer.from(`${header}\n`), ...windows]);
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
   checksum.writeUInt32BE(crc32(body));
@@ -61,16 +61,16 @@ export function decodeLog(value: Buffer): SharedLog | undefined {
   const body = value.subarray(CHECKSUM_BYTES);
   const end = body.indexOf('\n');
   if (end < 0 || value.readUInt32BE() !== crc32(body)) return undefined;
-  const { token, delivered, streams, ...rest } = JSON.parse(body.toString('utf8', 0, end)) as StoredLog;
+  const { token, streams, ...rest } = JSON.parse(body.toString('utf8', 0, end)) as StoredLog;
   let at = end + 1;
   const whole = Object.entries(streams).map(([level, { from, lines, ...stream }]): [string, Stream] => {
     const hashes = unpacked(body.subarray(at, (at += lines * HASH_BYTES)));
     return [level, { ...stream, window: { from, hashes } }];
   });
-  return { token, delivered, progress: { ...rest, streams: Object.fromEntries(whole) } };
+  return { token, progress: { ...rest, streams: Object.fromEntries(whole) } };
 }
 
-/** What is remembered for half a minute at most, or can be learned again, is left out. */
+/** Leaves out what is remembered for half a minute at most, or can be learned again. */
 function withoutWindow(
   { window: _window, previous: _previous, shorter: _shorter, came, pending, ...stream }: Stream,
   mostBytes: number,
@@ -78,7 +78,7 @@ function withoutWindow(
   return { ...stream, came: came.slice(0, MOST_CAME), pending: pending && shortened(pending, mostBytes) };
 }
 
-/** Of a long last line what was delivered is known by its beginning; one that was not is taken as a whole, later. */
+/** The beginning of a long last line tells what of it was delivered. If nothing was, it is taken whole, later. */
 function shortened(pending: NonNullable<Stream['pending']>, mostBytes: number): Stream['pending'] {
   const { text, taken, since } = pending;
   if (Buffer.byteLength(JSON.stringify(text)) <= mostBytes) return pending;

@@ -1,53 +1,38 @@
 /**
- * How far logs were followed, in Redis: from there the next replica goes on. Redis hears of lines before the spool of
- * this replica does, and so before any sink: lines of which it has not heard are taken by the next replica, and never
- * delivered by this one.
+ * How far logs were followed, in Redis: the next leader goes on from there. Redis hears of lines before this replica's
+ * spool and sinks do, so the next leader takes all others, and no line comes twice.
  */
-import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { LogStore } from '../../logs/follow/group-follower.ts';
 import { FORGOTTEN, type GroupProgress, type LogBeginning } from '../../logs/follower/group.ts';
 import type { LogRecord } from '../../logs/record.ts';
 import type { Spool } from '../../logs/spool/spool.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { Redis } from './redis.ts';
+import type { RedisTrouble } from './redis-trouble.ts';
+import { RedisError, type Redis } from './redis.ts';
 import { decodeLog, encodeLog, type SharedLog } from './shared-log.ts';
 
-/** The lease is another's: nothing was changed. */
-export class LeaseLost extends PilotlightError {
-  readonly code = 'lease_lost';
-  readonly actor = 'service';
-
-  constructor() {
-    super('the lease has gone to another replica');
-  }
-}
-
-/** What is written goes with its token: Redis refuses it when the lease is another's. */
-const IF_HELD = `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end`;
-/** The version counts what is written. */
-const WRITE = `${IF_HELD}
-redis.call('SET', KEYS[3], ARGV[4])
-redis.call('HSET', KEYS[2], ARGV[2], ARGV[3])
-return redis.call('HINCRBY', KEYS[2], 'version', 1)`;
-/** Raises the version above all that there were. After a loss the values go that may be out of date, and it is noted. */
-const RAISE = `${IF_HELD}
-for at = 3, #KEYS do redis.call('DEL', KEYS[at]) end
-if ARGV[3] == '1' then redis.call('HSET', KEYS[2], 'lost', '1') end
+/** Writes fields of the index, and a value if there is a third key. The version rises above all that were seen. */
+const WRITE = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+if KEYS[3] then redis.call('SET', KEYS[3], ARGV[3]) end
+redis.call('HSET', KEYS[2], unpack(ARGV, KEYS[3] and 4 or 3))
 local version = math.max(tonumber(redis.call('HGET', KEYS[2], 'version') or 0), tonumber(ARGV[2])) + 1
 redis.call('HSET', KEYS[2], 'version', string.format('%.0f', version))
 return version`;
 
-/** Between two writes of one log, and between two tries, ms. */
+/** Between two writes of one value, and between two tries, ms. */
 const WRITE_EVERY_MS = 2_000;
 const RETRY_MS = 200;
+/** The last leader may know what Redis lost, and is waited for so long, ms. The lease of a dead one runs out earlier. */
+const PATIENCE_MS = 10_000;
 
 export interface SharedKeys {
   readonly lease: string;
-  /** A hash: the last token, the version, whether something was lost, and the epoch of each log that has a value. */
+  /** A hash: the last token, the version, the token of the last loss, and the number delivered of each log. */
   readonly index: string;
-  /** What the names of the values begin with; the name of the log follows. */
+  /** Prefix of the values' names. */
   readonly logs: string;
-  /** What version 0.1 kept is not read. */
+  /** A key of version 0.1, whose values are not read. */
   readonly old: string;
 }
 
@@ -56,31 +41,31 @@ export interface SharedProgressOptions {
   readonly keys: SharedKeys;
   readonly spool: Pick<Spool, 'progress' | 'forget' | 'append' | 'waiting'>;
   readonly clock: Clock;
+  /** Monotonic ms. */
+  readonly now: () => number;
+  readonly writing: Pick<RedisTrouble, 'failed' | 'passed'>;
   /** A write was refused: the holding is over. */
-  readonly onRefused: (error: LeaseLost) => void;
-  /** A write was made, or failed and is tried again. */
-  readonly onWrite: (error?: unknown) => void;
+  readonly onRefused: (error: RedisError) => void;
 }
 
-/** How far this replica followed a log, and under which token. */
+/** As this replica's spool has it. */
 type OwnProgress = GroupProgress & { readonly token?: number };
 
 interface Holding {
   readonly token: number;
   readonly held: () => boolean;
-  /** Redis may have lost something: no value of it is the newest for sure. */
-  readonly isBehind: boolean;
-  /** It did so before: a log without a value may have had one. */
-  readonly hasLost: boolean;
-  /** Logs that a value was written of. */
+  /** Values of lower tokens may be out of date, as Redis lost something. */
+  readonly lost: number;
+  /** Logs that had a value. */
   readonly written: ReadonlySet<string>;
   readonly over: AbortController;
 }
 
-/** As Redis should have it. */
 interface Value {
   readonly log: SharedLog;
-  /** The spool of this replica has what of it is not delivered. */
+  /** Number of the last record that all sinks had. */
+  readonly delivered: number;
+  /** The spool of this replica has what is not delivered. */
   readonly isOwn: boolean;
   /** Unix ms; 0: not by this replica. */
   readonly writtenAt: number;
@@ -90,70 +75,58 @@ export class SharedProgress implements LogStore {
   readonly #options: SharedProgressOptions;
   #holding: Holding | undefined;
   readonly #values = new Map<string, Value>();
-  /** Of each log: settles when nothing of it is on its way. */
+  /** Each log's last write. */
   readonly #turns = new Map<string, Promise<void>>();
-  /** The highest that is known: of what this replica wrote, or what Redis said. */
+  /** The highest that was seen. */
   #version = 0;
   /** The version at the end of the last holding. */
   #heldUntil = 0;
-  #hasLostSight = false;
-  #syncing: Promise<void> | undefined;
+  /** Monotonic ms: since then Redis may lack something that was written. */
+  #inDoubtSince: number | undefined;
+  #telling: Promise<void> | undefined;
 
   constructor(options: SharedProgressOptions) {
     this.#options = options;
   }
 
-  /**
-   * Another replica holds the lease, and so much was written.
-   *
-   * @param isLiving It has renewed the lease since this replica lost sight.
-   */
-  saw(version: number, isLiving: boolean): void {
+  /** Another replica leads. */
+  saw(version: number): void {
     this.#version = Math.max(this.#version, version);
-    if (isLiving) this.#hasLostSight = false;
+    const { now } = this.#options;
+    if (now() - (this.#inDoubtSince ?? Infinity) > PATIENCE_MS) this.#inDoubtSince = undefined;
   }
 
-  /** The connection to Redis is a new one: what others wrote before that, this replica may never have seen. */
+  /** The connection is new: what others wrote before, this replica may not have seen. */
   lostSight(): void {
-    // Who has seen nothing yet has nothing to compare with.
-    this.#hasLostSight = this.#version > 0;
+    if (this.#version > 0) this.#inDoubtSince = this.#options.now();
   }
 
-  /** No other replica has led since this one, as far as it knows. */
-  get isLast(): boolean {
-    return this.#version > 0 && this.#heldUntil === this.#version;
-  }
-
-  /** Redis may lack something that was written. @param version Of what it has. */
-  isBehind(version: number): boolean {
-    return version < this.#version || (this.#hasLostSight && this.#version > 0 && !this.isLast);
-  }
-
-  /**
-   * The lease was taken: reads what Redis has.
-   *
-   * @param version What Redis says that was written. @throws LeaseLost, or why it could not be read.
-   */
-  async begin(token: number, version: number, held: () => boolean): Promise<void> {
+  /** This replica leads. @returns Whether logs begin a new epoch, as Redis may have lost something. */
+  async begin(token: number, version: number, held: () => boolean): Promise<boolean> {
     const { redis, keys } = this.#options;
+    const hasForgotten = this.#hasForgotten(version);
     const flat = (await redis.command('HGETALL', keys.index)) as string[];
-    const names = new Set(flat.filter((_, at) => at % 2 === 0));
-    const written = new Set([...names].filter((name) => name.includes('/')));
+    const index = new Map(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, Number(flat[at + 1])]] : [])));
+    const written = new Set([...index.keys()].filter((name) => name.includes('/')));
     const isUpgrade = written.size === 0 && (await redis.command('EXISTS', keys.old)) === 1;
-    const isBehind = this.isBehind(version) || isUpgrade;
+    const read = async (source: string) => (await redis.binary('GET', keys.logs + source)) as Buffer | null;
+    const logs = await Promise.all([...written].map(async (source) => [source, await read(source)] as const));
+    if (!held()) throw new RedisError('lease_lost');
     this.#values.clear();
-    for (const source of written) {
-      const value = await redis.binary('GET', keys.logs + source);
-      const log = value === null ? undefined : decodeLog(value as Buffer);
-      if (log !== undefined) this.#values.set(source, { log, isOwn: false, writtenAt: 0 });
+    for (const [source, bytes] of logs) {
+      const log = bytes === null ? undefined : decodeLog(bytes);
+      const delivered = index.get(source) ?? 0;
+      if (log !== undefined) this.#values.set(source, { log, delivered, isOwn: false, writtenAt: 0 });
     }
-    if (!held()) throw new LeaseLost();
-    const hasLost = names.has('lost');
-    this.#holding = { token, held, isBehind, hasLost, written, over: new AbortController() };
-    await this.#raise(isBehind ? [...written] : [], isBehind);
+    const isInDoubt = hasForgotten || isUpgrade;
+    const lost = isInDoubt ? token : (index.get('lost') ?? 0);
+    this.#holding = { token, held, lost, written, over: new AbortController() };
+    if (isInDoubt) await this.#write([], ['lost', String(lost)], this.#holding.over.signal);
+    this.#inDoubtSince = undefined;
+    return hasForgotten;
   }
 
-  /** The lease is gone, or given up: what is on its way is not written any more. */
+  /** This replica does not lead any more. */
   end(): void {
     if (this.#holding === undefined) return;
     this.#heldUntil = this.#version;
@@ -166,7 +139,7 @@ export class SharedProgress implements LogStore {
     const own: OwnProgress | undefined = spool.progress(source);
     const value = this.#values.get(source);
     const log = value?.log;
-    // A log that is new has an epoch that none before can have had.
+    // No earlier epoch can be this.
     const now = Math.floor(clock.now());
     if (this.#isLost(source, own, log)) {
       // What this replica knows itself does not come again.
@@ -181,12 +154,12 @@ export class SharedProgress implements LogStore {
       return { progress: own };
     }
     spool.forget(source);
-    const waiting = log.progress.seq - log.delivered;
+    const waiting = log.progress.seq - value.delivered;
     const mark = { reason: 'handover', lost_min: 0, lost_estimate: waiting } as const;
     return { progress: log.progress, ...(waiting > 0 && { mark }) };
   }
 
-  /** Redis hears of it first. If this replica is killed before its spool has it, the next one counts it as not delivered. */
+  /** If this replica dies between Redis and its spool, the next leader counts the lines as not delivered. */
   append(
     source: string,
     records: readonly LogRecord[],
@@ -194,115 +167,116 @@ export class SharedProgress implements LogStore {
     signal: AbortSignal,
   ): Promise<void> {
     const { spool, clock } = this.#options;
-    return this.#inTurn(source, async (token) => {
+    return this.#inTurn(source, async ({ token }) => {
       const { writtenAt = 0 } = this.#values.get(source) ?? {};
       await this.#pause(Math.min(WRITE_EVERY_MS, writtenAt + WRITE_EVERY_MS - clock.now()), signal);
       const delivered = Math.max(0, progress.seq - records.length - spool.waiting(source));
-      await this.#write(source, { token, delivered, progress }, true, signal);
+      const log = { token, progress };
+      await this.#writeLog(source, { log, delivered }, signal);
       spool.append(source, records, { ...progress, token } as OwnProgress);
+      this.#values.set(source, { log, delivered, isOwn: true, writtenAt: clock.now() });
     });
   }
 
-  /**
-   * The lease was renewed, and Redis said how much was written: it is told what it lacks.
-   *
-   * @returns Whether it begins to be told all, because it has lost something.
-   */
+  /** The lease was renewed. @returns Whether Redis went back in time, and is told all again. */
   refresh(version: number): boolean {
-    const isBehind = version < this.#version;
+    const isBehind = version < this.#version && this.#values.size > 0;
     this.#version = Math.max(this.#version, version);
     const signal = this.#holding?.over.signal;
-    if (signal === undefined || this.#syncing !== undefined) return false;
-    // What fails was told, and is tried again with the next renewal.
-    this.#syncing = this.#sync(isBehind ? 'loss' : 'renewal', signal).finally(
-      () => (this.#syncing = undefined),
-    );
+    if (signal === undefined || this.#telling !== undefined) return false;
+    this.#telling = this.#tell(isBehind, signal).finally(() => (this.#telling = undefined));
     return isBehind;
   }
 
-  async settle(signal: AbortSignal): Promise<void> {
-    await this.#syncing;
-    await this.#sync('end', signal);
+  async finish(signal: AbortSignal): Promise<void> {
+    await this.#telling;
+    await this.#tell(false, signal);
   }
 
-  /** @param why `loss`: Redis went back in time while this replica held the lease, and no other knows what it lacks. */
-  async #sync(why: 'renewal' | 'end' | 'loss', signal: AbortSignal): Promise<void> {
-    const { spool, clock } = this.#options;
-    const isAll = why === 'loss';
-    const isLacking = ({ log, isOwn }: Value) => isOwn && log.delivered < log.progress.seq;
-    const lacking = [...this.#values].filter(([, value]) => isAll || isLacking(value));
-    const writes = lacking.map(([source, value]) =>
-      this.#inTurn(source, async () => {
-        const { log, isOwn, writtenAt } = this.#values.get(source) ?? value;
-        const delivered = isOwn ? log.progress.seq - spool.waiting(source) : log.delivered;
-        const isDue = why !== 'renewal' || clock.now() - writtenAt >= WRITE_EVERY_MS;
-        if (isDue && (isAll || delivered > log.delivered))
-          await this.#write(source, { ...log, delivered }, isOwn, signal);
-      }),
+  /** Tells Redis what was delivered, after all values if it lost them. The next renewal tries again what failed. */
+  async #tell(isAll: boolean, signal: AbortSignal): Promise<void> {
+    const writes = (isAll ? [...this.#values] : []).map(([source, before]) =>
+      this.#inTurn(source, () => this.#writeLog(source, this.#values.get(source) ?? before, signal)),
     );
-    const ends = await Promise.allSettled(writes);
-    if (isAll && ends.every(({ status }) => status === 'fulfilled'))
-      await this.#raise([], false).catch(this.#options.onWrite);
+    await Promise.allSettled(writes);
+    const told = new Map<string, number>();
+    for (const [source, { log, delivered: before, isOwn }] of this.#values) {
+      const { seq } = log.progress;
+      const delivered = isOwn && before < seq ? seq - this.#options.spool.waiting(source) : before;
+      if (delivered > before) told.set(source, delivered);
+    }
+    if (told.size === 0) return;
+    const [write] = await Promise.allSettled([this.#write([], [...told].flat().map(String), signal)]);
+    if (write.status === 'rejected') return;
+    for (const [source, delivered] of told) {
+      const value = this.#values.get(source);
+      if (value !== undefined) this.#values.set(source, { ...value, delivered });
+    }
   }
 
   /** There may have been a value that this replica does not know. */
   #isLost(source: string, own: OwnProgress | undefined, log: SharedLog | undefined): boolean {
-    const holding = this.#holding;
-    if (holding === undefined || holding.isBehind) return true;
-    if (log === undefined) return holding.hasLost || holding.written.has(source) || own?.token !== undefined;
+    const { lost, written } = this.#holding ?? { lost: Infinity };
+    if (log === undefined) return lost > 0 || written?.has(source) === true || own?.token !== undefined;
+    if (log.token < lost) return true;
     if (own?.token === undefined || own.token < log.token) return false;
     return own.token > log.token || own.seq > log.progress.seq;
   }
 
-  /** One after the other. */
-  #inTurn(source: string, run: (token: number) => Promise<void>): Promise<void> {
+  /** Redis may lack something. @throws redis_forgot if the last leader may know it. */
+  #hasForgotten(version: number): boolean {
+    const { now } = this.#options;
+    const isBehind = version < this.#version;
+    this.#version = Math.max(this.#version, version);
+    if (isBehind) this.#inDoubtSince ??= now();
+    if (this.#inDoubtSince === undefined) return false;
+    // No other replica has led since this one.
+    if (this.#heldUntil === this.#version) return isBehind;
+    if (now() - this.#inDoubtSince < PATIENCE_MS) throw new RedisError('redis_forgot');
+    return true;
+  }
+
+  #inTurn(source: string, run: (holding: Holding) => Promise<void>): Promise<void> {
     const before = this.#turns.get(source)?.catch(() => {}) ?? Promise.resolve();
     const turn = before.then(() => {
-      if (this.#holding?.held() !== true) throw new LeaseLost();
-      return run(this.#holding.token);
+      if (this.#holding?.held() !== true) throw new RedisError('lease_lost');
+      return run(this.#holding);
     });
     this.#turns.set(source, turn);
     return turn;
   }
 
-  /** Tries as long as this replica holds the lease. */
-  async #write(source: string, log: SharedLog, isOwn: boolean, signal: AbortSignal): Promise<void> {
-    const { keys, clock, onWrite } = this.#options;
-    const args = [source, String(log.progress.epoch), encodeLog(log)];
-    for (; this.#holding?.held() === true && !signal.aborted; await this.#pause(RETRY_MS, signal)) {
-      try {
-        await this.#fenced(WRITE, [keys.logs + source], args);
-        this.#values.set(source, { log, isOwn, writtenAt: clock.now() });
-        return onWrite();
-      } catch (error) {
-        if (error instanceof LeaseLost) throw error;
-        onWrite(error);
-      }
-    }
-    throw new LeaseLost();
+  #writeLog(source: string, { log, delivered }: Pick<Value, 'log' | 'delivered'>, signal: AbortSignal) {
+    const args = [encodeLog(log), source, String(delivered)];
+    return this.#write([this.#options.keys.logs + source], args, signal);
   }
 
-  async #raise(outdated: readonly string[], hasLost: boolean): Promise<void> {
-    const names = outdated.map((source) => this.#options.keys.logs + source);
-    await this.#fenced(RAISE, names, [String(this.#version), hasLost ? '1' : '0']);
-  }
-
-  /** @throws LeaseLost, after which the holding is over; any other error leaves open whether it was done. */
-  async #fenced(script: string, names: readonly string[], args: readonly (string | Buffer)[]): Promise<void> {
-    const { redis, keys, onRefused } = this.#options;
+  /** Tries as long as this replica holds the lease. @throws lease_lost */
+  async #write(
+    names: readonly string[],
+    args: readonly (string | Buffer)[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { redis, keys, writing, onRefused } = this.#options;
     const all = [keys.lease, keys.index, ...names];
-    const token = String(this.#holding?.token);
-    const version = Number(await redis.command('EVAL', script, String(all.length), ...all, token, ...args));
-    // One that is too low is noticed with the next renewal.
-    this.#version = Math.max(this.#version, version);
-    if (version > 0) return;
-    const error = new LeaseLost();
-    onRefused(error);
-    throw error;
+    const lost = new RedisError('lease_lost');
+    for (; this.#holding?.held() === true && !signal.aborted; await this.#pause(RETRY_MS, signal)) {
+      const fence = [String(this.#holding.token), String(this.#version)];
+      try {
+        const answer = await redis.command('EVAL', WRITE, String(all.length), ...all, ...fence, ...args);
+        this.#version = Math.max(this.#version, Number(answer));
+        if (answer !== 0) return writing.passed();
+      } catch (error) {
+        writing.failed(error);
+        continue;
+      }
+      onRefused(lost);
+      break;
+    }
+    throw lost;
   }
 
   async #pause(ms: number, signal: AbortSignal): Promise<void> {
-    const over = this.#holding?.over.signal ?? signal;
-    if (ms > 0) await this.#options.clock.sleep(ms, AbortSignal.any([signal, over])).catch(() => {});
+    if (ms > 0) await this.#options.clock.sleep(ms, signal).catch(() => {});
   }
 }

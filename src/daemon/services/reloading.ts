@@ -14,7 +14,7 @@ import { describeProblem, errorsIn, type ConfigProblem } from '../../config/prob
 import { Turns } from '../../time/turns.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
-import type { SharedWork } from '../replicas/shared-work.ts';
+import type { SharedWork } from './shared-work.ts';
 import type { Heartbeats, ReloadResult } from './heartbeats.ts';
 
 /** Only a reload changes it. */

@@ -1,7 +1,7 @@
 import type { BuildInfo } from '../../build-info.ts';
 import type { RequestQueue } from '../../client/request-queue.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
-import type { SharedWork } from '../replicas/shared-work.ts';
+import type { SharedWork } from '../services/shared-work.ts';
 import type { Heartbeats } from '../services/heartbeats.ts';
 import type { CurrentSettings } from '../services/reloading.ts';
 import type { ClockSkew } from '../services/client.ts';

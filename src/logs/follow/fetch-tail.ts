@@ -1,4 +1,4 @@
-/** One poll over the client, and what its answer means to the follower. */
+/** One poll over the client. */
 import type { ClientOf } from '../../client/caller.ts';
 import {
   ApiError,
@@ -11,7 +11,7 @@ import { recogniseAnswer, type Refusal } from '../answer.ts';
 import { sourceKey } from '../source.ts';
 import type { FetchTail, TailRequest } from './group-follower.ts';
 
-/** Logs can be slow: the vendor's own client waits 120 s for them, ms. */
+/** Logs can be slow: the vendor's own client waits 120 s. */
 const TIMEOUT_MS = 60_000;
 
 export type LogClient = Pick<
@@ -19,7 +19,6 @@ export type LogClient = Pick<
   'workergroups' | 'endpointGroups'
 >;
 
-/** Every reason is named here, so that a new one must be. */
 const CUT: Readonly<Record<TransportReason, Refusal['tooLarge']>> = {
   'too-large': 'surely',
   reset: 'perhaps',
@@ -32,7 +31,7 @@ const CUT: Readonly<Record<TransportReason, Refusal['tooLarge']>> = {
   proxy: undefined,
 };
 
-/** When to ask again is the follower's decision, so the client makes one attempt. */
+/** The client makes one attempt: the follower decides when to ask again. */
 export function createTailFetcher(client: LogClient): FetchTail {
   return async (request) => {
     try {
@@ -61,7 +60,7 @@ function ask(client: LogClient, { source, tail, everyMs, signal }: TailRequest):
 function whetherTooLarge(error: Error): Refusal['tooLarge'] {
   if (error instanceof ApiError && error.status === 413) return 'surely';
   if (error instanceof TransportError) return CUT[error.reason];
-  // Too slow for us or for a gateway, or cut in the middle.
+  // Too slow for us or for a gateway, or cut.
   const isLikely = error instanceof TimeoutError || error instanceof ResponseError;
   return isLikely || (error instanceof ApiError && error.status === 504) ? 'perhaps' : undefined;
 }

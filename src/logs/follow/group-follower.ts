@@ -1,7 +1,4 @@
-/**
- * Follows one log until told to stop: the clock and the socket
- * around the state machine. One poll at a time, so polls never overlap.
- */
+/** Follows one log: the clock and the socket around the state machine. Its polls never overlap. */
 import type { TailAnswer } from '../answer.ts';
 import { NoAnswer, within, type Clock } from '../../time/clock.ts';
 import type { LogListener } from '../events.ts';
@@ -27,17 +24,14 @@ import { EpochOver } from '../spool/spool.ts';
 
 export interface TailRequest {
   readonly source: LogSource;
-  /** In the unit of the service: lines, or bytes. */
+  /** In the unit of the service. */
   readonly tail: number;
   /** How often this log is asked for, ms. */
   readonly everyMs: number;
   readonly signal: AbortSignal;
 }
 
-/**
- * Asks the service once: when to ask again is decided here. It may answer with an
- * error or reject, which comes to the same, and must settle once the signal aborts.
- */
+/** Asks the service once. It may answer with an error or reject, and must end once the signal aborts. */
 export type FetchTail = (request: TailRequest) => Promise<TailAnswer>;
 
 /** Where lines are taken to. */
@@ -46,8 +40,8 @@ export interface LogStore {
   /**
    * Stores a poll's records and how far they go, both or neither.
    *
-   * @param signal Once it aborts, the promise must settle soon.
-   * @throws EpochOver, or why it cannot: then the poll counts as failed.
+   * @param signal Once it aborts, the promise must end soon.
+   * @throws EpochOver, or another error: then the poll counts as failed.
    */
   append(
     source: SourceKey,
@@ -55,8 +49,8 @@ export interface LogStore {
     progress: GroupProgress,
     signal: AbortSignal,
   ): void | Promise<void>;
-  /** Before the end: what the sinks have got by then is noted. */
-  settle?(signal: AbortSignal): Promise<void>;
+  /** Before the end: notes what the sinks have got. */
+  finish?(signal: AbortSignal): Promise<void>;
 }
 
 export interface FollowOptions {
@@ -71,7 +65,7 @@ export interface FollowOptions {
   readonly observe: LogListener;
 }
 
-/** Milliseconds after which a poll counts as failed, its wait for the rate limit included. */
+/** With the wait for the rate limit, ms. */
 const POLL_TIMEOUT_MS = 600_000;
 const LEAST_EVERY_MS = 1_000;
 
@@ -92,7 +86,7 @@ export class GroupFollower {
     this.#next = firstPoll(this.#state);
   }
 
-  /** @returns Once the signal aborts. */
+  /** Until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted) {
@@ -120,7 +114,7 @@ export class GroupFollower {
       this.#move(await this.#take({ ...result, answer }, signal), answer, result);
     } catch (error) {
       if (signal.aborted) return;
-      // What cannot be stored is not taken: the lines stay with the service, and the next poll takes them.
+      // Lines that cannot be stored are not taken: the next poll takes them.
       const failure: TailAnswer = { kind: 'error', reason: messageOf(error) };
       this.#move(advance(this.#state, { ...result, answer: failure }), failure, result);
     }
@@ -143,7 +137,7 @@ export class GroupFollower {
     }
   }
 
-  /** Numbers that the spool does not take are made again: of nothing but the state, so the records are the same. */
+  /** In a new epoch, the same records get new numbers. */
   async #take(result: PollResult, signal: AbortSignal): Promise<Step> {
     try {
       const step = advance(this.#state, result);

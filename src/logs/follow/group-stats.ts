@@ -1,4 +1,4 @@
-/** What the following of one log amounts to: events for the metrics, and the view for a person's eyes. */
+/** Counts what came of one log, as events and as a view. */
 import type { TailAnswer } from '../answer.ts';
 import type { LogEvent } from '../events.ts';
 import type { GroupState, NextPoll, Step } from '../follower/group.ts';
@@ -11,7 +11,7 @@ const LAST_LINES = 20;
 
 export interface LogView {
   readonly source: LogSource;
-  /** starting: no answer yet. failing: the last poll brought an error. */
+  /** starting: no answer yet. failing: the last poll failed. */
   readonly state: 'starting' | 'following' | 'failing';
   readonly error?: string;
   readonly epoch: number;
@@ -20,22 +20,20 @@ export interface LogView {
   readonly linesPerSecond: number;
   /** Since this process started. */
   readonly lines: number;
-  /** Of those lines in UTF-8, without line ends. */
+  /** In UTF-8, without line ends. */
   readonly bytes: number;
   readonly gaps: Readonly<Record<GapReason, number>>;
-  /** Sum over the gaps of which it is known. */
+  /** Of the gaps for which it is known. */
   readonly lostEstimate: number;
-  /** Gaps of unknown size. */
   readonly unknownGaps: number;
-  /** Answers that were older views of the log. */
   readonly staleAnswers: number;
   /** Unix milliseconds. */
   readonly lastLineAt?: number;
-  /** The last ones taken in this process, oldest first. */
+  /** Oldest first. */
   readonly lastLines: readonly string[];
-  /** What is to be asked for next, in the unit of the service. */
+  /** What to ask for next, in the unit of the service. */
   readonly tail: number;
-  /** What `tail` counts; undefined until it is learned. */
+  /** Undefined until it is learned. */
   readonly tailUnit?: TailUnit;
   /** From poll to poll, ms, with the wait for a turn under the rate limit. */
   readonly intervalMs: number;
@@ -79,7 +77,7 @@ export class GroupStats {
     const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
     for (const { reason, lost_estimate } of gaps) {
       this.#gaps[reason] += 1;
-      // Those of a handover wait with the replica that took them.
+      // Lines of a handover wait with the replica that took them.
       this.#lostEstimate += reason === 'handover' ? 0 : (lost_estimate ?? 0);
       if (lost_estimate === null) this.#unknownGaps += 1;
     }

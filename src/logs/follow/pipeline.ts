@@ -1,9 +1,9 @@
 /** From the service to the sinks: follower, spool, and a pump for each sink. */
 import type { LogEvent } from '../events.ts';
-import type { LogSource } from '../source.ts';
-import { createFollower } from './follower.ts';
-import type { FollowOptions, LogStore } from './group-follower.ts';
+import { sourceKey, type LogSource, type SourceKey } from '../source.ts';
+import { GroupFollower, type FollowOptions, type LogStore } from './group-follower.ts';
 import type { LogView } from './group-stats.ts';
+import { PollsUnderWay } from './polls-under-way.ts';
 import { startPump } from '../sinks/pump.ts';
 import type { Sink } from '../sinks/sink.ts';
 import type { SinkStanding } from '../spool/spool-database.ts';
@@ -28,35 +28,44 @@ export interface LogsView {
 }
 
 export interface LogPipeline {
+  /** Follows one more log, if it is not followed already. */
   add(source: LogSource): void;
+  /** Stops following a log. Added again, it goes on from there. */
   remove(source: LogSource): Promise<void>;
   /** Stops following all of them; sinks go on with what was taken. */
   rest(): Promise<void>;
   view(): LogsView;
   /**
-   * Stops polling, delivers what is in the spool until `deadline` aborts, and closes sinks and spool.
-   * What is not delivered by then stays in a spool on disk. A second call waits for the first.
+   * Stops polling, delivers what is in the spool until `deadline` aborts, and closes sinks and spool. A spool on disk keeps
+   * the rest. A second call waits for the first.
    */
   stop(deadline: AbortSignal): Promise<void>;
 }
 
+interface Following {
+  readonly group: GroupFollower;
+  readonly halt: AbortController;
+  readonly done: Promise<void>;
+}
+
 export function startLogPipeline(options: LogPipelineOptions): LogPipeline {
-  const { spool, sinks, clock, random, sources } = options;
+  const { spool, sinks, clock, random, store = spool } = options;
   const pumps = sinks.map((sink) => startPump({ spool, sink, clock, random, observe: options.observe }));
   const observe = (event: LogEvent) => {
     options.observe(event);
     if (event.kind === 'polled') for (const pump of pumps) pump.wake();
   };
-  const follower = createFollower({ ...options, spool: options.store ?? spool, observe });
-  for (const source of sources) follower.add(source);
+  const followed = new Map<SourceKey, Following>();
+  const underWay = new PollsUnderWay(clock);
+  for (const source of options.sources) add(source);
   let stopped: Promise<void> | undefined;
 
   return {
-    add: (source) => follower.add(source),
-    remove: (source) => follower.remove(source),
-    rest: () => follower.stop(),
+    add,
+    remove: (source) => remove(sourceKey(source)),
+    rest,
     view: () => ({
-      logs: follower.view(),
+      logs: Array.from(followed.values(), ({ group }) => group.view()),
       sinks: sinks.map(({ name }) => {
         const { lag, dropped } = spool.standing(name);
         return { name, lag, dropped };
@@ -65,11 +74,29 @@ export function startLogPipeline(options: LogPipelineOptions): LogPipeline {
     stop: (deadline) => (stopped ??= stop(deadline)),
   };
 
+  function add(source: LogSource): void {
+    if (followed.has(sourceKey(source))) return;
+    const group = new GroupFollower(source, { ...options, spool: store, observe }, underWay);
+    const halt = new AbortController();
+    followed.set(sourceKey(source), { group, halt, done: group.run(halt.signal) });
+  }
+
+  async function remove(key: SourceKey): Promise<void> {
+    const following = followed.get(key);
+    followed.delete(key);
+    following?.halt.abort();
+    await following?.done;
+  }
+
+  async function rest(): Promise<void> {
+    await Promise.all(Array.from(followed.keys(), remove));
+  }
+
   /** Goes through to the end, and reports the first failure. */
   async function stop(deadline: AbortSignal): Promise<void> {
-    await follower.stop();
+    await rest();
     const ends = await Promise.allSettled(pumps.map((pump) => pump.stop(deadline)));
-    await options.store?.settle?.(deadline);
+    await store.finish?.(deadline);
     spool.close();
     const failed = ends.find((end) => end.status === 'rejected');
     if (failed !== undefined) throw failed.reason;

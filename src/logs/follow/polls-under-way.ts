@@ -1,14 +1,14 @@
 /**
- * How much may be under way at once, over all groups of a follower. Hundreds of whole logs that arrive together block
- * the event loop for many seconds, and the heart takes the process for dead; and each is held several times over.
+ * Bounds how much is under way at once, over all logs. Hundreds of whole logs that arrive together would block the event
+ * loop for many seconds, and the heart would take the process for dead.
  */
 import type { Clock } from '../../time/clock.ts';
 
 /** Characters of answers. */
 const MOST = 8 * 2 ** 20;
-/** A short answer neither waits nor counts: a group keeps its pace while others are read from their beginning. */
+/** Short answers neither wait nor count: a log keeps its pace while others are read from their beginning. */
 const SHORT = 64 * 2 ** 10;
-/** What takes longer no longer counts, ms: a service that does not answer for some groups must not hold up the others. */
+/** What takes longer no longer counts, ms: groups without an answer must not hold up the others. */
 const LONGEST_MS = 5_000;
 
 interface Waiting {
@@ -18,7 +18,7 @@ interface Waiting {
 
 export class PollsUnderWay {
   readonly #clock: Clock;
-  /** In the order they came; thousands of groups may leave at once. */
+  /** In the order they came. */
   readonly #waiting = new Set<Waiting>();
   #chars = 0;
 
@@ -29,8 +29,8 @@ export class PollsUnderWay {
   /**
    * Waits for room, or until the signal aborts.
    *
-   * @param chars That the answer is expected to have: more, the longer it waits.
-   * @returns What gives the room back.
+   * @param chars Expected length of the answer, which grows while it waits.
+   * @returns Gives the room back.
    */
   async enter(chars: () => number, signal: AbortSignal): Promise<() => void> {
     if (chars() <= SHORT) return () => {};
@@ -65,7 +65,7 @@ export class PollsUnderWay {
     return release;
   }
 
-  /** One alone may be as long as it is. */
+  /** An answer that is alone may have any length. */
   #startNext(): void {
     const [next] = this.#waiting;
     if (next === undefined) return;

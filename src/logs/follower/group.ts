@@ -31,7 +31,15 @@ import {
   type Sample,
   type TailUnit,
 } from './pace.ts';
-import { begin, EMPTY_STREAM, roomLeft, take, type Outcome, type Sighting, type Stream } from './stream.ts';
+import {
+  begin,
+  EMPTY_STREAM,
+  roomLeft,
+  take,
+  type ViewResult,
+  type Sighting,
+  type Stream,
+} from './stream.ts';
 import { lastState, readText, type Text } from '../text.ts';
 
 export type LogStart = 'all' | 'end';
@@ -201,7 +209,7 @@ export function advance(before: GroupState, result: PollResult): Step {
     : read(state, result, texts);
 }
 
-type Taken = readonly [level: string, outcome: Extract<Outcome, { kind: 'taken' }>];
+type Taken = readonly [level: string, outcome: Extract<ViewResult, { kind: 'taken' }>];
 type Texts = readonly (readonly [level: string, text: Text])[];
 
 /** If lines are known, line ends alone come from a service that ends lines which are not there. */
@@ -297,7 +305,7 @@ function read(before: GroupState, { tail, now, roundTripMs }: PollResult, texts:
   const wider = state.tries < MOST_TRIES ? widerBytes(progress.limit, size, now) : undefined;
   const widerTail = wider === undefined ? tail : Math.max(tail + 1, units(progress, wider));
   const expected = expectedLines(state, now);
-  const outcomes = texts.map(([level, text]): readonly [string, Outcome] => {
+  const outcomes = texts.map(([level, text]): readonly [string, ViewResult] => {
     const sighting: Sighting = {
       text,
       isFull: isFull(text, tail, progress.unit),
@@ -330,7 +338,7 @@ function inShape(streams: GroupProgress['streams'], texts: Texts): GroupProgress
 
 function taken(
   state: GroupState,
-  outcomes: readonly (readonly [string, Outcome])[],
+  outcomes: readonly (readonly [string, ViewResult])[],
   { now, roundTripMs, texts }: { now: number; roundTripMs: number; texts: Texts },
 ): Step {
   const { progress } = state;

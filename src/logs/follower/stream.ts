@@ -59,7 +59,7 @@ export interface Sighting {
   readonly most: number;
 }
 
-export type Outcome =
+export type ViewResult =
   | {
       readonly kind: 'taken';
       readonly stream: Stream;
@@ -105,7 +105,7 @@ const LEAST_CAP = { lines: 1_000, bytes: 16_000 } as const;
 const NEARLY = 0.9;
 
 /** The first sight of a log. */
-export function begin(sighting: Sighting, deliver: boolean): Outcome {
+export function begin(sighting: Sighting, deliver: boolean): ViewResult {
   const outcome = take(EMPTY_STREAM, deliver ? sighting : { ...sighting, canWiden: false });
   if (outcome.kind !== 'taken') return outcome;
   // What the service no longer has is no loss; what does not come through is.
@@ -125,7 +125,7 @@ interface View {
 }
 
 /** The verdict on a view: it tells too little, is older, is of another log, or continues the log. */
-export function take(stream: Stream, sighting: Sighting): Outcome {
+export function take(stream: Stream, sighting: Sighting): ViewResult {
   const view = viewOf(stream, sighting);
   const { found, isBroken } = view;
   if (needsMore(stream, sighting, view)) return { kind: 'widen', stream };
@@ -153,7 +153,7 @@ function needsMore({ isDoubted }: Stream, sighting: Sighting, { isBroken, isSure
   return isBroken ? sighting.canWiden : !isSure && !isDoubted && sighting.canWidenForDoubt;
 }
 
-function older(stream: Stream, sighting: Sighting, { isFull, found }: View): Outcome {
+function older(stream: Stream, sighting: Sighting, { isFull, found }: View): ViewResult {
   const lines = sighting.text.lines.length;
   const grows = lines >= (stream.shorter?.lines ?? 0);
   const views = grows ? (stream.shorter?.views ?? 0) + 1 : 1;
@@ -204,7 +204,7 @@ function isAnother(stream: Stream, { gone }: Comparison, now: number): boolean {
 }
 
 /** The same log: lines without a partner are new. */
-function continued(stream: Stream, sighting: Sighting, view: View): Outcome {
+function continued(stream: Stream, sighting: Sighting, view: View): ViewResult {
   const { text, expected } = sighting;
   const { found, seen, isSure } = view;
   const above = text.lines.length - seen.length;
@@ -255,7 +255,7 @@ function lesser(cap: Stream['cap'], { lines, bytes }: Text): NonNullable<Stream[
 }
 
 /** Nothing joins the two. A full view means that more lines came than it holds; a whole one that the log began again. */
-function broken(stream: Stream, sighting: Sighting, isFull: boolean): Outcome {
+function broken(stream: Stream, sighting: Sighting, isFull: boolean): ViewResult {
   return isFull ? overrun(stream, sighting) : reset(stream, sighting);
 }
 
@@ -279,7 +279,7 @@ function startAgain(stream: Stream, sighting: Sighting, isFull: boolean): Stream
   return learned({ ...first, pending: pendingOf(text, now) }, hashes, sighting, hashes.length);
 }
 
-function overrun(stream: Stream, sighting: Sighting): Outcome {
+function overrun(stream: Stream, sighting: Sighting): ViewResult {
   const { text, expected } = sighting;
   const { pending, endsLines, last } = stream;
   const cap = sighting.isFull ? stream.cap : lesser(stream.cap, text);
@@ -296,7 +296,7 @@ function overrun(stream: Stream, sighting: Sighting): Outcome {
   };
 }
 
-function reset(stream: Stream, sighting: Sighting): Outcome {
+function reset(stream: Stream, sighting: Sighting): ViewResult {
   const { text } = sighting;
   return {
     kind: 'taken',

@@ -1,6 +1,6 @@
 /**
- * Keeps the set of followed logs what WORKER_GROUPS or ENDPOINT_LOGS says: asks the service for its worker groups, or
- * its endpoints, at the start and every minute. What it does not know it leaves as it was.
+ * Finds the logs that WORKER_GROUPS or ENDPOINT_LOGS names: lists worker groups or endpoints at the start and every
+ * minute. If a list fails, the followed logs stay.
  */
 import { backoffMs } from '../../time/backoff.ts';
 import { within, type Clock } from '../../time/clock.ts';
@@ -19,7 +19,6 @@ import {
 export interface LogLookupOptions {
   readonly kind: LogSource['kind'];
   readonly wanted: readonly WantedLog[];
-  /** Asks once. */
   readonly list: (signal: AbortSignal) => Promise<readonly ListedLog[]>;
   /** In the constructor, and then whenever something changes. Must not throw. */
   readonly onChange: (begun: readonly LogSource[], left: readonly LogSource[]) => void;
@@ -29,9 +28,8 @@ export interface LogLookupOptions {
   readonly random: () => number;
 }
 
-/** Between two lists, ms. */
 const LIST_EVERY_MS = 60_000;
-/** A list that takes longer does not count, its wait for the rate limit included, ms. */
+/** With the wait for the rate limit, ms. */
 const TIMEOUT_MS = 600_000;
 
 export class LogLookup {
@@ -50,14 +48,13 @@ export class LogLookup {
     this.#asking = new Repeating({ run: (signal) => this.#look(signal), firstInMs: 0, clock: options.clock });
   }
 
-  /** Others are wanted from now on; what of them is known is followed at once. */
+  /** Logs that are known already are followed at once. */
   want(wanted: readonly WantedLog[]): void {
     this.#wanted = wanted;
     this.#tell();
     this.#asking.wake();
   }
 
-  /** Resolves when nothing is under way any more. */
   stop(): Promise<void> {
     return this.#asking.stop();
   }
@@ -108,7 +105,7 @@ export class LogLookup {
   }
 }
 
-/** An endpoint with another name is another one. */
+/** Another name makes another endpoint. */
 function without(sources: readonly LogSource[], others: readonly LogSource[]): LogSource[] {
   const known = new Set(others.map((source) => JSON.stringify(source)));
   return sources.filter((source) => !known.has(JSON.stringify(source)));

@@ -1,14 +1,10 @@
-/**
- * Which logs are to be followed, as a user writes it, and which they are by what the lists of worker groups and endpoints
- * have said. Ids change with every redeployment, names stay. Pure.
- */
+/** Which logs a user wants, and which those are by the lists of the service. Ids change with redeployments, names stay. */
 import type { LogSource } from '../source.ts';
 
 export type WantedLog =
   | { readonly by: 'id'; readonly id: number }
   /** The endpoint of that name, or all groups that make workers for it. */
   | { readonly by: 'name'; readonly name: string }
-  /** All of the account. */
   | { readonly by: 'all' };
 
 /** A row of a list: a worker group, or an endpoint. */
@@ -26,14 +22,14 @@ interface Known {
 }
 
 /** By id. */
-export type Knowledge = ReadonlyMap<number, Known>;
+export type KnownLogs = ReadonlyMap<number, Known>;
 
-export const NOTHING_KNOWN: Knowledge = new Map();
+export const NOTHING_KNOWN: KnownLogs = new Map();
 
-/** A log is gone when so many lists in a row do not have it: one that misses it may be a fault of the service. */
+/** A list without a log may be a fault of the service; so many in a row are not. */
 const LISTS_TO_BE_GONE = 2;
 
-export function afterList(known: Knowledge, listed: readonly ListedLog[]): Knowledge {
+export function afterList(known: KnownLogs, listed: readonly ListedLog[]): KnownLogs {
   const next = new Map<number, Known>();
   for (const [id, one] of known) {
     if (one.missed + 1 < LISTS_TO_BE_GONE) next.set(id, { ...one, missed: one.missed + 1 });
@@ -44,11 +40,11 @@ export function afterList(known: Knowledge, listed: readonly ListedLog[]): Knowl
   return next;
 }
 
-/** By id, ascending. A worker group that is wanted by its id needs no list; of an endpoint the list has the name. */
+/** By id, ascending. A worker group that is wanted by its id needs no list. */
 export function followedLogs(
   kind: LogSource['kind'],
   wanted: readonly WantedLog[],
-  known: Knowledge,
+  known: KnownLogs,
 ): readonly LogSource[] {
   const needsList = kind === 'endpoint';
   const ids = new Set(wanted.flatMap((one) => (one.by === 'id' && !needsList ? [one.id] : [])));
@@ -69,8 +65,8 @@ function fits(wanted: WantedLog, id: number, endpoint: string | undefined): bool
   }
 }
 
-/** Endpoints that are wanted and that are not in the list, or have no group in it. */
-export function missingEndpoints(wanted: readonly WantedLog[], known: Knowledge): readonly string[] {
+/** Wanted endpoints that the list lacks, or for which it has no group. */
+export function missingEndpoints(wanted: readonly WantedLog[], known: KnownLogs): readonly string[] {
   const there = new Set(Array.from(known.values(), ({ endpoint }) => endpoint));
   return wanted.flatMap((one) => (one.by === 'name' && !there.has(one.name) ? [one.name] : []));
 }

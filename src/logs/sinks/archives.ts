@@ -1,7 +1,6 @@
 /**
- * The files that a log file was rotated to: `worker.log.1.gz`, `worker.log.2.gz`, …, the highest number the newest.
- * Whatever a kill leaves half done, the next tidying finishes: a number has its lines either plain or compressed,
- * a compressed file appears whole under its name or not at all, and nothing has to remember anything.
+ * The rotated files: `worker.log.1.gz`, `worker.log.2.gz`, …, the highest number is the newest. The next tidying finishes
+ * what a kill left half done: a compressed file appears whole under its name or not at all.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { chmod, open, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -18,7 +17,6 @@ export interface ArchivesOptions {
 }
 
 const PARTIAL = '.gz.partial';
-/** Of a mode: who may read and write. */
 const PERMISSIONS = 0o777;
 
 interface Archive {
@@ -36,11 +34,7 @@ export class Archives {
     this.#maxFiles = maxFiles;
   }
 
-  /**
-   * Gives the file the next number: after this there is none under its own name.
-   *
-   * @returns Its mode: somebody may have said who reads it.
-   */
+  /** Gives the file the next number. @returns Its mode, for the next file. */
   async rotate(): Promise<number> {
     const newest = (await this.#list()).at(-1)?.number ?? 0;
     const { mode } = await stat(this.#path);
@@ -49,15 +43,15 @@ export class Archives {
     return mode & PERMISSIONS;
   }
 
-  /** The newest one, as long as it is not compressed. */
+  /** The newest file, if it is not compressed. */
   async newestPlain(): Promise<string | undefined> {
     const newest = (await this.#archives()).at(-1);
     return newest?.isPlain ? this.#name(newest.number) : undefined;
   }
 
   /**
-   * Removes those that are too many, oldest first, and compresses the others. Only once the file has a line again:
-   * until then the last line of the newest one says how far delivery got.
+   * Removes what is too much, and compresses the others. Only once the file has a line again: until then the last line of
+   * the newest archive says how far delivery got.
    */
   async tidy(signal: AbortSignal): Promise<void> {
     const archives = await this.#archives();
@@ -73,7 +67,7 @@ export class Archives {
     if (!isCompressed) {
       const partial = plain + PARTIAL;
       const { mode } = await stat(plain);
-      // flush: what is renamed and whose source is removed must be on disk.
+      // flush: it must be on disk before its source is removed.
       const target = createWriteStream(partial, { flush: true, mode: FILE_MODE });
       await pipeline(createReadStream(plain), createGzip(), target, { signal });
       await chmod(partial, mode & PERMISSIONS);
@@ -87,12 +81,12 @@ export class Archives {
     for (const suffix of ['', '.gz', PARTIAL]) await rm(this.#name(number) + suffix, { force: true });
   }
 
-  /** Without what stands under such a name and is no file: a pipe would never end, and nobody's lines are in a folder. */
+  /** Without pipes and folders of such a name. */
   async #archives(): Promise<readonly Archive[]> {
     return (await this.#list()).filter(({ isPlain, isCompressed }) => isPlain || isCompressed);
   }
 
-  /** All numbers that are taken, in order. */
+  /** All taken numbers, in order. */
   async #list(): Promise<readonly Archive[]> {
     const entries = await readdir(dirname(this.#path), { withFileTypes: true });
     const files = new Set(entries.filter((entry) => entry.isFile()).map(({ name }) => name));
@@ -117,10 +111,10 @@ export class Archives {
   }
 }
 
-/** A new name is on disk only once its directory is. */
+/** A new name is on disk once its directory is. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(dirname(path)).catch(() => undefined);
-  // Not every platform lets a directory be opened or synced; those that do not need no help.
+  // Platforms that do not let a directory be opened or synced need no help.
   await directory?.sync().catch(() => {});
   await directory?.close();
 }

@@ -1,12 +1,9 @@
 /**
- * One JSON object a line, in a file that is rotated by size. Each record is in the files once, whenever the process
- * is killed: records are appended in order and synced before they are acknowledged, so the last line of the file
- * says how far delivery got. After a restart the spool gives what was not acknowledged again, byte for byte; what
- * stands in the file up to that line is left out, and a record that was torn is cut off.
+ * One JSON object a line, in a file that is rotated by size. A kill repeats no record: records are synced before they are
+ * acknowledged, so the file's last line says how far delivery got. What the spool gives again up to it is left out, and a
+ * torn record is cut off.
  *
- * Not rotating-file-stream: it compresses into the final name and then removes the source, so that a kill between
- * leaves lines twice, and a kill before leaves a torn archive for good; it writes its list of files in place, and
- * once that is torn nothing counts them any more; and it never syncs, so nothing could be acknowledged.
+ * Not rotating-file-stream: it never syncs, and a kill leaves it with lines twice, a torn archive or a torn list of files.
  */
 import { constants } from 'node:fs';
 import { access, type FileHandle } from 'node:fs/promises';
@@ -21,11 +18,11 @@ import { ALL_ACCEPTED, type Acceptance, type Sink } from './sink.ts';
 export interface FileSinkOptions {
   /** A link is followed once, when the sink is made. */
   readonly path: string;
-  /** A file becomes no larger, unless one record alone is. */
+  /** Of a file, unless one record alone is larger. */
   readonly maxBytes: number;
   /** Rotated files to keep. */
   readonly maxFiles: number;
-  /** Rotated files could not be compressed or removed. The lines are safe, and it is tried again later. */
+  /** Rotated files could not be compressed or removed. Their lines are safe, and it is tried again. */
   readonly onUntidy: (error: unknown) => void;
 }
 
@@ -41,8 +38,8 @@ class FileSink implements Sink {
   readonly #archives: Archives;
   readonly #closing = new AbortController();
   #tidying: Promise<void> = Promise.resolve();
-  /** The file ends with what was acknowledged last, and not with what a failed write or a kill left there. */
-  #settled = false;
+  /** The file ends with what was acknowledged last. */
+  #endIsKnown = false;
 
   constructor(options: FileSinkOptions) {
     this.#options = { ...options, path: linkTarget(options.path) };
@@ -51,11 +48,11 @@ class FileSink implements Sink {
 
   async write(batch: Batch, signal: AbortSignal): Promise<Acceptance> {
     const lines = batch.lines.map((line) => `${line}\n`);
-    const isFirst = !this.#settled;
-    const from = this.#settled ? 0 : await this.#recover(lines);
-    this.#settled = false;
+    const isFirst = !this.#endIsKnown;
+    const from = isFirst ? await this.#recover(lines) : 0;
+    this.#endIsKnown = false;
     const rotations = await this.#append(lines, from, signal);
-    this.#settled = true;
+    this.#endIsKnown = true;
     if (isFirst || rotations > 0) this.#tidy();
     return ALL_ACCEPTED;
   }
@@ -69,7 +66,7 @@ class FileSink implements Sink {
   async #recover(lines: readonly string[]): Promise<number> {
     const { path } = this.#options;
     const folder = dirname(path);
-    // Looked at first without waiting for it: a disk that does not answer holds up this sink alone.
+    // Asynchronous: a disk that does not answer holds up this sink alone.
     await access(folder).catch(() => makePrivateFolder(folder));
     const isEmpty = (await endTornLine(path, lines)) === 0;
     const last = isEmpty ? await this.#archives.newestPlain() : path;
@@ -77,7 +74,7 @@ class FileSink implements Sink {
   }
 
   /**
-   * Opens the file again each time, so that one that was moved or removed from outside is not written to forever.
+   * Opens the file each time: it may have been moved or removed.
    *
    * @returns How often the file was rotated.
    */
@@ -104,7 +101,7 @@ class FileSink implements Sink {
   /** @returns How many lines; 0 when the file is full. */
   async #appendWhatFits(file: FileHandle, lines: readonly string[], from: number): Promise<number> {
     const { size } = await file.stat();
-    // Others may have cut the file since it was written last, or written a line without an end.
+    // Others may have cut the file, or written a line without an end.
     const end = (await hasTornEnd(file, size)) ? '\n' : '';
     let [to, bytes] = [from, size + end.length];
     for (; to < lines.length; to++) {

@@ -1,4 +1,4 @@
-/** What the end of a log file says about how far delivery got before the process was killed. */
+/** How far delivery got, by the end of a log file. */
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { openRegular } from './regular-file.ts';
@@ -6,16 +6,15 @@ import { openRegular } from './regular-file.ts';
 const CHUNK_BYTES = 64 * 1024;
 const LINE_END = 0x0a;
 
-/** What a record of ours begins with, and how much of a line is looked at for it. */
+/** How a record of ours begins. */
 const RECORD_START = /^\{"time":"[\d:.TZ-]{27}","(?:workergroup_id":\d+,"epoch"|endpoint"):/;
 const RECORD_START_BYTES = 128;
 
 /**
- * Ends a file whose last line has no end. A record that was torn, by a kill or a full disk, is cut off: it comes again.
- * What somebody else wrote there is not ours to cut: it gets its line's end, and what follows begins a line of its own.
+ * Ends a file whose last line has no end. A torn record is cut off, as it comes again. Text that somebody else wrote gets
+ * a line's end.
  *
- * @param lines The next ones, which end with a line's end each. @returns Bytes of the file, all of them whole lines; 0
- *   also when there is no file.
+ * @param lines The next ones, with their ends. @returns Bytes of the file; 0 also if there is none.
  */
 export async function endTornLine(path: string, lines: readonly string[]): Promise<number> {
   const file = await openIfThere(path, constants.O_RDWR);
@@ -46,8 +45,8 @@ async function isOurs(file: FileHandle, start: number, lines: readonly string[])
 }
 
 /**
- * The place of the file's last line among `lines`, which end with a line's end each; -1 when it is not among them.
- * Comparing the file's end is enough: a record begins with `{"`, which JSON never writes inside of a string.
+ * The place of the file's last line among `lines`, which have their ends; -1 if it is none of them. Comparing the file's
+ * end is enough: a record begins with `{"`, which JSON never writes within a string.
  */
 export async function indexOfLastLine(path: string, lines: readonly string[]): Promise<number> {
   const file = await openIfThere(path, constants.O_RDONLY);
@@ -65,13 +64,11 @@ export async function indexOfLastLine(path: string, lines: readonly string[]): P
   }
 }
 
-/** Whether a file of so many bytes has a last line without an end. */
 export async function hasTornEnd(file: FileHandle, size: number): Promise<boolean> {
   const last = await read(file, Math.max(0, size - 1), size);
   return last.length > 0 && last[0] !== LINE_END;
 }
 
-/** Bytes up to the last line's end. */
 async function wholeLines(file: FileHandle, size: number): Promise<number> {
   for (let end = size; end > 0; end -= CHUNK_BYTES) {
     const start = Math.max(0, end - CHUNK_BYTES);

@@ -1,4 +1,4 @@
-/** One request of records to an OTLP receiver, in the encoding that it knows, and its answer. */
+/** Sends records to an OTLP receiver, in an encoding that it knows. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { JsonLogsSerializer, ProtobufLogsSerializer } from '@opentelemetry/otlp-transformer';
@@ -6,9 +6,8 @@ import type { Dispatcher } from 'undici';
 import { createDirectAgent, request } from '../../client/transport/undici.ts';
 import { readBody } from '../../wire/body.ts';
 import type { LogRecord } from '../record.ts';
-import { isAccepted, type Answer } from './otlp-answer.ts';
-import { toOtlpRecords } from './otlp-records.ts';
-import type { StreamTimes } from './otlp-times.ts';
+import { isAccepted, type ReceiverAnswer } from './otlp-answer.ts';
+import { toOtlpRecords, type StreamTimes } from './otlp-records.ts';
 
 export interface OtlpPosterOptions {
   /** Base address, or the whole one with `/v1/logs`. */
@@ -20,7 +19,7 @@ export interface OtlpPosterOptions {
 }
 
 export interface OtlpPoster {
-  post(records: readonly LogRecord[], signal: AbortSignal): Promise<Answer>;
+  post(records: readonly LogRecord[], signal: AbortSignal): Promise<ReceiverAnswer>;
   close(): Promise<void>;
 }
 
@@ -42,15 +41,15 @@ export function otlpPoster({ endpoint, headers, timeoutMs, times }: OtlpPosterOp
     keepAliveTimeout: 4_000,
     connect: { timeout: timeoutMs },
   });
-  // The protocol's own default, and a third of the size to encode; a receiver that knows only JSON answers 415.
+  // The protocol's default, and cheaper. A receiver that knows only JSON answers 415.
   let encoding: Encoding = 'protobuf';
 
-  async function post(records: readonly LogRecord[], signal: AbortSignal): Promise<Answer> {
+  async function post(records: readonly LogRecord[], signal: AbortSignal): Promise<ReceiverAnswer> {
     const answer = await postAs(encoding, records, signal);
     if (answer.status !== UNKNOWN_ENCODING) return answer;
     const { other } = ENCODINGS[encoding];
     const second = await postAs(other, records, signal);
-    // Only what was taken shows that it knows this one: what answers 415 to both is no receiver.
+    // A server that answers 415 to both is not a receiver.
     if (isAccepted(second)) encoding = other;
     return second;
   }
@@ -59,7 +58,7 @@ export function otlpPoster({ endpoint, headers, timeoutMs, times }: OtlpPosterOp
     wanted: Encoding,
     records: readonly LogRecord[],
     signal: AbortSignal,
-  ): Promise<Answer> {
+  ): Promise<ReceiverAnswer> {
     const { contentType, serializer } = ENCODINGS[wanted];
     const body = serializer.serializeRequest(toOtlpRecords(records, times));
     if (body === undefined) throw new Error('the records could not be encoded');
@@ -82,10 +81,7 @@ export function otlpPoster({ endpoint, headers, timeoutMs, times }: OtlpPosterOp
   return { post, close: () => agent.destroy() };
 }
 
-/**
- * Of a long answer the beginning is enough: the rest says nothing about the records. Nor does one that is cut or never
- * ends: what its status says of the records is said, and records that were taken must not be sent again for it.
- */
+/** The status says it all: records that were taken must not be sent again if the body is long, cut or never ends. */
 async function beginningOf({ body }: Dispatcher.ResponseData): Promise<Buffer> {
   try {
     return (await readBody(body as AsyncIterable<Buffer>, MAX_ANSWER_BYTES)).bytes;

@@ -3,13 +3,11 @@ import { SeverityNumber } from '@opentelemetry/api';
 import type { ProtobufLogsSerializer } from '@opentelemetry/otlp-transformer';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import type { Gap, LogRecord } from '../record.ts';
-import type { StreamTimes } from './otlp-times.ts';
 
 export type OtlpRecord = Parameters<typeof ProtobufLogsSerializer.serializeRequest>[0][number];
 
 const SCOPE = { name: 'pilotlight' };
 
-/** Of the levels that the service names. */
 const SEVERITIES = {
   trace: SeverityNumber.TRACE,
   debug: SeverityNumber.DEBUG,
@@ -17,10 +15,7 @@ const SEVERITIES = {
   warn: SeverityNumber.WARN,
 } as const;
 
-/**
- * Each log is a resource of its own: what receivers keep apart as a stream then has times that strictly increase, and
- * none of its lines is taken for a repeat of another log's.
- */
+/** Each log is a resource of its own. So a receiver's stream has rising times, and no line repeats another log's. */
 export function toOtlpRecords(records: readonly LogRecord[], times: StreamTimes): OtlpRecord[] {
   const resources = new Map<string, OtlpRecord['resource']>();
   return records.map((record) => {
@@ -30,7 +25,7 @@ export function toOtlpRecords(records: readonly LogRecord[], times: StreamTimes)
     resources.set(log, resource);
     const time = hrTimeOf(times.timeOf(log, microsOf(record.time)));
     return {
-      // The service says nothing of when a line was written: the one time there is is that of its reading.
+      // The service does not tell when a line was written, so both times are that of its reading.
       hrTime: time,
       hrTimeObserved: time,
       resource,
@@ -76,7 +71,7 @@ function severityOf(level: string | undefined): Pick<OtlpRecord, 'severityNumber
   return { severityNumber: SEVERITIES[name as keyof typeof SEVERITIES], severityText: name.toUpperCase() };
 }
 
-/** Of a time with microseconds, which a date of JavaScript would lose. */
+/** A Date would lose the microseconds. */
 function microsOf(time: string): number {
   return Date.parse(`${time.slice(0, 23)}Z`) * 1000 + Number(time.slice(23, 26));
 }
@@ -85,4 +80,34 @@ function microsOf(time: string): number {
 function hrTimeOf(micros: number): [number, number] {
   const seconds = Math.floor(micros / 1_000_000);
   return [seconds, (micros - seconds * 1_000_000) * 1000];
+}
+
+/** Microseconds that a time may be ahead of the clock: clocks are corrected by less than that all the time. */
+const AHEAD_MICROS = 60_000_000;
+
+/**
+ * Times as a receiver gets them: when the line was read, unless the clock was ahead and set back since. Receivers refuse
+ * times in the future, or show them last.
+ */
+export class StreamTimes {
+  /** Unix ms. */
+  readonly #now: () => number;
+  /** By log: the last time that was not the record's own, in microseconds. */
+  readonly #floors = new Map<string, number>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Strictly increasing within a log whose recorded times are. All in microseconds since 1970. */
+  timeOf(log: string, recorded: number): number {
+    const now = this.#now() * 1000;
+    const floor = this.#floors.get(log) ?? -Infinity;
+    const after = floor > now + AHEAD_MICROS ? -Infinity : floor;
+    const isAhead = recorded > now + AHEAD_MICROS;
+    if (!isAhead && recorded > after) return recorded;
+    const time = Math.max(isAhead ? now : recorded, after + 1);
+    this.#floors.set(log, time);
+    return time;
+  }
 }

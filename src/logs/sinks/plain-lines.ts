@@ -1,14 +1,14 @@
-/** A sink that gets lines without colours and other commands for a terminal. Everything else of a record stays. */
+/** A sink that gets lines without colours and other terminal commands. */
 import { stripVTControlCharacters } from 'node:util';
 import { createBatch, type Batch } from '../spool/batch.ts';
 import type { LogRecord } from '../record.ts';
 import type { Sink } from './sink.ts';
 
-/** What each command begins with, as it stands in JSON. */
+/** How each command begins, in JSON. */
 const ESCAPES = ['\\u001b', '\u009B'];
 
 export function withPlainLines(sink: Sink): Sink {
-  /** A batch that is written again is the same one. */
+  /** A batch that is written again stays the same. */
   const plain = new WeakMap<Batch, Batch>();
   return {
     name: sink.name,

@@ -1,4 +1,4 @@
-/** Moves records from the spool to one sink, at the sink's own speed. */
+/** Moves records from the spool to one sink, at the sink's speed. */
 import { backoffMs } from '../../time/backoff.ts';
 import type { Batch } from '../spool/batch.ts';
 import type { Clock } from '../../time/clock.ts';
@@ -6,7 +6,7 @@ import type { LogListener } from '../events.ts';
 import type { Spool } from '../spool/spool.ts';
 import { SinkBusy, type Acceptance, type Sink } from './sink.ts';
 
-/** Milliseconds. A sink that asks for a day is tried again before its records fall out of the spool. */
+/** Milliseconds. If a sink asks for a day, it is tried again before its records fall out of the spool. */
 const LONGEST_RETRY_AFTER_MS = 300_000;
 
 export interface PumpOptions {
@@ -25,7 +25,6 @@ export interface Pump {
   stop(deadline: AbortSignal): Promise<void>;
 }
 
-/** Above 60 lines because its short parts share one state: whether it stops, and what wakes it. */
 export function startPump({ spool, sink, clock, random, observe }: PumpOptions): Pump {
   const halt = new AbortController();
   let stopping = false;
@@ -63,7 +62,7 @@ export function startPump({ spool, sink, clock, random, observe }: PumpOptions):
     }
   }
 
-  /** Tries until the sink accepts the batch: nothing else may go before it. */
+  /** Tries until the sink accepts the batch: nothing may overtake it. */
   async function deliver(batch: Batch): Promise<void> {
     for (let failures = 1; !halt.signal.aborted; failures++) {
       try {
@@ -97,7 +96,6 @@ export function startPump({ spool, sink, clock, random, observe }: PumpOptions):
   }
 }
 
-/** How long the sink asked to be left alone, within reason. */
 function askedFor(error: unknown): number {
   const asked = error instanceof SinkBusy ? (error.retryAfterMs ?? 0) : 0;
   return Math.min(asked, LONGEST_RETRY_AFTER_MS);

@@ -1,22 +1,19 @@
-/** Opens files, and nothing else that may stand under their name. */
+/** Opens regular files only. */
 import { constants, readlinkSync, realpathSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { dirname, isAbsolute } from 'node:path';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 
-/** A pipe, a device or a folder: what is written there is not kept, or comes twice. Waits for a person. */
+/** A pipe, a device or a folder: what is written there is not kept, or comes twice. */
 export class NoRegularFile extends PilotlightError {
   readonly code = 'no_regular_file';
   readonly actor = 'user';
 }
 
-/** Of a file that is made: what workers print is nobody else's to read, until its owner says so by another mode. */
+/** Of a new file: what workers print is private, until its owner sets another mode. */
 export const FILE_MODE = 0o600;
 
-/**
- * @param flags As of open(2).
- * @throws NoRegularFile before anything was written; never waits for the other end of a pipe.
- */
+/** Does not wait for the other end of a pipe. @param flags As of open(2). @throws NoRegularFile */
 export async function openRegular(path: string, flags: number): Promise<FileHandle> {
   const file = await open(path, flags | constants.O_NONBLOCK, FILE_MODE).catch((error: unknown) => {
     throw isNoFile(error) ? refusal(path, error) : error;
@@ -34,22 +31,22 @@ export async function openRegular(path: string, flags: number): Promise<FileHand
 /** As many as Linux follows. */
 const MOST_LINKS = 40;
 
-/** Where a symbolic link leads, also to what is not there yet: rotation renames the file, and the link stays. */
+/** Where a symbolic link leads, even if nothing is there yet: rotation renames the file, and the link stays. */
 export function linkTarget(path: string): string {
   let target = path;
   for (let links = 0; links < MOST_LINKS; links++) {
     try {
       const link = readlinkSync(target);
-      // Not joined: ".." leads up from where a linked folder is, not from where its link stands.
+      // Not joined: ".." leads up from where a linked folder is.
       target = isAbsolute(link) ? link : `${realpathSync.native(dirname(target))}/${link}`;
     } catch {
-      break; // it is none
+      break; // not a link
     }
   }
   return target;
 }
 
-/** A folder; a pipe that nobody reads, or a socket. */
+/** A folder, a pipe without a reader, or a socket. */
 function isNoFile(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'EISDIR' || error.code === 'ENXIO');
 }

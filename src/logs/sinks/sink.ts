@@ -1,18 +1,17 @@
-/** Where records go. A new kind of sink is one function that makes one of these. */
+/** Where records go. A new kind of sink is one function that makes a Sink. */
 import type { Actor } from '../../contract/errors.ts';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { Batch } from '../spool/batch.ts';
 
 export interface Sink {
-  /** Distinct among the sinks of a process: its place in the spool is kept under it. */
+  /** Distinct: its place in the spool is kept under it. */
   readonly name: string;
 
   /**
-   * Delivers records, in order. Never called again before it has settled, and with
-   * the same batch when it rejected: a destination sees each record at least once.
+   * Delivers records. The next call comes after its end, with the same batch if it rejected: a destination sees each
+   * record at least once, in order.
    *
-   * @param signal Once it aborts, the promise must settle soon.
-   * @returns When the destination has accepted them.
+   * @param signal Once it aborts, the promise must end soon.
    */
   write(batch: Batch, signal: AbortSignal): Promise<Acceptance>;
 
@@ -21,7 +20,7 @@ export interface Sink {
 }
 
 export interface Acceptance {
-  /** Records that the destination refuses for good: not tried again, and counted as dropped. */
+  /** Records that the destination refuses for good. They count as dropped. */
   readonly rejected: number;
   /** Why, for a person. */
   readonly message?: string;
@@ -30,11 +29,11 @@ export interface Acceptance {
 interface BusyDetails {
   /** Milliseconds. */
   readonly retryAfterMs: number | undefined;
-  /** What a person is to do, where waiting alone does not help. */
+  /** What to do, if waiting alone does not help. */
   readonly advice: string | undefined;
 }
 
-/** The destination takes nothing for the moment, and may say for how long, or waits for a person. */
+/** The destination takes nothing for the moment. */
 export class SinkBusy extends PilotlightError {
   readonly code = 'sink_busy';
   readonly retryAfterMs: number | undefined;

@@ -3,10 +3,7 @@ import type { LogRecord } from '../record.ts';
 import type { LineOutput } from './line-output.ts';
 import { ALL_ACCEPTED, type Sink } from './sink.ts';
 
-/**
- * A batch counts as accepted when the descriptor has taken it, so a blocked
- * pipe holds one batch here and the rest waits in the spool, which is bounded.
- */
+/** A blocked pipe holds one batch; the rest waits in the spool, which is bounded. */
 export function stdoutSink(output: LineOutput): Sink {
   return {
     name: 'stdout',

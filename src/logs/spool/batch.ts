@@ -1,25 +1,23 @@
-/** Records on their way to a sink, as bytes: most sinks write those, and make no string of each record. */
+/** Records on their way to a sink, as bytes: most sinks write these, and make no string of each record. */
 import type { LogRecord } from '../record.ts';
 
 export interface Batch {
-  /** Each record's JSON and a line's end, UTF-8. Of one batch always the same buffer. */
+  /** Each record's JSON and a line's end, UTF-8. Always the same buffer. */
   readonly bytes: Buffer;
-  /** How many records. */
+  /** Records. */
   readonly count: number;
-  /** Each record's JSON, without a line's end; made when they are first asked for. */
+  /** Each record's JSON, without a line's end. */
   readonly lines: readonly string[];
-  /** The same ones, read when they are first asked for. */
   readonly records: readonly LogRecord[];
 }
 
 export function createBatch({ bytes, count }: Pick<Batch, 'bytes' | 'count'>): Batch {
-  let lines: readonly string[] | undefined;
   let records: readonly LogRecord[] | undefined;
   return {
     bytes,
     count,
     get lines() {
-      return (lines ??= bytes.toString().split('\n').slice(0, -1));
+      return bytes.toString().split('\n').slice(0, -1);
     },
     get records() {
       return (records ??= this.lines.map((line) => JSON.parse(line)));

@@ -1,6 +1,6 @@
 /**
- * How far each log was followed, in the spool's database. A window is stored by what was added: its hashes are rows of
- * many, numbered by the place of the first one. A poll adds the new ones and removes those that slid out.
+ * How far each log was followed, in the spool's database. Of a window, a poll adds the new hashes and removes those that
+ * slid out. They stand in rows of many, numbered by the place of the first hash.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
@@ -8,12 +8,12 @@ import { UnreadableFile } from '../../storage/database-file.ts';
 import type { GroupProgress } from '../follower/group.ts';
 import type { Stream, Window } from '../follower/stream.ts';
 
-/** As JSON: windows stand beside it. */
+/** As JSON. Windows have a table of their own. */
 type StoredProgress = Omit<GroupProgress, 'streams'> & {
   readonly streams: Readonly<Record<string, Omit<Stream, 'window'> & { readonly from: number }>>;
 };
 
-/** The last row is written again with what is added, until it has so many hashes. */
+/** The last row grows until it has so many. */
 const ROW_HASHES = 512;
 const HASH_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
@@ -35,12 +35,12 @@ export class ProgressTable {
     };
   }
 
-  /** @throws SyntaxError or UnreadableFile when it is not what was written. */
+  /** @throws SyntaxError or UnreadableFile if it is not what was written. */
   read(source: string): GroupProgress | undefined {
     const row = this.#sql.get.get(source);
     if (row === undefined) return undefined;
     const body = String(row['body']);
-    if (row['checksum'] !== null && row['checksum'] !== crc32(body))
+    if (row['checksum'] !== crc32(body))
       throw new UnreadableFile(`how far ${source} was followed cannot be read`);
     const { streams, ...rest } = JSON.parse(body) as StoredProgress;
     const whole = Object.entries(streams).map(([level, { from, ...stream }]): [string, Stream] => [

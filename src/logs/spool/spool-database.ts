@@ -1,8 +1,7 @@
 /**
- * One database of the spool, on disk or in memory: records in order, where each sink stands among them, and how far
- * each log was followed. A poll's records, its window and its numbers are stored in one transaction, so that a crash at
- * any instant neither repeats nor loses one. A positions file beside the data is what corrupts and disagrees elsewhere
- * (grafana/loki #6268, #1460).
+ * One database of the spool, on disk or in memory: records, each sink's place among them, and how far each log was
+ * followed. One transaction stores what a poll brought, so no crash repeats or loses a record. Positions files beside the
+ * data corrupt and disagree elsewhere (grafana/loki #6268, #1460).
  */
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
@@ -14,137 +13,115 @@ import {
   type DatabaseFormat,
   type Sqlite,
 } from '../../storage/database-file.ts';
-import type { DropReason } from '../events.ts';
+import type { LogListener } from '../events.ts';
 import type { GroupProgress } from '../follower/group.ts';
 import type { LogRecord } from '../record.ts';
 import { createBatch, type Batch } from './batch.ts';
 import { ProgressTable } from './progress-table.ts';
 
 export interface SinkStanding {
-  /** Records that wait for the sink, those among them that are on their way. */
+  /** Records that wait for the sink or are on their way to it. */
   readonly lag: number;
-  /** Records that it missed, since the spool came to be. */
+  /** Records that it missed, since the spool began. */
   readonly dropped: number;
 }
 
-export interface Dropped {
-  readonly sink: string;
-  readonly records: number;
-  readonly reason: DropReason;
-}
-
-/** Of one batch: what a stalled sink holds beside the spool. One record may be larger. */
+/** Of one batch, which a stalled sink holds. One record may be larger. */
 export const BATCH_RECORDS = 1_000;
 export const BATCH_BYTES = 2 ** 20;
 const LINE_END = Buffer.from('\n');
 /** Of one chunk, which is stored, taken and dropped as a whole. One record may be larger. */
 const CHUNK_BYTES = 2 ** 16;
 
-const CHUNKS_OF_SOURCE = 'CREATE INDEX chunks_of_source ON chunk (source, records);';
-/** SQLite sees damage to its pages. What is in them has a checksum; what an older version wrote has not. */
-const PROGRESS = `
-  CREATE TABLE progress (source TEXT PRIMARY KEY, body TEXT NOT NULL, checksum INTEGER) STRICT;
+/** SQLite notices damage to its pages. Their content has a checksum, except records of version 0.1. */
+const SCHEMA = `
+  CREATE TABLE chunk (
+    position INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, body TEXT NOT NULL,
+    records INTEGER NOT NULL DEFAULT 1, checksum INTEGER, source TEXT
+  ) STRICT;
+  CREATE INDEX chunks_of_source ON chunk (source, records);
+  CREATE TABLE IF NOT EXISTS sink (
+    name TEXT PRIMARY KEY, acknowledged INTEGER NOT NULL, dropped INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS loss (epoch INTEGER NOT NULL) STRICT;
+  CREATE TABLE progress (source TEXT PRIMARY KEY, body TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;
   CREATE TABLE window (
     source TEXT, level TEXT, ordinal INTEGER, hashes BLOB NOT NULL, PRIMARY KEY (source, level, ordinal)
   ) STRICT;
 `;
+/** Version 0.1 had a row for each record, and knew lines by their text, which is not read. */
+const FROM_VERSION_01 = `
+  INSERT INTO loss SELECT 1000 * unixepoch() FROM progress LIMIT 1;
+  DROP TABLE progress;
+  DROP TABLE window_line;
+  DROP TABLE IF EXISTS window_block;
+  ${SCHEMA}
+  INSERT INTO chunk (position, bytes, body) SELECT position, bytes, body FROM record;
+  DROP TABLE record;
+`;
 const FORMAT: DatabaseFormat = {
   version: 4,
-  schema: `
-    CREATE TABLE chunk (
-      position INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, body TEXT NOT NULL,
-      records INTEGER NOT NULL DEFAULT 1, checksum INTEGER, source TEXT
-    ) STRICT;
-    ${CHUNKS_OF_SOURCE}
-    CREATE TABLE sink (name TEXT PRIMARY KEY, acknowledged INTEGER NOT NULL, dropped INTEGER NOT NULL) STRICT;
-    CREATE TABLE loss (epoch INTEGER NOT NULL) STRICT;
-    ${PROGRESS}
-  `,
-  upgrades: { 1: '', 2: '', 3: fromVersion3 },
+  schema: SCHEMA,
+  upgrades: { 1: FROM_VERSION_01, 2: FROM_VERSION_01 },
   synchronous: 'FULL',
   isChecked: true,
 };
 
-/**
- * Until version 3 a record was a row of its own, and only worker groups were followed. Versions 1 and 2 kept the text of
- * known lines, which is not read: their logs begin a new epoch, with a `reset` record.
- */
-function fromVersion3(db: DatabaseSync): void {
-  const forget = db.prepare('DELETE FROM progress WHERE workergroup_id = ?');
-  let newest = 0;
-  for (const { workergroup_id: id, body } of db.prepare('SELECT * FROM progress').all()) {
-    const { epoch, streams } = JSON.parse(String(body)) as GroupProgress;
-    if (Object.values(streams).every((stream) => 'isWhole' in stream)) continue;
-    newest = Math.max(newest, epoch);
-    forget.run(Number(id));
-  }
-  if (newest > 0) db.prepare('INSERT INTO loss VALUES (?)').run(newest + 1);
-  db.exec(`
-    ALTER TABLE record RENAME TO chunk;
-    ALTER TABLE chunk ADD COLUMN records INTEGER NOT NULL DEFAULT 1;
-    ALTER TABLE chunk ADD COLUMN checksum INTEGER;
-    ALTER TABLE chunk ADD COLUMN source TEXT;
-    ${CHUNKS_OF_SOURCE}
-    ALTER TABLE progress RENAME TO old_progress;
-    CREATE TABLE IF NOT EXISTS window_hashes (workergroup_id, level, ordinal, hashes);
-    ${PROGRESS}
-    INSERT INTO progress SELECT 'workergroup/' || workergroup_id, body, NULL FROM old_progress;
-    INSERT INTO window SELECT 'workergroup/' || workergroup_id, level, ordinal, hashes FROM window_hashes;
-    DROP TABLE old_progress;
-    DROP TABLE window_hashes;
-    DROP TABLE window_line;
-    DROP TABLE IF EXISTS window_block;
-  `);
-}
-
 /** Where a sink stands among the chunks. */
-interface Place extends SinkStanding {
+interface SinkPlace extends SinkStanding {
   /** Position up to which it has acknowledged. */
   readonly acknowledged: number;
-  /** Position up to which it has taken: between the two are the records on their way. */
+  /** Position up to which it has taken. */
   readonly taken: number;
-  /** How many those are. */
+  /** Records between the two: they are on their way. */
   readonly underway: number;
 }
 
-/** What of the database is known without reading it. */
+/** What is known without a query. */
 interface State {
   /** Of all chunks. */
   readonly bytes: number;
-  /** Position of the newest chunk, and above all that were acknowledged: a position must not come again. */
+  /** Position of the newest chunk. Positions that were acknowledged do not come again. */
   readonly last: number;
-  readonly places: ReadonlyMap<string, Place>;
+  readonly places: ReadonlyMap<string, SinkPlace>;
 }
 
 export interface SpoolDatabaseOptions {
-  /** Of the file; undefined: in memory. */
-  readonly path: string | undefined;
-  /** Names of the sinks that read from it. One that is no longer named is forgotten. */
+  /** Undefined: in memory. */
+  readonly path?: string;
+  /** Of a new file whose predecessor was lost. */
+  readonly epochAfterLoss?: number | undefined;
   readonly sinks: readonly string[];
   readonly maxBytes: number;
+  readonly observe: LogListener;
 }
 
-export class SpoolDatabase {
+export class SpoolDatabase extends DatabaseFile {
+  /** Another database can read it by this name, also in memory. */
   readonly #name: string;
   readonly #maxBytes: number;
-  readonly #file: DatabaseFile;
+  readonly #observe: LogListener;
   readonly #sql: ReturnType<typeof statements>;
-  /** How far each log was followed. */
   readonly progress: ProgressTable;
   #state: State;
 
   /** @throws As DatabaseFile. */
-  constructor(sqlite: Sqlite, { path, sinks, maxBytes }: SpoolDatabaseOptions) {
-    // A name, so that another database can be told to read it.
-    this.#name = path ?? namedInMemory(randomUUID());
+  constructor(
+    sqlite: Sqlite,
+    { path, epochAfterLoss: epoch, sinks, maxBytes, observe }: SpoolDatabaseOptions,
+  ) {
+    const name = path ?? namedInMemory(randomUUID());
+    const loss = epoch === undefined ? '' : `INSERT INTO loss VALUES (${epoch});`;
+    super(sqlite, name, { ...FORMAT, schema: FORMAT.schema + loss });
+    this.#name = name;
     this.#maxBytes = maxBytes;
-    this.#file = new DatabaseFile(sqlite, this.#name, FORMAT);
+    this.#observe = observe;
     try {
-      this.#sql = statements(this.#file.db);
-      this.progress = new ProgressTable(this.#file.db);
+      this.#sql = statements(this.db);
+      this.progress = new ProgressTable(this.db);
       this.#state = this.#stateFor(sinks);
     } catch (error) {
-      this.#file.close();
+      this.close();
       throw error;
     }
   }
@@ -153,56 +130,42 @@ export class SpoolDatabase {
     return this.#state.bytes;
   }
 
-  /** When an earlier file was lost: the epoch that logs begin with since, above all of its epochs. */
+  /** If an earlier file was lost: the epoch in which logs begin, above all of its epochs. */
   get epochAfterLoss(): number | undefined {
-    const epoch = this.#file.db.prepare('SELECT epoch FROM loss').get()?.['epoch'];
+    const epoch = this.db.prepare('SELECT epoch FROM loss').get()?.['epoch'];
     return epoch === undefined ? undefined : Number(epoch);
   }
 
-  set epochAfterLoss(epoch: number) {
-    this.#file.db.prepare('INSERT INTO loss VALUES (?)').run(epoch);
+  place(sink: string): SinkPlace {
+    const place = this.#state.places.get(sink);
+    if (place === undefined) throw new Error(`the spool was not opened for a sink named ${sink}`);
+    return place;
   }
 
-  isInPlace(): boolean {
-    return this.#file.isInPlace();
-  }
-
-  standing(sink: string): SinkStanding {
-    const { lag, dropped } = this.#place(sink);
-    return { lag, dropped };
-  }
-
-  /** Records of a log that not every sink has. */
+  /** Records of a log that some sink does not have. */
   waiting(source: string): number {
     return Number(this.#sql.waiting.get(source)?.['records']);
   }
 
-  /** Whether a sink has taken records that it has not acknowledged. */
-  isUnderway(sink: string): boolean {
-    return this.#place(sink).underway > 0;
-  }
-
-  /** Whether a sink has some of what is here. */
-  hasGiven(sink: string): boolean {
-    return this.#place(sink).taken > 0;
-  }
-
-  /**
-   * Stores records and how far they go, both or neither.
-   *
-   * @returns What sinks missed because of the room it took.
-   */
-  append(source: string, chunks: readonly Chunk[], progress: GroupProgress): readonly Dropped[] {
-    return this.#commit((state) => {
-      const { bytes, last, places } = state.places.size === 0 ? state : this.#add(source, chunks);
+  /** Stores records and how far they go, both or neither. */
+  append(source: string, chunks: readonly Chunk[], progress: GroupProgress): void {
+    this.#commit((state) => {
       this.progress.write(source, progress);
-      return this.#makeRoom({ bytes, last, places });
+      let { bytes, last } = state;
+      const places = new Map(state.places);
+      for (const chunk of places.size === 0 ? [] : chunks) {
+        last += 1;
+        this.#sql.add.run(last, chunk.bytes, chunk.text, chunk.records, crc32(chunk.text), source);
+        bytes += chunk.bytes;
+        for (const [sink, place] of places) places.set(sink, { ...place, lag: place.lag + chunk.records });
+      }
+      return { bytes, last, places };
     });
   }
 
   /** The next records for a sink: they are on their way until they are acknowledged. */
   take(sink: string): Batch | undefined {
-    const place = this.#place(sink);
+    const place = this.place(sink);
     const pieces: Uint8Array[] = [];
     let [count, bytes, taken] = [0, 0, place.acknowledged];
     for (const { position, records, checksum, body } of this.#sql.after.iterate(place.acknowledged)) {
@@ -219,71 +182,59 @@ export class SpoolDatabase {
     return createBatch({ bytes: Buffer.concat(pieces), count });
   }
 
-  /** What it took last. When that cannot be stored it counts all the same, and is stored by `takeOver`. */
+  /** What it took last. If this cannot be stored, it counts all the same, and `takeOver` stores it. */
   acknowledge(sink: string): void {
-    const place = this.#place(sink);
+    const place = this.place(sink);
     const { taken: acknowledged, lag, underway } = place;
     this.#put(sink, { ...place, acknowledged, underway: 0, lag: lag - underway });
-    this.#commit((state) => ({ state: this.#storePlaces(state), dropped: [] }));
-  }
-
-  /** What sinks would miss if all of this were lost, less what is on its way to them. */
-  missing(): readonly { readonly sink: string; readonly records: number }[] {
-    return Array.from(this.#state.places, ([sink, { lag, underway }]) => ({ sink, records: lag - underway }));
+    this.#commit((state) => this.#storePlaces(state));
   }
 
   /** Counts as dropped what was lost elsewhere. */
-  count(sink: string, dropped: number): void {
-    const place = this.#place(sink);
-    this.#put(sink, { ...place, dropped: place.dropped + dropped });
+  countDropped(sink: string, records: number): void {
+    const place = this.place(sink);
+    this.#put(sink, { ...place, dropped: place.dropped + records });
   }
 
-  /**
-   * Takes over all of another database, whose records go behind those that are here. A sink that has some of them must
-   * have all that was here before.
-   *
-   * @throws When it cannot; nothing is changed then.
-   */
-  takeOver(other: SpoolDatabase): readonly Dropped[] {
-    const { db } = this.#file;
-    db.exec(`ATTACH '${other.#name}' AS other`);
+  /** Takes over another database, behind what is here. A sink that has some of it has all that was here. */
+  takeOver(other: SpoolDatabase): void {
+    this.db.exec(`ATTACH '${other.#name}' AS other`);
     try {
-      return this.#commit(({ bytes, last, places }) => {
-        db.exec(`
+      this.#commit(({ bytes, last, places }) => {
+        this.db.exec(`
           INSERT INTO chunk SELECT position + ${last}, bytes, body, records, checksum, source FROM other.chunk;
           DELETE FROM window WHERE source IN (SELECT source FROM other.progress);
           INSERT INTO window SELECT * FROM other.window;
           INSERT OR REPLACE INTO progress SELECT * FROM other.progress;
         `);
-        const both = [...places].map(
-          ([sink, place]) => [sink, together(place, other.#place(sink), last)] as const,
-        );
-        const state = { bytes: bytes + other.bytes, last: last + other.#state.last, places: new Map(both) };
-        return this.#makeRoom(this.#storePlaces(state));
+        const both = new Map<string, SinkPlace>();
+        for (const [sink, here] of places) both.set(sink, together(here, other.place(sink), last));
+        return this.#storePlaces({
+          bytes: bytes + other.bytes,
+          last: last + other.#state.last,
+          places: both,
+        });
       });
     } finally {
-      db.exec('DETACH other');
+      this.db.exec('DETACH other');
     }
   }
 
-  close(): void {
-    this.#file.close();
-  }
-
-  #place(sink: string): Place {
-    const place = this.#state.places.get(sink);
-    if (place === undefined) throw new Error(`the spool was not opened for a sink named ${sink}`);
-    return place;
-  }
-
-  #put(sink: string, place: Place): void {
+  #put(sink: string, place: SinkPlace): void {
     this.#state = { ...this.#state, places: new Map(this.#state.places).set(sink, place) };
   }
 
-  #commit(run: (state: State) => Stored): readonly Dropped[] {
-    const { state, dropped } = this.#file.transaction(() => run(this.#state));
-    this.#state = state;
-    return dropped;
+  /** Stores what `run` does, and drops what is too much. */
+  #commit(run: (state: State) => State): void {
+    const [stored, kept] = this.transaction(() => {
+      const state = run(this.#state);
+      return [state, this.#makeRoom(state)];
+    });
+    this.#state = kept;
+    for (const [sink, { dropped }] of kept.places) {
+      const records = dropped - (stored.places.get(sink)?.dropped ?? 0);
+      if (records > 0) this.#observe({ kind: 'dropped', sink, records, reason: 'overflow' });
+    }
   }
 
   #stateFor(sinks: readonly string[]): State {
@@ -291,7 +242,7 @@ export class SpoolDatabase {
     const known = new Map(this.#sql.sinks.all().map((row) => [String(row['name']), row]));
     const acknowledged = [...known.values()].map((row) => Number(row['acknowledged']));
     for (const sink of known.keys()) if (!sinks.includes(sink)) this.#sql.removeSink.run(sink);
-    const places = new Map<string, Place>();
+    const places = new Map<string, SinkPlace>();
     for (const sink of sinks) {
       const row = known.get(sink);
       const [taken, dropped] = [Number(row?.['acknowledged'] ?? 0), Number(row?.['dropped'] ?? 0)];
@@ -301,21 +252,7 @@ export class SpoolDatabase {
     return { bytes: Number(bytes), last: Math.max(Number(last), ...acknowledged), places };
   }
 
-  #add(source: string, chunks: readonly Chunk[]): State {
-    let { bytes, last } = this.#state;
-    let added = 0;
-    for (const chunk of chunks) {
-      last += 1;
-      this.#sql.add.run(last, chunk.bytes, chunk.text, chunk.records, crc32(chunk.text), source);
-      bytes += chunk.bytes;
-      added += chunk.records;
-    }
-    const places = new Map(this.#state.places);
-    for (const [sink, place] of places) places.set(sink, { ...place, lag: place.lag + added });
-    return { bytes, last, places };
-  }
-
-  /** With them goes what every sink has acknowledged. */
+  /** Removes what every sink has acknowledged. */
   #storePlaces(state: State): State {
     const { places } = state;
     for (const [sink, { acknowledged, dropped }] of places)
@@ -326,45 +263,38 @@ export class SpoolDatabase {
     return { ...state, bytes: state.bytes - freed };
   }
 
-  /** Past the bound the oldest go. What is on its way to a sink stays: after a crash it must still be there. */
-  #makeRoom(state: State): Stored {
-    if (state.bytes <= this.#maxBytes) return { state, dropped: [] };
-    const sinks = [...state.places];
-    const gone: { readonly position: number; readonly records: number }[] = [];
+  /** Past the bound the oldest go. Those on their way to a sink stay: after a crash it takes them again. */
+  #makeRoom(state: State): State {
+    if (state.bytes <= this.#maxBytes) return state;
     let { bytes } = state;
+    const places = new Map(state.places);
+    const gone: number[] = [];
     for (const row of this.#sql.oldest.iterate()) {
       if (bytes <= this.#maxBytes) break;
-      const position = Number(row['position']);
-      if (sinks.some(([, { acknowledged, taken }]) => position > acknowledged && position <= taken)) continue;
-      gone.push({ position, records: Number(row['records']) });
+      const [position, records] = [Number(row['position']), Number(row['records'])];
+      const all = [...places];
+      if (all.some(([, { acknowledged, taken }]) => position > acknowledged && position <= taken)) continue;
+      gone.push(position);
       bytes -= Number(row['bytes']);
+      for (const [sink, { lag, dropped, ...place }] of all) {
+        if (position > place.taken)
+          places.set(sink, { ...place, lag: lag - records, dropped: dropped + records });
+      }
     }
-    for (const { position } of gone) this.#sql.remove.run(position);
-    const dropped: Dropped[] = [];
-    const places = sinks.map(([sink, place]): [string, Place] => {
-      const missed = gone.filter(({ position }) => position > place.taken);
-      const records = missed.reduce((sum, chunk) => sum + chunk.records, 0);
-      if (records > 0) dropped.push({ sink, records, reason: 'overflow' });
-      return [sink, { ...place, lag: place.lag - records, dropped: place.dropped + records }];
-    });
-    return { state: this.#storePlaces({ ...state, bytes, places: new Map(places) }), dropped };
+    for (const position of gone) this.#sql.remove.run(position);
+    return this.#storePlaces({ ...state, bytes, places });
   }
 }
 
-interface Stored {
-  readonly state: State;
-  readonly dropped: readonly Dropped[];
-}
-
-/** As a sink stands when the records of another database go behind those up to `last`. */
-function together(here: Place, there: Place, last: number): Place {
+/** A sink's place once the records of another database stand behind those up to `last`. */
+function together(here: SinkPlace, there: SinkPlace, last: number): SinkPlace {
   const [lag, dropped] = [here.lag + there.lag, here.dropped + there.dropped];
   if (here.lag > 0) return { ...here, lag, dropped };
   const [acknowledged, taken] = [last + there.acknowledged, last + there.taken];
   return { acknowledged, taken, underway: there.underway, lag, dropped };
 }
 
-/** Records that are stored together: as many JSON texts, with a line's end between two. */
+/** Records that are stored together: JSON texts with a line's end between two. */
 export interface Chunk {
   readonly text: string;
   /** In UTF-8. */

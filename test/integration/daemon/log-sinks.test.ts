@@ -68,25 +68,6 @@ describe.concurrent('stdout, file and OTLP together', () => {
     }
     expect(metrics).toContain('pilotlight_log_sink_delivered_lines_total{sink="otlp"} 3500');
   });
-
-  test('what a receiver refuses for good is counted and said', async () => {
-    using folder = temporaryFolder();
-    await using receiver = await startOtlpReceiver();
-    receiver.decide = ({ records }) => (records > 0 ? { status: 400, body: 'no such tenant' } : 'accept');
-    await using emulator = await startEmulator({ seed: { workergroups: [{ id: 7, lines_per_second: 0 }] } });
-    emulator.workergroups.append(7, numbered(10));
-    await using daemon = await startTestDaemon({ ...serviceOf(emulator), ...sinks(folder.path, receiver) });
-    const dropped = 'pilotlight_log_sink_dropped_lines_total{reason="rejected",sink="otlp"} 10';
-    await until(async () => (await daemon.metrics()).includes(dropped));
-    expect(daemon.messages).toContainEqual(
-      expect.objectContaining({
-        msg: 'log records dropped',
-        sink: 'otlp',
-        records: 10,
-        message: 'the receiver answered 400: no such tenant',
-      }),
-    );
-  });
 });
 
 test.concurrent('a receiver that asks for a token gets it, and nobody else does', async () => {

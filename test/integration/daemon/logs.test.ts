@@ -1,41 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { serviceOf, startTestDaemon, until } from '../../support/daemon.ts';
-import { describeWithRealData, realData } from '../../support/real-data.ts';
-
-function realLines(file: string): string[] {
-  return readFileSync(`${realData}logs/${file}`, 'utf8')
-    .replace(/\n$/, '')
-    .split('\n')
-    .map((line) => line.replace(/\r$/, ''));
-}
-
-describeWithRealData('real logs replayed through a worker group', () => {
-  test.concurrent.each(['OpenSSH.log', 'Spark.log', 'OpenStack.log'])(
-    '%s comes out of stdout once and in order, though every third poll fails',
-    async (file) => {
-      const lines = realLines(file);
-      await using emulator = await startEmulator({
-        seed: { workergroups: [{ id: 7, lines_per_second: 500, replay: { lines } }] },
-      });
-      const failing = await emulator.faults.add({
-        kind: 'status',
-        status: 503,
-        operation: 'workergroups.logs',
-        every: 3,
-      });
-      await using daemon = await startTestDaemon({ ...serviceOf(emulator), WORKER_GROUPS: '7' });
-      await until(() => daemon.lines(7).length >= lines.length);
-      expect(daemon.lines(7)).toEqual(lines);
-      expect(failing.struck).toBeGreaterThan(0);
-      const records = daemon.records();
-      expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));
-      expect(records.filter((record) => 'gap' in record)).toEqual([]);
-    },
-  );
-});
 
 describe('worker groups by the name of their endpoint', () => {
   const seed = {

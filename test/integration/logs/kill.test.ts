@@ -2,12 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import {
-  startEmulator,
-  type Emulator,
-  type EmulatorOptions,
-  type JournalEntry,
-} from '../../../src/emulator/index.ts';
+import { startEmulator, type Emulator, type JournalEntry } from '../../../src/emulator/index.ts';
 import type { Gap, LogRecord } from '../../../src/logs/record.ts';
 import { until } from '../../support/daemon.ts';
 import { readLogFiles, rotatedFiles } from '../../support/log-files.ts';
@@ -23,7 +18,6 @@ const LANES = 4;
 const MAX_TAIL = 10_000;
 /** Lines that join two views by chance. */
 const EVIDENT_LINES = 8;
-const RESTARTS = KILLS;
 const LINES_PER_SECOND = 2_000;
 /** The log repeats itself after so many lines: more than come between two polls, however busy the machine is. */
 const PERIOD = 200_000;
@@ -60,50 +54,10 @@ test.concurrent(`killed at ${KILLS} random moments, the file has the true stream
   expect(sum('gaps')).toBeGreaterThanOrEqual(LANES);
 }, 600_000);
 
-test.concurrent('killed again and again at a log that stands still while it is read, it loses what is out of reach and no more', async () => {
-  const random = new Random(printedSeed());
-  using folder = temporaryFolder();
-  await using emulator = await startLog(LINES_PER_SECOND, { clock: 'frozen' });
-  const path = join(folder.path, 'worker.log');
-  const starts: { readonly at: number; readonly lines: number }[] = [];
-  for (let restart = 0; restart < RESTARTS; restart++) {
-    const { lineCount } = emulator.workergroups.get(7);
-    starts.push({ at: Date.now(), lines: lineCount });
-    await using daemon = startPilotlight(['run'], environment(emulator, folder.path));
-    await until(() => lineCount === 0 || lastLineOf(path) === LINES[(lineCount - 1) % PERIOD]);
-    // For longer than a tail has lines, once for sure; not before the first ones, of which a gap could tell nothing.
-    const isLong = restart === 1 || (restart > 1 && random.chance(0.3));
-    // Up to 9,900 lines: what is written while it lives, and may not be taken any more, and what while it is away. Before a
-    // long absence it is written nothing: a kill may lose what a first, short tail did not reach.
-    if (!isLong) await emulator.clock.advance(Math.ceil(random.between(0, 950)));
-    daemon.child.kill('SIGKILL');
-    await daemon.exit;
-    await emulator.clock.advance(
-      Math.ceil(isLong ? random.between(6_000, 20_000) : random.between(0, 4_000)),
-    );
-  }
-  starts.push({ at: Date.now(), lines: emulator.workergroups.get(7).lineCount });
-  const total = await finish(emulator, folder.path);
-  const records = readLogFiles(path);
-  const linesAt = (time: number) => starts.findLast(({ at }) => at <= time)?.lines ?? 0;
-  const { repeated, missing, withinReach, lines, lostInGaps } = outcomeOf(records, ({ time }) =>
-    linesAt(Date.parse(time)),
-  );
-  expect([repeated, missing, withinReach]).toEqual([0, 0, 0]);
-  expect(lines + lostInGaps).toBe(total);
-  expect(lostInGaps).toBeGreaterThan(0);
-}, 600_000);
-
-function startLog(linesPerSecond: number, options: EmulatorOptions = {}): Promise<Emulator> {
-  const replay = { lines: LINES, loop: true };
-  return startEmulator({
-    seed: { workergroups: [{ id: 7, lines_per_second: linesPerSecond, replay }] },
-    ...options,
-  });
-}
-
 async function runLane(folder: string, random: Random): Promise<Outcome> {
-  await using emulator = await startLog(0);
+  const replay = { lines: LINES, loop: true };
+  const seed = { workergroups: [{ id: 7, lines_per_second: 0, replay }] };
+  await using emulator = await startEmulator({ seed });
   const path = join(folder, 'worker.log');
   using growth = watchGrowth(emulator);
   {
@@ -159,14 +113,13 @@ function watchGrowth(emulator: Emulator) {
   };
 }
 
-/** Lets a last daemon take what is left of a log that has come to its end. @returns The lines of that log. */
-async function finish(emulator: Emulator, folder: string): Promise<number> {
+/** Lets a last daemon take what is left of a log that has come to its end. */
+async function finish(emulator: Emulator, folder: string): Promise<void> {
   const { lineCount } = emulator.workergroups.get(7);
   await using last = startPilotlight(['run'], environment(emulator, folder));
   await until(() => lastLineOf(join(folder, 'worker.log')) === LINES[(lineCount - 1) % PERIOD]);
   last.child.kill('SIGTERM');
   expect(await last.exit).toBe(0);
-  return lineCount;
 }
 
 /** To two polls in a row, each for longer than a tail of the log lasts: there are lines out of reach on any machine. */

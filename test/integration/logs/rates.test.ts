@@ -68,23 +68,4 @@ describeWithRealData('rates from 0 to 20,000 lines/s, over real sockets in virtu
     },
     SCHEDULES * 300_000,
   );
-
-  test.each([0, 1, 50, 500, 2_000, 4_000])(
-    '%i lines/s, from one moment to the next: every line once',
-    async (linesPerSecond) => {
-      const lines = longRealLog('OpenSSH without times', Math.ceil((linesPerSecond * 30) / 2_000) + 1);
-      await using followed = await followEmulator(lines);
-      const { emulator, sink, advance } = followed;
-      // Of a log that stood still it learns within a poll or two; so long the rate must not outrun a tail.
-      emulator.workergroups.setRate(GROUP, 10);
-      await advance(3_000);
-      emulator.workergroups.setRate(GROUP, linesPerSecond);
-      await advance(27_000);
-      emulator.workergroups.setRate(GROUP, 0);
-      await advance(30_000, 1_000);
-      expect(gapsOf(sink.records)).toEqual([]);
-      expect(linesOf(sink.records)).toHaveLength(30 + linesPerSecond * 27);
-      expect(linesOf(sink.records)).toEqual(lines.slice(0, linesOf(sink.records).length));
-    },
-  );
 });

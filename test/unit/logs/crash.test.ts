@@ -8,8 +8,6 @@ import { childBundle } from '../../support/child-bundle.ts';
 import { LogPolls } from '../../support/log-polls.ts';
 import { LogService } from '../../support/log-service.ts';
 import { openSpool, SOURCE } from '../../support/log-spool.ts';
-import { hasRealData } from '../../support/real-data.ts';
-import { readRealLog, REAL_LOGS } from '../../support/real-logs.ts';
 import { memoryFolder } from '../../support/temporary-folder.ts';
 
 const CHILD = new URL('../../support/log-crash-child.ts', import.meta.url);
@@ -98,48 +96,42 @@ function growing(all: readonly string[], steps: readonly number[]) {
   };
 }
 
-const numbered = Array.from({ length: 2_000 }, (_, index) => `line ${index % 700}`);
-const logs: [string, number, () => readonly string[]][] = [['numbered lines', 2, () => numbered]];
-if (hasRealData) for (const name of REAL_LOGS) logs.push([name, 1, () => readRealLog(name).slice(0, 400)]);
+const LINES = Array.from({ length: 2_000 }, (_, index) => `line ${index % 700}`);
 
-test.each(logs)(
-  '%s, killed at any moment: the spool equals one that never was, and the sink sees all in order',
-  async (_name, numRuns, all) => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(death, { minLength: 1, maxLength: 4 }),
-        fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 6 }),
-        async (deaths, steps) => {
-          using folder = memoryFolder();
-          const log = growing(all(), steps);
-          const seen = new Set<number>();
-          const bySeq = new Map<number, LogRecord>();
-          for (const one of [...deaths, { at: 'answer', count: Infinity } as const]) {
-            const records = await live(folder.path, log, seen, one);
-            const [first] = records;
-            // It goes on where the last one was, or repeats what that one had no time to acknowledge.
-            if (first !== undefined) expect(bySeq.has(first.seq - 1) || first.seq === 1).toBe(true);
-            records.forEach((record, index) => {
-              expect(record.seq).toBe((first?.seq ?? 0) + index);
-              expect(bySeq.get(record.seq) ?? record).toEqual(record);
-              bySeq.set(record.seq, record);
-            });
-          }
-          expect(log.isComplete()).toBe(true);
-          const delivered = Array.from(bySeq.keys(), (_, index) => bySeq.get(index + 1));
-          expect(delivered.map((record) => record && 'line' in record && record.line)).toEqual(log.all);
-          expect(delivered.every((record) => record?.epoch === 1)).toBe(true);
+test('killed at any moment, the spool equals one that never was, and the sink sees all in order', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(death, { minLength: 1, maxLength: 4 }),
+      fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 6 }),
+      async (deaths, steps) => {
+        using folder = memoryFolder();
+        const log = growing(LINES, steps);
+        const seen = new Set<number>();
+        const bySeq = new Map<number, LogRecord>();
+        for (const one of [...deaths, { at: 'answer', count: Infinity } as const]) {
+          const records = await live(folder.path, log, seen, one);
+          const [first] = records;
+          // It goes on where the last one was, or repeats what that one had no time to acknowledge.
+          if (first !== undefined) expect(bySeq.has(first.seq - 1) || first.seq === 1).toBe(true);
+          records.forEach((record, index) => {
+            expect(record.seq).toBe((first?.seq ?? 0) + index);
+            expect(bySeq.get(record.seq) ?? record).toEqual(record);
+            bySeq.set(record.seq, record);
+          });
+        }
+        expect(log.isComplete()).toBe(true);
+        const delivered = Array.from(bySeq.keys(), (_, index) => bySeq.get(index + 1));
+        expect(delivered.map((record) => record && 'line' in record && record.line)).toEqual(log.all);
+        expect(delivered.every((record) => record?.epoch === 1)).toBe(true);
 
-          const uncrashed = new LogPolls();
-          uncrashed.poll((tail) => log.answer(tail));
-          const { spool } = await openSpool(folder.path);
-          expect(lasting(spool.progress(SOURCE))).toEqual(lasting(uncrashed.state.progress));
-          expect(spool.standing('stdout')).toEqual({ lag: 0, dropped: 0 });
-          spool.close();
-        },
-      ),
-      { numRuns },
-    );
-  },
-  120_000,
-);
+        const uncrashed = new LogPolls();
+        uncrashed.poll((tail) => log.answer(tail));
+        const { spool } = await openSpool(folder.path);
+        expect(lasting(spool.progress(SOURCE))).toEqual(lasting(uncrashed.state.progress));
+        expect(spool.standing('stdout')).toEqual({ lag: 0, dropped: 0 });
+        spool.close();
+      },
+    ),
+    { numRuns: 3 },
+  );
+}, 120_000);

@@ -1,8 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { RedisTrouble } from '../../../../src/daemon/replicas/redis-trouble.ts';
-import { RedisAway, RedisSilent } from '../../../../src/daemon/replicas/redis.ts';
-import { LeaseLost } from '../../../../src/daemon/replicas/shared-progress.ts';
+import { RedisError } from '../../../../src/daemon/replicas/redis.ts';
 
 function trouble() {
   const lines: Record<string, unknown>[] = [];
@@ -36,7 +35,7 @@ test.each([
   [Object.assign(new Error(''), { code: 'ECONNREFUSED' }), 'Redis is away: ECONNREFUSED'],
   [new TypeError(''), 'Redis is away: TypeError'],
   ['BOOM and OOMPH', 'Redis is away: BOOM and OOMPH'],
-  [new RedisSilent('no answer from Redis'), 'Redis is away: no answer from Redis'],
+  [new RedisError('redis_silent'), 'Redis is away: no answer from Redis in 2000 ms'],
 ])('%s is said as it is', (error, last) => {
   const { lines, subject } = trouble();
   subject.failed(error);
@@ -44,9 +43,9 @@ test.each([
   expect(lines).toMatchObject([{ level: 40, msg: 'Redis is away: nobody follows logs' }]);
 });
 
-test.each([new RedisAway('no connection'), new LeaseLost()])('%s is no trouble of its own', (error) => {
+test.each(['redis_away', 'lease_lost'] as const)('%s is no trouble of its own', (code) => {
   const { lines, subject } = trouble();
-  subject.failed(error);
+  subject.failed(new RedisError(code));
   subject.passed();
   expect([lines, subject.last]).toEqual([[], undefined]);
 });

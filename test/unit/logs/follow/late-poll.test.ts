@@ -1,12 +1,10 @@
 /** A machine that stands still or sleeps: a poll comes later than it was planned, and has to reach further back. */
 import { expect, test } from 'vitest';
-import { createFollower } from '../../../../src/logs/follow/follower.ts';
 import { GroupFollower } from '../../../../src/logs/follow/group-follower.ts';
 import { PollsUnderWay } from '../../../../src/logs/follow/polls-under-way.ts';
 import { memorySpool } from '../../../support/memory-spool.ts';
 import type { Clock } from '../../../../src/time/clock.ts';
 import { LogService } from '../../../support/log-service.ts';
-import { VirtualClock } from '../../../support/log-time.ts';
 
 const LINES_PER_SECOND = 1_000;
 const LATE_MS = 5_000;
@@ -53,39 +51,4 @@ test('the first poll after a time without any asks for all that came meanwhile',
   expect(asked.some(({ sinceMs }) => sinceMs > LATE_MS)).toBe(true);
   // Once it asks for the unit, and once, before the rate is known, a poll tells too little.
   expect(asked.filter(({ sinceMs }) => sinceMs === 0).length).toBeLessThanOrEqual(2);
-});
-
-test('of many groups that wake together, no more is under way than of many that are new', async () => {
-  const [groups, linesPerSecond, most] = [20, 30, 8 * 2 ** 20];
-  const clock = new VirtualClock();
-  const begun = clock.now();
-  const lineOf = (index: number) => `${index} `.padEnd(299, 'x');
-  let [underWay, peak, widest] = [0, 0, 0];
-  const follower = createFollower({
-    async fetchTail({ tail }) {
-      const written = Math.floor(((clock.now() - begun) * linesPerSecond) / 1_000);
-      const from = Math.max(0, written - tail);
-      const text = Array.from({ length: written - from }, (_, index) => `${lineOf(from + index)}\n`).join('');
-      underWay += text.length;
-      peak = Math.max(peak, underWay);
-      widest = Math.max(widest, tail);
-      await clock.sleep(20, new AbortController().signal);
-      underWay -= text.length;
-      return { kind: 'text', text };
-    },
-    spool: memorySpool(['stdout']),
-    start: 'end',
-    clock,
-    random: () => 0.5,
-    observe() {},
-  });
-  for (let group = 1; group <= groups; group++) follower.add({ kind: 'workergroup', id: group });
-  await clock.advance(20_000);
-  [peak, widest] = [0, 0];
-  clock.standStill(120_000);
-  await clock.advance(3_000);
-  expect(widest).toBeGreaterThan(120 * linesPerSecond);
-  // One more may be as long as it is.
-  expect(peak).toBeLessThan(most + widest * 300);
-  await follower.stop();
 });

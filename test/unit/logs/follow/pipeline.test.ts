@@ -69,25 +69,6 @@ describe('the log pipeline', () => {
     await pipeline.stop(NEVER);
   });
 
-  test('delivers every line once although every third poll fails', async () => {
-    let polls = 0;
-    const { log, clock, sink, pipeline } = start({
-      async fetchTail() {
-        if (++polls % 3 === 0) throw new Error('connection reset');
-        return undefined;
-      },
-    });
-    for (let second = 0; second < 120; second++) {
-      log.writeLines(numbered(30, log.lines.length));
-      await clock.advance(1_000);
-    }
-    await clock.advance(60_000);
-    expect(linesOf(sink.records)).toEqual(log.lines);
-    expect(sink.records.every((record) => 'line' in record)).toBe(true);
-    await pipeline.stop(NEVER);
-    expect(sink.closed).toBe(1);
-  });
-
   test('never polls a group twice at a time, and lets no group wait for another', async () => {
     const open = new Map<number, number>();
     const slow = Promise.withResolvers<void>();

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { startLogPipeline } from '../../../../src/logs/follow/pipeline.ts';
 import { PollsUnderWay } from '../../../../src/logs/follow/polls-under-way.ts';
 import { settled, VirtualClock } from '../../../support/log-time.ts';
+import { memorySpool } from '../../../support/memory-spool.ts';
 
 const NEVER = new AbortController().signal;
 const [SHORT, LONG] = [20_000, 1_000_000];
@@ -80,4 +82,41 @@ test('what has grown while it waited counts as much as it has grown to', async (
   for (const leave of first.leave) leave();
   await settled();
   expect(entered).toBe(1);
+});
+
+test('of many groups that wake together, no more is under way than of many that are new', async () => {
+  const [groups, linesPerSecond, most] = [20, 30, 8 * 2 ** 20];
+  const clock = new VirtualClock();
+  const begun = clock.now();
+  const lineOf = (index: number) => `${index} `.padEnd(299, 'x');
+  let [underWay, peak, widest] = [0, 0, 0];
+  const follower = startLogPipeline({
+    sources: [],
+    sinks: [],
+    async fetchTail({ tail }) {
+      const written = Math.floor(((clock.now() - begun) * linesPerSecond) / 1_000);
+      const from = Math.max(0, written - tail);
+      const text = Array.from({ length: written - from }, (_, index) => `${lineOf(from + index)}\n`).join('');
+      underWay += text.length;
+      peak = Math.max(peak, underWay);
+      widest = Math.max(widest, tail);
+      await clock.sleep(20, new AbortController().signal);
+      underWay -= text.length;
+      return { kind: 'text', text };
+    },
+    spool: memorySpool(['stdout']),
+    start: 'end',
+    clock,
+    random: () => 0.5,
+    observe() {},
+  });
+  for (let group = 1; group <= groups; group++) follower.add({ kind: 'workergroup', id: group });
+  await clock.advance(20_000);
+  [peak, widest] = [0, 0];
+  clock.standStill(120_000);
+  await clock.advance(3_000);
+  expect(widest).toBeGreaterThan(120 * linesPerSecond);
+  // One more may be as long as it is.
+  expect(peak).toBeLessThan(most + widest * 300);
+  await follower.rest();
 });

@@ -311,18 +311,6 @@ describe('errors', () => {
     };
   };
 
-  test('move nothing, and wait longer each time', () => {
-    const fail = failing({ kind: 'error', reason: 'status 503' });
-    const waits = Array.from({ length: 7 }, () => fail(1).next.delayMs);
-    expect(waits).toEqual([750, 1_500, 3_000, 6_000, 12_000, 22_500, 22_500]);
-    expect(fail(1)).toMatchObject({ records: [], stored: undefined, state: { begun: false, failures: 8 } });
-  });
-
-  test('say when to come again', () => {
-    const fail = failing({ kind: 'error', reason: 'status 429', retryAfterMs: 45_000 });
-    expect(fail(1).next.delayMs).toBe(45_000);
-  });
-
   test('of a group that the service does not know yet are none for five minutes', () => {
     const fail = failing({ kind: 'error', reason: 'not a log: … not found', notFound: true });
     expect(fail(1)).toMatchObject({ next: { delayMs: 5_000 }, state: { failures: 0 } });

@@ -105,9 +105,3 @@ test('a torn one is written anew', async ({ path }) => {
   expect(suffixes(path)).toEqual(['.1.gz']);
   expect(unpacked(`${path}.1.gz`)).toBe('text of .1');
 });
-
-test('at the end nothing more is begun', async ({ path }) => {
-  put(path, '.1');
-  await expect(archives(path).tidy(AbortSignal.abort(new Error('the end')))).rejects.toThrow('the end');
-  expect(suffixes(path)).toEqual(['.1']);
-});

@@ -25,28 +25,6 @@ function descriptor(takes: number[] = []) {
   return { written, write };
 }
 
-test('each line has an end, and none at all writes nothing', async () => {
-  const { written, write } = descriptor();
-  const output = new LineOutput(write);
-  await output.write(bytesOf(['one', '', 'ünï']), NEVER);
-  await output.write(bytesOf([]), NEVER);
-  expect(written).toEqual({ text: 'one\n\nünï\n', calls: 1 });
-});
-
-test('what is taken in parts is written whole', async () => {
-  const { written, write } = descriptor([1, 2, 1, 4]);
-  await new LineOutput(write).write(bytesOf(['ü', 'one']), NEVER);
-  expect(written.text).toBe('ü\none\n');
-});
-
-test('what somebody else has torn is ended first, also before nothing', async () => {
-  const { written, write } = descriptor();
-  const output = new LineOutput(write, true);
-  await output.write(bytesOf([]), NEVER);
-  await output.write(bytesOf(['one']), NEVER);
-  expect(written.text).toBe('\none\n');
-});
-
 describe('after a failure', () => {
   test.each([
     ['before the first byte', [0], 'one\ntwo\nthree\n'],

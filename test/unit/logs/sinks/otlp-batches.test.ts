@@ -59,20 +59,6 @@ test('closed it sends nothing more', async () => {
 });
 
 describe('a batch that is refused', () => {
-  test('goes in halves until the bad one is alone, which is dropped once others were taken', async () => {
-    refuse(3);
-    expect(await write(1, 8)).toEqual({
-      rejected: 1,
-      message: 'the receiver answered 400: cannot parse',
-    });
-    expect(taken()).toEqual([1, 2, 4, 5, 6, 7, 8]);
-    // 3 alone, asked about once more at the end.
-    expect(sizes().filter((size) => size === 1).length).toBeGreaterThanOrEqual(2);
-    expect(sizes().slice(0, 3)).toEqual([8, 4, 2]);
-    // What was taken says enough of the receiver.
-    expect(sizes()).not.toContain(0);
-  });
-
   test.each([
     ['what is no receiver, is none, and a person is asked', REFUSED, { actor: 'user' }],
     [
@@ -143,18 +129,6 @@ describe('a batch that is refused', () => {
     expect(await write(5, 1)).toEqual({ rejected: 0 });
     expect(taken()).toEqual([5]);
   });
-});
-
-test('after an error of encoding it is the other from then on, once that was taken', async () => {
-  receiver.decide = ({ encoding }) => (encoding === 'json' ? 'accept' : { status: 415 });
-  await write(1, 1);
-  await write(2, 1);
-  expect(receiver.requests.map(({ encoding }) => encoding)).toEqual(['protobuf', 'json', 'json']);
-  receiver.decide = () => ({ status: 415 });
-  await expect(write(3, 1)).rejects.toThrow('415');
-  receiver.decide = () => 'accept';
-  await write(4, 1);
-  expect(receiver.requests.at(-1)?.encoding).toBe('json');
 });
 
 test('a receiver that is too slow for so many is asked for half of them, and a little more after each that it takes', async () => {

@@ -1,11 +1,8 @@
 import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '../../../../src/logs/events.ts';
-import { LineOutput } from '../../../../src/logs/sinks/line-output.ts';
 import { startPump } from '../../../../src/logs/sinks/pump.ts';
 import { SinkBusy } from '../../../../src/logs/sinks/sink.ts';
-import { stdoutSink } from '../../../../src/logs/sinks/stdout.ts';
-import { BATCH_RECORDS } from '../../../../src/logs/spool/spool-database.ts';
 import type { Spool } from '../../../../src/logs/spool/spool.ts';
 import { NEVER, numbers, progressAt, recordsFrom } from '../../../support/log-records.ts';
 import { CollectingSink } from '../../../support/log-sinks.ts';
@@ -15,7 +12,7 @@ import { memorySpool } from '../../../support/memory-spool.ts';
 const AWAY = new Error('away');
 const busy = (retryAfterMs: number | undefined) => new SinkBusy('busy', { retryAfterMs, advice: undefined });
 
-function pumping({ maxBytes, into }: { readonly maxBytes?: number; readonly into?: LineOutput } = {}) {
+function pumping(maxBytes?: number) {
   const clock = new VirtualClock(0);
   const events: LogEvent[] = [];
   const observe = (event: LogEvent) => events.push(event);
@@ -23,7 +20,7 @@ function pumping({ maxBytes, into }: { readonly maxBytes?: number; readonly into
   const sink = new CollectingSink();
   const pump = startPump({
     spool,
-    sink: into === undefined ? sink : stdoutSink(into),
+    sink,
     clock,
     random: () => 0,
     observe,
@@ -63,7 +60,7 @@ describe('a sink', () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(turn, { maxLength: 30 }), async (turns) => {
-        const { sink, spool, clock, pump, append, written } = pumping({ maxBytes: 100_000 });
+        const { sink, spool, clock, pump, append, written } = pumping(100_000);
         let stall = Promise.withResolvers<void>();
         let [appended, dropped] = [0, 0];
         for (const { records, next } of turns) {
@@ -93,9 +90,7 @@ describe('a sink', () => {
 
   test.each([
     ['for itself', AWAY, 500],
-    ['and asks for less than it would wait anyway', busy(100), 500],
     ['and asks for more', busy(7_000), 7_000],
-    ['and does not say for how long', busy(undefined), 500],
     ['and asks for a day', busy(86_400_000), 300_000],
   ])('that fails %s is left alone for so long', async (_what, error, ms) => {
     const { clock, sink, events, pump, append, written } = pumping();
@@ -150,26 +145,6 @@ describe('a sink', () => {
       { kind: 'dropped', sink: 'stdout', records: 1, reason: 'rejected' },
     ]);
     await pump.stop(NEVER);
-  });
-
-  test('that is a blocked standard output holds one batch, and the rest waits in the spool', async () => {
-    let held = 0;
-    const into = new LineOutput((bytes, signal) => {
-      held += bytes.length;
-      return new Promise((_, reject) =>
-        signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
-      );
-    });
-    const { lag, pump, append } = pumping({ maxBytes: 500_000, into });
-    let dropped = 0;
-    for (let turn = 0; turn < 50; turn++) {
-      dropped += append(1_000);
-      await settled();
-    }
-    expect(held).toBeLessThan(BATCH_RECORDS * 200);
-    expect(lag() + dropped).toBe(50_000);
-    expect(lag()).toBeLessThan(10_000);
-    await pump.stop(AbortSignal.abort());
   });
 });
 

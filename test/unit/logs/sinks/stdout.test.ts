@@ -78,14 +78,6 @@ test('a torn line of another process is ended first; a batch that another sink b
   expect(wholeRecords(disk.text).map(({ seq }) => seq)).toEqual([1, 1, 2, 3]);
 });
 
-test('closing it leaves the descriptor to others', async () => {
-  const disk = new Disk();
-  const sink = stdoutSink(disk.output());
-  await expect(sink.close()).resolves.toBeUndefined();
-  await sink.write(batchOf(recordsFrom(1, 1)), NEVER);
-  expect([sink.name, wholeRecords(disk.text).length]).toEqual(['stdout', 1]);
-});
-
 function wholeRecords(text: string): LogRecord[] {
   return text.split('\n').flatMap((line) => {
     try {

@@ -2,13 +2,13 @@
 import type { Settings } from '../../config/options.ts';
 import type { LineOutput } from '../../logs/sinks/line-output.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
-import type { DaemonClient } from '../services/client.ts';
-import { startLogFollowing } from '../services/logs/following.ts';
+import type { DaemonClient } from './client.ts';
+import { startLogFollowing } from './logs/following.ts';
 import type { Fleet } from '../../fleet/view.ts';
-import { startFleet, type FleetOptions } from '../services/fleet.ts';
-import { startWatches } from '../services/watches.ts';
+import { startFleet, type FleetOptions } from './fleet.ts';
+import { startWatches } from './watches.ts';
 import type { Status } from '../status/schema.ts';
-import { joinReplicas } from './replicas.ts';
+import { joinReplicas } from '../replicas/replicas.ts';
 
 export interface SharedWorkOptions extends Pick<FleetOptions, 'logger' | 'onEvent' | 'onTraits' | 'clock'> {
   /** Distinct for each replica and each of its lives. */
