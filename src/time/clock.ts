@@ -3,9 +3,9 @@ import { PilotlightError } from '../contract/pilotlight-error.ts';
 
 /** Time, handed in: tests run on virtual time. */
 export interface Clock {
-  /** Unix milliseconds. */
+  /** Unix ms. */
   now(): number;
-  /** Resolves after `ms` milliseconds; rejects at once with the signal's reason when it aborts. */
+  /** Rejects at once with the signal's reason when it aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -20,13 +20,10 @@ export class NoAnswer extends PilotlightError {
   readonly actor = 'service';
 }
 
-/** Never seen: without a reason, an AbortController makes an error with a stack for each poll. */
+/** Without a reason, an AbortController makes an error with a stack for each poll. */
 const OVER = Symbol('over');
 
-/**
- * Runs something that may never answer. Its signal aborts when `signal` does
- * or the time is up, and the promise rejects then, whether or not it listens.
- */
+/** Runs something that may never answer. When `signal` aborts or the time is up, it rejects and aborts. */
 export async function within<Answer>(
   clock: Clock,
   ms: number,

@@ -77,7 +77,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: 'after a throttle there is no hedging ever again',
-    file: 'heartbeat/engine/answers.ts',
+    file: 'heartbeat/engine/engine.ts',
     from: '  beat.hedging = true;\n',
     to: '',
     tests: ENGINE,
@@ -296,7 +296,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: 'a second signal waits as the first does',
-    file: 'heartbeat/process/link/signals.ts',
+    file: 'heartbeat/process/main.ts',
     from: 'if (once) endProcess(exitCodeOfSignal(signal));',
     to: 'if (once) return;',
     tests: ['integration/daemon/process.test.ts'],
@@ -304,7 +304,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: 'the first signal ends it at once, as the second does',
-    file: 'heartbeat/process/link/signals.ts',
+    file: 'heartbeat/process/main.ts',
     from: 'if (once) endProcess',
     to: 'endProcess',
     tests: ['integration/daemon/process.test.ts'],

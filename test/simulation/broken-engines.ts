@@ -4,8 +4,7 @@
  */
 
 import { step, type Step, type StepFunction } from '../../src/heartbeat/engine/engine.ts';
-import type { Action, Event, Heartbeat } from '../../src/heartbeat/engine/state.ts';
-import type { Instant } from '../../src/heartbeat/engine/clock-drift.ts';
+import type { Action, Event, Heartbeat, Instant } from '../../src/heartbeat/engine/state.ts';
 
 type Amend = (result: Step, before: Heartbeat, event: Event, now: Instant, random: () => number) => Step;
 

@@ -1,5 +1,5 @@
 import type { Timing } from '../../src/heartbeat/engine/formulas.ts';
-import type { Outcome } from '../../src/heartbeat/engine/outcome.ts';
+import type { Outcome } from '../../src/heartbeat/engine/state.ts';
 import type { Random } from './random.ts';
 
 /** What becomes of a request that meets a fault. Times are ms after it was sent. */

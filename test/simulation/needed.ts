@@ -9,13 +9,13 @@
  * - Well again with ASK_WITHHELD_EVERY + ANSWER_WITHIN + A + 2q left: saved. With less: tried, and whoever is lost was
  *   named.
  */
-import { AppWatch } from '../../src/heartbeat/app/app-watch.ts';
 import {
   ANSWER_WITHIN,
+  type AppHealth,
+  AppWatch,
   ASK_EVERY,
   ASK_WITHHELD_EVERY,
-  type AppHealth,
-} from '../../src/heartbeat/engine/app-health.ts';
+} from '../../src/heartbeat/app/app-watch.ts';
 import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { App, type Mood } from './app.ts';

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../src/heartbeat/engine/outcome.ts';
+import type { Outcome } from '../../src/heartbeat/engine/state.ts';
 import type { BeatRequest } from '../../src/heartbeat/driver/ports.ts';
 import type { VirtualTime } from '../support/virtual-time.ts';
 import type { Fate } from './faults.ts';

@@ -10,7 +10,7 @@ import { RequestQueue } from '../../src/client/request-queue.ts';
 import { HeartbeatDriver } from '../../src/heartbeat/driver/driver.ts';
 import { GrantOffice } from '../../src/heartbeat/driver/grant-office.ts';
 import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
-import type { Outcome } from '../../src/heartbeat/engine/outcome.ts';
+import type { Outcome } from '../../src/heartbeat/engine/state.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { Random } from './random.ts';
 import type { RunOptions, RunResult } from './scenario.ts';

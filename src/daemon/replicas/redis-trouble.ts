@@ -1,6 +1,6 @@
 /** What goes wrong with Redis, in words for whoever can mend it. */
 import type { Logger } from 'pino';
-import { troubleLevel } from '../../time/trouble.ts';
+import { troubleLevel } from '../../time/backoff.ts';
 import { RedisAway } from './redis.ts';
 import { LeaseLost } from './shared-progress.ts';
 

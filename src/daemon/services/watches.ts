@@ -1,10 +1,8 @@
 /** The three scheduled watches in the daemon: started from the settings, replaced at a reload. */
 import type { Logger } from 'pino';
-import { createAccountWatch } from '../../watch/account.ts';
+import { createAccountWatch, createInstancesWatch, createMaintenanceWatch } from '../../watch/account.ts';
 import type { PriceSource } from '../../fleet/service.ts';
-import { createInstancesWatch } from '../../watch/instances.ts';
-import { startJob, type Job, type JobView } from '../../watch/job.ts';
-import { createMaintenanceWatch } from '../../watch/maintenance.ts';
+import { type Job, type JobView, startJob } from '../../watch/job.ts';
 import type { DaemonClient } from './client.ts';
 import type { Settings } from '../../config/options.ts';
 import type { JobStatus, Status } from '../status/schema.ts';

@@ -1,22 +1,67 @@
-/** Asks the app beside this process, again and again. What follows from its answers is the engine's. */
-import {
-  ANSWER_WITHIN,
-  askEvery,
-  observeApp,
-  startAppHealth,
-  type AppEvent,
-  type AppHealth,
-} from '../engine/app-health.ts';
+/** Asks the app beside this process again and again, and decides whether it needs the deployments. */
 import type { CancelTimer, Ports } from '../driver/ports.ts';
 import type { AppAnswer } from './ask-app.ts';
+
+/**
+ * Pure. The grace counts time in which the app could be asked, on the monotonic clock. A machine that slept,
+ * a paused process or a clock that was set says nothing about the app.
+ */
+
+/** A second may save a deployment whose heartbeats are withheld. */
+export const ASK_EVERY = 5_000;
+export const ASK_WITHHELD_EVERY = 1_000;
+/** A later answer does not count, ms. */
+export const ANSWER_WITHIN = 2_000;
+
+/** From one answer to the next if nothing held up this process, and a timer was a second late, ms. */
+const LONGEST_LOOK = ASK_EVERY + ANSWER_WITHIN + 1_000;
+/** Bad answers in a row that it takes, however short the grace is. */
+const LEAST_MISSES = 2;
+
+export interface AppHealth {
+  /** ms */
+  readonly grace: number;
+  /** As far as the app could be asked. */
+  readonly unhealthyMs: number;
+  readonly misses: number;
+  /** When the last answer came, or when it all began: monotonic ms. */
+  readonly heardAt: number;
+  readonly withheld: boolean;
+}
+
+export type AppEvent =
+  | { readonly type: 'answered'; readonly well: boolean }
+  | { readonly type: 'grace'; readonly grace: number };
+
+/** The grace of an app that never was healthy counts from the start. */
+export function startAppHealth(grace: number, mono: number): AppHealth {
+  return { grace, unhealthyMs: 0, misses: 0, heardAt: mono, withheld: false };
+}
+
+export function observeApp(health: AppHealth, event: AppEvent, mono: number): AppHealth {
+  if (event.type === 'grace') return decide({ ...health, grace: event.grace });
+  if (event.well) return { ...health, unhealthyMs: 0, misses: 0, heardAt: mono, withheld: false };
+  const lookMs = Math.max(0, Math.min(mono - health.heardAt, LONGEST_LOOK));
+  const { unhealthyMs, misses } = health;
+  return decide({ ...health, unhealthyMs: unhealthyMs + lookMs, misses: misses + 1, heardAt: mono });
+}
+
+function decide(health: AppHealth): AppHealth {
+  return { ...health, withheld: health.misses >= LEAST_MISSES && health.unhealthyMs >= health.grace };
+}
+
+/** From one question to the next, ms. */
+export function askEvery({ withheld }: AppHealth): number {
+  return withheld ? ASK_WITHHELD_EVERY : ASK_EVERY;
+}
 
 export interface AppWatchOptions {
   /** ms */
   readonly grace: number;
   readonly ports: Pick<Ports, 'clock' | 'setTimer'>;
-  /** Must end when the signal fires, with all that it has open. What it throws is no good answer either. */
+  /** Must end, with all that it has open, when the signal fires. Its rejection is a bad answer. */
   readonly ask: (signal: AbortSignal) => Promise<AppAnswer>;
-  /** Hears of each answer, and of each other grace that changes something. */
+  /** Hears of each answer, and of each new grace. */
   readonly onHealth: (health: AppHealth, before: AppHealth) => void;
 }
 
@@ -25,12 +70,11 @@ const FAILED: AppAnswer = { well: false, why: 'it could not be asked' };
 
 export class AppWatch {
   readonly #options: AppWatchOptions;
-  /** The questions that are not answered yet, by what ends them. */
+  /** The unanswered questions. */
   readonly #open = new Set<AbortController>();
   health: AppHealth;
-  /** Why the last answer was not a good one; undefined where it was, or before the first. */
+  /** Why the last answer was not a good one. */
   why: string | undefined;
-  /** Whether the app has answered at all, or failed to. */
   hasAnswered = false;
   #askedAt = -Infinity;
   #cancel: CancelTimer | undefined;
@@ -42,18 +86,17 @@ export class AppWatch {
     this.#cancel = options.ports.setTimer(0, () => this.#ask());
   }
 
-  /** Applies at once, to what is known by now. */
   setGrace(grace: number): void {
     if (grace !== this.health.grace) this.#observe({ type: 'grace', grace });
   }
 
-  /** Ends every question and timer; nothing is told any more. */
+  /** Nothing is told after it. */
   stop(): void {
     this.#cancel?.();
     for (const question of this.#open) this.#drop(question);
   }
 
-  /** While heartbeats are withheld the next question does not wait for this one: a second counts more than a request. */
+  /** If heartbeats are withheld, the next question does not wait for this one. */
   #ask(): void {
     const { ports, ask } = this.#options;
     const question = new AbortController();
@@ -76,7 +119,7 @@ export class AppWatch {
   #settle(question: AbortController, answer: AppAnswer): void {
     if (!this.#open.has(question)) return;
     this.#drop(question);
-    // What was asked before is not worth waiting for: its answer could only be older news, or worse.
+    // Older questions could only bring older news.
     if (answer.well) for (const other of this.#open) this.#drop(other);
     this.hasAnswered = true;
     this.why = answer.well ? undefined : answer.why;

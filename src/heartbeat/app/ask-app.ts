@@ -1,7 +1,7 @@
 /**
- * Asks an app once, over a connection of its own, and never through a proxy: one that is away would look like an app that
- * is. As for a kubelet, 2xx, answered to the end, is well; but a redirect is not followed, since the page that it leads
- * to (a login, mostly) says nothing of the app, and a certificate must be valid.
+ * Asks an app once, over a connection of its own, and never through a proxy: a proxy that is down would look
+ * like a dead app. As for a kubelet, a complete 2xx is healthy. A redirect is not: it mostly leads to a
+ * login.
  */
 import { createConnection, type Socket } from 'node:net';
 import { createLookup, type Lookup } from '../../client/transport/lookup.ts';
@@ -14,7 +14,7 @@ export type AppAnswer =
   /** In words, without anything that the address holds. */
   | { readonly well: false; readonly why: string };
 
-/** So much of an answer is read; what is beyond it is not waited for, since the status is known. */
+/** What is beyond this is not waited for: the status is known. */
 const BODY_BYTES = 64 * 1024;
 const HEADER_BYTES = 16 * 1024;
 
@@ -32,7 +32,7 @@ const WORDS: Readonly<Record<TransportReason, string>> = {
 
 const WELL: AppAnswer = { well: true };
 
-/** `http://…`, `https://…` or `tcp://host:port`; one question after the other, or several at once. */
+/** `http://…`, `https://…` or `tcp://host:port`. */
 export function createAskApp(address: string): (signal: AbortSignal) => Promise<AppAnswer> {
   const url = new URL(address);
   const lookup = createLookup();
@@ -45,7 +45,7 @@ export function createAskApp(address: string): (signal: AbortSignal) => Promise<
   };
 }
 
-/** One that ends its wait for a name with the question. */
+/** A lookup that ends with the question. */
 function lookupUntil(lookup: Lookup, signal: AbortSignal): Lookup {
   return (hostname, options, callback) => lookup(hostname, options, callback, signal);
 }
@@ -105,7 +105,7 @@ async function get(url: URL, lookup: Lookup, signal: AbortSignal): Promise<AppAn
     return await promise;
   } finally {
     signal.removeEventListener('abort', end);
-    // First, for a client that lives would connect again.
+    // First, for a living client would connect again.
     void client.destroy(new Error('asked')).catch(() => {});
     life.abort();
   }

@@ -1,14 +1,14 @@
-/** Which deployments to keep alive, as a user names them, and which rows of the service's list those are. Pure. */
+/** Which deployments a user wants kept alive, and which rows of the service's list those are. Pure. */
 import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
 
 export type Wanted = {
-  /** The TTL that the user gives, ms; undefined if there is none. */
+  /** ms; undefined: not given. */
   readonly ttlMs: number | undefined;
 } & (
   | { readonly by: 'id'; readonly id: number }
-  /** Every deployment of a name, or the one of a name and a tag. A name outlives an id. `tag` undefined: any. */
+  /** `tag` undefined: any. A name outlives an id. */
   | { readonly by: 'name'; readonly name: string; readonly tag: string | undefined }
 );
 
@@ -18,7 +18,7 @@ export function labelOf(wanted: Wanted): string {
   return wanted.tag === undefined ? `name:${wanted.name}` : `name:${wanted.name}/${wanted.tag}`;
 }
 
-/** What a deployment is selected by. `name` undefined: the service never said. */
+/** `name` undefined: the service never said. */
 export interface Identity {
   readonly id: number;
   readonly name: string | undefined;
@@ -48,14 +48,13 @@ export class Selection {
   }
 }
 
-/** The list, whose answers are read only as far as `relevant` leaves of them. */
 export function listOf(list: Operation, relevant: (body: unknown) => unknown): Operation {
   return { ...list, response: z.preprocess(relevant, list.response) };
 }
 
 /**
- * The wanted and the known rows of a list's body, as they came, with five fields each; a body without rows stays as it
- * is. Checking tens of thousands of rows by their schema would take seconds, in which no heartbeat leaves.
+ * Only wanted and known rows of a list's body, with five fields each. Checking tens of thousands of rows by
+ * their schema would take seconds, in which no heartbeat leaves.
  */
 export function relevantRows(
   body: unknown,

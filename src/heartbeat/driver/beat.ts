@@ -2,19 +2,19 @@
 import type { ClientOf } from '../../client/caller.ts';
 import type { Peer } from '../../client/transport/transport.ts';
 import type { ThrottledError } from '../../client/errors.ts';
-import type { Outcome } from '../engine/outcome.ts';
+import type { Outcome } from '../engine/state.ts';
 import { describeFailure, failureLabel } from './describe-failure.ts';
 import type { BeatRequest } from './ports.ts';
 
-/** An answer has a few dozen bytes; many are under way at once, and a sidecar has little memory. */
+/** An answer has a few dozen bytes, and many are under way at once. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** The engine decides about repetition and limits; the client makes one attempt and nothing else. */
+/** The engine decides about retries and limits; the client makes one attempt. */
 export function createBeatPort(
   client: Pick<ClientOf<'deployments.heartbeat'>, 'deployments'>,
 ): (request: BeatRequest) => Promise<Outcome> {
   return async ({ deploymentId, key, timeoutMs, fresh, signal, connected }) => {
-    // Its file is not there yet: the key is what is wrong, and is looked for.
+    // The key's file is not there yet.
     if (key === '') return { type: 'unauthorized', reason: 'no-key' };
     const answered: { by?: Peer } = {};
     try {
@@ -41,7 +41,7 @@ export function createBeatPort(
   };
 }
 
-/** Another address may know the deployment, or be well. */
+/** Another address may know the deployment, or be healthy. */
 function judged(outcome: Outcome, deploymentId: number, peer: Peer | undefined): Outcome {
   if (outcome.type === 'failed') peer?.judge(outcome.reason);
   if (outcome.type !== 'not-found' || peer === undefined) return outcome;

@@ -1,44 +1,47 @@
-/** Runs the heartbeats of any number of deployments. It decides nothing: it tells the engine, and does what that asks. */
+/** Runs the heartbeats of any number of deployments. It decides nothing: the engine does. */
 import { type Departure, type RateAnswer, RateLimiter } from '../../client/rate-limiter.ts';
-import type { Instant } from '../engine/clock-drift.ts';
-import { type StepFunction, step as engineStep } from '../engine/engine.ts';
-import { type TimingChoice, timingFor } from '../engine/formulas.ts';
-import { FinalBeat, finalBeatMs, wantsFinalBeat } from '../engine/last-beat.ts';
-import type { Outcome } from '../engine/outcome.ts';
 import { isFinal, isInTime } from '../engine/schedule.ts';
+import { step as engineStep, type StepFunction } from '../engine/engine.ts';
+import { type TimingChoice, timingFor } from '../engine/formulas.ts';
+import { FinalBeat, finalBeatMs, Stagger, wantsFinalBeat } from './first-and-last.ts';
 import {
   type Event,
   type Heartbeat,
   type HeartbeatState,
   type Notice,
+  type Outcome,
   type Send,
   startHeartbeat,
+  type Instant,
 } from '../engine/state.ts';
-import { type DeploymentSnapshot, type SharedLimit, snapshotOf } from '../view/snapshot.ts';
-import { type Stats, emptyStats, enter } from '../view/stats.ts';
+import {
+  type DeploymentSnapshot,
+  emptyStats,
+  enter,
+  type SharedLimit,
+  snapshotOf,
+  type Stats,
+} from '../view/snapshot.ts';
 import { type Call, Calls } from './calls.ts';
 import { type Key, KeySource } from './key-source.ts';
 import type { CancelTimer, Ports } from './ports.ts';
 import { HEARTBEAT, Queue } from './queue.ts';
-import { Stagger } from './stagger.ts';
 
 export interface DriverOptions {
   readonly ports: Ports;
   readonly key: string;
   readonly concurrency?: number;
   /**
-   * How many attempts may be open, overdue ones counted. Default 512. Where all are, one that is overdue and has no
-   * connection yet gives way to one that is due: up to so many deployments keep the first promise while connecting
-   * hangs, and up to half as many whatever hangs.
+   * How many attempts may be open, overdue ones included. Default 512. If all are, an overdue one without a
+   * connection gives way to one that is due.
    */
   readonly openLimit?: number;
-  /** The engine. The simulation hands in broken ones, to prove that it would notice. */
+  /** The simulation hands in broken ones, to prove that it would notice. */
   readonly step?: StepFunction;
-  /** That of the key, for all its requests. A new one when absent. */
+  /** That of the key, for all its requests. */
   readonly limiter?: RateLimiter | undefined;
 }
 
-/** A deployment to keep alive: its numeric id, and what its timing follows from. */
 export interface DeploymentChoice extends TimingChoice {
   readonly id: number;
 }
@@ -50,9 +53,9 @@ interface Entry {
   readonly calls: Map<number, { readonly call: Call; readonly departure: Departure }>;
 }
 
-/** The longest sleep, ms: a clock step is noticed within this, or within q where that is shorter. */
+/** A clock step is noticed within this, ms, or within q if that is shorter. */
 const LONGEST_SLEEP = 1000;
-/** A drift between the clocks that every heartbeat is told of at once, ms. */
+/** Every heartbeat is told at once of a larger drift between the clocks, ms. */
 const NOTABLE_DRIFT = 50;
 
 export class HeartbeatDriver {
@@ -88,7 +91,7 @@ export class HeartbeatDriver {
     this.#alarm = new Alarm(options.ports, () => this.#pump());
   }
 
-  /** Adds a deployment, which beats at once unless many are added together, or changes the timing of a known one. */
+  /** Adds a deployment, or changes the timing of a known one. */
   add(choice: DeploymentChoice): void {
     if (this.#stopped) return;
     const timing = timingFor(choice);
@@ -99,7 +102,6 @@ export class HeartbeatDriver {
     this.#arm();
   }
 
-  /** Stops one deployment's heartbeat and forgets it; the others are not affected. */
   remove(id: number): void {
     const entry = this.#deployments.get(id);
     if (entry === undefined) return;
@@ -109,7 +111,7 @@ export class HeartbeatDriver {
     this.#pump();
   }
 
-  /** Beats at once where `chosen` says so, by the deployment's state: a reload asks those that are gone. */
+  /** A reload asks those that are gone. */
   beatNow(chosen: (state: HeartbeatState, id: number) => boolean): void {
     for (const entry of this.#deployments.values()) {
       const { state, id } = entry.beat;
@@ -118,7 +120,7 @@ export class HeartbeatDriver {
     this.#pump();
   }
 
-  /** The app is unhealthy: no heartbeat is sent, of those that are added neither, until resume(). May be called again. */
+  /** The app is unhealthy: no heartbeat is sent until resume(), for new deployments neither. */
   withhold(): void {
     this.#withheld = true;
     for (const entry of this.#deployments.values()) this.#tell(entry, { type: 'withhold' }, this.#now());
@@ -126,8 +128,8 @@ export class HeartbeatDriver {
   }
 
   /**
-   * The app is healthy again: all whose heartbeats were withheld are beaten at once, the one that would die first before the
-   * others. Returns the ids of those for which it is too late, or for which an attempt that takes A would be.
+   * Sends all withheld heartbeats at once, least remaining time first. Returns the ids for which an attempt
+   * that takes A is too late.
    */
   resume(): number[] {
     this.#withheld = false;
@@ -138,7 +140,6 @@ export class HeartbeatDriver {
     return withheld.filter(({ beat }) => !isInTime(beat, now.mono)).map(({ beat }) => beat.id);
   }
 
-  /** Looks at the key source now, for instance because a reload was asked for. */
   async readKey(): Promise<void> {
     if (this.#stopped) return;
     const reading = this.#keys.readAnew();
@@ -146,13 +147,11 @@ export class HeartbeatDriver {
     await reading;
   }
 
-  /** One deployment as it is now; undefined where it is not kept alive. */
   snapshotOf(id: number): DeploymentSnapshot | undefined {
     const entry = this.#deployments.get(id);
     return entry && snapshotOf(entry.beat, entry.stats, this.#now());
   }
 
-  /** The rate limit that all deployments share, and whether they fit under it; undefined where none was found. */
   sharedLimit(): SharedLimit | undefined {
     return this.#queue.sharedLimit();
   }
@@ -161,16 +160,14 @@ export class HeartbeatDriver {
     return this.#queue.leavesAt();
   }
 
-  /** How long finalBeat() takes at most, where the service answers within A, ms: to begin with it in time. */
+  /** How long finalBeat() takes at most if the service answers within A, ms. */
   finalBeatMs(): number {
     return finalBeatMs(this.#unreached(), this.#limiter.spacing(HEARTBEAT), this.#concurrency);
   }
 
   /**
-   * One last beat for every deployment that is not gone, so that the next process has the whole TTL; one that was
-   * reached just now has it, and does not have to wait for the spacing. They leave in the order of their remaining time,
-   * under a shared rate limit one by one. Resolves with the ids that were not reached: as soon as the others were,
-   * after finalBeatMs(), or after `limitMs`, whichever comes first. Never rejects. To be followed by stop().
+   * One last heartbeat for each deployment that needs one, so that the next process has the whole TTL.
+   * Resolves with the ids that were not reached within finalBeatMs() and `limitMs`. To be followed by stop().
    */
   async finalBeat(limitMs = Infinity): Promise<number[]> {
     const live = this.#unreached();
@@ -183,7 +180,7 @@ export class HeartbeatDriver {
     return final.missed(limit, this.#ports.setTimer);
   }
 
-  /** Ends every request and timer. When it resolves, none is left. May be called again. */
+  /** When it resolves, no request or timer is left. May be called again. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const entry of this.#deployments.values()) this.#tell(entry, { type: 'stop' }, this.#now());
@@ -289,7 +286,7 @@ export class HeartbeatDriver {
     this.#pump();
   }
 
-  /** Does everything that is due by now, and arms the timer for what is not. */
+  /** Does all that is due, and sets the alarm for the rest. */
   #pump(): void {
     const now = this.#now();
     this.#watchClocks(now);
@@ -303,7 +300,7 @@ export class HeartbeatDriver {
     this.#outbox.deliver();
   }
 
-  /** A clock step or a suspend concerns every deployment, also those that have nothing to do for a while. */
+  /** A clock step concerns every deployment, also those with nothing to do for a while. */
   #watchClocks(now: Instant): void {
     const offset = now.wall - now.mono;
     if (Math.abs(offset - this.#offset) < NOTABLE_DRIFT) return;
@@ -318,13 +315,13 @@ export class HeartbeatDriver {
   }
 }
 
-/** What an outcome says of the rate limit; undefined where no answer of the service came. */
+/** Undefined: the service did not answer. */
 function rateAnswerOf(outcome: Outcome): RateAnswer | undefined {
   if (outcome.type === 'failed') return undefined;
   return outcome.type === 'throttled' ? { ...outcome, throttled: true } : { throttled: false };
 }
 
-/** Notices on their way to the listener, which hears them last, so that it holds up no request. */
+/** The listener hears last, so that it holds up no request. */
 class Outbox {
   #notices: { readonly id: number; readonly notice: Notice }[] = [];
   readonly #listener: Ports['listener'];
@@ -350,7 +347,7 @@ class Outbox {
   }
 }
 
-/** The one timer of a driver. Times are monotonic ms unless they say otherwise. */
+/** The one timer of a driver. */
 export class Alarm {
   readonly #ports: Pick<Ports, 'clock' | 'setTimer'>;
   readonly #ring: () => void;
@@ -362,7 +359,7 @@ export class Alarm {
     this.#ring = ring;
   }
 
-  /** Rings then, or when it was to ring before; Infinity: not at all any more. */
+  /** Rings then, or when it was to ring before. Infinity: no more. */
   set(at: number): void {
     const { clock, setTimer } = this.#ports;
     if (this.#cancel !== undefined && this.#setFor <= at && at !== Infinity) return;

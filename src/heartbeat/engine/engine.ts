@@ -1,11 +1,18 @@
 /** The heartbeat of one deployment as a pure function: (heartbeat, event, now, random) → (heartbeat, actions). */
-
-import { retry, settle } from './answers.ts';
-import { keyWatch, retryDelay, type Timing } from './formulas.ts';
-import type { Action, Event, Heartbeat } from './state.ts';
-import { driftSince, CLOCK_STEP, withDrift, type Instant } from './clock-drift.ts';
-import { expiresAt, isFinal, sendAt, stateOf } from './schedule.ts';
-import { beginDraft, dueNow, giveUp, newest, notify, supersede, type Draft } from './draft.ts';
+import { goneDelay, INTERVAL_JITTER, keyWatch, RETRY_JITTER, retryDelay, type Timing } from './formulas.ts';
+import type { Action, Attempt, Event, Heartbeat, NotFound, Notice, Outcome, Instant } from './state.ts';
+import {
+  CLOCK_STEP,
+  driftSince,
+  expiresAt,
+  isFinal,
+  lastCall,
+  LATENCIES_KEPT,
+  lifeLeft,
+  sendAt,
+  stateOf,
+  withDrift,
+} from './schedule.ts';
 
 export interface Step {
   readonly beat: Heartbeat;
@@ -23,7 +30,7 @@ export function step(beat: Heartbeat, event: Event, now: Instant, random: () => 
       wake(draft, event.room, event.heldUntil);
       break;
     case 'settled':
-      // A failure that comes after A counts from A, even if no timer has noticed that it was overdue.
+      // A failure that comes after A counts from A, even if no timer noticed that it was overdue.
       if (event.outcome.type !== 'accepted') giveUpOnSlowAttempts(draft);
       settle(draft, event.attempt, event.outcome);
       break;
@@ -54,8 +61,8 @@ export function step(beat: Heartbeat, event: Event, now: Instant, random: () => 
 }
 
 /**
- * Time that only the wall clock saw counts as time waited. After a clock step, whatever the cause, nothing that is
- * known about connections and remaining time can be trusted: beat now, on a new connection.
+ * Time that only the wall clock saw counts as time waited. After a step of a clock no connection can be
+ * trusted.
  */
 function observeClocks(draft: Draft): void {
   const { beat, now } = draft;
@@ -81,9 +88,8 @@ function wake(draft: Draft, room: boolean, heldUntil = -Infinity): void {
 }
 
 /**
- * An attempt older than A counts as failed from the moment it became so, not from the moment this is noticed:
- * a late timer or a resume from suspend delays the next attempt no further. But it lives until the next one is
- * overdue too, because a slow service is not a dead one.
+ * An attempt counts as failed from A on, so a late timer delays nothing. It lives until the next one is
+ * overdue too: a slow service is not a dead one.
  */
 function giveUpOnSlowAttempts(draft: Draft): void {
   const { beat, now } = draft;
@@ -103,7 +109,7 @@ function giveUpOnSlowAttempts(draft: Draft): void {
   }
 }
 
-/** An overdue attempt that has not even a connection is the least promising of all that are open. */
+/** An overdue attempt without a connection is the least promising of all. */
 function evict(draft: Draft, id: number): void {
   const attempt = draft.beat.inFlight.find((candidate) => candidate.id === id);
   if (attempt?.overdue) giveUp(draft, attempt);
@@ -148,10 +154,7 @@ function takeKey(draft: Draft, generation: number): void {
   if (beat.trouble === 'unauthorized' || beat.gone) dueNow(draft);
 }
 
-/**
- * A shorter TTL or interval moves a beat that is already scheduled; a longer one waits for the next. Whoever times a
- * deployment that is gone believes that it exists: it is tried at once.
- */
+/** A shorter TTL or interval moves the scheduled heartbeat; a longer one waits for the next. */
 function retime(draft: Draft, timing: Timing): void {
   const { beat } = draft;
   const basis = beat.basis - beat.drift.hidden;
@@ -165,23 +168,20 @@ function retime(draft: Draft, timing: Timing): void {
   if (beat.gone) dueNow(draft);
 }
 
-/** An answer that is still awaited would only lengthen a life that nobody needs. */
+/** An answer would only lengthen a life that no app needs. */
 function withhold(draft: Draft): void {
   for (const attempt of draft.beat.inFlight) supersede(draft, attempt);
   draft.beat.withheld = true;
 }
 
-/**
- * At once, on a new connection: the old ones are as old as the silence. Until a heartbeat is accepted the deployment is
- * in trouble: nobody knows whether it lives, and its next beats are spread, as those of others were withheld too.
- */
+/** Until a heartbeat is accepted the deployment counts as troubled, so that its next ones are spread. */
 function resume(draft: Draft): void {
   const { beat, now } = draft;
   if (!beat.withheld) return;
   beat.withheld = false;
   beat.fresh = true;
   if (beat.trouble === 'none') beat.trouble = 'failing';
-  // Not since it would have been due: that it was not sent then is no lag.
+  // The time in which it was withheld is no lag.
   beat.dueAt = now.mono;
   beat.latestAt = now.mono;
 }
@@ -203,4 +203,196 @@ function nameState(draft: Draft, before: Heartbeat): void {
     to,
     ...(remainingMs !== Infinity && { remainingMs }),
   });
+}
+
+/** Any accepted attempt counts, but only the newest says when the next is due. */
+export function settle(draft: Draft, id: number, outcome: Outcome): void {
+  const { beat, now } = draft;
+  const attempt = beat.inFlight.find((candidate) => candidate.id === id);
+  if (attempt === undefined) return;
+  const governs = newest(draft) === attempt;
+  forget(draft, attempt);
+  if (outcome.type === 'accepted') return accept(draft, attempt);
+
+  const stale = outcome.type === 'unauthorized' && attempt.keyGeneration < beat.keyGeneration;
+  const why = outcome.type === 'failed' ? outcome.why : undefined;
+  const sort = 'reason' in outcome ? outcome.reason : outcome.type;
+  const reason = stale ? 'stale-key' : sort;
+  notify(draft, { type: 'failed', attempt: id, reason, ...(why !== undefined && { why }) });
+  if (stale) {
+    if (governs) dueNow(draft);
+    return;
+  }
+  const delay = retryDelay(beat.timing, beat.failures, draft.random);
+  if (governs && !attempt.overdue) beat.failures += 1;
+  switch (outcome.type) {
+    case 'failed':
+      beat.fresh = true;
+      if (governs && !attempt.overdue) retry(draft, now.mono + delay);
+      return;
+    case 'throttled':
+      return throttle(draft, governs, delay);
+    case 'unauthorized':
+      return refuse(draft, governs);
+    case 'not-found':
+      return miss(draft, outcome, delay, governs);
+  }
+}
+
+/** The remaining time counts from the send: the service may have set its clock back at any moment since. */
+function accept(draft: Draft, attempt: Attempt): void {
+  const { beat, now } = draft;
+  const latencyMs = now.mono - attempt.sentAt;
+  const madeAgain = beat.gone && lifeLeft(beat, now.mono) <= 0;
+  const margin = beat.acknowledged && !madeAgain ? expiresAt(beat) - now.mono : Infinity;
+  const { ttl, interval, tick } = beat.timing;
+  // The others first, so that the last notice says that all is well.
+  for (const other of beat.inFlight) {
+    if (other.overdue) giveUp(draft, other);
+    else supersede(draft, other);
+  }
+  notify(draft, {
+    type: 'accepted',
+    attempt: attempt.id,
+    latencyMs,
+    ...(ttl !== undefined && margin !== Infinity && { marginMs: margin, marginRatio: margin / ttl }),
+  });
+
+  // The rate limit already spreads the refused ones; sooner heartbeats would be refused.
+  const disturbed = !['none', 'throttled'].includes(beat.trouble) || !beat.acknowledged;
+  const part = disturbed ? beat.spread : 1;
+  // A timer may be a tick late, and the interval bounds the send. In elapsed time, because an answer that was
+  // on its way while the machine slept is old.
+  const sentAt = attempt.elapsedAt - beat.drift.hidden;
+  beat.dueAt = sentAt + part * (interval * (1 - INTERVAL_JITTER * draft.random()) - tick);
+  beat.basis = Math.max(attempt.elapsedAt, beat.acknowledged ? beat.basis : -Infinity);
+  beat.basisMono = Math.max(attempt.sentAt, beat.acknowledged ? beat.basisMono : -Infinity);
+  beat.acknowledged = true;
+  beat.latestAt = Math.max(beat.dueAt, lastCall(beat, now.mono));
+  beat.trouble = 'none';
+  beat.failures = 0;
+  beat.latencies = [...beat.latencies.slice(1 - LATENCIES_KEPT), latencyMs];
+  beat.keyReadAt = Infinity;
+  beat.notFoundAt = undefined;
+  beat.notFoundBy = undefined;
+  beat.gone = false;
+  beat.fresh = false;
+  beat.hedging = true;
+}
+
+/** Retries never end: only their rate is bounded. */
+export function retry(draft: Draft, at: number): void {
+  draft.beat.trouble = 'failing';
+  dueBy(draft, at);
+}
+
+/**
+ * 429: the rate limiter knows when the service may be asked again. The heartbeat waits for it as long as the
+ * deployment can afford.
+ */
+function throttle(draft: Draft, governs: boolean, delay: number): void {
+  const { beat, now } = draft;
+  beat.trouble = 'throttled';
+  beat.hedging = false;
+  if (!governs) return;
+  const latest = Math.max(lastCall(beat, now.mono), now.mono + delay);
+  dueBy(draft, now.mono + delay, latest);
+}
+
+/** 401: keeps trying, in case the service is wrong. */
+function refuse(draft: Draft, governs: boolean): void {
+  const { beat, now } = draft;
+  const { backoff } = beat.timing;
+  beat.trouble = 'unauthorized';
+  beat.keyReadAt = now.mono + keyWatch(beat.timing);
+  draft.actions.push({ type: 'read-key' });
+  if (governs) dueBy(draft, now.mono + backoff * (1 - RETRY_JITTER * draft.random()));
+}
+
+/**
+ * 404: believed only when it is repeated at least B later, because a restarting service says it too. If there
+ * are several addresses, two must say it while the deployment may live: one may lag behind.
+ */
+function miss(draft: Draft, { address, addresses = 1 }: NotFound, delay: number, governs: boolean): void {
+  const { beat, now } = draft;
+  if (beat.notFoundAt === undefined) beat.notFoundBy = address;
+  const believedAt = (beat.notFoundAt ??= now.mono) + beat.timing.backoff;
+  const isAlone = addresses > 1 && address === beat.notFoundBy && lifeLeft(beat, now.mono) > 0;
+  beat.trouble = 'not-found';
+  if (!beat.gone && (now.mono < believedAt || isAlone)) {
+    if (governs) dueBy(draft, now.mono < believedAt ? believedAt : now.mono + delay);
+    return;
+  }
+  for (const other of beat.inFlight) supersede(draft, other);
+  beat.gone = true;
+  beat.dueAt = Infinity;
+  dueBy(draft, now.mono);
+}
+
+/** One step of the engine: the next heartbeat, which the handlers write to, and the actions. */
+
+type DraftHeartbeat = { -readonly [K in keyof Heartbeat]: Heartbeat[K] };
+
+export interface Draft {
+  readonly beat: DraftHeartbeat;
+  readonly now: Instant;
+  readonly random: () => number;
+  readonly actions: Action[];
+}
+
+export function beginDraft(beat: Heartbeat, now: Instant, random: () => number): Draft {
+  return { beat: { ...beat }, now, random, actions: [] };
+}
+
+export function notify(draft: Draft, notice: Notice): void {
+  draft.actions.push({ type: 'notice', notice });
+}
+
+export function newest(draft: Draft): Attempt | undefined {
+  return draft.beat.inFlight.at(-1);
+}
+
+export function forget(draft: Draft, attempt: Attempt): void {
+  draft.beat.inFlight = draft.beat.inFlight.filter((other) => other.id !== attempt.id);
+}
+
+/**
+ * The next attempt is due then, or before: a late answer must not push it back. A gone deployment keeps its
+ * slow rhythm. `latest`: until when it may be put off.
+ */
+export function dueBy(draft: Draft, at: number, latest = longestSilence(draft)): void {
+  const { beat, now, random } = draft;
+  const slow = beat.gone
+    ? beat.lastSentAt + goneDelay(beat.timing, lifeLeft(beat, now.mono), random)
+    : -Infinity;
+  const due = Math.max(at, slow);
+  if (due >= beat.dueAt) return;
+  beat.dueAt = due;
+  beat.latestAt = Math.max(due, latest);
+}
+
+/** Attempts start at most A + B apart, or a window of X could fall between two. */
+export function longestSilence({ beat }: Draft): number {
+  return beat.lastSentAt + beat.timing.attemptTimeout + beat.timing.backoff;
+}
+
+export function dueNow({ beat, now }: Draft): void {
+  beat.dueAt = Math.min(beat.dueAt, now.mono);
+  beat.latestAt = Math.min(beat.latestAt, now.mono);
+}
+
+export function giveUp(draft: Draft, attempt: Attempt): void {
+  abort(draft, attempt);
+  notify(draft, { type: 'failed', attempt: attempt.id, reason: 'timeout' });
+}
+
+/** Ends an attempt that is no longer needed, which is not a failure. */
+export function supersede(draft: Draft, attempt: Attempt): void {
+  abort(draft, attempt);
+  notify(draft, { type: 'superseded', attempt: attempt.id });
+}
+
+function abort(draft: Draft, attempt: Attempt): void {
+  forget(draft, attempt);
+  draft.actions.push({ type: 'abort', attempt: attempt.id });
 }

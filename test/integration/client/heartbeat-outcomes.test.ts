@@ -4,7 +4,7 @@ import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
 import { createBeatPort } from '../../../src/heartbeat/driver/beat.ts';
-import type { Outcome } from '../../../src/heartbeat/engine/outcome.ts';
+import type { Outcome } from '../../../src/heartbeat/engine/state.ts';
 
 interface Answer {
   readonly status: number;

@@ -11,7 +11,7 @@ import type { EndpointSpend } from '../../../src/spend/hours.ts';
 import { dayOf } from '../../../src/spend/bill.ts';
 import type { FleetService } from '../../../src/fleet/service.ts';
 import { FleetWatch } from '../../../src/fleet/watch.ts';
-import { createInstancesWatch } from '../../../src/watch/instances.ts';
+import { createInstancesWatch } from '../../../src/watch/account.ts';
 import { VirtualClock } from '../../support/log-time.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

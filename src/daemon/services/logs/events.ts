@@ -4,7 +4,7 @@ import { PilotlightError } from '../../../contract/pilotlight-error.ts';
 import type { LogEvent } from '../../../logs/events.ts';
 import type { LogSource } from '../../../logs/source.ts';
 import { NewerFile } from '../../../storage/database-file.ts';
-import { troubleLevel } from '../../../time/trouble.ts';
+import { troubleLevel } from '../../../time/backoff.ts';
 
 /** After so long without, records that are dropped are a new trouble, ms. */
 const QUIET_MS = 600_000;

@@ -7,14 +7,13 @@ import {
   refusalError,
   type ApiError,
 } from '../../../../src/client/errors.ts';
-import type { DeploymentClient } from '../../../../src/heartbeat/discovery/ask.ts';
-import type { DiscoveryNotice } from '../../../../src/heartbeat/discovery/findings.ts';
+import type { DeploymentClient } from '../../../../src/heartbeat/discovery/questions.ts';
+import type { Choice, DiscoveryNotice } from '../../../../src/heartbeat/discovery/resolve.ts';
 import type { Told } from '../../../../src/heartbeat/discovery/knowledge.ts';
-import type { Choice } from '../../../../src/heartbeat/discovery/resolve.ts';
 import { DeploymentWatch } from '../../../../src/heartbeat/discovery/watch.ts';
 import type { Wanted } from '../../../../src/heartbeat/discovery/wanted.ts';
 import { settlePromises, VirtualTime } from '../../../support/virtual-time.ts';
-import { FAILURE_WORDS } from '../../../../src/heartbeat/engine/outcome.ts';
+import { FAILURE_WORDS } from '../../../../src/heartbeat/engine/state.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Calls } from '../../../../src/heartbeat/driver/calls.ts';
 import type { BeatRequest, Ports } from '../../../../src/heartbeat/driver/ports.ts';
-import type { Outcome } from '../../../../src/heartbeat/engine/outcome.ts';
+import type { Outcome } from '../../../../src/heartbeat/engine/state.ts';
 import { VirtualTime } from '../../../support/virtual-time.ts';
 
 function calling() {

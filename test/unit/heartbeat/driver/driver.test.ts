@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HeartbeatDriver, type DriverOptions } from '../../../../src/heartbeat/driver/driver.ts';
-import type { Notice } from '../../../../src/heartbeat/engine/state.ts';
-import type { Outcome } from '../../../../src/heartbeat/engine/outcome.ts';
+import type { Notice, Outcome } from '../../../../src/heartbeat/engine/state.ts';
 import type { BeatRequest } from '../../../../src/heartbeat/driver/ports.ts';
 import { EPOCH, VirtualTime } from '../../../support/virtual-time.ts';
 import { viewsOf } from './due.ts';

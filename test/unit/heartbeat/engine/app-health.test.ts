@@ -1,11 +1,11 @@
 import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import {
+  type AppHealth,
   askEvery,
   observeApp,
   startAppHealth,
-  type AppHealth,
-} from '../../../../src/heartbeat/engine/app-health.ts';
+} from '../../../../src/heartbeat/app/app-watch.ts';
 
 const GRACE = 60_000;
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
 import { expiresAt } from '../../../../src/heartbeat/engine/schedule.ts';
-import type { Event } from '../../../../src/heartbeat/engine/state.ts';
-import type { Outcome } from '../../../../src/heartbeat/engine/outcome.ts';
+import type { Event, Outcome } from '../../../../src/heartbeat/engine/state.ts';
 import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED } from './patient.ts';
 
 /** What a timer may be late by at a TTL of 20 s: the beat is due so much before the interval ends. */

@@ -1,6 +1,6 @@
 /** The last beats of a stop: who waits for them, how long, and who was not reached. */
 import { describe, expect, test } from 'vitest';
-import { FinalBeat, finalBeatMs } from '../../../../src/heartbeat/engine/last-beat.ts';
+import { FinalBeat, finalBeatMs } from '../../../../src/heartbeat/driver/first-and-last.ts';
 
 /** A time limit that passes when it is told to. */
 function limit() {

@@ -3,13 +3,13 @@
 import { step } from '../../../../src/heartbeat/engine/engine.ts';
 import { timingFor, type IntervalChoice } from '../../../../src/heartbeat/engine/formulas.ts';
 import {
-  startHeartbeat,
   type Action,
   type Event,
   type Notice,
+  type Outcome,
   type Send,
+  startHeartbeat,
 } from '../../../../src/heartbeat/engine/state.ts';
-import type { Outcome } from '../../../../src/heartbeat/engine/outcome.ts';
 import { deadlineAt, expiresAt, sendAt } from '../../../../src/heartbeat/engine/schedule.ts';
 
 interface Choice {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { finalBeatMs } from '../../../../src/heartbeat/engine/last-beat.ts';
+import { finalBeatMs } from '../../../../src/heartbeat/driver/first-and-last.ts';
 import { ageOf, nextBeatAt, wasJustReached } from '../../../../src/heartbeat/engine/schedule.ts';
 import { Patient, REFUSED } from './patient.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wantsFinalBeat } from '../../../../src/heartbeat/engine/last-beat.ts';
+import { wantsFinalBeat } from '../../../../src/heartbeat/driver/first-and-last.ts';
 import { deadlineAt, isInTime, nextBeatAt, sendAt } from '../../../../src/heartbeat/engine/schedule.ts';
 import { ACCEPTED, NOT_FOUND, Patient, UNAUTHORIZED } from './patient.ts';
 

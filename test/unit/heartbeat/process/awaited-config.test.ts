@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { loadHeartConfig } from '../../../../src/config/load-heart.ts';
 import { configError, type ConfigProblem } from '../../../../src/config/problem.ts';
-import { awaitConfig } from '../../../../src/heartbeat/process/awaited-config.ts';
+import { awaitConfig } from '../../../../src/heartbeat/process/main.ts';
 
 const ENVIRONMENT = {
   PILOTLIGHT_API_KEY: 'a-key',

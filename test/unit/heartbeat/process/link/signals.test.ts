@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { listenForSignals } from '../../../../../src/heartbeat/process/link/signals.ts';
+import { listenForSignals } from '../../../../../src/heartbeat/process/main.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
 

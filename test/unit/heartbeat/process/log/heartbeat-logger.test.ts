@@ -2,11 +2,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { OriginAddresses } from '../../../../../src/client/transport/transport.ts';
 import { OPERATIONS } from '../../../../../src/contract/operations.ts';
 import { Redaction } from '../../../../../src/contract/text/redaction.ts';
-import type { Notice } from '../../../../../src/heartbeat/engine/state.ts';
+import { FAILURE_WORDS, type Notice } from '../../../../../src/heartbeat/engine/state.ts';
 import { HeartbeatLogger } from '../../../../../src/heartbeat/process/log/heartbeat-logger.ts';
-import { createHeartLog } from '../../../../../src/heartbeat/process/log/log.ts';
-import { DISCOVERY, MESSAGES } from '../../../../../src/heartbeat/process/log/messages.ts';
-import { FAILURE_WORDS } from '../../../../../src/heartbeat/engine/outcome.ts';
+import { createHeartLog, DISCOVERY, MESSAGES } from '../../../../../src/heartbeat/process/log/log.ts';
 import type { SharedLimit } from '../../../../../src/heartbeat/view/snapshot.ts';
 
 interface Line {

@@ -1,9 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  containerLimit,
-  daemonMemory,
-  residentMemory,
-} from '../../../../../src/heartbeat/process/supervision/memory.ts';
+import { containerLimit, daemonMemory, residentMemory } from '../../../../../src/heartbeat/process/system.ts';
 
 const MEBIBYTE = 2 ** 20;
 
