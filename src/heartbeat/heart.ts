@@ -27,7 +27,6 @@ export interface HeartListener {
   /** It was redeployed: its name has another id. It is shown for a minute, and then removed. */
   replaced(deploymentId: number, by: number, name: string): void;
   discovery(notice: DiscoveryNotice): void;
-  /** The old key stays. */
   keyUnreadable(why: string): void;
   app(news: AppNews): void;
 }
@@ -37,7 +36,6 @@ export type AppNews =
   | { readonly type: 'unhealthy'; readonly why: string; readonly withheldInMs: number }
   /** Told again with each bad answer. */
   | { readonly type: 'withheld'; readonly why: string; readonly unhealthyMs: number }
-  /** `tooLate`: ids of those that may be lost by now. */
   | {
       readonly type: 'resumed';
       readonly because: 'healthy' | 'reload';
@@ -45,25 +43,20 @@ export type AppNews =
       readonly tooLate: readonly number[];
     };
 
-/** The app that the deployments are kept alive for. */
 export interface AppChoice {
   /** `http://…`, `https://…` or `tcp://host:port`; it may have credentials in it. */
   readonly address: string;
-  /** How long it may be unhealthy before heartbeats are withheld, ms. */
   readonly grace: number;
 }
 
 export type ExchangeEvent = Parameters<NonNullable<ClientObserver['exchange']>>[0];
 
 export interface HeartOptions {
-  /** `{base_url}` of the interface document. */
   readonly baseUrl: string;
   readonly apiKey: ApiKey;
   readonly listener: HeartListener;
-  /** A name is kept alive once its id is known. */
   readonly deployments: readonly Wanted[];
   readonly settings: TimingSettings;
-  /** Without it the deployments are kept alive whatever happens. */
   readonly app?: AppChoice | undefined;
   /** Attempts under way, overdue ones included: each has an open file. Default 512. */
   readonly attemptsAtOnce?: number;
@@ -81,7 +74,6 @@ const SPACINGS = Object.fromEntries(
 
 /** Within this time a list tells whether the name of a gone deployment has another id, ms. */
 const LIST_TELLS_MS = 10_000;
-/** Until it was scraped, ms. */
 const REPLACED_SHOWN_MS = 60_000;
 
 const KEY_AGAIN_MS = 60_000;
@@ -171,7 +163,6 @@ export class Heart {
     this.#watchApp(options.app);
   }
 
-  /** Keeps these alive and no others. Gone ones are tried at once. */
   reload(wanted: readonly Wanted[], settings: TimingSettings, app?: AppChoice): void {
     this.#watch.refresh({ wanted, settings });
     this.#driver.beatNow((state) => state === 'gone');
@@ -179,7 +170,6 @@ export class Heart {
     else this.#watchApp(app);
   }
 
-  /** The API key, or its file, may have changed. */
   keyChanged(): Promise<void> {
     return this.#driver.readKey();
   }
@@ -201,12 +191,10 @@ export class Heart {
     return { ...snapshot, name, ...(this.#doubted.has(deploymentId) && { state: 'suspect-gone' }) };
   }
 
-  /** Undefined: there is none. */
   app(): AppSnapshot | undefined {
     return this.#app && appSnapshotOf(this.#app);
   }
 
-  /** Times of the link are those of the system. */
   answer(ask: Ask): Grants {
     return this.#office.answer(ask, CLOCK.mono(), systemMs());
   }
@@ -234,12 +222,10 @@ export class Heart {
     return this.#transport.addresses();
   }
 
-  /** Undefined: none was found. */
   sharedLimit(): SharedLimit | undefined {
     return this.#driver.sharedLimit();
   }
 
-  /** If the service is healthy, ms. */
   lastBeatsTakeMs(): number {
     return this.#driver.finalBeatMs();
   }
@@ -251,7 +237,6 @@ export class Heart {
     return this.#driver.finalBeat(Math.max(0, limitMs));
   }
 
-  /** When it resolves, no request, timer or socket is left. */
   async stop(): Promise<void> {
     this.#app?.stop();
     this.#readKeyAgain();
@@ -262,7 +247,6 @@ export class Heart {
     await this.#client[Symbol.asyncDispose]();
   }
 
-  /** Nothing is withheld yet. */
   #watchApp(app: AppChoice | undefined): void {
     const wasWithheld = this.#app?.health.withheld ?? false;
     this.#app?.stop();
@@ -315,7 +299,6 @@ export class Heart {
     this.#doubted.set(id, setSystemTimer(LIST_TELLS_MS, tell));
   }
 
-  /** With a new key, refused questions may get answers. */
   async #readKey(signal: AbortSignal): Promise<string> {
     const { apiKey, listener } = this.#options;
     const before = apiKey.current();
@@ -365,7 +348,6 @@ export class Heart {
   }
 }
 
-/** Without times that would raise an alarm. */
 function replacedSnapshot(snapshot: DeploymentSnapshot): DeploymentSnapshot {
   const { nextBeatAt: _next, expiresAt: _expires, ...last } = snapshot;
   return { ...last, state: 'replaced' };

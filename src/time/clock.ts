@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 
-/** Time, handed in: tests run on virtual time. */
 export interface Clock {
-  /** Unix ms. */
   now(): number;
   /** Rejects at once with the signal's reason when it aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
@@ -14,7 +12,6 @@ export const systemClock: Clock = {
   sleep: (ms, signal) => sleep(ms, undefined, { signal }),
 };
 
-/** The time was up before there was an answer. */
 export class NoAnswer extends PilotlightError {
   readonly code = 'no_answer';
   readonly actor = 'service';

@@ -11,7 +11,6 @@ export interface RepeatingOptions {
 
 export class Repeating {
   readonly #stopping = new AbortController();
-  /** Ends the present pause, or the next one. */
   #pause = new AbortController();
   readonly #ended: Promise<void>;
 
@@ -24,7 +23,6 @@ export class Repeating {
     this.#pause.abort();
   }
 
-  /** Resolves when nothing is under way any more. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('stopping'));
     await this.#ended;
@@ -49,7 +47,6 @@ export class Turns {
   #last: Promise<unknown> = Promise.resolve();
   readonly #waiting = new Map<string, Promise<unknown>>();
 
-  /** Calls of one kind have the same `run`. */
   take<Result>(kind: string, run: () => Promise<Result>): Promise<Result> {
     const waiting = this.#waiting.get(kind) as Promise<Result> | undefined;
     if (waiting) return waiting;

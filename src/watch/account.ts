@@ -1,4 +1,3 @@
-/** What is watched of the account: its safety, its instances, and maintenance windows. */
 import type { ClientOf } from '../client/caller.ts';
 import { type InstancesClient, listInstances } from '../client/flows/instances.ts';
 import {
@@ -38,12 +37,10 @@ export function createAccountWatch(
           .length,
       };
     },
-    /** Undefined until the first successful run. */
     view: () => view,
   };
 }
 
-/** Their owner stopped them: nothing is wrong. */
 const STOPPED = 'stopped';
 
 const COLUMNS = ['id', 'actual_status', 'intended_status', 'dph_total', 'storage_total_cost'] as const;
@@ -67,7 +64,6 @@ export function createInstancesWatch(
       unhealthy = new Set(failed.map(({ id }) => id));
       prices = new Map(instances.map((instance) => [instance.id, priceOf(instance)]));
     },
-    /** By instance id, as of the last successful run. */
     prices: () => prices,
     /** Status → count, with each named status at zero too. Empty before the first successful run. */
     view: () => counts,
@@ -103,7 +99,6 @@ function countStatuses(statuses: readonly string[]): Map<string, number> {
 interface MaintenanceView {
   readonly machine_id: number;
   readonly category: string;
-  /** Unix seconds. */
   readonly starts_at: number;
   /** Unix seconds; null: the service does not say how long it takes. */
   readonly ends_at: number | null;

@@ -8,11 +8,9 @@ export interface JobOptions {
   readonly name: string;
   /** Cron expression, or `off`: then only `runNow` runs it. */
   readonly schedule: string;
-  /** The signal fires at stop and after `timeoutMs`. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly onFailure: (error: unknown) => void;
   readonly timeoutMs?: number;
-  /** Unix ms. */
   readonly now: () => number;
   /** Whether this replica may run it now. Default: always. */
   readonly mayRun?: (() => boolean) | undefined;
@@ -25,21 +23,18 @@ export interface JobView {
   readonly failures: number;
   /** Runs that made up for missed slots. */
   readonly missed: number;
-  /** Unix ms. */
   readonly lastSuccessAt: number | undefined;
   readonly lastError: string | undefined;
 }
 
 export type Job = ReturnType<typeof startJob>;
 
-/** Waits for the rate limit included. */
 const DEFAULT_TIMEOUT_MS = 600_000;
 const LOOK_EVERY_MS = 1_000;
 /** A slot that is seen later was missed; a longer gap is not looked through. */
 const LATE_SECONDS = 2;
 const MOST_LOOKED_THROUGH = 3_600;
 
-/** The first run begins at once. */
 export function startJob(options: JobOptions) {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
@@ -113,7 +108,6 @@ function keepSchedule(
     const gap = now - looked;
     const [from, to] = [looked + 1, now - LATE_SECONDS];
     looked = now;
-    // A longer gap has a slot.
     if (gap > MOST_LOOKED_THROUGH || hasSlot(from, to - 1)) onMissed();
     else if (hasSlot(Math.max(from, to), now)) void onSlot();
   }, LOOK_EVERY_MS).unref();

@@ -10,18 +10,14 @@ import type { AppAnswer } from './ask-app.ts';
 /** A second may save a deployment whose heartbeats are withheld. */
 export const ASK_EVERY = 5_000;
 export const ASK_WITHHELD_EVERY = 1_000;
-/** A later answer does not count, ms. */
 export const ANSWER_WITHIN = 2_000;
 
 /** From one answer to the next if nothing held up this process, and a timer was a second late, ms. */
 const LONGEST_LOOK = ASK_EVERY + ANSWER_WITHIN + 1_000;
-/** Bad answers in a row that it takes, however short the grace is. */
 const LEAST_MISSES = 2;
 
 export interface AppHealth {
-  /** ms */
   readonly grace: number;
-  /** As far as the app could be asked. */
   readonly unhealthyMs: number;
   readonly misses: number;
   /** When the last answer came, or when it all began: monotonic ms. */
@@ -50,18 +46,15 @@ function decide(health: AppHealth): AppHealth {
   return { ...health, withheld: health.misses >= LEAST_MISSES && health.unhealthyMs >= health.grace };
 }
 
-/** From one question to the next, ms. */
 export function askEvery({ withheld }: AppHealth): number {
   return withheld ? ASK_WITHHELD_EVERY : ASK_EVERY;
 }
 
 export interface AppWatchOptions {
-  /** ms */
   readonly grace: number;
   readonly ports: Pick<Ports, 'clock' | 'setTimer'>;
   /** Must end, with all that it has open, when the signal fires. Its rejection is a bad answer. */
   readonly ask: (signal: AbortSignal) => Promise<AppAnswer>;
-  /** Hears of each answer, and of each new grace. */
   readonly onHealth: (health: AppHealth, before: AppHealth) => void;
 }
 
@@ -70,10 +63,8 @@ const FAILED: AppAnswer = { well: false, why: 'it could not be asked' };
 
 export class AppWatch {
   readonly #options: AppWatchOptions;
-  /** The unanswered questions. */
   readonly #open = new Set<AbortController>();
   health: AppHealth;
-  /** Why the last answer was not a good one. */
   why: string | undefined;
   hasAnswered = false;
   #askedAt = -Infinity;
@@ -90,7 +81,6 @@ export class AppWatch {
     if (grace !== this.health.grace) this.#observe({ type: 'grace', grace });
   }
 
-  /** Nothing is told after it. */
   stop(): void {
     this.#cancel?.();
     for (const question of this.#open) this.#drop(question);

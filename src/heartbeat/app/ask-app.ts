@@ -32,7 +32,6 @@ const WORDS: Readonly<Record<TransportReason, string>> = {
 
 const WELL: AppAnswer = { well: true };
 
-/** `http://…`, `https://…` or `tcp://host:port`. */
 export function createAskApp(address: string): (signal: AbortSignal) => Promise<AppAnswer> {
   const url = new URL(address);
   const lookup = createLookup();
@@ -45,7 +44,6 @@ export function createAskApp(address: string): (signal: AbortSignal) => Promise<
   };
 }
 
-/** A lookup that ends with the question. */
 function lookupUntil(lookup: Lookup, signal: AbortSignal): Lookup {
   return (hostname, options, callback) => lookup(hostname, options, callback, signal);
 }
@@ -73,7 +71,6 @@ async function get(url: URL, lookup: Lookup, signal: AbortSignal): Promise<AppAn
   const client = createSocketClient(url.origin, {
     pipelining: 0,
     allowH2: false,
-    // The question's own deadline rules.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: HEADER_BYTES,

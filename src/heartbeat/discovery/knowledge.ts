@@ -12,7 +12,6 @@ export interface Known extends Identity {
   readonly stopped: boolean;
   /** Since when answers have called for fewer heartbeats, monotonic ms. */
   readonly easedSince: number | undefined;
-  /** Since when lists have missed it. */
   readonly missingSince: number | undefined;
   /** It is doubted, and the service itself says that it does not exist. */
   readonly gone: boolean;
@@ -20,20 +19,16 @@ export interface Known extends Identity {
 
 export interface Knowledge {
   readonly listed: boolean;
-  /** The wanted ones, by id. */
   readonly deployments: ReadonlyMap<number, Known>;
 }
 
 export const NOTHING_KNOWN: Knowledge = { listed: false, deployments: new Map() };
 
-/** A deployment in an answer. */
 export type Told = Pick<Deployment, 'id'> &
   Partial<Pick<Deployment, 'name' | 'tag' | 'ttl' | 'endpoint_state'>>;
 
-/** Answers that call for fewer heartbeats count after this time, ms. */
 const BELIEVED_AFTER_MS = 60_000;
 
-/** `now`: monotonic ms. */
 export function learnList(
   { deployments }: Knowledge,
   rows: readonly Told[],
@@ -79,12 +74,10 @@ function isReplaced({ id, name, tag, missingSince }: Known, { deployments }: Kno
   return others.some((other) => other.id > id && !other.gone && other.missingSince === undefined);
 }
 
-/** Lists have missed it for so long that it gets a question of its own. */
 export function isDoubted({ missingSince }: Known, now: number): boolean {
   return missingSince !== undefined && now - missingSince >= BELIEVED_AFTER_MS;
 }
 
-/** Undefined: it is not wanted, or no longer. */
 function learn(before: Known | undefined, row: Told, selection: Selection, now: number): Known | undefined {
   const told = merge(before, row);
   const isWanted = selection.has(told);
@@ -116,7 +109,6 @@ function merge(before: Known | undefined, row: Told): Known {
   };
 }
 
-/** Seconds → ms; undefined: not a TTL. */
 function readTtl(seconds: unknown): number | undefined {
   const ms = typeof seconds === 'number' ? seconds * 1000 : Number.NaN;
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;

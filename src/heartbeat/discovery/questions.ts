@@ -12,15 +12,12 @@ export interface Question {
   readonly last: Exclude<Reply, { readonly kind: 'answered' }> | undefined;
 }
 
-/** By subject, the list first. */
 export type Questions = ReadonlyMap<Subject, Question>;
 
-/** How late a change is learned. */
 const ASK_EVERY_MS = 30_000;
 /** Pauses between failures double, up to these. */
 const FIRST_PAUSE_MS = 3_000;
 const LONGEST_PAUSE_MS = { unanswered: ASK_EVERY_MS, refused: ASK_EVERY_MS, denied: 10 * 60_000 } as const;
-/** [0.8, 1]. */
 const JITTER = 0.2;
 
 export function newQuestion(dueAt: number): Question {
@@ -56,7 +53,6 @@ export function openQuestions(
   return open;
 }
 
-/** The list if it is due, else what has been due the longest, else what will be first. */
 export function nextQuestion(
   questions: Questions,
   now: number,
@@ -69,16 +65,13 @@ export function nextQuestion(
   return next;
 }
 
-/** The list of all deployments, or one deployment by its id. */
 export type Subject = 'list' | number;
 
 export type Reply =
   | { readonly kind: 'answered'; readonly rows: readonly Told[] }
   /** The service does not know such an operation or deployment. `gone`: in its own words, not a gateway's. */
   | { readonly kind: 'denied'; readonly gone: boolean }
-  /** The key is refused, as for each other question. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** Anything else, such as the page of a gateway. */
   | { readonly kind: 'unanswered'; readonly reason: string };
 
 export type DeploymentClient = Pick<ClientOf<'deployments.list' | 'deployments.get'>, 'deployments'>;
@@ -90,7 +83,6 @@ export type DeploymentClient = Pick<ClientOf<'deployments.list' | 'deployments.g
 const MAX_ANSWER_MEBIBYTES = 16;
 /** The first failure is logged within 10 s of the start. */
 const TIMEOUT_MS = 9_500;
-/** The service does not know such an operation, or such a deployment. */
 const DENIALS: ReadonlySet<number> = new Set([404, 405, 501]);
 
 /** Never rejects; after the signal the reply means nothing. */

@@ -13,7 +13,6 @@ export interface TimingSettings {
 export interface Choice extends DeploymentChoice {
   /** By which it is configured: `square`, `square/blue`; undefined if it is by its id. */
   readonly name: string | undefined;
-  /** As the service says it. */
   readonly tag: string | undefined;
 }
 
@@ -26,7 +25,6 @@ export function resolve(
   knowledge: Knowledge,
   settings: TimingSettings,
 ): {
-  /** In the order in which they are wanted. */
   readonly choices: readonly Choice[];
   readonly findings: readonly Finding[];
 } {
@@ -99,18 +97,12 @@ function shorter(a: number | undefined, b: number | undefined): number | undefin
 interface Facts {
   /** `learned` null: it does not expire. */
   'ttl-differs': { id: number; given: number; learned: number | null; used: number };
-  /** The automatic interval is used instead. */
   'interval-too-long': { id: number; ttl: number; interval: number; atMost: number | undefined };
-  /** Even the shortest interval leaves no time for one failed heartbeat. */
   'ttl-too-short': { id: number; ttl: number; atLeast: number };
-  /** It is not kept alive. */
   stopped: { id: number; label: string };
   matched: { label: string; ids: readonly number[] };
-  /** No deployment has this name. */
   unmatched: { label: string };
-  /** The service has no list, so a name cannot be resolved. */
   'no-list': { label: string };
-  /** The question is repeated until it is answered. */
   unanswered: { question: 'list' | 'get'; reason: string };
 }
 
@@ -128,11 +120,9 @@ const REPORT_AGAIN_MS = 10 * 60_000;
 const REMIND: ReadonlySet<FindingType> = new Set(['unmatched', 'no-list', 'unanswered']);
 const REMIND_EVERY_MS = 60_000;
 
-/** Reports each finding when it appears, not each time it comes and goes. */
 export class FindingReports {
   readonly #reportedAt = new Map<string, number>();
 
-  /** `now`: monotonic ms. */
   newOf(findings: readonly Finding[], now: number): DiscoveryNotice[] {
     const current = new Map(findings.map((finding) => [keyOf(finding), finding]));
     for (const [key, at] of this.#reportedAt)

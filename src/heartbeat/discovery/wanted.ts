@@ -4,7 +4,6 @@ import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
 
 export type Wanted = {
-  /** ms; undefined: not given. */
   readonly ttlMs: number | undefined;
 } & (
   | { readonly by: 'id'; readonly id: number }
@@ -18,17 +17,14 @@ export function labelOf(wanted: Wanted): string {
   return wanted.tag === undefined ? `name:${wanted.name}` : `name:${wanted.name}/${wanted.tag}`;
 }
 
-/** `name` undefined: the service never said. */
 export interface Identity {
   readonly id: number;
   readonly name: string | undefined;
   readonly tag: string;
 }
 
-/** Answers quickly whether a deployment is wanted, however many are. */
 export class Selection {
   readonly ids: ReadonlySet<number>;
-  /** By name; undefined among the tags: any. */
   readonly #tags = new Map<string, Set<string | undefined>>();
 
   constructor(wanted: readonly Wanted[]) {

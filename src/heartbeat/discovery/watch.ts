@@ -31,11 +31,8 @@ export interface WatchOptions {
   readonly wanted: readonly Wanted[];
   readonly settings: TimingSettings;
   readonly ports: Pick<Ports, 'clock' | 'random' | 'setTimer'>;
-  /** Ends it, a question under way included. */
   readonly signal: AbortSignal;
-  /** All to keep alive: once in the constructor, with those by id, and at each change. */
   readonly onChange: (choices: readonly Choice[]) => void;
-  /** Each thing once. */
   readonly onNotice: (notice: DiscoveryNotice) => void;
   /** The service refuses its heartbeats as of a deployment that does not exist. */
   readonly isGone?: (id: number) => boolean;
@@ -45,7 +42,6 @@ export interface WatchOptions {
 
 /** The first question would delay the first heartbeats, ms. */
 const AFTER_FIRST_BEATS_MS = 100;
-/** The longest timer that the ports are asked for. */
 const LONGEST_SLEEP_MS = 10_000;
 /** Each report goes through all deployments, so many that are gone are reported together, ms. */
 const TOGETHER_MS = 100;
@@ -53,7 +49,6 @@ const TOGETHER_MS = 100;
 const BETWEEN_MS = 3_000;
 
 export class DeploymentWatch {
-  /** Resolves when the signal has fired and nothing is left of it. */
   readonly done: Promise<void>;
   readonly #options: WatchOptions;
   readonly #reports = new FindingReports();

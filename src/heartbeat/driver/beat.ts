@@ -6,7 +6,6 @@ import type { Outcome } from '../engine/state.ts';
 import { describeFailure, failureLabel } from './describe-failure.ts';
 import type { BeatRequest } from './ports.ts';
 
-/** An answer has a few dozen bytes, and many are under way at once. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** The engine decides about retries and limits; the client makes one attempt. */
@@ -14,7 +13,6 @@ export function createBeatPort(
   client: Pick<ClientOf<'deployments.heartbeat'>, 'deployments'>,
 ): (request: BeatRequest) => Promise<Outcome> {
   return async ({ deploymentId, key, timeoutMs, fresh, signal, connected }) => {
-    // The key's file is not there yet.
     if (key === '') return { type: 'unauthorized', reason: 'no-key' };
     const answered: { by?: Peer } = {};
     try {
@@ -41,7 +39,6 @@ export function createBeatPort(
   };
 }
 
-/** Another address may know the deployment, or be healthy. */
 function judged(outcome: Outcome, deploymentId: number, peer: Peer | undefined): Outcome {
   if (outcome.type === 'failed') peer?.judge(outcome.reason);
   if (outcome.type !== 'not-found' || peer === undefined) return outcome;

@@ -10,10 +10,8 @@ export interface Call {
   abort(): void;
 }
 
-/** One of the two is called, once, unless the call is aborted before. */
 export interface CallEnds {
   readonly settled: (outcome: Outcome) => void;
-  /** Its place is needed. */
   readonly evicted: () => void;
 }
 
@@ -24,7 +22,6 @@ export class Calls {
   /** Overdue and still without a connection, the oldest first. */
   readonly #evictable = new Set<CallEnds>();
   counted = 0;
-  /** Those that may hold a connection, overdue or not. */
   open = 0;
 
   constructor(ports: Ports) {
@@ -65,7 +62,6 @@ export class Calls {
       close();
       if (!signal.aborted) ends.settled(outcome);
     };
-    // What it throws is a rejection, too.
     const outcome = (async () => this.#ports.beat({ ...request, connected, signal }))();
     this.track(outcome.then(finish, () => finish({ type: 'failed', reason: 'unknown' })));
     return { discount, abort };
@@ -80,13 +76,11 @@ export class Calls {
     return true;
   }
 
-  /** Work that must end before the driver may say that nothing is left. */
   track(work: Promise<void>): void {
     const tracked = work.finally(() => this.#unsettled.delete(tracked));
     this.#unsettled.add(tracked);
   }
 
-  /** Resolves when all work has ended, or after a second. */
   async drained(): Promise<void> {
     if (this.#unsettled.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();

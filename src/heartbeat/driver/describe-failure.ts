@@ -41,7 +41,6 @@ export function describeFailure(error: unknown): string {
   return facts.length === 0 ? words : `${words} (${facts.join(', ')})`;
 }
 
-/** Another host, or a base URL with a wrong path. */
 const NO_ROUTE = 'there is no such route at this address; check PILOTLIGHT_BASE_URL, or a proxy in between';
 
 function wordsOf(error: unknown): string {
@@ -79,7 +78,6 @@ function describeTransport({ reason, cause }: TransportError): string {
   return DETAILED.has(reason) ? `${words}: ${detailOf(error)}` : words;
 }
 
-/** Reasons of which the error says more. */
 const DETAILED: ReadonlySet<TransportReason> = new Set(['dns', 'unreachable', 'proxy', 'other']);
 
 function detailOf({ code, errno, message }: CauseError): string {
@@ -119,7 +117,6 @@ function socketAddress(address: string, port: number | undefined): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** `reason`: OpenSSL's words. */
 type CauseError = Pick<Error, 'message'> & Pick<NodeJS.ErrnoException, 'code' | 'errno'> & CauseFacts;
 type CauseFacts = Partial<Readonly<Record<'address' | 'hostname' | 'reason', string> & { port: number }>>;
 

@@ -36,9 +36,7 @@ export interface DriverOptions {
    * connection gives way to one that is due.
    */
   readonly openLimit?: number;
-  /** The simulation hands in broken ones, to prove that it would notice. */
   readonly step?: StepFunction;
-  /** That of the key, for all its requests. */
   readonly limiter?: RateLimiter | undefined;
 }
 
@@ -49,13 +47,11 @@ export interface DeploymentChoice extends TimingChoice {
 interface Entry {
   beat: Heartbeat;
   readonly stats: Stats;
-  /** By attempt. */
   readonly calls: Map<number, { readonly call: Call; readonly departure: Departure }>;
 }
 
 /** A clock step is noticed within this, ms, or within q if that is shorter. */
 const LONGEST_SLEEP = 1000;
-/** Every heartbeat is told at once of a larger drift between the clocks, ms. */
 const NOTABLE_DRIFT = 50;
 
 export class HeartbeatDriver {
@@ -91,7 +87,6 @@ export class HeartbeatDriver {
     this.#alarm = new Alarm(options.ports, () => this.#pump());
   }
 
-  /** Adds a deployment, or changes the timing of a known one. */
   add(choice: DeploymentChoice): void {
     if (this.#stopped) return;
     const timing = timingFor(choice);
@@ -111,7 +106,6 @@ export class HeartbeatDriver {
     this.#pump();
   }
 
-  /** A reload asks those that are gone. */
   beatNow(chosen: (state: HeartbeatState, id: number) => boolean): void {
     for (const entry of this.#deployments.values()) {
       const { state, id } = entry.beat;
@@ -160,7 +154,6 @@ export class HeartbeatDriver {
     return this.#queue.leavesAt();
   }
 
-  /** How long finalBeat() takes at most if the service answers within A, ms. */
   finalBeatMs(): number {
     return finalBeatMs(this.#unreached(), this.#limiter.spacing(HEARTBEAT), this.#concurrency);
   }
@@ -180,7 +173,6 @@ export class HeartbeatDriver {
     return final.missed(limit, this.#ports.setTimer);
   }
 
-  /** When it resolves, no request or timer is left. May be called again. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const entry of this.#deployments.values()) this.#tell(entry, { type: 'stop' }, this.#now());
@@ -286,7 +278,6 @@ export class HeartbeatDriver {
     this.#pump();
   }
 
-  /** Does all that is due, and sets the alarm for the rest. */
   #pump(): void {
     const now = this.#now();
     this.#watchClocks(now);
@@ -315,7 +306,6 @@ export class HeartbeatDriver {
   }
 }
 
-/** Undefined: the service did not answer. */
 function rateAnswerOf(outcome: Outcome): RateAnswer | undefined {
   if (outcome.type === 'failed') return undefined;
   return outcome.type === 'throttled' ? { ...outcome, throttled: true } : { throttled: false };
@@ -347,7 +337,6 @@ class Outbox {
   }
 }
 
-/** The one timer of a driver. */
 export class Alarm {
   readonly #ports: Pick<Ports, 'clock' | 'setTimer'>;
   readonly #ring: () => void;

@@ -14,10 +14,8 @@ const AT_ONCE = 32;
  */
 const APART = 1000 / 1750;
 
-/** Spreads the first heartbeats of many deployments that are added together. */
 export class Stagger {
   #added = 0;
-  /** When the last first heartbeat was planned, monotonic ms. */
   #last = -Infinity;
 
   /**
@@ -39,7 +37,6 @@ export function wantsFinalBeat(beat: Heartbeat, mono: number): boolean {
   return !isFinal(beat.state) && !beat.withheld && !beat.gone && !wasJustReached(beat, mono);
 }
 
-/** With `gap` between any two of them, ms. */
 export function finalBeatMs(
   live: readonly { readonly beat: Heartbeat }[],
   gap: number,
@@ -69,7 +66,6 @@ export class FinalBeat {
     if (this.#awaited.size === 0) this.#end.resolve();
   }
 
-  /** The ids that were not reached, when all have ended, or the limit (ms) has passed. */
   async missed(limit: number, setTimer: (ms: number, fn: () => void) => () => void): Promise<number[]> {
     const cancel = setTimer(limit, () => this.#end.resolve());
     await this.#end.promise;

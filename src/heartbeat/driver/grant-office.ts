@@ -4,7 +4,6 @@ import type { Ask, Grants } from '../../client/request-queue.ts';
 
 /** A daemon that was killed leaves grants without an answer behind. */
 const MOST_OPEN = 1_000;
-/** The daemon asks again at least so often, ms. */
 const LONGEST_WAIT_MS = 1_000;
 
 export class GrantOffice {

@@ -2,7 +2,6 @@ import type { Ports } from './ports.ts';
 
 type KeyPorts = Pick<Ports, 'readKey' | 'setTimer'>;
 
-/** `generation` counts the keys from 1. */
 export interface Key {
   readonly value: string;
   readonly generation: number;
@@ -24,7 +23,6 @@ export class KeySource {
     this.#changed = changed;
   }
 
-  /** Never rejects. A call during a read waits for that one. */
   async read(): Promise<void> {
     if (this.#reading === undefined) {
       const controller = new AbortController();

@@ -5,9 +5,9 @@ import type { Notice, Outcome } from '../engine/state.ts';
 export type CancelTimer = () => void;
 
 export interface Clock {
-  /** Monotonic ms (`performance.now()`). */
+  /** ms */
   mono(): number;
-  /** Unix ms (`Date.now()`). */
+  /** Unix ms */
   wall(): number;
 }
 
@@ -19,7 +19,6 @@ export interface BeatRequest {
   readonly timeoutMs: number;
   /** Do not reuse a connection: the last one may be half open (undici #3492). */
   readonly fresh: boolean;
-  /** Called when the request is on its way over a connection. */
   readonly connected: () => void;
   /** Must end the request and its socket, also while the body is read (node #56917). */
   readonly signal: AbortSignal;
@@ -31,7 +30,6 @@ export interface Ports {
   readonly random: () => number;
   /** Calls `fn` once. The driver never asks for more than 10 s. */
   readonly setTimer: (ms: number, fn: () => void) => CancelTimer;
-  /** Makes one attempt. If it rejects or throws, the reason is `unknown`. */
   readonly beat: (request: BeatRequest) => Promise<Outcome>;
   readonly readKey: (signal: AbortSignal) => Promise<string>;
   /** Called after the requests of the same moment have left. What it throws is ignored. */

@@ -13,9 +13,9 @@ import type { Calls } from './calls.ts';
 export const HEARTBEAT = 'deployments.heartbeat';
 
 export interface QueueLimits {
-  /** How many attempts may be under way, overdue ones excluded. */
+  /** Overdue ones excluded. */
   readonly concurrency: number;
-  /** How many may be open, overdue ones included. */
+  /** Overdue ones included. */
   readonly openLimit: number;
 }
 
@@ -27,12 +27,10 @@ const BEHIND = 1e12;
 const EVENLY = 1.05;
 
 export class Queue<T extends { readonly beat: Heartbeat }> {
-  /** Set for the last heartbeats: every free turn is used. */
   draining = false;
   readonly #limiter: RateLimiter;
   readonly #calls: Calls;
   readonly #limits: QueueLimits;
-  /** By the next moment at which something is due. */
   readonly #timeline = new DeadlineHeap<T>();
   /** Those that want to leave now, by expiry. */
   readonly #senders = new DeadlineHeap<T>();
@@ -62,7 +60,6 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     this.#widen();
   }
 
-  /** Enters a heartbeat, or moves one that has changed. */
   place(item: T, mono: number): void {
     this.#full = false;
     const { beat } = item;
@@ -97,7 +94,6 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     return this.#full ? undefined : first;
   }
 
-  /** -Infinity: at once. */
   get opensAt(): number {
     return this.#limiter.opensAt(HEARTBEAT);
   }
@@ -120,7 +116,6 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     return this.#senders.size > 0 ? this.opensAt : this.#timeline.next;
   }
 
-  /** Undefined while no spacing is known. */
   sharedLimit(): SharedLimit | undefined {
     const thresholdMs = this.#spacing;
     if (thresholdMs === 0 || this.#deployments === 0) return undefined;
@@ -146,7 +141,6 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     return isFirstAttempt || this.#spacing > 0 ? first : (this.#latest.peek() ?? first);
   }
 
-  /** One that cannot wait for the rate limit any longer. */
   #early(mono: number): T | undefined {
     if (this.#latest.next > mono) return undefined;
     const first = this.#latest.peek();
@@ -164,7 +158,6 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     return mono + part * available(beat.timing) - ageOf(beat, mono);
   }
 
-  /** A guessed spacing leaves room for half as much again. */
   #widen(): void {
     this.#limiter.setWidest(HEARTBEAT, this.#deployments > 0 ? 1 / (1.5 * this.#turns) : Infinity);
   }
@@ -183,7 +176,6 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
   }
 }
 
-/** T − ε − X, ms. */
 function available({ life, rescue, tick }: Timing): number {
   return Math.max(tick, life - rescue);
 }
@@ -260,7 +252,6 @@ export class DeadlineHeap<T> {
     return right !== undefined && left !== undefined && right.key < left.key ? right : left;
   }
 
-  /** Returns the place that becomes free. */
   #move(node: Node<T>, place: number): number {
     const left = node.place;
     this.#heap[place] = node;

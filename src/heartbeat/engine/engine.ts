@@ -150,7 +150,6 @@ function takeKey(draft: Draft, generation: number): void {
   const { beat } = draft;
   if (generation <= beat.keyGeneration) return;
   beat.keyGeneration = generation;
-  // A deployment that one account does not know may belong to another.
   if (beat.trouble === 'unauthorized' || beat.gone) dueNow(draft);
 }
 
@@ -168,7 +167,6 @@ function retime(draft: Draft, timing: Timing): void {
   if (beat.gone) dueNow(draft);
 }
 
-/** An answer would only lengthen a life that no app needs. */
 function withhold(draft: Draft): void {
   for (const attempt of draft.beat.inFlight) supersede(draft, attempt);
   draft.beat.withheld = true;
@@ -181,7 +179,6 @@ function resume(draft: Draft): void {
   beat.withheld = false;
   beat.fresh = true;
   if (beat.trouble === 'none') beat.trouble = 'failing';
-  // The time in which it was withheld is no lag.
   beat.dueAt = now.mono;
   beat.latestAt = now.mono;
 }
@@ -299,7 +296,6 @@ function throttle(draft: Draft, governs: boolean, delay: number): void {
   dueBy(draft, now.mono + delay, latest);
 }
 
-/** 401: keeps trying, in case the service is wrong. */
 function refuse(draft: Draft, governs: boolean): void {
   const { beat, now } = draft;
   const { backoff } = beat.timing;
@@ -328,8 +324,6 @@ function miss(draft: Draft, { address, addresses = 1 }: NotFound, delay: number,
   beat.dueAt = Infinity;
   dueBy(draft, now.mono);
 }
-
-/** One step of the engine: the next heartbeat, which the handlers write to, and the actions. */
 
 type DraftHeartbeat = { -readonly [K in keyof Heartbeat]: Heartbeat[K] };
 
@@ -386,7 +380,6 @@ export function giveUp(draft: Draft, attempt: Attempt): void {
   notify(draft, { type: 'failed', attempt: attempt.id, reason: 'timeout' });
 }
 
-/** Ends an attempt that is no longer needed, which is not a failure. */
 export function supersede(draft: Draft, attempt: Attempt): void {
   abort(draft, attempt);
   notify(draft, { type: 'superseded', attempt: attempt.id });

@@ -15,7 +15,6 @@ const GONE_INTERVAL = 30 * SECOND;
 
 /** [0.9, 1]: only ever earlier, so that the interval stays an upper bound. */
 export const INTERVAL_JITTER = 0.1;
-/** [0.8, 1]. */
 export const RETRY_JITTER = 0.2;
 
 export interface Timing {
@@ -45,11 +44,9 @@ export interface Timing {
   readonly attemptLife: number;
 }
 
-/** Derived from the TTL, or fixed, ms. */
 export type IntervalChoice = 'auto' | number;
 
 export interface TimingChoice {
-  /** ms; undefined: unknown. */
   readonly ttl: number | undefined;
   readonly interval: IntervalChoice;
 }
@@ -89,10 +86,8 @@ export function timingFor({ ttl, interval: chosen }: TimingChoice): Timing {
 export interface TimingProblem {
   readonly change: 'ttl' | 'interval';
   readonly got: number;
-  /** The nearest allowed value, ms: one of the two. */
   readonly atLeast?: number;
   readonly atMost?: number;
-  /** One sentence, without the names of the deployment and the variable. */
   readonly message: string;
 }
 

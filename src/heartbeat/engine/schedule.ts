@@ -4,7 +4,6 @@ import type { ClockDrift, Heartbeat, HeartbeatState, Instant } from './state.ts'
 
 export const LATENCIES_KEPT = 20;
 const MAX_IN_FLIGHT = 2;
-/** The longest wait if nothing is left to lose, or no TTL is known, ms. */
 const LONGEST_FREE_WAIT = 60_000;
 
 export function isFinal(state: HeartbeatState): boolean {
@@ -34,7 +33,6 @@ export function ageOf(beat: Heartbeat, mono: number): number {
   return mono - (beat.basis - beat.drift.hidden);
 }
 
-/** Whether an attempt that leaves now, and takes A, is still in time. */
 export function isInTime(beat: Heartbeat, mono: number): boolean {
   return mono + beat.timing.attemptTimeout <= expiresAt(beat);
 }
@@ -53,7 +51,6 @@ export function lastCall(beat: Heartbeat, mono: number): number {
   return mono < expiry - rescue ? expiry - rescue : lastChance(beat);
 }
 
-/** The last moment that leaves room for one attempt. */
 export function lastChance(beat: Heartbeat): number {
   const { attemptTimeout, tick, pause } = beat.timing;
   return expiresAt(beat) - (attemptTimeout + tick + pause);
@@ -76,7 +73,6 @@ export function stateOf(beat: Heartbeat, mono: number): HeartbeatState {
   return mono >= urgentAt(beat) ? 'urgent' : 'retrying';
 }
 
-/** When the next attempt may leave, if there is room for it. */
 export function sendAt(beat: Heartbeat): number {
   if (isSilent(beat) || beat.inFlight.length >= MAX_IN_FLIGHT) return Infinity;
   return Math.max(Math.min(beat.dueAt, hedgeAt(beat)), beat.lastSentAt + MIN_SPACING);
@@ -97,7 +93,6 @@ function slowLatency(beat: Heartbeat): number {
   return sorted[Math.ceil(sorted.length * 0.95) - 1] ?? beat.timing.attemptTimeout;
 }
 
-/** When the heartbeat must be woken for anything but sending. */
 export function deadlineAt(beat: Heartbeat): number {
   if (isSilent(beat)) return Infinity;
   let at = beat.keyReadAt;
@@ -110,7 +105,6 @@ export function deadlineAt(beat: Heartbeat): number {
   return at;
 }
 
-/** When the next attempt is expected, for people and metrics. */
 export function nextBeatAt(beat: Heartbeat): number {
   if (isSilent(beat)) return Infinity;
   const [oldest] = beat.inFlight;
@@ -125,7 +119,6 @@ export function nextBeatAt(beat: Heartbeat): number {
  * do: after a step back of an hour and half an hour of suspend, neither clock shows any time.
  */
 
-/** A wall clock that slips back less is rounding, ms. */
 const ROUNDING = 50;
 
 /** A larger step of one clock against the other asks for a heartbeat at once, ms. */

@@ -21,7 +21,6 @@ export const HEARTBEAT_STATES = [
 
 export type HeartbeatState = (typeof HEARTBEAT_STATES)[number];
 
-/** Both clocks, read together, ms. */
 export interface Instant {
   readonly mono: number;
   readonly wall: number;
@@ -34,11 +33,9 @@ export interface ClockDrift {
   readonly hidden: number;
 }
 
-/** What the last answer was. */
 export type Trouble = 'none' | 'failing' | 'throttled' | 'unauthorized' | 'not-found';
 
 export interface Attempt {
-  /** Counts from 1 within the deployment. */
   readonly id: number;
   readonly sentAt: number;
   /** The same moment in elapsed time (see schedule.ts). */
@@ -50,7 +47,6 @@ export interface Attempt {
 
 /** Plain data, never changed by `step`. Monotonic ms unless they say elapsed; Infinity: will not come. */
 export interface Heartbeat {
-  /** The deployment's. */
   readonly id: number;
   readonly timing: Timing;
   /**
@@ -65,32 +61,26 @@ export interface Heartbeat {
   readonly basis: number;
   /** The same on the monotonic clock alone, which nobody sets. */
   readonly basisMono: number;
-  /** Whether any heartbeat was accepted. */
   readonly acknowledged: boolean;
   /** Infinity while the newest attempt is awaited. */
   readonly dueAt: number;
   /** Until then the due attempt may wait for a rate limit. */
   readonly latestAt: number;
   readonly lastSentAt: number;
-  /** At most two, the newest last. */
   readonly inFlight: readonly Attempt[];
   readonly attempts: number;
-  /** In a row. */
   readonly failures: number;
-  /** Of the last accepted attempts, ms; at most LATENCIES_KEPT. */
   readonly latencies: readonly number[];
   readonly keyGeneration: number;
   /** When to read the key source again; Infinity unless unauthorized. */
   readonly keyReadAt: number;
   /** When the service first said so since the last success. */
   readonly notFoundAt: number | undefined;
-  /** The address that said so first. */
   readonly notFoundBy: string | undefined;
   /** That was believed. Until the next success it is asked slowly. */
   readonly gone: boolean;
   /** No app needs it: nothing is sent, and the TTL does the rest. */
   readonly withheld: boolean;
-  /** The next attempt must not reuse a connection. */
   readonly fresh: boolean;
   /** Two attempts may run when it is urgent; a 429 forbids it until the next success. */
   readonly hedging: boolean;
@@ -103,13 +93,11 @@ export type Event =
    */
   | { readonly type: 'wake'; readonly room: boolean; readonly heldUntil?: number }
   | { readonly type: 'settled'; readonly attempt: number; readonly outcome: Outcome }
-  /** The attempt's place is needed: it is given up if it is overdue. */
   | { readonly type: 'evict'; readonly attempt: number }
   | { readonly type: 'key'; readonly generation: number }
   | { readonly type: 'timing'; readonly timing: Timing }
   /** At once, but 1 s after the last attempt at the earliest. */
   | { readonly type: 'beat-now' }
-  /** No app needs the deployment. */
   | { readonly type: 'withhold' }
   | { readonly type: 'resume' }
   | { readonly type: 'stop' };
@@ -124,19 +112,16 @@ export type Action =
 export interface Send {
   readonly type: 'send';
   readonly attempt: number;
-  /** The engine aborts it after this long, ms. */
   readonly timeoutMs: number;
   readonly fresh: boolean;
   readonly keyGeneration: number;
 }
 
-/** What logs, metrics and the status page learn. */
 export type Notice =
   | {
       readonly type: 'sent';
       readonly attempt: number;
       readonly fresh: boolean;
-      /** A second attempt beside a slow one. */
       readonly hedge: boolean;
       /** How much later it left than it was due and the rate limit allowed, ms. */
       readonly lagMs: number;
@@ -160,7 +145,6 @@ export type Notice =
       readonly reason: FailureLabel;
       readonly why?: string;
     }
-  /** A better answer made this one pointless. */
   | { readonly type: 'superseded'; readonly attempt: number }
   /** Absent without a TTL, or before the first accepted heartbeat. */
   | {
@@ -174,7 +158,6 @@ export type Notice =
   /** A suspend, or somebody set the wall clock. > 0: forwards. */
   | { readonly type: 'clock-step'; readonly byMs: number };
 
-/** `spread` is in (0, 1]. */
 export function startHeartbeat(
   {
     id,
@@ -219,7 +202,6 @@ export type Outcome =
   | { readonly type: 'accepted' }
   /** `why`: in words, with the address if it is known: `connection refused (10.0.0.7:443)`. */
   | { readonly type: 'failed'; readonly reason: FailureReason; readonly why?: string }
-  /** 429. */
   | { readonly type: 'throttled'; readonly retryAfterMs?: number; readonly thresholdMs?: number }
   /**
    * 401 or 403, and the service's 404 "Session expired. Please log in again.". `no-key`: nothing was sent.
@@ -230,9 +212,7 @@ export type Outcome =
 /** 404 in the service's own words. Any other 404, such as a proxy's page, is `failed`. */
 export interface NotFound {
   readonly type: 'not-found';
-  /** Who said so. */
   readonly address?: string;
-  /** How many addresses the service has. Default 1. */
   readonly addresses?: number;
 }
 
@@ -241,12 +221,10 @@ const WORDS = {
   dns: 'the name of the service does not resolve',
   connect: 'could not connect: the service or the proxy refused, or is unreachable',
   tls: 'the TLS handshake failed',
-  /** Closed early, or a body cut in half. */
   reset: 'the connection was closed',
   timeout: 'no answer in time',
   'server-error': 'the service failed',
   redirect: 'the service redirects; is PILOTLIGHT_BASE_URL its address, with https?',
-  /** Any other that is not 2xx: 400, 409 and so on. */
   status: 'the status of the answer is unexpected',
   unreadable: 'the answer does not come from the service; is there a proxy in between?',
   rejected: 'the service answered success: false',

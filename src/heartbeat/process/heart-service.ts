@@ -33,7 +33,6 @@ export interface HeartServiceOptions extends LoadedHeart {
 export interface DaemonOptions {
   readonly onQuit: () => void;
   readonly serviceManager: ServiceManagerSettings | undefined;
-  /** As a child process when absent. */
   readonly start?: StartDaemon;
 }
 
@@ -47,7 +46,6 @@ const END_MS = 300;
 type ReloadResult = Awaited<ReturnType<SupervisorOptions['onReload']>>;
 
 export class HeartService {
-  /** Resolves when the first request has ended, whatever came of it. */
   readonly firstExchange: Promise<void>;
   readonly #options: HeartServiceOptions;
   readonly #apiKey: ApiKey;
@@ -130,7 +128,6 @@ export class HeartService {
     this.#reloadAlone = setTimeout(() => void this.#reloadOwn(), asked ? RELOAD_PATIENCE_MS : 0);
   }
 
-  /** Something that should not happen, and that ends nothing. */
   fault(what: string, error: unknown): void {
     const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
     this.#log(MESSAGES.unexpected, { event: what, error: message, stack });
@@ -193,7 +190,6 @@ export class HeartService {
     }
   }
 
-  /** Says why a change of the environment has no effect. */
   #logOverridden(problems: readonly ConfigProblem[]): void {
     const names = problems.filter(({ severity }) => severity === 'note').map(({ variable }) => variable);
     if (names.length > 0) this.#log(MESSAGES.overriddenVariables, { names });
@@ -262,7 +258,6 @@ function appOf({ appHealth, appGrace }: HeartSettings): AppChoice | undefined {
   return appHealth === undefined ? undefined : { address: appHealth, grace: appGrace };
 }
 
-/** Those of `all` that `some` does not have, as many as a line names. */
 function missingIn(some: readonly Wanted[], all: readonly Wanted[]): readonly string[] | undefined {
   const known = new Set(some.map((one) => labelOf(one)));
   const labels = all.map((one) => labelOf(one)).filter((label) => !known.has(label));

@@ -9,7 +9,6 @@ export type ServiceManager = ReturnType<typeof createServiceManager>;
 
 const TIMEOUT_MS = 5_000;
 
-/** `onFailure` hears once of a message that could not be sent. */
 export function createServiceManager(
   { watchdogMs }: ServiceManagerSettings,
   onFailure: (error: Error) => void,
@@ -28,7 +27,6 @@ export function createServiceManager(
   }
 
   return {
-    /** `status` is what `systemctl status` shows. */
     ready: (status: string) => send('READY=1', `STATUS=${status}`),
     // systemd compares this clock with its own: CLOCK_MONOTONIC in microseconds.
     reloading: () => send('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`),

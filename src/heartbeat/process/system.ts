@@ -4,7 +4,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** For files that may hang, and names to look up. */
 const THREADS = '16';
 
 /**
@@ -15,9 +14,7 @@ export function keepSecretsOutOfDumps(): void {
   process.report.excludeEnv = true;
   try {
     writeFileSync('/proc/self/coredump_filter', '0');
-  } catch {
-    // Not Linux, or no /proc.
-  }
+  } catch {}
 }
 
 /**
@@ -28,7 +25,6 @@ export function makeThreads(): void {
   const { UV_THREADPOOL_SIZE: given } = process.env;
   process.env['UV_THREADPOOL_SIZE'] ??= THREADS;
   void stat('/');
-  // Not for the daemon.
   if (given === undefined) delete process.env['UV_THREADPOOL_SIZE'];
 }
 
@@ -46,7 +42,6 @@ export function attemptsAtOnce(read = readIfThere): number {
   return Math.min(MOST_ATTEMPTS, Math.max(LEAST_ATTEMPTS, left));
 }
 
-/** The text of one of the kernel's files; empty if it cannot be read. */
 export function readIfThere(file: string): string {
   try {
     return readFileSync(file, 'utf8');
@@ -55,12 +50,9 @@ export function readIfThere(file: string): string {
   }
 }
 
-/** How the heart's process fares, as the daemon learns it. */
 export interface HeartVitals {
   readonly residentBytes: number;
-  /** Since the process began. */
   readonly cpuSeconds: number;
-  /** The longest delay of the event loop within the last minute or two, ms. */
   readonly lagMs: number;
 }
 
@@ -78,7 +70,6 @@ export class Vitals {
   }
 
   read(): HeartVitals {
-    // It counts from step to step.
     const lagMs = Math.max(0, this.#delay.max / 1e6 - STEP_MS);
     const longest = Math.max(lagMs, this.#lagBefore);
     if (performance.now() - this.#windowFrom >= WINDOW_MS) {
@@ -92,20 +83,15 @@ export class Vitals {
 }
 
 const MEBIBYTE = 2 ** 20;
-/** Of the heart at most, with room to spare. */
 const HEART_BYTES = 48 * MEBIBYTE;
-/** Of the daemon, if nothing limits the container. */
 const DEFAULT_DAEMON_BYTES = 512 * MEBIBYTE;
 /** With less the daemon cannot start: then the container's limit is wrong. */
 const LEAST_DAEMON_BYTES = 96 * MEBIBYTE;
-/** Beside V8's old generation: the binary, code, buffers, threads. */
 const BESIDE_HEAP_BYTES = 80 * MEBIBYTE;
 const LEAST_HEAP_BYTES = 40 * MEBIBYTE;
 
 export interface DaemonMemory {
-  /** Resident memory at which the daemon is ended, bytes. */
   readonly bound: number;
-  /** V8's own limit for its old generation, MiB. */
   readonly heapMebibytes: number;
 }
 
@@ -141,13 +127,11 @@ function limitFiles(groups: string): string[] {
   });
 }
 
-/** `/a/b` → `/a/b`, `/a`, and the root, which is empty. */
 function ancestors(path: string): string[] {
   const parts = path.split('/').filter((part) => part !== '');
   return parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`).concat('');
 }
 
-/** Bytes; undefined: the system does not tell. */
 export async function residentMemory(pid: number): Promise<number | undefined> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];

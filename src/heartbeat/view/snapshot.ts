@@ -34,7 +34,6 @@ export interface DeploymentSnapshot {
   readonly attempts: number;
   readonly failures: Readonly<Record<FailureLabel, number>>;
   readonly timeline: readonly BeatRecord[];
-  /** Of the last failed attempt, if more is known than its label. */
   readonly lastFailure?: Failure;
 }
 
@@ -43,20 +42,16 @@ export const APP_STATES = ['unknown', 'unhealthy', 'withheld', 'healthy'] as con
 
 export interface AppSnapshot {
   readonly state: (typeof APP_STATES)[number];
-  /** As far as it could be asked, ms. */
   readonly unhealthyMs: number;
   readonly graceMs: number;
-  /** Why its last answer was not a good one. */
   readonly why?: string;
 }
 
-/** An address that is avoided while there is another. */
 export interface AvoidedAddress {
   /** Of the service, or of the proxy before it. */
   readonly origin: string;
   readonly address: string;
   readonly reason: string;
-  /** Unix ms. */
   readonly since: number;
 }
 
@@ -110,13 +105,10 @@ function closestMargin(beat: Heartbeat, stats: Stats, now: Instant): number | un
   return Math.min(stats.minMarginRatio ?? Infinity, (expiresAt(beat) - now.mono) / ttl);
 }
 
-/** One deployment's past: counts since the start, and the last few attempts. */
-
 const TIMELINE_LENGTH = 20;
 
 export interface BeatRecord {
   readonly attempt: number;
-  /** When it left, Unix ms. */
   readonly at: number;
   readonly hedge: boolean;
   readonly result: 'waiting' | 'overdue' | 'accepted' | 'superseded' | FailureLabel;
@@ -129,7 +121,6 @@ export interface Stats {
   attempts: number;
   lapses: number;
   lastSuccessAt: number | undefined;
-  /** As a part of the TTL; below 0 after a lapse. */
   minMarginRatio: number | undefined;
   timeline: readonly BeatRecord[];
   lastFailure: Failure | undefined;
@@ -137,7 +128,6 @@ export interface Stats {
 
 export interface Failure {
   readonly attempt: number;
-  /** In words, with the address. */
   readonly why: string;
 }
 
@@ -153,7 +143,6 @@ export function emptyStats(): Stats {
   };
 }
 
-/** `wall`: Unix ms. */
 export function enter(stats: Stats, notice: Notice, wall: number): void {
   switch (notice.type) {
     case 'sent':

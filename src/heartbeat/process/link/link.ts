@@ -14,35 +14,26 @@ import type { AppSnapshot, AvoidedAddress, DeploymentSnapshot } from '../../view
 export const DAEMON_STDOUT = 4;
 export const DAEMON_STDERR = 5;
 
-/** What the heart knows and the daemon shows. */
 export interface Report {
-  /** Counts up; the daemon's `taken` names it. */
   readonly number: number;
   readonly lastTickAt: number;
   /** Since the report before; all deployments in the first reports of a link. */
   readonly changed: readonly DeploymentSnapshot[];
-  /** Ids that are not kept alive any more. */
   readonly removed: readonly number[];
   readonly exchanges: readonly (ExchangeEvent & { /** When it ended, Unix ms. */ readonly at: number })[];
-  /** How much later than due heartbeats left, ms. */
   readonly lags: readonly number[];
   /** Exchanges and lags that were dropped, because too many waited. */
   readonly missed: number;
-  /** The heart's log messages since the report before, by level. */
   readonly messages: Readonly<Record<string, number>>;
   readonly openConnections: number;
   readonly vitals: HeartVitals;
-  /** Absent while no address is avoided. */
   readonly avoided?: readonly AvoidedAddress[];
-  /** Absent without APP_HEALTH. */
   readonly app?: AppSnapshot;
 }
 
 export type HeartMessage =
   | { readonly type: 'report'; readonly report: Report }
-  /** Load the configuration again, as a SIGHUP asks for. */
   | { readonly type: 'reload' }
-  /** The answer to the daemon's `reload` of this number. */
   | {
       readonly type: 'reloaded';
       readonly number: number;
@@ -50,21 +41,17 @@ export type HeartMessage =
       readonly problems: readonly string[];
     }
   | { readonly type: 'grants'; readonly grants: Grants }
-  /** Drain and end, within so many ms. */
   | { readonly type: 'stop'; readonly withinMs: number };
 
 export type DaemonMessage =
   /** It can be asked to reload and to stop. */
   | { readonly type: 'started' }
   | { readonly type: 'taken'; readonly number: number }
-  /** Asks for the right to send requests, and says what came of earlier ones. */
   | { readonly type: 'ask'; readonly ask: Ask }
-  /** Load the heart's part of the configuration. */
   | { readonly type: 'reload'; readonly number: number }
   /** It refused the reload: nothing changes on either side. */
   | { readonly type: 'reload-refused' }
   | { readonly type: 'log-level'; readonly level: string }
-  /** End the whole program. */
   | { readonly type: 'quit' }
   /** It has nothing left to do. A file that hangs may keep its process from ending. */
   | { readonly type: 'stopped' };
@@ -72,6 +59,5 @@ export type DaemonMessage =
 export interface Link<Outgoing, Incoming> {
   /** Never throws and never waits; after the end of the link messages are lost. */
   readonly send: (message: Outgoing) => void;
-  /** For one listener. */
   readonly listen: (hear: (message: Incoming) => void) => void;
 }

@@ -100,14 +100,12 @@ export class Reports {
     this.#messages[level] = (this.#messages[level] ?? 0) + 1;
   }
 
-  /** Drops the older half when there is no room. */
   #bounded<T>(list: T[]): T[] {
     if (list.length < CAPACITY) return list;
     this.#missed += CAPACITY / 2;
     return list.slice(CAPACITY / 2);
   }
 
-  /** While a report is under way, changes go into the next one. */
   #gather(): void {
     if (this.#send === undefined || this.#underWay > 0) return;
     this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS);

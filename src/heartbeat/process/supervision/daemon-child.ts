@@ -1,10 +1,8 @@
-/** The daemon as a child process, with V8 limits of its own. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import type { DaemonMessage, HeartMessage, Link } from '../link/link.ts';
 
 export interface DaemonChild extends Link<HeartMessage, DaemonMessage> {
-  /** Undefined: it could not be forked. */
   readonly pid: number | undefined;
   /** Resolves with the reason in words when it has ended, or could not start. */
   readonly ended: Promise<string>;
@@ -12,7 +10,6 @@ export interface DaemonChild extends Link<HeartMessage, DaemonMessage> {
   kill(): void;
 }
 
-/** `restarts`: how many daemons there were before. */
 export type StartDaemon = (restarts: number) => DaemonChild;
 
 /** One flat folder in the bundle. */
@@ -23,13 +20,11 @@ const ENTRY = new URL(
 
 export interface DaemonChildOptions {
   readonly restarts: number;
-  /** Descriptors of this process whose writes do not block. */
   readonly stdout: number;
   readonly stderr: number;
   readonly heapMebibytes: number;
   /** The daemon's own when absent. */
   readonly program?: URL;
-  /** That of this process when absent. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 
@@ -39,7 +34,6 @@ export interface DaemonChildOptions {
  */
 const V8_FLAGS = ['--max-semi-space-size=2'];
 
-/** On top of its size; 1000 is the most. */
 const OOM_SCORE = '500';
 
 export function startDaemonChild({
@@ -96,7 +90,6 @@ function ending(child: ChildProcess): Promise<string> {
   });
 }
 
-/** Of what it printed last, characters. */
 const KEPT = 500;
 /** Node's own words, before a long native stack: `FATAL ERROR: … heap out of memory`. */
 const FATAL = /^FATAL ERROR: .+(?=\n)/m;
@@ -112,7 +105,6 @@ export class CrashOutput {
     this.#last = known.slice(-KEPT);
   }
 
-  /** Empty: nothing was printed. */
   get words(): string {
     return this.#fatal ?? this.#last.trim();
   }

@@ -9,7 +9,6 @@ export interface SupervisorOptions {
   readonly start: StartDaemon;
   readonly reports: Reports;
   readonly log: HeartLog;
-  /** Bytes; undefined: the system does not tell. */
   readonly memoryOf: (pid: number) => Promise<number | undefined>;
   readonly memoryBound: number;
   readonly onReload: () => Promise<{ readonly ok: boolean; readonly problems: readonly string[] }>;
@@ -21,15 +20,12 @@ export interface SupervisorOptions {
 
 /** Looks are counted, not timed: a suspended machine does not look. */
 const LOOK_EVERY_MS = 1_000;
-/** It is killed after more looks without an answer: while it runs, and while it still starts. */
 const PATIENCE = 10;
 const PATIENCE_AT_START = 60;
 const LOOKS_PER_MEMORY_CHECK = 5;
-/** A daemon that lived shorter is started again more slowly each time, ms. */
 const SHORT_LIFE_MS = 60_000;
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 30_000;
-/** How long the process of a stopped daemon is waited for, ms. */
 const EXIT_MS = 250;
 
 export class Supervisor {
@@ -46,7 +42,6 @@ export class Supervisor {
   #ending: NodeJS.Timeout | undefined;
   #stopping = false;
   #reloadWaits = false;
-  /** Why it was ended from here. */
   #cause: string | undefined;
 
   constructor(options: SupervisorOptions) {
@@ -70,7 +65,6 @@ export class Supervisor {
     clearInterval(this.#looking);
     clearTimeout(this.#again);
     if (this.#child === undefined) return true;
-    // A daemon that still starts has nothing to finish.
     if (this.#started) this.#child.send({ type: 'stop', withinMs });
     else this.#child.kill();
     let patience: NodeJS.Timeout | undefined;
@@ -109,7 +103,6 @@ export class Supervisor {
     switch (message.type) {
       case 'started':
         this.#started = true;
-        // A start is slow on a busy machine.
         this.#unanswered = 0;
         if (this.#reloadWaits) this.#child?.send({ type: 'reload' });
         this.#reloadWaits = false;
