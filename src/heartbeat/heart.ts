@@ -201,17 +201,13 @@ export class Heart {
 
   /** Failed addresses of a name that has others. */
   avoidedAddresses(): AvoidedAddress[] {
-    return this.#transport
-      .addresses()
-      .flatMap(({ origin, proxy, addresses }) =>
-        addresses.length < 2
-          ? []
-          : addresses.flatMap(({ address, failure }) =>
-              failure
-                ? [{ origin: proxy === undefined ? origin : `proxy ${proxy}`, address, ...failure }]
-                : [],
-            ),
+    const shared = this.addresses().filter(({ addresses }) => addresses.length > 1);
+    return shared.flatMap(({ origin, proxy, addresses }) => {
+      const from = proxy === undefined ? origin : `proxy ${proxy}`;
+      return addresses.flatMap(({ address, failure }) =>
+        failure ? [{ origin: from, address, ...failure }] : [],
       );
+    });
   }
 
   openConnections(): number {
@@ -358,14 +354,18 @@ function setSystemTimer(ms: number, fn: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-function appSnapshotOf({ health, why, hasAnswered }: AppWatch): AppSnapshot {
-  const { withheld, unhealthyMs, grace } = health;
-  const state = withheld
-    ? 'withheld'
-    : !hasAnswered
-      ? 'unknown'
-      : why === undefined
-        ? 'healthy'
-        : 'unhealthy';
-  return { state, unhealthyMs, graceMs: grace, ...(why !== undefined && { why }) };
+function appSnapshotOf(app: AppWatch): AppSnapshot {
+  const { unhealthyMs, grace } = app.health;
+  return {
+    state: appStateOf(app),
+    unhealthyMs,
+    graceMs: grace,
+    ...(app.why !== undefined && { why: app.why }),
+  };
+}
+
+function appStateOf({ health, why, hasAnswered }: AppWatch): AppSnapshot['state'] {
+  if (health.withheld) return 'withheld';
+  if (!hasAnswered) return 'unknown';
+  return why === undefined ? 'healthy' : 'unhealthy';
 }

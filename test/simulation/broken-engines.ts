@@ -49,7 +49,7 @@ export const BROKEN_ENGINES = {
   'no timeout': timed(() => ({ attemptTimeout: 1e9, attemptLife: 1e9 })),
   /** etcd: remaining time from the receipt of the answer. */
   'basis at receipt': amended(({ beat, actions }, before, event, now) =>
-    event.type === 'settled' && beat.basis !== before.basis
+    event.type === 'ended' && beat.basis !== before.basis
       ? { beat: { ...beat, basis: now.mono + beat.drift.hidden }, actions }
       : { beat, actions },
   ),
@@ -80,7 +80,7 @@ export const BROKEN_ENGINES = {
   ),
   /** Jitter both ways: the interval is no upper bound any more. */
   'interval jittered to later': amended(({ beat, actions }, before, event, _now, random) =>
-    event.type === 'settled' && beat.basis !== before.basis
+    event.type === 'ended' && beat.basis !== before.basis
       ? { beat: { ...beat, dueAt: beat.dueAt + beat.timing.interval * 1.5 * random() }, actions }
       : { beat, actions },
   ),
@@ -93,7 +93,7 @@ export const BROKEN_ENGINES = {
   /** The vendor's SDK again: the status is never looked at. */
   'any answer is success': (beat, event, now, random) => {
     const blind: Event =
-      event.type === 'settled' && event.outcome.type !== 'failed'
+      event.type === 'ended' && event.outcome.type !== 'failed'
         ? { ...event, outcome: { type: 'accepted' } }
         : event;
     return step(beat, blind, now, random);

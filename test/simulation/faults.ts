@@ -1,5 +1,5 @@
 import type { Timing } from '../../src/heartbeat/engine/formulas.ts';
-import type { Outcome } from '../../src/heartbeat/engine/state.ts';
+import type { AttemptOutcome } from '../../src/heartbeat/engine/state.ts';
 import type { Random } from './random.ts';
 
 /** What becomes of a request that meets a fault. Times are ms after it was sent. */
@@ -9,7 +9,7 @@ export interface Fate {
   /** When something comes back, if anything does. */
   readonly after?: number;
   /** What comes back; the service's own answer where absent. */
-  readonly outcome?: Outcome;
+  readonly outcome?: AttemptOutcome;
   /** False where not even a connection is made. */
   readonly connects?: boolean;
   /** The connection is unusable afterwards, and does not show it. */

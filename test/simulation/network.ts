@@ -1,4 +1,4 @@
-import type { Outcome } from '../../src/heartbeat/engine/state.ts';
+import type { AttemptOutcome } from '../../src/heartbeat/engine/state.ts';
 import type { BeatRequest } from '../../src/heartbeat/driver/ports.ts';
 import type { VirtualTime } from '../support/virtual-time.ts';
 import type { Fate } from './faults.ts';
@@ -49,7 +49,7 @@ export class Network {
   }
 
   /** The port that the driver beats through. */
-  readonly beat = (request: BeatRequest): Promise<Outcome> => {
+  readonly beat = (request: BeatRequest): Promise<AttemptOutcome> => {
     const { deploymentId, fresh } = request;
     const flight: Flight = { number: this.flights.length, deploymentId, fresh, sentAt: this.#time.now };
     this.flights.push(flight);
@@ -57,7 +57,7 @@ export class Network {
     this.mostOpen = Math.max(this.mostOpen, this.#open);
     const sky = this.#weather.meet(request);
     this.onSend(flight);
-    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+    const { promise, resolve, reject } = Promise.withResolvers<AttemptOutcome>();
     request.signal.addEventListener('abort', () => {
       this.#settle(flight, 'aborted');
       reject(new Error('aborted'));
@@ -76,7 +76,7 @@ export class Network {
     this.onSettle(flight, how);
   }
 
-  #carry(request: BeatRequest, flight: Flight, sky: Sky, answer: (outcome: Outcome) => void): void {
+  #carry(request: BeatRequest, flight: Flight, sky: Sky, answer: (outcome: AttemptOutcome) => void): void {
     const reused = !request.fresh;
     if (reused && this.#socketBroken) return;
     const { changes } = this.#weather;
@@ -85,7 +85,7 @@ export class Network {
     if (fate.connects !== false) request.connected();
     if (fate.breaksSocket && reused) this.#socketBroken = true;
 
-    let answered: Outcome | undefined = fate.outcome;
+    let answered: AttemptOutcome | undefined = fate.outcome;
     const carryOut = (): void => {
       if (healthy && this.#weather.changes !== changes) return;
       const said = this.#service.beat(request.deploymentId, request.key);
@@ -104,7 +104,7 @@ export class Network {
 /** Keeps cause before effect where both fall on the same moment, ms. */
 const ANSWER_AFTER_EFFECT = 1e-4;
 
-function describe(outcome: Outcome): string {
+function describe(outcome: AttemptOutcome): string {
   if (outcome.type === 'failed') return outcome.reason;
   if (outcome.type !== 'throttled') return outcome.type;
   const { retryAfterMs, thresholdMs } = outcome;

@@ -10,7 +10,7 @@ import { RequestQueue } from '../../src/client/request-queue.ts';
 import { HeartbeatDriver } from '../../src/heartbeat/driver/driver.ts';
 import { GrantOffice } from '../../src/heartbeat/driver/grant-office.ts';
 import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
-import type { Outcome } from '../../src/heartbeat/engine/state.ts';
+import type { AttemptOutcome } from '../../src/heartbeat/engine/state.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { Random } from './random.ts';
 import type { RunOptions, RunResult } from './scenario.ts';
@@ -287,9 +287,9 @@ class OneKey {
     return queue;
   }
 
-  #beat(name: string, signal: AbortSignal): Promise<Outcome> {
+  #beat(name: string, signal: AbortSignal): Promise<AttemptOutcome> {
     const { time } = this;
-    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+    const { promise, resolve, reject } = Promise.withResolvers<AttemptOutcome>();
     signal.addEventListener('abort', () => reject(new Error('aborted')));
     const isDown = this.#isDown;
     time.at(time.now + LATENCY / 2, () => {
@@ -297,7 +297,7 @@ class OneKey {
       const { throttled, ...says } = this.#admit(name, HEARTBEAT);
       if (!throttled) this.#expiry.set(name, time.now + this.#plan.ttl);
       if (!throttled && time.now > SETTLED_AFTER) this.#heartbeats += 1;
-      const outcome: Outcome = throttled ? { type: 'throttled', ...says } : { type: 'accepted' };
+      const outcome: AttemptOutcome = throttled ? { type: 'throttled', ...says } : { type: 'accepted' };
       time.deliver(time.now + LATENCY / 2, () => resolve(outcome));
     });
     return promise;

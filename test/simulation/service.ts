@@ -1,4 +1,4 @@
-import type { Outcome } from '../../src/heartbeat/engine/state.ts';
+import type { AttemptOutcome } from '../../src/heartbeat/engine/state.ts';
 import type { CancelTimer } from '../../src/heartbeat/driver/ports.ts';
 import type { VirtualTime } from '../support/virtual-time.ts';
 
@@ -48,7 +48,7 @@ export class Service {
   }
 
   /** A heartbeat arrives. */
-  beat(id: number, key: string): Outcome {
+  beat(id: number, key: string): AttemptOutcome {
     if (key !== this.key) return { type: 'unauthorized' };
     if (this.limit !== undefined && !this.#admits(this.limit)) return refusal(this.limit);
     const deployment = this.#deployments.get(id);
@@ -83,7 +83,7 @@ export class Service {
   }
 }
 
-function refusal({ threshold, says }: Limit): Outcome {
+function refusal({ threshold, says }: Limit): AttemptOutcome {
   return {
     type: 'throttled',
     ...((says === 'threshold' || says === 'both') && { thresholdMs: threshold }),

@@ -92,10 +92,10 @@ export class AppWatch {
     const question = new AbortController();
     this.#open.add(question);
     this.#askedAt = ports.clock.mono();
-    const cancel = ports.setTimer(ANSWER_WITHIN, () => this.#settle(question, LATE));
+    const cancel = ports.setTimer(ANSWER_WITHIN, () => this.#hear(question, LATE));
     question.signal.addEventListener('abort', cancel, { once: true });
-    const settle = (answer: AppAnswer): void => this.#settle(question, answer);
-    void (async () => ask(question.signal))().then(settle, () => settle(FAILED));
+    const hear = (answer: AppAnswer): void => this.#hear(question, answer);
+    void (async () => ask(question.signal))().then(hear, () => hear(FAILED));
     this.#arm();
   }
 
@@ -106,7 +106,7 @@ export class AppWatch {
     this.#cancel = setTimer(Math.max(0, waitMs), () => this.#ask());
   }
 
-  #settle(question: AbortController, answer: AppAnswer): void {
+  #hear(question: AbortController, answer: AppAnswer): void {
     if (!this.#open.has(question)) return;
     this.#drop(question);
     // Older questions could only bring older news.

@@ -17,12 +17,12 @@ export interface Known extends Identity {
   readonly gone: boolean;
 }
 
-export interface Knowledge {
+export interface DeploymentKnowledge {
   readonly listed: boolean;
   readonly deployments: ReadonlyMap<number, Known>;
 }
 
-export const NOTHING_KNOWN: Knowledge = { listed: false, deployments: new Map() };
+export const NOTHING_KNOWN: DeploymentKnowledge = { listed: false, deployments: new Map() };
 
 export type Told = Pick<Deployment, 'id'> &
   Partial<Pick<Deployment, 'name' | 'tag' | 'ttl' | 'endpoint_state'>>;
@@ -30,11 +30,11 @@ export type Told = Pick<Deployment, 'id'> &
 const BELIEVED_AFTER_MS = 60_000;
 
 export function learnList(
-  { deployments }: Knowledge,
+  { deployments }: DeploymentKnowledge,
   rows: readonly Told[],
   selection: Selection,
   now: number,
-): Knowledge {
+): DeploymentKnowledge {
   const learned = new Map<number, Known>();
   for (const row of rows) {
     const known = learn(deployments.get(row.id), row, selection, now);
@@ -50,7 +50,12 @@ export function learnList(
   return { listed: true, deployments: learned };
 }
 
-export function learnOne(knowledge: Knowledge, row: Told, selection: Selection, now: number): Knowledge {
+export function learnOne(
+  knowledge: DeploymentKnowledge,
+  row: Told,
+  selection: Selection,
+  now: number,
+): DeploymentKnowledge {
   const deployments = new Map(knowledge.deployments);
   const known = learn(deployments.get(row.id), row, selection, now);
   if (known) deployments.set(row.id, known);
@@ -62,13 +67,13 @@ export function learnOne(knowledge: Knowledge, row: Told, selection: Selection, 
  * The service itself says that it does not exist. That counts if lists have missed it for a while, or if the
  * last one gives its name to another: then it was redeployed.
  */
-export function learnGone(knowledge: Knowledge, id: number, now: number): Knowledge {
+export function learnGone(knowledge: DeploymentKnowledge, id: number, now: number): DeploymentKnowledge {
   const known = knowledge.deployments.get(id);
   if (!known || !(isDoubted(known, now) || isReplaced(known, knowledge))) return knowledge;
   return { ...knowledge, deployments: new Map(knowledge.deployments).set(id, { ...known, gone: true }) };
 }
 
-function isReplaced({ id, name, tag, missingSince }: Known, { deployments }: Knowledge): boolean {
+function isReplaced({ id, name, tag, missingSince }: Known, { deployments }: DeploymentKnowledge): boolean {
   if (missingSince === undefined) return false;
   const others = [...deployments.values()].filter((other) => other.name === name && other.tag === tag);
   return others.some((other) => other.id > id && !other.gone && other.missingSince === undefined);

@@ -1,5 +1,5 @@
 /** Which questions the service is asked, when, and how each ends. All times are monotonic ms. */
-import { isDoubted, type Knowledge, type Told } from './knowledge.ts';
+import { isDoubted, type DeploymentKnowledge, type Told } from './knowledge.ts';
 import type { ClientOf } from '../../client/caller.ts';
 import { ApiError, TransportError, UnauthorizedError } from '../../client/errors.ts';
 import { describeFailure } from '../driver/describe-failure.ts';
@@ -38,7 +38,7 @@ export function afterReply(question: Question, reply: Reply, now: number, random
 export function openQuestions(
   questions: Questions,
   ids: ReadonlySet<number>,
-  { listed, deployments }: Knowledge,
+  { listed, deployments }: DeploymentKnowledge,
   now: number,
 ): Questions {
   const list = questions.get('list') ?? newQuestion(now);

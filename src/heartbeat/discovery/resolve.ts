@@ -1,7 +1,7 @@
 /** Which of the wanted deployments to keep alive, and with which timing. Pure. */
 import type { DeploymentChoice } from '../driver/driver.ts';
 import { checkTiming, type IntervalChoice, MIN_SPACING, type TimingChoice } from '../engine/formulas.ts';
-import type { Knowledge, Known } from './knowledge.ts';
+import type { DeploymentKnowledge, Known } from './knowledge.ts';
 import { labelOf, Selection, type Wanted } from './wanted.ts';
 
 export interface TimingSettings {
@@ -22,7 +22,7 @@ export interface Choice extends DeploymentChoice {
  */
 export function resolve(
   wanted: readonly Wanted[],
-  knowledge: Knowledge,
+  knowledge: DeploymentKnowledge,
   settings: TimingSettings,
 ): {
   readonly choices: readonly Choice[];

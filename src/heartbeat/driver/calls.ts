@@ -1,4 +1,4 @@
-import type { Outcome } from '../engine/state.ts';
+import type { AttemptOutcome } from '../engine/state.ts';
 import type { BeatRequest, Ports } from './ports.ts';
 
 /** How long a transport that ignores its signal is waited for at the end, ms. */
@@ -11,14 +11,14 @@ export interface Call {
 }
 
 export interface CallEnds {
-  readonly settled: (outcome: Outcome) => void;
+  readonly ended: (outcome: AttemptOutcome) => void;
   readonly evicted: () => void;
 }
 
 /** The requests of all deployments: how many are open, and how many of them are not overdue. */
 export class Calls {
   readonly #ports: Ports;
-  readonly #unsettled = new Set<Promise<void>>();
+  readonly #unfinished = new Set<Promise<void>>();
   /** Overdue and still without a connection, the oldest first. */
   readonly #evictable = new Set<CallEnds>();
   counted = 0;
@@ -58,9 +58,9 @@ export class Calls {
       close();
       controller.abort();
     };
-    const finish = (outcome: Outcome): void => {
+    const finish = (outcome: AttemptOutcome): void => {
       close();
-      if (!signal.aborted) ends.settled(outcome);
+      if (!signal.aborted) ends.ended(outcome);
     };
     const outcome = (async () => this.#ports.beat({ ...request, connected, signal }))();
     this.track(outcome.then(finish, () => finish({ type: 'failed', reason: 'unknown' })));
@@ -77,15 +77,15 @@ export class Calls {
   }
 
   track(work: Promise<void>): void {
-    const tracked = work.finally(() => this.#unsettled.delete(tracked));
-    this.#unsettled.add(tracked);
+    const tracked = work.finally(() => this.#unfinished.delete(tracked));
+    this.#unfinished.add(tracked);
   }
 
   async drained(): Promise<void> {
-    if (this.#unsettled.size === 0) return;
+    if (this.#unfinished.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const cancel = this.#ports.setTimer(GRACE, resolve);
-    await Promise.race([Promise.all(this.#unsettled), promise]);
+    await Promise.race([Promise.all(this.#unfinished), promise]);
     cancel();
   }
 }

@@ -1,6 +1,6 @@
 /** Runs the heartbeats of any number of deployments. It decides nothing: the engine does. */
 import { type Departure, type RateAnswer, RateLimiter } from '../../client/rate-limiter.ts';
-import { isFinal, isInTime } from '../engine/schedule.ts';
+import { isInTime } from '../engine/schedule.ts';
 import { step as engineStep, type StepFunction } from '../engine/engine.ts';
 import { type TimingChoice, timingFor } from '../engine/formulas.ts';
 import { FinalBeat, finalBeatMs, Stagger, wantsFinalBeat } from './first-and-last.ts';
@@ -9,7 +9,7 @@ import {
   type Heartbeat,
   type HeartbeatState,
   type Notice,
-  type Outcome,
+  type AttemptOutcome,
   type Send,
   startHeartbeat,
   type Instant,
@@ -64,7 +64,8 @@ export class HeartbeatDriver {
   readonly #queue: Queue<Entry>;
   readonly #stagger = new Stagger();
   readonly #limiter: RateLimiter;
-  readonly #outbox: Outbox;
+  /** The listener hears last, so that it holds up no request. */
+  #notices: (readonly [id: number, notice: Notice])[] = [];
   #final: FinalBeat | undefined;
   #offset: number;
   #longestSleep = LONGEST_SLEEP;
@@ -74,7 +75,6 @@ export class HeartbeatDriver {
 
   constructor(options: DriverOptions) {
     this.#ports = options.ports;
-    this.#outbox = new Outbox(options.ports.listener);
     this.#step = options.step ?? engineStep;
     this.#limiter = options.limiter ?? new RateLimiter({ random: options.ports.random });
     this.#calls = new Calls(options.ports);
@@ -178,7 +178,7 @@ export class HeartbeatDriver {
     for (const entry of this.#deployments.values()) this.#tell(entry, { type: 'stop' }, this.#now());
     this.#keys.stop();
     this.#arm();
-    this.#outbox.deliver();
+    this.#deliver();
     await this.#calls.drained();
   }
 
@@ -229,13 +229,13 @@ export class HeartbeatDriver {
     const call = this.#calls.start(
       { deploymentId, key, keyGeneration, timeoutMs, fresh },
       {
-        settled: (outcome) => {
+        ended: (outcome) => {
           const now = this.#now();
           entry.calls.delete(attempt);
           const answer = rateAnswerOf(outcome);
           if (answer === undefined) this.#limiter.lost(departure);
           else this.#limiter.settled(departure, answer, now.mono);
-          this.#tell(entry, { type: 'settled', attempt, outcome }, now);
+          this.#tell(entry, { type: 'ended', attempt, outcome }, now);
           this.#pump();
         },
         evicted: () => this.#tell(entry, { type: 'evict', attempt }, this.#now()),
@@ -255,11 +255,11 @@ export class HeartbeatDriver {
   #note(entry: Entry, notice: Notice, now: Instant): void {
     const { id } = entry.beat;
     enter(entry.stats, notice, now.wall);
-    this.#outbox.add(id, notice);
+    this.#notices.push([id, notice]);
     if (notice.type === 'overdue') this.#discount(entry, notice.attempt);
-    if (notice.type === 'accepted') this.#final?.settle(id, 'reached');
-    if (notice.type === 'state' && (notice.to === 'gone' || notice.to === 'withheld' || isFinal(notice.to)))
-      this.#final?.settle(id, 'ended');
+    if (notice.type === 'accepted') this.#final?.end(id, 'reached');
+    if (notice.type === 'state' && ['gone', 'withheld', 'stopped'].includes(notice.to))
+      this.#final?.end(id, 'missed');
   }
 
   /** Neither the room nor the rate limit waits for it any longer. */
@@ -288,7 +288,7 @@ export class HeartbeatDriver {
       this.#tell(next, { type: 'wake', room: true, heldUntil: this.#queue.heldUntil(next, now.mono) }, now);
     }
     this.#arm();
-    this.#outbox.deliver();
+    this.#deliver();
   }
 
   /** A clock step concerns every deployment, also those with nothing to do for a while. */
@@ -299,6 +299,16 @@ export class HeartbeatDriver {
     for (const entry of this.#deployments.values()) this.#tell(entry, { type: 'wake', room: false }, now);
   }
 
+  #deliver(): void {
+    for (const [id, notice] of this.#notices.splice(0)) {
+      try {
+        this.#ports.listener(id, notice);
+      } catch {
+        // A listener's fault must not cost a heartbeat.
+      }
+    }
+  }
+
   #arm(): void {
     const { mono } = this.#now();
     const idle = this.#stopped || this.#deployments.size === 0;
@@ -306,35 +316,9 @@ export class HeartbeatDriver {
   }
 }
 
-function rateAnswerOf(outcome: Outcome): RateAnswer | undefined {
+function rateAnswerOf(outcome: AttemptOutcome): RateAnswer | undefined {
   if (outcome.type === 'failed') return undefined;
   return outcome.type === 'throttled' ? { ...outcome, throttled: true } : { throttled: false };
-}
-
-/** The listener hears last, so that it holds up no request. */
-class Outbox {
-  #notices: { readonly id: number; readonly notice: Notice }[] = [];
-  readonly #listener: Ports['listener'];
-
-  constructor(listener: Ports['listener']) {
-    this.#listener = listener;
-  }
-
-  add(id: number, notice: Notice): void {
-    this.#notices.push({ id, notice });
-  }
-
-  deliver(): void {
-    const notices = this.#notices;
-    this.#notices = [];
-    for (const { id, notice } of notices) {
-      try {
-        this.#listener(id, notice);
-      } catch {
-        // A listener's fault must not cost a heartbeat.
-      }
-    }
-  }
 }
 
 export class Alarm {

@@ -1,6 +1,6 @@
 import { MIN_SPACING, type Timing } from '../engine/formulas.ts';
 import type { Heartbeat } from '../engine/state.ts';
-import { isFinal, wasJustReached } from '../engine/schedule.ts';
+import { wasJustReached } from '../engine/schedule.ts';
 
 /** The fractional parts of its multiples lie evenly in [0, 1), however many there are (Weyl's theorem). */
 const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
@@ -34,7 +34,7 @@ export class Stagger {
 }
 
 export function wantsFinalBeat(beat: Heartbeat, mono: number): boolean {
-  return !isFinal(beat.state) && !beat.withheld && !beat.gone && !wasJustReached(beat, mono);
+  return beat.state !== 'stopped' && !beat.withheld && !beat.gone && !wasJustReached(beat, mono);
 }
 
 export function finalBeatMs(
@@ -60,7 +60,7 @@ export class FinalBeat {
     if (ids.length === 0) this.#end.resolve();
   }
 
-  settle(id: number, result: 'reached' | 'ended'): void {
+  end(id: number, result: 'reached' | 'missed'): void {
     this.#awaited.delete(id);
     if (result === 'reached') this.#missed.delete(id);
     if (this.#awaited.size === 0) this.#end.resolve();

@@ -1,10 +1,10 @@
 /** All that the driver uses of the world, so that it also runs in virtual time. */
 
-import type { Notice, Outcome } from '../engine/state.ts';
+import type { Notice, AttemptOutcome } from '../engine/state.ts';
 
 export type CancelTimer = () => void;
 
-export interface Clock {
+export interface Clocks {
   /** ms */
   mono(): number;
   /** Unix ms */
@@ -25,12 +25,12 @@ export interface BeatRequest {
 }
 
 export interface Ports {
-  readonly clock: Clock;
+  readonly clock: Clocks;
   /** [0, 1) */
   readonly random: () => number;
   /** Calls `fn` once. The driver never asks for more than 10 s. */
   readonly setTimer: (ms: number, fn: () => void) => CancelTimer;
-  readonly beat: (request: BeatRequest) => Promise<Outcome>;
+  readonly beat: (request: BeatRequest) => Promise<AttemptOutcome>;
   readonly readKey: (signal: AbortSignal) => Promise<string>;
   /** Called after the requests of the same moment have left. What it throws is ignored. */
   readonly listener: (deploymentId: number, notice: Notice) => void;

@@ -219,7 +219,7 @@ export class DeadlineHeap<T> {
     const node = this.#nodes.get(item) ?? { item, key, place: this.#heap.length };
     node.key = key;
     this.#nodes.set(item, node);
-    this.#settle(node, node.place);
+    this.#sift(node, node.place);
   }
 
   delete(item: T): void {
@@ -227,11 +227,11 @@ export class DeadlineHeap<T> {
     if (node === undefined) return;
     this.#nodes.delete(item);
     const last = this.#heap.pop();
-    if (last !== undefined && last !== node) this.#settle(last, node.place);
+    if (last !== undefined && last !== node) this.#sift(last, node.place);
   }
 
   /** Finds the place for a node, from a free one. */
-  #settle(node: Node<T>, free: number): void {
+  #sift(node: Node<T>, free: number): void {
     let place = free;
     for (;;) {
       const parent = place > 0 ? this.#heap[(place - 1) >> 1] : undefined;

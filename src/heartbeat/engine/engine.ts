@@ -1,11 +1,19 @@
 /** The heartbeat of one deployment as a pure function: (heartbeat, event, now, random) → (heartbeat, actions). */
 import { goneDelay, INTERVAL_JITTER, keyWatch, RETRY_JITTER, retryDelay, type Timing } from './formulas.ts';
-import type { Action, Attempt, Event, Heartbeat, NotFound, Notice, Outcome, Instant } from './state.ts';
+import type {
+  Action,
+  Attempt,
+  Event,
+  Heartbeat,
+  NotFound,
+  Notice,
+  AttemptOutcome,
+  Instant,
+} from './state.ts';
 import {
   CLOCK_STEP,
   driftSince,
   expiresAt,
-  isFinal,
   lastCall,
   LATENCIES_KEPT,
   lifeLeft,
@@ -21,43 +29,46 @@ export interface Step {
 
 export type StepFunction = (beat: Heartbeat, event: Event, now: Instant, random: () => number) => Step;
 
+/** The next heartbeat, which the handlers write to, and what they ask for. */
+interface Draft {
+  readonly beat: { -readonly [K in keyof Heartbeat]: Heartbeat[K] };
+  readonly now: Instant;
+  readonly random: () => number;
+  readonly actions: Action[];
+}
+
 export function step(beat: Heartbeat, event: Event, now: Instant, random: () => number): Step {
-  if (isFinal(beat.state)) return { beat, actions: [] };
-  const draft = beginDraft(beat, now, random);
+  if (beat.state === 'stopped') return { beat, actions: [] };
+  const draft: Draft = { beat: { ...beat }, now, random, actions: [] };
   observeClocks(draft);
-  switch (event.type) {
-    case 'wake':
-      wake(draft, event.room, event.heldUntil);
-      break;
-    case 'settled':
-      // A failure that comes after A counts from A, even if no timer noticed that it was overdue.
-      if (event.outcome.type !== 'accepted') giveUpOnSlowAttempts(draft);
-      settle(draft, event.attempt, event.outcome);
-      break;
-    case 'evict':
-      evict(draft, event.attempt);
-      break;
-    case 'key':
-      takeKey(draft, event.generation);
-      break;
-    case 'timing':
-      retime(draft, event.timing);
-      break;
-    case 'beat-now':
-      dueNow(draft);
-      break;
-    case 'withhold':
-      withhold(draft);
-      break;
-    case 'resume':
-      resume(draft);
-      break;
-    case 'stop':
-      stop(draft);
-      break;
-  }
+  take(draft, event);
   nameState(draft, beat);
   return { beat: draft.beat, actions: draft.actions };
+}
+
+function take(draft: Draft, event: Event): void {
+  switch (event.type) {
+    case 'wake':
+      return wake(draft, event.room, event.heldUntil);
+    case 'ended':
+      // A failure that comes after A counts from A, even if no timer noticed that it was overdue.
+      if (event.outcome.type !== 'accepted') giveUpOnSlowAttempts(draft);
+      return conclude(draft, event.attempt, event.outcome);
+    case 'evict':
+      return evict(draft, event.attempt);
+    case 'key':
+      return takeKey(draft, event.generation);
+    case 'timing':
+      return retime(draft, event.timing);
+    case 'beat-now':
+      return dueNow(draft);
+    case 'withhold':
+      return withhold(draft);
+    case 'resume':
+      return resume(draft);
+    case 'stop':
+      return stop(draft);
+  }
 }
 
 /**
@@ -69,8 +80,9 @@ function observeClocks(draft: Draft): void {
   const byMs = driftSince(beat.drift, now);
   const before = beat.drift.hidden;
   beat.drift = withDrift(beat.drift, now);
-  beat.dueAt -= beat.drift.hidden - before;
-  beat.latestAt -= beat.drift.hidden - before;
+  const hidden = beat.drift.hidden - before;
+  beat.dueAt -= hidden;
+  beat.latestAt -= hidden;
   if (Math.abs(byMs) <= CLOCK_STEP) return;
   dueNow(draft);
   beat.fresh = true;
@@ -125,23 +137,11 @@ function send(draft: Draft, heldUntil: number): void {
   beat.lastSentAt = now.mono;
   beat.dueAt = Infinity;
   beat.latestAt = Infinity;
-  beat.inFlight = [
-    ...beat.inFlight,
-    {
-      id: attempt,
-      sentAt: now.mono,
-      elapsedAt: now.mono + beat.drift.hidden,
-      keyGeneration: beat.keyGeneration,
-      overdue: false,
-    },
-  ];
-  draft.actions.push({
-    type: 'send',
-    attempt,
-    timeoutMs: beat.timing.attemptLife,
-    fresh,
-    keyGeneration: beat.keyGeneration,
-  });
+  const { keyGeneration } = beat;
+  const elapsedAt = now.mono + beat.drift.hidden;
+  const sent: Attempt = { id: attempt, sentAt: now.mono, elapsedAt, keyGeneration, overdue: false };
+  beat.inFlight = [...beat.inFlight, sent];
+  draft.actions.push({ type: 'send', attempt, timeoutMs: beat.timing.attemptLife, fresh, keyGeneration });
   notify(draft, { type: 'sent', attempt, fresh, hedge, lagMs });
   if (heldUntil > now.mono) notify(draft, { type: 'wait-cut-short', byMs: heldUntil - now.mono });
 }
@@ -203,7 +203,7 @@ function nameState(draft: Draft, before: Heartbeat): void {
 }
 
 /** Any accepted attempt counts, but only the newest says when the next is due. */
-export function settle(draft: Draft, id: number, outcome: Outcome): void {
+function conclude(draft: Draft, id: number, outcome: AttemptOutcome): void {
   const { beat, now } = draft;
   const attempt = beat.inFlight.find((candidate) => candidate.id === id);
   if (attempt === undefined) return;
@@ -213,8 +213,8 @@ export function settle(draft: Draft, id: number, outcome: Outcome): void {
 
   const stale = outcome.type === 'unauthorized' && attempt.keyGeneration < beat.keyGeneration;
   const why = outcome.type === 'failed' ? outcome.why : undefined;
-  const sort = 'reason' in outcome ? outcome.reason : outcome.type;
-  const reason = stale ? 'stale-key' : sort;
+  const label = 'reason' in outcome ? outcome.reason : outcome.type;
+  const reason = stale ? 'stale-key' : label;
   notify(draft, { type: 'failed', attempt: id, reason, ...(why !== undefined && { why }) });
   if (stale) {
     if (governs) dueNow(draft);
@@ -278,7 +278,7 @@ function accept(draft: Draft, attempt: Attempt): void {
 }
 
 /** Retries never end: only their rate is bounded. */
-export function retry(draft: Draft, at: number): void {
+function retry(draft: Draft, at: number): void {
   draft.beat.trouble = 'failing';
   dueBy(draft, at);
 }
@@ -325,28 +325,15 @@ function miss(draft: Draft, { address, addresses = 1 }: NotFound, delay: number,
   dueBy(draft, now.mono);
 }
 
-type DraftHeartbeat = { -readonly [K in keyof Heartbeat]: Heartbeat[K] };
-
-export interface Draft {
-  readonly beat: DraftHeartbeat;
-  readonly now: Instant;
-  readonly random: () => number;
-  readonly actions: Action[];
-}
-
-export function beginDraft(beat: Heartbeat, now: Instant, random: () => number): Draft {
-  return { beat: { ...beat }, now, random, actions: [] };
-}
-
-export function notify(draft: Draft, notice: Notice): void {
+function notify(draft: Draft, notice: Notice): void {
   draft.actions.push({ type: 'notice', notice });
 }
 
-export function newest(draft: Draft): Attempt | undefined {
+function newest(draft: Draft): Attempt | undefined {
   return draft.beat.inFlight.at(-1);
 }
 
-export function forget(draft: Draft, attempt: Attempt): void {
+function forget(draft: Draft, attempt: Attempt): void {
   draft.beat.inFlight = draft.beat.inFlight.filter((other) => other.id !== attempt.id);
 }
 
@@ -354,7 +341,7 @@ export function forget(draft: Draft, attempt: Attempt): void {
  * The next attempt is due then, or before: a late answer must not push it back. A gone deployment keeps its
  * slow rhythm. `latest`: until when it may be put off.
  */
-export function dueBy(draft: Draft, at: number, latest = longestSilence(draft)): void {
+function dueBy(draft: Draft, at: number, latest = longestSilence(draft)): void {
   const { beat, now, random } = draft;
   const slow = beat.gone
     ? beat.lastSentAt + goneDelay(beat.timing, lifeLeft(beat, now.mono), random)
@@ -366,26 +353,25 @@ export function dueBy(draft: Draft, at: number, latest = longestSilence(draft)):
 }
 
 /** Attempts start at most A + B apart, or a window of X could fall between two. */
-export function longestSilence({ beat }: Draft): number {
+function longestSilence({ beat }: Draft): number {
   return beat.lastSentAt + beat.timing.attemptTimeout + beat.timing.backoff;
 }
 
-export function dueNow({ beat, now }: Draft): void {
+function dueNow({ beat, now }: Draft): void {
   beat.dueAt = Math.min(beat.dueAt, now.mono);
   beat.latestAt = Math.min(beat.latestAt, now.mono);
 }
 
-export function giveUp(draft: Draft, attempt: Attempt): void {
-  abort(draft, attempt);
-  notify(draft, { type: 'failed', attempt: attempt.id, reason: 'timeout' });
+function giveUp(draft: Draft, attempt: Attempt): void {
+  abort(draft, attempt, { type: 'failed', attempt: attempt.id, reason: 'timeout' });
 }
 
-export function supersede(draft: Draft, attempt: Attempt): void {
-  abort(draft, attempt);
-  notify(draft, { type: 'superseded', attempt: attempt.id });
+function supersede(draft: Draft, attempt: Attempt): void {
+  abort(draft, attempt, { type: 'superseded', attempt: attempt.id });
 }
 
-function abort(draft: Draft, attempt: Attempt): void {
+function abort(draft: Draft, attempt: Attempt, notice: Notice): void {
   forget(draft, attempt);
   draft.actions.push({ type: 'abort', attempt: attempt.id });
+  notify(draft, notice);
 }

@@ -6,12 +6,8 @@ export const LATENCIES_KEPT = 20;
 const MAX_IN_FLIGHT = 2;
 const LONGEST_FREE_WAIT = 60_000;
 
-export function isFinal(state: HeartbeatState): boolean {
-  return state === 'stopped';
-}
-
 function isSilent({ state, withheld }: Heartbeat): boolean {
-  return isFinal(state) || withheld;
+  return state === 'stopped' || withheld;
 }
 
 /**
@@ -62,7 +58,7 @@ export function urgentAt(beat: Heartbeat): number {
 
 /** The state to show. The order is the priority. */
 export function stateOf(beat: Heartbeat, mono: number): HeartbeatState {
-  if (isFinal(beat.state)) return beat.state;
+  if (beat.state === 'stopped') return beat.state;
   if (beat.withheld) return 'withheld';
   if (beat.gone) return 'gone';
   if (mono >= expiresAt(beat)) return 'lapsed';

@@ -92,7 +92,7 @@ export type Event =
    * is not lag, and an attempt before it is early.
    */
   | { readonly type: 'wake'; readonly room: boolean; readonly heldUntil?: number }
-  | { readonly type: 'settled'; readonly attempt: number; readonly outcome: Outcome }
+  | { readonly type: 'ended'; readonly attempt: number; readonly outcome: AttemptOutcome }
   | { readonly type: 'evict'; readonly attempt: number }
   | { readonly type: 'key'; readonly generation: number }
   | { readonly type: 'timing'; readonly timing: Timing }
@@ -159,33 +159,23 @@ export type Notice =
   | { readonly type: 'clock-step'; readonly byMs: number };
 
 export function startHeartbeat(
-  {
-    id,
-    timing,
-    spread,
-    dueAt,
-    keyGeneration,
-  }: Pick<Heartbeat, 'id' | 'timing' | 'spread' | 'dueAt' | 'keyGeneration'>,
+  given: Pick<Heartbeat, 'id' | 'timing' | 'spread' | 'dueAt' | 'keyGeneration'>,
   now: Instant,
 ): Heartbeat {
   return {
-    id,
-    timing,
-    spread,
+    ...given,
     state: 'starting',
     trouble: 'none',
     drift: { offset: now.wall - now.mono, hidden: 0 },
     basis: now.mono,
     basisMono: now.mono,
     acknowledged: false,
-    dueAt,
-    latestAt: Math.max(dueAt, now.mono + timing.firstWithin),
+    latestAt: Math.max(given.dueAt, now.mono + given.timing.firstWithin),
     lastSentAt: -Infinity,
     inFlight: [],
     attempts: 0,
     failures: 0,
     latencies: [],
-    keyGeneration,
     keyReadAt: Infinity,
     notFoundAt: undefined,
     notFoundBy: undefined,
@@ -197,7 +187,7 @@ export function startHeartbeat(
 }
 
 /** How one attempt ended. The engine has one behaviour for each of the five. */
-export type Outcome =
+export type AttemptOutcome =
   /** 2xx, readable, `success !== false`, and the `deployment_id` that was asked for. */
   | { readonly type: 'accepted' }
   /** `why`: in words, with the address if it is known: `connection refused (10.0.0.7:443)`. */

@@ -7,7 +7,7 @@ import {
   type Notice,
   type Instant,
 } from '../engine/state.ts';
-import { expiresAt, isFinal, nextBeatAt, withDrift } from '../engine/schedule.ts';
+import { expiresAt, nextBeatAt, withDrift } from '../engine/schedule.ts';
 
 export { type HeartbeatState } from '../engine/state.ts';
 export { FAILURE_LABELS, FAILURE_WORDS, type FailureLabel } from '../engine/state.ts';
@@ -100,7 +100,7 @@ export function snapshotOf(last: Heartbeat, stats: Stats, now: Instant): Deploym
  */
 function closestMargin(beat: Heartbeat, stats: Stats, now: Instant): number | undefined {
   const { ttl } = beat.timing;
-  const idle = isFinal(beat.state) || beat.withheld || beat.gone || !beat.acknowledged;
+  const idle = beat.state === 'stopped' || beat.withheld || beat.gone || !beat.acknowledged;
   if (ttl === undefined || idle) return stats.minMarginRatio;
   return Math.min(stats.minMarginRatio ?? Infinity, (expiresAt(beat) - now.mono) / ttl);
 }

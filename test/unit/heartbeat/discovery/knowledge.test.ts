@@ -4,7 +4,7 @@ import {
   learnList,
   learnOne,
   NOTHING_KNOWN,
-  type Knowledge,
+  type DeploymentKnowledge,
   type Known,
   type Told,
 } from '../../../../src/heartbeat/discovery/knowledge.ts';
@@ -19,11 +19,11 @@ const OLD: Told = { id: 1, name: 'square', tag: 'blue', ttl: 60, endpoint_state:
 const CIRCLE: Told = { id: 1, name: 'circle' };
 const NEW: Told = { id: 2, name: 'square', ttl: 60 };
 
-function afterLists(lists: readonly (readonly Told[])[], everyMs = 30_000): Knowledge {
+function afterLists(lists: readonly (readonly Told[])[], everyMs = 30_000): DeploymentKnowledge {
   return lists.reduce((known, rows, index) => learnList(known, rows, SQUARE, index * everyMs), NOTHING_KNOWN);
 }
 
-function beaten(knowledge: Knowledge): number[] {
+function beaten(knowledge: DeploymentKnowledge): number[] {
   const settings = { deploymentTtl: undefined, heartbeatInterval: 'auto' } as const;
   return resolve([byName('square')], knowledge, settings).choices.map(({ id }) => id);
 }
@@ -104,7 +104,7 @@ describe('another name is doubted', () => {
 
   test('and so is another tag, where the tag is wanted', () => {
     const blue = new Selection([byName('square', 'blue')]);
-    const learned = (now: number, before: Knowledge) =>
+    const learned = (now: number, before: DeploymentKnowledge) =>
       learnList(before, [{ ...OLD, tag: 'red' }], blue, now);
     const first = learned(30_000, learnList(NOTHING_KNOWN, [OLD], blue, 0));
     expect(first.deployments.get(1)).toMatchObject({ tag: 'blue' });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { HeartbeatDriver, type DriverOptions } from '../../../../src/heartbeat/driver/driver.ts';
-import type { Notice, Outcome } from '../../../../src/heartbeat/engine/state.ts';
+import type { Notice, AttemptOutcome } from '../../../../src/heartbeat/engine/state.ts';
 import type { BeatRequest } from '../../../../src/heartbeat/driver/ports.ts';
 import { EPOCH, VirtualTime } from '../../../support/virtual-time.ts';
 import { viewsOf } from './due.ts';
 
-const ACCEPTED: Outcome = { type: 'accepted' };
-const UNAUTHORIZED: Outcome = { type: 'unauthorized' };
+const ACCEPTED: AttemptOutcome = { type: 'accepted' };
+const UNAUTHORIZED: AttemptOutcome = { type: 'unauthorized' };
 
 interface Sent extends BeatRequest {
   readonly at: number;
@@ -26,13 +26,13 @@ function rig(options: Partial<Omit<DriverOptions, 'ports'>> = {}) {
     /** Requests that have not ended. */
     open: 0,
     /** The answer to a request; undefined: none ever. */
-    answer: (_request: BeatRequest): Outcome | undefined => ACCEPTED,
+    answer: (_request: BeatRequest): AttemptOutcome | undefined => ACCEPTED,
     listen: (_notice: Notice): void => {},
   };
-  function beat(request: BeatRequest): Promise<Outcome> {
+  function beat(request: BeatRequest): Promise<AttemptOutcome> {
     sent.push({ ...request, at: time.now });
     service.open += 1;
-    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+    const { promise, resolve, reject } = Promise.withResolvers<AttemptOutcome>();
     const outcome = service.answer(request);
     const cancel =
       outcome === undefined ? undefined : time.deliver(time.now + service.latency, () => resolve(outcome));

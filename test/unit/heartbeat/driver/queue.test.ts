@@ -19,7 +19,7 @@ function scene(limiter = new RateLimiter(), { concurrency = 10, openLimit = 10, 
   const evicted: number[] = [];
   const calls = new Calls(ENDLESS);
   for (let number = 0; number < underWay; number += 1)
-    calls.start(REQUEST, { settled() {}, evicted: () => evicted.push(number) });
+    calls.start(REQUEST, { ended() {}, evicted: () => evicted.push(number) });
   return { queue: new Queue<Item>(limiter, calls, { concurrency, openLimit }), calls, evicted };
 }
 
@@ -85,7 +85,7 @@ describe('the room for requests', () => {
     const item = due(1, 20_000);
     placed(at, item);
     expect(at.queue.next(NOW)).toBe(item);
-    const hanging = at.calls.start(REQUEST, { settled() {}, evicted: () => at.evicted.push(99) });
+    const hanging = at.calls.start(REQUEST, { ended() {}, evicted: () => at.evicted.push(99) });
     hanging.discount();
     expect(at.queue.next(NOW)).toBe(item);
     expect(at.evicted).toEqual([99]);

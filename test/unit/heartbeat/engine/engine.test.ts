@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
 import { expiresAt } from '../../../../src/heartbeat/engine/schedule.ts';
-import type { Event, Outcome } from '../../../../src/heartbeat/engine/state.ts';
+import type { Event, AttemptOutcome } from '../../../../src/heartbeat/engine/state.ts';
 import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED } from './patient.ts';
 
 /** What a timer may be late by at a TTL of 20 s: the beat is due so much before the interval ends. */
@@ -335,7 +335,7 @@ describe('404', () => {
 
   it('from one address of several is not believed, however often it comes, until another one says so', () => {
     const patient = new Patient({ ttl: 60_000 }).light();
-    const from = (address: string): Outcome => ({ type: 'not-found', address, addresses: 2 });
+    const from = (address: string): AttemptOutcome => ({ type: 'not-found', address, addresses: 2 });
     const waits: number[] = [];
     for (let said = 0; said < 5; said += 1) {
       patient.nextAttempt();
@@ -401,7 +401,7 @@ describe('404', () => {
     ['a refused connection', REFUSED],
     ['a 429', { type: 'throttled' }],
     ['a 401', UNAUTHORIZED],
-  ] as [string, Outcome][])('followed by %s keeps the slow rhythm and the name', (_what, outcome) => {
+  ] as [string, AttemptOutcome][])('followed by %s keeps the slow rhythm and the name', (_what, outcome) => {
     const patient = gone();
     patient.nextAttempt();
     patient.answer(outcome);

@@ -21,11 +21,11 @@ describe('last beats of several deployments', () => {
     const last = new FinalBeat([1, 2, 3]);
     let missed: number[] | undefined;
     const ended = last.missed(500, setTimer).then((ids) => (missed = ids));
-    last.settle(1, 'reached');
-    last.settle(2, 'ended');
+    last.end(1, 'reached');
+    last.end(2, 'missed');
     await Promise.resolve();
     expect(missed).toBeUndefined();
-    last.settle(3, 'reached');
+    last.end(3, 'reached');
     expect(await ended).toEqual([2]);
     expect([set, cancelled()]).toEqual([[500], 1]);
   });
@@ -34,7 +34,7 @@ describe('last beats of several deployments', () => {
     const { setTimer, pass, cancelled } = limit();
     const last = new FinalBeat([1, 2]);
     const ended = last.missed(500, setTimer);
-    last.settle(2, 'reached');
+    last.end(2, 'reached');
     pass();
     expect(await ended).toEqual([1]);
     expect(cancelled()).toBe(1);

@@ -6,7 +6,7 @@ import {
   type Action,
   type Event,
   type Notice,
-  type Outcome,
+  type AttemptOutcome,
   type Send,
   startHeartbeat,
 } from '../../../../src/heartbeat/engine/state.ts';
@@ -80,8 +80,8 @@ export class Patient {
   }
 
   /** Settles an attempt, by default the newest. */
-  answer(outcome: Outcome, attempt = this.sent.at(-1)!.attempt): void {
-    this.tell({ type: 'settled', attempt, outcome });
+  answer(outcome: AttemptOutcome, attempt = this.sent.at(-1)!.attempt): void {
+    this.tell({ type: 'ended', attempt, outcome });
   }
 
   /** A first beat, accepted after 50 ms. */
@@ -110,7 +110,7 @@ export class Patient {
   }
 }
 
-export const ACCEPTED: Outcome = { type: 'accepted' };
-export const REFUSED: Outcome = { type: 'failed', reason: 'connect' };
-export const UNAUTHORIZED: Outcome = { type: 'unauthorized' };
-export const NOT_FOUND: Outcome = { type: 'not-found' };
+export const ACCEPTED: AttemptOutcome = { type: 'accepted' };
+export const REFUSED: AttemptOutcome = { type: 'failed', reason: 'connect' };
+export const UNAUTHORIZED: AttemptOutcome = { type: 'unauthorized' };
+export const NOT_FOUND: AttemptOutcome = { type: 'not-found' };

@@ -1,7 +1,7 @@
 /** What becomes of a heartbeat with two attempts under way: only the newest says when the next is due. */
 import { describe, expect, test } from 'vitest';
 import { sendAt } from '../../../../src/heartbeat/engine/schedule.ts';
-import type { Outcome } from '../../../../src/heartbeat/engine/state.ts';
+import type { AttemptOutcome } from '../../../../src/heartbeat/engine/state.ts';
 import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED } from './patient.ts';
 
 /** An overdue attempt, and a new one. */
@@ -30,7 +30,7 @@ function hedged(): Patient {
 }
 
 describe('an answer to the older one', () => {
-  test.each<[string, Outcome, string]>([
+  test.each<[string, AttemptOutcome, string]>([
     ['a failure', REFUSED, 'retrying'],
     ['a refused key', UNAUTHORIZED, 'unauthorized'],
     ['that there is none', NOT_FOUND, 'suspect-gone'],
