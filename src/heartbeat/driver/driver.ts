@@ -65,7 +65,7 @@ export class HeartbeatDriver {
   readonly #stagger = new Stagger();
   readonly #limiter: RateLimiter;
   /** The listener hears last, so that it holds up no request. */
-  #notices: (readonly [id: number, notice: Notice])[] = [];
+  readonly #notices: (readonly [id: number, notice: Notice])[] = [];
   #final: FinalBeat | undefined;
   #offset: number;
   #longestSleep = LONGEST_SLEEP;
@@ -321,7 +321,7 @@ function rateAnswerOf(outcome: AttemptOutcome): RateAnswer | undefined {
   return outcome.type === 'throttled' ? { ...outcome, throttled: true } : { throttled: false };
 }
 
-export class Alarm {
+class Alarm {
   readonly #ports: Pick<Ports, 'clock' | 'setTimer'>;
   readonly #ring: () => void;
   #cancel: CancelTimer | undefined;

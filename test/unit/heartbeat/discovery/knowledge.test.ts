@@ -197,8 +197,3 @@ describe('one that is gone', () => {
     expect(beaten(learnOne(gone, OLD, SQUARE, 200_000))).toEqual([1, 2]);
   });
 });
-
-test('of an account with many deployments only those that are wanted are remembered', () => {
-  const rows = Array.from({ length: 1_000 }, (_, id) => ({ id, name: id === 7 ? 'square' : `other-${id}` }));
-  expect([...afterLists([rows]).deployments.keys()]).toEqual([7]);
-});

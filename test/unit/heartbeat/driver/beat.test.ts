@@ -195,16 +195,16 @@ describe('one heartbeat', () => {
     ]);
   });
 
-  test('that another deployment has got is none', async () => {
-    const beat = createBeatPort({ deployments: { heartbeat: async () => ({ deployment_id: 8 }) } });
-    expect(await beat(request)).toEqual({ type: 'failed', reason: 'wrong-deployment' });
-  });
-
   test.each<
     [what: string, answer: () => Promise<{ deployment_id: number }>, judgement: unknown[], more: object]
   >([
     ['accepted', async () => ({ deployment_id: 7 }), [], {}],
-    ['for another one', async () => ({ deployment_id: 8 }), ['wrong-deployment'], {}],
+    [
+      'for another one',
+      async () => ({ deployment_id: 8 }),
+      ['wrong-deployment'],
+      { reason: 'wrong-deployment' },
+    ],
     ['a 503', () => Promise.reject(new ApiError(OPERATION, refusal(503))), ['server-error'], {}],
     ['a 429', () => Promise.reject(new ThrottledError(OPERATION, refusal(429))), [], {}],
     [
@@ -225,12 +225,5 @@ describe('one heartbeat', () => {
     });
     expect(await beat(request)).toMatchObject(more);
     expect(judge.mock.calls.flat()).toEqual(judgement);
-  });
-
-  test('that fails is no exception', async () => {
-    const beat = createBeatPort({
-      deployments: { heartbeat: () => Promise.reject(new TimeoutError(OPERATION, 5)) },
-    });
-    expect(await beat(request)).toMatchObject({ type: 'failed', reason: 'timeout' });
   });
 });

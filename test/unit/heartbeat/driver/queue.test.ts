@@ -215,22 +215,6 @@ describe('what the deployments need', () => {
     expect(scene(spaced()).queue.sharedLimit()).toBeUndefined();
   });
 
-  test('is one turn each within T − ε − X', () => {
-    const at = scene(spaced());
-    for (let id = 1; id <= 15; id += 1) placed(at, due(id, 0));
-    expect(at.queue.sharedLimit()).toEqual({
-      thresholdMs: 3_060,
-      deployments: 15,
-      neededMs: 45_900,
-      availableMs: expect.closeTo(47_400, 6) as number,
-      fits: true,
-    });
-    placed(at, due(16, 0));
-    expect(at.queue.sharedLimit()).toMatchObject({ neededMs: 48_960, fits: false });
-    at.queue.remove(due(16, 0).beat.timing);
-    expect(at.queue.sharedLimit()).toMatchObject({ deployments: 15, fits: true });
-  });
-
   test('bounds a spacing that is only guessed, with room for half as much again', () => {
     const limiter = new RateLimiter({ random: () => 0 });
     const at = scene(limiter);

@@ -38,16 +38,6 @@ describe('a withheld deployment', () => {
     expect(patient.state).toBe('stopped');
   });
 
-  it('takes no answer that comes late', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
-    const before = patient.remaining;
-    patient.nextAttempt();
-    patient.tell(WITHHELD);
-    patient.answer(ACCEPTED);
-    expect(patient.state).toBe('withheld');
-    expect(patient.remaining).toBeLessThan(before);
-  });
-
   it.each([
     ['unauthorized', UNAUTHORIZED],
     ['suspect-gone', NOT_FOUND],

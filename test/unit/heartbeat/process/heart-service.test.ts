@@ -218,14 +218,6 @@ describe('the daemon', () => {
     // The new level rules at once.
     expect(scene.lines).toHaveLength(1);
   });
-
-  test('sees what the heart sees', async () => {
-    const [first] = scene.daemon.heard;
-    expect(first).toMatchObject({
-      type: 'report',
-      report: { number: 1, changed: [], removed: [], openConnections: 0, exchanges: [], lags: [] },
-    });
-  });
 });
 
 test('without a daemon a reload is the heart’s own, at once', async () => {

@@ -440,21 +440,6 @@ test('deployments that may have expired meanwhile are named', () => {
 describe('changes of state', () => {
   const changes = () => lines.filter(({ msg }) => msg === MESSAGES.stateChanged.text);
 
-  test('of a deployment that comes and goes are logged once a minute, of another one within a second', async () => {
-    for (let second = 0; second < 120; second += 1) {
-      logger.notice(1, to(second % 2 === 0 ? 'retrying' : 'healthy'));
-      await vi.advanceTimersByTimeAsync(1_000);
-    }
-    const before = changes().length;
-    expect(before).toBeGreaterThanOrEqual(3);
-    expect(before).toBeLessThanOrEqual(6);
-    logger.notice(2, to('lapsed'));
-    await vi.advanceTimersByTimeAsync(1_000);
-    expect(changes().slice(before)).toContainEqual(
-      expect.objectContaining({ deploymentId: 2, to: 'lapsed' }),
-    );
-  });
-
   test('there and back again are none, and two in a row are one', async () => {
     logger.notice(1, to('retrying'));
     logger.notice(1, to('healthy'));

@@ -201,18 +201,6 @@ describe('a daemon that does not answer', () => {
     await vi.advanceTimersByTimeAsync(3_000);
     expect([current.killed, scene.causes()]).toEqual([true, ['it did not answer for 11 s']]);
   });
-
-  test('has one report under way and no more', async () => {
-    const scene = new Scene();
-    await vi.advanceTimersByTimeAsync(1_000);
-    scene.current.takes = false;
-    const before = scene.current.heard.length;
-    for (let count = 0; count < 50; count += 1) {
-      scene.reports.changed(count);
-      await vi.advanceTimersByTimeAsync(100);
-    }
-    expect(scene.current.heard.length).toBeLessThanOrEqual(before + 1);
-  });
 });
 
 test('a daemon that takes more than its memory is killed, and one that takes less is left alone', async () => {
@@ -306,14 +294,6 @@ test('a daemon that asks for requests is answered', async () => {
     type: 'grants',
     grants: { number: 3, grants: [], at: 5, restartInMs: 7 },
   });
-});
-
-test('what a daemon says is passed on', async () => {
-  const scene = new Scene();
-  scene.current.say({ type: 'reload-refused' });
-  scene.current.say({ type: 'log-level', level: 'debug' });
-  await vi.advanceTimersByTimeAsync(1);
-  expect([scene.refusals, scene.levels]).toEqual([['refused'], ['debug']]);
 });
 
 test('memory that is known too late, or not at all, ends nobody', async () => {
