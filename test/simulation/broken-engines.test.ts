@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { BrokenEngine } from './broken-engines.ts';
-import type { BrokenLimiter } from './broken-limiters.ts';
+import type { BrokenEngine, BrokenLimiter } from './broken-engines.ts';
 import { search, type ScenarioName } from './prove.ts';
 
 /** One of them needs 13, and the others six at most: each scenario has more in any run. */

@@ -13,12 +13,11 @@ import {
 import type { BeatRequest } from '../../src/heartbeat/driver/ports.ts';
 import { EPOCH, VirtualTime } from '../support/virtual-time.ts';
 import { fateOf, type Fault } from './faults.ts';
-import { rescueOfGone } from './mistakes.ts';
+import { rescueOfGone } from './outages.ts';
 import type { Sky, Weather } from './network.ts';
 import { Random } from './random.ts';
-import { finish, pickLateness, type RunOptions, type RunResult } from './scenario.ts';
+import { findWindow, finish, pickLateness, type RunOptions, type RunResult, type Span } from './scenario.ts';
 import type { Limit } from './service.ts';
-import { findWindow, type Span } from './span.ts';
 import { ms, World } from './world.ts';
 
 const FAULTS = [

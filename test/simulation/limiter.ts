@@ -9,9 +9,8 @@
 import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { fateOf } from './faults.ts';
-import type { Sky, Weather } from './network.ts';
 import { Random } from './random.ts';
-import { finish, type RunOptions, type RunResult } from './scenario.ts';
+import { Phase, finish, type RunOptions, type RunResult } from './scenario.ts';
 import type { Limit } from './service.ts';
 import { ms, World } from './world.ts';
 
@@ -105,14 +104,10 @@ async function share(
   const time = new VirtualTime();
   const longest = Math.max(...ttls);
   const timing = timingFor({ ttl: Math.min(...ttls), interval: 'auto' });
-  let down = false;
-  const weather: Weather & { changes: number } = {
-    changes: 0,
-    meet(): Sky {
-      if (down && outage !== 'none') return { fate: fateOf(outage, timing, 0, random) };
-      return { latency: 20 + random.between(0, jitter) };
-    },
-  };
+  const weather = new Phase((isDown) => {
+    if (isDown && outage !== 'none') return { fate: fateOf(outage, timing, 0, random) };
+    return { latency: 20 + random.between(0, jitter) };
+  });
   const world = new World(time, { random, weather, step, trace, limiter: makeLimiter?.(random.next) });
   time.lateness = () => lateness;
   world.service.limit = { threshold, countsRefused, says };
@@ -132,15 +127,7 @@ async function share(
   if (outage !== 'none') {
     const start = longest + random.between(1, 2) * Math.min(...ttls);
     const length = random.between(0, 0.9) * longest;
-    time.at(start, () => {
-      world.note(() => '== the outage begins');
-      down = true;
-      weather.changes += 1;
-    });
-    time.at(start + length, () => {
-      world.note(() => '== the outage ends');
-      down = false;
-      weather.changes += 1;
+    weather.plan(world, start, start + length, 'the outage', () => {
       const order = ttls
         .map((ttl, id) => ({ id, ttl, left: (world.service.expiresAt(id) ?? -Infinity) - time.now }))
         .toSorted((a, b) => a.left - b.left)

@@ -1,15 +1,10 @@
-import { beginnings } from './beginnings.ts';
-import type { BrokenEngine } from './broken-engines.ts';
-import { BROKEN_ENGINES } from './broken-engines.ts';
-import { BROKEN_LIMITERS, type BrokenLimiter } from './broken-limiters.ts';
+import { beginnings, concurrencyLimit, connections } from './crowds.ts';
+import { BROKEN_ENGINES, BROKEN_LIMITERS, type BrokenEngine, type BrokenLimiter } from './broken-engines.ts';
 import { chaos, chaosUnderLimit, chaosUnderUnnamedLimit } from './chaos.ts';
-import { connections } from './connections.ts';
-import { concurrencyLimit } from './concurrency-limit.ts';
 import { limiter as namedLimiter, unnamedLimiter } from './limiter.ts';
-import { mistakes } from './mistakes.ts';
+import { mistakes, outages } from './outages.ts';
 import { needed } from './needed.ts';
 import { oneKey, oneKeyInChaos, oneKeyShares } from './one-key.ts';
-import { outages } from './outages.ts';
 import { farewell, resume, rotation, slowness } from './recoveries.ts';
 import type { Scenario } from './scenario.ts';
 import { windows } from './windows.ts';

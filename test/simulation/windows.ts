@@ -8,9 +8,16 @@ import { timingFor, type Timing } from '../../src/heartbeat/engine/formulas.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { fateOf, type Fault } from './faults.ts';
 import type { Sky, Weather } from './network.ts';
-import { WorstPause } from './pauses.ts';
+import {
+  finish,
+  pickLateness,
+  pickTiming,
+  ROUNDING,
+  type RunOptions,
+  type RunResult,
+  WorstPause,
+} from './scenario.ts';
 import { Random } from './random.ts';
-import { finish, pickLateness, pickTiming, ROUNDING, type RunOptions, type RunResult } from './scenario.ts';
 import { World } from './world.ts';
 
 const ID = 1;
@@ -69,7 +76,7 @@ class Windows implements Weather {
     if (this.#open) return { latency: this.#latency };
     let fault: Fault = random.chance(this.#hangs) ? 'hang' : random.pick(BETWEEN_WINDOWS);
     if (this.#notFoundAllowed && random.chance(0.02)) {
-      this.#notFoundAllowed = false; // a second one would make it gone, which has a bound of its own (mistakes.ts)
+      this.#notFoundAllowed = false; // a second one would make it gone, which has a bound of its own (outages.ts)
       fault = 'not-found';
     }
     if (fault === 'slow' && this.#savedBySlowness > 3) fault = 'hang';

@@ -12,7 +12,7 @@ import type { StepFunction } from '../../../src/heartbeat/engine/engine.ts';
 import { timingFor } from '../../../src/heartbeat/engine/formulas.ts';
 import { openWindow, watchLateness } from '../../support/real-time-window.ts';
 import { Random } from '../random.ts';
-import type { Span } from '../span.ts';
+import type { Span } from '../scenario.ts';
 import { WAYS, wayOf, type Ground, type WayName } from './ways.ts';
 
 export interface StormOptions {
