@@ -25,12 +25,7 @@ export async function runHeart(allProblems: () => Promise<readonly ConfigProblem
   keepSecretsOutOfDumps();
   const stderr = openStderr();
   const signals = listenForSignals();
-  const loaded = await awaitConfig({
-    load: loadHeartSlowly,
-    allProblems,
-    stderr,
-    told: signals.told,
-  });
+  const loaded = await awaitConfig({ load: loadHeartSlowly, allProblems, stderr, told: signals.told });
   if (loaded === 'refused') {
     await stderr.flush(FLUSH_MS);
     process.exitCode = EXIT.usage;

@@ -78,19 +78,14 @@ export function snapshotOf(last: Heartbeat, stats: Stats, now: Instant): Deploym
   const offset = now.wall - now.mono;
   const margin = closestMargin(beat, stats, now);
   return {
+    ...stats,
     deploymentId: beat.id,
     state: beat.state,
     ...(ttl !== undefined && { ttlMs: ttl }),
     intervalMs: interval,
-    ...(stats.lastSuccessAt !== undefined && { lastSuccessAt: stats.lastSuccessAt }),
     ...(next !== Infinity && { nextBeatAt: next + offset }),
     ...(ttl !== undefined && beat.acknowledged && { expiresAt: expiresAt(beat) + offset }),
     ...(margin !== undefined && { minMarginRatio: margin }),
-    lapses: stats.lapses,
-    attempts: stats.attempts,
-    failures: { ...stats.failures },
-    timeline: stats.timeline,
-    ...(stats.lastFailure !== undefined && { lastFailure: stats.lastFailure }),
   };
 }
 
@@ -116,15 +111,16 @@ export interface BeatRecord {
   readonly tookMs?: number;
 }
 
-export interface Stats {
-  readonly failures: Record<FailureLabel, number>;
-  attempts: number;
-  lapses: number;
-  lastSuccessAt: number | undefined;
-  minMarginRatio: number | undefined;
-  timeline: readonly BeatRecord[];
-  lastFailure: Failure | undefined;
-}
+type StatsKey =
+  | 'attempts'
+  | 'failures'
+  | 'lapses'
+  | 'lastFailure'
+  | 'lastSuccessAt'
+  | 'minMarginRatio'
+  | 'timeline';
+/** One deployment's past, since the start. */
+export type Stats = { -readonly [K in keyof Pick<DeploymentSnapshot, StatsKey>]: DeploymentSnapshot[K] };
 
 export interface Failure {
   readonly attempt: number;
@@ -132,15 +128,8 @@ export interface Failure {
 }
 
 export function emptyStats(): Stats {
-  return {
-    failures: Object.fromEntries(FAILURE_LABELS.map((label) => [label, 0])) as Record<FailureLabel, number>,
-    attempts: 0,
-    lapses: 0,
-    lastSuccessAt: undefined,
-    minMarginRatio: undefined,
-    timeline: [],
-    lastFailure: undefined,
-  };
+  const failures = Object.fromEntries(FAILURE_LABELS.map((label) => [label, 0])) as Stats['failures'];
+  return { failures, attempts: 0, lapses: 0, timeline: [] };
 }
 
 export function enter(stats: Stats, notice: Notice, wall: number): void {
@@ -161,8 +150,9 @@ export function enter(stats: Stats, notice: Notice, wall: number): void {
     case 'overdue':
       return mark(stats, notice.attempt, { result: 'overdue' });
     case 'failed':
-      stats.failures[notice.reason] += 1;
-      stats.lastFailure = notice.why === undefined ? undefined : { attempt: notice.attempt, why: notice.why };
+      stats.failures = { ...stats.failures, [notice.reason]: stats.failures[notice.reason] + 1 };
+      delete stats.lastFailure;
+      if (notice.why !== undefined) stats.lastFailure = { attempt: notice.attempt, why: notice.why };
       return mark(stats, notice.attempt, { result: notice.reason }, wall);
     case 'superseded':
       return mark(stats, notice.attempt, { result: 'superseded' }, wall);

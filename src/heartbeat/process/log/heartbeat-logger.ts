@@ -34,11 +34,11 @@ const NAMED_AGAIN_MS = 60_000;
 interface Story {
   state: HeartbeatState;
   /** undefined: no line has named it. */
-  logged: HeartbeatState | undefined;
+  logged?: HeartbeatState;
   /** Why its last heartbeat was not accepted. `why`: in words, if more is known than the kind. */
-  trouble: { readonly reason: keyof typeof FAILURE_WORDS; readonly why: string | undefined } | undefined;
+  trouble?: { readonly reason: keyof typeof FAILURE_WORDS; readonly why: string | undefined } | undefined;
   /** Monotonic ms; undefined: not known. */
-  expiresAt: number | undefined;
+  expiresAt?: number | undefined;
   /** When a line last named it in a state, and in any trouble, monotonic ms. */
   readonly namedAt: Map<HeartbeatState | 'trouble', number>;
 }
@@ -70,7 +70,7 @@ export class HeartbeatLogger {
       if (known) known.trouble = undefined;
       return;
     }
-    const story = known ?? newStory();
+    const story: Story = known ?? { state: 'retrying', namedAt: new Map() };
     if (known === undefined) this.#stories.set(id, story);
     switch (notice.type) {
       case 'sent':
@@ -256,16 +256,6 @@ export class HeartbeatLogger {
 }
 
 const OVERDUE: Story['trouble'] = { reason: 'overdue', why: undefined };
-
-function newStory(): Story {
-  return {
-    state: 'retrying',
-    logged: undefined,
-    trouble: undefined,
-    expiresAt: undefined,
-    namedAt: new Map(),
-  };
-}
 
 function isUnlogged({ state, logged }: Story): boolean {
   return logged !== undefined && logged !== state;

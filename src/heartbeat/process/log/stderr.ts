@@ -77,11 +77,10 @@ export function openStderr(fd: number = nonBlocking(STDERR)): Stderr {
     },
     async flush(limitMs) {
       if (!underWay && waiting === '') return;
-      let timer: NodeJS.Timeout | undefined;
-      await new Promise<void>((resolve) => {
-        idle.push(resolve);
-        timer = setTimeout(resolve, limitMs);
-      });
+      const { promise, resolve } = Promise.withResolvers<void>();
+      idle.push(resolve);
+      const timer = setTimeout(resolve, limitMs);
+      await promise;
       clearTimeout(timer);
     },
   };

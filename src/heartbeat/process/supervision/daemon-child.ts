@@ -36,14 +36,8 @@ const V8_FLAGS = ['--max-semi-space-size=2'];
 
 const OOM_SCORE = '500';
 
-export function startDaemonChild({
-  restarts,
-  stdout,
-  stderr,
-  heapMebibytes,
-  program = ENTRY,
-  environment,
-}: DaemonChildOptions): DaemonChild {
+export function startDaemonChild(options: DaemonChildOptions): DaemonChild {
+  const { restarts, stdout, stderr, heapMebibytes, program = ENTRY, environment } = options;
   const child = fork(program, [String(restarts)], {
     execArgv: [...V8_FLAGS, `--max-old-space-size=${heapMebibytes}`],
     // 4 and 5 are those of link.ts. Node's words about a crash come through 2.

@@ -30,7 +30,8 @@ const EXIT_MS = 250;
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  readonly #over = Promise.withResolvers<void>();
+  /** Whether it ended by itself. */
+  readonly #over = Promise.withResolvers<boolean>();
   readonly #looking: NodeJS.Timeout;
   #child: DaemonChild | undefined;
   #started = false;
@@ -67,11 +68,8 @@ export class Supervisor {
     if (this.#child === undefined) return true;
     if (this.#started) this.#child.send({ type: 'stop', withinMs });
     else this.#child.kill();
-    let patience: NodeJS.Timeout | undefined;
-    const late = new Promise<false>((resolve) => {
-      patience = setTimeout(() => resolve(false), withinMs);
-    });
-    const stopped = await Promise.race([this.#over.promise.then(() => true), late]);
+    const patience = setTimeout(() => this.#over.resolve(false), withinMs);
+    const stopped = await this.#over.promise;
     clearTimeout(patience);
     clearTimeout(this.#ending);
     this.#child?.kill();
@@ -122,7 +120,7 @@ export class Supervisor {
         return onQuit();
       case 'stopped':
         // A thread that waits for a hanging file may keep the process from ending.
-        this.#ending = setTimeout(() => this.#over.resolve(), EXIT_MS);
+        this.#ending = setTimeout(() => this.#over.resolve(true), EXIT_MS);
     }
   }
 
@@ -139,7 +137,7 @@ export class Supervisor {
     const { reports, log } = this.#options;
     reports.close();
     this.#child = undefined;
-    if (this.#stopping) return this.#over.resolve();
+    if (this.#stopping) return this.#over.resolve(true);
     this.#wait = livedMs < SHORT_LIFE_MS ? Math.min(LONGEST_WAIT_MS, this.#wait * 2) : FIRST_WAIT_MS;
     this.#restarts += 1;
     const livedSeconds = Math.round(livedMs / 1000);

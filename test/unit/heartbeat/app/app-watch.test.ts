@@ -11,11 +11,7 @@ function rig(grace = 20_000) {
   const time = new VirtualTime();
   const asked: number[] = [];
   const told: boolean[] = [];
-  const app = {
-    open: 0,
-    mostOpen: 0,
-    answer: (): AppAnswer | number | undefined => WELL,
-  };
+  const app = { open: 0, mostOpen: 0, answer: (): AppAnswer | number | undefined => WELL };
   const watch = new AppWatch({
     grace,
     ports: { clock: time.clock, setTimer: time.setTimer },

@@ -459,10 +459,7 @@ describe('what changes is taken', () => {
 
   test('a gateway’s 404 for one that lists miss is not the service’s word', async () => {
     let rows: Told[] = [{ id: 1, name: 'square' }];
-    const scene = new Scene([byName('square')], {
-      list: () => rows,
-      get: () => status(404),
-    });
+    const scene = new Scene([byName('square')], { list: () => rows, get: () => status(404) });
     await scene.time.pass(SECOND);
     rows = [{ id: 2, name: 'square' }];
     await scene.time.pass(30 * MINUTE);

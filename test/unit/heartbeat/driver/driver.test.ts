@@ -83,11 +83,7 @@ describe('the driver', () => {
       key: 'first-key',
       fresh: false,
     });
-    expect(viewsOf(driver)[0]).toMatchObject({
-      state: 'healthy',
-      lapses: 0,
-      attempts: sent.length,
-    });
+    expect(viewsOf(driver)[0]).toMatchObject({ state: 'healthy', lapses: 0, attempts: sent.length });
   });
 
   it('uses one timer, however many deployments there are', async () => {

@@ -20,11 +20,9 @@ test('after any trouble, and after the first beat, the next one is spread; after
     const patient = new Patient({ ttl: 60_000 }).light();
     patient.beat = { ...patient.beat, spread: 0.5 };
     if (trouble) {
-      patient.nextAttempt();
-      patient.answer(REFUSED);
+      patient.meet(REFUSED);
     }
-    patient.nextAttempt();
-    patient.answer(ACCEPTED);
+    patient.meet(ACCEPTED);
     return patient.nextIn;
   };
   expect(nextIn(false)).toBeCloseTo(11_000, 6);
@@ -133,8 +131,7 @@ describe('a change of state', () => {
     const unknown = new Patient().light();
     expect(unknown.told('state')).toEqual([{ type: 'state', from: 'starting', to: 'healthy' }]);
     const never = new Patient({ ttl: 20_000 });
-    never.nextAttempt();
-    never.answer(NOT_FOUND);
+    never.meet(NOT_FOUND);
     expect(never.told('state')).toEqual([{ type: 'state', from: 'starting', to: 'suspect-gone' }]);
   });
 });
@@ -146,9 +143,7 @@ describe('a heartbeat is woken', () => {
   });
 
   test('retrying, when it is urgent; then at its expiry; and then for nothing', () => {
-    const patient = new Patient({ ttl: 60_000 }).light();
-    patient.nextAttempt();
-    patient.answer(REFUSED);
+    const patient = new Patient({ ttl: 60_000 }).light().meet(REFUSED);
     expect(deadlineAt(patient.beat)).toBe(urgentAt(patient.beat));
     const { beat } = patient;
     expect(deadlineAt({ ...beat, state: 'urgent' })).toBe(expiresAt(beat));
@@ -182,9 +177,7 @@ test('only a refusal of an older key is stale, and no other failure with one', (
 });
 
 test('a refused key is tried again after B, jittered to earlier', () => {
-  const patient = new Patient({ ttl: 60_000, random: 0.5 }).light();
-  patient.nextAttempt();
-  patient.answer(UNAUTHORIZED);
+  const patient = new Patient({ ttl: 60_000, random: 0.5 }).light().meet(UNAUTHORIZED);
   expect(patient.beat.dueAt).toBe(patient.mono + 2_700);
 });
 
@@ -209,8 +202,7 @@ test('another timing counts from the last accepted beat in elapsed time', () => 
 test('a second attempt comes after what nineteen of twenty took at most, in whatever order they came', () => {
   const patient = new Patient({ ttl: 300_000 }).light();
   while (patient.state !== 'urgent') {
-    patient.nextAttempt();
-    patient.answer(REFUSED);
+    patient.meet(REFUSED);
   }
   const latencies = Array.from({ length: 20 }, (_, index) => (index === 18 ? 2_000 : 1_500));
   patient.beat = { ...patient.beat, latencies };

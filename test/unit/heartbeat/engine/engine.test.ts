@@ -101,8 +101,7 @@ describe('a slow attempt', () => {
   it('is given up after 2A + B whatever else happens', () => {
     const patient = new Patient({ ttl: 20_000 }).light();
     const first = patient.nextAttempt();
-    patient.nextAttempt();
-    patient.answer({ type: 'throttled', retryAfterMs: 9000 });
+    patient.meet({ type: 'throttled', retryAfterMs: 9000 });
     patient.pass(first.at + 3100 - patient.mono);
     expect(patient.aborted).toEqual([first.attempt]);
   });
@@ -139,8 +138,7 @@ describe('a slow attempt', () => {
 function urgent(): Patient {
   const patient = new Patient({ ttl: 300_000 }).light();
   while (patient.state !== 'urgent') {
-    patient.nextAttempt();
-    patient.answer(REFUSED);
+    patient.meet(REFUSED);
   }
   return patient;
 }
@@ -159,8 +157,7 @@ describe('an urgent heartbeat', () => {
 
   it('does not hedge any more after a 429', () => {
     const patient = urgent();
-    patient.nextAttempt();
-    patient.answer({ type: 'throttled' });
+    patient.meet({ type: 'throttled' });
     patient.nextAttempt();
     patient.pass(9999);
     expect(patient.beat.inFlight).toHaveLength(1);
@@ -179,8 +176,7 @@ describe('429', () => {
     const patient = new Patient({ ttl: 60_000 }).light();
     const waits: number[] = [];
     for (let answer = 0; answer < 5; answer += 1) {
-      patient.nextAttempt();
-      patient.answer({ type: 'throttled', retryAfterMs: 70_000, thresholdMs: 3000 });
+      patient.meet({ type: 'throttled', retryAfterMs: 70_000, thresholdMs: 3000 });
       waits.push(patient.nextIn);
     }
     expect(patient.state).toBe('throttled');
@@ -188,9 +184,7 @@ describe('429', () => {
   });
 
   it('may be waited for until two attempts have just room, and then until one has', () => {
-    const patient = new Patient({ ttl: 300_000 }).light();
-    patient.nextAttempt();
-    patient.answer({ type: 'throttled' });
+    const patient = new Patient({ ttl: 300_000 }).light().meet({ type: 'throttled' });
     const { beat } = patient;
     expect(beat.latestAt).toBeCloseTo(expiresAt(beat) - 38_000, 6);
     patient.mono = beat.latestAt;
@@ -206,35 +200,28 @@ describe('429', () => {
     patient.nextAttempt();
     patient.wall += 120_000; // somebody may have set the clock
     patient.answer(REFUSED);
-    patient.nextAttempt();
-    patient.answer({ type: 'throttled', retryAfterMs: 500_000 });
+    patient.meet({ type: 'throttled', retryAfterMs: 500_000 });
     expect(patient.state).toBe('lapsed');
     expect(patient.beat.latestAt - patient.mono).toBe(12_000);
   });
 
   it('without a TTL is waited for an interval at a time: the TTL may be short', () => {
-    const patient = new Patient({}).light();
-    patient.nextAttempt();
-    patient.answer({ type: 'throttled', retryAfterMs: 86_400_000 });
+    const patient = new Patient({}).light().meet({ type: 'throttled', retryAfterMs: 86_400_000 });
     expect(patient.beat.latestAt - patient.mono).toBe(20_000);
   });
 
   it('allows hedging again after the next success', () => {
     const patient = urgent();
-    patient.nextAttempt();
-    patient.answer({ type: 'throttled', thresholdMs: 2000 });
+    patient.meet({ type: 'throttled', thresholdMs: 2000 });
     expect(patient.beat.hedging).toBe(false);
-    patient.nextAttempt();
-    patient.answer(ACCEPTED);
+    patient.meet(ACCEPTED);
     expect(patient.beat.hedging).toBe(true);
   });
 });
 
 describe('401', () => {
   it('reads the key source, watches it, and probes once per B meanwhile', () => {
-    const patient = new Patient({ ttl: 60_000 }).light();
-    patient.nextAttempt();
-    patient.answer(UNAUTHORIZED);
+    const patient = new Patient({ ttl: 60_000 }).light().meet(UNAUTHORIZED);
     expect(patient.state).toBe('unauthorized');
     expect(patient.keyReads).toBe(1);
     expect(patient.nextIn).toBe(3000);
@@ -243,9 +230,7 @@ describe('401', () => {
   });
 
   it('with a new key beats at once', () => {
-    const patient = new Patient({ ttl: 60_000 }).light();
-    patient.nextAttempt();
-    patient.answer(UNAUTHORIZED);
+    const patient = new Patient({ ttl: 60_000 }).light().meet(UNAUTHORIZED);
     patient.pass(1500);
     patient.tell({ type: 'key', generation: 2 });
     expect(patient.nextIn).toBeLessThanOrEqual(0);
@@ -270,8 +255,7 @@ describe('401', () => {
 function gone(ttl: number | undefined = 60_000): Patient {
   const patient = new Patient(ttl === undefined ? {} : { ttl }).light();
   for (let refusal = 0; refusal < 2; refusal += 1) {
-    patient.nextAttempt();
-    patient.answer(NOT_FOUND);
+    patient.meet(NOT_FOUND);
   }
   expect(patient.state).toBe('gone');
   return patient;
@@ -279,13 +263,10 @@ function gone(ttl: number | undefined = 60_000): Patient {
 
 describe('404', () => {
   it('said twice, at least B apart, makes the deployment gone, which is asked on at its interval', () => {
-    const patient = new Patient({ ttl: 60_000 }).light();
-    patient.nextAttempt();
-    patient.answer(NOT_FOUND);
+    const patient = new Patient({ ttl: 60_000 }).light().meet(NOT_FOUND);
     expect(patient.state).toBe('suspect-gone');
     expect(patient.nextIn).toBe(3000);
-    patient.nextAttempt();
-    patient.answer(NOT_FOUND);
+    patient.meet(NOT_FOUND);
     expect(patient.state).toBe('gone');
     expect(patient.nextIn).toBe(11_000); // I less q, from send to send
     expect(patient.told('state').at(-1)).toMatchObject({ from: 'suspect-gone', to: 'gone' });
@@ -296,14 +277,12 @@ describe('404', () => {
     const from = (address: string): AttemptOutcome => ({ type: 'not-found', address, addresses: 2 });
     const waits: number[] = [];
     for (let said = 0; said < 5; said += 1) {
-      patient.nextAttempt();
-      patient.answer(from('one'));
+      patient.meet(from('one'));
       waits.push(patient.nextIn);
       expect(patient.state).toBe('suspect-gone');
     }
     expect(waits).toEqual([3_000, 1_500, 3_000, 3_000, 3_000]);
-    patient.nextAttempt();
-    patient.answer(from('another'));
+    patient.meet(from('another'));
     expect(patient.state).toBe('gone');
   });
 
@@ -311,8 +290,7 @@ describe('404', () => {
     const patient = new Patient({ ttl: 60_000 }).light();
     while (patient.remaining > 0) {
       expect(patient.state).not.toBe('gone');
-      patient.nextAttempt();
-      patient.answer({ type: 'not-found', address: 'one', addresses: 2 });
+      patient.meet({ type: 'not-found', address: 'one', addresses: 2 });
     }
     expect(patient.state).toBe('gone');
     expect(patient.nextIn).toBe(29_000);
@@ -321,11 +299,9 @@ describe('404', () => {
   it('from another address counts anew after a success', () => {
     const patient = new Patient({ ttl: 60_000 }).light();
     for (const address of ['one', 'another']) {
-      patient.nextAttempt();
-      patient.answer({ type: 'not-found', address, addresses: 2 });
+      patient.meet({ type: 'not-found', address, addresses: 2 });
       expect(patient.state).toBe('suspect-gone');
-      patient.nextAttempt();
-      patient.answer(ACCEPTED);
+      patient.meet(ACCEPTED);
     }
     expect(patient.state).toBe('healthy');
   });
@@ -334,8 +310,7 @@ describe('404', () => {
     const patient = gone();
     const waits: number[] = [];
     for (let asked = 0; asked < 6; asked += 1) {
-      patient.nextAttempt();
-      patient.answer(NOT_FOUND);
+      patient.meet(NOT_FOUND);
       waits.push(patient.nextIn);
     }
     expect(waits).toEqual([11_000, 11_000, 11_000, 11_000, 29_000, 29_000]);
@@ -348,8 +323,7 @@ describe('404', () => {
     const patient = new Patient({}).light();
     const waits: number[] = [];
     for (let asked = 0; asked < 8; asked += 1) {
-      patient.nextAttempt();
-      patient.answer(NOT_FOUND);
+      patient.meet(NOT_FOUND);
       waits.push(patient.nextIn);
     }
     expect(waits).toEqual([5000, 19_000, 19_000, 19_000, 19_000, 29_000, 29_000, 29_000]);
@@ -361,8 +335,7 @@ describe('404', () => {
     ['a 401', UNAUTHORIZED],
   ] as [string, AttemptOutcome][])('followed by %s keeps the slow rhythm and the name', (_what, outcome) => {
     const patient = gone();
-    patient.nextAttempt();
-    patient.answer(outcome);
+    patient.meet(outcome);
     expect(patient.state).toBe('gone');
     expect(patient.nextIn).toBe(11_000);
   });
@@ -375,20 +348,17 @@ describe('404', () => {
 
   it('of a gone deployment is forgotten when a beat is accepted', () => {
     const patient = gone();
-    patient.nextAttempt();
-    patient.answer(ACCEPTED);
+    patient.meet(ACCEPTED);
     expect(patient.state).toBe('healthy');
     expect(patient.told('accepted').at(-1)!.marginMs).toBeGreaterThan(0);
-    patient.nextAttempt();
-    patient.answer(NOT_FOUND);
+    patient.meet(NOT_FOUND);
     expect(patient.state).toBe('suspect-gone');
   });
 
   it('of a deployment that is made again after its time is no near miss of the new one', () => {
     const patient = gone();
     patient.pass(200_000);
-    patient.nextAttempt();
-    patient.answer(ACCEPTED);
+    patient.meet(ACCEPTED);
     expect(patient.state).toBe('healthy');
     expect(patient.told('accepted').at(-1)).not.toHaveProperty('marginMs');
   });
@@ -459,8 +429,7 @@ describe('losing the deployment', () => {
     const before = patient.sent.length;
     patient.pass(60_000);
     expect(patient.sent.length).toBeGreaterThan(before + 10);
-    patient.nextAttempt();
-    patient.answer(ACCEPTED);
+    patient.meet(ACCEPTED);
     expect(patient.state).toBe('healthy');
     expect(patient.told('accepted').at(-1)!.marginMs).toBeLessThan(0);
   });

@@ -84,6 +84,13 @@ export class Patient {
     this.tell({ type: 'ended', attempt, outcome });
   }
 
+  /** The next attempt leaves, and ends so at once. */
+  meet(outcome: AttemptOutcome): this {
+    this.nextAttempt();
+    this.answer(outcome);
+    return this;
+  }
+
   /** A first beat, accepted after 50 ms. */
   light(): this {
     this.nextAttempt();

@@ -20,8 +20,7 @@ function overdue(): Patient {
 function hedged(): Patient {
   const patient = new Patient({ ttl: 300_000 }).light();
   while (patient.state !== 'urgent') {
-    patient.nextAttempt();
-    patient.answer(REFUSED);
+    patient.meet(REFUSED);
   }
   patient.nextAttempt();
   patient.nextAttempt();

@@ -42,9 +42,7 @@ describe('a withheld deployment', () => {
     ['unauthorized', UNAUTHORIZED],
     ['suspect-gone', NOT_FOUND],
   ])('was %s, and is again when it is lit', (state, outcome) => {
-    const patient = new Patient({ ttl: 20_000 }).light();
-    patient.nextAttempt();
-    patient.answer(outcome);
+    const patient = new Patient({ ttl: 20_000 }).light().meet(outcome);
     patient.tell(WITHHELD);
     expect(patient.state).toBe('withheld');
     patient.tell(RESUME);

@@ -121,11 +121,7 @@ describe('what is said at the start', () => {
         msg: 'configuration problem',
       },
       { level: 'info', names: ['PILOTLIGHT_SERVICE_HOST'], msg: MESSAGES.ignoredVariables.text },
-      {
-        level: 'info',
-        names: ['PILOTLIGHT_DEPLOYMENT_TTL'],
-        msg: MESSAGES.overriddenVariables.text,
-      },
+      { level: 'info', names: ['PILOTLIGHT_DEPLOYMENT_TTL'], msg: MESSAGES.overriddenVariables.text },
     ]);
     await service.stop();
   });

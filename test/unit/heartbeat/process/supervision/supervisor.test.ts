@@ -86,9 +86,7 @@ class Scene {
       },
       reports: this.reports,
       log: createHeartLog({
-        stderr: {
-          write: (line) => void this.lines.push(JSON.parse(line) as Record<string, unknown>),
-        },
+        stderr: { write: (line) => void this.lines.push(JSON.parse(line) as Record<string, unknown>) },
         level: () => 'info',
         format: 'json',
         redaction: new Redaction(() => []),
