@@ -89,7 +89,7 @@ export async function awaitConfig(
   }
 }
 
-export interface Signals {
+interface Signals {
   /** Resolves with the first SIGTERM or SIGINT, or when `quit` is called. */
   readonly told: Promise<void>;
   readonly quit: () => void;
@@ -104,7 +104,7 @@ const OF_OTHERS = ['SIGUSR1', 'SIGUSR2'] as const;
  * To be called first: process 1 of a container ignores a signal without a listener. A second SIGTERM or
  * SIGINT ends the process at once.
  */
-export function listenForSignals(): Signals {
+function listenForSignals(): Signals {
   const { promise: told, resolve: quit } = Promise.withResolvers<void>();
   const signals: Signals = { told, quit, reload: () => {} };
   let once = false;

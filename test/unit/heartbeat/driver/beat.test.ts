@@ -7,7 +7,6 @@ import {
   ThrottledError,
   TimeoutError,
   TransportError,
-  UnauthorizedError,
   type TransportReason,
 } from '../../../../src/client/errors.ts';
 import { createBeatPort, outcomeOf } from '../../../../src/heartbeat/driver/beat.ts';
@@ -46,27 +45,6 @@ describe('a refusal', () => {
     [503, { type: 'failed', reason: 'server-error' }],
   ])('with status %i', (status, outcome) => {
     expect(outcomeOf(new ApiError(OPERATION, refusal(status)))).toMatchObject(outcome);
-  });
-
-  test('by the service itself, which says that there is no such deployment', () => {
-    expect(outcomeOf(new ApiError(OPERATION, refusal(404, { meaning: 'not-found' })))).toEqual({
-      type: 'not-found',
-    });
-    expect(outcomeOf(new ApiError(OPERATION, refusal(403, { meaning: 'not-found' })))).toEqual({
-      type: 'unauthorized',
-    });
-  });
-
-  test('of the key, whatever its status', () => {
-    expect(outcomeOf(new UnauthorizedError(OPERATION, refusal(404)))).toEqual({ type: 'unauthorized' });
-  });
-
-  test('for now, with what it says of the time', () => {
-    const throttled = (more: Partial<Refusal>) =>
-      outcomeOf(new ThrottledError(OPERATION, refusal(429, more)));
-    expect(throttled({})).toStrictEqual({ type: 'throttled' });
-    expect(throttled({ retryAfterMs: 0 })).toStrictEqual({ type: 'throttled', retryAfterMs: 0 });
-    expect(throttled({ thresholdMs: 3_000 })).toStrictEqual({ type: 'throttled', thresholdMs: 3_000 });
   });
 });
 

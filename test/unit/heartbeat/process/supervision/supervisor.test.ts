@@ -1,55 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Redaction } from '../../../../../src/contract/text/redaction.ts';
-import type { DaemonChild } from '../../../../../src/heartbeat/process/supervision/daemon-child.ts';
-import type { DaemonMessage, HeartMessage } from '../../../../../src/heartbeat/process/link/link.ts';
 import { createHeartLog } from '../../../../../src/heartbeat/process/log/log.ts';
 import { Reports } from '../../../../../src/heartbeat/process/link/reports.ts';
+import { ScriptedDaemon } from '../scripted-daemon.ts';
 import { Supervisor } from '../../../../../src/heartbeat/process/supervision/supervisor.ts';
 
 const MEBIBYTE = 2 ** 20;
 const BOUND = 144 * MEBIBYTE;
-
-/** A daemon as the test wants it: it takes reports, or not; it ends when it is told to, or not. */
-class ScriptedDaemon implements DaemonChild {
-  readonly pid: number;
-  readonly heard: HeartMessage[] = [];
-  readonly ended: Promise<string>;
-  killed = false;
-  takes = true;
-  obeys = true;
-  #hear: (message: DaemonMessage) => void = () => {};
-  readonly #end: (how: string) => void;
-
-  constructor(pid: number) {
-    this.pid = pid;
-    const { promise, resolve } = Promise.withResolvers<string>();
-    this.ended = promise;
-    this.#end = resolve;
-  }
-
-  readonly send = (message: HeartMessage): void => {
-    this.heard.push(message);
-    if (message.type === 'report' && this.takes) this.say({ type: 'taken', number: message.report.number });
-    if (message.type === 'stop' && this.obeys) this.end('exit code 0');
-  };
-
-  readonly listen = (hear: (message: DaemonMessage) => void): void => {
-    this.#hear = hear;
-  };
-
-  say(message: DaemonMessage): void {
-    void Promise.resolve().then(() => this.#hear(message));
-  }
-
-  end(how: string): void {
-    this.#end(how);
-  }
-
-  kill(): void {
-    this.killed = true;
-    this.end('signal SIGKILL');
-  }
-}
 
 class Scene {
   readonly daemons: ScriptedDaemon[] = [];
