@@ -11,12 +11,10 @@ import { SPACINGS } from './world.ts';
 
 type Amend = (result: Step, before: Heartbeat, event: Event, now: Instant, random: () => number) => Step;
 
-/** The real engine, with its result changed afterwards. */
 function amended(amend: Amend): StepFunction {
   return (before, event, now, random) => amend(step(before, event, now, random), before, event, now, random);
 }
 
-/** The real engine, with other actions. */
 function acting(change: (action: Action) => Action | undefined): StepFunction {
   return amended(({ beat, actions }) => ({
     beat,
@@ -24,12 +22,10 @@ function acting(change: (action: Action) => Action | undefined): StepFunction {
   }));
 }
 
-/** The real engine on other clocks. */
 function clocked(read: (now: Instant) => Instant): StepFunction {
   return (beat, event, now, random) => step(beat, event, read(now), random);
 }
 
-/** The real engine with other times. */
 function timed(change: (timing: Heartbeat['timing']) => Partial<Heartbeat['timing']>): StepFunction {
   return (beat, event, now, random) => {
     const amend = { ...beat.timing, ...change(beat.timing) };
@@ -38,7 +34,6 @@ function timed(change: (timing: Heartbeat['timing']) => Partial<Heartbeat['timin
   };
 }
 
-/** The engine's next beat, when it has failed. */
 function afterFailure(change: (beat: Heartbeat, now: Instant) => Partial<Heartbeat>): StepFunction {
   return amended(({ beat, actions }, before, _event, now) =>
     beat.failures > before.failures
@@ -61,7 +56,6 @@ export const BROKEN_ENGINES = {
     const back = Math.max(0, before.drift.offset - beat.drift.offset);
     return { beat: { ...beat, dueAt: beat.dueAt + back, basis: beat.basis + back }, actions };
   }),
-  /** A suspend goes unnoticed. */
   'monotonic clock only': clocked(({ mono }) => ({ mono, wall: mono })),
   /** Consul #912: gives up after a number of failures. */
   'retry budget': afterFailure(({ failures }) => (failures >= 5 ? { dueAt: Infinity } : {})),
@@ -69,15 +63,12 @@ export const BROKEN_ENGINES = {
   'first failure is the last': afterFailure(() => ({ dueAt: Infinity })),
   /** undici #3492, kubernetes #48638: a half-open connection is used again and again. */
   'reused socket': acting((action) => (action.type === 'send' ? { ...action, fresh: false } : action)),
-  /** A gateway that restarts says 404 once. */
   '404 is final at first sight': amended(({ beat, actions }) =>
     beat.trouble === 'not-found' ? { beat: { ...beat, dueAt: Infinity }, actions } : { beat, actions },
   ),
-  /** What the service has said twice is not doubted any more. */
   'gone is for ever': amended(({ beat, actions }) =>
     beat.gone ? { beat: { ...beat, dueAt: Infinity }, actions } : { beat, actions },
   ),
-  /** Exponential backoff that nobody capped. */
   'backoff without a cap': afterFailure((beat, now) =>
     beat.trouble === 'failing' ? { dueAt: now.mono + 1000 * 2 ** Math.min(beat.failures, 30) } : {},
   ),
@@ -101,21 +92,17 @@ export const BROKEN_ENGINES = {
         : event;
     return step(beat, blind, now, random);
   },
-  /** A slow service is taken for a dead one. */
   'slow attempts given up at A': timed(({ attemptTimeout }) => ({ attemptLife: attemptTimeout })),
-  /** Requests that were given up are left to themselves. */
   'nothing is aborted': acting((action) => (action.type === 'abort' ? undefined : action)),
-  /** Nobody gives way, and connections pile up. */
   'no attempt gives way': (beat, event, now, random) =>
     event.type === 'evict' ? { beat, actions: [] } : step(beat, event, now, random),
   /** A GPU that nobody needs burns on. */
   'withheld ones are beaten': (beat, event, now, random) =>
     event.type === 'withhold' ? { beat, actions: [] } : step(beat, event, now, random),
-  /** The app comes back for nothing. */
   'withheld for ever': (beat, event, now, random) =>
     event.type === 'resume' ? { beat, actions: [] } : step(beat, event, now, random),
   /** The app is back, and its deployment waits for a beat that would have been due some time. */
-  'lit again at its interval': amended(({ beat, actions }, _before, event, now) =>
+  'resumed at its interval': amended(({ beat, actions }, _before, event, now) =>
     event.type === 'resume'
       ? { beat: { ...beat, dueAt: now.mono + beat.timing.interval }, actions }
       : { beat, actions },
@@ -139,7 +126,6 @@ class NeverYields extends RateLimiter {
   }
 }
 
-/** A retry leaves before the service wants it. */
 class AsksEarly extends RateLimiter {
   override opensAt(): number {
     return -Infinity;
@@ -155,21 +141,18 @@ class LearnsNoSpacing extends RateLimiter {
   }
 }
 
-/** The daemon waits out a refusal of the key, and then goes on as fast as before. */
 class ComesBackAtOnce extends RateLimiter {
   override opensAt(operation: string, who?: Who, now?: number): number {
     return super.opensAt(operation, who === 'daemon' ? 'call' : who, now);
   }
 }
 
-/** No heartbeat leaves before the service wants it, whatever that costs. */
 class NeverEarly extends RateLimiter {
   override mayLeaveEarly(): boolean {
     return false;
   }
 }
 
-/** A log is always before a watch. */
 class StrictOrder extends RequestQueue {
   protected override overdue({ turn }: Waiting): number {
     return -turn.everyMs;

@@ -12,7 +12,6 @@ import { fateOf } from './faults.ts';
 import { outageBound } from './outages.ts';
 
 const CONCURRENCY = 256;
-/** Timings that a service with this latency keeps up with. */
 const TTLS = [6, 20, 60, 300] as const;
 
 export async function beginnings({ seed, factor = 1, step, trace }: RunOptions): Promise<RunResult> {
@@ -31,7 +30,7 @@ export async function beginnings({ seed, factor = 1, step, trace }: RunOptions):
   for (let id = 0; id < count; id += 1) {
     const ttl = ttls[id % ttls.length]! * 1000;
     const { firstWithin, tick, pause } = timingFor({ ttl, interval: 'auto' });
-    world.light(id, ttl);
+    world.add(id, ttl);
     world.service.spare(id, time.now + factor * (firstWithin + tick + pause + queueing) + ROUNDING);
   }
   const removed = new Set<number>();
@@ -100,7 +99,7 @@ export async function concurrencyLimit({ seed, factor = 1, step, trace }: RunOpt
   );
   const start = 2 * ttl + random.between(0, timing.interval);
   weather.plan(world, start, start + length, 'the outage');
-  for (let id = 0; id < count; id += 1) world.light(id, ttl);
+  for (let id = 0; id < count; id += 1) world.add(id, ttl);
   await world.run(start + length + 2 * ttl);
   const result = await finish(world);
   const expected = new Set(Array.from({ length: doomed }, (_, id) => `deployment ${id} expired`));
@@ -140,7 +139,7 @@ export async function connections({ seed, factor = 1, step, trace }: RunOptions)
   }
   const start = 2 * ttl + random.between(0, timing.interval);
   if (!slow) weather.plan(world, start, start + length, 'a hang of each connect');
-  for (let id = 0; id < count; id += 1) world.light(id, ttl);
+  for (let id = 0; id < count; id += 1) world.add(id, ttl);
   await world.run(start + length + ttl, () => world.lost.length > 0);
   const { mostOpen } = world.network;
   if (mostOpen > openLimit) world.promises.broken.push(`${mostOpen} attempts were open at once`);

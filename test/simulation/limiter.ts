@@ -14,9 +14,7 @@ import { Phase, finish, type RunOptions, type RunResult } from './scenario.ts';
 import type { Limit } from './service.ts';
 import { ms, World } from './world.ts';
 
-/** How many requests may be refused once the limit is known. */
 const REFUSED_PART = 0.01;
-/** The same where it is estimated. */
 const REFUSED_PART_UNNAMED = 0.1;
 /** What is thought of where no θ is named, ms. */
 const FIRST_GUESS = 2000;
@@ -26,9 +24,7 @@ interface Plan {
   readonly threshold: number;
   readonly countsRefused: boolean;
   readonly says: Limit['says'];
-  /** What the network adds to 20 ms, at most. */
   readonly jitter: number;
-  /** How late timers fire. */
   readonly lateness: number;
   readonly outage: 'none' | 'refused' | 'hang' | 'server-error';
 }
@@ -40,7 +36,6 @@ function plan(random: Random, factor: number): Plan {
     return life - rescue;
   });
   const mean = available.length / available.reduce((sum, time) => sum + 1 / time, 0);
-  // As many as fit, or half of them.
   const [fill, jitter] = random.pick<readonly [number, number]>([
     [0.98, 0],
     [0.98, 0.02],
@@ -72,7 +67,6 @@ const UNNAMED: readonly [Load, ...Load[]] = [
   [300, 100],
 ];
 
-/** The same where refusals do not name θ, or say when to come back. */
 function planUnnamed(random: Random, factor: number): Plan {
   const [count, threshold] = random.pick(UNNAMED);
   return {
@@ -140,7 +134,7 @@ async function share(
       world.note(() => `   to be saved: ${[...saved].join(', ')}`);
     });
   }
-  for (const [id, ttl] of ttls.entries()) world.light(id, ttl);
+  for (const [id, ttl] of ttls.entries()) world.add(id, ttl);
   await world.run(5 * longest, () =>
     outage === 'none' ? world.lost.length > 0 : world.lost.some((id) => saved.has(id)),
   );

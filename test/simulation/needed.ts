@@ -36,7 +36,6 @@ interface Scene {
   readonly watch: AppWatch;
   withheldAt: number;
   resumedAt: number;
-  /** The ids that were named as too late. */
   tooLate: readonly number[];
 }
 
@@ -52,7 +51,7 @@ function scene({ seed, step, trace }: RunOptions): Scene {
   const grace = random.pick([5_000, random.between(5_000, 20_000), random.between(5_000, 600_000)]);
   const app = new App(time, goodMood(random));
   world.note(() => `   TTL ${ttl / 1000} s, latency ${ms(latency)}, grace ${ms(grace)}`);
-  world.light(ID, ttl, interval);
+  world.add(ID, ttl, interval);
   const it: Scene = {
     world,
     random,
@@ -75,7 +74,7 @@ function scene({ seed, step, trace }: RunOptions): Scene {
 function hear(it: Scene, { withheld }: AppHealth, before: AppHealth): void {
   const { world } = it;
   if (withheld === before.withheld) return;
-  world.note(() => (withheld ? '== withheld' : '== lit again'));
+  world.note(() => (withheld ? '== withheld' : '== resumed'));
   if (withheld) {
     it.withheldAt = world.time.now;
     world.driver.withhold();
@@ -188,7 +187,7 @@ export async function needed(options: RunOptions): Promise<RunResult> {
   let accepted = false;
   world.onNotice = (_, { type }) => void (accepted ||= type === 'accepted');
   await world.run(time.now + enough + attemptTimeout + 1_000, () => accepted);
-  if (it.resumedAt === Infinity) broken(world, 'not lit again');
+  if (it.resumedAt === Infinity) broken(world, 'not resumed');
   if (network.flights.length === sent) broken(world, 'it was not even tried');
   if (wasEnough || it.tooLate.length === 0) return end(it);
   world.lost.splice(0);
@@ -208,7 +207,6 @@ export type Mood =
   | { readonly kind: 'refuses' | 'hangs' }
   | { readonly kind: 'fails'; readonly latency: number };
 
-/** An app in virtual time, beside the driver. */
 export class App {
   mood: Mood;
   /** When it was asked, and said that it is well: true time of the answer. */
@@ -221,7 +219,6 @@ export class App {
     this.mood = mood;
   }
 
-  /** As it is asked; its mood may change while it answers. */
   readonly ask = (signal: AbortSignal): Promise<AppAnswer> => {
     this.asked += 1;
     const { mood } = this;

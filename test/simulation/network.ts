@@ -9,13 +9,11 @@ export type Sky = { readonly fate: Fate } | { readonly latency: number };
 
 /** The course of things between the driver and the service, as a scenario makes it. */
 export interface Weather {
-  /** What this request meets. */
   meet(request: BeatRequest): Sky;
   /** Counts the changes between healthy and not: an exchange that spans one is broken by it. */
   readonly changes: number;
 }
 
-/** A request as the network saw it. */
 export interface Flight {
   readonly number: number;
   readonly deploymentId: number;
@@ -32,7 +30,6 @@ export interface Flight {
  */
 export class Network {
   readonly flights: Flight[] = [];
-  /** How many were under way at once, at most. */
   mostOpen = 0;
   #open = 0;
   onSend: (flight: Flight) => void = () => {};
@@ -48,7 +45,6 @@ export class Network {
     this.#weather = weather;
   }
 
-  /** The port that the driver beats through. */
   readonly beat = (request: BeatRequest): Promise<AttemptOutcome> => {
     const { deploymentId, fresh } = request;
     const flight: Flight = { number: this.flights.length, deploymentId, fresh, sentAt: this.#time.now };

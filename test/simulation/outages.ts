@@ -20,7 +20,6 @@ import { Random } from './random.ts';
 import { ms, World } from './world.ts';
 
 const ID = 1;
-/** A 404 is no outage: it says that the deployment is gone. */
 const KINDS = [
   'hang',
   'refused',
@@ -37,7 +36,6 @@ const KINDS = [
   'unauthorized',
 ] as const satisfies readonly Fault[];
 
-/** The longest single outage that is survived, ms. */
 export function outageBound(timing: Timing): number {
   const { life, interval, rescue } = timing;
   return life - interval - rescue;
@@ -69,7 +67,6 @@ class Outage implements Weather {
     this.#latency = random.chance(0.5) ? longest : random.between(1, longest);
   }
 
-  /** For the trace. */
   get description(): string {
     return `an outage of ${(this.#length / 1000).toFixed(3)} s, ${this.#kind}`;
   }
@@ -120,7 +117,7 @@ export async function outages({
     end = time.now + ttl;
   };
   world.onStep = (beat) => pause.observe(beat);
-  world.light(ID, ttl, interval);
+  world.add(ID, ttl, interval);
   await world.run(6 * ttl, () => time.now >= end || world.lost.length > 0);
   return finish(world);
 }
@@ -160,7 +157,7 @@ export async function mistakes({ seed, factor = 1, step, trace }: RunOptions): P
   world.note(() => `   TTL ${ttl / 1000} s, interval ${timing.interval} ms, wrong for ${ms(length)}`);
   const start = random.between(1, 4) * timing.interval;
   weather.plan(world, start, start + length, 'the mistake', () => pause.arm());
-  world.light(ID, ttl, interval);
+  world.add(ID, ttl, interval);
   await world.run(start + Math.max(0, length) + ttl, () => world.lost.length > 0);
   return finish(world);
 }

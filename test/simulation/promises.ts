@@ -13,13 +13,11 @@ const TOLERANCE = 1;
 
 interface Watched {
   readonly timing: Timing;
-  /** Requests under way. */
   readonly open: Set<Flight>;
   lastSentAt: number;
 }
 
 export class Promises {
-  /** The broken ones, in words. */
   readonly broken: string[] = [];
   readonly #time: VirtualTime;
   readonly #service: Service;
@@ -35,7 +33,6 @@ export class Promises {
     this.#watched.set(id, { timing, open: new Set(), lastSentAt: -Infinity });
   }
 
-  /** The process does not run for `length` from now on. */
   frozen(length: number): void {
     this.#freezes.push({ from: this.#time.now, to: this.#time.now + length });
   }
@@ -66,7 +63,6 @@ export class Promises {
     if (beat.acknowledged && beat.state !== 'stopped') this.estimated(id, expiresAt(beat) - now.mono);
   }
 
-  /** Somebody was told that this much time is left, ms. */
   estimated(id: number, remaining: number): void {
     const expiry = this.#service.expiresAt(id);
     const truth = expiry === undefined ? 0 : expiry - this.#time.now;
@@ -75,7 +71,6 @@ export class Promises {
     }
   }
 
-  /** To be called at the end: no request may be older than any may become. */
   finish(): void {
     for (const { open } of this.#watched.values()) for (const flight of open) this.#checkLife(flight);
   }

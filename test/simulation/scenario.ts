@@ -12,23 +12,18 @@ export interface RunOptions {
   readonly seed: number;
   /** How long windows or outages are, as a part of the bound. Default 1. */
   readonly factor?: number | undefined;
-  /** Default: the real engine. */
   readonly step?: StepFunction | undefined;
-  /** Makes the rate limiter. Default: the real one. */
   readonly makeLimiter?: ((random: () => number) => RateLimiter) | undefined;
-  /** The daemon's queue. Default: the real one. */
   readonly Queue?: typeof RequestQueue | undefined;
   readonly trace?: boolean | undefined;
 }
 
 export interface RunResult {
-  /** What was promised and not kept; empty for a good run. */
   readonly violations: readonly string[];
   readonly trace: readonly string[];
   readonly requests: number;
 }
 
-/** One run: a world from a seed, driven to its end. */
 export type Scenario = (options: RunOptions) => Promise<RunResult>;
 
 /** Virtual timers and answers are this much late, in sum, on the longest way through a window, ms. */
@@ -86,7 +81,6 @@ export class WorstPause {
     this.#armed = this.#random.chance(0.5);
   }
 
-  /** Watches the engine's plans, as no real fault could. */
   observe(beat: Heartbeat): void {
     if (!this.#armed || beat.dueAt === Infinity) return;
     const { time } = this.#world;
@@ -128,7 +122,6 @@ export class Phase {
     this.meet = (request) => meet(this.isOn, request);
   }
 
-  /** Nothing happens if there is no time between the two. */
   plan(world: World, from: number, to: number, what: string, onEnd = (): void => {}): void {
     if (to < from) return;
     const turn = (isOn: boolean) => (): void => {

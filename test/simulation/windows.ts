@@ -37,7 +37,6 @@ const BETWEEN_WINDOWS = [
 
 class Windows implements Weather {
   changes = 0;
-  /** Windows still to come. */
   left: number;
   #open = true;
   #openedAt = 0;
@@ -55,7 +54,6 @@ class Windows implements Weather {
   readonly #length: number;
   readonly #hangs: number;
   basis = 0;
-  /** The last window is closed, and has been used. */
   done = false;
   onChange: (open: boolean) => void = () => {};
 
@@ -89,7 +87,6 @@ class Windows implements Weather {
     return { fate: fateOf(fault, this.#timing, 0, random) };
   }
 
-  /** A beat was acknowledged that had been sent at this time. */
   acknowledged(sentAt: number): void {
     this.basis = Math.max(this.basis, sentAt);
     this.#acknowledgedAt = this.#time.now;
@@ -98,7 +95,6 @@ class Windows implements Weather {
     this.#plan();
   }
 
-  /** Chooses the window for the present basis. */
   #plan(): void {
     const { interval, life } = this.#timing;
     this.#opening?.();
@@ -163,7 +159,7 @@ export async function windows({ seed, factor = 1, step, trace }: RunOptions): Pr
     if (notice.type === 'accepted')
       weather.acknowledged(world.network.flights[notice.attempt - 1]?.sentAt ?? 0);
   };
-  world.light(ID, ttl, interval);
+  world.add(ID, ttl, interval);
   await world.run(20 * ttl, () => weather.done || world.lost.length > 0);
   const undecided = !weather.done && world.lost.length + world.promises.broken.length === 0;
   if (factor >= 1 && undecided) world.promises.broken.push('the run did not come to its end');

@@ -96,7 +96,7 @@ test('a port that throws is no good answer', async () => {
   expect([watch.health.withheld, watch.why]).toEqual([true, 'it could not be asked']);
 });
 
-test('a longer grace lights it again, and the same changes nothing', async () => {
+test('a longer grace resumes it, and the same changes nothing', async () => {
   const { time, watch, app, told } = rig(5_000);
   app.answer = () => BAD;
   await time.pass(12_000);

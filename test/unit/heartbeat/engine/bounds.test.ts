@@ -13,11 +13,11 @@ import {
   wasJustReached,
   withDrift,
 } from '../../../../src/heartbeat/engine/schedule.ts';
-import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED } from './patient.ts';
+import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED, urgent } from './patient.ts';
 
 test('after any trouble, and after the first beat, the next one is spread; after others it is not', () => {
   const nextIn = (trouble: boolean) => {
-    const patient = new Patient({ ttl: 60_000 }).light();
+    const patient = new Patient({ ttl: 60_000 }).begun();
     patient.beat = { ...patient.beat, spread: 0.5 };
     if (trouble) {
       patient.meet(REFUSED);
@@ -30,7 +30,7 @@ test('after any trouble, and after the first beat, the next one is spread; after
 });
 
 test('a beat that is due may be put off until two attempts have just room', () => {
-  const { beat } = new Patient({ ttl: 60_000 }).light();
+  const { beat } = new Patient({ ttl: 60_000 }).begun();
   expect(beat.latestAt).toBeCloseTo(expiresAt(beat) - beat.timing.rescue, 6);
 });
 
@@ -49,7 +49,7 @@ test('of the last twenty accepted attempts it is known how long they took', () =
 
 describe('an attempt that leaves before the rate limit allows it', () => {
   const sent = (heldFor: number) => {
-    const patient = new Patient({ ttl: 60_000 }).light();
+    const patient = new Patient({ ttl: 60_000 }).begun();
     patient.mono += patient.nextIn;
     patient.tell({ type: 'wake', room: true, heldUntil: patient.mono + heldFor });
     return patient.told('wait-cut-short');
@@ -63,7 +63,7 @@ describe('an attempt that leaves before the rate limit allows it', () => {
 
 describe('a step of the clock too small for an alarm', () => {
   test('moves all that is due by as much as it hides', () => {
-    const patient = new Patient({ ttl: 60_000 }).light();
+    const patient = new Patient({ ttl: 60_000 }).begun();
     const { dueAt, latestAt } = patient.beat;
     patient.wall += 1_500;
     patient.tell({ type: 'wake', room: false });
@@ -80,7 +80,7 @@ describe('a step of the clock too small for an alarm', () => {
     [-2_000, false],
     [-2_001, true],
   ])('is %i ms: alarming is %s', (byMs, isAlarming) => {
-    const patient = new Patient({ ttl: 60_000 }).light();
+    const patient = new Patient({ ttl: 60_000 }).begun();
     patient.wall += byMs;
     patient.tell({ type: 'wake', room: false });
     expect(patient.told('clock-step')).toEqual(isAlarming ? [{ type: 'clock-step', byMs }] : []);
@@ -89,7 +89,7 @@ describe('a step of the clock too small for an alarm', () => {
 });
 
 describe('another timing', () => {
-  const retimed = (ttl: number, patient = new Patient({ ttl: 60_000 }).light()) => {
+  const retimed = (ttl: number, patient = new Patient({ ttl: 60_000 }).begun()) => {
     patient.tell({ type: 'timing', timing: timingFor({ ttl, interval: 'auto' }) });
     return patient.beat;
   };
@@ -101,7 +101,7 @@ describe('another timing', () => {
   });
 
   test('that is longer waits for the next beat', () => {
-    const { beat } = new Patient({ ttl: 60_000 }).light();
+    const { beat } = new Patient({ ttl: 60_000 }).begun();
     expect(retimed(300_000)).toMatchObject({ dueAt: beat.dueAt, latestAt: beat.latestAt });
   });
 
@@ -117,7 +117,7 @@ describe('another timing', () => {
 
 describe('a change of state', () => {
   test('says what is left, where that is known', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
+    const patient = new Patient({ ttl: 20_000 }).begun();
     patient.nextAttempt();
     const { remaining } = patient;
     patient.answer(REFUSED);
@@ -128,7 +128,7 @@ describe('a change of state', () => {
   });
 
   test('says nothing of it without a TTL, and before the first accepted beat', () => {
-    const unknown = new Patient().light();
+    const unknown = new Patient().begun();
     expect(unknown.told('state')).toEqual([{ type: 'state', from: 'starting', to: 'healthy' }]);
     const never = new Patient({ ttl: 20_000 });
     never.meet(NOT_FOUND);
@@ -138,12 +138,12 @@ describe('a change of state', () => {
 
 describe('a heartbeat is woken', () => {
   test('healthy, at its expiry', () => {
-    const { beat } = new Patient({ ttl: 60_000 }).light();
+    const { beat } = new Patient({ ttl: 60_000 }).begun();
     expect(deadlineAt(beat)).toBe(expiresAt(beat));
   });
 
   test('retrying, when it is urgent; then at its expiry; and then for nothing', () => {
-    const patient = new Patient({ ttl: 60_000 }).light().meet(REFUSED);
+    const patient = new Patient({ ttl: 60_000 }).begun().meet(REFUSED);
     expect(deadlineAt(patient.beat)).toBe(urgentAt(patient.beat));
     const { beat } = patient;
     expect(deadlineAt({ ...beat, state: 'urgent' })).toBe(expiresAt(beat));
@@ -153,7 +153,7 @@ describe('a heartbeat is woken', () => {
   });
 
   test('with an attempt under way, when that is overdue, and when its life is over', () => {
-    const patient = new Patient({ ttl: 60_000 }).light();
+    const patient = new Patient({ ttl: 60_000 }).begun();
     const { at } = patient.nextAttempt();
     expect(deadlineAt(patient.beat)).toBe(at + 3_000);
     patient.pass(3_000);
@@ -168,7 +168,7 @@ test('a slow attempt has no other beside it where that would come when the first
 });
 
 test('only a refusal of an older key is stale, and no other failure with one', () => {
-  const patient = new Patient({ ttl: 20_000 }).light();
+  const patient = new Patient({ ttl: 20_000 }).begun();
   patient.nextAttempt();
   patient.tell({ type: 'key', generation: 2 });
   patient.answer(REFUSED);
@@ -177,12 +177,12 @@ test('only a refusal of an older key is stale, and no other failure with one', (
 });
 
 test('a refused key is tried again after B, jittered to earlier', () => {
-  const patient = new Patient({ ttl: 60_000, random: 0.5 }).light().meet(UNAUTHORIZED);
+  const patient = new Patient({ ttl: 60_000, random: 0.5 }).begun().meet(UNAUTHORIZED);
   expect(patient.beat.dueAt).toBe(patient.mono + 2_700);
 });
 
 test('after an overdue attempt the next one has a connection of its own, also where the place was needed', () => {
-  const patient = new Patient({ ttl: 20_000 }).light();
+  const patient = new Patient({ ttl: 20_000 }).begun();
   patient.nextAttempt();
   patient.pass(1_000);
   patient.tell({ type: 'evict', attempt: 2 });
@@ -191,7 +191,7 @@ test('after an overdue attempt the next one has a connection of its own, also wh
 });
 
 test('another timing counts from the last accepted beat in elapsed time', () => {
-  const patient = new Patient({ ttl: 60_000 }).light();
+  const patient = new Patient({ ttl: 60_000 }).begun();
   const { basis } = patient.beat;
   patient.wall += 1_500;
   const timing = timingFor({ ttl: 20_000, interval: 'auto' });
@@ -200,10 +200,7 @@ test('another timing counts from the last accepted beat in elapsed time', () => 
 });
 
 test('a second attempt comes after what nineteen of twenty took at most, in whatever order they came', () => {
-  const patient = new Patient({ ttl: 300_000 }).light();
-  while (patient.state !== 'urgent') {
-    patient.meet(REFUSED);
-  }
+  const patient = urgent();
   const latencies = Array.from({ length: 20 }, (_, index) => (index === 18 ? 2_000 : 1_500));
   patient.beat = { ...patient.beat, latencies };
   const { at } = patient.nextAttempt();
@@ -211,7 +208,7 @@ test('a second attempt comes after what nineteen of twenty took at most, in what
 });
 
 test('the next beat is expected when it is due, not before the spacing, and while one is awaited it is that', () => {
-  const patient = new Patient({ ttl: 60_000 }).light();
+  const patient = new Patient({ ttl: 60_000 }).begun();
   const due = patient.mono + patient.nextIn;
   expect(nextBeatAt(patient.beat)).toBe(due);
   const { at } = patient.nextAttempt();
@@ -224,7 +221,7 @@ test('the next beat is expected when it is due, not before the spacing, and whil
 });
 
 test('of an overdue attempt the one that takes its place is expected', () => {
-  const patient = new Patient({ ttl: 60_000 }).light();
+  const patient = new Patient({ ttl: 60_000 }).begun();
   const { at } = patient.nextAttempt();
   patient.pass(3000);
   expect(patient.beat.inFlight).toHaveLength(1);
@@ -232,7 +229,7 @@ test('of an overdue attempt the one that takes its place is expected', () => {
 });
 
 test('an acknowledged beat is as old as it says since it left, in elapsed time', () => {
-  const patient = new Patient({ ttl: 60_000 }).light();
+  const patient = new Patient({ ttl: 60_000 }).begun();
   expect(ageOf(patient.beat, patient.mono)).toBe(50);
   patient.pass(949);
   expect([ageOf(patient.beat, patient.mono), wasJustReached(patient.beat, patient.mono)]).toEqual([
@@ -247,7 +244,7 @@ test('an acknowledged beat is as old as it says since it left, in elapsed time',
 });
 
 test('last beats take as long as the slowest of each batch, and the gap between any two', () => {
-  const live = [20_000, 60_000, 60_000].map((ttl) => new Patient({ ttl }).light());
+  const live = [20_000, 60_000, 60_000].map((ttl) => new Patient({ ttl }).begun());
   expect(finalBeatMs(live, 0, 512)).toBe(3000 + 1000);
   expect(finalBeatMs(live, 0, 2)).toBe(2 * 4000);
   expect(finalBeatMs(live, 50, 2)).toBe(2 * 4000 + 3 * 50);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
 import { expiresAt } from '../../../../src/heartbeat/engine/schedule.ts';
 import type { Event, AttemptOutcome } from '../../../../src/heartbeat/engine/state.ts';
-import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED } from './patient.ts';
+import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED, urgent } from './patient.ts';
 
 /** What a timer may be late by at a TTL of 20 s: the beat is due so much before the interval ends. */
 const TICK = 20_000 / 60;
@@ -12,14 +12,14 @@ describe('a healthy heartbeat', () => {
     const patient = new Patient({ ttl: 20_000 });
     expect(patient.state).toBe('starting');
     expect(patient.nextIn).toBe(0);
-    patient.light();
+    patient.begun();
     expect(patient.state).toBe('healthy');
     const [first] = patient.sent;
     expect(patient.nextAttempt().at - first!.at).toBeCloseTo(4000 - TICK, 5);
   });
 
   it('jitters the interval only to earlier', () => {
-    const patient = new Patient({ ttl: 20_000, random: 0.999 }).light();
+    const patient = new Patient({ ttl: 20_000, random: 0.999 }).begun();
     const [first] = patient.sent;
     expect(patient.nextAttempt().at - first!.at).toBeCloseTo(3600 - TICK, -1);
   });
@@ -33,7 +33,7 @@ describe('a healthy heartbeat', () => {
   });
 
   it('reports how close the deployment came to its expiry', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
+    const patient = new Patient({ ttl: 20_000 }).begun();
     patient.nextAttempt();
     patient.pass(800);
     patient.answer(ACCEPTED);
@@ -47,7 +47,7 @@ describe('a healthy heartbeat', () => {
 
 describe('after a failure', () => {
   it('retries with growing pauses, never less than 1 s apart, and for ever', () => {
-    const patient = new Patient({ ttl: 300_000 }).light();
+    const patient = new Patient({ ttl: 300_000 }).begun();
     const gaps: number[] = [];
     for (let failure = 0; failure < 200; failure += 1) {
       const { at } = patient.nextAttempt();
@@ -62,7 +62,7 @@ describe('after a failure', () => {
   });
 
   it('does not reuse the connection that failed, until an attempt succeeds', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
+    const patient = new Patient({ ttl: 20_000 }).begun();
     expect(patient.nextAttempt().fresh).toBe(false);
     patient.answer({ type: 'failed', reason: 'reset' });
     expect(patient.nextAttempt().fresh).toBe(true);
@@ -73,7 +73,7 @@ describe('after a failure', () => {
 
 describe('a slow attempt', () => {
   it('is overdue after A; the machine goes on but lets it live, and its answer counts from its own send', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
+    const patient = new Patient({ ttl: 20_000 }).begun();
     const slow = patient.nextAttempt();
     patient.pass(1000);
     expect(patient.told('overdue')).toHaveLength(1);
@@ -88,7 +88,7 @@ describe('a slow attempt', () => {
   });
 
   it('is given up when the next one is overdue too', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
+    const patient = new Patient({ ttl: 20_000 }).begun();
     const first = patient.nextAttempt();
     patient.nextAttempt();
     patient.pass(999);
@@ -99,7 +99,7 @@ describe('a slow attempt', () => {
   });
 
   it('is given up after 2A + B whatever else happens', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
+    const patient = new Patient({ ttl: 20_000 }).begun();
     const first = patient.nextAttempt();
     patient.meet({ type: 'throttled', retryAfterMs: 9000 });
     patient.pass(first.at + 3100 - patient.mono);
@@ -107,7 +107,7 @@ describe('a slow attempt', () => {
   });
 
   it('that settles after it was given up changes nothing', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
+    const patient = new Patient({ ttl: 20_000 }).begun();
     const first = patient.nextAttempt();
     patient.nextAttempt();
     patient.pass(1000);
@@ -117,7 +117,7 @@ describe('a slow attempt', () => {
   });
 
   it('that is refused after it is overdue does not put off the next one', () => {
-    const patient = new Patient({ ttl: 300_000 }).light();
+    const patient = new Patient({ ttl: 300_000 }).begun();
     patient.nextAttempt();
     patient.pass(10_000);
     const { nextIn } = patient;
@@ -126,7 +126,7 @@ describe('a slow attempt', () => {
   });
 
   it('noticed late delays the next one no further', () => {
-    const patient = new Patient({ ttl: 300_000 }).light();
+    const patient = new Patient({ ttl: 300_000 }).begun();
     patient.nextAttempt();
     patient.mono += 20_000; // the process was paused: no wake, no answer
     patient.wall += 20_000;
@@ -134,14 +134,6 @@ describe('a slow attempt', () => {
     expect(patient.sent).toHaveLength(3);
   });
 });
-
-function urgent(): Patient {
-  const patient = new Patient({ ttl: 300_000 }).light();
-  while (patient.state !== 'urgent') {
-    patient.meet(REFUSED);
-  }
-  return patient;
-}
 
 describe('an urgent heartbeat', () => {
   it('sends a second attempt on a new connection after the p95 latency, at most two at a time', () => {
@@ -164,7 +156,7 @@ describe('an urgent heartbeat', () => {
   });
 
   it('does not hedge while there is time', () => {
-    const patient = new Patient({ ttl: 300_000 }).light();
+    const patient = new Patient({ ttl: 300_000 }).begun();
     patient.nextAttempt();
     patient.pass(9999);
     expect(patient.beat.inFlight).toHaveLength(1);
@@ -173,7 +165,7 @@ describe('an urgent heartbeat', () => {
 
 describe('429', () => {
   it('is retried like a failure: how long the service wants to be left alone is the rate limiter’s', () => {
-    const patient = new Patient({ ttl: 60_000 }).light();
+    const patient = new Patient({ ttl: 60_000 }).begun();
     const waits: number[] = [];
     for (let answer = 0; answer < 5; answer += 1) {
       patient.meet({ type: 'throttled', retryAfterMs: 70_000, thresholdMs: 3000 });
@@ -184,7 +176,7 @@ describe('429', () => {
   });
 
   it('may be waited for until two attempts have just room, and then until one has', () => {
-    const patient = new Patient({ ttl: 300_000 }).light().meet({ type: 'throttled' });
+    const patient = new Patient({ ttl: 300_000 }).begun().meet({ type: 'throttled' });
     const { beat } = patient;
     expect(beat.latestAt).toBeCloseTo(expiresAt(beat) - 38_000, 6);
     patient.mono = beat.latestAt;
@@ -196,7 +188,7 @@ describe('429', () => {
   });
 
   it('of one that may have lapsed is waited for an interval at a time: there is nothing left to lose', () => {
-    const patient = new Patient({ ttl: 60_000 }).light();
+    const patient = new Patient({ ttl: 60_000 }).begun();
     patient.nextAttempt();
     patient.wall += 120_000; // somebody may have set the clock
     patient.answer(REFUSED);
@@ -206,7 +198,7 @@ describe('429', () => {
   });
 
   it('without a TTL is waited for an interval at a time: the TTL may be short', () => {
-    const patient = new Patient({}).light().meet({ type: 'throttled', retryAfterMs: 86_400_000 });
+    const patient = new Patient({}).begun().meet({ type: 'throttled', retryAfterMs: 86_400_000 });
     expect(patient.beat.latestAt - patient.mono).toBe(20_000);
   });
 
@@ -221,7 +213,7 @@ describe('429', () => {
 
 describe('401', () => {
   it('reads the key source, watches it, and probes once per B meanwhile', () => {
-    const patient = new Patient({ ttl: 60_000 }).light().meet(UNAUTHORIZED);
+    const patient = new Patient({ ttl: 60_000 }).begun().meet(UNAUTHORIZED);
     expect(patient.state).toBe('unauthorized');
     expect(patient.keyReads).toBe(1);
     expect(patient.nextIn).toBe(3000);
@@ -230,7 +222,7 @@ describe('401', () => {
   });
 
   it('with a new key beats at once', () => {
-    const patient = new Patient({ ttl: 60_000 }).light().meet(UNAUTHORIZED);
+    const patient = new Patient({ ttl: 60_000 }).begun().meet(UNAUTHORIZED);
     patient.pass(1500);
     patient.tell({ type: 'key', generation: 2 });
     expect(patient.nextIn).toBeLessThanOrEqual(0);
@@ -239,7 +231,7 @@ describe('401', () => {
   });
 
   it('that belongs to an older key is ignored', () => {
-    const patient = new Patient({ ttl: 60_000 }).light();
+    const patient = new Patient({ ttl: 60_000 }).begun();
     patient.nextAttempt();
     patient.tell({ type: 'key', generation: 2 });
     patient.pass(1500);
@@ -253,7 +245,7 @@ describe('401', () => {
 
 /** Gone a while ago: 3 s after its second beat was refused, which was 11 s after the first one. */
 function gone(ttl: number | undefined = 60_000): Patient {
-  const patient = new Patient(ttl === undefined ? {} : { ttl }).light();
+  const patient = new Patient(ttl === undefined ? {} : { ttl }).begun();
   for (let refusal = 0; refusal < 2; refusal += 1) {
     patient.meet(NOT_FOUND);
   }
@@ -263,7 +255,7 @@ function gone(ttl: number | undefined = 60_000): Patient {
 
 describe('404', () => {
   it('said twice, at least B apart, makes the deployment gone, which is asked on at its interval', () => {
-    const patient = new Patient({ ttl: 60_000 }).light().meet(NOT_FOUND);
+    const patient = new Patient({ ttl: 60_000 }).begun().meet(NOT_FOUND);
     expect(patient.state).toBe('suspect-gone');
     expect(patient.nextIn).toBe(3000);
     patient.meet(NOT_FOUND);
@@ -273,7 +265,7 @@ describe('404', () => {
   });
 
   it('from one address of several is not believed, however often it comes, until another one says so', () => {
-    const patient = new Patient({ ttl: 60_000 }).light();
+    const patient = new Patient({ ttl: 60_000 }).begun();
     const from = (address: string): AttemptOutcome => ({ type: 'not-found', address, addresses: 2 });
     const waits: number[] = [];
     for (let said = 0; said < 5; said += 1) {
@@ -287,7 +279,7 @@ describe('404', () => {
   });
 
   it('from one address of several is believed once the TTL has passed', () => {
-    const patient = new Patient({ ttl: 60_000 }).light();
+    const patient = new Patient({ ttl: 60_000 }).begun();
     while (patient.remaining > 0) {
       expect(patient.state).not.toBe('gone');
       patient.meet({ type: 'not-found', address: 'one', addresses: 2 });
@@ -297,7 +289,7 @@ describe('404', () => {
   });
 
   it('from another address counts anew after a success', () => {
-    const patient = new Patient({ ttl: 60_000 }).light();
+    const patient = new Patient({ ttl: 60_000 }).begun();
     for (const address of ['one', 'another']) {
       patient.meet({ type: 'not-found', address, addresses: 2 });
       expect(patient.state).toBe('suspect-gone');
@@ -320,7 +312,7 @@ describe('404', () => {
   });
 
   it('without a TTL is asked for at the interval as long as the assumed TTL lasts, then every 30 s', () => {
-    const patient = new Patient({}).light();
+    const patient = new Patient({}).begun();
     const waits: number[] = [];
     for (let asked = 0; asked < 8; asked += 1) {
       patient.meet(NOT_FOUND);
@@ -377,7 +369,7 @@ describe('404', () => {
 
 describe('clocks', () => {
   it('that part by more than 2 s ask for a beat at once, on a new connection', () => {
-    const patient = new Patient({ ttl: 300_000 }).light();
+    const patient = new Patient({ ttl: 300_000 }).begun();
     patient.pass(5000);
     patient.wall -= 3000;
     patient.tell({ type: 'wake', room: true });
@@ -387,14 +379,14 @@ describe('clocks', () => {
   });
 
   it('suspended: time that only the wall clock saw is gone all the same', () => {
-    const patient = new Patient({ ttl: 300_000 }).light();
+    const patient = new Patient({ ttl: 300_000 }).begun();
     patient.wall += 100_000;
     patient.tell({ type: 'wake', room: false });
     expect(patient.remaining).toBe(300_000 - 3000 - 50 - 100_000);
   });
 
   it('an answer that was on its way during a suspend does not put off the beat that is due after it', () => {
-    const patient = new Patient({ ttl: 300_000 }).light();
+    const patient = new Patient({ ttl: 300_000 }).begun();
     patient.nextAttempt();
     patient.wall += 140_000; // the monotonic clock stands still while the machine sleeps
     patient.answer(ACCEPTED);
@@ -403,7 +395,7 @@ describe('clocks', () => {
   });
 
   it('set back and then suspended do not add up to more remaining time', () => {
-    const patient = new Patient({ ttl: 300_000 }).light();
+    const patient = new Patient({ ttl: 300_000 }).begun();
     patient.wall -= 3_600_000;
     patient.tell({ type: 'wake', room: false });
     patient.wall += 100_000;
@@ -412,7 +404,7 @@ describe('clocks', () => {
   });
 
   it('set forwards makes no two attempts closer than the spacing', () => {
-    const patient = new Patient({ ttl: 300_000 }).light();
+    const patient = new Patient({ ttl: 300_000 }).begun();
     patient.wall += 10_000;
     patient.tell({ type: 'wake', room: true });
     expect(patient.sent).toHaveLength(1);
@@ -422,7 +414,7 @@ describe('clocks', () => {
 
 describe('losing the deployment', () => {
   it('is reported once, and does not end the heartbeat', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
+    const patient = new Patient({ ttl: 20_000 }).begun();
     patient.pass(60_000);
     expect(patient.state).toBe('lapsed');
     expect(patient.told('state').filter(({ to }) => to === 'lapsed')).toHaveLength(1);
@@ -437,7 +429,7 @@ describe('losing the deployment', () => {
 
 describe('stopping', () => {
   it('ends what is under way, and nothing happens afterwards', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
+    const patient = new Patient({ ttl: 20_000 }).begun();
     const { attempt } = patient.nextAttempt();
     patient.tell({ type: 'stop' });
     expect(patient.aborted).toEqual([attempt]);
@@ -450,7 +442,7 @@ describe('stopping', () => {
 
 describe('without room for another request', () => {
   it('waits with sending, but goes on with everything else', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
+    const patient = new Patient({ ttl: 20_000 }).begun();
     patient.nextAttempt();
     patient.mono += 30_000;
     patient.wall += 30_000;

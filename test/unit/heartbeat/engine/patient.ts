@@ -92,7 +92,7 @@ export class Patient {
   }
 
   /** A first beat, accepted after 50 ms. */
-  light(): this {
+  begun(): this {
     this.nextAttempt();
     this.pass(50);
     this.answer({ type: 'accepted' });
@@ -121,3 +121,10 @@ export const ACCEPTED: AttemptOutcome = { type: 'accepted' };
 export const REFUSED: AttemptOutcome = { type: 'failed', reason: 'connect' };
 export const UNAUTHORIZED: AttemptOutcome = { type: 'unauthorized' };
 export const NOT_FOUND: AttemptOutcome = { type: 'not-found' };
+
+/** Little time is left, and the connection is refused. */
+export function urgent(): Patient {
+  const patient = new Patient({ ttl: 300_000 }).begun();
+  while (patient.state !== 'urgent') patient.meet(REFUSED);
+  return patient;
+}
