@@ -1,10 +1,7 @@
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 
-/**
- * Exponential, with equal jitter: never under half the step, spread over the other half. `failures` counts
- * from 1; `random` in [0, 1). Returns 500 to 30,000 ms.
- */
+/** Equal jitter: at least half the step. `failures` from 1, `random` in [0, 1); 500 to 30,000 ms. */
 export function backoffMs(failures: number, random: number): number {
   const step = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 16));
   return step * (0.5 + 0.5 * random);

@@ -39,10 +39,7 @@ export class Repeating {
   }
 }
 
-/**
- * One run at a time, and one that waits of each kind, which all later calls of the kind share. It begins
- * after the call, so it sees all that the caller has changed.
- */
+/** One run at a time, and one of each kind that waits, which all later calls of the kind share. */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
   readonly #waiting = new Map<string, Promise<unknown>>();

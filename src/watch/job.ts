@@ -1,7 +1,4 @@
-/**
- * A job that runs at start and then on a cron schedule (UTC), never twice at once. Its failures touch only
- * its own counters. Missed slots run once.
- */
+/** A job that runs at start and on a cron schedule (UTC), never twice at once. Missed slots run once. */
 import { createTask, validate } from 'node-cron';
 
 export interface JobOptions {
@@ -89,8 +86,8 @@ export function startJob(options: JobOptions) {
 }
 
 /**
- * Looks each second whether a slot has come. node-cron tells which seconds are slots, but its own timer waits
- * as long as a step of the clock back, and walks through every slot of a step forward.
+ * node-cron tells which seconds are slots. Its own timer waits as long as a step of the clock back, and walks
+ * through every slot of a step forward.
  */
 function keepSchedule(
   { schedule }: JobOptions,
@@ -125,10 +122,7 @@ function seconds(): number {
 
 /** Characters. node-cron walks through all that its lists have in common. */
 const LONGEST_SCHEDULE = 100;
-/**
- * A part of a field, between commas. node-cron lists all of a range before it checks it: 1-99999999 takes
- * seconds.
- */
+/** node-cron lists all of a range before it checks it: 1-99999999 takes seconds. */
 const ITEM =
   /^(?:(?:\*|(?:\d{1,2}|[a-z]{3,9})(?:-(?:\d{1,2}|[a-z]{3,9}))?)(?:\/\d{1,2})?|\?|l(?:-\d{1,2})?|(?:\d{1,2}|l)w|(?:[0-7]|[a-z]{3,9})l|(?:\d|[a-z]{3,9})#\d|@[a-z]+)$/i;
 

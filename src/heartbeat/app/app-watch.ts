@@ -2,10 +2,7 @@
 import type { CancelTimer, Ports } from '../driver/ports.ts';
 import type { AppAnswer } from './ask-app.ts';
 
-/**
- * Pure. The grace counts time in which the app could be asked, on the monotonic clock. A machine that slept,
- * a paused process or a clock that was set says nothing about the app.
- */
+/** Pure. The grace counts time in which the app could be asked: no sleep, no pause, no step of a clock. */
 
 /** A second may save a deployment whose heartbeats are withheld. */
 export const ASK_EVERY = 5_000;

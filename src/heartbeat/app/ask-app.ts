@@ -1,8 +1,4 @@
-/**
- * Asks an app once, over a connection of its own, and never through a proxy: a proxy that is down would look
- * like a dead app. As for a kubelet, a complete 2xx is healthy. A redirect is not: it mostly leads to a
- * login.
- */
+/** Asks an app once, never through a proxy: a proxy that is down would look like a dead app. */
 import { createConnection, type Socket } from 'node:net';
 import { createLookup, type Lookup } from '../../client/transport/lookup.ts';
 import { transportReason } from '../../client/transport/reason.ts';

@@ -63,10 +63,7 @@ export function learnOne(
   return { ...knowledge, deployments };
 }
 
-/**
- * The service itself says that it does not exist. That counts if lists have missed it for a while, or if the
- * last one gives its name to another: then it was redeployed.
- */
+/** Counts if lists have missed it for a while, or if the last one gives its name to a newer deployment. */
 export function learnGone(knowledge: DeploymentKnowledge, id: number, now: number): DeploymentKnowledge {
   const known = knowledge.deployments.get(id);
   if (!known || !(isDoubted(known, now) || isReplaced(known, knowledge))) return knowledge;

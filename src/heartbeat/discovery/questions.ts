@@ -31,10 +31,7 @@ export function afterReply(question: Question, reply: Reply, now: number, random
   return { failures: failures + 1, last: reply, dueAt: now + pause * (1 - JITTER * random()) };
 }
 
-/**
- * The list, and the deployments that are asked for one by one: all `ids` while there is no list, and those
- * that lists miss. With a refused key there is only the list.
- */
+/** The list, and single deployments: all `ids` while there is no list, and those that lists miss. */
 export function openQuestions(
   questions: Questions,
   ids: ReadonlySet<number>,
@@ -76,10 +73,7 @@ export type Reply =
 
 export type DeploymentClient = Pick<ClientOf<'deployments.list' | 'deployments.get'>, 'deployments'>;
 
-/**
- * The answer is read in one go, between two heartbeats: 16 MiB, some 8,000 deployments of 2 kB, take up to
- * half a second and 100 MB. At a TTL of 20 s a pause of 0.67 s breaks no bound.
- */
+/** The answer is read in one go, between two heartbeats: 16 MiB take up to half a second and 100 MB. */
 const MAX_ANSWER_MEBIBYTES = 16;
 /** The first failure is logged within 10 s of the start. */
 const TIMEOUT_MS = 9_500;

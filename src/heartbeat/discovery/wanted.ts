@@ -48,10 +48,7 @@ export function listOf(list: Operation, relevant: (body: unknown) => unknown): O
   return { ...list, response: z.preprocess(relevant, list.response) };
 }
 
-/**
- * Only wanted and known rows of a list's body, with five fields each. Checking tens of thousands of rows by
- * their schema would take seconds, in which no heartbeat leaves.
- */
+/** Checking tens of thousands of rows by their schema would take seconds, in which no heartbeat leaves. */
 export function relevantRows(
   body: unknown,
   selection: Selection,

@@ -1,8 +1,4 @@
-/**
- * Watches which deployments to keep alive, and with which TTL: asks the service, one question at a time, and
- * reports what changed. questions.ts says when, knowledge.ts what an answer is worth, resolve.ts what
- * follows.
- */
+/** Watches which deployments to keep alive, and with which TTL: asks the service one question at a time. */
 import type { Ports } from '../driver/ports.ts';
 import {
   afterReply,

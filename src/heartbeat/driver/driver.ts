@@ -31,10 +31,7 @@ export interface DriverOptions {
   readonly ports: Ports;
   readonly key: string;
   readonly concurrency?: number;
-  /**
-   * How many attempts may be open, overdue ones included. Default 512. If all are, an overdue one without a
-   * connection gives way to one that is due.
-   */
+  /** Open attempts, overdue ones included. Default 512. If all are, an overdue one gives way. */
   readonly openLimit?: number;
   readonly step?: StepFunction;
   readonly limiter?: RateLimiter | undefined;
@@ -121,10 +118,7 @@ export class HeartbeatDriver {
     this.#pump();
   }
 
-  /**
-   * Sends all withheld heartbeats at once, least remaining time first. Returns the ids for which an attempt
-   * that takes A is too late.
-   */
+  /** Least remaining time first. Returns the ids for which an attempt that takes A is too late. */
   resume(): number[] {
     this.#withheld = false;
     const now = this.#now();
@@ -158,10 +152,7 @@ export class HeartbeatDriver {
     return finalBeatMs(this.#unreached(), this.#limiter.spacing(HEARTBEAT), this.#concurrency);
   }
 
-  /**
-   * One last heartbeat for each deployment that needs one, so that the next process has the whole TTL.
-   * Resolves with the ids that were not reached within finalBeatMs() and `limitMs`. To be followed by stop().
-   */
+  /** Gives the next process the whole TTL. Resolves with the ids that were not reached. Then comes stop(). */
   async finalBeat(limitMs = Infinity): Promise<number[]> {
     const live = this.#unreached();
     const limit = Math.min(limitMs, this.finalBeatMs());

@@ -8,10 +8,7 @@ const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
 /** Under a shared limit, all but one of those that begin at once are refused. */
 const AT_ONCE = 32;
 
-/**
- * Between the first heartbeats of the others, ms: 1,750 a second. One core sends 3,300 a second; the rest is
- * for the second heartbeats of those that began first.
- */
+/** Between the other first heartbeats, ms. One core sends 3,300 a second, second heartbeats included. */
 const APART = 1000 / 1750;
 
 export class Stagger {
@@ -20,8 +17,7 @@ export class Stagger {
 
   /**
    * `spread`: the part of an interval, (0, 1], until the first heartbeat after a disturbance. No first
-   * heartbeat waits longer than T/10, because the rest of its TTL is not known here: it is due at once, and
-   * the queue takes the earliest expiry.
+   * heartbeat waits longer than T/10, because the rest of its TTL is not known here.
    */
   join(mono: number, { firstWithin }: Timing): { readonly spread: number; readonly dueAt: number } {
     this.#added += 1;

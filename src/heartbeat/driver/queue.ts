@@ -1,7 +1,6 @@
 /**
- * Which of many heartbeats may leave now, given the room for requests and their shared rate limit. The one
- * that would expire first goes first. Under a limit, a healthy deployment waits for the same part of the time
- * that it can afford as each other. Times are monotonic ms.
+ * Which of many heartbeats may leave now: the one that would expire first. Under a rate limit, a healthy one
+ * waits for the same part of the time that it can afford as each other. Times are monotonic ms.
  */
 import type { RateLimiter } from '../../client/rate-limiter.ts';
 import type { Timing } from '../engine/formulas.ts';
@@ -84,10 +83,7 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     return undefined;
   }
 
-  /**
-   * The next one that may leave; it must be placed again. An overdue request without a connection may be
-   * ended for it.
-   */
+  /** The next one that may leave; it must be placed again. An overdue request may be ended for it. */
   next(mono: number): T | undefined {
     const first = mono >= this.opensAt ? this.#nextTurn(mono) : this.#early(mono);
     this.#full = first !== undefined && !this.#hasRoom(first.beat, mono);
@@ -181,8 +177,8 @@ function available({ life, rescue, tick }: Timing): number {
 }
 
 /**
- * Earliest deadline first. A lost deployment must not starve those that can be saved, so it comes behind
- * them. One that only seems lost, by a clock that was set or an early 404, is not. Second attempts come last.
+ * Earliest deadline first, then lost deployments, or they would starve those that can be saved. Second
+ * attempts come last.
  */
 function priority(beat: Heartbeat, mono: number): number {
   const expiry = expiresAt(beat);

@@ -71,10 +71,7 @@ function take(draft: Draft, event: Event): void {
   }
 }
 
-/**
- * Time that only the wall clock saw counts as time waited. After a step of a clock no connection can be
- * trusted.
- */
+/** Time that only the wall clock saw counts as waited. After a step no connection can be trusted. */
 function observeClocks(draft: Draft): void {
   const { beat, now } = draft;
   const byMs = driftSince(beat.drift, now);
@@ -99,10 +96,7 @@ function wake(draft: Draft, room: boolean, heldUntil = -Infinity): void {
   if (room && now.mono >= sendAt(beat)) send(draft, heldUntil);
 }
 
-/**
- * An attempt counts as failed from A on, so a late timer delays nothing. It lives until the next one is
- * overdue too: a slow service is not a dead one.
- */
+/** Failed from A on, whenever that is noticed; but a slow service is not a dead one, so it lives on. */
 function giveUpOnSlowAttempts(draft: Draft): void {
   const { beat, now } = draft;
   const { attemptTimeout, attemptLife } = beat.timing;
@@ -283,10 +277,7 @@ function retry(draft: Draft, at: number): void {
   dueBy(draft, at);
 }
 
-/**
- * 429: the rate limiter knows when the service may be asked again. The heartbeat waits for it as long as the
- * deployment can afford.
- */
+/** 429: the heartbeat waits for the rate limiter as long as the deployment can afford. */
 function throttle(draft: Draft, governs: boolean, delay: number): void {
   const { beat, now } = draft;
   beat.trouble = 'throttled';
@@ -306,8 +297,8 @@ function refuse(draft: Draft, governs: boolean): void {
 }
 
 /**
- * 404: believed only when it is repeated at least B later, because a restarting service says it too. If there
- * are several addresses, two must say it while the deployment may live: one may lag behind.
+ * 404: believed when it is repeated at least B later, because a restarting service says it too. One address
+ * of several may lag behind, so it is not believed alone.
  */
 function miss(draft: Draft, { address, addresses = 1 }: NotFound, delay: number, governs: boolean): void {
   const { beat, now } = draft;
@@ -337,10 +328,7 @@ function forget(draft: Draft, attempt: Attempt): void {
   draft.beat.inFlight = draft.beat.inFlight.filter((other) => other.id !== attempt.id);
 }
 
-/**
- * The next attempt is due then, or before: a late answer must not push it back. A gone deployment keeps its
- * slow rhythm. `latest`: until when it may be put off.
- */
+/** A late answer must not push it back. `latest`: until when a rate limit may put it off. */
 function dueBy(draft: Draft, at: number, latest = longestSilence(draft)): void {
   const { beat, now, random } = draft;
   const slow = beat.gone

@@ -1,6 +1,4 @@
-/**
- * Every length of time that a heartbeat uses, as a function of the TTL, in ms. The README has the letters.
- */
+/** Every length of time, as a function of the TTL, in ms. The README has the letters. */
 
 const SECOND = 1000;
 

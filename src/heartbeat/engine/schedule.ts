@@ -10,10 +10,7 @@ function isSilent({ state, withheld }: Heartbeat): boolean {
   return state === 'stopped' || withheld;
 }
 
-/**
- * Never later than the service's own clock has it. Before the first accepted heartbeat this is the latest
- * possible.
- */
+/** Never later than the service has it. Before the first accepted heartbeat this is the latest possible. */
 export function expiresAt(beat: Heartbeat): number {
   const { ttl, life } = beat.timing;
   return ttl === undefined ? Infinity : beat.basis - beat.drift.hidden + life;

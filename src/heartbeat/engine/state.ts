@@ -1,7 +1,4 @@
-/**
- * The types of the engine: one deployment's heartbeat, what happens to it, what it asks for, how attempts
- * end.
- */
+/** The types of the engine: a heartbeat, what happens to it, what it asks for, how attempts end. */
 import type { Timing } from './formulas.ts';
 
 /** In the order in which a deployment might pass through them. Only `stopped` is final. */
@@ -49,10 +46,7 @@ export interface Attempt {
 export interface Heartbeat {
   readonly id: number;
   readonly timing: Timing;
-  /**
-   * (0, 1]: the part of an interval until the first heartbeat after a disturbance. It spreads deployments
-   * that were disturbed together.
-   */
+  /** (0, 1]: spreads deployments that were disturbed together over the interval. */
   readonly spread: number;
   readonly state: HeartbeatState;
   readonly trouble: Trouble;
@@ -87,10 +81,7 @@ export interface Heartbeat {
 }
 
 export type Event =
-  /**
-   * Time has passed. `room`: a request may start now. `heldUntil`: when the rate limit opens. The wait for it
-   * is not lag, and an attempt before it is early.
-   */
+  /** `room`: a request may start now. `heldUntil`: the wait for the rate limit until then is not lag. */
   | { readonly type: 'wake'; readonly room: boolean; readonly heldUntil?: number }
   | { readonly type: 'ended'; readonly attempt: number; readonly outcome: AttemptOutcome }
   | { readonly type: 'evict'; readonly attempt: number }
@@ -131,8 +122,7 @@ export type Notice =
       readonly attempt: number;
       readonly latencyMs: number;
       /**
-       * How much time was left by the heartbeat before, ms; < 0: lapsed. Absent for the first, and for a
-       * deployment that was created again.
+       * Time left by the heartbeat before, ms; absent for the first one, and for one that was created again.
        */
       readonly marginMs?: number;
       readonly marginRatio?: number;
@@ -193,9 +183,7 @@ export type AttemptOutcome =
   /** `why`: in words, with the address if it is known: `connection refused (10.0.0.7:443)`. */
   | { readonly type: 'failed'; readonly reason: FailureReason; readonly why?: string }
   | { readonly type: 'throttled'; readonly retryAfterMs?: number; readonly thresholdMs?: number }
-  /**
-   * 401 or 403, and the service's 404 "Session expired. Please log in again.". `no-key`: nothing was sent.
-   */
+  /** 401, 403, and the 404 "Session expired. Please log in again.". `no-key`: nothing was sent. */
   | { readonly type: 'unauthorized'; readonly reason?: 'no-key' }
   | NotFound;
 

@@ -1,6 +1,4 @@
-/**
- * The heart as a service of its process, and the daemon beside it. It knows neither signals nor exit codes.
- */
+/** The heart as a service of its process, and the daemon beside it. It knows no signals or exit codes. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApiKey, type ApiKey } from '../../client/api-key.ts';
 import { daemonEnvironment, type ServiceManagerSettings } from '../../config/other-variables.ts';
@@ -133,10 +131,7 @@ export class HeartService {
     this.#log(MESSAGES.unexpected, { event: what, error: message, stack });
   }
 
-  /**
-   * Ends the daemon, sends the last heartbeats, and ends everything here. Returns what is left of
-   * SHUTDOWN_TIMEOUT.
-   */
+  /** Ends the daemon, sends the last heartbeats, ends the rest. Returns what is left of SHUTDOWN_TIMEOUT. */
   async stop(): Promise<{ readonly leftMs: number }> {
     clearTimeout(this.#reloadAlone);
     this.#manager?.stopping();

@@ -1,6 +1,6 @@
 /**
- * `pilotlight run`: the heart, this process. It sends the heartbeats, and keeps the daemon running as a child
- * process. It ends by SIGTERM, SIGINT or POST /-/quit, or if its own configuration is invalid (exit 2).
+ * `pilotlight run`: the heart, this process, with the daemon as a child. It ends by SIGTERM, SIGINT or POST
+ * /-/quit, or if its own configuration is invalid (exit 2).
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { EXIT, exitCodeOfSignal } from '../../config/exit-codes.ts';
@@ -62,9 +62,7 @@ export interface AwaitedConfigOptions {
 
 export type CompleteConfig = LoadedHeart & { readonly settings: NonNullable<LoadedHeart['settings']> };
 
-/**
- * The configuration, once its files are there. `refused`: standard error says why. `told`: to end meanwhile.
- */
+/** `refused`: standard error says why. `told`: the program was told to end. */
 export async function awaitConfig(
   options: AwaitedConfigOptions,
 ): Promise<CompleteConfig | 'refused' | 'told'> {
@@ -100,10 +98,7 @@ interface Signals {
 /** By default they end this program, or open Node's debugger to everybody here. */
 const OF_OTHERS = ['SIGUSR1', 'SIGUSR2'] as const;
 
-/**
- * To be called first: process 1 of a container ignores a signal without a listener. A second SIGTERM or
- * SIGINT ends the process at once.
- */
+/** To be called first: process 1 of a container ignores a signal without a listener. */
 function listenForSignals(): Signals {
   const { promise: told, resolve: quit } = Promise.withResolvers<void>();
   const signals: Signals = { told, quit, reload: () => {} };

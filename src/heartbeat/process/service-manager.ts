@@ -1,6 +1,6 @@
 /**
- * Tells systemd the state of the service (sd_notify(3)), and feeds its watchdog. Node has no datagram sockets
- * for local addresses, so `systemd-notify` sends the messages. The unit needs NotifyAccess=all for that.
+ * Tells systemd the state of the service (sd_notify(3)). Node has no datagram sockets for local addresses, so
+ * `systemd-notify` sends the messages, and the unit needs NotifyAccess=all.
  */
 import { execFile } from 'node:child_process';
 import type { ServiceManagerSettings } from '../../config/other-variables.ts';

@@ -6,10 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 const THREADS = '16';
 
-/**
- * Core dumps leave out memory, and Node's reports leave out the environment: both hold the key (core(5)). To
- * debug Node, write 0x33 to /proc/PID/coredump_filter.
- */
+/** Dumps and reports hold the key (core(5)). To debug Node, write 0x33 to /proc/PID/coredump_filter. */
 export function keepSecretsOutOfDumps(): void {
   process.report.excludeEnv = true;
   try {
@@ -18,7 +15,7 @@ export function keepSecretsOutOfDumps(): void {
 }
 
 /**
- * Makes libuv's threads now: later the machine may have none left, which aborts the process. Its usual four
+ * Makes libuv's threads now: later the machine may have none left, which aborts the process. The usual four
  * could all hang on files, and none would look up names.
  */
 export function makeThreads(): void {
@@ -105,9 +102,7 @@ export function daemonMemory(limit: number | undefined): DaemonMemory {
 
 type Read = typeof readIfThere;
 
-/**
- * The lowest limit of this process' control group and those above it, bytes; undefined: none, or not told.
- */
+/** Of this process' control group and those above it, bytes; undefined: none, or not told. */
 export function containerLimit(read: Read = readIfThere): number | undefined {
   const limits = limitFiles(read('/proc/self/cgroup')).flatMap((file) => {
     const limit = Number(read(file));

@@ -89,10 +89,7 @@ export function snapshotOf(last: Heartbeat, stats: Stats, now: Instant): Deploym
   };
 }
 
-/**
- * The stats know the margins of accepted heartbeats; a troubled deployment may be closer now. A gone or
- * withheld one has no time to lose.
- */
+/** A troubled deployment may be closer now than its accepted heartbeats were. A gone one is not. */
 function closestMargin(beat: Heartbeat, stats: Stats, now: Instant): number | undefined {
   const { ttl } = beat.timing;
   const idle = beat.state === 'stopped' || beat.withheld || beat.gone || !beat.acknowledged;

@@ -1,16 +1,10 @@
-/**
- * The messages between the heart and the daemon, sent as JSON. One report is under way at a time, so a daemon
- * that reads nothing costs no memory.
- */
+/** The messages between heart and daemon, as JSON. One report is under way at a time, so none pile up. */
 import type { Ask, Grants } from '../../../client/request-queue.ts';
 import type { ExchangeEvent } from '../../heart.ts';
 import type { HeartVitals } from '../system.ts';
 import type { AppSnapshot, AvoidedAddress, DeploymentSnapshot } from '../../view/snapshot.ts';
 
-/**
- * The daemon's descriptors for standard output and standard error. Not 1 and 2: libuv makes those blocking in
- * a child, and so in its parent, which shares the open files.
- */
+/** Of the daemon. Not 1 and 2: libuv makes those blocking in a child, and so in its parent. */
 export const DAEMON_STDOUT = 4;
 export const DAEMON_STDERR = 5;
 

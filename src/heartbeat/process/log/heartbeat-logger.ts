@@ -1,6 +1,6 @@
 /**
- * Decides when the heart logs something about its deployments: each change of state, and once a minute what
- * is still wrong. Many deployments share a line. The reason of a failure is logged within ten seconds.
+ * Decides when the heart logs something about its deployments. Many deployments share a line. The reason of a
+ * failure is logged within ten seconds.
  */
 import type { DiscoveryNotice, Finding } from '../../discovery/resolve.ts';
 import type { HeartbeatState, Notice } from '../../engine/state.ts';

@@ -1,7 +1,4 @@
-/**
- * Standard error for a process that nothing may hold up: one write is under way at a time, and what waits is
- * bounded. If a pipe, disk or terminal takes nothing, messages are dropped and counted.
- */
+/** Standard error that holds nothing up: what waits is bounded, what does not fit is dropped and counted. */
 // oxlint-disable-next-line no-restricted-imports -- of this process' own descriptors, before the first heartbeat
 import { constants, openSync, write } from 'node:fs';
 import { isatty } from 'node:tty';
@@ -87,8 +84,8 @@ export function openStderr(fd: number = nonBlocking(STDERR)): Stderr {
 }
 
 /**
- * A descriptor whose writes never block, not even a thread of the pool: Node waits for those when it exits. A
- * terminal is opened again for that; pipes and sockets become non-blocking when Node first touches them.
+ * Node waits for threads of its pool when it exits, so writes must not block even those. A terminal is opened
+ * again; pipes and sockets become non-blocking when Node first touches them.
  */
 export function nonBlocking(fd: 1 | 2): number {
   void [process.stdout, process.stderr];

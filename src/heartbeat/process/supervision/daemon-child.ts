@@ -28,10 +28,7 @@ export interface DaemonChildOptions {
   readonly environment?: NodeJS.ProcessEnv;
 }
 
-/**
- * V8 would let its young generation grow to 48 MiB. 1 MiB would save 2 MB at rest, and cost a sixth of the
- * log lines per second of processor time.
- */
+/** V8's default is 48 MiB. 1 MiB would save 2 MB at rest, and cost a sixth of the log lines per second. */
 const V8_FLAGS = ['--max-semi-space-size=2'];
 
 const OOM_SCORE = '500';
@@ -61,8 +58,8 @@ export function startDaemonChild(options: DaemonChildOptions): DaemonChild {
 }
 
 /**
- * When memory runs out, the kernel ends the process with the highest score, which must never be this one. It
- * is set at once: while the daemon loads, this process is the larger.
+ * When memory runs out, the kernel must not end this process. Set at once: while the daemon loads, this
+ * process is the larger.
  */
 function letKernelChoose(pid: number): void {
   try {
