@@ -69,13 +69,6 @@ export const MISTAKES: readonly Mistake[] = [
     tests: ['unit/heartbeat/discovery/watch.test.ts'],
   },
   {
-    what: 'a reload of the interval alone is no change',
-    file: 'heartbeat/discovery/watch.ts',
-    from: "'id', 'ttl', 'interval', ",
-    to: "'id', 'ttl', ",
-    tests: ['unit/heartbeat/discovery/watch.test.ts'],
-  },
-  {
     what: 'after a throttle there is no hedging ever again',
     file: 'heartbeat/engine/engine.ts',
     from: '  beat.hedging = true;\n',
@@ -213,8 +206,8 @@ export const MISTAKES: readonly Mistake[] = [
   {
     what: 'a failed run of a job sets the time of success',
     file: 'watch/job.ts',
-    from: '      failures += 1;\n',
-    to: '      failures += 1;\n      lastSuccessAt = options.now();\n',
+    from: 'failures: view.failures + 1, lastError }',
+    to: 'failures: view.failures + 1, lastError, lastSuccessAt: options.now() }',
     tests: ['unit/watch'],
   },
   {
