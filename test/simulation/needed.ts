@@ -209,7 +209,7 @@ export type Mood =
 
 export class App {
   mood: Mood;
-  /** When it was asked, and said that it is well: true time of the answer. */
+  /** When it was asked, and said that it is healthy: true time of the answer. */
   readonly wellAt: number[] = [];
   asked = 0;
   readonly #time: VirtualTime;
@@ -226,7 +226,7 @@ export class App {
     const answer = (): void => {
       if (signal.aborted) return;
       if (mood.kind === 'well') this.wellAt.push(this.#time.now);
-      resolve(mood.kind === 'well' ? { well: true } : { well: false, why: 'it is not' });
+      resolve(mood.kind === 'well' ? { healthy: true } : { healthy: false, why: 'it is not' });
     };
     const latency = 'latency' in mood ? mood.latency : mood.kind === 'refuses' ? 0 : undefined;
     const cancel = latency === undefined ? undefined : this.#time.deliver(this.#time.now + latency, answer);

@@ -23,7 +23,7 @@ export interface AppHealth {
 }
 
 export type AppEvent =
-  | { readonly type: 'answered'; readonly well: boolean }
+  | { readonly type: 'answered'; readonly healthy: boolean }
   | { readonly type: 'grace'; readonly grace: number };
 
 /** The grace of an app that never was healthy counts from the start. */
@@ -33,7 +33,7 @@ export function startAppHealth(grace: number, mono: number): AppHealth {
 
 export function observeApp(health: AppHealth, event: AppEvent, mono: number): AppHealth {
   if (event.type === 'grace') return decide({ ...health, grace: event.grace });
-  if (event.well) return { ...health, unhealthyMs: 0, misses: 0, heardAt: mono, withheld: false };
+  if (event.healthy) return { ...health, unhealthyMs: 0, misses: 0, heardAt: mono, withheld: false };
   const lookMs = Math.max(0, Math.min(mono - health.heardAt, LONGEST_LOOK));
   const { unhealthyMs, misses } = health;
   return decide({ ...health, unhealthyMs: unhealthyMs + lookMs, misses: misses + 1, heardAt: mono });
@@ -55,8 +55,8 @@ export interface AppWatchOptions {
   readonly onHealth: (health: AppHealth, before: AppHealth) => void;
 }
 
-const LATE: AppAnswer = { well: false, why: `no answer within ${ANSWER_WITHIN / 1000} s` };
-const FAILED: AppAnswer = { well: false, why: 'it could not be asked' };
+const LATE: AppAnswer = { healthy: false, why: `no answer within ${ANSWER_WITHIN / 1000} s` };
+const FAILED: AppAnswer = { healthy: false, why: 'it could not be asked' };
 
 export class AppWatch {
   readonly #options: AppWatchOptions;
@@ -107,10 +107,10 @@ export class AppWatch {
     if (!this.#open.has(question)) return;
     this.#drop(question);
     // Older questions could only bring older news.
-    if (answer.well) for (const other of this.#open) this.#drop(other);
+    if (answer.healthy) for (const other of this.#open) this.#drop(other);
     this.hasAnswered = true;
-    this.why = answer.well ? undefined : answer.why;
-    this.#observe({ type: 'answered', well: answer.well });
+    this.why = answer.healthy ? undefined : answer.why;
+    this.#observe({ type: 'answered', healthy: answer.healthy });
   }
 
   #observe(event: AppEvent): void {

@@ -6,9 +6,9 @@ import type { TransportReason } from '../../client/errors.ts';
 import { createSocketClient } from '../../client/transport/undici.ts';
 
 export type AppAnswer =
-  | { readonly well: true }
+  | { readonly healthy: true }
   /** In words, without anything that the address holds. */
-  | { readonly well: false; readonly why: string };
+  | { readonly healthy: false; readonly why: string };
 
 /** What is beyond this is not waited for: the status is known. */
 const BODY_BYTES = 64 * 1024;
@@ -26,7 +26,7 @@ const WORDS: Readonly<Record<TransportReason, string>> = {
   other: 'its answer is not a complete HTTP response',
 };
 
-const WELL: AppAnswer = { well: true };
+const WELL: AppAnswer = { healthy: true };
 
 export function createAskApp(address: string): (signal: AbortSignal) => Promise<AppAnswer> {
   const url = new URL(address);
@@ -35,7 +35,7 @@ export function createAskApp(address: string): (signal: AbortSignal) => Promise<
     try {
       return await (url.protocol === 'tcp:' ? connect(url, lookup, signal) : get(url, lookup, signal));
     } catch (error) {
-      return { well: false, why: WORDS[transportReason(error as Error)] };
+      return { healthy: false, why: WORDS[transportReason(error as Error)] };
     }
   };
 }
@@ -106,8 +106,8 @@ async function get(url: URL, lookup: Lookup, signal: AbortSignal): Promise<AppAn
 
 function answerTo(status: number): AppAnswer {
   if (status < 300) return WELL;
-  if (status >= 400) return { well: false, why: `it answers with status ${status}` };
-  return { well: false, why: `it answers with status ${status}, and redirects are not followed` };
+  if (status >= 400) return { healthy: false, why: `it answers with status ${status}` };
+  return { healthy: false, why: `it answers with status ${status}, and redirects are not followed` };
 }
 
 function headersOf({ username, password }: URL): Record<string, string> {

@@ -3,8 +3,8 @@ import { AppWatch } from '../../../../src/heartbeat/app/app-watch.ts';
 import type { AppAnswer } from '../../../../src/heartbeat/app/ask-app.ts';
 import { VirtualTime } from '../../../support/virtual-time.ts';
 
-const WELL: AppAnswer = { well: true };
-const BAD: AppAnswer = { well: false, why: 'status 503' };
+const WELL: AppAnswer = { healthy: true };
+const BAD: AppAnswer = { healthy: false, why: 'status 503' };
 
 /** A watch whose app answers as the test says: undefined is silence; a number, a good answer so many ms later. */
 function rig(grace = 20_000) {

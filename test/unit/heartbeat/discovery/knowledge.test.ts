@@ -111,12 +111,6 @@ describe('another name is doubted', () => {
     expect(learned(90_000, first).deployments.size).toBe(0);
   });
 
-  test('what else comes with it is taken: its TTL, and that it is not stopped any more', () => {
-    const stopped = { ...OLD, endpoint_state: 'stopped' };
-    const renamed = afterLists([[stopped], [{ ...CIRCLE, ttl: 5, endpoint_state: 'active' }]]);
-    expect(renamed.deployments.get(1)).toMatchObject({ name: 'square', ttl: 5_000, stopped: false });
-  });
-
   test('also where it was asked for by itself', () => {
     const first = learnOne(afterLists([[OLD]]), CIRCLE, SQUARE, 30_000);
     expect(beaten(first)).toEqual([1]);

@@ -124,15 +124,6 @@ describe('a slow attempt', () => {
     patient.answer({ type: 'throttled' });
     expect(patient.nextIn).toBe(nextIn);
   });
-
-  it('noticed late delays the next one no further', () => {
-    const patient = new Patient({ ttl: 300_000 }).begun();
-    patient.nextAttempt();
-    patient.mono += 20_000; // the process was paused: no wake, no answer
-    patient.wall += 20_000;
-    patient.tell({ type: 'wake', room: true });
-    expect(patient.sent).toHaveLength(3);
-  });
 });
 
 describe('an urgent heartbeat', () => {

@@ -123,21 +123,17 @@ describe('the daemon', () => {
   });
 
   test('sets the level of the lines, to one that there is', async () => {
-    scene.daemon.say({ type: 'log-level', level: 'error' });
-    await vi.advanceTimersByTimeAsync(1);
-    scene.service.reload();
-    await vi.advanceTimersByTimeAsync(10_000);
-    expect(scene.lines).toEqual([]);
-    scene.daemon.say({ type: 'log-level', level: 'loud' });
-    await vi.advanceTimersByTimeAsync(1);
-    scene.service.reload();
-    await vi.advanceTimersByTimeAsync(10_000);
-    expect(scene.lines).toEqual([]);
-    scene.daemon.say({ type: 'log-level', level: 'info' });
-    await vi.advanceTimersByTimeAsync(1);
-    scene.service.reload();
-    await vi.advanceTimersByTimeAsync(10_000);
-    expect(scene.said()).toEqual(['heartbeats reloaded']);
+    for (const [level, lines] of [
+      ['error', []],
+      ['loud', []],
+      ['info', ['heartbeats reloaded']],
+    ] as const) {
+      scene.daemon.say({ type: 'log-level', level });
+      await vi.advanceTimersByTimeAsync(1);
+      scene.service.reload();
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(scene.said()).toEqual(lines);
+    }
   });
 
   test('leads a reload, and is told of its result', async () => {

@@ -10,12 +10,12 @@ import {
 const GRACE = 60_000;
 
 /** Answers, each so many ms after the one before. */
-function after(answers: readonly (readonly [ms: number, well: boolean])[], grace = GRACE): AppHealth {
+function after(answers: readonly (readonly [ms: number, healthy: boolean])[], grace = GRACE): AppHealth {
   let mono = 1_000;
   let health = startAppHealth(grace, mono);
   for (const [ms, well] of answers) {
     mono += ms;
-    health = observeApp(health, { type: 'answered', well }, mono);
+    health = observeApp(health, { type: 'answered', healthy: well }, mono);
   }
   return health;
 }
