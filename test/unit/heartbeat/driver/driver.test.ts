@@ -3,7 +3,7 @@ import { HeartbeatDriver, type DriverOptions } from '../../../../src/heartbeat/d
 import type { Notice, AttemptOutcome } from '../../../../src/heartbeat/engine/state.ts';
 import type { BeatRequest } from '../../../../src/heartbeat/driver/ports.ts';
 import { EPOCH, VirtualTime } from '../../../support/virtual-time.ts';
-import { viewsOf } from './due.ts';
+import type { DeploymentSnapshot } from '../../../../src/heartbeat/view/snapshot.ts';
 
 const ACCEPTED: AttemptOutcome = { type: 'accepted' };
 const UNAUTHORIZED: AttemptOutcome = { type: 'unauthorized' };
@@ -62,6 +62,13 @@ function rig(options: Partial<Omit<DriverOptions, 'ports'>> = {}) {
     },
   });
   return { time, driver, service, sent, notices };
+}
+
+/** All that a driver keeps alive, by id. */
+function viewsOf(driver: HeartbeatDriver): DeploymentSnapshot[] {
+  return Array.from({ length: 10_001 }, (_, id) => driver.snapshotOf(id)).filter(
+    (view) => view !== undefined,
+  );
 }
 
 /** The number of requests under way at once, at most. */

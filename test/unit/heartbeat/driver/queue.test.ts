@@ -4,7 +4,41 @@ import { Calls } from '../../../../src/heartbeat/driver/calls.ts';
 import { HEARTBEAT, Queue } from '../../../../src/heartbeat/driver/queue.ts';
 import type { Ports } from '../../../../src/heartbeat/driver/ports.ts';
 import { expiresAt } from '../../../../src/heartbeat/engine/schedule.ts';
-import { due, hedging, NOW, type Item } from './due.ts';
+import { timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
+import { startHeartbeat, type Heartbeat } from '../../../../src/heartbeat/engine/state.ts';
+
+/** Monotonic ms. */
+const NOW = 1_000_000;
+
+interface Item {
+  readonly beat: Heartbeat;
+}
+
+/** A heartbeat that is due, whose last acknowledged beat left so long ago, ms. */
+function due(
+  id: number,
+  age: number,
+  changes: Partial<Heartbeat> = {},
+  { ttl }: { readonly ttl: number | undefined } = { ttl: 60_000 },
+): Item {
+  const begun = { mono: NOW - age, wall: NOW - age };
+  const timing = timingFor({ ttl, interval: 'auto' });
+  const beat = startHeartbeat({ id, timing, spread: 1, dueAt: begun.mono, keyGeneration: 1 }, begun);
+  return { beat: { ...beat, acknowledged: true, ...changes } };
+}
+
+/** One whose attempt is slow, and that may have a second one beside it. */
+function hedging(id: number, age: number): Item {
+  const attempt = { id: 1, sentAt: NOW - 2_000, elapsedAt: NOW - 2_000, keyGeneration: 1, overdue: false };
+  const latencies = Array.from({ length: 20 }, () => 50);
+  return due(id, age, {
+    inFlight: [attempt],
+    lastSentAt: NOW - 2_000,
+    dueAt: Infinity,
+    latencies,
+    state: 'urgent',
+  });
+}
 
 const ENDLESS = { beat: () => new Promise<never>(() => {}) } as unknown as Ports;
 const REQUEST = { deploymentId: 1, key: 'key', keyGeneration: 1, timeoutMs: 1_000, fresh: false };
