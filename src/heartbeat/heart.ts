@@ -311,13 +311,15 @@ export class Heart {
     }
   }
 
-  #replace(last: DeploymentSnapshot, by: number, name: string): void {
+  #replace(snapshot: DeploymentSnapshot, by: number, name: string): void {
+    // Without times that would raise an alarm.
+    const { nextBeatAt: _next, expiresAt: _expires, ...last } = snapshot;
     const { deploymentId: id } = last;
     const forget = setSystemTimer(REPLACED_SHOWN_MS, () => {
       this.#replaced.delete(id);
       this.#options.listener.removed(id);
     });
-    this.#replaced.set(id, { snapshot: replacedSnapshot(last), forget });
+    this.#replaced.set(id, { snapshot: { ...last, state: 'replaced' }, forget });
     this.#options.listener.replaced(id, by, name);
   }
 
@@ -342,11 +344,6 @@ export class Heart {
       this.#driver.add(choice);
     }
   }
-}
-
-function replacedSnapshot(snapshot: DeploymentSnapshot): DeploymentSnapshot {
-  const { nextBeatAt: _next, expiresAt: _expires, ...last } = snapshot;
-  return { ...last, state: 'replaced' };
 }
 
 function setSystemTimer(ms: number, fn: () => void): () => void {

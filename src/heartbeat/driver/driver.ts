@@ -90,7 +90,11 @@ export class HeartbeatDriver {
     this.#longestSleep = Math.min(this.#longestSleep, timing.tick);
     const known = this.#deployments.get(choice.id);
     if (known === undefined) this.#begin(choice.id, timing);
-    else this.#retime(known, timing);
+    else {
+      this.#queue.remove(known.beat.timing);
+      this.#queue.add(timing);
+      this.#tell(known, { type: 'timing', timing }, this.#now());
+    }
     this.#arm();
   }
 
@@ -193,12 +197,6 @@ export class HeartbeatDriver {
     this.#queue.add(timing);
     this.#queue.place(entry, now.mono);
     if (this.#withheld) this.#tell(entry, { type: 'withhold' }, now);
-  }
-
-  #retime(entry: Entry, timing: Heartbeat['timing']): void {
-    this.#queue.remove(entry.beat.timing);
-    this.#queue.add(timing);
-    this.#tell(entry, { type: 'timing', timing }, this.#now());
   }
 
   #tell(entry: Entry, event: Event, now: Instant): void {

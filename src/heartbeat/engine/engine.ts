@@ -329,20 +329,16 @@ function forget(draft: Draft, attempt: Attempt): void {
 }
 
 /** A late answer must not push it back. `latest`: until when a rate limit may put it off. */
-function dueBy(draft: Draft, at: number, latest = longestSilence(draft)): void {
-  const { beat, now, random } = draft;
+function dueBy({ beat, now, random }: Draft, at: number, latest?: number): void {
   const slow = beat.gone
     ? beat.lastSentAt + goneDelay(beat.timing, lifeLeft(beat, now.mono), random)
     : -Infinity;
   const due = Math.max(at, slow);
   if (due >= beat.dueAt) return;
   beat.dueAt = due;
-  beat.latestAt = Math.max(due, latest);
-}
-
-/** Attempts start at most A + B apart, or a window of X could fall between two. */
-function longestSilence({ beat }: Draft): number {
-  return beat.lastSentAt + beat.timing.attemptTimeout + beat.timing.backoff;
+  // Attempts start at most A + B apart, or a window of X could fall between two.
+  const longestSilence = beat.timing.attemptTimeout + beat.timing.backoff;
+  beat.latestAt = Math.max(due, latest ?? beat.lastSentAt + longestSilence);
 }
 
 function dueNow({ beat, now }: Draft): void {
