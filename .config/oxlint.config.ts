@@ -116,7 +116,7 @@ const LAYERS: Record<string, readonly string[]> = {
   'heartbeat/view': ['heartbeat/engine'],
   'heartbeat/driver': ['contract', 'client', 'heartbeat/engine', 'heartbeat/view'],
   'heartbeat/discovery': ['contract', 'client', 'heartbeat/driver', 'heartbeat/engine', 'heartbeat/view'],
-  'heartbeat/app': ['client', 'heartbeat/driver', 'heartbeat/engine'],
+  'heartbeat/app': ['client', 'heartbeat/driver'],
   'heartbeat/process': ['contract', 'client', 'config', 'time', 'heartbeat'],
 
   time: ['contract'],

@@ -1,4 +1,4 @@
-/** The heartbeats with all they need, in the process that creates it: `pilotlight run`, or a test. */
+/** The heartbeats with all that they need, in the process that creates it: `pilotlight run`, or a test. */
 import type { ApiKey } from '../client/api-key.ts';
 import type { ClientObserver } from '../client/caller.ts';
 import { LocalGate } from '../client/gate.ts';
@@ -8,16 +8,14 @@ import type { Ask, Grants } from '../client/request-queue.ts';
 import { createTransport, type OriginAddresses } from '../client/transport/transport.ts';
 import { createPartialClient, type ClientOf } from '../client/caller.ts';
 import { serverlessOperations } from '../contract/operations/serverless/serverless.ts';
-import { AppWatch } from './app/app-watch.ts';
+import { type AppHealth, AppWatch } from './app/app-watch.ts';
 import { createAskApp } from './app/ask-app.ts';
 import { createBeatPort } from './driver/beat.ts';
-import type { DiscoveryNotice } from './discovery/findings.ts';
-import type { Choice, TimingSettings } from './discovery/resolve.ts';
+import type { Choice, DiscoveryNotice, TimingSettings } from './discovery/resolve.ts';
 import { listOf, type Wanted } from './discovery/wanted.ts';
 import { DeploymentWatch } from './discovery/watch.ts';
 import { HeartbeatDriver } from './driver/driver.ts';
 import { GrantOffice } from './driver/grant-office.ts';
-import type { AppHealth } from './engine/app-health.ts';
 import type { Notice } from './engine/state.ts';
 import type { Ports } from './driver/ports.ts';
 import type { AppSnapshot, AvoidedAddress, DeploymentSnapshot, SharedLimit } from './view/snapshot.ts';
@@ -26,23 +24,18 @@ export interface HeartListener {
   notice(deploymentId: number, notice: Notice): void;
   exchange(event: ExchangeEvent): void;
   removed(deploymentId: number): void;
-  /** It was redeployed: its name has another id. It is still shown for a minute, and then removed. */
+  /** It was redeployed: its name has another id. It is shown for a minute, and then removed. */
   replaced(deploymentId: number, by: number, name: string): void;
-  /** Something to know about TTLs and names. */
   discovery(notice: DiscoveryNotice): void;
-  /** The key could not be read again; the old one stays. */
   keyUnreadable(why: string): void;
-  /** The app was asked, or it is another that is asked, or none. */
   app(news: AppNews): void;
 }
 
-/** What happens when the app was unhealthy for its grace, or is healthy again. */
 export type AppNews =
   | { readonly type: 'healthy' }
   | { readonly type: 'unhealthy'; readonly why: string; readonly withheldInMs: number }
-  /** No heartbeat is sent. Told again with each bad answer. */
+  /** Told again with each bad answer. */
   | { readonly type: 'withheld'; readonly why: string; readonly unhealthyMs: number }
-  /** They are beaten again, at once. `tooLate`: ids of those that may be lost by now. */
   | {
       readonly type: 'resumed';
       readonly because: 'healthy' | 'reload';
@@ -50,31 +43,26 @@ export type AppNews =
       readonly tooLate: readonly number[];
     };
 
-/** The app that the deployments are kept alive for. */
 export interface AppChoice {
   /** `http://…`, `https://…` or `tcp://host:port`; it may have credentials in it. */
   readonly address: string;
-  /** How long it may be unhealthy before heartbeats are withheld, ms. */
   readonly grace: number;
 }
 
 export type ExchangeEvent = Parameters<NonNullable<ClientObserver['exchange']>>[0];
 
 export interface HeartOptions {
-  /** `{base_url}` of the interface document. */
   readonly baseUrl: string;
   readonly apiKey: ApiKey;
   readonly listener: HeartListener;
-  /** One that is wanted by id beats at once, unless many are added together; one by name, once its id is known. */
   readonly deployments: readonly Wanted[];
   readonly settings: TimingSettings;
-  /** Without one they are kept alive whatever happens. */
   readonly app?: AppChoice | undefined;
-  /** How many attempts may be under way, overdue ones included: each has an open file. Default 512. */
+  /** Attempts under way, overdue ones included: each has an open file. Default 512. */
   readonly attemptsAtOnce?: number;
 }
 
-/** The operations that the heart calls: the schemas of the others are not loaded. */
+/** The schemas of other operations are not loaded. */
 const HEARTBEAT = { 'deployments.heartbeat': serverlessOperations['deployments.heartbeat'] };
 const QUESTIONS = {
   'deployments.get': serverlessOperations['deployments.get'],
@@ -84,12 +72,10 @@ const SPACINGS = Object.fromEntries(
   Object.entries({ ...HEARTBEAT, ...QUESTIONS }).map(([id, { publicSpacingMs }]) => [id, publicSpacingMs]),
 );
 
-/** A list tells within this time whether a named deployment that is gone has another id, ms. */
+/** Within this time a list tells whether the name of a gone deployment has another id, ms. */
 const LIST_TELLS_MS = 10_000;
-/** A replaced deployment is shown for so long, ms: until it was scraped. */
 const REPLACED_SHOWN_MS = 60_000;
 
-/** A key that cannot be read is looked for, and logged, again and again, ms. */
 const KEY_AGAIN_MS = 60_000;
 
 const CLOCK: Ports['clock'] = { mono: () => performance.now(), wall: Date.now };
@@ -104,14 +90,13 @@ export class Heart {
   readonly #watch: DeploymentWatch;
   readonly #stopping = new AbortController();
   readonly #kept = new Map<number, Choice>();
-  /** Named ones that the service says are gone, until a list could tell of a redeployment: what ends the wait. */
+  /** Gone deployments by name, until a list could tell of a redeployment. The value ends the wait. */
   readonly #doubted = new Map<number, () => void>();
   readonly #replaced = new Map<
     number,
     { readonly snapshot: DeploymentSnapshot; readonly forget: () => void }
   >();
   #lastTickAt = Date.now();
-  /** Ends the wait for the next look at a key that cannot be read. */
   #readKeyAgain = (): void => {};
   #app: AppWatch | undefined;
   #appAddress: string | undefined;
@@ -151,7 +136,7 @@ export class Heart {
     };
     this.#driver = new HeartbeatDriver({
       key: apiKey.current(),
-      // Half of them are for attempts that are not overdue: so many can always begin.
+      // The other half is for overdue attempts, so that new ones can always begin.
       openLimit: attemptsAtOnce,
       concurrency: Math.floor(attemptsAtOnce / 2),
       limiter: this.#limiter,
@@ -178,7 +163,6 @@ export class Heart {
     this.#watchApp(options.app);
   }
 
-  /** Keeps these alive and no others; those that were gone are tried at once. An app with another address is new. */
   reload(wanted: readonly Wanted[], settings: TimingSettings, app?: AppChoice): void {
     this.#watch.refresh({ wanted, settings });
     this.#driver.beatNow((state) => state === 'gone');
@@ -186,7 +170,6 @@ export class Heart {
     else this.#watchApp(app);
   }
 
-  /** The API key, or the file that it is read from, may have changed. */
   keyChanged(): Promise<void> {
     return this.#driver.readKey();
   }
@@ -208,58 +191,48 @@ export class Heart {
     return { ...snapshot, name, ...(this.#doubted.has(deploymentId) && { state: 'suspect-gone' }) };
   }
 
-  /** What is known of the app that the deployments are kept alive for; undefined where there is none. */
   app(): AppSnapshot | undefined {
     return this.#app && appSnapshotOf(this.#app);
   }
 
-  /** Answers the daemon's question for requests; times of the link are those of the system. */
   answer(ask: Ask): Grants {
     return this.#office.answer(ask, CLOCK.mono(), systemMs());
   }
 
-  /** Addresses that failed, of a name that has others. */
+  /** Failed addresses of a name that has others. */
   avoidedAddresses(): AvoidedAddress[] {
-    return this.#transport
-      .addresses()
-      .flatMap(({ origin, proxy, addresses }) =>
-        addresses.length < 2
-          ? []
-          : addresses.flatMap(({ address, failure }) =>
-              failure
-                ? [{ origin: proxy === undefined ? origin : `proxy ${proxy}`, address, ...failure }]
-                : [],
-            ),
+    const shared = this.addresses().filter(({ addresses }) => addresses.length > 1);
+    return shared.flatMap(({ origin, proxy, addresses }) => {
+      const from = proxy === undefined ? origin : `proxy ${proxy}`;
+      return addresses.flatMap(({ address, failure }) =>
+        failure ? [{ origin: from, address, ...failure }] : [],
       );
+    });
   }
 
   openConnections(): number {
     return this.#transport.open;
   }
 
-  /** The addresses of the service, or of the proxy in front of it: which are avoided, and why. */
   addresses(): OriginAddresses[] {
     return this.#transport.addresses();
   }
 
-  /** The rate limit that all deployments share, and whether they fit under it; undefined where none was found. */
   sharedLimit(): SharedLimit | undefined {
     return this.#driver.sharedLimit();
   }
 
-  /** What `lastBeats` takes at most where the service is well, ms. */
   lastBeatsTakeMs(): number {
     return this.#driver.finalBeatMs();
   }
 
-  /** One last heartbeat for every deployment. The ids that were not reached within `limitMs`, or sooner. */
+  /** One last heartbeat for every deployment. Returns the ids that were not reached. */
   lastBeats(limitMs: number): Promise<number[]> {
     // From here on nothing is withheld or resumed: the app may end with this process.
     this.#app?.stop();
     return this.#driver.finalBeat(Math.max(0, limitMs));
   }
 
-  /** When it resolves, no request, timer or socket is left. */
   async stop(): Promise<void> {
     this.#app?.stop();
     this.#readKeyAgain();
@@ -270,7 +243,6 @@ export class Heart {
     await this.#client[Symbol.asyncDispose]();
   }
 
-  /** From the start on, or from a reload on: nothing is withheld yet. */
   #watchApp(app: AppChoice | undefined): void {
     const wasWithheld = this.#app?.health.withheld ?? false;
     this.#app?.stop();
@@ -313,7 +285,7 @@ export class Heart {
     const isNamed = this.#kept.get(id)?.name !== undefined;
     // Its name may have another id by now.
     if (notice.to === 'suspect-gone' && isNamed) this.#watch.refresh();
-    // After the driver has done with it: it may be removed.
+    // After the driver is done with it: it may be removed.
     if (notice.to === 'gone') queueMicrotask(() => this.#watch.gone(id));
     if (notice.to !== 'gone' || !isNamed) return listener.notice(id, notice);
     const tell = (): void => {
@@ -323,7 +295,6 @@ export class Heart {
     this.#doubted.set(id, setSystemTimer(LIST_TELLS_MS, tell));
   }
 
-  /** A new key may also get answers to questions that were refused. */
   async #readKey(signal: AbortSignal): Promise<string> {
     const { apiKey, listener } = this.#options;
     const before = apiKey.current();
@@ -340,13 +311,15 @@ export class Heart {
     }
   }
 
-  #replace(last: DeploymentSnapshot, by: number, name: string): void {
+  #replace(snapshot: DeploymentSnapshot, by: number, name: string): void {
+    // Without times that would raise an alarm.
+    const { nextBeatAt: _next, expiresAt: _expires, ...last } = snapshot;
     const { deploymentId: id } = last;
     const forget = setSystemTimer(REPLACED_SHOWN_MS, () => {
       this.#replaced.delete(id);
       this.#options.listener.removed(id);
     });
-    this.#replaced.set(id, { snapshot: replacedSnapshot(last), forget });
+    this.#replaced.set(id, { snapshot: { ...last, state: 'replaced' }, forget });
     this.#options.listener.replaced(id, by, name);
   }
 
@@ -373,25 +346,23 @@ export class Heart {
   }
 }
 
-/** As it was last; without times that would raise an alarm. */
-function replacedSnapshot(snapshot: DeploymentSnapshot): DeploymentSnapshot {
-  const { nextBeatAt: _next, expiresAt: _expires, ...last } = snapshot;
-  return { ...last, state: 'replaced' };
-}
-
 function setSystemTimer(ms: number, fn: () => void): () => void {
   const timer = setTimeout(fn, ms);
   return () => clearTimeout(timer);
 }
 
-function appSnapshotOf({ health, why, hasAnswered }: AppWatch): AppSnapshot {
-  const { withheld, unhealthyMs, grace } = health;
-  const state = withheld
-    ? 'withheld'
-    : !hasAnswered
-      ? 'unknown'
-      : why === undefined
-        ? 'healthy'
-        : 'unhealthy';
-  return { state, unhealthyMs, graceMs: grace, ...(why !== undefined && { why }) };
+function appSnapshotOf(app: AppWatch): AppSnapshot {
+  const { unhealthyMs, grace } = app.health;
+  return {
+    state: appStateOf(app),
+    unhealthyMs,
+    graceMs: grace,
+    ...(app.why !== undefined && { why: app.why }),
+  };
+}
+
+function appStateOf({ health, why, hasAnswered }: AppWatch): AppSnapshot['state'] {
+  if (health.withheld) return 'withheld';
+  if (!hasAnswered) return 'unknown';
+  return why === undefined ? 'healthy' : 'unhealthy';
 }

@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 
-/** Time, handed in: tests run on virtual time. */
 export interface Clock {
-  /** Unix milliseconds. */
   now(): number;
-  /** Resolves after `ms` milliseconds; rejects at once with the signal's reason when it aborts. */
+  /** Rejects at once with the signal's reason when it aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -14,19 +12,15 @@ export const systemClock: Clock = {
   sleep: (ms, signal) => sleep(ms, undefined, { signal }),
 };
 
-/** The time was up before there was an answer. */
 export class NoAnswer extends PilotlightError {
   readonly code = 'no_answer';
   readonly actor = 'service';
 }
 
-/** Never seen: without a reason, an AbortController makes an error with a stack for each poll. */
+/** Without a reason, an AbortController makes an error with a stack for each poll. */
 const OVER = Symbol('over');
 
-/**
- * Runs something that may never answer. Its signal aborts when `signal` does
- * or the time is up, and the promise rejects then, whether or not it listens.
- */
+/** Runs something that may never answer. When `signal` aborts or the time is up, it rejects and aborts. */
 export async function within<Answer>(
   clock: Clock,
   ms: number,

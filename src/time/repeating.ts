@@ -1,17 +1,16 @@
-/** Something that is done again and again, once at a time, until it is stopped: a list that is asked for, a look. */
+/** Something that is done again and again, once at a time, until it is stopped. */
 import type { Clock } from './clock.ts';
 
 export interface RepeatingOptions {
-  /** Does it once. Its signal aborts when it is stopped. Must not reject. @returns The pause after it, ms. */
+  /** Must not reject. Returns the pause after it, ms. */
   readonly run: (signal: AbortSignal) => Promise<number>;
-  /** Before the first time, ms; 0: it begins within the constructor. */
+  /** ms; 0: it begins within the constructor. */
   readonly firstInMs: number;
   readonly clock: Clock;
 }
 
 export class Repeating {
   readonly #stopping = new AbortController();
-  /** Ends the pause that is, or that comes. */
   #pause = new AbortController();
   readonly #ended: Promise<void>;
 
@@ -24,7 +23,6 @@ export class Repeating {
     this.#pause.abort();
   }
 
-  /** Resolves when nothing is under way any more. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('stopping'));
     await this.#ended;
@@ -38,5 +36,23 @@ export class Repeating {
       if (signal.aborted) return;
       this.#pause = new AbortController();
     }
+  }
+}
+
+/** One run at a time, and one of each kind that waits, which all later calls of the kind share. */
+export class Turns {
+  #last: Promise<unknown> = Promise.resolve();
+  readonly #waiting = new Map<string, Promise<unknown>>();
+
+  take<Result>(kind: string, run: () => Promise<Result>): Promise<Result> {
+    const waiting = this.#waiting.get(kind) as Promise<Result> | undefined;
+    if (waiting) return waiting;
+    const turn = this.#last.then(() => {
+      this.#waiting.delete(kind);
+      return run();
+    });
+    this.#waiting.set(kind, turn);
+    this.#last = turn.catch(() => {});
+    return turn;
   }
 }

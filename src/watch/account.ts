@@ -1,19 +1,23 @@
-/** Account safety: whether 2FA is on, how many backup codes remain, which methods are locked (§2.4, §4.4). */
 import type { ClientOf } from '../client/caller.ts';
+import { type InstancesClient, listInstances } from '../client/flows/lists.ts';
+import {
+  FINAL_INSTANCE_STATUSES,
+  type Instance,
+  INSTANCE_STATUSES,
+} from '../contract/operations/instances/instance-list.ts';
+import type { ListedWindow } from '../contract/operations/machines.ts';
 
-/** As the status publishes it. */
 interface AccountView {
   readonly tfa_enabled: boolean;
-  /** `enabled`, `disabled` or `legacy`; null if the service does not tell, as below. */
+  /** `enabled`, `disabled` or `legacy`; null: the service does not tell. */
   readonly tfa_status: string | null;
   readonly backup_codes_remaining: number | null;
   readonly locked_methods: number;
 }
 
-/** As often as it is looked at by default. */
 const TURN = { everyMs: 900_000, need: 'watch' } as const;
 
-/** `nowSeconds` is Unix time in seconds, which `locked_until` is compared with. */
+/** Whether 2FA is on, backup codes, locked methods (§2.4, §4.4). `nowSeconds`: Unix time in seconds. */
 export function createAccountWatch(
   client: Pick<ClientOf<'users.current' | 'tfa.status'>, 'users' | 'tfa'>,
   nowSeconds: () => number,
@@ -33,7 +37,99 @@ export function createAccountWatch(
           .length,
       };
     },
-    /** Undefined until the first successful run. */
     view: () => view,
+  };
+}
+
+const STOPPED = 'stopped';
+
+const COLUMNS = ['id', 'actual_status', 'intended_status', 'dph_total', 'storage_total_cost'] as const;
+
+/** Instances by status (§3). `onUnhealthy`: an instance reached a status from which it never runs. */
+export function createInstancesWatch(
+  client: InstancesClient,
+  onUnhealthy: (instance: { id: number; status: string }) => void = () => {},
+) {
+  let counts: ReadonlyMap<string, number> = new Map();
+  let unhealthy: ReadonlySet<number> = new Set();
+  let prices: ReadonlyMap<number, ReturnType<typeof priceOf>> = new Map();
+  return {
+    async run(signal: AbortSignal): Promise<void> {
+      const turn = { everyMs: 60_000, need: 'watch' } as const;
+      const instances = await listInstances(client, { signal, turn, columns: COLUMNS });
+      const statuses = instances.map((instance) => ({ id: instance.id, status: statusOf(instance) }));
+      counts = countStatuses(statuses.map(({ status }) => status));
+      const failed = statuses.filter(({ status }) => isFinal(status));
+      for (const instance of failed) if (!unhealthy.has(instance.id)) onUnhealthy(instance);
+      unhealthy = new Set(failed.map(({ id }) => id));
+      prices = new Map(instances.map((instance) => [instance.id, priceOf(instance)]));
+    },
+    prices: () => prices,
+    /** Status → count, with each named status at zero too. Empty before the first successful run. */
+    view: () => counts,
+  };
+}
+
+/** An instance that ended as its owner wants counts as stopped. */
+function statusOf({ actual_status: actual, intended_status: intended }: Instance): string {
+  const status = actual?.toLowerCase() ?? 'created';
+  return isFinal(status) && intended?.toLowerCase() === STOPPED ? STOPPED : status;
+}
+
+/** Of an hour; undefined: the service does not say. While it runs, its storage is included. */
+function priceOf(instance: Instance) {
+  const running = instance.dph_total ?? undefined;
+  const storage = instance.storage_total_cost ?? undefined;
+  const status = statusOf(instance);
+  if (status === 'running' || status === 'loading') return { running, storage, now: running };
+  // What is broken is not billed.
+  return { running, storage, now: [STOPPED, 'created', 'exited'].includes(status) ? storage : 0 };
+}
+
+function isFinal(status: string): boolean {
+  return (FINAL_INSTANCE_STATUSES as readonly string[]).includes(status);
+}
+
+function countStatuses(statuses: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>([...INSTANCE_STATUSES, STOPPED].map((status) => [status, 0]));
+  for (const status of statuses) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return counts;
+}
+
+interface MaintenanceView {
+  readonly machine_id: number;
+  readonly category: string;
+  readonly starts_at: number;
+  /** Unix seconds; null: the service does not say how long it takes. */
+  readonly ends_at: number | null;
+}
+
+/** Maintenance windows of the machines that the user named (§4.1). `nowSeconds`: Unix time in seconds. */
+export function createMaintenanceWatch(
+  client: Pick<ClientOf<'machines.maintenances'>, 'machines'>,
+  machineIds: readonly number[],
+  nowSeconds: () => number,
+) {
+  let windows: readonly MaintenanceView[] = [];
+  return {
+    async run(signal: AbortSignal): Promise<void> {
+      const answer = await client.machines.maintenances(
+        { machine_ids: [...machineIds] },
+        { signal, turn: { everyMs: 300_000, need: 'watch' } },
+      );
+      windows = answer.map((window) => viewOf(window)).sort((a, b) => a.starts_at - b.starts_at);
+    },
+    /** As of the last successful run, earliest first, without those that have ended since. */
+    view: () => windows.filter(({ ends_at: end }) => (end ?? Infinity) > nowSeconds()),
+  };
+}
+
+function viewOf(window: ListedWindow): MaintenanceView {
+  const hours = window.duration_hours;
+  return {
+    machine_id: window.machine_id,
+    category: window.maintenance_category ?? 'other',
+    starts_at: window.start_time,
+    ends_at: hours === undefined ? null : window.start_time + hours * 3600,
   };
 }

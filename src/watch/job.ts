@@ -1,22 +1,15 @@
-/**
- * A job that runs at start and then on a cron schedule, never twice at once, and whose failures touch nothing
- * but its own counters. node-cron reads the schedule, in UTC. What is missed runs once: because the event loop was late,
- * the machine slept, or the clock was set.
- */
-import { createTask } from 'node-cron';
+/** A job that runs at start and on a cron schedule (UTC), never twice at once. Missed slots run once. */
+import { createTask, validate } from 'node-cron';
 
 export interface JobOptions {
   readonly name: string;
   /** Cron expression, or `off`: then only `runNow` runs it. */
   readonly schedule: string;
-  /** One run. The signal fires at stop and after `timeoutMs`. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly onFailure: (error: unknown) => void;
-  /** Longest run in ms. */
   readonly timeoutMs?: number;
-  /** Unix ms; for the time of the last success. */
   readonly now: () => number;
-  /** Whether this replica may run now; it runs in no other. Without it, this one always may. */
+  /** Whether this replica may run it now. Default: always. */
   readonly mayRun?: (() => boolean) | undefined;
 }
 
@@ -25,24 +18,20 @@ export interface JobView {
   readonly schedule: string;
   readonly runs: number;
   readonly failures: number;
-  /** Runs that made up for missed ones of the schedule. */
+  /** Runs that made up for missed slots. */
   readonly missed: number;
-  /** Unix ms. */
   readonly lastSuccessAt: number | undefined;
   readonly lastError: string | undefined;
 }
 
 export type Job = ReturnType<typeof startJob>;
 
-/** Waits for the rate limit included; a call has a limit of its own. */
 const DEFAULT_TIMEOUT_MS = 600_000;
-/** How often the clock is looked at, ms. */
 const LOOK_EVERY_MS = 1_000;
-/** A slot that is seen later was missed; and the longest gap whose seconds are looked through. */
+/** A slot that is seen later was missed; a longer gap is not looked through. */
 const LATE_SECONDS = 2;
 const MOST_LOOKED_THROUGH = 3_600;
 
-/** Starts a job: the first run begins at once. */
 export function startJob(options: JobOptions) {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
@@ -68,7 +57,7 @@ export function startJob(options: JobOptions) {
     }
   }
 
-  /** Runs once now, unless a run is under way or the job is another replica's; never rejects. */
+  /** Not if a run is under way, or another replica has the job. Never rejects. */
   function runNow(): Promise<void> {
     if (stopping.signal.aborted || options.mayRun?.() === false) return Promise.resolve();
     running ??= once().finally(() => {
@@ -97,9 +86,8 @@ export function startJob(options: JobOptions) {
 }
 
 /**
- * Looks each second whether a slot of the schedule has come. node-cron tells which seconds are slots, but keeps no timer
- * for them: its own waits as long as a step of the clock back, and walks through every slot of a step forward. `onMissed`: one
- * or more have passed.
+ * node-cron tells which seconds are slots. Its own timer waits as long as a step of the clock back, and walks
+ * through every slot of a step forward.
  */
 function keepSchedule(
   { schedule }: JobOptions,
@@ -117,7 +105,6 @@ function keepSchedule(
     const gap = now - looked;
     const [from, to] = [looked + 1, now - LATE_SECONDS];
     looked = now;
-    // Of a longer gap nobody looks through all seconds: it has a slot.
     if (gap > MOST_LOOKED_THROUGH || hasSlot(from, to - 1)) onMissed();
     else if (hasSlot(Math.max(from, to), now)) void onSlot();
   }, LOOK_EVERY_MS).unref();
@@ -129,7 +116,31 @@ function keepSchedule(
   };
 }
 
-/** Unix time. */
 function seconds(): number {
   return Math.floor(Date.now() / 1_000);
+}
+
+/** Characters. node-cron walks through all that its lists have in common. */
+const LONGEST_SCHEDULE = 100;
+/** node-cron lists all of a range before it checks it: 1-99999999 takes seconds. */
+const ITEM =
+  /^(?:(?:\*|(?:\d{1,2}|[a-z]{3,9})(?:-(?:\d{1,2}|[a-z]{3,9}))?)(?:\/\d{1,2})?|\?|l(?:-\d{1,2})?|(?:\d{1,2}|l)w|(?:[0-7]|[a-z]{3,9})l|(?:\d|[a-z]{3,9})#\d|@[a-z]+)$/i;
+
+/** Whether a job may have this schedule: node-cron takes it, in no time, and it matches at least one date. */
+export function isSchedule(expression: string): boolean {
+  const items = expression.trim().split(/[\s,]+/);
+  if (expression.length > LONGEST_SCHEDULE || !items.every((item) => ITEM.test(item))) return false;
+  return validate(expression) && comesRound(expression);
+}
+
+/** The second Monday as "0 0 8-14 * 1#1" never comes, which node-cron says only when it looks for it. */
+function comesRound(expression: string): boolean {
+  const task = createTask(expression, () => {});
+  try {
+    return task.getNextRuns(1).length > 0;
+  } catch {
+    return false;
+  } finally {
+    void task.destroy();
+  }
 }

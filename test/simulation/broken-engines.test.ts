@@ -1,12 +1,10 @@
 import { expect, it } from 'vitest';
-import type { BrokenEngine } from './broken-engines.ts';
-import type { BrokenLimiter } from './broken-limiters.ts';
+import type { BrokenEngine, BrokenLimiter } from './broken-engines.ts';
 import { search, type ScenarioName } from './prove.ts';
 
 /** One of them needs 13, and the others six at most: each scenario has more in any run. */
 const MOST_SEEDS = 30;
 
-/** Which scenario is there to notice which mistake. */
 const NOTICED_BY = {
   'no timeout': 'windows',
   'basis at receipt': 'windows',
@@ -28,7 +26,7 @@ const NOTICED_BY = {
   'no attempt gives way': 'connections',
   'withheld ones are beaten': 'needed',
   'withheld for ever': 'needed',
-  'lit again at its interval': 'needed',
+  'resumed at its interval': 'needed',
 } as const satisfies Record<BrokenEngine, ScenarioName>;
 
 it.each(Object.entries(NOTICED_BY) as [BrokenEngine, ScenarioName][])(

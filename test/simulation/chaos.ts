@@ -13,12 +13,11 @@ import {
 import type { BeatRequest } from '../../src/heartbeat/driver/ports.ts';
 import { EPOCH, VirtualTime } from '../support/virtual-time.ts';
 import { fateOf, type Fault } from './faults.ts';
-import { rescueOfGone } from './mistakes.ts';
+import { rescueOfGone } from './outages.ts';
 import type { Sky, Weather } from './network.ts';
 import { Random } from './random.ts';
-import { finish, pickLateness, type RunOptions, type RunResult } from './scenario.ts';
+import { findWindow, finish, pickLateness, type RunOptions, type RunResult, type Span } from './scenario.ts';
 import type { Limit } from './service.ts';
-import { findWindow, type Span } from './span.ts';
 import { ms, World } from './world.ts';
 
 const FAULTS = [
@@ -44,7 +43,6 @@ const LONGEST_UNNAMED = 3000;
 /** Healthy and faulty phases in turn. Keeps the times in which no deployment could have been saved. */
 class Chaos implements Weather {
   changes = 0;
-  /** True times in which the service or the machine was out of order. */
   readonly bad: Span[] = [];
   keyResetAt = -Infinity;
   /** The longest latency of a healthy service, ms: a network that shifts requests by more than θ hides the limit. */
@@ -82,7 +80,6 @@ class Chaos implements Weather {
     return { fate };
   }
 
-  /** Nothing can be saved from now on for so long, ms. */
   mark(length: number): void {
     this.bad.push({ from: this.#time.now, to: this.#time.now + length });
   }
@@ -108,7 +105,6 @@ class Chaos implements Weather {
     this.#time.at(this.#time.now + length, () => this.#heal());
   }
 
-  /** Whether there was a window for this basis after all. */
   windowFor(basis: number, timing: Timing): Span | undefined {
     const { interval, life, attemptTimeout, tick } = timing;
     const gone = this.#mistakenAt >= basis;
@@ -123,12 +119,10 @@ class Chaos implements Weather {
   }
 }
 
-/** The same with a rate limit that all deployments share. */
 export function chaosUnderLimit(options: RunOptions): Promise<RunResult> {
   return storm(options, ['threshold', 'both']);
 }
 
-/** The same with one that refusals do not name. */
 export function chaosUnderUnnamedLimit(options: RunOptions): Promise<RunResult> {
   return storm(options, ['nothing', 'retry-after']);
 }
@@ -180,7 +174,7 @@ async function storm(
     weather.turn = weather.slowest + 1.1 * longestTurn + timing.tick;
     world.note(() => `   a limit: ${JSON.stringify(world.service.limit)}`);
   }
-  for (const id of ids) world.light(id, ttl, interval);
+  for (const id of ids) world.add(id, ttl, interval);
   await world.run(horizon, () => {
     if (!time.running) return false;
     for (const id of ids) {
@@ -204,7 +198,6 @@ async function storm(
   };
 }
 
-/** Clock steps, suspends, stalls and key rotations, at random times. */
 function disturb(
   world: World,
   weather: Chaos,

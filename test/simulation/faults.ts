@@ -1,33 +1,25 @@
 import type { Timing } from '../../src/heartbeat/engine/formulas.ts';
-import type { Outcome } from '../../src/heartbeat/engine/outcome.ts';
+import type { AttemptOutcome } from '../../src/heartbeat/engine/state.ts';
 import type { Random } from './random.ts';
 
 /** What becomes of a request that meets a fault. Times are ms after it was sent. */
 export interface Fate {
-  /** When the service carries it out, if it does. */
   readonly effectAfter?: number;
-  /** When something comes back, if anything does. */
   readonly after?: number;
-  /** What comes back; the service's own answer where absent. */
-  readonly outcome?: Outcome;
-  /** False where not even a connection is made. */
+  readonly outcome?: AttemptOutcome;
   readonly connects?: boolean;
-  /** The connection is unusable afterwards, and does not show it. */
   readonly breaksSocket?: boolean;
 }
 
 interface Draw {
   readonly random: Random;
-  /** A few milliseconds. */
   readonly quick: number;
-  /** Anything up to A. */
   readonly late: number;
   readonly timing: Timing;
   /** The longest Retry-After that the service may name. */
   readonly patience: number;
 }
 
-/** Everything that can go wrong with one request. */
 const FATES = {
   hang: () => ({ breaksSocket: true }),
   /** Packets are dropped, or TCP is taken and TLS never answered. */
@@ -39,7 +31,6 @@ const FATES = {
     outcome: { type: 'failed', reason: 'dns' },
   }),
   reset: ({ late }) => ({ after: late, outcome: { type: 'failed', reason: 'reset' } }),
-  /** The service does what it is asked, but its answer does not arrive. */
   'lost-answer': ({ random, quick, late }) =>
     random.chance(0.5)
       ? { effectAfter: quick, breaksSocket: true }
@@ -77,7 +68,6 @@ const FATES = {
 
 export type Fault = keyof typeof FATES;
 
-/** A fault's course for one request. `patience` in ms. */
 export function fateOf(fault: Fault, timing: Timing, patience: number, random: Random): Fate {
   const quick = random.between(1, 30);
   const late = random.between(1, timing.attemptTimeout);

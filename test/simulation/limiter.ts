@@ -9,15 +9,12 @@
 import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { fateOf } from './faults.ts';
-import type { Sky, Weather } from './network.ts';
 import { Random } from './random.ts';
-import { finish, type RunOptions, type RunResult } from './scenario.ts';
+import { Phase, finish, type RunOptions, type RunResult } from './scenario.ts';
 import type { Limit } from './service.ts';
 import { ms, World } from './world.ts';
 
-/** How many requests may be refused once the limit is known. */
 const REFUSED_PART = 0.01;
-/** The same where it is estimated. */
 const REFUSED_PART_UNNAMED = 0.1;
 /** What is thought of where no θ is named, ms. */
 const FIRST_GUESS = 2000;
@@ -27,9 +24,7 @@ interface Plan {
   readonly threshold: number;
   readonly countsRefused: boolean;
   readonly says: Limit['says'];
-  /** What the network adds to 20 ms, at most. */
   readonly jitter: number;
-  /** How late timers fire. */
   readonly lateness: number;
   readonly outage: 'none' | 'refused' | 'hang' | 'server-error';
 }
@@ -41,7 +36,6 @@ function plan(random: Random, factor: number): Plan {
     return life - rescue;
   });
   const mean = available.length / available.reduce((sum, time) => sum + 1 / time, 0);
-  // As many as fit, or half of them.
   const [fill, jitter] = random.pick<readonly [number, number]>([
     [0.98, 0],
     [0.98, 0.02],
@@ -73,7 +67,6 @@ const UNNAMED: readonly [Load, ...Load[]] = [
   [300, 100],
 ];
 
-/** The same where refusals do not name θ, or say when to come back. */
 function planUnnamed(random: Random, factor: number): Plan {
   const [count, threshold] = random.pick(UNNAMED);
   return {
@@ -105,14 +98,10 @@ async function share(
   const time = new VirtualTime();
   const longest = Math.max(...ttls);
   const timing = timingFor({ ttl: Math.min(...ttls), interval: 'auto' });
-  let down = false;
-  const weather: Weather & { changes: number } = {
-    changes: 0,
-    meet(): Sky {
-      if (down && outage !== 'none') return { fate: fateOf(outage, timing, 0, random) };
-      return { latency: 20 + random.between(0, jitter) };
-    },
-  };
+  const weather = new Phase((isDown) => {
+    if (isDown && outage !== 'none') return { fate: fateOf(outage, timing, 0, random) };
+    return { latency: 20 + random.between(0, jitter) };
+  });
   const world = new World(time, { random, weather, step, trace, limiter: makeLimiter?.(random.next) });
   time.lateness = () => lateness;
   world.service.limit = { threshold, countsRefused, says };
@@ -132,15 +121,7 @@ async function share(
   if (outage !== 'none') {
     const start = longest + random.between(1, 2) * Math.min(...ttls);
     const length = random.between(0, 0.9) * longest;
-    time.at(start, () => {
-      world.note(() => '== the outage begins');
-      down = true;
-      weather.changes += 1;
-    });
-    time.at(start + length, () => {
-      world.note(() => '== the outage ends');
-      down = false;
-      weather.changes += 1;
+    weather.plan(world, start, start + length, 'the outage', () => {
       const order = ttls
         .map((ttl, id) => ({ id, ttl, left: (world.service.expiresAt(id) ?? -Infinity) - time.now }))
         .toSorted((a, b) => a.left - b.left)
@@ -153,7 +134,7 @@ async function share(
       world.note(() => `   to be saved: ${[...saved].join(', ')}`);
     });
   }
-  for (const [id, ttl] of ttls.entries()) world.light(id, ttl);
+  for (const [id, ttl] of ttls.entries()) world.add(id, ttl);
   await world.run(5 * longest, () =>
     outage === 'none' ? world.lost.length > 0 : world.lost.some((id) => saved.has(id)),
   );

@@ -9,20 +9,20 @@
  * - Well again with ASK_WITHHELD_EVERY + ANSWER_WITHIN + A + 2q left: saved. With less: tried, and whoever is lost was
  *   named.
  */
-import { AppWatch } from '../../src/heartbeat/app/app-watch.ts';
 import {
   ANSWER_WITHIN,
+  type AppHealth,
+  AppWatch,
   ASK_EVERY,
   ASK_WITHHELD_EVERY,
-  type AppHealth,
-} from '../../src/heartbeat/engine/app-health.ts';
+} from '../../src/heartbeat/app/app-watch.ts';
 import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
-import { App, type Mood } from './app.ts';
 import type { Sky } from './network.ts';
 import { Random } from './random.ts';
 import { finish, pickLateness, pickTiming, ROUNDING, type RunOptions, type RunResult } from './scenario.ts';
 import { ms, World } from './world.ts';
+import type { AppAnswer } from '../../src/heartbeat/app/ask-app.ts';
 
 const ID = 1;
 /** A bad moment that is shorter than this by the grace is none that counts: the next question falls into a good one. */
@@ -36,7 +36,6 @@ interface Scene {
   readonly watch: AppWatch;
   withheldAt: number;
   resumedAt: number;
-  /** The ids that were named as too late. */
   tooLate: readonly number[];
 }
 
@@ -52,7 +51,7 @@ function scene({ seed, step, trace }: RunOptions): Scene {
   const grace = random.pick([5_000, random.between(5_000, 20_000), random.between(5_000, 600_000)]);
   const app = new App(time, goodMood(random));
   world.note(() => `   TTL ${ttl / 1000} s, latency ${ms(latency)}, grace ${ms(grace)}`);
-  world.light(ID, ttl, interval);
+  world.add(ID, ttl, interval);
   const it: Scene = {
     world,
     random,
@@ -75,7 +74,7 @@ function scene({ seed, step, trace }: RunOptions): Scene {
 function hear(it: Scene, { withheld }: AppHealth, before: AppHealth): void {
   const { world } = it;
   if (withheld === before.withheld) return;
-  world.note(() => (withheld ? '== withheld' : '== lit again'));
+  world.note(() => (withheld ? '== withheld' : '== resumed'));
   if (withheld) {
     it.withheldAt = world.time.now;
     world.driver.withhold();
@@ -188,7 +187,7 @@ export async function needed(options: RunOptions): Promise<RunResult> {
   let accepted = false;
   world.onNotice = (_, { type }) => void (accepted ||= type === 'accepted');
   await world.run(time.now + enough + attemptTimeout + 1_000, () => accepted);
-  if (it.resumedAt === Infinity) broken(world, 'not lit again');
+  if (it.resumedAt === Infinity) broken(world, 'not resumed');
   if (network.flights.length === sent) broken(world, 'it was not even tried');
   if (wasEnough || it.tooLate.length === 0) return end(it);
   world.lost.splice(0);
@@ -200,4 +199,41 @@ export async function needed(options: RunOptions): Promise<RunResult> {
       time.timers === 0 ? result : { ...result, violations: [...result.violations, 'a timer remains'] },
     );
   }
+}
+
+/** What an app does with each question: answers after so many ms, refuses at once, fails, or keeps silent. */
+export type Mood =
+  | { readonly kind: 'well'; readonly latency: number }
+  | { readonly kind: 'refuses' | 'hangs' }
+  | { readonly kind: 'fails'; readonly latency: number };
+
+export class App {
+  mood: Mood;
+  /** When it was asked, and said that it is healthy: true time of the answer. */
+  readonly wellAt: number[] = [];
+  asked = 0;
+  readonly #time: VirtualTime;
+
+  constructor(time: VirtualTime, mood: Mood) {
+    this.#time = time;
+    this.mood = mood;
+  }
+
+  readonly ask = (signal: AbortSignal): Promise<AppAnswer> => {
+    this.asked += 1;
+    const { mood } = this;
+    const { promise, resolve, reject } = Promise.withResolvers<AppAnswer>();
+    const answer = (): void => {
+      if (signal.aborted) return;
+      if (mood.kind === 'well') this.wellAt.push(this.#time.now);
+      resolve(mood.kind === 'well' ? { healthy: true } : { healthy: false, why: 'it is not' });
+    };
+    const latency = 'latency' in mood ? mood.latency : mood.kind === 'refuses' ? 0 : undefined;
+    const cancel = latency === undefined ? undefined : this.#time.deliver(this.#time.now + latency, answer);
+    signal.addEventListener('abort', () => {
+      cancel?.();
+      reject(new Error('aborted'));
+    });
+    return promise;
+  };
 }

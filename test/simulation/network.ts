@@ -1,4 +1,4 @@
-import type { Outcome } from '../../src/heartbeat/engine/outcome.ts';
+import type { AttemptOutcome } from '../../src/heartbeat/engine/state.ts';
 import type { BeatRequest } from '../../src/heartbeat/driver/ports.ts';
 import type { VirtualTime } from '../support/virtual-time.ts';
 import type { Fate } from './faults.ts';
@@ -9,13 +9,11 @@ export type Sky = { readonly fate: Fate } | { readonly latency: number };
 
 /** The course of things between the driver and the service, as a scenario makes it. */
 export interface Weather {
-  /** What this request meets. */
   meet(request: BeatRequest): Sky;
   /** Counts the changes between healthy and not: an exchange that spans one is broken by it. */
   readonly changes: number;
 }
 
-/** A request as the network saw it. */
 export interface Flight {
   readonly number: number;
   readonly deploymentId: number;
@@ -32,7 +30,6 @@ export interface Flight {
  */
 export class Network {
   readonly flights: Flight[] = [];
-  /** How many were under way at once, at most. */
   mostOpen = 0;
   #open = 0;
   onSend: (flight: Flight) => void = () => {};
@@ -48,8 +45,7 @@ export class Network {
     this.#weather = weather;
   }
 
-  /** The port that the driver beats through. */
-  readonly beat = (request: BeatRequest): Promise<Outcome> => {
+  readonly beat = (request: BeatRequest): Promise<AttemptOutcome> => {
     const { deploymentId, fresh } = request;
     const flight: Flight = { number: this.flights.length, deploymentId, fresh, sentAt: this.#time.now };
     this.flights.push(flight);
@@ -57,7 +53,7 @@ export class Network {
     this.mostOpen = Math.max(this.mostOpen, this.#open);
     const sky = this.#weather.meet(request);
     this.onSend(flight);
-    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+    const { promise, resolve, reject } = Promise.withResolvers<AttemptOutcome>();
     request.signal.addEventListener('abort', () => {
       this.#settle(flight, 'aborted');
       reject(new Error('aborted'));
@@ -76,7 +72,7 @@ export class Network {
     this.onSettle(flight, how);
   }
 
-  #carry(request: BeatRequest, flight: Flight, sky: Sky, answer: (outcome: Outcome) => void): void {
+  #carry(request: BeatRequest, flight: Flight, sky: Sky, answer: (outcome: AttemptOutcome) => void): void {
     const reused = !request.fresh;
     if (reused && this.#socketBroken) return;
     const { changes } = this.#weather;
@@ -85,7 +81,7 @@ export class Network {
     if (fate.connects !== false) request.connected();
     if (fate.breaksSocket && reused) this.#socketBroken = true;
 
-    let answered: Outcome | undefined = fate.outcome;
+    let answered: AttemptOutcome | undefined = fate.outcome;
     const carryOut = (): void => {
       if (healthy && this.#weather.changes !== changes) return;
       const said = this.#service.beat(request.deploymentId, request.key);
@@ -104,7 +100,7 @@ export class Network {
 /** Keeps cause before effect where both fall on the same moment, ms. */
 const ANSWER_AFTER_EFFECT = 1e-4;
 
-function describe(outcome: Outcome): string {
+function describe(outcome: AttemptOutcome): string {
   if (outcome.type === 'failed') return outcome.reason;
   if (outcome.type !== 'throttled') return outcome.type;
   const { retryAfterMs, thresholdMs } = outcome;

@@ -10,7 +10,7 @@ import { RequestQueue } from '../../src/client/request-queue.ts';
 import { HeartbeatDriver } from '../../src/heartbeat/driver/driver.ts';
 import { GrantOffice } from '../../src/heartbeat/driver/grant-office.ts';
 import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
-import type { Outcome } from '../../src/heartbeat/engine/outcome.ts';
+import type { AttemptOutcome } from '../../src/heartbeat/engine/state.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { Random } from './random.ts';
 import type { RunOptions, RunResult } from './scenario.ts';
@@ -51,13 +51,11 @@ interface Plan {
   readonly debt: number;
   readonly serverlessCounted: boolean;
   readonly other: boolean;
-  /** Each operation keeps a spacing besides. */
   readonly spaced: boolean;
   readonly processes: number;
   readonly deployments: number;
   readonly ttl: number;
   readonly groups: number;
-  /** A refusal says when to ask again. */
   readonly named: boolean;
   readonly chaos: boolean;
 }
@@ -119,7 +117,6 @@ function planOf(random: Random, chaos: boolean): Plan {
 
 /** A request of a daemon that was accepted. */
 interface Served {
-  /** Process and requester. */
   readonly name: string;
 }
 
@@ -128,7 +125,6 @@ export function oneKey(options: RunOptions): Promise<RunResult> {
   return run(options, planOf(random, false), random);
 }
 
-/** The same over a network that fails. */
 export function oneKeyInChaos(options: RunOptions): Promise<RunResult> {
   const random = new Random(options.seed);
   return run(options, planOf(random, true), random);
@@ -168,7 +164,6 @@ class OneKey {
   readonly #options: RunOptions;
   readonly #bucket: TokenBucket;
   readonly #expiry = new Map<string, number>();
-  /** By operation, when its spacing is over. */
   readonly #spacedUntil = new Map<string, number>();
   /** From minute five on. */
   readonly #served: Served[] = [];
@@ -184,7 +179,6 @@ class OneKey {
     this.#note(JSON.stringify(plan));
   }
 
-  /** What ends each process. */
   begin(): (() => Promise<void>)[] {
     const { processes, other, chaos } = this.#plan;
     if (chaos) schedule(this.time, this.#random, this.#plan, (down) => (this.#isDown = down));
@@ -287,9 +281,9 @@ class OneKey {
     return queue;
   }
 
-  #beat(name: string, signal: AbortSignal): Promise<Outcome> {
+  #beat(name: string, signal: AbortSignal): Promise<AttemptOutcome> {
     const { time } = this;
-    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+    const { promise, resolve, reject } = Promise.withResolvers<AttemptOutcome>();
     signal.addEventListener('abort', () => reject(new Error('aborted')));
     const isDown = this.#isDown;
     time.at(time.now + LATENCY / 2, () => {
@@ -297,13 +291,12 @@ class OneKey {
       const { throttled, ...says } = this.#admit(name, HEARTBEAT);
       if (!throttled) this.#expiry.set(name, time.now + this.#plan.ttl);
       if (!throttled && time.now > SETTLED_AFTER) this.#heartbeats += 1;
-      const outcome: Outcome = throttled ? { type: 'throttled', ...says } : { type: 'accepted' };
+      const outcome: AttemptOutcome = throttled ? { type: 'throttled', ...says } : { type: 'accepted' };
       time.deliver(time.now + LATENCY / 2, () => resolve(outcome));
     });
     return promise;
   }
 
-  /** The heart's, about names and TTLs, until the end. */
   async #question(process: number, limiter: RateLimiter, signal: AbortSignal): Promise<void> {
     const { time } = this;
     await sleep(time, this.#random.between(100, 3_000));
@@ -327,7 +320,6 @@ class OneKey {
     }
   }
 
-  /** One requester of a daemon, until the end. */
   async #ask(process: number, queue: RequestQueue, requester: Requester, signal: AbortSignal): Promise<void> {
     const { time } = this;
     const { operation, everyMs, need, who } = requester;
@@ -361,7 +353,6 @@ function nameOf(process: number, { operation, who }: Requester): string {
   return `${process} ${operation} ${who}`;
 }
 
-/** What one daemon wants. */
 function requestersOf({ groups }: Plan): Requester[] {
   const logs = Array.from({ length: groups }, (_, group) => ({
     operation: LOGS,
@@ -380,7 +371,6 @@ function sleep(time: VirtualTime, ms: number): Promise<void> {
   return new Promise((resolve) => time.setTimer(ms, resolve));
 }
 
-/** Whether the daemons got less than they may have. */
 function tooLittle(plan: Plan, served: number, heartbeats: number): string[] {
   const seconds = (END - SETTLED_AFTER) / 1000;
   const left = plan.perSecond * (plan.other ? 0.5 : 1) - heartbeats / seconds;
@@ -410,7 +400,6 @@ function tooSeldom(plan: Plan, served: readonly Served[]): string[] {
   return violations;
 }
 
-/** Processes that got next to nothing of what all got. */
 function tooPoor({ processes }: Plan, served: readonly Served[]): string[] {
   const fair = served.length / processes;
   if (fair < ENOUGH) return [];
@@ -431,7 +420,6 @@ function perMs(requesters: readonly Requester[]): number {
   return requesters.reduce((sum, { everyMs }) => sum + 1 / everyMs, 0);
 }
 
-/** Outages of the network, each survivable. */
 function schedule(time: VirtualTime, random: Random, { ttl }: Plan, set: (down: boolean) => void): void {
   const { life, rescue, interval } = timingFor({ ttl, interval: 'auto' });
   let at = 0;

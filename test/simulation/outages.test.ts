@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
 import { outageBound } from './outages.ts';
-import { PATIENCE, RUNS, search } from './prove.ts';
+import { PATIENCE, runsAt, search, type ScenarioName } from './prove.ts';
 
 it.each([
   [20_000, 0.58],
@@ -13,16 +13,26 @@ it.each([
   expect(Math.floor(bound * 100) / 100).toBe(part);
 });
 
-it(
-  'any single outage within the bound is survived, whatever its kind',
-  async () => {
-    expect((await search('outages', { runs: RUNS, enough: 5 })).examples).toEqual([]);
+it.each<[ScenarioName, cost: number, promise: string]>([
+  ['windows', 1, 'every window of X inside [b + I, b + T − ε] saves the deployment, wherever it is put'],
+  ['outages', 1, 'any single outage within the bound is survived, whatever its kind'],
+  ['chaos', 3, 'with everything going wrong at once no promise is broken'],
+  ['chaosUnderLimit', 6, 'nor with one rate limit for all'],
+  ['chaosUnderUnnamedLimit', 6, 'nor with one that is not named'],
+  ['oneKeyInChaos', 4, 'with a failing network, and one key for several processes, no deployment lapses'],
+])(
+  '%s (a %d-th of the runs): %s',
+  async (scenario, cost) => {
+    expect((await search(scenario, { runs: runsAt(cost), enough: 5 })).examples).toEqual([]);
   },
   PATIENCE,
 );
 
-// The bound is near the truth: a quarter of the outages a little above it cost a deployment.
-it('of outages of 1.3 times the bound many are not', async () => {
-  const { runs, violations } = await search('outages', { runs: 500, factor: 1.3 });
+// The bounds are near the truth: a quarter of what is a little beyond them costs a deployment.
+it.each<[ScenarioName, factor: number]>([
+  ['windows', 0.7],
+  ['outages', 1.3],
+])('of %s of %f times the bound many do', async (scenario, factor) => {
+  const { runs, violations } = await search(scenario, { runs: 500, factor });
   expect(violations / runs).toBeGreaterThan(0.25);
 });

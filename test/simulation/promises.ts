@@ -2,8 +2,7 @@
 
 import type { Step } from '../../src/heartbeat/engine/engine.ts';
 import { MIN_SPACING, type Timing } from '../../src/heartbeat/engine/formulas.ts';
-import type { Heartbeat } from '../../src/heartbeat/engine/state.ts';
-import type { Instant } from '../../src/heartbeat/engine/clock-drift.ts';
+import type { Heartbeat, Instant } from '../../src/heartbeat/engine/state.ts';
 import { expiresAt } from '../../src/heartbeat/engine/schedule.ts';
 import type { VirtualTime } from '../support/virtual-time.ts';
 import type { Flight } from './network.ts';
@@ -14,13 +13,11 @@ const TOLERANCE = 1;
 
 interface Watched {
   readonly timing: Timing;
-  /** Requests under way. */
   readonly open: Set<Flight>;
   lastSentAt: number;
 }
 
 export class Promises {
-  /** The broken ones, in words. */
   readonly broken: string[] = [];
   readonly #time: VirtualTime;
   readonly #service: Service;
@@ -36,7 +33,6 @@ export class Promises {
     this.#watched.set(id, { timing, open: new Set(), lastSentAt: -Infinity });
   }
 
-  /** The process does not run for `length` from now on. */
   frozen(length: number): void {
     this.#freezes.push({ from: this.#time.now, to: this.#time.now + length });
   }
@@ -67,7 +63,6 @@ export class Promises {
     if (beat.acknowledged && beat.state !== 'stopped') this.estimated(id, expiresAt(beat) - now.mono);
   }
 
-  /** Somebody was told that this much time is left, ms. */
   estimated(id: number, remaining: number): void {
     const expiry = this.#service.expiresAt(id);
     const truth = expiry === undefined ? 0 : expiry - this.#time.now;
@@ -76,7 +71,6 @@ export class Promises {
     }
   }
 
-  /** To be called at the end: no request may be older than any may become. */
   finish(): void {
     for (const { open } of this.#watched.values()) for (const flight of open) this.#checkLife(flight);
   }

@@ -1,15 +1,10 @@
-import { beginnings } from './beginnings.ts';
-import type { BrokenEngine } from './broken-engines.ts';
-import { BROKEN_ENGINES } from './broken-engines.ts';
-import { BROKEN_LIMITERS, type BrokenLimiter } from './broken-limiters.ts';
+import { beginnings, concurrencyLimit, connections } from './crowds.ts';
+import { BROKEN_ENGINES, BROKEN_LIMITERS, type BrokenEngine, type BrokenLimiter } from './broken-engines.ts';
 import { chaos, chaosUnderLimit, chaosUnderUnnamedLimit } from './chaos.ts';
-import { connections } from './connections.ts';
-import { concurrencyLimit } from './concurrency-limit.ts';
 import { limiter as namedLimiter, unnamedLimiter } from './limiter.ts';
-import { mistakes } from './mistakes.ts';
+import { mistakes, outages } from './outages.ts';
 import { needed } from './needed.ts';
 import { oneKey, oneKeyInChaos, oneKeyShares } from './one-key.ts';
-import { outages } from './outages.ts';
 import { farewell, resume, rotation, slowness } from './recoveries.ts';
 import type { Scenario } from './scenario.ts';
 import { windows } from './windows.ts';
@@ -42,7 +37,6 @@ export type ScenarioName = keyof typeof SCENARIOS;
  * broken-engines.test.ts makes is noticed by the first thirty. */
 export const RUNS = Number(process.env['SIMULATION_RUNS'] ?? 200);
 
-/** How many a scenario runs that costs so many times as much as a large one. */
 export function runsAt(cost: number): number {
   return Math.max(4, Math.ceil(RUNS / cost));
 }
@@ -50,7 +44,6 @@ export function runsAt(cost: number): number {
 /** Which part of the schedules, of how many parts: SIMULATION_PART in the environment, as 2/5, or all. */
 const [PART = 1, PARTS = 1] = (process.env['SIMULATION_PART'] ?? '1/1').split('/').map(Number);
 
-/** The first and the last seed of this part of so many runs. */
 export function seedsOf(runs: number): readonly [first: number, last: number] {
   return [Math.floor((runs * (PART - 1)) / PARTS) + 1, Math.floor((runs * PART) / PARTS)];
 }
@@ -62,22 +55,17 @@ export interface Search {
   readonly runs: number;
   /** Windows or outages of this part of the bound. Default 1. */
   readonly factor?: number;
-  /** Default: the real one. */
   readonly engine?: BrokenEngine;
   readonly limiter?: BrokenLimiter;
-  /** Stop at this many violations. Default: never. */
   readonly enough?: number;
 }
 
 export interface Finding {
   readonly runs: number;
-  /** How many runs broke a promise. */
   readonly violations: number;
-  /** The first few of them, each with the command that replays it. */
   readonly examples: readonly string[];
 }
 
-/** Runs a scenario with the seeds 1, 2, 3, …, or with this part of them. */
 export async function search(scenario: ScenarioName, options: Search): Promise<Finding> {
   const { factor, engine, limiter, enough = Infinity } = options;
   const step = engine === undefined ? undefined : BROKEN_ENGINES[engine];

@@ -8,7 +8,7 @@
  */
 
 import { keyWatch, MIN_SPACING, timingFor, type Timing } from '../../src/heartbeat/engine/formulas.ts';
-import { CLOCK_STEP } from '../../src/heartbeat/engine/clock-drift.ts';
+import { CLOCK_STEP } from '../../src/heartbeat/engine/schedule.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import type { Sky, Weather } from './network.ts';
 import { Random } from './random.ts';
@@ -35,11 +35,10 @@ function scene({ seed, step, trace }: RunOptions): Scene {
   const world = new World(time, { random, weather, step, trace });
   time.lateness = pickLateness(random, timing.tick);
   world.note(() => `   TTL ${ttl / 1000} s, latency ${ms(latency)}`);
-  world.light(ID, ttl, interval);
+  world.add(ID, ttl, interval);
   return { world, random, timing, weather, latency };
 }
 
-/** The first acknowledgement after a moment must come within the bound. */
 async function expectBeat({ world }: Scene, since: () => number, bound: number, what: string): Promise<void> {
   let acknowledgedAt: number | undefined;
   world.onNotice = (_id, { type }) => {
@@ -108,7 +107,6 @@ export async function farewell(options: RunOptions): Promise<RunResult> {
   return result;
 }
 
-/** A service that always takes min(T/8, 30 s) loses nothing. */
 export async function slowness(options: RunOptions): Promise<RunResult> {
   const random = new Random(options.seed);
   const time = new VirtualTime();
@@ -123,7 +121,7 @@ export async function slowness(options: RunOptions): Promise<RunResult> {
     if (notice.type === 'state' && notice.to === 'lapsed')
       world.promises.broken.push('a slow service: lapsed');
   };
-  world.light(ID, ttl);
+  world.add(ID, ttl);
   await world.run(10 * ttl);
   return finish(world);
 }

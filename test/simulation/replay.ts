@@ -4,8 +4,7 @@
  */
 
 import { parseArgs } from 'node:util';
-import { BROKEN_ENGINES, type BrokenEngine } from './broken-engines.ts';
-import { BROKEN_LIMITERS, type BrokenLimiter } from './broken-limiters.ts';
+import { BROKEN_ENGINES, BROKEN_LIMITERS, type BrokenEngine, type BrokenLimiter } from './broken-engines.ts';
 import { SCENARIOS, type ScenarioName } from './prove.ts';
 
 const { positionals, values } = parseArgs({

@@ -11,10 +11,7 @@ import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
 const { values, positionals } = parseArgs({
-  options: {
-    runs: { type: 'string', default: '100000' },
-    part: { type: 'string', default: '1/1' },
-  },
+  options: { runs: { type: 'string', default: '100000' }, part: { type: 'string', default: '1/1' } },
   allowPositionals: true,
 });
 const { part, ...counts } = values;

@@ -1,31 +1,29 @@
 import type { StepFunction } from '../../src/heartbeat/engine/engine.ts';
-import { MIN_SPACING, timingFor, type TimingChoice } from '../../src/heartbeat/engine/formulas.ts';
+import { MIN_SPACING, type TimingChoice, timingFor } from '../../src/heartbeat/engine/formulas.ts';
 import type { RateLimiter } from '../../src/client/rate-limiter.ts';
 import type { RequestQueue } from '../../src/client/request-queue.ts';
 import type { Random } from './random.ts';
+import type { BeatRequest } from '../../src/heartbeat/driver/ports.ts';
+import type { Sky, Weather } from './network.ts';
 import type { World } from './world.ts';
+import type { Heartbeat } from '../../src/heartbeat/engine/state.ts';
 
 export interface RunOptions {
   readonly seed: number;
   /** How long windows or outages are, as a part of the bound. Default 1. */
   readonly factor?: number | undefined;
-  /** Default: the real engine. */
   readonly step?: StepFunction | undefined;
-  /** Makes the rate limiter. Default: the real one. */
   readonly makeLimiter?: ((random: () => number) => RateLimiter) | undefined;
-  /** The daemon's queue. Default: the real one. */
   readonly Queue?: typeof RequestQueue | undefined;
   readonly trace?: boolean | undefined;
 }
 
 export interface RunResult {
-  /** What was promised and not kept; empty for a good run. */
   readonly violations: readonly string[];
   readonly trace: readonly string[];
   readonly requests: number;
 }
 
-/** One run: a world from a seed, driven to its end. */
 export type Scenario = (options: RunOptions) => Promise<RunResult>;
 
 /** Virtual timers and answers are this much late, in sum, on the longest way through a window, ms. */
@@ -57,4 +55,82 @@ export async function finish(world: World): Promise<RunResult> {
   const violations = [...world.lost.map((id) => `deployment ${id} expired`), ...world.promises.broken];
   await world.time.until(world.driver.stop()); // which waits a while for what a broken engine left behind
   return { violations, trace: world.trace, requests: world.network.flights.length };
+}
+
+/** Stalls the process for P at the worst moment: when the next attempt is about to leave. Once per `arm`. */
+export class WorstPause {
+  #armed = false;
+  readonly #world: World;
+  readonly #random: Random;
+  readonly #length: number;
+  readonly #lateness: () => number;
+
+  constructor(
+    world: World,
+    random: Random,
+    { length, lateness }: { length: number; lateness: () => number },
+  ) {
+    this.#world = world;
+    this.#random = random;
+    this.#length = length;
+    this.#lateness = lateness;
+  }
+
+  /** One pause from now on, or none: half of the healthy times are undisturbed. */
+  arm(): void {
+    this.#armed = this.#random.chance(0.5);
+  }
+
+  observe(beat: Heartbeat): void {
+    if (!this.#armed || beat.dueAt === Infinity) return;
+    const { time } = this.#world;
+    const due = Math.max(beat.dueAt, beat.lastSentAt + MIN_SPACING) - time.clock.mono();
+    if (due < 1) return;
+    this.#armed = false;
+    time.at(time.now + due + this.#lateness() - 0.001, () => this.#world.stall(this.#length));
+  }
+}
+
+/** Times in which a deployment could not have been saved, and whether they left a window open. Times in ms. */
+
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The first `length` without a part of any of `bad`, from `from` on, that ends before `end`; undefined: there is none. */
+export function findWindow(
+  bad: readonly Span[],
+  { from, length, end }: { readonly from: number; readonly length: number; readonly end: number },
+): Span | undefined {
+  let start = from;
+  for (const span of bad.toSorted((a, b) => a.from - b.from)) {
+    if (span.to <= start) continue;
+    if (span.from - start > length) break;
+    start = span.to;
+  }
+  return start + length < end ? { from: start, to: start + length } : undefined;
+}
+
+/** Weather that changes once for a while: `isOn` from one moment to another, both in the trace. */
+export class Phase {
+  changes = 0;
+  isOn = false;
+  readonly meet: Weather['meet'];
+
+  constructor(meet: (isOn: boolean, request: BeatRequest) => Sky) {
+    this.meet = (request) => meet(this.isOn, request);
+  }
+
+  plan(world: World, from: number, to: number, what: string, onEnd = (): void => {}): void {
+    if (to < from) return;
+    const turn = (isOn: boolean) => (): void => {
+      this.isOn = isOn;
+      this.changes += 1;
+      world.note(() => `== ${what} ${isOn ? 'begins' : 'ends'}`);
+      if (!isOn) onEnd();
+    };
+    world.time.at(from, turn(true));
+    world.time.at(to, turn(false));
+  }
 }

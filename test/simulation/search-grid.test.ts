@@ -83,7 +83,6 @@ async function compare(world: World, most: number): Promise<void> {
   }
 }
 
-/** All of the grid, each set for as long as it may still refute what the search names. */
 async function compareAll(world: World): Promise<void> {
   const { base, settings, load, limits } = world;
   const grid = gridOf(world, Infinity);

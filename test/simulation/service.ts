@@ -1,17 +1,15 @@
-import type { Outcome } from '../../src/heartbeat/engine/outcome.ts';
+import type { AttemptOutcome } from '../../src/heartbeat/engine/state.ts';
 import type { CancelTimer } from '../../src/heartbeat/driver/ports.ts';
 import type { VirtualTime } from '../support/virtual-time.ts';
 
 interface Deployment {
   readonly ttl: number;
-  /** True time. */
   expiresAt: number;
   watch: CancelTimer | undefined;
 }
 
 /** A minimum time between any two heartbeats with the same key, as the public service has it. */
 export interface Limit {
-  /** θ, ms. */
   readonly threshold: number;
   /** Whether a refused request starts the time anew. */
   readonly countsRefused: boolean;
@@ -23,11 +21,9 @@ export interface Limit {
 export class Service {
   /** How fast its clock runs against ours; the engine allows for one part in a hundred. */
   rate = 1;
-  /** The only key that is valid. */
   key = 'key-1';
   limit: Limit | undefined;
   #limitedFrom = -Infinity;
-  /** Called when a deployment expires. */
   onLoss: (id: number) => void = () => {};
   readonly #time: VirtualTime;
   readonly #deployments = new Map<number, Deployment>();
@@ -42,13 +38,11 @@ export class Service {
     this.#refresh(id, deployment);
   }
 
-  /** When the deployment expires, in true time; undefined when it has. */
   expiresAt(id: number): number | undefined {
     return this.#deployments.get(id)?.expiresAt;
   }
 
-  /** A heartbeat arrives. */
-  beat(id: number, key: string): Outcome {
+  beat(id: number, key: string): AttemptOutcome {
     if (key !== this.key) return { type: 'unauthorized' };
     if (this.limit !== undefined && !this.#admits(this.limit)) return refusal(this.limit);
     const deployment = this.#deployments.get(id);
@@ -83,7 +77,7 @@ export class Service {
   }
 }
 
-function refusal({ threshold, says }: Limit): Outcome {
+function refusal({ threshold, says }: Limit): AttemptOutcome {
   return {
     type: 'throttled',
     ...((says === 'threshold' || says === 'both') && { thresholdMs: threshold }),

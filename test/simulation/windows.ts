@@ -8,9 +8,16 @@ import { timingFor, type Timing } from '../../src/heartbeat/engine/formulas.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { fateOf, type Fault } from './faults.ts';
 import type { Sky, Weather } from './network.ts';
-import { WorstPause } from './pauses.ts';
+import {
+  finish,
+  pickLateness,
+  pickTiming,
+  ROUNDING,
+  type RunOptions,
+  type RunResult,
+  WorstPause,
+} from './scenario.ts';
 import { Random } from './random.ts';
-import { finish, pickLateness, pickTiming, ROUNDING, type RunOptions, type RunResult } from './scenario.ts';
 import { World } from './world.ts';
 
 const ID = 1;
@@ -30,7 +37,6 @@ const BETWEEN_WINDOWS = [
 
 class Windows implements Weather {
   changes = 0;
-  /** Windows still to come. */
   left: number;
   #open = true;
   #openedAt = 0;
@@ -48,7 +54,6 @@ class Windows implements Weather {
   readonly #length: number;
   readonly #hangs: number;
   basis = 0;
-  /** The last window is closed, and has been used. */
   done = false;
   onChange: (open: boolean) => void = () => {};
 
@@ -69,7 +74,7 @@ class Windows implements Weather {
     if (this.#open) return { latency: this.#latency };
     let fault: Fault = random.chance(this.#hangs) ? 'hang' : random.pick(BETWEEN_WINDOWS);
     if (this.#notFoundAllowed && random.chance(0.02)) {
-      this.#notFoundAllowed = false; // a second one would make it gone, which has a bound of its own (mistakes.ts)
+      this.#notFoundAllowed = false; // a second one would make it gone, which has a bound of its own (outages.ts)
       fault = 'not-found';
     }
     if (fault === 'slow' && this.#savedBySlowness > 3) fault = 'hang';
@@ -82,7 +87,6 @@ class Windows implements Weather {
     return { fate: fateOf(fault, this.#timing, 0, random) };
   }
 
-  /** A beat was acknowledged that had been sent at this time. */
   acknowledged(sentAt: number): void {
     this.basis = Math.max(this.basis, sentAt);
     this.#acknowledgedAt = this.#time.now;
@@ -91,7 +95,6 @@ class Windows implements Weather {
     this.#plan();
   }
 
-  /** Chooses the window for the present basis. */
   #plan(): void {
     const { interval, life } = this.#timing;
     this.#opening?.();
@@ -156,7 +159,7 @@ export async function windows({ seed, factor = 1, step, trace }: RunOptions): Pr
     if (notice.type === 'accepted')
       weather.acknowledged(world.network.flights[notice.attempt - 1]?.sentAt ?? 0);
   };
-  world.light(ID, ttl, interval);
+  world.add(ID, ttl, interval);
   await world.run(20 * ttl, () => weather.done || world.lost.length > 0);
   const undecided = !weather.done && world.lost.length + world.promises.broken.length === 0;
   if (factor >= 1 && undecided) world.promises.broken.push('the run did not come to its end');

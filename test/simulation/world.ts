@@ -14,13 +14,10 @@ import { Service } from './service.ts';
 export interface WorldOptions {
   readonly random: Pick<Random, 'next'>;
   readonly weather: Weather;
-  /** Default: the real one. */
   readonly step?: StepFunction | undefined;
   readonly concurrency?: number;
   readonly openLimit?: number;
-  /** Default: the real one. */
   readonly limiter?: RateLimiter | undefined;
-  /** Keep a readable line of everything that happens. */
   readonly trace?: boolean | undefined;
 }
 
@@ -34,9 +31,7 @@ export class World {
   readonly driver: HeartbeatDriver;
   readonly promises: Promises;
   readonly trace: string[] = [];
-  /** The key where the user keeps it. */
   keyFile = 'key-1';
-  /** Ids of deployments that expired. */
   readonly lost: number[] = [];
   onNotice: (id: number, notice: Notice) => void = () => {};
   onStep: (beat: Heartbeat) => void = () => {};
@@ -65,21 +60,18 @@ export class World {
     this.driver = this.#drive(options);
   }
 
-  /** Creates a deployment at the service and keeps it beating. */
-  light(id: number, ttl: number, interval: IntervalChoice = 'auto'): void {
+  add(id: number, ttl: number, interval: IntervalChoice = 'auto'): void {
     this.promises.watch(id, timingFor({ ttl, interval }));
     this.service.create(id, ttl);
     this.driver.add({ id, ttl, interval });
   }
 
-  /** The process does nothing for a while, from now on. */
   stall(length: number): void {
     this.note(() => `     (our process stalls for ${ms(length)})`);
     this.promises.frozen(length);
     this.time.stall(length);
   }
 
-  /** The machine sleeps from now on. */
   suspend(length: number, monoRuns: boolean): void {
     this.note(
       () => `     (the machine sleeps for ${ms(length)}, monotonic clock ${monoRuns ? 'runs' : 'stands'})`,

@@ -7,7 +7,7 @@ import { Heart } from '../../src/heartbeat/heart.ts';
 import { until } from './daemon.ts';
 import { openWindow, watchLateness } from './real-time-window.ts';
 import { startFaultProxy, type FaultMode, type FaultProxy } from './fault-proxy.ts';
-import type { Span } from '../simulation/span.ts';
+import type { Span } from '../simulation/scenario.ts';
 import { startVendorLoop } from './vendor-loop.ts';
 
 export type Outage = { readonly mode: FaultMode } | { readonly fault: FaultInput };

@@ -1,6 +1,6 @@
 /** Whether a deployment that lapsed in real time could have been saved, on a machine that may itself stand still. */
 import type { Timing } from '../../src/heartbeat/engine/formulas.ts';
-import { findWindow, type Span } from '../simulation/span.ts';
+import { findWindow, type Span } from '../simulation/scenario.ts';
 
 /** Beyond this a timer of this busy process is too late to blame anybody else for what follows, ms. */
 const LOOK_MS = 25;

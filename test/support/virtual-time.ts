@@ -1,5 +1,5 @@
 import { DeadlineHeap } from '../../src/heartbeat/driver/queue.ts';
-import type { CancelTimer, Clock } from '../../src/heartbeat/driver/ports.ts';
+import type { CancelTimer, Clocks } from '../../src/heartbeat/driver/ports.ts';
 
 interface Occurrence {
   readonly run: () => void;
@@ -43,7 +43,7 @@ export class VirtualTime {
     return this.#now >= this.#frozenUntil;
   }
 
-  readonly clock: Clock = {
+  readonly clock: Clocks = {
     mono: () => this.#now - this.#monoLost,
     wall: () => Math.floor(EPOCH + this.#now + this.#wallShift),
   };

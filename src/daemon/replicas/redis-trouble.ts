@@ -1,6 +1,6 @@
 /** Says what is wrong with Redis, and what to do. */
 import type { Logger } from 'pino';
-import { troubleLevel } from '../../time/trouble.ts';
+import { troubleLevel } from '../../time/backoff.ts';
 import { RedisError } from './redis.ts';
 
 /** By the word that Redis begins an error with. Scripts have it within a sentence. */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { FleetNotice } from '../../fleet/notices.ts';
 import { NewerFile } from '../../storage/database-file.ts';
-import { troubleLevel } from '../../time/trouble.ts';
+import { troubleLevel } from '../../time/backoff.ts';
 
 /** A line of the log is for people. */
 const MOST_NAMES = 20;

@@ -11,7 +11,7 @@ import {
   type Settings,
 } from '../../config/options.ts';
 import { describeProblem, errorsIn, type ConfigProblem } from '../../config/problem.ts';
-import { Turns } from '../../time/turns.ts';
+import { Turns } from '../../time/repeating.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { SharedWork } from './shared-work.ts';

@@ -14,7 +14,7 @@ import {
   type Traits,
 } from '../../doctor/learn.ts';
 import { makePrivateFolder } from '../../storage/private-folder.ts';
-import { Turns } from '../../time/turns.ts';
+import { Turns } from '../../time/repeating.ts';
 
 const FILE = 'service-traits.json';
 const FILE_MODE = 0o600;

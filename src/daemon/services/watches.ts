@@ -1,9 +1,7 @@
 import type { Logger } from 'pino';
-import { createAccountWatch } from '../../watch/account.ts';
+import { createAccountWatch, createInstancesWatch, createMaintenanceWatch } from '../../watch/account.ts';
 import type { PriceSource } from '../../fleet/watch.ts';
-import { createInstancesWatch } from '../../watch/instances.ts';
 import { startJob, type Job, type JobView } from '../../watch/job.ts';
-import { createMaintenanceWatch } from '../../watch/maintenance.ts';
 import type { DaemonClient } from './client.ts';
 import type { Settings } from '../../config/options.ts';
 import type { JobStatus, Status } from '../status/schema.ts';

@@ -1,36 +1,68 @@
-/** Asks the app beside this process, again and again. What follows from its answers is the engine's. */
-import {
-  ANSWER_WITHIN,
-  askEvery,
-  observeApp,
-  startAppHealth,
-  type AppEvent,
-  type AppHealth,
-} from '../engine/app-health.ts';
+/** Asks the app beside this process again and again, and decides whether it needs the deployments. */
 import type { CancelTimer, Ports } from '../driver/ports.ts';
 import type { AppAnswer } from './ask-app.ts';
 
+/** Pure. The grace counts time in which the app could be asked: no sleep, no pause, no step of a clock. */
+
+/** A second may save a deployment whose heartbeats are withheld. */
+export const ASK_EVERY = 5_000;
+export const ASK_WITHHELD_EVERY = 1_000;
+export const ANSWER_WITHIN = 2_000;
+
+/** From one answer to the next if nothing held up this process, and a timer was a second late, ms. */
+const LONGEST_LOOK = ASK_EVERY + ANSWER_WITHIN + 1_000;
+const LEAST_MISSES = 2;
+
+export interface AppHealth {
+  readonly grace: number;
+  readonly unhealthyMs: number;
+  readonly misses: number;
+  /** When the last answer came, or when it all began: monotonic ms. */
+  readonly heardAt: number;
+  readonly withheld: boolean;
+}
+
+export type AppEvent =
+  | { readonly type: 'answered'; readonly healthy: boolean }
+  | { readonly type: 'grace'; readonly grace: number };
+
+/** The grace of an app that never was healthy counts from the start. */
+export function startAppHealth(grace: number, mono: number): AppHealth {
+  return { grace, unhealthyMs: 0, misses: 0, heardAt: mono, withheld: false };
+}
+
+export function observeApp(health: AppHealth, event: AppEvent, mono: number): AppHealth {
+  if (event.type === 'grace') return decide({ ...health, grace: event.grace });
+  if (event.healthy) return { ...health, unhealthyMs: 0, misses: 0, heardAt: mono, withheld: false };
+  const lookMs = Math.max(0, Math.min(mono - health.heardAt, LONGEST_LOOK));
+  const { unhealthyMs, misses } = health;
+  return decide({ ...health, unhealthyMs: unhealthyMs + lookMs, misses: misses + 1, heardAt: mono });
+}
+
+function decide(health: AppHealth): AppHealth {
+  return { ...health, withheld: health.misses >= LEAST_MISSES && health.unhealthyMs >= health.grace };
+}
+
+export function askEvery({ withheld }: AppHealth): number {
+  return withheld ? ASK_WITHHELD_EVERY : ASK_EVERY;
+}
+
 export interface AppWatchOptions {
-  /** ms */
   readonly grace: number;
   readonly ports: Pick<Ports, 'clock' | 'setTimer'>;
-  /** Must end when the signal fires, with all that it has open. What it throws is no good answer either. */
+  /** Must end, with all that it has open, when the signal fires. Its rejection is a bad answer. */
   readonly ask: (signal: AbortSignal) => Promise<AppAnswer>;
-  /** Hears of each answer, and of each other grace that changes something. */
   readonly onHealth: (health: AppHealth, before: AppHealth) => void;
 }
 
-const LATE: AppAnswer = { well: false, why: `no answer within ${ANSWER_WITHIN / 1000} s` };
-const FAILED: AppAnswer = { well: false, why: 'it could not be asked' };
+const LATE: AppAnswer = { healthy: false, why: `no answer within ${ANSWER_WITHIN / 1000} s` };
+const FAILED: AppAnswer = { healthy: false, why: 'it could not be asked' };
 
 export class AppWatch {
   readonly #options: AppWatchOptions;
-  /** The questions that are not answered yet, by what ends them. */
   readonly #open = new Set<AbortController>();
   health: AppHealth;
-  /** Why the last answer was not a good one; undefined where it was, or before the first. */
   why: string | undefined;
-  /** Whether the app has answered at all, or failed to. */
   hasAnswered = false;
   #askedAt = -Infinity;
   #cancel: CancelTimer | undefined;
@@ -42,27 +74,25 @@ export class AppWatch {
     this.#cancel = options.ports.setTimer(0, () => this.#ask());
   }
 
-  /** Applies at once, to what is known by now. */
   setGrace(grace: number): void {
     if (grace !== this.health.grace) this.#observe({ type: 'grace', grace });
   }
 
-  /** Ends every question and timer; nothing is told any more. */
   stop(): void {
     this.#cancel?.();
     for (const question of this.#open) this.#drop(question);
   }
 
-  /** While heartbeats are withheld the next question does not wait for this one: a second counts more than a request. */
+  /** If heartbeats are withheld, the next question does not wait for this one. */
   #ask(): void {
     const { ports, ask } = this.#options;
     const question = new AbortController();
     this.#open.add(question);
     this.#askedAt = ports.clock.mono();
-    const cancel = ports.setTimer(ANSWER_WITHIN, () => this.#settle(question, LATE));
+    const cancel = ports.setTimer(ANSWER_WITHIN, () => this.#hear(question, LATE));
     question.signal.addEventListener('abort', cancel, { once: true });
-    const settle = (answer: AppAnswer): void => this.#settle(question, answer);
-    void (async () => ask(question.signal))().then(settle, () => settle(FAILED));
+    const hear = (answer: AppAnswer): void => this.#hear(question, answer);
+    void (async () => ask(question.signal))().then(hear, () => hear(FAILED));
     this.#arm();
   }
 
@@ -73,14 +103,14 @@ export class AppWatch {
     this.#cancel = setTimer(Math.max(0, waitMs), () => this.#ask());
   }
 
-  #settle(question: AbortController, answer: AppAnswer): void {
+  #hear(question: AbortController, answer: AppAnswer): void {
     if (!this.#open.has(question)) return;
     this.#drop(question);
-    // What was asked before is not worth waiting for: its answer could only be older news, or worse.
-    if (answer.well) for (const other of this.#open) this.#drop(other);
+    // Older questions could only bring older news.
+    if (answer.healthy) for (const other of this.#open) this.#drop(other);
     this.hasAnswered = true;
-    this.why = answer.well ? undefined : answer.why;
-    this.#observe({ type: 'answered', well: answer.well });
+    this.why = answer.healthy ? undefined : answer.why;
+    this.#observe({ type: 'answered', healthy: answer.healthy });
   }
 
   #observe(event: AppEvent): void {

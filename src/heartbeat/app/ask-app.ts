@@ -1,8 +1,4 @@
-/**
- * Asks an app once, over a connection of its own, and never through a proxy: one that is away would look like an app that
- * is. As for a kubelet, 2xx, answered to the end, is well; but a redirect is not followed, since the page that it leads
- * to (a login, mostly) says nothing of the app, and a certificate must be valid.
- */
+/** Asks an app once, never through a proxy: a proxy that is down would look like a dead app. */
 import { createConnection, type Socket } from 'node:net';
 import { createLookup, type Lookup } from '../../client/transport/lookup.ts';
 import { transportReason } from '../../client/transport/reason.ts';
@@ -10,11 +6,11 @@ import type { TransportReason } from '../../client/errors.ts';
 import { createSocketClient } from '../../client/transport/undici.ts';
 
 export type AppAnswer =
-  | { readonly well: true }
+  | { readonly healthy: true }
   /** In words, without anything that the address holds. */
-  | { readonly well: false; readonly why: string };
+  | { readonly healthy: false; readonly why: string };
 
-/** So much of an answer is read; what is beyond it is not waited for, since the status is known. */
+/** What is beyond this is not waited for: the status is known. */
 const BODY_BYTES = 64 * 1024;
 const HEADER_BYTES = 16 * 1024;
 
@@ -30,9 +26,8 @@ const WORDS: Readonly<Record<TransportReason, string>> = {
   other: 'its answer is not a complete HTTP response',
 };
 
-const WELL: AppAnswer = { well: true };
+const WELL: AppAnswer = { healthy: true };
 
-/** `http://…`, `https://…` or `tcp://host:port`; one question after the other, or several at once. */
 export function createAskApp(address: string): (signal: AbortSignal) => Promise<AppAnswer> {
   const url = new URL(address);
   const lookup = createLookup();
@@ -40,12 +35,11 @@ export function createAskApp(address: string): (signal: AbortSignal) => Promise<
     try {
       return await (url.protocol === 'tcp:' ? connect(url, lookup, signal) : get(url, lookup, signal));
     } catch (error) {
-      return { well: false, why: WORDS[transportReason(error as Error)] };
+      return { healthy: false, why: WORDS[transportReason(error as Error)] };
     }
   };
 }
 
-/** One that ends its wait for a name with the question. */
 function lookupUntil(lookup: Lookup, signal: AbortSignal): Lookup {
   return (hostname, options, callback) => lookup(hostname, options, callback, signal);
 }
@@ -73,7 +67,6 @@ async function get(url: URL, lookup: Lookup, signal: AbortSignal): Promise<AppAn
   const client = createSocketClient(url.origin, {
     pipelining: 0,
     allowH2: false,
-    // The question's own deadline rules.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: HEADER_BYTES,
@@ -105,7 +98,7 @@ async function get(url: URL, lookup: Lookup, signal: AbortSignal): Promise<AppAn
     return await promise;
   } finally {
     signal.removeEventListener('abort', end);
-    // First, for a client that lives would connect again.
+    // First, for a living client would connect again.
     void client.destroy(new Error('asked')).catch(() => {});
     life.abort();
   }
@@ -113,8 +106,8 @@ async function get(url: URL, lookup: Lookup, signal: AbortSignal): Promise<AppAn
 
 function answerTo(status: number): AppAnswer {
   if (status < 300) return WELL;
-  if (status >= 400) return { well: false, why: `it answers with status ${status}` };
-  return { well: false, why: `it answers with status ${status}, and redirects are not followed` };
+  if (status >= 400) return { healthy: false, why: `it answers with status ${status}` };
+  return { healthy: false, why: `it answers with status ${status}, and redirects are not followed` };
 }
 
 function headersOf({ username, password }: URL): Record<string, string> {

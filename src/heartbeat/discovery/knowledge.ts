@@ -1,45 +1,40 @@
 /**
- * What the service has said of the wanted deployments, pure. An answer that calls for more heartbeats counts at once. An
- * answer that calls for fewer counts once answers have said so for a minute: another name, a longer TTL or none, stopped,
- * missing from a list. A heartbeat too many costs nothing, one too few the deployment.
+ * What the service has said about the wanted deployments, pure. An answer that calls for more heartbeats
+ * counts at once. An answer that calls for fewer counts when answers have said so for a minute: another name,
+ * a longer TTL, stopped, missing. A heartbeat too many costs nothing, one too few the deployment.
  */
 import { DEFAULT_TAG, type Deployment } from '../../contract/operations/serverless/deployment.ts';
 import type { Identity, Selection } from './wanted.ts';
 
 export interface Known extends Identity {
-  /** ms; null: it lives until it is deleted; undefined: never said, or nothing that can be a TTL. */
+  /** ms; null: it does not expire; undefined: the service never said. */
   readonly ttl: number | null | undefined;
   readonly stopped: boolean;
-  /** Since when answers have called for fewer heartbeats, monotonic ms; until that counts, the fields stay. */
+  /** Since when answers have called for fewer heartbeats, monotonic ms. */
   readonly easedSince: number | undefined;
-  /** Since when lists have missed it. */
   readonly missingSince: number | undefined;
   /** It is doubted, and the service itself says that it does not exist. */
   readonly gone: boolean;
 }
 
-export interface Knowledge {
+export interface DeploymentKnowledge {
   readonly listed: boolean;
-  /** The wanted ones, by id. */
   readonly deployments: ReadonlyMap<number, Known>;
 }
 
-export const NOTHING_KNOWN: Knowledge = { listed: false, deployments: new Map() };
+export const NOTHING_KNOWN: DeploymentKnowledge = { listed: false, deployments: new Map() };
 
-/** A deployment in an answer; all but the id may be missing. */
 export type Told = Pick<Deployment, 'id'> &
   Partial<Pick<Deployment, 'name' | 'tag' | 'ttl' | 'endpoint_state'>>;
 
-/** Answers that call for fewer heartbeats count after this time, ms. */
 const BELIEVED_AFTER_MS = 60_000;
 
-/** A list came, at a monotonic time in ms. */
 export function learnList(
-  { deployments }: Knowledge,
+  { deployments }: DeploymentKnowledge,
   rows: readonly Told[],
   selection: Selection,
   now: number,
-): Knowledge {
+): DeploymentKnowledge {
   const learned = new Map<number, Known>();
   for (const row of rows) {
     const known = learn(deployments.get(row.id), row, selection, now);
@@ -48,14 +43,19 @@ export function learnList(
   const listed = new Set(rows.map(({ id }) => id));
   for (const known of deployments.values()) {
     if (listed.has(known.id) || !selection.has(known)) continue;
-    // Else all that a name ever had would be back once the last of them is gone.
+    // Otherwise all that a name ever had would be back once the last of them is gone.
     if (known.gone && isReplaced(known, { listed: true, deployments: learned })) continue;
     learned.set(known.id, { ...known, missingSince: known.missingSince ?? now });
   }
   return { listed: true, deployments: learned };
 }
 
-export function learnOne(knowledge: Knowledge, row: Told, selection: Selection, now: number): Knowledge {
+export function learnOne(
+  knowledge: DeploymentKnowledge,
+  row: Told,
+  selection: Selection,
+  now: number,
+): DeploymentKnowledge {
   const deployments = new Map(knowledge.deployments);
   const known = learn(deployments.get(row.id), row, selection, now);
   if (known) deployments.set(row.id, known);
@@ -63,28 +63,23 @@ export function learnOne(knowledge: Knowledge, row: Told, selection: Selection, 
   return { ...knowledge, deployments };
 }
 
-/**
- * The service itself says that this deployment does not exist. That counts if lists have missed it for a while, or if the
- * last one gives its name to another: then it was redeployed.
- */
-export function learnGone(knowledge: Knowledge, id: number, now: number): Knowledge {
+/** Counts if lists have missed it for a while, or if the last one gives its name to a newer deployment. */
+export function learnGone(knowledge: DeploymentKnowledge, id: number, now: number): DeploymentKnowledge {
   const known = knowledge.deployments.get(id);
   if (!known || !(isDoubted(known, now) || isReplaced(known, knowledge))) return knowledge;
   return { ...knowledge, deployments: new Map(knowledge.deployments).set(id, { ...known, gone: true }) };
 }
 
-function isReplaced({ id, name, tag, missingSince }: Known, { deployments }: Knowledge): boolean {
+function isReplaced({ id, name, tag, missingSince }: Known, { deployments }: DeploymentKnowledge): boolean {
   if (missingSince === undefined) return false;
   const others = [...deployments.values()].filter((other) => other.name === name && other.tag === tag);
   return others.some((other) => other.id > id && !other.gone && other.missingSince === undefined);
 }
 
-/** Lists have missed it for so long that it is worth a question of its own. */
 export function isDoubted({ missingSince }: Known, now: number): boolean {
   return missingSince !== undefined && now - missingSince >= BELIEVED_AFTER_MS;
 }
 
-/** What is known after an answer that has it; undefined: it is not wanted, or no longer. */
 function learn(before: Known | undefined, row: Told, selection: Selection, now: number): Known | undefined {
   const told = merge(before, row);
   const isWanted = selection.has(told);
@@ -99,7 +94,7 @@ function learn(before: Known | undefined, row: Told, selection: Selection, now: 
   return { ...told, name, tag, ttl, stopped: before.stopped && told.stopped, easedSince };
 }
 
-/** The answer's fields; absent, null and impossible ones stay as they were. */
+/** Absent, null and impossible fields stay as they were. */
 function merge(before: Known | undefined, row: Told): Known {
   const named = row.name ?? undefined;
   const state = row.endpoint_state ?? undefined;
@@ -116,7 +111,6 @@ function merge(before: Known | undefined, row: Told): Known {
   };
 }
 
-/** Seconds → ms; undefined if that cannot be a TTL. */
 function readTtl(seconds: unknown): number | undefined {
   const ms = typeof seconds === 'number' ? seconds * 1000 : Number.NaN;
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;

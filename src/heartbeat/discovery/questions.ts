@@ -1,23 +1,23 @@
-/** Which questions there are, when each is asked, and which is next. Pure. All times are monotonic ms. */
-import type { Reply, Subject } from './ask.ts';
-import { isDoubted, type Knowledge } from './knowledge.ts';
+/** Which questions the service is asked, when, and how each ends. All times are monotonic ms. */
+import { isDoubted, type DeploymentKnowledge, type Told } from './knowledge.ts';
+import type { ClientOf } from '../../client/caller.ts';
+import { ApiError, TransportError, UnauthorizedError } from '../../client/errors.ts';
+import { describeFailure } from '../driver/describe-failure.ts';
+import { FAILURE_WORDS } from '../engine/state.ts';
 
 export interface Question {
   readonly dueAt: number;
-  /** Attempts in a row without an answer, and how the last of them ended. */
+  /** In a row without an answer, and how the last of them ended. */
   readonly failures: number;
   readonly last: Exclude<Reply, { readonly kind: 'answered' }> | undefined;
 }
 
-/** By subject, the list first. */
 export type Questions = ReadonlyMap<Subject, Question>;
 
-/** From one answer to the next question of the same: how late a change is learned. */
 const ASK_EVERY_MS = 30_000;
-/** Pauses between failures double from the first, up to the time between two answers; after a denial, further. */
+/** Pauses between failures double, up to these. */
 const FIRST_PAUSE_MS = 3_000;
 const LONGEST_PAUSE_MS = { unanswered: ASK_EVERY_MS, refused: ASK_EVERY_MS, denied: 10 * 60_000 } as const;
-/** The jitter of a pause, [0.8, 1]. */
 const JITTER = 0.2;
 
 export function newQuestion(dueAt: number): Question {
@@ -31,14 +31,11 @@ export function afterReply(question: Question, reply: Reply, now: number, random
   return { failures: failures + 1, last: reply, dueAt: now + pause * (1 - JITTER * random()) };
 }
 
-/**
- * The list, and the deployments that are asked for one by one: all `ids` while there is no list, those of them that the
- * list does not have, and others that lists have missed for a while. With a refused key there is only the list.
- */
+/** The list, and single deployments: all `ids` while there is no list, and those that lists miss. */
 export function openQuestions(
   questions: Questions,
   ids: ReadonlySet<number>,
-  { listed, deployments }: Knowledge,
+  { listed, deployments }: DeploymentKnowledge,
   now: number,
 ): Questions {
   const list = questions.get('list') ?? newQuestion(now);
@@ -53,7 +50,6 @@ export function openQuestions(
   return open;
 }
 
-/** The list as soon as it is due, else what has been due the longest, else what will be first. */
 export function nextQuestion(
   questions: Questions,
   now: number,
@@ -64,4 +60,50 @@ export function nextQuestion(
     if (dueAt < next.dueAt) next = { subject, dueAt };
   }
   return next;
+}
+
+export type Subject = 'list' | number;
+
+export type Reply =
+  | { readonly kind: 'answered'; readonly rows: readonly Told[] }
+  /** The service does not know such an operation or deployment. `gone`: in its own words, not a gateway's. */
+  | { readonly kind: 'denied'; readonly gone: boolean }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unanswered'; readonly reason: string };
+
+export type DeploymentClient = Pick<ClientOf<'deployments.list' | 'deployments.get'>, 'deployments'>;
+
+/** The answer is read in one go, between two heartbeats: 16 MiB take up to half a second and 100 MB. */
+const MAX_ANSWER_MEBIBYTES = 16;
+/** The first failure is logged within 10 s of the start. */
+const TIMEOUT_MS = 9_500;
+const DENIALS: ReadonlySet<number> = new Set([404, 405, 501]);
+
+/** Never rejects; after the signal the reply means nothing. */
+export async function ask(subject: Subject, client: DeploymentClient, signal: AbortSignal): Promise<Reply> {
+  const maxBytes = MAX_ANSWER_MEBIBYTES * 1024 * 1024;
+  const callOptions = { signal, timeoutMs: TIMEOUT_MS, retry: false, maxBytes } as const;
+  try {
+    if (subject === 'list') {
+      const { deployments } = await client.deployments.list({}, callOptions);
+      return { kind: 'answered', rows: deployments };
+    }
+    const { deployment } = await client.deployments.get({ id: subject }, callOptions);
+    if ((deployment.id ?? subject) !== subject)
+      return { kind: 'unanswered', reason: FAILURE_WORDS['wrong-deployment'] };
+    return { kind: 'answered', rows: [{ ...deployment, id: subject }] };
+  } catch (error) {
+    return replyOfError(error);
+  }
+}
+
+function replyOfError(error: unknown): Reply {
+  if (error instanceof UnauthorizedError) return { kind: 'refused', reason: describeFailure(error) };
+  if (error instanceof ApiError && DENIALS.has(error.status))
+    return { kind: 'denied', gone: error.meaning === 'not-found' };
+  const isTooLarge = error instanceof TransportError && error.reason === 'too-large';
+  const reason = isTooLarge
+    ? `the list is larger than ${MAX_ANSWER_MEBIBYTES} MiB; give the deployment by its id`
+    : describeFailure(error);
+  return { kind: 'unanswered', reason };
 }

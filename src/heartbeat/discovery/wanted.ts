@@ -1,14 +1,13 @@
-/** Which deployments to keep alive, as a user names them, and which rows of the service's list those are. Pure. */
+/** Which deployments a user wants kept alive, and which rows of the service's list those are. Pure. */
 import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
 
 export type Wanted = {
-  /** The TTL that the user gives, ms; undefined if there is none. */
   readonly ttlMs: number | undefined;
 } & (
   | { readonly by: 'id'; readonly id: number }
-  /** Every deployment of a name, or the one of a name and a tag. A name outlives an id. `tag` undefined: any. */
+  /** `tag` undefined: any. A name outlives an id. */
   | { readonly by: 'name'; readonly name: string; readonly tag: string | undefined }
 );
 
@@ -18,17 +17,14 @@ export function labelOf(wanted: Wanted): string {
   return wanted.tag === undefined ? `name:${wanted.name}` : `name:${wanted.name}/${wanted.tag}`;
 }
 
-/** What a deployment is selected by. `name` undefined: the service never said. */
 export interface Identity {
   readonly id: number;
   readonly name: string | undefined;
   readonly tag: string;
 }
 
-/** Answers quickly whether a deployment is wanted, however many are. */
 export class Selection {
   readonly ids: ReadonlySet<number>;
-  /** By name; undefined among the tags: any. */
   readonly #tags = new Map<string, Set<string | undefined>>();
 
   constructor(wanted: readonly Wanted[]) {
@@ -48,15 +44,11 @@ export class Selection {
   }
 }
 
-/** The list, whose answers are read only as far as `relevant` leaves of them. */
 export function listOf(list: Operation, relevant: (body: unknown) => unknown): Operation {
   return { ...list, response: z.preprocess(relevant, list.response) };
 }
 
-/**
- * The wanted and the known rows of a list's body, as they came, with five fields each; a body without rows stays as it
- * is. Checking tens of thousands of rows by their schema would take seconds, in which no heartbeat leaves.
- */
+/** Checking tens of thousands of rows by their schema would take seconds, in which no heartbeat leaves. */
 export function relevantRows(
   body: unknown,
   selection: Selection,

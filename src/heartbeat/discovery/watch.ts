@@ -1,14 +1,25 @@
-/**
- * Watches which deployments there are to keep alive, and with which TTL: asks the service, one question at a time, for as
- * long as it takes, and reports what changed. questions.ts decides when it asks, knowledge.ts what an answer is worth,
- * resolve.ts what follows from it. The rate limit is the client's.
- */
+/** Watches which deployments to keep alive, and with which TTL: asks the service one question at a time. */
 import type { Ports } from '../driver/ports.ts';
-import { ask, type DeploymentClient, type Reply, type Subject } from './ask.ts';
-import { FindingReports, type DiscoveryNotice, type Finding } from './findings.ts';
+import {
+  afterReply,
+  ask,
+  type DeploymentClient,
+  newQuestion,
+  nextQuestion,
+  openQuestions,
+  type Questions,
+  type Reply,
+  type Subject,
+} from './questions.ts';
+import {
+  type Choice,
+  type DiscoveryNotice,
+  type Finding,
+  FindingReports,
+  resolve,
+  type TimingSettings,
+} from './resolve.ts';
 import { learnGone, learnList, learnOne, NOTHING_KNOWN } from './knowledge.ts';
-import { afterReply, newQuestion, nextQuestion, openQuestions, type Questions } from './questions.ts';
-import { resolve, type Choice, type TimingSettings } from './resolve.ts';
 import { labelOf, relevantRows, Selection, type Wanted } from './wanted.ts';
 
 export interface WatchOptions {
@@ -16,29 +27,24 @@ export interface WatchOptions {
   readonly wanted: readonly Wanted[];
   readonly settings: TimingSettings;
   readonly ports: Pick<Ports, 'clock' | 'random' | 'setTimer'>;
-  /** Ends it, a question under way included. */
   readonly signal: AbortSignal;
-  /** All to keep alive: once in the constructor, with those by id, and whenever any changes. Must not throw. */
   readonly onChange: (choices: readonly Choice[]) => void;
-  /** What a person should know, each thing once. Must not throw. */
   readonly onNotice: (notice: DiscoveryNotice) => void;
-  /** Whether the service has refused the heartbeats of this deployment as one that does not exist. */
+  /** The service refuses its heartbeats as of a deployment that does not exist. */
   readonly isGone?: (id: number) => boolean;
-  /** Whether the service accepts its heartbeats: then it exists, whatever another backend says. */
+  /** The service accepts its heartbeats, so it exists, whatever another backend says. */
   readonly isAlive?: (id: number) => boolean;
 }
 
-/** The first heartbeats leave before the first question, which would delay them, ms. */
+/** The first question would delay the first heartbeats, ms. */
 const AFTER_FIRST_BEATS_MS = 100;
-/** The longest timer that the ports are asked for. */
 const LONGEST_SLEEP_MS = 10_000;
-/** What many of them that are gone change is reported together: each report goes through all deployments, ms. */
+/** Each report goes through all deployments, so many that are gone are reported together, ms. */
 const TOGETHER_MS = 100;
-/** From question to question: the public service takes most reads of a key every 3 s, ms. */
+/** The public service takes most reads of a key every 3 s. */
 const BETWEEN_MS = 3_000;
 
 export class DeploymentWatch {
-  /** Resolves when the signal has fired and nothing is left of it. */
   readonly done: Promise<void>;
   readonly #options: WatchOptions;
   readonly #reports = new FindingReports();
@@ -71,7 +77,7 @@ export class DeploymentWatch {
     this.done = this.#run();
   }
 
-  /** Asks everything again: the key has changed, or the configuration was read again and may want others. */
+  /** Asks everything again: the key or the configuration has changed. */
   refresh(next?: { readonly wanted: readonly Wanted[]; readonly settings: TimingSettings }): void {
     if (this.#options.signal.aborted) return;
     this.#questions = new Map();
@@ -83,7 +89,7 @@ export class DeploymentWatch {
     this.#wake();
   }
 
-  /** Its heartbeats are refused as of one that does not exist: what lists say of it counts now, or is asked again. */
+  /** Its heartbeats are refused: what lists say counts now, or is asked again. */
   gone(id: number): void {
     const { ports, signal } = this.#options;
     if (signal.aborted) return;
@@ -152,7 +158,6 @@ export class DeploymentWatch {
     }
   }
 
-  /** Reports what follows from all that is known now, as far as it is new. */
   #report(): void {
     const { onChange, onNotice } = this.#options;
     this.#cancelReport?.();
@@ -168,7 +173,7 @@ export class DeploymentWatch {
 
   #findingsOfQuestions(): Finding[] {
     const findings: Finding[] = [];
-    // Two at most: the reports count one for the list and one for all others.
+    // The reports count one for the list and one for all others.
     for (const [subject, { last }] of this.#questions) {
       const question = subject === 'list' ? 'list' : 'get';
       if (last && last.kind !== 'denied')

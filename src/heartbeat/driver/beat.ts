@@ -2,19 +2,17 @@
 import type { ClientOf } from '../../client/caller.ts';
 import type { Peer } from '../../client/transport/transport.ts';
 import type { ThrottledError } from '../../client/errors.ts';
-import type { Outcome } from '../engine/outcome.ts';
+import type { AttemptOutcome } from '../engine/state.ts';
 import { describeFailure, failureLabel } from './describe-failure.ts';
 import type { BeatRequest } from './ports.ts';
 
-/** An answer has a few dozen bytes; many are under way at once, and a sidecar has little memory. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** The engine decides about repetition and limits; the client makes one attempt and nothing else. */
+/** The engine decides about retries and limits; the client makes one attempt. */
 export function createBeatPort(
   client: Pick<ClientOf<'deployments.heartbeat'>, 'deployments'>,
-): (request: BeatRequest) => Promise<Outcome> {
+): (request: BeatRequest) => Promise<AttemptOutcome> {
   return async ({ deploymentId, key, timeoutMs, fresh, signal, connected }) => {
-    // Its file is not there yet: the key is what is wrong, and is looked for.
     if (key === '') return { type: 'unauthorized', reason: 'no-key' };
     const answered: { by?: Peer } = {};
     try {
@@ -41,15 +39,14 @@ export function createBeatPort(
   };
 }
 
-/** Another address may know the deployment, or be well. */
-function judged(outcome: Outcome, deploymentId: number, peer: Peer | undefined): Outcome {
+function judged(outcome: AttemptOutcome, deploymentId: number, peer: Peer | undefined): AttemptOutcome {
   if (outcome.type === 'failed') peer?.judge(outcome.reason);
   if (outcome.type !== 'not-found' || peer === undefined) return outcome;
   peer.judge('not-found', deploymentId);
   return { ...outcome, address: peer.address, addresses: peer.addresses };
 }
 
-export function outcomeOf(error: unknown): Outcome {
+export function outcomeOf(error: unknown): AttemptOutcome {
   const reason = failureLabel(error);
   switch (reason) {
     case 'throttled': {

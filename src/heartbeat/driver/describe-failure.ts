@@ -1,4 +1,4 @@
-/** What went wrong with a request, in the words that a person reads: of heartbeats, of questions, and of addresses. */
+/** What went wrong with a request, in words: for heartbeats, questions and addresses. */
 import { getSystemErrorMessage } from 'node:util';
 import {
   ApiError,
@@ -8,7 +8,7 @@ import {
   TransportError,
   type TransportReason,
 } from '../../client/errors.ts';
-import { FAILURE_WORDS, type FailureReason } from '../engine/outcome.ts';
+import { FAILURE_WORDS, type FailureReason } from '../engine/state.ts';
 
 type ErrorLabel = FailureReason | 'throttled' | 'unauthorized' | 'not-found';
 
@@ -23,7 +23,7 @@ function labelOfRefusal({ code, status, meaning }: ApiError): ErrorLabel {
   if (code !== 'api_error') return code;
   if (status === 401 || status === 403) return 'unauthorized';
   if (meaning === 'not-found') return 'not-found';
-  // Not the service's own words: a gateway that lost its route, a framework, a page.
+  // Not the service's own words: a gateway that lost its route, or a page.
   if (status === 404) return 'unreadable';
   if (status >= 500) return 'server-error';
   if (status >= 400) return 'status';
@@ -31,7 +31,7 @@ function labelOfRefusal({ code, status, meaning }: ApiError): ErrorLabel {
   return status >= 200 ? 'rejected' : 'status';
 }
 
-/** In words, with the status and the address as far as they are known: `connection refused (10.0.0.7:443)`. */
+/** With the status and the address if they are known: `connection refused (10.0.0.7:443)`. */
 export function describeFailure(error: unknown): string {
   const words = error instanceof TransportError ? describeTransport(error) : wordsOf(error);
   const facts = [
@@ -41,7 +41,6 @@ export function describeFailure(error: unknown): string {
   return facts.length === 0 ? words : `${words} (${facts.join(', ')})`;
 }
 
-/** A 404 that is not the service's own: another host, or a base URL with a wrong path. */
 const NO_ROUTE = 'there is no such route at this address; check PILOTLIGHT_BASE_URL, or a proxy in between';
 
 function wordsOf(error: unknown): string {
@@ -50,7 +49,7 @@ function wordsOf(error: unknown): string {
   return isNoRoute ? NO_ROUTE : FAILURE_WORDS[label];
 }
 
-/** Why an address is avoided: the label of a failure, the kind of a broken connection, or a text. */
+/** `reason`: the label of a failure, the kind of a broken connection, or a text. */
 export function describeAddressFailure(reason: string): string {
   const known: Readonly<Record<string, string>> = FAILURE_WORDS;
   return TRANSPORT[reason as TransportReason]?.words ?? known[reason] ?? reason;
@@ -79,13 +78,11 @@ function describeTransport({ reason, cause }: TransportError): string {
   return DETAILED.has(reason) ? `${words}: ${detailOf(error)}` : words;
 }
 
-/** Reasons of which the error says more. */
 const DETAILED: ReadonlySet<TransportReason> = new Set(['dns', 'unreachable', 'proxy', 'other']);
 
-/** The system's words, or those of the error, on one line. */
 function detailOf({ code, errno, message }: CauseError): string {
   if (code?.startsWith('UND_ERR_CONNECT')) return 'no answer in time';
-  // What undici says of a proxy that refused: Proxy response (407) !== 200 when HTTP Tunneling.
+  // undici, of a proxy that refused: Proxy response (407) !== 200 when HTTP Tunneling.
   const [, status] = /\((\d{3})\)/.exec(message) ?? [];
   if (status !== undefined) return `it answered status ${status}`;
   return errno === undefined ? oneLine(message) : getSystemErrorMessage(errno);
@@ -120,11 +117,10 @@ function socketAddress(address: string, port: number | undefined): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** `reason`: OpenSSL's words. */
 type CauseError = Pick<Error, 'message'> & Pick<NodeJS.ErrnoException, 'code' | 'errno'> & CauseFacts;
 type CauseFacts = Partial<Readonly<Record<'address' | 'hostname' | 'reason', string> & { port: number }>>;
 
-/** The innermost that the system said; of several addresses, what the first of them did. */
+/** The innermost error of the system; of several addresses, that of the first. */
 function causeOf(error: unknown): CauseError {
   if (error instanceof AggregateError) return causeOf(error.errors[0]);
   if (!(error instanceof Error)) return { message: String(error) };

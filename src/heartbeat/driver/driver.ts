@@ -1,44 +1,42 @@
-/** Runs the heartbeats of any number of deployments. It decides nothing: it tells the engine, and does what that asks. */
+/** Runs the heartbeats of any number of deployments. It decides nothing: the engine does. */
 import { type Departure, type RateAnswer, RateLimiter } from '../../client/rate-limiter.ts';
-import type { Instant } from '../engine/clock-drift.ts';
-import { type StepFunction, step as engineStep } from '../engine/engine.ts';
+import { isInTime } from '../engine/schedule.ts';
+import { step as engineStep, type StepFunction } from '../engine/engine.ts';
 import { type TimingChoice, timingFor } from '../engine/formulas.ts';
-import { FinalBeat, finalBeatMs, wantsFinalBeat } from '../engine/last-beat.ts';
-import type { Outcome } from '../engine/outcome.ts';
-import { isFinal, isInTime } from '../engine/schedule.ts';
+import { FinalBeat, finalBeatMs, Stagger, wantsFinalBeat } from './first-and-last.ts';
 import {
   type Event,
   type Heartbeat,
   type HeartbeatState,
   type Notice,
+  type AttemptOutcome,
   type Send,
   startHeartbeat,
+  type Instant,
 } from '../engine/state.ts';
-import { type DeploymentSnapshot, type SharedLimit, snapshotOf } from '../view/snapshot.ts';
-import { type Stats, emptyStats, enter } from '../view/stats.ts';
+import {
+  type DeploymentSnapshot,
+  emptyStats,
+  enter,
+  type SharedLimit,
+  snapshotOf,
+  type Stats,
+} from '../view/snapshot.ts';
 import { type Call, Calls } from './calls.ts';
 import { type Key, KeySource } from './key-source.ts';
 import type { CancelTimer, Ports } from './ports.ts';
 import { HEARTBEAT, Queue } from './queue.ts';
-import { Stagger } from './stagger.ts';
 
 export interface DriverOptions {
   readonly ports: Ports;
   readonly key: string;
   readonly concurrency?: number;
-  /**
-   * How many attempts may be open, overdue ones counted. Default 512. Where all are, one that is overdue and has no
-   * connection yet gives way to one that is due: up to so many deployments keep the first promise while connecting
-   * hangs, and up to half as many whatever hangs.
-   */
+  /** Open attempts, overdue ones included. Default 512. If all are, an overdue one gives way. */
   readonly openLimit?: number;
-  /** The engine. The simulation hands in broken ones, to prove that it would notice. */
   readonly step?: StepFunction;
-  /** That of the key, for all its requests. A new one when absent. */
   readonly limiter?: RateLimiter | undefined;
 }
 
-/** A deployment to keep alive: its numeric id, and what its timing follows from. */
 export interface DeploymentChoice extends TimingChoice {
   readonly id: number;
 }
@@ -46,13 +44,11 @@ export interface DeploymentChoice extends TimingChoice {
 interface Entry {
   beat: Heartbeat;
   readonly stats: Stats;
-  /** By attempt. */
   readonly calls: Map<number, { readonly call: Call; readonly departure: Departure }>;
 }
 
-/** The longest sleep, ms: a clock step is noticed within this, or within q where that is shorter. */
+/** A clock step is noticed within this, ms, or within q if that is shorter. */
 const LONGEST_SLEEP = 1000;
-/** A drift between the clocks that every heartbeat is told of at once, ms. */
 const NOTABLE_DRIFT = 50;
 
 export class HeartbeatDriver {
@@ -65,7 +61,8 @@ export class HeartbeatDriver {
   readonly #queue: Queue<Entry>;
   readonly #stagger = new Stagger();
   readonly #limiter: RateLimiter;
-  readonly #outbox: Outbox;
+  /** The listener hears last, so that it holds up no request. */
+  readonly #notices: (readonly [id: number, notice: Notice])[] = [];
   #final: FinalBeat | undefined;
   #offset: number;
   #longestSleep = LONGEST_SLEEP;
@@ -75,7 +72,6 @@ export class HeartbeatDriver {
 
   constructor(options: DriverOptions) {
     this.#ports = options.ports;
-    this.#outbox = new Outbox(options.ports.listener);
     this.#step = options.step ?? engineStep;
     this.#limiter = options.limiter ?? new RateLimiter({ random: options.ports.random });
     this.#calls = new Calls(options.ports);
@@ -88,18 +84,20 @@ export class HeartbeatDriver {
     this.#alarm = new Alarm(options.ports, () => this.#pump());
   }
 
-  /** Adds a deployment, which beats at once unless many are added together, or changes the timing of a known one. */
   add(choice: DeploymentChoice): void {
     if (this.#stopped) return;
     const timing = timingFor(choice);
     this.#longestSleep = Math.min(this.#longestSleep, timing.tick);
     const known = this.#deployments.get(choice.id);
     if (known === undefined) this.#begin(choice.id, timing);
-    else this.#retime(known, timing);
+    else {
+      this.#queue.remove(known.beat.timing);
+      this.#queue.add(timing);
+      this.#tell(known, { type: 'timing', timing }, this.#now());
+    }
     this.#arm();
   }
 
-  /** Stops one deployment's heartbeat and forgets it; the others are not affected. */
   remove(id: number): void {
     const entry = this.#deployments.get(id);
     if (entry === undefined) return;
@@ -109,7 +107,6 @@ export class HeartbeatDriver {
     this.#pump();
   }
 
-  /** Beats at once where `chosen` says so, by the deployment's state: a reload asks those that are gone. */
   beatNow(chosen: (state: HeartbeatState, id: number) => boolean): void {
     for (const entry of this.#deployments.values()) {
       const { state, id } = entry.beat;
@@ -118,17 +115,14 @@ export class HeartbeatDriver {
     this.#pump();
   }
 
-  /** The app is unhealthy: no heartbeat is sent, of those that are added neither, until resume(). May be called again. */
+  /** The app is unhealthy: no heartbeat is sent until resume(), for new deployments neither. */
   withhold(): void {
     this.#withheld = true;
     for (const entry of this.#deployments.values()) this.#tell(entry, { type: 'withhold' }, this.#now());
     this.#pump();
   }
 
-  /**
-   * The app is healthy again: all whose heartbeats were withheld are beaten at once, the one that would die first before the
-   * others. Returns the ids of those for which it is too late, or for which an attempt that takes A would be.
-   */
+  /** Least remaining time first. Returns the ids for which an attempt that takes A is too late. */
   resume(): number[] {
     this.#withheld = false;
     const now = this.#now();
@@ -138,7 +132,6 @@ export class HeartbeatDriver {
     return withheld.filter(({ beat }) => !isInTime(beat, now.mono)).map(({ beat }) => beat.id);
   }
 
-  /** Looks at the key source now, for instance because a reload was asked for. */
   async readKey(): Promise<void> {
     if (this.#stopped) return;
     const reading = this.#keys.readAnew();
@@ -146,13 +139,11 @@ export class HeartbeatDriver {
     await reading;
   }
 
-  /** One deployment as it is now; undefined where it is not kept alive. */
   snapshotOf(id: number): DeploymentSnapshot | undefined {
     const entry = this.#deployments.get(id);
     return entry && snapshotOf(entry.beat, entry.stats, this.#now());
   }
 
-  /** The rate limit that all deployments share, and whether they fit under it; undefined where none was found. */
   sharedLimit(): SharedLimit | undefined {
     return this.#queue.sharedLimit();
   }
@@ -161,17 +152,11 @@ export class HeartbeatDriver {
     return this.#queue.leavesAt();
   }
 
-  /** How long finalBeat() takes at most, where the service answers within A, ms: to begin with it in time. */
   finalBeatMs(): number {
     return finalBeatMs(this.#unreached(), this.#limiter.spacing(HEARTBEAT), this.#concurrency);
   }
 
-  /**
-   * One last beat for every deployment that is not gone, so that the next process has the whole TTL; one that was
-   * reached just now has it, and does not have to wait for the spacing. They leave in the order of their remaining time,
-   * under a shared rate limit one by one. Resolves with the ids that were not reached: as soon as the others were,
-   * after finalBeatMs(), or after `limitMs`, whichever comes first. Never rejects. To be followed by stop().
-   */
+  /** Gives the next process the whole TTL. Resolves with the ids that were not reached. Then comes stop(). */
   async finalBeat(limitMs = Infinity): Promise<number[]> {
     const live = this.#unreached();
     const limit = Math.min(limitMs, this.finalBeatMs());
@@ -183,13 +168,12 @@ export class HeartbeatDriver {
     return final.missed(limit, this.#ports.setTimer);
   }
 
-  /** Ends every request and timer. When it resolves, none is left. May be called again. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const entry of this.#deployments.values()) this.#tell(entry, { type: 'stop' }, this.#now());
     this.#keys.stop();
     this.#arm();
-    this.#outbox.deliver();
+    this.#deliver();
     await this.#calls.drained();
   }
 
@@ -215,12 +199,6 @@ export class HeartbeatDriver {
     if (this.#withheld) this.#tell(entry, { type: 'withhold' }, now);
   }
 
-  #retime(entry: Entry, timing: Heartbeat['timing']): void {
-    this.#queue.remove(entry.beat.timing);
-    this.#queue.add(timing);
-    this.#tell(entry, { type: 'timing', timing }, this.#now());
-  }
-
   #tell(entry: Entry, event: Event, now: Instant): void {
     const { beat, actions } = this.#step(entry.beat, event, now, this.#ports.random);
     entry.beat = beat;
@@ -240,13 +218,13 @@ export class HeartbeatDriver {
     const call = this.#calls.start(
       { deploymentId, key, keyGeneration, timeoutMs, fresh },
       {
-        settled: (outcome) => {
+        ended: (outcome) => {
           const now = this.#now();
           entry.calls.delete(attempt);
           const answer = rateAnswerOf(outcome);
           if (answer === undefined) this.#limiter.lost(departure);
           else this.#limiter.answered(departure, answer, now.mono);
-          this.#tell(entry, { type: 'settled', attempt, outcome }, now);
+          this.#tell(entry, { type: 'ended', attempt, outcome }, now);
           this.#pump();
         },
         evicted: () => this.#tell(entry, { type: 'evict', attempt }, this.#now()),
@@ -266,11 +244,11 @@ export class HeartbeatDriver {
   #note(entry: Entry, notice: Notice, now: Instant): void {
     const { id } = entry.beat;
     enter(entry.stats, notice, now.wall);
-    this.#outbox.add(id, notice);
+    this.#notices.push([id, notice]);
     if (notice.type === 'overdue') this.#discount(entry, notice.attempt);
-    if (notice.type === 'accepted') this.#final?.settle(id, 'reached');
-    if (notice.type === 'state' && (notice.to === 'gone' || notice.to === 'withheld' || isFinal(notice.to)))
-      this.#final?.settle(id, 'ended');
+    if (notice.type === 'accepted') this.#final?.end(id, 'reached');
+    if (notice.type === 'state' && ['gone', 'withheld', 'stopped'].includes(notice.to))
+      this.#final?.end(id, 'missed');
   }
 
   /** Neither the room nor the rate limit waits for it any longer. */
@@ -289,7 +267,6 @@ export class HeartbeatDriver {
     this.#pump();
   }
 
-  /** Does everything that is due by now, and arms the timer for what is not. */
   #pump(): void {
     const now = this.#now();
     this.#watchClocks(now);
@@ -300,15 +277,25 @@ export class HeartbeatDriver {
       this.#tell(next, { type: 'wake', room: true, heldUntil: this.#queue.heldUntil(next, now.mono) }, now);
     }
     this.#arm();
-    this.#outbox.deliver();
+    this.#deliver();
   }
 
-  /** A clock step or a suspend concerns every deployment, also those that have nothing to do for a while. */
+  /** A clock step concerns every deployment, also those with nothing to do for a while. */
   #watchClocks(now: Instant): void {
     const offset = now.wall - now.mono;
     if (Math.abs(offset - this.#offset) < NOTABLE_DRIFT) return;
     this.#offset = offset;
     for (const entry of this.#deployments.values()) this.#tell(entry, { type: 'wake', room: false }, now);
+  }
+
+  #deliver(): void {
+    for (const [id, notice] of this.#notices.splice(0)) {
+      try {
+        this.#ports.listener(id, notice);
+      } catch {
+        // A listener's fault must not cost a heartbeat.
+      }
+    }
   }
 
   #arm(): void {
@@ -318,40 +305,12 @@ export class HeartbeatDriver {
   }
 }
 
-/** What an outcome says of the rate limit; undefined where no answer of the service came. */
-function rateAnswerOf(outcome: Outcome): RateAnswer | undefined {
+function rateAnswerOf(outcome: AttemptOutcome): RateAnswer | undefined {
   if (outcome.type === 'failed') return undefined;
   return outcome.type === 'throttled' ? { ...outcome, throttled: true } : { throttled: false };
 }
 
-/** Notices on their way to the listener, which hears them last, so that it holds up no request. */
-class Outbox {
-  #notices: { readonly id: number; readonly notice: Notice }[] = [];
-  readonly #listener: Ports['listener'];
-
-  constructor(listener: Ports['listener']) {
-    this.#listener = listener;
-  }
-
-  add(id: number, notice: Notice): void {
-    this.#notices.push({ id, notice });
-  }
-
-  deliver(): void {
-    const notices = this.#notices;
-    this.#notices = [];
-    for (const { id, notice } of notices) {
-      try {
-        this.#listener(id, notice);
-      } catch {
-        // A listener's fault must not cost a heartbeat.
-      }
-    }
-  }
-}
-
-/** The one timer of a driver. Times are monotonic ms unless they say otherwise. */
-export class Alarm {
+class Alarm {
   readonly #ports: Pick<Ports, 'clock' | 'setTimer'>;
   readonly #ring: () => void;
   #cancel: CancelTimer | undefined;
@@ -362,7 +321,7 @@ export class Alarm {
     this.#ring = ring;
   }
 
-  /** Rings then, or when it was to ring before; Infinity: not at all any more. */
+  /** Rings then, or when it was to ring before. Infinity: no more. */
   set(at: number): void {
     const { clock, setTimer } = this.#ports;
     if (this.#cancel !== undefined && this.#setFor <= at && at !== Infinity) return;

@@ -2,9 +2,8 @@
 import type { Departure, RateLimiter } from '../../client/rate-limiter.ts';
 import type { Ask, Grants } from '../../client/request-queue.ts';
 
-/** Grants whose answers are still to come. A daemon that was killed leaves some behind. */
+/** A daemon that was killed leaves grants without an answer behind. */
 const MOST_OPEN = 1_000;
-/** A message of the daemon is no promise: it is asked for again at least so often, ms. */
 const LONGEST_WAIT_MS = 1_000;
 
 export class GrantOffice {

@@ -2,16 +2,14 @@ import type { Ports } from './ports.ts';
 
 type KeyPorts = Pick<Ports, 'readKey' | 'setTimer'>;
 
-/** The key that attempts are made with, and how many there have been before it. */
 export interface Key {
   readonly value: string;
   readonly generation: number;
 }
 
-/** A read of the key source that takes longer is given up, ms. */
 const READ_TIMEOUT = 10_000;
 
-/** One read at a time, however many ask. One that fails or hangs changes nothing: an old key may be better than none. */
+/** One read at a time. A read that fails or hangs changes nothing: an old key may be better than none. */
 export class KeySource {
   key: Key;
   #reading: { readonly controller: AbortController; readonly done: Promise<void> } | undefined;
@@ -25,7 +23,6 @@ export class KeySource {
     this.#changed = changed;
   }
 
-  /** Never rejects; `changed` hears of a new key. A call during a read waits for that one. */
   async read(): Promise<void> {
     if (this.#reading === undefined) {
       const controller = new AbortController();
@@ -34,7 +31,7 @@ export class KeySource {
     await this.#reading.done;
   }
 
-  /** Reads what is there now: a read that is under way may have met what was there before. */
+  /** A read that is under way may have met an older key. */
   async readAnew(): Promise<void> {
     await this.#reading?.done;
     if (!this.#isStopped) await this.read();

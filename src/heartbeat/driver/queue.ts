@@ -1,7 +1,6 @@
 /**
- * Which of many heartbeats may leave now, given the room for requests and the rate limit that they share. The one that
- * would expire first goes first. Under a limit a healthy deployment waits for its turn, so that each gets the same part
- * of the time that it can afford. Times are monotonic ms.
+ * Which of many heartbeats may leave now: the one that would expire first. Under a rate limit, a healthy one
+ * waits for the same part of the time that it can afford as each other. Times are monotonic ms.
  */
 import type { RateLimiter } from '../../client/rate-limiter.ts';
 import type { Timing } from '../engine/formulas.ts';
@@ -10,39 +9,36 @@ import type { Heartbeat } from '../engine/state.ts';
 import type { SharedLimit } from '../view/snapshot.ts';
 import type { Calls } from './calls.ts';
 
-/** The operation whose bucket the heartbeats share. */
 export const HEARTBEAT = 'deployments.heartbeat';
 
 export interface QueueLimits {
-  /** How many attempts may be under way, overdue ones not counted. */
+  /** Overdue ones excluded. */
   readonly concurrency: number;
-  /** How many may be open, overdue ones counted. */
+  /** Overdue ones included. */
   readonly openLimit: number;
 }
 
-/** How long a heartbeat of a deployment without a TTL may wait before it is as urgent as any other, ms. */
+/** Without a TTL, a heartbeat becomes as urgent as any other after this wait, ms. */
 const PATIENCE_WITHOUT_TTL = 60_000;
-/** Added to the priority of one class to put it behind another: longer than any TTL, ms. */
+/** Puts one class of priority behind another: longer than any TTL, ms. */
 const BEHIND = 1e12;
-/** Some turns are for retries: a healthy deployment waits so much longer than its even share. */
+/** Healthy deployments wait a little longer than their even share, to leave turns for retries. */
 const EVENLY = 1.05;
 
 export class Queue<T extends { readonly beat: Heartbeat }> {
-  /** Set for the last heartbeats: from then on every free turn is used. */
   draining = false;
   readonly #limiter: RateLimiter;
   readonly #calls: Calls;
   readonly #limits: QueueLimits;
-  /** By the next moment at which something is due. */
   readonly #timeline = new DeadlineHeap<T>();
   /** Those that want to leave now, by expiry. */
   readonly #senders = new DeadlineHeap<T>();
   /** The first attempts among them, by how long they can wait for the rate limit. */
   readonly #latest = new DeadlineHeap<T>();
   #deployments = 0;
-  /** Turns per ms with which every deployment keeps its promise: the sum of 1 / (T − ε − X). */
+  /** Turns per ms that keep every promise: the sum of 1 / (T − ε − X). */
   #turns = 0;
-  /** Whether the next one waits for room: the end of a request makes it, so no timer is needed. */
+  /** The next one waits for room. The end of a request makes it, so no timer is needed. */
   #full = false;
 
   constructor(limiter: RateLimiter, calls: Calls, limits: QueueLimits) {
@@ -63,7 +59,6 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     this.#widen();
   }
 
-  /** Enters a heartbeat, or moves one that has changed. */
   place(item: T, mono: number): void {
     this.#full = false;
     const { beat } = item;
@@ -78,7 +73,7 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     else this.#timeline.set(item, at);
   }
 
-  /** The next one whose deadline has come, whether it may leave or not; it must be placed again. */
+  /** The next one whose deadline has come; it must be placed again. */
   due(mono: number): T | undefined {
     while (this.#timeline.next <= mono) {
       const item = this.#timeline.peek();
@@ -88,43 +83,35 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     return undefined;
   }
 
-  /**
-   * The next one that may leave, until there is none. It must be placed again before the next is asked for. An overdue
-   * request without a connection may be ended for it.
-   */
+  /** The next one that may leave; it must be placed again. An overdue request may be ended for it. */
   next(mono: number): T | undefined {
     const first = mono >= this.opensAt ? this.#nextTurn(mono) : this.#early(mono);
     this.#full = first !== undefined && !this.#hasRoom(first.beat, mono);
     return this.#full ? undefined : first;
   }
 
-  /** When the rate limit lets the next heartbeat leave; -Infinity: at once. */
   get opensAt(): number {
     return this.#limiter.opensAt(HEARTBEAT);
   }
 
-  /** Until when the rate limit holds this one back: until its turn, too. */
   heldUntil({ beat }: T, mono: number): number {
     return Math.max(this.opensAt, this.#turnAt(beat, mono));
   }
 
-  /** When something is next to be done, as far as is known. */
   nextAt(mono: number): number {
     const { next } = this.#timeline;
     // Those whose turn has not come are on the timeline.
     const isIdle = this.#senders.size === 0 && (this.#spacing > 0 || this.#latest.size === 0);
     if (isIdle || this.#full) return next;
-    // A wait that is over already has been cut short, or another early request is under way: its end wakes the driver.
+    // A wait that is over was cut short, or an early request is under way: its end wakes the driver.
     const cutAt = this.#latest.next > mono ? this.#latest.next : Infinity;
     return Math.min(next, Math.max(mono, Math.min(this.opensAt, cutAt)));
   }
 
-  /** When the next heartbeat leaves, as far as is known. */
   leavesAt(): number {
     return this.#senders.size > 0 ? this.opensAt : this.#timeline.next;
   }
 
-  /** What the deployments need under the spacing that they share; undefined while none is known. */
   sharedLimit(): SharedLimit | undefined {
     const thresholdMs = this.#spacing;
     if (thresholdMs === 0 || this.#deployments === 0) return undefined;
@@ -139,7 +126,7 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     };
   }
 
-  /** The first of those whose turn it is; else the one that has waited longest. A second attempt comes last. */
+  /** The first whose turn it is, else the one that has waited longest. A second attempt comes last. */
   #nextTurn(mono: number): T | undefined {
     let first = this.#senders.peek();
     for (; first && this.#turnAt(first.beat, mono) > mono; first = this.#senders.peek()) {
@@ -150,7 +137,6 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     return isFirstAttempt || this.#spacing > 0 ? first : (this.#latest.peek() ?? first);
   }
 
-  /** One that cannot wait for the rate limit any longer. */
   #early(mono: number): T | undefined {
     if (this.#latest.next > mono) return undefined;
     const first = this.#latest.peek();
@@ -160,7 +146,7 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     return this.#limiter.mayLeaveEarly(HEARTBEAT, mono, isLast) ? first : undefined;
   }
 
-  /** When a healthy deployment has its turn: after the same part of its available time as each other has. */
+  /** Each healthy deployment waits for the same part of its available time. */
   #turnAt(beat: Heartbeat, mono: number): number {
     const spacing = this.#spacing;
     if (spacing === 0 || this.draining || beat.state !== 'healthy') return -Infinity;
@@ -168,7 +154,6 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     return mono + part * available(beat.timing) - ageOf(beat, mono);
   }
 
-  /** A spacing that is only guessed leaves room for half as much again. */
   #widen(): void {
     this.#limiter.setWidest(HEARTBEAT, this.#deployments > 0 ? 1 / (1.5 * this.#turns) : Infinity);
   }
@@ -187,16 +172,13 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
   }
 }
 
-/** T − ε − X, ms. */
 function available({ life, rescue, tick }: Timing): number {
   return Math.max(tick, life - rescue);
 }
 
 /**
- * Earliest deadline first. But what is lost already must not starve what can still be saved, as plain
- * earliest-deadline-first does under overload: it comes after all that may live, in the order in which it was due. What
- * only a wall clock that was set makes look lost is not lost, nor is what the service says is gone before its time is
- * up. Second attempts wait for all first ones.
+ * Earliest deadline first, then lost deployments, or they would starve those that can be saved. Second
+ * attempts come last.
  */
 function priority(beat: Heartbeat, mono: number): number {
   const expiry = expiresAt(beat);
@@ -212,7 +194,7 @@ interface Node<T> {
   place: number;
 }
 
-/** A binary heap of items by a number, smallest first, whose items can be moved and removed. */
+/** A binary heap, smallest key first, whose items can be moved and removed. */
 export class DeadlineHeap<T> {
   readonly #heap: Node<T>[] = [];
   readonly #nodes = new Map<T, Node<T>>();
@@ -233,20 +215,19 @@ export class DeadlineHeap<T> {
     const node = this.#nodes.get(item) ?? { item, key, place: this.#heap.length };
     node.key = key;
     this.#nodes.set(item, node);
-    this.#settle(node, node.place);
+    this.#sift(node, node.place);
   }
 
-  /** O(log n); does nothing for an item that is not there. */
   delete(item: T): void {
     const node = this.#nodes.get(item);
     if (node === undefined) return;
     this.#nodes.delete(item);
     const last = this.#heap.pop();
-    if (last !== undefined && last !== node) this.#settle(last, node.place);
+    if (last !== undefined && last !== node) this.#sift(last, node.place);
   }
 
-  /** Finds the place for a node from a free one: first upwards, then down. */
-  #settle(node: Node<T>, free: number): void {
+  /** Finds the place for a node, from a free one. */
+  #sift(node: Node<T>, free: number): void {
     let place = free;
     for (;;) {
       const parent = place > 0 ? this.#heap[(place - 1) >> 1] : undefined;
@@ -267,7 +248,6 @@ export class DeadlineHeap<T> {
     return right !== undefined && left !== undefined && right.key < left.key ? right : left;
   }
 
-  /** Puts the node there, and returns the place that it leaves free. */
   #move(node: Node<T>, place: number): number {
     const left = node.place;
     this.#heap[place] = node;

@@ -1,11 +1,26 @@
 /** The heartbeat of one deployment as a pure function: (heartbeat, event, now, random) → (heartbeat, actions). */
-
-import { retry, settle } from './answers.ts';
-import { keyWatch, retryDelay, type Timing } from './formulas.ts';
-import type { Action, Event, Heartbeat } from './state.ts';
-import { driftSince, CLOCK_STEP, withDrift, type Instant } from './clock-drift.ts';
-import { expiresAt, isFinal, sendAt, stateOf } from './schedule.ts';
-import { beginDraft, dueNow, giveUp, newest, notify, supersede, type Draft } from './draft.ts';
+import { goneDelay, INTERVAL_JITTER, keyWatch, RETRY_JITTER, retryDelay, type Timing } from './formulas.ts';
+import type {
+  Action,
+  Attempt,
+  Event,
+  Heartbeat,
+  NotFound,
+  Notice,
+  AttemptOutcome,
+  Instant,
+} from './state.ts';
+import {
+  CLOCK_STEP,
+  driftSince,
+  expiresAt,
+  lastCall,
+  LATENCIES_KEPT,
+  lifeLeft,
+  sendAt,
+  stateOf,
+  withDrift,
+} from './schedule.ts';
 
 export interface Step {
   readonly beat: Heartbeat;
@@ -14,56 +29,57 @@ export interface Step {
 
 export type StepFunction = (beat: Heartbeat, event: Event, now: Instant, random: () => number) => Step;
 
+/** The next heartbeat, which the handlers write to, and what they ask for. */
+interface Draft {
+  readonly beat: { -readonly [K in keyof Heartbeat]: Heartbeat[K] };
+  readonly now: Instant;
+  readonly random: () => number;
+  readonly actions: Action[];
+}
+
 export function step(beat: Heartbeat, event: Event, now: Instant, random: () => number): Step {
-  if (isFinal(beat.state)) return { beat, actions: [] };
-  const draft = beginDraft(beat, now, random);
+  if (beat.state === 'stopped') return { beat, actions: [] };
+  const draft: Draft = { beat: { ...beat }, now, random, actions: [] };
   observeClocks(draft);
-  switch (event.type) {
-    case 'wake':
-      wake(draft, event.room, event.heldUntil);
-      break;
-    case 'settled':
-      // A failure that comes after A counts from A, even if no timer has noticed that it was overdue.
-      if (event.outcome.type !== 'accepted') giveUpOnSlowAttempts(draft);
-      settle(draft, event.attempt, event.outcome);
-      break;
-    case 'evict':
-      evict(draft, event.attempt);
-      break;
-    case 'key':
-      takeKey(draft, event.generation);
-      break;
-    case 'timing':
-      retime(draft, event.timing);
-      break;
-    case 'beat-now':
-      dueNow(draft);
-      break;
-    case 'withhold':
-      withhold(draft);
-      break;
-    case 'resume':
-      resume(draft);
-      break;
-    case 'stop':
-      stop(draft);
-      break;
-  }
+  take(draft, event);
   nameState(draft, beat);
   return { beat: draft.beat, actions: draft.actions };
 }
 
-/**
- * Time that only the wall clock saw counts as time waited. After a clock step, whatever the cause, nothing that is
- * known about connections and remaining time can be trusted: beat now, on a new connection.
- */
+function take(draft: Draft, event: Event): void {
+  switch (event.type) {
+    case 'wake':
+      return wake(draft, event.room, event.heldUntil);
+    case 'ended':
+      // A failure that comes after A counts from A, even if no timer noticed that it was overdue.
+      if (event.outcome.type !== 'accepted') giveUpOnSlowAttempts(draft);
+      return conclude(draft, event.attempt, event.outcome);
+    case 'evict':
+      return evict(draft, event.attempt);
+    case 'key':
+      return takeKey(draft, event.generation);
+    case 'timing':
+      return retime(draft, event.timing);
+    case 'beat-now':
+      return dueNow(draft);
+    case 'withhold':
+      return withhold(draft);
+    case 'resume':
+      return resume(draft);
+    case 'stop':
+      return stop(draft);
+  }
+}
+
+/** Time that only the wall clock saw counts as waited. After a step no connection can be trusted. */
 function observeClocks(draft: Draft): void {
   const { beat, now } = draft;
   const byMs = driftSince(beat.drift, now);
   const before = beat.drift.hidden;
   beat.drift = withDrift(beat.drift, now);
-  beat.dueAt -= beat.drift.hidden - before;
-  beat.latestAt -= beat.drift.hidden - before;
+  const hidden = beat.drift.hidden - before;
+  beat.dueAt -= hidden;
+  beat.latestAt -= hidden;
   if (Math.abs(byMs) <= CLOCK_STEP) return;
   dueNow(draft);
   beat.fresh = true;
@@ -80,11 +96,7 @@ function wake(draft: Draft, room: boolean, heldUntil = -Infinity): void {
   if (room && now.mono >= sendAt(beat)) send(draft, heldUntil);
 }
 
-/**
- * An attempt older than A counts as failed from the moment it became so, not from the moment this is noticed:
- * a late timer or a resume from suspend delays the next attempt no further. But it lives until the next one is
- * overdue too, because a slow service is not a dead one.
- */
+/** Failed from A on, whenever that is noticed; but a slow service is not a dead one, so it lives on. */
 function giveUpOnSlowAttempts(draft: Draft): void {
   const { beat, now } = draft;
   const { attemptTimeout, attemptLife } = beat.timing;
@@ -103,7 +115,7 @@ function giveUpOnSlowAttempts(draft: Draft): void {
   }
 }
 
-/** An overdue attempt that has not even a connection is the least promising of all that are open. */
+/** An overdue attempt without a connection is the least promising of all. */
 function evict(draft: Draft, id: number): void {
   const attempt = draft.beat.inFlight.find((candidate) => candidate.id === id);
   if (attempt?.overdue) giveUp(draft, attempt);
@@ -119,23 +131,11 @@ function send(draft: Draft, heldUntil: number): void {
   beat.lastSentAt = now.mono;
   beat.dueAt = Infinity;
   beat.latestAt = Infinity;
-  beat.inFlight = [
-    ...beat.inFlight,
-    {
-      id: attempt,
-      sentAt: now.mono,
-      elapsedAt: now.mono + beat.drift.hidden,
-      keyGeneration: beat.keyGeneration,
-      overdue: false,
-    },
-  ];
-  draft.actions.push({
-    type: 'send',
-    attempt,
-    timeoutMs: beat.timing.attemptLife,
-    fresh,
-    keyGeneration: beat.keyGeneration,
-  });
+  const { keyGeneration } = beat;
+  const elapsedAt = now.mono + beat.drift.hidden;
+  const sent: Attempt = { id: attempt, sentAt: now.mono, elapsedAt, keyGeneration, overdue: false };
+  beat.inFlight = [...beat.inFlight, sent];
+  draft.actions.push({ type: 'send', attempt, timeoutMs: beat.timing.attemptLife, fresh, keyGeneration });
   notify(draft, { type: 'sent', attempt, fresh, hedge, lagMs });
   if (heldUntil > now.mono) notify(draft, { type: 'wait-cut-short', byMs: heldUntil - now.mono });
 }
@@ -144,14 +144,10 @@ function takeKey(draft: Draft, generation: number): void {
   const { beat } = draft;
   if (generation <= beat.keyGeneration) return;
   beat.keyGeneration = generation;
-  // A deployment that one account does not know may belong to another.
   if (beat.trouble === 'unauthorized' || beat.gone) dueNow(draft);
 }
 
-/**
- * A shorter TTL or interval moves a beat that is already scheduled; a longer one waits for the next. Whoever times a
- * deployment that is gone believes that it exists: it is tried at once.
- */
+/** A shorter TTL or interval moves the scheduled heartbeat; a longer one waits for the next. */
 function retime(draft: Draft, timing: Timing): void {
   const { beat } = draft;
   const basis = beat.basis - beat.drift.hidden;
@@ -165,23 +161,18 @@ function retime(draft: Draft, timing: Timing): void {
   if (beat.gone) dueNow(draft);
 }
 
-/** An answer that is still awaited would only lengthen a life that nobody needs. */
 function withhold(draft: Draft): void {
   for (const attempt of draft.beat.inFlight) supersede(draft, attempt);
   draft.beat.withheld = true;
 }
 
-/**
- * At once, on a new connection: the old ones are as old as the silence. Until a heartbeat is accepted the deployment is
- * in trouble: nobody knows whether it lives, and its next beats are spread, as those of others were withheld too.
- */
+/** Until a heartbeat is accepted the deployment counts as troubled, so that its next ones are spread. */
 function resume(draft: Draft): void {
   const { beat, now } = draft;
   if (!beat.withheld) return;
   beat.withheld = false;
   beat.fresh = true;
   if (beat.trouble === 'none') beat.trouble = 'failing';
-  // Not since it would have been due: that it was not sent then is no lag.
   beat.dueAt = now.mono;
   beat.latestAt = now.mono;
 }
@@ -203,4 +194,168 @@ function nameState(draft: Draft, before: Heartbeat): void {
     to,
     ...(remainingMs !== Infinity && { remainingMs }),
   });
+}
+
+/** Any accepted attempt counts, but only the newest says when the next is due. */
+function conclude(draft: Draft, id: number, outcome: AttemptOutcome): void {
+  const { beat, now } = draft;
+  const attempt = beat.inFlight.find((candidate) => candidate.id === id);
+  if (attempt === undefined) return;
+  const governs = newest(draft) === attempt;
+  forget(draft, attempt);
+  if (outcome.type === 'accepted') return accept(draft, attempt);
+
+  const stale = outcome.type === 'unauthorized' && attempt.keyGeneration < beat.keyGeneration;
+  const why = outcome.type === 'failed' ? outcome.why : undefined;
+  const label = 'reason' in outcome ? outcome.reason : outcome.type;
+  const reason = stale ? 'stale-key' : label;
+  notify(draft, { type: 'failed', attempt: id, reason, ...(why !== undefined && { why }) });
+  if (stale) {
+    if (governs) dueNow(draft);
+    return;
+  }
+  const delay = retryDelay(beat.timing, beat.failures, draft.random);
+  if (governs && !attempt.overdue) beat.failures += 1;
+  switch (outcome.type) {
+    case 'failed':
+      beat.fresh = true;
+      if (governs && !attempt.overdue) retry(draft, now.mono + delay);
+      return;
+    case 'throttled':
+      return throttle(draft, governs, delay);
+    case 'unauthorized':
+      return refuse(draft, governs);
+    case 'not-found':
+      return miss(draft, outcome, delay, governs);
+  }
+}
+
+/** The remaining time counts from the send: the service may have set its clock back at any moment since. */
+function accept(draft: Draft, attempt: Attempt): void {
+  const { beat, now } = draft;
+  const latencyMs = now.mono - attempt.sentAt;
+  const madeAgain = beat.gone && lifeLeft(beat, now.mono) <= 0;
+  const margin = beat.acknowledged && !madeAgain ? expiresAt(beat) - now.mono : Infinity;
+  const { ttl, interval, tick } = beat.timing;
+  // The others first, so that the last notice says that all is well.
+  for (const other of beat.inFlight) {
+    if (other.overdue) giveUp(draft, other);
+    else supersede(draft, other);
+  }
+  notify(draft, {
+    type: 'accepted',
+    attempt: attempt.id,
+    latencyMs,
+    ...(ttl !== undefined && margin !== Infinity && { marginMs: margin, marginRatio: margin / ttl }),
+  });
+
+  // The rate limit already spreads the refused ones; sooner heartbeats would be refused.
+  const disturbed = !['none', 'throttled'].includes(beat.trouble) || !beat.acknowledged;
+  const part = disturbed ? beat.spread : 1;
+  // A timer may be a tick late, and the interval bounds the send. In elapsed time, because an answer that was
+  // on its way while the machine slept is old.
+  const sentAt = attempt.elapsedAt - beat.drift.hidden;
+  beat.dueAt = sentAt + part * (interval * (1 - INTERVAL_JITTER * draft.random()) - tick);
+  beat.basis = Math.max(attempt.elapsedAt, beat.acknowledged ? beat.basis : -Infinity);
+  beat.basisMono = Math.max(attempt.sentAt, beat.acknowledged ? beat.basisMono : -Infinity);
+  beat.acknowledged = true;
+  beat.latestAt = Math.max(beat.dueAt, lastCall(beat, now.mono));
+  beat.trouble = 'none';
+  beat.failures = 0;
+  beat.latencies = [...beat.latencies.slice(1 - LATENCIES_KEPT), latencyMs];
+  beat.keyReadAt = Infinity;
+  beat.notFoundAt = undefined;
+  beat.notFoundBy = undefined;
+  beat.gone = false;
+  beat.fresh = false;
+  beat.hedging = true;
+}
+
+/** Retries never end: only their rate is bounded. */
+function retry(draft: Draft, at: number): void {
+  draft.beat.trouble = 'failing';
+  dueBy(draft, at);
+}
+
+/** 429: the heartbeat waits for the rate limiter as long as the deployment can afford. */
+function throttle(draft: Draft, governs: boolean, delay: number): void {
+  const { beat, now } = draft;
+  beat.trouble = 'throttled';
+  beat.hedging = false;
+  if (!governs) return;
+  const latest = Math.max(lastCall(beat, now.mono), now.mono + delay);
+  dueBy(draft, now.mono + delay, latest);
+}
+
+function refuse(draft: Draft, governs: boolean): void {
+  const { beat, now } = draft;
+  const { backoff } = beat.timing;
+  beat.trouble = 'unauthorized';
+  beat.keyReadAt = now.mono + keyWatch(beat.timing);
+  draft.actions.push({ type: 'read-key' });
+  if (governs) dueBy(draft, now.mono + backoff * (1 - RETRY_JITTER * draft.random()));
+}
+
+/**
+ * 404: believed when it is repeated at least B later, because a restarting service says it too. One address
+ * of several may lag behind, so it is not believed alone.
+ */
+function miss(draft: Draft, { address, addresses = 1 }: NotFound, delay: number, governs: boolean): void {
+  const { beat, now } = draft;
+  if (beat.notFoundAt === undefined) beat.notFoundBy = address;
+  const believedAt = (beat.notFoundAt ??= now.mono) + beat.timing.backoff;
+  const isAlone = addresses > 1 && address === beat.notFoundBy && lifeLeft(beat, now.mono) > 0;
+  beat.trouble = 'not-found';
+  if (!beat.gone && (now.mono < believedAt || isAlone)) {
+    if (governs) dueBy(draft, now.mono < believedAt ? believedAt : now.mono + delay);
+    return;
+  }
+  for (const other of beat.inFlight) supersede(draft, other);
+  beat.gone = true;
+  beat.dueAt = Infinity;
+  dueBy(draft, now.mono);
+}
+
+function notify(draft: Draft, notice: Notice): void {
+  draft.actions.push({ type: 'notice', notice });
+}
+
+function newest(draft: Draft): Attempt | undefined {
+  return draft.beat.inFlight.at(-1);
+}
+
+function forget(draft: Draft, attempt: Attempt): void {
+  draft.beat.inFlight = draft.beat.inFlight.filter((other) => other.id !== attempt.id);
+}
+
+/** A late answer must not push it back. `latest`: until when a rate limit may put it off. */
+function dueBy({ beat, now, random }: Draft, at: number, latest?: number): void {
+  const slow = beat.gone
+    ? beat.lastSentAt + goneDelay(beat.timing, lifeLeft(beat, now.mono), random)
+    : -Infinity;
+  const due = Math.max(at, slow);
+  if (due >= beat.dueAt) return;
+  beat.dueAt = due;
+  // Attempts start at most A + B apart, or a window of X could fall between two.
+  const longestSilence = beat.timing.attemptTimeout + beat.timing.backoff;
+  beat.latestAt = Math.max(due, latest ?? beat.lastSentAt + longestSilence);
+}
+
+function dueNow({ beat, now }: Draft): void {
+  beat.dueAt = Math.min(beat.dueAt, now.mono);
+  beat.latestAt = Math.min(beat.latestAt, now.mono);
+}
+
+function giveUp(draft: Draft, attempt: Attempt): void {
+  abort(draft, attempt, { type: 'failed', attempt: attempt.id, reason: 'timeout' });
+}
+
+function supersede(draft: Draft, attempt: Attempt): void {
+  abort(draft, attempt, { type: 'superseded', attempt: attempt.id });
+}
+
+function abort(draft: Draft, attempt: Attempt, notice: Notice): void {
+  forget(draft, attempt);
+  draft.actions.push({ type: 'abort', attempt: attempt.id });
+  notify(draft, notice);
 }

@@ -1,14 +1,7 @@
-/** The types of the engine: what one deployment's heartbeat is, what happens to it, what it asks for. */
-
+/** The types of the engine: a heartbeat, what happens to it, what it asks for, how attempts end. */
 import type { Timing } from './formulas.ts';
-import type { FailureLabel, Outcome } from './outcome.ts';
-import { startDrift, type Instant, type ClockDrift } from './clock-drift.ts';
 
-/**
- * In the order in which a deployment might pass through them. Only `stopped` is final: a `gone` deployment is tried
- * slowly, because the service may be wrong, or the deployment may be created again; the heartbeats of a `withheld`
- * one wait until the app that needs it is healthy again.
- */
+/** In the order in which a deployment might pass through them. Only `stopped` is final. */
 export const HEARTBEAT_STATES = [
   'starting',
   'healthy',
@@ -25,123 +18,103 @@ export const HEARTBEAT_STATES = [
 
 export type HeartbeatState = (typeof HEARTBEAT_STATES)[number];
 
-/** What the last answer of the service was, or that there was none. */
+export interface Instant {
+  readonly mono: number;
+  readonly wall: number;
+}
+
+export interface ClockDrift {
+  /** Wall minus monotonic clock, when last noted. */
+  readonly offset: number;
+  /** Time that passed on the wall clock alone, ms in total. */
+  readonly hidden: number;
+}
+
 export type Trouble = 'none' | 'failing' | 'throttled' | 'unauthorized' | 'not-found';
 
-/** A request that is under way. */
 export interface Attempt {
-  /** Counts up from 1 within the deployment. */
   readonly id: number;
-  /** Monotonic, ms. */
   readonly sentAt: number;
-  /** The same moment in elapsed time (see clock-drift.ts). */
+  /** The same moment in elapsed time (see schedule.ts). */
   readonly elapsedAt: number;
   readonly keyGeneration: number;
   /** It took longer than A: it counts as failed, but its answer is still used. */
   readonly overdue: boolean;
 }
 
-/** Plain data, replaced and never changed by `step`. Monotonic ms unless they say elapsed; Infinity: will not come. */
+/** Plain data, never changed by `step`. Monotonic ms unless they say elapsed; Infinity: will not come. */
 export interface Heartbeat {
-  /** The deployment's. */
   readonly id: number;
   readonly timing: Timing;
-  /**
-   * (0, 1]: the part of an interval after which the first beat after a disturbance comes. Deployments that
-   * were disturbed together are spread over the interval by it.
-   */
+  /** (0, 1]: spreads deployments that were disturbed together over the interval. */
   readonly spread: number;
   readonly state: HeartbeatState;
   readonly trouble: Trouble;
   readonly drift: ClockDrift;
-  /** When the last acknowledged beat was *sent*, in elapsed time; before the first one, when the heartbeat began. */
+  /** When the last accepted heartbeat was *sent*, in elapsed time; before the first, when it all began. */
   readonly basis: number;
   /** The same on the monotonic clock alone, which nobody sets. */
   readonly basisMono: number;
-  /** Whether any beat has been acknowledged, so that `basis` is more than a hope. */
   readonly acknowledged: boolean;
-  /** When the next attempt is due; Infinity while the newest attempt is awaited. */
+  /** Infinity while the newest attempt is awaited. */
   readonly dueAt: number;
-  /**
-   * Until then the attempt that is due may wait for a rate limit: after a failure A + B from the last attempt, else for
-   * as long as the deployment can afford.
-   */
+  /** Until then the due attempt may wait for a rate limit. */
   readonly latestAt: number;
   readonly lastSentAt: number;
-  /** At most two, the newest last. */
   readonly inFlight: readonly Attempt[];
-  /** How many were ever sent. */
   readonly attempts: number;
-  /** Failures in a row. */
   readonly failures: number;
-  /** How long the last accepted attempts took, ms; at most LATENCIES_KEPT. */
   readonly latencies: readonly number[];
-  /** The newest key that the engine has been told of. */
   readonly keyGeneration: number;
-  /** When to look at the key source again; Infinity unless unauthorized. */
+  /** When to read the key source again; Infinity unless unauthorized. */
   readonly keyReadAt: number;
-  /** When the service first said that there is no such deployment, if it has since the last success. */
+  /** When the service first said so since the last success. */
   readonly notFoundAt: number | undefined;
-  /** The address that said so first. */
   readonly notFoundBy: string | undefined;
-  /** Whether it was believed. From then on until the next success it is asked slowly, whatever it answers. */
+  /** That was believed. Until the next success it is asked slowly. */
   readonly gone: boolean;
-  /** Whether nobody needs it: then nothing is sent, whatever is due, and the TTL does the rest. */
+  /** No app needs it: nothing is sent, and the TTL does the rest. */
   readonly withheld: boolean;
-  /** Whether the next attempt must not reuse a connection. */
   readonly fresh: boolean;
-  /** Whether an urgent deployment may have two attempts running; a 429 forbids it until the next success. */
+  /** Two attempts may run when it is urgent; a 429 forbids it until the next success. */
   readonly hedging: boolean;
 }
 
 export type Event =
-  /**
-   * Time has passed. `room`: another request may be started now. `heldUntil`: when the rate limit opens, monotonic ms;
-   * the wait for it is not lag, and an attempt before it is early.
-   */
+  /** `room`: a request may start now. `heldUntil`: the wait for the rate limit until then is not lag. */
   | { readonly type: 'wake'; readonly room: boolean; readonly heldUntil?: number }
-  /** The port's promise for this attempt settled. */
-  | { readonly type: 'settled'; readonly attempt: number; readonly outcome: Outcome }
-  /** The attempt's place is needed: it is given up, if it is overdue. */
+  | { readonly type: 'ended'; readonly attempt: number; readonly outcome: AttemptOutcome }
   | { readonly type: 'evict'; readonly attempt: number }
-  /** The key source has a key that is newer than all before. */
   | { readonly type: 'key'; readonly generation: number }
-  /** TTL or interval are now known, or are now different. */
   | { readonly type: 'timing'; readonly timing: Timing }
-  /** Send a heartbeat at once, but 1 s after the last attempt at the earliest. */
+  /** At once, but 1 s after the last attempt at the earliest. */
   | { readonly type: 'beat-now' }
-  /** Nobody needs the deployment any more. */
   | { readonly type: 'withhold' }
-  /** Somebody needs it again. */
   | { readonly type: 'resume' }
   | { readonly type: 'stop' };
 
 export type Action =
   | Send
   | { readonly type: 'abort'; readonly attempt: number }
-  /** Read the key source again; one read at a time is enough for all deployments. */
+  /** One read at a time is enough for all deployments. */
   | { readonly type: 'read-key' }
   | { readonly type: 'notice'; readonly notice: Notice };
 
 export interface Send {
   readonly type: 'send';
   readonly attempt: number;
-  /** The engine itself aborts the attempt after this long; the transport may hold the same limit. ms */
   readonly timeoutMs: number;
-  /** Do not reuse a connection. */
   readonly fresh: boolean;
   readonly keyGeneration: number;
 }
 
-/** What logs, metrics and the status page learn. Nothing depends on anybody listening. */
 export type Notice =
   | {
       readonly type: 'sent';
       readonly attempt: number;
       readonly fresh: boolean;
-      /** A second attempt beside a slow one. */
       readonly hedge: boolean;
-      /** How much later it left than it was due and was let go by the pacer, ms. */
+      /** How much later it left than it was due and the rate limit allowed, ms. */
       readonly lagMs: number;
     }
   | {
@@ -149,14 +122,12 @@ export type Notice =
       readonly attempt: number;
       readonly latencyMs: number;
       /**
-       * How much time the deployment had left when this was known, by the beat before, ms; below 0: lapsed. Absent
-       * where none was acknowledged before, and where it was gone for good, and this is one that was made again.
+       * Time left by the heartbeat before, ms; absent for the first one, and for one that was created again.
        */
       readonly marginMs?: number;
-      /** The same as a part of the TTL. */
       readonly marginRatio?: number;
     }
-  /** Longer than A. It may still be accepted, or fail with `timeout` when the engine gives it up. */
+  /** It took longer than A. It may still be accepted, or fail with `timeout`. */
   | { readonly type: 'overdue'; readonly attempt: number }
   | {
       readonly type: 'failed';
@@ -164,49 +135,37 @@ export type Notice =
       readonly reason: FailureLabel;
       readonly why?: string;
     }
-  /** A better answer made this one pointless. */
   | { readonly type: 'superseded'; readonly attempt: number }
-  /** `remainingMs` is absent where there is no TTL or nothing was acknowledged yet. */
+  /** Absent without a TTL, or before the first accepted heartbeat. */
   | {
       readonly type: 'state';
       readonly from: HeartbeatState;
       readonly to: HeartbeatState;
       readonly remainingMs?: number;
     }
-  /** The attempt left so much before the rate limit allows it, ms: the wait would have cost the deployment. */
+  /** It left so much before the rate limit allows it, ms: the wait would have cost the deployment. */
   | { readonly type: 'wait-cut-short'; readonly byMs: number }
-  /** One clock moved against the other: a suspend, or somebody set the wall clock. ms, forwards > 0. */
+  /** A suspend, or somebody set the wall clock. > 0: forwards. */
   | { readonly type: 'clock-step'; readonly byMs: number };
 
-/** A new heartbeat. `spread` is in (0, 1]. */
 export function startHeartbeat(
-  {
-    id,
-    timing,
-    spread,
-    dueAt,
-    keyGeneration,
-  }: Pick<Heartbeat, 'id' | 'timing' | 'spread' | 'dueAt' | 'keyGeneration'>,
+  given: Pick<Heartbeat, 'id' | 'timing' | 'spread' | 'dueAt' | 'keyGeneration'>,
   now: Instant,
 ): Heartbeat {
   return {
-    id,
-    timing,
-    spread,
+    ...given,
     state: 'starting',
     trouble: 'none',
-    drift: startDrift(now),
+    drift: { offset: now.wall - now.mono, hidden: 0 },
     basis: now.mono,
     basisMono: now.mono,
     acknowledged: false,
-    dueAt,
-    latestAt: Math.max(dueAt, now.mono + timing.firstWithin),
+    latestAt: Math.max(given.dueAt, now.mono + given.timing.firstWithin),
     lastSentAt: -Infinity,
     inFlight: [],
     attempts: 0,
     failures: 0,
     latencies: [],
-    keyGeneration,
     keyReadAt: Infinity,
     notFoundAt: undefined,
     notFoundBy: undefined,
@@ -216,3 +175,54 @@ export function startHeartbeat(
     hedging: true,
   };
 }
+
+/** How one attempt ended. The engine has one behaviour for each of the five. */
+export type AttemptOutcome =
+  /** 2xx, readable, `success !== false`, and the `deployment_id` that was asked for. */
+  | { readonly type: 'accepted' }
+  /** `why`: in words, with the address if it is known: `connection refused (10.0.0.7:443)`. */
+  | { readonly type: 'failed'; readonly reason: FailureReason; readonly why?: string }
+  | { readonly type: 'throttled'; readonly retryAfterMs?: number; readonly thresholdMs?: number }
+  /** 401, 403, and the 404 "Session expired. Please log in again.". `no-key`: nothing was sent. */
+  | { readonly type: 'unauthorized'; readonly reason?: 'no-key' }
+  | NotFound;
+
+/** 404 in the service's own words. Any other 404, such as a proxy's page, is `failed`. */
+export interface NotFound {
+  readonly type: 'not-found';
+  readonly address?: string;
+  readonly addresses?: number;
+}
+
+/** Each label of `deployment_heartbeat_failures_total`, with its words. */
+const WORDS = {
+  dns: 'the name of the service does not resolve',
+  connect: 'could not connect: the service or the proxy refused, or is unreachable',
+  tls: 'the TLS handshake failed',
+  reset: 'the connection was closed',
+  timeout: 'no answer in time',
+  'server-error': 'the service failed',
+  redirect: 'the service redirects; is PILOTLIGHT_BASE_URL its address, with https?',
+  status: 'the status of the answer is unexpected',
+  unreadable: 'the answer does not come from the service; is there a proxy in between?',
+  rejected: 'the service answered success: false',
+  'wrong-deployment': 'the answer was for another deployment',
+  /** A bug on our side, or an error that nothing classified. */
+  unknown: 'unexpected error; please report it',
+  throttled: 'the service limits the rate of requests',
+  unauthorized: 'the service refuses the API key',
+  'no-key': 'no API key could be read, so nothing was sent',
+  'stale-key': 'the service refused an older API key',
+  'not-found': 'the service does not know this deployment',
+} as const;
+
+export type FailureLabel = keyof typeof WORDS;
+export type FailureReason = Exclude<
+  FailureLabel,
+  'throttled' | 'unauthorized' | 'no-key' | 'stale-key' | 'not-found'
+>;
+export const FAILURE_LABELS = Object.keys(WORDS) as readonly FailureLabel[];
+export const FAILURE_WORDS: Readonly<Record<FailureLabel | 'overdue', string>> = {
+  ...WORDS,
+  overdue: 'no answer yet',
+};

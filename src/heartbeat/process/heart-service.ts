@@ -1,4 +1,4 @@
-/** The heart as a service of its process, and the daemon beside it. It knows neither signals nor exit codes. */
+/** The heart as a service of its process, and the daemon beside it. It knows no signals or exit codes. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApiKey, type ApiKey } from '../../client/api-key.ts';
 import { daemonEnvironment, type ServiceManagerSettings } from '../../config/other-variables.ts';
@@ -10,24 +10,20 @@ import type { LoadedHeart } from '../../config/load-heart.ts';
 import { LOG_LEVELS, type LogLevel } from '../../config/types/value-types.ts';
 import { Redaction } from '../../contract/text/redaction.ts';
 import { watchFiles } from '../../config/files.ts';
-import { Turns } from '../../time/turns.ts';
+import { Turns } from '../../time/repeating.ts';
 import { labelOf, type Wanted } from '../discovery/wanted.ts';
 import { Heart, type AppChoice, type HeartListener } from '../heart.ts';
 import { HeartbeatLogger } from './log/heartbeat-logger.ts';
 import { startDaemonChild, type StartDaemon } from './supervision/daemon-child.ts';
-import { containerLimit, daemonMemory, residentMemory } from './supervision/memory.ts';
-import { counted, createHeartLog, NAMED, type HeartLog } from './log/log.ts';
-import { MESSAGES } from './log/messages.ts';
-import { attemptsAtOnce } from './system.ts';
+import { attemptsAtOnce, containerLimit, daemonMemory, residentMemory, Vitals } from './system.ts';
+import { counted, createHeartLog, type HeartLog, MESSAGES, NAMED } from './log/log.ts';
 import { Reports } from './link/reports.ts';
 import { nonBlocking, type Stderr } from './log/stderr.ts';
 import { Supervisor, type SupervisorOptions } from './supervision/supervisor.ts';
-import { Vitals } from './vitals.ts';
 import { createServiceManager, type ServiceManager } from './service-manager.ts';
 
 export interface HeartServiceOptions extends LoadedHeart {
   readonly settings: HeartSettings;
-  /** Reads the configuration again, for a reload. */
   readonly loadConfig: () => LoadedHeart | Promise<LoadedHeart>;
   readonly stderr: Stderr;
 }
@@ -35,11 +31,10 @@ export interface HeartServiceOptions extends LoadedHeart {
 export interface DaemonOptions {
   readonly onQuit: () => void;
   readonly serviceManager: ServiceManagerSettings | undefined;
-  /** How a daemon is started; as a child process when absent. */
   readonly start?: StartDaemon;
 }
 
-/** When a daemon that was told to reload does not begin within this time, the heart reloads alone, ms. */
+/** If the daemon does not begin a reload within this time, the heart reloads alone, ms. */
 const RELOAD_PATIENCE_MS = 3_000;
 /** A scheduler that has not looked at the clock for this long is stuck, ms. */
 const STUCK_MS = 10_000;
@@ -49,7 +44,6 @@ const END_MS = 300;
 type ReloadResult = Awaited<ReturnType<SupervisorOptions['onReload']>>;
 
 export class HeartService {
-  /** Resolves when the first request has ended, whatever came of it; never without a deployment. */
   readonly firstExchange: Promise<void>;
   readonly #options: HeartServiceOptions;
   readonly #apiKey: ApiKey;
@@ -63,7 +57,7 @@ export class HeartService {
   #supervisor: Supervisor | undefined;
   #manager: ServiceManager | undefined;
   #reloadAlone: NodeJS.Timeout | undefined;
-  /** What is wrong since the start, or since the last reload, and has fallen back to its default. */
+  /** What is wrong since the last load, and has fallen back to its default. */
   #tolerated: ReadonlySet<string>;
   readonly #turns = new Turns();
 
@@ -132,13 +126,12 @@ export class HeartService {
     this.#reloadAlone = setTimeout(() => void this.#reloadOwn(), asked ? RELOAD_PATIENCE_MS : 0);
   }
 
-  /** Something that should not happen, and that ends nothing. */
   fault(what: string, error: unknown): void {
     const { message, stack } = error instanceof Error ? error : { message: String(error), stack: undefined };
     this.#log(MESSAGES.unexpected, { event: what, error: message, stack });
   }
 
-  /** Ends the daemon, sends the last heartbeats, once, and ends everything here. What is left of SHUTDOWN_TIMEOUT. */
+  /** Ends the daemon, sends the last heartbeats, ends the rest. Returns what is left of SHUTDOWN_TIMEOUT. */
   async stop(): Promise<{ readonly leftMs: number }> {
     clearTimeout(this.#reloadAlone);
     this.#manager?.stopping();
@@ -192,7 +185,6 @@ export class HeartService {
     }
   }
 
-  /** A change of the environment may have no effect; this says why. */
   #logOverridden(problems: readonly ConfigProblem[]): void {
     const names = problems.filter(({ severity }) => severity === 'note').map(({ variable }) => variable);
     if (names.length > 0) this.#log(MESSAGES.overriddenVariables, { names });
@@ -204,16 +196,16 @@ export class HeartService {
 
   async #reloadOwn(): Promise<ReloadResult> {
     clearTimeout(this.#reloadAlone);
-    // One after the other: a file that is slow must not bring back what a later reload has replaced.
+    // One after the other: a slow file must not bring back what a later reload has replaced.
     const result = await this.#turns.take('reload', () => this.#loadAgain());
     this.#manager?.ready(this.#statusLine());
     return result;
   }
 
-  /** All of the heart's part, or nothing. What only a restart can change stays, and the daemon says so. */
+  /** All of the heart's part, or nothing. What only a restart can change stays. */
   async #loadAgain(): Promise<ReloadResult> {
     const { settings: next, files, ...loaded } = await this.#options.loadConfig();
-    // What would fall back at a start keeps what is in force.
+    // What would fall back at a start stays as it is.
     const words = [...loaded.problems, ...loaded.tolerated]
       .filter((problem) => errorsIn([problem]).some((error) => !this.#tolerated.has(error)))
       .map((problem) => describeProblem(problem));
@@ -230,7 +222,7 @@ export class HeartService {
     this.#unwatchKey();
     this.#unwatchKey = this.#watchKeyFile(files.get('apiKey'));
     this.#heart.reload(next.deployments, next, appOf(next));
-    // One that goes on may have another name.
+    // A deployment that goes on may have another name.
     for (const id of this.#heart.deploymentIds()) this.#reports.changed(id);
     await this.#heart.keyChanged();
     this.#log(MESSAGES.reloaded, {
@@ -250,7 +242,7 @@ export class HeartService {
     return `keeping ${length} deployment${length === 1 ? '' : 's'} alive`;
   }
 
-  /** When the last heartbeats must leave at the latest, so that they end in time, ms before that. */
+  /** How long before the end the last heartbeats must leave, ms. */
   #lastBeatsMs(): number {
     const { finalHeartbeat, shutdownTimeout } = this.#settings;
     return finalHeartbeat ? Math.min(shutdownTimeout, this.#heart.lastBeatsTakeMs()) : 0;
@@ -261,7 +253,6 @@ function appOf({ appHealth, appGrace }: HeartSettings): AppChoice | undefined {
   return appHealth === undefined ? undefined : { address: appHealth, grace: appGrace };
 }
 
-/** Those of `all` that `some` does not have, as many as a line names; undefined if there are none. */
 function missingIn(some: readonly Wanted[], all: readonly Wanted[]): readonly string[] | undefined {
   const known = new Set(some.map((one) => labelOf(one)));
   const labels = all.map((one) => labelOf(one)).filter((label) => !known.has(label));

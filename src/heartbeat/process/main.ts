@@ -1,37 +1,31 @@
 /**
- * `pilotlight run`: the heart, this process. It sends the heartbeats, and keeps everything else running as one child
- * process, the daemon. It ends when it is told to, by SIGTERM, SIGINT or POST /-/quit, or if its own part of the
- * configuration is invalid (exit 2). Everything else that fails is tried again, without end.
+ * `pilotlight run`: the heart, this process, with the daemon as a child. It ends by SIGTERM, SIGINT or POST
+ * /-/quit, or if its own configuration is invalid (exit 2).
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { EXIT } from '../../config/exit-codes.ts';
-import type { ConfigProblem } from '../../config/problem.ts';
-import { loadHeartSlowly } from '../../config/load-heart.ts';
+import { EXIT, exitCodeOfSignal } from '../../config/exit-codes.ts';
+import { type ConfigProblem, describeProblem } from '../../config/problem.ts';
+import { isAwaited, type LoadedHeart, loadHeartSlowly } from '../../config/load-heart.ts';
 import { serviceManagerSettings } from '../../config/other-variables.ts';
-import { awaitConfig } from './awaited-config.ts';
 import { endProcess } from '../../client/slow-file.ts';
 import { HeartService } from './heart-service.ts';
-import { listenForSignals } from './link/signals.ts';
-import { openStderr } from './log/stderr.ts';
+import { openStderr, type Stderr } from './log/stderr.ts';
 import { keepSecretsOutOfDumps, makeThreads } from './system.ts';
+import { BEFORE_THE_LOG } from './log/log.ts';
+import { takeEarlySignals } from './link/early-signals.ts';
 
-/** How long the daemon waits for the answers to the first heartbeats, ms: starting it would slow them down. */
+/** Starting the daemon would slow down the first heartbeats, ms. */
 const FIRST_BEATS_MS = 100;
-/** How long writing the last messages may take, ms. */
+/** For the last messages, ms. */
 const FLUSH_MS = 500;
 
-/** `allProblems`: those of the daemon's variables too, which the heart does not know. */
+/** `allProblems`: also those of the daemon's variables, which the heart does not know. */
 export async function runHeart(allProblems: () => Promise<readonly ConfigProblem[]>): Promise<void> {
   makeThreads();
   keepSecretsOutOfDumps();
   const stderr = openStderr();
   const signals = listenForSignals();
-  const loaded = await awaitConfig({
-    load: loadHeartSlowly,
-    allProblems,
-    stderr,
-    told: signals.told,
-  });
+  const loaded = await awaitConfig({ load: loadHeartSlowly, allProblems, stderr, told: signals.told });
   if (loaded === 'refused') {
     await stderr.flush(FLUSH_MS);
     process.exitCode = EXIT.usage;
@@ -51,4 +45,73 @@ export async function runHeart(allProblems: () => Promise<readonly ConfigProblem
   const { leftMs } = await service.stop();
   await stderr.flush(Math.min(FLUSH_MS, leftMs));
   endProcess(EXIT.ok);
+}
+
+/** Between two looks at missing files, ms. */
+const LOOK_AGAIN_MS = 1_000;
+const LOOKS_PER_MESSAGE = 60;
+
+export interface AwaitedConfigOptions {
+  readonly load: () => LoadedHeart | Promise<LoadedHeart>;
+  /** Also those of the daemon's variables, which the heart does not know. */
+  readonly allProblems: () => Promise<readonly ConfigProblem[]>;
+  readonly stderr: Pick<Stderr, 'write'>;
+  /** Resolves when the program is told to end. */
+  readonly told: Promise<void>;
+}
+
+export type CompleteConfig = LoadedHeart & { readonly settings: NonNullable<LoadedHeart['settings']> };
+
+/** `refused`: standard error says why. `told`: the program was told to end. */
+export async function awaitConfig(
+  options: AwaitedConfigOptions,
+): Promise<CompleteConfig | 'refused' | 'told'> {
+  const { load, allProblems, stderr } = options;
+  const print = (problems: readonly ConfigProblem[], message: string): void => {
+    for (const line of [...problems.map((one) => describeProblem(one)), message]) stderr.write(`${line}\n`);
+  };
+  const told = options.told.then(() => 'told' as const);
+  for (let looks = 0; ; looks += 1) {
+    const loaded = await Promise.race([told, load()]);
+    if (loaded === 'told') return loaded;
+    const { settings, problems } = loaded;
+    if (settings) return { ...loaded, settings };
+    if (!isAwaited(problems)) {
+      const serious = (await allProblems()).filter(({ severity }) => severity !== 'note');
+      print(serious, BEFORE_THE_LOG.notStarted);
+      return 'refused';
+    }
+    if (looks % LOOKS_PER_MESSAGE === 0) print(problems, BEFORE_THE_LOG.waiting);
+    const pause = new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+    if ((await Promise.race([told, pause])) === 'told') return 'told';
+  }
+}
+
+interface Signals {
+  /** Resolves with the first SIGTERM or SIGINT, or when `quit` is called. */
+  readonly told: Promise<void>;
+  readonly quit: () => void;
+  /** What SIGHUP does. */
+  reload: () => void;
+}
+
+/** By default they end this program, or open Node's debugger to everybody here. */
+const OF_OTHERS = ['SIGUSR1', 'SIGUSR2'] as const;
+
+/** To be called first: process 1 of a container ignores a signal without a listener. */
+function listenForSignals(): Signals {
+  const { promise: told, resolve: quit } = Promise.withResolvers<void>();
+  const signals: Signals = { told, quit, reload: () => {} };
+  let once = false;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (once) endProcess(exitCodeOfSignal(signal));
+      once = true;
+      quit();
+    });
+  }
+  process.on('SIGHUP', () => signals.reload());
+  for (const signal of OF_OTHERS) process.on(signal, () => {});
+  for (const signal of takeEarlySignals()) process.emit(signal, signal);
+  return signals;
 }

@@ -1,18 +1,14 @@
 /**
- * Tells systemd the state of the service (sd_notify(3)): ready, reloading, stopping, and signs of life for the
- * watchdog. Node has no datagram sockets for local addresses, and an add-on to compile would be this program's only
- * one; `systemd-notify` is there wherever systemd is, and waits until its message was read, so that systemd can tell
- * which service it belongs to. The unit needs NotifyAccess=all, because another process sends the message.
+ * Tells systemd the state of the service (sd_notify(3)). Node has no datagram sockets for local addresses, so
+ * `systemd-notify` sends the messages, and the unit needs NotifyAccess=all.
  */
 import { execFile } from 'node:child_process';
 import type { ServiceManagerSettings } from '../../config/other-variables.ts';
 
 export type ServiceManager = ReturnType<typeof createServiceManager>;
 
-/** Longest time in ms that a message may take. */
 const TIMEOUT_MS = 5_000;
 
-/** `onFailure` hears once of a message that could not be sent. */
 export function createServiceManager(
   { watchdogMs }: ServiceManagerSettings,
   onFailure: (error: Error) => void,
@@ -31,7 +27,6 @@ export function createServiceManager(
   }
 
   return {
-    /** Started, or reloaded. `status` is what `systemctl status` shows. */
     ready: (status: string) => send('READY=1', `STATUS=${status}`),
     // systemd compares this clock with its own: CLOCK_MONOTONIC in microseconds.
     reloading: () => send('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`),

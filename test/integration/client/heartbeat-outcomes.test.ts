@@ -4,7 +4,7 @@ import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
 import { createBeatPort } from '../../../src/heartbeat/driver/beat.ts';
-import type { Outcome } from '../../../src/heartbeat/engine/outcome.ts';
+import type { AttemptOutcome } from '../../../src/heartbeat/engine/state.ts';
 
 interface Answer {
   readonly status: number;
@@ -29,7 +29,7 @@ afterAll(async () => {
   server.close();
 });
 
-function beatOver(over: Client, connected = (): void => {}): Promise<Outcome> {
+function beatOver(over: Client, connected = (): void => {}): Promise<AttemptOutcome> {
   return createBeatPort(over)({
     deploymentId: 42,
     key: 'key',
@@ -41,7 +41,7 @@ function beatOver(over: Client, connected = (): void => {}): Promise<Outcome> {
   });
 }
 
-async function beat(given: Answer): Promise<{ outcome: Outcome; connected: number }> {
+async function beat(given: Answer): Promise<{ outcome: AttemptOutcome; connected: number }> {
   answer = given;
   let connected = 0;
   const outcome = await beatOver(client, () => (connected += 1));

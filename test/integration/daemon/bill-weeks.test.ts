@@ -10,7 +10,7 @@ import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src
 import type { EndpointSpend } from '../../../src/spend/hours.ts';
 import { dayOf } from '../../../src/spend/bill.ts';
 import { FleetWatch, type FleetService } from '../../../src/fleet/watch.ts';
-import { createInstancesWatch } from '../../../src/watch/instances.ts';
+import { createInstancesWatch } from '../../../src/watch/account.ts';
 import { VirtualClock } from '../../support/log-time.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

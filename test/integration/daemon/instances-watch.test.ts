@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
-import { createInstancesWatch } from '../../../src/watch/instances.ts';
+import { createInstancesWatch } from '../../../src/watch/account.ts';
 
 let emulator: Emulator;
 let client: Client;

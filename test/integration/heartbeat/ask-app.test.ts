@@ -8,7 +8,7 @@ import { createPrivateCa } from '../../support/private-ca.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const never = new AbortController().signal;
-const bad = (why: string) => ({ well: false, why });
+const bad = (why: string) => ({ healthy: false, why });
 
 let app: TestApp;
 beforeEach(async () => {
@@ -24,7 +24,7 @@ const ask = (url = app.url, signal = never) => createAskApp(url)(signal);
 describe('over HTTP', () => {
   test.each([200, 201, 204, 299])('%i is well', async (status) => {
     app.answer = (response) => void response.writeHead(status).end();
-    expect(await ask()).toEqual({ well: true });
+    expect(await ask()).toEqual({ healthy: true });
   });
 
   test.each([400, 404, 429, 500, 503])('%i is not, whatever it says', async (status) => {
@@ -52,7 +52,7 @@ describe('over HTTP', () => {
       const writing = setInterval(() => response.write('x'.repeat(10_000)), 1);
       response.once('close', () => clearInterval(writing));
     };
-    expect(await ask()).toEqual({ well: true });
+    expect(await ask()).toEqual({ healthy: true });
     await until(() => app.open === 0);
   });
 
@@ -73,7 +73,7 @@ describe('over HTTP', () => {
     const asked = ask(app.url, question.signal);
     await until(() => app.asked === 1);
     question.abort();
-    expect(await asked).toMatchObject({ well: false });
+    expect(await asked).toMatchObject({ healthy: false });
     await until(() => app.open === 0);
   });
 
@@ -99,11 +99,11 @@ describe('over HTTP', () => {
     vi.stubEnv('HTTP_PROXY', 'http://127.0.0.1:9');
     vi.stubEnv('no_proxy', '');
     vi.stubEnv('NO_PROXY', '');
-    expect(await ask()).toEqual({ well: true });
+    expect(await ask()).toEqual({ healthy: true });
   });
 
   test('by name', async () => {
-    expect(await ask(app.url.replace('127.0.0.1', 'localhost'))).toEqual({ well: true });
+    expect(await ask(app.url.replace('127.0.0.1', 'localhost'))).toEqual({ healthy: true });
     expect(await ask('http://no-such-app.invalid/')).toEqual(bad('its name does not resolve'));
   });
 
@@ -111,7 +111,7 @@ describe('over HTTP', () => {
     await app.die();
     expect(await ask()).toEqual(bad('it refuses connections'));
     await app.rise();
-    expect(await ask()).toEqual({ well: true });
+    expect(await ask()).toEqual({ healthy: true });
   });
 
   test('a certificate must be valid', async () => {
@@ -136,7 +136,7 @@ describe('over HTTP', () => {
 describe('over TCP', () => {
   test('a port that is taken is well, whatever is behind it, and its connection ends', async () => {
     app.answer = HANGS;
-    expect(await ask(`tcp://127.0.0.1:${app.port}`)).toEqual({ well: true });
+    expect(await ask(`tcp://127.0.0.1:${app.port}`)).toEqual({ healthy: true });
     await until(() => app.open === 0);
     expect(app.asked).toBe(0);
   });
@@ -144,7 +144,7 @@ describe('over TCP', () => {
   test('a port that is not taken, and a name that does not resolve, are not', async () => {
     await app.die();
     expect(await ask(`tcp://127.0.0.1:${app.port}`)).toEqual(bad('it refuses connections'));
-    expect(await ask(`tcp://[::1]:${app.port}`)).toMatchObject({ well: false });
+    expect(await ask(`tcp://[::1]:${app.port}`)).toMatchObject({ healthy: false });
     expect(await ask(`tcp://no-such-app.invalid:80`)).toEqual(bad('its name does not resolve'));
   });
 });

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { deploymentList } from '../../../src/config/types/wanted.ts';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src/emulator/index.ts';
-import type { DiscoveryNotice } from '../../../src/heartbeat/discovery/findings.ts';
-import type { Choice } from '../../../src/heartbeat/discovery/resolve.ts';
+import type { Choice, DiscoveryNotice } from '../../../src/heartbeat/discovery/resolve.ts';
 import { DeploymentWatch } from '../../../src/heartbeat/discovery/watch.ts';
 import { settlePromises, VirtualTime } from '../../support/virtual-time.ts';
 
@@ -119,54 +118,6 @@ describe('under the public dialect', () => {
     expect(statuses(scene.emulator).get(429)).toBeUndefined();
     expect(scene.emulator.journal.count({ operation: 'deployments.get' })).toBe(0);
   });
-
-  test('a TTL that is shorter and a redeployment are taken with the next list, a stop within two more', async () => {
-    await using scene = await startScene('name:square/blue,42', { seed });
-    const { deployments } = scene.emulator;
-    await scene.pass(1);
-    expect(scene.timings()).toEqual([
-      [43, undefined],
-      [42, 300_000],
-    ]);
-    deployments.change(42, { ttl: 200 });
-    const blue = deployments.redeploy(43);
-    await scene.pass(31);
-    expect(scene.timings()).toEqual([
-      [43, undefined],
-      [blue, undefined],
-      [42, 200_000],
-    ]);
-    // Lists miss the old one for a minute; then the service itself says that it is no more.
-    await scene.pass(100);
-    expect(scene.timings()).toEqual([
-      [blue, undefined],
-      [42, 200_000],
-    ]);
-    deployments.stop(blue);
-    await scene.pass(90);
-    expect(scene.timings()).toEqual([[42, 200_000]]);
-  });
-
-  test('one that has expired is still beaten where it is given by id', async () => {
-    await using scene = await startScene('42', { seed });
-    await scene.pass(1);
-    await scene.emulator.clock.advance(400_000);
-    await scene.pass(120);
-    expect(scene.emulator.deployments.get(42).expired).toBe(true);
-    expect(scene.timings()).toEqual([[42, 300_000]]);
-  });
-
-  test.each(['text', 'detail', 'error'] as const)(
-    '429 as %s is no answer, and it is asked again',
-    async (shape) => {
-      await using scene = await startScene('42', { seed });
-      await scene.emulator.faults.add({ kind: 'throttled', shape, thresholdSeconds: 20, times: 1 });
-      await scene.pass(1);
-      expect(scene.timings()).toEqual([[42, undefined]]);
-      await scene.pass(25);
-      expect(scene.timings()).toEqual([[42, 300_000]]);
-    },
-  );
 });
 
 test('under the interface document nothing is learned, and ids are beaten all the same', async () => {

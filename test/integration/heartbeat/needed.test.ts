@@ -33,12 +33,6 @@ describe.concurrent('over real sockets', () => {
   test.each<[string, (app: TestApp) => unknown, string]>([
     ['dies', (app) => app.die(), 'it refuses connections'],
     ['hangs', (app) => (app.answer = HANGS), 'no answer within 2 s'],
-    ['fails', (app) => (app.answer = FAILS), 'it answers with status 503'],
-    [
-      'is too slow',
-      (app) => (app.answer = (response) => void setTimeout(() => response.end(), 3_000)),
-      'no answer within 2 s',
-    ],
   ])('an app that %s is withheld, loudly, and saved when it is back', async (_, harm, why) => {
     await using app = await startTestApp();
     await using emulator = await emulate(20);
@@ -74,35 +68,6 @@ describe.concurrent('over real sockets', () => {
     const sent = beats(emulator);
     await daemon.stop();
     expect(beats(emulator)).toBe(sent); // no last beat either
-  });
-
-  test('an app that flaps is needed', async () => {
-    let turn = 0;
-    await using app = await startTestApp((response, request) =>
-      (turn += 1) % 2 === 0 ? FAILS(response, request) : WELL(response, request),
-    );
-    await using emulator = await emulate(10);
-    await using daemon = await start(emulator, 10, { APP_HEALTH: app.url });
-    await until(() => app.asked >= 5);
-    expect(said(daemon, /are withheld/)).toEqual([]);
-    // There is no last beat within a second of another, which would gain nothing.
-    await until(() => Date.now() - (emulator.deployments.get(ID).lastHeartbeatMs ?? Infinity) > 1_100);
-    const sent = beats(emulator);
-    await daemon.stop();
-    expect(beats(emulator)).toBeGreaterThan(sent);
-    expect(emulator.deployments.get(ID)).toMatchObject({ expired: false, lapses: 0 });
-  });
-
-  test('back too late, it is tried, and who may be lost is named', async () => {
-    await using app = await startTestApp(FAILS);
-    await using emulator = await emulate(12);
-    await using daemon = await start(emulator, 12, { APP_HEALTH: app.url });
-    await until(() => stateOf(daemon) === 'withheld');
-    await until(() => emulator.deployments.get(ID).expired);
-    app.answer = WELL;
-    await until(() => stateOf(daemon) === 'suspect-gone' || stateOf(daemon) === 'gone');
-    expect(said(daemon, /^heartbeats resumed late/)).toMatchObject([{ count: 1, deploymentIds: [ID] }]);
-    expect(daemon.daemon.status().deployments[0]).toMatchObject({ lapses: 1 });
   });
 
   test('a reload switches it on and off', async () => {

@@ -22,10 +22,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const FILE = '/etc/pilotlight/environment';
 
 /** Set by whoever starts the process, so that some of what is made up gets as far as to be used. */
-const SOUND = {
-  PILOTLIGHT_API_KEY: exampleOf('apiKey'),
-  PILOTLIGHT_BASE_URL: 'http://127.0.0.1:1',
-};
+const SOUND = { PILOTLIGHT_API_KEY: exampleOf('apiKey'), PILOTLIGHT_BASE_URL: 'http://127.0.0.1:1' };
 
 /** In the settings, where they are told from other words. */
 const SECRETS = [exampleOf('apiKey'), exampleOf('metricsToken'), 'otlp-0123456789', 'redis-0123456789'];

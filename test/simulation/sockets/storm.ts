@@ -12,7 +12,7 @@ import type { StepFunction } from '../../../src/heartbeat/engine/engine.ts';
 import { timingFor } from '../../../src/heartbeat/engine/formulas.ts';
 import { openWindow, watchLateness } from '../../support/real-time-window.ts';
 import { Random } from '../random.ts';
-import type { Span } from '../span.ts';
+import type { Span } from '../scenario.ts';
 import { WAYS, wayOf, type Ground, type WayName } from './ways.ts';
 
 export interface StormOptions {
@@ -20,7 +20,6 @@ export interface StormOptions {
   readonly ground: Ground;
   readonly seed: number;
   readonly ttlMs: number;
-  /** How long it lasts, ms. */
   readonly lengthMs: number;
   /** A broken engine in place of the real one. It is not excused by a machine that is late, which would hide it. */
   readonly broken?: StepFunction | undefined;
@@ -39,9 +38,7 @@ export interface StormResult {
   readonly faults: readonly string[];
   readonly beats: number;
   readonly lapsed: boolean;
-  /** That it had, and lapsed all the same. */
   readonly window: Span | undefined;
-  /** Open connections of its transport at the most. */
   readonly mostOpen: number;
 }
 
@@ -151,7 +148,6 @@ function any<T>(random: Random, choices: readonly T[]): T {
   return choice;
 }
 
-/** Most are within what is survived, some are not. */
 function faultLength(random: Random, ttlMs: number): number {
   return random.chance(0.6) ? random.between(0, 0.3 * ttlMs) : random.between(0.3 * ttlMs, 0.9 * ttlMs);
 }

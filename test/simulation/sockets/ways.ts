@@ -11,7 +11,6 @@ import type { ForwardProxy } from '../../support/forward-proxy.ts';
 export interface Way extends AsyncDisposable {
   readonly baseUrl: string;
   readonly resolve: Resolve | undefined;
-  /** Whatever happens to it, the service can be reached. */
   readonly isAlwaysOpen?: boolean;
   /** What can happen to it; each returns when it has begun. */
   readonly faults: Readonly<Record<string, () => Promise<void> | void>>;
@@ -76,7 +75,6 @@ export const WAYS: Readonly<Record<WayName, (ground: Ground, world: number) => P
     };
   },
 
-  /** Each fault strikes one of two addresses. */
   async addresses({ httpPort }) {
     const pass: FaultMode = { kind: 'pass' };
     const addresses = await startAddresses(httpPort, [pass, pass]);
@@ -118,7 +116,6 @@ export const POSSIBLE_WAYS = (Object.keys(WAYS) as WayName[]).filter(
   (name) => name !== 'addresses' || hasAddresses,
 );
 
-/** Seeds in a row have all of them. */
 export function wayOf(seed: number): WayName {
   return POSSIBLE_WAYS[seed % POSSIBLE_WAYS.length] ?? 'http';
 }

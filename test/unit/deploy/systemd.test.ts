@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { daemonMemory } from '../../../src/heartbeat/process/supervision/memory.ts';
+import { daemonMemory } from '../../../src/heartbeat/process/system.ts';
 import { describeWith, hasCommand, root } from '../../support/optional.ts';
 
 const unit = `${root}deploy/systemd/pilotlight.service`;

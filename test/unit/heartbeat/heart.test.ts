@@ -90,12 +90,18 @@ describe('deployments by name are looked up anew', () => {
   });
   afterEach(() => emulator.close());
 
-  test('when one of them is gone: the name may have another id by now', async () => {
-    await using scene = new Scene({ url: emulator.url, apiKey: emulator.apiKey, wanted: 'name:square' });
+  /** So many deployments of the name have had their first heartbeat. */
+  async function beating(count: number): Promise<Scene> {
+    const scene = new Scene({ url: emulator.url, apiKey: emulator.apiKey, wanted: 'name:square' });
     await vi.advanceTimersByTimeAsync(1);
     await scene.has(1, LISTED);
     await vi.advanceTimersByTimeAsync(1);
-    await scene.has(1, 'deployments.heartbeat 200');
+    await scene.has(count, 'deployments.heartbeat 200');
+    return scene;
+  }
+
+  test('when one of them is gone: the name may have another id by now', async () => {
+    await using scene = await beating(1);
     const successor = emulator.deployments.redeploy(42);
     await vi.advanceTimersByTimeAsync(4_000);
     await scene.has(2, 'deployments.heartbeat 404');
@@ -111,11 +117,7 @@ describe('deployments by name are looked up anew', () => {
   });
 
   test('when one of them is deleted: it is gone once a list could have told of another', async () => {
-    await using scene = new Scene({ url: emulator.url, apiKey: emulator.apiKey, wanted: 'name:square' });
-    await vi.advanceTimersByTimeAsync(1);
-    await scene.has(1, LISTED);
-    await vi.advanceTimersByTimeAsync(1);
-    await scene.has(1, 'deployments.heartbeat 200');
+    await using scene = await beating(1);
     emulator.deployments.change(42, { ttl: 1 });
     await vi.advanceTimersByTimeAsync(4_000);
     await scene.has(1, 'deployments.heartbeat 404');
@@ -129,11 +131,7 @@ describe('deployments by name are looked up anew', () => {
 
   test('when one tag is deleted: another tag of the name does not replace it', async () => {
     emulator.deployments.add({ id: 43, name: 'square', tag: 'blue', ttl: 300 });
-    await using scene = new Scene({ url: emulator.url, apiKey: emulator.apiKey, wanted: 'name:square' });
-    await vi.advanceTimersByTimeAsync(1);
-    await scene.has(1, LISTED);
-    await vi.advanceTimersByTimeAsync(1);
-    await scene.has(2, 'deployments.heartbeat 200');
+    await using scene = await beating(2);
     emulator.deployments.remove(42);
     // Lists miss it for a minute.
     for (let asked = 2; asked <= 6; asked += 1) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Turns } from '../../../src/time/turns.ts';
+import { Turns } from '../../../src/time/repeating.ts';
 
 test('of forty calls during a run one more run comes of it, with one result for all', async () => {
   const turns = new Turns();

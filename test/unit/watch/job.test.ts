@@ -166,24 +166,4 @@ describe('scheduled job', () => {
     expect(job.view().runs).toBe(2);
     await job.stop();
   });
-
-  test('leaves no timer behind, and says why it stops', async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    const gate = Promise.withResolvers<void>();
-    let reason: unknown;
-    const job = startJob({
-      ...options(async (signal) => {
-        await gate.promise;
-        reason = signal.reason;
-      }),
-      schedule: 'off',
-    });
-    const run = job.runNow();
-    const stopped = job.stop();
-    gate.resolve();
-    await Promise.all([run, stopped]);
-    expect(String(reason)).toBe('Error: stopping');
-    expect(vi.getTimerCount()).toBe(0);
-  });
 });

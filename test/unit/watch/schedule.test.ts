@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isSchedule } from '../../../src/watch/schedule.ts';
+import { isSchedule } from '../../../src/watch/job.ts';
 import { withoutHang } from '../../support/bad-input/cases.ts';
 
 test('a schedule is a cron expression of at most 100 characters that comes round', () => {

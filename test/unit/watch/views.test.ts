@@ -1,9 +1,11 @@
 /** What each watch makes of the answers, and of one that does not come. */
 import { expect, test } from 'vitest';
 import type { Output } from '../../../src/contract/operations.ts';
-import { createAccountWatch } from '../../../src/watch/account.ts';
-import { createInstancesWatch } from '../../../src/watch/instances.ts';
-import { createMaintenanceWatch } from '../../../src/watch/maintenance.ts';
+import {
+  createAccountWatch,
+  createInstancesWatch,
+  createMaintenanceWatch,
+} from '../../../src/watch/account.ts';
 
 const NEVER = new AbortController().signal;
 const NOW = 1_700_000_000;

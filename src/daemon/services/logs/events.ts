@@ -3,7 +3,7 @@ import { PilotlightError } from '../../../contract/pilotlight-error.ts';
 import type { LogEvent } from '../../../logs/events.ts';
 import type { LogSource } from '../../../logs/source.ts';
 import { NewerFile } from '../../../storage/database-file.ts';
-import { troubleLevel } from '../../../time/trouble.ts';
+import { troubleLevel } from '../../../time/backoff.ts';
 
 /** Records dropped after such a pause are a new trouble. */
 const QUIET_MS = 600_000;

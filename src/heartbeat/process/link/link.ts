@@ -1,48 +1,33 @@
-/**
- * The messages between the heart and the daemon, sent as JSON. One report of the heart is under way at a time, and what
- * happens until it is taken goes into the next one, so that a daemon that reads nothing costs no memory.
- */
+/** The messages between heart and daemon, as JSON. One report is under way at a time, so none pile up. */
 import type { Ask, Grants } from '../../../client/request-queue.ts';
 import type { ExchangeEvent } from '../../heart.ts';
-import type { HeartVitals } from '../vitals.ts';
+import type { HeartVitals } from '../system.ts';
 import type { AppSnapshot, AvoidedAddress, DeploymentSnapshot } from '../../view/snapshot.ts';
 
-/**
- * The daemon's descriptors for the program's standard output and standard error. Not 1 and 2: libuv makes those blocking
- * in a child, and so in its parent, which shares the open files, and Node does it again when the child ends.
- */
+/** Of the daemon. Not 1 and 2: libuv makes those blocking in a child, and so in its parent. */
 export const DAEMON_STDOUT = 4;
 export const DAEMON_STDERR = 5;
 
-/** What the heart knows and the daemon shows. */
 export interface Report {
-  /** Counts up; the daemon's `taken` names it. */
   readonly number: number;
   readonly lastTickAt: number;
-  /** Deployments that changed since the report before, all of them in the first few reports of a link. */
+  /** Since the report before; all deployments in the first reports of a link. */
   readonly changed: readonly DeploymentSnapshot[];
-  /** Ids of those that are not kept alive any more. */
   readonly removed: readonly number[];
   readonly exchanges: readonly (ExchangeEvent & { /** When it ended, Unix ms. */ readonly at: number })[];
-  /** How much later than due heartbeats left, ms. */
   readonly lags: readonly number[];
   /** Exchanges and lags that were dropped, because too many waited. */
   readonly missed: number;
-  /** The heart's own log messages since the report before, by level. */
   readonly messages: Readonly<Record<string, number>>;
   readonly openConnections: number;
   readonly vitals: HeartVitals;
-  /** Absent while no address is avoided. */
   readonly avoided?: readonly AvoidedAddress[];
-  /** Absent where the deployments hang on no app. */
   readonly app?: AppSnapshot;
 }
 
 export type HeartMessage =
   | { readonly type: 'report'; readonly report: Report }
-  /** Load the configuration again, as a SIGHUP asks for. */
   | { readonly type: 'reload' }
-  /** The answer to the daemon's own `reload` of this number. */
   | {
       readonly type: 'reloaded';
       readonly number: number;
@@ -50,28 +35,23 @@ export type HeartMessage =
       readonly problems: readonly string[];
     }
   | { readonly type: 'grants'; readonly grants: Grants }
-  /** Drain and end, within so many ms. */
   | { readonly type: 'stop'; readonly withinMs: number };
 
 export type DaemonMessage =
-  /** Its parts are started; it can be asked to reload and to stop. */
+  /** It can be asked to reload and to stop. */
   | { readonly type: 'started' }
   | { readonly type: 'taken'; readonly number: number }
-  /** It wants to send requests, which the heart has to grant; and what came of earlier ones. */
   | { readonly type: 'ask'; readonly ask: Ask }
-  /** Load the heart's part of the configuration. Numbers count up. */
   | { readonly type: 'reload'; readonly number: number }
-  /** The reload that the heart asked for was refused: nothing changes on either side. */
+  /** It refused the reload: nothing changes on either side. */
   | { readonly type: 'reload-refused' }
   | { readonly type: 'log-level'; readonly level: string }
-  /** The end of the whole program is asked for. */
   | { readonly type: 'quit' }
-  /** Told to stop, it has nothing left to do; while a file hangs, its process may not be able to end. */
+  /** It has nothing left to do. A file that hangs may keep its process from ending. */
   | { readonly type: 'stopped' };
 
 export interface Link<Outgoing, Incoming> {
-  /** Never throws and never waits; what is sent after the end of the link is lost. */
+  /** Never throws and never waits; after the end of the link messages are lost. */
   readonly send: (message: Outgoing) => void;
-  /** For one listener. */
   readonly listen: (hear: (message: Incoming) => void) => void;
 }

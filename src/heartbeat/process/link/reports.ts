@@ -1,7 +1,7 @@
-/** What happened at the heart, on its way to the daemon: gathered, bounded, one report under way at a time. */
+/** What happened at the heart, on its way to the daemon: bounded, one report under way at a time. */
 import type { ExchangeEvent, Heart } from '../../heart.ts';
 import type { DeploymentSnapshot } from '../../view/snapshot.ts';
-import type { Vitals } from '../vitals.ts';
+import type { Vitals } from '../system.ts';
 import type { Report } from './link.ts';
 
 export type ReportSources = Pick<
@@ -9,11 +9,10 @@ export type ReportSources = Pick<
   'snapshotOf' | 'deploymentIds' | 'lastTickAt' | 'openConnections' | 'avoidedAddresses' | 'app'
 >;
 
-/** How long changes are gathered, ms: one report for what happens together. */
 const GATHER_MS = 50;
-/** Deployments in one report: a heartbeat that is due waits at most until so many are written. */
+/** A due heartbeat waits at most until so many are written. */
 const SNAPSHOTS_AT_ONCE = 250;
-/** The most exchanges, and the most lags, that wait: those of four seconds at 1,000 heartbeats a second. */
+/** Of exchanges, and of lags: four seconds at 1,000 heartbeats a second. */
 const CAPACITY = 4_000;
 
 export class Reports {
@@ -36,7 +35,7 @@ export class Reports {
     this.#vitals = vitals;
   }
 
-  /** Sends reports there from now on, beginning with all deployments. A report that was under way is lost. */
+  /** Begins with all deployments. A report that was under way is lost. */
   sendTo(send: (report: Report) => void): void {
     this.#send = send;
     this.#underWay = 0;
@@ -45,7 +44,6 @@ export class Reports {
     this.#gather();
   }
 
-  /** Nobody listens any more. */
   close(): void {
     this.#send = undefined;
     for (const tell of this.#upToDate.splice(0)) tell();
@@ -64,13 +62,13 @@ export class Reports {
     else for (const tell of this.#upToDate.splice(0)) tell();
   }
 
-  /** Resolves when the daemon knows all that has happened by now, or nobody listens. */
+  /** Resolves when the daemon knows all that has happened, or nothing listens. */
   async upToDate(): Promise<void> {
     if (this.#send === undefined || (this.#underWay === 0 && !this.#hasNews())) return;
     await new Promise<void>((resolve) => this.#upToDate.push(resolve));
   }
 
-  /** Sends a report even if nothing has happened: it shows that both sides work. */
+  /** A report shows that both sides work, even if nothing has happened. */
   signOfLife(): void {
     if (this.#send !== undefined && this.#underWay === 0) this.#flush();
   }
@@ -100,14 +98,12 @@ export class Reports {
     this.#messages[level] = (this.#messages[level] ?? 0) + 1;
   }
 
-  /** Drops the older half when there is no room. */
   #bounded<T>(list: T[]): T[] {
     if (list.length < CAPACITY) return list;
     this.#missed += CAPACITY / 2;
     return list.slice(CAPACITY / 2);
   }
 
-  /** Changes are sent soon; while a report is under way, with the next one. */
   #gather(): void {
     if (this.#send === undefined || this.#underWay > 0) return;
     this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS);

@@ -1,36 +1,44 @@
 /**
- * Decides when the heart says something about its deployments: each change of state, and once a minute whatever is still
- * wrong. Many share one line, so that ten thousand deployments that fail together do not flood the log; but the reason of
- * a failure is there within ten seconds of its start.
+ * Decides when the heart logs something about its deployments. Many deployments share a line. The reason of a
+ * failure is logged within ten seconds.
  */
-import type { DiscoveryNotice, Finding } from '../../discovery/findings.ts';
+import type { DiscoveryNotice, Finding } from '../../discovery/resolve.ts';
 import type { HeartbeatState, Notice } from '../../engine/state.ts';
 import type { AppNews, Heart } from '../../heart.ts';
 import { describeAddressFailure } from '../../driver/describe-failure.ts';
 import { FAILURE_WORDS } from '../../view/snapshot.ts';
-import { counted, NAMED, type HeartLog, type LogFields } from './log.ts';
-import { DISCOVERY, LIMIT_ADVICE, MESSAGES, STATE_ADVICE, STATE_LEVELS } from './messages.ts';
+import {
+  counted,
+  DISCOVERY,
+  type HeartLog,
+  LIMIT_ADVICE,
+  type LogFields,
+  MESSAGES,
+  NAMED,
+  STATE_ADVICE,
+  STATE_LEVELS,
+} from './log.ts';
 
 export type LoggerSources = Pick<Heart, 'sharedLimit' | 'addresses' | 'deploymentIds'>;
 
-/** How often to look for new troubles, and how often to log all of them again, ms. */
+/** New troubles are looked for, and all of them are logged again, ms. */
 const LOOK_MS = 5_000;
 const SUMMARY_MS = 60_000;
-/** How long changes are gathered, and the least time between two lines about changes, ms. */
+/** How long changes are gathered, and the least time between two lines about them, ms. */
 const GATHER_MS = 250;
 const BETWEEN_MS = 1_000;
-/** A deployment that comes and goes is named with the same trouble again after this, ms. */
+/** A deployment that comes and goes is named again with the same trouble after this, ms. */
 const NAMED_AGAIN_MS = 60_000;
 
 /** One deployment, as it is and as the log has it. */
 interface Story {
   state: HeartbeatState;
   /** undefined: no line has named it. */
-  logged: HeartbeatState | undefined;
-  /** Why its last heartbeat was not accepted; undefined if it was. `why`: in words, if more is known than the kind. */
-  trouble: { readonly reason: keyof typeof FAILURE_WORDS; readonly why: string | undefined } | undefined;
-  /** When the TTL ends, monotonic ms; undefined if that is not known. */
-  expiresAt: number | undefined;
+  logged?: HeartbeatState;
+  /** Why its last heartbeat was not accepted. `why`: in words, if more is known than the kind. */
+  trouble?: { readonly reason: keyof typeof FAILURE_WORDS; readonly why: string | undefined } | undefined;
+  /** Monotonic ms; undefined: not known. */
+  expiresAt?: number | undefined;
   /** When a line last named it in a state, and in any trouble, monotonic ms. */
   readonly namedAt: Map<HeartbeatState | 'trouble', number>;
 }
@@ -44,9 +52,9 @@ export class HeartbeatLogger {
   #changesAt = -Infinity;
   #timer: NodeJS.Timeout | undefined;
   #limitMs: number | undefined;
-  /** Addresses that were logged as failed, and not yet that they work. */
+  /** Logged as failed, and not yet as working. */
   readonly #failedAddresses = new Set<string>();
-  /** Whether the log says last that the app is unhealthy, and how often heartbeats were resumed. */
+  /** Whether the last line about the app says unhealthy, and how often heartbeats were resumed. */
   #isAppUnhealthy = false;
   #resumes = 0;
 
@@ -62,7 +70,7 @@ export class HeartbeatLogger {
       if (known) known.trouble = undefined;
       return;
     }
-    const story = known ?? newStory();
+    const story: Story = known ?? { state: 'retrying', namedAt: new Map() };
     if (known === undefined) this.#stories.set(id, story);
     switch (notice.type) {
       case 'sent':
@@ -135,7 +143,7 @@ export class HeartbeatLogger {
     clearTimeout(this.#timer);
   }
 
-  /** Silence has no error that names an address, so the host that was asked does. */
+  /** Silence has no error with an address, so the host is named. */
   #reasonOf(trouble: Story['trouble']): string | undefined {
     if (trouble === undefined) return undefined;
     const { reason, why = FAILURE_WORDS[reason] } = trouble;
@@ -146,7 +154,7 @@ export class HeartbeatLogger {
   }
 
   #change(id: number, story: Story, { from, to, remainingMs }: Extract<Notice, { type: 'state' }>): void {
-    // That all are withheld is logged once, of the app.
+    // The app's line says that all are withheld.
     if (to === 'stopped' || to === 'withheld') return this.forget(id);
     story.logged ??= from;
     story.state = to;
@@ -156,7 +164,7 @@ export class HeartbeatLogger {
     if (isUnlogged(story)) this.#timer ??= setTimeout(() => this.#logChanges(), waitMs);
   }
 
-  /** One line for each state that deployments have come to, as far as they may be named by now. */
+  /** One line for each state that deployments have come to. */
   #logChanges(until = performance.now()): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -211,7 +219,7 @@ export class HeartbeatLogger {
     this.#log(MESSAGES.failing, { ...counted(failing.map(([id]) => id)), remainingSeconds, states, reasons });
   }
 
-  /** A limit under which all fit is logged when it is found; one under which they do not, once a minute. */
+  /** If all deployments fit, the limit is logged when it is found; if not, once a minute. */
   #lookAtLimit(): void {
     const limit = this.#heart().sharedLimit();
     if (limit === undefined) return;
@@ -247,20 +255,8 @@ export class HeartbeatLogger {
   }
 }
 
-/** Nothing has come, so far. */
 const OVERDUE: Story['trouble'] = { reason: 'overdue', why: undefined };
 
-function newStory(): Story {
-  return {
-    state: 'retrying',
-    logged: undefined,
-    trouble: undefined,
-    expiresAt: undefined,
-    namedAt: new Map(),
-  };
-}
-
-/** The log has another state of it than it is in. */
 function isUnlogged({ state, logged }: Story): boolean {
   return logged !== undefined && logged !== state;
 }
@@ -270,7 +266,7 @@ function isOver(story: Story): boolean {
   return !story.trouble && !isUnlogged(story) && story.namedAt.size === 0;
 }
 
-/** Of the one that expires first, s; undefined if no TTL is known. */
+/** Of the one that expires first, s. */
 function leastRemaining(stories: readonly (readonly [number, Story])[]): number | undefined {
   const least = Math.min(...stories.map(([, { expiresAt = Infinity }]) => expiresAt));
   return least === Infinity ? undefined : seconds(least - performance.now());
@@ -287,7 +283,7 @@ function markNamed(story: Story, now: number): void {
   story.namedAt.set(story.state, now).set('trouble', now);
 }
 
-/** A name may be that of thousands. The message says the type. */
+/** A name may be that of thousands of deployments. The message says the type. */
 function fieldsOf(finding: Finding): LogFields {
   const fields = { ...finding, type: undefined };
   if (!('ids' in fields) || fields.ids.length <= NAMED) return fields;

@@ -1,8 +1,9 @@
-/** The heart's log, as pino would write it. Not pino itself: this process loads little, and waits for no slow stderr. */
+/** The heart's log, as pino would write it. This process loads little, and waits for no slow stderr. */
 import { LOG_LEVELS, type LogLevel } from '../../../config/types/value-types.ts';
 import type { Redaction } from '../../../contract/text/redaction.ts';
-import type { Message } from './messages.ts';
 import type { Stderr } from './stderr.ts';
+import type { FindingType } from '../../discovery/resolve.ts';
+import type { HeartbeatState } from '../../engine/state.ts';
 
 export type LogFields = Readonly<Record<string, unknown>>;
 /** False: the message was logged too recently about the same subject. */
@@ -17,11 +18,11 @@ export function isText(format: MessageFormat, isTerminal = false): boolean {
 
 export interface HeartLogOptions {
   readonly stderr: Pick<Stderr, 'write'> & { readonly isTerminal?: boolean };
-  /** Read at each line, because a reload may change it. */
+  /** A reload may change it. */
   readonly level: () => LogLevel;
   readonly format: MessageFormat;
   readonly redaction: Redaction;
-  /** Called with each line that is written, for the metric. */
+  /** Called with each written line, for the metric. */
   readonly onMessage: (level: LogLevel) => void;
 }
 
@@ -34,11 +35,11 @@ export function counted(ids: readonly number[]): LogFields {
 }
 
 export function createHeartLog({ stderr, level, format, redaction, onMessage }: HeartLogOptions): HeartLog {
-  /** When a message was logged last, and how often since then it was not. */
   const write = isText(format, stderr.isTerminal) ? asText : asJson;
+  /** When a message was last logged, and how often it was suppressed since. */
   const logged = new Map<string, { readonly at: number; suppressed: number }>();
 
-  /** How many were suppressed before this one; undefined: so is this one. */
+  /** Undefined: suppress this one too. */
   function suppressedBefore({ text, everyMs }: Message, subject: string): number | undefined {
     if (everyMs === undefined) return 0;
     const now = performance.now();
@@ -74,3 +75,102 @@ function asText({ level, text }: Message, fields: LogFields, redaction: Redactio
   const time = new Date().toISOString().slice(0, 23).replace('T', ' ');
   return `[${time}] ${level.toUpperCase()}: ${redaction.text(text)}${json === '{}' ? '' : ` ${json}`}`;
 }
+
+export interface Message {
+  readonly level: LogLevel;
+  readonly text: string;
+  /** It is logged once in this time about one subject, ms. */
+  readonly everyMs?: number | undefined;
+  /** The next line has the number of suppressed ones. */
+  readonly isCounted?: boolean;
+}
+
+const RARELY = 10_000;
+const MINUTE = 60_000;
+const TEN_MINUTES = 10 * MINUTE;
+
+const debug = (text: string): Message => ({ level: 'debug', text });
+const info = (text: string, everyMs?: number): Message => ({ level: 'info', text, everyMs });
+const warn = (text: string, everyMs?: number): Message => ({ level: 'warn', text, everyMs });
+const warnRarely = (text: string): Message => ({ ...warn(text, RARELY), isCounted: true });
+const error = (text: string, everyMs?: number): Message => ({ level: 'error', text, everyMs });
+const fatal = (text: string): Message => ({ level: 'fatal', text });
+
+/** Before there is a log, on standard error. */
+export const BEFORE_THE_LOG = {
+  waiting: 'pilotlight: waiting for these files; nothing is kept alive until they can be read',
+  notStarted: 'pilotlight: not started; fix the environment (pilotlight run --help lists it)',
+} as const;
+
+/** All that the heart says. A message is a static sentence; its facts are fields. */
+export const MESSAGES = {
+  configError: error('configuration problem'),
+  configWarning: warn('configuration problem'),
+  ignoredVariables: info('ignored variables that Kubernetes sets for a Service'),
+  overriddenVariables: info('variables of PILOTLIGHT_ENV_FILE override the environment'),
+  systemdFailed: warn('could not tell systemd the state of this service'),
+  reloaded: info('heartbeats reloaded'),
+  reloadRefused: error('reload refused: the configuration is invalid; the old one stays in force'),
+
+  keyUnreadable: warn('could not read the API key again; keeping the old one', TEN_MINUTES),
+  keyMissing: error('could not read the API key; no heartbeat is sent until its file can be read', MINUTE),
+
+  failed: debug('heartbeat failed'),
+  failing: error('heartbeats are failing'),
+  stateChanged: info('heartbeat state changed'),
+  replaced: info('the deployment was redeployed; heartbeats go to its new id'),
+  sentEarly: warnRarely('heartbeat sent before the rate limit allows it, to save the deployment'),
+  clockStep: warnRarely('the clock jumped: it was set, or the machine was suspended'),
+  sharedLimit: info('the deployments of this key take turns under its rate limit'),
+  tooMany: error('too many deployments for the rate limit of this key; some will expire', MINUTE),
+  addressFailed: warn('an address of the service failed; using the others', TEN_MINUTES),
+  addressWorks: info('an address of the service works again'),
+
+  appUnhealthy: warn('the app is unhealthy; heartbeats go on within PILOTLIGHT_APP_GRACE', MINUTE),
+  appHealthy: info('the app is healthy again', MINUTE),
+  withheld: error(
+    'the app was unhealthy for PILOTLIGHT_APP_GRACE: heartbeats are withheld, and the deployments will expire',
+    MINUTE,
+  ),
+  resumed: warn('heartbeats resumed'),
+  resumedLate: warn('heartbeats resumed late; these deployments may have expired'),
+
+  daemonEnded: error('the daemon ended and is restarted; heartbeats go on'),
+  daemonKilled: error('the daemon did not stop in time and was killed; log lines may be missing'),
+  unexpected: fatal('unexpected error; please report it'),
+  lastNotAccepted: warn('the last heartbeats of some deployments were not accepted'),
+  ended: info('heartbeats ended'),
+} as const;
+
+export const DISCOVERY: Readonly<Record<FindingType, Message>> = {
+  matched: info('found the deployments of a name'),
+  unmatched: warn('no deployment has this name; asking again'),
+  stopped: warn('the deployment is stopped, so it is not kept alive'),
+  'no-list': warn('the service has no list of deployments, so this name cannot be found'),
+  unanswered: warn('the service did not tell names and TTLs; asking again'),
+  'ttl-differs': warn("the configured TTL differs from the service's; using the shorter one"),
+  'ttl-too-short': warn('the TTL is too short to survive one failed heartbeat'),
+  'interval-too-long': warn(
+    'PILOTLIGHT_HEARTBEAT_INTERVAL is too long for this TTL; using the automatic interval',
+  ),
+};
+
+/** Other states are information. */
+export const STATE_LEVELS: Readonly<Partial<Record<HeartbeatState, LogLevel>>> = {
+  retrying: 'warn',
+  throttled: 'warn',
+  'suspect-gone': 'warn',
+  urgent: 'error',
+  unauthorized: 'error',
+  lapsed: 'error',
+  gone: 'error',
+};
+
+export const STATE_ADVICE: Readonly<Partial<Record<HeartbeatState, string>>> = {
+  urgent: 'heartbeats fail and the TTL is running out; check that the service is reachable from here',
+  unauthorized:
+    'put a valid API key with the permission instance_write into PILOTLIGHT_API_KEY, or into the file of PILOTLIGHT_API_KEY_FILE',
+  lapsed: 'the TTL has passed without an accepted heartbeat; the deployment has probably expired',
+  gone: 'the service does not know this deployment; heartbeats go on, every 30 s once its TTL has passed',
+};
+export const LIMIT_ADVICE = 'use a longer TTL, fewer deployments for this key, or a second key';

@@ -1,8 +1,4 @@
-/**
- * Standard error for a process that nothing may hold up: one write is under way at a time, in libuv's thread pool, and
- * what waits for it is bounded. With a pipe that nobody reads, a full disk or a stopped terminal, messages are dropped
- * and counted, and nothing else happens.
- */
+/** Standard error that holds nothing up: what waits is bounded, what does not fit is dropped and counted. */
 // oxlint-disable-next-line no-restricted-imports -- of this process' own descriptors, before the first heartbeat
 import { constants, openSync, write } from 'node:fs';
 import { isatty } from 'node:tty';
@@ -16,7 +12,7 @@ export interface Stderr {
 }
 
 const STDERR = 2;
-/** Most characters that wait. */
+/** Characters that wait. */
 const CAPACITY = 256 * 1024;
 const LINE_END = 0x0a;
 /** A full pipe is tried again after this, ms. */
@@ -26,11 +22,11 @@ const AGAIN_MS = 50;
 export function openStderr(fd: number = nonBlocking(STDERR)): Stderr {
   let waiting = '';
   let underWay: Buffer | undefined;
-  /** Messages that are lost with what waits, and with what is under way: where it tells of lost ones, these too. */
+  /** Messages in what waits, and in what is under way, with those that a line counts as dropped. */
   let waitingCount = 0;
   let underWayCount = 0;
   let dropped = 0;
-  /** What was written last is the beginning of a line, whose rest was dropped. */
+  /** The last write ended within a line, whose rest was dropped. */
   let isTorn = false;
   let idle: (() => void)[] = [];
 
@@ -80,19 +76,18 @@ export function openStderr(fd: number = nonBlocking(STDERR)): Stderr {
     },
     async flush(limitMs) {
       if (!underWay && waiting === '') return;
-      let timer: NodeJS.Timeout | undefined;
-      await new Promise<void>((resolve) => {
-        idle.push(resolve);
-        timer = setTimeout(resolve, limitMs);
-      });
+      const { promise, resolve } = Promise.withResolvers<void>();
+      idle.push(resolve);
+      const timer = setTimeout(resolve, limitMs);
+      await promise;
       clearTimeout(timer);
     },
   };
 }
 
 /**
- * A descriptor whose writes never block, not even a thread of the pool: Node waits for those threads when it exits. A
- * terminal is opened again for that; pipes and sockets become non-blocking when Node first touches them.
+ * Node waits for threads of its pool when it exits, so writes must not block even those. A terminal is opened
+ * again; pipes and sockets become non-blocking when Node first touches them.
  */
 export function nonBlocking(fd: 1 | 2): number {
   void [process.stdout, process.stderr];

@@ -1,21 +1,18 @@
-/** The daemon as a child process: forked with V8 limits of its own, and reached over Node's IPC channel. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import type { DaemonMessage, HeartMessage, Link } from '../link/link.ts';
 
 export interface DaemonChild extends Link<HeartMessage, DaemonMessage> {
-  /** Undefined where it could not be forked. */
   readonly pid: number | undefined;
-  /** Resolves with the reason in words when it has ended, or could not be started. */
+  /** Resolves with the reason in words when it has ended, or could not start. */
   readonly ended: Promise<string>;
   /** SIGKILL: a stuck process reacts to nothing else. */
   kill(): void;
 }
 
-/** `restarts`: how many daemons there were before. */
 export type StartDaemon = (restarts: number) => DaemonChild;
 
-/** Beside this file's folder as source; one flat folder in the bundle. */
+/** One flat folder in the bundle. */
 const ENTRY = new URL(
   import.meta.url.endsWith('.ts') ? '../../../daemon/process/main.ts' : './daemon.js',
   import.meta.url,
@@ -23,36 +20,24 @@ const ENTRY = new URL(
 
 export interface DaemonChildOptions {
   readonly restarts: number;
-  /** Descriptors of this process whose writes do not block. */
   readonly stdout: number;
   readonly stderr: number;
   readonly heapMebibytes: number;
   /** The daemon's own when absent. */
   readonly program?: URL;
-  /** That of this process when absent. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 
-/**
- * V8 would let its young generation grow to 48 MiB, three semi-spaces, and keep them. With 1 MiB, as the heart has, 2 MB
- * less are needed at rest, and a sixth fewer log lines come for a second of processor time.
- */
+/** V8's default is 48 MiB. 1 MiB would save 2 MB at rest, and cost a sixth of the log lines per second. */
 const V8_FLAGS = ['--max-semi-space-size=2'];
 
-/** On top of its size; 1000 is the most. */
 const OOM_SCORE = '500';
 
-export function startDaemonChild({
-  restarts,
-  stdout,
-  stderr,
-  heapMebibytes,
-  program = ENTRY,
-  environment,
-}: DaemonChildOptions): DaemonChild {
+export function startDaemonChild(options: DaemonChildOptions): DaemonChild {
+  const { restarts, stdout, stderr, heapMebibytes, program = ENTRY, environment } = options;
   const child = fork(program, [String(restarts)], {
     execArgv: [...V8_FLAGS, `--max-old-space-size=${heapMebibytes}`],
-    // 4 and 5 are those of link.ts; what Node itself says of a crash comes through 2, and is read here.
+    // 4 and 5 are those of link.ts. Node's words about a crash come through 2.
     stdio: ['ignore', 'ignore', 'pipe', 'ipc', stdout, stderr],
     serialization: 'json',
     ...(environment && { env: environment }),
@@ -63,7 +48,7 @@ export function startDaemonChild({
     ended: ending(child),
     kill: () => void child.kill('SIGKILL'),
     send(message) {
-      // A closed channel reports to the callback. It is ignored, because the end of the child is handled.
+      // The end of the child is handled, so a closed channel is no error.
       if (child.connected) child.send(message, () => {});
     },
     listen(hear) {
@@ -73,14 +58,14 @@ export function startDaemonChild({
 }
 
 /**
- * When memory runs out, the kernel ends the process with the highest score: it must never be this one. From the birth of
- * the daemon on: while that still reads its program, this one is the larger.
+ * When memory runs out, the kernel must not end this process. Set at once: while the daemon loads, this
+ * process is the larger.
  */
 function letKernelChoose(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, OOM_SCORE);
   } catch {
-    // Not Linux, or no such file: then the kernel chooses by size, and a daemon that runs is the larger one.
+    // Not Linux: the kernel chooses by size, and a running daemon is the larger one.
   }
 }
 
@@ -96,12 +81,11 @@ function ending(child: ChildProcess): Promise<string> {
   });
 }
 
-/** Of what it printed last, characters. */
 const KEPT = 500;
-/** Node's own words, before a native stack of many more characters: `FATAL ERROR: … heap out of memory`. */
+/** Node's own words, before a long native stack: `FATAL ERROR: … heap out of memory`. */
 const FATAL = /^FATAL ERROR: .+(?=\n)/m;
 
-/** What a child that crashes prints, as far as it says why. Memory does not grow with what is printed. */
+/** What a crashing child prints, as far as it says why. Memory does not grow with it. */
 export class CrashOutput {
   #fatal: string | undefined;
   #last = '';
@@ -112,7 +96,6 @@ export class CrashOutput {
     this.#last = known.slice(-KEPT);
   }
 
-  /** Empty where nothing was printed. */
   get words(): string {
     return this.#fatal ?? this.#last.trim();
   }

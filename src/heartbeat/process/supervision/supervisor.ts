@@ -1,19 +1,16 @@
-/** Keeps the daemon running beside the heart, and never waits for it: nothing that it does affects a heartbeat. */
+/** Keeps the daemon running beside the heart, and never waits for it. */
 import type { Ask, Grants } from '../../../client/request-queue.ts';
 import type { DaemonChild, StartDaemon } from './daemon-child.ts';
 import type { DaemonMessage } from '../link/link.ts';
-import type { HeartLog } from '../log/log.ts';
-import { MESSAGES } from '../log/messages.ts';
+import { type HeartLog, MESSAGES } from '../log/log.ts';
 import type { Reports } from '../link/reports.ts';
 
 export interface SupervisorOptions {
   readonly start: StartDaemon;
   readonly reports: Reports;
   readonly log: HeartLog;
-  /** Resident memory of a process, bytes; undefined where the system does not tell. */
   readonly memoryOf: (pid: number) => Promise<number | undefined>;
   readonly memoryBound: number;
-  /** The daemon asks for these. */
   readonly onReload: () => Promise<{ readonly ok: boolean; readonly problems: readonly string[] }>;
   readonly onReloadRefused: () => void;
   readonly onAsk: (ask: Ask) => Grants;
@@ -21,22 +18,20 @@ export interface SupervisorOptions {
   readonly onQuit: () => void;
 }
 
-/** Between two looks at the daemon, ms. Looks are counted, not timed: a suspended machine does not look. */
+/** Looks are counted, not timed: a suspended machine does not look. */
 const LOOK_EVERY_MS = 1_000;
-/** After more than so many looks without an answer it is killed: while it runs, and while it still starts. */
 const PATIENCE = 10;
 const PATIENCE_AT_START = 60;
 const LOOKS_PER_MEMORY_CHECK = 5;
-/** A daemon that lived shorter than this is started again more slowly each time, ms. */
 const SHORT_LIFE_MS = 60_000;
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 30_000;
-/** How long the process of a daemon that has nothing left to do is waited for, ms. */
 const EXIT_MS = 250;
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  readonly #over = Promise.withResolvers<void>();
+  /** Whether it ended by itself. */
+  readonly #over = Promise.withResolvers<boolean>();
   readonly #looking: NodeJS.Timeout;
   #child: DaemonChild | undefined;
   #started = false;
@@ -48,7 +43,6 @@ export class Supervisor {
   #ending: NodeJS.Timeout | undefined;
   #stopping = false;
   #reloadWaits = false;
-  /** Why it was ended from here. */
   #cause: string | undefined;
 
   constructor(options: SupervisorOptions) {
@@ -57,7 +51,7 @@ export class Supervisor {
     this.#start();
   }
 
-  /** Tells the daemon to load the configuration again, which asks for the heart's part of it. False: no daemon runs. */
+  /** The daemon then asks for the heart's part. False: no daemon runs. */
   reload(): boolean {
     // It may have read the old configuration already.
     this.#reloadWaits = this.#child !== undefined && !this.#started;
@@ -66,20 +60,16 @@ export class Supervisor {
     return true;
   }
 
-  /** Resolves when it has ended: true if it did so, or had nothing left to do, within `withinMs`. Starts no other. */
+  /** True: it ended, or had nothing left to do, within `withinMs`. Starts no other. */
   async stop(withinMs: number): Promise<boolean> {
     this.#stopping = true;
     clearInterval(this.#looking);
     clearTimeout(this.#again);
     if (this.#child === undefined) return true;
-    // One that still starts has nothing to finish.
     if (this.#started) this.#child.send({ type: 'stop', withinMs });
     else this.#child.kill();
-    let patience: NodeJS.Timeout | undefined;
-    const late = new Promise<false>((resolve) => {
-      patience = setTimeout(() => resolve(false), withinMs);
-    });
-    const stopped = await Promise.race([this.#over.promise.then(() => true), late]);
+    const patience = setTimeout(() => this.#over.resolve(false), withinMs);
+    const stopped = await this.#over.promise;
     clearTimeout(patience);
     clearTimeout(this.#ending);
     this.#child?.kill();
@@ -111,7 +101,6 @@ export class Supervisor {
     switch (message.type) {
       case 'started':
         this.#started = true;
-        // A start is slow on a busy machine: what it did not answer until then is not held against it.
         this.#unanswered = 0;
         if (this.#reloadWaits) this.#child?.send({ type: 'reload' });
         this.#reloadWaits = false;
@@ -130,8 +119,8 @@ export class Supervisor {
       case 'quit':
         return onQuit();
       case 'stopped':
-        // The kernel ends no process of which a thread waits for a file that another process asked for first.
-        this.#ending = setTimeout(() => this.#over.resolve(), EXIT_MS);
+        // A thread that waits for a hanging file may keep the process from ending.
+        this.#ending = setTimeout(() => this.#over.resolve(true), EXIT_MS);
     }
   }
 
@@ -139,7 +128,7 @@ export class Supervisor {
     const { onReload, reports } = this.#options;
     const asked = this.#child;
     const result = await onReload();
-    // The answer comes after the reports, so that whoever gets it sees the effect.
+    // After the reports, so that the asker sees the effect.
     await reports.upToDate();
     asked?.send({ type: 'reloaded', number, ...result });
   }
@@ -148,7 +137,7 @@ export class Supervisor {
     const { reports, log } = this.#options;
     reports.close();
     this.#child = undefined;
-    if (this.#stopping) return this.#over.resolve();
+    if (this.#stopping) return this.#over.resolve(true);
     this.#wait = livedMs < SHORT_LIFE_MS ? Math.min(LONGEST_WAIT_MS, this.#wait * 2) : FIRST_WAIT_MS;
     this.#restarts += 1;
     const livedSeconds = Math.round(livedMs / 1000);

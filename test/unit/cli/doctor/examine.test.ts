@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { examine } from '../../../../src/cli/doctor/examine.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
 import { deploymentStatus } from '../../../../src/daemon/status/deployment.ts';
-import { emptyStats } from '../../../../src/heartbeat/view/stats.ts';
+import { emptyStats } from '../../../../src/heartbeat/view/snapshot.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 
 test('a deployment that was replaced needs no heartbeats', async () => {

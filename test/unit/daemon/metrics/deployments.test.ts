@@ -2,9 +2,8 @@ import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../../../src/daemon/metrics/metrics.ts';
 import { deploymentStatus } from '../../../../src/daemon/status/deployment.ts';
-import { FAILURE_LABELS, type FailureLabel } from '../../../../src/heartbeat/engine/outcome.ts';
-import { DEPLOYMENT_STATES } from '../../../../src/heartbeat/view/snapshot.ts';
-import type { DeploymentSnapshot } from '../../../../src/heartbeat/view/snapshot.ts';
+import { FAILURE_LABELS, type FailureLabel } from '../../../../src/heartbeat/engine/state.ts';
+import { DEPLOYMENT_STATES, type DeploymentSnapshot } from '../../../../src/heartbeat/view/snapshot.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 import { expositionOf } from '../../../support/exposition.ts';
 

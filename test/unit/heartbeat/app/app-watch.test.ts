@@ -3,19 +3,15 @@ import { AppWatch } from '../../../../src/heartbeat/app/app-watch.ts';
 import type { AppAnswer } from '../../../../src/heartbeat/app/ask-app.ts';
 import { VirtualTime } from '../../../support/virtual-time.ts';
 
-const WELL: AppAnswer = { well: true };
-const BAD: AppAnswer = { well: false, why: 'status 503' };
+const WELL: AppAnswer = { healthy: true };
+const BAD: AppAnswer = { healthy: false, why: 'status 503' };
 
 /** A watch whose app answers as the test says: undefined is silence; a number, a good answer so many ms later. */
 function rig(grace = 20_000) {
   const time = new VirtualTime();
   const asked: number[] = [];
   const told: boolean[] = [];
-  const app = {
-    open: 0,
-    mostOpen: 0,
-    answer: (): AppAnswer | number | undefined => WELL,
-  };
+  const app = { open: 0, mostOpen: 0, answer: (): AppAnswer | number | undefined => WELL };
   const watch = new AppWatch({
     grace,
     ports: { clock: time.clock, setTimer: time.setTimer },
@@ -100,7 +96,7 @@ test('a port that throws is no good answer', async () => {
   expect([watch.health.withheld, watch.why]).toEqual([true, 'it could not be asked']);
 });
 
-test('a longer grace lights it again, and the same changes nothing', async () => {
+test('a longer grace resumes it, and the same changes nothing', async () => {
   const { time, watch, app, told } = rig(5_000);
   app.answer = () => BAD;
   await time.pass(12_000);

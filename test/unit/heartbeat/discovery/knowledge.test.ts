@@ -4,7 +4,7 @@ import {
   learnList,
   learnOne,
   NOTHING_KNOWN,
-  type Knowledge,
+  type DeploymentKnowledge,
   type Known,
   type Told,
 } from '../../../../src/heartbeat/discovery/knowledge.ts';
@@ -19,11 +19,11 @@ const OLD: Told = { id: 1, name: 'square', tag: 'blue', ttl: 60, endpoint_state:
 const CIRCLE: Told = { id: 1, name: 'circle' };
 const NEW: Told = { id: 2, name: 'square', ttl: 60 };
 
-function afterLists(lists: readonly (readonly Told[])[], everyMs = 30_000): Knowledge {
+function afterLists(lists: readonly (readonly Told[])[], everyMs = 30_000): DeploymentKnowledge {
   return lists.reduce((known, rows, index) => learnList(known, rows, SQUARE, index * everyMs), NOTHING_KNOWN);
 }
 
-function beaten(knowledge: Knowledge): number[] {
+function beaten(knowledge: DeploymentKnowledge): number[] {
   const settings = { deploymentTtl: undefined, heartbeatInterval: 'auto' } as const;
   return resolve([byName('square')], knowledge, settings).choices.map(({ id }) => id);
 }
@@ -104,17 +104,11 @@ describe('another name is doubted', () => {
 
   test('and so is another tag, where the tag is wanted', () => {
     const blue = new Selection([byName('square', 'blue')]);
-    const learned = (now: number, before: Knowledge) =>
+    const learned = (now: number, before: DeploymentKnowledge) =>
       learnList(before, [{ ...OLD, tag: 'red' }], blue, now);
     const first = learned(30_000, learnList(NOTHING_KNOWN, [OLD], blue, 0));
     expect(first.deployments.get(1)).toMatchObject({ tag: 'blue' });
     expect(learned(90_000, first).deployments.size).toBe(0);
-  });
-
-  test('what else comes with it is taken: its TTL, and that it is not stopped any more', () => {
-    const stopped = { ...OLD, endpoint_state: 'stopped' };
-    const renamed = afterLists([[stopped], [{ ...CIRCLE, ttl: 5, endpoint_state: 'active' }]]);
-    expect(renamed.deployments.get(1)).toMatchObject({ name: 'square', ttl: 5_000, stopped: false });
   });
 
   test('also where it was asked for by itself', () => {
@@ -196,9 +190,4 @@ describe('one that is gone', () => {
     expect(beaten(learnList(gone, [OLD, NEW], SQUARE, 200_000))).toEqual([1, 2]);
     expect(beaten(learnOne(gone, OLD, SQUARE, 200_000))).toEqual([1, 2]);
   });
-});
-
-test('of an account with many deployments only those that are wanted are remembered', () => {
-  const rows = Array.from({ length: 1_000 }, (_, id) => ({ id, name: id === 7 ? 'square' : `other-${id}` }));
-  expect([...afterLists([rows]).deployments.keys()]).toEqual([7]);
 });

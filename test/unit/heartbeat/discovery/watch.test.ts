@@ -1,20 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { CallOptions } from '../../../../src/client/caller.ts';
-import {
-  ResponseError,
-  TimeoutError,
-  TransportError,
-  refusalError,
-  type ApiError,
-} from '../../../../src/client/errors.ts';
-import type { DeploymentClient } from '../../../../src/heartbeat/discovery/ask.ts';
-import type { DiscoveryNotice } from '../../../../src/heartbeat/discovery/findings.ts';
+import { TimeoutError, refusalError, type ApiError } from '../../../../src/client/errors.ts';
+import type { DeploymentClient } from '../../../../src/heartbeat/discovery/questions.ts';
+import type { Choice, DiscoveryNotice } from '../../../../src/heartbeat/discovery/resolve.ts';
 import type { Told } from '../../../../src/heartbeat/discovery/knowledge.ts';
-import type { Choice } from '../../../../src/heartbeat/discovery/resolve.ts';
 import { DeploymentWatch } from '../../../../src/heartbeat/discovery/watch.ts';
 import type { Wanted } from '../../../../src/heartbeat/discovery/wanted.ts';
-import { settlePromises, VirtualTime } from '../../../support/virtual-time.ts';
-import { FAILURE_WORDS } from '../../../../src/heartbeat/engine/outcome.ts';
+import { VirtualTime } from '../../../support/virtual-time.ts';
+import { FAILURE_WORDS } from '../../../../src/heartbeat/engine/state.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -163,15 +156,6 @@ class Scene {
 }
 
 describe('at the start', () => {
-  test('ids are there at once, before anything is asked for', () => {
-    const { changes, choices } = new Scene([...byId(42, 43), byName('square')], { list: () => 'hang' });
-    expect(changes).toHaveLength(1);
-    expect(choices.map(({ id, ttl }) => [id, ttl])).toEqual([
-      [42, undefined],
-      [43, undefined],
-    ]);
-  });
-
   test('deployments that can beat do, before anything is asked', async () => {
     const scene = new Scene([...byId(42), byName('square')]);
     expect(scene.changes).toHaveLength(1);
@@ -236,20 +220,7 @@ describe('a question without an answer is repeated for as long as it takes', () 
       'the service refuses the API key (status 404)',
     ],
     ['a 503', status(503), 'the service failed (status 503)'],
-    ['a 403', status(403), 'the service refuses the API key (status 403)'],
-    ['a redirect', status(301), `${FAILURE_WORDS.redirect} (status 301)`],
-    [
-      'a page with status 200',
-      new ResponseError('deployments.list', 200, 'not JSON'),
-      FAILURE_WORDS.unreadable,
-    ],
-    [
-      'a broken connection',
-      new TransportError('deployments.list', 'reset', new Error('x')),
-      'the connection was closed',
-    ],
     ['silence', 'hang', 'no answer in time'],
-    ['a bug', new TypeError('x is not a function'), FAILURE_WORDS.unknown],
   ])('%s', async (_, answer, reason) => {
     const scene = new Scene([...byId(42), byName('square')], { list: () => answer, get: () => answer });
     await scene.time.pass(60 * MINUTE);
@@ -432,22 +403,6 @@ test('429 after 429 is never answered with haste', async () => {
 });
 
 describe('what changes is taken', () => {
-  test('a shorter TTL with the next list, a longer one once lists have had it for a minute', async () => {
-    let ttl = 300;
-    const scene = new Scene(byId(42), { list: () => [{ id: 42, ttl }] });
-    await scene.time.pass(SECOND);
-    ttl = 12;
-    await scene.time.pass(30 * SECOND);
-    expect(scene.ttlOf(42)).toBe(12 * SECOND);
-    ttl = 600;
-    await scene.time.pass(60 * SECOND);
-    expect(scene.ttlOf(42)).toBe(12 * SECOND);
-    await scene.time.pass(30 * SECOND);
-    expect(scene.ttlOf(42)).toBe(600 * SECOND);
-    await scene.time.pass(10 * MINUTE);
-    expect(scene.changes).toHaveLength(4);
-  });
-
   test('a redeployment: the new id is beaten with the next list, the old one until it is surely gone', async () => {
     let rows: Told[] = [{ id: 1, name: 'square', ttl: 60 }];
     const scene = new Scene([byName('square')], { list: () => rows, get: () => 'hang' });
@@ -504,10 +459,7 @@ describe('what changes is taken', () => {
 
   test('a gateway’s 404 for one that lists miss is not the service’s word', async () => {
     let rows: Told[] = [{ id: 1, name: 'square' }];
-    const scene = new Scene([byName('square')], {
-      list: () => rows,
-      get: () => status(404),
-    });
+    const scene = new Scene([byName('square')], { list: () => rows, get: () => status(404) });
     await scene.time.pass(SECOND);
     rows = [{ id: 2, name: 'square' }];
     await scene.time.pass(30 * MINUTE);
@@ -569,25 +521,5 @@ describe('the end', () => {
     scene.watch.refresh({ wanted: byId(2), settings: AUTO });
     await scene.time.pass(10 * MINUTE);
     expect(words()).toEqual([1, 1, 0]);
-  });
-
-  test('before the beginning asks nothing', async () => {
-    const stop = AbortSignal.abort(new Error('stopped'));
-    const time = new VirtualTime();
-    const refuse = (): never => {
-      throw new Error('asked');
-    };
-    const watch = new DeploymentWatch({
-      client: { deployments: { list: refuse, get: refuse } },
-      wanted: byId(1),
-      settings: AUTO,
-      ports: { clock: time.clock, setTimer: time.setTimer, random: () => 0 },
-      signal: stop,
-      onChange: () => {},
-      onNotice: () => {},
-    });
-    await watch.done;
-    await settlePromises();
-    expect(time.timers).toBe(0);
   });
 });

@@ -7,7 +7,6 @@ import {
   ThrottledError,
   TimeoutError,
   TransportError,
-  UnauthorizedError,
   type TransportReason,
 } from '../../../../src/client/errors.ts';
 import { createBeatPort, outcomeOf } from '../../../../src/heartbeat/driver/beat.ts';
@@ -46,27 +45,6 @@ describe('a refusal', () => {
     [503, { type: 'failed', reason: 'server-error' }],
   ])('with status %i', (status, outcome) => {
     expect(outcomeOf(new ApiError(OPERATION, refusal(status)))).toMatchObject(outcome);
-  });
-
-  test('by the service itself, which says that there is no such deployment', () => {
-    expect(outcomeOf(new ApiError(OPERATION, refusal(404, { meaning: 'not-found' })))).toEqual({
-      type: 'not-found',
-    });
-    expect(outcomeOf(new ApiError(OPERATION, refusal(403, { meaning: 'not-found' })))).toEqual({
-      type: 'unauthorized',
-    });
-  });
-
-  test('of the key, whatever its status', () => {
-    expect(outcomeOf(new UnauthorizedError(OPERATION, refusal(404)))).toEqual({ type: 'unauthorized' });
-  });
-
-  test('for now, with what it says of the time', () => {
-    const throttled = (more: Partial<Refusal>) =>
-      outcomeOf(new ThrottledError(OPERATION, refusal(429, more)));
-    expect(throttled({})).toStrictEqual({ type: 'throttled' });
-    expect(throttled({ retryAfterMs: 0 })).toStrictEqual({ type: 'throttled', retryAfterMs: 0 });
-    expect(throttled({ thresholdMs: 3_000 })).toStrictEqual({ type: 'throttled', thresholdMs: 3_000 });
   });
 });
 
@@ -195,16 +173,16 @@ describe('one heartbeat', () => {
     ]);
   });
 
-  test('that another deployment has got is none', async () => {
-    const beat = createBeatPort({ deployments: { heartbeat: async () => ({ deployment_id: 8 }) } });
-    expect(await beat(request)).toEqual({ type: 'failed', reason: 'wrong-deployment' });
-  });
-
   test.each<
     [what: string, answer: () => Promise<{ deployment_id: number }>, judgement: unknown[], more: object]
   >([
     ['accepted', async () => ({ deployment_id: 7 }), [], {}],
-    ['for another one', async () => ({ deployment_id: 8 }), ['wrong-deployment'], {}],
+    [
+      'for another one',
+      async () => ({ deployment_id: 8 }),
+      ['wrong-deployment'],
+      { reason: 'wrong-deployment' },
+    ],
     ['a 503', () => Promise.reject(new ApiError(OPERATION, refusal(503))), ['server-error'], {}],
     ['a 429', () => Promise.reject(new ThrottledError(OPERATION, refusal(429))), [], {}],
     [
@@ -225,12 +203,5 @@ describe('one heartbeat', () => {
     });
     expect(await beat(request)).toMatchObject(more);
     expect(judge.mock.calls.flat()).toEqual(judgement);
-  });
-
-  test('that fails is no exception', async () => {
-    const beat = createBeatPort({
-      deployments: { heartbeat: () => Promise.reject(new TimeoutError(OPERATION, 5)) },
-    });
-    expect(await beat(request)).toMatchObject({ type: 'failed', reason: 'timeout' });
   });
 });

@@ -1,27 +1,27 @@
 import { expect, test } from 'vitest';
 import { Calls } from '../../../../src/heartbeat/driver/calls.ts';
 import type { BeatRequest, Ports } from '../../../../src/heartbeat/driver/ports.ts';
-import type { Outcome } from '../../../../src/heartbeat/engine/outcome.ts';
+import type { AttemptOutcome } from '../../../../src/heartbeat/engine/state.ts';
 import { VirtualTime } from '../../../support/virtual-time.ts';
 
 function calling() {
   const time = new VirtualTime();
-  const requests: (BeatRequest & { readonly answer: (outcome: Outcome) => void })[] = [];
+  const requests: (BeatRequest & { readonly answer: (outcome: AttemptOutcome) => void })[] = [];
   const calls = new Calls({
     setTimer: time.setTimer,
     beat: (request: BeatRequest) =>
-      new Promise<Outcome>((resolve) => requests.push({ ...request, answer: resolve })),
+      new Promise<AttemptOutcome>((resolve) => requests.push({ ...request, answer: resolve })),
   } as unknown as Ports);
-  const [settled, evicted] = [[] as Outcome[], [] as number[]];
+  const [settled, evicted] = [[] as AttemptOutcome[], [] as number[]];
   const start = (deploymentId: number) =>
     calls.start(
       { deploymentId, key: 'key', keyGeneration: 1, timeoutMs: 1_000, fresh: false },
-      { settled: (outcome) => settled.push(outcome), evicted: () => evicted.push(deploymentId) },
+      { ended: (outcome) => settled.push(outcome), evicted: () => evicted.push(deploymentId) },
     );
   return { time, requests, calls, settled, evicted, start };
 }
 
-const ACCEPTED: Outcome = { type: 'accepted' };
+const ACCEPTED: AttemptOutcome = { type: 'accepted' };
 
 test('one that is overdue is open, and counts no more', async () => {
   const { time, requests, calls, settled, start } = calling();

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { HeartbeatDriver, type DriverOptions } from '../../../../src/heartbeat/driver/driver.ts';
-import type { Notice } from '../../../../src/heartbeat/engine/state.ts';
-import type { Outcome } from '../../../../src/heartbeat/engine/outcome.ts';
+import type { Notice, AttemptOutcome } from '../../../../src/heartbeat/engine/state.ts';
 import type { BeatRequest } from '../../../../src/heartbeat/driver/ports.ts';
 import { EPOCH, VirtualTime } from '../../../support/virtual-time.ts';
-import { viewsOf } from './due.ts';
+import type { DeploymentSnapshot } from '../../../../src/heartbeat/view/snapshot.ts';
 
-const ACCEPTED: Outcome = { type: 'accepted' };
-const UNAUTHORIZED: Outcome = { type: 'unauthorized' };
+const ACCEPTED: AttemptOutcome = { type: 'accepted' };
+const UNAUTHORIZED: AttemptOutcome = { type: 'unauthorized' };
 
 interface Sent extends BeatRequest {
   readonly at: number;
@@ -27,13 +26,13 @@ function rig(options: Partial<Omit<DriverOptions, 'ports'>> = {}) {
     /** Requests that have not ended. */
     open: 0,
     /** The answer to a request; undefined: none ever. */
-    answer: (_request: BeatRequest): Outcome | undefined => ACCEPTED,
+    answer: (_request: BeatRequest): AttemptOutcome | undefined => ACCEPTED,
     listen: (_notice: Notice): void => {},
   };
-  function beat(request: BeatRequest): Promise<Outcome> {
+  function beat(request: BeatRequest): Promise<AttemptOutcome> {
     sent.push({ ...request, at: time.now });
     service.open += 1;
-    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+    const { promise, resolve, reject } = Promise.withResolvers<AttemptOutcome>();
     const outcome = service.answer(request);
     const cancel =
       outcome === undefined ? undefined : time.deliver(time.now + service.latency, () => resolve(outcome));
@@ -65,6 +64,13 @@ function rig(options: Partial<Omit<DriverOptions, 'ports'>> = {}) {
   return { time, driver, service, sent, notices };
 }
 
+/** All that a driver keeps alive, by id. */
+function viewsOf(driver: HeartbeatDriver): DeploymentSnapshot[] {
+  return Array.from({ length: 10_001 }, (_, id) => driver.snapshotOf(id)).filter(
+    (view) => view !== undefined,
+  );
+}
+
 /** The number of requests under way at once, at most. */
 function mostAtOnce(sent: readonly Sent[], latency: number): number {
   return Math.max(
@@ -84,11 +90,7 @@ describe('the driver', () => {
       key: 'first-key',
       fresh: false,
     });
-    expect(viewsOf(driver)[0]).toMatchObject({
-      state: 'healthy',
-      lapses: 0,
-      attempts: sent.length,
-    });
+    expect(viewsOf(driver)[0]).toMatchObject({ state: 'healthy', lapses: 0, attempts: sent.length });
   });
 
   it('uses one timer, however many deployments there are', async () => {
@@ -194,15 +196,6 @@ describe('many deployments', () => {
     expect(viewsOf(driver).every(({ lapses, state }) => lapses === 0 && state === 'healthy')).toBe(true);
   });
 
-  it('in want of room are served in the order of their expiry', async () => {
-    const { time, driver, service, sent } = rig({ concurrency: 1 });
-    for (const [id, ttl] of [300_000, 60_000, 3_600_000, 20_000].entries())
-      driver.add({ id, ttl, interval: 'auto' });
-    service.latency = 200;
-    await time.pass(800);
-    expect(sent.map(({ deploymentId }) => deploymentId)).toEqual([3, 1, 0, 2]);
-  });
-
   it('that hang or are gone do not touch the others', async () => {
     const { time, driver, service } = rig({ concurrency: 4 });
     service.answer = ({ deploymentId }) => {
@@ -256,21 +249,6 @@ describe('a crowd of deployments that are added together', () => {
     expect(Math.max(...lags)).toBeLessThanOrEqual(service.latency);
   });
 
-  it('of no more than a few beats at once', async () => {
-    const { time, driver, sent } = rig();
-    for (let id = 0; id < 32; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
-    await time.pass(0.1);
-    expect(sent).toHaveLength(32);
-  });
-
-  it('that is too large for T/10 goes as fast as it can, and waits for nothing', async () => {
-    const { time, driver, service, sent } = rig();
-    service.latency = 10;
-    for (let id = 0; id < 10_000; id += 1) driver.add({ id, ttl: 20_000, interval: 'auto' });
-    await time.pass(2000);
-    expect(new Set(sent.map(({ deploymentId }) => deploymentId)).size).toBe(10_000);
-  });
-
   it('tells when each is planned to begin, and leaves out who is removed before', async () => {
     const { time, driver, sent } = rig();
     for (let id = 0; id < 1000; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
@@ -315,18 +293,6 @@ describe('the key', () => {
     const firstRefused = sent.findIndex(({ at, key }) => at > 1000 && key === 'first-key');
     expect(sent.slice(firstRefused + 1).every(({ key }) => key === 'second-key')).toBe(true);
   });
-
-  it('is found when it changes long after the refusal', async () => {
-    const { time, driver, service } = rig();
-    driver.add({ id: 1, ttl: 60_000, interval: 'auto' });
-    await time.pass(1000);
-    service.answer = ({ key }) => (key === 'second-key' ? ACCEPTED : UNAUTHORIZED);
-    await time.pass(30_000);
-    expect(viewsOf(driver)[0]!.state).toBe('unauthorized');
-    service.key = 'second-key';
-    await time.pass(1000 + 1000 + 100); // the watch, the spacing, the answer
-    expect(viewsOf(driver)[0]!.state).toBe('healthy');
-  });
 });
 
 describe('under one rate limit for all', () => {
@@ -345,17 +311,6 @@ describe('under one rate limit for all', () => {
     for (let id = 0; id < count; id += 1) scene.driver.add({ id, ttl, interval: 'auto' });
     return { ...scene, refusals };
   }
-
-  it('1,000 deployments with a TTL of 60 s live on one beat every 47 ms, and hardly any is refused', async () => {
-    const { time, driver, sent, refusals } = limited(1000, 47);
-    await time.pass(60_000);
-    const before = { sent: sent.length, refused: refusals.length };
-    await time.pass(240_000);
-    expect(viewsOf(driver).every(({ lapses, attempts }) => lapses === 0 && attempts > 3)).toBe(true);
-    expect((refusals.length - before.refused) / (sent.length - before.sent)).toBeLessThan(0.01);
-    // From the first beats on, which leave before any limit is known.
-    expect(refusals.length / sent.length).toBeLessThan(0.015);
-  });
 
   it('what does not fit is said with its numbers', async () => {
     const { time, driver } = limited(20, 3000);
@@ -435,23 +390,6 @@ describe('the places for open attempts', () => {
     const ended = viewsOf(driver).reduce((sum, { failures }) => sum + failures.timeout, 0);
     expect(ended).toBe(sent.filter(({ signal }) => signal.aborted).length);
   });
-
-  it('are kept by an attempt that is connected, for which others wait', async () => {
-    const { time, driver, service, sent } = rig({ openLimit: 2 });
-    for (const id of [1, 2]) driver.add({ id, ttl: 60_000, interval: 'auto' });
-    await time.pass(5000);
-    sent.length = 0;
-    service.answer = ({ connected }) => {
-      connected();
-      return undefined;
-    };
-    driver.beatNow(() => true);
-    await time.pass(5000); // both are overdue, and due again
-    expect(sent).toHaveLength(2);
-    expect(service.open).toBe(2);
-    await time.pass(9000); // 2A + B
-    expect(sent.length).toBeGreaterThan(2);
-  });
 });
 
 describe('a gone deployment', () => {
@@ -464,13 +402,6 @@ describe('a gone deployment', () => {
     scene.sent.length = 0;
     return scene;
   }
-
-  it('tells when it is asked next', async () => {
-    const { driver, time } = await withOneGone();
-    const { nextBeatAt } = viewsOf(driver)[0]!;
-    expect(nextBeatAt! - EPOCH - time.now).toBeGreaterThan(0);
-    expect(nextBeatAt! - EPOCH - time.now).toBeLessThan(12_000);
-  });
 
   it('is asked at once where somebody wants to know', async () => {
     const { driver, sent, service, time } = await withOneGone();
@@ -532,17 +463,10 @@ describe('the last beat', () => {
     expect(missed).toEqual([1]);
   });
 
-  it('ends when its time is over', async () => {
-    const { time, driver, service } = rig();
-    driver.add({ id: 1, ttl: 60_000, interval: 'auto' });
-    await time.pass(5000);
-    service.answer = () => undefined;
-    const before = time.now;
-    expect(await time.until(driver.finalBeat(100))).toEqual([1]);
-    expect(time.now - before).toBeLessThan(500);
-  });
-
-  it('of one that is withheld meanwhile is waited for no more', async () => {
+  it.each([
+    ['withheld', (driver: HeartbeatDriver) => driver.withhold()],
+    ['removed', (driver: HeartbeatDriver) => driver.remove(1)],
+  ])('of one that is %s meanwhile is waited for no more', async (_, end) => {
     const { time, driver, service } = rig();
     driver.add({ id: 1, ttl: 60_000, interval: 'auto' });
     await time.pass(5000);
@@ -551,26 +475,9 @@ describe('the last beat', () => {
     void driver.finalBeat().then((ids) => (missed = ids));
     await time.pass(100);
     expect(missed).toBeUndefined();
-    driver.withhold();
+    end(driver);
     await time.pass(0);
     expect(missed).toEqual([1]);
-  });
-
-  it('of one that is removed meanwhile is waited for no more', async () => {
-    const { time, driver, service } = rig();
-    driver.add({ id: 1, ttl: 60_000, interval: 'auto' });
-    await time.pass(5000);
-    service.answer = () => undefined;
-    let missed: number[] | undefined;
-    void driver.finalBeat().then((ids) => (missed = ids));
-    driver.remove(1);
-    await time.pass(0);
-    expect(missed).toEqual([1]);
-  });
-
-  it('of nothing is nothing', async () => {
-    const { driver } = rig();
-    expect(await driver.finalBeat()).toEqual([]);
   });
 });
 
@@ -610,46 +517,12 @@ describe('stop', () => {
     expect(service.keyReads).toBe(keyReads);
   });
 
-  it('whoever knows that the key changed does not go by a read that began before', async () => {
-    const { driver, service } = rig();
-    const older = Promise.withResolvers<void>();
-    service.reading = older.promise;
-    const before = driver.readKey();
-    await expect.poll(() => service.keyReads).toBe(1);
-    const after = driver.readKey();
-    older.resolve();
-    await Promise.all([before, after]);
-    expect(service.keyReads).toBe(2);
-    await driver.stop();
-  });
-
   it('ends a read of the key that hangs', async () => {
     const { time, driver, service } = rig();
     service.reading = new Promise(() => {});
     const reading = driver.readKey();
     await driver.stop();
     await reading;
-    expect(time.timers).toBe(0);
-  });
-
-  it('does not wait for ever for a transport that ignores its signal', async () => {
-    const time = new VirtualTime();
-    const driver = new HeartbeatDriver({
-      key: 'key',
-      ports: {
-        clock: time.clock,
-        random: Math.random,
-        setTimer: time.setTimer,
-        beat: () => new Promise(() => {}),
-        readKey: async () => 'key',
-        listener: () => {},
-      },
-    });
-    driver.add({ id: 1, ttl: 20_000, interval: 'auto' });
-    await time.pass(100);
-    const stopped = driver.stop();
-    await time.pass(1100);
-    await stopped;
     expect(time.timers).toBe(0);
   });
 });
@@ -689,5 +562,51 @@ describe('the view', () => {
     const { timeline, attempts } = viewsOf(driver)[0]!;
     expect(timeline).toHaveLength(20);
     expect(timeline.at(-1)!.attempt).toBe(attempts);
+  });
+});
+
+describe('withheld heartbeats', () => {
+  const states = (driver: HeartbeatDriver) => viewsOf(driver).map(({ state }) => state);
+  const idsOf = (sent: readonly Sent[]) => sent.map(({ deploymentId }) => deploymentId);
+
+  it('all are withheld, also what is added meanwhile, and a reload beats none of them', async () => {
+    const { time, driver, sent } = rig({ concurrency: 1 });
+    driver.add({ id: 1, ttl: 20_000, interval: 'auto' });
+    await time.pass(100);
+    driver.withhold();
+    driver.add({ id: 2, ttl: 60_000, interval: 'auto' });
+    driver.add({ id: 1, ttl: 6_000, interval: 'auto' });
+    driver.beatNow(() => true);
+    await driver.readKey();
+    await time.pass(100_000);
+    expect([states(driver), idsOf(sent)]).toEqual([['withheld', 'withheld'], [1]]);
+    expect(viewsOf(driver)).toMatchObject([{ lapses: 0 }, { attempts: 0 }]);
+    expect(viewsOf(driver)[0]).not.toHaveProperty('nextBeatAt');
+    expect(await time.until(driver.finalBeat())).toEqual([]);
+    expect(idsOf(sent)).toEqual([1]);
+    await driver.stop();
+    expect(time.timers).toBe(0);
+  });
+
+  it('resumed, one that may live goes first, by its remaining time, and one that may be lost is named', async () => {
+    const { time, driver, sent } = rig({ concurrency: 1 });
+    for (const [id, ttl] of [
+      [1, 60_000],
+      [2, 20_000],
+      [3, 30_000],
+      [4, 31_000],
+    ] as const)
+      driver.add({ id, ttl, interval: 'auto' });
+    await time.pass(1_000);
+    driver.withhold();
+    const left = (id: number): number => (driver.snapshotOf(id)?.expiresAt ?? 0) - time.clock.wall();
+    await time.pass(left(4) - 2_000);
+    sent.length = 0;
+    // 2 has lapsed; 3 has less than A, 1.5 s, left.
+    expect(driver.resume()).toEqual([2, 3]);
+    await time.pass(400);
+    expect(idsOf(sent)).toEqual([3, 4, 1, 2]);
+    expect(new Set(states(driver))).toEqual(new Set(['healthy']));
+    expect(driver.resume()).toEqual([]);
   });
 });

@@ -4,7 +4,41 @@ import { Calls } from '../../../../src/heartbeat/driver/calls.ts';
 import { HEARTBEAT, Queue } from '../../../../src/heartbeat/driver/queue.ts';
 import type { Ports } from '../../../../src/heartbeat/driver/ports.ts';
 import { expiresAt } from '../../../../src/heartbeat/engine/schedule.ts';
-import { due, hedging, NOW, type Item } from './due.ts';
+import { timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
+import { startHeartbeat, type Heartbeat } from '../../../../src/heartbeat/engine/state.ts';
+
+/** Monotonic ms. */
+const NOW = 1_000_000;
+
+interface Item {
+  readonly beat: Heartbeat;
+}
+
+/** A heartbeat that is due, whose last acknowledged beat left so long ago, ms. */
+function due(
+  id: number,
+  age: number,
+  changes: Partial<Heartbeat> = {},
+  { ttl }: { readonly ttl: number | undefined } = { ttl: 60_000 },
+): Item {
+  const begun = { mono: NOW - age, wall: NOW - age };
+  const timing = timingFor({ ttl, interval: 'auto' });
+  const beat = startHeartbeat({ id, timing, spread: 1, dueAt: begun.mono, keyGeneration: 1 }, begun);
+  return { beat: { ...beat, acknowledged: true, ...changes } };
+}
+
+/** One whose attempt is slow, and that may have a second one beside it. */
+function hedging(id: number, age: number): Item {
+  const attempt = { id: 1, sentAt: NOW - 2_000, elapsedAt: NOW - 2_000, keyGeneration: 1, overdue: false };
+  const latencies = Array.from({ length: 20 }, () => 50);
+  return due(id, age, {
+    inFlight: [attempt],
+    lastSentAt: NOW - 2_000,
+    dueAt: Infinity,
+    latencies,
+    state: 'urgent',
+  });
+}
 
 const ENDLESS = { beat: () => new Promise<never>(() => {}) } as unknown as Ports;
 const REQUEST = { deploymentId: 1, key: 'key', keyGeneration: 1, timeoutMs: 1_000, fresh: false };
@@ -19,7 +53,7 @@ function scene(limiter = new RateLimiter(), { concurrency = 10, openLimit = 10, 
   const evicted: number[] = [];
   const calls = new Calls(ENDLESS);
   for (let number = 0; number < underWay; number += 1)
-    calls.start(REQUEST, { settled() {}, evicted: () => evicted.push(number) });
+    calls.start(REQUEST, { ended() {}, evicted: () => evicted.push(number) });
   return { queue: new Queue<Item>(limiter, calls, { concurrency, openLimit }), calls, evicted };
 }
 
@@ -85,7 +119,7 @@ describe('the room for requests', () => {
     const item = due(1, 20_000);
     placed(at, item);
     expect(at.queue.next(NOW)).toBe(item);
-    const hanging = at.calls.start(REQUEST, { settled() {}, evicted: () => at.evicted.push(99) });
+    const hanging = at.calls.start(REQUEST, { ended() {}, evicted: () => at.evicted.push(99) });
     hanging.discount();
     expect(at.queue.next(NOW)).toBe(item);
     expect(at.evicted).toEqual([99]);
@@ -213,22 +247,6 @@ describe('what the deployments need', () => {
     placed(at, due(1, 0));
     expect(at.queue.sharedLimit()).toBeUndefined();
     expect(scene(spaced()).queue.sharedLimit()).toBeUndefined();
-  });
-
-  test('is one turn each within T − ε − X', () => {
-    const at = scene(spaced());
-    for (let id = 1; id <= 15; id += 1) placed(at, due(id, 0));
-    expect(at.queue.sharedLimit()).toEqual({
-      thresholdMs: 3_060,
-      deployments: 15,
-      neededMs: 45_900,
-      availableMs: expect.closeTo(47_400, 6) as number,
-      fits: true,
-    });
-    placed(at, due(16, 0));
-    expect(at.queue.sharedLimit()).toMatchObject({ neededMs: 48_960, fits: false });
-    at.queue.remove(due(16, 0).beat.timing);
-    expect(at.queue.sharedLimit()).toMatchObject({ deployments: 15, fits: true });
   });
 
   test('bounds a spacing that is only guessed, with room for half as much again', () => {

@@ -1,99 +1,28 @@
 /** The moments at which a heartbeat does one thing and not yet, or no more, another. */
 import { describe, expect, test } from 'vitest';
-import { checkTiming, goneDelay, timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
+import { finalBeatMs } from '../../../../src/heartbeat/driver/first-and-last.ts';
+import { timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
 import {
+  ageOf,
   deadlineAt,
+  driftSince,
   expiresAt,
-  isInTime,
-  lastCall,
-  lastChance,
-  lifeLeft,
+  nextBeatAt,
   sendAt,
   urgentAt,
+  wasJustReached,
+  withDrift,
 } from '../../../../src/heartbeat/engine/schedule.ts';
-import { startHeartbeat } from '../../../../src/heartbeat/engine/state.ts';
-import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED } from './patient.ts';
-
-test('a heartbeat begins with nothing known', () => {
-  const timing = timingFor({ ttl: 20_000, interval: 'auto' });
-  const now = { mono: 1_000, wall: 5_000_000 };
-  const begun = { id: 42, timing, spread: 0.5, keyGeneration: 3 };
-  const beat = startHeartbeat({ ...begun, dueAt: 1_500 }, now);
-  expect(beat).toEqual({
-    ...begun,
-    state: 'starting',
-    trouble: 'none',
-    drift: { offset: 4_999_000, hidden: 0 },
-    basis: 1_000,
-    basisMono: 1_000,
-    acknowledged: false,
-    dueAt: 1_500,
-    latestAt: 3_000,
-    lastSentAt: -Infinity,
-    inFlight: [],
-    attempts: 0,
-    failures: 0,
-    latencies: [],
-    keyReadAt: Infinity,
-    notFoundAt: undefined,
-    notFoundBy: undefined,
-    gone: false,
-    withheld: false,
-    fresh: false,
-    hedging: true,
-  });
-  expect(startHeartbeat({ ...begun, dueAt: 4_000 }, now).latestAt).toBe(4_000);
-});
-
-test('all lengths of time follow from the TTL', () => {
-  expect(timingFor({ ttl: 60_000, interval: 'auto' })).toEqual({
-    ttl: 60_000,
-    life: 59_400,
-    interval: 12_000,
-    goneInterval: 12_000,
-    firstWithin: 6_000,
-    attemptTimeout: 3_000,
-    backoff: 3_000,
-    tick: 1_000,
-    pause: 2_000,
-    rescue: 12_000,
-    urgentBelow: 24_000,
-    attemptLife: 9_000,
-  });
-});
-
-test('one that is gone is asked at its interval while it may live, and then every 30 s', () => {
-  const timing = timingFor({ ttl: 60_000, interval: 'auto' });
-  expect(goneDelay(timing, 1, () => 0)).toBe(12_000 - 1_000);
-  expect(goneDelay(timing, 0, () => 0)).toBe(30_000 - 1_000);
-  expect(goneDelay(timing, 1, () => 0.5)).toBe(12_000 * 0.95 - 1_000);
-});
-
-test('one that was gone, accepted when its life is over, was made again: it has no margin', () => {
-  const marginAt = (left: number) => {
-    const patient = new Patient({ ttl: 20_000 }).light();
-    patient.nextAttempt();
-    patient.beat = { ...patient.beat, gone: true };
-    const before = lifeLeft(patient.beat, patient.mono) - left;
-    patient.mono += before;
-    patient.wall += before;
-    patient.answer(ACCEPTED);
-    return patient.told('accepted').at(-1)?.marginMs;
-  };
-  expect(marginAt(1)).toBeCloseTo(1, 6);
-  expect(marginAt(0)).toBeUndefined();
-});
+import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED, urgent } from './patient.ts';
 
 test('after any trouble, and after the first beat, the next one is spread; after others it is not', () => {
   const nextIn = (trouble: boolean) => {
-    const patient = new Patient({ ttl: 60_000 }).light();
+    const patient = new Patient({ ttl: 60_000 }).begun();
     patient.beat = { ...patient.beat, spread: 0.5 };
     if (trouble) {
-      patient.nextAttempt();
-      patient.answer(REFUSED);
+      patient.meet(REFUSED);
     }
-    patient.nextAttempt();
-    patient.answer(ACCEPTED);
+    patient.meet(ACCEPTED);
     return patient.nextIn;
   };
   expect(nextIn(false)).toBeCloseTo(11_000, 6);
@@ -101,7 +30,7 @@ test('after any trouble, and after the first beat, the next one is spread; after
 });
 
 test('a beat that is due may be put off until two attempts have just room', () => {
-  const { beat } = new Patient({ ttl: 60_000 }).light();
+  const { beat } = new Patient({ ttl: 60_000 }).begun();
   expect(beat.latestAt).toBeCloseTo(expiresAt(beat) - beat.timing.rescue, 6);
 });
 
@@ -118,80 +47,23 @@ test('of the last twenty accepted attempts it is known how long they took', () =
   );
 });
 
-describe('how long a rate limit may be waited for', () => {
-  const { beat } = new Patient({ ttl: 60_000 }).light();
-  const unknown = new Patient().light().beat;
-  const expiry = expiresAt(beat);
-
-  test.each([
-    ['until two attempts have just room', expiry - 12_001, expiry - 12_000],
-    ['past that, until one has', expiry - 12_000, expiry - 6_000],
-    ['until then also when that is over', expiry - 1, expiry - 6_000],
-    ['for an interval once there is nothing left to lose', expiry, expiry + 12_000],
-  ])('%s', (_what, mono, latest) => {
-    expect(lastCall(beat, mono)).toBeCloseTo(latest, 6);
-    expect(lastChance(beat)).toBeCloseTo(expiry - 6_000, 6);
-  });
-
-  test('for an interval where the TTL is not known, as it may be short', () => {
-    expect(lastCall(unknown, 7_000)).toBe(27_000);
-    expect(lastCall({ ...unknown, timing: { ...unknown.timing, interval: 90_000 } }, 7_000)).toBe(67_000);
-    expect(lastChance(unknown)).toBe(Infinity);
-  });
-});
-
-describe('a 429', () => {
-  const throttled = (random: number, ttl = 300_000) => {
-    const patient = new Patient({ ttl, random }).light();
-    patient.nextAttempt();
-    patient.pass(100);
-    patient.answer({ type: 'throttled', retryAfterMs: 400_000 });
-    return patient;
-  };
-
-  test.each([
-    [0, 3_750],
-    [0.5, 3_375],
-  ])(
-    'leaves the wait to the rate limiter: it is due after the pause of a failure (%d)',
-    (random, pauseMs) => {
-      const { beat, mono } = throttled(random);
-      expect(beat.dueAt).toBeCloseTo(mono + pauseMs, 6);
-      expect(beat.latestAt).toBeCloseTo(expiresAt(beat) - beat.timing.rescue, 6);
-    },
-  );
-
-  test('of an older attempt moves nothing', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
-    const older = patient.nextAttempt();
-    patient.pass(1_000);
-    patient.nextAttempt();
-    const { dueAt, latestAt } = patient.beat;
-    patient.answer({ type: 'throttled' }, older.attempt);
-    expect(patient.beat).toMatchObject({ dueAt, latestAt, trouble: 'throttled', hedging: false });
-  });
-});
-
 describe('an attempt that leaves before the rate limit allows it', () => {
   const sent = (heldFor: number) => {
-    const patient = new Patient({ ttl: 60_000 }).light();
+    const patient = new Patient({ ttl: 60_000 }).begun();
     patient.mono += patient.nextIn;
     patient.tell({ type: 'wake', room: true, heldUntil: patient.mono + heldFor });
     return patient.told('wait-cut-short');
   };
 
-  test('says by how much', () => {
+  test('says by how much, if it is early at all', () => {
     expect(sent(700)).toEqual([{ type: 'wait-cut-short', byMs: 700 }]);
-  });
-
-  test.each([0, -700])('is none after %d ms', (heldFor) => {
-    expect(sent(heldFor)).toEqual([]);
+    expect([sent(0), sent(-700)]).toEqual([[], []]);
   });
 });
 
 describe('a step of the clock too small for an alarm', () => {
   test('moves all that is due by as much as it hides', () => {
-    const patient = new Patient({ ttl: 60_000 }).light();
+    const patient = new Patient({ ttl: 60_000 }).begun();
     const { dueAt, latestAt } = patient.beat;
     patient.wall += 1_500;
     patient.tell({ type: 'wake', room: false });
@@ -208,7 +80,7 @@ describe('a step of the clock too small for an alarm', () => {
     [-2_000, false],
     [-2_001, true],
   ])('is %i ms: alarming is %s', (byMs, isAlarming) => {
-    const patient = new Patient({ ttl: 60_000 }).light();
+    const patient = new Patient({ ttl: 60_000 }).begun();
     patient.wall += byMs;
     patient.tell({ type: 'wake', room: false });
     expect(patient.told('clock-step')).toEqual(isAlarming ? [{ type: 'clock-step', byMs }] : []);
@@ -217,7 +89,7 @@ describe('a step of the clock too small for an alarm', () => {
 });
 
 describe('another timing', () => {
-  const retimed = (ttl: number, patient = new Patient({ ttl: 60_000 }).light()) => {
+  const retimed = (ttl: number, patient = new Patient({ ttl: 60_000 }).begun()) => {
     patient.tell({ type: 'timing', timing: timingFor({ ttl, interval: 'auto' }) });
     return patient.beat;
   };
@@ -229,7 +101,7 @@ describe('another timing', () => {
   });
 
   test('that is longer waits for the next beat', () => {
-    const { beat } = new Patient({ ttl: 60_000 }).light();
+    const { beat } = new Patient({ ttl: 60_000 }).begun();
     expect(retimed(300_000)).toMatchObject({ dueAt: beat.dueAt, latestAt: beat.latestAt });
   });
 
@@ -245,7 +117,7 @@ describe('another timing', () => {
 
 describe('a change of state', () => {
   test('says what is left, where that is known', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
+    const patient = new Patient({ ttl: 20_000 }).begun();
     patient.nextAttempt();
     const { remaining } = patient;
     patient.answer(REFUSED);
@@ -256,25 +128,22 @@ describe('a change of state', () => {
   });
 
   test('says nothing of it without a TTL, and before the first accepted beat', () => {
-    const unknown = new Patient().light();
+    const unknown = new Patient().begun();
     expect(unknown.told('state')).toEqual([{ type: 'state', from: 'starting', to: 'healthy' }]);
     const never = new Patient({ ttl: 20_000 });
-    never.nextAttempt();
-    never.answer(NOT_FOUND);
+    never.meet(NOT_FOUND);
     expect(never.told('state')).toEqual([{ type: 'state', from: 'starting', to: 'suspect-gone' }]);
   });
 });
 
 describe('a heartbeat is woken', () => {
   test('healthy, at its expiry', () => {
-    const { beat } = new Patient({ ttl: 60_000 }).light();
+    const { beat } = new Patient({ ttl: 60_000 }).begun();
     expect(deadlineAt(beat)).toBe(expiresAt(beat));
   });
 
   test('retrying, when it is urgent; then at its expiry; and then for nothing', () => {
-    const patient = new Patient({ ttl: 60_000 }).light();
-    patient.nextAttempt();
-    patient.answer(REFUSED);
+    const patient = new Patient({ ttl: 60_000 }).begun().meet(REFUSED);
     expect(deadlineAt(patient.beat)).toBe(urgentAt(patient.beat));
     const { beat } = patient;
     expect(deadlineAt({ ...beat, state: 'urgent' })).toBe(expiresAt(beat));
@@ -284,7 +153,7 @@ describe('a heartbeat is woken', () => {
   });
 
   test('with an attempt under way, when that is overdue, and when its life is over', () => {
-    const patient = new Patient({ ttl: 60_000 }).light();
+    const patient = new Patient({ ttl: 60_000 }).begun();
     const { at } = patient.nextAttempt();
     expect(deadlineAt(patient.beat)).toBe(at + 3_000);
     patient.pass(3_000);
@@ -298,37 +167,8 @@ test('a slow attempt has no other beside it where that would come when the first
   expect(sendAt(patient.beat)).toBe(Infinity);
 });
 
-test('an attempt that ends with the TTL is in time', () => {
-  const { beat } = new Patient({ ttl: 20_000 }).light();
-  const last = expiresAt(beat) - 1_000;
-  expect([isInTime(beat, last), isInTime(beat, last + 1)]).toEqual([true, false]);
-});
-
-describe('the timing check', () => {
-  test('says the interval where the automatic one would do, to the millisecond', () => {
-    expect(checkTiming({ ttl: 4_362, interval: 2_000 })).toMatchObject({ change: 'interval', atMost: 1_000 });
-    expect(checkTiming({ ttl: 4_361, interval: 2_000 })).toMatchObject({ change: 'ttl', got: 4_361 });
-  });
-
-  test('says in words what is too short', () => {
-    expect(checkTiming({ ttl: 60_000, interval: 999 })).toEqual({
-      change: 'interval',
-      got: 999,
-      atLeast: 1_000,
-      message: 'an interval of 0.999 s is below 1 s, the shortest time between two heartbeats',
-    });
-    expect(checkTiming({ ttl: 60_000, interval: 1_000 })).toBeUndefined();
-    expect(checkTiming({ ttl: 3_000, interval: 'auto' })).toEqual({
-      change: 'ttl',
-      got: 3_000,
-      atLeast: 4_400,
-      message: 'a TTL of 3 s is too short to survive one failed heartbeat: use at least 4.4 s',
-    });
-  });
-});
-
 test('only a refusal of an older key is stale, and no other failure with one', () => {
-  const patient = new Patient({ ttl: 20_000 }).light();
+  const patient = new Patient({ ttl: 20_000 }).begun();
   patient.nextAttempt();
   patient.tell({ type: 'key', generation: 2 });
   patient.answer(REFUSED);
@@ -337,14 +177,12 @@ test('only a refusal of an older key is stale, and no other failure with one', (
 });
 
 test('a refused key is tried again after B, jittered to earlier', () => {
-  const patient = new Patient({ ttl: 60_000, random: 0.5 }).light();
-  patient.nextAttempt();
-  patient.answer(UNAUTHORIZED);
+  const patient = new Patient({ ttl: 60_000, random: 0.5 }).begun().meet(UNAUTHORIZED);
   expect(patient.beat.dueAt).toBe(patient.mono + 2_700);
 });
 
 test('after an overdue attempt the next one has a connection of its own, also where the place was needed', () => {
-  const patient = new Patient({ ttl: 20_000 }).light();
+  const patient = new Patient({ ttl: 20_000 }).begun();
   patient.nextAttempt();
   patient.pass(1_000);
   patient.tell({ type: 'evict', attempt: 2 });
@@ -353,7 +191,7 @@ test('after an overdue attempt the next one has a connection of its own, also wh
 });
 
 test('another timing counts from the last accepted beat in elapsed time', () => {
-  const patient = new Patient({ ttl: 60_000 }).light();
+  const patient = new Patient({ ttl: 60_000 }).begun();
   const { basis } = patient.beat;
   patient.wall += 1_500;
   const timing = timingFor({ ttl: 20_000, interval: 'auto' });
@@ -362,29 +200,77 @@ test('another timing counts from the last accepted beat in elapsed time', () => 
 });
 
 test('a second attempt comes after what nineteen of twenty took at most, in whatever order they came', () => {
-  const patient = new Patient({ ttl: 300_000 }).light();
-  while (patient.state !== 'urgent') {
-    patient.nextAttempt();
-    patient.answer(REFUSED);
-  }
+  const patient = urgent();
   const latencies = Array.from({ length: 20 }, (_, index) => (index === 18 ? 2_000 : 1_500));
   patient.beat = { ...patient.beat, latencies };
   const { at } = patient.nextAttempt();
   expect(sendAt(patient.beat)).toBe(at + 1_500);
 });
 
-test('lit again it is in trouble, though it was in none', () => {
-  const patient = new Patient({ ttl: 60_000 }).light();
-  patient.tell({ type: 'withhold' });
-  patient.tell({ type: 'resume' });
-  expect(patient.beat).toMatchObject({ trouble: 'failing', state: 'retrying', dueAt: patient.mono });
+test('the next beat is expected when it is due, not before the spacing, and while one is awaited it is that', () => {
+  const patient = new Patient({ ttl: 60_000 }).begun();
+  const due = patient.mono + patient.nextIn;
+  expect(nextBeatAt(patient.beat)).toBe(due);
+  const { at } = patient.nextAttempt();
+  patient.pass(500);
+  expect(nextBeatAt(patient.beat)).toBe(at);
+  patient.answer(REFUSED);
+  expect(nextBeatAt(patient.beat)).toBe(patient.mono + patient.nextIn);
+  patient.tell({ type: 'beat-now' });
+  expect(nextBeatAt(patient.beat)).toBe(at + 1000);
 });
 
-test('once it is stopped nothing changes it', () => {
-  const patient = new Patient({ ttl: 60_000 }).light();
-  patient.tell({ type: 'stop' });
-  const { beat } = patient;
-  patient.wall += 60_000;
-  for (const type of ['beat-now', 'withhold', 'resume', 'stop'] as const) patient.tell({ type });
-  expect(patient.beat).toBe(beat);
+test('of an overdue attempt the one that takes its place is expected', () => {
+  const patient = new Patient({ ttl: 60_000 }).begun();
+  const { at } = patient.nextAttempt();
+  patient.pass(3000);
+  expect(patient.beat.inFlight).toHaveLength(1);
+  expect(nextBeatAt(patient.beat)).toBe(at + 3000 + 1000);
+});
+
+test('an acknowledged beat is as old as it says since it left, in elapsed time', () => {
+  const patient = new Patient({ ttl: 60_000 }).begun();
+  expect(ageOf(patient.beat, patient.mono)).toBe(50);
+  patient.pass(949);
+  expect([ageOf(patient.beat, patient.mono), wasJustReached(patient.beat, patient.mono)]).toEqual([
+    999,
+    true,
+  ]);
+  patient.pass(1);
+  expect(wasJustReached(patient.beat, patient.mono)).toBe(false);
+  patient.wall += 1500; // a suspend that no alarm is worth
+  patient.tell({ type: 'wake', room: false });
+  expect(ageOf(patient.beat, patient.mono)).toBe(2500);
+});
+
+test('last beats take as long as the slowest of each batch, and the gap between any two', () => {
+  const live = [20_000, 60_000, 60_000].map((ttl) => new Patient({ ttl }).begun());
+  expect(finalBeatMs(live, 0, 512)).toBe(3000 + 1000);
+  expect(finalBeatMs(live, 0, 2)).toBe(2 * 4000);
+  expect(finalBeatMs(live, 50, 2)).toBe(2 * 4000 + 3 * 50);
+  expect(finalBeatMs([], 50, 2)).toBe(0);
+});
+
+const START = { mono: 7_000, wall: 5_000_000 };
+const NONE = { offset: START.wall - START.mono, hidden: 0 };
+const later = (mono: number, wall: number) => ({ mono: START.mono + mono, wall: START.wall + wall });
+
+test('clocks that go together hide nothing, whatever they show', () => {
+  expect(driftSince(NONE, later(90_000, 90_000))).toBe(0);
+  expect(withDrift(NONE, later(90_000, 90_000))).toBe(NONE);
+});
+
+test('each advance of the wall clock alone is added to what is hidden', () => {
+  const first = withDrift(NONE, later(1_000, 31_000));
+  expect(first.hidden).toBe(30_000);
+  expect(driftSince(first, later(2_000, 32_000))).toBe(0);
+  expect(withDrift(first, later(3_000, 35_000)).hidden).toBe(32_000);
+});
+
+test('what the wall clock slips back shows nothing, and what it makes good again counts unless it was rounding', () => {
+  expect(withDrift(NONE, later(1_000, 950))).toBe(NONE);
+  const back = withDrift(NONE, later(1_000, 949));
+  expect(back.hidden).toBe(0);
+  expect(driftSince(back, later(1_000, 949))).toBe(0);
+  expect(withDrift(back, later(2_000, 2_000)).hidden).toBe(51);
 });

@@ -3,13 +3,13 @@
 import { step } from '../../../../src/heartbeat/engine/engine.ts';
 import { timingFor, type IntervalChoice } from '../../../../src/heartbeat/engine/formulas.ts';
 import {
-  startHeartbeat,
   type Action,
   type Event,
   type Notice,
+  type AttemptOutcome,
   type Send,
+  startHeartbeat,
 } from '../../../../src/heartbeat/engine/state.ts';
-import type { Outcome } from '../../../../src/heartbeat/engine/outcome.ts';
 import { deadlineAt, expiresAt, sendAt } from '../../../../src/heartbeat/engine/schedule.ts';
 
 interface Choice {
@@ -80,12 +80,19 @@ export class Patient {
   }
 
   /** Settles an attempt, by default the newest. */
-  answer(outcome: Outcome, attempt = this.sent.at(-1)!.attempt): void {
-    this.tell({ type: 'settled', attempt, outcome });
+  answer(outcome: AttemptOutcome, attempt = this.sent.at(-1)!.attempt): void {
+    this.tell({ type: 'ended', attempt, outcome });
+  }
+
+  /** The next attempt leaves, and ends so at once. */
+  meet(outcome: AttemptOutcome): this {
+    this.nextAttempt();
+    this.answer(outcome);
+    return this;
   }
 
   /** A first beat, accepted after 50 ms. */
-  light(): this {
+  begun(): this {
     this.nextAttempt();
     this.pass(50);
     this.answer({ type: 'accepted' });
@@ -110,7 +117,14 @@ export class Patient {
   }
 }
 
-export const ACCEPTED: Outcome = { type: 'accepted' };
-export const REFUSED: Outcome = { type: 'failed', reason: 'connect' };
-export const UNAUTHORIZED: Outcome = { type: 'unauthorized' };
-export const NOT_FOUND: Outcome = { type: 'not-found' };
+export const ACCEPTED: AttemptOutcome = { type: 'accepted' };
+export const REFUSED: AttemptOutcome = { type: 'failed', reason: 'connect' };
+export const UNAUTHORIZED: AttemptOutcome = { type: 'unauthorized' };
+export const NOT_FOUND: AttemptOutcome = { type: 'not-found' };
+
+/** Little time is left, and the connection is refused. */
+export function urgent(): Patient {
+  const patient = new Patient({ ttl: 300_000 }).begun();
+  while (patient.state !== 'urgent') patient.meet(REFUSED);
+  return patient;
+}

@@ -1,12 +1,12 @@
 /** What becomes of a heartbeat with two attempts under way: only the newest says when the next is due. */
 import { describe, expect, test } from 'vitest';
 import { sendAt } from '../../../../src/heartbeat/engine/schedule.ts';
-import type { Outcome } from '../../../../src/heartbeat/engine/outcome.ts';
-import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED } from './patient.ts';
+import type { AttemptOutcome } from '../../../../src/heartbeat/engine/state.ts';
+import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED, urgent } from './patient.ts';
 
 /** An overdue attempt, and a new one. */
 function overdue(): Patient {
-  const patient = new Patient({ ttl: 20_000 }).light();
+  const patient = new Patient({ ttl: 20_000 }).begun();
   patient.nextAttempt();
   patient.nextAttempt();
   expect(patient.beat.inFlight.map(({ id, overdue: is }) => [id, is])).toEqual([
@@ -18,11 +18,7 @@ function overdue(): Patient {
 
 /** An urgent attempt that is slow, and one beside it. */
 function hedged(): Patient {
-  const patient = new Patient({ ttl: 300_000 }).light();
-  while (patient.state !== 'urgent') {
-    patient.nextAttempt();
-    patient.answer(REFUSED);
-  }
+  const patient = urgent();
   patient.nextAttempt();
   patient.nextAttempt();
   expect(patient.beat.inFlight.map(({ overdue: is }) => is)).toEqual([false, false]);
@@ -30,7 +26,7 @@ function hedged(): Patient {
 }
 
 describe('an answer to the older one', () => {
-  test.each<[string, Outcome, string]>([
+  test.each<[string, AttemptOutcome, string]>([
     ['a failure', REFUSED, 'retrying'],
     ['a refused key', UNAUTHORIZED, 'unauthorized'],
     ['that there is none', NOT_FOUND, 'suspect-gone'],
@@ -64,7 +60,7 @@ describe('an answer to the older one', () => {
 });
 
 test('one that was counted as failed when it was overdue is not counted again', () => {
-  const patient = new Patient({ ttl: 20_000 }).light();
+  const patient = new Patient({ ttl: 20_000 }).begun();
   const { at } = patient.nextAttempt();
   patient.pass(1_500);
   expect(patient.beat.failures).toBe(1);
@@ -76,7 +72,7 @@ test('one that was counted as failed when it was overdue is not counted again', 
 
 describe('without a look at the clock in time', () => {
   test('a failure that comes late counts from when it was overdue', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
+    const patient = new Patient({ ttl: 20_000 }).begun();
     const { at } = patient.nextAttempt();
     patient.mono += 1_500;
     patient.wall += 1_500;
@@ -86,7 +82,7 @@ describe('without a look at the clock in time', () => {
   });
 
   test('an acceptance that comes late was never overdue', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
+    const patient = new Patient({ ttl: 20_000 }).begun();
     patient.nextAttempt();
     patient.mono += 1_500;
     patient.wall += 1_500;

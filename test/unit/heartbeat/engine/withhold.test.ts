@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wantsFinalBeat } from '../../../../src/heartbeat/engine/last-beat.ts';
+import { wantsFinalBeat } from '../../../../src/heartbeat/driver/first-and-last.ts';
 import { deadlineAt, isInTime, nextBeatAt, sendAt } from '../../../../src/heartbeat/engine/schedule.ts';
 import { ACCEPTED, NOT_FOUND, Patient, UNAUTHORIZED } from './patient.ts';
 
@@ -8,7 +8,7 @@ const RESUME = { type: 'resume' } as const;
 
 describe('a withheld deployment', () => {
   it('is sent nothing, whatever is due, and its attempts are given up', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
+    const patient = new Patient({ ttl: 20_000 }).begun();
     patient.nextAttempt();
     patient.tell(WITHHELD);
     expect([patient.state, patient.aborted]).toEqual(['withheld', [2]]);
@@ -28,7 +28,7 @@ describe('a withheld deployment', () => {
   });
 
   it('stays so when its TTL has passed, which is meant, and has no last beat', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
+    const patient = new Patient({ ttl: 20_000 }).begun();
     patient.tell(WITHHELD);
     patient.pass(60_000);
     patient.tell({ type: 'wake', room: true });
@@ -38,23 +38,11 @@ describe('a withheld deployment', () => {
     expect(patient.state).toBe('stopped');
   });
 
-  it('takes no answer that comes late', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
-    const before = patient.remaining;
-    patient.nextAttempt();
-    patient.tell(WITHHELD);
-    patient.answer(ACCEPTED);
-    expect(patient.state).toBe('withheld');
-    expect(patient.remaining).toBeLessThan(before);
-  });
-
   it.each([
     ['unauthorized', UNAUTHORIZED],
     ['suspect-gone', NOT_FOUND],
-  ])('was %s, and is again when it is lit', (state, outcome) => {
-    const patient = new Patient({ ttl: 20_000 }).light();
-    patient.nextAttempt();
-    patient.answer(outcome);
+  ])('was %s, and is again when it is resumed', (state, outcome) => {
+    const patient = new Patient({ ttl: 20_000 }).begun().meet(outcome);
     patient.tell(WITHHELD);
     expect(patient.state).toBe('withheld');
     patient.tell(RESUME);
@@ -62,9 +50,9 @@ describe('a withheld deployment', () => {
   });
 });
 
-describe('lit again,', () => {
+describe('resumed,', () => {
   it('it is beaten at once, on a new connection, and is in trouble until it is accepted', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
+    const patient = new Patient({ ttl: 20_000 }).begun();
     patient.tell(WITHHELD);
     patient.pass(5_000);
     patient.tell(RESUME);
@@ -78,7 +66,7 @@ describe('lit again,', () => {
   });
 
   it('too late, it is said to have lapsed, and tried', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
+    const patient = new Patient({ ttl: 20_000 }).begun();
     patient.tell(WITHHELD);
     patient.pass(18_700);
     expect(isInTime(patient.beat, patient.mono)).toBe(true);
@@ -92,7 +80,7 @@ describe('lit again,', () => {
   });
 
   it('where it was not withheld, nothing happens', () => {
-    const patient = new Patient({ ttl: 20_000 }).light();
+    const patient = new Patient({ ttl: 20_000 }).begun();
     const { beat } = patient;
     patient.tell(RESUME);
     expect(patient.beat).toEqual(beat);

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { loadHeartConfig } from '../../../../src/config/load-heart.ts';
-import { configError, type ConfigProblem } from '../../../../src/config/problem.ts';
-import { awaitConfig } from '../../../../src/heartbeat/process/awaited-config.ts';
+import { awaitConfig } from '../../../../src/heartbeat/process/main.ts';
 
 const ENVIRONMENT = {
   PILOTLIGHT_API_KEY: 'a-key',
@@ -14,7 +13,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** `text` is that of the file; undefined while it is not there. */
-function waiting(text: string | undefined, all: readonly ConfigProblem[] = []) {
+function waiting(text: string | undefined) {
   const lines: string[] = [];
   const { promise: told, resolve: tell } = Promise.withResolvers<void>();
   const file = { text, looks: 0 };
@@ -27,18 +26,12 @@ function waiting(text: string | undefined, all: readonly ConfigProblem[] = []) {
         return file.text;
       });
     },
-    allProblems: () => Promise.resolve(all),
+    allProblems: () => Promise.resolve([]),
     stderr: { write: (line) => void lines.push(line) },
     told,
   });
   return { end, file, lines, tell };
 }
-
-test('what is complete is taken at once, and nothing is said', async () => {
-  const { end, lines } = waiting('PILOTLIGHT_DEPLOYMENTS=42\n');
-  expect(await end).toMatchObject({ settings: { apiKey: 'a-key', deployments: [{ id: 42 }] } });
-  expect(lines).toEqual([]);
-});
 
 test('a file that is not there is looked for every second, and named once a minute', async () => {
   const { end, file, lines } = waiting(undefined);
@@ -60,19 +53,4 @@ test('whoever is told to end while it waits does', async () => {
   expect(await end).toBe('told');
   await vi.advanceTimersByTimeAsync(10_000);
   expect(file.looks).toBe(2);
-});
-
-test('what is wrong is refused, with all problems but those that only inform', async () => {
-  const note: ConfigProblem = { ...configError('PILOTLIGHT_C', 'z', 'any', ''), severity: 'note' };
-  const { end, lines } = waiting('PILOTLIGHT_DEPLOYMENTS=many\n', [
-    configError('PILOTLIGHT_A', 'x', 'a number', 'set one'),
-    { ...configError('PILOTLIGHT_B', 'y', 'a word', ''), severity: 'warning' },
-    note,
-  ]);
-  expect(await end).toBe('refused');
-  expect(lines).toEqual([
-    'error: PILOTLIGHT_A: got x; allowed: a number; set one\n',
-    'warning: PILOTLIGHT_B: got y; allowed: a word\n',
-    'pilotlight: not started; fix the environment (pilotlight run --help lists it)\n',
-  ]);
 });

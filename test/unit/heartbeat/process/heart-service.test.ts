@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { loadHeartConfig } from '../../../../src/config/load-heart.ts';
 import type { ServiceManagerSettings } from '../../../../src/config/other-variables.ts';
-import type { DaemonChild } from '../../../../src/heartbeat/process/supervision/daemon-child.ts';
 import { HeartService } from '../../../../src/heartbeat/process/heart-service.ts';
-import { FAILURE_WORDS } from '../../../../src/heartbeat/engine/outcome.ts';
-import { MESSAGES } from '../../../../src/heartbeat/process/log/messages.ts';
-import type { DaemonMessage, HeartMessage } from '../../../../src/heartbeat/process/link/link.ts';
+import { FAILURE_WORDS } from '../../../../src/heartbeat/engine/state.ts';
+import { MESSAGES } from '../../../../src/heartbeat/process/log/log.ts';
+import { ScriptedDaemon } from './scripted-daemon.ts';
 import { NotifyProgram } from '../../../support/notify-program.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
@@ -19,39 +18,12 @@ interface Line {
   readonly [field: string]: unknown;
 }
 
-/** A daemon that does what the test says. */
-class Daemon implements DaemonChild {
-  readonly pid = undefined;
-  readonly heard: HeartMessage[] = [];
-  readonly #end = Promise.withResolvers<string>();
-  readonly ended = this.#end.promise;
-  killed = false;
-  obeys = true;
-  say: (message: DaemonMessage) => void = () => {};
-
-  readonly send = (message: HeartMessage): void => {
-    this.heard.push(message);
-    if (message.type === 'report') this.say({ type: 'taken', number: message.report.number });
-    if (message.type === 'stop' && this.obeys) this.#end.resolve('exit code 0');
-  };
-
-  readonly listen = (hear: (message: DaemonMessage) => void): void => {
-    this.say = (message) => queueMicrotask(() => hear(message));
-    this.say({ type: 'started' });
-  };
-
-  kill(): void {
-    this.killed = true;
-    this.#end.resolve('signal SIGKILL');
-  }
-}
-
 /** Nobody listens there. */
 const UNREACHABLE = 'http://127.0.0.1:9';
 
 class Scene {
   readonly lines: Line[] = [];
-  readonly daemon = new Daemon();
+  readonly daemon = new ScriptedDaemon();
   readonly service: HeartService;
   /** The configuration as the next load finds it. */
   readonly environment: Record<string, string>;
@@ -78,7 +50,10 @@ class Scene {
     this.service.startDaemon({
       onQuit: () => (this.quits += 1),
       serviceManager,
-      start: () => this.daemon,
+      start: () => {
+        this.daemon.say({ type: 'started' });
+        return this.daemon;
+      },
     });
   };
 
@@ -122,11 +97,7 @@ describe('what is said at the start', () => {
         msg: 'configuration problem',
       },
       { level: 'info', names: ['PILOTLIGHT_SERVICE_HOST'], msg: MESSAGES.ignoredVariables.text },
-      {
-        level: 'info',
-        names: ['PILOTLIGHT_DEPLOYMENT_TTL'],
-        msg: MESSAGES.overriddenVariables.text,
-      },
+      { level: 'info', names: ['PILOTLIGHT_DEPLOYMENT_TTL'], msg: MESSAGES.overriddenVariables.text },
     ]);
     await service.stop();
   });
@@ -153,21 +124,17 @@ describe('the daemon', () => {
   });
 
   test('sets the level of the lines, to one that there is', async () => {
-    scene.daemon.say({ type: 'log-level', level: 'error' });
-    await vi.advanceTimersByTimeAsync(1);
-    scene.service.reload();
-    await vi.advanceTimersByTimeAsync(10_000);
-    expect(scene.lines).toEqual([]);
-    scene.daemon.say({ type: 'log-level', level: 'loud' });
-    await vi.advanceTimersByTimeAsync(1);
-    scene.service.reload();
-    await vi.advanceTimersByTimeAsync(10_000);
-    expect(scene.lines).toEqual([]);
-    scene.daemon.say({ type: 'log-level', level: 'info' });
-    await vi.advanceTimersByTimeAsync(1);
-    scene.service.reload();
-    await vi.advanceTimersByTimeAsync(10_000);
-    expect(scene.said()).toEqual(['heartbeats reloaded']);
+    for (const [level, lines] of [
+      ['error', []],
+      ['loud', []],
+      ['info', ['heartbeats reloaded']],
+    ] as const) {
+      scene.daemon.say({ type: 'log-level', level });
+      await vi.advanceTimersByTimeAsync(1);
+      scene.service.reload();
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(scene.said()).toEqual(lines);
+    }
   });
 
   test('leads a reload, and is told of its result', async () => {
@@ -218,14 +185,6 @@ describe('the daemon', () => {
     expect(scene.daemon.heard.at(-1)).toMatchObject({ type: 'reloaded', number: 2, ok: true });
     // The new level rules at once.
     expect(scene.lines).toHaveLength(1);
-  });
-
-  test('sees what the heart sees', async () => {
-    const [first] = scene.daemon.heard;
-    expect(first).toMatchObject({
-      type: 'report',
-      report: { number: 1, changed: [], removed: [], openConnections: 0, exchanges: [], lags: [] },
-    });
   });
 });
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Vitals } from '../../../../src/heartbeat/process/vitals.ts';
+import { Vitals } from '../../../../src/heartbeat/process/system.ts';
 
 test('an event loop that was held up is seen, and one that was not is not', async () => {
   const vitals = new Vitals();

@@ -204,17 +204,4 @@ describe('in time', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(sent).toHaveLength(1);
   });
-
-  test('whoever waits for news that there are not is told at once', async () => {
-    const { reports, sent } = timed();
-    await reports.upToDate();
-    reports.removed(42);
-    let told = false;
-    void reports.upToDate().then(() => (told = true));
-    await vi.advanceTimersByTimeAsync(50);
-    expect([sent.length, told]).toEqual([2, false]);
-    reports.taken(2);
-    await vi.advanceTimersByTimeAsync(0);
-    expect(told).toBe(true);
-  });
 });

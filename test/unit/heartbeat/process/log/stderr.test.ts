@@ -45,18 +45,6 @@ test('a pipe that nobody reads holds up nothing; what fits comes whole, and what
   expect(rest).toEqual(['after', 'and after', '']);
 });
 
-test('what could not be written is counted too, and the next line is written', async () => {
-  const { reader, writer } = file.pipe();
-  file.close(reader);
-  const stderr = openStderr(writer);
-  stderr.write('lost\n');
-  await stderr.flush(LONG_MS);
-  const next = file.open(constants.O_RDONLY | constants.O_NONBLOCK);
-  stderr.write('next\n');
-  await stderr.flush(LONG_MS);
-  expect(taken(next)).toMatch(/^\{"level":"warn",.*"dropped":1,.*\}\nnext\n$/);
-});
-
 test('all that were lost are counted, also those that were to be told of meanwhile', async () => {
   const { reader, writer } = file.pipe();
   file.close(reader);

@@ -1,9 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  containerLimit,
-  daemonMemory,
-  residentMemory,
-} from '../../../../../src/heartbeat/process/supervision/memory.ts';
+import { containerLimit, daemonMemory, residentMemory } from '../../../../../src/heartbeat/process/system.ts';
 
 const MEBIBYTE = 2 ** 20;
 
@@ -46,15 +42,6 @@ describe('the limit of the container', () => {
       2000,
     ],
     [
-      'is its own where that is the lowest',
-      {
-        [GROUPS]: '0::/user.slice/app.service\n',
-        '/sys/fs/cgroup/user.slice/app.service/memory.max': '1500\n',
-        '/sys/fs/cgroup/user.slice/memory.max': '2000\n',
-      },
-      1500,
-    ],
-    [
       'is found among the controllers of version 1',
       {
         [GROUPS]: '12:cpu,cpuacct:/docker/abc\n11:memory:/docker/abc\n',
@@ -71,9 +58,5 @@ describe('the limit of the container', () => {
     ['is unknown where the files are not there', { [GROUPS]: '0::/a\n1:memory:/a\n' }, undefined],
   ])('%s', (_what, files, limit) => {
     expect(containerLimit((file) => files[file] ?? '')).toBe(limit);
-  });
-
-  test('of this process is read without an error', () => {
-    expect(containerLimit() ?? 1).toBeGreaterThan(0);
   });
 });

@@ -1,55 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Redaction } from '../../../../../src/contract/text/redaction.ts';
-import type { DaemonChild } from '../../../../../src/heartbeat/process/supervision/daemon-child.ts';
-import type { DaemonMessage, HeartMessage } from '../../../../../src/heartbeat/process/link/link.ts';
 import { createHeartLog } from '../../../../../src/heartbeat/process/log/log.ts';
 import { Reports } from '../../../../../src/heartbeat/process/link/reports.ts';
+import { ScriptedDaemon } from '../scripted-daemon.ts';
 import { Supervisor } from '../../../../../src/heartbeat/process/supervision/supervisor.ts';
 
 const MEBIBYTE = 2 ** 20;
 const BOUND = 144 * MEBIBYTE;
-
-/** A daemon as the test wants it: it takes reports, or not; it ends when it is told to, or not. */
-class ScriptedDaemon implements DaemonChild {
-  readonly pid: number;
-  readonly heard: HeartMessage[] = [];
-  readonly ended: Promise<string>;
-  killed = false;
-  takes = true;
-  obeys = true;
-  #hear: (message: DaemonMessage) => void = () => {};
-  readonly #end: (how: string) => void;
-
-  constructor(pid: number) {
-    this.pid = pid;
-    const { promise, resolve } = Promise.withResolvers<string>();
-    this.ended = promise;
-    this.#end = resolve;
-  }
-
-  readonly send = (message: HeartMessage): void => {
-    this.heard.push(message);
-    if (message.type === 'report' && this.takes) this.say({ type: 'taken', number: message.report.number });
-    if (message.type === 'stop' && this.obeys) this.end('exit code 0');
-  };
-
-  readonly listen = (hear: (message: DaemonMessage) => void): void => {
-    this.#hear = hear;
-  };
-
-  say(message: DaemonMessage): void {
-    void Promise.resolve().then(() => this.#hear(message));
-  }
-
-  end(how: string): void {
-    this.#end(how);
-  }
-
-  kill(): void {
-    this.killed = true;
-    this.end('signal SIGKILL');
-  }
-}
 
 class Scene {
   readonly daemons: ScriptedDaemon[] = [];
@@ -86,9 +43,7 @@ class Scene {
       },
       reports: this.reports,
       log: createHeartLog({
-        stderr: {
-          write: (line) => void this.lines.push(JSON.parse(line) as Record<string, unknown>),
-        },
+        stderr: { write: (line) => void this.lines.push(JSON.parse(line) as Record<string, unknown>) },
         level: () => 'info',
         format: 'json',
         redaction: new Redaction(() => []),
@@ -201,18 +156,6 @@ describe('a daemon that does not answer', () => {
     await vi.advanceTimersByTimeAsync(3_000);
     expect([current.killed, scene.causes()]).toEqual([true, ['it did not answer for 11 s']]);
   });
-
-  test('has one report under way and no more', async () => {
-    const scene = new Scene();
-    await vi.advanceTimersByTimeAsync(1_000);
-    scene.current.takes = false;
-    const before = scene.current.heard.length;
-    for (let count = 0; count < 50; count += 1) {
-      scene.reports.changed(count);
-      await vi.advanceTimersByTimeAsync(100);
-    }
-    expect(scene.current.heard.length).toBeLessThanOrEqual(before + 1);
-  });
 });
 
 test('a daemon that takes more than its memory is killed, and one that takes less is left alone', async () => {
@@ -306,14 +249,6 @@ test('a daemon that asks for requests is answered', async () => {
     type: 'grants',
     grants: { number: 3, grants: [], at: 5, restartInMs: 7 },
   });
-});
-
-test('what a daemon says is passed on', async () => {
-  const scene = new Scene();
-  scene.current.say({ type: 'reload-refused' });
-  scene.current.say({ type: 'log-level', level: 'debug' });
-  await vi.advanceTimersByTimeAsync(1);
-  expect([scene.refusals, scene.levels]).toEqual([['refused'], ['debug']]);
 });
 
 test('memory that is known too late, or not at all, ends nobody', async () => {

@@ -1,0 +1,147 @@
+/**
+ * Property 5, many deployments that are added together, as at the start of a daemon. The bound: each is reached within
+ * T/10 + q + P + ⌈N/C⌉ · latency of being added, so one that had so much left is saved, whatever comes in between: some
+ * are removed, the process pauses, the clocks part, or it is told to stop, and then all have their last beat.
+ */
+import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
+import { VirtualTime } from '../support/virtual-time.ts';
+import { Random } from './random.ts';
+import { finish, Phase, pickLateness, ROUNDING, type RunOptions, type RunResult } from './scenario.ts';
+import { ms, World } from './world.ts';
+import { fateOf } from './faults.ts';
+import { outageBound } from './outages.ts';
+
+const CONCURRENCY = 256;
+const TTLS = [6, 20, 60, 300] as const;
+
+export async function beginnings({ seed, factor = 1, step, trace }: RunOptions): Promise<RunResult> {
+  const random = new Random(seed);
+  const time = new VirtualTime();
+  const count = Math.round(random.between(200, 4000));
+  const ttls = random.chance(0.5) ? [random.pick(TTLS)] : TTLS;
+  const latency = random.between(1, 50);
+  const weather = { changes: 0, meet: () => ({ latency }) };
+  const world = new World(time, { random, weather, step, trace, concurrency: CONCURRENCY });
+  const shortest = timingFor({ ttl: ttls[0] * 1000, interval: 'auto' });
+  time.lateness = pickLateness(random, shortest.tick);
+  const queueing = Math.ceil(count / CONCURRENCY) * latency;
+  world.note(() => `   ${count} deployments, TTL ${ttls.join(', ')} s, latency ${ms(latency)}`);
+
+  for (let id = 0; id < count; id += 1) {
+    const ttl = ttls[id % ttls.length]! * 1000;
+    const { firstWithin, tick, pause } = timingFor({ ttl, interval: 'auto' });
+    world.add(id, ttl);
+    world.service.spare(id, time.now + factor * (firstWithin + tick + pause + queueing) + ROUNDING);
+  }
+  const removed = new Set<number>();
+  world.onNotice = (id, { type }) => {
+    if (type === 'sent' && removed.has(id)) world.promises.broken.push(`deployment ${id}: removed, but sent`);
+  };
+  await world.run(random.between(0, shortest.firstWithin * 1.2));
+  switch (random.pick(['nothing', 'removal', 'pause', 'clock step', 'farewell'])) {
+    case 'removal':
+      for (let id = 0; id < count; id += 1) {
+        if (!random.chance(0.5)) continue;
+        removed.add(id);
+        world.driver.remove(id);
+      }
+      break;
+    case 'pause':
+      world.stall(shortest.pause);
+      break;
+    case 'clock step':
+      world.stepWallClock(random.pick([-1, 1]) * random.between(3000, 3_600_000));
+      break;
+    case 'farewell': {
+      const missed = await time.until(world.driver.finalBeat());
+      if (missed.length > 0) world.promises.broken.push(`${missed.length} had no last beat`);
+      return finish(world);
+    }
+    case 'nothing':
+      break;
+  }
+  await world.run(0.3 * ttls.at(-1)! * 1000);
+  const result = await finish(world);
+  const expected = new Set(Array.from(removed, (id) => `deployment ${id} expired`));
+  return { ...result, violations: result.violations.filter((text) => !expected.has(text)) };
+}
+
+/**
+ * Property 5, many deployments behind a limit of C requests. The bound: a service that is back for
+ * X + ⌈N/C⌉ · A saves all of them, and those that hang for ever cost the others nothing.
+ */
+
+export async function concurrencyLimit({ seed, factor = 1, step, trace }: RunOptions): Promise<RunResult> {
+  const random = new Random(seed);
+  const time = new VirtualTime();
+  const ttl = random.pick([60, 300]) * 1000;
+  const timing = timingFor({ ttl, interval: 'auto' });
+  const concurrency = Math.round(random.between(2, 40));
+  const rounds = Math.round(random.between(1, 4));
+  const count = concurrency * rounds;
+  const queueing = rounds * timing.attemptTimeout;
+  const length = (outageBound(timing) - queueing) * factor;
+  const doomed = random.chance(0.5) ? Math.floor(concurrency / 4) : 0;
+  const kind = random.pick(['hang', 'refused', 'server-error', 'any'] as const);
+  const latency = random.between(0.1, 0.5) * timing.attemptTimeout;
+
+  const weather = new Phase((isDown, { deploymentId }) => {
+    if (deploymentId < doomed) return { fate: { breaksSocket: false } };
+    if (!isDown) return { latency };
+    const fault = kind === 'any' ? random.pick(['hang', 'reset', 'refused']) : kind;
+    return { fate: fateOf(fault, timing, 0, random) };
+  });
+  const world = new World(time, { random, weather, step, trace, concurrency });
+  time.lateness = pickLateness(random, timing.tick);
+  world.note(
+    () =>
+      `   ${count} deployments, ${concurrency} at once, TTL ${ttl / 1000} s, outage ${length} ms of ${kind}`,
+  );
+  const start = 2 * ttl + random.between(0, timing.interval);
+  weather.plan(world, start, start + length, 'the outage');
+  for (let id = 0; id < count; id += 1) world.add(id, ttl);
+  await world.run(start + length + 2 * ttl);
+  const result = await finish(world);
+  const expected = new Set(Array.from({ length: doomed }, (_, id) => `deployment ${id} expired`));
+  return { ...result, violations: result.violations.filter((text) => !expected.has(text)) };
+}
+
+/**
+ * Property 5, connections: however many attempts hang, no more are open than the limit. Within it, N deployments keep
+ * the first promise while connecting hangs, because an overdue attempt without a connection gives way to one that is
+ * due; and a service that is connected to and takes min(T/8, 30 s) for every answer still loses nothing where N is two
+ * thirds of the limit.
+ */
+
+export async function connections({ seed, factor = 1, step, trace }: RunOptions): Promise<RunResult> {
+  const random = new Random(seed);
+  const time = new VirtualTime();
+  const ttl = random.pick([20, 60]) * 1000;
+  const timing = timingFor({ ttl, interval: 'auto' });
+  const slow = random.chance(0.3);
+  const count = slow ? 300 : Math.round(random.between(2, 60));
+  const openLimit = slow ? 448 : count;
+  const length = slow ? 0 : outageBound(timing) * factor - ROUNDING;
+  const latency = slow ? Math.min(ttl / 8, 30_000) : random.between(1, 0.999 * timing.attemptTimeout);
+  const weather = new Phase((isDown) =>
+    isDown ? { fate: fateOf('hang-connecting', timing, 0, random) } : { latency },
+  );
+  // As many at once as there are, or the queue would cost more than the connections; see concurrencyLimit.
+  const concurrency = slow ? 256 : count;
+  const world = new World(time, { random, weather, step, trace, concurrency, openLimit });
+  time.lateness = pickLateness(random, timing.tick);
+  world.note(() => `   ${count} deployments, ${openLimit} open, TTL ${ttl / 1000} s, latency ${ms(latency)}`);
+  if (slow) {
+    world.onNotice = (id, notice) => {
+      if (notice.type === 'state' && notice.to === 'lapsed')
+        world.promises.broken.push(`deployment ${id}: a slow service: lapsed`);
+    };
+  }
+  const start = 2 * ttl + random.between(0, timing.interval);
+  if (!slow) weather.plan(world, start, start + length, 'a hang of each connect');
+  for (let id = 0; id < count; id += 1) world.add(id, ttl);
+  await world.run(start + length + ttl, () => world.lost.length > 0);
+  const { mostOpen } = world.network;
+  if (mostOpen > openLimit) world.promises.broken.push(`${mostOpen} attempts were open at once`);
+  return finish(world);
+}
