@@ -1,4 +1,4 @@
-/** Flags that several commands have, and the types of their values. */
+/** Flags that several commands have, the types of their values, and how their help ends. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { LONGEST_MS } from '../client/delay.ts';
 import { localToken, localUrl } from '../config/command-settings.ts';
@@ -6,7 +6,7 @@ import { parseDuration } from '../config/types/value-types.ts';
 import { InputError } from './command-error.ts';
 import type { Console } from './console.ts';
 import type { DaemonAddress } from './fleet/daemon.ts';
-import { profileOption } from './login/connection.ts';
+import { profileOption } from './logins.ts';
 
 /** Milliseconds of `500ms`, `20s`, `5m`, `1h`. */
 export function milliseconds(text: string): number {
@@ -94,3 +94,10 @@ function daemonUrl(text: string): string {
   // Paths are put behind it.
   return text.replace(/\/+$/, '');
 }
+
+/** Command lines without the program's name. */
+export function examples(...lines: readonly string[]): string {
+  return ['', 'Examples:', ...lines.map((line) => `  pilotlight ${line}`)].join('\n');
+}
+
+export const CONNECTION = '\nUses PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL.';

@@ -1,22 +1,20 @@
 /** The command line: a file for each command in commands/, which loads what it needs when it runs. */
 import { Command, CommanderError } from 'commander';
 import { buildInfo } from '../build-info.ts';
-import { adminCommand } from './commands/admin.ts';
-import { billCommand } from './commands/bill.ts';
-import { callCommand, opsCommand } from './commands/call.ts';
-import { checkCommand } from './commands/check.ts';
+import {
+  adminCommand,
+  billCommand,
+  fleetCommand,
+  healthcheckCommand,
+  runCommand,
+  statusCommand,
+} from './commands/daemon.ts';
+import { callCommand, opsCommand, openapiCommand } from './commands/call.ts';
+import { checkCommand, doctorCommand, planCommand } from './commands/check.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
-import { demoCommand } from './commands/demo.ts';
-import { doctorCommand } from './commands/doctor.ts';
-import { emulatorCommand } from './commands/emulator.ts';
-import { fleetCommand } from './commands/fleet.ts';
-import { healthcheckCommand } from './commands/healthcheck.ts';
+import { demoCommand, emulatorCommand } from './commands/emulator.ts';
 import { loginCommand, logoutCommand } from './commands/login.ts';
 import { logsCommand } from './commands/logs.ts';
-import { openapiCommand } from './commands/openapi.ts';
-import { planCommand } from './commands/plan.ts';
-import { runCommand } from './commands/run.ts';
-import { statusCommand } from './commands/status.ts';
 import { EXIT } from '../config/exit-codes.ts';
 import { processConsole, type Console } from './console.ts';
 

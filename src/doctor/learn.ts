@@ -4,7 +4,7 @@
  */
 import type { AnswerEvent } from '../client/caller.ts';
 import { ThrottledError } from '../client/errors.ts';
-import type { AssumptionId } from '../contract/assumptions.ts';
+import { ASSUMPTION_IDS, assumptionOf, type AssumptionId, type Outcome } from '../contract/assumptions.ts';
 import { isRecord } from '../contract/is-record.ts';
 import { recogniseAnswer } from '../logs/answer.ts';
 import { contradicts, isFull, PROBE_TAIL, unitOfProbe } from '../logs/follower/pace.ts';
@@ -155,4 +155,34 @@ function learnLog(knowledge: Knowledge, { operation, input = {}, value }: Seen):
 function isOfBytes(probed: string): boolean {
   const text = readText(probed);
   return isFull(text, PROBE_TAIL, 'bytes') && unitOfProbe(text) === 'bytes';
+}
+
+export interface KnownFinding extends Outcome {
+  readonly trait: AssumptionId;
+  readonly value: string;
+}
+
+export type Finding =
+  | KnownFinding
+  | { readonly trait: AssumptionId; readonly verdict: 'unknown'; readonly says: string };
+
+/** One for each assumption, in the order of the list. */
+export function findingsOf(traits: Traits): Finding[] {
+  return ASSUMPTION_IDS.map(
+    (trait) =>
+      knownFinding(traits, trait) ?? { trait, verdict: 'unknown', says: assumptionOf(trait).unknown },
+  );
+}
+
+/** Those that some answer told. */
+export function knownFindings(traits: Traits): KnownFinding[] {
+  return ASSUMPTION_IDS.flatMap((trait) => knownFinding(traits, trait) ?? []);
+}
+
+/** A value that this version does not know, as a file of another may have, is not known. */
+function knownFinding(traits: Traits, trait: AssumptionId): KnownFinding | undefined {
+  const { outcomes } = assumptionOf(trait);
+  const value = traits[trait] ?? '';
+  const outcome = Object.hasOwn(outcomes, value) ? outcomes[value] : undefined;
+  return outcome && { trait, value, ...outcome };
 }

@@ -170,7 +170,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: "commands to the terminal in a table's cells",
-    file: 'cli/operations/answer/render.ts',
+    file: 'cli/operations/answer.ts',
     from: "return displayed(text.replaceAll(/\\s+/g, ' '));",
     to: "return text.replaceAll(/\\s+/g, ' ');",
     tests: ['integration/cli/foreign-text.test.ts'],
@@ -247,14 +247,14 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: 'a daemon that hangs is healthy as long as it hangs',
-    file: 'cli/commands/healthcheck.ts',
-    from: '{ signal: AbortSignal.timeout(TIMEOUT_MS) }',
+    file: 'cli/commands/daemon.ts',
+    from: '{ signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) }',
     to: '{}',
     tests: HEALTH,
   },
   {
     what: 'a daemon that answers 503 is healthy',
-    file: 'cli/commands/healthcheck.ts',
+    file: 'cli/commands/daemon.ts',
     from: 'if (response.ok) return;',
     to: 'return;',
     tests: HEALTH,

@@ -1,7 +1,7 @@
 /** A bill as lines of text: days and endpoints, then what they add up to and why. Pure. */
 import type { BillAnswer, BillDay } from '../../daemon/http/bill/answer.ts';
-import { aligned } from '../text/cell-width.ts';
-import { counted, money, number } from '../text/numbers.ts';
+import { aligned } from '../text/table.ts';
+import { counted, money, number } from '../text/legible.ts';
 
 /** Endpoints with a column of their own; the others share one. */
 const MOST_COLUMNS = 6;

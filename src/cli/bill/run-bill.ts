@@ -12,10 +12,9 @@ import { CommandError } from '../command-error.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { DaemonAway, fetchJson, fetchStatus, fleetSchema, type DaemonAddress } from '../fleet/daemon.ts';
-import { usableConnection, type ProfileFlag } from '../login/connection.ts';
-import { progressBar } from '../plan/progress.ts';
-import { legibleLine } from '../text/legible.ts';
-import { counted } from '../text/numbers.ts';
+import { usableConnection, type ProfileFlag } from '../logins.ts';
+import { progressBar } from '../progress.ts';
+import { legibleLine, counted } from '../text/legible.ts';
 import { billLines } from './lines.ts';
 
 export interface BillFlags extends ProfileFlag {

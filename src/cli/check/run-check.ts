@@ -1,5 +1,5 @@
 /** `check`: prints the problems of the configuration, and with --online the findings of the service. */
-import { type ConfigProblem, describeProblem, inCheck } from '../../config/problem.ts';
+import { describeProblem, inCheck, type ConfigProblem } from '../../config/problem.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { ENDPOINT_GROUPS_VARIABLE, loadEndpointGroups } from '../../config/command-settings.ts';
 import { loadConfig } from '../../config/load.ts';
@@ -9,7 +9,7 @@ import { gotInWords, type WorkerFacts } from '../../scaling/rules/findings.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { readGroupFile } from '../group-file.ts';
 import { InputError } from '../command-error.ts';
-import { counted } from '../text/numbers.ts';
+import { counted } from '../text/legible.ts';
 import { askService } from './ask-service.ts';
 
 export interface CheckFlags {

@@ -5,9 +5,8 @@ import { hasOwnKey, loadLogin, type Connection } from '../../config/command-sett
 import { describeProblem } from '../../config/problem.ts';
 import { printError, printLine, type Console } from '../console.ts';
 import { InputError } from '../command-error.ts';
-import { notStored, profileOption, type ProfileFlag } from '../login/connection.ts';
-import { DEFAULT_PROFILE, Logins } from '../login/logins.ts';
-import { examples } from '../text/examples.ts';
+import { notStored, profileOption, DEFAULT_PROFILE, Logins, type ProfileFlag } from '../logins.ts';
+import { examples } from '../flag-types.ts';
 
 interface LoginFlags extends ProfileFlag {
   readonly baseUrl?: string;

@@ -4,10 +4,9 @@ import { LIMITS } from '../../contract/limits.ts';
 import { id as idSchema } from '../../contract/schemas.ts';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
 import { parseDuration } from '../../config/types/value-types.ts';
-import { wholeNumber } from '../flag-types.ts';
+import { wholeNumber, CONNECTION, examples } from '../flag-types.ts';
 import type { Console } from '../console.ts';
-import { profileOption, usableConnection, type ProfileFlag } from '../login/connection.ts';
-import { CONNECTION, examples } from '../text/examples.ts';
+import { profileOption, usableConnection, type ProfileFlag } from '../logins.ts';
 import type { LogFormat } from '../logs/format.ts';
 import type { LogSource } from '../../logs/source.ts';
 
@@ -78,7 +77,7 @@ async function findLog(
   group: string | undefined,
   endpoint: string | undefined,
 ): Promise<LogSource> {
-  const { resolveNames } = await import('../operations/subjects.ts');
+  const { resolveNames } = await import('../operations/names.ts');
   const { coerceText } = await import('../../wire/coerce.ts');
   const given = coerceText(idSchema, endpoint ?? group ?? '');
   const operation = endpoint === undefined ? 'workergroups.logs' : 'endpointGroups.logs';

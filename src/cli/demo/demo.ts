@@ -1,18 +1,17 @@
-/**
- * The demo: the emulator in this process and `pilotlight run` beside it, over real sockets. Two deployments with a short
- * TTL, one of which is made anew under another id, two worker groups, an endpoint whose load comes and goes within a
- * minute, machines with maintenance windows, and every so often a fault that is survived.
- */
-import { startEmulator, type Emulator, type Seed } from '../../emulator/index.ts';
+/** The demo: the emulator in this process and `pilotlight run` beside it, over real sockets. */
+import {
+  startEmulator,
+  type Emulator,
+  type Seed,
+  type DeploymentView,
+  type FaultInput,
+} from '../../emulator/index.ts';
 import { delay } from '../../client/delay.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { printError, type Console } from '../console.ts';
 import { READER_LEFT } from '../interrupts.ts';
-import { createFaultPlan, createRedeployments } from './happenings.ts';
 import { startDemoDaemon, type DemoDaemon } from './daemon.ts';
-import { createScreen, type Screen } from './screen.ts';
-import { summarize } from './summary.ts';
-import { createWatcher } from './watcher.ts';
+import { createScreen, summarize, createWatcher, type Screen } from './screen.ts';
 
 /** Kept alive by its id. */
 const BY_ID = 42;
@@ -153,4 +152,76 @@ function startDaemon(emulator: Emulator, screen: Screen, signal: AbortSignal) {
     PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
   };
   return startDemoDaemon(environment, (record) => screen.record(record), signal);
+}
+
+/** Acts again and again, after a pause each time, until the signal fires. */
+async function takeTurns(
+  [firstMs, laterMs]: readonly [firstMs: number, laterMs: number],
+  signal: AbortSignal,
+  act: (turn: number) => Promise<void> | void,
+): Promise<void> {
+  for (let turn = 0; !signal.aborted; turn += 1) {
+    await delay(turn === 0 ? firstMs : laterMs, signal).catch(() => {});
+    if (!signal.aborted) await act(turn);
+  }
+}
+
+/** Quiet time before each fault, in ms. */
+const FAULT_PAUSES = [5_000, 12_000] as const;
+const LENGTH_MS = 4_000;
+/** The first one after the first fault, the next four faults later: a fault never hides what is shown here. */
+const REDEPLOYMENT_PAUSES = [12_000, 64_000] as const;
+
+const FAULTS: readonly { readonly says: string; readonly fault: FaultInput }[] = [
+  { says: 'the service refuses every connection', fault: { kind: 'refused' } },
+  { says: 'the service hangs: it takes requests and never answers', fault: { kind: 'hang' } },
+  { says: 'the service answers 429 "API requests too frequent" as plain text', fault: { kind: 'throttled' } },
+  { says: 'a proxy answers HTML with status 200', fault: { kind: 'html' } },
+  { says: 'the service answers 503', fault: { kind: 'status', status: 503 } },
+];
+
+/** One fault after the other; when the signal fires, the last one is removed. */
+export function createFaultPlan(emulator: Emulator, screen: Screen) {
+  let injected = 0;
+  let survived = 0;
+
+  async function inject({ says, fault }: (typeof FAULTS)[number], signal: AbortSignal): Promise<void> {
+    await using _lifted = await emulator.faults.add(fault);
+    injected += 1;
+    screen.event('fault', `${says}, for ${LENGTH_MS / 1000} s`, 'warn');
+    await delay(LENGTH_MS, signal).catch(() => {});
+    const expired = emulator.deployments.list().filter((deployment) => deployment.expired);
+    if (expired.length === 0) survived += 1;
+    screen.event('fault', 'over', 'warn');
+  }
+
+  return {
+    run: (signal: AbortSignal) =>
+      takeTurns(FAULT_PAUSES, signal, async (turn) => {
+        const next = FAULTS[turn % FAULTS.length];
+        if (next) await inject(next, signal);
+      }),
+    /** Survived are those after which every deployment was still alive, as the emulator recorded it. */
+    report: () => ({ injected, survived }),
+  };
+}
+
+/** `name` is the one by which the daemon keeps it alive. */
+export function createRedeployments(emulator: Emulator, name: string, screen: Screen) {
+  const replaced: DeploymentView[] = [];
+
+  function redeploy(): void {
+    const { deployments } = emulator;
+    const before = deployments.list().find((deployment) => deployment.name === name);
+    if (!before) return;
+    const id = deployments.redeploy(before.id);
+    replaced.push(before);
+    screen.event('redeployed', `${name} was deployment ${before.id}, is now ${id}`, 'warn');
+  }
+
+  return {
+    run: (signal: AbortSignal) => takeTurns(REDEPLOYMENT_PAUSES, signal, redeploy),
+    /** Those that are no more, each as it was at its end: what they took and how close they came still counts. */
+    replaced: (): readonly DeploymentView[] => replaced,
+  };
 }

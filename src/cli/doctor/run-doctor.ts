@@ -13,7 +13,7 @@ import { printProblems } from '../check/run-check.ts';
 import { CommandError, InputError } from '../command-error.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { DaemonAway, fetchStatus, type DaemonAddress } from '../fleet/daemon.ts';
-import { usableConnection, type ProfileFlag } from '../login/connection.ts';
+import { usableConnection, type ProfileFlag } from '../logins.ts';
 import { examine, type DaemonView, type Examination, type Line } from './examine.ts';
 
 export interface DoctorFlags extends ProfileFlag {

@@ -1,15 +1,23 @@
-/** `pilotlight fleet`: asks a running daemon again and again, and prints what it sees in the way that its reader can use. */
+/** `fleet`: polls a running daemon, and prints its endpoints as a table, lines or JSON. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT } from '../../config/exit-codes.ts';
-import type { EndpointStatus, Status } from '../../daemon/status/schema.ts';
+import type { EndpointStatus, Status, FleetStatus } from '../../daemon/status/schema.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { InputError } from '../command-error.ts';
-import { clip } from '../text/cell-width.ts';
-import { legibleLine } from '../text/legible.ts';
+import { clip, table } from '../text/table.ts';
+import { legibleLine, money, percent } from '../text/legible.ts';
 import { DaemonAway, fetchStatus, fleetSchema, type DaemonAddress } from './daemon.ts';
-import { createLiveScreen } from './screen.ts';
-import { fleetTable, type Seen } from './table.ts';
-import { endpointInWords, fleetNotes, noEndpoints } from './words.ts';
+import {
+  endpointInWords,
+  fleetNotes,
+  noEndpoints,
+  age,
+  notesOf,
+  numberOr,
+  countsInWords,
+  spendPerHour,
+  workInWords,
+} from './words.ts';
 
 export interface FleetFlags {
   readonly json?: boolean;
@@ -106,9 +114,78 @@ function samplePrinter(console: Console, json: boolean): Print {
 function tablePrinter(console: Console, once: boolean, screen: ReturnType<typeof createLiveScreen>): Print {
   return (seen, trouble) => {
     const { columns = 80, rows = 24 } = console;
-    const table = seen.fleet.endpoints.length === 0 ? [seen.none] : fleetTable(seen, columns);
+    const top = seen.fleet.endpoints.length === 0 ? [seen.none] : fleetTable(seen, columns);
     const below = trouble === undefined ? [] : ['', clip(legibleLine(trouble), columns)];
-    const lines = [...table, ...below];
+    const lines = [...top, ...below];
     console.out(once ? lines.map((line) => `${line}\n`).join('') : screen.frame(lines, { columns, rows }));
+  };
+}
+
+export interface Seen {
+  readonly fleet: FleetStatus;
+  /** What to say where there is no endpoint. */
+  readonly none: string;
+  /** The daemon's clock, Unix seconds. */
+  readonly now: number;
+}
+
+/** What matters most first: where there is no room, the last ones go. */
+const HEADS = ['endpoint', 'load / ready', 'use', 'spend/h', 'workers', 'state', 'reqs', 'seen'];
+
+export function fleetTable({ fleet, now }: Seen, columns: number): string[] {
+  const rows = fleet.endpoints.map((endpoint) => cellsOf(endpoint, now).map(legibleLine));
+  const notes = fleet.endpoints.flatMap((endpoint) =>
+    notesOf(endpoint, fleet, now).map((note) => `${endpoint.endpoint_group}: ${note}`),
+  );
+  const below = [...notes, ...fleetNotes(fleet)].map(legibleLine);
+  return [...table(HEADS, rows, { columns }), ...below].map((line) => clip(line, columns));
+}
+
+function cellsOf(endpoint: EndpointStatus, now: number): string[] {
+  const { capacity_hot: ready, last_sample_at: at, workers, load, load_in_flight: inFlight } = endpoint;
+  const spend = spendPerHour(endpoint);
+  return [
+    endpoint.endpoint_group,
+    inFlight === null ? `${numberOr(load)} / ${numberOr(ready)}` : `${numberOr(inFlight)} in flight`,
+    inFlight === null || !ready ? useOf(load ?? inFlight, ready) : workInWords(inFlight, ready),
+    spend === null ? '?' : money(spend),
+    workers === null ? '?' : countsInWords(workers) || 'none',
+    endpoint.state ?? '?',
+    numberOr(endpoint.requests_working),
+    at === null ? 'never' : age(now - at),
+  ];
+}
+
+function useOf(load: number | null, ready: number | null): string {
+  if (load === null || ready === null) return '?';
+  if (ready === 0) return load > 0 ? 'none ready' : 'no load';
+  return percent(load / ready);
+}
+
+const HIDE_CURSOR = '\u001B[?25l';
+const SHOW_CURSOR = '\u001B[?25h';
+const CLEAR_TO_END_OF_LINE = '\u001B[K';
+const CLEAR_BELOW = '\u001B[J';
+const CLEAR_ALL = '\u001B[2J\u001B[H';
+
+export function createLiveScreen() {
+  let before: { readonly columns: number; readonly height: number } | undefined;
+
+  return {
+    /** What to write so that these lines stand where the last ones stood. */
+    frame(lines: readonly string[], { columns, rows }: { readonly columns: number; readonly rows: number }) {
+      // Lines above the top of the terminal cannot be reached any more.
+      const most = Math.max(1, rows - 1);
+      const left = lines.length - most + 1;
+      const shown = left > 1 ? [...lines.slice(0, most - 1), clip(`… ${left} more lines`, columns)] : lines;
+      let start = HIDE_CURSOR;
+      // A terminal that became narrower has broken the old lines: where they begin is not known.
+      if (before && before.columns !== columns) start = CLEAR_ALL;
+      else if (before) start = before.height > 0 ? `\u001B[${before.height}A\r` : '';
+      before = { columns, height: shown.length };
+      return start + shown.map((line) => `${line}${CLEAR_TO_END_OF_LINE}\n`).join('') + CLEAR_BELOW;
+    },
+    /** What to write at the end: the lines stay, and the cursor is below them. */
+    end: () => (before ? SHOW_CURSOR : ''),
   };
 }

@@ -1,6 +1,6 @@
 /** An endpoint in words, for a line of `status`, `fleet` without a terminal, and the notes below its table. Pure. */
 import type { EndpointStatus, FleetStatus, Status } from '../../daemon/status/schema.ts';
-import { counted, money, number, percent } from '../text/numbers.ts';
+import { counted, money, number, percent } from '../text/legible.ts';
 
 /** `now` in Unix seconds. */
 export function endpointInWords(endpoint: EndpointStatus, fleet: FleetStatus, now: number): string {

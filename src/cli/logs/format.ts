@@ -1,9 +1,10 @@
-/** How a log record looks to a person, or to a program. */
+/** Which lines of a log are shown, and how. */
 import { styleText } from 'node:util';
 import { legibleJson } from '../../contract/text/controls.ts';
 import { toJsonLine } from '../../logs/sinks/stdout.ts';
 import { legible } from '../text/legible.ts';
 import type { Gap, LogRecord } from '../../logs/record.ts';
+import type { LogSource } from '../../logs/source.ts';
 
 export interface LogFormat {
   readonly json?: boolean;
@@ -47,4 +48,95 @@ function coloured(text: string): string {
   const isBad = /\b(?:ERROR|CRITICAL|FATAL|Traceback)\b/.test(text);
   if (!isBad && !/\bWARN(?:ING)?\b/.test(text)) return text;
   return styleText(isBad ? 'red' : 'yellow', text, { validateStream: false });
+}
+
+export interface WantedLog {
+  readonly source: LogSource;
+  /** How many of the last lines of each level. */
+  readonly tail: number;
+  /** Unix milliseconds. */
+  readonly since: number | undefined;
+  /** Empty: all. */
+  readonly levels: readonly string[];
+  readonly grep: RegExp | undefined;
+  readonly format: LogFormat;
+}
+
+/** `worker group 7`, `endpoint chat` */
+export function nameOf(source: LogSource): string {
+  return source.kind === 'workergroup' ? `worker group ${source.id}` : `endpoint ${source.name}`;
+}
+
+export function matches({ grep }: Pick<WantedLog, 'grep'>, line: string): boolean {
+  return grep === undefined || grep.test(displayed(line));
+}
+
+export const NO_TIMES =
+  '--since needs lines that begin with a time, and none of these does; use --tail to say how many lines you want';
+
+/** What there is of a log at the start. A line without a time is of the time of the line before it. */
+export function createHistory<Line>(
+  { since, tail }: Pick<WantedLog, 'since' | 'tail'>,
+  textOf: (line: Line) => string,
+  nowMs: number,
+) {
+  const levels = new Map<string, { readonly kept: (readonly [at: number, line: Line])[]; at: number }>();
+  let hasTimes = false;
+  return {
+    add(level: string, line: Line): void {
+      const of = levels.get(level) ?? { kept: [], at: -Infinity };
+      levels.set(level, of);
+      const at = timeOfLine(textOf(line), nowMs);
+      hasTimes ||= at !== undefined;
+      of.at = at ?? of.at;
+      if (of.at < (since ?? -Infinity)) return;
+      of.kept.push([of.at, line]);
+      if (of.kept.length > 2 * tail) of.kept.splice(0, of.kept.length - tail);
+    },
+    /** The times that are asked for stand in no line. */
+    isTimeless: () => since !== undefined && !hasTimes && levels.size > 0,
+    /** The last ones of each level, in the order of their times. */
+    lines: (): Line[] =>
+      [...levels.values()]
+        .flatMap(({ kept }) => kept.slice(-tail))
+        .toSorted(([one], [other]) => (one === other ? 0 : one - other))
+        .map(([, line]) => line),
+  };
+}
+
+const DAY_MS = 86_400_000;
+
+const ISO = /\b(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?/;
+/** `10-08 09:15:02`, as vLLM has it; `Nov 27 08:00:12`, as syslog has it. */
+const WITHOUT_YEAR = /\b(\d\d-\d\d|[A-Z][a-z]{2} +\d{1,2}) (\d\d:\d\d:\d\d)\b/;
+/** `1790000000.123[456]`, as the engine has it; or in milliseconds. */
+const EPOCH = /^\D{0,2}(\d{10})(?:(\d{3})|\.(\d{3}))\b/;
+/** Of a line: a time further on is of what it tells, and not of the line. */
+const BEGINNING = 80;
+
+/**
+ * Of a log line, Unix milliseconds, undefined if there is none. Each program writes its own form. A time without a zone
+ * counts as UTC, without a year as the last one.
+ */
+export function timeOfLine(line: string, nowMs: number): number | undefined {
+  const text = line.slice(0, BEGINNING);
+  const epoch = EPOCH.exec(text);
+  if (epoch) return Number(epoch[1]) * 1_000 + Number(epoch[2] ?? epoch[3]);
+  const iso = ISO.exec(text);
+  if (iso) {
+    const [, year, month, day, hour, minute, second, fraction = '0', zone = 'Z'] = iso;
+    return valid(
+      Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.slice(0, 3)}${zone}`),
+    );
+  }
+  const [, date, time] = WITHOUT_YEAR.exec(text) ?? [];
+  if (date === undefined) return undefined;
+  const year = new Date(nowMs).getUTCFullYear();
+  const at = (of: number) => valid(Date.parse(`${date.replace('-', ' ')} ${of} ${time} UTC`));
+  const thisYear = at(year);
+  return thisYear !== undefined && thisYear > nowMs + DAY_MS ? at(year - 1) : thisYear;
+}
+
+function valid(ms: number): number | undefined {
+  return Number.isNaN(ms) ? undefined : ms;
 }

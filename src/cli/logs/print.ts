@@ -8,8 +8,7 @@ import { readText } from '../../logs/text.ts';
 import { CommandError } from '../command-error.ts';
 import type { Console } from '../console.ts';
 import { legibleLine } from '../text/legible.ts';
-import { formatRecord } from './format.ts';
-import { createHistory, matches, nameOf, NO_TIMES, type WantedLog } from './wanted.ts';
+import { formatRecord, createHistory, matches, nameOf, NO_TIMES, type WantedLog } from './format.ts';
 
 export async function printLog(client: Client, wanted: WantedLog, console: Console): Promise<void> {
   const { source, since, levels: wantedLevels, tail, format } = wanted;

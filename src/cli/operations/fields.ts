@@ -1,13 +1,17 @@
-/** What commands of operations take: a flag for each field, and the options that all of them have. */
+/** What commands of operations take and say: a flag for each field, the options that all have, and the help. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { OperationId } from '../../contract/operations.ts';
+import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { printError, type Console } from '../console.ts';
-import { addCallOptions } from '../flag-types.ts';
+import { addCallOptions, CONNECTION } from '../flag-types.ts';
 import { InputError } from '../command-error.ts';
-import type { Flag } from './flags.ts';
-import { helpAfter } from './help.ts';
+import { flagsOf, type Flag } from './flags.ts';
 import { parseObject, readInput, type Input } from './input.ts';
 import type { PerformOptions } from './perform.ts';
+import { assumedParts } from '../../contract/assumptions.ts';
+import { sentencesOf } from '../../contract/rules.ts';
+import { quoteWord } from '../../contract/text/shell-words.ts';
+import { exitCodesText } from '../../config/exit-codes.ts';
+import { commandOf } from './names.ts';
 
 export interface CommandOptions extends PerformOptions {
   readonly input?: string;
@@ -112,4 +116,45 @@ function readBase(text: string | undefined, console: Console): Input {
   const base = parseObject(path === undefined ? text : console.read(path));
   if (!base) throw new InputError('--input takes one JSON object, a file as @FILE, or - for standard input');
   return base;
+}
+
+/** `example`: in place of that of the operation. */
+export function helpAfter(id: OperationId, example = exampleOf(id)): string {
+  const operation = operationOf(id);
+  const { method, path, base, source, origin, permission, errors, replacedBy } = operation;
+  const assumed = assumedParts(operation);
+  const where = base === 'serverless' ? ' at the serverless address' : '';
+  return [
+    '',
+    `Request: ${method} ${path}${where}`,
+    `Source: ${source}${origin === 'interface' ? ' of the interface document' : ''}`,
+    ...(replacedBy === undefined ? [] : [`Deprecated: use ${commandOf(replacedBy as OperationId)}.`]),
+    ...sentencesOf(operation),
+    ...(permission === undefined ? [] : [`A scoped key needs the permission ${permission}.`]),
+    ...(errors.length === 0 ? [] : [`Errors: ${errors.join(', ')}`]),
+    ...(assumed.length === 0 ? [] : [`Assumed, since the interface does not say: ${assumed.join(', ')}`]),
+    `Example: ${example}`,
+    CONNECTION,
+    exitCodesText(),
+  ].join('\n');
+}
+
+/** The documented example as a command line. */
+export function exampleOf(id: OperationId): string {
+  const operation = operationOf(id);
+  const input = operation.example.input;
+  const words = flagsOf(operation).flatMap(({ path, field, name, subject, kind, fallback }) => {
+    const value = input[field];
+    if (path.length > 1 || value === undefined || value === fallback) return [];
+    if (kind === 'boolean') return [value === true ? `--${name}` : `--no-${name}`];
+    const text = quoteWord(textOf(value));
+    return subject ? [text] : [`--${name}`, text];
+  });
+  return ['pilotlight', commandOf(id), ...words].join(' ');
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value) && value.every((item) => typeof item === 'number')) return value.join(',');
+  return JSON.stringify(value);
 }

@@ -7,7 +7,6 @@ import type { Operation } from '../../contract/define.ts';
 import { innerOf } from '../../wire/coerce.ts';
 import { defaultOf, isSecret } from '../../contract/schemas.ts';
 import { EXTRA, extraPartOf, partsOf } from '../../wire/request.ts';
-import { kebab } from './names.ts';
 
 /** How a flag's text becomes a value; see flag-value.ts. */
 export type FlagKind = 'scalar' | 'choice' | 'boolean' | 'list' | 'map' | 'filter' | 'filters' | 'json';
@@ -51,6 +50,11 @@ const further = z
   .record(z.string(), z.unknown())
   .optional()
   .describe('a further field, sent unchecked: JSON, or text; null for what is to be unset');
+
+/** `endpointGroups` and `machine_ids` → `endpoint-groups`, `machine-ids` */
+export function kebab(name: string): string {
+  return name.replaceAll('_', '-').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
 
 function flagsOfField(path: readonly string[], schema: z.ZodType, inPath: boolean): Flag[] {
   const inner = innerOf(schema);

@@ -1,14 +1,21 @@
-/** A command's words → the input of its operation, all problems at once, in terms of the flags that were used. Pure. */
+/** A command's words → the input of its operation, all problems at once, in terms of its flags. Pure. */
 import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
-import { isKeptOutOfMessages } from '../../contract/schemas.ts';
+import {
+  isKeptOutOfMessages,
+  FILTER_OPERATORS,
+  memoryUnitOf,
+  OPERATOR_SIGNS,
+} from '../../contract/schemas.ts';
 import { nearestName } from '../../contract/text/nearest-name.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
 import * as z from 'zod';
 import { EXTRA, type InputProblem } from '../../wire/request.ts';
 import { InputError } from '../command-error.ts';
-import { readFilters, readFlag } from './flag-value.ts';
 import type { Flag } from './flags.ts';
+import { envMapOf, parseEnvFlags } from '../../contract/text/env-flags.ts';
+import { envMap } from '../../contract/operations/instances/instances.ts';
+import { coerceText, innerOf } from '../../wire/coerce.ts';
 
 export type Input = Record<string, unknown>;
 
@@ -134,4 +141,197 @@ export function describeInputProblem(
   const meaning =
     flag.description === '' ? '' : `; it takes ${flag.takes || 'no value'}: ${flag.description}`;
   return `--${flag.name}${place}: ${message}${got}${meaning} [${source}]`;
+}
+
+/** Takes what is no error, and may not be meant. */
+export type Note = (text: string) => void;
+
+/**
+ * The value of a flag that was given once or more. Lists, maps and filters add up; of others the last counts.
+ * @throws InputError for a text that is not in the form that its flag takes; the message names the form
+ */
+export function readFlag({ kind, schema, path }: Flag, texts: readonly string[], note: Note): unknown {
+  const inner = innerOf(schema);
+  const last = texts.at(-1) ?? '';
+  switch (kind) {
+    case 'list':
+      return texts.flatMap((text) => readItems(inner as z.ZodArray, text));
+    case 'map':
+      return Object.assign(
+        {},
+        ...texts.map((text) => readEntries(inner as z.ZodRecord, text, note)),
+      ) as unknown;
+    case 'filters':
+      return readFilters(inner, texts, note);
+    case 'filter':
+      return readCondition(inner, path.at(-1) ?? '', texts, note);
+    case 'scalar':
+      // Container flags in one text add up.
+      return readScalar(schema, path.at(-1) ?? '', path.at(-1) === 'env' ? texts.join(' ') : last, note);
+    case 'choice':
+    case 'boolean':
+    case 'json':
+      return coerceText(schema, last);
+  }
+}
+
+/** One item, several numbers with commas between them, or a JSON array. */
+function readItems(schema: z.ZodArray, text: string): unknown[] {
+  const parsed = text.startsWith('[') ? coerceText(schema, text) : undefined;
+  if (Array.isArray(parsed)) return parsed;
+  const element = schema.element as z.ZodType;
+  if (element instanceof z.ZodTuple) return text.split(',').map((item) => readOrder(item));
+  // A text may have commas of its own, a number has none.
+  const items = element instanceof z.ZodNumber ? text.split(',').map((item) => item.trim()) : [text];
+  return items.map((item) => coerceText(element, item));
+}
+
+/** `dph_total`, `price-` or `price desc`: a field and its direction. */
+function readOrder(text: string): [field: string, direction: string] {
+  const [, field, minus, word = 'asc'] = /^\s*([\w.]+)(-?)(?:\s+(asc|desc))?\s*$/.exec(text) ?? [];
+  if (field === undefined)
+    throw new InputError("takes a field such as price, 'price desc' or price-, or JSON");
+  return [fieldOf(field), minus ? 'desc' : word];
+}
+
+/** What people call fields of an offer. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['price', 'dph_total'],
+  ['dph', 'dph_total'],
+]);
+
+function fieldOf(name: string): string {
+  return ALIASES.get(name) ?? name;
+}
+
+/** `NAME=value`, a JSON object, or container flags where the map is one of environment and ports. */
+function readEntries(schema: z.ZodRecord, text: string, note: Note): Record<string, unknown> {
+  if (text.startsWith('{')) return readObject(text);
+  if (schema === (envMap as z.ZodType) && text.trimStart().startsWith('-')) {
+    const flags = parseEnvFlags(text);
+    for (const flag of flags)
+      if (flag.kind === 'variable' && flag.value === undefined)
+        note(`-e ${flag.name} has no value and is left out; write -e ${flag.name}=value`);
+    return envMapOf(flags);
+  }
+  const equals = text.indexOf('=');
+  if (equals < 1) throw new InputError('takes NAME=value, once for each, or one JSON object');
+  return { [text.slice(0, equals)]: coerceText(schema.valueType as z.ZodType, text.slice(equals + 1)) };
+}
+
+/**
+ * One of several. Its value is a list, a quoted text, or ends where the next condition begins. The vendor's own forms are
+ * read too.
+ */
+const CONDITION =
+  /\s*([\w.]+)\s*(==|!=|<=|>=|=|<|>|\bnotin\b|\bin\b)\s*(\[[^\]]*\]|"[^"]*"(?=\s|$)|'[^']*'(?=\s|$)|[^]+?)(?=\s*$|\s+[\w.]+\s*(?:[=<>]|!=)|\s+[\w.]+\s+(?:not)?in\s)/y;
+/** Of a list. */
+const ITEM = /"[^"]*"|'[^']*'|[^,]+/g;
+const FILTER_RULE =
+  "takes 'FIELD OPERATOR VALUE' such as 'count_created >= 10' or 'name in [a,b]', one or several; " +
+  `operators = != < <= > >= in notin; or one JSON object with ${FILTER_OPERATORS.join(', ')}`;
+
+type Filters = Record<string, Record<string, unknown>>;
+
+/** Conditions on fields of `schema`. @throws InputError */
+export function readFilters(schema: z.ZodType, texts: readonly string[], note: Note): Filters {
+  const filters: Filters = {};
+  for (const text of texts) {
+    const read = text.startsWith('{') ? readObject(text) : readFilter(schema, text, note);
+    for (const [field, condition] of Object.entries(read))
+      filters[field] = { ...filters[field], ...conditionOf(condition) };
+  }
+  return filters;
+}
+
+/** A value alone is what the field equals, a list what it is one of. */
+function conditionOf(value: unknown): Record<string, unknown> {
+  if (isRecord(value)) return value;
+  return Array.isArray(value) ? { in: value } : { eq: value };
+}
+
+/** Of one field: `'<= 0.5'`. */
+function readCondition(schema: z.ZodType, field: string, texts: readonly string[], note: Note): unknown {
+  const named = texts.map((text) => (text.startsWith('{') ? `{"${field}":${text}}` : `${field} ${text}`));
+  try {
+    return readFilters(z.object({ [field]: schema }), named, note)[field];
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new InputError("takes 'OPERATOR VALUE' such as '>= 10' or 'in [a,b]', or one JSON object");
+  }
+}
+
+function readFilter(schema: z.ZodType, text: string, note: Note): Filters {
+  const filters: Filters = {};
+  for (let at = 0; text.slice(at).trim() !== '' || at === 0; at = CONDITION.lastIndex) {
+    CONDITION.lastIndex = at;
+    const [, name = '', sign = '', value = ''] = CONDITION.exec(text) ?? [];
+    const field = fieldOf(name);
+    if (value === '') throw new InputError(FILTER_RULE);
+    const operator = OPERATOR_SIGNS[sign] ?? sign;
+    const read = (item: string): unknown => readValue(valueType(schema, field), field, item.trim(), note);
+    const isSeveral = operator === 'in' || operator === 'notin';
+    const items = value.replace(/^\[([^]*)\]$/, '$1').match(ITEM) ?? [];
+    filters[field] = { ...filters[field], [operator]: isSeveral ? items.map(read) : read(value) };
+  }
+  return filters;
+}
+
+/** `"RTX 4090"` or `RTX_4090`, `True`, and memory as `24GB` or `24576MB`. */
+function readValue(type: z.ZodType, field: string, text: string, note: Note): unknown {
+  const plain = text.replace(/^(["'])([^]*)\1$/, '$2');
+  if (field === 'gpu_name') return plain.replaceAll('_', ' ');
+  if (innerOf(type) instanceof z.ZodString) return coerceText(type, plain);
+  return readScalar(
+    type,
+    field,
+    plain.replace(/^(True|False)$/, (word) => word.toLowerCase()),
+    note,
+  );
+}
+
+/** Numbers that are times are Unix seconds; a day without a time begins in UTC. */
+function isDate(type: z.ZodType, text: string): boolean {
+  return (
+    innerOf(type) instanceof z.ZodNumber && /^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text))
+  );
+}
+
+/** Filters that leave their fields open are of the interface, where memory is in MB (§1). */
+const OPEN_MEMORY = /^[cg]pu_(?:total_)?ram$/;
+
+function readScalar(type: z.ZodType, field: string, text: string, note: Note): unknown {
+  const isOpen = innerOf(type) instanceof z.ZodUnknown && OPEN_MEMORY.test(field);
+  const unit = memoryUnitOf(type) ?? (isOpen ? 'MB' : undefined);
+  if (unit === undefined) return isDate(type, text) ? Date.parse(text) / 1000 : coerceText(type, text);
+  const [, amount, given] = /^([\d.]+) ?([GM])B$/i.exec(text) ?? [];
+  if (amount !== undefined) return inUnit(Number(amount), given?.toUpperCase() === 'G' ? 'GB' : 'MB', unit);
+  const value = coerceText(type, text);
+  const isOdd = typeof value === 'number' && (unit === 'MB' ? value > 0 && value < 1_000 : value >= 1_000);
+  if (isOdd) {
+    const other = unit === 'MB' ? 'GB' : 'MB';
+    note(`${field} is in ${unit} here, so this is ${value} ${unit}; write ${value}${other} if you mean that`);
+  }
+  return value;
+}
+
+/** A minimum stays one: a card of 24 GB has a little over 24000 MB, and less than 24576. */
+function inUnit(amount: number, given: 'MB' | 'GB', unit: 'MB' | 'GB'): number {
+  if (given === unit) return amount;
+  return unit === 'MB' ? amount * 1_000 : amount / 1_024;
+}
+
+/** What a field is compared with; anything for filters that leave their fields open. */
+function valueType(schema: z.ZodType, field: string): z.ZodType {
+  const filter = schema instanceof z.ZodObject ? (schema.shape[field] as z.ZodType | undefined) : undefined;
+  const operators = filter && innerOf(filter);
+  return operators instanceof z.ZodObject ? (operators.shape['eq'] as z.ZodType) : z.unknown();
+}
+
+function readObject(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch (error) {
+    throw new InputError(`is not JSON: ${(error as Error).message}`);
+  }
 }

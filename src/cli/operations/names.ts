@@ -1,5 +1,13 @@
-/** Operation id ↔ words of the command line: `templates.search` is `template search`. */
-import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
+/** Operation ids as words of the command line, and names in place of ids: `deployment stop square`. */
+import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
+import type { CallOptions, Client } from '../../client/client.ts';
+import { isRecord } from '../../contract/is-record.ts';
+import { DEFAULT_TAG } from '../../contract/operations/serverless/deployment.ts';
+import { EXIT } from '../../config/exit-codes.ts';
+import { CommandError, InputError } from '../command-error.ts';
+import { legibleLine } from '../text/legible.ts';
+import { flagsOf, kebab } from './flags.ts';
+import type { Input } from './input.ts';
 
 /** What people say where the contract has another word. */
 const SAID: Readonly<Record<string, string>> = { workergroups: 'worker-groups', get: 'show' };
@@ -29,15 +37,89 @@ export function commandOf(id: OperationId): string {
   return `${singular(wordsOf(resource))} ${wordsOf(method)}`;
 }
 
-/** `endpointGroups` and `machine_ids` → `endpoint-groups`, `machine-ids` */
-export function kebab(name: string): string {
-  return name.replaceAll('_', '-').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
 function wordsOf(name: string): string {
   return SAID[name] ?? kebab(name);
 }
 
 function singular(words: string): string {
   return words.replace(/(?<!s)s$/, '');
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+interface Resource {
+  readonly list: OperationId;
+  /** Field of the list's answer that holds the rows. */
+  readonly rows: string;
+  /** All names of one, the most exact one last. */
+  readonly namesOf: (row: Row) => readonly string[];
+  /** What to give where a name does not say which. */
+  readonly instead: string;
+}
+
+const RESOURCES: Readonly<Record<string, Resource>> = {
+  deployments: {
+    list: 'deployments.list',
+    rows: 'deployments',
+    namesOf: deploymentNames,
+    instead: 'an id, or a name with its tag',
+  },
+  endpointGroups: listed('endpointGroups.list', 'results', 'endpoint_name'),
+  workergroups: listed('workergroups.list', 'results', 'endpoint_name'),
+  instances: listed('instances.list', 'instances', 'label'),
+  apiKeys: listed('apiKeys.list', 'apikeys', 'name'),
+};
+
+/** The field of an operation's input that takes a name in place of an id; undefined where none does. */
+export function namedField(id: OperationId): string | undefined {
+  if (!resourceOf(id)) return undefined;
+  const field = flagsOf(operationOf(id)).find(({ subject }) => subject)?.field;
+  return field === 'id' || field === 'workergroup_id' ? field : undefined;
+}
+
+/** The input with ids for names. @throws CommandError for a name of nothing, or of several; what the listing throws */
+export async function resolveNames(
+  id: OperationId,
+  input: Input,
+  client: Client,
+  options: CallOptions,
+): Promise<Input> {
+  const resource = resourceOf(id);
+  const field = namedField(id);
+  const name = field === undefined ? undefined : input[field];
+  if (!resource || field === undefined || typeof name !== 'string') return input;
+  const answer = await client.call(resource.list, {}, options);
+  const listedRows: unknown = isRecord(answer) ? answer[resource.rows] : [];
+  const rows = Array.isArray(listedRows) ? listedRows.filter(isRecord) : [];
+  const found = rows.filter((row) => resource.namesOf(row).includes(name));
+  const [row] = found;
+  if (!row || found.length > 1) throw unresolved(name, found, resource);
+  return { ...input, [field]: row['id'] };
+}
+
+function resourceOf(id: OperationId): Resource | undefined {
+  return RESOURCES[id.split('.')[0] ?? ''];
+}
+
+function unresolved(name: string, rows: readonly Row[], { list, namesOf, instead }: Resource): CommandError {
+  const shown = legibleLine(name);
+  const command = commandOf(list);
+  if (rows.length === 0) {
+    const problem = `no ${command.replace(/ .*/, '')} is called ${shown} (${command} lists them)`;
+    return new CommandError(problem, EXIT.failed);
+  }
+  const lines = rows.map((row) => `  ${String(row['id'])}  ${legibleLine(namesOf(row).at(-1) ?? '')}`);
+  return new InputError([`${shown} fits ${rows.length} of them; give ${instead}:`, ...lines].join('\n'));
+}
+
+/** As the heartbeats know them: a tag that is empty is the default one. */
+function deploymentNames({ name, tag }: Row): string[] {
+  const given = typeof tag === 'string' && tag !== '' ? tag : DEFAULT_TAG;
+  return typeof name === 'string' ? [name, `${name}/${given}`] : [];
+}
+
+function listed(list: OperationId, rows: string, field: string): Resource {
+  const namesOf = ({ [field]: name }: Row): string[] =>
+    typeof name === 'string' && name !== '' ? [name] : [];
+  return { list, rows, namesOf, instead: 'an id' };
 }

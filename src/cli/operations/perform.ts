@@ -12,16 +12,17 @@ import { hasOwnKey } from '../../config/command-settings.ts';
 import { CommandError } from '../command-error.ts';
 import { printError, printLine, type Console } from '../console.ts';
 import { READER_LEFT } from '../interrupts.ts';
-import { commandConnection, usableConnection, type ProfileFlag } from '../login/connection.ts';
+import { commandConnection, usableConnection, type ProfileFlag } from '../logins.ts';
 import { legible, legibleLine } from '../text/legible.ts';
 import { exitCodeOf, printAdvice } from '../exit-code.ts';
-import { completeInput } from './ask-codes.ts';
 import { flagsOf } from './flags.ts';
 import { describeInputProblem, type Input } from './input.ts';
 import { curlLine, httpText, KEY_MARK, previewRequest } from './preview.ts';
-import { printAnswer, printResult } from './answer/print-answer.ts';
-import { commandOf } from './names.ts';
-import { namedField, resolveNames } from './subjects.ts';
+import { printAnswer, printResult } from './answer.ts';
+import { commandOf, namedField, resolveNames } from './names.ts';
+import { proveSecondFactor, type CodePrompt } from '../../client/flows/tfa-proof.ts';
+import type { Operation } from '../../contract/define.ts';
+import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 
 export interface PerformOptions extends ProfileFlag {
   readonly json?: boolean;
@@ -193,4 +194,56 @@ function requestOf(
   for (const problem of encoded.problems)
     printError(console, `error: ${describeInputProblem(operation, flags, problem)}`);
   return undefined;
+}
+
+interface Asking {
+  readonly client: Client;
+  readonly console: Pick<Console, 'ask' | 'err'>;
+  readonly signal: AbortSignal;
+}
+
+/** The input with what was asked for; unchanged where no person can be asked, as in a script. */
+export async function completeInput(
+  operation: Operation,
+  input: Input,
+  { client, console: { ask, err }, signal }: Asking,
+): Promise<Input> {
+  if (!ask) return input;
+  const { shape = {} } = operation.body ?? {};
+  // A second factor proves the body: a code, or a backup code in its place.
+  if ('code' in shape && 'backup_code' in shape) {
+    if (input['code'] !== undefined || input['backup_code'] !== undefined) return input;
+    // With a secret comes a code that has been sent already.
+    if (input['secret'] !== undefined) return { ...input, code: await ask('6-digit code: ', signal) };
+    const proof = await proveSecondFactor(client, {
+      askCode: (prompt) => askCode(prompt, (question) => ask(question, signal), err),
+      ...(input['tfa_method'] !== undefined && { method: input['tfa_method'] as TfaMethodName }),
+      ...(input['tfa_method_id'] !== undefined && { methodId: input['tfa_method_id'] as number }),
+      signal,
+    });
+    return { ...input, ...proof };
+  }
+  const asked: Input = {};
+  for (const { field, name, secret, required, fallback, description } of flagsOf(operation))
+    if (required && secret && fallback === undefined && input[field] === undefined)
+      asked[field] = await ask(`${name} (${description}): `, signal);
+  return { ...input, ...asked };
+}
+
+async function askCode(
+  { method, hint, said, resend }: CodePrompt,
+  ask: (question: string) => Promise<string>,
+  err: Console['err'],
+): Promise<string> {
+  if (said !== undefined) printError({ err }, legibleLine(said));
+  const shown = hint === undefined ? '' : ` (${legibleLine(hint)})`;
+  const of = method === 'totp' ? 'from your authenticator' : `sent by ${method}`;
+  for (;;) {
+    const answer = await ask(`6-digit code ${of}${shown}${resend ? ', or r to have it sent again' : ''}: `);
+    if (/^\d{6}$/.test(answer)) return answer;
+    if (resend && answer === 'r') {
+      await resend();
+      err('Sent again.\n');
+    } else err('A code has 6 digits.\n');
+  }
 }

@@ -1,24 +1,30 @@
-/** `pilotlight plan`: flags in, report out. */
+/** `plan`: flags in, report out. */
 import { openRunner } from '../../scaling/parallel/thread-runner.ts';
-import { estimateOf } from '../../scaling/planner/estimate.ts';
+import { estimateOf, type Estimate } from '../../scaling/planner/estimate.ts';
 import { RecordedLoad, type ArrivalStream } from '../../scaling/planner/load/load.ts';
 import { planStream, type Scenario } from '../../scaling/planner/plan.ts';
 import type { PlanResult } from '../../scaling/planner/model/stats.ts';
 import { pointOf } from '../../scaling/planner/search/search-space.ts';
 import { searchParameters, type SearchResult, type SearchStep } from '../../scaling/planner/search/search.ts';
-import { sensitivityOf, variedScenarios } from '../../scaling/planner/sensitivity.ts';
-import { planSettings, type PlanSettings } from '../../scaling/planner/settings.ts';
+import { sensitivityOf, variedScenarios, type Sensitivity } from '../../scaling/planner/sensitivity.ts';
+import {
+  planSettings,
+  MODEL,
+  NOT_MODELLED,
+  SETTING_OPTIONS,
+  type PlanSettings,
+  type PlanSetting,
+} from '../../scaling/planner/settings.ts';
 import { checkEndpointGroup } from '../../scaling/rules/check.ts';
 import type { Console } from '../console.ts';
 import { InputError } from '../command-error.ts';
-import { money, seconds } from '../text/numbers.ts';
+import { money, seconds } from '../text/legible.ts';
 import { daemonOf } from '../flag-types.ts';
-import { endpointToday } from './endpoint-today.ts';
-import { givenSettings, type PlanFlags } from './flags.ts';
+import { endpointToday, factsOf, parameterSets, type ParameterSet } from './parameter-sets.ts';
+import { givenSettings, settingValue, type PlanFlags } from './flags.ts';
 import { inPieces, loadSource, type LoadSource } from './trace/load-source.ts';
-import { createReport, type LabelledPlan, type PlanReport } from './plan-report.ts';
-import { factsOf, parameterSets, type ParameterSet } from './parameter-sets.ts';
-import { progressBar } from './progress.ts';
+import { progressBar } from '../progress.ts';
+import type { Finding } from '../../scaling/rules/findings.ts';
 
 type Around = Pick<Console, 'environment' | 'read' | 'err' | 'errColumns' | 'interruptible'>;
 
@@ -133,5 +139,70 @@ function estimatesOf(plans: readonly PlanResult[]): LabelledPlan['estimates'] {
     seeds: plans.length,
     costPerHour: estimateOf(plans.map(({ cost }) => cost.perHour)),
     p99Seconds: estimateOf(plans.map(({ queueTime }) => queueTime.p99)),
+  };
+}
+
+interface Assumption {
+  /** With its dashes. */
+  readonly flag: string;
+  readonly value: string;
+  /** False: no flag says so. */
+  readonly given: boolean;
+  /** True: a daemon measured it; else, not given, the planner assumes it. */
+  readonly measured: boolean;
+  readonly doc: string;
+}
+
+export interface LabelledPlan extends PlanResult {
+  readonly label: string;
+  /** What `check` says of the parameters, without errors: there is no plan then. */
+  readonly findings: readonly Finding[];
+  /** Over several loads of the same making; undefined where there is one load only. */
+  readonly estimates:
+    | { readonly seeds: number; readonly costPerHour: Estimate; readonly p99Seconds: Estimate }
+    | undefined;
+}
+
+export interface PlanReport {
+  readonly load: { readonly name: string; readonly work: string; readonly workGuessed: boolean };
+  readonly plans: readonly LabelledPlan[];
+  readonly search: SearchResult | undefined;
+  /** Of the first plan; none where it was not asked for. */
+  readonly sensitivity: readonly Sensitivity[];
+  readonly assumptions: readonly Assumption[];
+  readonly model: readonly string[];
+  readonly notModelled: readonly string[];
+}
+
+export function createReport(
+  load: LoadSource,
+  settings: PlanSettings,
+  { given, measured }: Readonly<Record<'given' | 'measured', Partial<PlanSettings>>>,
+  { plans, search, sensitivity }: Pick<PlanReport, 'plans' | 'search' | 'sensitivity'>,
+): PlanReport {
+  const weights = load.guessedWeights.map((value): Assumption => ({
+    flag: '--weight',
+    value,
+    given: false,
+    measured: false,
+    doc: 'units of work of a request for each of this column, guessed from its name',
+  }));
+  return {
+    load: { name: load.name, work: load.work, workGuessed: weights.length > 0 },
+    plans,
+    search,
+    sensitivity,
+    assumptions: [
+      ...weights,
+      ...(Object.keys(SETTING_OPTIONS) as PlanSetting[]).map((key) => ({
+        flag: `--${SETTING_OPTIONS[key].flag}`,
+        value: settingValue(key, settings),
+        given: given[key] !== undefined,
+        measured: given[key] === undefined && measured[key] !== undefined,
+        doc: SETTING_OPTIONS[key].doc,
+      })),
+    ],
+    model: MODEL,
+    notModelled: NOT_MODELLED,
   };
 }

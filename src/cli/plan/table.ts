@@ -1,20 +1,162 @@
-/** A plan in the terminal. */
-import { aligned } from '../text/cell-width.ts';
-import { legible } from '../text/legible.ts';
+/** A plan as rows and sentences, for the terminal and the page. */
+import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/serverless/endpoint-groups.ts';
+import { DEFAULT_FILLED_IN } from '../../scaling/rules/check.ts';
+import type { Estimate } from '../../scaling/planner/estimate.ts';
+import { SEARCH_AXES, spreadOver } from '../../scaling/planner/search/search-space.ts';
 import type { SearchResult } from '../../scaling/planner/search/search.ts';
-import type { PlanReport } from './plan-report.ts';
-import {
-  adviceLines,
-  cellsOf,
-  estimateRows,
-  loadSentence,
-  parameterRows,
-  RESULT_ROWS,
-  searchCounts,
-  searchRows,
-  searchVerdict,
-  sensitivityLines,
-} from './rows.ts';
+import type { Outcome, Sensitivity } from '../../scaling/planner/sensitivity.ts';
+import { SETTING_OPTIONS } from '../../scaling/planner/settings.ts';
+import { money, number, percent, seconds, legible } from '../text/legible.ts';
+import type { LabelledPlan, PlanReport } from './run-plan.ts';
+import { aligned } from '../text/table.ts';
+
+/** A figure: its name, and its value for each plan. */
+export type Row = readonly [name: string, value: (plan: LabelledPlan) => string];
+
+/** A line of cells for each row, below the labels of several plans. */
+export function cellsOf(rows: readonly (Row | undefined)[], plans: readonly LabelledPlan[]): string[][] {
+  const head = plans.length > 1 ? [['', ...plans.map(({ label }) => label)]] : [];
+  return [...head, ...rows.map((row) => (row ? [row[0], ...plans.map(row[1])] : []))];
+}
+
+const waited = (share: number, limit: number) => `${percent(share)} (${seconds(limit)})`;
+
+export const RESULT_ROWS: readonly Row[] = [
+  ['queue time, mean', ({ queueTime }) => seconds(queueTime.mean)],
+  ['queue time, p50', ({ queueTime }) => seconds(queueTime.p50)],
+  ['queue time, p95', ({ queueTime }) => seconds(queueTime.p95)],
+  ['queue time, p99', ({ queueTime }) => seconds(queueTime.p99)],
+  ['queue time, longest', ({ queueTime }) => seconds(queueTime.max)],
+  [
+    'waited over target_queue_time',
+    ({ share, parameters }) => waited(share.overTargetQueueTime, parameters.target_queue_time),
+  ],
+  [
+    'waited over max_queue_time',
+    ({ share, parameters }) => waited(share.overMaxQueueTime, parameters.max_queue_time),
+  ],
+  ['gave up waiting', ({ share, settings }) => waited(share.abandoned, settings.giveUpSeconds)],
+  [
+    'hot workers, mean and most',
+    ({ workerHours, seconds: length, peakWorkers }) =>
+      `${number(length === 0 ? 0 : (workerHours.hot * 3600) / length)}, ${peakWorkers.hot}`,
+  ],
+  ['workers in all, most', ({ peakWorkers }) => String(peakWorkers.total)],
+  ['starts from cold', ({ starts }) => number(starts.fromCold)],
+  ['starts from nothing', ({ starts }) => number(starts.fromNothing)],
+  ['utilisation', ({ utilisation }) => percent(utilisation)],
+  ['worker hours, hot', ({ workerHours }) => number(workerHours.hot)],
+  ['worker hours, cold', ({ workerHours }) => number(workerHours.cold)],
+  ['worker hours, starting', ({ workerHours }) => number(workerHours.starting)],
+  ['cost', ({ cost }) => money(cost.total)],
+  ['cost an hour', ({ cost }) => money(cost.perHour)],
+  ['cost of 1,000 requests', ({ cost }) => money(cost.perThousandRequests)],
+];
+
+/** How far the two figures that matter most can be trusted, where there are several loads to say so. */
+export function estimateRows([plan]: readonly LabelledPlan[]): readonly Row[] {
+  const seeds = plan?.estimates?.seeds;
+  if (seeds === undefined) return [];
+  const between = (estimate: Estimate | undefined, format: (value: number) => string) =>
+    estimate
+      ? `${format(estimate.mean)} (${format(Math.max(0, estimate.low))} to ${format(estimate.high)})`
+      : '';
+  return [
+    [`queue time, p99, mean of ${seeds} loads`, ({ estimates }) => between(estimates?.p99Seconds, seconds)],
+    [`cost an hour, mean of ${seeds} loads`, ({ estimates }) => between(estimates?.costPerHour, money)],
+  ];
+}
+
+/** Parameters with a value, as rows; of several plans only those that differ. */
+export function parameterRows(plans: readonly LabelledPlan[]): readonly Row[] {
+  const shown = ENDPOINT_GROUP_PARAMETERS.filter((name) => {
+    // What tells several plans apart is their label already.
+    if (plans.length > 1 && name === 'endpoint_name') return false;
+    const values = new Set(plans.map(({ parameters }) => parameters[name]));
+    return plans.length === 1 ? !values.has(undefined) : values.size > 1;
+  });
+  return shown.map((name) => [name, ({ parameters }) => String(parameters[name] ?? 'not set')]);
+}
+
+/** What arrived, in a sentence. */
+export function loadSentence({ load, plans }: PlanReport): string {
+  const [plan] = plans;
+  if (!plan) return load.name;
+  const { requests, work, series } = plan;
+  // Not until the last request is done: a queue that is left over is no load. All may come at once, though.
+  const length = plan.loadSeconds > 0 ? plan.loadSeconds : plan.seconds;
+  const rate = length === 0 ? 0 : work.arrived / length;
+  const peak = series
+    ? `, ${number(Math.max(...series.load))} at the peak (mean of ${seconds(series.intervalSeconds)})`
+    : '';
+  return `${load.name}: ${number(requests)} requests in ${seconds(length)}, ${number(rate)} units/s on average${peak}`;
+}
+
+/** Warnings and notes worth a person's time; defaults that were filled in are in the table anyway. */
+export function adviceLines(plans: readonly LabelledPlan[]): readonly string[] {
+  return plans.flatMap(({ label, findings }) =>
+    findings
+      .filter(({ rule }) => rule !== DEFAULT_FILLED_IN)
+      .map(({ severity, parameter, message }) => `${severity}: ${parameter}: ${message}`)
+      .map((line) => (plans.length > 1 ? `${label}: ${line}` : line)),
+  );
+}
+
+/** How many sets a search tried. */
+export function searchCounts({ tried, givenUp, frontier }: SearchResult): string {
+  return `${tried.length + givenUp} sets tried, ${tried.length} of them completely; ${frontier.length} that no other beats in both cost and p99`;
+}
+
+/** Some of the sets that no other beats, below their head. */
+export function searchRows({ frontier }: SearchResult): readonly (readonly string[])[] {
+  const rows = spreadOver(frontier, 12).map((one) =>
+    [money(one.cost), seconds(one.p99Seconds)].concat(SEARCH_AXES.map((axis) => String(one[axis]))),
+  );
+  return [['cost', 'p99', ...SEARCH_AXES], ...rows];
+}
+
+/** What a search found: a sentence without its full stop; undefined where no limit was asked for. */
+export function searchVerdict({ best, frontier, p99LimitSeconds: limit }: SearchResult): string | undefined {
+  if (limit === undefined) return undefined;
+  if (best) {
+    const { target_util, cold_mult, cold_workers, min_load, cost, costPerHour, p99Seconds } = best;
+    return (
+      `Cheapest with p99 at most ${seconds(limit)}: ` +
+      `target_util ${target_util}, cold_mult ${cold_mult}, cold_workers ${cold_workers}, min_load ${min_load} ` +
+      `(p99 ${seconds(p99Seconds)}, cost ${money(cost)}, ${money(costPerHour)} an hour)`
+    );
+  }
+  const quickest = seconds(frontier.at(-1)?.p99Seconds ?? 0);
+  return `None of them has a p99 of at most ${seconds(limit)}; the quickest has ${quickest}`;
+}
+
+/** Beside the first one that many more, where they move anything. */
+const SHOWN = 3;
+
+/** What a plan hangs on. */
+export function sensitivityLines({ plans: [plan], sensitivity }: PlanReport): readonly string[] {
+  if (!plan || sensitivity.length === 0) return [];
+  const own: Outcome = { costPerHour: plan.cost.perHour, p99Seconds: plan.queueTime.p99 };
+  const flag = ({ setting }: Sensitivity) => `--${SETTING_OPTIONS[setting].flag}`;
+  const moving = sensitivity.filter(({ half, double }) => !isSame(half, own) || !isSame(double, own));
+  const [most] = moving;
+  if (!most) return ['Halving or doubling any one assumption changes neither cost nor p99.'];
+  return [
+    `The result depends most on ${flag(most)} (cost an hour ${money(own.costPerHour)}, p99 ${seconds(own.p99Seconds)}):`,
+    ...moving
+      .slice(0, SHOWN)
+      .map((each) => `  ${flag(each)}: half of it ${inWords(each.half)}; double ${inWords(each.double)}`),
+  ];
+}
+
+function inWords({ costPerHour, p99Seconds }: Outcome): string {
+  return `costs ${money(costPerHour)}, p99 ${seconds(p99Seconds)}`;
+}
+
+/** As it is printed. */
+function isSame(one: Outcome, other: Outcome): boolean {
+  return inWords(one) === inWords(other);
+}
 
 /** Lines to print. */
 export function planTable(report: PlanReport): readonly string[] {

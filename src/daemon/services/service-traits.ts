@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import * as z from 'zod';
 import type { Settings } from '../../config/options.ts';
-import { knownFindings } from '../../doctor/findings.ts';
 import {
+  knownFindings,
   learn,
   NOTHING_KNOWN,
   withNews,

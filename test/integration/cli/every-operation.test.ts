@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exampleOf } from '../../../src/cli/operations/help.ts';
+import { exampleOf } from '../../../src/cli/operations/fields.ts';
 import { flagsOf } from '../../../src/cli/operations/flags.ts';
 import { commandOf } from '../../../src/cli/operations/names.ts';
 import { COMMON_ERRORS } from '../../../src/contract/errors.ts';

@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { examine } from '../../../src/cli/doctor/examine.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { knownFindings } from '../../../src/doctor/findings.ts';
-import { learn, NOTHING_KNOWN, withNews } from '../../../src/doctor/learn.ts';
+import { knownFindings, learn, NOTHING_KNOWN, withNews } from '../../../src/doctor/learn.ts';
 import { EMPTY_STATUS } from '../../support/empty-status.ts';
 import { followEmulator, GROUP } from '../../support/followed-emulator.ts';
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { describeStatus } from '../../../src/cli/commands/status.ts';
+import { describeStatus } from '../../../src/cli/commands/daemon.ts';
 import type {
   DeploymentStatus,
   SinkStatus,

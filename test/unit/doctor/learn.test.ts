@@ -1,7 +1,13 @@
 /** What single answers tell of the service, and what they do not. */
 import { expect, test } from 'vitest';
-import { findingsOf, knownFindings } from '../../../src/doctor/findings.ts';
-import { learn, NOTHING_KNOWN, type Knowledge, type Seen } from '../../../src/doctor/learn.ts';
+import {
+  findingsOf,
+  knownFindings,
+  learn,
+  NOTHING_KNOWN,
+  type Knowledge,
+  type Seen,
+} from '../../../src/doctor/learn.ts';
 
 const PROBE = 64;
 const LONG = 'a line of a log that is long enough\n'.repeat(100);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { plotFile } from '../../../plot-files.ts';
 import type { SearchResult } from '../../../scaling/planner/search/search.ts';
-import type { LabelledPlan, PlanReport } from '../plan-report.ts';
+import type { LabelledPlan, PlanReport } from '../run-plan.ts';
 import {
   adviceLines,
   cellsOf,
@@ -15,7 +15,7 @@ import {
   searchRows,
   searchVerdict,
   type Row,
-} from '../rows.ts';
+} from '../table.ts';
 
 /** The parts that a report is made of: its own style and script, and uPlot's. */
 export function reportAssets() {

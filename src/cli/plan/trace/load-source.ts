@@ -6,8 +6,9 @@ import {
 } from '../../../scaling/planner/load/generators.ts';
 import type { Arrival, ArrivalStream } from '../../../scaling/planner/load/load.ts';
 import { InputError } from '../../command-error.ts';
+import { kebab } from '../../operations/flags.ts';
 import type { PlanFlags } from '../flags.ts';
-import { number } from '../../text/numbers.ts';
+import { number } from '../../text/legible.ts';
 import { openTrace } from './trace.ts';
 import type { TraceColumns } from './columns.ts';
 
@@ -27,17 +28,14 @@ const MADE_UP = 'rate duration sizes peakRatio period burstRatio burstEvery burs
   ' ',
 ) as (keyof PlanFlags)[];
 
-function dashed(name: string): string {
-  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-}
-
 export async function loadSource(flags: PlanFlags, seed: number): Promise<LoadSource> {
   const which = '--trace FILE of real requests, or one made up, such as --load diurnal --rate 500';
   if (flags.trace !== undefined && flags.load !== undefined)
     throw new InputError(`two loads, and one is planned for: ${which}`);
   if (flags.trace === undefined && flags.load === undefined) throw new InputError(`which load? ${which}`);
   const given = flags.trace === undefined ? [] : MADE_UP.filter((name) => flags[name] !== undefined);
-  if (given.length > 0) throw new InputError(`${given.map(dashed).join(', ')}: only of a made-up load`);
+  if (given.length > 0)
+    throw new InputError(`${given.map((name) => `--${kebab(name)}`).join(', ')}: only of a made-up load`);
   return flags.load === undefined ? await traced(flags) : madeUp(flags, seed);
 }
 

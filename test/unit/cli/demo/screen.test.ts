@@ -1,8 +1,7 @@
 /** What the demo prints: a line for each event, and its end in a few lines. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Console } from '../../../../src/cli/console.ts';
-import { createScreen } from '../../../../src/cli/demo/screen.ts';
-import { summarize, type DemoResult } from '../../../../src/cli/demo/summary.ts';
+import { createScreen, summarize, type DemoResult } from '../../../../src/cli/demo/screen.ts';
 import type { DeploymentView } from '../../../../src/emulator/index.ts';
 import type { LogRecord } from '../../../../src/logs/record.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';

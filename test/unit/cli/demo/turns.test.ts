@@ -1,6 +1,6 @@
 /** Faults and redeployments of the demo, one after the other, on virtual time. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createFaultPlan, createRedeployments } from '../../../../src/cli/demo/happenings.ts';
+import { createFaultPlan, createRedeployments } from '../../../../src/cli/demo/demo.ts';
 import type { Screen } from '../../../../src/cli/demo/screen.ts';
 import { startEmulator, type Emulator } from '../../../../src/emulator/index.ts';
 

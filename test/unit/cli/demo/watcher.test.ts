@@ -1,7 +1,6 @@
 /** What the demo tells of a deployment that is made anew, and what it counts at its end. */
 import { expect, test } from 'vitest';
-import { summarize } from '../../../../src/cli/demo/summary.ts';
-import { createWatcher } from '../../../../src/cli/demo/watcher.ts';
+import { summarize, createWatcher } from '../../../../src/cli/demo/screen.ts';
 import type { DeploymentStatus, EndpointStatus, Status } from '../../../../src/daemon/status/schema.ts';
 import type { DeploymentView } from '../../../../src/emulator/index.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLiveScreen } from '../../../../src/cli/fleet/screen.ts';
+import { createLiveScreen } from '../../../../src/cli/fleet/watch-fleet.ts';
 
 const ESCAPE = '\u001B[';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { widthOf } from '../../../../src/cli/text/cell-width.ts';
-import { fleetTable, type Seen } from '../../../../src/cli/fleet/table.ts';
+import { widthOf } from '../../../../src/cli/text/table.ts';
+import { fleetTable, type Seen } from '../../../../src/cli/fleet/watch-fleet.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import type { EndpointView } from '../../../../src/fleet/view.ts';
 import { endpointView, fleetView, sampleAt, UNSEEN } from '../../../support/recorded-fleet.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { timeOfLine } from '../../../../src/cli/logs/wanted.ts';
+import { timeOfLine } from '../../../../src/cli/logs/format.ts';
 
 const NOW = Date.UTC(2026, 10, 27, 8);
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createNotes } from '../../../../src/cli/logs/notes.ts';
+import { createNotes } from '../../../../src/cli/logs/follow.ts';
 import type { LogEvent } from '../../../../src/logs/events.ts';
 
 const dropped = (records: number): LogEvent => ({

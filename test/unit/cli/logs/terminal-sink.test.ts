@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { terminalSink } from '../../../../src/cli/logs/terminal-sink.ts';
-import { NO_TIMES, type WantedLog } from '../../../../src/cli/logs/wanted.ts';
+import { terminalSink } from '../../../../src/cli/logs/follow.ts';
+import { NO_TIMES, type WantedLog } from '../../../../src/cli/logs/format.ts';
 import type { LogRecord } from '../../../../src/logs/record.ts';
 import { batchOf } from '../../../support/log-records.ts';
 

@@ -1,6 +1,6 @@
 /** What a person at a terminal is asked for, over a transport that answers as a test says. */
 import { describe, expect, test } from 'vitest';
-import { completeInput } from '../../../../src/cli/operations/ask-codes.ts';
+import { completeInput } from '../../../../src/cli/operations/perform.ts';
 import type { Console } from '../../../../src/cli/console.ts';
 import { createClient } from '../../../../src/client/client.ts';
 import { operationOf, type OperationId } from '../../../../src/contract/operations.ts';

@@ -2,8 +2,12 @@
 import * as z from 'zod';
 import { describe, expect, test } from 'vitest';
 import { flagsOf } from '../../../../src/cli/operations/flags.ts';
-import { readFlag } from '../../../../src/cli/operations/flag-value.ts';
-import { describeInputProblem, parseObject, readInput } from '../../../../src/cli/operations/input.ts';
+import {
+  readFlag,
+  describeInputProblem,
+  parseObject,
+  readInput,
+} from '../../../../src/cli/operations/input.ts';
 import type { Operation } from '../../../../src/contract/define.ts';
 import { operationOf } from '../../../../src/contract/operations.ts';
 import { emptyWhenUnused, secretText } from '../../../../src/contract/schemas.ts';

@@ -1,7 +1,6 @@
 /** A plan in the terminal, to the character. */
 import { describe, expect, test } from 'vitest';
-import { searchVerdict, sensitivityLines } from '../../../../src/cli/plan/rows.ts';
-import { planTable } from '../../../../src/cli/plan/table.ts';
+import { searchVerdict, sensitivityLines, planTable } from '../../../../src/cli/plan/table.ts';
 import { DEFAULT_FILLED_IN, resolveDefaults } from '../../../../src/scaling/rules/check.ts';
 import { candidate, givenPlan, givenReport, givenSearch } from '../../../support/given-plan.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { money, number, percent, seconds } from '../../../../src/cli/text/numbers.ts';
+import { money, number, percent, seconds } from '../../../../src/cli/text/legible.ts';
 
 test.each([
   [0, '0'],

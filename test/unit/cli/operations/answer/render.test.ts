@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { describe, expect, test } from 'vitest';
-import { columnsOf } from '../../../../../src/cli/operations/answer/print-answer.ts';
-import { renderAnswer } from '../../../../../src/cli/operations/answer/render.ts';
-import { table } from '../../../../../src/cli/operations/answer/table.ts';
+import { columnsOf, renderAnswer } from '../../../../../src/cli/operations/answer.ts';
+import { table } from '../../../../../src/cli/text/table.ts';
 import { OPERATION_IDS } from '../../../../../src/contract/operations.ts';
 import { secretText, timestamp } from '../../../../../src/contract/schemas.ts';
 

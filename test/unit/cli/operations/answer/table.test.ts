@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { table } from '../../../../../src/cli/operations/answer/table.ts';
+import { table } from '../../../../../src/cli/text/table.ts';
 
 test('columns stand under each other, two cells for each wide character', () => {
   const rows = [

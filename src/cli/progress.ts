@@ -1,5 +1,5 @@
 /** A progress bar on stderr: one line drawn over and over on a terminal, a line every fifth of the way elsewhere. */
-import type { Console } from '../console.ts';
+import type { Console } from './console.ts';
 
 const CELLS = 20;
 const DRAW_MS = 100;
