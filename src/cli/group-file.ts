@@ -3,10 +3,7 @@ import { isRecord } from '../contract/is-record.ts';
 import type { Console } from './console.ts';
 import { InputError } from './command-error.ts';
 
-/**
- * The groups of a file as they are written; `-` is standard input.
- * @throws InputError for a file that cannot be read, or is not JSON
- */
+/** `-` is standard input. @throws InputError for a file that cannot be read, or is not JSON */
 export function readGroupFile(
   path: string,
   read: Console['read'],
@@ -16,7 +13,7 @@ export function readGroupFile(
   try {
     file = JSON.parse(text);
   } catch (cause) {
-    // The parser quotes the text around what is wrong, and a row holds a key.
+    // The parser quotes the text around the mistake, and a row holds a key.
     const why = (cause as Error).message.replace(/, (?:\.{3})?".* is not valid JSON$/s, '');
     throw new InputError(`${path}: not JSON: ${why}`);
   }

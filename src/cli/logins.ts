@@ -1,4 +1,4 @@
-/** Keys that `login` has stored, a file each, and the connection of commands: by the environment, else by a stored key. */
+/** Keys that `login` stored, a file each, and the connection of commands: the environment's, else a stored one. */
 import { Option, InvalidArgumentError } from 'commander';
 import {
   hasOwnKey,
@@ -20,7 +20,6 @@ export interface ProfileFlag {
   readonly profile?: string;
 }
 
-/** `--profile` */
 export function profileOption(): Option {
   return new Option('--profile <name>', 'use the key that login stored under this name').argParser(
     (text: string) => {
@@ -55,7 +54,7 @@ export function notStored(profile: string, logins: Logins): InputError {
   );
 }
 
-/** Undefined if something is wrong with it, which has been said. @throws as commandConnection does */
+/** Undefined: its problems have been printed. @throws as commandConnection does */
 export function usableConnection(
   console: Pick<Console, 'environment' | 'err'>,
   flags: ProfileFlag,
@@ -82,7 +81,6 @@ const stored = z.strictObject({
   serverlessUrl: z.string().min(1).optional(),
 });
 
-/** The folder that the system has for a user's configuration. */
 export class Logins {
   readonly #folder: string | undefined;
 
@@ -91,13 +89,12 @@ export class Logins {
     this.#folder = folder ? join(folder, 'pilotlight', 'logins') : undefined;
   }
 
-  /** Where a profile is stored. @throws InputError if the system has no folder */
+  /** @throws InputError if the system has no folder for it */
   pathOf(profile: string): string {
     if (this.#folder !== undefined) return join(this.#folder, profile + ENDING);
     throw new InputError('no folder to store it in: set HOME or XDG_CONFIG_HOME');
   }
 
-  /** The names of those that are stored. */
   profiles(): string[] {
     try {
       const names = this.#folder === undefined ? [] : readdirSync(this.#folder);
@@ -107,7 +104,7 @@ export class Logins {
     }
   }
 
-  /** Undefined if there is none. @throws InputError for a file that cannot be read, or is not ours */
+  /** @throws InputError for a file that cannot be read, or is not ours */
   read(profile: string): Login | undefined {
     if (this.#folder === undefined) return undefined;
     const path = this.pathOf(profile);
@@ -122,7 +119,7 @@ export class Logins {
     throw new InputError(`${path}: not a stored login; remove it, and log in again`);
   }
 
-  /** @throws InputError if it cannot be written; the old file is whole then */
+  /** @throws InputError if it cannot be written; the old file stays whole */
   write(profile: string, login: Login): void {
     const path = targetOf(this.pathOf(profile));
     const part = `${path}.${process.pid}.part`;
@@ -137,7 +134,6 @@ export class Logins {
     }
   }
 
-  /** @throws InputError if it is still there */
   remove(profile: string): void {
     const path = this.pathOf(profile);
     try {
@@ -149,7 +145,7 @@ export class Logins {
   }
 }
 
-/** What a link leads to, as among files that are kept elsewhere. */
+/** The target of a link. */
 function targetOf(path: string): string {
   try {
     return realpathSync(path);

@@ -1,7 +1,4 @@
-/**
- * How the service behaves, learned from its answers, pure: (what is known, an answer) → what is known. Only words of the list
- * of assumptions are kept of an answer, so what is known holds no key, name or line of a log.
- */
+/** Learns from answers how the service behaves. Pure. Keeps words of the list of assumptions alone: no key, name or line. */
 import type { AnswerEvent } from '../client/caller.ts';
 import { ThrottledError } from '../client/errors.ts';
 import { ASSUMPTION_IDS, assumptionOf, type AssumptionId, type Outcome } from '../contract/assumptions.ts';
@@ -10,12 +7,11 @@ import { recogniseAnswer } from '../logs/answer.ts';
 import { contradicts, isFull, PROBE_TAIL, unitOfProbe } from '../logs/follower/pace.ts';
 import { readText } from '../logs/text.ts';
 
-/** By assumption, the value that answers told. */
 export type Traits = Readonly<Partial<Record<AssumptionId, string>>>;
 
 export interface Knowledge {
   readonly traits: Traits;
-  /** Texts that were long enough when they were read last, so that a short question tells the unit of `tail`. */
+  /** Long when they were last read, so that a short question shows the unit of `tail`. */
   readonly longTexts: ReadonlySet<string>;
 }
 
@@ -26,12 +22,12 @@ export type Seen = Omit<AnswerEvent, 'durationMs' | 'serverDate'>;
 
 type Facts = readonly (readonly [id: AssumptionId, value: string])[];
 
-/** The later one outranks: a refusal proves a limit, whatever other answers show. Elsewhere the last answer counts. */
+/** The later one outranks: a refusal proves a limit. Elsewhere the last answer counts. */
 const RANKS: Partial<Record<AssumptionId, readonly string[]>> = {
   rate_limit: ['unseen', 'shown', 'refused'],
   expired_deployment: ['as_unknown', 'own_words'],
 };
-/** Reads that a key without a second factor is refused. */
+/** Refused to a key without a second factor. */
 const READS: ReadonlySet<string> = new Set([
   'deployments.list',
   'endpointGroups.list',
@@ -40,7 +36,6 @@ const READS: ReadonlySet<string> = new Set([
   'users.current',
   'workergroups.list',
 ]);
-/** Operations that a service may not have. */
 const OPTIONAL: Readonly<Record<string, AssumptionId>> = {
   'deployments.list': 'deployments_list',
   'instances.page': 'instances_v1',
@@ -79,7 +74,7 @@ function rateFacts({ code, rate, refusal, error }: Seen): Facts {
   return [['rate_limit', 'refused'], ...shape];
 }
 
-/** Headers alone tell when the bucket is reset. The captured shape, `json`, has them; the older ones have none. */
+/** Only headers say when the bucket is reset. The captured shape, `json`, has them. */
 function throttledShape(error: ThrottledError): string {
   const hasHeaders = error.rate?.resetMs !== undefined;
   const body = bodyOf(error.rawAnswer());
@@ -108,7 +103,7 @@ function listFacts(seen: Seen): Facts {
   const id = OPTIONAL[operation];
   if (id === undefined) return [];
   if (isSuccess(seen)) return [[id, 'answers']];
-  // A refused key is said with 404 as well, and a gateway says it of all that it does not know.
+  // 404 is also said of a refused key, and a gateway says it of everything unknown.
   const isUnknown = (code === '404' && refusal === 'not-found') || code === '405' || code === '501';
   return isUnknown ? [[id, 'unknown']] : [];
 }
@@ -125,10 +120,7 @@ function deploymentFacts({ operation, refusal, value }: Seen): Facts {
   return [['deployment_ttl', ttls.includes(null) ? 'none' : 'absent']];
 }
 
-/**
- * A text that was long a moment ago, asked for 64 units: so many bytes, or more in lines. Each poll of a log comes here, so
- * long texts are not read again once the unit is known.
- */
+/** 64 units of a text that was long before: so many bytes, or more in lines. Once known, long texts are not read again. */
 function learnLog(knowledge: Knowledge, { operation, input = {}, value }: Seen): Knowledge {
   const { traits, longTexts } = knowledge;
   const { id, tail } = input;
@@ -166,7 +158,6 @@ export type Finding =
   | KnownFinding
   | { readonly trait: AssumptionId; readonly verdict: 'unknown'; readonly says: string };
 
-/** One for each assumption, in the order of the list. */
 export function findingsOf(traits: Traits): Finding[] {
   return ASSUMPTION_IDS.map(
     (trait) =>
@@ -174,12 +165,11 @@ export function findingsOf(traits: Traits): Finding[] {
   );
 }
 
-/** Those that some answer told. */
 export function knownFindings(traits: Traits): KnownFinding[] {
   return ASSUMPTION_IDS.flatMap((trait) => knownFinding(traits, trait) ?? []);
 }
 
-/** A value that this version does not know, as a file of another may have, is not known. */
+/** A file of another version may have a value that is unknown here. */
 function knownFinding(traits: Traits, trait: AssumptionId): KnownFinding | undefined {
   const { outcomes } = assumptionOf(trait);
   const value = traits[trait] ?? '';

@@ -1,14 +1,13 @@
-/** A bill as lines of text: days and endpoints, then what they add up to and why. Pure. */
+/** A bill as lines of text. Pure. */
 import type { BillAnswer, BillDay } from '../../daemon/http/bill/answer.ts';
 import { aligned } from '../text/table.ts';
 import { counted, money, number } from '../text/legible.ts';
 
-/** Endpoints with a column of their own; the others share one. */
 const MOST_COLUMNS = 6;
 const USES = { working: 'at work', idle: 'ready without requests', starting: 'starting', stopped: 'stopped' };
 const BILLED = ['gpu', 'disk', 'bandwidth', 'other'] as const;
 
-/** @param isSeen By a daemon, which knows more than the bill. */
+/** @param isSeen A daemon made it, which knows more than the service's bill. */
 export function billLines(bill: BillAnswer, isSeen: boolean): string[] {
   return [
     ...dayTable(bill.days),

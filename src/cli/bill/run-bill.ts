@@ -1,4 +1,4 @@
-/** `bill`: asks a running daemon what endpoints cost, or else the service for the charges of each day. */
+/** `bill`: asks a running daemon what endpoints cost, else the service for the charges of each day. */
 import { createClient, type Client } from '../../client/client.ts';
 import { ApiError } from '../../client/errors.ts';
 import { listCharges } from '../../client/flows/charges.ts';
@@ -28,7 +28,7 @@ const DAY_SECONDS = 86_400;
 /** A forecast goes by four weeks, whatever is printed. */
 const FORECAST_DAYS = 28;
 
-/** @param isNamed Somebody has said where the daemon is. @returns The exit code. @throws CommandError, CallError */
+/** @param isNamed The user named the daemon. @returns The exit code. @throws CommandError, CallError */
 export async function runBill(
   { daemon, isNamed }: { readonly daemon: DaemonAddress; readonly isNamed: boolean },
   endpoint: string | undefined,
@@ -58,7 +58,7 @@ function print(bill: BillAnswer, isSeen: boolean, flags: BillFlags, console: Con
   return EXIT.ok;
 }
 
-/** The bill as a daemon has it, or why none has it. @throws CommandError if it wants a token, or knows no such endpoint */
+/** The bill of a daemon, or why there is none. @throws CommandError if it wants a token, or for an unknown endpoint */
 async function askDaemon(
   daemon: DaemonAddress,
   endpoint: string | undefined,
@@ -81,7 +81,6 @@ async function askDaemon(
   }
 }
 
-/** Of each endpoint that was billed, with its name if it still exists. */
 async function askService(
   client: Client,
   wanted: readonly string[],
@@ -93,7 +92,7 @@ async function askService(
   const ids = new Set([...names.keys(), ...days.flatMap(({ endpoints }) => [...endpoints.keys()])]);
   return Array.from(ids, (id) => {
     const name = id === null ? 'not told' : (names.get(id) ?? `#${id}`);
-    // Where the service does not say whose a charge is, an endpoint without any may have had that.
+    // A charge without an endpoint may belong to any endpoint that has none of its own.
     const billed = days.flatMap(({ day, endpoints }) => {
       const own = endpoints.get(id) ?? (endpoints.has(null) ? undefined : NOTHING_BILLED);
       return own ? [[day, own] as const] : [];
@@ -148,7 +147,6 @@ async function billedDays(
   return days;
 }
 
-/** @throws CommandError */
 function chosen(spends: readonly EndpointSpend[], endpoint: string): EndpointSpend {
   const found = spends.filter((spend) => spend.endpoint === endpoint || String(spend.id) === endpoint);
   const [one] = found;

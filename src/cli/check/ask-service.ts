@@ -1,8 +1,4 @@
-/**
- * What the service says of a configuration: whether it takes the key, what time it has, whether the key may read what
- * the configured features need, and whether there are the deployments. Read-only, one question after the other. `check
- * --online` asks these questions, and `doctor` some more.
- */
+/** Asks the service about a configuration, with reads alone: for `check --online`, and for `doctor`, which asks more. */
 import { createClient, type CallOptions, type Client, type ClientObserver } from '../../client/client.ts';
 import { ApiError, CallError, ThrottledError } from '../../client/errors.ts';
 import { adviceOf } from '../../client/flows/explain.ts';
@@ -30,7 +26,6 @@ export interface Asked {
   readonly answers: Answers;
 }
 
-/** What earlier questions brought. */
 export type Answers = { readonly [Id in OperationId]?: Output<Id> };
 
 export interface Question {
@@ -40,17 +35,16 @@ export interface Question {
   readonly input?: Readonly<Record<string, unknown>>;
   /** Default: a call of `asks` with `input`. */
   readonly ask?: (client: Client, options: CallOptions, answers: Answers) => Promise<unknown>;
-  /** Whether it is still worth asking; default: it is. */
   readonly isOpen?: (answers: Answers) => boolean;
-  /** Its answer is for an observer: neither a yes nor a no of the service is a finding. */
+  /** Only an observer reads its answer: it makes no finding. */
   readonly isQuiet?: boolean;
 }
 
 export interface Asking {
   readonly signal: AbortSignal;
-  /** Resolves when the next question may leave; false: ask no more. Default: at once. */
+  /** Resolves when the next question may be sent; false: stop asking. Default: at once. */
   readonly turn?: () => Promise<boolean>;
-  /** Each question once. A 429 leaves it open. */
+  /** Sends each question once. A 429 leaves it open. */
   readonly isGentle?: boolean;
   readonly onAnswer?: ClientObserver['answer'];
 }
@@ -110,7 +104,6 @@ class Inquiry implements Asked {
     if (verdict === 'wrong') this.exit = Math.max(this.exit, exit);
   }
 
-  /** The answer; undefined if there is none, which is a finding. */
   async ask({ about, fine, isQuiet }: Question, ask: () => Promise<unknown>): Promise<unknown> {
     try {
       const answer = await ask();
@@ -148,7 +141,6 @@ class Inquiry implements Asked {
   }
 }
 
-/** The key first, then a question for each configured feature. */
 export function questionsOf(settings: Settings): Question[] {
   const { workerGroups, endpoints, endpointLogs, machines, deployments } = settings;
   const feature = (isOn: boolean, variable: string, asked: Pick<Question, 'asks' | 'input' | 'ask'>) =>

@@ -20,7 +20,6 @@ export interface CheckFlags {
   readonly coldStart?: number;
 }
 
-/** The exit code. @throws InputError */
 export async function runCheck(
   files: readonly string[],
   flags: CheckFlags,
@@ -88,7 +87,7 @@ export function printProblems(problems: readonly ConfigProblem[], console: Conso
   printLine(console, result + counted(warnings, 'warning'));
 }
 
-/** A line for each problem, then one for each group with the defaults that were filled in: --json has them singly. */
+/** The defaults that were filled in are one line a group. */
 function describeProblems(problems: readonly ConfigProblem[]): readonly string[] {
   const defaults = new Map<string, string[]>();
   const lines: string[] = [];

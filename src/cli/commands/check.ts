@@ -110,7 +110,6 @@ export function planCommand(console: Console): Command {
     });
 }
 
-/** @throws InputError */
 function onFile(path: string, act: () => void): void {
   try {
     act();

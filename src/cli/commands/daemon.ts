@@ -74,7 +74,6 @@ export function statusCommand(console: Console): Command {
     });
 }
 
-/** For a person, a line for each thing. */
 export function describeStatus(status: Status): string[] {
   const remaining = (expiresAt: number | null) =>
     expiresAt === null ? 'TTL unknown' : `${(expiresAt - status.now).toFixed(0)} s left`;
@@ -114,7 +113,6 @@ export function describeStatus(status: Status): string[] {
   ];
 }
 
-/** `42`, `square (42)` */
 function named({ deployment, deployment_id: id }: DeploymentStatus): string {
   return deployment === null ? String(id) : `${deployment} (${id})`;
 }
@@ -153,7 +151,6 @@ function told(...parts: readonly (string | false)[]): string {
   return parts.filter(Boolean).join(', ');
 }
 
-/** In ms. */
 function parsePace(text: string): number {
   const { value, problems } = durationUpTo('24h').parse(text);
   if (value === undefined) throw new InvalidArgumentError(problems[0]?.allowed ?? '');
@@ -220,7 +217,7 @@ export function billCommand(console: Console): Command {
 function parseSince(text: string): number {
   const [, days] = /^(\d+)d$/.exec(text) ?? [];
   const day = Date.parse(text);
-  // A 30 February is read as a day of March.
+  // Date.parse reads 30 February as a day in March.
   const begun = Number.isFinite(day) && dayOf(new Date(day)) === text ? day : Number.NaN;
   const back = days === undefined ? Math.floor((Date.now() - begun) / 86_400_000) : Number(days);
   if (back >= 0 && back <= MOST_DAYS) return back;
@@ -250,7 +247,7 @@ export function healthcheckCommand(console: Console): Command {
 /** A reload waits for the heart, and for the files that it reads. */
 const ADMIN_TIMEOUT_MS = 15_000;
 
-/** Where neither curl nor a shell is, as in the image, this is the way to the admin routes. */
+/** For images without curl and shell. */
 export function adminCommand(console: Console): Command {
   const admin = new Command('admin')
     .description('Tell a running daemon to reload, to quit, or how much to log')

@@ -80,7 +80,7 @@ async function serve(
   const loaded = flags.length === 0 ? seed : { ...seed, endpoint_groups: withLoads(groups ?? [], flags) };
   const traits = traitsFile === undefined ? {} : await readTraitsFile(traitsFile);
   await using emulator = await startEmulator({ host, port, dialect, seed: loaded, traits });
-  // At once: a reader that leaves after the first line, as `head -1` does, must not end the emulator now and then.
+  // In one piece: a reader that leaves after the first line, as `head -1` does, must not end the emulator.
   out(
     [
       `emulator listening on ${emulator.url} (API key: ${emulator.apiKey}; dialect: ${dialect})`,
@@ -109,7 +109,6 @@ function withLoads(groups: NonNullable<Seed['endpoint_groups']>, flags: readonly
   return loaded;
 }
 
-/** One line for each kind, with ids and names. */
 function contentsOf({ state }: Snapshot): string[] {
   const kinds: readonly [string, readonly string[]][] = [
     ['API keys', Array.from(state.keys, ([value, { name }]) => `${value} (${name})`)],
@@ -133,7 +132,6 @@ function ids<Row>(rows: ReadonlyMap<number, Row>, name: (row: Row) => unknown = 
   });
 }
 
-/** A seed may have thousands. */
 const MOST_LISTED = 8;
 
 function listed(items: readonly string[]): string {

@@ -74,7 +74,6 @@ async function login(flags: LoginFlags, console: Console, signal: AbortSignal): 
   return EXIT.ok;
 }
 
-/** @throws CallError if the service does not accept it */
 async function verify(connection: Connection, console: Console, signal: AbortSignal): Promise<void> {
   const { createClient } = await import('../../client/client.ts');
   await using client = createClient(connection);

@@ -17,7 +17,6 @@ interface LogsFlags extends Pick<LogFormat, 'json' | 'timestamps'>, ProfileFlag 
   readonly level?: readonly string[];
   readonly grep?: RegExp;
   readonly endpoint?: string;
-  /** `--no-color` */
   readonly color: boolean;
 }
 
@@ -87,7 +86,6 @@ async function findLog(
   return { kind: 'endpoint', id, name: typeof given === 'number' ? `#${id}` : endpoint };
 }
 
-/** Unix milliseconds. */
 function parseSince(text: string): number {
   const ago = parseDuration(text);
   // Date.parse takes 10 for October.

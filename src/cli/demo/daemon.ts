@@ -1,4 +1,4 @@
-/** `pilotlight run` as a child process of the demo: as a user starts it, with its output read. */
+/** `pilotlight run` as a child process of the demo, with its output read. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -20,7 +20,7 @@ export async function startDemoDaemon(
   signal: AbortSignal,
 ) {
   const child = spawn(process.execPath, [fileURLToPath(ENTRY), 'run'], {
-    // In a process group of its own, which the Ctrl-C of a terminal does not reach: the demo ends it after the last lines.
+    // In a process group of its own, which a terminal's Ctrl-C does not reach: the demo ends it after the last lines.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...environmentOfOthers(), ...environment },
@@ -42,12 +42,9 @@ export async function startDemoDaemon(
   signal.removeEventListener('abort', stop);
   if (url === undefined) return undefined;
   return {
-    /** Of metrics and status page. */
     url,
-    /** Undefined while the program does not answer. */
     status: (): Promise<Status | undefined> =>
       fetchJson<Status>({ url, token: undefined }, '/api/status', NEVER).catch(() => undefined),
-    /** SIGTERM; resolves when it has ended. */
     stop(): Promise<void> {
       stop();
       return ended;

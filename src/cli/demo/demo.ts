@@ -13,11 +13,9 @@ import { READER_LEFT } from '../interrupts.ts';
 import { startDemoDaemon, type DemoDaemon } from './daemon.ts';
 import { createScreen, summarize, createWatcher, type Screen } from './screen.ts';
 
-/** Kept alive by its id. */
+/** Kept alive by its id; the other deployment by its name, whatever its id is. */
 const BY_ID = 42;
-/** Kept alive by its name, whatever its id is. */
 const NAME = 'square';
-/** Whose workers are watched. */
 const ENDPOINT = 'chat';
 const SEED: Seed = {
   deployments: [
@@ -34,14 +32,14 @@ const SEED: Seed = {
       id: 31,
       endpoint_name: ENDPOINT,
       target_util: 0.9,
-      // A mistake, as somebody made it: a worker is created and destroyed at each decision.
+      // A mistake on purpose: a worker is created and destroyed at each decision.
       max_workers: 3,
       cold_mult: 1,
       cold_workers: 3,
       load: { shape: 'diurnal', rate: 1_600, peak_ratio: 12, period_seconds: 60 },
     },
   ],
-  // A day of an endpoint within a minute: so must everything be that its engine waits for.
+  // A day of an endpoint passes within a minute, so its engine must be as quick.
   settings: {
     engineLoadWindowSeconds: 10,
     engineScaleDownSeconds: 10,
@@ -51,15 +49,13 @@ const SEED: Seed = {
     instanceLoadingSeconds: 2,
   },
 };
-/** Whose logs are followed. */
 const GROUPS: readonly number[] = [7, 8];
 
-/** How often the demo looks at the daemon, in ms. */
-const LOOK_MS = 250;
-/** Time for the last lines to arrive before the summary, in ms: longer than a quiet group's poll interval. */
-const SETTLE_MS = 250;
+const POLL_MS = 250;
+/** The last lines need so long to arrive before the summary: longer than a quiet group's poll interval. */
+const ARRIVAL_MS = 250;
 
-/** Runs until `lengthMs` have passed, it is interrupted, or its reader leaves; the exit code. */
+/** The exit code. */
 export async function runDemo(
   lengthMs: number | undefined,
   console: Console,
@@ -92,14 +88,14 @@ export async function runDemo(
   while (!ending.aborted) {
     const status = await daemon.status();
     if (status) watcher.look(status);
-    await delay(LOOK_MS, ending).catch(() => {});
+    await delay(POLL_MS, ending).catch(() => {});
   }
   await Promise.all(plans);
   const ranForMs = performance.now() - startedAt;
   // The logs stop growing, so that the counts of both sides can be compared.
   for (const id of GROUPS) emulator.workergroups.setRate(id, 0);
   if (signal.reason !== READER_LEFT) await delivered(daemon, emulator);
-  // First what the service took, then what was sent: the other way round, one beat could be taken and not sent.
+  // First what the service accepted: in the other order a heartbeat could be accepted and not sent.
   const deployments = [...redeployments.replaced(), ...emulator.deployments.list()];
   const status = await daemon.status();
   await daemon.stop();
@@ -125,14 +121,13 @@ function writtenLines(emulator: Emulator): number {
   return GROUPS.reduce((sum, id) => sum + emulator.workergroups.get(id).lineCount, 0);
 }
 
-/** Waits, for as long as a quiet group's slowest poll takes, until every written line has been delivered. */
 async function delivered(daemon: DemoDaemon, emulator: Emulator): Promise<void> {
   const never = new AbortController().signal;
-  for (let waited = 0; waited < 8_000; waited += SETTLE_MS) {
+  for (let waited = 0; waited < 8_000; waited += ARRIVAL_MS) {
     const groups = (await daemon.status())?.worker_groups ?? [];
     const lines = groups.reduce((sum, group) => sum + group.lines, 0);
     if (lines >= writtenLines(emulator)) return;
-    await delay(SETTLE_MS, never);
+    await delay(ARRIVAL_MS, never);
   }
 }
 
@@ -154,7 +149,6 @@ function startDaemon(emulator: Emulator, screen: Screen, signal: AbortSignal) {
   return startDemoDaemon(environment, (record) => screen.record(record), signal);
 }
 
-/** Acts again and again, after a pause each time, until the signal fires. */
 async function takeTurns(
   [firstMs, laterMs]: readonly [firstMs: number, laterMs: number],
   signal: AbortSignal,
@@ -167,10 +161,10 @@ async function takeTurns(
 }
 
 /** Quiet time before each fault, in ms. */
-const FAULT_PAUSES = [5_000, 12_000] as const;
+const FAULT_PAUSES_MS = [5_000, 12_000] as const;
 const LENGTH_MS = 4_000;
-/** The first one after the first fault, the next four faults later: a fault never hides what is shown here. */
-const REDEPLOYMENT_PAUSES = [12_000, 64_000] as const;
+/** After the first fault, and then every four faults: a fault never hides what is shown here. */
+const REDEPLOYMENT_PAUSES_MS = [12_000, 64_000] as const;
 
 const FAULTS: readonly { readonly says: string; readonly fault: FaultInput }[] = [
   { says: 'the service refuses every connection', fault: { kind: 'refused' } },
@@ -180,7 +174,6 @@ const FAULTS: readonly { readonly says: string; readonly fault: FaultInput }[] =
   { says: 'the service answers 503', fault: { kind: 'status', status: 503 } },
 ];
 
-/** One fault after the other; when the signal fires, the last one is removed. */
 export function createFaultPlan(emulator: Emulator, screen: Screen) {
   let injected = 0;
   let survived = 0;
@@ -197,16 +190,15 @@ export function createFaultPlan(emulator: Emulator, screen: Screen) {
 
   return {
     run: (signal: AbortSignal) =>
-      takeTurns(FAULT_PAUSES, signal, async (turn) => {
+      takeTurns(FAULT_PAUSES_MS, signal, async (turn) => {
         const next = FAULTS[turn % FAULTS.length];
         if (next) await inject(next, signal);
       }),
-    /** Survived are those after which every deployment was still alive, as the emulator recorded it. */
+    /** A fault is survived if every deployment is alive after it. */
     report: () => ({ injected, survived }),
   };
 }
 
-/** `name` is the one by which the daemon keeps it alive. */
 export function createRedeployments(emulator: Emulator, name: string, screen: Screen) {
   const replaced: DeploymentView[] = [];
 
@@ -220,8 +212,8 @@ export function createRedeployments(emulator: Emulator, name: string, screen: Sc
   }
 
   return {
-    run: (signal: AbortSignal) => takeTurns(REDEPLOYMENT_PAUSES, signal, redeploy),
-    /** Those that are no more, each as it was at its end: what they took and how close they came still counts. */
+    run: (signal: AbortSignal) => takeTurns(REDEPLOYMENT_PAUSES_MS, signal, redeploy),
+    /** Each as it was at its end. */
     replaced: (): readonly DeploymentView[] => replaced,
   };
 }

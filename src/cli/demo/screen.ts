@@ -15,7 +15,6 @@ const COLOURS = { good: 'green', warn: 'yellow', bad: 'red', quiet: 'dim' } as c
 
 export interface Screen {
   heading(line: string): void;
-  /** One event: who it is about, and what happened. */
   event(subject: string, text: string, tone?: Tone): void;
   record(record: LogRecord): void;
 }
@@ -49,7 +48,6 @@ export function createScreen(console: Console): Screen {
 
 const BAR_WIDTH = 20;
 
-/** `wanted`: what the daemon was told to keep alive. */
 export function createWatcher(
   screen: Screen,
   wanted: { readonly byId: readonly number[]; readonly name: string },
@@ -112,7 +110,7 @@ export function createWatcher(
         }
       }
     },
-    /** Sent until the last look, to deployments that the status has no more too. */
+    /** Also to deployments that the status no longer has. */
     heartbeats: () => sum(Array.from(deployments.values(), ({ heartbeats }) => heartbeats)),
   };
 }
@@ -131,7 +129,6 @@ function endpointText(endpoint: EndpointStatus, ready: number): string {
   return words.filter((word) => word !== '').join(', ');
 }
 
-/** What a deployment became. */
 function move(deployment: DeploymentStatus, now: number): { text: string; tone: Tone } {
   const { state, expires_at: expiresAt } = deployment;
   if (state === 'replaced') return { text: 'replaced: its name has another id', tone: 'warn' };
@@ -144,7 +141,6 @@ function toneOf(state: string): Tone {
   return state === 'lapsed' || state === 'gone' || state === 'urgent' ? 'bad' : 'warn';
 }
 
-/** Remaining time as a part of the TTL. */
 function bar({ ttl_seconds, expires_at }: DeploymentStatus, now: number): string {
   if (ttl_seconds === null || expires_at === null) return 'TTL unknown';
   const left = Math.max(0, expires_at - now);
@@ -155,13 +151,9 @@ function bar({ ttl_seconds, expires_at }: DeploymentStatus, now: number): string
 export interface DemoResult {
   readonly ranForMs: number;
   readonly status: Status;
-  /** That the daemon sent, to deployments that are no more too. */
   readonly heartbeats: number;
-  /** All that there were, those that were made anew under another id included. */
   readonly deployments: readonly DeploymentView[];
-  /** How often one was made anew. */
   readonly redeployed: number;
-  /** Lines that the worker groups wrote, as the emulator counted them. */
   readonly writtenLines: number;
   readonly faults: { readonly injected: number; readonly survived: number };
 }
@@ -173,7 +165,6 @@ export function summarize({ status, deployments, redeployed, faults, ...result }
   const gaps = sum(status.worker_groups.flatMap((group) => Object.values(group.gaps)));
   const closest = deployments.toSorted((a, b) => (a.minMarginRatio ?? 1) - (b.minMarginRatio ?? 1))[0];
   return {
-    /** Whether any deployment expired. */
     expired: lapses > 0,
     lines: [
       '',
@@ -194,7 +185,7 @@ function describeMargin({ id, minMarginRatio, minMarginMs }: DeploymentView): st
   return `deployment ${id}: ${(minMarginMs / 1000).toFixed(1)} s left, ${Math.round(minMarginRatio * 100)}% of its TTL`;
 }
 
-/** The last one is followed once it has had a heartbeat; each before it had, or there would be a lapse. */
+/** The last one is followed once it has had a heartbeat. Those before it had one, or there would be a lapse. */
 function describeRedeployments(count: number, deployments: readonly DeploymentView[]): string {
   const waits = count > 0 && deployments.some(({ lastHeartbeatMs }) => lastHeartbeatMs === null);
   return `${count}, ${waits ? count - 1 : count} followed to the new id`;
@@ -205,5 +196,5 @@ function row(name: string, value: string): string {
 }
 
 function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
+  return numbers.reduce((total, each) => total + each, 0);
 }

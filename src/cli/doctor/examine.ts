@@ -1,7 +1,4 @@
-/**
- * Asks the service how it behaves, and says what that means here. Beside a daemon it begins with what that one has learned,
- * and asks within the rate that it leaves. At the first 429 it asks no more.
- */
+/** Asks the service how it behaves. Beside a daemon it starts from that one's findings, within the rate that it leaves. */
 import { EXIT } from '../../config/exit-codes.ts';
 import type { Settings } from '../../config/options.ts';
 import type { Verdict, AssumptionId } from '../../contract/assumptions.ts';
@@ -25,14 +22,12 @@ import { counted } from '../text/legible.ts';
 import { PROBE_TAIL } from '../../logs/follower/pace.ts';
 import { afterList, followedLogs, NOTHING_KNOWN as NO_LOGS } from '../../logs/lookup/wanted.ts';
 
-/** A running daemon of the same service. */
 export type DaemonView = Pick<Status, 'service' | 'rate_limit' | 'deployments'>;
 
 export interface Line {
   readonly verdict: Verdict;
   /** `key`, `clock`, `deployment 42`, a variable, or an assumption. */
   readonly about: string;
-  /** Of an assumption, what answers told. */
   readonly value?: string;
   readonly says: string;
 }
@@ -40,7 +35,6 @@ export interface Line {
 export interface Examination {
   readonly lines: readonly Line[];
   readonly exit: number;
-  /** In the words of tables alone. */
   readonly exchanges: readonly Pick<Seen, 'operation' | 'code' | 'refusal' | 'rate'>[];
 }
 
@@ -51,7 +45,6 @@ export interface ExaminationOptions {
   readonly deployment: number | undefined;
   readonly signal: AbortSignal;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<unknown>;
-  /** What it is about to ask, and how long it takes. */
   readonly announce: (sentence: string) => void;
 }
 
@@ -91,7 +84,7 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
   const lines: Line[] = [
     ...findings.map(({ verdict, about, says }) => ({ verdict: VERDICTS[verdict], about, says })),
     ...heartbeatRate(settings, daemon, answers),
-    // Without a key that is taken nothing could be asked.
+    // Nothing could be asked with a key that was refused.
     ...(Object.keys(answers).length === 0
       ? knownFindings(knowledge.traits)
       : findingsOf(knowledge.traits)
@@ -114,7 +107,7 @@ function traitsOf(daemon: DaemonView | undefined): Readonly<Record<string, strin
   return Object.fromEntries((daemon?.service.traits ?? []).map(({ trait, value }) => [trait, value]));
 }
 
-/** From question to question, ms; undefined: a daemon leaves nothing of the rate limit. */
+/** Between two questions, ms; undefined: a daemon leaves nothing of the rate limit. */
 function pace(daemon: DaemonView | undefined): number | undefined {
   const { allowed_requests_per_second: allowed = null, wanted_requests_per_second: wanted = 0 } =
     daemon?.rate_limit ?? {};
@@ -140,9 +133,8 @@ function plan(
   return `${beside}Asks at most ${counted(questions.length, 'question')}, ${writes}, one every ${every} s, about ${inAll} s: ${names}`;
 }
 
-/** How often the heartbeats of this key leave, against what is said to be allowed. */
 function heartbeatRate(settings: Settings, daemon: DaemonView | undefined, answers: Answers): Line[] {
-  // A replaced one has no next heartbeat.
+  // A replaced deployment has no next heartbeat.
   const beaten = (daemon?.deployments ?? []).filter(({ next_heartbeat_at: next }) => next !== null);
   const intervals = beaten.map(({ interval_seconds: interval }) => interval * 1_000);
   const { deployments: wanted } = settings;
@@ -164,18 +156,12 @@ function seconds(ms: number): number {
   return Number((ms / 1_000).toPrecision(2));
 }
 
-/** Long enough that the unit shows in it, in lines and in bytes. */
+/** Long enough to show the unit, in lines and in bytes. */
 const LONG_TAIL = 2_000;
 /** Logs can be slow, ms. */
 const LOG_TIMEOUT_MS = 60_000;
 
-/**
- * All questions in their order. None needs a permission that the configured features do not need: lists and logs of worker
- * groups need none that is named, and the costs of endpoints need that of ACCOUNT_SCHEDULE.
- *
- * @param traits Those that are known when a question would leave.
- * @param deployment To send one heartbeat to.
- */
+/** None needs a permission that the configured features do not need. @param traits Those known when a question is sent. */
 export function doctorQuestions(
   settings: Settings,
   traits: () => Traits,
@@ -214,7 +200,7 @@ function quiet(asks: Question['asks'], isOpen: NonNullable<Question['isOpen']>):
   return { about: asks, asks, fine: '', isQuiet: true, isOpen };
 }
 
-/** The first worker group that is configured; if none is, the first of the account. */
+/** The first configured worker group, else the first of the account. */
 function groupOf({ workerGroups }: Settings, answers: Answers): number | undefined {
   const wanted = workerGroups.length > 0 ? workerGroups : ([{ by: 'all' }] as const);
   const listed = answers['workergroups.list']?.results ?? [];

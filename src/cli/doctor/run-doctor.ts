@@ -1,4 +1,4 @@
-/** `doctor`: begins as `check` does, examines the service, and prints and writes what it found. */
+/** `doctor`: begins as `check` does, examines the service, prints and writes what it found. */
 import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { buildInfo } from '../../build-info.ts';
@@ -22,7 +22,6 @@ export interface DoctorFlags extends ProfileFlag {
   readonly report?: string;
 }
 
-/** The exit code. @throws InputError */
 export async function runDoctor(
   daemonAt: DaemonAddress,
   flags: DoctorFlags,
@@ -63,7 +62,7 @@ const WORDS: Readonly<Record<Line['verdict'], string>> = {
   unknown: 'could not ask',
 };
 
-/** What login has stored, in place of a key that the environment does not have. */
+/** With what login has stored, if the environment has no key. */
 function withConnection(
   environment: Environment,
   { apiKey, baseUrl, serverlessUrl }: Connection,
@@ -81,7 +80,7 @@ function withConnection(
 
 const viewSchema = statusSchema.pick({ service: true, rate_limit: true, deployments: true });
 
-/** Undefined: none runs here, or it is another service's, or an older version's. */
+/** Undefined: none runs here, or it is of another service or an older version. */
 async function daemonOfService(
   address: DaemonAddress,
   baseUrl: string,
@@ -100,7 +99,7 @@ async function daemonOfService(
 
 const IDS: ReadonlySet<string> = new Set(ASSUMPTION_IDS);
 
-/** Only words of our own tables and numbers: no key, name, id, address or line of a log. @throws InputError */
+/** Words of our own tables and numbers alone: no key, name, id, address or line of a log. @throws InputError */
 function writeReport(path: string, { lines, exit, exchanges }: Examination): void {
   const { version, revision } = buildInfo();
   const report = {

@@ -7,7 +7,6 @@ import { legibleLine } from '../text/legible.ts';
 
 const TIMEOUT_MS = 5_000;
 
-/** The daemon could not be asked; the message says why. */
 export class DaemonAway extends CommandError {
   override readonly code = 'daemon_away';
 
@@ -16,17 +15,16 @@ export class DaemonAway extends CommandError {
   }
 }
 
-/** A running daemon, as a command reaches it. */
 export interface DaemonAddress {
   readonly url: string;
-  /** What it may ask for; undefined: none is known. */
+  /** Undefined: none is known. */
   readonly token: string | undefined;
 }
 
-/** What of the status `fleet` goes by: the rest of it may be of another version. */
+/** The part of the status that `fleet` needs: the rest may be of another version. */
 export const fleetSchema = statusSchema.pick({ now: true, replica: true, fleet: true });
 
-/** Its status, or parts of it. @throws what fetchJson does; DaemonAway also for an answer that cannot be read */
+/** @throws as fetchJson; DaemonAway also for an answer that cannot be read */
 export async function fetchStatus<Schema extends z.ZodType>(
   daemon: DaemonAddress,
   schema: Schema,
@@ -39,7 +37,7 @@ export async function fetchStatus<Schema extends z.ZodType>(
   );
 }
 
-/** @throws DaemonAway, CommandError if it wants a token that this environment does not have, the reason of `signal` */
+/** @throws DaemonAway, CommandError for a missing or wrong token, the reason of `signal` */
 export async function fetchJson<T>(
   { url, token }: DaemonAddress,
   path: string,

@@ -22,13 +22,12 @@ import {
 export interface FleetFlags {
   readonly json?: boolean;
   readonly once?: boolean;
-  /** Between two looks, ms. */
+  /** ms */
   readonly every: number;
 }
 
 type Print = (seen: Seen, trouble?: string) => void;
 
-/** Prints once, or until it is interrupted; the exit code. */
 export async function watchFleet(
   daemon: DaemonAddress,
   wanted: string | undefined,
@@ -45,7 +44,7 @@ export async function watchFleet(
           last = await look(daemon, wanted, signal);
           print(last);
         } catch (error) {
-          // It may be restarting, and know no endpoint yet: what is live goes on.
+          // A restarting daemon knows no endpoint yet: the live view goes on.
           const isPassing = error instanceof DaemonAway || error instanceof InputError;
           if (!last || once || !isPassing) throw error;
           const isAway = error instanceof DaemonAway;
@@ -66,7 +65,7 @@ async function look(daemon: DaemonAddress, wanted: string | undefined, signal: A
   return { fleet, none: noEndpoints(status), now: status.now };
 }
 
-/** By label or id; all where none is wanted. @throws InputError where there is none such */
+/** By label or id; default: all. @throws InputError if there is no such endpoint */
 export function chosenEndpoints(
   status: Pick<Status, 'fleet' | 'replica'>,
   wanted: string | undefined,
@@ -85,7 +84,6 @@ export function chosenEndpoints(
   );
 }
 
-/** Each sample once: as JSON, or as a line with its time. */
 function samplePrinter(console: Console, json: boolean): Print {
   const before = new Map<string, string>();
   let said: string | undefined;
@@ -123,13 +121,12 @@ function tablePrinter(console: Console, once: boolean, screen: ReturnType<typeof
 
 export interface Seen {
   readonly fleet: FleetStatus;
-  /** What to say where there is no endpoint. */
   readonly none: string;
   /** The daemon's clock, Unix seconds. */
   readonly now: number;
 }
 
-/** What matters most first: where there is no room, the last ones go. */
+/** What matters most first: if there is no room, the last ones go. */
 const HEADS = ['endpoint', 'load / ready', 'use', 'spend/h', 'workers', 'state', 'reqs', 'seen'];
 
 export function fleetTable({ fleet, now }: Seen, columns: number): string[] {
@@ -172,20 +169,18 @@ export function createLiveScreen() {
   let before: { readonly columns: number; readonly height: number } | undefined;
 
   return {
-    /** What to write so that these lines stand where the last ones stood. */
     frame(lines: readonly string[], { columns, rows }: { readonly columns: number; readonly rows: number }) {
       // Lines above the top of the terminal cannot be reached any more.
       const most = Math.max(1, rows - 1);
       const left = lines.length - most + 1;
       const shown = left > 1 ? [...lines.slice(0, most - 1), clip(`… ${left} more lines`, columns)] : lines;
       let start = HIDE_CURSOR;
-      // A terminal that became narrower has broken the old lines: where they begin is not known.
+      // A narrower terminal has broken the old lines: their start is unknown.
       if (before && before.columns !== columns) start = CLEAR_ALL;
       else if (before) start = before.height > 0 ? `\u001B[${before.height}A\r` : '';
       before = { columns, height: shown.length };
       return start + shown.map((line) => `${line}${CLEAR_TO_END_OF_LINE}\n`).join('') + CLEAR_BELOW;
     },
-    /** What to write at the end: the lines stay, and the cursor is below them. */
     end: () => (before ? SHOW_CURSOR : ''),
   };
 }

@@ -25,16 +25,16 @@ import {
 import type { LogRecord } from '../../logs/record.ts';
 import { ALL_ACCEPTED, type Sink } from '../../logs/sinks/sink.ts';
 
-/** For the lines that are on their way when Ctrl-C comes, ms. */
+/** For the lines that are under way at Ctrl-C. */
 const FLUSH_MS = 1_000;
 
-/** Until it is interrupted, until the reader of the results leaves, or until the first poll is refused; the exit code. */
+/** Until it is interrupted, the reader leaves, or the first poll is refused; the exit code. */
 export async function followLog(
   connection: ClientOptions,
   wanted: WantedLog,
   console: Console,
 ): Promise<number> {
-  // It may run for days beside daemons that use the same key.
+  // It may run for days beside daemons with the same key.
   const gate = new LocalGate(new RateLimiter({ isKeys: true }), 'daemon');
   await using client = createClient({ ...connection, gate });
   const refused = new AbortController();
@@ -71,10 +71,7 @@ export async function followLog(
 
 type Logs<Resource extends keyof LogClient> = LogClient[Resource]['logs'];
 
-/**
- * Tells of a first poll that is refused for what the user must fix, such as a mistyped group or a wrong key: waiting does
- * not help. A later refusal may pass, and to end then would lose lines.
- */
+/** Reports a first poll that the user must fix, such as a mistyped group. A later refusal may pass. */
 function withFirstRefusal(
   { workergroups, endpointGroups }: LogClient,
   onRefusal: (error: ApiError) => void,
@@ -98,29 +95,23 @@ function withFirstRefusal(
 export interface TerminalSinkOptions {
   readonly console: Pick<Console, 'out' | 'taken'>;
   readonly wanted: WantedLog;
-  /** Beside the results. */
   readonly say: (words: string) => void;
-  /** What is asked for cannot be shown. */
   readonly refuse: (why: string) => void;
   /** Unix milliseconds. */
   readonly now: () => number;
 }
 
-/**
- * A sink that also hears the follower's events, to know how many lines the first poll brought: they are the first
- * records. Some may have been dropped before they came here, so they are known by their numbers.
- */
+/** Hears the follower's events too: they say how many of the first records were there at the start. */
 export function terminalSink(options: TerminalSinkOptions): Sink & { observe(event: LogEvent): void } {
   const { console, wanted, say, refuse, now } = options;
   const isJson = wanted.format.json === true;
-  /** The number of the last record of the first poll that brought lines. */
+  /** Sequence number of the last record that was there at the start. */
   let historyTo: number | undefined;
   let gaps = 0;
   const textOf = (record: LogRecord) => ('line' in record ? record.line : '');
   /** Undefined once it has been shown: it may be long. */
   let history: ReturnType<typeof createHistory<LogRecord>> | undefined = createHistory(wanted, textOf, now());
 
-  /** @returns What to show now. */
   function take(record: LogRecord): readonly LogRecord[] {
     if (history === undefined) return [record];
     const ofHistory = record.seq <= (historyTo ?? 0);
@@ -141,7 +132,7 @@ export function terminalSink(options: TerminalSinkOptions): Sink & { observe(eve
       if ('line' in record ? matches(wanted, record.line) : isJson)
         text += formatRecord(record, wanted.format);
       else if ('gap' in record) {
-        // Where it stands, for a reader of both.
+        // The gap stands in its place, for a reader of both.
         console.out(text);
         text = '';
         say(describeGap(record.gap));
@@ -169,11 +160,11 @@ export function terminalSink(options: TerminalSinkOptions): Sink & { observe(eve
 /** Lines that come so late are worth a word, ms. */
 const LATE_MS = 5_000;
 
-/** Each trouble when it begins and when it is over, not while it lasts. */
+/** Each trouble when it begins and when it is over. */
 export function createNotes(say: (words: string) => void) {
   let failing = false;
   let late = false;
-  /** Since the last that were delivered. */
+  /** Since the last delivery. */
   let dropped = 0;
 
   function endOverflow(): void {
@@ -209,7 +200,7 @@ export function createNotes(say: (words: string) => void) {
         default:
       }
     },
-    /** Says in the end what is not said yet. */
+    /** Says what is not said yet. */
     end: endOverflow,
   };
 }

@@ -12,7 +12,7 @@ export interface LogFormat {
   readonly colour?: boolean;
 }
 
-/** One line of text with its end. Colours of the worker's own are left out: they may not fit this terminal. */
+/** Ends with a line break. Colours of the worker's own are removed: they may not fit this terminal. */
 export function formatRecord(record: LogRecord, { json, timestamps, colour }: LogFormat): string {
   if (json) return legibleJson(toJsonLine(record));
   const time = timestamps ? `${record.time} ` : '';
@@ -20,7 +20,6 @@ export function formatRecord(record: LogRecord, { json, timestamps, colour }: Lo
   return `${time}${colour ? coloured(text) : text}\n`;
 }
 
-/** What was lost, in words. */
 export function describeGap({ reason, lost_min: least, lost_estimate: estimate }: Gap): string {
   switch (reason) {
     case 'overrun':
@@ -38,7 +37,7 @@ export function describeGap({ reason, lost_min: least, lost_estimate: estimate }
   }
 }
 
-/** What a terminal would show of a line in the end: without control sequences, a progress bar in its last state. */
+/** As a terminal shows the line in the end: a progress bar in its last state. */
 export function displayed(line: string): string {
   const last = line.split('\r').findLast((part) => part !== '') ?? '';
   return legible(last);
@@ -52,7 +51,7 @@ function coloured(text: string): string {
 
 export interface WantedLog {
   readonly source: LogSource;
-  /** How many of the last lines of each level. */
+  /** Of each level. */
   readonly tail: number;
   /** Unix milliseconds. */
   readonly since: number | undefined;
@@ -74,7 +73,7 @@ export function matches({ grep }: Pick<WantedLog, 'grep'>, line: string): boolea
 export const NO_TIMES =
   '--since needs lines that begin with a time, and none of these does; use --tail to say how many lines you want';
 
-/** What there is of a log at the start. A line without a time is of the time of the line before it. */
+/** What there is of a log at the start. A line without a time has the time of the line before it. */
 export function createHistory<Line>(
   { since, tail }: Pick<WantedLog, 'since' | 'tail'>,
   textOf: (line: Line) => string,
@@ -93,9 +92,7 @@ export function createHistory<Line>(
       of.kept.push([of.at, line]);
       if (of.kept.length > 2 * tail) of.kept.splice(0, of.kept.length - tail);
     },
-    /** The times that are asked for stand in no line. */
     isTimeless: () => since !== undefined && !hasTimes && levels.size > 0,
-    /** The last ones of each level, in the order of their times. */
     lines: (): Line[] =>
       [...levels.values()]
         .flatMap(({ kept }) => kept.slice(-tail))
@@ -107,17 +104,14 @@ export function createHistory<Line>(
 const DAY_MS = 86_400_000;
 
 const ISO = /\b(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?/;
-/** `10-08 09:15:02`, as vLLM has it; `Nov 27 08:00:12`, as syslog has it. */
+/** `10-08 09:15:02` of vLLM; `Nov 27 08:00:12` of syslog. */
 const WITHOUT_YEAR = /\b(\d\d-\d\d|[A-Z][a-z]{2} +\d{1,2}) (\d\d:\d\d:\d\d)\b/;
-/** `1790000000.123[456]`, as the engine has it; or in milliseconds. */
+/** `1790000000.123[456]` of the engine; or in milliseconds. */
 const EPOCH = /^\D{0,2}(\d{10})(?:(\d{3})|\.(\d{3}))\b/;
-/** Of a line: a time further on is of what it tells, and not of the line. */
+/** A time further on belongs to the text of the line. */
 const BEGINNING = 80;
 
-/**
- * Of a log line, Unix milliseconds, undefined if there is none. Each program writes its own form. A time without a zone
- * counts as UTC, without a year as the last one.
- */
+/** Unix milliseconds, undefined if there is none. Without a zone it is UTC, without a year the last one. */
 export function timeOfLine(line: string, nowMs: number): number | undefined {
   const text = line.slice(0, BEGINNING);
   const epoch = EPOCH.exec(text);

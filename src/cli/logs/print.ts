@@ -27,17 +27,12 @@ export async function printLog(client: Client, wanted: WantedLog, console: Conso
   }
 }
 
-/** What is asked for if a time says how many lines there are. */
 const MOST_LINES = 1_000_000;
-/** The most that is asked for, in bytes. */
 const MOST_BYTES = 8_000_000;
-/** A character that is cut makes an answer longer or shorter by a few bytes. */
+/** A cut character makes an answer longer or shorter by a few bytes. */
 const SLACK = 8;
 
-/**
- * The lines of each level; its name is '' in the log of a service without levels. The service may count bytes or
- * characters: then more is asked for, until so many lines come. @throws CommandError for an answer that is no log
- */
+/** The service may count bytes or characters: then this asks for more. @throws CommandError for an answer that is not a log */
 async function lastLines(client: Client, source: LogSource, wanted: number) {
   const { kind, id } = source;
   const operations = kind === 'workergroup' ? client.workergroups : client.endpointGroups;

@@ -15,7 +15,7 @@ import { table } from '../text/table.ts';
 const WORKER = 'id status cur_load perf measured_perf reqs_working gpu_name loaded_at';
 const INSTANCE = 'id label actual_status intended_status machine_id gpu_name num_gpus dph_total image_uuid';
 
-/** Which fields of a long row a person wants to see, in this order; `--json` has them all. */
+/** The fields of a long row that a person wants to see; `--json` has them all. */
 const COLUMNS: Readonly<Partial<Record<OperationId, string>>> = {
   'deployments.list': 'id name tag endpoint_state worker_count ttl last_client_heartbeat image',
   'deployments.versions': 'id version_label image file_hash file_size created_at',
@@ -30,7 +30,6 @@ const COLUMNS: Readonly<Partial<Record<OperationId, string>>> = {
     'id endpoint_name endpoint_id template_hash search_query gpu_ram test_workers created_at',
 };
 
-/** Undefined: all. */
 export function columnsOf(id: OperationId): readonly string[] | undefined {
   return COLUMNS[id]?.split(' ');
 }
@@ -40,7 +39,7 @@ export interface AnswerOptions {
   readonly showKeys?: boolean;
 }
 
-/** Resolves with whether standard output has taken it, as far as that matters. */
+/** Resolves with whether standard output took it, if that matters. */
 export function printAnswer(
   id: OperationId,
   answer: unknown,
@@ -50,7 +49,7 @@ export function printAnswer(
   return printResult(id, `${textOf(id, answer, options, console)}\n`, console);
 }
 
-/** What is shown once goes to standard error where standard output does not take it. */
+/** If standard output fails, standard error gets what is shown once. */
 export async function printResult(id: OperationId, text: string, console: Console): Promise<boolean> {
   if (shownOncePaths(operationOf(id).response).length > 0) return await console.outOrErr(text);
   console.out(text);
@@ -69,10 +68,10 @@ function textOf(
   return renderAnswer(shown, operationOf(id).response, layout).join('\n');
 }
 
-/** The field of rows of lists that opens an endpoint; a new key is shown once, under another name. */
+/** Opens an endpoint, in rows of lists. A new key has another name. */
 const KEY = 'api_key';
 
-/** At any depth: a service may have keys where the contract expects none. */
+/** At any depth: a service may have keys that the contract does not expect. */
 function withoutKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutKeys);
   if (!isRecord(value)) return value;
@@ -91,7 +90,6 @@ export interface Layout {
   readonly columns: number | undefined;
   /** Fields of the rows of a list to be shown; undefined: all but secrets. */
   readonly shown?: readonly string[] | undefined;
-  /** Secrets too. */
   readonly showKeys?: boolean;
 }
 
@@ -101,10 +99,10 @@ export function renderAnswer(answer: unknown, schema: z.ZodType, layout: Layout)
   if (Array.isArray(answer)) return renderList(answer, elementOf(schema), layout);
   if (!isRecord(answer)) return [cell(answer, undefined)];
   const all = Object.entries(answer);
-  // That it succeeded is said by the rest of the answer, where there is any.
+  // The rest of the answer shows that it succeeded.
   const entries = all.length > 1 ? all.filter(([name, value]) => name !== 'success' || value !== true) : all;
   const [only] = entries;
-  // A text alone, such as a log, is printed as it is.
+  // A lone text, such as a log, is printed as it is.
   if (entries.length === 1 && typeof only?.[1] === 'string') return multiline(only[1]);
   const inside = entries.length === 1 || columns === undefined ? columns : columns - INDENT.length;
   const fields = entries.map(([key, value]) => {
@@ -122,16 +120,14 @@ export function renderAnswer(answer: unknown, schema: z.ZodType, layout: Layout)
   return lines;
 }
 
-/** The lines of what stands below its name; undefined for what stands beside it. */
+/** The lines below its name; undefined: it stands beside it. */
 function below(value: unknown, schema: z.ZodType | undefined, layout: Layout): string[] | undefined {
   if (Array.isArray(value)) return renderList(value, elementOf(schema), layout);
   if (isRecord(value))
     return renderEntries(value, layout) ?? renderAnswer(value, schema ?? z.unknown(), layout);
-  // Of several lines, such as one level of a log.
   return typeof value === 'string' && value.includes('\n') ? multiline(value) : undefined;
 }
 
-/** A map of answers by id, as a table of them; undefined for any other object. */
 function renderEntries(value: Readonly<Record<string, unknown>>, layout: Layout): string[] | undefined {
   const entries = Object.entries(value);
   if (entries.length === 0 || !entries.every(([name, entry]) => /^\d+$/.test(name) && isRecord(entry)))
@@ -158,7 +154,6 @@ function renderList(
   );
 }
 
-/** One line, without what a terminal would take for a command. */
 function cell(value: unknown, schema: z.ZodType | undefined): string {
   if (value === undefined || value === null || value === '') return '-';
   // The service writes 0 for what has not happened.
@@ -186,13 +181,12 @@ function elementOf(schema: z.ZodType | undefined): z.ZodType | undefined {
   return inner instanceof z.ZodArray ? (inner.element as z.ZodType) : undefined;
 }
 
-/** What an answer is read as, where it is made readable first. */
 function readOf(schema: z.ZodType): z.ZodType {
   const inner = innerOf(schema);
   return inner instanceof z.ZodPipe ? readOf(inner.out as z.ZodType) : inner;
 }
 
-/** A secret among other fields is seldom what one looks for, and stays on the screen; what is shown once is none here. */
+/** Secrets among other fields are hidden; what is shown once is not one of these. */
 function isSecretField(field: z.ZodType | undefined): boolean {
   return field !== undefined && isSecret(field);
 }

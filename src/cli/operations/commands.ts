@@ -12,24 +12,23 @@ import { legibleLine } from '../text/legible.ts';
 import type { Act } from './perform.ts';
 import type { ProgressBar } from '../progress.ts';
 
-/** One command for each resource; below those that `words` name (default: all), one for each operation. */
+/** @param words Only the resources that they name get their operations; default: all. */
 export function operationCommands(console: Console, words?: readonly string[]): Command[] {
   return commandGroups().map(({ name, aliases, operations }) => {
     const group = new Command(name).description(operations.map((operation) => operation.name).join(', '));
     group.aliases(aliases);
-    // Flags come of the schemas, which takes time: a tenth of a second for all of them.
+    // Making flags of all schemas takes a tenth of a second.
     if (words && ![name, ...aliases].some((word) => words.includes(word))) return group;
     for (const operation of operations) {
       const command = operationCommand(operation.id, operation.name, console);
       group.addCommand(operation.alias === undefined ? command : command.alias(operation.alias));
     }
-    // The one command that is several operations.
     if (operations.some(({ id }) => id === 'deployments.create')) group.addCommand(deployCommand(console));
     return group;
   });
 }
 
-/** As the vendor's command line does, a search leaves out offers that cannot be rented, unless it names the fields. */
+/** As the vendor's command line does, a search leaves out offers that cannot be rented. */
 const ONLY_FREE = { rentable: { eq: true }, rented: { eq: false } };
 
 function operationCommand(id: OperationId, name: string, console: Console): Command {
@@ -103,7 +102,7 @@ async function deploy(
       try {
         const deployed = await deployArchive(client, {
           archive,
-          // Checked against the contract before anything is sent.
+          // The contract has checked it before anything is sent.
           request: Object.fromEntries(fields) as DeployRequest,
           signal,
           ...(options.timeout !== undefined && { timeoutMs: options.timeout }),
@@ -141,7 +140,6 @@ function tell(progress: DeployProgress, bar: ProgressBar, console: Console): voi
   }
 }
 
-/** In the words of the contract. */
 function shown({ deploymentId, action, endpointId, workergroupId, hash, bytes, uploaded }: DeployedArchive) {
   return {
     action,

@@ -17,22 +17,19 @@ export interface CommandOptions extends PerformOptions {
   readonly input?: string;
 }
 
-/** A group of options for the fields of an operation. */
 export function addFlags(command: Command, flags: readonly Flag[]): void {
   command.optionsGroup('Fields:');
   for (const flag of flags) for (const option of optionsOf(flag)) command.addOption(option);
 }
 
 interface GivenElsewhere {
-  /** The text of --input. */
   readonly base?: string | undefined;
-  /** Arguments that stand for a flag. */
+  /** Arguments in place of a flag. */
   readonly subjects?: readonly (readonly [name: string, text: string])[];
-  /** Conditions on what an operation searches. */
   readonly query?: string | undefined;
 }
 
-/** The input that was given. Undefined if something is wrong with it, which has been said. */
+/** Undefined: its problems have been printed. */
 export function readFields(
   command: Command,
   flags: readonly Flag[],
@@ -50,7 +47,7 @@ export function readFields(
   return problems.length > 0 ? undefined : input;
 }
 
-/** Values stay texts here; flag-value.ts makes of them what the schema takes. */
+/** Values stay texts here; input.ts converts them for the schema. */
 function optionsOf(flag: Flag): Option[] {
   const { name, kind, takes, choices } = flag;
   if (kind === 'boolean') {
@@ -89,7 +86,6 @@ function describe({
   return [description, notes.length > 0 ? `(${notes.join(', ')})` : ''].filter(Boolean).join(' ');
 }
 
-/** What was given on the command line, as texts, by flag name. */
 function givenTexts(command: Command, flags: readonly Flag[]): Map<string, readonly string[]> {
   const given = new Map<string, readonly string[]>();
   for (const { name, kind } of flags) {
@@ -101,7 +97,6 @@ function givenTexts(command: Command, flags: readonly Flag[]): Map<string, reado
   return given;
 }
 
-/** `example`: of a command that is not the operation alone. */
 export function addSharedOptions(command: Command, id: OperationId, example?: string): Command {
   return addCallOptions(command)
     .option('--json', 'print the answer as JSON')
@@ -109,7 +104,6 @@ export function addSharedOptions(command: Command, id: OperationId, example?: st
     .addHelpText('after', () => helpAfter(id, example));
 }
 
-/** The object of --input. @throws InputError */
 function readBase(text: string | undefined, console: Console): Input {
   if (text === undefined) return {};
   const path = text === '-' ? '-' : text.startsWith('@') ? text.slice(1) : undefined;
@@ -118,7 +112,6 @@ function readBase(text: string | undefined, console: Console): Input {
   return base;
 }
 
-/** `example`: in place of that of the operation. */
 export function helpAfter(id: OperationId, example = exampleOf(id)): string {
   const operation = operationOf(id);
   const { method, path, base, source, origin, permission, errors, replacedBy } = operation;
@@ -139,7 +132,6 @@ export function helpAfter(id: OperationId, example = exampleOf(id)): string {
   ].join('\n');
 }
 
-/** The documented example as a command line. */
 export function exampleOf(id: OperationId): string {
   const operation = operationOf(id);
   const input = operation.example.input;

@@ -20,13 +20,11 @@ import { coerceText, innerOf } from '../../wire/coerce.ts';
 export type Input = Record<string, unknown>;
 
 export interface GivenTexts {
-  /** By flag name. */
   readonly flags: ReadonlyMap<string, readonly string[]>;
-  /** Conditions on what an operation searches, which flags override. */
   readonly query?: string | undefined;
 }
 
-/** `base`: the object of --input, which the rest adds to and overrides. */
+/** `base`: the object of --input, which the rest overrides. */
 export function readInput(
   flags: readonly Flag[],
   { flags: given, query }: GivenTexts,
@@ -34,7 +32,6 @@ export function readInput(
 ) {
   const input: Input = structuredClone(base);
   const problems: string[] = [];
-  /** What is taken, and may not be meant. */
   const notes: string[] = [];
   const note = (text: string): unknown => notes.push(text);
   let asked: Input = {};
@@ -63,7 +60,7 @@ export function readInput(
   return { input, problems, notes };
 }
 
-/** Conditions of a flag come on top of those without one. */
+/** Conditions of a flag are added to those without one. */
 function withQuery(asked: Input, { kind, path: [field = ''] }: Flag, value: unknown): unknown {
   const before = asked[field];
   if (!(kind === 'filter' || kind === 'filters') || !isRecord(before) || !isRecord(value)) return value;
@@ -77,7 +74,7 @@ function withQuery(asked: Input, { kind, path: [field = ''] }: Flag, value: unkn
   return { ...before, ...Object.fromEntries(both) };
 }
 
-/** Whether an operation takes conditions without a flag: all its filters have a flag each, or one flag is for all. */
+/** Whether an operation takes conditions without a flag: each filter has a flag, or one flag is for all. */
 export function takesQuery(flags: readonly Flag[]): boolean {
   return queryFlags(flags).length > 0;
 }
@@ -88,7 +85,7 @@ function queryFlags(flags: readonly Flag[]): Flag[] {
 
 const SELECT = 'select_filters';
 
-/** The fields of the input that a query is; what no flag knows is sent unchecked. */
+/** Fields that no flag knows are sent unchecked. */
 function readQuery(flags: readonly Flag[], query: string, note: (text: string) => void): Input {
   const own = queryFlags(flags);
   const select = own.find(({ kind }) => kind === 'filters');
@@ -116,7 +113,6 @@ function put(input: Input, path: readonly string[], value: unknown): void {
   else input[field] = { ...(input[field] as Input | undefined), [nested]: value };
 }
 
-/** The text of --input: one JSON object. */
 export function parseObject(text: string): Input | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -143,13 +139,10 @@ export function describeInputProblem(
   return `--${flag.name}${place}: ${message}${got}${meaning} [${source}]`;
 }
 
-/** Takes what is no error, and may not be meant. */
+/** Takes a warning. */
 export type Note = (text: string) => void;
 
-/**
- * The value of a flag that was given once or more. Lists, maps and filters add up; of others the last counts.
- * @throws InputError for a text that is not in the form that its flag takes; the message names the form
- */
+/** Lists, maps and filters add up; of others the last counts. @throws InputError that names the form its flag takes */
 export function readFlag({ kind, schema, path }: Flag, texts: readonly string[], note: Note): unknown {
   const inner = innerOf(schema);
   const last = texts.at(-1) ?? '';
@@ -175,7 +168,6 @@ export function readFlag({ kind, schema, path }: Flag, texts: readonly string[],
   }
 }
 
-/** One item, several numbers with commas between them, or a JSON array. */
 function readItems(schema: z.ZodArray, text: string): unknown[] {
   const parsed = text.startsWith('[') ? coerceText(schema, text) : undefined;
   if (Array.isArray(parsed)) return parsed;
@@ -194,7 +186,6 @@ function readOrder(text: string): [field: string, direction: string] {
   return [fieldOf(field), minus ? 'desc' : word];
 }
 
-/** What people call fields of an offer. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['price', 'dph_total'],
   ['dph', 'dph_total'],
@@ -204,7 +195,7 @@ function fieldOf(name: string): string {
   return ALIASES.get(name) ?? name;
 }
 
-/** `NAME=value`, a JSON object, or container flags where the map is one of environment and ports. */
+/** `NAME=value`, a JSON object, or container flags if the map is of environment and ports. */
 function readEntries(schema: z.ZodRecord, text: string, note: Note): Record<string, unknown> {
   if (text.startsWith('{')) return readObject(text);
   if (schema === (envMap as z.ZodType) && text.trimStart().startsWith('-')) {
@@ -219,13 +210,9 @@ function readEntries(schema: z.ZodRecord, text: string, note: Note): Record<stri
   return { [text.slice(0, equals)]: coerceText(schema.valueType as z.ZodType, text.slice(equals + 1)) };
 }
 
-/**
- * One of several. Its value is a list, a quoted text, or ends where the next condition begins. The vendor's own forms are
- * read too.
- */
+/** A value is a list, a quoted text, or ends at the next condition. Reads the vendor's forms too. */
 const CONDITION =
   /\s*([\w.]+)\s*(==|!=|<=|>=|=|<|>|\bnotin\b|\bin\b)\s*(\[[^\]]*\]|"[^"]*"(?=\s|$)|'[^']*'(?=\s|$)|[^]+?)(?=\s*$|\s+[\w.]+\s*(?:[=<>]|!=)|\s+[\w.]+\s+(?:not)?in\s)/y;
-/** Of a list. */
 const ITEM = /"[^"]*"|'[^']*'|[^,]+/g;
 const FILTER_RULE =
   "takes 'FIELD OPERATOR VALUE' such as 'count_created >= 10' or 'name in [a,b]', one or several; " +
@@ -233,7 +220,6 @@ const FILTER_RULE =
 
 type Filters = Record<string, Record<string, unknown>>;
 
-/** Conditions on fields of `schema`. @throws InputError */
 export function readFilters(schema: z.ZodType, texts: readonly string[], note: Note): Filters {
   const filters: Filters = {};
   for (const text of texts) {
@@ -244,13 +230,12 @@ export function readFilters(schema: z.ZodType, texts: readonly string[], note: N
   return filters;
 }
 
-/** A value alone is what the field equals, a list what it is one of. */
+/** A lone value means equals, a list means one of. */
 function conditionOf(value: unknown): Record<string, unknown> {
   if (isRecord(value)) return value;
   return Array.isArray(value) ? { in: value } : { eq: value };
 }
 
-/** Of one field: `'<= 0.5'`. */
 function readCondition(schema: z.ZodType, field: string, texts: readonly string[], note: Note): unknown {
   const named = texts.map((text) => (text.startsWith('{') ? `{"${field}":${text}}` : `${field} ${text}`));
   try {
@@ -321,7 +306,6 @@ function inUnit(amount: number, given: 'MB' | 'GB', unit: 'MB' | 'GB'): number {
   return unit === 'MB' ? amount * 1_000 : amount / 1_024;
 }
 
-/** What a field is compared with; anything for filters that leave their fields open. */
 function valueType(schema: z.ZodType, field: string): z.ZodType {
   const filter = schema instanceof z.ZodObject ? (schema.shape[field] as z.ZodType | undefined) : undefined;
   const operators = filter && innerOf(filter);

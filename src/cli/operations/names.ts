@@ -12,10 +12,7 @@ import type { Input } from './input.ts';
 /** What people say where the contract has another word. */
 const SAID: Readonly<Record<string, string>> = { workergroups: 'worker-groups', get: 'show' };
 
-/**
- * The resources of the table in its order, each with its operations. Aliases are plurals, and the contract's own words
- * where people say it otherwise.
- */
+/** Aliases are plurals, and the contract's own words if people use others. */
 export function commandGroups() {
   const resources = Map.groupBy(OPERATION_IDS, (id) => id.split('.')[0] ?? '');
   return [...resources].map(([resource, ids]) => {
@@ -49,11 +46,9 @@ type Row = Readonly<Record<string, unknown>>;
 
 interface Resource {
   readonly list: OperationId;
-  /** Field of the list's answer that holds the rows. */
   readonly rows: string;
-  /** All names of one, the most exact one last. */
+  /** The most exact one last. */
   readonly namesOf: (row: Row) => readonly string[];
-  /** What to give where a name does not say which. */
   readonly instead: string;
 }
 
@@ -70,14 +65,14 @@ const RESOURCES: Readonly<Record<string, Resource>> = {
   apiKeys: listed('apiKeys.list', 'apikeys', 'name'),
 };
 
-/** The field of an operation's input that takes a name in place of an id; undefined where none does. */
+/** Undefined: none takes a name in place of an id. */
 export function namedField(id: OperationId): string | undefined {
   if (!resourceOf(id)) return undefined;
   const field = flagsOf(operationOf(id)).find(({ subject }) => subject)?.field;
   return field === 'id' || field === 'workergroup_id' ? field : undefined;
 }
 
-/** The input with ids for names. @throws CommandError for a name of nothing, or of several; what the listing throws */
+/** Ids for names. @throws CommandError for a name of nothing or of several; as the listing */
 export async function resolveNames(
   id: OperationId,
   input: Input,
@@ -112,7 +107,7 @@ function unresolved(name: string, rows: readonly Row[], { list, namesOf, instead
   return new InputError([`${shown} fits ${rows.length} of them; give ${instead}:`, ...lines].join('\n'));
 }
 
-/** As the heartbeats know them: a tag that is empty is the default one. */
+/** As for heartbeats, an empty tag is the default one. */
 function deploymentNames({ name, tag }: Row): string[] {
   const given = typeof tag === 'string' && tag !== '' ? tag : DEFAULT_TAG;
   return typeof name === 'string' ? [name, `${name}/${given}`] : [];

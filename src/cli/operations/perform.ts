@@ -1,4 +1,4 @@
-/** Sends what a command asks for, or shows it; the one way in which every command and `call` reach the service. */
+/** Sends what a command asks for, or shows it: every command and `call` reach the service this way. */
 import { createClient, type CallOptions, type Client } from '../../client/client.ts';
 import { CallError, RequestError } from '../../client/errors.ts';
 import { fitOnstart } from '../../client/flows/onstart.ts';
@@ -30,15 +30,14 @@ export interface PerformOptions extends ProfileFlag {
   readonly dryRun?: boolean;
   readonly curl?: boolean;
   readonly timeout?: number;
-  /** The input came as fields and not as flags: problems are told in their names. */
+  /** The input came as fields, not as flags: problems have the names of fields. */
   readonly fields?: boolean;
-  /** What is done with a complete input. Default: the operation, by itself. */
+  /** Default: the operation alone. */
   readonly act?: Act;
 }
 
 export type Act = (client: Client, input: Input, options: CallOptions) => Promise<unknown>;
 
-/** The exit code. Results go to stdout, everything else to stderr. */
 export async function perform(
   id: OperationId,
   given: Input,
@@ -82,7 +81,7 @@ export async function perform(
   });
 }
 
-/** A start script that is too long for a rental is packed, where that makes it short enough. */
+/** A start script that is too long is packed, if that makes it short enough. */
 function packOnstart(id: OperationId, input: Input, console: Console): Input {
   const { onstart: script } = input;
   if (typeof script !== 'string' || !RENTALS.has(id)) return input;
@@ -101,7 +100,7 @@ function packOnstart(id: OperationId, input: Input, console: Console): Input {
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     printError(console, `error: ${error.message}`);
-    // The contract refuses it, with all else that is wrong.
+    // The contract refuses it, with all other problems.
     return input;
   }
 }
@@ -112,15 +111,15 @@ const RENTALS: ReadonlySet<OperationId> = new Set([
   'instances.createByPost',
 ]);
 
-/** §5.8: the secret of a login stands in for a key in the calls that complete it. */
+/** §5.8: the secret of a login stands for a key in the calls that complete it. */
 function takesSecretAlone(id: OperationId, input: Input): boolean {
   return operationOf(id).verification.secretAlone && input['secret'] !== undefined;
 }
 
-/** How long an answer is waited for after Ctrl-C, where nobody could tell else whether it was done. */
+/** Wait so long for the answer after Ctrl-C if nobody could tell whether it was done. */
 const GRACE_MS = 5_000;
 
-/** For what is not safe to repeat: an answer that is on its way when the command is interrupted is waited for. */
+/** For calls that are not safe to repeat: an interrupted one waits for the answer. */
 function patientOptions(options: CallOptions, signal: AbortSignal, console: Console): CallOptions {
   const tell = (): void => {
     const wait = `Waiting up to ${GRACE_MS / 1000} s for the answer to what was sent; Ctrl-C again ends at once.`;
@@ -130,17 +129,16 @@ function patientOptions(options: CallOptions, signal: AbortSignal, console: Cons
   return { ...options, graceMs: GRACE_MS, onConnected };
 }
 
-/** As of a bulk creation that rented nothing, or not everything. */
+/** As a bulk creation that did not rent everything. */
 function saysNo(answer: unknown): boolean {
   return isRecord(answer) && answer['success'] === false;
 }
 
-/** A call that may have been done although it failed. */
 async function explainOpen(error: CallError, console: Console): Promise<void> {
   printError(console, `error: ${legibleLine(error.message)}`);
   const view = viewOf(error.operation);
   printError(console, `It may have been done${view === undefined ? '' : `: see pilotlight ${view}`}.`);
-  // What it answers may be shown only this once.
+  // The answer may be shown only this once.
   if (error.rawAnswer() !== '') {
     printError(console, 'The answer follows on standard output as it came.');
     await printResult(error.operation, `${legible(error.rawAnswer())}\n`, console);
@@ -150,14 +148,13 @@ async function explainOpen(error: CallError, console: Console): Promise<void> {
 
 const VIEWS = ['list', 'search', 'status'] as const;
 
-/** The command that shows what there is of the kind that an operation makes. */
 function viewOf(id: OperationId): string | undefined {
   const [resource] = id.split('.');
   const view = OPERATION_IDS.find((each) => VIEWS.some((method) => each === `${resource}.${method}`));
   return view && commandOf(view);
 }
 
-/** Needs no key and no address: what is not configured is shown as a variable. */
+/** Needs neither key nor address: it shows variables for them. */
 function show(id: OperationId, input: Input, options: PerformOptions, console: Console): number {
   const operation = operationOf(id);
   const request = requestOf(id, input, options, console);
@@ -180,7 +177,7 @@ function show(id: OperationId, input: Input, options: PerformOptions, console: C
   return EXIT.ok;
 }
 
-/** Undefined if the contract refuses the input; everything that is wrong with it has been said then. */
+/** Undefined: the contract refused it, and its problems have been printed. */
 function requestOf(
   id: OperationId,
   input: Input,
@@ -202,7 +199,7 @@ interface Asking {
   readonly signal: AbortSignal;
 }
 
-/** The input with what was asked for; unchanged where no person can be asked, as in a script. */
+/** Unchanged if there is nobody to ask, as in a script. */
 export async function completeInput(
   operation: Operation,
   input: Input,
@@ -210,10 +207,10 @@ export async function completeInput(
 ): Promise<Input> {
   if (!ask) return input;
   const { shape = {} } = operation.body ?? {};
-  // A second factor proves the body: a code, or a backup code in its place.
+  // A code, or a backup code in its place, proves the body.
   if ('code' in shape && 'backup_code' in shape) {
     if (input['code'] !== undefined || input['backup_code'] !== undefined) return input;
-    // With a secret comes a code that has been sent already.
+    // A secret means that the code has been sent already.
     if (input['secret'] !== undefined) return { ...input, code: await ask('6-digit code: ', signal) };
     const proof = await proveSecondFactor(client, {
       askCode: (prompt) => askCode(prompt, (question) => ask(question, signal), err),

@@ -26,20 +26,15 @@ import { DaemonAway, fetchJson, fetchStatus, fleetSchema, type DaemonAddress } f
 import { chosenEndpoints } from '../fleet/watch-fleet.ts';
 
 export interface ParameterSet {
-  /** Where it comes from, short enough for a column's head. */
   readonly label: string;
   readonly parameters: ResolvedParameters;
   readonly findings: readonly Finding[];
-  /** In place of those of the plan. */
   readonly settings?: Partial<PlanSettings>;
 }
 
 type Around = Pick<Console, 'environment' | 'read'>;
 
-/**
- * At least one.
- * @throws InputError with every problem when one of them is an error
- */
+/** At least one. @throws InputError with the problems of all of them */
 export function parameterSets(
   flags: PlanFlags,
   settings: PlanSettings,
@@ -61,14 +56,14 @@ export function parameterSets(
       }),
   );
   if (errors.length > 0) throw new InputError(errors.join('\nerror: '));
-  // There are parameters where there is no error.
+  // Without errors there are parameters.
   const checked = sets as readonly ParameterSet[];
   const [first] = checked;
   if (!first || flags.alwaysOn === undefined) return checked;
   return [...checked, alwaysOn(first.parameters, flags.alwaysOn, settings)];
 }
 
-/** The set that stands for machines that are rented for good: all of them hot from the start on, and none more. */
+/** Machines that are rented for good: all hot from the start, and none more. */
 function alwaysOn(base: ResolvedParameters, machines: number, { performance }: PlanSettings): ParameterSet {
   const parameters = {
     ...base,
@@ -83,7 +78,7 @@ function alwaysOn(base: ResolvedParameters, machines: number, { performance }: P
   return { label: `${machines} always on`, parameters, findings: [], settings };
 }
 
-/** What the check may know of the workers because the plan does. */
+/** The check knows of the workers what the plan knows. */
 export function factsOf({ performance, coldStartSeconds }: PlanSettings): WorkerFacts {
   return { workerPerformance: (performance.least + performance.most) / 2, coldStartSeconds };
 }
@@ -112,7 +107,6 @@ function sources(
   return [{ label: 'parameters', group: {} }];
 }
 
-/** The one group there is, or the one that is asked for. */
 function chosen(groups: readonly unknown[], name: string | undefined, label: string): Source {
   const named = labelled(groups);
   const [only] = named;
@@ -140,7 +134,7 @@ function shortName(path: string): string {
   return path.replace(/^.*\//, '').replace(/\.json$/, '');
 }
 
-/** What the command line says of single parameters; unknown names are left to the check. */
+/** Unknown names are left to the check. */
 function withParams(group: unknown, params: ReadonlyMap<string, string> = new Map()): unknown {
   if (params.size === 0 || typeof group !== 'object' || group === null) return group;
   const read = ([name, text]: [string, string]) => {
@@ -153,13 +147,12 @@ function withParams(group: unknown, params: ReadonlyMap<string, string> = new Ma
 export interface EndpointToday {
   readonly label: string;
   readonly group: Readonly<Record<string, number>>;
-  /** What was measured of it, in place of the planner's assumptions. */
   readonly settings: Partial<PlanSettings>;
 }
 
 type History = z.infer<typeof fleetHistorySchema>['endpoints'][number];
 
-/** @throws InputError for an endpoint that is not known, DaemonAway */
+/** @throws InputError for an unknown endpoint, DaemonAway */
 export async function endpointToday(
   name: string,
   daemon: DaemonAddress,
@@ -178,7 +171,7 @@ export async function endpointToday(
   return { label, group: endpoint.parameters, settings: history ? measuredSettings(history) : {} };
 }
 
-/** What was not measured is left to flags and assumptions. */
+/** Flags and assumptions fill in what was not measured. */
 function measuredSettings({ measured, rows }: History): Partial<PlanSettings> {
   const { performance, start_seconds: starts } = measured;
   const [startSeconds, coldStartSeconds] = [starts.new, starts.cold].map(median);
@@ -191,10 +184,7 @@ function measuredSettings({ measured, rows }: History): Partial<PlanSettings> {
   };
 }
 
-/**
- * Spend = hot price × workers that run + cold price × those that keep a disk: the two that fit the rows best. One alone
- * where the other kind was never there; none where both are, in the same proportion all the time.
- */
+/** Least squares: spend = hot price × running workers + cold price × stopped ones. {} if the two cannot be told apart. */
 function pricesOf(rows: History['rows']): Partial<PlanSettings> {
   let [hotHot, hotCold, coldCold, hotSpend, coldSpend] = [0, 0, 0, 0, 0];
   for (const { spend_per_hour: spend, workers } of rows) {

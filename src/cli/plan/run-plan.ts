@@ -28,7 +28,7 @@ import type { Finding } from '../../scaling/rules/findings.ts';
 
 type Around = Pick<Console, 'environment' | 'read' | 'err' | 'errColumns' | 'interruptible'>;
 
-/** @throws InputError for everything that the user can fix, an AbortError if a signal ends a search */
+/** @throws InputError for everything the user can fix, an AbortError if a signal ends a search */
 export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanReport> {
   try {
     const given = givenSettings(flags as unknown as Record<string, unknown>);
@@ -51,7 +51,7 @@ export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanRep
     if (outcome.plans[0]?.requests === 0) throw new InputError(`${load.name}: there are no requests in it`);
     return createReport(load, settings, { given, measured }, outcome);
   } catch (error) {
-    // The planner refuses a number or a load this way.
+    // The planner refuses a number or a load with a RangeError.
     if (error instanceof RangeError) throw new InputError(error.message, { cause: error });
     throw error;
   }
@@ -64,14 +64,13 @@ interface Asked {
   readonly sets: readonly ParameterSet[];
   readonly settings: PlanSettings;
   readonly load: LoadSource;
-  /** How many loads of the same making; 1 of a trace, which there is one of. */
+  /** How many loads of the same making; 1 for a trace. */
   readonly seeds: number;
 }
 
-/** Loads that are made up say by how much the next one may differ. */
+/** Made-up loads, which show how much the next one may differ. */
 const SEEDS = 5;
 
-/** The plan of the best set beside the one of the set that was given. */
 async function searched(asked: Asked, around: Around, signal: AbortSignal): Promise<Planned> {
   const { flags, settings } = asked;
   const [set] = asked.sets;
@@ -100,12 +99,12 @@ async function searched(asked: Asked, around: Around, signal: AbortSignal): Prom
   return { ...(await plansOf(sides, asked, (index) => inPieces(loads[index] ?? [], signal))), search };
 }
 
-/** A load of the same making for each seed; the first is the one that was asked for. */
+/** A load of the same making for each seed. */
 async function arrivalsOf({ flags, settings, load }: Asked, index: number): Promise<ArrivalStream> {
   return index === 0 ? load.arrivals : (await loadSource(flags, settings.seed + index)).arrivals;
 }
 
-/** Each set under the first load, with its series, and what the other loads say of it; what the first set hangs on. */
+/** Each set under the first load, with its series, and the estimates of the others. */
 async function plansOf(
   sets: readonly ParameterSet[],
   { flags, settings, seeds }: Asked,
@@ -143,21 +142,18 @@ function estimatesOf(plans: readonly PlanResult[]): LabelledPlan['estimates'] {
 }
 
 interface Assumption {
-  /** With its dashes. */
   readonly flag: string;
   readonly value: string;
-  /** False: no flag says so. */
   readonly given: boolean;
-  /** True: a daemon measured it; else, not given, the planner assumes it. */
+  /** A daemon measured it; else, if not given, the planner assumes it. */
   readonly measured: boolean;
   readonly doc: string;
 }
 
 export interface LabelledPlan extends PlanResult {
   readonly label: string;
-  /** What `check` says of the parameters, without errors: there is no plan then. */
   readonly findings: readonly Finding[];
-  /** Over several loads of the same making; undefined where there is one load only. */
+  /** Undefined: there is one load only. */
   readonly estimates:
     | { readonly seeds: number; readonly costPerHour: Estimate; readonly p99Seconds: Estimate }
     | undefined;
@@ -167,7 +163,7 @@ export interface PlanReport {
   readonly load: { readonly name: string; readonly work: string; readonly workGuessed: boolean };
   readonly plans: readonly LabelledPlan[];
   readonly search: SearchResult | undefined;
-  /** Of the first plan; none where it was not asked for. */
+  /** Of the first plan. */
   readonly sensitivity: readonly Sensitivity[];
   readonly assumptions: readonly Assumption[];
   readonly model: readonly string[];

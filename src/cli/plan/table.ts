@@ -10,10 +10,8 @@ import { money, number, percent, seconds, legible } from '../text/legible.ts';
 import type { LabelledPlan, PlanReport } from './run-plan.ts';
 import { aligned } from '../text/table.ts';
 
-/** A figure: its name, and its value for each plan. */
 export type Row = readonly [name: string, value: (plan: LabelledPlan) => string];
 
-/** A line of cells for each row, below the labels of several plans. */
 export function cellsOf(rows: readonly (Row | undefined)[], plans: readonly LabelledPlan[]): string[][] {
   const head = plans.length > 1 ? [['', ...plans.map(({ label }) => label)]] : [];
   return [...head, ...rows.map((row) => (row ? [row[0], ...plans.map(row[1])] : []))];
@@ -53,7 +51,7 @@ export const RESULT_ROWS: readonly Row[] = [
   ['cost of 1,000 requests', ({ cost }) => money(cost.perThousandRequests)],
 ];
 
-/** How far the two figures that matter most can be trusted, where there are several loads to say so. */
+/** The intervals of the two figures that matter most. */
 export function estimateRows([plan]: readonly LabelledPlan[]): readonly Row[] {
   const seeds = plan?.estimates?.seeds;
   if (seeds === undefined) return [];
@@ -67,10 +65,10 @@ export function estimateRows([plan]: readonly LabelledPlan[]): readonly Row[] {
   ];
 }
 
-/** Parameters with a value, as rows; of several plans only those that differ. */
+/** Of several plans only those that differ. */
 export function parameterRows(plans: readonly LabelledPlan[]): readonly Row[] {
   const shown = ENDPOINT_GROUP_PARAMETERS.filter((name) => {
-    // What tells several plans apart is their label already.
+    // The label tells several plans apart.
     if (plans.length > 1 && name === 'endpoint_name') return false;
     const values = new Set(plans.map(({ parameters }) => parameters[name]));
     return plans.length === 1 ? !values.has(undefined) : values.size > 1;
@@ -78,12 +76,11 @@ export function parameterRows(plans: readonly LabelledPlan[]): readonly Row[] {
   return shown.map((name) => [name, ({ parameters }) => String(parameters[name] ?? 'not set')]);
 }
 
-/** What arrived, in a sentence. */
 export function loadSentence({ load, plans }: PlanReport): string {
   const [plan] = plans;
   if (!plan) return load.name;
   const { requests, work, series } = plan;
-  // Not until the last request is done: a queue that is left over is no load. All may come at once, though.
+  // Without the time of a queue that is left at the end. All requests may come at once.
   const length = plan.loadSeconds > 0 ? plan.loadSeconds : plan.seconds;
   const rate = length === 0 ? 0 : work.arrived / length;
   const peak = series
@@ -92,7 +89,7 @@ export function loadSentence({ load, plans }: PlanReport): string {
   return `${load.name}: ${number(requests)} requests in ${seconds(length)}, ${number(rate)} units/s on average${peak}`;
 }
 
-/** Warnings and notes worth a person's time; defaults that were filled in are in the table anyway. */
+/** Defaults that were filled in are in the table anyway. */
 export function adviceLines(plans: readonly LabelledPlan[]): readonly string[] {
   return plans.flatMap(({ label, findings }) =>
     findings
@@ -102,12 +99,10 @@ export function adviceLines(plans: readonly LabelledPlan[]): readonly string[] {
   );
 }
 
-/** How many sets a search tried. */
 export function searchCounts({ tried, givenUp, frontier }: SearchResult): string {
   return `${tried.length + givenUp} sets tried, ${tried.length} of them completely; ${frontier.length} that no other beats in both cost and p99`;
 }
 
-/** Some of the sets that no other beats, below their head. */
 export function searchRows({ frontier }: SearchResult): readonly (readonly string[])[] {
   const rows = spreadOver(frontier, 12).map((one) =>
     [money(one.cost), seconds(one.p99Seconds)].concat(SEARCH_AXES.map((axis) => String(one[axis]))),
@@ -115,7 +110,7 @@ export function searchRows({ frontier }: SearchResult): readonly (readonly strin
   return [['cost', 'p99', ...SEARCH_AXES], ...rows];
 }
 
-/** What a search found: a sentence without its full stop; undefined where no limit was asked for. */
+/** Without its full stop; undefined: no limit was asked for. */
 export function searchVerdict({ best, frontier, p99LimitSeconds: limit }: SearchResult): string | undefined {
   if (limit === undefined) return undefined;
   if (best) {
@@ -130,7 +125,7 @@ export function searchVerdict({ best, frontier, p99LimitSeconds: limit }: Search
   return `None of them has a p99 of at most ${seconds(limit)}; the quickest has ${quickest}`;
 }
 
-/** Beside the first one that many more, where they move anything. */
+/** Beside the first one that many more. */
 const SHOWN = 3;
 
 /** What a plan hangs on. */
@@ -153,12 +148,10 @@ function inWords({ costPerHour, p99Seconds }: Outcome): string {
   return `costs ${money(costPerHour)}, p99 ${seconds(p99Seconds)}`;
 }
 
-/** As it is printed. */
 function isSame(one: Outcome, other: Outcome): boolean {
   return inWords(one) === inWords(other);
 }
 
-/** Lines to print. */
 export function planTable(report: PlanReport): readonly string[] {
   const { plans, search, load } = report;
   const rows = [...parameterRows(plans), undefined, ...RESULT_ROWS, ...estimateRows(plans)];
@@ -178,7 +171,6 @@ export function planTable(report: PlanReport): readonly string[] {
   ];
 }
 
-/** The settings that were given and those that are assumed, as flags; --help says what each means. */
 function assumptionLines({ assumptions }: PlanReport): string[] {
   const words = (wanted: (each: (typeof assumptions)[number]) => boolean) =>
     assumptions

@@ -6,7 +6,7 @@ export function legible(text: string): string {
   return stripVTControlCharacters(text).replaceAll(CONTROLS, '');
 }
 
-/** The same in one line, for text that stands in a line of ours. */
+/** For text in a line of ours. */
 export function legibleLine(text: string): string {
   return inOneLine(stripVTControlCharacters(text));
 }
@@ -37,7 +37,7 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Prices have no currency: they are in the one in which the price per hour was given. */
+/** Prices have no currency: they are in that of the price per hour. */
 export function money(value: number): string {
   return value >= 1000 ? thousands(value) : value.toFixed(value < 0.1 && value > 0 ? 4 : 2);
 }

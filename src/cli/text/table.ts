@@ -1,7 +1,7 @@
 /** Tables that fit a terminal. */
 import { counted } from './legible.ts';
 
-/** A text in at most so many cells: what is too long is cut with an ellipsis. */
+/** Cuts with an ellipsis. */
 export function clip(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   // A terminal may say that it has no columns.
@@ -16,7 +16,7 @@ export function clip(text: string, width: number): string {
   return `${cut}…`;
 }
 
-/** Rows of cells as lines: the first `left` columns begin at the left, the others end at the right. */
+/** The first `left` columns are aligned left, the others right. */
 export function aligned(rows: readonly (readonly string[])[], left: number): string[] {
   const widths = widthsOf(rows);
   return rows.map((row) =>
@@ -30,7 +30,6 @@ export function aligned(rows: readonly (readonly string[])[], left: number): str
   );
 }
 
-/** Of each column. */
 export function widthsOf(rows: readonly (readonly string[])[]): number[] {
   const widths: number[] = [];
   for (const row of rows)
@@ -42,7 +41,7 @@ export function widthOf(text: string): number {
   return charactersOf(text).reduce((sum, character) => sum + cellsOf(character), 0);
 }
 
-/** What terminals show two cells wide: East Asian scripts, full-width forms and emoji (Unicode, UAX #11). Node has no such function. */
+/** Two cells wide on terminals: East Asian scripts, full-width forms, emoji (Unicode, UAX #11). Node has no such function. */
 const WIDE =
   /(?![\uFF61-\uFFDC])[\p{Emoji_Presentation}\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Bopomofo}\u3000-\u303E\u30FB\u30FC\uFF01-\uFF60\uFFE0-\uFFE6]|\uFE0F/u;
 
@@ -52,18 +51,14 @@ function cellsOf(character: string): number {
 
 const SEGMENTER = new Intl.Segmenter();
 
-/** As a person counts them. */
 function charactersOf(text: string): string[] {
   return Array.from(SEGMENTER.segment(text), ({ segment }) => segment);
 }
 
-/** A column is not cut below this many characters, except by its own content. */
+/** Only short content makes a column narrower. */
 const LEAST_WIDTH = 12;
 
-/**
- * What does not fit is cut with an ellipsis, the widest column first; when that is not enough the last columns go. A
- * line says how many fields are not shown: `left` have no column. Without a width of the terminal there is no limit.
- */
+/** Cuts the widest column first, then drops the last ones. `left` fields have no column. */
 export function table(
   names: readonly string[],
   rows: readonly (readonly string[])[],

@@ -15,15 +15,13 @@ import type { TraceColumns } from './columns.ts';
 export interface LoadSource {
   /** `azure-llm-2023-conv.csv`, or `made up: diurnal, 500 units/s`. */
   readonly name: string;
-  /** How the work of a request comes about, as a formula. */
   readonly work: string;
-  /** What the planner guessed from the names of the columns, as --weight takes it: `GeneratedTokens=1`. */
+  /** Guessed from the names of the columns, as --weight takes it: `GeneratedTokens=1`. */
   readonly guessedWeights: readonly string[];
   /** Can be read once. */
   readonly arrivals: ArrivalStream;
 }
 
-/** Flags that say what a made-up load is like. */
 const MADE_UP = 'rate duration sizes peakRatio period burstRatio burstEvery burstLength seeds'.split(
   ' ',
 ) as (keyof PlanFlags)[];
@@ -86,7 +84,7 @@ const WORK: Readonly<Record<RequestSizes, string>> = {
 
 const PIECE = 4096;
 
-/** Between two pieces signals are heard. @throws the reason of `signal` */
+/** Signals are heard between two pieces. @throws the reason of `signal` */
 export async function* inPieces(load: Iterable<Arrival>, signal?: AbortSignal): ArrivalStream {
   let piece: Arrival[] = [];
   for (const arrival of load) {

@@ -1,4 +1,4 @@
-/** Reads a trace of requests as a stream, CSV or lines of JSON, packed with gzip or not: memory does not grow with the file. */
+/** Reads a trace as a stream, CSV or lines of JSON, packed or not: memory does not grow with the file. */
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { pipeline, type Readable } from 'node:stream';
@@ -17,26 +17,21 @@ import {
 } from './columns.ts';
 
 interface Trace extends TraceOptions {
-  /** Of the file. */
   readonly name: string;
   readonly columns: TraceColumns;
-  /** Of all columns. */
   readonly names: readonly string[];
-  /** A field for each column; undefined for a record that is none. */
+  /** Undefined: the record is not an object. */
   readonly fieldsOf: (text: string) => readonly string[] | undefined;
 }
 
-/**
- * Opens the file (`-` is standard input) and reads its first line.
- * @throws InputError that says what is wrong
- */
+/** `-` is standard input. @throws InputError */
 export async function openTrace(path: string, options: TraceOptions) {
   const name = path === '-' ? 'standard input' : path;
   const records = readRecords(path, name);
   const { value: begun = [] } = await records.next();
   const [header, ...rest] = begun;
   if (header === undefined) throw new InputError(`${name}: the file is empty`);
-  // As of UTF-16, whose every other byte is 0.
+  // As UTF-16, in which every other byte is 0.
   if (/[\0\uFFFD]/.test(header.text))
     throw new InputError(`${name}: its first line is no text in UTF-8; save it in that`);
   const json = isJson(header.text);
@@ -65,7 +60,7 @@ async function* readRecords(path: string, name: string): AsyncGenerator<readonly
   }
 }
 
-/** vLLM's bench (--save-detailed) writes one object with an array for each column: a record for each of its requests. */
+/** vLLM's bench (--save-detailed) writes one object of arrays: they become a record for each request. */
 function unrolled(record: TraceRecord): readonly TraceRecord[] {
   if (!(isJson(record.text) && record.text.includes('"start_times"'))) return [record];
   const { start_times: times, input_lens: read, output_lens: written } = parsed(record.text) ?? {};
@@ -82,7 +77,7 @@ function unrolled(record: TraceRecord): readonly TraceRecord[] {
 
 function parsed(line: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    // Without the mark of its byte order.
+    // Removes a byte order mark too.
     const value: unknown = JSON.parse(line.trim());
     return isRecord(value) ? value : undefined;
   } catch {
@@ -90,19 +85,19 @@ function parsed(line: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** Text in UTF-8, unpacked if it begins as gzip does. */
+/** Unpacks gzip. */
 async function* textOf(stream: Readable): AsyncGenerator<string> {
   await once(stream, 'readable');
   const first = stream.read() as Buffer | null;
   if (first === null) return;
   stream.unshift(first);
   const isPacked = first[0] === 0x1f && first[1] === 0x8b;
-  // Who reads the text hears of errors.
+  // The reader of the text gets the errors.
   const unpacked = isPacked ? pipeline(stream, createGunzip(), () => {}) : stream;
   yield* unpacked.setEncoding('utf8') as AsyncIterable<string>;
 }
 
-/** The numbers and texts of an object, those of objects in it by their path: `usage.prompt_tokens`. */
+/** Fields of nested objects get their path: `usage.prompt_tokens`. */
 function flatFields(
   object: Readonly<Record<string, unknown>> | undefined,
   before = '',
@@ -115,28 +110,24 @@ function flatFields(
   return object && fields;
 }
 
-/** Rows that may stand before one that came earlier. */
+/** A row may come so many rows too late. */
 const HELD_ROWS = 100_000;
 
-/** Years of every worker there is: a run that reckons with more does not end. */
+/** A run with more work does not end. */
 const MOST_WORK = 1e15;
 const DAY_SECONDS = 86_400;
-/** As long as a daemon keeps its history. One odd time may be decades away, and a plan reckons with all the time between. */
+/** As long as a daemon keeps its history: one odd time would make a plan of decades. */
 const MOST_DAYS = 400;
 
 interface Request {
-  /** Seconds from some epoch on. */
+  /** Seconds since some epoch. */
   readonly at: number;
   readonly work: number;
   readonly line: number;
-  /** As it was written. */
   readonly time: string;
 }
 
-/**
- * Requests in order of time, the first at 0. Logs are often in the order in which requests ended.
- * @throws InputError for a row that is further out of order than is held, or comes long after the first
- */
+/** In order of time, the first at 0: logs are often in order of the end. @throws InputError */
 async function* inOrder(trace: Trace, batches: AsyncIterable<readonly Request[]>): ArrivalStream {
   const column = trace.columns.time;
   const refused = ({ line, time: field }: Request, allowed: string) =>
@@ -172,7 +163,7 @@ async function* inOrder(trace: Trace, batches: AsyncIterable<readonly Request[]>
   yield taken(held.length);
 }
 
-/** @throws InputError that names line and column, what it holds, and what is allowed */
+/** @throws InputError that names line, column, value and what is allowed */
 async function* requestsOf(trace: Trace, batches: AsyncIterable<readonly TraceRecord[]>) {
   const { name, names, columns, timeZone } = trace;
   const { time } = columns;
@@ -240,17 +231,16 @@ export interface TraceRecord {
   readonly text: string;
 }
 
-/** Far more than a request needs with its prompt; vLLM's bench has a whole run in one line. */
+/** Far more than a request needs; vLLM's bench has a whole run in one line. */
 const MOST_CHARACTERS = 32 * 1024 * 1024;
 
-/** Throws an Error that names the line where a record starts that is longer than anything sensible. */
+/** RFC 4180, or lines of JSON. @throws Error that names the line where a record begins that is too long */
 export async function* recordsOf(pieces: AsyncIterable<string>): AsyncGenerator<readonly TraceRecord[]> {
-  /** The start of a line whose end is still to come. */
+  /** A line without its end. */
   let tail = '';
-  /** The lines so far of a record that a quoted field carries over several. */
+  /** A quoted field that goes on in the next line. */
   let open = undefined as TraceRecord | undefined;
   let count = 0;
-  /** Known from the first line on. */
   let isLinesOfJson: boolean | undefined;
 
   function take(line: string): TraceRecord | undefined {
@@ -258,7 +248,7 @@ export async function* recordsOf(pieces: AsyncIterable<string>): AsyncGenerator<
     count += 1;
     isLinesOfJson ??= isJson(text);
     const record = open ? { ...open, text: `${open.text}\n${text}` } : { line: count, text };
-    // The line that closes a field is the one with an odd number of quotes.
+    // An odd number of quotes closes the field.
     const isEnded = isLinesOfJson || isWhole(text) === (open === undefined);
     open = isEnded ? undefined : record;
     if (isEnded) return record;
@@ -268,7 +258,7 @@ export async function* recordsOf(pieces: AsyncIterable<string>): AsyncGenerator<
 
   for await (const piece of pieces) {
     const [first = '', ...others] = piece.split('\n');
-    // Only put together where the line ends: a long one would be copied with each piece.
+    // Joined at the end of a line only: a long one would be copied with each piece.
     tail += first;
     const lines = others.length === 0 ? [] : [tail, ...others.slice(0, -1)];
     tail = others.at(-1) ?? tail;
@@ -289,12 +279,11 @@ function tooLong(line: number): Error {
   return new Error(`line ${line}: longer than ${most} characters; is it a CSV, and is every quote closed?`);
 }
 
-/** Whether a line is an object of its own. */
 export function isJson(line: string): boolean {
   return /^\s*\{/.test(line);
 }
 
-/** Quotes come in pairs, doubled ones too, unless a field goes on in the next line. */
+/** Quotes come in pairs, unless a field goes on in the next line. */
 function isWhole(text: string): boolean {
   let whole = true;
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) whole = !whole;
