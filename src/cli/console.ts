@@ -1,4 +1,4 @@
-/** What a command has around it, handed in so that tests can be the terminal. Results go to `out`, all else to `err`. */
+/** What a command has around it, handed in so that tests can be the terminal. */
 import { fstatSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
@@ -20,7 +20,7 @@ export interface Console {
   readonly hasColours: boolean;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** For results that exist nowhere else: if `out` fails, `err` gets them. Resolves with whether `out` took them. */
+  /** For results that exist nowhere else: `err` gets them if `out` fails. Whether `out` took them. */
   readonly outOrErr: (text: string) => Promise<boolean>;
   /** Resolves when all results so far have been taken, also by a reader that has left. */
   taken(): Promise<void>;
@@ -131,7 +131,7 @@ export function readText(path: string): string {
 const CHUNK = 65_536;
 const POLL_MS = 10;
 
-/** A pipe that `process.stdin` was made of does not block: reading says EAGAIN. Any import of node:process makes it. */
+/** Reading a pipe says EAGAIN if any module imported node:process: `process.stdin` is not blocking. */
 function readStandardInput(): string {
   const chunks: Buffer[] = [];
   const pause = new Int32Array(new SharedArrayBuffer(4));
@@ -171,7 +171,7 @@ export function printError({ err }: Pick<Console, 'err'>, line: string): void {
   err(`${legible(cut)}\n`);
 }
 
-/** On one line for programs, indented for a person. JSON has only null for numbers that are not finite: it gets their name. */
+/** On one line for programs, indented for a person. Infinity and NaN, which JSON lacks, are names. */
 export function printJson({ out, columns }: Pick<Console, 'out' | 'columns'>, value: unknown): void {
   const named = (_: string, each: unknown) =>
     typeof each === 'number' && !Number.isFinite(each) ? String(each) : each;

@@ -1,4 +1,4 @@
-/** Endpoint groups in JSON files: one object of parameters, an array of them, or the list that the service answers. */
+/** Endpoint groups in JSON: an object of parameters, an array, or the list that the service answers. */
 import { isRecord } from '../contract/is-record.ts';
 import type { Console } from './console.ts';
 import { InputError } from './command-error.ts';

@@ -31,7 +31,7 @@ export function createInterrupts() {
   };
 }
 
-/** A failure after the signal has fired is because of it. @throws the signal's reason, or what `work` throws */
+/** A failure after the signal has fired is because of it. @throws the signal's reason, or the failure */
 export async function untilInterrupted<T>(
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,

@@ -1,4 +1,4 @@
-/** Keys that `login` stored, a file each, and the connection of commands: the environment's, else a stored one. */
+/** Keys that `login` stored, a file each, and the connection of commands that use one. */
 import { Option, InvalidArgumentError } from 'commander';
 import {
   hasOwnKey,

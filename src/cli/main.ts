@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Checks Node's version before anything newer is loaded, so that an old one gets a sentence instead of a stack. */
+/** Checks Node's version before anything newer is loaded: an old one gets a sentence, not a stack. */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 19)) {
   process.stderr.write(

@@ -1,4 +1,4 @@
-/** Learns from answers how the service behaves. Pure. Keeps words of the list of assumptions alone: no key, name or line. */
+/** Learns from answers how the service behaves. Pure. Keeps only words of the list of assumptions. */
 import type { AnswerEvent } from '../client/caller.ts';
 import { ThrottledError } from '../client/errors.ts';
 import { ASSUMPTION_IDS, assumptionOf, type AssumptionId, type Outcome } from '../contract/assumptions.ts';
@@ -120,7 +120,7 @@ function deploymentFacts({ operation, refusal, value }: Seen): Facts {
   return [['deployment_ttl', ttls.includes(null) ? 'none' : 'absent']];
 }
 
-/** 64 units of a text that was long before: so many bytes, or more in lines. Once known, long texts are not read again. */
+/** 64 units of a text that was long before: so many bytes, or more in lines. */
 function learnLog(knowledge: Knowledge, { operation, input = {}, value }: Seen): Knowledge {
   const { traits, longTexts } = knowledge;
   const { id, tail } = input;

@@ -58,7 +58,7 @@ function print(bill: BillAnswer, isSeen: boolean, flags: BillFlags, console: Con
   return EXIT.ok;
 }
 
-/** The bill of a daemon, or why there is none. @throws CommandError if it wants a token, or for an unknown endpoint */
+/** The daemon's bill, or why there is none. @throws CommandError for its token, or an unknown endpoint */
 async function askDaemon(
   daemon: DaemonAddress,
   endpoint: string | undefined,

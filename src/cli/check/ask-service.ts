@@ -1,4 +1,4 @@
-/** Asks the service about a configuration, with reads alone: for `check --online`, and for `doctor`, which asks more. */
+/** Asks the service about a configuration, with reads alone: for `check --online` and `doctor`. */
 import { createClient, type CallOptions, type Client, type ClientObserver } from '../../client/client.ts';
 import { ApiError, CallError, ThrottledError } from '../../client/errors.ts';
 import { adviceOf } from '../../client/flows/explain.ts';

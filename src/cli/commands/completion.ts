@@ -1,4 +1,4 @@
-/** Completion in shells: a script that asks the program itself, and what may come next, read from the commands. */
+/** Completion in shells: a script that asks the program itself, and the answers from its commands. */
 import { Argument, Command, type Option } from 'commander';
 import { OPERATION_IDS } from '../../contract/operations.ts';
 import { printLine, type Console } from '../console.ts';

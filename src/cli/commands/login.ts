@@ -1,4 +1,4 @@
-/** `login` and `logout`: the key of commands that people run by hand (§4.6, "save locally"). `run` never reads it. */
+/** `login`, `logout`: the key of commands that people run by hand (§4.6). `run` never reads it. */
 import { Command, Option } from 'commander';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
 import { hasOwnKey, loadLogin, type Connection } from '../../config/command-settings.ts';

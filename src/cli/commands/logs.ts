@@ -70,7 +70,7 @@ export function logsCommand(console: Console): Command {
     });
 }
 
-/** Of a worker group by its id or by the endpoint that it serves, or of an endpoint. @throws CommandError, CallError */
+/** Of a worker group, by id or endpoint, or of an endpoint. @throws CommandError, CallError */
 async function findLog(
   client: Client,
   group: string | undefined,

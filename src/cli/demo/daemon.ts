@@ -20,7 +20,7 @@ export async function startDemoDaemon(
   signal: AbortSignal,
 ) {
   const child = spawn(process.execPath, [fileURLToPath(ENTRY), 'run'], {
-    // In a process group of its own, which a terminal's Ctrl-C does not reach: the demo ends it after the last lines.
+    // A terminal's Ctrl-C does not reach its process group: the demo ends it after the last lines.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...environmentOfOthers(), ...environment },

@@ -185,7 +185,7 @@ function describeMargin({ id, minMarginRatio, minMarginMs }: DeploymentView): st
   return `deployment ${id}: ${(minMarginMs / 1000).toFixed(1)} s left, ${Math.round(minMarginRatio * 100)}% of its TTL`;
 }
 
-/** The last one is followed once it has had a heartbeat. Those before it had one, or there would be a lapse. */
+/** The last one is followed once it has had a heartbeat. A lapse would show that one before had none. */
 function describeRedeployments(count: number, deployments: readonly DeploymentView[]): string {
   const waits = count > 0 && deployments.some(({ lastHeartbeatMs }) => lastHeartbeatMs === null);
   return `${count}, ${waits ? count - 1 : count} followed to the new id`;

@@ -1,4 +1,4 @@
-/** Asks the service how it behaves. Beside a daemon it starts from that one's findings, within the rate that it leaves. */
+/** Asks the service how it behaves. Beside a daemon it starts from that one's findings. */
 import { EXIT } from '../../config/exit-codes.ts';
 import type { Settings } from '../../config/options.ts';
 import type { Verdict, AssumptionId } from '../../contract/assumptions.ts';
@@ -161,7 +161,7 @@ const LONG_TAIL = 2_000;
 /** Logs can be slow, ms. */
 const LOG_TIMEOUT_MS = 60_000;
 
-/** None needs a permission that the configured features do not need. @param traits Those known when a question is sent. */
+/** None needs a permission that the configured features do not need. */
 export function doctorQuestions(
   settings: Settings,
   traits: () => Traits,

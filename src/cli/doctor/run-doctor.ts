@@ -99,7 +99,7 @@ async function daemonOfService(
 
 const IDS: ReadonlySet<string> = new Set(ASSUMPTION_IDS);
 
-/** Words of our own tables and numbers alone: no key, name, id, address or line of a log. @throws InputError */
+/** Words of our own tables and numbers alone: no key, name, id, address or log line. @throws InputError */
 function writeReport(path: string, { lines, exit, exchanges }: Examination): void {
   const { version, revision } = buildInfo();
   const report = {

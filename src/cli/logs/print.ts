@@ -32,7 +32,7 @@ const MOST_BYTES = 8_000_000;
 /** A cut character makes an answer longer or shorter by a few bytes. */
 const SLACK = 8;
 
-/** The service may count bytes or characters: then this asks for more. @throws CommandError for an answer that is not a log */
+/** The service may count bytes or characters: then this asks for more. @throws CommandError */
 async function lastLines(client: Client, source: LogSource, wanted: number) {
   const { kind, id } = source;
   const operations = kind === 'workergroup' ? client.workergroups : client.endpointGroups;

@@ -1,4 +1,4 @@
-/** The table → commands: `template create`, `tfa status`, … and `deployment deploy`, the one of several operations. */
+/** The table → commands, and `deployment deploy`, the one command of several operations. */
 import { Argument, Command } from 'commander';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { EXIT } from '../../config/exit-codes.ts';

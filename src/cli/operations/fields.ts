@@ -1,4 +1,4 @@
-/** What commands of operations take and say: a flag for each field, the options that all have, and the help. */
+/** What commands of operations take and say: a flag for each field, shared options, and the help. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { printError, type Console } from '../console.ts';

@@ -142,7 +142,7 @@ export function describeInputProblem(
 /** Takes a warning. */
 export type Note = (text: string) => void;
 
-/** Lists, maps and filters add up; of others the last counts. @throws InputError that names the form its flag takes */
+/** Lists, maps and filters add up; of others the last counts. @throws InputError that names the form */
 export function readFlag({ kind, schema, path }: Flag, texts: readonly string[], note: Note): unknown {
   const inner = innerOf(schema);
   const last = texts.at(-1) ?? '';

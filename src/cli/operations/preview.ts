@@ -1,4 +1,4 @@
-/** Shows a request instead of sending it: as HTTP text without secrets, or as curl with shell variables for them. */
+/** Shows a request unsent: as HTTP text without secrets, or as curl with shell variables for them. */
 import type { Operation } from '../../contract/define.ts';
 import { quoteWord } from '../../contract/text/shell-words.ts';
 import { requestHeaders, type WireRequest } from '../../wire/request.ts';

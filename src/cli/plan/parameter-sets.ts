@@ -184,7 +184,7 @@ function measuredSettings({ measured, rows }: History): Partial<PlanSettings> {
   };
 }
 
-/** Least squares: spend = hot price × running workers + cold price × stopped ones. {} if the two cannot be told apart. */
+/** Least squares: spend = hot price × running + cold price × stopped workers. {}: not to be told apart. */
 function pricesOf(rows: History['rows']): Partial<PlanSettings> {
   let [hotHot, hotCold, coldCold, hotSpend, coldSpend] = [0, 0, 0, 0, 0];
   for (const { spend_per_hour: spend, workers } of rows) {

@@ -41,7 +41,7 @@ export function widthOf(text: string): number {
   return charactersOf(text).reduce((sum, character) => sum + cellsOf(character), 0);
 }
 
-/** Two cells wide on terminals: East Asian scripts, full-width forms, emoji (Unicode, UAX #11). Node has no such function. */
+/** Two cells wide: East Asian scripts, full-width forms, emoji (Unicode, UAX #11). */
 const WIDE =
   /(?![\uFF61-\uFFDC])[\p{Emoji_Presentation}\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Bopomofo}\u3000-\u303E\u30FB\u30FC\uFF01-\uFF60\uFFE0-\uFFE6]|\uFE0F/u;
 

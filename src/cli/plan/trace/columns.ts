@@ -129,7 +129,7 @@ const KNOWN_TRACES: readonly (readonly [columns: readonly string[], unit: TimeUn
   [['Timestamp', 'Request tokens', 'Response tokens'], 's'],
 ];
 
-/** By the column's name, the known trace, or the values. Undefined: whole numbers, in seconds here and milliseconds there. */
+/** By the column's name, the known trace, or the values. Undefined: seconds or milliseconds. */
 export function timeUnitOf(
   column: string,
   header: readonly string[],
@@ -145,7 +145,7 @@ export function timeUnitOf(
   return values.every((value) => /^\s*\d+\s*$/.test(value)) ? undefined : 's';
 }
 
-/** `2023-11-16 18:15:46.6805900`, with T or without, with an offset (Z, +02:00, PostgreSQL's +02) or without. */
+/** `2023-11-16 18:15:46.6805900`, also with T, and with an offset: Z, +02:00, PostgreSQL's +02. */
 const DATE =
   /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?\s*(?:(Z|UTC)|([+-])(\d\d)(?::?(\d\d))?)?$/;
 
