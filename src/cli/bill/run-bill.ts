@@ -71,9 +71,7 @@ async function askDaemon(
     if (!fleet.configured) return `the daemon at ${daemon.url} watches no endpoint (PILOTLIGHT_ENDPOINTS)`;
     if (!fleet.samples) return `another replica than ${replica.id} watches the endpoints`;
     const query = new URLSearchParams({ since: `${since}d`, ...(endpoint !== undefined && { endpoint }) });
-    const read = billSchema.safeParse(
-      await fetchJson<unknown>(daemon, `/api/bill?${query.toString()}`, signal),
-    );
+    const read = billSchema.safeParse(await fetchJson(daemon, `/api/bill?${query.toString()}`, signal));
     return read.success ? read.data : `the daemon at ${daemon.url} is of another version`;
   } catch (error) {
     if (error instanceof DaemonAway) return `no daemon tells more (${error.message})`;

@@ -7,7 +7,7 @@ import { ENDPOINT_GROUP_DEFAULTS } from '../../contract/operations/serverless/en
 import { checkEndpointGroups, DEFAULT_FILLED_IN } from '../../scaling/rules/check.ts';
 import { gotInWords, type WorkerFacts } from '../../scaling/rules/findings.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
-import { readGroupFile } from '../group-file.ts';
+import { readGroupFile } from '../json-input.ts';
 import { InputError } from '../command-error.ts';
 import { counted } from '../text/legible.ts';
 import { askService } from './ask-service.ts';

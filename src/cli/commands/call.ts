@@ -5,6 +5,7 @@ import { OPERATION_IDS, operationOf } from '../../contract/operations.ts';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
 import { CONNECTION, examples, addCallOptions } from '../flag-types.ts';
 import { printError, printLine, type Console } from '../console.ts';
+import { parseObject } from '../json-input.ts';
 import type { PerformOptions } from '../operations/perform.ts';
 import { loadConnection } from '../../config/command-settings.ts';
 
@@ -50,7 +51,6 @@ export function callCommand(console: Console): Command {
       ].join('\n'),
     )
     .action(async (operation: string, text: string, options: PerformOptions) => {
-      const { parseObject } = await import('../operations/input.ts');
       const { perform } = await import('../operations/perform.ts');
       const id = OPERATION_IDS.find((known) => known === operation);
       const input = parseObject(text === '-' ? console.read('-') : text);

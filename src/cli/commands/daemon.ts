@@ -67,9 +67,8 @@ export function statusCommand(console: Console): Command {
       const daemon = daemonOf(console, options);
       const { fetchJson, fetchStatus } = await import('../fleet/daemon.ts');
       const { statusSchema } = await import('../../daemon/status/schema.ts');
-      const { signal } = new AbortController();
-      if (options.json) return printJson(console, await fetchJson(daemon, '/api/status', signal));
-      for (const line of describeStatus(await fetchStatus(daemon, statusSchema, signal)))
+      if (options.json) return printJson(console, await fetchJson(daemon, '/api/status'));
+      for (const line of describeStatus(await fetchStatus(daemon, statusSchema)))
         printLine(console, legibleLine(line));
     });
 }

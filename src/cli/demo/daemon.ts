@@ -7,6 +7,7 @@ import { environmentOfOthers } from '../../config/other-variables.ts';
 import type { Status } from '../../daemon/status/schema.ts';
 import type { LogRecord } from '../../logs/record.ts';
 import { fetchJson } from '../fleet/daemon.ts';
+import { parseObject } from '../json-input.ts';
 
 /** Beside this file's folder as source; one flat folder in the bundle. */
 const ENTRY = new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : './pilotlight.js', import.meta.url);
@@ -43,8 +44,11 @@ export async function startDemoDaemon(
   if (url === undefined) return undefined;
   return {
     url,
-    status: (): Promise<Status | undefined> =>
-      fetchJson<Status>({ url, token: undefined }, '/api/status', NEVER).catch(() => undefined),
+    status: () =>
+      fetchJson({ url, token: undefined }, '/api/status').then(
+        (status) => status as Status,
+        () => undefined,
+      ),
     stop(): Promise<void> {
       stop();
       return ended;
@@ -52,22 +56,12 @@ export async function startDemoDaemon(
   };
 }
 
-const NEVER = new AbortController().signal;
-
 function startedUrl(stderr: Readable, ended: Promise<void>): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   createInterface({ input: stderr }).on('line', (line) => {
-    const message = parseMessage(line);
-    if (message?.msg === 'pilotlight started' && message.url !== undefined) resolve(message.url);
+    const { msg, url } = parseObject(line) ?? {};
+    if (msg === 'pilotlight started' && typeof url === 'string') resolve(url);
   });
   void ended.then(() => resolve(undefined));
   return promise;
-}
-
-function parseMessage(line: string): { msg?: string; url?: string } | undefined {
-  try {
-    return JSON.parse(line) as { msg?: string; url?: string };
-  } catch {
-    return undefined;
-  }
 }

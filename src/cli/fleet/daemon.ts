@@ -28,9 +28,9 @@ export const fleetSchema = statusSchema.pick({ now: true, replica: true, fleet: 
 export async function fetchStatus<Schema extends z.ZodType>(
   daemon: DaemonAddress,
   schema: Schema,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<z.infer<Schema>> {
-  const read = schema.safeParse(await fetchJson<unknown>(daemon, '/api/status', signal));
+  const read = schema.safeParse(await fetchJson(daemon, '/api/status', signal));
   if (read.success) return read.data;
   throw new DaemonAway(
     `${daemon.url}: its answer has no status that can be read; is it a daemon of this version?`,
@@ -38,17 +38,17 @@ export async function fetchStatus<Schema extends z.ZodType>(
 }
 
 /** @throws DaemonAway, CommandError for a missing or wrong token, the reason of `signal` */
-export async function fetchJson<T>(
+export async function fetchJson(
   { url, token }: DaemonAddress,
   path: string,
-  signal: AbortSignal,
-): Promise<T> {
+  signal = new AbortController().signal,
+): Promise<unknown> {
   try {
     const response = await fetch(url + path, {
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     });
-    if (response.ok) return (await response.json()) as T;
+    if (response.ok) return await response.json();
     if (response.status !== 401) throw new Error(`status ${response.status}`);
   } catch (error) {
     signal.throwIfAborted();

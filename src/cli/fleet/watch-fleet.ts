@@ -1,7 +1,7 @@
 /** `fleet`: polls a running daemon, and prints its endpoints as a table, lines or JSON. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT } from '../../config/exit-codes.ts';
-import type { EndpointStatus, Status, FleetStatus } from '../../daemon/status/schema.ts';
+import type { EndpointStatus, Status } from '../../daemon/status/schema.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { InputError } from '../command-error.ts';
 import { clip, table } from '../text/table.ts';
@@ -26,7 +26,9 @@ export interface FleetFlags {
   readonly every: number;
 }
 
-type Print = (seen: Seen, trouble?: string) => void;
+/** An answer of the daemon, with the chosen endpoints alone. */
+export type FleetPoll = Pick<Status, 'now' | 'replica' | 'fleet'>;
+type Print = (poll: FleetPoll, trouble?: string) => void;
 
 export async function watchFleet(
   daemon: DaemonAddress,
@@ -37,11 +39,12 @@ export async function watchFleet(
   const screen = json || console.columns === undefined ? undefined : createLiveScreen();
   const print = screen ? tablePrinter(console, once, screen) : samplePrinter(console, json);
   return await console.interruptible(async (signal) => {
-    let last: Seen | undefined;
+    let last: FleetPoll | undefined;
     try {
       for (;;) {
         try {
-          last = await look(daemon, wanted, signal);
+          const status = await fetchStatus(daemon, fleetSchema, signal);
+          last = { ...status, fleet: { ...status.fleet, endpoints: chosenEndpoints(status, wanted) } };
           print(last);
         } catch (error) {
           // A restarting daemon knows no endpoint yet: the live view goes on.
@@ -59,17 +62,8 @@ export async function watchFleet(
   });
 }
 
-async function look(daemon: DaemonAddress, wanted: string | undefined, signal: AbortSignal): Promise<Seen> {
-  const status = await fetchStatus(daemon, fleetSchema, signal);
-  const fleet = { ...status.fleet, endpoints: chosenEndpoints(status, wanted) };
-  return { fleet, none: noEndpoints(status), now: status.now };
-}
-
 /** By label or id; default: all. @throws InputError if there is no such endpoint */
-export function chosenEndpoints(
-  status: Pick<Status, 'fleet' | 'replica'>,
-  wanted: string | undefined,
-): readonly EndpointStatus[] {
+export function chosenEndpoints(status: FleetPoll, wanted: string | undefined): readonly EndpointStatus[] {
   const { endpoints } = status.fleet;
   if (wanted === undefined) return endpoints;
   const found = endpoints.find(
@@ -77,26 +71,25 @@ export function chosenEndpoints(
   );
   if (found) return [found];
   const names = endpoints.map(({ endpoint_group: name }) => legibleLine(name)).join(', ');
-  throw new InputError(
-    names === ''
-      ? `no endpoint ${wanted}: ${noEndpoints(status)}`
-      : `no endpoint ${wanted}; there is: ${names}`,
-  );
+  const why = names === '' ? `: ${noEndpoints(status)}` : `; there is: ${names}`;
+  throw new InputError(`no endpoint ${wanted}${why}`);
 }
 
 function samplePrinter(console: Console, json: boolean): Print {
   const before = new Map<string, string>();
   let said: string | undefined;
-  return ({ fleet, none, now }, trouble) => {
+  return (poll, trouble) => {
+    const { fleet, now } = poll;
     if (trouble !== undefined) return printError(console, trouble);
-    const fresh = fleet.endpoints.filter((endpoint) => {
-      const { endpoint_group: name, last_sample_at: at, last_error: error } = endpoint;
-      const state = JSON.stringify([at, error]);
-      const isNew = before.get(name) !== state;
-      before.set(name, state);
-      return isNew;
-    });
-    const notes = (fleet.endpoints.length === 0 ? [none] : fleetNotes(fleet)).join('; ');
+    const fresh = fleet.endpoints.filter(
+      ({ endpoint_group: name, last_sample_at: at, last_error: error }) => {
+        const state = JSON.stringify([at, error]);
+        const isNew = before.get(name) !== state;
+        before.set(name, state);
+        return isNew;
+      },
+    );
+    const notes = (fleet.endpoints.length === 0 ? [noEndpoints(poll)] : fleetNotes(fleet)).join('; ');
     const [isFirst, hasNotes] = [said === undefined, notes !== '' && notes !== said];
     said = notes;
     if (json) {
@@ -110,26 +103,19 @@ function samplePrinter(console: Console, json: boolean): Print {
 }
 
 function tablePrinter(console: Console, once: boolean, screen: ReturnType<typeof createLiveScreen>): Print {
-  return (seen, trouble) => {
+  return (poll, trouble) => {
     const { columns = 80, rows = 24 } = console;
-    const top = seen.fleet.endpoints.length === 0 ? [seen.none] : fleetTable(seen, columns);
+    const top = poll.fleet.endpoints.length === 0 ? [noEndpoints(poll)] : fleetTable(poll, columns);
     const below = trouble === undefined ? [] : ['', clip(legibleLine(trouble), columns)];
     const lines = [...top, ...below];
     console.out(once ? lines.map((line) => `${line}\n`).join('') : screen.frame(lines, { columns, rows }));
   };
 }
 
-export interface Seen {
-  readonly fleet: FleetStatus;
-  readonly none: string;
-  /** The daemon's clock, Unix seconds. */
-  readonly now: number;
-}
-
 /** What matters most first: if there is no room, the last ones go. */
 const HEADS = ['endpoint', 'load / ready', 'use', 'spend/h', 'workers', 'state', 'reqs', 'seen'];
 
-export function fleetTable({ fleet, now }: Seen, columns: number): string[] {
+export function fleetTable({ fleet, now }: FleetPoll, columns: number): string[] {
   const rows = fleet.endpoints.map((endpoint) => cellsOf(endpoint, now).map(legibleLine));
   const notes = fleet.endpoints.flatMap((endpoint) =>
     notesOf(endpoint, fleet, now).map((note) => `${endpoint.endpoint_group}: ${note}`),

@@ -113,15 +113,6 @@ function put(input: Input, path: readonly string[], value: unknown): void {
   else input[field] = { ...(input[field] as Input | undefined), [nested]: value };
 }
 
-export function parseObject(text: string): Input | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** `--target-util: Too big … (got 2); it takes number: target capacity utilization, a fraction … [§2.7]` */
 export function describeInputProblem(
   { source }: Operation,

@@ -15,7 +15,7 @@ import {
 } from '../../scaling/rules/findings.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
 import type { Console } from '../console.ts';
-import { readGroupFile } from '../group-file.ts';
+import { readGroupFile } from '../json-input.ts';
 import { InputError } from '../command-error.ts';
 import { legibleLine } from '../text/legible.ts';
 import type { PlanFlags } from './flags.ts';
@@ -47,13 +47,12 @@ export function parameterSets(
     return { label, parameters, findings };
   });
   const errors = sets.flatMap(({ label, findings }) =>
-    findings
-      .filter(({ severity }) => severity === 'error')
-      .map((finding) => {
-        const { parameter, allowed, message } = finding;
-        const name = parameter === '' ? label : `${label}: ${parameter}`;
-        return `${name}: got ${gotInWords(finding)}; allowed: ${allowed}; ${message}`;
-      }),
+    findings.flatMap((finding) => {
+      const { severity, parameter, allowed, message } = finding;
+      const name = parameter === '' ? label : `${label}: ${parameter}`;
+      const problem = `${name}: got ${gotInWords(finding)}; allowed: ${allowed}; ${message}`;
+      return severity === 'error' ? [problem] : [];
+    }),
   );
   if (errors.length > 0) throw new InputError(errors.join('\nerror: '));
   // Without errors there are parameters.
@@ -116,11 +115,8 @@ function chosen(groups: readonly unknown[], name: string | undefined, label: str
   const found = named.find((source) => source.label === name);
   if (found) return found;
   const names = named.map((source) => source.label).join(', ');
-  throw new InputError(
-    name === undefined
-      ? `which group? Say --group NAME, one of ${names}`
-      : `no group ${name}; there are ${names}`,
-  );
+  if (name === undefined) throw new InputError(`which group? Say --group NAME, one of ${names}`);
+  throw new InputError(`no group ${name}; there are ${names}`);
 }
 
 function labelled(groups: readonly unknown[]): readonly Source[] {
@@ -144,27 +140,18 @@ function withParams(group: unknown, params: ReadonlyMap<string, string> = new Ma
   return { ...group, ...(Object.fromEntries([...params].map(read)) as object) };
 }
 
-export interface EndpointToday {
-  readonly label: string;
-  readonly group: Readonly<Record<string, number>>;
-  readonly settings: Partial<PlanSettings>;
-}
-
+type EndpointToday = Awaited<ReturnType<typeof endpointToday>>;
 type History = z.infer<typeof fleetHistorySchema>['endpoints'][number];
 
 /** @throws InputError for an unknown endpoint, DaemonAway */
-export async function endpointToday(
-  name: string,
-  daemon: DaemonAddress,
-  signal: AbortSignal,
-): Promise<EndpointToday> {
+export async function endpointToday(name: string, daemon: DaemonAddress, signal: AbortSignal) {
   const status = await fetchStatus(daemon, fleetSchema, signal);
   const [endpoint] = chosenEndpoints(status, name);
   if (!endpoint || Object.keys(endpoint.parameters).length === 0)
     throw new InputError(`${name}: the daemon does not know its parameters yet`);
   const label = endpoint.endpoint_group;
   const path = `/api/fleet?format=json&from=-24h&endpoint=${encodeURIComponent(label)}`;
-  const read = fleetHistorySchema.safeParse(await fetchJson<unknown>(daemon, path, signal));
+  const read = fleetHistorySchema.safeParse(await fetchJson(daemon, path, signal));
   if (!read.success)
     throw new DaemonAway(`${daemon.url}: its history cannot be read; is it of this version?`);
   const [history] = read.data.endpoints;

@@ -1,6 +1,6 @@
 /** `plan`: flags in, report out. */
 import { openRunner } from '../../scaling/parallel/thread-runner.ts';
-import { estimateOf, type Estimate } from '../../scaling/planner/estimate.ts';
+import { estimateOf } from '../../scaling/planner/estimate.ts';
 import { RecordedLoad, type ArrivalStream } from '../../scaling/planner/load/load.ts';
 import { planStream, type Scenario } from '../../scaling/planner/plan.ts';
 import type { PlanResult } from '../../scaling/planner/model/stats.ts';
@@ -57,7 +57,20 @@ export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanRep
   }
 }
 
-type Planned = Pick<PlanReport, 'plans' | 'search' | 'sensitivity'>;
+interface Planned {
+  readonly plans: readonly LabelledPlan[];
+  readonly search: SearchResult | undefined;
+  /** Of the first plan. */
+  readonly sensitivity: readonly Sensitivity[];
+}
+
+export interface LabelledPlan extends PlanResult {
+  readonly label: string;
+  readonly findings: readonly Finding[];
+  readonly estimates: ReturnType<typeof estimatesOf>;
+}
+
+export type PlanReport = ReturnType<typeof createReport>;
 
 interface Asked {
   readonly flags: PlanFlags;
@@ -90,7 +103,8 @@ async function searched(asked: Asked, around: Around, signal: AbortSignal): Prom
   } finally {
     bar.end();
   }
-  const sides = [{ ...set, label: 'given', parameters: { ...set.parameters, ...pointOf(search.given) } }];
+  const given = { ...set, label: 'given', parameters: { ...set.parameters, ...pointOf(search.given) } };
+  const sides: ParameterSet[] = [given];
   if (search.best) {
     const parameters = { ...set.parameters, ...pointOf(search.best) };
     const { findings } = checkEndpointGroup(parameters, factsOf(settings));
@@ -132,7 +146,8 @@ async function plansOf(
   return { plans, search: undefined, sensitivity };
 }
 
-function estimatesOf(plans: readonly PlanResult[]): LabelledPlan['estimates'] {
+/** Undefined: there is one load only. */
+function estimatesOf(plans: readonly PlanResult[]) {
   if (plans.length < 2) return undefined;
   return {
     seeds: plans.length,
@@ -150,32 +165,12 @@ interface Assumption {
   readonly doc: string;
 }
 
-export interface LabelledPlan extends PlanResult {
-  readonly label: string;
-  readonly findings: readonly Finding[];
-  /** Undefined: there is one load only. */
-  readonly estimates:
-    | { readonly seeds: number; readonly costPerHour: Estimate; readonly p99Seconds: Estimate }
-    | undefined;
-}
-
-export interface PlanReport {
-  readonly load: { readonly name: string; readonly work: string; readonly workGuessed: boolean };
-  readonly plans: readonly LabelledPlan[];
-  readonly search: SearchResult | undefined;
-  /** Of the first plan. */
-  readonly sensitivity: readonly Sensitivity[];
-  readonly assumptions: readonly Assumption[];
-  readonly model: readonly string[];
-  readonly notModelled: readonly string[];
-}
-
 export function createReport(
   load: LoadSource,
   settings: PlanSettings,
   { given, measured }: Readonly<Record<'given' | 'measured', Partial<PlanSettings>>>,
-  { plans, search, sensitivity }: Pick<PlanReport, 'plans' | 'search' | 'sensitivity'>,
-): PlanReport {
+  planned: Planned,
+) {
   const weights = load.guessedWeights.map((value): Assumption => ({
     flag: '--weight',
     value,
@@ -183,22 +178,18 @@ export function createReport(
     measured: false,
     doc: 'units of work of a request for each of this column, guessed from its name',
   }));
+  const assumptions = (Object.keys(SETTING_OPTIONS) as PlanSetting[]).map((key): Assumption => ({
+    flag: `--${SETTING_OPTIONS[key].flag}`,
+    value: settingValue(key, settings),
+    given: given[key] !== undefined,
+    measured: given[key] === undefined && measured[key] !== undefined,
+    doc: SETTING_OPTIONS[key].doc,
+  }));
   return {
     load: { name: load.name, work: load.work, workGuessed: weights.length > 0 },
-    plans,
-    search,
-    sensitivity,
-    assumptions: [
-      ...weights,
-      ...(Object.keys(SETTING_OPTIONS) as PlanSetting[]).map((key) => ({
-        flag: `--${SETTING_OPTIONS[key].flag}`,
-        value: settingValue(key, settings),
-        given: given[key] !== undefined,
-        measured: given[key] === undefined && measured[key] !== undefined,
-        doc: SETTING_OPTIONS[key].doc,
-      })),
-    ],
-    model: MODEL,
-    notModelled: NOT_MODELLED,
+    ...planned,
+    assumptions: [...weights, ...assumptions],
+    model: MODEL as readonly string[],
+    notModelled: NOT_MODELLED as readonly string[],
   };
 }

@@ -52,16 +52,14 @@ export const RESULT_ROWS: readonly Row[] = [
 ];
 
 /** The intervals of the two figures that matter most. */
-export function estimateRows([plan]: readonly LabelledPlan[]): readonly Row[] {
-  const seeds = plan?.estimates?.seeds;
+export function estimateRows([first]: readonly LabelledPlan[]): readonly Row[] {
+  const seeds = first?.estimates?.seeds;
   if (seeds === undefined) return [];
-  const between = (estimate: Estimate | undefined, format: (value: number) => string) =>
-    estimate
-      ? `${format(estimate.mean)} (${format(Math.max(0, estimate.low))} to ${format(estimate.high)})`
-      : '';
+  const between = (format: (value: number) => string, estimate?: Estimate) =>
+    estimate && `${format(estimate.mean)} (${format(Math.max(0, estimate.low))} to ${format(estimate.high)})`;
   return [
-    [`queue time, p99, mean of ${seeds} loads`, ({ estimates }) => between(estimates?.p99Seconds, seconds)],
-    [`cost an hour, mean of ${seeds} loads`, ({ estimates }) => between(estimates?.costPerHour, money)],
+    [`queue time, p99, mean of ${seeds} loads`, (plan) => between(seconds, plan.estimates?.p99Seconds) ?? ''],
+    [`cost an hour, mean of ${seeds} loads`, (plan) => between(money, plan.estimates?.costPerHour) ?? ''],
   ];
 }
 
@@ -114,12 +112,9 @@ export function searchRows({ frontier }: SearchResult): readonly (readonly strin
 export function searchVerdict({ best, frontier, p99LimitSeconds: limit }: SearchResult): string | undefined {
   if (limit === undefined) return undefined;
   if (best) {
-    const { target_util, cold_mult, cold_workers, min_load, cost, costPerHour, p99Seconds } = best;
-    return (
-      `Cheapest with p99 at most ${seconds(limit)}: ` +
-      `target_util ${target_util}, cold_mult ${cold_mult}, cold_workers ${cold_workers}, min_load ${min_load} ` +
-      `(p99 ${seconds(p99Seconds)}, cost ${money(cost)}, ${money(costPerHour)} an hour)`
-    );
+    const set = SEARCH_AXES.map((axis) => `${axis} ${best[axis]}`).join(', ');
+    const cost = `cost ${money(best.cost)}, ${money(best.costPerHour)} an hour`;
+    return `Cheapest with p99 at most ${seconds(limit)}: ${set} (p99 ${seconds(best.p99Seconds)}, ${cost})`;
   }
   const quickest = seconds(frontier.at(-1)?.p99Seconds ?? 0);
   return `None of them has a p99 of at most ${seconds(limit)}; the quickest has ${quickest}`;
@@ -133,7 +128,9 @@ export function sensitivityLines({ plans: [plan], sensitivity }: PlanReport): re
   if (!plan || sensitivity.length === 0) return [];
   const own: Outcome = { costPerHour: plan.cost.perHour, p99Seconds: plan.queueTime.p99 };
   const flag = ({ setting }: Sensitivity) => `--${SETTING_OPTIONS[setting].flag}`;
-  const moving = sensitivity.filter(({ half, double }) => !isSame(half, own) || !isSame(double, own));
+  const moving = sensitivity.filter(({ half, double }) =>
+    [half, double].some((one) => inWords(one) !== inWords(own)),
+  );
   const [most] = moving;
   if (!most) return ['Halving or doubling any one assumption changes neither cost nor p99.'];
   return [
@@ -146,10 +143,6 @@ export function sensitivityLines({ plans: [plan], sensitivity }: PlanReport): re
 
 function inWords({ costPerHour, p99Seconds }: Outcome): string {
   return `costs ${money(costPerHour)}, p99 ${seconds(p99Seconds)}`;
-}
-
-function isSame(one: Outcome, other: Outcome): boolean {
-  return inWords(one) === inWords(other);
 }
 
 export function planTable(report: PlanReport): readonly string[] {
@@ -179,12 +172,11 @@ function assumptionLines({ assumptions }: PlanReport): string[] {
   const said = words(({ given }) => given);
   const seen = words(({ measured }) => measured);
   const assumed = words(({ given, measured }) => !given && !measured);
+  const head = 'Assumed; each flag changes it (--help says what it means):';
   return [
     ...(said.length > 0 ? [`Given: ${said.join('  ')}`] : []),
     ...(seen.length > 0 ? [`Measured by the daemon: ${seen.join('  ')}`] : []),
-    ...(assumed.length > 0
-      ? ['Assumed; each flag changes it (--help says what it means):', ...wrapped(assumed)]
-      : []),
+    ...(assumed.length > 0 ? [head, ...wrapped(assumed)] : []),
   ];
 }
 
@@ -200,14 +192,13 @@ function wrapped(words: readonly string[]): string[] {
 
 function searchLines(search: SearchResult): string[] {
   const verdict = searchVerdict(search);
-  const rows = searchRows(search);
+  const rows = aligned(searchRows(search), 0).map((line) => `  ${line}`);
+  const whose = search.best ? 'Its plan' : 'The plan of the parameters given';
   return [
     `${searchCounts(search)}:`,
     '',
-    ...aligned(rows, 0).map((line) => `  ${line}`),
+    ...rows,
     '',
-    ...(verdict === undefined
-      ? []
-      : [`${verdict}. ${search.best ? 'Its plan' : 'The plan of the parameters given'}:`]),
+    ...(verdict === undefined ? [] : [`${verdict}. ${whose}:`]),
   ];
 }

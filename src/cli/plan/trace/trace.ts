@@ -5,6 +5,7 @@ import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { isRecord } from '../../../contract/is-record.ts';
 import { InputError } from '../../command-error.ts';
+import { parseObject } from '../../json-input.ts';
 import type { Arrival, ArrivalStream } from '../../../scaling/planner/load/load.ts';
 import {
   chooseColumns,
@@ -36,11 +37,11 @@ export async function openTrace(path: string, options: TraceOptions) {
     throw new InputError(`${name}: its first line is no text in UTF-8; save it in that`);
   const json = isJson(header.text);
   const names = json
-    ? Object.keys(flatFields(parsed(header.text)) ?? {})
+    ? Object.keys(flatFields(parseObject(header.text)) ?? {})
     : splitFields(header.text).map((field) => field.trim());
   const columns = chooseColumns(name, names, options);
   function fieldsOfJson(text: string): string[] | undefined {
-    const fields = flatFields(parsed(text));
+    const fields = flatFields(parseObject(text));
     return fields && names.map((each) => fields[each] ?? '');
   }
   async function* batches() {
@@ -63,7 +64,7 @@ async function* readRecords(path: string, name: string): AsyncGenerator<readonly
 /** vLLM's bench (--save-detailed) writes one object of arrays: they become a record for each request. */
 function unrolled(record: TraceRecord): readonly TraceRecord[] {
   if (!(isJson(record.text) && record.text.includes('"start_times"'))) return [record];
-  const { start_times: times, input_lens: read, output_lens: written } = parsed(record.text) ?? {};
+  const { start_times: times, input_lens: read, output_lens: written } = parseObject(record.text) ?? {};
   if (!(Array.isArray(times) && Array.isArray(read) && Array.isArray(written))) return [record];
   return times.map((time: unknown, index) => {
     const request = {
@@ -73,16 +74,6 @@ function unrolled(record: TraceRecord): readonly TraceRecord[] {
     };
     return { line: record.line, text: JSON.stringify(request) };
   });
-}
-
-function parsed(line: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    // Removes a byte order mark too.
-    const value: unknown = JSON.parse(line.trim());
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Unpacks gzip. */

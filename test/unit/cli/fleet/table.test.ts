@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { widthOf } from '../../../../src/cli/text/table.ts';
-import { fleetTable, type Seen } from '../../../../src/cli/fleet/watch-fleet.ts';
+import { fleetTable, type FleetPoll } from '../../../../src/cli/fleet/watch-fleet.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import type { EndpointView } from '../../../../src/fleet/view.ts';
+import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 import { endpointView, fleetView, sampleAt, UNSEEN } from '../../../support/recorded-fleet.ts';
 
 const NOW = 1_000_000;
 
-function seen(endpoints: readonly Partial<EndpointView>[], budgetPerHour?: number): Seen {
+function seen(endpoints: readonly Partial<EndpointView>[], budgetPerHour?: number): FleetPoll {
   const views = endpoints.map((over) =>
     endpointView({ sample: sampleAt(NOW * 1000), sampledAtMs: (NOW - 4) * 1000, ...over }),
   );
@@ -17,7 +18,7 @@ function seen(endpoints: readonly Partial<EndpointView>[], budgetPerHour?: numbe
     budgetPerHour,
     budgetPerMonth: undefined,
   };
-  return { fleet: fleetStatus(fleetView(views), watched), none: '', now: NOW };
+  return { fleet: fleetStatus(fleetView(views), watched), replica: EMPTY_STATUS.replica, now: NOW };
 }
 
 test('a line for each endpoint', () => {
