@@ -1,4 +1,4 @@
-import type { Status } from '../../src/daemon/status/schema.ts';
+import type { DeploymentStatus, Status } from '../../src/daemon/status/schema.ts';
 
 /** The status of a daemon that does nothing. */
 export const EMPTY_STATUS: Status = {
@@ -53,4 +53,22 @@ export const EMPTY_STATUS: Status = {
   maintenance_windows: [],
   account: null,
   jobs: [],
+};
+
+export const DEPLOYMENT_STATUS: DeploymentStatus = {
+  deployment_id: 42,
+  deployment: null,
+  state: 'healthy',
+  ttl_seconds: 30,
+  interval_seconds: 10,
+  heartbeats: 7,
+  failures: {},
+  last_success_at: 100,
+  next_heartbeat_at: 106,
+  expires_at: 130,
+  min_margin_ratio: 0.6,
+  lapses: 0,
+  last_error: null,
+  last_error_at: null,
+  last_heartbeats: [],
 };

@@ -14,14 +14,17 @@ export interface FleetListener extends AsyncDisposable {
   readonly observe: (event: FleetEvent) => void;
 }
 
+/** All endpoints, without a budget. */
+export const FLEET_SETTINGS: FleetSettings = {
+  endpoints: [{ by: 'all' }],
+  fleetInterval: 15_000,
+  budgetPerHour: undefined,
+  budgetPerMonth: undefined,
+};
+
 export async function listenWithFleet(
   fleet: Fleet,
-  settings: FleetSettings = {
-    endpoints: [{ by: 'all' as const }],
-    fleetInterval: 15_000,
-    budgetPerHour: undefined,
-    budgetPerMonth: undefined,
-  },
+  settings: FleetSettings = FLEET_SETTINGS,
 ): Promise<FleetListener> {
   const errors: unknown[] = [];
   const status = (): Status => ({

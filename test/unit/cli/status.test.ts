@@ -1,17 +1,12 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { describeStatus } from '../../../src/cli/commands/daemon.ts';
-import type {
-  DeploymentStatus,
-  SinkStatus,
-  Status,
-  WorkerGroupStatus,
-} from '../../../src/daemon/status/schema.ts';
+import type { SinkStatus, Status, WorkerGroupStatus } from '../../../src/daemon/status/schema.ts';
 import { fleetStatus } from '../../../src/daemon/status/fleet.ts';
 import { pilotlight, type Around, type Ran } from '../../support/console.ts';
-import { EMPTY_STATUS } from '../../support/empty-status.ts';
-import { endpointView, fleetView, UNSEEN } from '../../support/recorded-fleet.ts';
+import { FLEET_SETTINGS } from '../../support/fleet-listener.ts';
+import { serve } from '../../support/local-server.ts';
+import { DEPLOYMENT_STATUS, EMPTY_STATUS } from '../../support/empty-status.ts';
+import { endpointView, fleetView } from '../../support/recorded-fleet.ts';
 
 const GROUP: WorkerGroupStatus = {
   workergroup_id: 7,
@@ -91,50 +86,8 @@ test.each([
   expect(describeStatus({ ...EMPTY_STATUS, app }).slice(1)).toEqual([`app tcp://127.0.0.1:80: ${words}`]);
 });
 
-test('endpoints in words: load, capacity, workers, price, how old that is, and what is wrong', () => {
-  const view = fleetView(
-    [
-      endpointView({}, 996_000),
-      endpointView({
-        ...UNSEEN,
-        endpoint: 'new',
-        lastError: 'no answer in time',
-        drift: [{ parameter: 'max_workers', actual: 20, wanted: 5 }],
-      }),
-    ],
-    { historyTrouble: 'no space left on the device' },
-  );
-  const fleet = fleetStatus(view, {
-    endpoints: [{ by: 'all' as const }],
-    fleetInterval: 15_000,
-    budgetPerHour: 3,
-    budgetPerMonth: undefined,
-  });
-  expect(describeStatus({ ...EMPTY_STATUS, now: 1_000, fleet }).slice(1)).toEqual([
-    'endpoint chat: active, load 42 of 60 ready (70%), 12 requests at work, 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 4 s ago',
-    'endpoint new: state not known, load ? of ? ready, workers not known, price not known, never seen, last failure: no answer in time, max_workers is 20, configured 5',
-    'endpoints: together 3.20 an hour, above PILOTLIGHT_BUDGET_PER_HOUR (3.00)',
-    'endpoints: nothing is being recorded: no space left on the device',
-  ]);
-});
-
-const DEPLOYMENT: DeploymentStatus = {
-  deployment_id: 42,
-  deployment: null,
-  state: 'beating',
-  ttl_seconds: 30,
-  interval_seconds: 10,
-  heartbeats: 7,
-  failures: {},
-  last_success_at: 982.4,
-  next_heartbeat_at: 1_002,
-  expires_at: 1_012.4,
-  min_margin_ratio: 0.6,
-  lapses: 1,
-  last_error: null,
-  last_error_at: null,
-  last_heartbeats: [],
-};
+const VIEW = fleetView([endpointView({}, 996_000)], { historyTrouble: 'no space left on the device' });
+const DEPLOYMENT = { ...DEPLOYMENT_STATUS, expires_at: 1_012.4, lapses: 1 };
 
 const STATUS: Status = {
   ...EMPTY_STATUS,
@@ -144,15 +97,10 @@ const STATUS: Status = {
   service: { ...EMPTY_STATUS.service, base_url: 'https://a.test' },
   deployments: [
     DEPLOYMENT,
-    {
-      ...DEPLOYMENT,
-      deployment_id: 43,
-      deployment: 'square',
-      expires_at: null,
-      last_error: 'no\u001B[2J answer',
-    },
+    { ...DEPLOYMENT, deployment: 'square', expires_at: null, last_error: 'no\u001B[2J answer' },
   ],
   worker_groups: [{ ...GROUP, last_error: 'status 503' }],
+  fleet: fleetStatus(VIEW, FLEET_SETTINGS),
   maintenance_windows: [{ machine_id: 11, category: 'power', starts_at: 86_400, ends_at: null }],
 };
 
@@ -162,19 +110,12 @@ async function statusOf(
   around: Around,
   answer: (path: string | undefined, token: string | undefined) => readonly [status: number, body: unknown],
 ): Promise<Ran> {
-  const server = createServer(({ url, headers }, response) => {
+  await using server = await serve(({ url, headers }, response) => {
     const [status, body] = answer(url, headers.authorization);
     response.writeHead(status).end(JSON.stringify(body));
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  const env = { LISTEN: `127.0.0.1:${port}`, ...around.env };
-  try {
-    return await pilotlight(['status', ...words], { ...around, env });
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  });
+  const env = { LISTEN: new URL(server.url).host, ...around.env };
+  return await pilotlight(['status', ...words], { ...around, env });
 }
 
 test('the daemon of this machine is asked, with its token, and told a line for each thing', async () => {
@@ -189,9 +130,11 @@ test('the daemon of this machine is asked, with its token, and told a line for e
     stderr: '',
     stdout:
       'pilotlight 1.2.3, running, up 60 s, https://a.test\n' +
-      'deployment 42: beating, 12 s left, 7 heartbeats, 1 lapse\n' +
-      'deployment square (43): beating, TTL unknown, 7 heartbeats, 1 lapse, last failure: no answer\n' +
+      'deployment 42: healthy, 12 s left, 7 heartbeats, 1 lapse\n' +
+      'deployment square (42): healthy, TTL unknown, 7 heartbeats, 1 lapse, last failure: no answer\n' +
       'worker group 7: 120 lines, 2.0 lines/s, no gaps, last failure: status 503\n' +
+      'endpoint chat: active, load 42 of 60 ready (70%), 12 requests at work, 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 4 s ago\n' +
+      'endpoints: nothing is being recorded: no space left on the device\n' +
       'machine 11: power maintenance at 1970-01-02T00:00:00.000Z\n',
   });
 });

@@ -3,6 +3,7 @@ import { widthOf } from '../../../../src/cli/text/table.ts';
 import { fleetTable, type FleetPoll } from '../../../../src/cli/fleet/watch-fleet.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import type { EndpointView } from '../../../../src/fleet/view.ts';
+import { FLEET_SETTINGS } from '../../../support/fleet-listener.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 import { endpointView, fleetView, sampleAt, UNSEEN } from '../../../support/recorded-fleet.ts';
 
@@ -12,12 +13,7 @@ function seen(endpoints: readonly Partial<EndpointView>[], budgetPerHour?: numbe
   const views = endpoints.map((over) =>
     endpointView({ sample: sampleAt(NOW * 1000), sampledAtMs: (NOW - 4) * 1000, ...over }),
   );
-  const watched = {
-    endpoints: [{ by: 'all' as const }],
-    fleetInterval: 15_000,
-    budgetPerHour,
-    budgetPerMonth: undefined,
-  };
+  const watched = { ...FLEET_SETTINGS, budgetPerHour };
   return { fleet: fleetStatus(fleetView(views), watched), replica: EMPTY_STATUS.replica, now: NOW };
 }
 
@@ -53,12 +49,6 @@ describe('whatever the width', () => {
     const [heading, first] = fleetTable(seen([{}]), 24);
     expect([heading, first]).toEqual(['ENDPOINT  LOAD / READY', 'chat      42 / 60']);
   });
-});
-
-test('names of others are no commands to the terminal', () => {
-  const lines = fleetTable(seen([{ endpoint: '\u001B[2Jevil\u202E', state: '\u001B]0;x\u0007on' }]), 200);
-  expect(lines.join('')).not.toContain('\u001B');
-  expect(lines[1]).toMatch(/^evil .* on /);
 });
 
 test('what needs a person stands below, with the name of its endpoint', () => {

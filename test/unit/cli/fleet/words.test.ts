@@ -1,14 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import {
-  age,
-  endpointInWords,
-  fleetNotes,
-  noEndpoints,
-  numberOr,
-  countsInWords,
-} from '../../../../src/cli/fleet/words.ts';
+import { age, endpointInWords, fleetNotes, noEndpoints } from '../../../../src/cli/fleet/words.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import type { EndpointView, FleetView } from '../../../../src/fleet/view.ts';
+import { FLEET_SETTINGS } from '../../../support/fleet-listener.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 import {
   endpointView,
@@ -24,10 +18,8 @@ const NOW = 1_000_000;
 function statusOf(over: Partial<EndpointView> = {}, view: Partial<FleetView> = {}, budgetPerHour?: number) {
   const seen = { sample: sampleAt(NOW * 1000), sampledAtMs: NOW * 1000 };
   const fleet = fleetStatus(fleetView([endpointView({ ...seen, ...over })], view), {
-    endpoints: [{ by: 'all' as const }],
-    fleetInterval: 15_000,
+    ...FLEET_SETTINGS,
     budgetPerHour,
-    budgetPerMonth: undefined,
   });
   return { fleet, endpoint: fleet.endpoints[0]! };
 }
@@ -39,11 +31,6 @@ function words(over: Partial<EndpointView> = {}, now = NOW): string {
 
 describe('an endpoint in words', () => {
   test.each<[string, Partial<EndpointView>, string]>([
-    [
-      'all of it',
-      {},
-      'active, load 42 of 60 ready (70%), 12 requests at work, 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 0 s ago',
-    ],
     [
       'load in flight',
       {
@@ -91,15 +78,6 @@ describe('an endpoint in words', () => {
   ])('%d s ago is %s ago', (seconds, expected) => {
     expect(age(seconds)).toBe(expected);
   });
-
-  test('numbers and workers that are not there', () => {
-    expect([numberOr(null), numberOr(0), countsInWords({ idle: 0 }), countsInWords({})]).toEqual([
-      '?',
-      '0',
-      '',
-      '',
-    ]);
-  });
 });
 
 describe('of all together', () => {
@@ -116,14 +94,7 @@ describe('of all together', () => {
   test.each([
     ['standby', { samples: true }, 'another replica watches the endpoints: ask that one'],
     ['standby', { samples: false, configured: true }, 'another replica watches the endpoints: ask that one'],
-    ['alone', { samples: true, configured: true }, 'no endpoint of PILOTLIGHT_ENDPOINTS is found'],
-    ['alone', { samples: false }, 'the daemon watches no endpoint (PILOTLIGHT_ENDPOINTS)'],
-    [
-      'alone',
-      { samples: false, configured: true },
-      'the daemon is just starting, and has not looked at its endpoints yet: ask again soon',
-    ],
-  ] as const)('why there are none: %s, %j', (role, seen, expected) => {
+  ] as const)('why a replica has none: %s, %j', (role, seen, expected) => {
     const replica = { ...EMPTY_STATUS.replica, role };
     expect(noEndpoints({ fleet: { ...EMPTY_STATUS.fleet, ...seen }, replica })).toBe(expected);
   });
