@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { planPage, reportAssets } from '../../../../src/cli/plan/report/page.ts';
-import { candidate, givenPlan, givenReport, givenSearch } from '../../../support/given-plan.ts';
+import { givenPlan, givenReport, givenSearch } from '../../../support/given-plan.ts';
 import { dataOf, pieces, plotsOf, wordsOf } from '../../../support/page-words.ts';
 
 const ASSETS = { styles: ['p{}'], scripts: ['let a;', 'let b;'] };
@@ -135,12 +135,6 @@ describe('a search', () => {
     expect(none).toContain('<p class="verdict warn">');
     const open = pageOf([givenPlan()], { search: givenSearch({ p99LimitSeconds: undefined }) });
     expect(open).not.toContain('class="verdict');
-  });
-
-  test('shows twelve of many sets', () => {
-    const frontier = Array.from({ length: 40 }, (_, index) => candidate(index, 40 - index, { min_load: 77 }));
-    const words = wordsOf(pageOf([givenPlan()], { search: givenSearch({ frontier }) }));
-    expect(words.filter((word) => word === '77')).toHaveLength(12);
   });
 });
 

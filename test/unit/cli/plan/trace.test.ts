@@ -2,16 +2,16 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { openTrace } from '../../../../../src/cli/plan/trace/trace.ts';
-import { splitFields } from '../../../../../src/cli/plan/trace/columns.ts';
+import { openTrace } from '../../../../src/cli/plan/trace/trace.ts';
 import {
+  splitFields,
   parseTime,
   zoneOffset,
   type TimeUnit,
   type ZoneOffset,
-} from '../../../../../src/cli/plan/trace/columns.ts';
-import type { Arrival } from '../../../../../src/scaling/planner/load/load.ts';
-import { temporaryFolder } from '../../../../support/temporary-folder.ts';
+} from '../../../../src/cli/plan/trace/columns.ts';
+import type { Arrival } from '../../../../src/scaling/planner/load/load.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 interface Options {
   readonly timeColumn?: string;
