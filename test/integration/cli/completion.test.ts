@@ -1,40 +1,7 @@
 import { spawn } from 'node:child_process';
-import { describe, expect, test } from 'vitest';
-import { OPERATION_IDS } from '../../../src/contract/operations.ts';
-import { pilotlight } from '../../support/console.ts';
+import { expect, test } from 'vitest';
 import { describeWith, hasCommand } from '../../support/optional.ts';
 import { programFolder } from '../../support/program-folder.ts';
-
-async function candidates(...words: string[]): Promise<string[]> {
-  const { code, stdout } = await pilotlight(['__complete', '--', ...words]);
-  expect(code).toBe(0);
-  return stdout.split('\n').flatMap((line) => (line === '' ? [] : [line.split('\t')[0] ?? '']));
-}
-
-describe('what may come next', () => {
-  test('commands, the operations among them', async () => {
-    const all = await candidates('');
-    for (const name of ['run', 'logs', 'template', 'endpoint-group', 'completion'])
-      expect(all).toContain(name);
-    expect(all).not.toContain('__complete');
-    expect(await candidates('tem')).toEqual(['template']);
-    expect(await candidates('templates', 's')).toEqual(['search']);
-  });
-
-  test('flags that were not given yet, and their values', async () => {
-    const flags = await candidates('template', 'create', '--name', 'x', '--');
-    expect(flags).toContain('--runtype');
-    expect(flags).not.toContain('--name');
-    expect(await candidates('template', 'create', '--runtype', '')).toEqual(['ssh', 'jupyter', 'args']);
-    expect(await candidates('template', 'create', '--name', '')).toEqual([]);
-    expect(await candidates('emulator', '--seed', '')).toEqual([':files']);
-  });
-
-  test('operation ids and shells', async () => {
-    expect(await candidates('call', '')).toEqual(OPERATION_IDS);
-    expect(await candidates('completion', '')).toEqual(['bash', 'zsh', 'fish']);
-  });
-});
 
 function run(shell: string, args: readonly string[], path: string): Promise<string> {
   return new Promise((resolve, reject) => {

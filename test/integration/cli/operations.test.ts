@@ -2,15 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
-import {
-  DEFAULT_TEAM_KEY,
-  DEFAULT_TOTP_SECRET,
-  startEmulator,
-  type Emulator,
-} from '../../../src/emulator/index.ts';
-import { totpCode } from '../../../src/client/flows/tfa-proof.ts';
+import { DEFAULT_TEAM_KEY, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { readText } from '../../../src/cli/console.ts';
-import { pilotlight } from '../../support/console.ts';
+import { pilotlight, typed } from '../../support/console.ts';
 import { freePort } from '../../support/ports.ts';
 
 function connectionOf(emulator: Emulator): Record<string, string> {
@@ -18,52 +12,64 @@ function connectionOf(emulator: Emulator): Record<string, string> {
 }
 
 /** The body that a command would send. */
-async function bodyOf(...words: string[]): Promise<unknown> {
-  const { code, stdout, stderr } = await pilotlight([...words, '--dry-run']);
+async function bodyOf(line: string, stdin = ''): Promise<unknown> {
+  const { code, stdout, stderr } = await typed(`${line} --dry-run`, { stdin });
   expect([code, stderr]).toEqual([0, '']);
   return JSON.parse(stdout.split('\n\n')[1] ?? '');
 }
 
 describe('flags', () => {
-  test('make the body that they name, with empty registry fields filled in', async () => {
-    const words = [
-      '--name',
-      'vllm',
-      '--image',
-      'vllm/vllm-openai',
-      '--env',
-      '-e A=b -p 80:80',
-      '--no-private',
-    ];
-    await expect(bodyOf('template', 'create', ...words)).resolves.toEqual({
-      name: 'vllm',
-      image: 'vllm/vllm-openai',
-      env: '-e A=b -p 80:80',
-      private: false,
-      docker_login_repo: '',
-      docker_login_user: '',
-      docker_login_pass: '',
-    });
+  const VOLUME = { create_new: true, volume_id: 4, size: 10, mount_path: '/data' };
+  const NO_REGISTRY = { docker_login_repo: '', docker_login_user: '', docker_login_pass: '' };
+  test.each<[line: string, body: object]>([
+    [
+      "template create --name vllm --image vllm/vllm-openai --env '-e A=b -p 80:80' --no-private",
+      { name: 'vllm', image: 'vllm/vllm-openai', env: '-e A=b -p 80:80', private: false, ...NO_REGISTRY },
+    ],
+    [
+      "template create --name a --image b --env '-e A=1' --env '-e B=2'",
+      { name: 'a', image: 'b', env: '-e A=1 -e B=2', ...NO_REGISTRY },
+    ],
+    [
+      `instance create 1 --image x --env "-e A='x y' -p 80:80" --env B=2=3 --env '{"C":true}'`,
+      { image: 'x', env: { A: 'x y', '-p 80:80': '1', B: '2=3', C: true } },
+    ],
+    [
+      'instances create --offer-id 1 --image x --volume-info-create-new --volume-info-volume-id 4 ' +
+        '--volume-info-size 10 --volume-info-mount-path /data --args --port --args 80',
+      { image: 'x', volume_info: VOLUME, args: ['--port', '80'] },
+    ],
+    ['worker-group create --endpoint-name chat --gpu-ram 24576MB', expect.objectContaining({ gpu_ram: 24 })],
+    ['worker-group create --endpoint-name chat --gpu-ram 24GB', expect.objectContaining({ gpu_ram: 24 })],
+    ["offer search 'gpu_ram>=24GB'", expect.objectContaining({ gpu_ram: { gte: 24_000 } })],
+    ["offer search 'num_gpus<8' --num-gpus '>= 4'", expect.objectContaining({ num_gpus: { lt: 8, gte: 4 } })],
+  ])('make the body that they name: %s', async (line, body) => {
+    expect(await bodyOf(line)).toEqual(body);
   });
 
-  test('that may not be meant are taken with a warning', async () => {
-    const words = ['--image', 'x', '--env', '-h box -p 5901 -e HOME -e A=1', '--dry-run'];
-    const { stdout, stderr } = await pilotlight(['instance', 'create', '3001', ...words]);
-    expect(stdout).toContain('"env":{"-h":"box","-p 5901":"1","A":"1"}');
-    expect(stderr).toBe('warning: -e HOME has no value and is left out; write -e HOME=value\n');
+  test('win over the object of --input, which may come from standard input', async () => {
+    const stdin = '{"name":"from stdin","image":"x","desc":"kept"}';
+    const body = await bodyOf('template create --input - --name flag', stdin);
+    expect(body).toMatchObject({ name: 'flag', image: 'x', desc: 'kept' });
   });
 
-  test('take memory in either unit, and say which one a bare number is in', async () => {
-    const group = (ram: string) => ['worker-group', 'create', '--endpoint-name', 'chat', '--gpu-ram', ram];
-    await expect(bodyOf(...group('24576MB'))).resolves.toMatchObject({ gpu_ram: 24 });
-    await expect(bodyOf(...group('24GB'))).resolves.toMatchObject({ gpu_ram: 24 });
-    await expect(bodyOf('offer', 'search', 'gpu_ram>=24GB')).resolves.toMatchObject({
-      gpu_ram: { gte: 24_000 },
-    });
-    const odd = await pilotlight([...group('24576'), '--dry-run']);
-    expect(odd.stderr).toContain('gpu_ram is in GB here, so this is 24576 GB; write 24576MB');
-    const small = await pilotlight(['offer', 'search', 'gpu_ram>=24', '--dry-run']);
-    expect(small.stderr).toContain('gpu_ram is in MB here, so this is 24 MB; write 24GB');
+  test.each([
+    [
+      "instance create 1 --image x --env '-h box -p 5901 -e HOME -e A=1'",
+      '-e HOME has no value and is left out; write -e HOME=value',
+    ],
+    [
+      'worker-group create --endpoint-name chat --gpu-ram 24576',
+      'gpu_ram is in GB here, so this is 24576 GB; write 24576MB if you mean that',
+    ],
+    ["offer search 'gpu_ram>=24'", 'gpu_ram is in MB here, so this is 24 MB; write 24GB if you mean that'],
+    [
+      "offer search 'num_gpu>=8'",
+      'num_gpu is not a field that is known here, and is sent as it is; did you mean num_gpus?',
+    ],
+  ])('that may not be meant are taken with a warning: %s', async (line, warning) => {
+    const ran = await typed(`${line} --dry-run`);
+    expect([ran.code, ran.stderr]).toEqual([0, `warning: ${warning}\n`]);
   });
 
   test('a start script that is too long is packed, and one that is too long even so is refused', async () => {
@@ -80,50 +86,11 @@ describe('flags', () => {
     expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('compressed') });
   });
 
-  test('of container flags in one text add up', async () => {
-    const words = ['--name', 'a', '--image', 'b', '--env', '-e A=1', '--env', '-e B=2'];
-    await expect(bodyOf('template', 'create', ...words)).resolves.toMatchObject({ env: '-e A=1 -e B=2' });
-  });
-
-  test('take environment and ports as container flags, one by one, or as JSON', async () => {
-    const env = ['--env', "-e A='x y' -p 80:80", '--env', 'B=2=3', '--env', '{"C":true}'];
-    await expect(bodyOf('instance', 'create', '3001', '--image', 'x', ...env)).resolves.toMatchObject({
-      env: { A: 'x y', '-p 80:80': '1', B: '2=3', C: true },
-    });
-  });
-
-  test('reach into objects and lists', async () => {
-    const volume = ['create-new', 'volume-id=4', 'size=10', 'mount-path=/data'].map(
-      (part) => `--volume-info-${part}`,
-    );
-    const words = ['--image', 'x', ...volume, '--args', '--port', '--args', '80'];
-    await expect(bodyOf('instances', 'create', '--offer-id', '3001', ...words)).resolves.toEqual({
-      image: 'x',
-      volume_info: { create_new: true, volume_id: 4, size: 10, mount_path: '/data' },
-      args: ['--port', '80'],
-    });
-  });
-
-  test('win over the object of --input, which may come from standard input', async () => {
-    const stdin = '{"name":"from stdin","image":"x","desc":"kept"}';
-    const { stdout } = await pilotlight(
-      ['template', 'create', '--input', '-', '--name', 'flag', '--dry-run'],
-      { stdin },
-    );
-    expect(JSON.parse(stdout.split('\n\n')[1] ?? '')).toMatchObject({
-      name: 'flag',
-      image: 'x',
-      desc: 'kept',
-    });
-  });
-
   test('write search filters as people do', async () => {
     await using emulator = await startEmulator();
-    const filters = ['count_created >= 100', 'tag in latest,2024-10-07', 'recommended = true'];
-    const words = filters.flatMap((filter) => ['--select-filters', filter]);
-    const { stdout } = await pilotlight(['template', 'search', ...words, '--json'], {
-      env: connectionOf(emulator),
-    });
+    const filters = ["'count_created >= 100'", "'tag in latest,2024-10-07'", "'recommended = true'"];
+    const words = filters.map((filter) => `--select-filters ${filter}`).join(' ');
+    const { stdout } = await typed(`template search ${words} --json`, { env: connectionOf(emulator) });
     expect(JSON.parse(stdout)).toMatchObject({ templates: [{ name: 'Jupyter Lab' }] });
   });
 });
@@ -131,54 +98,43 @@ describe('flags', () => {
 describe('what is wrong is said all at once, before anything is sent', () => {
   test.each([
     [
-      ['endpoint-group', 'create', '--target-util', '2', '--max-workers', 'many'],
+      'endpoint-group create --target-util 2 --max-workers many',
       ['--target-util: ', 'got 2', 'at most 1', '--max-workers: ', '"many"', '§2.7'],
     ],
     [
-      ['template', 'create', '--env', '-e'],
+      'template create --env -e',
       ['--name: is missing', '--image: is missing', '--env: ', 'NAME=value', '§4.2'],
     ],
     [
-      ['tfa', 'update', '--label', 'x'.repeat(31)],
+      `tfa update --label ${'x'.repeat(31)}`,
       ['--label: ', 'at most 30 characters', '--tfa-method-id: needed without tfa_method'],
     ],
+    ['template search --select-filters name', ["'FIELD OPERATOR VALUE'", 'notin']],
+    ["template search --select-filters 'nmae = x'", ['nmae']],
+    ['template create --runtype sssh', ['Allowed choices are ssh, jupyter, args']],
     [
-      ['template', 'search', '--select-filters', 'name'],
-      ["'FIELD OPERATOR VALUE'", 'notin'],
-    ],
-    [['template', 'search', '--select-filters', 'nmae = x'], ['nmae']],
-    [['template', 'create', '--runtype', 'sssh'], ['Allowed choices are ssh, jupyter, args']],
-    [
-      ['template', 'create', '--nmae', 'x'],
+      'template create --nmae x',
       ["unknown option '--nmae'", 'Did you mean --name', 'pilotlight template create --help'],
     ],
+    ['template serach', ["unknown command 'serach'", 'search']],
+    ['templat search', ["unknown command 'templat'", 'template']],
+    ['deployment heartbeat 42 --id 43', ['given twice']],
+    ['deployment heartbeat', ['--id: is missing', 'deployment id']],
+    // A deployment may be named; a template is deleted by its number alone.
+    ['template delete x', ['--template-id: ', '"x"']],
+    ["deployment heartbeat 1 --input '[]'", ['one JSON object']],
+    ['deployment heartbeat 1 --timeout soon', ['500ms, 20s, 5m or 1h']],
+    ['deployment heartbeat 1 --timeout 597h', ['at most 596h']],
+    ['template', ['search', 'create']],
+    ["offer search 'limit=5'", ['write --limit']],
     [
-      ['template', 'serach'],
-      ["unknown command 'serach'", 'search'],
+      "offer search num_gpus --order 'a b'",
+      [`error: "num_gpus" takes 'FIELD OPERATOR VALUE'`, `error: --order: "a b" takes a field such as price`],
     ],
-    [
-      ['templat', 'search'],
-      ["unknown command 'templat'", 'template'],
-    ],
-    [['deployment', 'heartbeat', '42', '--id', '43'], ['given twice']],
-    [
-      ['deployment', 'heartbeat'],
-      ['--id: is missing', 'deployment id'],
-    ],
-    [
-      // A deployment may be named; a template is deleted by its number alone.
-      ['template', 'delete', 'x'],
-      ['--template-id: ', '"x"'],
-    ],
-    [['deployment', 'heartbeat', '1', '--input', '[]'], ['one JSON object']],
-    [['deployment', 'heartbeat', '1', '--timeout', 'soon'], ['500ms, 20s, 5m or 1h']],
-    [['deployment', 'heartbeat', '1', '--timeout', '597h'], ['at most 596h']],
-    [['template'], ['search', 'create']],
-  ])('%j', async (words, parts) => {
-    const ran = await pilotlight(words, { env: { API_KEY: 'x', BASE_URL: 'http://127.0.0.1:9' } });
-    expect(ran.code).toBe(2);
+  ])('%s', async (line, parts) => {
+    const ran = await typed(line, { env: { API_KEY: 'x', BASE_URL: 'http://127.0.0.1:9' } });
+    expect([ran.code, ran.stdout]).toEqual([2, '']);
     for (const part of parts) expect(ran.stderr).toContain(part);
-    expect(ran.stdout).toBe('');
   });
 
   test('of a file that is not there', async () => {
@@ -190,14 +146,14 @@ describe('what is wrong is said all at once, before anything is sent', () => {
 
   test('without showing a secret', async () => {
     const env = { API_KEY: 'x', BASE_URL: 'http://127.0.0.1:9' };
-    const words = ['tfa', 'confirm-authorization', '--code', '98765', '--secret', 'b1946ac9'];
-    const { code, stderr } = await pilotlight(words, { env });
-    expect(code).toBe(2);
-    expect(stderr).toContain('--code: a code has 6 digits');
-    expect(stderr).not.toContain('98765');
-    const { stderr: called } = await pilotlight(['call', 'tfa.login', '{"code":"98765"}'], { env });
-    expect(called).toContain('a code has 6 digits');
-    expect(called).not.toContain('98765');
+    for (const line of [
+      'tfa confirm-authorization --code 98765 --secret b1946ac9',
+      `call tfa.login '{"code":"98765"}'`,
+    ]) {
+      const { code, stderr } = await typed(line, { env });
+      expect([code, stderr]).toEqual([2, expect.stringContaining('a code has 6 digits')]);
+      expect(stderr).not.toContain('98765');
+    }
   });
 
   test('with what the environment lacks', async () => {
@@ -211,10 +167,7 @@ describe('exit codes', () => {
   test('0 done, 1 refused, 3 not reachable, 4 not authorized', async () => {
     await using emulator = await startEmulator();
     const env = connectionOf(emulator);
-    await expect(pilotlight(['deployment', 'heartbeat', '42'], { env })).resolves.toMatchObject({
-      code: 0,
-      stderr: '',
-    });
+    expect(await typed('deployment heartbeat 42', { env })).toMatchObject({ code: 0, stderr: '' });
     const refused = await pilotlight(['deployment', 'heartbeat', '99'], { env });
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toContain('not_found');
@@ -268,47 +221,9 @@ describe('exit codes', () => {
     await emulator.clock.advance(86_400_000);
     await expect(pilotlight(logs, { env })).resolves.toMatchObject({ code: 4 });
   });
-
-  test('130 when Ctrl-C ends it', async () => {
-    await using emulator = await startEmulator();
-    await emulator.faults.add({ kind: 'hang' });
-    const controller = new AbortController();
-    const ran = pilotlight(['user', 'current'], { env: connectionOf(emulator), signal: controller.signal });
-    await emulator.journal.waitFor({ operation: 'users.current' }, { arrived: true });
-    controller.abort();
-    await expect(ran).resolves.toEqual({ code: 130, stdout: '', stderr: '' });
-  });
 });
 
 describe('two-factor codes', () => {
-  test('are asked for at a terminal, and sent with what goes with them', async () => {
-    await using emulator = await startEmulator();
-    const env = connectionOf(emulator);
-    const asked: string[] = [];
-    const ask = (question: string): string => {
-      asked.push(question);
-      return asked.length === 1 ? '12' : totpCode(DEFAULT_TOTP_SECRET, emulator.clock.now());
-    };
-    const ran = await pilotlight(['tfa', 'regenerate-backup-codes', '--json'], { env, ask });
-    expect(ran.code).toBe(0);
-    expect(ran.stderr).toContain('A code has 6 digits');
-    expect((JSON.parse(ran.stdout) as { backup_codes: string[] }).backup_codes).toHaveLength(10);
-    expect(asked[0]).toContain('6-digit code from your authenticator (authenticator)');
-  });
-
-  test('of e-mail are sent, sent again on request, and verified with the secret of the last one', async () => {
-    await using emulator = await startEmulator();
-    const env = connectionOf(emulator);
-    let questions = 0;
-    const ask = (): string => {
-      questions += 1;
-      return questions === 1 ? 'r' : emulator.outbox.latest().code;
-    };
-    const ran = await pilotlight(['tfa', 'login', '--tfa-method', 'email', '--json'], { env, ask });
-    expect(ran).toMatchObject({ code: 0 });
-    expect(emulator.journal.count({ operation: 'tfa.sendEmail' })).toBe(2);
-  });
-
   test('that are required are asked for by name; nobody is asked in a script', async () => {
     await using emulator = await startEmulator();
     const env = connectionOf(emulator);
@@ -399,7 +314,7 @@ describe('searches by conditions', () => {
   });
 
   test('go into select_filters, or unchecked beside the known fields', async () => {
-    const searched = await pilotlight(['offer', 'search', 'cuda_max_good>=12.4 num_gpus=1', '--dry-run']);
+    const searched = await typed("offer search 'cuda_max_good>=12.4 num_gpus=1' --dry-run");
     expect(JSON.parse(searched.stdout.split('\n\n')[1] ?? '')).toMatchObject({
       cuda_max_good: { gte: 12.4 },
       num_gpus: { eq: 1 },
@@ -411,18 +326,6 @@ describe('searches by conditions', () => {
       name: { eq: 'vllm' },
       recommended: { eq: false },
     });
-    const both = ['offer', 'search', 'num_gpus<8', '--num-gpus', '>= 4'];
-    await expect(bodyOf(...both)).resolves.toMatchObject({ num_gpus: { lt: 8, gte: 4 } });
-    const odd = await pilotlight(['offer', 'search', 'num_gpu>=8', '--dry-run']);
-    expect(odd.stderr).toBe(
-      'warning: num_gpu is not a field that is known here, and is sent as it is; did you mean num_gpus?\n',
-    );
-    const limit = await pilotlight(['offer', 'search', 'limit=5', '--dry-run']);
-    expect(limit).toMatchObject({ code: 2, stderr: expect.stringContaining('write --limit') });
-    const refused = await pilotlight(['offer', 'search', 'num_gpus', '--order', 'a b', '--dry-run']);
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toContain(`error: "num_gpus" takes 'FIELD OPERATOR VALUE'`);
-    expect(refused.stderr).toContain(`error: --order: "a b" takes a field such as price`);
   });
 });
 
@@ -475,14 +378,5 @@ describe('for people', () => {
     }
     const { stdout } = await pilotlight(['machine', 'maintenances', '11,12'], { env, columns: 100 });
     expect(stdout).toMatch(/ID +MACHINE_ID .*\n1 +11 +3 +\d{4}-\d\d-\d\dT[\d:.]+Z +power/);
-  });
-
-  test('a log is its lines, without what a terminal would obey', async () => {
-    await using emulator = await startEmulator({ seed: { workergroups: [{ id: 7, lines_per_second: 0 }] } });
-    emulator.workergroups.append(7, ['one', '\u001B[31mtwo\u001B[0m\u0007']);
-    const { stdout } = await pilotlight(['workergroup', 'logs', '7', '--tail', '9'], {
-      env: connectionOf(emulator),
-    });
-    expect(stdout).toBe('one\ntwo\n');
   });
 });

@@ -37,12 +37,6 @@ test('a list of the service goes into the check, however long it takes to come',
   expect([await program.exit, program.stdout()]).toEqual([0, 'configuration valid, 0 warnings\n']);
 });
 
-test('a reader that leaves early, as head does, is no reason for a stack', async () => {
-  const command = `'${process.execPath}' '${PROGRAM}' openapi | head -n 1`;
-  await using program = startProgram('sh', ['-c', command]);
-  expect([await program.exit, program.stdout(), program.stderr()]).toEqual([0, '{\n', '']);
-});
-
 describeWith(
   'script',
   hasCommand('script', '--version'),
