@@ -5,7 +5,6 @@ import { createClient } from '../../../src/client/client.ts';
 import { DEFAULT_TEAM_KEY, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { readText } from '../../../src/cli/console.ts';
 import { pilotlight, typed } from '../../support/console.ts';
-import { freePort } from '../../support/ports.ts';
 
 function connectionOf(emulator: Emulator): Record<string, string> {
   return { API_KEY: emulator.apiKey, BASE_URL: emulator.url };
@@ -168,17 +167,14 @@ describe('exit codes', () => {
     await using emulator = await startEmulator();
     const env = connectionOf(emulator);
     expect(await typed('deployment heartbeat 42', { env })).toMatchObject({ code: 0, stderr: '' });
-    const refused = await pilotlight(['deployment', 'heartbeat', '99'], { env });
-    expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toContain('not_found');
-    const wrong = { ...env, API_KEY: 'wrong' };
-    await expect(pilotlight(['user', 'current'], { env: wrong })).resolves.toMatchObject({ code: 4 });
-    const nobody = { ...env, BASE_URL: `http://127.0.0.1:${await freePort()}` };
-    await expect(pilotlight(['user', 'current'], { env: nobody })).resolves.toMatchObject({ code: 3 });
+    const refused = await typed('deployment heartbeat 99', { env });
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('not_found') });
+    expect(await typed('user current', { env: { ...env, API_KEY: 'wrong' } })).toMatchObject({ code: 4 });
+    const nobody = { ...env, BASE_URL: 'http://127.0.0.1:1' };
+    expect(await typed('user current', { env: nobody })).toMatchObject({ code: 3 });
     await emulator.faults.add({ kind: 'hang' });
-    const late = await pilotlight(['template', 'delete', '9', '--timeout', '50ms'], { env });
-    expect(late).toMatchObject({ code: 3 });
-    expect(late.stderr).toContain('50 ms');
+    const late = await typed('template delete 9 --timeout 50ms', { env });
+    expect(late).toMatchObject({ code: 3, stderr: expect.stringContaining('50 ms') });
   });
 
   test.each(['spec', 'public'] as const)(
@@ -187,24 +183,20 @@ describe('exit codes', () => {
       await using emulator = await startEmulator({ dialect, clock: 'frozen' });
       const env = connectionOf(emulator);
       const code = emulator.totp(1);
-      const login = await pilotlight(['tfa', 'login', '--tfa-method', 'totp', '--code', code, '--json'], {
-        env,
-      });
+      const login = await typed(`tfa login --tfa-method totp --code ${code} --json`, { env });
       const { session_key: session } = JSON.parse(login.stdout) as { session_key: string };
-      const used = ['tfa', 'login', '--backup-code', 'AAAA-BBBB-CCCC'];
-      const unasked = ['tfa', 'confirm-new', '--tfa-method', 'totp', '--code', code, '--secret', 'JBSWY3DP'];
       for (const [words, error] of [
-        [used, 'invalid_backup_code'],
-        [unasked, 'authorization_required'],
+        ['login --backup-code AAAA-BBBB-CCCC', 'invalid_backup_code'],
+        [`confirm-new --tfa-method totp --code ${code} --secret JBSWY3DP`, 'authorization_required'],
       ] as const) {
-        const refused = await pilotlight(words, { env });
+        const refused = await typed(`tfa ${words}`, { env });
         expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(error)]);
       }
       await emulator.clock.advance(86_400_000);
       const expired = { env: { ...env, API_KEY: session } };
-      await expect(pilotlight(['user', 'current'], expired)).resolves.toMatchObject({ code: 4 });
+      expect(await typed('user current', expired)).toMatchObject({ code: 4 });
       const team = { env: { ...env, API_KEY: DEFAULT_TEAM_KEY } };
-      await expect(pilotlight(['tfa', 'status'], team)).resolves.toMatchObject({ code: 4 });
+      expect(await typed('tfa status', team)).toMatchObject({ code: 4 });
     },
   );
 
@@ -223,76 +215,56 @@ describe('exit codes', () => {
   });
 });
 
-describe('two-factor codes', () => {
-  test('that are required are asked for by name; nobody is asked in a script', async () => {
-    await using emulator = await startEmulator();
-    const env = connectionOf(emulator);
-    const { secret } = JSON.parse(
-      (await pilotlight(['tfa', 'authorize-new-method', '--tfa-method', 'email', '--json'], { env })).stdout,
-    ) as { secret: string };
-    const script = await pilotlight(['tfa', 'confirm-authorization', '--secret', secret], { env });
-    expect(script).toMatchObject({ code: 2 });
-    expect(script.stderr).toContain('--code: is missing');
-    expect(script.stderr).not.toContain(secret);
-    const ask = (question: string): string =>
-      question.startsWith('code') ? emulator.outbox.latest().code : '';
-    await expect(
-      pilotlight(['tfa', 'confirm-authorization', '--secret', secret], { env, ask }),
-    ).resolves.toMatchObject({ code: 0 });
-  });
+test('a two-factor code that is required is asked for by name; nobody is asked in a script', async () => {
+  await using emulator = await startEmulator();
+  const env = connectionOf(emulator);
+  const begun = await typed('tfa authorize-new-method --tfa-method email --json', { env });
+  const { secret } = JSON.parse(begun.stdout) as { secret: string };
+  const confirm = `tfa confirm-authorization --secret ${secret}`;
+  const script = await typed(confirm, { env });
+  expect([script.code, script.stderr]).toEqual([2, expect.stringContaining('--code: is missing')]);
+  expect(script.stderr).not.toContain(secret);
+  const ask = (question: string): string =>
+    question.startsWith('code') ? emulator.outbox.latest().code : '';
+  expect(await typed(confirm, { env, ask })).toMatchObject({ code: 0 });
 });
 
 describe('the secret of a login by password', () => {
-  const PHONE = '+15551234567';
-  const seed = {
-    users: [
-      {
-        id: 1,
-        email: 'a@example.com',
-        tfa_methods: [{ id: 1, method: 'sms' as const, phone_number: PHONE }],
-      },
-    ],
-  };
+  const phone = { id: 1, method: 'sms' as const, phone_number: '+15551234567' };
+  const seed = { users: [{ id: 1, email: 'a@example.com', tfa_methods: [phone] }] };
 
   test('is enough, without a key, for the four commands that complete it', async () => {
     await using emulator = await startEmulator({ seed });
     const env = { BASE_URL: emulator.url };
-    const secret = ['--secret', emulator.tfa.startLogin(1).tfa_secret];
-    for (const name of ['send-sms', 'resend-sms', 'send-email']) {
-      await expect(pilotlight(['tfa', name, ...secret], { env })).resolves.toMatchObject({ code: 0 });
-    }
-    const code = ['--tfa-method', 'email', '--code', emulator.outbox.latest({ channel: 'email' }).code];
-    const login = await pilotlight(['tfa', 'login', ...secret, ...code, '--json'], { env });
+    const secret = `--secret ${emulator.tfa.startLogin(1).tfa_secret}`;
+    for (const name of ['send-sms', 'resend-sms', 'send-email'])
+      expect(await typed(`tfa ${name} ${secret}`, { env })).toMatchObject({ code: 0 });
+    const { code } = emulator.outbox.latest({ channel: 'email' });
+    const login = await typed(`tfa login ${secret} --tfa-method email --code ${code} --json`, { env });
     expect(login.code).toBe(0);
     expect(JSON.parse(login.stdout)).toMatchObject({ id: 1 });
   });
 
-  test('is shown as it is sent, with a key only where there is one', async () => {
-    const words = ['tfa', 'send-email', '--secret', 'b1946ac9'];
+  test.each(['--dry-run', '--curl'])('is shown by %s, with a key only where there is one', async (show) => {
     const env = { BASE_URL: 'http://127.0.0.1:9' };
-    for (const show of ['--dry-run', '--curl']) {
-      const without = await pilotlight([...words, show], { env });
-      expect(without.code).toBe(0);
-      expect(without.stdout + without.stderr).not.toMatch(/authorization|API_KEY|b1946ac9/i);
-      const withKey = await pilotlight([...words, show], { env: { ...env, API_KEY: 'key' } });
-      expect(withKey.stdout).toContain('authorization: Bearer');
-    }
+    const line = `tfa send-email --secret b1946ac9 ${show}`;
+    const { code, stdout, stderr } = await typed(line, { env });
+    expect([code, stdout + stderr]).toEqual([
+      0,
+      expect.not.stringMatching(/authorization|API_KEY|b1946ac9/i),
+    ]);
+    const withKey = await typed(line, { env: { ...env, API_KEY: 'key' } });
+    expect(withKey.stdout).toContain('authorization: Bearer');
   });
 
   test('is what they ask for in place of a key, and no other command does', async () => {
     await using emulator = await startEmulator({ seed });
     const env = { BASE_URL: emulator.url };
-    for (const words of [
-      ['send-sms'],
-      ['status'],
-      ['confirm-authorization', '--secret', 'b1946ac9', '--code', '123456'],
-    ]) {
-      const ran = await pilotlight(['tfa', ...words], { env });
-      expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('PILOTLIGHT_API_KEY')]);
+    for (const words of ['send-sms', 'status', 'confirm-authorization --secret b1946ac9 --code 123456']) {
+      const { code, stderr } = await typed(`tfa ${words}`, { env });
+      expect([code, stderr]).toEqual([2, expect.stringContaining('PILOTLIGHT_API_KEY')]);
     }
-    const malformed = await pilotlight(['tfa', 'send-sms', '--secret', 'x'], {
-      env: { ...env, API_KEY: 'a b' },
-    });
+    const malformed = await typed('tfa send-sms --secret x', { env: { ...env, API_KEY: 'a b' } });
     expect(malformed.code).toBe(2);
     expect(emulator.journal.entries()).toEqual([]);
   });
@@ -302,15 +274,15 @@ describe('searches by conditions', () => {
   test('find offers that can be rented, in the order that is asked for', async () => {
     await using emulator = await startEmulator({ dialect: 'public' });
     const env = connectionOf(emulator);
-    const search = async (...words: string[]) => {
-      const { stdout } = await pilotlight(['offer', 'search', ...words, '--json'], { env });
+    const search = async (words: string) => {
+      const { stdout } = await typed(`offer search ${words} --json`, { env });
       return (JSON.parse(stdout) as { offers: { id: number }[] }).offers.map(({ id }) => id);
     };
-    expect(await search('gpu_name=RTX_4090 num_gpus>=1', '--order', 'price')).toEqual([3004, 3001, 3002]);
-    expect(await search('price<1 gpu_name=RTX_4090', '--order', 'price-')).toEqual([3002, 3001, 3004]);
-    await pilotlight(['instance', 'create', '3004', '--image', 'x', '--disk', '20'], { env });
-    expect(await search('price<0.5')).toEqual([3001]);
-    expect(await search('price<0.5 rented=true rentable=false')).toEqual([3004]);
+    expect(await search("'gpu_name=RTX_4090 num_gpus>=1' --order price")).toEqual([3004, 3001, 3002]);
+    expect(await search("'price<1 gpu_name=RTX_4090' --order price-")).toEqual([3002, 3001, 3004]);
+    await typed('instance create 3004 --image x --disk 20', { env });
+    expect(await search("'price<0.5'")).toEqual([3001]);
+    expect(await search("'price<0.5 rented=true rentable=false'")).toEqual([3004]);
   });
 
   test('go into select_filters, or unchecked beside the known fields', async () => {
@@ -320,7 +292,7 @@ describe('searches by conditions', () => {
       num_gpus: { eq: 1 },
       rented: { eq: false },
     });
-    const { stdout } = await pilotlight(['template', 'search', 'name=vllm recommended=False', '--dry-run']);
+    const { stdout } = await typed("template search 'name=vllm recommended=False' --dry-run");
     const [, url = ''] = /GET (\S+)/.exec(stdout) ?? [];
     expect(JSON.parse(new URLSearchParams(url.split('?')[1]).get('select_filters') ?? '')).toEqual({
       name: { eq: 'vllm' },
@@ -333,20 +305,16 @@ describe('secrets', () => {
   test('in rows are hidden, unless they are asked for', async () => {
     await using emulator = await startEmulator({ dialect: 'public' });
     const env = connectionOf(emulator);
-    const read = async (...words: string[]) => (await pilotlight(words, { env })).stdout;
-    const key = /"api_key":"([0-9a-f]{64})"/.exec(
-      await read('endpoint-group', 'list', '--json', '--show-keys'),
-    )?.[1];
+    const read = async (line: string) => (await typed(line, { env })).stdout;
+    const shown = await read('endpoint-group list --json --show-keys');
+    const key = /"api_key":"([0-9a-f]{64})"/.exec(shown)?.[1];
     expect(key).toBeDefined();
-    for (const words of [
-      ['endpoint-group', 'list'],
-      ['endpoint-group', 'show', '31'],
-    ]) {
-      expect(await read(...words, '--json')).not.toContain(key);
-      expect(await read(...words)).not.toContain(key);
+    for (const line of ['endpoint-group list', 'endpoint-group show 31']) {
+      expect(await read(`${line} --json`)).not.toContain(key);
+      expect(await read(line)).not.toContain(key);
     }
-    expect(await read('call', 'endpointGroups.list')).toContain('"api_key":"[redacted]"');
-    expect(await read('call', 'endpointGroups.list', '--show-keys')).toContain(key);
+    expect(await read('call endpointGroups.list')).toContain('"api_key":"[redacted]"');
+    expect(await read('call endpointGroups.list --show-keys')).toContain(key);
   });
 
   test('in fields that nobody knows are never repeated', async () => {
@@ -362,21 +330,5 @@ describe('secrets', () => {
     const read = (): string => '{"api_key":"sekret","target_util":0.9}';
     const { code, stderr } = await pilotlight(['check', 'groups.json'], { read });
     expect([code, stderr]).toEqual([2, expect.not.stringContaining('sekret')]);
-  });
-});
-
-describe('for people', () => {
-  test('lists are tables that fit the terminal, times are readable', async () => {
-    await using emulator = await startEmulator();
-    const env = connectionOf(emulator);
-    for (const columns of [40, 60, 80, 200]) {
-      const { stdout } = await pilotlight(['instance', 'list'], { env, columns });
-      const lines = stdout.trimEnd().split('\n');
-      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
-      expect(stdout).toMatch(/ID +LABEL +ACTUAL_STAT/);
-      expect(stdout).toContain('501');
-    }
-    const { stdout } = await pilotlight(['machine', 'maintenances', '11,12'], { env, columns: 100 });
-    expect(stdout).toMatch(/ID +MACHINE_ID .*\n1 +11 +3 +\d{4}-\d\d-\d\dT[\d:.]+Z +power/);
   });
 });

@@ -96,13 +96,3 @@ test('a deployment is made anew after twelve seconds, and again each minute or s
   await running;
   expect(said).toHaveLength(2);
 });
-
-test('a name that nothing has is not made anew', async () => {
-  const controller = new AbortController();
-  const redeployments = createRedeployments(emulator, 'circle', screen);
-  const running = redeployments.run(controller.signal);
-  await vi.advanceTimersByTimeAsync(12_000);
-  controller.abort();
-  await running;
-  expect([said, redeployments.replaced()]).toEqual([[], []]);
-});
