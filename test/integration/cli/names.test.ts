@@ -84,8 +84,10 @@ describe('tables', () => {
       /^ID +NAME +TAG +ENDPOINT_STATE +WORKER_COUNT +TTL +LAST_CLIENT_HEARTBEAT/,
     );
     expect(deployments.stdout).toMatch(/more fields: --json shows all/);
-    const widths = deployments.stdout.split('\n').map((line) => line.length);
-    expect(Math.max(...widths)).toBeLessThanOrEqual(120);
+    const narrow = await run('instance list', { columns: 40 });
+    expect(narrow.stdout).toMatch(/^ID +LABEL .*\n501 /);
+    const widths = narrow.stdout.split('\n').map((line) => line.length);
+    expect(Math.max(...widths)).toBeLessThanOrEqual(40);
     const groups = await run('endpoint-group list');
     expect(groups.stdout).toMatch(/^ID +ENDPOINT_NAME +ENDPOINT_STATE/);
     expect(groups.stdout).not.toMatch(/[0-9a-f]{64}/);
