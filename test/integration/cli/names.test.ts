@@ -85,7 +85,7 @@ describe('tables', () => {
     );
     expect(deployments.stdout).toMatch(/more fields: --json shows all/);
     const narrow = await run('instance list', { columns: 40 });
-    expect(narrow.stdout).toMatch(/^ID +LABEL .*\n501 /);
+    expect(narrow.stdout).toMatch(/ID +LABEL .*\n +501 /);
     const widths = narrow.stdout.split('\n').map((line) => line.length);
     expect(Math.max(...widths)).toBeLessThanOrEqual(40);
     const groups = await run('endpoint-group list');
