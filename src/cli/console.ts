@@ -91,11 +91,7 @@ export function processConsole(): Console {
 }
 
 /** The answer is not shown. Rejects when the signal fires, and at Ctrl-C or Ctrl-D. */
-async function askHidden(
-  question: string,
-  signal: AbortSignal,
-  err: (text: string) => void,
-): Promise<string> {
+async function askHidden(question: string, signal: AbortSignal, err: (text: string) => void) {
   const nothing = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: nothing, terminal: true });
   // From here on the terminal does not echo.

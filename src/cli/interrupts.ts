@@ -32,10 +32,7 @@ export function createInterrupts() {
 }
 
 /** A failure after the signal has fired is because of it. @throws the signal's reason, or the failure */
-export async function untilInterrupted<T>(
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
+export async function untilInterrupted<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) {
   try {
     return await work(signal);
   } catch (error) {

@@ -19,10 +19,7 @@ import { EXIT } from '../config/exit-codes.ts';
 import { processConsole, type Console } from './console.ts';
 
 /** Never rejects for the user's mistakes: it prints them and sets the exit code. */
-export async function runProgram(
-  argv: readonly string[],
-  console: Console = processConsole(),
-): Promise<void> {
+export async function runProgram(argv: readonly string[], console: Console = processConsole()) {
   const program = await createProgram(console, argv.slice(2));
   try {
     await program.parseAsync(argv);

@@ -9,16 +9,16 @@ import { readText } from '../logs/text.ts';
 
 export type Traits = Readonly<Partial<Record<AssumptionId, string>>>;
 
-export interface Knowledge {
+export interface LearnedTraits {
   readonly traits: Traits;
   /** Long when they were last read, so that a short question shows the unit of `tail`. */
   readonly longTexts: ReadonlySet<string>;
 }
 
-export const NOTHING_KNOWN: Knowledge = { traits: {}, longTexts: new Set() };
+export const NOTHING_LEARNED: LearnedTraits = { traits: {}, longTexts: new Set() };
 
 /** What an answer tells. The heart reports its own without input and value. */
-export type Seen = Omit<AnswerEvent, 'durationMs' | 'serverDate'>;
+export type ObservedAnswer = Omit<AnswerEvent, 'durationMs' | 'serverDate'>;
 
 type Facts = readonly (readonly [id: AssumptionId, value: string])[];
 
@@ -45,7 +45,7 @@ const MOST_TEXTS = 1_000;
 /** So long a text shows the unit, characters. */
 const LONG_TEXT = 1_000;
 
-export function learn(knowledge: Knowledge, seen: Seen): Knowledge {
+export function learn(knowledge: LearnedTraits, seen: ObservedAnswer): LearnedTraits {
   const facts = [...rateFacts(seen), ...keyFacts(seen), ...listFacts(seen), ...deploymentFacts(seen)];
   const { traits, longTexts } = learnLog(knowledge, seen);
   return { traits: withNews(traits, Object.fromEntries(facts)), longTexts };
@@ -63,11 +63,11 @@ export function withNews(traits: Traits, news: Traits): Traits {
 }
 
 /** A bare text with status 200 is a refusal. */
-function isSuccess({ code, refusal }: Seen): boolean {
+function isSuccess({ code, refusal }: ObservedAnswer): boolean {
   return /^2\d\d$/.test(code) && refusal === undefined;
 }
 
-function rateFacts({ code, rate, refusal, error }: Seen): Facts {
+function rateFacts({ code, rate, refusal, error }: ObservedAnswer): Facts {
   if (!/^\d{3}$/.test(code)) return [];
   if (refusal !== 'throttled') return [['rate_limit', rate === undefined ? 'unseen' : 'shown']];
   const shape: Facts = error instanceof ThrottledError ? [['throttled_shape', throttledShape(error)]] : [];
@@ -91,12 +91,12 @@ function bodyOf(text: string): unknown {
   }
 }
 
-function keyFacts(seen: Seen): Facts {
+function keyFacts(seen: ObservedAnswer): Facts {
   if (seen.refusal === 'second-factor') return [['tfa_key', 'refused']];
   return isSuccess(seen) && READS.has(seen.operation) ? [['tfa_key', 'taken']] : [];
 }
 
-function listFacts(seen: Seen): Facts {
+function listFacts(seen: ObservedAnswer): Facts {
   const { operation, code, refusal } = seen;
   if (operation === 'instances.list')
     return isSuccess(seen) ? [['instances_v0', 'answers']] : code === '410' ? [['instances_v0', '410']] : [];
@@ -108,7 +108,7 @@ function listFacts(seen: Seen): Facts {
   return isUnknown ? [[id, 'unknown']] : [];
 }
 
-function deploymentFacts({ operation, refusal, value }: Seen): Facts {
+function deploymentFacts({ operation, refusal, value }: ObservedAnswer): Facts {
   if (!operation.startsWith('deployments.')) return [];
   if (refusal === 'expired') return [['expired_deployment', 'own_words']];
   const rows = operation === 'deployments.list' && isRecord(value) ? value['deployments'] : [];
@@ -121,7 +121,7 @@ function deploymentFacts({ operation, refusal, value }: Seen): Facts {
 }
 
 /** 64 units of a text that was long before: so many bytes, or more in lines. */
-function learnLog(knowledge: Knowledge, { operation, input = {}, value }: Seen): Knowledge {
+function learnLog(knowledge: LearnedTraits, { operation, input = {}, value }: ObservedAnswer): LearnedTraits {
   const { traits, longTexts } = knowledge;
   const { id, tail } = input;
   if (!operation.endsWith('.logs') || value === undefined || typeof tail !== 'number') return knowledge;
@@ -154,11 +154,11 @@ export interface KnownFinding extends Outcome {
   readonly value: string;
 }
 
-export type Finding =
+export type TraitFinding =
   | KnownFinding
   | { readonly trait: AssumptionId; readonly verdict: 'unknown'; readonly says: string };
 
-export function findingsOf(traits: Traits): Finding[] {
+export function findingsOf(traits: Traits): TraitFinding[] {
   return ASSUMPTION_IDS.map(
     (trait) =>
       knownFinding(traits, trait) ?? { trait, verdict: 'unknown', says: assumptionOf(trait).unknown },

@@ -84,13 +84,8 @@ function monthLines(month: BillAnswer['month']): string[] {
   return [`${month.month}: ${figure(month.so_far)} so far${unknown}, ${atEnd}.`];
 }
 
-function seenLines({
-  uses,
-  per_1000_units: perUnits,
-  dearest_hours: hours,
-  yesterday,
-  waste,
-}: BillAnswer): string[] {
+function seenLines(bill: BillAnswer): string[] {
+  const { uses, per_1000_units: perUnits, dearest_hours: hours, yesterday, waste } = bill;
   return [
     uses
       ? `Workers (estimated): ${usesText(uses)}.`
@@ -124,12 +119,8 @@ function differenceText(yesterday: NonNullable<BillAnswer['yesterday']>): string
   return `${day} cost ${signed(amount)} (${yesterday.source}) against ${before}: ${words.join(', ')} (estimated).`;
 }
 
-function wasteText({
-  idle,
-  starting,
-  orphans,
-  orphan_instances: count,
-}: NonNullable<BillAnswer['waste']>): string {
+function wasteText(waste: NonNullable<BillAnswer['waste']>): string {
+  const { idle, starting, orphans, orphan_instances: count } = waste;
   const rate = (dollars: number | null): string => (dollars === null ? 'not known' : cents(dollars));
   return `Wasted now, an hour (estimated): ready without requests ${rate(idle)}, starting ${rate(starting)}, instances without a worker ${rate(orphans)} (${count ?? 'not known'}).`;
 }

@@ -79,12 +79,7 @@ async function askDaemon(
   }
 }
 
-async function askService(
-  client: Client,
-  wanted: readonly string[],
-  console: Console,
-  signal: AbortSignal,
-): Promise<EndpointSpend[]> {
+async function askService(client: Client, wanted: readonly string[], console: Console, signal: AbortSignal) {
   const names = await namesOf(client, signal);
   const days = await billedDays(client, wanted, console, signal);
   const ids = new Set([...names.keys(), ...days.flatMap(({ endpoints }) => [...endpoints.keys()])]);
@@ -110,12 +105,7 @@ async function namesOf(client: Client, signal: AbortSignal): Promise<Map<number 
   }
 }
 
-async function billedDays(
-  client: Client,
-  wanted: readonly string[],
-  console: Console,
-  signal: AbortSignal,
-): Promise<BilledDay[]> {
+async function billedDays(client: Client, wanted: readonly string[], console: Console, signal: AbortSignal) {
   const bar = progressBar(console);
   const days: BilledDay[] = [];
   let lost = 0;

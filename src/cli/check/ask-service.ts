@@ -12,7 +12,7 @@ import { labelOf, Selection } from '../../heartbeat/discovery/wanted.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { legibleLine } from '../text/legible.ts';
 
-export interface Finding {
+export interface CheckFinding {
   /** `unknown`: the service has no such operation, or has refused it for its rate limit. */
   readonly verdict: 'fine' | 'wrong' | 'unknown';
   /** `key`, `clock`, `deployment 42`, or the variable of a feature. */
@@ -20,8 +20,8 @@ export interface Finding {
   readonly says: string;
 }
 
-export interface Asked {
-  readonly findings: readonly Finding[];
+export interface ServiceFindings {
+  readonly findings: readonly CheckFinding[];
   readonly exit: number;
   readonly answers: Answers;
 }
@@ -40,7 +40,7 @@ export interface Question {
   readonly isQuiet?: boolean;
 }
 
-export interface Asking {
+export interface AskOptions {
   readonly signal: AbortSignal;
   /** Resolves when the next question may be sent; false: stop asking. Default: at once. */
   readonly turn?: () => Promise<boolean>;
@@ -55,9 +55,9 @@ const MOST_SKEW = 30;
 /** Never rejects for what the service says. */
 export async function askService(
   settings: Settings,
-  { signal, turn = () => Promise.resolve(true), isGentle = false, onAnswer }: Asking,
+  { signal, turn = () => Promise.resolve(true), isGentle = false, onAnswer }: AskOptions,
   questions: readonly Question[] = questionsOf(settings),
-): Promise<Asked> {
+): Promise<ServiceFindings> {
   const { apiKey, baseUrl, serverlessUrl } = settings;
   let serverDate: string | undefined;
   await using client = createClient({
@@ -89,8 +89,8 @@ export async function askService(
 
 const KEY = 'key';
 
-class Inquiry implements Asked {
-  readonly findings: Finding[] = [];
+class Inquiry implements ServiceFindings {
+  readonly findings: CheckFinding[] = [];
   readonly answers: Answers = {};
   exit: number = EXIT.ok;
   readonly #isGentle: boolean;
@@ -99,7 +99,7 @@ class Inquiry implements Asked {
     this.#isGentle = isGentle;
   }
 
-  add(verdict: Finding['verdict'], about: string, says: string, exit: number = EXIT.failed): void {
+  add(verdict: CheckFinding['verdict'], about: string, says: string, exit: number = EXIT.failed): void {
     this.findings.push({ verdict, about, says: legibleLine(says) });
     if (verdict === 'wrong') this.exit = Math.max(this.exit, exit);
   }

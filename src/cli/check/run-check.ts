@@ -20,11 +20,7 @@ export interface CheckFlags {
   readonly coldStart?: number;
 }
 
-export async function runCheck(
-  files: readonly string[],
-  flags: CheckFlags,
-  console: Console,
-): Promise<number> {
+export async function runCheck(files: readonly string[], flags: CheckFlags, console: Console) {
   const { json, online, strict } = flags;
   if (online && files.length > 0)
     throw new InputError('--online asks about the environment, not about files');
@@ -64,12 +60,7 @@ function problemsOf(
   return [...others, ...groupProblems(ENDPOINT_GROUPS_VARIABLE, groups, facts)];
 }
 
-function groupProblems(
-  source: string,
-  groups: readonly unknown[],
-  facts: WorkerFacts,
-  isArray = true,
-): readonly ConfigProblem[] {
+function groupProblems(source: string, groups: readonly unknown[], facts: WorkerFacts, isArray = true) {
   return checkEndpointGroups(groups, facts).flatMap(({ findings }, index) =>
     findings.map((finding) => {
       const { rule, severity, parameter, allowed, message } = finding;

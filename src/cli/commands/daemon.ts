@@ -150,7 +150,7 @@ function told(...parts: readonly (string | false)[]): string {
   return parts.filter(Boolean).join(', ');
 }
 
-function parsePace(text: string): number {
+function parseInterval(text: string): number {
   const { value, problems } = durationUpTo('24h').parse(text);
   if (value === undefined) throw new InvalidArgumentError(problems[0]?.allowed ?? '');
   return value;
@@ -163,7 +163,7 @@ export function fleetCommand(console: Console): Command {
     .addOption(daemonUrlOption())
     .addOption(
       new Option('--every <duration>', 'time between two polls of the daemon')
-        .argParser(parsePace)
+        .argParser(parseInterval)
         .default(2_000, '2s'),
     )
     .option('--json', 'print one JSON object a sample')

@@ -56,11 +56,7 @@ const POLL_MS = 250;
 const ARRIVAL_MS = 250;
 
 /** The exit code. */
-export async function runDemo(
-  lengthMs: number | undefined,
-  console: Console,
-  signal: AbortSignal,
-): Promise<number> {
+export async function runDemo(lengthMs: number | undefined, console: Console, signal: AbortSignal) {
   const screen = createScreen(console);
   await using emulator = await startEmulator({
     dialect: 'public',

@@ -8,9 +8,9 @@ import {
   findingsOf,
   knownFindings,
   learn,
-  NOTHING_KNOWN,
-  type Finding,
-  type Seen,
+  NOTHING_LEARNED,
+  type TraitFinding,
+  type ObservedAnswer,
   type Traits,
 } from '../../doctor/learn.ts';
 import { learnList, NOTHING_KNOWN as NO_DEPLOYMENTS } from '../../heartbeat/discovery/knowledge.ts';
@@ -35,7 +35,7 @@ export interface Line {
 export interface Examination {
   readonly lines: readonly Line[];
   readonly exit: number;
-  readonly exchanges: readonly Pick<Seen, 'operation' | 'code' | 'refusal' | 'rate'>[];
+  readonly exchanges: readonly Pick<ObservedAnswer, 'operation' | 'code' | 'refusal' | 'rate'>[];
 }
 
 export interface ExaminationOptions {
@@ -55,10 +55,10 @@ const HEARTBEAT_EVERY_MS = operationOf('deployments.heartbeat').publicSpacingMs 
 /** Never rejects for what the service says. */
 export async function examine(options: ExaminationOptions): Promise<Examination> {
   const { settings, daemon, signal, deployment, sleep, announce } = options;
-  let knowledge = { ...NOTHING_KNOWN, traits: traitsOf(daemon) };
+  let knowledge = { ...NOTHING_LEARNED, traits: traitsOf(daemon) };
   const exchanges: Examination['exchanges'][number][] = [];
   const questions = doctorQuestions(settings, () => knowledge.traits, deployment);
-  const everyMs = pace(daemon);
+  const everyMs = questionInterval(daemon);
   announce(plan(questions, everyMs, daemon));
   let isThrottled = false;
   const { findings, exit, answers } = await askService(
@@ -96,7 +96,7 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
   return { lines, exit: exit || (isOff ? EXIT.failed : EXIT.ok), exchanges };
 }
 
-function lineOf(finding: Finding): Line {
+function lineOf(finding: TraitFinding): Line {
   const { trait: about, verdict, says } = finding;
   return { verdict, about, ...('value' in finding && { value: finding.value }), says };
 }
@@ -108,7 +108,7 @@ function traitsOf(daemon: DaemonView | undefined): Readonly<Record<string, strin
 }
 
 /** Between two questions, ms; undefined: a daemon leaves nothing of the rate limit. */
-function pace(daemon: DaemonView | undefined): number | undefined {
+function questionInterval(daemon: DaemonView | undefined): number | undefined {
   const { allowed_requests_per_second: allowed = null, wanted_requests_per_second: wanted = 0 } =
     daemon?.rate_limit ?? {};
   if ((daemon?.rate_limit.paused_seconds ?? 0) > 0) return undefined;
@@ -116,11 +116,7 @@ function pace(daemon: DaemonView | undefined): number | undefined {
   return allowed > wanted ? Math.max(EVERY_MS, 1_000 / (allowed - wanted)) : undefined;
 }
 
-function plan(
-  questions: readonly Question[],
-  everyMs: number | undefined,
-  daemon: DaemonView | undefined,
-): string {
+function plan(questions: readonly Question[], everyMs: number | undefined, daemon: DaemonView | undefined) {
   const beside = daemon ? 'A daemon of this service runs here; what it has learned counts. ' : '';
   if (everyMs === undefined)
     return `${beside}It needs all requests that the rate limit allows, so nothing is asked.`;
@@ -162,11 +158,7 @@ const LONG_TAIL = 2_000;
 const LOG_TIMEOUT_MS = 60_000;
 
 /** None needs a permission that the configured features do not need. */
-export function doctorQuestions(
-  settings: Settings,
-  traits: () => Traits,
-  deployment: number | undefined,
-): readonly Question[] {
+export function doctorQuestions(settings: Settings, traits: () => Traits, deployment: number | undefined) {
   const configured = questionsOf(settings);
   const isAsked = (id: Question['asks']): boolean => configured.some(({ asks }) => asks === id);
   const isOpen = (...ids: readonly AssumptionId[]) => ids.some((id) => traits()[id] === undefined);

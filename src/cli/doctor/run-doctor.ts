@@ -22,11 +22,7 @@ export interface DoctorFlags extends ProfileFlag {
   readonly report?: string;
 }
 
-export async function runDoctor(
-  daemonAt: DaemonAddress,
-  flags: DoctorFlags,
-  console: Console,
-): Promise<number> {
+export async function runDoctor(daemonAt: DaemonAddress, flags: DoctorFlags, console: Console) {
   const connection = usableConnection(console, flags);
   if (!connection) return EXIT.usage;
   const environment = withConnection(console.environment ?? process.env, connection);
@@ -63,10 +59,7 @@ const WORDS: Readonly<Record<Line['verdict'], string>> = {
 };
 
 /** With what login has stored, if the environment has no key. */
-function withConnection(
-  environment: Environment,
-  { apiKey, baseUrl, serverlessUrl }: Connection,
-): Environment {
+function withConnection(environment: Environment, { apiKey, baseUrl, serverlessUrl }: Connection) {
   if (hasOwnKey(environment)) return environment;
   return {
     ...environment,

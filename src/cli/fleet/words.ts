@@ -28,11 +28,8 @@ export function workInWords(inFlight: number, ready: number): string {
 }
 
 /** The service's own figure, else the estimate. */
-export function spendPerHour({
-  spend_told_per_hour: told,
-  spend_per_hour: estimated,
-}: EndpointStatus): number | null {
-  return told ?? estimated;
+export function spendPerHour(endpoint: EndpointStatus): number | null {
+  return endpoint.spend_told_per_hour ?? endpoint.spend_per_hour;
 }
 
 export function numberOr(value: number | null): string {

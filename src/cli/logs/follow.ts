@@ -29,11 +29,7 @@ import { ALL_ACCEPTED, type Sink } from '../../logs/sinks/sink.ts';
 const FLUSH_MS = 1_000;
 
 /** Until it is interrupted, the reader leaves, or the first poll is refused; the exit code. */
-export async function followLog(
-  connection: ClientOptions,
-  wanted: WantedLog,
-  console: Console,
-): Promise<number> {
+export async function followLog(connection: ClientOptions, wanted: WantedLog, console: Console) {
   // It may run for days beside daemons with the same key.
   const gate = new LocalGate(new RateLimiter({ isKeys: true }), 'daemon');
   await using client = createClient({ ...connection, gate });
@@ -72,10 +68,7 @@ export async function followLog(
 type Logs<Resource extends keyof LogClient> = LogClient[Resource]['logs'];
 
 /** Reports a first poll that the user must fix, such as a mistyped group. A later refusal may pass. */
-function withFirstRefusal(
-  { workergroups, endpointGroups }: LogClient,
-  onRefusal: (error: ApiError) => void,
-): LogClient {
+function withFirstRefusal({ workergroups, endpointGroups }: LogClient, onRefusal: (error: ApiError) => void) {
   let isFirst = true;
   async function watched<Answer>(answer: Promise<Answer>): Promise<Answer> {
     try {

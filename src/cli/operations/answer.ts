@@ -40,13 +40,15 @@ export interface AnswerOptions {
 }
 
 /** Resolves with whether standard output took it, if that matters. */
-export function printAnswer(
-  id: OperationId,
-  answer: unknown,
-  options: AnswerOptions,
-  console: Console,
-): Promise<boolean> {
-  return printResult(id, `${textOf(id, answer, options, console)}\n`, console);
+export function printAnswer(id: OperationId, answer: unknown, options: AnswerOptions, console: Console) {
+  const { json, showKeys = false } = options;
+  const { columns } = console;
+  const shown = showKeys ? answer : withoutKeys(answer);
+  const layout = { columns, shown: columnsOf(id), showKeys };
+  const text = json
+    ? legibleJson(JSON.stringify(shown, null, columns === undefined ? undefined : 2))
+    : renderAnswer(shown, operationOf(id).response, layout).join('\n');
+  return printResult(id, `${text}\n`, console);
 }
 
 /** If standard output fails, standard error gets what is shown once. */
@@ -54,18 +56,6 @@ export async function printResult(id: OperationId, text: string, console: Consol
   if (shownOncePaths(operationOf(id).response).length > 0) return await console.outOrErr(text);
   console.out(text);
   return true;
-}
-
-function textOf(
-  id: OperationId,
-  answer: unknown,
-  { json, showKeys = false }: AnswerOptions,
-  { columns }: Console,
-): string {
-  const shown = showKeys ? answer : withoutKeys(answer);
-  if (json) return legibleJson(JSON.stringify(shown, null, columns === undefined ? undefined : 2));
-  const layout = { columns, shown: columnsOf(id), showKeys };
-  return renderAnswer(shown, operationOf(id).response, layout).join('\n');
 }
 
 /** Opens an endpoint, in rows of lists. A new key has another name. */

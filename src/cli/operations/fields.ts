@@ -68,15 +68,8 @@ function optionsOf(flag: Flag): Option[] {
   ];
 }
 
-function describe({
-  description,
-  required,
-  fallback,
-  byDefault = fallback,
-  kind,
-  name,
-  secret,
-}: Flag): string {
+function describe(flag: Flag): string {
+  const { description, required, fallback, byDefault = fallback, kind, name, secret } = flag;
   const notes = [
     required && fallback === undefined ? 'required' : '',
     byDefault === undefined ? '' : `default: ${JSON.stringify(byDefault)}`,

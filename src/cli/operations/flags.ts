@@ -114,13 +114,8 @@ function takesOf(kind: FlagKind, inner: z.ZodType): string {
 }
 
 /** `at least 1, at most 20`: the description may not say it. */
-function limitsOf({
-  minimum,
-  exclusiveMinimum,
-  maximum,
-  maxLength,
-  pattern,
-}: z.core.JSONSchema.BaseSchema): string {
+function limitsOf(schema: z.core.JSONSchema.BaseSchema): string {
+  const { minimum, exclusiveMinimum, maximum, maxLength, pattern } = schema;
   const limits = [
     minimum !== undefined && minimum > 0 ? `at least ${minimum}` : '',
     exclusiveMinimum === undefined ? '' : `more than ${exclusiveMinimum}`,

@@ -73,12 +73,7 @@ export function namedField(id: OperationId): string | undefined {
 }
 
 /** Ids for names. @throws CommandError for a name of nothing or of several; as the listing */
-export async function resolveNames(
-  id: OperationId,
-  input: Input,
-  client: Client,
-  options: CallOptions,
-): Promise<Input> {
+export async function resolveNames(id: OperationId, input: Input, client: Client, options: CallOptions) {
   const resource = resourceOf(id);
   const field = namedField(id);
   const name = field === undefined ? undefined : input[field];

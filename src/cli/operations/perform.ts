@@ -6,7 +6,7 @@ import { LIMITS } from '../../contract/limits.ts';
 import { countCharacters } from '../../contract/text/characters.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import { isRecord } from '../../contract/is-record.ts';
-import { encodeRequest, type WireRequest } from '../../wire/request.ts';
+import { encodeRequest } from '../../wire/request.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { hasOwnKey } from '../../config/command-settings.ts';
 import { CommandError } from '../command-error.ts';
@@ -38,12 +38,7 @@ export interface PerformOptions extends ProfileFlag {
 
 export type Act = (client: Client, input: Input, options: CallOptions) => Promise<unknown>;
 
-export async function perform(
-  id: OperationId,
-  given: Input,
-  options: PerformOptions,
-  console: Console,
-): Promise<number> {
+export async function perform(id: OperationId, given: Input, options: PerformOptions, console: Console) {
   const input = packOnstart(id, given, console);
   if (options.dryRun || options.curl) return show(id, input, options, console);
   const connection = usableConnection(console, options, !takesSecretAlone(id, input));
@@ -178,12 +173,7 @@ function show(id: OperationId, input: Input, options: PerformOptions, console: C
 }
 
 /** Undefined: the contract refused it, and its problems have been printed. */
-function requestOf(
-  id: OperationId,
-  input: Input,
-  { fields = false }: PerformOptions,
-  console: Console,
-): WireRequest | undefined {
+function requestOf(id: OperationId, input: Input, { fields = false }: PerformOptions, console: Console) {
   const operation = operationOf(id);
   const encoded = encodeRequest(operation, input, KEY_MARK);
   if (encoded.ok) return encoded.request;
@@ -193,7 +183,7 @@ function requestOf(
   return undefined;
 }
 
-interface Asking {
+interface AskedPerson {
   readonly client: Client;
   readonly console: Pick<Console, 'ask' | 'err'>;
   readonly signal: AbortSignal;
@@ -203,7 +193,7 @@ interface Asking {
 export async function completeInput(
   operation: Operation,
   input: Input,
-  { client, console: { ask, err }, signal }: Asking,
+  { client, console: { ask, err }, signal }: AskedPerson,
 ): Promise<Input> {
   if (!ask) return input;
   const { shape = {} } = operation.body ?? {};

@@ -38,11 +38,7 @@ export function httpText({ method, url, headers, body }: ReturnType<typeof previ
 /** Curl has its own words for these. */
 const OF_OUR_CLIENT: ReadonlySet<string> = new Set(['user-agent', 'accept-encoding']);
 
-export function curlLine(
-  operation: Operation,
-  request: WireRequest,
-  target: Target,
-): { readonly line: string; readonly variables: readonly string[] } {
+export function curlLine(operation: Operation, request: WireRequest, target: Target) {
   const variables = new Set<string>();
   const marks = new Map<string, string>();
   const { method, url, headers, body } = previewRequest(operation, request, target, (name) => {

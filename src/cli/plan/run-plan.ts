@@ -44,7 +44,7 @@ export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanRep
     const load = await loadSource(flags, settings.seed);
     const isChance = flags.load !== undefined && flags.load !== 'constant';
     const seeds = isChance ? (flags.seeds ?? SEEDS) : 1;
-    const asked: Asked = { flags, sets, settings, load, seeds };
+    const asked: PlanRequest = { flags, sets, settings, load, seeds };
     const outcome = flags.search
       ? await around.interruptible((signal) => searched(asked, around, signal))
       : await plansOf(sets, asked, (index) => arrivalsOf(asked, index));
@@ -72,7 +72,7 @@ export interface LabelledPlan extends PlanResult {
 
 export type PlanReport = ReturnType<typeof createReport>;
 
-interface Asked {
+interface PlanRequest {
   readonly flags: PlanFlags;
   readonly sets: readonly ParameterSet[];
   readonly settings: PlanSettings;
@@ -84,7 +84,7 @@ interface Asked {
 /** Made-up loads, which show how much the next one may differ. */
 const SEEDS = 5;
 
-async function searched(asked: Asked, around: Around, signal: AbortSignal): Promise<Planned> {
+async function searched(asked: PlanRequest, around: Around, signal: AbortSignal): Promise<Planned> {
   const { flags, settings } = asked;
   const [set] = asked.sets;
   if (!set) throw new InputError('--search needs one set of parameters to start from');
@@ -114,14 +114,14 @@ async function searched(asked: Asked, around: Around, signal: AbortSignal): Prom
 }
 
 /** A load of the same making for each seed. */
-async function arrivalsOf({ flags, settings, load }: Asked, index: number): Promise<ArrivalStream> {
+async function arrivalsOf({ flags, settings, load }: PlanRequest, index: number): Promise<ArrivalStream> {
   return index === 0 ? load.arrivals : (await loadSource(flags, settings.seed + index)).arrivals;
 }
 
 /** Each set under the first load, with its series, and the estimates of the others. */
 async function plansOf(
   sets: readonly ParameterSet[],
-  { flags, settings, seeds }: Asked,
+  { flags, settings, seeds }: PlanRequest,
   arrivalsAt: (seed: number) => ArrivalStream | Promise<ArrivalStream>,
 ): Promise<Planned> {
   const [first] = sets;

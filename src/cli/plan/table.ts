@@ -109,7 +109,7 @@ export function searchRows({ frontier }: SearchResult): readonly (readonly strin
 }
 
 /** Without its full stop; undefined: no limit was asked for. */
-export function searchVerdict({ best, frontier, p99LimitSeconds: limit }: SearchResult): string | undefined {
+export function searchSentence({ best, frontier, p99LimitSeconds: limit }: SearchResult): string | undefined {
   if (limit === undefined) return undefined;
   if (best) {
     const set = SEARCH_AXES.map((axis) => `${axis} ${best[axis]}`).join(', ');
@@ -191,7 +191,7 @@ function wrapped(words: readonly string[]): string[] {
 }
 
 function searchLines(search: SearchResult): string[] {
-  const verdict = searchVerdict(search);
+  const verdict = searchSentence(search);
   const rows = aligned(searchRows(search), 0).map((line) => `  ${line}`);
   const whose = search.best ? 'Its plan' : 'The plan of the parameters given';
   return [

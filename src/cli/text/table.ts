@@ -72,10 +72,7 @@ export function table(
   return [...aligned(cells, names.length), ...rest];
 }
 
-function fit(
-  natural: readonly number[],
-  columns: number | undefined,
-): { readonly widths: readonly number[]; readonly left: number } {
+function fit(natural: readonly number[], columns: number | undefined) {
   const widths = [...natural];
   if (columns === undefined) return { widths, left: 0 };
   for (;;) {

@@ -13,7 +13,7 @@ import {
   RESULT_ROWS,
   searchCounts,
   searchRows,
-  searchVerdict,
+  searchSentence,
   type Row,
 } from '../table.ts';
 
@@ -142,7 +142,7 @@ function table(label: string, lines: readonly (readonly string[])[], hasHead = t
 }
 
 function searchSection(search: SearchResult): Markup {
-  const verdict = searchVerdict(search);
+  const verdict = searchSentence(search);
   return html`<section>
     <h2>Cost against waiting</h2>
     ${verdict === undefined ? '' : html`<p class="verdict ${search.best ? 'good' : 'warn'}">${verdict}</p>`}

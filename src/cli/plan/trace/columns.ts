@@ -130,11 +130,7 @@ const KNOWN_TRACES: readonly (readonly [columns: readonly string[], unit: TimeUn
 ];
 
 /** By the column's name, the known trace, or the values. Undefined: seconds or milliseconds. */
-export function timeUnitOf(
-  column: string,
-  header: readonly string[],
-  values: readonly string[],
-): TimeUnit | undefined {
+export function timeUnitOf(column: string, header: readonly string[], values: readonly string[]) {
   const [, second, other] = UNIT_IN_NAME.exec(column) ?? [];
   const named = (second ?? other)?.toLowerCase();
   if (named !== undefined) return named as TimeUnit;

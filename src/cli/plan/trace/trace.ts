@@ -89,10 +89,7 @@ async function* textOf(stream: Readable): AsyncGenerator<string> {
 }
 
 /** Fields of nested objects get their path: `usage.prompt_tokens`. */
-function flatFields(
-  object: Readonly<Record<string, unknown>> | undefined,
-  before = '',
-): Readonly<Record<string, string>> | undefined {
+function flatFields(object: Readonly<Record<string, unknown>> | undefined, before = '') {
   const fields: Record<string, string> = {};
   for (const [name, value] of Object.entries(object ?? {})) {
     if (isRecord(value)) Object.assign(fields, flatFields(value, `${before}${name}.`));
