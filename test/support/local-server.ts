@@ -2,8 +2,8 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** Answers as a test says, on a free port or a socket file of this machine. */
-export async function serve(answer: RequestListener, path?: string) {
-  const server = createServer(answer);
+export async function serve(answer: (...given: Parameters<RequestListener>) => unknown, path?: string) {
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) =>
     path === undefined ? server.listen(0, '127.0.0.1', resolve) : server.listen(path, resolve),
   );

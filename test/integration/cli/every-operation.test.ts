@@ -1,6 +1,6 @@
 /** Each operation of the table as a command: its help, its dry run, its curl line, and the command itself. */
 import { spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
+import { text as bodyOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exampleOf } from '../../../src/cli/operations/fields.ts';
 import { flagsOf } from '../../../src/cli/operations/flags.ts';
@@ -32,7 +32,7 @@ beforeAll(async () => {
       request: `${method} ${url}`,
       authorization: headers.authorization,
       contentType: headers['content-type'],
-      body: await text(request),
+      body: await bodyOf(request),
     });
     // A refusal, since other answers are asked for again.
     response.writeHead(400).end('{"error":"bad_request"}');

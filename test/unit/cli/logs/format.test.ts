@@ -61,7 +61,7 @@ test.each<[string, string | undefined]>([
   ['2026-13-40T99:00:00Z is no time', undefined],
   [`${'x'.repeat(90)} 2026-11-27T08:00:00Z`, undefined],
   ['', undefined],
-])('%s: %s', (line, iso) => {
-  const at = timeOfLine(line, NOW);
+])('%s: %s', (text, iso) => {
+  const at = timeOfLine(text, NOW);
   expect(at === undefined ? undefined : new Date(at).toISOString()).toBe(iso);
 });
