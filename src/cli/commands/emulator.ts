@@ -120,9 +120,11 @@ function contentsOf({ state }: Snapshot): string[] {
     ['templates', ids(state.templates, ({ content }) => content.name)],
     ['offers', ids(state.offers)],
   ];
-  return kinds.flatMap(([kind, items]) =>
-    items.length === 0 ? [] : [legibleLine(`  ${kind.padEnd(13)}  ${listed(items)}`)],
-  );
+  return kinds.flatMap(([kind, items]) => {
+    const further = items.length > MOST_LISTED ? ` and ${items.length - MOST_LISTED} more` : '';
+    const line = `  ${kind.padEnd(13)}  ${items.slice(0, MOST_LISTED).join(', ')}${further}`;
+    return items.length === 0 ? [] : [legibleLine(line)];
+  });
 }
 
 function ids<Row>(rows: ReadonlyMap<number, Row>, name: (row: Row) => unknown = () => ''): string[] {
@@ -133,11 +135,6 @@ function ids<Row>(rows: ReadonlyMap<number, Row>, name: (row: Row) => unknown = 
 }
 
 const MOST_LISTED = 8;
-
-function listed(items: readonly string[]): string {
-  const further = items.length - MOST_LISTED;
-  return items.slice(0, MOST_LISTED).join(', ') + (further > 0 ? ` and ${further} more` : '');
-}
 
 export function demoCommand(console: Console): Command {
   return new Command('demo')

@@ -129,16 +129,13 @@ function endpointText(endpoint: EndpointStatus, ready: number): string {
   return words.filter((word) => word !== '').join(', ');
 }
 
+const TONES: Readonly<Record<string, Tone>> = { healthy: 'good', lapsed: 'bad', gone: 'bad', urgent: 'bad' };
+
 function move(deployment: DeploymentStatus, now: number): { text: string; tone: Tone } {
   const { state, expires_at: expiresAt } = deployment;
   if (state === 'replaced') return { text: 'replaced: its name has another id', tone: 'warn' };
   const left = expiresAt === null ? '' : `, ${(expiresAt - now).toFixed(1)} s left`;
-  return { text: state + left, tone: toneOf(state) };
-}
-
-function toneOf(state: string): Tone {
-  if (state === 'healthy') return 'good';
-  return state === 'lapsed' || state === 'gone' || state === 'urgent' ? 'bad' : 'warn';
+  return { text: state + left, tone: TONES[state] ?? 'warn' };
 }
 
 function bar({ ttl_seconds, expires_at }: DeploymentStatus, now: number): string {

@@ -65,10 +65,8 @@ export async function followLog(connection: ClientOptions, wanted: WantedLog, co
   });
 }
 
-type Logs<Resource extends keyof LogClient> = LogClient[Resource]['logs'];
-
 /** Reports a first poll that the user must fix, such as a mistyped group. A later refusal may pass. */
-function withFirstRefusal({ workergroups, endpointGroups }: LogClient, onRefusal: (error: ApiError) => void) {
+function withFirstRefusal(client: LogClient, onRefusal: (error: ApiError) => void): LogClient {
   let isFirst = true;
   async function watched<Answer>(answer: Promise<Answer>): Promise<Answer> {
     try {
@@ -80,9 +78,10 @@ function withFirstRefusal({ workergroups, endpointGroups }: LogClient, onRefusal
       isFirst = false;
     }
   }
-  const ofGroup: Logs<'workergroups'> = (input, options) => watched(workergroups.logs(input, options));
-  const ofEndpoint: Logs<'endpointGroups'> = (input, options) => watched(endpointGroups.logs(input, options));
-  return { workergroups: { logs: ofGroup }, endpointGroups: { logs: ofEndpoint } };
+  return {
+    workergroups: { logs: (input, options) => watched(client.workergroups.logs(input, options)) },
+    endpointGroups: { logs: (input, options) => watched(client.endpointGroups.logs(input, options)) },
+  };
 }
 
 export interface TerminalSinkOptions {

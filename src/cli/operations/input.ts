@@ -281,7 +281,12 @@ function readScalar(type: z.ZodType, field: string, text: string, note: Note): u
   const unit = memoryUnitOf(type) ?? (isOpen ? 'MB' : undefined);
   if (unit === undefined) return isDate(type, text) ? Date.parse(text) / 1000 : coerceText(type, text);
   const [, amount, given] = /^([\d.]+) ?([GM])B$/i.exec(text) ?? [];
-  if (amount !== undefined) return inUnit(Number(amount), given?.toUpperCase() === 'G' ? 'GB' : 'MB', unit);
+  if (amount !== undefined) {
+    const isGiven = given?.toUpperCase() === unit[0];
+    // A minimum stays one: a card of 24 GB has a little over 24000 MB, and less than 24576.
+    const converted = unit === 'MB' ? Number(amount) * 1_000 : Number(amount) / 1_024;
+    return isGiven ? Number(amount) : converted;
+  }
   const value = coerceText(type, text);
   const isOdd = typeof value === 'number' && (unit === 'MB' ? value > 0 && value < 1_000 : value >= 1_000);
   if (isOdd) {
@@ -289,12 +294,6 @@ function readScalar(type: z.ZodType, field: string, text: string, note: Note): u
     note(`${field} is in ${unit} here, so this is ${value} ${unit}; write ${value}${other} if you mean that`);
   }
   return value;
-}
-
-/** A minimum stays one: a card of 24 GB has a little over 24000 MB, and less than 24576. */
-function inUnit(amount: number, given: 'MB' | 'GB', unit: 'MB' | 'GB'): number {
-  if (given === unit) return amount;
-  return unit === 'MB' ? amount * 1_000 : amount / 1_024;
 }
 
 function valueType(schema: z.ZodType, field: string): z.ZodType {

@@ -18,14 +18,13 @@ export function commandGroups() {
   return [...resources].map(([resource, ids]) => {
     const words = new Set([wordsOf(resource), kebab(resource)]);
     const [name = '', ...aliases] = new Set([...words].flatMap((word) => [singular(word), word]));
-    return { name, aliases, operations: ids.map(operationWords) };
+    const operations = ids.map((id) => {
+      const method = id.split('.')[1] ?? '';
+      const [own, alias] = [wordsOf(method), kebab(method)];
+      return { id, name: own, alias: alias === own ? undefined : alias };
+    });
+    return { name, aliases, operations };
   });
-}
-
-function operationWords(id: OperationId) {
-  const method = id.split('.')[1] ?? '';
-  const [name, alias] = [wordsOf(method), kebab(method)];
-  return { id, name, alias: alias === name ? undefined : alias };
 }
 
 /** `template search` */

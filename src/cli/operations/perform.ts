@@ -65,7 +65,9 @@ export async function perform(id: OperationId, given: Input, options: PerformOpt
         throw new CommandError(`the service has nothing of this id: ${id} answered null`, EXIT.failed);
       if (id === 'apiKeys.reset' && !hasOwnKey(console.environment))
         printError(console, 'The stored key has stopped working: log in with the new one.');
-      const isDone = (await printAnswer(id, answer, options, console)) && !saysNo(answer);
+      // As of a bulk creation that did not rent everything.
+      const saysNo = isRecord(answer) && answer['success'] === false;
+      const isDone = (await printAnswer(id, answer, options, console)) && !saysNo;
       return isInterrupted ? EXIT.interrupted : isDone ? EXIT.ok : EXIT.failed;
     } catch (error) {
       if (!(error instanceof CallError && error.mayBeDone)) throw error;
@@ -122,11 +124,6 @@ function patientOptions(options: CallOptions, signal: AbortSignal, console: Cons
   };
   const onConnected = (): void => signal.addEventListener('abort', tell, { once: true });
   return { ...options, graceMs: GRACE_MS, onConnected };
-}
-
-/** As a bulk creation that did not rent everything. */
-function saysNo(answer: unknown): boolean {
-  return isRecord(answer) && answer['success'] === false;
 }
 
 async function explainOpen(error: CallError, console: Console): Promise<void> {
