@@ -162,10 +162,10 @@ export const OPTIONS = {
   },
   logFormat: {
     variable: 'LOG_FORMAT',
-    type: oneOf(['json', 'text']),
-    fallback: 'json',
+    type: oneOf(['auto', 'json', 'text']),
+    fallback: 'auto',
     restart: true,
-    doc: "format of the daemon's own messages",
+    doc: "format of the daemon's own messages; auto: text at a terminal, JSON elsewhere",
   },
   serverlessUrl: {
     variable: 'SERVERLESS_URL',

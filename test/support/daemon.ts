@@ -57,7 +57,7 @@ export async function startTestDaemon(
     ...loaded,
     settings: loaded.settings,
     loadConfig: () => loadHeartConfig(environment),
-    stderr: { write, flush: () => Promise.resolve() },
+    stderr: { isTerminal: false, write, flush: () => Promise.resolve() },
   });
   const { promise: starting, resolve: started, reject: failed } = Promise.withResolvers<Daemon>();
 

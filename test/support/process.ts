@@ -6,6 +6,14 @@ import { PROGRAM } from './program.ts';
 /** Less than a test has: what was printed is known then, and not only that a test took too long. */
 const PATIENCE_MS = 280_000;
 
+const running = new Set<ChildProcess>();
+
+/** A test that takes too long never comes to its end, nor does the process of its file: it gets a SIGTERM. */
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+process.once('SIGTERM', () => process.exit(143));
+
 export interface Program extends AsyncDisposable {
   readonly child: ChildProcess;
   /** Everything so far. */
@@ -41,6 +49,7 @@ export function startProgram(
     env: { ...clean, ...env },
     stdio: [stdin, 'pipe', 'pipe'],
   });
+  running.add(child);
   const printed = { stdout: '', stderr: '' };
   const watchers = new Set<() => void>();
   for (const name of ['stdout', 'stderr'] as const) {
@@ -51,6 +60,7 @@ export function startProgram(
   }
   const exit = new Promise<number>((resolve) => {
     child.once('close', (code, signal) => {
+      running.delete(child);
       resolve(signal === null ? (code ?? -1) : -1);
       for (const watcher of watchers) watcher();
     });

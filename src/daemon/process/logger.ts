@@ -3,16 +3,16 @@
  * memory (messages past the bound are dropped). Errors are logged by allow-list, and a secret that still
  * got into a message is cut out of the finished line.
  */
-import { isatty } from 'node:tty';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { Redaction } from '../../contract/text/redaction.ts';
 import type { LogLevel } from '../../config/types/value-types.ts';
+import { isText, type MessageFormat } from '../../heartbeat/process/log/log.ts';
 import { openStderr } from '../../heartbeat/process/log/stderr.ts';
 
 export interface LoggerOptions {
   readonly level: LogLevel;
-  readonly format: 'json' | 'text';
+  readonly format: MessageFormat;
   readonly redaction: Redaction;
   /** Hears of every message that is written, for the metric. */
   readonly onMessage: (level: LogLevel) => void;
@@ -29,16 +29,13 @@ export interface MessageDestination extends DestinationStream {
 /** A descriptor that the heart has made non-blocking. Not pino's own: one that failed once, of a full disk, throws on. */
 export function messageDestination(fd: number): MessageDestination {
   const stderr = openStderr(fd);
-  return {
-    isTerminal: isatty(fd),
-    write: (line) => stderr.write(line),
-    end: (limitMs) => stderr.flush(limitMs),
-  };
+  return { ...stderr, end: (limitMs) => stderr.flush(limitMs) };
 }
 
 export async function createLogger(options: LoggerOptions): Promise<Logger> {
-  const destination =
-    options.format === 'text' ? await prettyPrinter(options.destination) : options.destination;
+  const destination = isText(options.format, options.destination.isTerminal)
+    ? await prettyPrinter(options.destination)
+    : options.destination;
   return pino(
     {
       level: options.level,

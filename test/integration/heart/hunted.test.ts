@@ -128,7 +128,8 @@ test.skipIf(spawnSync('script', ['--version']).status !== 0)(
         PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
       },
     );
-    await program.seen(/pilotlight started/);
+    // As text, for a person.
+    await program.seen(/\[.*INFO.*: .*pilotlight started/);
     const heart = childOf(childOf(program.child.pid));
     try {
       program.child.stdout?.pause();

@@ -1,4 +1,4 @@
-// Endpoint groups, and what the scheduled jobs saw: maintenance, instances, the account.
+// Parameters of endpoints, and what the scheduled jobs saw: maintenance, instances, the account.
 import { ago, byId, cards, element, facts, heading, plainList, quiet } from './status-dom.js';
 import { endpointGroupTone, isImminent } from './status-verdict.js';
 import { findingInWords, findingsInWords, plural } from './status-words.js';

@@ -8,11 +8,18 @@ export type LogFields = Readonly<Record<string, unknown>>;
 /** False: the message was logged too recently about the same subject. */
 export type HeartLog = (message: Message, fields?: LogFields, subject?: string) => boolean;
 
+export type MessageFormat = 'auto' | 'json' | 'text';
+
+/** A person reads a terminal. */
+export function isText(format: MessageFormat, isTerminal = false): boolean {
+  return format === 'text' || (format === 'auto' && isTerminal);
+}
+
 export interface HeartLogOptions {
-  readonly stderr: Pick<Stderr, 'write'>;
+  readonly stderr: Pick<Stderr, 'write'> & { readonly isTerminal?: boolean };
   /** Read at each line, because a reload may change it. */
   readonly level: () => LogLevel;
-  readonly format: 'json' | 'text';
+  readonly format: MessageFormat;
   readonly redaction: Redaction;
   /** Called with each line that is written, for the metric. */
   readonly onMessage: (level: LogLevel) => void;
@@ -28,6 +35,7 @@ export function counted(ids: readonly number[]): LogFields {
 
 export function createHeartLog({ stderr, level, format, redaction, onMessage }: HeartLogOptions): HeartLog {
   /** When a message was logged last, and how often since then it was not. */
+  const write = isText(format, stderr.isTerminal) ? asText : asJson;
   const logged = new Map<string, { readonly at: number; suppressed: number }>();
 
   /** How many were suppressed before this one; undefined: so is this one. */
@@ -51,9 +59,7 @@ export function createHeartLog({ stderr, level, format, redaction, onMessage }: 
     if (LOG_LEVELS.indexOf(message.level) > LOG_LEVELS.indexOf(level())) return true;
     onMessage(message.level);
     const all = message.isCounted && suppressed > 0 ? { ...fields, suppressed } : fields;
-    stderr.write(
-      `${format === 'json' ? asJson(message, all, redaction) : asText(message, all, redaction)}\n`,
-    );
+    stderr.write(`${write(message, all, redaction)}\n`);
     return true;
   };
 }
@@ -62,9 +68,9 @@ function asJson({ level, text }: Message, fields: LogFields, redaction: Redactio
   return redaction.json(JSON.stringify({ level, time: new Date().toISOString(), ...fields, msg: text }));
 }
 
-/** `[07:58:01.123] WARN: heartbeat state changed {"deploymentId":42}`, as pino-pretty writes it. */
+/** `[2026-11-28 07:58:01.123] WARN: heartbeat state changed {"deploymentId":42}`, as pino-pretty writes it. */
 function asText({ level, text }: Message, fields: LogFields, redaction: Redaction): string {
   const json = redaction.json(JSON.stringify(fields));
-  const time = new Date().toISOString().slice(11, 23);
+  const time = new Date().toISOString().slice(0, 23).replace('T', ' ');
   return `[${time}] ${level.toUpperCase()}: ${redaction.text(text)}${json === '{}' ? '' : ` ${json}`}`;
 }

@@ -8,6 +8,7 @@ import { constants, openSync, write } from 'node:fs';
 import { isatty } from 'node:tty';
 
 export interface Stderr {
+  readonly isTerminal: boolean;
   /** Takes a line with its newline, or counts it as dropped. */
   write(line: string): void;
   /** Resolves when everything is written, or after `limitMs`. */
@@ -62,6 +63,7 @@ export function openStderr(fd: number = nonBlocking(STDERR)): Stderr {
   }
 
   return {
+    isTerminal: isatty(fd),
     write(line) {
       if (waiting.length + line.length > CAPACITY) {
         dropped += 1;

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { LogLevel } from '../../../../src/config/types/value-types.ts';
 import { PilotlightError } from '../../../../src/contract/pilotlight-error.ts';
@@ -87,6 +88,19 @@ test.each([
   if (colour) expect(line).toContain(colour);
   else
     expect(line).toMatch(/^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\] WARN: it happened \{"replica":"a"\}\n$/);
+});
+
+test.each([
+  [true, '[2'],
+  [false, '{'],
+  [undefined, '{'],
+])('auto is text at a terminal, and JSON elsewhere: %s', async (isTerminal, begin) => {
+  const lines: string[] = [];
+  const write = (line: string) => void lines.push(line);
+  const destination = isTerminal === undefined ? { write } : { isTerminal, write };
+  const { logger } = await logging({ format: 'auto', destination });
+  logger.info('it happened');
+  expect(stripVTControlCharacters(lines[0] ?? '').startsWith(begin)).toBe(true);
 });
 
 describe('where messages go', () => {

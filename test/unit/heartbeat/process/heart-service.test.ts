@@ -67,6 +67,7 @@ class Scene {
       settings,
       loadConfig: () => this.#load(),
       stderr: {
+        isTerminal: false,
         write: (line) => void this.lines.push(JSON.parse(line) as Line),
         flush: () => Promise.resolve(),
       },

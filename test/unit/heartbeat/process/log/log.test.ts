@@ -28,13 +28,13 @@ test('a line of JSON has level, time, the fields and the message in this order',
   ]);
 });
 
-test('a line of text has the time of the day, and fields only where there are some', () => {
+test('a line of text has date and time, and fields only where there are some', () => {
   const log = logging('text');
   log({ level: 'warn', text: 'heartbeat state changed' }, { deploymentId: 42 });
   log({ level: 'info', text: 'heartbeats ended' });
   expect(lines).toEqual([
-    '[07:58:01.123] WARN: heartbeat state changed {"deploymentId":42}\n',
-    '[07:58:01.123] INFO: heartbeats ended\n',
+    '[2026-01-02 07:58:01.123] WARN: heartbeat state changed {"deploymentId":42}\n',
+    '[2026-01-02 07:58:01.123] INFO: heartbeats ended\n',
   ]);
 });
 
