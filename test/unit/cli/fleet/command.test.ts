@@ -5,13 +5,7 @@ import { pilotlight, type Around } from '../../../support/console.ts';
 import { serve } from '../../../support/local-server.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 import { FLEET_SETTINGS, listenWithFleet, type FleetListener } from '../../../support/fleet-listener.ts';
-import {
-  endpointView,
-  fleetView,
-  minuteRow,
-  recordedFleet,
-  sampleAt,
-} from '../../../support/recorded-fleet.ts';
+import { endpointView, fleetView, recordedFleet, sampleAt } from '../../../support/recorded-fleet.ts';
 
 let listener: FleetListener | undefined;
 afterEach(async () => {
@@ -25,18 +19,10 @@ async function fleetOf(
   over?: Partial<FleetView>,
   watched: FleetSettings['endpoints'] = [{ by: 'all' }],
 ) {
-  const rows = { chat: [minuteRow(Date.now() - 600_000)] };
-  listener = await listenWithFleet(
-    recordedFleet(
-      () =>
-        fleetView(
-          endpoints.map((each) => endpointView(each)),
-          over,
-        ),
-      rows,
-    ),
-    { ...FLEET_SETTINGS, endpoints: watched, budgetPerHour: 5 },
-  );
+  const views = () => endpoints.map((each) => endpointView(each));
+  const settings = { ...FLEET_SETTINGS, endpoints: watched, budgetPerHour: 5 };
+  const fleet = recordedFleet(() => fleetView(views(), over));
+  listener = await listenWithFleet(fleet, settings);
   return pilotlight(['fleet', ...words, '--url', listener.url], around);
 }
 
