@@ -1,7 +1,13 @@
 /** What the demo prints: its events, what it tells of the daemon, and its end. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Console } from '../../../../src/cli/console.ts';
-import { createScreen, summarize, createWatcher, type DemoResult } from '../../../../src/cli/demo/screen.ts';
+import {
+  createScreen,
+  summarize,
+  createWatcher,
+  type DemoResult,
+  type Screen,
+} from '../../../../src/cli/demo/screen.ts';
 import type { DeploymentView } from '../../../../src/emulator/index.ts';
 import type { LogRecord } from '../../../../src/logs/record.ts';
 import { EMPTY_STATUS, DEPLOYMENT_STATUS } from '../../../support/empty-status.ts';
@@ -11,19 +17,8 @@ import { FLEET_SETTINGS } from '../../../support/fleet-listener.ts';
 import { endpointView, fleetView, sampleAt, SPENT } from '../../../support/recorded-fleet.ts';
 
 function deployment(id: number, over: Partial<DeploymentView> = {}): DeploymentView {
-  return {
-    id,
-    lastHeartbeatMs: 1,
-    expiresAtMs: null,
-    expiredAtMs: null,
-    expired: false,
-    beats: 4,
-    lateBeats: 0,
-    minMarginMs: 12_340,
-    minMarginRatio: 0.617,
-    lapses: 0,
-    ...over,
-  } as DeploymentView;
+  const margin = { minMarginMs: 12_340, minMarginRatio: 0.617 };
+  return { id, lastHeartbeatMs: 1, beats: 4, lapses: 0, ...margin, ...over } as DeploymentView;
 }
 
 const GROUP = { workergroup_id: 7, lines: 120, gaps: { overrun: 2, reset: 1, ambiguous: 0 } };
@@ -55,35 +50,28 @@ describe('the end', () => {
     });
   });
 
-  test.each<[string, Partial<DemoResult>, number, string]>([
-    ['nothing to keep alive', { deployments: [] }, 3, '  closest approach  —'],
-    [
-      'a deployment that had no heartbeat',
-      { deployments: [deployment(42, { minMarginMs: null, minMarginRatio: null })] },
-      3,
-      '  closest approach  —',
-    ],
+  const NO_MARGIN = deployment(42, { minMarginMs: null, minMarginRatio: null });
+  const NO_HEARTBEAT = deployment(44, { lastHeartbeatMs: null });
+  test.each<[string, Partial<DemoResult>, string]>([
+    ['nothing to keep alive', { deployments: [] }, '  closest approach  —'],
+    ['a deployment that had no heartbeat', { deployments: [NO_MARGIN] }, '  closest approach  —'],
     [
       'one that waits for its first',
-      { deployments: [deployment(42), deployment(44, { lastHeartbeatMs: null })] },
-      5,
+      { deployments: [deployment(42), NO_HEARTBEAT] },
       '  redeployments     2, 1 followed to the new id',
     ],
     [
       'none that was made anew',
-      { redeployed: 0, deployments: [deployment(44, { lastHeartbeatMs: null })] },
-      5,
+      { redeployed: 0, deployments: [NO_HEARTBEAT] },
       '  redeployments     0, 0 followed to the new id',
     ],
-  ])('with %s', (_, over, line, words) => {
-    expect(summarize({ ...RESULT, ...over }).lines[line]).toBe(words);
+  ])('with %s', (_, over, words) => {
+    expect(summarize({ ...RESULT, ...over }).lines).toContain(words);
   });
 
   test('is a failure where one expired', () => {
-    const { expired, lines } = summarize({
-      ...RESULT,
-      deployments: [deployment(42, { lapses: 1 }), deployment(43)],
-    });
+    const deployments = [deployment(42, { lapses: 1 }), deployment(43)];
+    const { expired, lines } = summarize({ ...RESULT, deployments });
     expect([expired, lines[4]]).toEqual([true, '  lapses            1']);
   });
 });
@@ -94,12 +82,8 @@ describe('an event', () => {
 
   function screenOf(around: Partial<Console>) {
     const out: string[] = [];
-    const screen = createScreen({
-      columns: undefined,
-      hasColours: false,
-      ...around,
-      out: (text) => out.push(text),
-    } as Console);
+    const terminal = { columns: undefined, hasColours: false, ...around };
+    const screen = createScreen({ ...terminal, out: (text) => out.push(text) } as Console);
     return { screen, out };
   }
 
@@ -156,14 +140,9 @@ function status(...deployments: DeploymentStatus[]): Status {
 
 function watched() {
   const told: string[] = [];
-  const watcher = createWatcher(
-    {
-      heading() {},
-      record() {},
-      event: (subject, text, tone = 'plain') => told.push(`${tone}: ${subject} ${text}`),
-    },
-    { byId: [42], name: 'square' },
-  );
+  const event: Screen['event'] = (subject, text, tone = 'plain') =>
+    void told.push(`${tone}: ${subject} ${text}`);
+  const watcher = createWatcher({ heading() {}, record() {}, event }, { byId: [42], name: 'square' });
   return { watcher, told };
 }
 

@@ -70,12 +70,8 @@ describe('a field is a flag', () => {
   });
 
   test('with dashes for underscores; those that name what it works on come first', () => {
-    const flags = flagsOf(
-      operation(
-        { machine_ids: z.string(), idle: z.string(), bid: z.string().optional() },
-        { name: z.string() },
-      ),
-    );
+    const body = { machine_ids: z.string(), idle: z.string(), bid: z.string().optional() };
+    const flags = flagsOf(operation(body, { name: z.string() }));
     expect(flags.map(({ name, subject }) => [name, subject])).toEqual([
       ['name', true],
       ['machine-ids', true],
@@ -185,19 +181,12 @@ describe('the text of a flag', () => {
 
 describe('the input', () => {
   test('is the object of --input with what flags say on top, and what is given by default below', () => {
-    const of = operation({
-      a: z.string(),
-      o: z.strictObject({ p: z.int(), q: z.int() }),
-      d: emptyWhenUnused,
-    });
-    const flags = flagsOf(of);
+    const o = z.strictObject({ p: z.int(), q: z.int() });
+    const flags = flagsOf(operation({ a: z.string(), o, d: emptyWhenUnused }));
     const base = { a: 'base', o: { p: 1, q: 2 }, z: 9 };
     const given = { flags: new Map([['o-p', ['7']]]) };
-    expect(readInput(flags, given, base)).toEqual({
-      input: { a: 'base', o: { p: 7, q: 2 }, z: 9, d: '' },
-      problems: [],
-      notes: [],
-    });
+    const input = { a: 'base', o: { p: 7, q: 2 }, z: 9, d: '' };
+    expect(readInput(flags, given, base)).toEqual({ input, problems: [], notes: [] });
     expect(base.o.p).toBe(1);
     expect(readInput(flags, { flags: new Map() }, { d: 'own' }).input).toEqual({ d: 'own' });
   });
