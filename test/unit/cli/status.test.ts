@@ -35,12 +35,8 @@ const SINK: SinkStatus = {
 };
 
 test('the status in words: gaps of each log, and what waits for each sink', () => {
-  const quiet = describeStatus({
-    ...EMPTY_STATUS,
-    worker_groups: [GROUP],
-    endpoint_logs: [CHAT],
-    sinks: [SINK],
-  });
+  const logs = { worker_groups: [GROUP], endpoint_logs: [CHAT], sinks: [SINK] };
+  const quiet = describeStatus({ ...EMPTY_STATUS, ...logs });
   expect(quiet.slice(1)).toEqual([
     'worker group 7: 120 lines, 2.0 lines/s, no gaps',
     'log of endpoint chat: 120 lines, 2.0 lines/s, no gaps',
@@ -48,15 +44,10 @@ test('the status in words: gaps of each log, and what waits for each sink', () =
   ]);
   const gaps = { overrun: 2, reset: 1, ambiguous: 0 };
   const dropped = { overflow: 0, corruption: 0, rejected: 3 };
+  const problem = 'warning: PILOTLIGHT_AUTOTUNE: removed';
   const troubled = describeStatus({
     ...EMPTY_STATUS,
-    config_problems: [
-      {
-        variable: 'PILOTLIGHT_AUTOTUNE',
-        severity: 'warning',
-        problem: 'warning: PILOTLIGHT_AUTOTUNE: removed',
-      },
-    ],
+    config_problems: [{ variable: 'PILOTLIGHT_AUTOTUNE', severity: 'warning', problem }],
     replica: { id: 'a', role: 'standby', last_error: 'Redis is away: connect ECONNREFUSED' },
     spool_durable: false,
     worker_groups: [

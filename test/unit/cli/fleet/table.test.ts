@@ -60,25 +60,11 @@ test('what needs a person stands below, with the name of its endpoint', () => {
     allowed: 'more',
     message: 'too small',
   } as const;
-  const lines = fleetTable(
-    seen(
-      [
-        { drift: [{ parameter: 'target_util', actual: null, wanted: 0.9 }], findings: [finding] },
-        {
-          endpoint: 'code',
-          stuckWorkers: 1,
-          failingWorkers: 2,
-          sampledAtMs: (NOW - 300) * 1000,
-          troubles: {
-            churn: { severity: 'warning', sinceMs: 0, says: 'replaced 3 workers' },
-            flapping: null,
-          },
-        },
-      ],
-      5,
-    ),
-    200,
-  );
+  const churn = { severity: 'warning', sinceMs: 0, says: 'replaced 3 workers' } as const;
+  const chat = { drift: [{ parameter: 'target_util', actual: null, wanted: 0.9 }], findings: [finding] };
+  const counts = { stuckWorkers: 1, failingWorkers: 2, sampledAtMs: (NOW - 300) * 1000 };
+  const code = { endpoint: 'code', ...counts, troubles: { churn, flapping: null } };
+  const lines = fleetTable(seen([chat, code], 5), 200);
   expect(lines.slice(3)).toEqual([
     'chat: target_util is not set, configured 0.9',
     'chat: warning: cold_mult: too small',

@@ -36,10 +36,8 @@ describe('pilotlight plan', () => {
     const [most] = outcome.sensitivity;
     expect(most?.setting).toBe('performance');
     const halved = await planCommandLine(...LOAD.slice(0, -1), '5', '--param', 'max_workers=20');
-    expect(most?.half).toEqual({
-      costPerHour: halved.plans[0]?.cost.perHour,
-      p99Seconds: halved.plans[0]?.queueTime.p99,
-    });
+    const { cost, queueTime } = halved.plans[0]!;
+    expect(most?.half).toEqual({ costPerHour: cost.perHour, p99Seconds: queueTime.p99 });
     expect(planTable(outcome).join('\n')).toMatch(/^The result depends most on --performance /m);
     expect((await planCommandLine(...LOAD, '--no-sensitivity')).sensitivity).toEqual([]);
   });
@@ -52,9 +50,8 @@ describe('pilotlight plan', () => {
     expect(text).toMatch(/\nhot workers, mean and most +\S+, \d+ +7, 7\n/);
     expect(text).toMatch(/\nstarts from nothing +\d+ +0\n/);
     expect(always?.cost.perHour).toBeCloseTo(14, 1);
-    await expect(planCommandLine(...LOAD, '--always-on', '3', '--search')).rejects.toThrow(
-      'cannot be used with',
-    );
+    const both = planCommandLine(...LOAD, '--always-on', '3', '--search');
+    await expect(both).rejects.toThrow('cannot be used with');
   });
 
   test.each([
