@@ -112,11 +112,8 @@ async function billedDays(client: Client, wanted: readonly string[], console: Co
   try {
     for (const [index, day] of wanted.entries()) {
       const from = Date.parse(day) / 1000;
-      const { rows, unreadable } = await listCharges(
-        client,
-        { from, to: from + DAY_SECONDS - 1 },
-        { signal },
-      );
+      const range = { from, to: from + DAY_SECONDS - 1 };
+      const { rows, unreadable } = await listCharges(client, range, { signal });
       if (unreadable === 0) days.push(billedDay(day, rows));
       lost += unreadable;
       bar.update((index + 1) / wanted.length, `${day} read`);
@@ -124,10 +121,8 @@ async function billedDays(client: Client, wanted: readonly string[], console: Co
   } catch (error) {
     if (!(error instanceof ApiError) || error.meaning !== 'unauthorized') throw error;
     const { permission } = operationOf('charges.list');
-    throw new CommandError(
-      `${legibleLine(error.message)}; it needs the permission ${permission}`,
-      exitCodeOf(error),
-    );
+    const why = `${legibleLine(error.message)}; it needs the permission ${permission}`;
+    throw new CommandError(why, exitCodeOf(error));
   } finally {
     bar.end();
   }
@@ -140,8 +135,6 @@ function chosen(spends: readonly EndpointSpend[], endpoint: string): EndpointSpe
   const [one] = found;
   if (one && found.length === 1) return one;
   const all = spends.map((spend) => legibleLine(spend.endpoint)).join(', ') || 'none';
-  throw new CommandError(
-    `${one ? 'more than one' : 'no'} endpoint ${legibleLine(endpoint)}; there are: ${all}`,
-    EXIT.failed,
-  );
+  const count = one ? 'more than one' : 'no';
+  throw new CommandError(`${count} endpoint ${legibleLine(endpoint)}; there are: ${all}`, EXIT.failed);
 }

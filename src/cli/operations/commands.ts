@@ -114,11 +114,8 @@ async function deploy(
         return shown(deployed);
       } catch (error) {
         bar.end();
-        if (made !== undefined)
-          printError(
-            console,
-            `Deployment ${made} was made, but its archive is not uploaded; the same command again does that.`,
-          );
+        const rest = 'but its archive is not uploaded; the same command again does that';
+        if (made !== undefined) printError(console, `Deployment ${made} was made, ${rest}.`);
         throw error;
       } finally {
         bar.end();

@@ -87,11 +87,8 @@ function packOnstart(id: OperationId, input: Input, console: Console): Input {
     if (onstart !== script) {
       const [before, after] = [script, onstart].map(countCharacters);
       const why = `onstart has ${before} characters, at most ${LIMITS.onstartLength} are taken`;
-      const needs = 'the image needs sh, base64, gzip and mktemp';
-      printError(
-        console,
-        `${why}: sent as ${after}, packed with gzip. Without a #! line it runs by sh; ${needs}`,
-      );
+      const runs = 'Without a #! line it runs by sh; the image needs sh, base64, gzip and mktemp';
+      printError(console, `${why}: sent as ${after}, packed with gzip. ${runs}`);
     }
     return { ...input, onstart };
   } catch (error) {

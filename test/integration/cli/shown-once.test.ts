@@ -27,13 +27,18 @@ const run = (words: readonly string[], signal?: AbortSignal) =>
 const ENVIRONMENT = () => ({ PILOTLIGHT_API_KEY: 'key', PILOTLIGHT_BASE_URL: server.url });
 
 describe('Ctrl-C', () => {
-  test('waits for the answer to what was sent, and prints it', async () => {
+  /** Once the request has come; `then` is what becomes of it. */
+  function interrupted(words: readonly string[], then: (response: ServerResponse) => unknown = () => {}) {
     const controller = new AbortController();
     answer = (response) => {
       controller.abort();
-      setImmediate(() => response.end('{"new_contract":505}'));
+      setImmediate(() => then(response));
     };
-    const ran = await run(RENT, controller.signal);
+    return run(words, controller.signal);
+  }
+
+  test('waits for the answer to what was sent, and prints it', async () => {
+    const ran = await interrupted(RENT, (response) => response.end('{"new_contract":505}'));
     expect(ran).toMatchObject({ code: 130, stdout: expect.stringMatching(/new_contract +505/) });
     expect(ran.stderr).toMatch(/^Waiting up to 5 s for the answer/);
   });
@@ -42,29 +47,18 @@ describe('Ctrl-C', () => {
     [RENT, 'pilotlight instance list'],
     [CREATE_KEY, 'pilotlight api-key list'],
   ])('says where no answer comes that it may have been done: %s', async (words, view) => {
-    const controller = new AbortController();
-    answer = (response) => {
-      controller.abort();
-      setImmediate(() => response.destroy());
-    };
-    const ran = await run(words, controller.signal);
+    const ran = await interrupted(words, (response) => response.destroy());
     expect(ran).toMatchObject({ code: 130, stdout: '' });
     expect(ran.stderr).toContain(`It may have been done: see ${view}.`);
   });
 
   test('does not hide an answer that cannot be read', async () => {
-    const controller = new AbortController();
-    answer = (response) => {
-      controller.abort();
-      setImmediate(() => response.end('{"key":"s3cret'));
-    };
-    expect(await run(CREATE_KEY, controller.signal)).toMatchObject({ code: 130, stdout: '{"key":"s3cret\n' });
+    const ran = await interrupted(CREATE_KEY, (response) => response.end('{"key":"s3cret'));
+    expect(ran).toMatchObject({ code: 130, stdout: '{"key":"s3cret\n' });
   });
 
   test('ends what can be asked again at once, without a word', async () => {
-    const controller = new AbortController();
-    answer = () => controller.abort();
-    expect(await run(['instance', 'list'], controller.signal)).toEqual({ code: 130, stdout: '', stderr: '' });
+    expect(await interrupted(['instance', 'list'])).toEqual({ code: 130, stdout: '', stderr: '' });
   });
 
   test('a second time ends a process at once', async () => {
