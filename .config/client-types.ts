@@ -6,8 +6,7 @@
 import * as z from 'zod';
 import { flagsOf, type Flag } from '../src/cli/operations/flags.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../src/contract/operations.ts';
-import { descriptionOf } from '../src/openapi/document.ts';
-import { inlineSchema } from '../src/openapi/schemas.ts';
+import { descriptionOf, inlineSchema } from '../src/openapi/document.ts';
 import { EXTRA } from '../src/wire/request.ts';
 
 /** File below dist/types → text to append. */

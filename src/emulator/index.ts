@@ -1,24 +1,19 @@
-/**
- * The local emulator of the service: `await using emulator = await startEmulator()`. One process, in memory,
- * no account, never calls out.
- */
+/** The local emulator: one process, in memory, no account. It never calls out. */
 import { createControl, type Control } from './admin/control.ts';
 import { createAdminApi } from './admin/route.ts';
 import { adminRoutes, inspect, type Inspected } from './admin/routes.ts';
 import { secretsOf } from './calls/call.ts';
 import { ScheduledClock, type Clock, type ClockStart } from './clock.ts';
-import { specDialect, type DialectName } from './dialect/dialect.ts';
-import { publicDialect } from './dialect/public.ts';
+import { publicDialect, specDialect, type DialectName } from './dialect/dialect.ts';
 import { FaultInjector, type Faults } from './faults/faults.ts';
 import { findKey } from './handlers/accounts.ts';
 import { openListener } from './http/listener.ts';
 import { createServer } from './http/server.ts';
 import { RequestJournal, type Journal } from './journal/journal.ts';
 import { buildState } from './seed/build.ts';
-import { checkSeed, readTraits } from './seed/file.ts';
-import type { Seed } from './seed/schema.ts';
+import { checkSeed, readTraits, type Seed } from './seed/file.ts';
 import { withRateLimit } from './service/rate-limit.ts';
-import { createService, createWorld, settle } from './service/service.ts';
+import { createService, createWorld, catchUp } from './service/service.ts';
 import type { SettingsInput } from './state/settings.ts';
 import { defaultTraits, type Traits, type TraitsInput } from './state/traits.ts';
 
@@ -52,7 +47,7 @@ export type {
   OfferView,
   Templates,
   TemplateView,
-} from './admin/rentals.ts';
+} from './admin/fleet.ts';
 export type { Clock, ClockMode, ClockStart } from './clock.ts';
 export type { DialectName } from './dialect/dialect.ts';
 export type { FaultHandle, FaultInput, FaultKind, Faults, FaultView } from './faults/faults.ts';
@@ -66,63 +61,59 @@ export type {
 } from './journal/journal.ts';
 export { DEFAULT_API_KEY, DEFAULT_SEED, DEFAULT_TEAM_KEY, DEFAULT_TOTP_SECRET } from './seed/default.ts';
 export { readSeedFile, readTraitsFile, SeedError, TraitsError } from './seed/file.ts';
-export { seedSchema, type Seed } from './seed/schema.ts';
+export { seedSchema, type Seed } from './seed/file.ts';
 export type { DeploymentView } from './state/deployments.ts';
-export type { LoadInput } from './state/loads.ts';
+export type { LoadInput } from './state/endpoints.ts';
 export { settingsSchema, type Settings, type SettingsInput } from './state/settings.ts';
 export type { Traits, TraitsInput } from './state/traits.ts';
 export type { SentMessage } from './state/users.ts';
 
-/** Where it listens, how it behaves, and what there is at the start. Every field has a default. */
+/** Options of an emulator. Each has a default. */
 export interface EmulatorOptions {
-  /** Default 0: any free one. */
+  /** Default 0: any free port. */
   readonly port?: number;
-  /** Address to listen on; default 127.0.0.1. */
+  /** Default 127.0.0.1. */
   readonly host?: string;
-  /** Default `spec`: the interface, strictly. `public`: as the public service does. */
+  /** Default `spec`: the interface, strictly. `public`: as the public service behaves. */
   readonly dialect?: DialectName;
-  /** Sections that are left out come from the default seed. */
+  /** Omitted sections come from the default seed. */
   readonly seed?: Seed;
   /** Default `real`. */
   readonly clock?: ClockStart;
-  /** Win over those of the seed. */
+  /** They win over the settings of the seed. */
   readonly settings?: SettingsInput;
-  /** The dialect has a default for each trait. */
+  /** Each dialect has its defaults. */
   readonly traits?: TraitsInput;
 }
 
-/** A running emulator: its address, and everything a test can look at or change. */
+/** A running emulator: its address, and everything that a test can read or change. */
 export interface Emulator extends Control, Inspected, AsyncDisposable {
-  /** Base address, for the main and the serverless service alike; without a slash at its end. */
+  /** Base address of the main and the serverless service, without a slash at its end. */
   readonly url: string;
   readonly port: number;
   readonly dialect: DialectName;
-  /** Value that the first API key of the seed has now; empty once it is deleted and was the only one. */
+  /** Current value of the first API key; empty if there is none. */
   readonly apiKey: string;
-  /** What it signs routes with, as workers know it: PEM. */
   readonly publicKey: string;
   readonly clock: Clock;
   readonly faults: Faults;
   readonly journal: Journal;
-  /** Ends at once, requests that hang included; leaves no timer and no socket. Can be called again. */
+  /** Ends at once, hanging requests included. Leaves no timer and no socket. Idempotent. */
   close(): Promise<void>;
 }
 
-/**
- * Starts an emulator in this process. All parts are connected here and nowhere else, hence its length.
- * @throws SeedError for a seed that does not fit, TraitsError for such traits; what listen() says for a port that is taken
- */
+/** Connects all parts. @throws SeedError, TraitsError, or the error of listen() for a taken port */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { port = 0, host = '127.0.0.1', dialect: dialectName = 'spec', settings = {} } = options;
   const { seed = {} } = options;
   checkSeed(seed);
   const traits: Traits = { ...defaultTraits(dialectName), ...readTraits(options.traits ?? {}) };
 
-  const clock = new ScheduledClock(options.clock, (beforeMs) => settle(world, beforeMs));
+  const clock = new ScheduledClock(options.clock, (beforeMs) => catchUp(world, beforeMs));
   const state = buildState(seed, settings, clock.now(), traits);
   const dialect = dialectName === 'public' ? publicDialect : specDialect;
   const world = createWorld(state, dialect, () => clock.now());
-  world.fleets.settle(state, clock.now());
+  world.fleets.catchUp(state, clock.now());
 
   const journal = new RequestJournal(() => secretsOf(world.state));
   const faults = new FaultInjector({

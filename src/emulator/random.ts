@@ -1,9 +1,8 @@
 import type { Random } from '../scaling/planner/load/random.ts';
 
-/** Random numbers from the planner's source. */
 export { createRandom, type Random } from '../scaling/planner/load/random.ts';
 
-/** One seed out of two numbers, so that neighbouring pairs have nothing in common. */
+/** Neighbouring pairs give unrelated seeds. */
 export function mixSeeds(first: number, second: number): number {
   let mixed = Math.imul(first ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(second + 0x7f4a7c15, 0xc2b2ae35);
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x45d9f3b);

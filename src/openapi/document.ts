@@ -1,17 +1,30 @@
-/** The OpenAPI 3.1 document of the interface, derived from the table of operations. Pure. */
-import type { z } from 'zod';
-import { assumedParts, isPermissionAssumed } from '../contract/assumptions.ts';
+import * as z from 'zod';
+import { assumedParts, isErrorAssumed, isPermissionAssumed } from '../contract/assumptions.ts';
 import type { Operation } from '../contract/define.ts';
+import {
+  COMMON_ERRORS,
+  ERROR_CODES,
+  ERRORS,
+  type ErrorCode,
+  type ErrorDefinition,
+} from '../contract/errors.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
+import { apiKey } from '../contract/operations/api-keys.ts';
+import { instance } from '../contract/operations/instances/instance-list.ts';
+import { envMap, volumeInfo } from '../contract/operations/instances/instances.ts';
+import { listedWindow, machineIds } from '../contract/operations/machines.ts';
+import { deployment } from '../contract/operations/serverless/deployment.ts';
+import { endpointGroup, endpointGroupSettings } from '../contract/operations/serverless/endpoint-groups.ts';
+import { template, templateBody } from '../contract/operations/templates.ts';
+import { tfaMethod } from '../contract/operations/tfa/tfa-status.ts';
+import { user } from '../contract/operations/users.ts';
 import { sentencesOf } from '../contract/rules.ts';
-import { ERROR_SCHEMAS, errorExamples, errorResponses } from './errors.ts';
-import type { ResponseObject } from './errors.ts';
-import { bodyOf, inlineSchema, schemaComponents, type JsonSchema, type SchemaComponents } from './schemas.ts';
+import { defaultOf } from '../contract/schemas.ts';
 
 export interface DocumentOptions {
-  /** `{base_url}` of the interface; a server variable without it. */
+  /** Absent: a server variable. */
   readonly baseUrl?: string;
-  /** `{serverless_url}`; the base address when only that is given. */
+  /** Absent: `baseUrl`. */
   readonly serverlessUrl?: string;
 }
 
@@ -19,7 +32,7 @@ export interface DocumentOptions {
 const INTERFACE_VERSION = '1.0.0';
 
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;
-/** Of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1.html), with fields of our own that DESCRIPTION explains. */
+/** OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1.html) with our own fields; see DESCRIPTION. */
 export type OperationObject = ReturnType<typeof operationObject>;
 type Server = ReturnType<typeof server>;
 
@@ -133,8 +146,6 @@ function operationObject(id: OperationId, components: SchemaComponents, serverle
     ...(publicSpacingMs !== undefined && { 'x-public-spacing-ms': publicSpacingMs }),
   };
 }
-
-/** All that is said about an operation, in one paragraph. */
 export function descriptionOf(operation: Operation): string {
   const { summary, description, verification, permission, replacedBy, source, publicSpacingMs } = operation;
   const assumed = isPermissionAssumed(operation) ? ' (assumed: the interface names none)' : '';
@@ -161,7 +172,7 @@ function parametersOf({ params, query, example: { input } }: Operation) {
   return [...of('path', params), ...of('query', query)];
 }
 
-/** Objects travel as JSON text in the query (§4.2). */
+/** §4.2: objects travel as JSON text in the query. */
 function parameter(where: { name: string; in: 'path' | 'query' }, type: z.ZodType, example: unknown) {
   const { description, ...schema } = inlineSchema(type);
   return {
@@ -177,4 +188,188 @@ function exampleBody({ body, keyInBody, example }: Operation): Record<string, un
   const names = Object.keys(body?.shape ?? {}).filter((name) => example.input[name] !== undefined);
   const fields = Object.fromEntries(names.map((name) => [name, example.input[name]]));
   return keyInBody === undefined ? fields : { ...fields, [keyInBody]: 'API_KEY' };
+}
+
+export interface ResponseObject {
+  readonly description: string;
+  readonly content: { 'application/json': { schema: JsonSchema; example?: unknown; examples?: object } };
+}
+
+const words = { type: 'string', description: 'what went wrong, in words' };
+
+export const ERROR_SCHEMAS = {
+  Error: errorBody('The general error body (§7).', {
+    error: { type: 'string', description: 'code' },
+    msg: words,
+  }),
+  LogError: errorBody('The error body of the serverless address (§7).', { error_msg: words }),
+};
+
+function errorBody(description: string, properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  const required = Object.keys(properties);
+  return { type: 'object', description, properties, required, additionalProperties: true };
+}
+
+export function errorResponses(operation: Operation): Record<string, ResponseObject> {
+  const codes = [...new Set<ErrorCode>([...operation.errors, ...COMMON_ERRORS])];
+  const pairs = codes.flatMap((code) => ERRORS[code].status.map((status) => ({ status, code })));
+  const byStatus = Map.groupBy(pairs, ({ status }) => status);
+  return Object.fromEntries(
+    [...byStatus]
+      .toSorted(([a], [b]) => a - b)
+      .map(([status, entries]) => [String(status), response(operation, entries)]),
+  );
+}
+
+function response(operation: Operation, entries: readonly { readonly code: ErrorCode }[]) {
+  const codes = entries.map(({ code }) => code);
+  return {
+    description: codes.map((code) => describe(code, operation)).join('\n'),
+    content: { 'application/json': operation.base === 'serverless' ? logErrors(codes) : errors(codes) },
+  };
+}
+
+function describe(code: ErrorCode, operation: Operation): string {
+  const { when, advice } = ERRORS[code];
+  const assumed = isErrorAssumed(operation, code) ? ' (Assumed: the interface does not name it here.)' : '';
+  return `- \`${code}\`: ${when}. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}.${assumed}`;
+}
+
+function errors(codes: readonly ErrorCode[]) {
+  const fields = codes.flatMap((code) => ERRORS[code].fields ?? []);
+  const properties = Object.assign(
+    {},
+    ...fields.map((schema) => inlineSchema(schema, 'output')['properties']),
+  ) as object;
+  return {
+    schema: {
+      allOf: [
+        { $ref: '#/components/schemas/Error' },
+        {
+          type: 'object',
+          properties: { error: { anyOf: [{ enum: codes }, { type: 'string' }] }, ...properties },
+        },
+      ],
+    },
+    examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+  };
+}
+
+const EXAMPLE_FIELDS: Readonly<Record<string, unknown>> = { fail_count: 5, locked_until: 1_790_000_900 };
+
+export function errorExamples() {
+  return Object.fromEntries(
+    ERROR_CODES.map((code) => {
+      const { when, fields }: ErrorDefinition = ERRORS[code];
+      const names = Object.keys(fields?.shape ?? {});
+      const examples = Object.fromEntries(names.map((name) => [name, EXAMPLE_FIELDS[name]]));
+      return [code, { summary: when, value: { error: code, msg: when, ...examples } }];
+    }),
+  );
+}
+
+function logErrors(codes: readonly ErrorCode[]) {
+  return {
+    schema: { $ref: '#/components/schemas/LogError' },
+    examples: Object.fromEntries(
+      codes.map((code) => [code, { summary: ERRORS[code].when, value: { error_msg: ERRORS[code].when } }]),
+    ),
+  };
+}
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+const REQUEST_PARTS = {
+  MachineIds: machineIds,
+  TemplateFields: templateBody,
+  InstanceEnvironment: envMap,
+  VolumeInfo: volumeInfo,
+  EndpointGroupSettings: endpointGroupSettings,
+} satisfies Record<string, z.ZodType>;
+
+const RESPONSE_PARTS = {
+  MaintenanceWindow: listedWindow,
+  Template: template,
+  Instance: instance,
+  Deployment: deployment,
+  User: user,
+  TfaMethod: tfaMethod,
+  EndpointGroup: endpointGroup,
+  ApiKey: apiKey,
+} satisfies Record<string, z.ZodType>;
+
+export type SchemaComponents = ReturnType<typeof schemaComponents>;
+
+export function schemaComponents() {
+  const requests = componentsOf('input', REQUEST_PARTS, (id) => {
+    const schema = bodyOf(operationOf(id));
+    return schema && [`${id}.request`, schema];
+  });
+  const responses = componentsOf('output', RESPONSE_PARTS, (id) => [
+    `${id}.response`,
+    operationOf(id).response,
+  ]);
+  return {
+    schemas: { ...requests.schemas, ...responses.schemas },
+    request: requests.refOf,
+    response: (id: OperationId) => responses.refOf(id) ?? {},
+  };
+}
+
+/** With the key in the body, if the service wants it there. */
+export function bodyOf({ body, keyInBody }: Operation): z.ZodObject | undefined {
+  if (!body || keyInBody === undefined) return body;
+  const key = z.string().meta({ format: 'password', description: 'the API key once more' });
+  return body.extend({ [keyInBody]: key });
+}
+
+function componentsOf(
+  io: 'input' | 'output',
+  parts: Readonly<Record<string, z.ZodType>>,
+  own: (id: OperationId) => [string, z.ZodType] | undefined,
+) {
+  const registry = z.registry<{ id: string }>();
+  const names = new Map<z.ZodType, string>();
+  const refs = new Map<OperationId, JsonSchema>();
+  const add = (name: string, schema: z.ZodType): string => {
+    const known = names.get(schema);
+    if (known !== undefined) return known;
+    names.set(schema, name);
+    registry.add(schema, { id: name });
+    return name;
+  };
+  for (const [name, schema] of Object.entries(parts)) add(name, schema);
+  for (const id of OPERATION_IDS) {
+    const entry = own(id);
+    if (entry) refs.set(id, { $ref: refTo(add(...entry)) });
+  }
+  const { schemas } = z.toJSONSchema(registry, { io, uri: refTo, override: tidy });
+  return {
+    schemas: Object.fromEntries(
+      Object.entries(schemas).map(([name, { $schema: _dialect, $id: _place, ...schema }]) => [name, schema]),
+    ),
+    refOf: (id: OperationId) => refs.get(id),
+  };
+}
+
+function refTo(name: string): string {
+  return `#/components/schemas/${name}`;
+}
+
+/** Drops zod's integer bounds, and defaults that an optional field has from its inner schema. */
+function tidy({
+  zodSchema,
+  jsonSchema,
+}: {
+  zodSchema: z.core.$ZodTypes;
+  jsonSchema: z.core.JSONSchema.BaseSchema;
+}): void {
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (zodSchema._zod.def.type === 'optional' && defaultOf(zodSchema) === undefined) delete jsonSchema.default;
+}
+
+export function inlineSchema(schema: z.ZodType, io: 'input' | 'output' = 'input'): JsonSchema {
+  const { $schema: _, ...inline } = z.toJSONSchema(schema, { io, override: tidy });
+  return inline;
 }

@@ -19,7 +19,9 @@ const OPERATIONS_FILE = 'integration/emulator/operations.test.ts';
 const EVERY_OPERATION = 'integration/client/every-operation.test.ts';
 const RESOURCES = 'integration/emulator/resources.test.ts';
 const PUBLIC_RESOURCES = 'integration/emulator/public-resources.test.ts';
-const STRICTNESS = 'integration/emulator/strictness.test.ts';
+const ANSWERS = 'unit/emulator/handlers/answers.ts';
+const KEYS = 'unit/emulator/handlers/keys.test.ts';
+const TTL = 'unit/emulator/handlers/deployments.test.ts';
 const MOVES = 'unit/emulator/tfa/moves.test.ts';
 const VERIFICATION = 'unit/emulator/tfa/verification.test.ts';
 const MATRIX = 'unit/emulator/tfa/matrix.test.ts';
@@ -55,28 +57,23 @@ const fieldTables: readonly CoverageRow[] = [
   row('§2.2', 'template search fields', TEMPLATES, 'knows all sixteen fields'),
   row('§2.2', 'template envelopes', RESOURCES, 'get another hash with an edit, and the old one is gone'),
   row('§2.3', 'instance creation request', RESOURCES, 'shows what template and request came to'),
-  row('§2.3', 'volume_info', RESOURCES, 'may attach a volume, and its template'),
+  row('§2.3', 'volume_info', RESOURCES, 'may attach a volume'),
   row('§2.3', 'merge rule 1: scalars', MERGE, '1: a scalar of the request overrides the template'),
   row('§2.3', 'merge rule 2: env', MERGE, '2: env entries of both are there'),
   row('§2.3', 'merge rule 3: extra_filters', MERGE, '3: extra_filters are merged by key'),
   row('§2.3', 'merge rule 4: volume_info', MERGE, '4: a volume comes from the request or not at all'),
   row('§2.4', '2FA method', MOVES, 'grows by a phone number, shown masked'),
-  row('§2.4', 'user object', OPERATIONS_FILE, 'the account and its second factors can be read'),
+  row('§2.4', 'user object', ANSWERS, 'GET /api/v0/users/current/'),
   row('§2.4', 'backup code format', 'integration/client/tfa.test.ts', 'ten backup codes, shown once'),
-  row('§2.5', 'API key and its permission set', STRICTNESS, 'a scoped one can do what its permissions say'),
+  row('§2.5', 'API key and its permission set', KEYS, 'a scoped key can do what its permissions say'),
   row('§2.6', 'team role', RESOURCES, 'is created for the team of the key'),
-  row(
-    '§2.7',
-    'endpoint-group parameters and defaults',
-    PUBLIC_RESOURCES,
-    'have every default of §2.7 filled in',
-  ),
-  row('§2.8', 'deployment and its TTL', OPERATIONS_FILE, 'one whose TTL passed is gone for good'),
+  row('§2.7', 'endpoint-group parameters and defaults', ANSWERS, 'GET /api/v0/endptjobs/31/'),
+  row('§2.8', 'deployment and its TTL', TTL, 'the books agree with the gaps between heartbeats'),
   row('§2.8', 'worker group and its log', OPERATIONS_FILE, "a worker group's"),
 ];
 
 const moves: readonly CoverageRow[] = [
-  row('§3', 'instance statuses', OPERATIONS_FILE, 'instances pass through their statuses as time goes by'),
+  row('§3', 'instance statuses', RESOURCES, 'goes through the statuses of its offer'),
   row(
     '§3',
     'exited, unknown, offline never run: destroy and retry',
@@ -112,20 +109,20 @@ const moves: readonly CoverageRow[] = [
     PUBLIC_RESOURCES,
     'get another value by a reset, and the old one is 401 at once',
   ),
-  row('§3', 'API key deleted', STRICTNESS, 'one that is reset or deleted gets 401 at once'),
-  row('§3', 'heartbeat', OPERATIONS_FILE, 'a heartbeat renews the TTL'),
+  row('§3', 'API key deleted', KEYS, 'a key that is reset or deleted is refused at once'),
+  row('§3', 'heartbeat', TTL, 'the books agree with the gaps between heartbeats'),
 ];
 
 const authentication: readonly CoverageRow[] = [
-  row('§5.1', 'every endpoint needs a key', STRICTNESS, 'none is 401, and so is an unknown one'),
+  row('§5.1', 'every endpoint needs a key', 'unit/emulator/handlers/refusals.ts', 'nobody: GET'),
   row('§5.2', 'shown once, reset, deleted', PUBLIC_RESOURCES, 'are created with their value shown once'),
   row('§5.3', 'full access and scoped keys', PUBLIC_RESOURCES, 'without permissions have full access'),
   row('§5.4', 'session_key as Bearer', VERIFICATION, 'with a key gives a session_key that is a Bearer value'),
-  row('§5.5', 'no 2FA in a team context', STRICTNESS, 'one of a team may not do 2FA'),
+  row('§5.5', 'no 2FA in a team context', ERROR_CASES, 'team_user_forbidden'),
   row('§5.6', 'verified e-mail, and who is exempt', VERIFICATION, 'may be sent to an unverified admin by'),
   row('§5.7', 'verification matrix', MATRIX, 'the contract says of %s what the document says'),
   row('§5.8', 'logged-out path by tfa_secret', MATRIX, 'secretAlone'),
-  row('§5.9', 'neither key nor secret: 401', MATRIX, 'without any of both is refused'),
+  row('§5.9', 'neither key nor secret: 401', ERROR_CASES, 'missing_auth_value'),
 ];
 
 const versioning: readonly CoverageRow[] = [

@@ -142,7 +142,7 @@ export const MISTAKES: readonly Mistake[] = [
   },
   {
     what: 'a session lasts as many ms as it should last seconds',
-    file: 'emulator/tfa/verify.ts',
+    file: 'emulator/tfa/codes.ts',
     from: 'settings.sessionSeconds * 1000',
     to: 'settings.sessionSeconds',
     tests: VERIFICATION,

@@ -3,7 +3,7 @@ import type { EndpointGroupRecord, GroupLog } from '../../src/emulator/state/end
 import type { State } from '../../src/emulator/state/state.ts';
 import { defaultTraits, type Traits } from '../../src/emulator/state/traits.ts';
 import { linesBetween } from '../../src/emulator/worker-log/group-log.ts';
-import { answerLog } from '../../src/emulator/handlers/log-answer.ts';
+import { answerLog } from '../../src/emulator/handlers/workergroups.ts';
 
 /** As the service answers it. */
 export function tailText(log: GroupLog, tail: number, nowMs: number, traits: Partial<Traits> = {}): string {

@@ -13,23 +13,31 @@ export interface PublicClient extends AsyncDisposable {
   send(method: string, path: string, body?: unknown, key?: string): Promise<Answered>;
 }
 
+/** Asks an emulator; `key` '': none in the header. */
+export async function ask(
+  { url, apiKey }: Emulator,
+  [method, path]: readonly [method: string, path: string],
+  body?: unknown,
+  key = apiKey,
+): Promise<Answered> {
+  const answer = await fetch(url + path, {
+    method,
+    headers: key === '' ? {} : { authorization: `Bearer ${key}` },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return {
+    status: answer.status,
+    reason: answer.headers.get('x-emulator-reason'),
+    body: (await answer.json()) as Record<string, unknown>,
+  };
+}
+
 /** An emulator that speaks the public dialect, and one who asks it. */
 export async function startPublic(options: EmulatorOptions = {}): Promise<PublicClient> {
   const emulator = await startEmulator({ dialect: 'public', clock: 'frozen', ...options });
   return {
     emulator,
-    async send(method, path, body, key = emulator.apiKey) {
-      const answer = await fetch(emulator.url + path, {
-        method,
-        headers: key === '' ? {} : { authorization: `Bearer ${key}` },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      return {
-        status: answer.status,
-        reason: answer.headers.get('x-emulator-reason'),
-        body: (await answer.json()) as Record<string, unknown>,
-      };
-    },
+    send: (method, path, body, key) => ask(emulator, [method, path], body, key),
     [Symbol.asyncDispose]: () => emulator.close(),
   };
 }

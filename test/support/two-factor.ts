@@ -6,7 +6,7 @@ import type { Seed, SettingsInput } from '../../src/emulator/index.ts';
 import { buildState } from '../../src/emulator/seed/build.ts';
 import { defaultTraits } from '../../src/emulator/state/traits.ts';
 import { inspect } from '../../src/emulator/admin/routes.ts';
-import { createService, createWorld, settle } from '../../src/emulator/service/service.ts';
+import { createService, createWorld, catchUp } from '../../src/emulator/service/service.ts';
 
 export const MINUTE = 60_000;
 export const CHALLENGE_MS = LIMITS.challengeValiditySeconds * 1000;
@@ -153,7 +153,7 @@ export function createLab(settings: SettingsInput = {}, dialect: Dialect = specD
     now: () => nowMs,
     /** Moves the clock, back too, as the emulator's own does. */
     advance(ms: number) {
-      settle(world, nowMs);
+      catchUp(world, nowMs);
       nowMs += ms;
     },
   };

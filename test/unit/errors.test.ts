@@ -25,7 +25,7 @@ import { SocketFileError } from '../../src/daemon/http/socket-file.ts';
 import { RedisForgot } from '../../src/daemon/replicas/replicas.ts';
 import { LeaseLost } from '../../src/daemon/replicas/shared-progress.ts';
 import { SeedError, TraitsError } from '../../src/emulator/seed/file.ts';
-import { Refused } from '../../src/emulator/answers/refused.ts';
+import { Refused } from '../../src/emulator/answers/answer.ts';
 import { UnfinishedFileError } from '../../src/config/files.ts';
 import { SinkBusy } from '../../src/logs/sinks/sink.ts';
 import { RedisAway, RedisSilent } from '../../src/daemon/replicas/redis.ts';

@@ -1,8 +1,7 @@
-/** API keys, roles of teams, and 2FA: the codes that were sent, an authenticator, logins that wait for a second factor. */
 import * as z from 'zod';
 import { phoneNumber } from '../../contract/schemas.ts';
 import { findKey, storeKey } from '../handlers/accounts.ts';
-import { apiKeyEntry } from '../seed/schema.ts';
+import { apiKeyEntry } from '../seed/file.ts';
 import {
   BACKING_STORES,
   SMS_PROVIDERS,
@@ -12,17 +11,16 @@ import {
   type TfaMethodRecord,
   type UserRecord,
 } from '../state/users.ts';
-import { openChallenge } from '../tfa/account.ts';
-import { readTotpSecret, totpCode } from '../tfa/totp.ts';
+import { openChallenge, readTotpSecret, totpCode } from '../tfa/account.ts';
 import { Inspection } from './route.ts';
 
-/** Keys by their names; values go in and never come out. */
+/** API keys by name. Their values go in and never come out. */
 export class ApiKeys extends Inspection {
   list(): { readonly name: string; readonly userId: number }[] {
     return [...this.world.state.keys.values()].map(({ name, userId }) => ({ name, userId }));
   }
 
-  /** A further key of the first user. @throws Error for a name or value that is taken */
+  /** Adds a key to the first user. @throws Error for a name or value that is taken */
   add(entry: z.input<typeof apiKeyEntry>): void {
     const { state } = this.world;
     const { key, name, permissions, team } = apiKeyEntry.parse(entry);
@@ -31,7 +29,7 @@ export class ApiKeys extends Inspection {
     storeKey(state, key, { name, userId: this.beginning.owner, permissions: permissions ?? null, team });
   }
 
-  /** A new value: the old one answers 401 at once. @throws RangeError for a name that does not exist, Error for a value in use */
+  /** Gives it a new value. @throws RangeError for an unknown name, Error for a value in use */
   reset(name: string, newValue: string): void {
     const { keys } = this.world.state;
     const [value, key] = this.#named(name);
@@ -40,7 +38,7 @@ export class ApiKeys extends Inspection {
     keys.set(newValue, key);
   }
 
-  /** Later requests with it get 401. @throws RangeError for a name that does not exist */
+  /** Deletes it. @throws RangeError for an unknown name */
   remove(name: string): void {
     this.world.state.keys.delete(this.#named(name)[0]);
   }
@@ -68,10 +66,10 @@ export const outboxFilter = z.strictObject({
   userId: z.int().optional(),
   afterSeq: z.int().nonnegative().optional(),
 });
-/** Which messages: all that fit every field that is given. `afterSeq`: sent after the message of this number. */
+/** Messages that fit all given fields. `afterSeq`: only messages with a higher number. */
 export type OutboxFilter = z.output<typeof outboxFilter>;
 
-/** Codes that were sent. Reading one does not use it up. */
+/** Codes that were sent. Reading a code does not use it up. */
 export class Outbox extends Inspection {
   /** Oldest first; the latest 1,000 are kept. */
   messages({ channel, to, userId, afterSeq = 0 }: OutboxFilter = {}): SentMessage[] {
@@ -84,7 +82,7 @@ export class Outbox extends Inspection {
     );
   }
 
-  /** @throws RangeError if none fits */
+  /** @throws RangeError if no message fits */
   latest(filter?: OutboxFilter): SentMessage {
     const message = this.messages(filter).at(-1);
     if (!message) throw new RangeError('no such message in the outbox');
@@ -96,13 +94,9 @@ export class Outbox extends Inspection {
   }
 }
 
-/**
- * The code that an authenticator shows now, of a method by its id, or of a base32 secret that is being set up.
- * @throws RangeError for a method that does not exist or a secret that cannot be read
- */
+/** The current code of a method, by id or base32 secret. @throws RangeError if there is none to read */
 export type TotpHelper = (methodIdOrSecret: number | string) => string;
 
-/** Of the whole service; names and meanings are those of the seed's `tfa` section. */
 export const tfaChange = z.strictObject({
   sms_provider: z.enum(SMS_PROVIDERS).optional(),
   blocked_numbers: z.array(phoneNumber).optional(),
@@ -114,20 +108,16 @@ export const userChange = z.strictObject({
   sms_fraud: z.boolean().optional(),
 });
 
-/** Two-factor authentication: begin logins, read backup codes and sessions, change what a user or the service has. */
+/** Begins logins, reads backup codes and sessions, and changes what a user or the service has. */
 export class TwoFactor extends Inspection {
-  /**
-   * Begins a login as the login endpoint does, which is no part of the interface: the password was right, and
-   * the secret stands for the login until its second factor is verified (§5.8). Default: the first user.
-   * @throws RangeError for a user that does not exist; so do all methods here that take one
-   */
+  /** Begins a login (§5.8), by default of the first user. @throws RangeError for an unknown user, as below */
   startLogin(userId?: number): { readonly tfa_secret: string } {
     const { state, random } = this.world;
     const context = { state, random, nowMs: this.world.now(), user: this.#user(userId) };
     return { tfa_secret: openChallenge(context, 'login')[0] };
   }
 
-  /** Unused ones. */
+  /** The unused codes. */
   backupCodes(userId?: number): string[] {
     return [...this.#user(userId).tfa.backupCodes];
   }
@@ -138,7 +128,7 @@ export class TwoFactor extends Inspection {
     return sessions.map(({ userId, admin, expiresAtMs }) => ({ userId, admin, expiresAtMs }));
   }
 
-  /** What is left out stays as it is. */
+  /** Fields that are left out stay as they are. */
   set(change: z.input<typeof tfaChange>): void {
     const { tfa } = this.world.state;
     const { sms_provider, blocked_numbers, store } = tfaChange.parse(change);
@@ -153,17 +143,15 @@ export class TwoFactor extends Inspection {
     const user = this.#user(userId);
     const { email_verified, sms_fraud } = userChange.parse(change);
     if (sms_fraud !== undefined) user.tfa.smsFraud = sms_fraud;
-    if (email_verified !== undefined) {
+    if (email_verified !== undefined)
       user.emailVerifiedAt = email_verified ? Math.floor(this.world.now() / 1000) : null;
-    }
   }
 
-  /** Another secret for an authenticator; null or what is no base32 makes it tfa_method_not_configured. */
+  /** Sets the secret of an authenticator. Null or invalid base32 makes it tfa_method_not_configured. */
   setTotpSecret(methodId: number, base32: string | null): void {
     this.#authenticator(methodId).totpSecret = base32;
   }
 
-  /** See TotpHelper. */
   totp(methodIdOrSecret: number | string): string {
     const isSecret = typeof methodIdOrSecret === 'string';
     const base32 = isSecret ? methodIdOrSecret : this.#authenticator(methodIdOrSecret).totpSecret;

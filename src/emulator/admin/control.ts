@@ -1,34 +1,30 @@
-/** The whole emulator at once: reset, seed, snapshot and restore. Each is one synchronous swap of the state. */
-import type { Reading, ScheduledClock } from '../clock.ts';
+/** Reset, seed and restore each swap the whole state in one synchronous step. */
+import type { ClockState, ScheduledClock } from '../clock.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { Journal } from '../journal/journal.ts';
 import { createRandom } from '../random.ts';
 import { buildState } from '../seed/build.ts';
-import { checkSeed, readTraits } from '../seed/file.ts';
-import type { Seed } from '../seed/schema.ts';
+import { checkSeed, readTraits, type Seed } from '../seed/file.ts';
 import type { World } from '../service/service.ts';
 import type { SettingsInput } from '../state/settings.ts';
 import type { State } from '../state/state.ts';
 import { fullBuckets, type Traits, type TraitsInput } from '../state/traits.ts';
 import { Inspection } from './route.ts';
 
-/** The state of one moment. A frozen clock is part of it; a running one keeps running. */
+/** The state of one moment. A frozen clock is part of it; a running clock keeps running. */
 export interface Snapshot {
   readonly state: State;
-  readonly clock: Reading;
+  readonly clock: ClockState;
 }
 
-/** Sets the state of the whole emulator: back to its seed, to another one, or to an earlier moment. */
+/** Sets the whole emulator back to its seed, to another seed, or to an earlier moment. */
 export interface Control {
-  /** Back to the seed that is in force: state, clock, faults, journal, and the traits of the start. */
+  /** Sets state, clock, faults, journal and traits back to the current seed. */
   reset(): Promise<void>;
-  /** Another seed, then as reset. @throws SeedError, and nothing has changed then */
+  /** Replaces the seed, then resets. @throws SeedError, and changes nothing */
   seed(seed: Seed): Promise<void>;
   snapshot(): Snapshot;
-  /**
-   * Faults and journal are the test's own and stay. A snapshot can be restored any number of times, and each time the same
-   * follows. Queues of endpoints and the requests that workers have are no part of it.
-   */
+  /** Faults and journal stay. Can be repeated. Queues and running requests are not part of it. */
   restore(snapshot: Snapshot): void;
 }
 
@@ -39,7 +35,6 @@ interface ControlParts {
   readonly journal: Journal;
   readonly settings: SettingsInput;
   readonly seed: Seed;
-  /** Of the start. */
   readonly traits: Traits;
 }
 
@@ -64,7 +59,7 @@ export function createControl(parts: ControlParts): Control {
       await reset();
     },
     snapshot() {
-      world.fleets.settle(world.state, clock.now());
+      world.fleets.catchUp(world.state, clock.now());
       return structuredClone({ state: world.state, clock: clock.save() });
     },
     restore(snapshot) {
@@ -75,16 +70,13 @@ export function createControl(parts: ControlParts): Control {
   };
 }
 
-/** The traits, as a test looks at them and switches them. */
+/** Reads and switches the traits. */
 export class TraitSwitches extends Inspection {
   get(): Traits {
     return this.world.state.traits;
   }
 
-  /**
-   * Replaces the given traits, each as a whole, and returns all. A new `rate_limit` begins with full buckets.
-   * @throws TraitsError, and nothing has changed then
-   */
+  /** Replaces the given traits, with full buckets. @throws TraitsError, and changes nothing */
   set(changes: TraitsInput): Traits {
     const { state } = this.world;
     const read = readTraits(changes);

@@ -1,5 +1,6 @@
-/** Deployments; endpoints with their loads and engines; worker groups and their logs. */
 import * as z from 'zod';
+import type { InstanceStatus } from '../../contract/operations/instances/instance-list.ts';
+import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
 import { ENDPOINT_STATES } from '../../contract/operations/serverless/endpoint-groups.ts';
 import type { Engine } from '../fleet/engine.ts';
 import { noteEvent } from '../fleet/story.ts';
@@ -12,13 +13,27 @@ import {
   groupView,
   moveEndpoint,
 } from '../handlers/endpoint-groups.ts';
+import { templateView } from '../handlers/templates.ts';
 import { deleteWorkerGroup } from '../handlers/workergroups.ts';
-import { deploymentOf, workerGroupOf } from '../seed/build.ts';
-import { deploymentChanges, deploymentEntry, workerGroupEntry } from '../seed/schema.ts';
+import { deploymentOf, offerOf, templateOf, workerGroupOf } from '../seed/build.ts';
+import {
+  deploymentChanges,
+  deploymentEntry,
+  offerEntry,
+  templateEntry,
+  workerGroupEntry,
+} from '../seed/file.ts';
 import type { World } from '../service/service.ts';
 import { changeDeployment, viewDeployment, type DeploymentView } from '../state/deployments.ts';
-import type { EndpointGroupRecord, EndpointLogs, WorkerGroupRecord } from '../state/endpoints.ts';
-import { loadRecord, loadSchema, type LoadInput } from '../state/loads.ts';
+import {
+  loadRecord,
+  loadSchema,
+  type EndpointGroupRecord,
+  type EndpointLogs,
+  type LoadInput,
+  type WorkerGroupRecord,
+} from '../state/endpoints.ts';
+import { setInstanceStatus, statusAt, type OfferRecord } from '../state/instances.ts';
 import { nextId, type State } from '../state/state.ts';
 import {
   appendLines,
@@ -32,12 +47,12 @@ import {
 } from '../worker-log/group-log.ts';
 import { existing, Inspection } from './route.ts';
 
-/** What to change of a deployment; fields that are left out stay. */
+/** Changes of a deployment. Fields that are left out stay. */
 export type DeploymentChanges = z.input<typeof deploymentChanges>;
 
 /** `emulator.deployments.get(42)` */
 export class Deployments extends Inspection {
-  /** @throws RangeError for an id that does not exist; so do all methods here that take one, except remove */
+  /** @throws RangeError for an unknown id, as do all methods here except remove */
   get(id: number): DeploymentView {
     return viewDeployment(existing(this.world.state.deployments, id, 'deployment'), this.world.now());
   }
@@ -47,32 +62,32 @@ export class Deployments extends Inspection {
     return [...this.world.state.deployments.values()].map((record) => viewDeployment(record, nowMs));
   }
 
-  /** Adds one, or puts it in the place of the one with this id; `ttl` in seconds. */
+  /** Adds or replaces a deployment; `ttl` in seconds. */
   add(deployment: z.input<typeof deploymentEntry>): void {
     const record = deploymentOf(deploymentEntry.parse(deployment), this.beginning);
     this.world.state.deployments.set(record.id, record);
   }
 
-  /** Changes what is named; `ttl` in seconds, null: it never expires. */
+  /** `ttl` in seconds; null: it never expires. */
   change(id: number, changes: DeploymentChanges): void {
     const { ttl, endpoint_state: endpointState, name, tag } = deploymentChanges.parse(changes);
     const ttlMs = typeof ttl === 'number' ? ttl * 1000 : ttl;
     const traits = defined({ name, tag, endpointState, ttlMs });
-    const state = this.settled;
+    const state = this.current;
     changeDeployment(existing(state.deployments, id, 'deployment'), traits, this.world.now());
     const endpoint = endpointOf(state, id);
     const next = ENDPOINT_STATES.find((one) => one === endpointState);
     if (endpoint && next) moveEndpoint(state, endpoint, next, this.world.now());
   }
 
-  /** `endpoint_state` becomes `stopped`. */
+  /** Sets `endpoint_state` to `stopped`. */
   stop(id: number): void {
     this.change(id, { endpoint_state: 'stopped' });
   }
 
-  /** Deletes it and creates it again, as a redeployment does: only the id is another one, which is returned. */
+  /** Deletes it and creates it again, as a redeployment does. Returns the new id. */
   redeploy(id: number): number {
-    const state = this.settled;
+    const state = this.current;
     const { name, tag, endpointState, ttlMs, versions } = existing(state.deployments, id, 'deployment');
     const newId = nextId(state, 'deployment', state.deployments.keys());
     const endpoint = endpointOf(state, id);
@@ -85,44 +100,44 @@ export class Deployments extends Inspection {
   }
 
   remove(id: number): void {
-    const state = this.settled;
+    const state = this.current;
     const deployment = state.deployments.get(id);
     if (deployment) deleteDeployment(state, deployment, this.world.now());
   }
 }
 
-/** An endpoint group with its parameters, every default filled in. */
+/** An endpoint group with its parameters, defaults filled in. */
 export type EndpointGroupView = ReturnType<typeof groupView>;
 
-/** What is asked of an endpoint now. */
+/** The current load of an endpoint. */
 export type EndpointLoadView = Readonly<ReturnType<typeof loadView>>;
 
 function loadView({ id, parameters, load }: EndpointGroupRecord, engine: Engine) {
   return {
     id,
     endpoint: parameters.endpoint_name ?? null,
-    /** null: nothing but what comes over /route/. */
+    /** null: only requests by /route/. */
     load: load?.spec ?? null,
-    /** When it began, Unix ms; null without one. */
+    /** Unix ms; null without a load. */
     sinceMs: load?.sinceMs ?? null,
-    /** Requests of this load that have come so far. */
+    /** Requests of this load so far. */
     requests: engine.loadRequests,
   };
 }
 
-/** What the engine of an endpoint did since it began. Times in seconds, rates in work units a second. */
+/** What the engine did since it began. Times in seconds, rates in work units a second. */
 export type EndpointActivity = Readonly<ReturnType<EndpointGroups['get']>>;
 
 /** The endpoint groups, and what their engines do. */
 export class EndpointGroups extends Inspection {
-  /** With all defaults filled in. */
+  /** All defaults are filled in. */
   list(): EndpointGroupView[] {
-    return [...this.settled.endpointGroups.values()].map(groupView);
+    return [...this.current.endpointGroups.values()].map(groupView);
   }
 
-  /** What is asked of one, by id or name, and what its engine made of it. @throws RangeError for one that does not exist */
+  /** Load and engine of one, by id or name. @throws RangeError for an unknown endpoint */
   get(named: number | string) {
-    const state = this.settled;
+    const state = this.current;
     const endpoint = endpointNamed(state, named);
     const engine = engineOf(this.world, endpoint);
     const workers = endpointWorkers(state, endpoint.id);
@@ -135,19 +150,19 @@ export class EndpointGroups extends Inspection {
     };
   }
 
-  /** From now on no start of its workers ends well, or each does again. @throws RangeError for one that does not exist */
+  /** While `hangs`, no start of its workers ends. @throws RangeError for an unknown endpoint */
   hang(named: number | string, hangs: boolean): void {
-    endpointNamed(this.settled, named).hangs = hangs;
+    endpointNamed(this.current, named).hangs = hangs;
   }
 
-  /** A level of its true log, as far as it is retained. @throws RangeError for an endpoint that does not exist */
+  /** One level of its full log, as far as retained. @throws RangeError for an unknown endpoint */
   lines(named: number | string, level: keyof EndpointLogs): string[] {
-    const log = endpointNamed(this.settled, named).logs[level];
+    const log = endpointNamed(this.current, named).logs[level];
     return linesBetween(log, { from: 0, to: Infinity }, this.world.now());
   }
 }
 
-/** What goes wrong with a worker; fields that are left out stay. */
+/** Troubles of a worker. Fields that are left out stay. */
 export const workerTroubles = z.strictObject({
   perf: z.number().positive().optional().describe('what it can do from now on, units/s'),
   stuck_requests: z.int().nonnegative().optional().describe('requests that it counts and has done'),
@@ -158,25 +173,25 @@ export const workerTroubles = z.strictObject({
 export class Workers extends Inspection {
   set(id: number, troubles: z.input<typeof workerTroubles>): void {
     const { perf, stuck_requests: stuckRequests, stranded: isStranded } = workerTroubles.parse(troubles);
-    const worker = existing(this.settled.workers, id, 'worker');
-    // Its engine takes it for another machine, as one that it has not seen before.
+    const worker = existing(this.current.workers, id, 'worker');
+    // The engine treats it as a machine that it has not seen before.
     const changed = perf === undefined ? {} : { perf, life: null };
     Object.assign(worker, changed, defined({ stuckRequests, isStranded }));
-    void this.settled;
+    void this.current;
   }
 }
 
-/** Requests that come by themselves, from now on. An endpoint is named by id or name. */
+/** Requests that come by themselves. Endpoints are named by id or name. */
 export class Loads extends Inspection {
   #revision = 0;
 
   list(): EndpointLoadView[] {
-    return [...this.settled.endpointGroups.values()].map((endpoint) => this.#view(endpoint));
+    return [...this.current.endpointGroups.values()].map((endpoint) => this.#view(endpoint));
   }
 
-  /** In place of the one that it has. @throws RangeError for an endpoint that does not exist */
+  /** Replaces the load. @throws RangeError for an unknown endpoint */
   set(named: number | string, load: LoadInput): EndpointLoadView {
-    const state = this.settled;
+    const state = this.current;
     const endpoint = endpointNamed(state, named);
     const parsed = loadSchema.parse(load);
     this.#revision = Math.max(this.#revision, endpoint.load?.revision ?? 0) + 1;
@@ -185,18 +200,17 @@ export class Loads extends Inspection {
     return this.#view(endpoint);
   }
 
-  /** Of all endpoints if none is named. */
+  /** Without a name: stops all. */
   stop(named?: number | string): void {
-    const state = this.settled;
+    const state = this.current;
     const stopped = named === undefined ? [...state.endpointGroups.values()] : [endpointNamed(state, named)];
     for (const endpoint of stopped) if (endpoint.load) this.#change(endpoint, null, 'the load is stopped');
   }
 
-  /** At once: the clock may be moved next. */
   #change(endpoint: EndpointGroupRecord, load: EndpointGroupRecord['load'], text: string): void {
     endpoint.load = load;
     noteEvent(endpoint, text, this.world.now());
-    void this.settled;
+    void this.current;
   }
 
   #view(endpoint: EndpointGroupRecord): EndpointLoadView {
@@ -204,7 +218,7 @@ export class Loads extends Inspection {
   }
 }
 
-/** Each endpoint has one since the state was settled. */
+/** Settling the state gave each endpoint an engine. */
 function engineOf({ fleets }: World, { id }: EndpointGroupRecord): Engine {
   return fleets.of(id) as Engine;
 }
@@ -216,7 +230,7 @@ function endpointNamed(state: State, named: number | string): EndpointGroupRecor
   throw new RangeError(`no endpoint group ${named}`);
 }
 
-/** A worker group and how far its log is. */
+/** A worker group and the length of its log. */
 export type WorkerGroupView = Readonly<ReturnType<WorkerGroups['get']>>;
 
 /** `emulator.workergroups.append(7, ['a line'])` */
@@ -226,57 +240,131 @@ export class WorkerGroups extends Inspection {
     const nowMs = this.world.now();
     return {
       id,
-      /** Finished lines written so far, also those that the service no longer has. */
+      /** Finished lines so far, including those no longer retained. */
       lineCount: lineCount(log, nowMs),
-      /** Index of the first line that the service still has. */
+      /** Index of the oldest retained line. */
       firstRetained: firstRetained(log, nowMs),
       linesPerSecond: growthRate(log),
     };
   }
 
   list(): WorkerGroupView[] {
-    return [...this.settled.workerGroups.keys()].map((id) => this.get(id));
+    return [...this.current.workerGroups.keys()].map((id) => this.get(id));
   }
 
   add(group: z.input<typeof workerGroupEntry>): void {
     const entry = workerGroupEntry.parse(group);
-    const state = this.settled;
+    const state = this.current;
     state.workerGroups.set(entry.id, workerGroupOf(entry, this.beginning));
     for (const worker of entry.workers) state.workers.set(worker, newWorker(worker, entry.id));
   }
 
   remove(id: number): void {
-    deleteWorkerGroup(this.settled, id, this.world.now());
+    deleteWorkerGroup(this.current, id, this.world.now());
   }
 
-  /** Writes whole lines now. */
+  /** Appends whole lines. */
   append(id: number, lines: readonly string[]): void {
     appendLines(this.#group(id).log, lines, this.world.now());
   }
 
-  /** Writes text as a process does; what follows the last line break stays unfinished. Needs a rate of 0. */
+  /** Writes text; what follows the last line break stays unfinished. Needs a rate of 0. */
   write(id: number, text: string): void {
     writeText(this.#group(id).log, text, this.world.now());
   }
 
-  /** Lines per second from now on; 0 stops the growth. */
+  /** Lines per second; 0 stops the growth. */
   setRate(id: number, linesPerSecond: number): void {
     const group = this.#group(id);
     group.linesPerSecond = linesPerSecond;
     setGrowthRate(group.log, linesPerSecond, this.world.now());
   }
 
-  /** The true log: lines `from` to `to` (excluded) by index, as far as they are retained. */
+  /** Retained lines `from` to `to` (excluded) of the full log. */
   lines(id: number, from = 0, to = Infinity): string[] {
     return linesBetween(this.#group(id).log, { from, to }, this.world.now());
   }
 
-  /** Throws away what was written so far, as when a worker is replaced. */
+  /** Discards the log so far, as when a worker is replaced. */
   clear(id: number): void {
     clearLog(this.#group(id).log, this.world.now());
   }
 
   #group(id: number): WorkerGroupRecord {
-    return existing(this.settled.workerGroups, id, 'worker group');
+    return existing(this.current.workerGroups, id, 'worker group');
+  }
+}
+
+/** An instance without its secrets. */
+export interface InstanceView {
+  readonly id: number;
+  readonly status: InstanceStatus;
+  readonly machineId: number;
+  /** Login of the registry, from request or template; the token is not kept. */
+  readonly registryLogin: { readonly registry: string; readonly user: string } | null;
+}
+
+/** `emulator.instances.setStatus(501, 'exited')` */
+export class Instances extends Inspection {
+  list(): InstanceView[] {
+    return [...this.current.instances.values()].map((instance) => ({
+      id: instance.id,
+      status: statusAt(instance, this.world.now()),
+      machineId: instance.hardware.machine_id,
+      registryLogin: instance.launch?.login ?? null,
+    }));
+  }
+
+  /** It keeps this status for good. */
+  setStatus(id: number, status: InstanceStatus): void {
+    setInstanceStatus(existing(this.current.instances, id, 'instance'), status, this.world.now());
+  }
+}
+
+/** `emulator.machines.maintenances(11)` */
+export class Machines extends Inspection {
+  maintenances(id: number): readonly MaintenanceWindow[] {
+    return existing(this.world.state.machines, id, 'machine').maintenances;
+  }
+
+  setMaintenances(id: number, windows: readonly MaintenanceWindow[]): void {
+    existing(this.world.state.machines, id, 'machine').maintenances = [...windows];
+  }
+}
+
+/** An offer in the units of the interface. `rented_by`: id of its instance; null while free. */
+export type OfferView = Readonly<Omit<OfferRecord, 'steps'>>;
+
+/** Each offer can be rented once, and is free again when its instance is destroyed. */
+export class Offers extends Inspection {
+  list(): OfferView[] {
+    return [...this.world.state.offers.values()].map((record) => {
+      const { steps: _, ...offer } = record;
+      return offer;
+    });
+  }
+
+  /** Adds or replaces an offer, which is then free; `gpu_ram` in MB. */
+  add(offer: z.input<typeof offerEntry>): void {
+    const record = offerOf(offerEntry.parse(offer));
+    this.world.state.offers.set(record.id, record);
+  }
+}
+
+/** A template as the service answers it. */
+export type TemplateView = ReturnType<typeof templateView>;
+
+/** The stored templates. */
+export class Templates extends Inspection {
+  /** Includes private templates of all users. */
+  list(): TemplateView[] {
+    return [...this.world.state.templates.values()].map(templateView);
+  }
+
+  /** Adds or replaces a template. */
+  add(template: z.input<typeof templateEntry>): TemplateView {
+    const record = templateOf(templateEntry.parse(template), this.beginning);
+    this.world.state.templates.set(record.id, record);
+    return templateView(record);
   }
 }

@@ -1,14 +1,13 @@
-/** What all parts of the admin API have in common: over HTTP JSON in and out, under `/_emulator/`. */
 import * as z from 'zod';
 import { createMatcher } from '../../wire/match.ts';
 import { problemsOf } from '../../wire/request.ts';
 import { jsonAnswer, type Answer } from '../answers/answer.ts';
 import type { Beginning } from '../seed/build.ts';
 import { TraitsError } from '../seed/file.ts';
-import { settle, type World } from '../service/service.ts';
+import { catchUp, type World } from '../service/service.ts';
 import type { State } from '../state/state.ts';
 
-/** What a test sees and changes of one kind of things, in process and behind routes: the state itself. */
+/** What tests see and change of one kind of thing, in process and over HTTP. */
 export class Inspection {
   protected readonly world: World;
 
@@ -16,58 +15,66 @@ export class Inspection {
     this.world = world;
   }
 
-  /** The state of this moment: everything that was due by now has happened, as it has to before a change too. */
-  protected get settled(): State {
-    settle(this.world, this.world.now());
+  /** The state after everything due by now has happened. */
+  protected get current(): State {
+    catchUp(this.world, this.world.now());
     return this.world.state;
   }
 
-  /** Of what a test adds: it begins now, and belongs to the first user. */
   protected get beginning(): Beginning {
     const { settings, users } = this.world.state;
     return { nowMs: this.world.now(), owner: users.keys().next().value ?? 0, settings };
   }
 }
 
-/** @throws RangeError for an id that does not exist, which is a mistake of the test that asks */
 export function existing<Item>(items: ReadonlyMap<number, Item>, id: number, what: string): Item {
   const item = items.get(id);
   if (!item) throw new RangeError(`no ${what} ${id}`);
   return item;
 }
 
-interface AdminRequest<Body = unknown> {
+interface AdminRequest {
   readonly name: string;
-  /** The same as a number. @throws Error if it is not an integer */
+  /** `name` as a number. @throws Error if it is not an integer */
   readonly id: number;
   readonly query: Readonly<Record<string, string>>;
-  readonly body: Body;
 }
 
 export interface AdminRoute {
   readonly method: string;
-  /** Below `/_emulator`. */
   readonly path: string;
   readonly summary: string;
-  readonly body?: z.ZodType;
-  run(request: AdminRequest): unknown;
+  run(request: AdminRequest, bodyText: string): unknown;
 }
 
-/** `address` is method and path: `GET /deployments/{id}`. */
-export function route(address: string, summary: string, run: (request: AdminRequest) => unknown): AdminRoute {
-  const [method = '', path = ''] = address.split(' ');
-  return { method, path, summary, run };
+function route(method: string) {
+  return (path: string, summary: string, run: (request: AdminRequest) => unknown): AdminRoute => ({
+    method,
+    path,
+    summary,
+    run,
+  });
 }
 
-/** A route whose body has been parsed by `body` when it runs. */
-export function bodyRoute<Schema extends z.ZodType>(
-  address: string,
-  summary: string,
-  body: Schema,
-  run: (request: AdminRequest<z.output<Schema>>) => unknown,
-): AdminRoute {
-  return { ...route(address, summary, (request) => run(request as AdminRequest<z.output<Schema>>)), body };
+function bodyRoute(method: string) {
+  return <Schema extends z.ZodType>(
+    path: string,
+    summary: string,
+    schema: Schema,
+    run: (body: z.output<Schema>, request: AdminRequest) => unknown,
+  ): AdminRoute => ({
+    method,
+    path,
+    summary,
+    run: (request, bodyText) => run(schema.parse(readJson(bodyText)), request),
+  });
 }
+
+export const get = route('GET');
+export const remove = route('DELETE');
+export const trigger = route('POST');
+export const post = bodyRoute('POST');
+export const put = bodyRoute('PUT');
 
 export type AdminApi = ReturnType<typeof createAdminApi>;
 
@@ -80,9 +87,7 @@ export function createAdminApi(routes: readonly AdminRoute[]) {
   const overview = routes.map(({ method, path, summary }) => ({ method, path: PREFIX + path, summary }));
 
   return {
-    /** Whether a URL belongs to it. */
     owns: (url: string) => /^\/_emulator(?:$|[/?])/.test(url),
-    /** Never rejects. */
     async answer(method: string, url: string, bodyText: string): Promise<Answer> {
       const { pathname, searchParams } = new URL(url, 'http://emulator');
       if (method === 'GET' && /^\/_emulator\/?$/.test(pathname)) return jsonAnswer(200, { routes: overview });
@@ -91,16 +96,15 @@ export function createAdminApi(routes: readonly AdminRoute[]) {
       try {
         const { value, params } = found;
         const [name = ''] = Object.values(params);
-        const result = await value.run({
+        const request = {
           name,
           get id() {
             if (Number.isSafeInteger(Number(name))) return Number(name);
             throw new Error(`id: "${name}" is no integer`);
           },
           query: Object.fromEntries(searchParams),
-          body: value.body?.parse(readJson(bodyText)),
-        });
-        return jsonAnswer(200, result ?? { ok: true });
+        };
+        return jsonAnswer(200, (await value.run(request, bodyText)) ?? { ok: true });
       } catch (error) {
         return refusal(error);
       }

@@ -1,36 +1,30 @@
-/** A request, read without judging it; then who calls, and what they may do (§5). Pure. */
+/** Reads a request, then finds the caller and their permissions (§5). Pure. */
 import type { Base, Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { operationOf, type OperationId } from '../../contract/operations.ts';
 import type { RouteMatch } from '../../wire/match.ts';
-import { Refused } from '../answers/refused.ts';
+import { Refused } from '../answers/answer.ts';
 import type { State } from '../state/state.ts';
 import type { ApiKeyRecord } from '../state/users.ts';
 import { tfaStatusOf, type TfaContext } from '../tfa/account.ts';
-import { findSession, userOfSecret } from '../tfa/verify.ts';
+import { findSession, userOfSecret } from '../tfa/codes.ts';
 
-/** What a path leads to: an operation, perhaps under another name and in another form. */
 export interface Target {
   readonly id: OperationId;
   readonly alias?: Alias;
 }
 
-/** An older or newer address of an operation, and how its request differs. */
 export interface Alias {
   readonly method: string;
   readonly path: string;
   readonly id: OperationId;
-  /** Its spacing, if it differs from the operation's, in ms. */
   readonly publicSpacingMs?: number;
-  /** The query of the alias as the body of the operation. */
   body?(query: Readonly<Record<string, string>>, state: State): Record<string, unknown>;
 }
 
-/** The part of a dialect that reading a request takes. */
 export interface Addresses {
-  /** undefined for a path that leads nowhere in this dialect. */
   match(method: string, path: string): RouteMatch<Target> | undefined;
-  /** Refuses a body or query that the operation does not take, and keys where the interface has none. */
+  /** Refuses unexpected bodies and queries, and takes keys in the header only. */
   readonly strict: boolean;
 }
 
@@ -39,7 +33,7 @@ export interface IncomingRequest {
   readonly url: string;
   readonly authorization: string | undefined;
   readonly bodyText: string;
-  /** Address that the client sees the emulator at, without a slash at its end. */
+  /** Address of the emulator as the client sees it, without a slash at its end. */
   readonly origin?: string;
 }
 
@@ -47,7 +41,6 @@ export interface Call {
   readonly method: string;
   readonly path: string;
   readonly origin: string;
-  /** undefined for a path that leads nowhere in this dialect. */
   readonly target: Target | undefined;
   readonly operation: Operation | undefined;
   readonly params: Readonly<Record<string, string>>;
@@ -55,7 +48,7 @@ export interface Call {
   readonly body: Body;
   readonly bearer: string | undefined;
   readonly key: ApiKeyRecord | undefined;
-  /** What faults and the journal call the id: the path's, else the body's; null without. */
+  /** The id for faults and journal: the path's, else the body's. */
   readonly subject: number | null;
 }
 
@@ -89,7 +82,6 @@ export function readCall(request: IncomingRequest, dialect: Addresses, state: St
   };
 }
 
-/** From the query, or from the body at the serverless address. */
 function keyOutsideHeader(
   operation: Operation | undefined,
   query: Readonly<Record<string, string>>,
@@ -117,18 +109,17 @@ function subjectOf(params: Readonly<Record<string, string>>, body: Body): number
   return typeof inBody === 'number' ? inBody : null;
 }
 
-/** A key, a session (§5.4), or at the serverless address an endpoint's own key. @throws Refused auth_error */
 export function findCaller(state: State, value: string, nowMs: number, base: Base): ApiKeyRecord | undefined {
   const own = base === 'serverless' ? endpointKey(state, value) : undefined;
   return state.keys.get(value) ?? findSession(state, value, nowMs) ?? own;
 }
 
-/** A key or a session by its value, valid or expired: what the journal names the caller by. */
+/** Also finds expired keys: the journal names the caller by it. */
 function keyNamed(state: State, bearer: string): ApiKeyRecord | undefined {
   return state.keys.get(bearer) ?? state.tfa.sessions.get(bearer) ?? endpointKey(state, bearer);
 }
 
-/** An endpoint's own key, which may read and route, and change nothing. Its id is below 0, where no key of an account is. */
+/** An endpoint's own key reads and routes only. Ids below 0 are no key of an account. */
 function endpointKey(state: State, bearer: string): ApiKeyRecord | undefined {
   const owner = state.endpointGroups.values().find(({ apiKey }) => apiKey === bearer);
   if (!owner) return undefined;
@@ -136,20 +127,17 @@ function endpointKey(state: State, bearer: string): ApiKeyRecord | undefined {
   return { id: -1 - id, name: `endpoint ${id}`, userId, permissions: {}, team: false };
 }
 
-/** Values that may never be shown. */
 export function* secretsOf(state: State): Iterable<string> {
   yield* state.keys.keys();
   yield* state.tfa.sessions.keys();
   for (const { apiKey } of state.endpointGroups.values()) yield apiKey;
 }
 
-/** Flags of §2.5 that stand for several of the fine-grained permissions. */
 const FLAG_GRANTS: Readonly<Record<string, readonly string[]>> = {
   manage_instances: ['instance_read', 'instance_write'],
   manage_billing: ['billing_read', 'billing_write'],
 };
 
-/** @throws Refused forbidden when a scoped key lacks what the operation needs (§5.3) */
 export function authorize(operation: Operation, key: ApiKeyRecord): void {
   const { permission } = operation;
   if (permission === undefined || key.permissions === null) return;
@@ -159,12 +147,10 @@ export function authorize(operation: Operation, key: ApiKeyRecord): void {
   });
 }
 
-/** A key that a 2FA login gave out, until its end. */
 export function isSession(key: ApiKeyRecord): boolean {
   return 'expiresAtMs' in key;
 }
 
-/** Evidence 7.3: such a key may still write, search, log in. @throws Refused invalid_key for a read */
 export function requireTfaKey(state: State, operation: Operation, { key, user, loggedOut }: Identity): void {
   const isRead = operation.method === 'GET' && !operation.path.startsWith('/api/v0/tfa/');
   if (state.traits.tfa_key === 'taken' || !isRead || loggedOut || isSession(key) || key.byTfa === true)
@@ -177,7 +163,7 @@ export function requireTfaKey(state: State, operation: Operation, { key, user, l
   });
 }
 
-/** Assumed, since scopes (§5.3) would mean little otherwise. @throws Refused forbidden */
+/** Assumed: scopes (§5.3) mean little otherwise. @throws Refused forbidden */
 export function requireWithin(key: ApiKeyRecord, wanted: ApiKeyRecord['permissions']): void {
   if (key.permissions === null) return;
   const own = granted(key.permissions);
@@ -186,7 +172,7 @@ export function requireWithin(key: ApiKeyRecord, wanted: ApiKeyRecord['permissio
   throw new Refused('forbidden', `this key lacks ${beyond.join(', ')} itself`, 'permissions');
 }
 
-/** Fine-grained permissions and other flags; a flag that stands for several of them is not one itself. */
+/** A flag that stands for several permissions is not a permission itself. */
 function granted(permissions: Readonly<Record<string, unknown>>): Set<string> {
   const flags = Object.keys(permissions).filter((flag) => permissions[flag] === true);
   const { api } = permissions;
@@ -196,7 +182,6 @@ function granted(permissions: Readonly<Record<string, unknown>>): Set<string> {
 
 export type Identity = Pick<TfaContext, 'key' | 'user' | 'loggedOut'>;
 
-/** Some operations of 2FA take the `secret` of a login instead of a key (§5.7). @throws Refused */
 export function identify(
   state: State,
   { verification, base }: Operation,
@@ -205,7 +190,7 @@ export function identify(
 ): Identity {
   if (bearer === undefined && verification.secretAlone) {
     const user = userOfSecret(state, secret, nowMs);
-    // Below 0, where no API key can be; its own for each user, since rate limits go by it.
+    // Ids below 0 are no API key. Each user has one, since rate limits go by it.
     const { id: userId } = user;
     const key = { id: -1_000_000 - userId, name: 'tfa_secret', userId, permissions: {}, team: false };
     return { key, user, loggedOut: true };

@@ -1,7 +1,16 @@
-/** Durations are on the emulator's clock, latency is real time: a network does not freeze. */
+/** Durations are emulator time. Latency is real time: networks do not freeze. */
+import { STATUS_CODES, type ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
+import type { ErrorCode } from '../../contract/errors.ts';
 import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
-import { THROTTLE_SHAPES } from '../answers/answer.ts';
+import {
+  textAnswer,
+  THROTTLE_SHAPES,
+  throttledAnswer,
+  TOO_FREQUENT,
+  type Answer,
+} from '../answers/answer.ts';
 import type { ScheduledClock } from '../clock.ts';
 import type { Random } from '../random.ts';
 
@@ -72,27 +81,24 @@ export const faultSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('empty'), takesEffect: takesEffect(true), ...selection }),
   z.strictObject({ kind: z.literal('html'), takesEffect: takesEffect(false), ...selection }),
   z.strictObject({ kind: z.literal('hang'), takesEffect: takesEffect(false), ...selection }),
-  // It is not known from which request a refused connection would have come, so it strikes all of them.
+  // Nothing tells which request a refused connection would have brought.
   z.strictObject({ kind: z.literal('refused'), ...window }),
 ]);
 
-/** A fault to add: what goes wrong, for which requests, and how often. */
+/** A fault: what goes wrong, for which requests, and how often. */
 export type FaultInput = z.input<typeof faultSchema>;
 export type Fault = z.output<typeof faultSchema>;
 /** What goes wrong. */
 export type FaultKind = Fault['kind'];
 type Selective = Exclude<Fault, { kind: 'refused' }>;
 export type LatencyFault = Extract<Fault, { kind: 'latency' }>;
-/** The faults that decide what becomes of a request. */
 export type DecisiveFault = Exclude<Selective, LatencyFault>;
 
 export interface FaultRecord<Kind extends Fault = Fault> {
   readonly id: string;
   readonly fault: Kind;
-  /** Unix ms on the emulator's clock. */
   readonly startsAtMs: number;
   readonly endsAtMs: number;
-  /** Requests that fitted operation, key, id and time. */
   matched: number;
   struck: number;
 }
@@ -105,7 +111,7 @@ export interface Subject {
 
 export interface Strikes {
   readonly latencies: readonly FaultRecord<LatencyFault>[];
-  /** The first fault that decides; what would have struck after it still counts the request. */
+  /** The first decisive fault. Later ones still count the request. */
   readonly decisive: FaultRecord<DecisiveFault> | undefined;
 }
 
@@ -130,19 +136,18 @@ function isItsTurn(fault: Selective, { matched, struck }: FaultRecord, random: R
   return fault.probability === undefined || random() < fault.probability;
 }
 
-/** A fault as it was given, with what has become of it. */
+/** A fault as given, and how often it matched and struck. */
 export type FaultView = Fault & {
   readonly faultId: string;
-  /** Its time has begun and not ended. */
   readonly active: boolean;
   readonly matched: number;
   readonly struck: number;
 };
 
-/** A fault that was added, until it is cleared. */
+/** An added fault. Disposing it clears it. */
 export interface FaultHandle extends AsyncDisposable {
   readonly faultId: string;
-  /** Requests that fitted, and those that it struck, so far. */
+  /** Requests that fit, and requests that it struck. */
   readonly matched: number;
   readonly struck: number;
   clear(): Promise<void>;
@@ -151,16 +156,12 @@ export interface FaultHandle extends AsyncDisposable {
 interface FaultInjectorParts {
   readonly clock: ScheduledClock;
   readonly random: Random;
-  /** Name of a key by its name or value; undefined for one that does not exist. */
   readonly keyName: (key: string) => string | undefined;
-  /** Opens or closes the listener. */
   readonly listen: (open: boolean) => Promise<void>;
 }
 
 interface FaultInForce extends FaultRecord {
-  /** What cancels its begin and its end. */
   readonly timers: (() => void)[];
-  /** What lets go of the requests that hang on it. */
   readonly hanging: (() => void)[];
 }
 
@@ -168,7 +169,7 @@ function release({ hanging }: FaultInForce): void {
   for (const resume of hanging.splice(0)) resume();
 }
 
-/** What a test does; the server alone asks which faults strike. */
+/** Only the server asks which faults strike. */
 export type Faults = Omit<FaultInjector, 'strike' | 'lifted'>;
 
 export class FaultInjector {
@@ -180,10 +181,7 @@ export class FaultInjector {
     this.#parts = parts;
   }
 
-  /**
-   * Puts a fault in force; resolves when it is (a refused listener is closed by then).
-   * @throws z.ZodError, or an Error for a key that does not exist
-   */
+  /** Resolves once the fault works. @throws z.ZodError, or an Error for an unknown key */
   async add(input: FaultInput): Promise<FaultHandle> {
     const fault = this.#withKeyName(faultSchema.parse(input));
     this.#lastId += 1;
@@ -209,7 +207,7 @@ export class FaultInjector {
     };
   }
 
-  /** Lifts one fault, or all: what hangs is answered, what refused listens again by then. */
+  /** Clears one fault or all. Hanging requests are answered, a closed port listens again. */
   async clear(faultId?: string): Promise<void> {
     for (const record of this.#records.values()) {
       if (faultId !== undefined && record.id !== faultId) continue;
@@ -228,7 +226,6 @@ export class FaultInjector {
     });
   }
 
-  /** Which faults strike a request; counts it in all that fit. */
   strike(subject: Subject): Strikes {
     const { clock, random } = this.#parts;
     const nowMs = clock.now();
@@ -247,15 +244,14 @@ export class FaultInjector {
     return { latencies, decisive };
   }
 
-  /** Resolves when the fault is lifted. */
   lifted(faultId: string): Promise<void> {
     const record = this.#records.get(faultId);
-    // It may have been lifted between the request's arrival and its coming here.
+    // The fault may have been cleared since the request came.
     if (!record || !isActive(record, this.#parts.clock.now())) return Promise.resolve();
     return new Promise((resolve) => record.hanging.push(resolve));
   }
 
-  /** A listener that refuses has to be closed and opened in time, and what hangs has to be let go. */
+  /** Only `refused` and `hang` need timers: the others are asked at each request. */
   #schedule(record: FaultInForce): void {
     const { clock } = this.#parts;
     const { fault, startsAtMs, endsAtMs, timers } = record;
@@ -275,11 +271,110 @@ export class FaultInjector {
     return listen(!refused);
   }
 
-  /** Kept by name: a list of faults must not show the value of a key. */
   #withKeyName(fault: Fault): Fault {
     if (fault.kind === 'refused' || fault.key === undefined) return fault;
     const name = this.#parts.keyName(fault.key);
     if (name === undefined) throw new Error('key: no API key with this name or value');
     return { ...fault, key: name };
   }
+}
+
+interface ExchangeParts {
+  readonly raw: ServerResponse;
+  readonly random: Random;
+  readonly closing: AbortSignal;
+  perform(): Answer;
+  refuse(code: ErrorCode, message: string): Answer;
+  send(answer: Answer): void;
+  lifted(faultId: string): Promise<void>;
+}
+
+/** Returns the sent status; null if the connection ended without a whole answer. */
+export async function exchangeWithFaults(
+  { latencies, decisive }: Strikes,
+  parts: ExchangeParts,
+): Promise<number | null> {
+  await wait(latencies, 'request', parts);
+  const answer = decisive ? await decide(decisive, parts) : parts.perform();
+  await wait(latencies, 'response', parts);
+  if (answer === null || parts.raw.destroyed) return null;
+  if (decisive?.fault.kind === 'reset') {
+    parts.raw.socket?.resetAndDestroy();
+    return null;
+  }
+  if (decisive?.fault.kind === 'truncated' && decisive.fault.connection === 'cut')
+    return sendHalf(answer, parts.raw);
+  parts.send(answer);
+  return answer.status;
+}
+
+/** Returns null if the client has gone. */
+async function decide({ id, fault }: FaultRecord<DecisiveFault>, parts: ExchangeParts) {
+  const made = 'takesEffect' in fault && fault.takesEffect ? parts.perform() : undefined;
+  switch (fault.kind) {
+    case 'throttled':
+      return throttled(fault, parts);
+    case 'status':
+      return statusAnswer(fault.status, parts);
+    case 'truncated': {
+      const whole = parts.perform();
+      const half = whole.text.slice(0, Math.floor(whole.text.length / 2));
+      return fault.connection === 'cut' ? whole : { ...whole, text: half };
+    }
+    case 'empty':
+    case 'reset':
+      return textAnswer(200, 'application/json', '');
+    case 'html':
+      return textAnswer(200, 'text/html; charset=utf-8', INTERSTITIAL);
+    case 'hang':
+      await parts.lifted(id);
+      if (parts.raw.destroyed || parts.closing.aborted) return null;
+      return made ?? parts.perform();
+    default:
+      return fault satisfies never;
+  }
+}
+
+async function wait(
+  latencies: readonly FaultRecord<LatencyFault>[],
+  side: LatencyFault['side'],
+  { random, closing }: ExchangeParts,
+): Promise<void> {
+  const total = latencies
+    .filter(({ fault }) => fault.side === side)
+    .reduce((sum, { fault }) => sum + fault.ms + random() * fault.jitterMs, 0);
+  if (total > 0) await delay(total, undefined, { signal: closing });
+}
+
+function throttled(fault: Extract<DecisiveFault, { kind: 'throttled' }>, parts: ExchangeParts): Answer {
+  const { shape } = fault;
+  const answer =
+    shape === 'error' ? parts.refuse('rate_limited', TOO_FREQUENT) : throttledAnswer(shape, fault);
+  if (fault.retryAfterSeconds === undefined) return answer;
+  return { ...answer, headers: { ...answer.headers, 'retry-after': String(fault.retryAfterSeconds) } };
+}
+
+function statusAnswer(status: number, parts: ExchangeParts): Answer {
+  if (status === 500) return parts.refuse('internal_error', 'Internal server error');
+  const title = `${status} ${STATUS_CODES[status]}`;
+  return textAnswer(status, 'text/html', page(title, `<center><h1>${title}</h1></center><hr>`));
+}
+
+function page(title: string, body: string): string {
+  return `<!DOCTYPE html>\r\n<html>\r\n<head><title>${title}</title></head>\r\n<body>${body}</body>\r\n</html>\r\n`;
+}
+
+/** A captive portal or bot check answers with status 200. */
+const INTERSTITIAL = page('Just a moment...', '<p>Checking your browser before you proceed.</p>');
+
+/** Announces the whole body, then cuts the connection in the middle. */
+function sendHalf(answer: Answer, raw: ServerResponse): null {
+  const body = Buffer.from(answer.text);
+  raw.writeHead(answer.status, {
+    'content-type': answer.contentType,
+    'content-length': body.length,
+    ...answer.headers,
+  });
+  raw.write(body.subarray(0, Math.floor(body.length / 2)), () => raw.destroy());
+  return null;
 }

@@ -1,7 +1,4 @@
-/**
- * The engine of one endpoint: the planner's model of a group, whose moves become those of workers. It runs when
- * somebody looks, and makes up for the time since, so that a frozen clock can be moved by a day.
- */
+/** Runs the planner's model for one endpoint and moves its workers. It catches up when somebody looks. */
 import type { Observation } from '../../scaling/planner/model/demand.ts';
 import { GroupModel } from '../../scaling/planner/model/group.ts';
 import type { Decision, GroupObserver } from '../../scaling/planner/model/observer.ts';
@@ -13,16 +10,14 @@ import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
 import type { WorkerRecord } from '../state/endpoints.ts';
 import { statusAt, type InstanceRecord } from '../state/instances.ts';
 import { Lives, type Cause } from './lives.ts';
-import { LoadSource } from './load-source.ts';
+import { LoadSource, parametersIn, planSettingsOf, siteOf, type Site, type Surroundings } from './site.ts';
 import { Requests, shareOf, type Ticket } from './requests.ts';
-import { parametersIn, planSettingsOf, siteOf, type Site, type Surroundings } from './site.ts';
 import { followWork, Story } from './story.ts';
 import { deleteInstance, NO_LOAD, recruitWorker, runSpan, type WorkerLoad } from './workers.ts';
 
 export class Engine implements GroupObserver {
   readonly endpointId: number;
   readonly epochMs: number;
-  /** A plan with these does what this engine does. */
   readonly settings: PlanSettings;
   readonly #site: Site;
   readonly #story: Story;
@@ -34,11 +29,9 @@ export class Engine implements GroupObserver {
   #load: LoadSource | undefined;
   #deaths = 0;
   #errors = 0;
-  /** Of the move that the model is being told to make. */
   #cause: Cause | undefined;
   #adopted: WorkerRecord | undefined;
 
-  /** Begins at `epochMs`, with the workers that there are. */
   constructor(around: Surroundings, epochMs: number) {
     const { endpoint, state, workers } = around;
     this.endpointId = endpoint.id;
@@ -59,20 +52,16 @@ export class Engine implements GroupObserver {
     this.#story.see(epochMs);
     if (endpoint.established && workers.length === 0) this.#model.place();
   }
-
-  /** First what others have changed, who have settled it just before. Then what is due by now. */
-  settle(around: Surroundings, nowMs: number): void {
+  catchUp(around: Surroundings, nowMs: number): void {
     Object.assign(this.#site, around);
     this.#adjust();
     this.#run(this.#site.secondsOf(nowMs));
   }
 
-  /** Its workers are no longer its own. */
   release(): void {
     for (const worker of this.#site.workers) worker.life = null;
   }
 
-  /** A request that asks for a worker for the first time; it waits while none has room. */
   request(cost: number, patience: number): Ticket {
     const { endpoint } = this.#site;
     const { now } = this.#model;
@@ -82,7 +71,7 @@ export class Engine implements GroupObserver {
     return ticket;
   }
 
-  /** A request that has asked before; undefined if it is forgotten. With `patience` it goes on waiting. */
+  /** undefined: forgotten. With `patience` it goes on waiting. */
   ticket(request: number, patience?: number): Ticket | undefined {
     const { now } = this.#model;
     const ticket = this.#requests.ticket(request, now);
@@ -98,7 +87,6 @@ export class Engine implements GroupObserver {
     return this.#load?.taken ?? 0;
   }
 
-  /** What it did since it began. Times in seconds, rates in work units a second. */
   activity() {
     const { now, workers, load, waiting, totals } = this.#model;
     this.#stats.workersUntil(now, workers);
@@ -107,29 +95,29 @@ export class Engine implements GroupObserver {
     const { answered, lost, refused } = this.#requests;
     const abandoned = Math.round(share.abandoned * requests);
     return {
-      /** When the engine began, Unix ms. */
+      /** Unix ms. */
       engineSinceMs: this.epochMs,
       estimatedLoad: load,
       readyCapacity: workers.capacity,
       /** Requests that a worker took. */
       taken: requests - abandoned,
-      /** Those in the global queue. */
+      /** Requests in the global queue. */
       waiting,
-      /** Those that came over /route/ and that a worker answers just now. */
+      /** Requests by /route/ that a worker is answering. */
       working: answered,
-      /** Those that were gone before a worker took them. */
+      /** Requests whose client gave up. */
       abandoned,
-      /** Those that a worker had when it failed or was stopped, and those that came when too many waited. */
+      /** Lost with their worker; refused because too many waited. */
       lost,
       refused,
-      /** Workers whose machine is gone, and those whose server has crashed. */
+      /** Workers whose machine is gone, and workers whose server crashed. */
       deaths: this.#deaths,
       errors: this.#errors,
-      /** From arrival until a worker begins with it; percentiles within half a percent. */
+      /** Seconds until a worker begins; percentiles within half a percent. */
       queueTime,
       workerSeconds: { hot: hot * 3600, cold: cold * 3600, starting: starting * 3600 },
       starts,
-      /** A plan with these settings, from that time on, does what this engine does. */
+      /** A plan with these settings gives the same figures. */
       planSettings: this.settings,
     };
   }
@@ -152,7 +140,7 @@ export class Engine implements GroupObserver {
       const arrival = load?.nextAt ?? Infinity;
       const at = Math.min(arrival, this.#lives.nextDue);
       if (at > to) break;
-      // A clock that was set back and forth again may have left some behind.
+      // Moving the clock back and forth can leave old arrivals.
       const then = Math.max(at, this.#model.now);
       if (load && arrival <= this.#lives.nextDue) this.#model.arrive(then, load.take());
       else this.#carryOutDue(then);
@@ -179,7 +167,7 @@ export class Engine implements GroupObserver {
     return Array.from(this.#lives, ([, id]) => this.#site.state.workers.get(id) ?? []).flat();
   }
 
-  // What others than the engine have done since it looked last. The model follows.
+  // Outside changes since the last look.
 
   #adjust(): void {
     const { endpoint, workers } = this.#site;
@@ -197,8 +185,6 @@ export class Engine implements GroupObserver {
     this.#load = endpoint.load ? new LoadSource(endpoint.load, this.epochMs) : undefined;
     if (endpoint.load) this.#requests.everLoaded = true;
   }
-
-  /** Those that somebody has deleted, or given to another endpoint. */
   #forgetWorkers(): void {
     const { workers, workerGroups } = this.#site.state;
     for (const [place, id] of this.#lives) {
@@ -210,7 +196,6 @@ export class Engine implements GroupObserver {
     }
   }
 
-  /** It is taken in, or does what its instance was told to. */
   #adjustWorker(worker: WorkerRecord): void {
     const instance = this.#site.state.instances.get(worker.id);
     if (!instance) return;
@@ -228,7 +213,7 @@ export class Engine implements GroupObserver {
     else if (!isStopped && !worker.isStranded && isBroken(instance, this.#nowMs)) this.#die(worker.id, place);
   }
 
-  /** A worker that was there before the engine looked: it is what its instance is. One that never will run stays out. */
+  /** Takes in a worker that was there before the engine looked. Workers that never run stay out. */
   #adopt(worker: WorkerRecord, instance: InstanceRecord): void {
     const site = this.#site;
     const nowMs = this.#nowMs;
@@ -252,14 +237,12 @@ export class Engine implements GroupObserver {
       this.#lives.add({ at: site.secondsOf(endsMs), kind: 'die', worker: worker.id });
   }
 
-  /** Its machine is gone. */
   #die(id: number, place: number): void {
     this.#deaths += 1;
-    this.#story.died(id, this.#lose(place), this.#nowMs);
+    this.#story.say(`${id} has died, and ${this.#lose(place)} requests with it`, this.#nowMs);
     this.#because('died', () => this.#model.put('none', { place }));
   }
 
-  /** Its server has crashed, and starts again. */
   #err(worker: WorkerRecord, place: number): void {
     this.#errors += 1;
     this.#story.erred(worker, this.#lose(place), this.#nowMs);
@@ -267,8 +250,6 @@ export class Engine implements GroupObserver {
     const readyAt = this.#model.now + workerErrorSeconds + workerColdStartSeconds;
     this.#because('erred', () => this.#model.put('starting', { place, readyAt }));
   }
-
-  /** Its start begins again, or goes on for ever. */
   #restart({ life }: WorkerRecord, place: number, cause: 'restarted' | 'hung'): void {
     const phase = life?.phase;
     if (phase !== 'creating' && phase !== 'starting') return;
@@ -276,14 +257,14 @@ export class Engine implements GroupObserver {
     this.#because(cause, () => this.#model.put(phase, { place, readyAt: this.#model.now + seconds }));
   }
 
-  /** After the third time another worker is wanted in its place. */
+  /** The third time, the model wants another worker instead. */
   #giveUp(worker: WorkerRecord, place: number): void {
     this.#story.say(`gives up the start of ${worker.id}`, this.#nowMs);
     if (this.#lives.giveUp(worker.id)) this.#model.put('none', { place });
     else this.#restart(worker, place, 'restarted');
   }
 
-  /** Evidence 5.1: a cold worker is wanted, and there is no place for it once a warm one has that. */
+  /** Evidence 5.1: no place is left for the cold worker that is wanted. */
   #flap(atSeconds: number): void {
     const { state, groups } = this.#site;
     const [group] = groups;
@@ -297,7 +278,6 @@ export class Engine implements GroupObserver {
     this.#lives.add({ at: atSeconds + this.settings.controlSeconds, kind: 'destroy', worker: worker.id });
   }
 
-  /** What the worker at that place has not done is lost with it. Returns how many requests. */
   #lose(place: number): number {
     return this.#requests.lose(place, this.#model.now);
   }
@@ -311,8 +291,6 @@ export class Engine implements GroupObserver {
     move();
     this.#cause = undefined;
   }
-
-  // What the model tells.
 
   arrived(atSeconds: number, work: number): void {
     this.#requests.arrived(work);
@@ -368,7 +346,7 @@ export class Engine implements GroupObserver {
     this.#story.see(this.#site.msOf(atSeconds));
   }
 
-  /** The logs of its worker groups grow as fast as their workers serve; if there never was a load they are left alone. */
+  /** Logs grow with the serving workers, but only once there was a load. */
   #followWork(busy: boolean, atSeconds: number): void {
     if (!this.#requests.everLoaded) return;
     const { state, groups } = this.#site;

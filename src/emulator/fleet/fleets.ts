@@ -3,12 +3,12 @@ import { Engine } from './engine.ts';
 import { surroundings } from './site.ts';
 import { deleteInstance } from './workers.ts';
 
-/** The engines of all endpoints. They are no part of the state. */
+/** The engines of all endpoints. They are not part of the state. */
 export class Fleets {
   readonly #engines = new Map<number, Engine>();
 
-  /** Brings all engines up to now: before any look at what they move, before any change of it, and after. */
-  settle(state: State, nowMs: number): void {
+  /** Call before and after each look at workers or change of them. */
+  catchUp(state: State, nowMs: number): void {
     for (const [id, engine] of this.#engines) {
       if (state.endpointGroups.has(id)) continue;
       engine.release();
@@ -18,22 +18,18 @@ export class Fleets {
       const { id } = around.endpoint;
       const engine = this.#engines.get(id) ?? new Engine(around, nowMs);
       this.#engines.set(id, engine);
-      engine.settle(around, nowMs);
+      engine.catchUp(around, nowMs);
     }
   }
-
-  /** undefined for an endpoint that does not exist. */
   of(endpointId: number): Engine | undefined {
     return this.#engines.get(endpointId);
   }
-
-  /** That of the endpoint whose worker group it is. */
   ofGroup(state: State, groupId: number): Engine | undefined {
     const endpointId = state.workerGroups.get(groupId)?.endpointId ?? null;
     return endpointId === null ? undefined : this.of(endpointId);
   }
 
-  /** The state is another one: queues and estimates begin anew, and a worker that was about to go is gone. */
+  /** The state was replaced: queues begin empty, and leaving workers are gone. */
   restart(state: State, nowMs: number): void {
     this.#engines.clear();
     for (const worker of state.workers.values()) {
@@ -41,6 +37,6 @@ export class Fleets {
       if (isLeaving) deleteInstance(state, worker.id, nowMs);
       else worker.life = null;
     }
-    this.settle(state, nowMs);
+    this.catchUp(state, nowMs);
   }
 }

@@ -1,4 +1,4 @@
-/** What the moves of the model do to the workers of the state, and what else becomes of workers in time. */
+/** Turns moves of the model into changes of the workers, and schedules failures and hangs. */
 import { createRandom, exponential, type Random } from '../../scaling/planner/load/random.ts';
 import { STATE, type State as ModelState } from '../../scaling/planner/model/workers.ts';
 import type { WorkerGroupRecord, WorkerPhase, WorkerRecord } from '../state/endpoints.ts';
@@ -15,10 +15,9 @@ import { startSecondsOf, type Site } from './site.ts';
 import type { Story } from './story.ts';
 import { recruitWorker } from './workers.ts';
 
-/** Why a worker moves that the model does not move by itself. */
+/** Why a worker moves that the model did not move itself. */
 export type Cause = 'died' | 'gone' | 'erred' | 'halted' | 'restarted' | 'hung';
 
-/** Of the worker at a place, from one state of the model to another. */
 interface Move {
   readonly place: number;
   readonly speed: number;
@@ -26,7 +25,6 @@ interface Move {
   readonly to: ModelState;
   readonly atSeconds: number;
   readonly cause: Cause | undefined;
-  /** The worker that the place is taken by, if it is there already. */
   readonly adopted: WorkerRecord | undefined;
 }
 
@@ -38,17 +36,14 @@ const PHASES: Readonly<Record<Exclude<ModelState, 0>, WorkerPhase>> = {
   [STATE.draining]: 'draining',
 };
 
-/**
- * `die`, `err`: of a ready worker; `destroy`: of one that has died; `leave`: of one that is being destroyed. `hang`: a start
- * that would end never does; `give up`: one that takes too long is tried again.
- */
+/** `hang`: a start that never ends. `give up`: a start that takes too long is tried again. */
 interface Due {
   readonly at: number;
   readonly kind: 'die' | 'err' | 'destroy' | 'leave' | 'hang' | 'give up';
   readonly worker: number;
 }
 
-/** Evidence 5.2. Seconds; loading is given up within 4 s from then on. */
+/** Evidence 5.2, in seconds; loading is given up within 4 s after it. */
 const LOADING_LIMIT = 791;
 const STARTING_LIMIT = 300;
 const TRIES = 3;
@@ -56,13 +51,10 @@ const TRIES = 3;
 export class Lives {
   readonly #site: Site;
   readonly #story: Story;
-  /** Place of the model → id of the worker, in the order in which the places were taken. */
   readonly #workers = new Map<number, number>();
   readonly #places = new Map<number, number>();
-  /** By time, of the same time in the order in which they were added; few, so that a list will do. */
   #due: Due[] = [];
   readonly #random: Random;
-  /** Starts of a worker that were given up, in a row. */
   readonly #givenUp = new Map<number, number>();
 
   constructor(site: Site, story: Story, seed: number) {
@@ -79,12 +71,11 @@ export class Lives {
     return this.#places.get(worker);
   }
 
-  /** Place and worker; a loop over them may free the place that it is at. */
+  /** Pairs of place and worker. The loop may free its own place. */
   [Symbol.iterator](): Iterator<[place: number, worker: number]> {
     return this.#workers[Symbol.iterator]();
   }
 
-  /** When the next thing is due; Infinity if nothing is. */
   get nextDue(): number {
     return this.#due[0]?.at ?? Infinity;
   }
@@ -106,7 +97,6 @@ export class Lives {
     else if (worker) this.#change(worker, move, move.to);
   }
 
-  /** It gives up its machine, and is gone when that has taken its time. */
   destroy(worker: WorkerRecord, atSeconds: number): void {
     const { state } = this.#site;
     movePhase(state, worker, { phase: 'destroying', measured: false }, this.#site.msOf(atSeconds));
@@ -122,7 +112,7 @@ export class Lives {
     const isNew = from === STATE.none && adopted === undefined && to === STATE.creating;
     if (from !== STATE.none || isNew) {
       const phase = cause === 'erred' ? 'rebooting' : PHASES[to];
-      // A worker that came from nothing is measured when its start is over, wanted or not.
+      // A new worker is measured when its start is over, wanted or not.
       const measured = to === STATE.hot || (from === STATE.creating && cause === undefined);
       movePhase(this.#site.state, worker, { phase, measured }, atMs);
     }
@@ -133,14 +123,11 @@ export class Lives {
     if (before && from !== STATE.none) this.#story.moved(worker, before, cause !== undefined, atMs);
   }
 
-  /** @returns Whether that was the last try. */
   giveUp(worker: number): boolean {
     const tries = (this.#givenUp.get(worker) ?? 0) + 1;
     this.#givenUp.set(worker, tries);
     return tries >= TRIES;
   }
-
-  /** A start that will not end, or not in time. */
   #drawHang(worker: WorkerRecord, to: ModelState, at: number): void {
     if (to !== STATE.creating && to !== STATE.starting) return;
     const { endpoint, state } = this.#site;
@@ -158,8 +145,6 @@ export class Lives {
     const { settings } = this.#site.state;
     return isNew ? startSecondsOf(settings) : settings.workerColdStartSeconds;
   }
-
-  /** When a worker that is ready from now on will fail if it is left alone, as the settings have it by chance. */
   #drawFailure(worker: number, atSeconds: number): void {
     const { workerDeathsPerHour: deaths, workerErrorsPerHour: errors } = this.#site.state.settings;
     if (deaths + errors === 0) return;
@@ -171,8 +156,6 @@ export class Lives {
   #cancel(worker: number): void {
     if (this.#due.length > 0) this.#due = this.#due.filter((due) => due.worker !== worker);
   }
-
-  /** A place is taken: by a worker that is there already, or by a new one. */
   #appear({ place, speed, to, atSeconds, adopted }: Move): void {
     const { state } = this.#site;
     const atMs = this.#site.msOf(atSeconds);
@@ -187,7 +170,6 @@ export class Lives {
     else this.#story.say(`recruits ${worker.id} for worker group ${worker.groupId}`, atMs);
   }
 
-  /** The worker group with the fewest workers of it, the first of several; undefined without a group. */
   #smallestGroup(): WorkerGroupRecord | undefined {
     const { groups, state } = this.#site;
     const sizes = Map.groupBy(this.#places.keys(), (id) => state.workers.get(id)?.groupId);
@@ -195,7 +177,6 @@ export class Lives {
     return groups.toSorted((one, other) => size(one) - size(other))[0];
   }
 
-  /** It has always been there. */
   #establish(worker: WorkerRecord, to: ModelState, atMs: number): void {
     const isHot = to === STATE.hot;
     worker.life = { phase: isHot ? 'ready' : 'cold', sinceMs: atMs, readyMs: atMs, startedMs: atMs };
@@ -204,8 +185,6 @@ export class Lives {
     if (isHot) setInstanceStatus(instance, 'running', atMs);
     else stopInstance(instance, atMs);
   }
-
-  /** A place is free again: its worker has died, is given up, or is not there any more. */
   #vanish({ place, atSeconds, cause }: Move, worker: WorkerRecord | undefined): void {
     const id = this.#workers.get(place);
     this.#workers.delete(place);
@@ -226,7 +205,6 @@ export class Lives {
   }
 }
 
-/** Its instance follows: stopped with it, started with it, gone when it is dead. */
 function movePhase(
   state: State,
   worker: WorkerRecord,
@@ -240,7 +218,7 @@ function movePhase(
     readyMs: measured ? atMs : (before?.readyMs ?? null),
     startedMs: phase === 'creating' || phase === 'starting' ? atMs : (before?.startedMs ?? atMs),
   };
-  // Called back before it had stopped.
+  // It was called back before it had stopped.
   if (phase === 'ready' && before?.phase === 'draining') worker.life.readyMs = before.readyMs;
   if (phase !== 'ready') worker.steps = [];
   const instance = state.instances.get(worker.id);
@@ -249,7 +227,7 @@ function movePhase(
   else if (phase === 'starting') {
     instance.intendedStatus = 'running';
     const instanceLoadingSeconds = state.settings.workerColdStartSeconds;
-    // A GPU that is another's is waited for.
+    // Another tenant has its GPU: it waits.
     if (!worker.isStranded) changeSteps(instance, restartingSteps({ instanceLoadingSeconds }), atMs);
   } else if (phase === 'creating') {
     changeSteps(instance, startingSteps(state.settings), atMs);

@@ -1,15 +1,11 @@
-/** The requests of an endpoint, and which worker takes each. Times in seconds since the engine began. */
+/** Requests of an endpoint and their workers. Times in seconds since the engine began. */
 import type { GroupModel } from '../../scaling/planner/model/group.ts';
 import { STATE, type State } from '../../scaling/planner/model/workers.ts';
 import { NO_LOAD, type WorkerLoad } from './workers.ts';
 
-/**
- * `taken`: by a worker; `working`: the worker was asked and has not answered yet; `used`: it has. `lost`: its worker has
- * failed; `gone`: its client did not ask again in time; `refused`: too many waited.
- */
+/** `working`: not answered yet; `used`: answered; `gone`: the client did not ask again in time. */
 type TicketState = 'waiting' | 'taken' | 'working' | 'used' | 'lost' | 'gone' | 'refused';
 
-/** A request that came over /route/. */
 export interface Ticket {
   readonly request: number;
   readonly cost: number;
@@ -31,33 +27,26 @@ interface Taken {
 interface Reporter {
   readonly place: number;
   readonly now: number;
-  /** Of what is asked of the endpoint. */
   readonly share: number;
 }
 
-/** A worker reports once in so many seconds, or more often: which of them is drawn by its id. */
+/** Workers report every 1 to 10 seconds, by their id. */
 const LONGEST_INTERVAL = 10;
 
-/** More of them at once are refused. */
 const MOST_TICKETS = 10_000;
 
-/** A request of a load has no name: 0. */
+/** Requests of a load have no number: 0. */
 export class Requests {
   readonly #tickets = new Map<number, Ticket>();
-  /** By the place of the worker: what it took, done or not, as far back as an average goes. */
   readonly #taken: Taken[][] = [];
-  /** At how many the ones that are over are forgotten. */
+  /** Number at which finished ones are forgotten. */
   readonly #most: number[] = [];
   readonly #windowSeconds: number;
-  /** Units that no worker has taken. */
   #waiting = 0;
-  /** Those that a worker had when it failed or was stopped. */
   lost = 0;
-  /** Those that came when as many waited as may. */
   refused = 0;
-  /** Whether a load ever came by itself. */
   everLoaded = false;
-  /** Units since the last look; units and units/s between the two looks before, and units/s as the engine estimates them. */
+  /** Units since the last look; units, units/s and estimate of the look before. */
   readonly #asked = { work: 0, received: 0, rate: 0, average: 0 };
 
   constructor(windowSeconds: number) {
@@ -73,7 +62,6 @@ export class Requests {
     return ticket;
   }
 
-  /** undefined for one that is forgotten. */
   ticket(request: number, now: number): Ticket | undefined {
     const ticket = this.#tickets.get(request);
     return ticket && now <= ticket.expiresAt ? ticket : undefined;
@@ -83,14 +71,12 @@ export class Requests {
     return this.ticket(request, now)?.state === 'waiting';
   }
 
-  /** Those of /route/ that workers answer just now. */
   get answered(): number {
     let count = 0;
     for (const { state } of this.#tickets.values()) if (state === 'working') count += 1;
     return count;
   }
 
-  /** A worker takes one and begins with it `seconds` before it will have done it. */
   taken(
     { place, worker, seconds }: Readonly<Record<'place' | 'worker' | 'seconds', number>>,
     taken: Taken,
@@ -123,7 +109,7 @@ export class Requests {
     return (this.#taken[place] ?? []).filter(({ to }) => to > now);
   }
 
-  /** What the worker at that place has not done is lost: its clients get an error, and have to ask again. Returns how many. */
+  /** Unfinished requests are lost: clients get an error and ask again. Returns their number. */
   lose(place: number, now: number): number {
     const lost = this.unfinished(place, now);
     for (const { request } of lost) this.#end(request, 'lost');
@@ -146,13 +132,12 @@ export class Requests {
     this.#waiting += work;
   }
 
-  /** The engine looks, `seconds` after it did so before, and estimates so much. */
   looked(average: number, seconds: number): void {
     const { work } = this.#asked;
     Object.assign(this.#asked, { work: 0, received: work, rate: work / seconds, average });
   }
 
-  /** Of a worker built before November 2025: the load as a rate, and how fast its last request was. */
+  /** Workers built before November 2025 report the load as a rate. */
   rateOf({ place, now, share }: Reporter, speed: number): WorkerLoad {
     const { rate, average, received } = this.#asked;
     return {
@@ -164,7 +149,7 @@ export class Requests {
     };
   }
 
-  /** What a newer one reports, as of its last report; its requests are counted by the engine, as of now. */
+  /** Newer workers report at intervals. The engine itself counts the requests, as of now. */
   inFlight({ place, now, share }: Reporter, worker: number): WorkerLoad {
     const interval = 1 + ((worker * 7) % LONGEST_INTERVAL);
     const at = Math.floor(now / interval) * interval;
@@ -182,14 +167,13 @@ export class Requests {
   }
 }
 
-/** The load is asked of the workers that are ready; without one, of those that will be; else of all. */
+/** Ready workers share the load; without any, starting ones; else all. */
 const ASKED: readonly ReadonlySet<State>[] = [
   new Set<State>([STATE.hot]),
   new Set<State>([STATE.starting, STATE.creating, STATE.draining]),
   new Set<State>([STATE.cold]),
 ];
 
-/** What of the load is asked of the worker at a place, by what each of the workers can do; `places`: all of them. */
 export function shareOf(
   place: number,
   places: readonly number[],

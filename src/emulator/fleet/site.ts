@@ -1,23 +1,22 @@
-/** Where an engine works: its endpoint with all that belongs to it as of the last look, and what it plans with. */
+/** An endpoint and its surroundings as of the last look, and the planner's settings for it. */
+import { generateLoad } from '../../scaling/planner/load/generators.ts';
+import type { Arrival } from '../../scaling/planner/load/load.ts';
 import { planSettings, type PlanSettings } from '../../scaling/planner/settings.ts';
 import { resolveDefaults } from '../../scaling/rules/check.ts';
 import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
 import { mixSeeds } from '../random.ts';
-import type { EndpointGroupRecord, WorkerGroupRecord, WorkerRecord } from '../state/endpoints.ts';
+import type { EndpointGroupRecord, LoadRecord, WorkerGroupRecord, WorkerRecord } from '../state/endpoints.ts';
 import type { Settings } from '../state/settings.ts';
 import type { State } from '../state/state.ts';
 
 export interface Surroundings {
   readonly state: State;
   readonly endpoint: EndpointGroupRecord;
-  /** Of the endpoint. */
   readonly groups: readonly WorkerGroupRecord[];
   readonly workers: readonly WorkerRecord[];
 }
 
 export type Site = ReturnType<typeof siteOf>;
-
-/** `epochMs`: when the engine began; its seconds count from then. */
 export function siteOf(around: Surroundings, epochMs: number) {
   return {
     ...around,
@@ -26,8 +25,6 @@ export function siteOf(around: Surroundings, epochMs: number) {
     secondsOf: (ms: number): number => (ms - epochMs) / 1000,
   };
 }
-
-/** Of each endpoint its worker groups and workers, in one go over all. */
 export function surroundings(state: State): Surroundings[] {
   const groups = Map.groupBy(state.workerGroups.values(), ({ endpointId }) => endpointId);
   const workers = Map.groupBy(
@@ -42,14 +39,13 @@ export function surroundings(state: State): Surroundings[] {
   }));
 }
 
-/** Until a new worker is ready. */
 export function startSecondsOf(settings: Settings): number {
   return (
     settings.instanceCreatedSeconds + settings.instanceLoadingSeconds + settings.workerModelLoadingSeconds
   );
 }
 
-/** What the emulator has, as the planner takes it: a plan with these settings does what the emulator does. */
+/** A plan with these settings does what the emulator does. */
 export function planSettingsOf(settings: Settings, endpointId: number): PlanSettings {
   const { workerPerformanceLeast: least } = settings;
   return planSettings({
@@ -63,7 +59,7 @@ export function planSettingsOf(settings: Settings, endpointId: number): PlanSett
     scaleDownSeconds: settings.engineScaleDownSeconds,
     destroySeconds: settings.engineDestroySeconds,
     giveUpSeconds: settings.requestGiveUpSeconds,
-    // Endpoints differ in what chance gives them.
+    // Chance differs between endpoints.
     seed: mixSeeds(settings.randomSeed, endpointId),
   });
 }
@@ -73,7 +69,55 @@ const MOST_WORKERS = 500;
 
 export function parametersIn({ endpoint, groups }: Surroundings): ResolvedParameters {
   const parameters = resolveDefaults(endpoint.parameters);
-  // Without a worker group there is nothing to recruit for, and machines are not without end.
+  // Without a worker group there is nothing to recruit for.
   const most = groups.length > 0 ? MOST_WORKERS : 0;
   return { ...parameters, max_workers: Math.min(parameters.max_workers, most) };
+}
+
+const FOREVER_SECONDS = 1e11;
+
+export class LoadSource {
+  readonly record: LoadRecord;
+  readonly #offset: number;
+  readonly #requests: Iterator<Arrival>;
+  #taken = -1;
+  #next: Arrival | undefined;
+
+  constructor(record: LoadRecord, epochMs: number) {
+    this.record = record;
+    this.#offset = (record.sinceMs - epochMs) / 1000;
+    const { spec } = record;
+    const load = generateLoad({
+      shape: spec.shape,
+      unitsPerSecond: spec.rate,
+      unitsPerRequest: spec.request_work,
+      seconds: FOREVER_SECONDS,
+      seed: spec.seed,
+      sizes: spec.sizes,
+      peakRatio: spec.peak_ratio,
+      periodSeconds: spec.period_seconds,
+      burstRatio: spec.burst_ratio,
+      burstEverySeconds: spec.burst_every_seconds,
+      burstSeconds: spec.burst_seconds,
+    });
+    this.#requests = load[Symbol.iterator]();
+    do this.take();
+    while (this.nextAt < 0);
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  get nextAt(): number {
+    return this.#next === undefined ? Infinity : this.#offset + this.#next.atSeconds;
+  }
+
+  take(): number {
+    const work = this.#next?.work ?? 0;
+    const { done, value } = this.#requests.next();
+    this.#next = done ? undefined : value;
+    this.#taken += 1;
+    return work;
+  }
 }

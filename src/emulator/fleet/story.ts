@@ -1,4 +1,4 @@
-/** What an engine sees and does, in the forms of the service (evidence 2.8): a file for each level. */
+/** Writes the log of an endpoint in the forms of the service (evidence 2.8), one file a level. */
 import type { Observation } from '../../scaling/planner/model/demand.ts';
 import type { Decision } from '../../scaling/planner/model/observer.ts';
 import { createRandom, mixSeeds } from '../random.ts';
@@ -23,10 +23,10 @@ import { startup, TIME_MARK, traceback } from '../worker-log/inference-log.ts';
 import type { Site } from './site.ts';
 import { countsText, GPU } from './workers.ts';
 
-/** Lines; older ones are forgotten. Of the levels that say much at each look, fewer are kept. */
+/** Lines; levels that write much at each look keep fewer. */
 const [KEPT, KEPT_OF_LOOKS] = [10_000, 2_000];
 
-/** Each with one line: no level of an endpoint's log is ever empty. */
+/** No level is ever empty. */
 export function createEngineLogs(id: number, sinceMs: number): EndpointLogs {
   const source = { kind: 'replay', lines: [], loop: false } as const;
   const begun = (retainedLines: number): GroupLog => {
@@ -42,7 +42,6 @@ export function createEngineLogs(id: number, sinceMs: number): EndpointLogs {
   };
 }
 
-/** What was done, and why. */
 export function noteEvent({ logs }: Pick<EndpointGroupRecord, 'logs'>, text: string, nowMs: number): void {
   for (const log of [logs.info1, logs.info0]) appendLines(log, [eventLine(text, nowMs)], nowMs);
 }
@@ -54,18 +53,15 @@ function eventLine(text: string, nowMs: number): string {
 export class Story {
   readonly #site: Site;
   readonly #workers: () => readonly WorkerRecord[];
-  /** As the last look saw it; undefined if there was none. */
   #load: string | undefined;
-  /** The one that is being carried out. */
   #decision: { readonly decision: Decision; readonly moves: string[] } | undefined;
 
-  /** @param workers Those of now. */
   constructor(site: Site, workers: () => readonly WorkerRecord[]) {
     this.#site = site;
     this.#workers = workers;
   }
 
-  /** The workers are others, or do something else: each look at them shows that from now on. */
+  /** The workers changed: each look shows them so from now on. */
   see(atMs: number): void {
     const { endpoint, state, epochMs: sinceMs } = this.#site;
     const { id, logs } = endpoint;
@@ -86,16 +82,15 @@ export class Story {
   looked(observed: Observation, atMs: number): void {
     const isIdle = observed.load === 0 && observed.waitingRequests === 0;
     this.#load = isIdle ? undefined : observationText(observed);
-    // The look of this moment is among those that show it.
+    // The look of this moment shows it too.
     this.see(atMs - 1);
   }
 
-  /** What is said from now on is part of it. */
+  /** `say` adds to this decision until it is carried out. */
   decided(decision: Decision): void {
     this.#decision = { decision, moves: [] };
   }
 
-  /** One that moved nothing is not told. */
   carriedOut(atMs: number): void {
     const { decision, moves } = this.#decision ?? {};
     this.#decision = undefined;
@@ -103,13 +98,12 @@ export class Story {
     this.say(`${moves.join(', ')}: ${wishText(decision)}; ${observationText(decision.observed)}`, atMs);
   }
 
-  /** Part of the decision that is being carried out, or by itself. */
   say(text: string, atMs: number): void {
     if (this.#decision) this.#decision.moves.push(text);
     else noteEvent(this.#site.endpoint, text, atMs);
   }
 
-  /** A worker has begun another phase, and writes to its log. `halted`: the engine did not do it. */
+  /** `halted`: the engine did not move it. */
   moved({ id, groupId, life }: WorkerRecord, before: WorkerLife, halted: boolean, atMs: number): void {
     const { phase, sinceMs } = before;
     const isIdleAtOnce = life?.phase === 'cold' && phase === 'creating' && !halted;
@@ -123,16 +117,11 @@ export class Story {
       this.#write(groupId, startup(createRandom(mixSeeds(id, sinceMs))), sinceMs, atMs);
   }
 
-  died(id: number, lost: number, atMs: number): void {
-    this.say(`${id} has died, and ${lost} requests with it`, atMs);
-  }
-
   erred({ id, groupId }: WorkerRecord, lost: number, atMs: number): void {
     this.#write(groupId, traceback(createRandom(mixSeeds(id, atMs))), atMs, atMs);
     this.say(`${id} has erred, lost ${lost} requests and reboots`, atMs);
   }
 
-  /** What a worker wrote to the log of its group from `fromMs` until now. */
   #write(groupId: number, lines: readonly string[], fromMs: number, atMs: number): void {
     const group = this.#site.state.workerGroups.get(groupId);
     const timed = lines.map((line, index) =>
@@ -191,10 +180,9 @@ function rounded(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-/** Of the lines that a server writes at work, so many a hundred it writes when it waits for some. */
+/** Waiting servers write a tenth of the lines. */
 const IDLE_SHARE = 0.1;
 
-/** From now on its log is that of so many workers that serve, with work or without. */
 export function followWork(group: WorkerGroupRecord, serving: number, busy: boolean, atMs: number): void {
   const linesPerSecond = group.linesPerSecond * serving * (busy ? 1 : IDLE_SHARE);
   setGrowth(group.log, { linesPerSecond, scenes: busy ? 'busy' : 'idle' }, atMs);

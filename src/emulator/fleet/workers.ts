@@ -1,4 +1,4 @@
-/** Workers, pure: the engine of its endpoint moves each one; without an engine it is what its instance is. */
+/** Workers: their engine moves them; without one they follow their instance. Pure. */
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import { createRandom, mixSeeds } from '../random.ts';
 import type { WorkerGroupRecord, WorkerRecord } from '../state/endpoints.ts';
@@ -13,10 +13,9 @@ import {
 } from '../state/instances.ts';
 import { nextId, type State } from '../state/state.ts';
 
-/** Instances that are gone, and still stand in charges. */
 const MOST_FORMER = 10_000;
 
-/** What each worker runs on: one RTX 4090, with so much of its disk in use, in GB. */
+/** Each worker has one RTX 4090; disk use in GB. */
 export const GPU = {
   name: 'RTX 4090',
   ramMb: 24_564,
@@ -33,8 +32,6 @@ export function newWorker(id: number, groupId: number): WorkerRecord {
 export function workersOf(state: State, groupId: number): WorkerRecord[] {
   return [...state.workers.values()].filter((worker) => worker.groupId === groupId);
 }
-
-/** Rents an instance for a new worker of a group; its price is drawn by its id. */
 export function recruitWorker(state: State, group: WorkerGroupRecord, nowMs: number): WorkerRecord {
   const { settings } = state;
   const machines = [...state.machines.keys()];
@@ -62,7 +59,6 @@ export function placeOf(state: State, id: number): Omit<FormerInstance, 'instanc
   return { groupId, endpointId: group?.endpointId ?? null };
 }
 
-/** With the worker that runs on it; its offer is free again. */
 export function deleteInstance(state: State, id: number, nowMs: number): void {
   const instance = state.instances.get(id);
   if (instance) {
@@ -75,7 +71,6 @@ export function deleteInstance(state: State, id: number, nowMs: number): void {
   for (const offer of state.offers.values()) if (offer.rented_by === id) offer.rented_by = null;
 }
 
-/** How many there are of each. */
 export function countBy(names: readonly string[]): Record<string, number> {
   return Object.fromEntries([...Map.groupBy(names, (one) => one)].map(([one, all]) => [one, all.length]));
 }
@@ -86,7 +81,6 @@ export function countsText(names: readonly string[]): string {
     .join(', ');
 }
 
-/** As the engine names it. */
 export function workerStatus(worker: WorkerRecord, state: State, nowMs: number): string {
   const instance = state.instances.get(worker.id);
   if (!instance) return 'error';
@@ -97,7 +91,7 @@ export function workerStatus(worker: WorkerRecord, state: State, nowMs: number):
       return stepAt(worker, nowMs) ?? 'idle';
     case 'creating': {
       const status = statusAt(instance, nowMs);
-      // Once its instance runs, it loads its model.
+      // A running instance loads its model.
       return status === 'running' ? 'model_loading' : status;
     }
     case 'rebooting':
@@ -124,8 +118,6 @@ function statusWithoutEngine(worker: WorkerRecord, instance: InstanceRecord, now
   if (status === 'running') return 'idle';
   return status === 'created' || status === 'loading' ? status : 'error';
 }
-
-/** Updates the ready ones one after the other, so that the others go on serving. Returns those. */
 export function rollWorkers(state: State, workers: readonly WorkerRecord[], nowMs: number): WorkerRecord[] {
   const { workerUpdateSeconds } = state.settings;
   const ready = workers.filter((worker) => workerStatus(worker, state, nowMs) === 'idle');
@@ -140,7 +132,6 @@ export function rollWorkers(state: State, workers: readonly WorkerRecord[], nowM
   return ready;
 }
 
-/** Those whose turn has not come stay as they are. Returns them. */
 export function cancelRoll(workers: readonly WorkerRecord[], nowMs: number): WorkerRecord[] {
   const waiting = workers.filter((worker) => stepAt(worker, nowMs) === 'update_ready');
   for (const worker of waiting) worker.steps = [];
@@ -151,19 +142,19 @@ function stepAt(worker: WorkerRecord, nowMs: number): string | undefined {
   return spansOf(worker).find(({ toMs }) => nowMs < toMs)?.status;
 }
 
-/** When an instance runs, or ran, as its statuses go, and when it stops by itself: Unix ms; null: never. */
+/** Start and end of `running` by the statuses of an instance, Unix ms; null: never. */
 export function runSpan(instance: InstanceRecord): { fromMs: number | null; toMs: number | null } {
   const { fromMs = null, toMs = Infinity } =
     spansOf(instance).find(({ status }) => status === 'running') ?? {};
   return { fromMs, toMs: toMs === Infinity ? null : toMs };
 }
 
-/** What a worker reports, and the requests that the engine counts in it; units by the trait `load_meaning`. */
+/** What a worker reports, and requests counted by the engine. Trait `load_meaning` says the units. */
 export type WorkerLoad = Readonly<
   Record<'cur_load' | 'new_load' | 'cur_load_rolling_avg' | 'cur_perf' | 'reqs_working', number>
 >;
 
-/** Work of a request that is counted and done, as one was seen. */
+/** Work of a stuck request, as one was seen. */
 const STUCK_WORK = 100;
 
 export const NO_LOAD: WorkerLoad = {
@@ -174,7 +165,6 @@ export const NO_LOAD: WorkerLoad = {
   reqs_working: 0,
 };
 
-/** `origin`: where the emulator is reached. */
 export function workerView(
   record: WorkerRecord,
   state: State,
@@ -185,7 +175,7 @@ export function workerView(
   const { dlperf, reliability, diskUsage } = GPU;
   const instance = state.instances.get(id);
   const { readyMs, startedMs } = timesOf(record, instance, nowMs);
-  // Before it has measured itself, a guess from its hardware.
+  // Before it is measured, a guess from its hardware.
   const guess = (state.settings.workerPerformanceLeast + state.settings.workerPerformanceMost) / 2;
   const able = record.perf ?? guess;
   const perf = readyMs === null ? guess : able;
@@ -210,14 +200,13 @@ export function workerView(
   };
 }
 
-/** Whether its report has lapsed just now (trait `status_flicker`): it shows as offline, whatever it does. */
+/** Trait `status_flicker`: whether its report has just lapsed. */
 export function flickers({ traits, settings, workers }: State, id: number, nowMs: number): boolean {
   if (traits.status_flicker === 0 || workers.get(id)?.life?.phase !== 'ready') return false;
   const seed = mixSeeds(mixSeeds(settings.randomSeed, id), Math.floor(nowMs / 1000));
   return createRandom(seed)() < traits.status_flicker;
 }
 
-/** Of its life; without one, of its instance. */
 function timesOf({ life }: WorkerRecord, instance: InstanceRecord | undefined, nowMs: number) {
   if (life) return life;
   if (!instance || statusAt(instance, nowMs) !== 'running') return { readyMs: null, startedMs: 0 };

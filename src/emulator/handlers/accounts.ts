@@ -1,15 +1,34 @@
-/** Users, API keys, and roles of the team that a key acts for (§2.4 to §2.6, §5.2). */
-import { notFound, Refused } from '../answers/refused.ts';
+/** Users, API keys and team roles (§2.4 to §2.6), and second factors. */
+import { LIMITS } from '../../contract/limits.ts';
+import { operationOf, type OperationId } from '../../contract/operations.ts';
+import { TFA_METHODS } from '../../contract/operations/tfa/tfa.ts';
+import { notFound, Refused } from '../answers/answer.ts';
 import { isSession, requireWithin } from '../calls/call.ts';
 import { randomHex, type Random } from '../random.ts';
 import { nextId, type State } from '../state/state.ts';
 import type { ApiKeyRecord, UserRecord } from '../state/users.ts';
-import { tfaStatusOf } from '../tfa/account.ts';
-import { ownOf, type HandlerContext, type HandlersOf } from './define.ts';
+import {
+  invalidBackupCode,
+  invalidMethod,
+  newTotpSecret,
+  provisioningUri,
+  tfaStatusOf,
+  viewMethod,
+} from '../tfa/account.ts';
+import { completeLogin, resendSms, sendEmail, sendSms } from '../tfa/codes.ts';
+import {
+  beginAuthorization,
+  confirmAuthorization,
+  confirmNew,
+  regenerateBackupCodes,
+  removeMethod,
+  updateMethod,
+} from '../tfa/methods.ts';
+import { ownOf, type Handler, type HandlerContext, type HandlersOf } from './define.ts';
 import { spendRate } from './spend.ts';
 
 export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
-  /** It acts in the context of the key that created it, and may do no more. */
+  /** A new key has the context of its creator, and no more permissions. */
   'apiKeys.create': ({ name, permissions = null }, { state, key, random }) => {
     const { userId, team } = key;
     requireWithin(key, permissions);
@@ -35,23 +54,19 @@ export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
 
   'apiKeys.reset': (_, { state, key, random }) => {
     const [value] = [...state.keys].find(([, { id }]) => id === key.id) ?? [];
-    if (value === undefined) {
+    if (value === undefined)
       throw new Refused('forbidden', 'a session_key is no API key, and cannot be reset', 'authorization');
-    }
     const newValue = freshValue(state, random);
     state.keys.delete(value);
     state.keys.set(newValue, key);
     return { new_api_key: newValue };
   },
 
-  /** Names are compared as they are written: `Operators` and `operators` are two roles. */
+  /** Role names are case-sensitive. */
   'teams.createRole': ({ name, permissions }, { state, key, user: { teamId }, nowMs }) => {
-    if (!key.team) {
-      throw new Refused('team_required', 'this key does not act for a team', 'authorization');
-    }
-    if ([...state.teamRoles.values()].some((role) => role.team_id === teamId && role.name === name)) {
+    if (!key.team) throw new Refused('team_required', 'this key does not act for a team', 'authorization');
+    if ([...state.teamRoles.values()].some((role) => role.team_id === teamId && role.name === name))
       throw new Refused('duplicate_role', `there is a role "${name}" already`, 'name');
-    }
     const id = nextId(state, 'team role', state.teamRoles.keys());
     state.teamRoles.set(id, { id, team_id: teamId, name, permissions, created_at: nowMs / 1000 });
     return { msg: `Role ${name} created` };
@@ -61,7 +76,6 @@ export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
   'users.spendRate': (_, context) => spendRate(context),
 };
 
-/** The user object of the interface (§2.4). */
 export function viewUser(user: UserRecord) {
   return {
     id: user.id,
@@ -83,7 +97,7 @@ function shownKey({ id, name, userId, permissions }: ApiKeyRecord) {
   return { id, name, permissions, key_type: 'api', user_id: userId };
 }
 
-/** A key by the name that journal, faults and the admin API use; of several the oldest. */
+/** Journal, faults and admin API name keys so; the oldest wins. */
 export function findKey(state: State, name: string): [value: string, key: ApiKeyRecord] | undefined {
   return [...state.keys].find(([, key]) => key.name === name);
 }
@@ -95,8 +109,79 @@ export function storeKey(state: State, value: string, key: Omit<ApiKeyRecord, 'i
   return id;
 }
 
-/** 64 hexadecimal digits, as the public service's keys are. */
 function freshValue(state: State, random: Random): string {
   const value = randomHex(random, 32);
   return state.keys.has(value) ? freshValue(state, random) : value;
+}
+
+export const tfaHandlers: HandlersOf<'tfa'> = {
+  'tfa.status': personal((_, { user, nowMs }) => ({
+    success: true,
+    tfa_enabled: user.tfa.methods.length > 0 || user.tfa.legacy,
+    methods: user.tfa.methods.map((method) => viewMethod(method, user.id, nowMs)),
+    backup_codes_remaining: user.tfa.backupCodes.length,
+    new_method_authorized: nowMs < (user.tfa.authorizedUntilMs ?? -Infinity),
+  })),
+
+  'tfa.login': personal((input, context) => {
+    const { sessionKey, ...login } = completeLogin(context, input);
+    const user = { ...viewUser(context.user), ...login };
+    if (!context.loggedOut) return { ...user, session_key: sessionKey };
+    context.headers['set-cookie'] = `session=${sessionKey}; Path=/; HttpOnly; SameSite=Lax`;
+    return user;
+  }),
+
+  'tfa.sendEmail': personal((input, context) => sendEmail(context, input)),
+  'tfa.sendSms': personal((input, context) => sendSms(context, input, 'tfa.sendSms')),
+  'tfa.resendSms': personal((input, context) => resendSms(context, input, 'tfa.resendSms')),
+
+  'tfa.setupTotp': personal((_, { user, random }) => {
+    const secret = newTotpSecret(random);
+    return { secret, provisioning_uri: provisioningUri(secret, user.email ?? user.username) };
+  }),
+  'tfa.authorizeNewMethod': personal((input, context) => beginAuthorization(context, input)),
+  'tfa.confirmAuthorization': personal((input, context) => confirmAuthorization(context, input)),
+  'tfa.confirmNew': personal((input, context) => confirmNew(context, input)),
+  'tfa.update': personal((input, context) => updateMethod(context, input)),
+  'tfa.remove': personal((input, context) => removeMethod(context, input)),
+  'tfa.regenerateBackupCodes': personal((input, context) => regenerateBackupCodes(context, input)),
+
+  'tfa.test': personal((input, context) => sendSms(context, input, 'tfa.test')),
+  'tfa.resend': personal((input, context) => resendSms(context, input, 'tfa.resend')),
+  'tfa.testSubmit': personal((input, context) => {
+    if (!context.user.tfa.legacy) return confirmNew(context, input);
+    throw new Refused('untracked_2fa_found', 'regenerate your backup codes first', 'tfa_status');
+  }),
+};
+
+/** §5.5: 2FA needs the personal context. @throws Refused team_user_forbidden */
+function personal<Id extends OperationId>(handler: Handler<Id>): Handler<Id> {
+  return (input, context) => {
+    if (context.key.team)
+      throw new Refused('team_user_forbidden', '2FA is not managed in a team', 'authorization');
+    return handler(input, context);
+  };
+}
+
+export function tfaSchemaRefusal(id: OperationId, body: unknown): Refused | undefined {
+  const shape = operationOf(id).body?.shape;
+  if (!id.startsWith('tfa.') || !shape || typeof body !== 'object' || body === null) return undefined;
+  const fields = body as Readonly<Record<string, unknown>>;
+  const { tfa_method: type, code, secret, label, backup_code: backupCode } = fields;
+  const needsBoth = ['code', 'secret'].every((name) => shape[name]?.safeParse(undefined).success === false);
+  if (needsBoth && (code === undefined || secret === undefined)) {
+    const field = code === undefined ? 'code' : 'secret';
+    return new Refused('missing_params', 'code and secret are needed', field);
+  }
+  if (typeof backupCode === 'string' && shape['backup_code']?.safeParse(backupCode).success === false)
+    return invalidBackupCode('not three groups of four characters (§2.4)');
+  if (typeof label === 'string' && shape['label']?.safeParse(label).success === false) {
+    const message = `a label has at most ${LIMITS.methodLabelLength} characters`;
+    const inPublic = { status: 400, code: 'label_too_long', message };
+    return new Refused('bad_request', message, 'label', { inPublic });
+  }
+  const isKnown = (TFA_METHODS as readonly unknown[]).includes(type);
+  if (isKnown && shape['tfa_method']?.safeParse(type).success === false)
+    return invalidMethod(`${String(type)} is not supported here`);
+  return undefined;
 }

@@ -1,4 +1,3 @@
-/** Deployments, their versions and files: made, brought up to date, stopped and deleted with all that hangs on them. */
 import type {
   DeployAction,
   DeployRequest,
@@ -10,7 +9,7 @@ import {
   type EndpointGroupParameters,
   type EndpointState,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
-import { notFound, Refused } from '../answers/refused.ts';
+import { notFound, Refused } from '../answers/answer.ts';
 import { noteEvent } from '../fleet/story.ts';
 import { rollWorkers } from '../fleet/workers.ts';
 import { randomHex } from '../random.ts';
@@ -18,11 +17,10 @@ import {
   beat,
   changeDeployment,
   createDeployment,
-  settleDeployment,
+  expireDeployment,
   type DeploymentRecord,
   type DeploymentVersion,
 } from '../state/deployments.ts';
-import type { EndpointGroupRecord } from '../state/endpoints.ts';
 import { nextId, type State } from '../state/state.ts';
 import { ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
 import {
@@ -35,7 +33,6 @@ import {
 } from './endpoint-groups.ts';
 import { createWorkerGroup, groupsOf, searchFilters } from './workergroups.ts';
 
-/** Path at which the files of deployments are posted. */
 export const UPLOAD_FOLDER = '/_upload/';
 
 export const deploymentHandlers: HandlersOf<'deployments'> = {
@@ -87,9 +84,8 @@ export const deploymentHandlers: HandlersOf<'deployments'> = {
     const found = livingDeployments(context).filter(
       (one) => one.name === name && (tag === undefined || one.tag === tag),
     );
-    if (found.length === 0) {
+    if (found.length === 0)
       throw notFound(`deployment ${tag === undefined ? name : `${name} with tag ${tag}`}`, 'name');
-    }
     for (const one of found) deleteDeployment(context.state, one, context.nowMs);
     return { count: found.length };
   },
@@ -104,17 +100,16 @@ function moveOwn<Next extends EndpointState>(id: number, next: Next, context: Ha
   return { endpoint_state: next };
 }
 
-/** @throws Refused not_found for one that has expired, too */
 function ownDeployment(id: number, context: HandlerContext): DeploymentRecord {
   const deployment = ownOne(context.state.deployments, id, context, 'deployment');
-  settleDeployment(deployment, context.nowMs);
+  expireDeployment(deployment, context.nowMs);
   if (deployment.expiredAtMs !== null) throw expiredDeployment(id, context.state);
   return deployment;
 }
 
 function livingDeployments(context: HandlerContext): DeploymentRecord[] {
   const own = ownOf(context.state.deployments, context);
-  for (const one of own) settleDeployment(one, context.nowMs);
+  for (const one of own) expireDeployment(one, context.nowMs);
   return own.filter(({ expiredAtMs }) => expiredAtMs === null);
 }
 
@@ -156,7 +151,7 @@ function shownDeployment(record: DeploymentRecord, state: State): Deployment {
 function shownVersion(version: DeploymentVersion): ShownVersion {
   const { id, version_label, image, file_hash, file_size, created_at, uploaded_at } = version;
   const shown = { id, version_label, image, file_hash, file_size, created_at, uploaded_at };
-  // Nothing puts an older one in force again.
+  // Nothing restores an older version.
   return { ...shown, s3_key: fileKey(version), last_used_at: created_at };
 }
 
@@ -173,7 +168,6 @@ interface Deployed {
   readonly evicted: readonly DeploymentVersion[];
 }
 
-/** @throws Refused bad_request for parameters that the rules of an endpoint refuse, and nothing has changed then */
 function deploy(request: DeployRequest, context: HandlerContext): Deployed {
   const { name, tag = DEFAULT_TAG } = request;
   const present = livingDeployments(context).find((one) => one.name === name && one.tag === tag);
@@ -201,7 +195,7 @@ function create(request: DeployRequest & { readonly tag: string }, context: Hand
   return { action: 'created', deployment, version, evicted: [] };
 }
 
-/** In ms; null: it never expires, as a negative one says. */
+/** In ms. Negative seconds mean that it never expires (null). */
 function ttlOf(seconds: number | undefined, before: number | null): number | null {
   if (seconds === undefined) return before;
   return seconds < 0 ? null : seconds * 1000;
@@ -226,8 +220,12 @@ function createEndpoint(
 function update(deployment: DeploymentRecord, request: DeployRequest, context: HandlerContext): Deployed {
   const { state, nowMs } = context;
   const endpoint = endpointOf(state, deployment.id);
-  // A deployment of the seed has no endpoint yet.
-  const rescaled = endpoint ? rescaledBy(endpoint, request) : firstParameters(deployment.tag, request);
+  // Deployments of the seed have no endpoint yet.
+  const parameters = endpoint
+    ? { ...endpoint.parameters, ...parametersOf(request) }
+    : firstParameters(deployment.tag, request);
+  const isSame = JSON.stringify(parameters) === JSON.stringify(endpoint?.parameters);
+  const rescaled = isSame ? undefined : parameters;
   if (rescaled) refuseBadGroup(rescaled);
   const ttlMs = ttlOf(request.ttl, deployment.ttlMs);
   const version = currentVersion(deployment);
@@ -239,9 +237,8 @@ function update(deployment: DeploymentRecord, request: DeployRequest, context: H
   } else if (rescaled) createEndpoint(deployment, rescaled, request, context);
   const retimed = ttlMs !== deployment.ttlMs;
   if (retimed) changeDeployment(deployment, { ttlMs }, nowMs);
-  if (next === version) {
+  if (next === version)
     return { action: rescaled || retimed ? 'autoscale_update' : 'exists', deployment, version, evicted: [] };
-  }
   const versions = [...deployment.versions, next];
   const kept = state.settings.deploymentVersionsKept;
   deployment.versions = versions.slice(-kept);
@@ -253,19 +250,13 @@ function update(deployment: DeploymentRecord, request: DeployRequest, context: H
   return { action: 'soft_update', deployment, version: next, evicted: versions.slice(0, -kept) };
 }
 
-/** The parameters that the request would give an endpoint; undefined if they are what they were. */
-function rescaledBy({ parameters }: EndpointGroupRecord, request: DeployRequest) {
-  const next = { ...parameters, ...parametersOf(request) };
-  return JSON.stringify(next) === JSON.stringify(parameters) ? undefined : next;
-}
-
 function parametersOf(request: DeployRequest): EndpointGroupParameters {
   return Object.fromEntries(
     ENDPOINT_GROUP_PARAMETERS.flatMap((name) => (request[name] === undefined ? [] : [[name, request[name]]])),
   );
 }
 
-/** A file that this account sent once need not come again. */
+/** A file that this account sent before need not come again. */
 function newVersion(request: DeployRequest, context: HandlerContext): DeploymentVersion {
   const { state, nowMs, random } = context;
   const { image, file_hash, file_size } = request;
@@ -299,7 +290,6 @@ function fileKey({ id, file_hash }: DeploymentVersion): string {
   return `deployments/${id}/${file_hash}.tar.gz`;
 }
 
-/** Takes a file of `bytes` bytes, as the answer to the creation of a deployment says; its content is not kept. */
 export function receiveFile(
   state: State,
   fields: { readonly key: string; readonly policy: string },

@@ -1,4 +1,3 @@
-/** Endpoint groups (§2.7): what was set, states that move their workers, and which worker takes a request. */
 import { createHash } from 'node:crypto';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Input } from '../../contract/operations.ts';
@@ -10,20 +9,18 @@ import type {
 } from '../../contract/operations/serverless/endpoint-groups.ts';
 import type { RouteAnswer } from '../../contract/operations/serverless/workers.ts';
 import { checkEndpointGroup, resolveDefaults } from '../../scaling/rules/check.ts';
-import { badRequest, notFound, Refused } from '../answers/refused.ts';
+import { badRequest, notFound, Refused } from '../answers/answer.ts';
 import type { Engine } from '../fleet/engine.ts';
 import type { Ticket } from '../fleet/requests.ts';
 import { createEngineLogs, noteEvent } from '../fleet/story.ts';
 import { countsText, workersOf, workerStatus, workerUrl } from '../fleet/workers.ts';
-import { settleDeployment, viewDeployment, type DeploymentRecord } from '../state/deployments.ts';
+import { expireDeployment, viewDeployment, type DeploymentRecord } from '../state/deployments.ts';
 import type { EndpointGroupRecord, WorkerRecord } from '../state/endpoints.ts';
 import { nextId, type State } from '../state/state.ts';
-import { answerLog } from './log-answer.ts';
+import { answerLog, deleteEndpoint, deleteManaged, groupsOf, shownWorkers } from './workergroups.ts';
 import { defined, ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
-import { deleteEndpoint, deleteManaged, groupsOf, shownWorkers } from './workergroups.ts';
 
 const DAY_SECONDS = 86_400;
-/** How long the engine waits for a client that does not say how long it will. */
 const REPLAY_TIMEOUT_SECONDS = 60;
 
 export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
@@ -42,12 +39,11 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
 
   'endpointGroups.get': ({ id }, context) => ({ result: shownGroup(ownGroup(id, context), context) }),
 
-  /** What is not sent stays as it is, or gets its default, by the trait put_endpoint; name and state stay anyway. */
+  /** Trait put_endpoint: omitted parameters stay or get their default. Name and state always stay. */
   'endpointGroups.update': ({ id, endpoint_state: next, ...changes }, context) => {
     const { state, nowMs } = context;
     const group = ownGroup(id, context);
     const { deploymentId } = group;
-    // Evidence 4.1.
     if (deploymentId !== null)
       throw badRequest('id', `endpoint ${id} is managed by deployment ${deploymentId}: change that instead`);
     requireFreeName(changes.endpoint_name, context, group);
@@ -87,18 +83,13 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
   },
 };
 
-/** The parameters of §2.7, and the rest. */
 function partsOf(given: EndpointGroupParameters & EndpointSettings) {
   const { overrecruit_ratio, autoscaler_instance, ...parameters } = given;
   return { parameters, further: defined({ overrecruit_ratio, autoscaler_instance }) };
 }
 
-/** Names of endpoints are unique within an account (evidence 4.4). @throws Refused bad_request */
-function requireFreeName(
-  name: string | undefined,
-  context: HandlerContext,
-  except?: EndpointGroupRecord,
-): void {
+/** Evidence 4.4: endpoint names are unique within an account. @throws Refused bad_request */
+function requireFreeName(name: string | undefined, context: HandlerContext, except?: EndpointGroupRecord) {
   const own = ownOf(context.state.endpointGroups, context).filter((group) => group !== except);
   if (name === undefined || !own.some(({ parameters }) => parameters.endpoint_name === name)) return;
   throw badRequest('endpoint_name', `this account has an endpoint "${name}" already`);
@@ -108,7 +99,6 @@ function ownGroup(id: number, context: HandlerContext): EndpointGroupRecord {
   return ownOne(context.state.endpointGroups, id, context, 'endpoint group');
 }
 
-/** With its key, and when it ends with its deployment. */
 function shownGroup(group: EndpointGroupRecord, { state, nowMs }: HandlerContext): EndpointGroup {
   const deployment = group.deploymentId === null ? undefined : state.deployments.get(group.deploymentId);
   const expiresAtMs = deployment ? viewDeployment(deployment, nowMs).expiresAtMs : null;
@@ -121,7 +111,6 @@ function shownGroup(group: EndpointGroupRecord, { state, nowMs }: HandlerContext
   };
 }
 
-/** A group without its key; null if there is neither a value nor a default. */
 export function groupView({ id, userId, createdMs, parameters, further, state }: EndpointGroupRecord) {
   const resolved = resolveDefaults(parameters);
   return {
@@ -136,7 +125,7 @@ export function groupView({ id, userId, createdMs, parameters, further, state }:
   };
 }
 
-/** Values that are unwise together are taken: to warn is the client's part. @throws Refused bad_request */
+/** Unwise values are taken: warning is the client's job. @throws Refused bad_request */
 export function refuseBadGroup(given: unknown): void {
   const { parameters, findings } = checkEndpointGroup(given);
   const error = findings.find(({ severity }) => severity === 'error');
@@ -151,7 +140,7 @@ export function refuseBadGroup(given: unknown): void {
 type NewGroup = Pick<EndpointGroupRecord, 'id' | 'userId' | 'createdMs' | 'parameters'> &
   Partial<Pick<EndpointGroupRecord, 'state' | 'deploymentId' | 'load' | 'established' | 'further'>>;
 
-/** Its key has 64 hexadecimal digits, as the keys of accounts have; it is the same in each run. */
+/** The key is the same in each run. */
 export function newGroup(group: NewGroup): EndpointGroupRecord {
   const apiKey = createHash('sha256').update(`key of endpoint group ${group.id}`).digest('hex');
   const logs = createEngineLogs(group.id, group.createdMs);
@@ -173,7 +162,7 @@ export function endpointWorkers(state: State, endpointId: number): WorkerRecord[
   return groupsOf(state, endpointId).flatMap(({ id }) => workersOf(state, id));
 }
 
-/** Its engine moves the workers: stopped, they stop; active again, those start that are wanted; suspended, they go on. */
+/** The engine moves the workers at its next look. */
 export function moveEndpoint(
   state: State,
   endpoint: EndpointGroupRecord,
@@ -195,18 +184,18 @@ export function deleteDeployment(state: State, deployment: DeploymentRecord, now
   state.deployments.delete(deployment.id);
 }
 
-/** An endpoint ends with its deployment: call this before any look at what hangs on one. */
-export function settleEndpoints(state: State, nowMs: number): void {
+/** An endpoint ends with its deployment. Call this before looking at either. */
+export function expireEndpoints(state: State, nowMs: number): void {
   for (const endpoint of state.endpointGroups.values()) {
     const { deploymentId } = endpoint;
     const deployment = deploymentId === null ? undefined : state.deployments.get(deploymentId);
     if (!deployment) continue;
-    settleDeployment(deployment, nowMs);
+    expireDeployment(deployment, nowMs);
     if (deployment.expiredAtMs !== null) deleteEndpoint(state, endpoint, deployment.expiredAtMs);
   }
 }
 
-/** A request that asks again with its index goes on waiting, and gets the worker that has taken it. */
+/** Asking again with the same index goes on waiting. */
 function routeRequest(
   endpoint: EndpointGroupRecord,
   input: Input<'endpointGroups.route'>,
@@ -216,7 +205,7 @@ function routeRequest(
   const engine = context.fleets.of(endpoint.id);
   const patience = input.replay_timeout ?? REPLAY_TIMEOUT_SECONDS;
   const known = asked === 0 ? undefined : engine?.ticket(asked, patience);
-  // A request that was lost or used up begins again.
+  // Lost or used requests begin again.
   const isOpen = known?.state === 'waiting' || known?.state === 'taken';
   const ticket = isOpen ? known : engine?.request(cost, patience);
   if (ticket?.state !== 'taken' || ticket.worker === null) {
@@ -229,7 +218,7 @@ function routeRequest(
   return { url, reqnum: request, signature, cost: ticket.cost, endpoint: name, request_idx: request };
 }
 
-/** What the signature of a route is over, spelled as a worker of the service spells it before it checks one. */
+/** The signed text, spelled as the workers of the service spell it. */
 export function routeText(url: string): string {
   return `{"url": ${JSON.stringify(url)}}`;
 }

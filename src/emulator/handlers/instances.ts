@@ -1,11 +1,9 @@
-/** Instances (§2.3, §4.3), how an offer is rented, and the maintenance windows of the machines that they run on (§4.1). */
 import { LIMITS } from '../../contract/limits.ts';
 import { mergedValues, mergeLaunch } from '../../contract/merge.ts';
 import type { Answer, Input } from '../../contract/operations.ts';
 import { countCharacters } from '../../contract/text/characters.ts';
-import { parseRegistryLogin, type RegistryLogin } from '../../contract/text/registry-login.ts';
-import { FlagError } from '../../contract/text/shell-words.ts';
-import { badRequest, notFound, Refused } from '../answers/refused.ts';
+import { parseRegistryLogin } from '../../contract/text/registry-login.ts';
+import { badRequest, notFound, readFlags, Refused } from '../answers/answer.ts';
 import { deleteInstance, flickers, GPU } from '../fleet/workers.ts';
 import {
   newInstance,
@@ -26,7 +24,7 @@ export const instanceHandlers: HandlersOf<'instances' | 'machines' | 'offers'> =
   'instances.create': create,
   'instances.createByPost': create,
 
-  /** Each by itself: what one of them breaks does not concern the others. */
+  /** A failed one does not stop the others. */
   'instances.createBulk': ({ ids, ...request }, context) => {
     const results = [...new Set(ids)].map((id) => createOne(id, request, context));
     const created = results.flatMap((result) => (result.success ? result.new_contract : []));
@@ -87,7 +85,7 @@ export const instanceHandlers: HandlersOf<'instances' | 'machines' | 'offers'> =
 
   'machines.maintenances': ({ machine_ids, ctime }, { state, nowMs }) => {
     const nowSeconds = ctime ?? nowMs / 1000;
-    // A machine of another user, or none at all, has no windows: the interface names no error for it (§4.1).
+    // §4.1 names no error for unknown machines.
     return listedIds(machine_ids).flatMap((id) =>
       (state.machines.get(id)?.maintenances ?? []).filter(
         (window) => window.start_time + window.duration_hours * 3600 > nowSeconds,
@@ -113,7 +111,7 @@ function inOrder(a: OfferRow, b: OfferRow, order: readonly (readonly string[])[]
   return a.id - b.id;
 }
 
-/** The three ways in which §4.1 lets a client list machines, each machine once. */
+/** §4.1 takes a number, a text or a list. */
 function listedIds(ids: Input<'machines.maintenances'>['machine_ids']): number[] {
   if (typeof ids === 'number') return [ids];
   return [...new Set(typeof ids === 'string' ? ids.split(',').map(Number) : ids)];
@@ -150,11 +148,9 @@ function ownRows(context: HandlerContext): InstanceRow[] {
   return ownOf(context.state.instances, context).map((instance) => instanceRow(instance, context));
 }
 
-/** Evidence 8.2. */
 const MOST_ROWS = 25;
 const ROWS_WITHOUT_LIMIT = 5;
 
-/** Those that match, in order, and where the next page begins. @throws Refused bad_request for a token of no page */
 function pageOf(
   rows: readonly InstanceRow[],
   {
@@ -183,8 +179,6 @@ function pageOf(
     next_token,
   };
 }
-
-/** Numbers by size, other values as texts; what a row does not have comes first. */
 function compare(a: unknown, b: unknown): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   return JSON.stringify(a ?? '').localeCompare(JSON.stringify(b ?? ''), 'en');
@@ -208,7 +202,6 @@ function createOne(offerId: number, request: InstanceRequest, context: HandlerCo
   }
 }
 
-/** `id` of the answer is the offer's, as §2.3 warns. @throws Refused, and nothing has changed then */
 function create({ offer_id: offerId, ...request }: Input<'instances.create'>, context: HandlerContext) {
   const { state, user, nowMs } = context;
   const offer = freeOffer(state, offerId);
@@ -218,7 +211,8 @@ function create({ offer_id: offerId, ...request }: Input<'instances.create'>, co
   const { target_state: intendedStatus = 'running' } = launch;
   if (image === undefined) throw badRequest('image', 'needed without a template (§4.3)');
   checkOnstart(launch.onstart, request);
-  const login = loginText === undefined ? null : readLogin(loginText);
+  const login =
+    loginText === undefined ? null : readFlags('image_login', () => parseRegistryLogin(loginText));
 
   const id = nextId(state, 'instance', state.instances.keys());
   offer.rented_by = id;
@@ -234,7 +228,7 @@ function create({ offer_id: offerId, ...request }: Input<'instances.create'>, co
     label: label ?? null,
     image,
     createdMs: nowMs,
-    // An instance that is to be stopped is made and never starts.
+    // An instance that is to be stopped never starts.
     steps:
       intendedStatus === 'stopped'
         ? [{ status: 'created', durationMs: null }]
@@ -273,20 +267,11 @@ function templateOf(state: State, request: InstanceRequest, userId: number): Tem
   throw notFound(`template with hash_id ${hashId}`, 'template_hash_id');
 }
 
-/** The contract has checked the request's own script; a template may hold a longer one. */
+/** The contract checked the request's script; a template may hold a longer one. */
 function checkOnstart(onstart: string | undefined, request: InstanceRequest): void {
   const length = countCharacters(onstart ?? '');
   if (length <= LIMITS.onstartLength) return;
   const whose = request.onstart === undefined ? "the template's script" : 'the script';
   const rule = `${whose} has ${length} characters, at most ${LIMITS.onstartLength} are taken (§8)`;
   throw badRequest('onstart', rule);
-}
-
-function readLogin(text: string): RegistryLogin {
-  try {
-    return parseRegistryLogin(text);
-  } catch (error) {
-    if (!(error instanceof FlagError)) throw error;
-    throw badRequest('image_login', error.message);
-  }
 }

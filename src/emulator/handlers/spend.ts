@@ -1,4 +1,3 @@
-/** What instances cost now, and what they were charged (evidence 9), out of what each has used. */
 import type { Answer, Input } from '../../contract/operations.ts';
 import type { Charge } from '../../contract/operations/spend.ts';
 import { placeOf } from '../fleet/workers.ts';
@@ -40,7 +39,7 @@ export const spendHandlers: HandlersOf<'serverless' | 'charges'> = {
   },
 };
 
-/** `users.spendRate`; volumes have no price here. */
+/** Volumes have no price here. */
 export function spendRate(context: HandlerContext): Answer<'users.spendRate'> {
   const instances = ownOf(context.state.instances, context);
   const costs = instances.map((instance) => costNow(instance, context) ?? { gpu: 0, disk: 0 });
@@ -52,7 +51,6 @@ export function spendRate(context: HandlerContext): Answer<'users.spendRate'> {
   };
 }
 
-/** null if no price is known of an instance that works for it. */
 function ratesOf(
   things: readonly { readonly id: number; readonly userId: number }[],
   by: 'endpointId' | 'groupId',
@@ -74,7 +72,7 @@ function costNow(instance: InstanceRecord, { state, nowMs }: HandlerContext) {
   return costOf(instance, { gpuMs: gpu ? HOUR_MS : 0, diskMs: disk ? HOUR_MS : 0 }, state.settings);
 }
 
-/** The disk is its share of the price; null without a price. */
+/** null without a price. */
 function costOf(
   { hardware: { dph_total: price } }: InstanceRecord,
   { gpuMs, diskMs }: { readonly gpuMs: number; readonly diskMs: number },
@@ -96,7 +94,6 @@ function contractsOf(context: HandlerContext): FormerInstance[] {
   return [...state.formerInstances.filter(({ instance }) => instance.userId === user.id), ...living];
 }
 
-/** Its row over the days that are asked for; none if it was not charged then, or is of another type. */
 function chargeOf(
   { instance, endpointId, groupId }: FormerInstance,
   { select_filters: { day, type } }: Input<'charges.list'>,
@@ -127,7 +124,6 @@ function chargeOf(
   ];
 }
 
-/** What works for an endpoint stands below it and its worker group. */
 function treeOf(rows: readonly Charge[]): Charge[] {
   const byEndpoint = Map.groupBy(rows, ({ metadata }) => metadata?.endpoint_id ?? null);
   return [...byEndpoint].flatMap(([endpoint, below]) => {
@@ -157,7 +153,7 @@ function startOf({ start }: Charge): number {
 
 function sum(numbers: readonly number[]): number {
   const total = numbers.reduce((before, one) => before + one, 0);
-  // Without what binary fractions leave.
+  // Removes rounding errors of binary fractions.
   return Math.round(total * 1e6) / 1e6;
 }
 

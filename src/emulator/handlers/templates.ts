@@ -1,8 +1,8 @@
-/** Templates (§2.2). Their hash is of the content alone: an edit that changes nothing leaves it as it was. */
+/** Templates (§2.2). The hash covers the content only: an edit without a change keeps it. */
 import { createHash } from 'node:crypto';
 import { TEMPLATE_DEFAULTS, type TemplateFields } from '../../contract/operations/templates.ts';
 import type { FilterOperator } from '../../contract/schemas.ts';
-import { notFound } from '../answers/refused.ts';
+import { notFound } from '../answers/answer.ts';
 import { nextId, type State, type TemplateContent, type TemplateRecord } from '../state/state.ts';
 import type { HandlersOf } from './define.ts';
 
@@ -44,13 +44,12 @@ const OFF = {
   private: false,
 } as const;
 
-/** The fields that are set, and defaults for the others. */
 export function contentOf(fields: TemplateFields): TemplateContent {
   const set = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
   return { ...OFF, ...TEMPLATE_DEFAULTS, ...(Object.fromEntries(set) as unknown as TemplateFields) };
 }
 
-/** 32 hexadecimal digits; the order in which fields were sent has no part in it. */
+/** 32 hexadecimal digits, whatever the order of the fields. */
 export function templateHash(content: TemplateContent): string {
   const canonical = JSON.stringify(content, (_, item: unknown) => {
     if (typeof item !== 'object' || item === null || Array.isArray(item)) return item;
@@ -68,12 +67,12 @@ export function newTemplate(fields: TemplateFields, given: NewTemplate): Templat
   return { ...begun, recent_create_date: null, ...given, content, hash_id: templateHash(content) };
 }
 
-/** All users see what is not private; its creator sees it anyway. */
+/** Private templates show to their creator only. */
 export function visibleTo(template: TemplateRecord, userId: number): boolean {
   return template.creator_id === userId || template.content.private !== true;
 }
 
-/** The template of a hash. If several have it, the user's own comes first, then the newest. */
+/** The user's own templates come first, then the newest. */
 export function findTemplate(state: State, hashId: string, userId: number): TemplateRecord | undefined {
   const own = findOwnTemplate(state, hashId, userId);
   return own ?? newest(state, (other) => other.hash_id === hashId && visibleTo(other, userId));
@@ -87,7 +86,7 @@ function newest(state: State, fits: (template: TemplateRecord) => boolean): Temp
   return [...state.templates.values()].filter(fits).sort((a, b) => b.id - a.id)[0];
 }
 
-/** A template as it is answered: everything but the registry's token, which goes in and never comes out. */
+/** The registry token never comes out. */
 export function templateView({ content, ...template }: TemplateRecord) {
   const { docker_login_pass: _, ...shown } = content;
   return { ...template, ...shown };
@@ -106,13 +105,9 @@ const COMPARISONS: Readonly<Record<FilterOperator, (actual: Scalar, wanted: neve
   notin: (actual, wanted: readonly Scalar[]) => !wanted.includes(actual),
 };
 
-/** `{<field>: {<operator>: <value>}}` */
 type Filters = Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
 
-/**
- * `select_filters` (§4.2): all operators of all fields must hold. A field without a value equals nothing: `neq`
- * and `notin` hold for it, the others do not. Texts are ordered by their UTF-16 code units, false before true.
- */
+/** All operators must hold (§4.2). For a field without a value only `neq` and `notin` hold. */
 export function matchesFilters(row: Readonly<Record<string, unknown>>, filters: Filters): boolean {
   return Object.entries(filters).every(([field, filter]) =>
     Object.entries(filter ?? {}).every(([operator, wanted]) => {

@@ -1,11 +1,11 @@
-/** Worker groups (§2.7): made for an endpoint, with their first workers; deleted with all that they have; and their logs. */
+/** Worker groups (§2.7), their workers, and what the service answers of logs. */
+import { isRecord } from '../../contract/is-record.ts';
 import type { WorkerGroup } from '../../contract/operations/serverless/worker-group-list.ts';
 import type { WorkerGroupRequest } from '../../contract/operations/serverless/worker-groups.ts';
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
-import { resolveDefaults } from '../../scaling/rules/check.ts';
-import { isRecord } from '../../contract/is-record.ts';
 import { OPERATOR_SIGNS } from '../../contract/schemas.ts';
-import { badRequest, notFound } from '../answers/refused.ts';
+import { resolveDefaults } from '../../scaling/rules/check.ts';
+import { badRequest, notFound } from '../answers/answer.ts';
 import type { Engine } from '../fleet/engine.ts';
 import { noteEvent } from '../fleet/story.ts';
 import {
@@ -19,13 +19,14 @@ import {
 } from '../fleet/workers.ts';
 import type {
   EndpointGroupRecord,
+  EndpointLogs,
+  GroupLog,
   WorkerGroupRecord,
   WorkerGroupTraits,
   WorkerRecord,
 } from '../state/endpoints.ts';
 import { nextId, type State, type TemplateRecord } from '../state/state.ts';
-import { createGroupLog } from '../worker-log/group-log.ts';
-import { answerLog } from './log-answer.ts';
+import { createGroupLog, firstRetained, lineCount, linesBetween } from '../worker-log/group-log.ts';
 import { defined, ownOf, type HandlerContext, type HandlersOf } from './define.ts';
 import { findTemplate, visibleTo } from './templates.ts';
 
@@ -49,7 +50,7 @@ export const workerGroupHandlers: HandlersOf<'workergroups'> = {
     return { id: createWorkerGroup(context.state, endpoint, traits, context.nowMs).id };
   },
 
-  /** What is not sent stays as it is. */
+  /** Omitted fields stay. */
   'workergroups.update': ({ id, ...request }, context) => {
     const group = ownGroup(id, context, 'no_such_workergroup');
     const endpoint = namedEndpoint(request, context);
@@ -83,17 +84,12 @@ export const workerGroupHandlers: HandlersOf<'workergroups'> = {
   },
 };
 
-function ownGroup(
-  id: number,
-  { state, user }: HandlerContext,
-  code: 'not_found' | 'no_such_workergroup',
-): WorkerGroupRecord {
+function ownGroup(id: number, { state, user }: HandlerContext, code: 'not_found' | 'no_such_workergroup') {
   const group = state.workerGroups.get(id);
   if (group?.userId === user.id) return group;
   throw notFound(`worker group ${id}`, 'id', code);
 }
 
-/** The endpoint that the request names; undefined if it names none. @throws Refused not_found */
 function namedEndpoint(
   { endpoint_id: id, endpoint_name: name }: WorkerGroupRequest,
   context: HandlerContext,
@@ -106,7 +102,6 @@ function namedEndpoint(
   throw notFound(`endpoint ${id ?? name}`, id === undefined ? 'endpoint_name' : 'endpoint_id');
 }
 
-/** The template that the request names; undefined if it names none. @throws Refused not_found */
 function namedTemplate(
   { template_hash: hash, template_id: id }: WorkerGroupRequest,
   { state, user }: HandlerContext,
@@ -118,11 +113,7 @@ function namedTemplate(
   throw notFound(`template ${hash ?? id}`, hash === undefined ? 'template_id' : 'template_hash');
 }
 
-/** What is sent, and no more: a field that is not there stays as it is. */
-function traitsOf(
-  request: WorkerGroupRequest,
-  template: TemplateRecord | undefined,
-): Partial<WorkerGroupTraits> {
+function traitsOf(request: WorkerGroupRequest, template: TemplateRecord | undefined) {
   const { search_params: search, launch_args, gpu_ram, test_workers, cold_workers } = request;
   const search_query = search === undefined ? undefined : searchFilters(search);
   const named = { template_id: template?.id, template_hash: template?.hash_id };
@@ -131,7 +122,7 @@ function traitsOf(
 
 const CONDITION = /([\w.]+)\s*(>=|<=|!=|==|=|>|<|\bnotin\b|\bin\b)\s*(\[[^\]]*\]|"[^"]*"|\S+)/g;
 
-/** Which machines will do, as `{<field>: {<operator>: <value>}}`; null if nothing says it. */
+/** Filters as `{<field>: {<operator>: <value>}}`; null without any. */
 export function searchFilters(params: unknown): Record<string, unknown> | null {
   if (isRecord(params)) return params;
   if (typeof params !== 'string') return null;
@@ -187,7 +178,7 @@ export function groupsOf(state: State, endpointId: number): WorkerGroupRecord[] 
 
 export const DEFAULT_IMAGE = 'vllm/vllm-openai:latest';
 
-/** What the workers of a template run; without one, what `launch_args` say is not read. */
+/** `launch_args` are not read. */
 function workerImage(template: TemplateRecord | undefined): string {
   if (!template) return DEFAULT_IMAGE;
   const { image, tag } = template.content;
@@ -215,7 +206,7 @@ export function newWorkerGroup(
   return { ...group, traits: { ...NO_TRAITS, ...traits }, linesPerSecond, log: createGroupLog(log) };
 }
 
-/** Its first workers come at once, as far as the endpoint is active and its `max_workers` allows. */
+/** First workers come at once, if the endpoint is active and `max_workers` allows. */
 export function createWorkerGroup(
   state: State,
   endpoint: EndpointGroupRecord,
@@ -248,7 +239,6 @@ export function createWorkerGroup(
   return group;
 }
 
-/** With its workers and their instances. Returns the ids of the workers. */
 export function deleteWorkerGroup(state: State, id: number, nowMs: number): number[] {
   const ids = workersOf(state, id).map((worker) => worker.id);
   for (const worker of ids) deleteInstance(state, worker, nowMs);
@@ -256,15 +246,92 @@ export function deleteWorkerGroup(state: State, id: number, nowMs: number): numb
   return ids;
 }
 
-/** With its worker groups and workers. Returns the ids of the workers. */
 export function deleteEndpoint(state: State, endpoint: EndpointGroupRecord, nowMs: number): number[] {
   const workers = groupsOf(state, endpoint.id).flatMap(({ id }) => deleteWorkerGroup(state, id, nowMs));
   state.endpointGroups.delete(endpoint.id);
   return workers;
 }
 
-/** With the deployment that manages it, if one does. */
 export function deleteManaged(state: State, endpoint: EndpointGroupRecord, nowMs: number): number[] {
   if (endpoint.deploymentId !== null) state.deployments.delete(endpoint.deploymentId);
   return deleteEndpoint(state, endpoint, nowMs);
+}
+
+interface LevelFile {
+  readonly log: GroupLog;
+  readonly level: keyof EndpointLogs;
+}
+
+type LogAnswerContext = Pick<HandlerContext, 'state' | 'nowMs'>;
+
+/** `tail` for all bytes of a file. */
+const ALL = -1;
+/** Lines read at once, from the end upwards. */
+const PIECE = 256;
+
+/** `info0` holds everything: it is the answer without levels. @throws Refused bad_request */
+export function answerLog(logs: Partial<EndpointLogs>, tail: number, context: LogAnswerContext) {
+  const { tail_unit: unit, log_shape: shape } = context.state.traits;
+  if (tail < (unit === 'bytes' ? ALL : 1) || tail === 0)
+    throw badRequest('tail', unit === 'bytes' ? 'from 1, or -1 for all' : 'from 1');
+  const text = (level: keyof EndpointLogs): string => {
+    const log = logs[level];
+    return log === undefined ? '' : endOf({ log, level }, tail, context);
+  };
+  if (shape === 'text') return { logs: text('info0') };
+  return { info0: text('info0'), info1: text('info1'), trace: text('trace'), debug: text('debug') };
+}
+
+function endOf(file: LevelFile, tail: number, context: LogAnswerContext): string {
+  const { state, nowMs } = context;
+  const first = firstOfFile(file, context);
+  const [end, last] = [lineCount(file.log, nowMs), file.log.unfinished];
+  if (state.traits.tail_unit === 'lines') {
+    const lines = Math.min(tail, state.settings.logTailMax) - Number(last !== '');
+    return textOf(file, Math.max(first, end - lines), end, context) + last;
+  }
+  const most = tail === ALL ? Infinity : tail;
+  const pieces = [last];
+  let bytes = Buffer.byteLength(last);
+  for (let to = end; to > first && bytes < most; to -= PIECE) {
+    const piece = textOf(file, Math.max(first, to - PIECE), to, context);
+    pieces.unshift(piece);
+    bytes += Buffer.byteLength(piece);
+  }
+  const text = pieces.join('');
+  // A character cut in half becomes a replacement character, as in the service.
+  return bytes <= most ? text : Buffer.from(text).subarray(-most).toString();
+}
+
+function textOf(file: LevelFile, from: number, to: number, context: LogAnswerContext): string {
+  return linesOf(file, from, to, context)
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+function linesOf({ log, level }: LevelFile, from: number, to: number, context: LogAnswerContext): string[] {
+  const lines = linesBetween(log, { from, to }, context.nowMs);
+  // Redrawn lines, such as progress bars, show their last state.
+  return level === 'info1' ? lines.map((line) => line.replace(/^[^]*\r(?=[^])/, '')) : lines;
+}
+
+/** Index of the first line in the file. A line that does not fit starts a new file. */
+function firstOfFile(file: LevelFile, context: LogAnswerContext): number {
+  const { state, nowMs } = context;
+  const { log, level } = file;
+  const retained = firstRetained(log, nowMs);
+  const most = state.traits.log_file_bytes;
+  if (most === 'unlimited') return retained;
+  const counted = (log.files[level] ??= { first: retained, end: retained, bytes: 0 });
+  if (counted.first < log.clearedBefore)
+    Object.assign(counted, { first: log.clearedBefore, end: log.clearedBefore, bytes: 0 });
+  let index = Math.max(counted.end, retained);
+  for (const line of linesOf(file, index, Infinity, context)) {
+    const bytes = Buffer.byteLength(line) + 1;
+    if (counted.bytes + bytes > most) Object.assign(counted, { first: index, bytes: 0 });
+    counted.bytes += bytes;
+    index += 1;
+  }
+  counted.end = index;
+  return Math.max(counted.first, retained);
 }

@@ -1,10 +1,9 @@
-/** The listening socket. It can stop for a while: the kernel refuses connections, and open ones are reset. */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** While the port was free another program may have got it: the service stays down until it lets it go. */
+/** Another program may take the port meanwhile: the service stays down until it is free. */
 const REOPEN_PAUSE_MS = 50;
 
 export async function openListener(server: Server, host: string, port: number) {
@@ -20,7 +19,7 @@ export async function openListener(server: Server, host: string, port: number) {
 
   async function setOpen(open: boolean): Promise<void> {
     if (closed || open === server.listening) return;
-    // A service that is down resets what was open.
+    // A service that goes down resets its connections.
     if (!open) return stop((socket) => socket.resetAndDestroy());
     for (;;) {
       if (closed) return;
@@ -42,13 +41,11 @@ export async function openListener(server: Server, host: string, port: number) {
 
   return {
     port: bound,
-    /** Stops or resumes listening on the same port; calls take effect in their order. */
     listen(open: boolean): Promise<void> {
       const done = last.then(() => setOpen(open));
       last = done.catch(() => {});
       return done;
     },
-    /** Ends for good, open connections included. */
     async close(): Promise<void> {
       closed = true;
       await last;

@@ -1,17 +1,20 @@
-/** The HTTP shell: bytes to requests, answers to bytes. What is answered is decided in service/ and admin/. */
+/** The HTTP shell: it reads requests and writes answers, and decides nothing. */
+import { existsSync } from 'node:fs';
 import { createServer as createHttpServer, type Server } from 'node:http';
-import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { openApiDocument } from '../../openapi/document.ts';
 import type { AdminApi } from '../admin/route.ts';
-import { jsonAnswer, textAnswer, type Answer } from '../answers/answer.ts';
-import { Refused } from '../answers/refused.ts';
+import { jsonAnswer, Refused, textAnswer, type Answer } from '../answers/answer.ts';
 import type { Call } from '../calls/call.ts';
 import type { ScheduledClock } from '../clock.ts';
-import { exchangeWithFaults } from '../faults/exchange.ts';
-import type { FaultInjector, Strikes } from '../faults/faults.ts';
+import { exchangeWithFaults, type FaultInjector, type Strikes } from '../faults/faults.ts';
 import { receiveFile, UPLOAD_FOLDER } from '../handlers/deployments.ts';
 import type { OpenEntry, RequestJournal } from '../journal/journal.ts';
 import type { Service, World } from '../service/service.ts';
-import { addDocs } from './docs.ts';
 import { answerAsWorker, WORKER_FOLDER } from './worker.ts';
 
 interface ServerParts {
@@ -21,18 +24,16 @@ interface ServerParts {
   readonly faults: FaultInjector;
   readonly journal: RequestJournal;
   readonly admin: AdminApi;
-  /** Fires when the emulator closes: whatever waits then stops waiting. */
   readonly closing: AbortSignal;
 }
 
-/** Longer than clients keep idle connections, so that it is they who close: no race, no reset. */
+/** Longer than clients keep idle connections, so that they close first, without a race. */
 const KEEP_ALIVE_MS = 75_000;
-/** Seeds with many log lines to replay are large; nothing else is. */
+/** Seeds with many log lines are large. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
-/** Of the archive of a deployment, which is read as a whole and not kept. */
 const MAX_UPLOAD_BYTES = 1024 * 1024 * 1024;
 
-/** A server that is ready to listen; listener.ts does that, since fastify's own cannot listen twice. */
+/** fastify's own server cannot listen twice, so listener.ts listens. */
 export async function createServer(parts: ServerParts): Promise<Server> {
   let server: Server | undefined;
   const send = createSender(() => parts.world.now());
@@ -43,7 +44,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
     serverFactory: (handler) => (server = createHttpServer({ keepAliveTimeout: KEEP_ALIVE_MS }, handler)),
     frameworkErrors: (error, _request, reply) => send(reply, unreadable(error)),
   });
-  // Bodies are read as text whatever Content-Type they come with, or without any: this interface is JSON only.
+  // This interface is JSON only, whatever the Content-Type.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   const upload = { parseAs: 'buffer', bodyLimit: MAX_UPLOAD_BYTES } as const;
@@ -59,7 +60,6 @@ export async function createServer(parts: ServerParts): Promise<Server> {
 
 type Send = (reply: FastifyReply, answer: Answer) => void;
 
-/** What answers a request: the admin API, the documentation, or the emulated service with its faults. */
 function createHandler({ world, clock, service, faults, journal, admin, closing }: ServerParts, send: Send) {
   return handle;
 
@@ -88,9 +88,7 @@ function createHandler({ world, clock, service, faults, journal, admin, closing 
     const entry = journal.begin(call, world.now());
     const { target, key, subject: id } = call;
     const strikes = faults.strike({ operation: target?.id ?? null, key: key?.name ?? null, id });
-    if (strikes.decisive || strikes.latencies.length > 0) {
-      return handleStruck(call, strikes, entry, reply);
-    }
+    if (strikes.decisive || strikes.latencies.length > 0) return handleStruck(call, strikes, entry, reply);
     const answer = service.perform(call);
     entry.end(answer.status);
     send(reply, answer);
@@ -100,7 +98,7 @@ function createHandler({ world, clock, service, faults, journal, admin, closing 
     const { latencies, decisive } = strikes;
     for (const { id } of decisive ? [...latencies, decisive] : latencies) entry.struck(id);
     const cutsBody = decisive?.fault.kind === 'truncated' && decisive.fault.connection === 'cut';
-    // These two write to the socket themselves, or not at all.
+    // These write to the socket themselves.
     if (cutsBody || decisive?.fault.kind === 'reset') reply.hijack();
     exchangeWithFaults(strikes, {
       raw: reply.raw,
@@ -113,13 +111,13 @@ function createHandler({ world, clock, service, faults, journal, admin, closing 
       lifted: (faultId) => faults.lifted(faultId),
     }).then(
       (status) => entry.end(status),
-      // Only closing interrupts an exchange; its connection goes with the listener.
+      // Only closing interrupts an exchange.
       () => entry.end(null),
     );
   }
 }
 
-/** Writes answers, with the emulator's time as their Date, so that a moved clock shows; formatted once a second. */
+/** The Date is emulator time, formatted once a second. */
 function createSender(now: () => number): Send {
   const shown = { second: Number.NaN, text: '' };
   return function send(reply, { status, contentType, headers, text }) {
@@ -134,22 +132,19 @@ function createSender(now: () => number): Send {
   };
 }
 
-/** What never became a call: a URL that cannot be decoded, a body that is too large. */
 function unreadable(error: Error): Answer {
   const { statusCode } = error as { statusCode?: number };
   const { message: msg } = error;
   return jsonAnswer(statusCode ?? 400, { error: 'bad_request', msg }, `request: ${msg}`);
 }
 
-/** Where the file of a deployment is posted: multipart, the fields first, answered as an object store does. */
 async function takeUpload(world: World, body: Uint8Array<ArrayBuffer>, contentType: string): Promise<Answer> {
   const form = await new Response(body, { headers: { 'content-type': contentType } })
     .formData()
     .catch(() => undefined);
   const [key, policy, file] = ['key', 'policy', 'file'].map((name) => form?.get(name) ?? undefined);
-  if (typeof key !== 'string' || typeof policy !== 'string' || !(file instanceof Blob)) {
+  if (typeof key !== 'string' || typeof policy !== 'string' || !(file instanceof Blob))
     return uploadDenied(400, 'MalformedPOSTRequest');
-  }
   const received = receiveFile(world.state, { key, policy }, file.size, world.now());
   if (received === 'stored') return { status: 204, contentType: 'text/plain', text: '' };
   return uploadDenied(received === 'AccessDenied' ? 403 : 400, received);
@@ -158,4 +153,52 @@ async function takeUpload(world: World, body: Uint8Array<ArrayBuffer>, contentTy
 function uploadDenied(status: number, code: string): Answer {
   const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code></Error>`;
   return textAnswer(status, 'application/xml', xml);
+}
+
+/** Swagger UI writes styles into its elements. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:";
+
+/** Swagger UI's global in the browser. */
+declare const ui: { preauthorizeApiKey(scheme: string, key: string): void };
+
+export async function addDocs(app: FastifyInstance): Promise<void> {
+  for (const path of ['/openapi.json', '/openapi.json/']) app.get(path, documentFor);
+  const nothing = { openapi: '3.1.1', info: { title: '', version: '' }, paths: {} };
+  await app.register(swagger, { mode: 'static', specification: { document: nothing } });
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    baseDir: swaggerUiFiles(),
+    staticCSP: POLICY,
+    theme: {
+      title: 'The interface · Pilotlight emulator',
+      // On phones, wide tables scroll by themselves.
+      css: [{ filename: 'narrow.css', content: '.swagger-ui .opblock-body { overflow-x: auto; }' }],
+    },
+    // Built on demand: most runs need none.
+    transformSpecificationClone: false,
+    transformSpecification: (_nothing, request) => documentFor(request),
+    logo: { type: 'image/svg+xml', content: '' },
+    uiConfig: {
+      layout: 'BaseLayout',
+      filter: true,
+      defaultModelsExpandDepth: -1,
+      tryItOutEnabled: true,
+      displayRequestDuration: true,
+      persistAuthorization: true,
+      // Runs in the browser. The key of the default seed is not a secret.
+      onComplete: () => ui.preauthorizeApiKey('apiKey', 'emulator-key'),
+    },
+  });
+}
+
+function documentFor({ headers: { host } }: FastifyRequest) {
+  return openApiDocument(host === undefined ? {} : { baseUrl: `http://${host}` });
+}
+
+/** The build copies the files beside the bundle. */
+function swaggerUiFiles(): string {
+  const copied = fileURLToPath(new URL('swagger-ui', import.meta.url));
+  if (existsSync(copied)) return copied;
+  return join(dirname(fileURLToPath(import.meta.resolve('@fastify/swagger-ui'))), 'static');
 }

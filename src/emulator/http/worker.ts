@@ -1,4 +1,4 @@
-/** The workers' own addresses: a request takes cost over performance, on the emulator's clock. */
+/** The workers: a request takes cost divided by performance, in emulator time. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import * as z from 'zod';
@@ -9,12 +9,11 @@ import type { ScheduledClock } from '../clock.ts';
 import type { Ticket } from '../fleet/requests.ts';
 import { workerUrl } from '../fleet/workers.ts';
 import { routeText } from '../handlers/endpoint-groups.ts';
-import { settle, type World } from '../service/service.ts';
+import { catchUp, type World } from '../service/service.ts';
 
-/** Path at which workers are, with the id behind it. */
 export const WORKER_FOLDER = '/_worker/';
 
-/** As clients post it: the answer of the route, a name for the session, and what the model is asked. */
+/** Clients post the answer of /route/ and the payload of the model. */
 const workerRequest = z.looseObject({
   auth_data: z.looseObject({
     url: z.string(),
@@ -26,32 +25,30 @@ const workerRequest = z.looseObject({
   payload: z.unknown().optional(),
 });
 
-/** `text`: the body; `origin`: where the client sees the emulator. Resolves to undefined if the client leaves before. */
 export async function answerAsWorker(
   { url = '', method, socket }: Pick<IncomingMessage, 'url' | 'method' | 'socket'>,
   { text, origin }: { readonly text: string; readonly origin: string },
   { world, clock }: { readonly world: World; readonly clock: ScheduledClock },
 ): Promise<Answer | undefined> {
   if (method !== 'POST') return refusal(404, 'workers take POST alone');
-  settle(world, world.now());
+  catchUp(world, world.now());
   const [name = ''] = url.slice(WORKER_FOLDER.length).split(/[/?]/);
   const id = /^\d+$/.test(name) ? Number(name) : Number.NaN;
   const begun = beginWork(id, parseJsonOr(text), origin, world);
   if ('status' in begun) return begun;
   const { ticket, endsMs, payload } = begun;
-  // On a frozen clock what is due now would wait for somebody to move it.
+  // On a frozen clock, a task that is due now would wait for the next move.
   const stayed = endsMs <= world.now() || (await untilDone(endsMs, socket, clock));
-  settle(world, world.now());
+  catchUp(world, world.now());
   const isLost = ticket.state === 'lost';
   if (!isLost) ticket.state = 'used';
   if (!stayed) return undefined;
   if (isLost) return refusal(500, `worker ${id} has lost the request`);
   if (!world.state.workers.has(id)) return refusal(500, `worker ${id} is gone`);
-  // There is no model that could answer: what it was asked comes back.
+  // There is no model: the payload comes back.
   return jsonAnswer(200, { worker: id, reqnum: ticket.request, seconds: ticket.takesSeconds, payload });
 }
 
-/** False when the client has hung up before. */
 function untilDone(endsMs: number, socket: Socket, clock: ScheduledClock): Promise<boolean> {
   return new Promise((resolve) => {
     const cancel = clock.schedule(endsMs, () => {
@@ -66,7 +63,6 @@ function untilDone(endsMs: number, socket: Socket, clock: ScheduledClock): Promi
   });
 }
 
-/** Checks a request and has the worker begin with it: once, and only while its route may be used. */
 function beginWork(id: number, body: unknown, origin: string, { state, fleets, signer, now }: World) {
   const worker = state.workers.get(id);
   const engine = worker && fleets.ofGroup(state, worker.groupId);
@@ -83,11 +79,11 @@ function beginWork(id: number, body: unknown, origin: string, { state, fleets, s
   const ticket = engine.ticket(route.reqnum);
   const problem = problemWith(ticket, id);
   if (!ticket || problem !== undefined) return refusal(410, `auth_data.reqnum: ${problem}`);
-  // It may come later than the worker expected it, and takes as long all the same.
+  // A late request takes as long all the same.
   const beginsMs = Math.max(now(), engine.epochMs + ticket.beginsAt * 1000);
   const endsMs = Math.ceil(beginsMs + ticket.takesSeconds * 1000);
   ticket.state = 'working';
-  // It is not forgotten before it is answered.
+  // Keeps the ticket until the answer.
   ticket.expiresAt = Math.max(ticket.expiresAt, (endsMs - engine.epochMs) / 1000);
   return { ticket, endsMs, payload };
 }

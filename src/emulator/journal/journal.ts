@@ -1,4 +1,4 @@
-/** The latest requests, and questions about them. By an allow-list, it never stores a key or a code. */
+/** Keeps the latest requests. An allow-list keeps keys and codes out. */
 import { EventEmitter, once } from 'node:events';
 import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
@@ -7,27 +7,27 @@ import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
 import { secretPatterns } from '../../contract/text/secret-pattern.ts';
 import type { Call } from '../calls/call.ts';
 
-/** A request that came, and what was answered. Keys and codes in it are redacted. */
+/** A request and its answer, without keys and codes. */
 export interface JournalEntry {
-  /** Counts up by one per request, from 1. */
+  /** Counts from 1. */
   readonly seq: number;
-  /** Arrival, Unix ms on the emulator's clock. */
+  /** Arrival, Unix ms in emulator time. */
   readonly atMs: number;
   readonly method: string;
   readonly path: string;
   readonly query: Readonly<Record<string, unknown>>;
-  /** null for a path that leads nowhere. */
+  /** null for an unknown path. */
   readonly operation: OperationId | null;
   /** The id in the path, else the one in the body. */
   readonly id: number | null;
-  /** Name of the API key; `unknown` for one that does not exist, null without one. */
+  /** Name of the API key; `unknown` for an unknown key, null without a key. */
   readonly key: string | null;
   readonly body: unknown;
   /** Ids of the faults that struck it. */
   readonly faults: readonly string[];
-  /** Status of the answer; null while there is none, and for good where the connection broke first. */
+  /** null before the answer, and for good if the connection broke first. */
   readonly status: number | null;
-  /** Real time in ms from arrival to the answer, or to the end of the connection; null before it. */
+  /** Real ms from arrival to the end; null before it. */
   readonly durationMs: number | null;
 }
 
@@ -43,10 +43,7 @@ export const journalFilter = z.strictObject({
   body: z.unknown().optional().describe('fields that the redacted body must have; it may have more'),
   afterSeq: z.int().nonnegative().optional(),
 });
-/**
- * Which requests: all that fit every field that is given. `body`: has these fields, perhaps among others.
- * `afterSeq`: came after the request of this number.
- */
+/** Requests that fit all given fields. `body`: a subset. `afterSeq`: only later numbers. */
 export type JournalFilter = z.output<typeof journalFilter>;
 
 export const journalExpectation = journalFilter.extend({
@@ -54,7 +51,7 @@ export const journalExpectation = journalFilter.extend({
   atLeast: z.int().nonnegative().optional(),
   atMost: z.int().nonnegative().optional(),
 });
-/** Which requests are expected, and how many: exactly `times`, `atLeast`, or `atMost`. */
+/** The number of requests: exactly `times`, `atLeast` or `atMost`. */
 export type JournalExpectation = z.output<typeof journalExpectation>;
 
 function matches(entry: JournalEntry, filter: JournalFilter): boolean {
@@ -76,13 +73,13 @@ function contains(actual: unknown, wanted: unknown): boolean {
   );
 }
 
-/** Whether an expectation holds, and in words what came. */
+/** Whether an expectation holds, and what came, in words. */
 export interface Verification {
   readonly ok: boolean;
   readonly message: string;
 }
 
-/** Waits until `count` requests (default 1) are answered, or with `arrived` have come; until `signal` fires. */
+/** Waits for `count` (default 1) answered requests, or `arrived` ones, until `signal` fires. */
 export interface WaitOptions {
   readonly count?: number;
   readonly arrived?: boolean;
@@ -91,13 +88,12 @@ export interface WaitOptions {
 
 export interface OpenEntry {
   struck(faultId: string): void;
-  /** null: the connection ended without a whole answer. */
   end(status: number | null): void;
 }
 
 type OwnEntry = { -readonly [K in keyof JournalEntry]: JournalEntry[K] };
 
-/** What a test asks; the server alone begins an entry. */
+/** Only the server begins entries. */
 export type Journal = Omit<RequestJournal, 'begin'>;
 
 export class RequestJournal {
@@ -105,19 +101,16 @@ export class RequestJournal {
   readonly #limit: number;
   #entries: OwnEntry[] = [];
   #seq = 0;
-  /** Tells that an entry came or was answered; any number may wait for it. */
+  /** Fires for each new and each answered entry. */
   readonly #changes = new EventEmitter().setMaxListeners(0);
 
-  /**
-   * @param secrets asked at every request, since reset and restore change them
-   * @param limit requests that are kept
-   */
+  /** `secrets` is asked at each request, since a reset changes them. */
   constructor(secrets: () => Iterable<string>, limit = 10_000) {
     this.#secrets = secrets;
     this.#limit = limit;
   }
 
-  /** Requests kept, oldest first. */
+  /** Oldest first. */
   entries(filter: JournalFilter = {}): JournalEntry[] {
     return this.#entries.slice(-this.#limit).filter((entry) => matches(entry, filter));
   }
@@ -126,12 +119,12 @@ export class RequestJournal {
     return this.entries(filter).length;
   }
 
-  /** How many requests have been forgotten because the journal was full. */
+  /** Requests forgotten because the journal was full. */
   get dropped(): number {
     return Math.max(0, this.#seq - this.#limit);
   }
 
-  /** How often: `times`, `atLeast`, `atMost`; without any of them at least once. */
+  /** By default at least one. */
   verify({ times, atLeast, atMost, ...filter }: JournalExpectation): Verification {
     const count = this.count(filter);
     const least = times ?? atLeast ?? (atMost === undefined ? 1 : 0);
@@ -142,7 +135,7 @@ export class RequestJournal {
     return { ok, message: `${wanted} wanted, ${count} came: ${JSON.stringify(filter)}` };
   }
 
-  /** One request for each filter, in this order; others may come between them. */
+  /** Others may come between them. */
   verifyOrder(filters: readonly JournalFilter[]): Verification {
     let after = 0;
     for (const [index, filter] of filters.entries()) {
@@ -159,7 +152,7 @@ export class RequestJournal {
       signal?.throwIfAborted();
       const found = this.entries(filter).filter((entry) => arrived || entry.durationMs !== null);
       if (found.length >= count) return found;
-      // It rejects when the signal fires, with an error that hides the reason.
+      // Its error hides the reason of the signal.
       await once(this.#changes, 'change', { ...(signal && { signal }) }).catch(() => {});
     }
   }
@@ -186,7 +179,7 @@ export class RequestJournal {
       durationMs: null,
     };
     this.#entries.push(entry);
-    // Cut at twice the limit, not at every request.
+    // Cutting at twice the limit is rare, and so cheap.
     if (this.#entries.length > this.#limit * 2) this.#entries = this.#entries.slice(-this.#limit);
     this.#changes.emit('change');
     return {
@@ -202,7 +195,6 @@ export class RequestJournal {
 
 const REDACTED = '[redacted]';
 
-/** Fields of the contract whose values are secrets, or may hold some. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'api_key',
   'secret',
@@ -218,7 +210,6 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'launch_args',
 ]);
 
-/** `secrets`: the values of all keys that exist; a presented one, in header or query, is redacted as well. */
 function redactCall({ path, query, body, operation, bearer }: Call, secrets: Iterable<string>) {
   const presented = [bearer, query['api_key']].filter((key) => key !== undefined && key !== '');
   const known = [...secrets, ...(presented as string[])];
@@ -226,7 +217,7 @@ function redactCall({ path, query, body, operation, bearer }: Call, secrets: Ite
   return {
     path: scrub(path, known),
     query: redactFields(query, operation, known) as Record<string, unknown>,
-    // undefined without a body, or if it was not JSON.
+    // undefined without a JSON body.
     body: body.kind === 'json' ? redacted(body.value) : undefined,
   };
 }
@@ -259,7 +250,7 @@ function scrubDeep(value: unknown, known: readonly string[]): unknown {
 function scrub(text: string, known: readonly string[]): string {
   let clean = text;
   for (const secret of known) if (clean.includes(secret)) clean = clean.replaceAll(secret, REDACTED);
-  // Written otherwise, which is rare: percent-encoded in a path, or as JSON in a text.
+  // Rarely, secrets are percent-encoded in a path or JSON in a text.
   if (/[%\\]/.test(clean))
     for (const { pattern } of known.flatMap(secretPatterns)) clean = clean.replaceAll(pattern, REDACTED);
   return clean;

@@ -1,4 +1,3 @@
-/** Seed → state, pure. */
 import { TEMPLATE_DEFAULTS } from '../../contract/operations/templates.ts';
 import { newWorker } from '../fleet/workers.ts';
 import { newGroup } from '../handlers/endpoint-groups.ts';
@@ -6,30 +5,31 @@ import { newTemplate } from '../handlers/templates.ts';
 import { DEFAULT_IMAGE, newWorkerGroup } from '../handlers/workergroups.ts';
 import { createRandom, mixSeeds } from '../random.ts';
 import { createDeployment } from '../state/deployments.ts';
-import type { EndpointGroupRecord, LineSource, WorkerGroupRecord } from '../state/endpoints.ts';
+import {
+  loadRecord,
+  type EndpointGroupRecord,
+  type LineSource,
+  type WorkerGroupRecord,
+} from '../state/endpoints.ts';
 import { newInstance, startingSteps } from '../state/instances.ts';
 import type { InstanceRecord, InstanceStep, OfferRecord } from '../state/instances.ts';
-import { loadRecord } from '../state/loads.ts';
 import { settingsSchema, type Settings, type SettingsInput } from '../state/settings.ts';
 import type { Numbered, State, TemplateRecord } from '../state/state.ts';
 import { defaultTraits, fullBuckets, type Traits } from '../state/traits.ts';
 import type { ApiKeyRecord, TfaAccount, TfaMethodRecord, UserRecord } from '../state/users.ts';
-import { newBackupCodes } from '../tfa/account.ts';
-import { newTotpSecret } from '../tfa/totp.ts';
+import { newBackupCodes, newTotpSecret } from '../tfa/account.ts';
 import { DEFAULT_SEED } from './default.ts';
-import { seedSchema, tfaSection, type ParsedSeed, type Seed } from './schema.ts';
+import { seedSchema, tfaSection, type ParsedSeed, type Seed } from './file.ts';
 
 type Entry<Section extends keyof ParsedSeed> =
   NonNullable<ParsedSeed[Section]> extends (infer One)[] ? One : never;
 
-/** When things begin, in Unix ms, whose they are, and with which settings. */
 export interface Beginning {
   readonly nowMs: number;
   readonly owner: number;
   readonly settings: Settings;
 }
 
-/** Sections that are left out are the default ones; `overrides` win over settings. @throws z.ZodError */
 export function buildState(
   seed: Seed,
   overrides: SettingsInput,
@@ -70,7 +70,7 @@ export function buildState(
     teamRoles: new Map(),
     lastIds: lastIdsOf({
       deployment: deployments,
-      // The version that each begins with has its id.
+      // The first version has the id of its deployment.
       'deployment version': deployments,
       'worker group': workerGroups,
       template: templates,
@@ -91,10 +91,8 @@ export function buildState(
   };
 }
 
-/** What the seed has had its id too, and keeps it when it is deleted before anything is made. */
-function lastIdsOf(
-  seeded: Partial<Record<Numbered, Iterable<{ readonly id: number }>>>,
-): Map<string, number> {
+/** An id of the seed is never used again. */
+function lastIdsOf(seeded: Partial<Record<Numbered, Iterable<{ readonly id: number }>>>) {
   return new Map(
     Object.entries(seeded).map(([kind, items]) => [kind, Math.max(0, ...Array.from(items, ({ id }) => id))]),
   );

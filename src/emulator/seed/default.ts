@@ -1,17 +1,16 @@
-/** What the emulated service contains by default. */
-import type { Seed } from './schema.ts';
+import type { Seed } from './file.ts';
 
-/** The value of the API key of the default seed: visibly not a real one. */
+/** API key of the default seed; visibly not a real one. */
 export const DEFAULT_API_KEY = 'emulator-key';
-/** Of the same user's key that acts in a team's context: for team roles. */
+/** Key of the same user in a team's context, for team roles. */
 export const DEFAULT_TEAM_KEY = 'emulator-team-key';
 
-/** Of the authenticator of the default seed: put it into an app, or ask `emulator.totp(1)`. */
+/** Authenticator secret of the default seed; `emulator.totp(1)` shows its code. */
 export const DEFAULT_TOTP_SECRET = 'EMULATOREMULATOREMULATOREMULATOR';
 
 const HOUR = 3600;
 
-/** What there is without a seed: each section of it holds until a seed names the section. */
+/** Each section holds until a seed names it. */
 export const DEFAULT_SEED: Seed = {
   users: [
     {
@@ -70,7 +69,7 @@ export const DEFAULT_SEED: Seed = {
     },
   ],
   templates: [
-    // That of the contract's examples.
+    // The contract's examples use it.
     { id: 9, name: 'vllm', image: 'vllm/vllm-openai', env: '-e HF_HOME=/models -p 8000:8000' },
     {
       id: 10,
@@ -96,7 +95,7 @@ export const DEFAULT_SEED: Seed = {
       id: 3004,
       machine_id: 12,
       dph_total: 0.15,
-      // Cheap, and its instance fails to start.
+      // It is cheap, and its instance fails to start.
       statuses: [
         { actual_status: 'created', seconds: 10 },
         { actual_status: 'loading', seconds: 60 },
@@ -110,7 +109,7 @@ export const DEFAULT_SEED: Seed = {
       endpoint_name: 'chat',
       target_util: 0.9,
       max_workers: 20,
-      // Without a load it keeps the two workers that it has, and recruits none.
+      // Without a load it keeps its two workers and recruits none.
       min_load: 1_500,
       cold_mult: 1,
       cold_workers: 2,

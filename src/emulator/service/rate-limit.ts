@@ -1,6 +1,10 @@
-/** The trait `rate_limit`: token buckets of a key, and what an answer shows of them. Pure arithmetic. */
-import { throttledAnswer, TOO_FREQUENT, type Answer, type ThrottleShape } from '../answers/answer.ts';
-import { Refused } from '../answers/refused.ts';
+import {
+  Refused,
+  throttledAnswer,
+  TOO_FREQUENT,
+  type Answer,
+  type ThrottleShape,
+} from '../answers/answer.ts';
 import type { Call } from '../calls/call.ts';
 import {
   THROTTLED_SHAPES,
@@ -11,7 +15,7 @@ import {
 } from '../state/traits.ts';
 import type { Service, World } from './service.ts';
 
-/** Tokens are fractions: a difference below this is a rounding error. */
+/** Tokens are fractions: smaller differences are rounding errors. */
 const ROUNDING = 1e-9;
 
 export interface Counting {
@@ -21,7 +25,7 @@ export interface Counting {
   readonly bucket: TokenBucket;
 }
 
-/** The bucket as it is now. A new one is full. A clock that was moved back refills nothing. */
+/** New buckets are full. A clock that was moved back refills nothing. */
 export function refilled(
   bucket: TokenBucket | undefined,
   { size, refill_per_second: refill }: BucketTrait,
@@ -32,7 +36,7 @@ export function refilled(
   return { tokens: Math.min(size, bucket.tokens + seconds * refill), atMs: nowMs };
 }
 
-/** Counts a request in all buckets. If any is empty it is refused, and the empty ones charge a penalty. */
+/** If a bucket is empty the request is refused, and empty buckets charge a penalty. */
 export function count(buckets: readonly Counting[]) {
   const isEmpty = ({ bucket }: Counting) => bucket.tokens < 1 - ROUNDING;
   const isAllowed = !buckets.some(isEmpty);
@@ -46,24 +50,22 @@ export function count(buckets: readonly Counting[]) {
   return { isAllowed, after };
 }
 
-/** What headers and body of an answer show: the tightest bucket. */
 type ShownLimit = NonNullable<ReturnType<typeof tightest>>;
 
-/** The bucket with the fewest whole tokens; among equals, the one with the longest wait. */
+/** The fewest whole tokens win, then the longest wait. */
 export function tightest(buckets: readonly Counting[]) {
   const shown = buckets.map(({ part, rule, bucket }) => ({
     part,
     limit: rule.size,
     remaining: Math.max(0, Math.floor(bucket.tokens + ROUNDING)),
-    /** Until it has a token. */
     waitMs: Math.max(0, ((1 - ROUNDING - bucket.tokens) / rule.refill_per_second) * 1000),
-    /** From token to token; older shapes call it the threshold. */
+    /** Older shapes call it the threshold. */
     thresholdSeconds: Math.round(1000 / rule.refill_per_second) / 1000,
   }));
   return shown.toSorted((a, b) => a.remaining - b.remaining || b.waitMs - a.waitMs)[0];
 }
 
-/** Counts a call in the buckets of its key. A call without a valid key has none; it is refused anyway. */
+/** Calls without a valid key have no bucket: they are refused anyway. */
 function countCall(state: RateLimitState, trait: RateLimitTrait, call: Call, nowMs: number) {
   state.dealt += 1;
   const process = state.dealt % trait.processes;
@@ -71,7 +73,7 @@ function countCall(state: RateLimitState, trait: RateLimitTrait, call: Call, now
     return { isAllowed: true, shown: undefined };
   const key = `key ${call.key.id}`;
   const { alias, id } = call.target ?? {};
-  // Operations are counted by method and path, so an older address has a bucket of its own.
+  // Older addresses have their own bucket, since the service counts by path.
   const operation = alias ? `${alias.method} ${alias.path}` : id;
   const rules = [
     { part: 'key', name: key, rule: trait.key },
@@ -86,7 +88,7 @@ function countCall(state: RateLimitState, trait: RateLimitTrait, call: Call, now
   return { isAllowed, shown: tightest(after) };
 }
 
-/** The rule of a call's operation; without a refill of its own it takes one request in its spacing. */
+/** Without a refill, the spacing of the operation holds. */
 function operationRule({ operations }: RateLimitTrait, { target, operation }: Call): BucketTrait | undefined {
   if (operations === undefined || !operation) return undefined;
   const once = { size: 1, penalty: 0, refill_per_second: undefined };
@@ -97,7 +99,6 @@ function operationRule({ operations }: RateLimitTrait, { target, operation }: Ca
   return refill_per_second === undefined ? undefined : { ...set, refill_per_second };
 }
 
-/** The service behind the rate limit. A refused request gets 429 and changes nothing. */
 export function withRateLimit(service: Service, world: World): Service {
   function perform(call: Call): Answer {
     const { traits, rateLimit } = world.state;
@@ -133,7 +134,7 @@ function limitHeaders({ limit, remaining, waitMs }: ShownLimit, nowMs: number): 
   return {
     'x-ratelimit-limit': String(limit),
     'x-ratelimit-remaining': String(remaining),
-    // In whole seconds of the epoch, like the Date of the same answer.
+    // Whole Unix seconds, like the Date of the answer.
     'x-ratelimit-reset': String(Math.ceil((nowMs + waitMs) / 1000)),
   };
 }

@@ -1,30 +1,41 @@
-/** The emulated service without its sockets: what it works on, and how a request becomes an answer. */
+/** The emulated service without its sockets. */
 import { createSign, createVerify, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { operationOf, type OperationId } from '../../contract/operations.ts';
+import * as z from 'zod';
+import type { Operation } from '../../contract/define.ts';
+import { isRecord } from '../../contract/is-record.ts';
+import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
+import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/serverless/endpoint-groups.ts';
+import { rulesOf } from '../../contract/rules.ts';
+import { coerceFields } from '../../wire/coerce.ts';
 import { matchOperation } from '../../wire/match.ts';
 import { problemsOf } from '../../wire/request.ts';
-import { jsonAnswer, type Answer } from '../answers/answer.ts';
-import { Refused } from '../answers/refused.ts';
-import { authorize, identify, readCall, requireTfaKey } from '../calls/call.ts';
-import type { Call, IncomingRequest, Target } from '../calls/call.ts';
+import { badRequest, jsonAnswer, Refused, type Answer } from '../answers/answer.ts';
+import {
+  authorize,
+  findCaller,
+  identify,
+  readCall,
+  requireTfaKey,
+  type Call,
+  type IncomingRequest,
+  type Target,
+} from '../calls/call.ts';
 import type { Dialect } from '../dialect/dialect.ts';
 import { Fleets } from '../fleet/fleets.ts';
-import { accountHandlers } from '../handlers/accounts.ts';
+import { accountHandlers, tfaHandlers, tfaSchemaRefusal } from '../handlers/accounts.ts';
 import type { HandlerContext, Handlers } from '../handlers/define.ts';
 import { deploymentHandlers } from '../handlers/deployments.ts';
-import { endpointGroupHandlers, settleEndpoints } from '../handlers/endpoint-groups.ts';
+import { endpointGroupHandlers, refuseBadGroup, expireEndpoints } from '../handlers/endpoint-groups.ts';
 import { instanceHandlers } from '../handlers/instances.ts';
 import { spendHandlers } from '../handlers/spend.ts';
 import { templateHandlers } from '../handlers/templates.ts';
-import { tfaHandlers } from '../handlers/tfa.ts';
 import { workerGroupHandlers } from '../handlers/workergroups.ts';
 import { createRandom, type Random } from '../random.ts';
-import { settleDeployment } from '../state/deployments.ts';
+import { expireDeployment } from '../state/deployments.ts';
 import type { State } from '../state/state.ts';
-import { settleTfa } from '../tfa/account.ts';
-import { createValidator } from './validate.ts';
+import { expireTfa } from '../tfa/account.ts';
 
-/** `state` is swapped as a whole by reset and restore. */
+/** Reset and restore swap `state`. */
 export interface World {
   state: State;
   readonly dialect: Dialect;
@@ -39,34 +50,31 @@ export function createWorld(state: State, dialect: Dialect, now: () => number): 
   return { state, dialect, now, random, signer: createSigner(), fleets: new Fleets() };
 }
 
-/** Writes down everything that has fallen due, before the clock jumps (it may jump back). */
-export function settle({ state, fleets }: World, nowMs: number): void {
-  for (const deployment of state.deployments.values()) settleDeployment(deployment, nowMs);
-  settleEndpoints(state, nowMs);
-  fleets.settle(state, nowMs);
-  settleTfa(state, nowMs);
+/** Settles everything due before the clock jumps, perhaps back. */
+export function catchUp({ state, fleets }: World, nowMs: number): void {
+  for (const deployment of state.deployments.values()) expireDeployment(deployment, nowMs);
+  expireEndpoints(state, nowMs);
+  fleets.catchUp(state, nowMs);
+  expireTfa(state, nowMs);
 }
 
 const MODULUS_BITS = 2048;
 
-/** The key that signs routes. It is made when it is needed first: that takes a tenth of a second. */
+/** Made on first use: it takes a tenth of a second. */
 function createSigner() {
   let pair: { readonly privateKey: KeyObject; readonly publicKey: KeyObject } | undefined;
   const keys = () => (pair ??= generateKeyPairSync('rsa', { modulusLength: MODULUS_BITS }));
   return {
-    /** base64 of RSA PKCS#1 v1.5 with SHA-256. */
     sign: (text: string) => createSign('sha256').update(text).sign(keys().privateKey, 'base64'),
     verify: (text: string, signature: string) =>
       createVerify('sha256').update(text).verify(keys().publicKey, signature, 'base64'),
-    /** PEM, for those who check signatures. */
     publicKey: () => keys().publicKey.export({ type: 'spki', format: 'pem' }).toString(),
   };
 }
 
 export interface Service {
-  /** Reads a request without judging it and without changing anything. */
   read(request: IncomingRequest): Call;
-  /** Does what the call asks for, or refuses it. Never throws. */
+  /** Never throws. */
   perform(call: Call): Answer;
 }
 
@@ -81,7 +89,6 @@ const HANDLERS: Handlers = {
   ...workerGroupHandlers,
 };
 
-/** A handler of any operation: the table's types pair each with its own input, which a loop cannot follow. */
 type AnyHandler = (input: Record<string, unknown>, context: HandlerContext) => unknown;
 
 export function createService(world: World): Service {
@@ -112,13 +119,13 @@ export function createService(world: World): Service {
     authorize(operation, caller.key);
     requireTfaKey(state, operation, caller);
     const input = validate(call, target, state, nowMs);
-    settleEndpoints(state, nowMs);
+    expireEndpoints(state, nowMs);
     const movesWorkers = moves(target.id);
-    if (movesWorkers) fleets.settle(state, nowMs);
+    if (movesWorkers) fleets.catchUp(state, nowMs);
     const handler = HANDLERS[target.id] as AnyHandler;
     const { sign } = signer;
     const body = handler(input, { state, nowMs, random, fleets, origin, sign, headers, ...caller });
-    if (movesWorkers && operation.method !== 'GET') fleets.settle(state, nowMs);
+    if (movesWorkers && operation.method !== 'GET') fleets.catchUp(state, nowMs);
     const checked = operation.response.safeParse(body);
     if (checked.success) return body;
     const [first] = problemsOf(checked.error, body);
@@ -128,12 +135,12 @@ export function createService(world: World): Service {
   return { read: (request) => readCall(request, dialect, world.state), perform };
 }
 
-/** Whether an operation may look at workers or move them. Heartbeats do not, and there are thousands a second. */
+/** Heartbeats skip the engines: there are thousands a second. */
 function moves(id: OperationId): boolean {
   return !/^(?:apiKeys|machines|teams|templates|tfa|users\.current|deployments\.heartbeat)\b/.test(id);
 }
 
-/** A 404 whose header says why, since existing clients repeat a 5xx for a quarter of a minute. */
+/** Never a 5xx: existing clients repeat those for 15 seconds. */
 function unknownOperation({ method, path }: Call, dialect: Dialect): Answer {
   const known = matchOperation(method, path);
   const methods = matchOperation.methodsOf(path);
@@ -143,4 +150,98 @@ function unknownOperation({ method, path }: Call, dialect: Dialect): Answer {
   else if (methods.length > 0) message += `; at this path it knows ${methods.join(', ')}`;
   const body = { error: 'unknown_operation', msg: message };
   return jsonAnswer(404, dialect.strict ? body : { success: false, ...body }, message);
+}
+
+type Validator = (call: Call, target: Target, state: State, nowMs: number) => Record<string, unknown>;
+
+/** The body schema of an operation with `keyInBody` also takes the key. */
+export function createValidator(dialect: Dialect): Validator {
+  const bodySchemas = new Map<OperationId, z.ZodObject>();
+  for (const id of OPERATION_IDS) {
+    const { body, keyInBody } = operationOf(id);
+    if (!body) continue;
+    const key = dialect.strict ? z.string() : z.string().optional();
+    bodySchemas.set(id, keyInBody ? body.extend({ [keyInBody]: key }) : body);
+  }
+
+  return function validate(call, { id, alias }, state, nowMs) {
+    const operation = operationOf(id);
+    const input: Record<string, unknown> = {};
+    if (operation.params)
+      Object.assign(input, parse(operation.params, coerceFields(operation.params, call.params), 'path'));
+    if (alias?.body) {
+      Object.assign(input, parse(bodySchemas.get(id), alias.body(call.query, state), 'query'));
+    } else {
+      Object.assign(input, readQuery(operation, call, dialect), readBody(operation, id, call, state));
+    }
+    for (const { field, says, error, isBroken } of rulesOf(operation))
+      if (isBroken(input)) throw new Refused(error, `${field}: ${says}`, field);
+    checkKeyInBody(operation, input, call, { state, nowMs });
+    return input;
+  };
+
+  function readBody(
+    operation: Operation,
+    id: OperationId,
+    call: Call,
+    state: State,
+  ): Record<string, unknown> {
+    const { body } = call;
+    const schema = bodySchemas.get(id);
+    if (!schema) {
+      // Many clients send {} where no body is needed.
+      const isEmpty = body.kind === 'json' && isRecord(body.value) && Object.keys(body.value).length === 0;
+      if (body.kind === 'none' || isEmpty || !dialect.strict) return {};
+      throw badRequest('body', 'this operation takes no body');
+    }
+    if (body.kind === 'malformed') throw badRequest('body', 'malformed JSON: not JSON');
+    const value = body.kind === 'json' ? body.value : {};
+    const adapted = dialect.adapt(id, operation, value, { state, userId: call.key?.userId });
+    refuseBadParameters(operation, adapted);
+    return parse(schema, adapted, 'body', () => tfaSchemaRefusal(id, adapted));
+  }
+}
+
+/** Endpoint group parameters are refused in the words of the rules. */
+function refuseBadParameters({ body: schema }: Operation, body: unknown): void {
+  if (!schema || !ENDPOINT_GROUP_PARAMETERS.every((name) => name in schema.shape) || !isRecord(body)) return;
+  const given = ENDPOINT_GROUP_PARAMETERS.filter((name) => body[name] !== undefined);
+  refuseBadGroup(Object.fromEntries(given.map((name) => [name, body[name]])));
+}
+
+function readQuery(operation: Operation, call: Call, dialect: Dialect): Record<string, unknown> {
+  if (operation.query) {
+    const read = dialect.adaptQuery(operation, coerceFields(operation.query, call.query));
+    return parse(operation.query, read, 'query');
+  }
+  const [unknown] = Object.keys(call.query);
+  if (unknown === undefined || !dialect.strict) return {};
+  throw badRequest(unknown, 'this operation takes no query parameters');
+}
+
+function checkKeyInBody(
+  { keyInBody, base }: Operation,
+  input: Record<string, unknown>,
+  call: Call,
+  { state, nowMs }: { readonly state: State; readonly nowMs: number },
+): void {
+  if (keyInBody === undefined || input[keyInBody] === undefined) return;
+  const value = input[keyInBody];
+  const key = typeof value === 'string' ? findCaller(state, value, nowMs, base) : undefined;
+  delete input[keyInBody];
+  if (key && key.userId === call.key?.userId) return;
+  throw new Refused('invalid_key', 'not a valid key of the user that the Bearer key belongs to', keyInBody);
+}
+
+function parse(
+  schema: z.ZodObject | undefined,
+  value: unknown,
+  part: string,
+  special: () => Refused | undefined = () => undefined,
+): Record<string, unknown> {
+  const parsed = schema?.safeParse(value);
+  if (!parsed) return {};
+  if (parsed.success) return parsed.data;
+  const [first] = problemsOf(parsed.error, value);
+  throw special() ?? badRequest(first?.field || part, first?.message ?? 'not allowed');
 }

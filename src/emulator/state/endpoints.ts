@@ -1,40 +1,37 @@
-/** Endpoint groups, their worker groups, the logs of both, and workers. A log is kept as what it grows by, not line by line. */
+/** Endpoint groups, worker groups, workers and logs. A log stores its growth, not its lines. */
+import * as z from 'zod';
 import type {
   EndpointGroupParameters,
   EndpointSettings,
   EndpointState,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
 import type { StatusStep } from './instances.ts';
-import type { LoadRecord } from './loads.ts';
 
 export interface EndpointGroupRecord {
   readonly id: number;
   readonly userId: number;
   readonly createdMs: number;
-  /** What the user set, without defaults: a rule may tell the two apart. */
+  /** Without defaults: rules may tell the two apart. */
   parameters: EndpointGroupParameters;
   further: EndpointSettings;
   state: EndpointState;
-  /** Its own key, a secret: good at the serverless address alone. */
+  /** A secret for the serverless address only. */
   readonly apiKey: string;
-  /** The deployment that it was made for, and ends with; null: it was made by itself. */
+  /** It ends with this deployment; null: created by itself. */
   deploymentId: number | null;
-  /** What its engine sees and does. */
   readonly logs: EndpointLogs;
-  /** What is asked of it; null: nothing but the requests that come over /route/. */
+  /** null: only requests by /route/. */
   load: LoadRecord | null;
-  /** Its engine begins with the workers that the parameters keep, as if it had always been there. */
+  /** Its engine begins with the workers that the parameters keep. */
   readonly established: boolean;
-  /** No start of its workers ends well. */
+  /** No start of its workers ends. */
   hangs: boolean;
-  /** Requests that asked it for a worker so far. */
   requests: number;
 }
 
-/** `info1`: what was done; `info0`: each look as well; `trace` and `debug`: of each look the values and the workers. */
+/** `info1`: decisions; `info0`: looks too; `trace`, `debug`: values and workers of each look. */
 export type EndpointLogs = Readonly<Record<'info0' | 'info1' | 'trace' | 'debug', GroupLog>>;
 
-/** What its owner says of it, as the interface shows it; null: unset. */
 export interface WorkerGroupTraits {
   readonly template_hash: string | null;
   readonly template_id: number | null;
@@ -48,24 +45,22 @@ export interface WorkerGroupTraits {
 export interface WorkerGroupRecord {
   readonly id: number;
   readonly userId: number;
-  /** null: it serves none, as a seed may have it. */
   endpointId: number | null;
   readonly createdMs: number;
   traits: WorkerGroupTraits;
   readonly image: string;
-  /** Lines a second that its log grows by; of an endpoint with a load, those of each worker that serves. */
+  /** With a load, for each serving worker. */
   linesPerSecond: number;
   readonly log: GroupLog;
 }
 
-/** Which scenes of an inference server's life a generated log is made of. */
 export type Scenery = 'all' | 'busy' | 'idle';
 
 export type LineSource =
   | { readonly kind: 'generated'; readonly seed: number; readonly scenes?: Scenery }
-  /** Given lines; with `loop` from the start again when they are all written, else the log stops there. */
+  /** With `loop` the lines begin again, else the log stops after them. */
   | { readonly kind: 'replay'; readonly lines: readonly string[]; readonly loop: boolean }
-  /** What an engine says at each of its looks: all of these lines at once, with the time in them. */
+  /** All lines at each look of an engine, with the time in them. */
   | { readonly kind: 'looks'; readonly lines: readonly string[]; readonly everyMs: number };
 
 export interface Literal {
@@ -76,41 +71,33 @@ export interface Literal {
 
 export interface Growth {
   readonly kind: 'growth';
-  /** Index of its first line in the whole log. */
   readonly first: number;
-  /** Its line `n` (from 0) is written `(n + 1) / linesPerSecond` seconds after this time. */
+  /** Line `n` (from 0) is written `(n + 1) / linesPerSecond` seconds later. */
   readonly sinceMs: number;
   readonly linesPerSecond: number;
-  /** Index in the source of its first line. */
   readonly sourceFirst: number;
   readonly source: LineSource;
-  /** Index in the whole log after its last line; open while it still grows. */
   readonly end?: number;
 }
 
 export interface GroupLog {
-  /** Ascending and without holes; the last one is an open growth (which may have rate 0). */
+  /** Ascending, without holes; the last one is an open growth, perhaps with rate 0. */
   segments: (Literal | Growth)[];
   readonly retainedLines: number;
-  /** Lines before this index were thrown away by `clear`. */
+  /** `clear` discarded the lines before this index. */
   clearedBefore: number;
-  /** What was written after the last line break. */
   unfinished: string;
-  /** By level, as far as it was looked at: where the file begins that was wiped last. */
+  /** By level: the current file, as far as read. */
   readonly files: Record<string, LogFile>;
 }
 
-/** Indices of lines, and the bytes between them. */
 export interface LogFile {
   first: number;
   end: number;
   bytes: number;
 }
 
-/**
- * What the engine of its endpoint has it do. `ready` is hot, whether or not it works; `error`: it has died, and is
- * destroyed soon; `rebooting`: it has erred, and starts again.
- */
+/** `ready`: hot, busy or not. `error`: died. `rebooting`: crashed, and starting again. */
 export type WorkerPhase =
   | 'creating'
   | 'cold'
@@ -121,28 +108,76 @@ export type WorkerPhase =
   | 'rebooting'
   | 'destroying';
 
-/** A worker that an engine moves. Times in Unix ms. */
 export interface WorkerLife {
   phase: WorkerPhase;
   sinceMs: number;
-  /** When it was ready last; null before the first time, when nobody knows what it can do. */
+  /** null before the first time, when its performance is unknown. */
   readyMs: number | null;
   startedMs: number;
 }
 
-/** A worker of a worker group. It runs on the instance that has its id, whose price and machine are the instance's. */
+/** It runs on the instance with its id. */
 export interface WorkerRecord {
   readonly id: number;
   readonly groupId: number;
-  /** What it can do, in work units a second; null until its engine has drawn it. */
+  /** Work units a second; null until the engine draws it. */
   perf: number | null;
-  /** null: no engine moves it, and it is what its instance is. */
+  /** null: no engine moves it. */
   life: WorkerLife | null;
-  /** Requests that it has done and still counts, until it starts again (evidence 3.3). */
+  /** Finished requests that it still counts (evidence 3.3). */
   stuckRequests: number;
-  /** Another tenant has its GPU: once it is stopped it never starts again (evidence 5.4). */
+  /** Another tenant has its GPU: once stopped it never starts again (evidence 5.4). */
   isStranded: boolean;
-  /** Statuses of an update that is under way, from `stepsFromMs`; then its instance says what it does. */
+  /** Statuses of a running update, from `stepsFromMs`. */
   steps: readonly StatusStep<string>[];
   stepsFromMs: number;
+}
+
+/** Each request is really made, even when the clock skips a day. */
+const MOST_REQUESTS_A_SECOND = 10_000;
+
+const workUnits = z.number().positive().max(1e12);
+const seconds = z.number().min(1);
+
+export const loadSchema = z
+  .strictObject({
+    shape: z
+      .enum(['constant', 'poisson', 'diurnal', 'bursts'])
+      .describe(
+        'constant: evenly spaced; poisson: at random; diurnal: at random, rising and falling over a day, lowest at its start; bursts: at random, more now and then',
+      ),
+    rate: workUnits.describe('work that arrives a second, in the mean, in units of performance'),
+    request_work: workUnits.default(100).describe('work of a request, in the mean'),
+    sizes: z
+      .enum(['exponential', 'fixed'])
+      .default('exponential')
+      .describe('how the work of requests varies'),
+    peak_ratio: z.number().min(1).default(4).describe('diurnal: highest rate over lowest'),
+    period_seconds: seconds.default(86_400).describe('diurnal: from one low to the next'),
+    burst_ratio: z.number().min(1).default(5).describe('bursts: rate in a burst over the rate outside'),
+    burst_every_seconds: seconds.default(600).describe('bursts: mean time between them'),
+    burst_seconds: seconds.default(60).describe('bursts: how long each lasts'),
+    seed: z.int().optional().describe('of its random numbers; absent: the setting randomSeed'),
+  })
+  .superRefine(({ shape, rate, request_work, burst_ratio }, context) => {
+    const requests = (rate / request_work) * (shape === 'bursts' ? burst_ratio : 1);
+    if (requests <= MOST_REQUESTS_A_SECOND) return;
+    const message = `at most ${MOST_REQUESTS_A_SECOND} requests a second; rate / request_work, × burst_ratio of bursts, is ${Number(requests.toPrecision(3))}`;
+    context.addIssue({ code: 'custom', path: ['rate'], message });
+  });
+/** Requests for an endpoint: `shape` and `rate` say how they come, in work units a second. */
+export type LoadInput = z.input<typeof loadSchema>;
+
+export interface LoadRecord {
+  readonly spec: z.output<typeof loadSchema> & { readonly seed: number };
+  readonly sinceMs: number;
+  /** Differs for each load of an endpoint. */
+  readonly revision: number;
+}
+
+export function loadRecord(
+  load: z.output<typeof loadSchema>,
+  { seed, ...record }: Omit<LoadRecord, 'spec'> & { seed: number },
+): LoadRecord {
+  return { spec: { ...load, seed: load.seed ?? seed }, ...record };
 }

@@ -1,4 +1,4 @@
-/** Instances, machines and what of them can be rented. The status of an instance is a function of the time. */
+/** Instances, machines and offers. The status is a function of time. */
 import type { LaunchValues } from '../../contract/merge.ts';
 import type { InstanceStatus } from '../../contract/operations/instances/instance-list.ts';
 import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
@@ -6,7 +6,7 @@ import type { Settings } from './settings.ts';
 
 export type InstanceStep = StatusStep<InstanceStatus>;
 
-/** What is rented, in the names and units of the interface (§1); null where the seed does not say. */
+/** In the names and units of the interface (§1); null: not in the seed. */
 export interface Hardware {
   readonly machine_id: number;
   readonly gpu_name: string;
@@ -22,43 +22,35 @@ export interface InstanceRecord {
   label: string | null;
   readonly image: string;
   readonly createdMs: number;
-  /** When the first of `steps` began; changeSteps sets both. */
   stepsFromMs: number;
   steps: readonly InstanceStep[];
   readonly usage: { untilMs: number; readonly days: DayUsage[] };
   intendedStatus: 'running' | 'stopped';
-  /** How it was rented; null for one that the seed has as it is. */
   readonly launch: InstanceLaunch | null;
 }
-
-/** What an instance has used so far on a UTC day, in ms. */
 interface DayUsage {
   readonly dayMs: number;
   gpuMs: number;
   diskMs: number;
 }
 
-/** An instance that is gone, and whose worker it was. */
 export interface FormerInstance {
   readonly instance: InstanceRecord;
   readonly groupId: number | null;
   readonly endpointId: number | null;
 }
 
-/** An instance's part that comes from its offer, its template and the request. */
 interface InstanceLaunch {
   readonly offerId: number;
   readonly templateId: number | null;
   readonly templateHashId: string | null;
-  /** The token is used and not kept. */
   readonly login: { readonly registry: string; readonly user: string } | null;
   readonly values: Readonly<Partial<Omit<LaunchValues, 'image' | 'label' | 'image_login'>>>;
 }
 
-/** A status that passes into the next one by itself. */
 export interface StatusStep<Status extends string> {
   readonly status: Status;
-  /** How long it lasts before the next step; null: for good. */
+  /** null: for good. */
   readonly durationMs: number | null;
 }
 
@@ -67,13 +59,12 @@ export interface MachineRecord {
   maintenances: MaintenanceWindow[];
 }
 
-/** In the names and units of the interface. */
 export interface OfferRecord extends Hardware {
   readonly id: number;
   readonly gpu_ram: number;
   readonly dph_total: number;
   readonly disk_space: number;
-  /** What an instance goes through that is made from it; null: it starts without trouble. */
+  /** Steps of its instance; null: it starts without trouble. */
   readonly steps: readonly InstanceStep[] | null;
   rented_by: number | null;
 }
@@ -81,7 +72,6 @@ export interface OfferRecord extends Hardware {
 type NewInstance = Pick<InstanceRecord, 'id' | 'userId' | 'hardware' | 'image' | 'createdMs' | 'steps'> &
   Partial<Pick<InstanceRecord, 'label' | 'intendedStatus' | 'launch'>>;
 
-/** It runs unless its owner wants it stopped. */
 export function newInstance(given: NewInstance): InstanceRecord {
   const { createdMs } = given;
   const begun = { stepsFromMs: createdMs, usage: { untilMs: createdMs, days: [] } };
@@ -93,7 +83,6 @@ interface Stepping<Status extends string> {
   readonly stepsFromMs: number;
 }
 
-/** Each step with its begin and end in Unix ms; after one that is for good none comes. */
 export function* spansOf<Status extends string>({ steps, stepsFromMs }: Stepping<Status>) {
   let fromMs = stepsFromMs;
   for (const { status, durationMs } of steps) {
@@ -113,7 +102,6 @@ export function statusAt(instance: InstanceRecord, nowMs: number): InstanceStatu
   return status;
 }
 
-/** What an instance goes through that starts without trouble. */
 export function startingSteps(settings: Settings): InstanceStep[] {
   return [
     { status: 'created', durationMs: settings.instanceCreatedSeconds * 1000 },
@@ -121,7 +109,7 @@ export function startingSteps(settings: Settings): InstanceStep[] {
   ];
 }
 
-/** Its image is there already, so it loads and runs. */
+/** The image is already there. */
 export function restartingSteps({
   instanceLoadingSeconds,
 }: Pick<Settings, 'instanceLoadingSeconds'>): InstanceStep[] {
@@ -141,7 +129,7 @@ export function setInstanceStatus(instance: InstanceRecord, status: InstanceStat
   changeSteps(instance, [{ status, durationMs: null }], nowMs);
 }
 
-/** As its owner wants it: one that is stopped has exited, and can be started again. */
+/** A stopped instance has exited, and can start again. */
 export function stopInstance(instance: InstanceRecord, nowMs: number): void {
   if (instance.intendedStatus === 'stopped') return;
   instance.intendedStatus = 'stopped';
@@ -154,7 +142,7 @@ export function startInstance(instance: InstanceRecord, settings: Settings, nowM
   changeSteps(instance, restartingSteps(settings), nowMs);
 }
 
-/** Evidence 9.4: what is created or stopped costs its storage only, and what is broken costs nothing. */
+/** Evidence 9.4. */
 export const BILLED: Readonly<Record<InstanceStatus, { readonly gpu: boolean; readonly disk: boolean }>> = {
   created: { gpu: false, disk: true },
   loading: { gpu: true, disk: true },

@@ -1,4 +1,3 @@
-/** What this project assumes where the interface shows no number; a seed or the start can set each. */
 import * as z from 'zod';
 import { LIMITS } from '../../contract/limits.ts';
 
@@ -7,7 +6,7 @@ const countFrom1 = (value: number, is: string) => z.int().positive().default(val
 const amount = (value: number, is: string) => z.number().nonnegative().default(value).describe(is);
 const amountAbove0 = (value: number, is: string) => z.number().positive().default(value).describe(is);
 
-/** Numbers that the interface does not show, each with its default and unit. */
+/** Numbers that the interface does not show, with default and unit. */
 export const settingsSchema = z.strictObject({
   randomSeed: z.int().default(1).describe('seed of all random choices: log lines, probabilities of faults'),
   deploymentTtlSeconds: amountAbove0(300, 'TTL of a deployment for which the seed gives none'),
@@ -28,7 +27,6 @@ export const settingsSchema = z.strictObject({
     .default(0.04)
     .describe('share of the price that is for the disk, also while it is stopped'),
 
-  // Of the fleet: how workers perform, start and fail, and how the engine decides.
   workersRecruited: count(3, 'workers that a new worker group begins with, where test_workers is not given'),
   workerUpdateSeconds: amount(60, 'how long a rolling update takes for each worker, one after the other'),
   workerPerformanceLeast: amountAbove0(900, 'units/s that a worker can do; drawn evenly from here …'),
@@ -51,7 +49,6 @@ export const settingsSchema = z.strictObject({
 
   deploymentVersionsKept: countFrom1(10, 'versions of a deployment that are kept; the oldest go first'),
 
-  // Of 2FA (§8).
   tfaFailuresAllowed: count(5, 'wrong codes in a row that a 2FA method stands; one more locks it'),
   totpSteps: count(1, 'periods of 30 s before and after now whose authenticator codes are taken'),
   totpOnce: z.boolean().default(false).describe('whether an authenticator code is good once (RFC 6238, 5.2)'),
@@ -64,5 +61,5 @@ export const settingsSchema = z.strictObject({
 });
 /** All settings, with their defaults. */
 export type Settings = Readonly<z.output<typeof settingsSchema>>;
-/** The settings to change; the others have their defaults. */
+/** The settings to change. */
 export type SettingsInput = z.input<typeof settingsSchema>;

@@ -1,4 +1,4 @@
-/** Traits: behaviour of the public service that is not known for sure. Each dialect has its defaults. */
+/** Behaviour of the public service that is not known for sure. */
 import * as z from 'zod';
 
 const size = z.number().min(1).describe('requests that it takes at once when it is full');
@@ -40,7 +40,7 @@ export const rateLimitTrait = strict({
 });
 export type RateLimitTrait = z.output<typeof rateLimitTrait>;
 
-/** With headers: `x-ratelimit-…` on every answer, Retry-After on a 429. */
+/** Headers: `x-ratelimit-…` on every answer, Retry-After on a 429. */
 export const THROTTLED_SHAPES = {
   json: { body: 'json', hasHeaders: true },
   json_without_headers: { body: 'json', hasHeaders: false },
@@ -54,7 +54,6 @@ export const THROTTLED_SHAPES = {
 type ThrottledShape = keyof typeof THROTTLED_SHAPES;
 const SHAPE_NAMES = Object.keys(THROTTLED_SHAPES) as [ThrottledShape, ...ThrottledShape[]];
 
-/** A trait with these values; the first is the default of both dialects, where they are not given. */
 function choice<const Value extends string>(
   values: readonly [Value, ...Value[]],
   is: string,
@@ -127,7 +126,7 @@ export const TRAITS = {
 
 type Rows = typeof TRAITS;
 type TraitName = keyof Rows;
-/** Behaviour of the public service that is not known for sure: every trait with its value. */
+/** All traits with their values. */
 export type Traits = { readonly [Name in TraitName]: z.output<Rows[Name]['schema']> };
 /** The traits to change. */
 export type TraitsInput = { readonly [Name in TraitName]?: z.input<Rows[Name]['schema']> };
@@ -140,15 +139,13 @@ export function defaultTraits(dialect: 'spec' | 'public'): Traits {
   return Object.fromEntries(Object.entries(TRAITS).map(([name, row]) => [name, row[dialect]])) as Traits;
 }
 
-/** What the buckets of `rate_limit` hold. */
 export interface RateLimitState {
-  /** By a name of key, operation and server process. */
   readonly buckets: Map<string, TokenBucket>;
   dealt: number;
 }
 
 export interface TokenBucket {
-  /** How many it had at that time; below 0 it owes some. */
+  /** Tokens at that time; negative: owed. */
   readonly tokens: number;
   readonly atMs: number;
 }
@@ -157,7 +154,6 @@ export function fullBuckets(): RateLimitState {
   return { buckets: new Map(), dealt: 0 };
 }
 
-/** An object whose problems name the fields that it may have. */
 function strict<Shape extends z.ZodRawShape>(shape: Shape) {
   const allowed = `allowed: ${Object.keys(shape).join(', ')}`;
   return z.strictObject(shape, {
@@ -166,11 +162,8 @@ function strict<Shape extends z.ZodRawShape>(shape: Shape) {
   });
 }
 
-/** One word, or an object. A union would report a problem inside the object only as "neither fits". */
-function wordOr<const Word extends string, Schema extends z.ZodObject>(
-  word: Word,
-  schema: Schema,
-): z.ZodType<Word | z.output<Schema>, Word | z.input<Schema>> {
+/** A union would only say that neither option fits. */
+function wordOr<const Word extends string, Schema extends z.ZodObject>(word: Word, schema: Schema) {
   const read = z.unknown().transform((value, context) => {
     if (value === word) return word;
     const parsed = schema.safeParse(value);

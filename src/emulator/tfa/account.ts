@@ -1,11 +1,12 @@
-/** Second factors of a user (§2.4, §3). Old challenges stay known, to tell 2fa_expired from an unknown one. */
+/** Second factors of a user (§2.4, §3). Expired challenges are kept, to tell 2fa_expired from unknown. */
+import { Secret, TOTP } from 'otpauth';
 import { LIMITS } from '../../contract/limits.ts';
 import type { OperationId } from '../../contract/operations.ts';
-import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 import type { TfaMethod } from '../../contract/operations/tfa/tfa-status.ts';
+import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 import type { TFA_STATUSES } from '../../contract/operations/users.ts';
-import { badRequest, notFound, Refused } from '../answers/refused.ts';
-import { randomHex, type Random } from '../random.ts';
+import { badRequest, notFound, Refused } from '../answers/answer.ts';
+import { randomBytes, randomHex, type Random } from '../random.ts';
 import type { State } from '../state/state.ts';
 import type {
   ApiKeyRecord,
@@ -22,7 +23,6 @@ export function tfaStatusOf({ methods, legacy }: TfaAccount): (typeof TFA_STATUS
   return legacy ? 'legacy' : 'disabled';
 }
 
-/** The method of an id. @throws Refused not_found, invalid_tfa_method where the request names another type */
 export function methodOf({ methods }: TfaAccount, id: number, type?: TfaMethodName): TfaMethodRecord {
   const method = methods.find((candidate) => candidate.id === id);
   if (!method) throw notFound(`2FA method ${id}`, 'tfa_method_id');
@@ -30,7 +30,6 @@ export function methodOf({ methods }: TfaAccount, id: number, type?: TfaMethodNa
   throw invalidMethod(`method ${id} is of the type ${method.method}, not ${type}`);
 }
 
-/** The method that `id` names, or else the only one of the type. @throws Refused where several fit */
 export function chooseMethod(
   account: TfaAccount,
   type: 'sms' | 'totp',
@@ -46,7 +45,7 @@ export function invalidMethod(rule: string): Refused {
   return new Refused('invalid_tfa_method', rule, 'tfa_method');
 }
 
-/** §2.4: secrets are never shown, and of a phone number the last 4 digits. */
+/** §2.4: shows the last 4 digits of a phone number, and no secret. */
 export function viewMethod(method: TfaMethodRecord, userId: number, nowMs: number): TfaMethod {
   const { id, label, phoneNumber } = method;
   return {
@@ -62,7 +61,7 @@ export function viewMethod(method: TfaMethodRecord, userId: number, nowMs: numbe
   };
 }
 
-/** Without those that people take for one another: 0 O, 1 I L. */
+/** Without characters that look alike: 0 O, 1 I L. */
 const ALPHABET = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
 
 export function newBackupCodes(random: Random, count: number = LIMITS.backupCodesPerSet): string[] {
@@ -71,7 +70,6 @@ export function newBackupCodes(random: Random, count: number = LIMITS.backupCode
   return Array.from({ length: count }, () => Array.from({ length: 3 }, group).join('-'));
 }
 
-/** Uses one up. @throws Refused invalid_backup_code for one that is wrong or was used */
 export function useBackupCode(account: TfaAccount, code: string): void {
   const at = account.backupCodes.indexOf(code);
   if (at === -1) throw invalidBackupCode('none of the unused codes of this account');
@@ -84,27 +82,25 @@ export function invalidBackupCode(rule: string): Refused {
 
 const LOCKOUT_MS = LIMITS.methodLockoutSeconds * 1000;
 
-/** A lock that has passed takes its failures with it: one more mistake is not at once another lock. */
-function settleLock(method: TfaMethodRecord, nowMs: number): void {
+/** A passed lock clears its failures: one more mistake does not lock again at once. */
+function expireLock(method: TfaMethodRecord, nowMs: number): void {
   if (method.lockedUntilMs === null || nowMs < method.lockedUntilMs) return;
   method.lockedUntilMs = null;
   method.failCount = 0;
 }
 
 export function lockView(method: TfaMethodRecord, nowMs: number) {
-  settleLock(method, nowMs);
+  expireLock(method, nowMs);
   const { failCount, lockedUntilMs } = method;
   return { fail_count: failCount, locked_until: lockedUntilMs === null ? null : lockedUntilMs / 1000 };
 }
 
-/** @throws Refused tfa_locked, with fail_count and locked_until */
 export function requireUnlocked(method: TfaMethodRecord, nowMs: number): void {
   const fields = lockView(method, nowMs);
   if (fields.locked_until === null) return;
   throw new Refused('tfa_locked', 'too many failures; this method is locked', 'tfa_method_id', { fields });
 }
 
-/** Counts a failure; more than `allowed` in a row lock the method. */
 export function noteFailure(method: TfaMethodRecord, allowed: number, nowMs: number) {
   method.failCount += 1;
   if (method.failCount > allowed) method.lockedUntilMs = nowMs + LOCKOUT_MS;
@@ -117,30 +113,28 @@ export function noteSuccess(method: TfaMethodRecord, nowMs: number): void {
   method.lastUsedMs = nowMs;
 }
 
-export function settleTfa({ tfa, users }: Pick<State, 'tfa' | 'users'>, nowMs: number): void {
+export function expireTfa({ tfa, users }: Pick<State, 'tfa' | 'users'>, nowMs: number): void {
   for (const challenge of tfa.challenges.values())
     for (const part of [challenge, challenge.codes.sms, challenge.codes.email])
-      if (part) settleEnd(part, nowMs);
-  for (const session of tfa.sessions.values()) settleEnd(session, nowMs);
+      if (part) expireRecord(part, nowMs);
+  for (const session of tfa.sessions.values()) expireRecord(session, nowMs);
   for (const { tfa: account } of users.values()) {
     const { authorizedUntilMs } = account;
     if (authorizedUntilMs !== null && nowMs >= authorizedUntilMs) account.authorizedUntilMs = null;
-    for (const method of account.methods) settleLock(method, nowMs);
+    for (const method of account.methods) expireLock(method, nowMs);
   }
 }
 
-function settleEnd(record: { expiresAtMs: number }, nowMs: number): void {
+function expireRecord(record: { expiresAtMs: number }, nowMs: number): void {
   if (nowMs >= record.expiresAtMs) record.expiresAtMs = -Infinity;
 }
 
 export const VALIDITY_MS = LIMITS.challengeValiditySeconds * 1000;
 const SECRET_BYTES = 16;
-/** Challenges that are remembered; the oldest are forgotten first. */
 const REMEMBERED = 10_000;
 
 export type Named = readonly [secret: string, challenge: Challenge];
 
-/** Makes a challenge without a code. */
 export function openChallenge(
   { state: { tfa }, random, user, nowMs }: Pick<TfaContext, 'state' | 'random' | 'user' | 'nowMs'>,
   purpose: Challenge['purpose'],
@@ -155,7 +149,6 @@ export function openChallenge(
   return [secret, challenge];
 }
 
-/** An authorization only where `takesAuthorization`. @throws Refused challenge_not_found, 2fa_expired */
 export function findChallenge(
   { state: { tfa }, user, nowMs }: Pick<TfaContext, 'state' | 'user' | 'nowMs'>,
   secret: string,
@@ -168,13 +161,11 @@ export function findChallenge(
   return challenge;
 }
 
-/** @throws Refused 2fa_expired */
 export function requireUnexpired({ expiresAtMs }: { readonly expiresAtMs: number }, nowMs: number): void {
   if (nowMs < expiresAtMs) return;
   throw new Refused('2fa_expired', 'the code has expired; ask for a new one', 'secret');
 }
 
-/** @throws Refused no_challenge_found where no code was sent or it was cleared, 2fa_expired */
 export function liveCode(challenge: Challenge, channel: Channel, nowMs: number): SentCode {
   const sent = challenge.codes[channel];
   if (!sent) throw noChallenge(`no ${channel} code was sent for this secret, or it was cleared`);
@@ -182,7 +173,7 @@ export function liveCode(challenge: Challenge, channel: Channel, nowMs: number):
   return sent;
 }
 
-/** Counts a wrong code where no method does; more than `allowed` clear the code, which ends the guessing. */
+/** Counts a wrong code without a method. Too many clear the code, against guessing. */
 export function noteWrongCode(challenge: Challenge, channel: Channel, allowed: number): void {
   const sent = challenge.codes[channel];
   if (!sent) return;
@@ -198,23 +189,55 @@ export function noChallenge(rule: string): Refused {
   return new Refused('no_challenge_found', `there is no active challenge: ${rule}`, 'secret');
 }
 
-/** What a handler that second factors concern knows. */
 export interface TfaContext {
   readonly state: State;
   readonly user: UserRecord;
   readonly key: ApiKeyRecord;
-  /** Known by the secret of a login alone; `key` then grants nothing. */
+  /** Only the secret of a login is known; `key` then grants nothing. */
   readonly loggedOut: boolean;
-  /** Unix time in ms, one reading for the whole request. */
   readonly nowMs: number;
   readonly random: Random;
 }
 
-/** §5.6: admins may be sent codes without a verified e-mail address by these two alone. */
+/** §5.6: these two need no verified e-mail address of an admin. */
 const ADMIN_EXEMPT: ReadonlySet<OperationId> = new Set<OperationId>(['tfa.sendSms', 'tfa.resendSms']);
 
-/** @throws Refused email_not_verified */
 export function requireVerifiedEmail({ user }: TfaContext, operation: OperationId): void {
   if (user.emailVerifiedAt !== null || (user.isAdmin && ADMIN_EXEMPT.has(operation))) return;
   throw new Refused('email_not_verified', 'verify your e-mail address first', 'email_verified_at');
+}
+
+const DIGITS = 6;
+const PERIOD_SECONDS = 30;
+/** RFC 4226 recommends the length of SHA-1. */
+const TOTP_SECRET_BYTES = 20;
+const ISSUER = 'Emulator';
+
+export function newTotpSecret(random: Random): string {
+  const { buffer } = Uint8Array.from(randomBytes(random, TOTP_SECRET_BYTES));
+  return new Secret({ buffer }).base32;
+}
+
+export function readTotpSecret(base32: string | null): Secret | undefined {
+  if (base32 === null || !/^[A-Z2-7]+=*$/i.test(base32)) return undefined;
+  const secret = Secret.fromBase32(base32);
+  return secret.bytes.length > 0 ? secret : undefined;
+}
+
+export function totpCode(secret: Secret, atMs: number): string {
+  return totp(secret).generate({ timestamp: atMs });
+}
+
+/** The period of this code within `steps` of `atMs`; undefined if it is not one. */
+export function periodOfCode(secret: Secret, code: string, atMs: number, steps: number): number | undefined {
+  const distance = totp(secret).validate({ token: code, timestamp: atMs, window: steps });
+  return distance === null ? undefined : Math.floor(atMs / (PERIOD_SECONDS * 1000)) + distance;
+}
+
+export function provisioningUri(base32: string, label: string): string {
+  return totp(base32, { issuer: ISSUER, label }).toString();
+}
+
+function totp(secret: Secret | string, shown: { issuer?: string; label?: string } = {}): TOTP {
+  return new TOTP({ secret, algorithm: 'SHA1', digits: DIGITS, period: PERIOD_SECONDS, ...shown });
 }

@@ -1,7 +1,6 @@
-/** An account's methods, as they are authorized, added, changed and removed (§3, §4.4). Pure. */
 import { LIMITS } from '../../contract/limits.ts';
 import type { Input } from '../../contract/operations.ts';
-import { badRequest, notFound, Refused } from '../answers/refused.ts';
+import { badRequest, notFound, Refused } from '../answers/answer.ts';
 import type { Challenge, TfaMethodRecord } from '../state/users.ts';
 import {
   challengeNotFound,
@@ -13,28 +12,32 @@ import {
   newBackupCodes,
   noteWrongCode,
   openChallenge,
+  periodOfCode,
+  readTotpSecret,
   requireUnlocked,
   requireVerifiedEmail,
   useBackupCode,
   viewMethod,
   type TfaContext,
 } from './account.ts';
-import { emailTo, missingPhone, phoneMismatch, smsTo, type Sending } from './sending.ts';
-import { periodOfCode, readTotpSecret } from './totp.ts';
 import {
+  emailTo,
+  missingPhone,
+  phoneMismatch,
   requireTfa,
   secretOf,
+  smsTo,
   verifyProof,
   verifySentCode,
   verifyTotp,
   wrongCode,
   type Proof,
-} from './verify.ts';
+  type Sending,
+} from './codes.ts';
 
 const WINDOW_MS = LIMITS.addMethodWindowSeconds * 1000;
 const GRANTED = { success: true, msg: 'Authorization successful.' };
 
-/** Step 1: sends a code, or names the authenticator to be asked, or takes a backup code. */
 export function beginAuthorization(context: TfaContext, input: Input<'tfa.authorizeNewMethod'>) {
   const { user, nowMs } = context;
   requireStore(context);
@@ -44,9 +47,7 @@ export function beginAuthorization(context: TfaContext, input: Input<'tfa.author
     return GRANTED;
   }
   const method = authorizingMethod(context, input);
-  if (method === 'email') {
-    return begin(context, 'email', emailTo(context, 'tfa.authorizeNewMethod'));
-  }
+  if (method === 'email') return begin(context, 'email', emailTo(context, 'tfa.authorizeNewMethod'));
   requireUnlocked(method, nowMs);
   if (method.method === 'totp') {
     secretOf(method);
@@ -58,7 +59,6 @@ export function beginAuthorization(context: TfaContext, input: Input<'tfa.author
   return begin(context, 'sms', smsTo(context, { phoneNumber, methodId }, true));
 }
 
-/** Step 2: verifies the code of step 1, and opens the window. */
 export function confirmAuthorization(
   context: TfaContext,
   { code, secret }: Input<'tfa.confirmAuthorization'>,
@@ -77,8 +77,7 @@ export function confirmAuthorization(
   return GRANTED;
 }
 
-/** @throws Refused service_unavailable, authorization_required */
-export function requireWindow(context: TfaContext): void {
+function requireWindow(context: TfaContext): void {
   requireStore(context);
   const { authorizedUntilMs } = context.user.tfa;
   if (authorizedUntilMs !== null && context.nowMs < authorizedUntilMs) return;
@@ -89,7 +88,7 @@ function openWindow({ user, nowMs }: TfaContext): void {
   user.tfa.authorizedUntilMs = nowMs + WINDOW_MS;
 }
 
-/** By what the caller wants to authorize; a user without methods is forced to e-mail. */
+/** A user without methods is forced to e-mail. */
 function authorizingMethod(
   { user: { tfa: account } }: TfaContext,
   { tfa_method: type, tfa_method_id: id }: Input<'tfa.authorizeNewMethod'>,
@@ -97,20 +96,18 @@ function authorizingMethod(
   if (account.methods.length === 0) return 'email';
   if (type === 'email' && id === undefined) return 'email';
   if (id !== undefined) return methodOf(account, id, type);
-  if (type === undefined || type === 'email') {
+  if (type === undefined || type === 'email')
     throw badRequest('tfa_method', 'needed without backup_code and tfa_method_id');
-  }
   const only = chooseMethod(account, type, undefined);
   if (only) return only;
   throw invalidMethod(`this account has no method of the type ${type}`);
 }
 
-/** A new authorization takes the place of those before it. @throws Refused challenge_creation_failed */
+/** Replaces earlier authorizations. @throws Refused challenge_creation_failed */
 function begin(context: TfaContext, by: Challenge['by'], goesOff?: Sending) {
   const { state, user } = context;
-  if (state.tfa.store === 'read only') {
+  if (state.tfa.store === 'read only')
     throw new Refused('challenge_creation_failed', 'no challenge could be made; try again', 'tfa.store');
-  }
   for (const [secret, { userId, purpose }] of state.tfa.challenges) {
     if (userId === user.id && purpose === 'authorize') state.tfa.challenges.delete(secret);
   }
@@ -119,7 +116,6 @@ function begin(context: TfaContext, by: Challenge['by'], goesOff?: Sending) {
   return { success: true, secret };
 }
 
-/** @throws Refused challenge_not_found for a wrong secret, no_pending_authorization if none is pending */
 function pendingAuthorization({ state, user, nowMs }: TfaContext, secret: string) {
   const given = state.tfa.challenges.get(secret);
   if (given?.userId === user.id && given.purpose === 'authorize') return given;
@@ -138,7 +134,6 @@ function requireStore({ state }: TfaContext): void {
 
 type Confirmation = Input<'tfa.confirmNew'>;
 
-/** Adds a method; the first one comes with 10 backup codes. */
 export function confirmNew(context: TfaContext, input: Confirmation) {
   const { state, user, nowMs, random } = context;
   requireWindow(context);
@@ -164,7 +159,7 @@ export function confirmNew(context: TfaContext, input: Confirmation) {
   return { ...added, backup_codes: [...account.backupCodes] };
 }
 
-/** A method row makes a legacy account a tracked one. */
+/** A method row ends the legacy state of an account. */
 function addMethod(
   { state, user, nowMs }: TfaContext,
   added: Pick<TfaMethodRecord, 'method' | 'label' | 'phoneNumber' | 'totpSecret' | 'lastUsedMs'>,
@@ -185,11 +180,7 @@ function addMethod(
   });
 }
 
-/** @throws Refused duplicate_tfa_method */
-function requireNew(
-  { state, user }: TfaContext,
-  { tfa_method: type, phone_number, secret }: Confirmation,
-): void {
+function requireNew({ state, user }: TfaContext, { tfa_method: type, phone_number, secret }: Confirmation) {
   const sameType = user.tfa.methods.filter(({ method }) => method === type);
   const same = sameType.some((one) =>
     type === 'sms' ? one.phoneNumber === phone_number : one.totpSecret === secret,
@@ -214,7 +205,7 @@ function passAppSetup({ state, nowMs }: TfaContext, { code, secret: base32 }: Co
     throw wrongCode('2fa_verification_failed');
 }
 
-/** Removes a method, and with the last one 2FA itself. */
+/** Removing the last method disables 2FA. */
 export function removeMethod(context: TfaContext, { target_id, ...proof }: Input<'tfa.remove'>) {
   const { tfa: account } = context.user;
   requireTfa(context, '2fa_verification_failed');
@@ -233,7 +224,7 @@ export function removeMethod(context: TfaContext, { target_id, ...proof }: Input
   return { msg: '2FA method removed', remaining_methods: account.methods.length };
 }
 
-/** Without target_id the method that verified is removed, so there has to be one; a legacy 2FA is the only one. */
+/** Without target_id the verifying method is removed, so there must be one. */
 function requireImplicitTarget({ user }: TfaContext, proof: Proof): void {
   if (user.tfa.methods.length === 0) return;
   const given = proof.backup_code === undefined ? proof.tfa_method : 'backup_code';
@@ -246,15 +237,14 @@ export function updateMethod({ user, nowMs }: TfaContext, input: Input<'tfa.upda
   const { tfa: account } = user;
   const method = id === undefined ? chooseMethod(account, type ?? 'totp', id) : methodOf(account, id, type);
   if (!method) throw notFound(`2FA method of the type ${type}`, 'tfa_method');
-  if (isPrimary === false && method.isPrimary) {
+  if (isPrimary === false && method.isPrimary)
     throw badRequest('is_primary', 'make another method the primary one instead');
-  }
   if (label !== undefined) method.label = label;
   if (isPrimary) for (const other of account.methods) other.isPrimary = other === method;
   return { success: true, msg: '2FA method updated', method: viewMethod(method, user.id, nowMs) };
 }
 
-/** Ten new codes for the old ones; a legacy account gets the SMS method that it never had. */
+/** A legacy account gets the SMS method that it never had. */
 export function regenerateBackupCodes(context: TfaContext, proof: Proof) {
   const { tfa: account } = context.user;
   requireTfa(context, '2fa_verification_failed');

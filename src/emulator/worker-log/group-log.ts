@@ -1,7 +1,4 @@
-/**
- * A log, pure: how many lines it has and which, as a function of time. It is a chain of segments: lines that were
- * handed over, and stretches that grow by themselves. A line once written never changes, whatever rate is set later.
- */
+/** A chain of written lines and of growths over time. Once written, a line never changes. */
 import type { GroupLog, Growth, LineSource, Literal, Scenery } from '../state/endpoints.ts';
 import { inferenceLine, TIME_MARK } from './inference-log.ts';
 
@@ -16,12 +13,10 @@ export function createGroupLog(options: {
   return { segments: [growth], retainedLines, clearedBefore: 0, unfinished: '', files: {} };
 }
 
-/** Finished lines written so far, also those that the service no longer has. */
 export function lineCount(log: GroupLog, nowMs: number): number {
   return endOf(openGrowth(log), nowMs);
 }
 
-/** Index of the first line that the service still has. */
 export function firstRetained(log: GroupLog, nowMs: number): number {
   return Math.max(0, log.clearedBefore, lineCount(log, nowMs) - log.retainedLines);
 }
@@ -30,7 +25,6 @@ export function growthRate(log: GroupLog): number {
   return openGrowth(log).linesPerSecond;
 }
 
-/** Lines `from` (included) to `to` (excluded); those that are gone or not yet written are left out. */
 export function linesBetween(
   log: GroupLog,
   { from, to }: { readonly from: number; readonly to: number },
@@ -41,14 +35,12 @@ export function linesBetween(
   const lines: string[] = [];
   for (const segment of log.segments) {
     const end = Math.min(last, endOf(segment, nowMs));
-    for (let index = Math.max(first, segment.first); index < end; index += 1) {
+    for (let index = Math.max(first, segment.first); index < end; index += 1)
       lines.push(lineOf(segment, index));
-    }
   }
   return lines;
 }
 
-/** Writes whole lines; what was unfinished is finished first. */
 export function appendLines(log: GroupLog, lines: readonly string[], nowMs: number): void {
   const added = lines.flatMap((line) => line.split('\n'));
   if (log.unfinished !== '') added.unshift(log.unfinished);
@@ -63,11 +55,10 @@ export function appendLines(log: GroupLog, lines: readonly string[], nowMs: numb
   dropOld(log, nowMs);
 }
 
-/** Writes text as a process does: what follows the last line break stays unfinished until more comes. */
+/** Text after the last line break stays unfinished until more comes. */
 export function writeText(log: GroupLog, text: string, nowMs: number): void {
-  if (growthRate(log) > 0) {
+  if (growthRate(log) > 0)
     throw new Error('text without a line break at its end needs a log that does not grow by itself');
-  }
   const pieces = (log.unfinished + text).split('\n');
   const rest = pieces.pop() ?? '';
   log.unfinished = '';
@@ -75,7 +66,6 @@ export function writeText(log: GroupLog, text: string, nowMs: number): void {
   log.unfinished = rest;
 }
 
-/** From now on the log grows at another rate, in lines per second; 0 stops it. */
 export function setGrowthRate(log: GroupLog, linesPerSecond: number, nowMs: number): void {
   regrow(log, { sinceMs: nowMs, linesPerSecond }, nowMs);
 }
@@ -86,7 +76,7 @@ function regrow(log: GroupLog, changes: Partial<Growth>, nowMs: number): void {
   dropOld(log, nowMs);
 }
 
-/** The same with other scenes, where its lines are made up; those that are replayed stay what they are. */
+/** Replayed lines stay as they are. */
 export function setGrowth(
   log: GroupLog,
   { linesPerSecond, scenes }: { readonly linesPerSecond: number; readonly scenes: Scenery },
@@ -98,7 +88,6 @@ export function setGrowth(
   regrow(log, { sinceMs: nowMs, linesPerSecond, source: { ...source, scenes } }, nowMs);
 }
 
-/** From now on it grows by these lines at each look: there is one every so often since a time. */
 export function setLooks(
   log: GroupLog,
   looks: { readonly lines: readonly string[]; readonly everyMs: number; readonly sinceMs: number },
@@ -111,7 +100,6 @@ export function setLooks(
   regrow(log, { sinceMs, source: { kind: 'looks', lines, everyMs } }, nowMs);
 }
 
-/** Throws away all lines written so far, as a worker that was replaced does; the log goes on after them. */
 export function clearLog(log: GroupLog, nowMs: number): void {
   log.clearedBefore = lineCount(log, nowMs);
   log.unfinished = '';
@@ -137,7 +125,7 @@ function endOf(segment: Literal | Growth, nowMs: number): number {
   return segment.first + Math.min(grown, left);
 }
 
-/** Ends the open growth now. Returns how it goes on: the next line comes when it would have come anyway. */
+/** Ends the open growth. The returned one continues it without a gap. */
 function closeGrowth(log: GroupLog, nowMs: number): Growth {
   const growth = openGrowth(log);
   const end = endOf(growth, nowMs);
@@ -170,20 +158,20 @@ function lineOf(segment: Literal | Growth, index: number): string {
   return line.replaceAll(TIME_MARK, clockText(atMs));
 }
 
-/** `1790000000.123[456]`: seconds, milliseconds and microseconds. */
+/** `1790000000.123[456]`: seconds, milliseconds, microseconds. */
 export function engineTime(atMs: number): string {
   const micros = Math.round(atMs * 1_000);
   const [seconds, rest] = [Math.floor(micros / 1_000_000), String(micros % 1_000_000).padStart(6, '0')];
   return `${seconds}.${rest.slice(0, 3)}[${rest.slice(3)}]`;
 }
 
-/** `10-08 09:15:02`, UTC, as vLLM prints it. */
+/** `10-08 09:15:02`, UTC, like vLLM. */
 export function clockText(atMs: number): string {
   const iso = new Date(atMs).toISOString();
   return `${iso.slice(5, 10)} ${iso.slice(11, 19)}`;
 }
 
-/** Forgets what is no longer retained; a long literal is cut only at twice its size, so that this stays cheap. */
+/** Long literals are cut at twice their size, so that this stays cheap. */
 function dropOld(log: GroupLog, nowMs: number): void {
   const first = firstRetained(log, nowMs);
   const open = openGrowth(log);

@@ -1,18 +1,17 @@
-/** What an inference server writes, a pure function of (seed, index): a log grows by the clock. */
+/** Lines of an inference server, as a pure function of seed and index. */
 import { createRandom, mixSeeds, type Random } from '../random.ts';
 import type { Scenery } from '../state/endpoints.ts';
 
-/** Stands in a line for the time at which it is written, which the log knows and the scenes do not. */
+/** Placeholder for the time of a line, which only the log knows. */
 export const TIME_MARK = '\u0001';
 
-/** Lines are made by the block, since a scene spans several: the last scene of a block may be cut short. */
+/** Scenes span several lines, so lines are made in blocks. */
 const BLOCK = 64;
-/** Blocks kept ready: more than the longest tail needs. */
+/** More than the longest tail needs. */
 const CACHED_BLOCKS = 512;
 
 const blocks = new Map<string, readonly string[]>();
 
-/** Line `index` (from 0) of the log of that seed, with TIME_MARK where its time belongs. */
 export function inferenceLine(seed: number, index: number, scenes: Scenery = 'all'): string {
   const number = Math.floor(index / BLOCK);
   const name = `${seed}:${number}:${scenes}`;
@@ -25,7 +24,7 @@ export function inferenceLine(seed: number, index: number, scenes: Scenery = 'al
 
 function makeBlock(seed: number, number: number, scenes: Scenery): string[] {
   const random = createRandom(mixSeeds(seed, number));
-  // Where an engine starts workers, their starts are written when they happen.
+  // An engine writes the starts of its workers itself.
   const lines: string[] = number === 0 && scenes === 'all' ? startup(random) : [];
   while (lines.length < BLOCK) lines.push(...pickScene(SCENERIES[scenes], random)(random));
   return lines.slice(0, BLOCK);
@@ -56,7 +55,7 @@ function hex(random: Random, digits: number): string {
   return Array.from({ length: digits }, () => integer(random, 0, 15).toString(16)).join('');
 }
 
-/** A bar that was redrawn in place: its states stand in one line, parted by carriage returns. */
+/** A redrawn bar is one line, its states separated by carriage returns. */
 function progressBar(label: string, steps: number, random: Random): string {
   const secondsEach = 0.4 + random() * 2;
   return Array.from({ length: steps + 1 }, (_, done) => {
@@ -93,7 +92,7 @@ export function startup(random: Random): string[] {
 }
 
 function healthChecks(random: Random): string[] {
-  // Word for word the same: a follower that drops repeats by content loses these.
+  // Identical lines: a follower must not drop repeats by content.
   return Array.from(
     { length: integer(random, 1, 4) },
     () => 'INFO:     127.0.0.1:51842 - "GET /health HTTP/1.1" 200 OK',
@@ -149,7 +148,6 @@ export function traceback(random: Random): string[] {
 }
 
 interface Scene {
-  /** How often it is played, as a share of the sum of all weights. */
   readonly weight: number;
   readonly scene: (random: Random) => string[];
 }
@@ -164,7 +162,7 @@ const ALL: readonly Scene[] = [
   { weight: 2, scene: traceback },
 ];
 
-/** Of a server that works, and of one that waits for work; what goes wrong in them is written when it does. */
+/** An engine writes failures when they happen. */
 const SCENERIES: Readonly<Record<Scenery, readonly Scene[]>> = {
   all: ALL,
   busy: ALL.filter(({ scene }) => scene !== idleStatistics && scene !== traceback),

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DEFAULT_API_KEY, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { ask } from '../../support/public-client.ts';
 
 let emulator: Emulator;
 beforeEach(async () => {
@@ -7,13 +8,8 @@ beforeEach(async () => {
 });
 afterEach(() => emulator.close());
 
-async function admin(method: string, path: string, body?: unknown) {
-  const answer = await fetch(`${emulator.url}/_emulator${path}`, {
-    method,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
-}
+const admin = (method: string, path: string, body?: unknown) =>
+  ask(emulator, [method, `/_emulator${path}`], body);
 
 async function beat(id = 42): Promise<number> {
   const headers = { authorization: `Bearer ${emulator.apiKey}` };
@@ -125,19 +121,6 @@ test('nobody can lock themselves out with `refused`', async () => {
   emulator.clock.resume();
   expect(await admin('POST', '/faults', { kind: 'refused' })).toMatchObject({ status: 400 });
   expect(await admin('POST', '/faults', { kind: 'refused', forMs: 20 })).toMatchObject({ status: 200 });
-});
-
-test('the journal is filtered and verified', async () => {
-  await beat(42);
-  await beat(43);
-  const { body } = await admin('GET', '/journal?id=43');
-  expect(body['entries']).toMatchObject([{ seq: 2, id: 43, operation: 'deployments.heartbeat' }]);
-  const expectation = { operation: 'deployments.heartbeat', times: 2 };
-  expect((await admin('POST', '/journal/verify', expectation)).body).toMatchObject({ ok: true });
-  const order = { order: [{ id: 43 }, { id: 42 }] };
-  expect((await admin('POST', '/journal/verify-order', order)).body).toMatchObject({ ok: false });
-  await admin('DELETE', '/journal');
-  expect(emulator.journal.count()).toBe(0);
 });
 
 test('what the service contains can be changed from outside', async () => {

@@ -97,34 +97,6 @@ describe('the life of a worker', () => {
     ]);
   });
 
-  test('its performance and price are drawn within their spreads, and a guess is shown before it was measured', async () => {
-    const spread = {
-      workerPerformanceLeast: 50,
-      workerPerformanceMost: 150,
-      workerPriceLeast: 1,
-      workerPriceMost: 3,
-    };
-    await start({ cold_workers: 0, min_load: 600, max_workers: 40, cold_mult: 1 }, spread);
-    expect(new Set((await workers()).map(({ perf }) => perf)).size).toBeGreaterThan(4);
-    await put({ min_load: 1500 });
-    await advance(5);
-    const all = await workers();
-    const made = all.filter(({ status }) => status === 'created');
-    expect(made.length).toBeGreaterThan(5);
-    for (const { perf, measured_perf, loaded_at } of made)
-      expect([perf, measured_perf, loaded_at]).toEqual([100, 100, 0]);
-    await advance(60);
-    const later = await workers();
-    for (const { perf } of later) {
-      expect(perf).toBeGreaterThanOrEqual(50);
-      expect(perf).toBeLessThanOrEqual(150);
-    }
-    const prices = (await instances()).map(({ dph_total: price }) => Number(price));
-    expect(new Set(prices).size).toBeGreaterThan(5);
-    expect(Math.min(...prices)).toBeGreaterThanOrEqual(1);
-    expect(Math.max(...prices)).toBeLessThanOrEqual(3);
-  });
-
   test('what is asked of workers adds up to the load, also while none is ready', async () => {
     await start({}, {}, { shape: 'constant', rate: 300, request_work: 30 });
     service.emulator.traits.set({ load_meaning: 'rate' });
@@ -196,35 +168,9 @@ describe('the life of a worker', () => {
     expect(await instances()).toHaveLength(1);
     expect(await endpointLog('info1')).toMatch(/501|\d+ has died, and 0 requests with it/);
   });
-
-  test('fails by chance as often as the settings say, and the endpoint goes on', async () => {
-    const rates = { workerDeathsPerHour: 0.5, workerErrorsPerHour: 1 };
-    await start({ min_load: 270, cold_mult: 1 }, rates, { shape: 'poisson', rate: 200, request_work: 400 });
-    await advance(DAY_MS / 1000);
-    const { deaths, errors, lost, taken, workers: now } = activity();
-    expect(deaths).toBeGreaterThan(15);
-    expect(deaths).toBeLessThan(65);
-    expect(errors).toBeGreaterThan(45);
-    expect(errors).toBeLessThan(110);
-    expect(lost).toBeGreaterThan(10);
-    expect(taken).toBeGreaterThan(40_000);
-    expect(Object.values(now).reduce((one, other) => one + other)).toBeLessThanOrEqual(6);
-  });
 });
 
 describe('an endpoint', () => {
-  test('follows other parameters: more workers at its next decision, fewer too', async () => {
-    await start({ min_load: 90, cold_mult: 1, cold_workers: 0 });
-    expect(await statuses()).toEqual(['idle']);
-    await put({ min_load: 270 });
-    await advance(70);
-    expect(await statuses()).toEqual(['idle', 'idle', 'idle']);
-    await put({ max_workers: 1 });
-    await advance(10);
-    expect((await statuses()).filter((status) => status === 'idle')).toHaveLength(1);
-    expect(await endpointLog('info1')).toContain('destroys ');
-  });
-
   test('suspended does not answer its load; stopped has no ready worker; active again it catches up', async () => {
     await start({ min_load: 90, cold_workers: 3 }, {}, { shape: 'constant', rate: 250, request_work: 50 });
     await put({ endpoint_state: 'suspended' });
@@ -238,19 +184,6 @@ describe('an endpoint', () => {
     expect(await statuses()).toEqual(['starting', 'starting', 'starting', 'created']);
     await advance(3600);
     expect(activity().waiting).toBe(0);
-  });
-
-  test('says in its log what it decided and why, and with most detail what it saw', async () => {
-    await start({ cold_workers: 2 }, {}, { shape: 'constant', rate: 120, request_work: 60 });
-    await advance(30);
-    const [info0, info1] = [await endpointLog('info0'), await endpointLog('info1')];
-    expect(info1).toMatch(
-      /^17672256\S+ \[.*\] endpoint 31 is there\n1767225605\S+ \[.*\] starts \d+ from cold, starts \d+ from cold, recruits \d+ for worker group 7.*: wants \d+ units\/s ready, .*; estimated load [\d.]+ units\/s, \d+ requests wait, no worker is ready\n/,
-    );
-    expect(info1).toMatch(/^1767225625\S+ \[.*\] \d+ is ready after 20 s \(starting\)/m);
-    expect(info1).not.toMatch(/^1767225610/m);
-    expect(info0).toMatch(/^1767225610.* managing instances.*\n.* estimated load 1[\d.]+ units\/s/m);
-    for (const line of info1.trimEnd().split('\n')) expect(info0).toContain(line);
   });
 
   test('without worker groups moves nothing, and one that gets its first comes to life', async () => {
@@ -273,24 +206,6 @@ describe('an endpoint', () => {
     const [made] = service.emulator.workergroups.list();
     await service.send('DELETE', `/api/v0/workergroups/${made?.id}/`, {});
     expect(await statuses()).toEqual([]);
-  });
-});
-
-describe('a load that no service takes', () => {
-  const given = { endpoint: 'chat', shape: 'poisson', rate: 100 };
-  test.each([
-    ['rate', { rate: 1e300 }],
-    ['rate', { rate: 1e9, request_work: 1 }],
-    ['rate', { request_work: 1e-300 }],
-    ['rate', { shape: 'bursts', rate: 1e6, burst_ratio: 100 }],
-    ['burst_every_seconds', { shape: 'bursts', burst_every_seconds: 1e-9 }],
-    ['burst_seconds', { shape: 'bursts', burst_seconds: 1e-10 }],
-    ['period_seconds', { shape: 'diurnal', period_seconds: 1e-9 }],
-  ])('is refused, and the field named: %s of %j', async (field, wrong) => {
-    await start();
-    const { status, body } = await service.send('PUT', '/_emulator/load', { ...given, ...wrong });
-    expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(field)]);
-    expect(service.emulator.load.list()).toMatchObject([{ load: null }]);
   });
 });
 
@@ -319,16 +234,6 @@ describe('the log of a worker group', () => {
     expect(service.emulator.workergroups.get(7).lineCount).toBe(lineCount);
   });
 
-  test('shows an error with its traceback, and the start after it', async () => {
-    const settings = { workerErrorsPerHour: 2, workerErrorSeconds: 10 };
-    await start({ min_load: 90 }, settings, { shape: 'constant', rate: 60, request_work: 60 });
-    await advance(2 * 3600);
-    expect(activity().errors).toBeGreaterThan(0);
-    const tracebacks = log().match(/^Traceback \(most recent call last\):$/gm) ?? [];
-    expect(tracebacks).toHaveLength(activity().errors);
-    expect(log()).toMatch(/OutOfMemoryError[^]*Application startup complete/);
-  });
-
   test('of an endpoint without a load grows as it always did', async () => {
     await start({ min_load: 90, cold_mult: 1 });
     await advance(100);
@@ -336,61 +241,16 @@ describe('the log of a worker group', () => {
   });
 });
 
-describe('a load', () => {
-  const admin = async (method: string, path: string, body?: object) => {
-    const { url } = service.emulator;
-    const answer = await fetch(`${url}/_emulator${path}`, {
-      method,
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
-  };
-
-  test('is set, shown, changed and stopped over the admin API', async () => {
-    await start();
-    const given = { endpoint: 'chat', shape: 'constant', rate: 50, request_work: 50 };
-    expect((await admin('PUT', '/load', given)).body).toMatchObject({ id: 31, load: { rate: 50 } });
-    await advance(100);
-    expect((await admin('GET', '/load')).body).toMatchObject({
-      loads: [{ endpoint: 'chat', sinceMs: START, requests: 101, load: { shape: 'constant', rate: 50 } }],
-    });
-    expect((await admin('GET', '/endpoint-groups/chat')).body).toMatchObject({
-      taken: 101,
-      estimatedLoad: 50,
-      workers: { idle: 1 },
-      workerSeconds: { hot: 75 },
-      queueTime: { max: 25 },
-    });
-    await admin('PUT', '/load', { ...given, rate: 100 });
-    await advance(10);
-    expect((await admin('GET', '/load')).body).toMatchObject({ loads: [{ requests: 21 }] });
-    await admin('DELETE', '/load?endpoint=chat');
-    expect((await admin('GET', '/load')).body).toMatchObject({ loads: [{ load: null, requests: 0 }] });
-  });
-
-  test.each([
-    [{ endpoint: 'chat', shape: 'constant' }, 400, 'rate'],
-    [{ endpoint: 'chat', shape: 'sine', rate: 1 }, 400, 'shape'],
-    [{ endpoint: 'nobody', shape: 'constant', rate: 1 }, 404, 'no endpoint group nobody'],
-    [{ shape: 'constant', rate: 1 }, 400, 'endpoint'],
-  ])('that makes no sense is refused: %j', async (body, status, message) => {
-    await start();
-    const answer = await admin('PUT', '/load', body);
-    expect(answer.status).toBe(status);
-    expect(String(answer.body['msg'])).toContain(message);
-  });
-
-  test('waits in a bounded queue, and its clients go away', async () => {
-    const settings = { requestsWaitingMost: 50, requestGiveUpSeconds: 20 };
-    await start({ cold_workers: 0 }, settings, { shape: 'constant', rate: 100, request_work: 10 });
-    await put({ endpoint_state: 'stopped' });
-    await advance(60);
-    expect(activity()).toMatchObject({ taken: 0, waiting: 50 });
-    const { refused, abandoned } = activity();
-    expect(refused).toBeGreaterThan(300);
-    expect(abandoned).toBeGreaterThanOrEqual(100);
-    expect(refused + abandoned + 50).toBe(601);
-  });
+test('a load waits in a bounded queue, and its clients go away', async () => {
+  const settings = { requestsWaitingMost: 50, requestGiveUpSeconds: 20 };
+  await start({ cold_workers: 0 }, settings, { shape: 'constant', rate: 100, request_work: 10 });
+  await put({ endpoint_state: 'stopped' });
+  await advance(60);
+  expect(activity()).toMatchObject({ taken: 0, waiting: 50 });
+  const { refused, abandoned } = activity();
+  expect(refused).toBeGreaterThan(300);
+  expect(abandoned).toBeGreaterThanOrEqual(100);
+  expect(refused + abandoned + 50).toBe(601);
 });
 
 describe('the same seed', () => {
@@ -428,16 +288,6 @@ describe('the same seed', () => {
     expect(await seen()).toEqual(once);
   });
 
-  test('another one gives another day', async () => {
-    await start(...given);
-    await advance(3600);
-    const one = activity();
-    await service[Symbol.asyncDispose]();
-    await start(given[0], { ...given[1], randomSeed: 2 }, given[2]);
-    await advance(3600);
-    expect(activity().queueTime).not.toEqual(one.queueTime);
-  });
-
   test('goes on from a snapshot in mid-day with the same workers, and each time alike', async () => {
     await start(...given);
     await advance(5.3 * 3600);
@@ -457,24 +307,4 @@ describe('the same seed', () => {
     expect(futures[1]).toEqual(futures[0]);
     expect(activity().taken).toBeGreaterThan(1_000);
   });
-});
-
-test('a day is driven through in steps of a minute', async () => {
-  await start({ max_workers: 20 }, {}, { shape: 'bursts', rate: 500, request_work: 100 });
-  const hot: number[] = [];
-  for (let minute = 0; minute < 24 * 60; minute += 1) {
-    await advance(60);
-    hot.push(activity().workers['idle'] ?? 0);
-  }
-  expect(activity().taken).toBeGreaterThan(400_000);
-  expect(Math.max(...hot)).toBeGreaterThan(Math.min(...hot.slice(10)) + 3);
-});
-
-test('under the strict dialect the same engine runs', async () => {
-  service = await startPublic({
-    ...options({}, {}, { shape: 'constant', rate: 50, request_work: 50 }),
-    dialect: 'spec',
-  });
-  await advance(100);
-  expect(activity()).toMatchObject({ taken: 101, workers: { idle: 1 } });
 });

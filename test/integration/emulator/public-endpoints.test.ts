@@ -1,8 +1,8 @@
-/** Endpoints as the public service's clients change them, and ask them for workers. */
+/** Endpoints and worker groups as the public service's clients make, change and ask them, worker groups at both paths. */
 import { createVerify } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createClient } from '../../../src/client/client.ts';
-import { startPublic, type PublicClient } from '../../support/public-client.ts';
+import { EXAMPLE_HASH } from '../../../src/contract/operations/templates.ts';
+import { startPublic, type Answered, type PublicClient } from '../../support/public-client.ts';
 
 const ENDPOINT = '/api/v0/endptjobs/31/';
 
@@ -27,23 +27,6 @@ function statuses(): Promise<unknown[]> {
   return workers().then((all) => all.map(({ status }) => status));
 }
 
-test('one is shown with its parameters, state and own key', async () => {
-  expect(await endpoint()).toMatchObject({
-    id: 31,
-    user_id: 1,
-    endpoint_name: 'chat',
-    max_workers: 20,
-    endpoint_state: 'active',
-    api_key: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
-    auto_delete_in_seconds: null,
-    auto_delete_due_24h: false,
-  });
-  expect(await service.send('GET', '/api/v0/endptjobs/9')).toMatchObject({
-    status: 404,
-    body: { success: false, error: 'not_found' },
-  });
-});
-
 test('one of a deployment says when it ends with it', async () => {
   const deployment = { name: 'a', image: 'b', file_hash: 'c', file_size: 1, ttl: 100 };
   await service.send('PUT', '/api/v0/deployments/', deployment);
@@ -62,22 +45,6 @@ test('one is made in a state and with what the engine is told beside its paramet
 });
 
 describe('states', () => {
-  test('move the workers: stopped ones stop, active ones start, suspended ones go on', async () => {
-    await service.emulator.clock.advance(60_000);
-    expect(await statuses()).toEqual(['idle', 'idle']);
-    const put = (endpoint_state: string) =>
-      service.send('PUT', ENDPOINT, { endpoint_state, min_load: null, client_id: 'me' });
-    expect(await put('suspended')).toMatchObject({ status: 200, body: { success: true } });
-    expect(await statuses()).toEqual(['idle', 'idle']);
-    await put('stopped');
-    expect(await statuses()).toEqual(['stopped', 'stopped']);
-    expect(await endpoint()).toMatchObject({ endpoint_state: 'stopped', max_workers: 20 });
-    await put('active');
-    expect(await statuses()).toEqual(['starting', 'starting']);
-    await service.emulator.clock.advance(25_000);
-    expect(await statuses()).toEqual(['idle', 'idle']);
-  });
-
   test('are those of the deployment that manages it, and changed there alone', async () => {
     const deployment = { name: 'a', image: 'b', file_hash: 'c', file_size: 1 };
     await service.send('PUT', '/api/v0/deployments/', deployment);
@@ -97,62 +64,31 @@ describe('states', () => {
   });
 });
 
-test('deletion takes worker groups and workers along, and says which', async () => {
-  const deleted = await service.send('DELETE', ENDPOINT, { client_id: 'me' });
-  expect(deleted).toMatchObject({
-    status: 200,
-    body: {
-      success: true,
-      deleted_workers: [501, 502],
-      failed_workers: [],
-      msg: 'deleted endpoint group 31',
-    },
-  });
-  expect(service.emulator.workergroups.list()).toEqual([]);
-  expect(service.emulator.instances.list().map(({ id }) => id)).toEqual([503, 504]);
+test('workers come as a list, each what its instance is', async () => {
+  expect(await workers()).toMatchObject([
+    { id: 501, status: 'idle', cur_load: 0, reqs_working: 0, gpu_name: 'RTX 4090' },
+    // What it can do is a guess until it has measured itself.
+    { id: 502, status: 'created', loaded_at: 0, started_at: 0, perf: 1000, measured_perf: 1000 },
+  ]);
+  service.emulator.instances.setStatus(501, 'offline');
+  await service.emulator.clock.advance(5_000);
+  // The engine has seen it, and recruits another one.
+  expect(await statuses()).toEqual(['error', 'loading', 'created']);
+  await service.send('DELETE', '/api/v0/instances/501/', {});
+  expect(await statuses()).toEqual(['loading', 'created']);
 });
 
-describe('workers', () => {
-  test('come as a list, each what its instance is', async () => {
-    expect(await workers()).toMatchObject([
-      { id: 501, status: 'idle', cur_load: 0, reqs_working: 0, gpu_name: 'RTX 4090' },
-      // What it can do is a guess until it has measured itself.
-      { id: 502, status: 'created', loaded_at: 0, started_at: 0, perf: 1000, measured_perf: 1000 },
-    ]);
-    service.emulator.instances.setStatus(501, 'offline');
-    await service.emulator.clock.advance(5_000);
-    // The engine has seen it, and recruits another one.
-    expect(await statuses()).toEqual(['error', 'loading', 'created']);
-    await service.send('DELETE', '/api/v0/instances/501/', {});
-    expect(await statuses()).toEqual(['loading', 'created']);
-  });
-
-  test('are read by our client, wrapped', async () => {
-    const { url, apiKey } = service.emulator;
-    await using client = createClient({ baseUrl: url, apiKey });
-    const { workers: read } = await client.endpointGroups.workers({ id: 31 });
-    expect(read.map(({ id }) => id)).toEqual([501, 502]);
-  });
-
-  test('of an endpoint that there is not are a bare sentence with status 200', async () => {
-    const answer = await service.send('POST', '/get_endpoint_workers/', { id: 9 });
-    expect(answer).toMatchObject({ status: 200, body: 'no endpoint group 9' });
-  });
-});
-
-describe('logs', () => {
-  test('say what happened, by id or by name, the last lines only', async () => {
-    await service.send('PUT', ENDPOINT, { endpoint_state: 'stopped' });
-    await service.send('PUT', ENDPOINT, { endpoint_state: 'active', max_workers: 7 });
-    const byId = await service.send('POST', '/get_endpoint_logs/', { id: 31, tail: null });
-    const byName = await service.send('POST', '/get_endpoint_logs', { endpoint: 'chat', tail: '60' });
-    const said = String(byId.body['info1']);
-    expect(said).toContain('the endpoint is stopped, with 2 workers');
-    expect(said).toContain('{"max_workers":7}');
-    expect(byName.body).toMatchObject({ success: true, info1: said.slice(-60) });
-    const none = await service.send('POST', '/get_endpoint_logs/', { endpoint: 'nothing' });
-    expect(none).toMatchObject({ status: 200, body: 'no endpoint nothing' });
-  });
+test('logs say what happened, by id or by name, the last lines only', async () => {
+  await service.send('PUT', ENDPOINT, { endpoint_state: 'stopped' });
+  await service.send('PUT', ENDPOINT, { endpoint_state: 'active', max_workers: 7 });
+  const byId = await service.send('POST', '/get_endpoint_logs/', { id: 31, tail: null });
+  const byName = await service.send('POST', '/get_endpoint_logs', { endpoint: 'chat', tail: '60' });
+  const said = String(byId.body['info1']);
+  expect(said).toContain('the endpoint is stopped, with 2 workers');
+  expect(said).toContain('{"max_workers":7}');
+  expect(byName.body).toMatchObject({ success: true, info1: said.slice(-60) });
+  const none = await service.send('POST', '/get_endpoint_logs/', { endpoint: 'nothing' });
+  expect(none).toMatchObject({ status: 200, body: 'no endpoint nothing' });
 });
 
 describe('a route', () => {
@@ -193,10 +129,6 @@ describe('a route', () => {
     await service.emulator.clock.advance(60_000);
     expect((await ask({ request_idx: 1 })).body).toMatchObject({ request_idx: 1, reqnum: 1 });
     expect((await ask()).body).toMatchObject({ request_idx: 2 });
-  });
-
-  test('needs an endpoint', async () => {
-    expect(await ask({ endpoint: 'nothing' })).toMatchObject({ status: 200, body: 'no endpoint nothing' });
   });
 });
 
@@ -258,4 +190,89 @@ describe('the key in the body of the log operation', () => {
     for (const header of ['', emulator.apiKey, own]) expect(await asked(header, session)).toBe(200);
     expect(await asked(emulator.apiKey, own)).toBe('log');
   });
+});
+
+/** As a public client sends it: everything it knows, null where nothing is set. */
+const REQUEST = {
+  client_id: 'me',
+  autoscaler_instance: 'prod',
+  endpoint_name: 'chat',
+  endpoint_id: null,
+  template_hash: EXAMPLE_HASH,
+  template_id: null,
+  search_params: 'gpu_ram>=24 verified=true',
+  launch_args: '',
+  gpu_ram: '24.0',
+  min_load: null,
+  target_util: null,
+  cold_mult: null,
+  test_workers: '2',
+  cold_workers: null,
+};
+
+async function listed(path = '/api/v0/workergroups/'): Promise<Record<string, unknown>[]> {
+  const { body } = await service.send('GET', path);
+  return body['results'] as Record<string, unknown>[];
+}
+
+async function groupWorkers(id: number): Promise<Record<string, unknown>[]> {
+  const { body } = await service.send('POST', '/get_workergroup_workers/', { id, api_key: null });
+  return body['workers'] as Record<string, unknown>[];
+}
+
+describe.each(['/api/v0/workergroups', '/api/v0/autojobs'])('at %s', (path) => {
+  const send = (method: string, below: string, body?: unknown): Promise<Answered> =>
+    service.send(method, path + below, body);
+
+  test('one is made with its first workers, changed in what is sent, and deleted with them', async () => {
+    expect(await send('POST', '/', REQUEST)).toMatchObject({ status: 200, body: { success: true, id: 9 } });
+    expect((await listed(`${path}/`)).at(-1)).toMatchObject({
+      id: 9,
+      user_id: 1,
+      endpoint_id: 31,
+      endpoint_name: 'chat',
+      template_hash: EXAMPLE_HASH,
+      template_id: 9,
+      search_query: { gpu_ram: { gte: 24 }, verified: { eq: true } },
+      gpu_ram: 24,
+      test_workers: 2,
+      target_util: 0.9,
+      cold_mult: 1,
+      api_key: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
+    });
+    expect((await groupWorkers(9)).map(({ id }) => id)).toEqual([505, 506]);
+    const change = {
+      ...REQUEST,
+      template_hash: null,
+      gpu_ram: null,
+      search_params: { gpu_ram: { gte: 48 } },
+    };
+    expect(await send('PUT', '/9/', change)).toMatchObject({ status: 200, body: { success: true } });
+    expect((await listed()).at(-1)).toMatchObject({ search_query: { gpu_ram: { gte: 48 } }, gpu_ram: 24 });
+    expect((await send('DELETE', '/9/', { client_id: 'me' })).body).toEqual({
+      success: true,
+      deleted_workers: [505, 506],
+      failed_workers: [],
+      msg: 'deleted worker group 9',
+    });
+    expect(service.emulator.instances.list().map(({ id }) => id)).toEqual([501, 502, 503, 504]);
+  });
+});
+
+test('a rolling update passes over workers that are not ready, and needs a group', async () => {
+  const update = (id: number | string) => service.send('POST', '/update_workers/', { workergroup_id: id });
+  expect((await update('7')).body).toMatchObject({ workers_to_update: [501] });
+  expect(await update(99)).toMatchObject({ status: 200, body: 'no worker group 99' });
+});
+
+test('a worker group of somebody else is neither shown nor changed', async () => {
+  const users = [
+    { id: 1, api_keys: [{ name: 'a', key: 'a' }] },
+    { id: 2, api_keys: [{ name: 'b', key: 'b' }] },
+  ];
+  await using two = await startPublic({ seed: { users } });
+  expect((await two.send('GET', '/api/v0/workergroups/', undefined, 'b')).body['results']).toEqual([]);
+  expect(await two.send('DELETE', '/api/v0/workergroups/7/', {}, 'b')).toMatchObject({ status: 404 });
+  const logs = await two.send('POST', '/get_workergroup_logs/', { id: 7 }, 'b');
+  expect(logs.body).toBe('no worker group 7');
 });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
 import { LIMITS } from '../../../src/contract/limits.ts';
 import { startEmulator, type Emulator, type Seed } from '../../../src/emulator/index.ts';
+import { ask } from '../../support/public-client.ts';
 
 /** A noon in 2026, Unix ms. */
 const NOON = Date.UTC(2026, 5, 1, 12);
@@ -14,10 +15,6 @@ const SEED: Seed = {
       api_keys: [
         { name: 'own', key: 'own-key' },
         { name: 'team', key: 'team-key', team: true },
-        { name: 'reader', key: 'reader-key', permissions: { api: { user_read: {} } } },
-        { name: 'flat reader', key: 'flat-key', permissions: { user_read: true } },
-        { name: 'not a reader', key: 'denied-key', permissions: { api: { user_read: false } } },
-        { name: 'renter', key: 'renter-key', permissions: { manage_instances: true } },
       ],
     },
     {
@@ -59,18 +56,8 @@ async function found(filters: Parameters<Client['templates']['search']>[0] = {},
   return templates.map(({ id }) => id);
 }
 
-async function sent(method: string, path: string, body: unknown, key = 'own-key') {
-  const answer = await fetch(emulator.url + path, {
-    method,
-    headers: { authorization: `Bearer ${key}` },
-    body: JSON.stringify(body),
-  });
-  return {
-    status: answer.status,
-    reason: answer.headers.get('x-emulator-reason'),
-    body: (await answer.json()) as Record<string, unknown>,
-  };
-}
+const sent = (method: string, path: string, body: unknown, key = 'own-key') =>
+  ask(emulator, [method, path], body, key);
 
 describe('templates', () => {
   test('are stored with their defaults, and found by what they are', async () => {
@@ -125,15 +112,6 @@ describe('templates', () => {
     await expect(client.templates.delete(deletion)).rejects.toMatchObject({ status: 404 });
     const next = await client.templates.create(BASE);
     expect(next.template.id).toBeGreaterThan(templateId);
-  });
-
-  test('are searched with user_read only', async () => {
-    for (const apiKey of ['reader-key', 'flat-key', 'own-key']) {
-      await expect(client.templates.search({}, { apiKey })).resolves.toBeDefined();
-    }
-    for (const apiKey of ['renter-key', 'denied-key']) {
-      await expect(client.templates.search({}, { apiKey })).rejects.toMatchObject({ errorCode: 'forbidden' });
-    }
   });
 
   test.each([
@@ -258,13 +236,6 @@ describe('an instance', () => {
     expect(await idsOf(other)).toEqual([id]);
   });
 
-  test('may be rented with instance_write only', async () => {
-    const rent = { offer_id: 3001, image: 'ubuntu' };
-    const denied = client.instances.create(rent, { apiKey: 'reader-key' });
-    await expect(denied).rejects.toMatchObject({ errorCode: 'forbidden' });
-    await expect(client.instances.create(rent, { apiKey: 'renter-key' })).resolves.toBeDefined();
-  });
-
   const volume = { create_new: true, volume_id: 4, size: 20, mount_path: '/data' };
   test.each([
     [{}, 'image: needed without template_hash_id'],
@@ -289,7 +260,7 @@ describe('an instance', () => {
     expect(emulator.offers.list()[0]).toMatchObject({ id: 3001, rented_by: null });
   });
 
-  test("may attach a volume, and its template's script must fit too", async () => {
+  test('may attach a volume', async () => {
     // The size is used only for a new volume, which is no reason to refuse it.
     for (const [offer_id, create_new] of [
       [3001, true],
@@ -300,11 +271,6 @@ describe('an instance', () => {
       const { instances } = await client.instances.list();
       expect(instances.at(-1)).toMatchObject({ volume_info, disk_space: 10 });
     }
-    const long = 'x'.repeat(LIMITS.onstartLength + 1);
-    const { template } = await client.templates.create({ ...BASE, onstart: long });
-    const rent = { offer_id: 3002, template_hash_id: template.hash_id };
-    await expect(client.instances.create(rent)).rejects.toMatchObject({ errorCode: 'bad_request' });
-    await expect(client.instances.create({ ...rent, onstart: 'short' })).resolves.toBeDefined();
   });
 
   test('may have a script of 4048 characters of any kind, from the request or its template', async () => {
@@ -315,6 +281,9 @@ describe('an instance', () => {
     await expect(client.instances.create(rent)).resolves.toBeDefined();
     const longer = { offer_id: 3003, image: 'a', onstart: `${onstart}x` };
     await expect(client.instances.create(longer)).rejects.toMatchObject({ code: 'invalid_request' });
+    const { template: over } = await client.templates.create({ ...BASE, onstart: `${onstart}x` });
+    const refused = client.instances.create({ offer_id: 3003, template_hash_id: over.hash_id });
+    await expect(refused).rejects.toMatchObject({ errorCode: 'bad_request' });
   });
 
   test('never shows the token of its registry, nor does the journal', async () => {
@@ -372,12 +341,6 @@ describe('a team role', () => {
     const refused = { status: 403, errorCode: 'team_required' };
     await expect(client.teams.createRole(role)).rejects.toMatchObject(refused);
     expect(emulator.teamRoles.list()).toEqual([]);
-  });
-
-  test('needs a name and permissions', async () => {
-    for (const body of [{ name: 'a' }, { permissions: {} }, { name: '', permissions: {} }]) {
-      expect(await sent('POST', '/api/v0/team/roles', body, 'team-key')).toMatchObject({ status: 400 });
-    }
   });
 });
 

@@ -5,7 +5,8 @@ import { UnauthorizedError } from '../../../src/client/errors.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { createTailFetcher } from '../../../src/logs/follow/fetch-tail.ts';
 import { pilotlight } from '../../support/console.ts';
-import { BACKUP_CODES, NOON, TFA_SEED } from '../../support/two-factor.ts';
+import { NOON, TFA_SEED } from '../../support/two-factor.ts';
+import { ask } from '../../support/public-client.ts';
 
 let emulator: Emulator;
 beforeEach(async () => {
@@ -13,22 +14,8 @@ beforeEach(async () => {
 });
 afterEach(() => emulator.close());
 
-async function send(method: string, path: string, body?: unknown, key = 'dev') {
-  const answer = await fetch(`${emulator.url}/api/v0/tfa/${path}`, {
-    method,
-    headers: { authorization: `Bearer ${key}` },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
-}
-
-test('setting up an authenticator and sending e-mail take an empty object', async () => {
-  expect(await send('POST', 'totp-setup/', {})).toMatchObject({
-    status: 200,
-    body: { success: true, secret: expect.any(String) as string },
-  });
-  expect(await send('POST', 'email/', {})).toMatchObject({ status: 200, body: { success: true } });
-});
+const send = (method: string, path: string, body?: unknown, key = 'dev') =>
+  ask(emulator, [method, `/api/v0/tfa/${path}`], body, key);
 
 test('a method id may be text, null is unset, and unknown fields are passed over', async () => {
   const proof = {
@@ -47,51 +34,10 @@ test('a method id may be text, null is unset, and unknown fields are passed over
   });
 });
 
-test('a backup code authorizes in the words that clients compare', async () => {
-  expect(await send('POST', 'authorize-new-method/', { backup_code: BACKUP_CODES[0] })).toEqual({
-    status: 200,
-    body: { success: true, msg: 'Authorization successful.' },
-  });
-});
-
-test('the deprecated paths carry a client from the first code to the first method', async () => {
-  const key = 'fresh';
-  const pending = await send('POST', 'authorize-new-method/', {}, key);
-  await send(
-    'PUT',
-    'authorize-new-method/',
-    { secret: pending.body['secret'], code: emulator.outbox.latest().code },
-    key,
-  );
-  const phone = { phone_number: '+15551112222' };
-  const sent = await send('POST', 'test/', phone, key);
-  await send('POST', 'resend/', { ...phone, secret: sent.body['secret'], tfa_method: 'totp' }, key);
-  const code = emulator.outbox.latest({ to: phone.phone_number }).code;
-  const proof = { ...phone, tfa_method: 'sms', secret: sent.body['secret'], code };
-  expect(await send('POST', 'test-submit/', proof, key)).toMatchObject({
-    status: 200,
-    body: { success: true, backup_codes: { length: 10 } },
-  });
-});
-
-test('errors carry success: false beside their own fields', async () => {
-  const proof = { tfa_method: 'totp', code: '000000' };
-  expect(await send('PUT', 'regen-backup-codes/', proof)).toEqual({
-    status: 400,
-    body: {
-      success: false,
-      error: '2fa_verification_failed',
-      msg: expect.any(String) as string,
-      fail_count: 1,
-      locked_until: null,
-    },
-  });
-});
-
 test('an expired session is a 404 in its own words', async () => {
   const { body } = await send('POST', '', { tfa_method: 'totp', code: emulator.totp(1) });
   await emulator.clock.advance(86_400_000);
-  expect(await send('GET', 'status/', undefined, String(body['session_key']))).toEqual({
+  expect(await send('GET', 'status/', undefined, String(body['session_key']))).toMatchObject({
     status: 404,
     body: { success: false, error: 'auth_error', msg: 'Session expired. Please log in again.' },
   });

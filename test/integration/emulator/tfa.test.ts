@@ -1,10 +1,9 @@
 /** 2FA as a client meets it: over sockets, with the project's own client, the outbox and the admin API. */
-import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
-import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
 import { DEFAULT_TOTP_SECRET, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
-import { BACKUP_CODES, DEV_PHONE, MINUTE, NEW_PHONE, NOON, TFA_SEED } from '../../support/two-factor.ts';
+import { BACKUP_CODES, MINUTE, NEW_PHONE, NOON, TFA_SEED } from '../../support/two-factor.ts';
+import { ask } from '../../support/public-client.ts';
 
 let emulator: Emulator;
 const clients: Client[] = [];
@@ -24,19 +23,8 @@ function clientOf(apiKey: string): Client {
   return client;
 }
 
-async function send(method: string, path: string, body?: unknown, key?: string) {
-  const answer = await request(emulator.url + path, {
-    method,
-    body: body === undefined ? null : JSON.stringify(body),
-    headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
-  });
-  const text = await answer.body.text();
-  return {
-    status: answer.statusCode,
-    headers: answer.headers,
-    body: JSON.parse(text) as Record<string, unknown>,
-  };
-}
+const send = (method: string, path: string, body?: unknown, key = '') =>
+  ask(emulator, [method, path], body, key);
 
 test('from an account without 2FA to a login with an authenticator, and back', async () => {
   const { tfa, users } = clientOf('fresh');
@@ -64,48 +52,6 @@ test('from an account without 2FA to a login with an authenticator, and back', a
   });
   await expect(insider.users.current()).resolves.toMatchObject({ tfa_status: 'disabled' });
 });
-
-test('the client sees how often a code was wrong, and until when the method is locked', async () => {
-  const { tfa } = clientOf('dev');
-  const attempt = () => tfa.regenerateBackupCodes({ tfa_method: 'totp', code: '000000' }, { retry: false });
-  for (let time = 1; time <= 5; time += 1) {
-    await expect(attempt()).rejects.toMatchObject({ fields: { fail_count: time, locked_until: null } });
-  }
-  const fields = { fail_count: 6, locked_until: NOON / 1000 + 15 * 60 };
-  await expect(attempt()).rejects.toMatchObject({ errorCode: '2fa_verification_failed', fields });
-  await expect(attempt()).rejects.toMatchObject({ errorCode: 'tfa_locked', status: 429, fields });
-  await emulator.clock.advance(15 * MINUTE);
-  await tfa.login({ tfa_method: 'totp', code: emulator.totp(1) });
-});
-
-test('a login without a key goes by its secret, and the session comes as a cookie', async () => {
-  const login = await send('POST', '/_emulator/logins', { user_id: 1 });
-  const secret = String(login.body['tfa_secret']);
-  expect(await send('POST', '/api/v0/tfa/sms/', { secret })).toMatchObject({ status: 200, body: { secret } });
-  const { code } = emulator.outbox.latest({ to: DEV_PHONE });
-  const done = await send('POST', '/api/v0/tfa/', { tfa_method: 'sms', secret, code });
-  expect(done).toMatchObject({ status: 200, body: { id: 1, tfa_status: 'enabled' } });
-  expect(done.body).not.toHaveProperty('session_key');
-  const session = /^session=(\w+);/.exec(String(done.headers['set-cookie']))?.[1] ?? '';
-  await expect(clientOf(session).tfa.status()).resolves.toMatchObject({ tfa_enabled: true });
-  expect(await send('POST', '/api/v0/tfa/', { tfa_method: 'sms', secret, code })).toMatchObject({
-    status: 400,
-    body: { error: 'challenge_not_found' },
-  });
-});
-
-test.each(OPERATION_IDS.filter((id) => id.startsWith('tfa.')))(
-  '%s is there with and without a slash at the end of its path',
-  async (id) => {
-    const { method, path, body, example } = operationOf(id);
-    for (const spelled of [path, path.replace(/\/$/, '')]) {
-      const answer = await send(method, spelled, body ? example.input : undefined, 'dev');
-      expect(answer.status).not.toBe(501);
-      expect(answer.status).not.toBe(404);
-      expect(answer.headers['location']).toBeUndefined();
-    }
-  },
-);
 
 describe('the outbox', () => {
   test('shows every code that was sent, again and again, and uses none up', async () => {
@@ -142,18 +88,6 @@ describe('the outbox', () => {
     }
     await emulator.reset();
     expect(emulator.outbox.messages()).toEqual([]);
-  });
-});
-
-test('an authenticator can be read from outside, for a method or for a secret being set up', async () => {
-  expect((await send('GET', '/_emulator/totp/1')).body).toEqual({ code: emulator.totp(1) });
-  const { secret } = await clientOf('fresh').tfa.setupTotp();
-  expect((await send('POST', '/_emulator/totp', { secret })).body).toEqual({ code: emulator.totp(secret) });
-  expect(await send('GET', '/_emulator/totp/999')).toMatchObject({ status: 404 });
-  expect(await send('GET', '/_emulator/totp/2')).toMatchObject({ status: 404 });
-  await send('PUT', '/_emulator/totp/1', { secret: null });
-  await expect(clientOf('dev').tfa.login({ tfa_method: 'totp', code: '123456' })).rejects.toMatchObject({
-    errorCode: 'tfa_method_not_configured',
   });
 });
 

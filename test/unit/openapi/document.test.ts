@@ -5,10 +5,10 @@ import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts'
 import { BACKUP_CODE } from '../../../src/contract/operations/tfa/tfa.ts';
 import {
   openApiDocument,
+  type JsonSchema,
   type OpenApiDocument,
   type OperationObject,
 } from '../../../src/openapi/document.ts';
-import type { JsonSchema } from '../../../src/openapi/schemas.ts';
 
 /** What an independent validator has against a document: its structure, references, and examples against their schemas. */
 async function problemsOf(document: OpenApiDocument): Promise<string[]> {

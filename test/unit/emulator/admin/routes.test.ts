@@ -2,9 +2,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../../src/emulator/index.ts';
 
+const NOON = Date.UTC(2026, 5, 1, 12);
+
 let emulator: Emulator;
 beforeEach(async () => {
-  emulator = await startEmulator({ clock: { frozenAtMs: Date.UTC(2026, 5, 1, 12) } });
+  emulator = await startEmulator({ clock: { frozenAtMs: NOON } });
 });
 afterEach(() => emulator.close());
 
@@ -25,14 +27,84 @@ async function answers(...calls: readonly string[]): Promise<unknown[]> {
 
 const OK = { ok: true };
 
-test('it lists its routes to who asks for them', async () => {
-  const [list, refused] = await answers('GET /', 'POST /');
-  expect(list).toMatchObject({
-    routes: expect.arrayContaining([
-      { method: 'GET', path: '/_emulator/health', summary: 'that it is up' },
-    ]) as unknown,
+test('its health, its key, and what there is of everything, without a secret', async () => {
+  const [health, key, state] = await answers('GET /health', 'GET /public-key', 'GET /state');
+  expect(health).toEqual({ status: 'ok', dialect: 'spec', nowMs: NOON });
+  expect(key).toEqual({ publicKey: expect.stringMatching(/^-----BEGIN PUBLIC KEY-----\n/) as string });
+  const body = state as Record<string, object[]>;
+  const ids = (section: string) => (body[section] as { id: number }[]).map(({ id }) => id);
+  expect(
+    Object.keys(body)
+      .filter((name) => Array.isArray(body[name]))
+      .map((name) => [name, ids(name)]),
+  ).toEqual([
+    ['users', [1]],
+    ['apiKeys', [1, 2]],
+    ['deployments', [42, 43]],
+    ['workergroups', [7, 8]],
+    ['instances', [501, 502, 503, 504]],
+    ['machines', [11, 12]],
+    ['templates', [9, 10, 11]],
+    ['offers', [3001, 3002, 3003, 3004]],
+    ['endpointGroups', [31]],
+    ['teamRoles', []],
+    ['faults', []],
+  ]);
+  expect(body).toMatchObject({
+    dialect: 'spec',
+    clock: { mode: 'frozen', nowMs: NOON },
+    settings: { randomSeed: 1 },
+    users: [{ id: 1, username: 'dev', isAdmin: false }],
+    apiKeys: [
+      { id: 1, name: 'default', userId: 1 },
+      { id: 2, name: 'team', userId: 1 },
+    ],
   });
-  expect(refused).toBe('404 no admin route POST /_emulator/; GET /_emulator/ lists what it knows');
+  expect(Object.keys(body['templates']?.[0] ?? {})).toEqual([
+    'id',
+    'hash_id',
+    'name',
+    'creator_id',
+    'count_created',
+  ]);
+  expect((body['machines'] as { maintenances: object[] }[])[1]?.maintenances).toHaveLength(2);
+  expect(JSON.stringify(body)).not.toContain('emulator-key');
+});
+
+test('a state that is kept under a name comes back, and one that was not kept is not there', async () => {
+  expect(
+    await answers(
+      'POST /snapshot {}',
+      'DELETE /deployments/42',
+      'POST /snapshot {"name":"later"}',
+      'POST /restore {}',
+      'DELETE /deployments/42',
+      'POST /restore {"name":"later"}',
+      'GET /deployments/42',
+      'POST /restore {"name":"none"}',
+      'POST /snapshot {"name":""}',
+    ),
+  ).toEqual([
+    { name: 'default' },
+    OK,
+    { name: 'later' },
+    OK,
+    OK,
+    OK,
+    '404 no deployment 42',
+    '404 no snapshot "none"',
+    '400 name: Too small: expected string to have >=1 characters',
+  ]);
+  await answers('POST /restore {}', 'POST /deployments/42/redeploy', 'POST /restore {}');
+  expect(emulator.deployments.list().map(({ id }) => id)).toEqual([42, 43]);
+});
+
+test('another seed is in force at once, and one that is wrong changes nothing', async () => {
+  const ids = () => emulator.deployments.list().map(({ id }) => id);
+  const [wrong] = await answers('POST /seed {"deployments":[{"id":5,"ttl":"long"}]}');
+  expect([wrong, ids()]).toEqual([expect.stringMatching(/^400 deployments\.0\.ttl: /), [42, 43]]);
+  expect([await answers('POST /seed {"deployments":[{"id":5}]}'), ids()]).toEqual([[OK], [5]]);
+  expect([await answers('POST /reset'), ids()]).toEqual([[OK], [5]]);
 });
 
 test('the schema of a seed has all its sections, and refuses what has no name', async () => {
@@ -106,6 +178,8 @@ test('the load of an endpoint, and what its engine makes of it', async () => {
     'GET /endpoint-groups/31',
     'GET /endpoint-groups/none',
     'PUT /load {"endpoint":31,"shape":"constant"}',
+    'PUT /load {"shape":"constant","rate":1}',
+    'PUT /load {"endpoint":31,"shape":"sine","rate":1}',
     'DELETE /load?endpoint=none',
     'DELETE /load?endpoint=chat',
     'GET /load',
@@ -124,6 +198,8 @@ test('the load of an endpoint, and what its engine makes of it', async () => {
   expect(after).toEqual([
     '404 no endpoint group none',
     '400 rate: is missing',
+    expect.stringMatching(/^400 endpoint: /),
+    expect.stringMatching(/^400 shape: /),
     '404 no endpoint group none',
     OK,
     { loads: [none] },
@@ -157,6 +233,7 @@ test('whether requests came, how often and in which order', async () => {
       'POST /journal/verify {"operation":"users.current"}',
       'POST /journal/verify-order {"order":[{"id":42},{"id":43}]}',
       'POST /journal/verify-order {"order":[{"id":43},{"id":42}]}',
+      'GET /journal?id=43',
       'DELETE /journal',
       'GET /journal',
     ),
@@ -165,6 +242,7 @@ test('whether requests came, how often and in which order', async () => {
     { ok: false, message: 'at least 1 wanted, 0 came: {"operation":"users.current"}' },
     expect.objectContaining(OK),
     { ok: false, message: 'number 2 did not come: {"id":42}' },
+    { dropped: 0, entries: [expect.objectContaining({ seq: 2, id: 43 })] },
     OK,
     { dropped: 0, entries: [] },
   ]);
@@ -183,6 +261,9 @@ test('what is not there is named', async () => {
       'POST /deployments/99 {"ttl":3}',
       'POST /deployments/99/redeploy',
       'GET /deployments/x',
+      'GET /nothing',
+      'PUT /health',
+      'DELETE /faults/fault-9',
     ),
   ).toEqual([
     '404 no instance 999',
@@ -195,5 +276,8 @@ test('what is not there is named', async () => {
     '404 no deployment 99',
     '404 no deployment 99',
     '400 id: "x" is no integer',
+    '404 no admin route GET /_emulator/nothing; GET /_emulator/ lists what it knows',
+    '404 no admin route PUT /_emulator/health; it knows GET here',
+    '404 no fault fault-9',
   ]);
 });

@@ -1,9 +1,9 @@
 /** What is left of an answer when a fault has struck, without sockets. */
 import type { ServerResponse } from 'node:http';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { jsonAnswer, type Answer } from '../../../../src/emulator/answers/answer.ts';
-import { exchangeWithFaults } from '../../../../src/emulator/faults/exchange.ts';
 import {
+  exchangeWithFaults,
   faultSchema,
   type FaultInput,
   type FaultRecord,
@@ -86,19 +86,6 @@ test('a throttle says when to come back where it is told to', async () => {
   expect(asked.sent[0]?.headers).toMatchObject({ 'retry-after': '7' });
 });
 
-test('a connection that is cut has announced the whole and sent half; one that is reset has sent nothing', async () => {
-  const cut = await exchanged(strikes({ kind: 'truncated', connection: 'cut' }));
-  expect([cut.status, cut.sent, cut.performed]).toEqual([null, [], 1]);
-  expect(cut.wrote).toEqual([
-    200,
-    expect.objectContaining({ 'content-length': WHOLE.length }),
-    WHOLE.slice(0, 4),
-    'destroyed',
-  ]);
-  const reset = await exchanged(strikes({ kind: 'reset' }));
-  expect([reset.status, reset.sent, reset.wrote]).toEqual([null, [], ['reset']]);
-});
-
 test('a client that has gone gets nothing, and one that hung changes nothing then', async () => {
   const gone = await exchanged({ latencies: [], decisive: undefined }, { gone: true });
   expect([gone.status, gone.sent, gone.performed]).toEqual([null, [], 1]);
@@ -108,24 +95,10 @@ test('a client that has gone gets nothing, and one that hung changes nothing the
   expect([closed.status, closed.sent, closed.performed]).toEqual([null, [], 0]);
 });
 
-test('a latency ends when the emulator closes', async () => {
-  const hour = { kind: 'latency', side: 'request', ms: 3_600_000 } as const;
-  await expect(exchanged(strikes(hour), { lifted: false })).rejects.toThrow('aborted');
-});
-
 test('latencies add up on their side, with their jitter', async () => {
-  vi.useFakeTimers();
-  try {
-    const side = { kind: 'latency', side: 'request', ms: 100, jitterMs: 20 } as const;
-    const done = exchanged(strikes(side, { ...side, ms: 50, jitterMs: 0 }));
-    let status: number | null | undefined;
-    void done.then((ran) => (status = ran.status));
-    await vi.advanceTimersByTimeAsync(159);
-    expect(status).toBeUndefined();
-    await vi.advanceTimersByTimeAsync(1);
-    await done;
-    expect(status).toBe(200);
-  } finally {
-    vi.useRealTimers();
-  }
+  const side = { kind: 'latency', side: 'request', ms: 20, jitterMs: 600 } as const;
+  const started = performance.now();
+  expect((await exchanged(strikes(side, { ...side, ms: 30, jitterMs: 0 }))).status).toBe(200);
+  // Chance gives half of the jitter here.
+  expect(performance.now() - started).toBeGreaterThanOrEqual(349);
 });

@@ -1,6 +1,6 @@
 /** The load of an endpoint as a seed or a test gives it. */
 import { expect, test } from 'vitest';
-import { type LoadInput, loadRecord, loadSchema } from '../../../../src/emulator/state/loads.ts';
+import { type LoadInput, loadRecord, loadSchema } from '../../../../src/emulator/state/endpoints.ts';
 
 test.each<[LoadInput, string]>([
   [{ shape: 'constant', rate: 10_001, request_work: 1 }, 'is 10000'],
@@ -12,6 +12,16 @@ test.each<[LoadInput, string]>([
   const said = error?.issues.map((issue) => [issue.path.join('.'), issue.message]) ?? [];
   const rule = 'at most 10000 requests a second; rate / request_work, × burst_ratio of bursts, ';
   expect(said).toEqual(end === '' ? [] : [['rate', rule + end]]);
+});
+
+test.each<[string, LoadInput]>([
+  ['rate', { shape: 'poisson', rate: 1e300 }],
+  ['request_work', { shape: 'poisson', rate: 1, request_work: 0 }],
+  ['burst_every_seconds', { shape: 'bursts', rate: 1, burst_every_seconds: 1e-9 }],
+  ['burst_seconds', { shape: 'bursts', rate: 1, burst_seconds: 1e-10 }],
+  ['period_seconds', { shape: 'diurnal', rate: 1, period_seconds: 1e-9 }],
+])('no service takes the %s of %j', (field, load) => {
+  expect(loadSchema.safeParse(load).error?.issues[0]?.path).toEqual([field]);
 });
 
 test('a load has its own seed, or that of all', () => {

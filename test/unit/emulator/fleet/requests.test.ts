@@ -1,6 +1,6 @@
 /** What is asked of workers, what they have and lose, and what their logs and their endpoint tell of it. */
 import { describe, expect, test } from 'vitest';
-import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
+import { publicDialect } from '../../../../src/emulator/dialect/dialect.ts';
 import { Requests, shareOf } from '../../../../src/emulator/fleet/requests.ts';
 import { followWork } from '../../../../src/emulator/fleet/story.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';

@@ -110,7 +110,7 @@ describe('the log', () => {
 
   test('of one that died or erred has what was lost with it', () => {
     const { story, said, log } = told();
-    story.died(9, 2, BEGIN);
+    story.say('9 has died, and 2 requests with it', BEGIN);
     expect(log()).toBe('');
     story.erred(newWorker(9, 7), 1, BEGIN + 5_000);
     story.erred(newWorker(9, 99), 0, BEGIN + 6_000);

@@ -1,7 +1,6 @@
 /** One request each to the default seed: what is answered, and where it is refused, why. */
 import { expect, test } from 'vitest';
-import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
-import { specDialect } from '../../../../src/emulator/dialect/dialect.ts';
+import { publicDialect, specDialect } from '../../../../src/emulator/dialect/dialect.ts';
 import { DEFAULT_SEED } from '../../../../src/emulator/seed/default.ts';
 import { createLab } from '../../../support/two-factor.ts';
 import { ANSWERS } from './answers.ts';

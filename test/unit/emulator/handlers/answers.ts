@@ -1,5 +1,26 @@
 const ENGINE_LINE = '1780315200.000[000] [autoscaler.cpp:1427 manage_workers] endpoint 31 is there\n';
 
+const NOON = 1_780_315_200;
+
+/** One that has not measured itself yet. */
+const WORKER = {
+  ready_ever: false,
+  cur_load: 0,
+  new_load: 0,
+  cur_load_rolling_avg: 0,
+  cur_perf: 0,
+  perf: 1_000,
+  measured_perf: 1_000,
+  dlperf: 96,
+  reliability: 0.99,
+  reqs_working: 0,
+  disk_usage: 8,
+  loaded_at: 0,
+  started_at: 0,
+  gpu_name: 'RTX 4090',
+  created_at: NOON,
+};
+
 /** What the public dialect answers, by `KEY: METHOD PATH BODY`; default the key of the seed. */
 export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
   ['POST /api/v0/deployment/42/heartbeat {}', { success: true, deployment_id: 42 }],
@@ -59,6 +80,7 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
       },
     },
   ],
+  ['GET /api/v0/instances/9/', { success: true, instances: null }],
   ['PUT /api/v0/instances/501/ {"label":""}', { success: true }],
   ['DELETE /api/v0/instances/501/', { success: true }],
   ['PUT /api/v0/asks/3001/ {"image":"a","disk":9000}', { success: true, id: 3_001, new_contract: 505 }],
@@ -152,47 +174,21 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
     'POST /get_endpoint_workers/ {"id":31}',
     [
       {
+        ...WORKER,
         id: 501,
         status: 'idle',
         ready_ever: true,
-        cur_load: 0,
-        new_load: 0,
-        cur_load_rolling_avg: 0,
-        cur_perf: 0,
         perf: 1_085.196_596_244_35,
         measured_perf: 1_085.196_596_244_35,
-        dlperf: 96,
-        reliability: 0.99,
-        reqs_working: 0,
-        disk_usage: 8,
-        loaded_at: 1_780_315_200,
-        started_at: 1_780_315_200,
-        gpu_name: 'RTX 4090',
+        loaded_at: NOON,
+        started_at: NOON,
         url: '/_worker/501',
-        created_at: 1_780_315_200,
       },
-      {
-        id: 502,
-        status: 'created',
-        ready_ever: false,
-        cur_load: 0,
-        new_load: 0,
-        cur_load_rolling_avg: 0,
-        cur_perf: 0,
-        perf: 1_000,
-        measured_perf: 1_000,
-        dlperf: 96,
-        reliability: 0.99,
-        reqs_working: 0,
-        disk_usage: 8,
-        loaded_at: 0,
-        started_at: 0,
-        gpu_name: 'RTX 4090',
-        url: '/_worker/502',
-        created_at: 1_780_315_200,
-      },
+      { ...WORKER, id: 502, status: 'created', url: '/_worker/502' },
     ],
   ],
+  ['POST /get_endpoint_workers/ {"id":9}', 'no endpoint group 9'],
+  ['POST /get_workergroup_logs/ {"id":1}', 'no worker group 1'],
   ['POST /get_endpoint_logs/ {"endpoint":"none"}', 'no endpoint none'],
   [
     'POST /get_endpoint_logs/ {"endpoint":"chat"}',

@@ -1,6 +1,6 @@
 /** The TTL of deployments: what a heartbeat finds, and how close each came to its end. */
 import { expect, test } from 'vitest';
-import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
+import { publicDialect } from '../../../../src/emulator/dialect/dialect.ts';
 import type { Seed, SettingsInput } from '../../../../src/emulator/index.ts';
 import * as fc from '../../../support/fast-check.ts';
 import { createLab, NOON } from '../../../support/two-factor.ts';
@@ -33,7 +33,9 @@ test('the books agree with the gaps between heartbeats, whatever they are', () =
       expect(view.beats).toBe(accepted.length);
       expect(view.lateBeats).toBe(gaps.length - accepted.length);
       expect(view.expired).toBe(firstLate !== -1);
-      expect(view.minMarginMs).toBe(view.expired ? 0 : TTL - Math.max(...accepted));
+      const margin = view.expired ? 0 : TTL - Math.max(...accepted);
+      expect(view).toMatchObject({ minMarginMs: margin, minMarginRatio: margin / TTL });
+      expect(view.lapses).toBe(view.expired ? 1 : 0);
       if (view.expired) {
         expect(view.expiredAtMs).toBe(NOON + accepted.reduce((sum, gap) => sum + gap, 0) + TTL);
       }

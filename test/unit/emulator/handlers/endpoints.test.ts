@@ -1,16 +1,10 @@
 /** Endpoints and what hangs on them: deployments, worker groups, workers, files. */
 import { describe, expect, test } from 'vitest';
-import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
+import { publicDialect } from '../../../../src/emulator/dialect/dialect.ts';
 import { workersOf } from '../../../../src/emulator/fleet/workers.ts';
 import type { HandlerContext } from '../../../../src/emulator/handlers/define.ts';
-import { deploymentHandlers, receiveFile } from '../../../../src/emulator/handlers/deployments.ts';
-import {
-  deleteDeployment,
-  endpointOf,
-  endpointWorkers,
-  moveEndpoint,
-  settleEndpoints,
-} from '../../../../src/emulator/handlers/endpoint-groups.ts';
+import { deploymentHandlers } from '../../../../src/emulator/handlers/deployments.ts';
+import { moveEndpoint } from '../../../../src/emulator/handlers/endpoint-groups.ts';
 import { createWorkerGroup } from '../../../../src/emulator/handlers/workergroups.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
 import type { State } from '../../../../src/emulator/state/state.ts';
@@ -45,16 +39,6 @@ function world(): State {
 const endpoint = (state: State, id: number) => state.endpointGroups.get(id)!;
 const said = (state: State, id: number) => engineEvents(endpoint(state, id)).map(([, text]) => text);
 
-test('the endpoint of a deployment, and its workers', () => {
-  const state = world();
-  expect([42, 43, 44].map((id) => endpointOf(state, id)?.id)).toEqual([31, undefined, 33]);
-  expect([31, 32, 33].map((id) => endpointWorkers(state, id).map((worker) => worker.id))).toEqual([
-    [501],
-    [502],
-    [],
-  ]);
-});
-
 test('an endpoint that moves takes its deployment along, and says so once', () => {
   const state = world();
   moveEndpoint(state, endpoint(state, 31), 'stopped', NOW + 1);
@@ -79,20 +63,6 @@ test('a deployment moves its endpoint, or itself alone where it has none', () =>
   for (const id of [44, 43]) deploymentHandlers['deployments.stop']({ id }, context);
   expect([31, 32, 33].map((id) => endpoint(state, id).state)).toEqual(['active', 'active', 'stopped']);
   expect(state.deployments.get(43)).toMatchObject({ endpointState: 'stopped', updatedMs: NOW + 1 });
-});
-
-test('a deployment that is deleted or expires takes its endpoint with groups, workers and instances', () => {
-  const state = world();
-  deleteDeployment(state, state.deployments.get(43)!, NOW);
-  expect([[...state.deployments.keys()], [...state.endpointGroups.keys()]]).toEqual([
-    [42, 44],
-    [31, 32, 33],
-  ]);
-  settleEndpoints(state, NOW + 50_000);
-  expect([...state.endpointGroups.keys()]).toEqual([31, 32]);
-  deleteDeployment(state, state.deployments.get(42)!, NOW + 50_000);
-  const left = [state.endpointGroups, state.workerGroups, state.workers, state.instances];
-  expect(left.map((items) => Array.from<number>(items.keys()))).toEqual([[32], [8], [502], [502]]);
 });
 
 describe('a worker group that is made', () => {
@@ -137,28 +107,4 @@ describe('a worker group that is made', () => {
       'jupyter/scipy-notebook:2024-10-07',
     ]);
   });
-});
-
-test('a file is taken by its policy and key, in its size, and once', () => {
-  const { send, world: made } = createLab({}, publicDialect, {});
-  const body = { name: 'new', image: 'a', file_hash: 'f'.repeat(64), file_size: 10, tag: 'default' };
-  const create = () =>
-    send('PUT', '/api/v0/deployments/', JSON.stringify(body), 'emulator-key').body as {
-      upload_fields?: { key: string; policy: string };
-    };
-  const fields = create().upload_fields!;
-  const version = () => [...made.state.deployments.values()].at(-1)!.versions.at(-1)!;
-  expect(fields.key).toBe(`deployments/${version().id}/${body.file_hash}.tar.gz`);
-  const receive = (over: object, bytes: number, nowMs = NOW + 5) =>
-    receiveFile(made.state, { ...fields, ...over }, bytes, nowMs);
-  expect(receive({ key: 'other' }, 10)).toBe('AccessDenied');
-  expect(receive({ policy: 'other' }, 10)).toBe('AccessDenied');
-  expect([receive({}, 9), receive({}, 11)]).toEqual(['EntityTooSmall', 'EntityTooLarge']);
-  expect([version().uploaded_at, receive({}, 10), version().uploaded_at]).toEqual([
-    null,
-    'stored',
-    (NOW + 5) / 1000,
-  ]);
-  expect([receive({}, 10, NOW + 9), version().uploaded_at]).toEqual(['stored', (NOW + 5) / 1000]);
-  expect(create().upload_fields).toBeUndefined();
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readCall, type Call } from '../../../../src/emulator/calls/call.ts';
-import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
-import { specDialect } from '../../../../src/emulator/dialect/dialect.ts';
+import { publicDialect, specDialect } from '../../../../src/emulator/dialect/dialect.ts';
 import { RequestJournal } from '../../../../src/emulator/journal/journal.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
 

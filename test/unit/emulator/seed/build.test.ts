@@ -1,7 +1,7 @@
 /** A seed that says everything, as the state that it becomes. */
 import { expect, test } from 'vitest';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
-import type { Seed } from '../../../../src/emulator/seed/schema.ts';
+import type { Seed } from '../../../../src/emulator/seed/file.ts';
 import { firstRetained, lineCount } from '../../../../src/emulator/worker-log/group-log.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
@@ -135,39 +135,37 @@ test('deployments and machines', () => {
 
 test('instances and offers', () => {
   const { instances, offers } = state();
+  const made = (createdMs: number) => ({
+    userId: 5,
+    createdMs,
+    stepsFromMs: createdMs,
+    usage: { untilMs: createdMs, days: [] },
+    intendedStatus: 'running',
+    launch: null,
+  });
   expect([...instances.values()]).toEqual([
     {
+      ...made(NOON - 60_000),
       id: 501,
-      userId: 5,
       hardware: { machine_id: 11, gpu_name: 'H100', num_gpus: 2, gpu_ram: 80, dph_total: 1.5 },
       label: 'mine',
       image: 'a:b',
-      createdMs: NOON - 60_000,
-      stepsFromMs: NOON - 60_000,
-      usage: { untilMs: NOON - 60_000, days: [] },
       steps: [
         { status: 'running', durationMs: 30_000 },
         { status: 'exited', durationMs: null },
       ],
-      intendedStatus: 'running',
-      launch: null,
     },
     {
+      ...made(NOON),
       id: 502,
-      userId: 5,
       hardware: { machine_id: 12, gpu_name: 'RTX 4090', num_gpus: 1, gpu_ram: null, dph_total: null },
       label: null,
       image: 'vllm/vllm-openai:latest',
-      createdMs: NOON,
-      stepsFromMs: NOON,
-      usage: { untilMs: NOON, days: [] },
       steps: [
         { status: 'created', durationMs: 1_000 },
         { status: 'loading', durationMs: 2_000 },
         { status: 'running', durationMs: null },
       ],
-      intendedStatus: 'running',
-      launch: null,
     },
   ]);
   const usual = { gpu_name: 'RTX 4090', num_gpus: 1, gpu_ram: 24_564, dph_total: 0.4, disk_space: 500 };
@@ -248,14 +246,7 @@ test('the second factors of an account', () => {
     legacy_2fa: true,
     backup_codes_remaining: 3,
     tfa_methods: [
-      {
-        id: 3,
-        method: 'sms',
-        label: 'phone',
-        phone_number: '+15550000002',
-        locked_for: 60,
-        fail_count: 6,
-      },
+      { id: 3, method: 'sms', label: 'phone', phone_number: '+15550000002', locked_for: 60, fail_count: 6 },
       { id: 9, method: 'totp', is_primary: true },
       { id: 4, method: 'totp', totp_secret: null },
     ],
@@ -271,41 +262,22 @@ test('the second factors of an account', () => {
     authorizedUntilMs: null,
     smsSentAtMs: [],
   });
-  const usual = { lastTotpPeriod: null, createdAtMs: NOON, lastUsedMs: null };
+  const usual = {
+    label: null,
+    phoneNumber: null,
+    totpSecret: null,
+    isPrimary: false,
+    failCount: 0,
+    lockedUntilMs: null,
+    lastTotpPeriod: null,
+    createdAtMs: NOON,
+    lastUsedMs: null,
+  };
+  const locked = { failCount: 6, lockedUntilMs: NOON + 60_000 };
   expect(methods).toEqual([
-    {
-      ...usual,
-      id: 3,
-      method: 'sms',
-      label: 'phone',
-      phoneNumber: '+15550000002',
-      totpSecret: null,
-      isPrimary: false,
-      failCount: 6,
-      lockedUntilMs: NOON + 60_000,
-    },
-    {
-      ...usual,
-      id: 9,
-      method: 'totp',
-      label: null,
-      phoneNumber: null,
-      totpSecret: expect.stringMatching(/^[A-Z2-7]{32}$/),
-      isPrimary: true,
-      failCount: 0,
-      lockedUntilMs: null,
-    },
-    {
-      ...usual,
-      id: 4,
-      method: 'totp',
-      label: null,
-      phoneNumber: null,
-      totpSecret: null,
-      isPrimary: false,
-      failCount: 0,
-      lockedUntilMs: null,
-    },
+    { ...usual, ...locked, id: 3, method: 'sms', label: 'phone', phoneNumber: '+15550000002' },
+    { ...usual, id: 9, method: 'totp', totpSecret: expect.stringMatching(/^[A-Z2-7]{32}$/), isPrimary: true },
+    { ...usual, id: 4, method: 'totp' },
   ]);
   expect(new Set(backupCodes).size).toBe(3);
   expect(accountOf({ tfa_methods: [], backup_codes: ['AAAA-BBBB-CCCC'] })).toMatchObject({
@@ -313,8 +285,7 @@ test('the second factors of an account', () => {
     methods: [],
     backupCodes: ['AAAA-BBBB-CCCC'],
   });
-  const shared = { sms_provider: 'failing', blocked_numbers: ['+15550000003'], store: 'down' } as const;
-  const tfa = { ...shared, blocked_numbers: [...shared.blocked_numbers] };
+  const tfa: Seed['tfa'] = { sms_provider: 'failing', blocked_numbers: ['+15550000003'], store: 'down' };
   expect(buildState({ users: [user], tfa }, {}, NOON).tfa).toMatchObject({
     blockedNumbers: new Set(['+15550000003']),
     smsProvider: 'failing',

@@ -3,8 +3,7 @@ import * as z from 'zod';
 import type { Handlers } from '../../../../src/emulator/handlers/define.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
 import { DEFAULT_SEED } from '../../../../src/emulator/seed/default.ts';
-import { checkSeed, readSeedFile } from '../../../../src/emulator/seed/file.ts';
-import { seedSchema } from '../../../../src/emulator/seed/schema.ts';
+import { checkSeed, readSeedFile, seedSchema } from '../../../../src/emulator/seed/file.ts';
 import { nextId } from '../../../../src/emulator/state/state.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);

@@ -3,8 +3,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { COMMON_ERRORS, ERRORS, type ErrorCode } from '../../../../src/contract/errors.ts';
 import { OPERATION_IDS, operationOf } from '../../../../src/contract/operations.ts';
-import { publicDialect } from '../../../../src/emulator/dialect/public.ts';
-import { specDialect } from '../../../../src/emulator/dialect/dialect.ts';
+import { publicDialect, specDialect } from '../../../../src/emulator/dialect/dialect.ts';
 import { BACKING_STORES, SMS_PROVIDERS } from '../../../../src/emulator/state/users.ts';
 import {
   BACKUP_CODES,

@@ -59,12 +59,6 @@ describe.each(MATRIX)('%s', (id, secretAlone, secret) => {
     lab.ok(id, inputOf(id, lab));
   });
 
-  test(`without any of both is refused`, () => {
-    const lab = newLab();
-    const input = id === 'tfa.confirmNew' || id === 'tfa.confirmAuthorization' ? {} : inputOf(id, lab);
-    expect(lab.call(id, input, null)).toMatchObject({ status: 401, body: { error: 'missing_auth_value' } });
-  });
-
   test(`${secretAlone ? 'takes' : 'does not take'} a secret alone`, () => {
     const lab = newLab();
     const login = { secret: lab.tfa.startLogin(1).tfa_secret };

@@ -7,7 +7,7 @@ import {
   provisioningUri,
   readTotpSecret,
   totpCode,
-} from '../../../../src/emulator/tfa/totp.ts';
+} from '../../../../src/emulator/tfa/account.ts';
 
 // Appendix B of RFC 6238: SHA-1, its 8 digits shortened to 6.
 test.each([

@@ -1,8 +1,5 @@
 /** The rate limit of a key, over a real socket and on a clock that stands still. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createClient } from '../../../../src/client/client.ts';
-import type { ThrottledError } from '../../../../src/client/errors.ts';
-import { OPERATION_IDS, operationOf } from '../../../../src/contract/operations.ts';
 import { startEmulator, type Emulator, type TraitsInput } from '../../../../src/emulator/index.ts';
 
 const NOON = Date.UTC(2026, 5, 1, 12);
@@ -102,20 +99,6 @@ describe('the bucket of a key', () => {
     expect(await statuses(BEAT, BEAT)).toEqual([200, 429]);
   });
 
-  test('goes into debt for requests that are refused, and tells a longer wait each time, up to the cap', async () => {
-    limit({ key: { size: 1, refill_per_second: 0.5, penalty: 1, debt_cap: 3 } });
-    expect(await statuses(BEAT)).toEqual([200]);
-    const waits = [];
-    for (let round = 0; round < 5; round += 1) {
-      const { text, retryAfter, rate } = await ask(BEAT);
-      waits.push([(JSON.parse(text) as { retry_after: number }).retry_after, Number(retryAfter), rate]);
-    }
-    const wait = (seconds: number) => [seconds, seconds, [1, 0, NOON_S + seconds]];
-    expect(waits).toEqual([wait(4), wait(6), wait(8), wait(8), wait(8)]);
-    await emulator.clock.advance(8_000);
-    expect(await statuses(BEAT)).toEqual([200]);
-  });
-
   test('rounds a wait up to whole seconds, from the time of the answer', async () => {
     limit({ key: { size: 1, refill_per_second: 0.4 } });
     await statuses(BEAT);
@@ -160,28 +143,6 @@ describe('the buckets of operations', () => {
     await emulator.clock.advance(2_000);
     expect(await statuses(BEAT, LIST)).toEqual([200, 200]);
   });
-
-  test.each(OPERATION_IDS.filter((id) => operationOf(id).publicSpacingMs !== undefined))(
-    '%s is free again after its spacing, and not before',
-    async (id) => {
-      limit({ operations: 'evidence' });
-      // A client that has seen a 429 waits for real before it asks again, so each request has its own.
-      const isLimited = async () => {
-        const retry = { attempts: 1, baseMs: 0, maxMs: 0 };
-        await using client = createClient({ baseUrl: emulator.url, apiKey: emulator.apiKey, retry });
-        return await client.call(id, operationOf(id).example.input as never).then(
-          () => false,
-          (error: { code: string }) => error.code === 'throttled',
-        );
-      };
-      const { publicSpacingMs = 0 } = operationOf(id);
-      expect([await isLimited(), await isLimited()]).toEqual([false, true]);
-      await emulator.clock.advance(publicSpacingMs - 1);
-      expect(await isLimited()).toBe(true);
-      await emulator.clock.advance(1);
-      expect(await isLimited()).toBe(false);
-    },
-  );
 
   test('count an older address of an operation for itself, with its own spacing', async () => {
     limit({ operations: 'evidence' });
@@ -264,33 +225,6 @@ describe('a 429', () => {
         text,
       });
     }
-  });
-
-  test.each([
-    [
-      'json',
-      { retryAfterMs: 4_000, thresholdMs: undefined, rate: { limit: 1, remaining: 0, resetMs: 4_000 } },
-    ],
-    ['json_without_headers', { retryAfterMs: 4_000, rate: { limit: 1, remaining: 0, resetMs: undefined } }],
-    ['plain', { retryAfterMs: undefined, thresholdMs: undefined, rate: undefined }],
-    ['detail_with_headers', { retryAfterMs: 4_000, thresholdMs: 4_000 }],
-    ['error', { retryAfterMs: undefined, errorCode: 'rate_limited' }],
-  ] as const)('of the shape %s is what the client reads', async (shape, facts) => {
-    limit({ key: { size: 1, refill_per_second: 0.25 } }, shape);
-    const rates: unknown[] = [];
-    await using client = createClient({
-      baseUrl: emulator.url,
-      apiKey: emulator.apiKey,
-      observe: { exchange: ({ rate }) => rates.push(rate) },
-    });
-    await client.users.current();
-    const error = await client.users
-      .current({}, { retry: false })
-      .catch((thrown: unknown) => thrown as ThrottledError);
-    expect(error).toMatchObject({ code: 'throttled', ...facts });
-    const isShown = shape === 'json' || shape.endsWith('_with_headers');
-    expect(rates[0]).toEqual(isShown ? { limit: 1, remaining: 0, resetMs: 4_000 } : undefined);
-    if ('rate' in facts) expect(rates[1]).toEqual(facts.rate);
   });
 
   test('in the spec dialect is the error body of the interface', async () => {
