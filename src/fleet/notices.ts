@@ -1,10 +1,9 @@
-/** What happens while endpoints are watched and is worth a line in the daemon's log. */
+/** What the watch reports for the daemon's log. */
 import type { Unanswered } from '../spend/spend-watch.ts';
 import type { Evidence, TroubleName } from './troubles/detectors.ts';
 
 interface Failed {
   readonly error: unknown;
-  /** In a row. */
   readonly failures: number;
 }
 
@@ -17,18 +16,18 @@ interface Facts {
   'endpoints changed': { readonly begun: readonly string[]; readonly left: readonly string[] };
   'endpoints not listed': Failed;
   'endpoints listed again': Pick<Failed, 'failures'>;
-  /** Wanted by names that no endpoint has. */
+  /** Names in the settings that no endpoint has. */
   'endpoints unknown': { readonly names: readonly string[] };
   'look failed': Failed & { readonly endpoint: string };
   'look succeeded again': Pick<Failed, 'failures'> & { readonly endpoint: string };
   'trouble begun': OfTrouble & { readonly severity: 'critical' | 'warning'; readonly evidence: Evidence };
   'trouble ended': OfTrouble & { readonly seconds: number };
-  /** What is seen meanwhile is held in memory. */
+  /** Memory holds new samples meanwhile. */
   'history not stored': Pick<Failed, 'error'>;
   'history stored again': object;
-  /** Its file cannot be read; it has this path now, and a new one begins. */
+  /** An unreadable file was renamed to this path, and a new one begins. */
   'history set aside': Pick<Failed, 'error'> & { readonly path: string };
-  /** Of money; once, until it is answered again. */
+  /** Once, until the service answers again. */
   'spend not told': Unanswered & { readonly cause: unknown };
 }
 

@@ -1,75 +1,93 @@
 /**
- * The watch of endpoints: looks at the workers of each, keeps their lives and the history, and says what is seen. A
- * failure concerns the look, or the endpoint, that it is of; what was not seen stays unseen.
+ * Watches endpoints: looks at their workers, and keeps lives and history. A failure concerns one look or one
+ * endpoint.
  */
 import { backoffMs } from '../time/backoff.ts';
 import { within, type Clock } from '../time/clock.ts';
 import { Repeating } from '../time/repeating.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
-import { watchEndpoint } from './endpoint-watch.ts';
 import {
   afterList,
   unknownNames,
   watchedEndpoints,
-  type Knowledge,
+  type EndpointsAnswer,
+  type KnownEndpoints,
   type WantedEndpoint,
-} from './discovery/knowledge.ts';
+} from './discovery/endpoints.ts';
 import { History } from './history/history.ts';
 import type { EndpointSpend } from '../spend/hours.ts';
-import { SpendWatch } from '../spend/spend-watch.ts';
+import { SpendWatch, type SpendService } from '../spend/spend-watch.ts';
 import type { Fleet, FleetView, HistoryQuery, HistoryRow } from './view.ts';
 import type { FleetNotice } from './notices.ts';
-import { Observation } from './observation.ts';
-import type { FleetService, PriceCeilings } from './service.ts';
+import { ObservedEndpoint } from './observed-endpoint.ts';
 import {
   afterLook,
   gapBetween,
   livesOf,
   statusBeforeReboot,
   type FleetEvent,
+  type StartTimes,
   type WorkerLife,
 } from './workers/lives.ts';
-import type { StartTimes } from './workers/trouble.ts';
-import { costPerHour, measure, type WorkersAnswer } from './workers/measure.ts';
+import { costPerHour, measure, type Prices, type WorkersAnswer } from './workers/measure.ts';
 import { statusOf } from './workers/status.ts';
+
+export interface FleetService {
+  endpoints(signal: AbortSignal): Promise<EndpointsAnswer>;
+  /** `everyMs`: how often they are asked for. Waits for the rate limit. */
+  workers(endpointId: number, everyMs: number, signal: AbortSignal): Promise<WorkersAnswer>;
+  /** Never rejects: a key may lack the permission. */
+  priceCeilings(signal: AbortSignal): Promise<PriceCeilings>;
+  readonly prices: PriceSource;
+  readonly spend: SpendService;
+}
+
+/** The highest price that worker groups search for, $/h, by endpoint id. */
+export type PriceCeilings = ReadonlyMap<number, number>;
+
+/** Prices of instances as they were last read. */
+export interface PriceSource {
+  known(): Prices;
+  /** Unix ms; undefined: not yet. */
+  listedAtMs(): number | undefined;
+  /** Reads them again if that is due; sooner if one is lacking. */
+  refresh(isLacking: boolean): void;
+}
 
 export interface FleetSettings {
   readonly wanted: readonly WantedEndpoint[];
   readonly intervalMs: number;
-  /** As PILOTLIGHT_ENDPOINT_GROUPS has them. */
   readonly groups: readonly CheckedGroup[];
 }
 
 export interface FleetWatchOptions extends FleetSettings {
   readonly service: FleetService;
-  /** STATE_DIR, for the history; undefined: it is kept in memory. */
+  /** STATE_DIR; undefined: the history is in memory. */
   readonly directory: string | undefined;
   readonly onEvent: (event: FleetEvent) => void;
   readonly notice: (notice: FleetNotice) => void;
-  /** After each look: what the workers have shown of the service. */
-  readonly onTraits?: (traits: Observation['traits']) => void;
+  /** Called after each look. */
+  readonly onTraits?: (traits: ObservedEndpoint['traits']) => void;
   readonly clock: Clock;
-  /** In [0, 1). */
   readonly random: () => number;
 }
 
 interface Watched {
-  readonly observation: Observation;
+  readonly observation: ObservedEndpoint;
   readonly watch: Repeating;
 }
 
-/** Looks that are further apart leave a hole: so many intervals. */
+/** Intervals after which two looks leave a hole. */
 const MOST_GAP = 3;
-/** The first looks after a start are this far apart at most, so that what goes on goes on soon, ms. */
+/** The first looks after a start come within this time, ms. */
 const FIRST_LOOKS_MS = 2_000;
-/** A look or list that takes longer has failed, its wait for the rate limit included, ms. */
+/** Includes the wait for the rate limit, ms. */
 const ANSWER_LIMIT_MS = 600_000;
-/** Between two lists of endpoints, ms. */
 const LIST_EVERY_MS = 300_000;
-/** After a list that lacks an endpoint: whether that is gone is to be known soon. */
+/** After a list that lacks an endpoint, ms. */
 const DOUBT_MS = 30_000;
 
-/** Fractions of its multiples lie as evenly as can be, however many there are. */
+/** Fractions of its multiples are spread evenly, however many there are. */
 const GOLDEN = 0.618_033_988_75;
 
 export class FleetWatch implements Fleet {
@@ -77,16 +95,15 @@ export class FleetWatch implements Fleet {
   readonly #history: History;
   readonly #spend: SpendWatch;
   readonly #lives = new Map<number, WorkerLife>();
-  /** By label, of endpoints that are not watched now too. */
+  /** By label, of unwatched endpoints too. */
   readonly #starts = new Map<string, StartTimes>();
   readonly #watched = new Map<string, Watched>();
   #settings: FleetSettings;
   #listing: Repeating | undefined;
-  #known: Knowledge = [];
+  #known: KnownEndpoints = [];
   #priceCeilings: PriceCeilings = new Map();
-  /** Lists in a row. */
   #listFailures = 0;
-  /** Names in the settings that no endpoint has, as far as they were told. */
+  /** Names that no endpoint has and that were reported. */
   #unknown: readonly string[] = [];
   #leaving: Promise<unknown> = Promise.resolve();
 
@@ -116,7 +133,7 @@ export class FleetWatch implements Fleet {
     });
   }
 
-  /** Goes on from what is stored, or without where that cannot be read just now. */
+  /** Goes on from the stored state, if it can be read. */
   async start(): Promise<void> {
     const { clock } = this.#options;
     const kept = await this.#history.open();
@@ -130,7 +147,6 @@ export class FleetWatch implements Fleet {
     this.#listing = new Repeating({ run: (signal) => this.#listEndpoints(signal), firstInMs: 0, clock });
   }
 
-  /** From now on. */
   apply(settings: FleetSettings): void {
     const { intervalMs } = this.#settings;
     this.#settings = settings;
@@ -169,7 +185,6 @@ export class FleetWatch implements Fleet {
     return this.#spend.spends();
   }
 
-  /** Nothing is asked any more; what was seen is stored if it can be. */
   async stop(): Promise<void> {
     await this.#listing?.stop();
     await Promise.all(Array.from(this.#watched.values(), ({ watch }) => watch.stop()));
@@ -178,7 +193,7 @@ export class FleetWatch implements Fleet {
     await this.#history.stop();
   }
 
-  /** @returns How long until the next list, ms. */
+  /** Returns the time until the next list, ms. */
   async #listEndpoints(signal: AbortSignal): Promise<number> {
     const { service, clock, random, notice } = this.#options;
     try {
@@ -194,14 +209,14 @@ export class FleetWatch implements Fleet {
       if (signal.aborted) return 0;
       this.#listFailures += 1;
       notice({ kind: 'endpoints not listed', error, failures: this.#listFailures });
-      // What is wanted by its id needs no list.
+      // An endpoint wanted by its id needs no list.
       if (this.#listFailures === 1) this.#follow();
     }
     if (this.#listFailures > 0) return backoffMs(this.#listFailures, random());
     return this.#known.some(({ missed }) => missed > 0) ? DOUBT_MS : LIST_EVERY_MS;
   }
 
-  /** Each name once, until an endpoint has it. */
+  /** Reports each name once, until an endpoint has it. */
   #tellUnknown(): void {
     const unknown = unknownNames(this.#settings.wanted, this.#known);
     const names = unknown.filter((name) => !this.#unknown.includes(name));
@@ -209,7 +224,6 @@ export class FleetWatch implements Fleet {
     if (names.length > 0) this.#options.notice({ kind: 'endpoints unknown', names });
   }
 
-  /** Watches what is wanted of the endpoints that are known, and no other. */
   #follow(): void {
     const { notice } = this.#options;
     const wanted = watchedEndpoints(this.#settings.wanted, this.#known);
@@ -217,13 +231,13 @@ export class FleetWatch implements Fleet {
     const ended = [...this.#watched].filter(([label, { observation }]) => !stays(label, observation.id));
     const before = new Set(this.#watched.keys());
     for (const [label] of ended) this.#watched.delete(label);
-    // One that was deployed anew is not left: it goes on under another id.
+    // A redeployed endpoint goes on under another id.
     for (const { id, label } of wanted) if (!this.#watched.has(label)) this.#begin(id, label);
     const begun = [...this.#watched.keys()].filter((label) => !before.has(label));
     const left = [...before].filter((label) => !this.#watched.has(label));
     this.#leaving = Promise.all([this.#leaving, ...ended.map(([, { watch }]) => watch.stop())]);
     if (begun.length > 0 || left.length > 0) notice({ kind: 'endpoints changed', begun, left });
-    // Workers of a deleted endpoint should be gone with it; those of one that is not wanted any more work on.
+    // Workers of a deleted endpoint should be gone with it; those of an unwatched one work on.
     const listed = new Set(this.#known.map(({ label }) => label));
     const forgotten = [...this.#lives.values()].filter(({ endpoint }) => !this.#watched.has(endpoint));
     const orphaned = forgotten.filter(({ endpoint }) => left.includes(endpoint) && !listed.has(endpoint));
@@ -234,8 +248,8 @@ export class FleetWatch implements Fleet {
 
   #begin(id: number, label: string): void {
     const { clock, random } = this.#options;
-    const observation = new Observation(id, label, this.#starts.get(label));
-    // Endpoints are looked at one after the other, however many there are.
+    const observation = new ObservedEndpoint(id, label, this.#starts.get(label));
+    // Spreads the looks of all endpoints over the interval.
     const place = (this.#watched.size * GOLDEN + random() / 10) % 1;
     const watch = watchEndpoint({
       look: (signal) => this.#look(observation, signal),
@@ -248,8 +262,8 @@ export class FleetWatch implements Fleet {
     this.#spend.watches(id, label);
   }
 
-  /** @returns How many looks in a row have failed. */
-  async #look(observation: Observation, signal: AbortSignal): Promise<number> {
+  /** Returns how many looks in a row have failed. */
+  async #look(observation: ObservedEndpoint, signal: AbortSignal): Promise<number> {
     const { service, clock, notice } = this.#options;
     const { intervalMs } = this.#settings;
     try {
@@ -266,10 +280,10 @@ export class FleetWatch implements Fleet {
     }
   }
 
-  #take(observation: Observation, read: WorkersAnswer): void {
+  #take(observation: ObservedEndpoint, read: WorkersAnswer): void {
     const { clock, service, notice, onEvent, onTraits } = this.#options;
     const { id, label } = observation;
-    // Whole ones: the history goes by them.
+    // The history has whole milliseconds.
     const atMs = Math.floor(clock.now());
     const answer = observation.understand(read, this.#lives, atMs);
     const { workers } = answer;
@@ -296,7 +310,7 @@ export class FleetWatch implements Fleet {
     this.#history.record({ sample: [label, sample], lives: changed, gone, starts });
     if (failures > 0) notice({ kind: 'look succeeded again', endpoint: label, failures });
     for (const event of events) onEvent(event);
-    // A row that nobody could read may be the ready worker that seems to lack.
+    // An unreadable row may be the ready worker that seems to be missing.
     if (answer.unreadable > 0) return;
     const { notices, churned } = observation.judge({
       ...look,
@@ -313,6 +327,42 @@ export class FleetWatch implements Fleet {
 
 const idOf = ({ id }: { readonly id: number }): number => id;
 
-function knownOf(known: Knowledge) {
+function knownOf(known: KnownEndpoints) {
   return known.map(({ id, name, label }) => ({ id, name, label }));
+}
+
+export interface EndpointWatchOptions {
+  /** Returns how many looks in a row have failed. */
+  readonly look: (signal: AbortSignal) => Promise<number>;
+  readonly intervalMs: () => number;
+  readonly firstInMs: number;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+export function watchEndpoint({
+  look,
+  intervalMs,
+  firstInMs,
+  clock,
+  random,
+}: EndpointWatchOptions): Repeating {
+  /** The moment of the next look, or of the current one. */
+  let due = clock.now() + firstInMs;
+  return new Repeating({
+    firstInMs,
+    clock,
+    async run(signal) {
+      const begun = clock.now();
+      // Woken early, or the clock was set.
+      if (begun < due || begun - due > intervalMs()) due = begun;
+      const failures = await look(signal);
+      const leastMs = failures === 0 ? 0 : backoffMs(failures, random());
+      const ended = clock.now();
+      // Missed looks are not made up for.
+      due += Math.max(1, Math.ceil((ended + leastMs - due) / intervalMs())) * intervalMs();
+      // A clock that is set back delays no look.
+      return Math.min(due - ended, leastMs + intervalMs());
+    },
+  });
 }

@@ -1,4 +1,4 @@
-/** What endpoints cost by the service's own charges, day by day, and what the month will come to. Days are UTC. Pure. */
+/** Cost of endpoints by the service's charges, by day, and the month's forecast. Days are UTC. */
 import { isRecord } from '../contract/is-record.ts';
 import type { Charge } from '../contract/operations/spend.ts';
 
@@ -7,7 +7,7 @@ export interface Billed {
   readonly gpu: number;
   readonly disk: number;
   readonly bandwidth: number;
-  /** What the service has another word for, or none. */
+  /** Kinds that the service names otherwise, or not at all. */
   readonly other: number;
   readonly total: number;
 }
@@ -15,7 +15,7 @@ export interface Billed {
 export interface BilledDay {
   /** `2026-11-28` */
   readonly day: string;
-  /** By endpoint id; null: the service does not say which. */
+  /** By endpoint id; null: not told. */
   readonly endpoints: ReadonlyMap<number | null, Billed>;
 }
 
@@ -28,7 +28,7 @@ const KINDS: Readonly<Record<string, Exclude<keyof Billed, 'total'>>> = {
   bwu: 'bandwidth',
 };
 
-/** Rows of one day. A row's own amount counts; what its parts lack of it is `other`. */
+/** A row's own amount counts; the part that its items do not explain is `other`. */
 export function billedDay(day: string, charges: readonly Charge[]): BilledDay {
   const endpoints = new Map<number | null, Billed>();
   for (const charge of charges) {
@@ -65,30 +65,29 @@ const KINDS_OF_BILLED = Object.keys(NOTHING_BILLED) as (keyof Billed)[];
 export interface DayTotal {
   readonly day: string;
   readonly total: number;
-  /** Whether that is all of the day; a day that is not says nothing of others. */
+  /** Other days are not forecast from an incomplete one. */
   readonly isWhole: boolean;
 }
 
 export interface Forecast {
-  /** Of this month, days that are not whole included. */
+  /** This month, incomplete days included. */
   readonly soFar: number;
-  /** At the month's end. */
   readonly expected: number;
-  /** Where 95 of 100 such months end; undefined while too little is known. */
+  /** 95 of 100 such months end in it; undefined if too little is known. */
   readonly range: { readonly low: number; readonly high: number } | undefined;
-  /** Complete days that it goes by. */
+  /** Complete days behind the forecast. */
   readonly days: number;
 }
 
 const DAY_MS = 86_400_000;
-/** What each weekday costs is known from this many days on. */
+/** With fewer days there is no range. */
 const DAYS_FOR_RANGE = 14;
 const MOST_DAYS = 28;
 
 /**
- * By weekday from the last four weeks: each day to come costs what its weekday cost on average. The first day that was
- * billed at all is seldom a whole one, so it does not count.
- * @param totals of each day, in order, the last one of today; @returns undefined without one complete day
+ * Each day to come costs what its weekday cost on average in the last four weeks. The first billed day does
+ * not count, because it is seldom complete. `totals`: in order, today last. Undefined without a complete
+ * day.
  */
 export function forecast(totals: readonly DayTotal[], now: Date): Forecast | undefined {
   const today = dayOf(now);
@@ -114,7 +113,7 @@ export function forecast(totals: readonly DayTotal[], now: Date): Forecast | und
   return { soFar, expected, range, days: complete.length };
 }
 
-/** Half of what 95 of 100 sums of such days lie in: days vary, and a weekday's mean of few days is not exact either. */
+/** Half the width of the range: days vary, and so does a weekday's mean of few days. */
 function spreadOf(known: readonly DayTotal[], means: readonly number[], toCome: readonly string[]): number {
   const freedom = Math.max(1, known.length - means.length);
   const squares = known.map(({ day, total }) => (total - (means[weekdayOf(day)] ?? 0)) ** 2);
@@ -128,7 +127,7 @@ function spreadOf(known: readonly DayTotal[], means: readonly number[], toCome: 
   return t * Math.sqrt((sum(squares) / freedom) * sum(days));
 }
 
-/** By weekday, Sunday first; of a weekday that is not known, the mean of all. */
+/** Sunday first; an unknown weekday gets the mean of all days. */
 function weekdayMeans(days: readonly DayTotal[]): number[] {
   const byWeekday = Map.groupBy(days, ({ day }) => weekdayOf(day));
   return Array.from({ length: 7 }, (_, weekday) => {
@@ -145,7 +144,7 @@ function weekdayOf(day: string): number {
   return new Date(`${day}T00:00:00Z`).getUTCDay();
 }
 
-/** Oldest first, today the last one. */
+/** Oldest first, today last. */
 export function daysUntil(now: Date, back: number): string[] {
   return Array.from({ length: back + 1 }, (_, index) =>
     dayOf(new Date(now.getTime() - (back - index) * DAY_MS)),

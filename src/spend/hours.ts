@@ -1,7 +1,7 @@
-/** What an endpoint cost, hour by hour, out of its samples: sums, comparisons, and why one day is not as another. Pure. */
+/** Cost of an endpoint by the hour, from its samples: sums and comparisons. */
 import { dayOf, daysUntil, forecast, sum, type Billed, type Forecast } from './bill.ts';
 
-/** In dollars, estimated from the prices of instances. */
+/** Estimates by the prices of instances, in dollars. */
 export interface Uses {
   readonly working: number;
   readonly idle: number;
@@ -9,12 +9,9 @@ export interface Uses {
   readonly stopped: number;
 }
 
-/**
- * What is counted of a stretch of time; money in dollars. A sample stands until the next one, and no longer than a hole
- * begins.
- */
+/** Counts of a stretch of time, in dollars. A sample counts until the next one, but no longer than a hole. */
 const NOTHING_COUNTED = {
-  /** How much of it was seen with a known cost, ms; and of that, how much with one that the service told. */
+  /** Time with a known cost, ms; and with a told one. */
   seenMs: 0,
   toldMs: 0,
   told: 0,
@@ -23,21 +20,20 @@ const NOTHING_COUNTED = {
   idle: 0,
   starting: 0,
   stopped: 0,
-  /** How long it was known what workers did, ms; how many were ready, and starting, times ms. */
+  /** Time with a known split, ms; ready and starting workers times ms. */
   usesMs: 0,
   readyMs: 0,
   startingMs: 0,
-  /** Work asked of it: `cur_load` times seconds, and how long it was known, ms. */
+  /** Load times seconds, and the time with a known load, ms. */
   load: 0,
   loadMs: 0,
 };
 
 export type Counted = Readonly<typeof NOTHING_COUNTED>;
 
-/** An hour of one endpoint, from this moment on, Unix ms. */
 export type Hour = Counted & { readonly atMs: number };
 
-/** Where a figure comes from; of a sum, its weakest part. */
+/** A sum has the source of its weakest part. */
 export type Source = 'billed' | 'told' | 'estimated';
 const SOURCES: readonly Source[] = ['estimated', 'told', 'billed'];
 
@@ -47,15 +43,15 @@ export interface Figure {
 }
 
 export interface EndpointSpend {
-  /** Its label; `#31` of one that nobody knows but the bill. */
+  /** Its label; `#31` if only the bill knows it. */
   readonly endpoint: string;
-  /** That it has now, or had last; null: the service does not say whose the charges are. */
+  /** The current or last id; null: the service does not say whose the charges are. */
   readonly id: number | null;
   /** Oldest first. */
   readonly hours: readonly Hour[];
-  /** Their sums by day. */
+  /** Sums by day. */
   readonly days: ReadonlyMap<string, Counted>;
-  /** By day; a day for which the service was not asked is missing. */
+  /** By day; a missing day was not asked for. */
   readonly billed: ReadonlyMap<string, Billed>;
 }
 
@@ -63,11 +59,11 @@ export interface EndpointSpend {
 export const BILL_DAYS = 40;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
-/** Of a stretch that counts as seen: daemons are restarted. */
+/** Daemons are restarted, so a stretch counts as seen from this share on. */
 const SEEN_SHARE = 0.9;
-/** A told figure is lacking for a moment after each start. */
+/** After each start, told figures are missing for a moment. */
 const TOLD_SHARE = 0.95;
-/** What is usual goes by so many days before, and needs so many. */
+/** Days that the usual cost goes by, and needs. */
 const USUAL_DAYS = 7;
 const LEAST_USUAL_DAYS = 3;
 
@@ -90,13 +86,15 @@ export function sumOfHours(hours: readonly Counted[]): Counted {
 
 const COUNTED = Object.keys(NOTHING_COUNTED) as (keyof Counted)[];
 
-/** undefined: nothing of it was seen. */
+/** Undefined if nothing was seen. */
 export function spentIn({ seenMs, toldMs, told, estimated }: Counted): Figure | undefined {
   if (seenMs === 0) return undefined;
   return { dollars: told + estimated, source: toldMs >= TOLD_SHARE * seenMs ? 'told' : 'estimated' };
 }
 
-/** Of a day. The bill counts once the day is over. Of today it is late, and what was seen has holes: the greater counts. */
+/**
+ * The bill counts once the day is over. Today's bill is late and samples have holes, so the greater counts.
+ */
 export function spentOn({ days, billed }: EndpointSpend, day: string, today: string): Figure | undefined {
   const hours = days.get(day);
   const counted = hours && spentIn(hours);
@@ -106,7 +104,7 @@ export function spentOn({ days, billed }: EndpointSpend, day: string, today: str
   return counted;
 }
 
-/** undefined if no part is known. */
+/** Undefined if no part is known. */
 export function sumOfFigures(figures: readonly (Figure | undefined)[]): Figure | undefined {
   const known = figures.filter((figure) => figure !== undefined);
   if (known.length === 0) return undefined;
@@ -114,7 +112,7 @@ export function sumOfFigures(figures: readonly (Figure | undefined)[]): Figure |
   return { dollars: sum(known.map(({ dollars }) => dollars)), source };
 }
 
-/** What the hours until now cost on the days before, on average. */
+/** Mean cost of the days before up to this time of day. */
 export function usualUntilNow({ hours }: EndpointSpend, nowMs: number): number | undefined {
   const sinceMs = nowMs % DAY_MS;
   const costs = Array.from({ length: USUAL_DAYS }, (_, index) => {
@@ -132,14 +130,14 @@ export function usualUntilNow({ hours }: EndpointSpend, nowMs: number): number |
   return sum(costs) / costs.length;
 }
 
-/** Of one endpoint at least: another may have been made or deleted on that day. */
+/** One endpoint is enough: others may have been made or deleted on that day. */
 export function isSeen(spends: readonly EndpointSpend[], day: string): boolean {
   return spends.some(({ days }) => (days.get(day)?.seenMs ?? 0) >= SEEN_SHARE * DAY_MS);
 }
 
 export interface Month {
   readonly soFar: Figure;
-  /** Days of it that were neither billed nor seen as a whole: they may have cost more. */
+  /** Days that were neither billed nor seen whole; they may have cost more. */
   readonly unknownDays: number;
   readonly forecast: Forecast | undefined;
 }
@@ -154,7 +152,7 @@ export function monthSoFar(spends: readonly EndpointSpend[], now: Date): Figure 
 /** undefined: nothing is known of it. */
 export function monthOf(spends: readonly EndpointSpend[], now: Date): Month | undefined {
   const today = dayOf(now);
-  // More than a month and more than the forecast goes by.
+  // Longer than a month, and than the forecast needs.
   const days = daysUntil(now, 31).map((day) => ({
     day,
     isWhole: spends.some(({ billed }) => billed.has(day)) || isSeen(spends, day),

@@ -1,6 +1,6 @@
 /**
- * What endpoints cost, told and billed by the service and counted from the samples. A question that the service refuses
- * costs nothing else: its figures are missing, and the view says which permission it needs.
+ * Cost of endpoints: told and billed by the service, and counted from samples. If the service refuses a
+ * question, its figures are missing and the view names the permission.
  */
 import type { Charge } from '../contract/operations/spend.ts';
 import { within, type Clock } from '../time/clock.ts';
@@ -27,63 +27,56 @@ import {
 } from './hours.ts';
 import type { EndpointSpend, Figure, Hour, Month } from './hours.ts';
 
-/** What it tells of money. */
 export interface SpendService {
-  /** Dollars an hour, by the id of the endpoint; null: the service does not know. */
+  /** Dollars an hour by endpoint id; null: the service does not know. */
   told(signal: AbortSignal): Promise<ReadonlyMap<number, number | null>>;
-  /** Of one UTC day, such as `2026-11-28`; undefined: some could not be read, and the sum would be too small. */
+  /** Of a UTC day such as `2026-11-28`; undefined if a row could not be read. */
   charges(day: string, signal: AbortSignal): Promise<readonly Charge[] | undefined>;
-  /** Whether a failure is a no, for want of a permission or not, that a repetition does not change. */
+  /** Whether a repetition would not help. */
   howRefused(error: unknown): 'permission' | 'refused' | undefined;
 }
 
-/** What the service does not tell of money, and why. */
 export interface Unanswered {
-  /** That the question needs: of dollars an hour, or of the charges. */
+  /** Needed for dollars an hour, or for the charges. */
   readonly permission: 'user_read' | 'billing_read';
-  /** Whether that is why. */
+  /** Whether its lack is the reason. */
   readonly isMissing: boolean;
   readonly error: string;
 }
 
 export interface SpendView {
-  /** By label. */
   readonly endpoints: ReadonlyMap<
     string,
     {
       readonly today: Figure | undefined;
-      /** What the same hours of the days before cost, dollars. */
+      /** Mean of the days before up to this time of day, dollars. */
       readonly usualToday: number | undefined;
       readonly month: Figure | undefined;
     }
   >;
   readonly month: Month | undefined;
-  /** Instances whose worker has been gone for minutes; undefined until the instances were listed. */
+  /** Instances whose worker is gone; undefined until instances were listed. */
   readonly orphans: { readonly instances: number; readonly spendPerHour: number | undefined } | undefined;
   readonly unanswered: readonly Unanswered[];
 }
 
-/** What outlives endpoints and workers: whose the bill's ids and the instances of workers that are gone were. */
+/** Outlives endpoints and workers: the owners of the bill's ids and of remaining instances. */
 export interface Ledger {
-  /** Labels of the endpoints that were watched, by id. */
   readonly labels: readonly (readonly [id: number, label: string])[];
-  /** Workers that are gone, by the id of their instance, and since when, Unix ms. */
+  /** Gone workers by the id of their instance, Unix ms. */
   readonly former: readonly (readonly [id: number, goneMs: number])[];
 }
 
-/** Instances as they were listed last. */
 export interface ListedInstances {
-  /** By id, with what each costs an hour now, as far as that is known. */
+  /** By id, with the current dollars an hour if known. */
   known(): ReadonlyMap<number, { readonly now?: number | undefined }>;
-  /** When, Unix ms; undefined: not yet. */
+  /** Unix ms; undefined: not yet. */
   listedAtMs(): number | undefined;
 }
 
-/** What was seen of endpoints. */
 export interface SpendHistory {
-  /** Of all endpoints that have samples. */
   labels(): readonly string[];
-  /** @param holeMs Longer than this no sample stands. */
+  /** `holeMs`: no sample counts for longer. */
   hours(label: string, fromMs: number, toMs: number, holeMs: number): Promise<readonly Hour[]>;
   record(kept: { readonly ledger: Ledger }): void;
 }
@@ -92,11 +85,10 @@ export interface SpendWatchOptions {
   readonly service: SpendService;
   readonly prices: ListedInstances;
   readonly history: SpendHistory;
-  /** Between two looks at an endpoint, ms. */
   readonly intervalMs: () => number;
-  /** Whether endpoints that were never watched belong to the bill too. */
+  /** Whether the bill includes endpoints that were never watched. */
   readonly wantsAll: () => boolean;
-  /** Once, until it is answered again. */
+  /** Called once, until the service answers again. */
   readonly onUnanswered: (unanswered: Unanswered, cause: unknown) => void;
   readonly clock: Clock;
 }
@@ -104,21 +96,20 @@ export interface SpendWatchOptions {
 const MINUTE_MS = 60_000;
 const COUNT_EVERY_MS = 15_000;
 const RATES_EVERY_MS = 15_000;
-/** A told figure that is older says nothing of now. */
+/** Older told figures are out of date. */
 const TOLD_FOR_MS = 10 * MINUTE_MS;
 const BILL_EVERY_MS = 6 * HOUR_MS;
-/** From then on a day's bill stays as it is, after its begin. */
+/** From the beginning of a day until its bill is final. */
 const FINAL_AFTER_MS = 3 * DAY_MS;
-/** From the beginning of a day: its last hours may be billed some hours late. */
+/** From the beginning of a day: its last hours may be billed late. */
 const WHOLE_AFTER_MS = DAY_MS + 6 * HOUR_MS;
-/** After a failure, and after a refusal that a repetition does not change. */
 const AFTER_FAILURE_MS = 5 * MINUTE_MS;
 const AFTER_REFUSAL_MS = HOUR_MS;
-/** A sample stands until the next one, and no longer than this or so many looks. */
+/** A sample counts until the next one, but no longer than this or so many looks. */
 const HOLE_MS = 5 * MINUTE_MS;
 const HOLE_LOOKS = 3;
 const ANSWER_LIMIT_MS = 600_000;
-/** An instance goes some time after its worker. */
+/** Instances outlive their workers for a while. */
 const ORPHAN_AFTER_MS = 5 * MINUTE_MS;
 const MOST_REMEMBERED = 10_000;
 
@@ -158,7 +149,7 @@ export class SpendWatch {
     return { labels: [...this.#labels], former: [...this.#former] };
   }
 
-  /** What an endpoint costs an hour, as the service says. */
+  /** Dollars an hour that the service tells. */
   toldFor(id: number): number | undefined {
     const { clock, intervalMs } = this.#options;
     const freshMs = Math.max(TOLD_FOR_MS, HOLE_LOOKS * intervalMs());
@@ -172,7 +163,6 @@ export class SpendWatch {
     this.#keep();
   }
 
-  /** Workers that are there, and such as are there no more. */
   saw(present: readonly { readonly id: number }[], gone: readonly number[]): void {
     const known = this.#options.prices.known();
     const listedMs = this.#options.prices.listedAtMs() ?? 0;
@@ -204,7 +194,7 @@ export class SpendWatch {
     };
   }
 
-  /** Of each endpoint that is or was watched, and of all in the bill if all are wanted; until now. */
+  /** Each endpoint that is or was watched, and all of the bill if all are wanted. */
   async spends(): Promise<readonly EndpointSpend[]> {
     await this.#count();
     return this.#known();
@@ -212,15 +202,15 @@ export class SpendWatch {
 
   #known(): readonly EndpointSpend[] {
     const today = dayOf(new Date(this.#options.clock.now()));
-    // What was billed before a day was over, or just after, is not all of it.
+    // A bill asked before the day was over, or just after, is incomplete.
     const days = [...this.#billed].flatMap(([name, { day, askedMs }]) =>
       name === today || askedMs >= Date.parse(name) + WHOLE_AFTER_MS ? [day] : [],
     );
-    // Where the service does not say whose a charge is, an endpoint without any may have had that.
+    // A charge without an owner may belong to any endpoint.
     const nothing = days.flatMap(({ day, endpoints }) =>
       endpoints.has(null) ? [] : [[day, NOTHING_BILLED] as const],
     );
-    // Of those that share a label the last one has it now.
+    // The last endpoint of a label has it now.
     const ids = new Map<string, number | null>(Array.from(this.#labels, ([id, label]) => [label, id]));
     for (const label of this.#hours.keys()) if (!ids.has(label)) ids.set(label, null);
     const billed = new Map(Array.from(ids.keys(), (label) => [label, new Map<string, Billed>(nothing)]));
@@ -243,7 +233,7 @@ export class SpendWatch {
     return id === null ? 'not told' : `#${id}`;
   }
 
-  /** @returns How long until the next time, ms. */
+  /** Returns the time until the next question, ms. */
   async #askRates(signal: AbortSignal): Promise<number> {
     const { service, clock, intervalMs } = this.#options;
     return this.#asking('user_read', signal, async (ends) => {
@@ -253,7 +243,6 @@ export class SpendWatch {
     });
   }
 
-  /** The newest days first. */
   async #askBill(signal: AbortSignal): Promise<number> {
     const { service, clock } = this.#options;
     const nowMs = clock.now();
@@ -300,13 +289,13 @@ export class SpendWatch {
     return signal.aborted ? 0 : Math.max(COUNT_EVERY_MS, this.#options.intervalMs());
   }
 
-  /** Who asks while it is under way gets that one. */
+  /** Callers share a count that is under way. */
   #count(): Promise<void> {
     this.#counting ??= this.#countHours().finally(() => (this.#counting = undefined));
     return this.#counting;
   }
 
-  /** Reads the hours that have passed since the last time; all of them once a day, since rows may come late. */
+  /** Reads the hours since the last time; all of them once a day, because rows may come late. */
   async #countHours(): Promise<void> {
     const { history, clock, intervalMs } = this.#options;
     const holeMs = Math.max(HOLE_MS, HOLE_LOOKS * intervalMs());
@@ -322,7 +311,7 @@ export class SpendWatch {
       this.#countedDay = today;
       this.#recount();
     } catch {
-      // The history says what is wrong with it.
+      // The history reports its own trouble.
     }
   }
 
@@ -332,7 +321,7 @@ export class SpendWatch {
     const today = dayOf(now);
     const own = spends.map((spend) => {
       const ofToday = spentOn(spend, today, today);
-      // What was billed and what was counted do not compare.
+      // Billed and counted figures do not compare.
       const usualToday = ofToday?.source === 'billed' ? undefined : usualUntilNow(spend, now.getTime());
       return [spend.endpoint, { today: ofToday, usualToday, month: monthSoFar([spend], now) }] as const;
     });

@@ -5,9 +5,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { accepted, deliveredLines, deploymentBooks, scrape } from './books.ts';
 import { ensure, report } from './figures.ts';
-import { measured, secondsArgument, spawnBareNode, startEmulatorProcess, startProgram } from './processes.ts';
+import {
+  copyProgram,
+  measured,
+  secondsArgument,
+  spawnBareNode,
+  startEmulatorProcess,
+  startProgram,
+  type ProgramCopy,
+} from './processes.ts';
 import type { Memory } from './process-tree.ts';
-import { copyProgram, type ProgramCopy } from './program-copy.ts';
 
 const SECONDS = secondsArgument(300);
 const SCRAPE_MS = 15_000;

@@ -3,7 +3,6 @@ import { ensure } from './figures.ts';
 
 interface Deployment {
   readonly lapses: number;
-  /** Accepted ones. */
   readonly beats: number;
   readonly minMarginMs: number | null;
 }
@@ -30,7 +29,6 @@ export async function deploymentBooks(
   };
 }
 
-/** Of the program, as Prometheus gets it. */
 export async function scrape({ url }: { readonly url: string }): Promise<string> {
   const answer = await fetch(`${url}/metrics`);
   ensure(answer.ok, `/metrics answers with 200; it was ${answer.status}`);
@@ -48,7 +46,6 @@ export async function deliveredLines(program: { readonly url: string }): Promise
   return sampleOf(await scrape(program), 'pilotlight_log_sink_delivered_lines_total{sink="stdout"}');
 }
 
-/** How many requests were answered with 200. */
 export function accepted(metrics: string, operation: string): number {
   return sampleOf(metrics, `pilotlight_api_requests_total{operation="${operation}",code="200"}`);
 }

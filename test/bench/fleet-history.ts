@@ -8,7 +8,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { History } from '../../src/fleet/history/history.ts';
 import { SampleTable } from '../../src/fleet/history/sample-table.ts';
-import type { FleetSample } from '../../src/fleet/sample.ts';
+import type { FleetSample } from '../../src/fleet/workers/measure.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { ensure, quantile, report } from './figures.ts';
 
@@ -65,7 +65,7 @@ for (const [days, maxRows] of [
 }
 await history.stop();
 
-/** As the daemon would. @returns For each look, µs */
+/** Returns µs a look. */
 function writeFirstDay(): number {
   const table = new SampleTable(path);
   const began = performance.now();

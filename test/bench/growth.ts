@@ -4,11 +4,15 @@ import { compare } from '../../src/logs/follower/compare.ts';
 import { hashesOf } from '../../src/logs/text.ts';
 import { deliveredLines, deploymentBooks, scrape } from './books.ts';
 import { ensure, quantile } from './figures.ts';
-import { reportGrowth } from './growth-rows.ts';
-import { secondsArgument, startEmulatorProcess, startProgram, type Measured } from './processes.ts';
-import { copyProgram } from './program-copy.ts';
+import { reportGrowth } from './results.ts';
+import {
+  copyProgram,
+  secondsArgument,
+  startEmulatorProcess,
+  startProgram,
+  type Measured,
+} from './processes.ts';
 
-/** How long each amount is measured once it has settled. */
 const SECONDS = secondsArgument(20);
 const TTL_S = 60;
 const SCRAPES = 20;
@@ -74,7 +78,6 @@ async function groups(count: number): Promise<void> {
   reportGrowth('groups-memory', count, program.memory().mb);
 }
 
-/** Of one core. */
 async function cpuPercent(program: Measured): Promise<number> {
   const [before, from] = [program.cpuSeconds(), performance.now()];
   await delay(SECONDS * 1000);

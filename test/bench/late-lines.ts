@@ -8,8 +8,7 @@ import { LogService } from '../support/log-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { deliveredLines } from './books.ts';
 import { ensure, report } from './figures.ts';
-import { secondsArgument, startProgram } from './processes.ts';
-import { copyProgram } from './program-copy.ts';
+import { copyProgram, secondsArgument, startProgram } from './processes.ts';
 
 const SECONDS = secondsArgument(30);
 const GROUPS = [1, 2, 3, 4, 5, 6, 7, 8];

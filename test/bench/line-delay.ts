@@ -8,8 +8,7 @@ import type { LogRecord } from '../../src/logs/record.ts';
 import { serveLog } from '../support/raw-log-server.ts';
 import { LogService } from '../support/log-service.ts';
 import { ensure, quantile, report } from './figures.ts';
-import { measured, secondsArgument, spawnProgram } from './processes.ts';
-import { copyProgram } from './program-copy.ts';
+import { copyProgram, measured, secondsArgument, spawnProgram } from './processes.ts';
 
 const SECONDS = secondsArgument(60);
 const EVERY_MS = 10;

@@ -6,8 +6,7 @@ import { serveLog } from '../support/raw-log-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { deliveredLines } from './books.ts';
 import { ensure, report } from './figures.ts';
-import { secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
-import { copyProgram } from './program-copy.ts';
+import { copyProgram, secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
 
 const SECONDS = secondsArgument(30);
 /** Until the daemon's rate of requests has doubled to what a hundred groups need. */
@@ -77,7 +76,6 @@ async function memory(groups: number, rate: number): Promise<void> {
   report('groups-memory', most, `the highest in ${SECONDS} s, ${lines.toFixed(0)} lines/s delivered`);
 }
 
-/** One log for all groups, each asked for it by itself. */
 async function longLinesMemory(groups: number, rate: number, characters: number): Promise<void> {
   const log = new LogService();
   await using service = await serveLog((tail) => log.answer(tail));

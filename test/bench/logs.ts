@@ -23,7 +23,6 @@ function received(count: number, line: (index: number) => string, from = 0): rea
     .split('\n');
 }
 
-/** Prints the median for people, and returns it in ms. */
 function median(name: string, run: () => () => unknown): number {
   const times = Array.from({ length: RUNS }, () => {
     const timed = run();

@@ -4,8 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { deploymentBooks, scrape } from './books.ts';
 import { report } from './figures.ts';
-import { secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
-import { copyProgram } from './program-copy.ts';
+import { copyProgram, secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
 
 const SECONDS = secondsArgument(300);
 const COUNT = Number(process.argv[3] ?? 10_000);

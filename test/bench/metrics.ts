@@ -3,8 +3,7 @@ import { Agent, get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sampleOf, scrape } from './books.ts';
 import { ensure, quantile, report } from './figures.ts';
-import { startEmulatorProcess, startProgram } from './processes.ts';
-import { copyProgram } from './program-copy.ts';
+import { copyProgram, startEmulatorProcess, startProgram } from './processes.ts';
 
 interface Load {
   readonly deployments: number;

@@ -6,8 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
 import { deploymentBooks, scrape } from './books.ts';
 import { ensure, report } from './figures.ts';
-import { secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
-import { copyProgram } from './program-copy.ts';
+import { copyProgram, secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
 
 const SECONDS = secondsArgument(300);
 const SETTLE_MS = 60_000;

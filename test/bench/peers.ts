@@ -9,16 +9,17 @@ import { build } from 'esbuild';
 import { root } from '../support/optional.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { ensure } from './figures.ts';
-import { reportPeer } from './peer-rows.ts';
+import { reportPeer } from './results.ts';
 import {
+  copyProgram,
   measured,
   secondsArgument,
   spawnProgram,
   startEmulatorProcess,
   type EmulatorProcess,
   type Measured,
+  type ProgramCopy,
 } from './processes.ts';
-import { copyProgram, type ProgramCopy } from './program-copy.ts';
 
 const SECONDS = secondsArgument(30);
 const PYTHON = '/usr/bin/python3';

@@ -20,7 +20,6 @@ const scenario: Scenario = {
   settings: planSettings({ performance: { least: 100, most: 100 } }),
 };
 
-/** Poisson, 100 requests a second, on ten to twelve workers. */
 function load(requests: number) {
   return generateLoad({
     shape: 'poisson',

@@ -2,17 +2,16 @@
  * The bundled program and the emulator as processes of their own. The program, heart and daemon, is run by a copy of
  * Node that nothing else runs; the emulator by the Node of the benchmark.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, existsSync, realpathSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Seed } from '../../src/emulator/seed/file.ts';
 import { root } from '../support/optional.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { IMAGE_ENV, IMAGE_FLAGS } from './image.ts';
 import { cpuSecondsOf, memoryOf, processTree, type Memory } from './process-tree.ts';
-import type { ProgramCopy } from './program-copy.ts';
 
 export const BUNDLE = join(root, 'dist/pilotlight.js');
 
@@ -34,7 +33,6 @@ export interface EmulatorProcess extends Measured {
 /** `pilotlight run`: the process itself is the heart. */
 export interface BenchProgram extends Measured {
   readonly url: string;
-  /** Of the heart's process alone. */
   heartMemory(): Memory;
 }
 
@@ -133,7 +131,6 @@ export function spawnProgram(
   });
 }
 
-/** Node that does nothing. */
 export function spawnBareNode(node: ProgramCopy, script: string): ChildProcess {
   return spawn(node.path, ['-e', script], {
     stdio: 'ignore',
@@ -145,4 +142,31 @@ export function spawnBareNode(node: ProgramCopy, script: string): ChildProcess {
 export function secondsArgument(fallback: number): number {
   const given = Number(process.argv[2]);
   return given > 0 ? given : fallback;
+}
+
+export interface ProgramCopy extends Disposable {
+  readonly path: string;
+  /** With it in the environment the copy loads the copies of its libraries, and so do its children. */
+  readonly env: { readonly LD_LIBRARY_PATH: string };
+}
+
+/** No other process maps the pages of the copy, so they count whole in the proportional set size. */
+export function copyProgram(program: string): ProgramCopy {
+  const folder = temporaryFolder();
+  const binary = realpathSync(program);
+  const path = join(folder.path, basename(binary));
+  copyFileSync(binary, path);
+  // By the names that the loader looks for, which may be links to files with longer ones.
+  for (const library of libraries(binary)) copyFileSync(library, join(folder.path, basename(library)));
+  return {
+    path,
+    env: { LD_LIBRARY_PATH: folder.path },
+    [Symbol.dispose]: () => folder[Symbol.dispose](),
+  };
+}
+
+/** Shared libraries of a binary, by their paths; none where it has none, or where nobody can tell. */
+function libraries(binary: string): string[] {
+  const { stdout, status } = spawnSync('ldd', [binary], { encoding: 'utf8' });
+  return status === 0 ? [...stdout.matchAll(/=> (\/\S+) \(/g)].map(([, library = '']) => library) : [];
 }

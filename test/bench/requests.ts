@@ -2,8 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { deploymentBooks } from './books.ts';
 import { ensure, report } from './figures.ts';
-import { secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
-import { copyProgram } from './program-copy.ts';
+import { copyProgram, secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
 
 const SECONDS = secondsArgument(600);
 /** Until a group counts as quiet. */

@@ -1,7 +1,5 @@
 /** The figures of one run of all benchmarks, and the tables that show them. */
 import { existsSync, readFileSync } from 'node:fs';
-import { growthTable, type GrowthPoint } from './growth-rows.ts';
-import { peerTable, type PeerMeasurement } from './peer-rows.ts';
 import { FIGURES, holds, type FigureRow, type Measurement } from './figures.ts';
 
 export const RESULTS = new URL('results.json', import.meta.url);
@@ -46,7 +44,6 @@ export function benchTable(results: Results | undefined): string {
   return [...tables, MEMORY, origin(results)].join('\n\n');
 }
 
-/** The same of a run of some benchmarks only. */
 export function partialTable(results: Results, figures: readonly FigureRow[]): string {
   const { growth, peers } = results;
   const tables = [
@@ -70,15 +67,19 @@ function figureTable({ figures }: Results, rows: readonly FigureRow[]): string {
     const held = found === undefined ? '' : holds(figure, found.value) ? 'yes' : '**no**';
     return [
       what,
-      found ? amount(found.value, unit) : 'not measured',
-      `${sign} ${amount(bound, unit)}`,
-      `${sign} ${amount(aim, unit)}`,
+      found ? quantity(found.value, unit) : 'not measured',
+      `${sign} ${quantity(bound, unit)}`,
+      `${sign} ${quantity(aim, unit)}`,
       held,
       noteOf(found),
     ];
   });
   const header = ['figure', 'measured', 'bound', 'aim', 'holds', 'note'];
-  return [header, header.map(() => '---'), ...cells].map((row) => `| ${row.join(' | ')} |`).join('\n');
+  return markdown(header, cells);
+}
+
+function markdown(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
 function noteOf(found: Measurement | undefined): string {
@@ -93,7 +94,103 @@ function origin({ date, revision, cpu, node, quick, loadAverage, bareStartMs }: 
   );
 }
 
-function amount(value: number, unit: string): string {
+function quantity(value: number, unit: string): string {
   const text = value.toLocaleString('en', { maximumSignificantDigits: 3 });
   return unit === '×' ? `${text}×` : `${text} ${unit}`.trimEnd();
+}
+
+export interface GrowthRow {
+  readonly id: string;
+  readonly what: string;
+  readonly unit: string;
+  /** The amount of work is a number of these. */
+  readonly of: string;
+}
+
+/** One measurement at one amount, as growth.ts prints it: a line of JSON. */
+export interface GrowthPoint {
+  readonly growth: string;
+  readonly amount: number;
+  readonly value: number;
+}
+
+export const GROWTH_ROWS: readonly GrowthRow[] = [
+  { id: 'deployments-cpu', what: 'CPU', unit: '% of a core', of: 'deployments' },
+  { id: 'deployments-memory', what: 'memory', unit: 'MB', of: 'deployments' },
+  { id: 'deployments-scrape', what: 'a scrape', unit: 'ms', of: 'deployments' },
+  { id: 'groups-cpu', what: 'CPU', unit: '% of a core', of: 'groups at 100 lines/s' },
+  { id: 'groups-memory', what: 'memory', unit: 'MB', of: 'groups at 100 lines/s' },
+  { id: 'align', what: 'an alignment', unit: 'ms', of: 'lines' },
+];
+
+export function reportGrowth(growth: string, amount: number, value: number): void {
+  const point: GrowthPoint = { growth, amount, value: Number(value.toPrecision(3)) };
+  process.stdout.write(`${JSON.stringify(point)}\n`);
+}
+
+/**
+ * k of value ≈ base + c·amount^k over the two largest steps: what the work costs is what it adds to the smallest
+ * amount. 1 is linear. Undefined with fewer than three amounts, or where nothing was added.
+ */
+export function exponent(points: readonly GrowthPoint[]): number | undefined {
+  const [base, before, last] = [points[0], points.at(-2), points.at(-1)];
+  if (!base || !before || !last || points.length < 3) return undefined;
+  const [less, more] = [before.value - base.value, last.value - base.value];
+  if (less <= 0 || more <= 0) return undefined;
+  return Math.log(more / less) / Math.log(last.amount / before.amount);
+}
+
+export function growthTable(points: readonly GrowthPoint[]): string {
+  const amounts = [...new Set(points.map(({ amount }) => amount))].toSorted((one, other) => one - other);
+  const header = ['', ...amounts.map((amount) => amount.toLocaleString('en')), 'exponent'];
+  const rows = GROWTH_ROWS.map(({ id, what, unit, of }) => {
+    const own = points.filter(({ growth }) => growth === id);
+    const cells = amounts.map((amount) => {
+      const value = own.find((point) => point.amount === amount)?.value;
+      return value === undefined ? '' : value.toLocaleString('en', { maximumSignificantDigits: 3 });
+    });
+    return [`${what} for so many ${of}, ${unit}`].concat(cells, exponent(own)?.toFixed(2) ?? '');
+  });
+  return markdown(header, rows);
+}
+
+/** As peers.ts prints it: a line of JSON. */
+export interface PeerMeasurement {
+  readonly peer: string;
+  /** Proportional set size of the peer and all that it has started. */
+  readonly memoryMb: number;
+  readonly anonymousMb: number;
+  /** To the first heartbeat that arrives. */
+  readonly startMs: number;
+  readonly cpuMsPerBeat: number;
+}
+
+const PEERS: Readonly<Record<string, string>> = {
+  pilotlight: 'pilotlight, with metrics, status and checks',
+  naive: 'a daemon of the same packages, written in an afternoon',
+  vendor: "the vendor SDK's loop, in Python",
+  curl: 'curl in a shell loop',
+};
+
+export function reportPeer(measurement: PeerMeasurement): void {
+  const rounded = Object.entries(measurement).map(([name, value]) => [
+    name,
+    typeof value === 'number' ? Number(value.toPrecision(3)) : value,
+  ]);
+  process.stdout.write(`${JSON.stringify(Object.fromEntries(rounded))}\n`);
+}
+
+export function peerTable(measurements: readonly PeerMeasurement[]): string {
+  const header = [
+    'one deployment',
+    'memory, MB',
+    'anonymous, MB',
+    'first heartbeat, ms',
+    'CPU for a heartbeat, ms',
+  ];
+  const rows = measurements.map(({ peer, memoryMb, anonymousMb, startMs, cpuMsPerBeat }) => [
+    PEERS[peer] ?? peer,
+    ...[memoryMb, anonymousMb, startMs, cpuMsPerBeat].map((value) => String(value)),
+  ]);
+  return markdown(header, rows);
 }

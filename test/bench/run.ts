@@ -14,9 +14,16 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { root } from '../support/optional.ts';
 import { FIGURES, holds, quantile, type Measurement } from './figures.ts';
-import type { GrowthPoint } from './growth-rows.ts';
-import type { PeerMeasurement } from './peer-rows.ts';
-import { benchTable, partialTable, readResults, RESULTS, withRows, type Results } from './results.ts';
+import {
+  benchTable,
+  partialTable,
+  readResults,
+  RESULTS,
+  withRows,
+  type GrowthPoint,
+  type PeerMeasurement,
+  type Results,
+} from './results.ts';
 
 interface Script {
   readonly name: string;
@@ -94,7 +101,8 @@ const results: Results = {
   peers,
 };
 const kept = asked === undefined ? results : values.record ? withRows(readResults(), results) : undefined;
-if (kept) writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2)}\n`);
+if (kept)
+  writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2).replaceAll(/(?<!^)\{[^{}]*\}/g, shortened)}\n`);
 process.stdout.write(`\n${asked === undefined ? benchTable(results) : partialTable(results, rows)}\n`);
 const failed = rows.filter((figure) => {
   const value = measurements.get(figure.id)?.value;
@@ -103,6 +111,12 @@ const failed = rows.filter((figure) => {
 if (failed.length > 0) {
   process.stderr.write(`\nmissing or out of bounds: ${failed.map(({ id }) => id).join(', ')}\n`);
   process.exitCode = 1;
+}
+
+/** A figure on one line, if it fits there. */
+function shortened(figure: string): string {
+  const line = figure.replaceAll(/\s*\n\s*/g, ' ');
+  return line.length <= 100 ? line : figure;
 }
 
 /** How fast this machine is just now at what a program does: a loop of sums says nothing of memory and system calls. */

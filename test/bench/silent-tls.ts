@@ -2,15 +2,15 @@
  * Open files of heart and daemon while the service takes connections and does not answer TLS on them, for 33 s of a TTL of
  * 60 s, which no deployment needs to lose by. Run: node test/bench/silent-tls.ts [deployments]
  */
+import { connect, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createPrivateCa, startTlsFront } from '../support/private-ca.ts';
+import { listening, type Listening } from '../support/listening.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { deploymentBooks } from './books.ts';
 import { ensure, report } from './figures.ts';
 import { openFilesOf } from './process-tree.ts';
-import { startEmulatorProcess, startProgram } from './processes.ts';
-import { copyProgram } from './program-copy.ts';
-import { startSilentGate } from './silent-gate.ts';
+import { copyProgram, startEmulatorProcess, startProgram } from './processes.ts';
 
 const COUNT = Number(process.argv[2] ?? 1_000);
 const TTL_S = 60;
@@ -61,4 +61,22 @@ async function mostFiles(forMs: number): Promise<number> {
     await delay(SAMPLE_MS);
   }
   return most;
+}
+
+/**
+ * In front of `target`, a port of this machine. While it is silent it takes connections and bytes, and answers
+ * nothing. A connection that met silence stays silent, as behind a firewall.
+ */
+async function startSilentGate(target: number): Promise<Listening & { silent: boolean }> {
+  const server = createServer((client) => {
+    const upstream = connect(target, '127.0.0.1');
+    let muted = false;
+    const passes = (): boolean => !(muted ||= silentGate.silent);
+    client.on('data', (bytes) => void (passes() && upstream.write(bytes)));
+    upstream.on('data', (bytes) => void (passes() && client.write(bytes)));
+    upstream.on('error', () => {}).on('close', () => void (passes() && client.destroy()));
+    client.on('error', () => {}).on('close', () => upstream.destroy());
+  });
+  const silentGate = { ...(await listening(server)), silent: false };
+  return silentGate;
 }

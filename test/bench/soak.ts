@@ -14,8 +14,7 @@ import { readLogFiles } from '../support/log-files.ts';
 import { freePort } from '../support/ports.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { memoryOf, openFilesOf, threadsOf } from './process-tree.ts';
-import { measured, secondsArgument, spawnProgram } from './processes.ts';
-import { copyProgram } from './program-copy.ts';
+import { copyProgram, measured, secondsArgument, spawnProgram } from './processes.ts';
 
 const SECONDS = secondsArgument(1_800);
 const SAMPLE_MS = 5_000;
@@ -233,7 +232,6 @@ function linesOf(
   );
 }
 
-/** What one output has of all that was written. */
 function against(records: readonly LogRecord[]) {
   const delivered = linesOf(records).map(([group, line]) => `${group} ${line}`);
   const distinct = new Set(delivered);

@@ -2,8 +2,7 @@
 import { once } from 'node:events';
 import { startEmulator } from '../../src/emulator/index.ts';
 import { quantile, report } from './figures.ts';
-import { measured, spawnBareNode, spawnProgram } from './processes.ts';
-import { copyProgram } from './program-copy.ts';
+import { copyProgram, measured, spawnBareNode, spawnProgram } from './processes.ts';
 
 const RUNS = 15;
 /** It does not start. */

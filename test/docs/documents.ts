@@ -44,7 +44,6 @@ export function linksOf(text: string): string[] {
   return [...text.replaceAll(FENCE, '').matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
 }
 
-/** What stands between backticks. */
 export function spansOf(text: string): string[] {
   return [...proseOf(text).matchAll(/`([^`]+)`/g)].map(([, span = '']) => span.replaceAll(/\s+/g, ' '));
 }

@@ -5,14 +5,13 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { Session } from 'node:inspector/promises';
 import { createInterface } from 'node:readline';
 import { createApiKey } from '../../src/client/api-key.ts';
 import { deploymentList } from '../../src/config/types/wanted.ts';
 import { Heart } from '../../src/heartbeat/heart.ts';
+import { CallCounts, printFiles } from './call-counts.ts';
 
 const root = new URL('../../', import.meta.url);
-const source = new URL('src/', root).href;
 
 /** The files under src with a function that ran between two accepted heartbeats, with the functions. */
 export async function filesOfOneHeartbeat(): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -39,30 +38,16 @@ export async function filesOfOneHeartbeat(): Promise<ReadonlyMap<string, readonl
     },
   });
   const nextAccepted = (): Promise<void> => new Promise((resolve) => (accepted = resolve));
-  const session = new Session();
-  session.connect();
-  await session.post('Profiler.enable');
   // The connection and the first answer of the list are there by then.
   await nextAccepted();
   await nextAccepted();
-  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  const counts = new CallCounts();
+  await counts.start();
   await nextAccepted();
-  const { result } = await session.post('Profiler.takePreciseCoverage');
-  session.disconnect();
+  const files = await counts.stop();
   await heart.stop();
   emulator.kill();
-  const files = new Map<string, string[]>();
-  for (const { url: file, functions } of result) {
-    if (!file.startsWith(source)) continue;
-    const ran = functions.filter(({ ranges: [range] }) => (range?.count ?? 0) > 0);
-    const names = ran.map(({ functionName }) => functionName).filter((name) => name !== '');
-    if (ran.length > 0) files.set(file.slice(source.length), names);
-  }
   return files;
 }
 
-if (import.meta.main) {
-  const files = await filesOfOneHeartbeat();
-  for (const [file, names] of files) console.log(`${file}: ${names.join(', ')}`);
-  console.log(`${files.size} files`);
-}
+if (import.meta.main) printFiles(await filesOfOneHeartbeat());

@@ -3,7 +3,6 @@
  * follows one worker group over a socket, between an answer with lines and the moment at which they are stored. What
  * metrics and sinks do with them is not in. Run: node test/docs/log-line-path.ts
  */
-import { Session } from 'node:inspector/promises';
 import { createClient } from '../../src/client/client.ts';
 import { createTailFetcher } from '../../src/logs/follow/fetch-tail.ts';
 import { startLogPipeline } from '../../src/logs/follow/pipeline.ts';
@@ -11,8 +10,8 @@ import { Spool } from '../../src/logs/spool/spool.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { startRawLogServer } from '../support/raw-log-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { CallCounts, printFiles } from './call-counts.ts';
 
-const source = new URL('../../src/', import.meta.url).href;
 /** By then the unit is learned, and each answer brings lines. */
 const COUNTED_ANSWER = 5;
 
@@ -23,9 +22,7 @@ export async function filesOfOneLogLine(): Promise<ReadonlyMap<string, readonly 
   await using client = createClient({ baseUrl, serverlessUrl: baseUrl, apiKey: 'a-key-of-nobody' });
   using folder = temporaryFolder();
   server.log.writeLines(Array.from({ length: 100 }, (_, index) => `line ${index}`));
-  const session = new Session();
-  session.connect();
-  await session.post('Profiler.enable');
+  const counts = new CallCounts();
   const fetchTail = createTailFetcher(client);
   const stored = Promise.withResolvers<void>();
   let answers = 0;
@@ -35,8 +32,7 @@ export async function filesOfOneLogLine(): Promise<ReadonlyMap<string, readonly 
       server.log.writeLines([`line ${server.log.written.length}`]);
       const answer = await fetchTail(request);
       answers += 1;
-      if (answers === COUNTED_ANSWER)
-        await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+      if (answers === COUNTED_ANSWER) await counts.start();
       return answer;
     },
     spool: await Spool.open({ directory: folder.path, sinks: [], clock: systemClock, observe() {} }),
@@ -47,21 +43,9 @@ export async function filesOfOneLogLine(): Promise<ReadonlyMap<string, readonly 
     observe: ({ kind }) => void (kind === 'lines' && answers >= COUNTED_ANSWER && stored.resolve()),
   });
   await stored.promise;
-  const { result } = await session.post('Profiler.takePreciseCoverage');
-  session.disconnect();
+  const files = await counts.stop();
   await pipeline.stop(AbortSignal.abort());
-  const files = new Map<string, string[]>();
-  for (const { url, functions } of result) {
-    if (!url.startsWith(source)) continue;
-    const ran = functions.filter(({ ranges: [range] }) => (range?.count ?? 0) > 0);
-    const names = ran.map(({ functionName }) => functionName).filter((name) => name !== '');
-    if (ran.length > 0) files.set(url.slice(source.length), names);
-  }
   return files;
 }
 
-if (import.meta.main) {
-  const files = await filesOfOneLogLine();
-  for (const [file, names] of files) console.log(`${file}: ${names.join(', ')}`);
-  console.log(`${files.size} files`);
-}
+if (import.meta.main) printFiles(await filesOfOneLogLine());

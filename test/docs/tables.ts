@@ -160,8 +160,6 @@ function parametersTable(): string {
   return table(['parameter', 'allowed', 'default', 'is'], rows);
 }
 
-/** What the linter lets each folder of src/ import. */
-
 interface AlertRule {
   readonly alert: string;
   readonly labels: { readonly severity: string };
@@ -246,7 +244,6 @@ function adminTable(): string {
   return table(['request', 'does'], rows);
 }
 
-/** Every generated table, as the code has it now. */
 export async function generatedTables(): Promise<Readonly<Record<string, string>>> {
   return {
     alerts: alertsTable(),
@@ -272,7 +269,6 @@ export async function generatedTables(): Promise<Readonly<Record<string, string>
   };
 }
 
-/** A document with its tables as they should be. */
 export function withTables(text: string, tables: Readonly<Record<string, string>>): string {
   return text.replace(
     /(<!-- table: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,

@@ -4,7 +4,6 @@ import { fileOf, type Begun, type Entry, type Verdict } from './journal.ts';
 interface ReachedByTest {
   /** With a count of what it reaches, which takes time. */
   readonly ms: number;
-  /** How often, by mutant. */
   readonly hits: Readonly<Record<string, number>>;
 }
 
@@ -15,7 +14,6 @@ export interface Findings {
   /** Reached when a file is loaded, or in hooks that run once, and in no test. */
   readonly loaded: ReadonlySet<string>;
   readonly noticed: ReadonlyMap<string, Verdict>;
-  /** `test mutant` */
   readonly survived: ReadonlySet<string>;
   readonly unusable: ReadonlySet<string>;
   /** A pair that ended the process of the tests, or made it hang, if the last line tells of one. */

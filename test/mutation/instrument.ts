@@ -19,7 +19,6 @@ export interface Mutant {
   readonly location: { readonly start: Place; readonly end: Place };
 }
 
-/** By file. */
 type Texts = Readonly<Record<string, string>>;
 
 function quiet(): void {}

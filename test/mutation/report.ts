@@ -20,7 +20,6 @@ interface FileReport {
 
 type Status = 'Killed' | 'Timeout' | 'Survived' | 'NoCoverage';
 
-/** `reached` are those that a test reaches. */
 export function reportOf(
   mutants: readonly Mutant[],
   noticed: ReadonlyMap<string, Verdict>,

@@ -8,7 +8,7 @@ const Z = 1.96;
 
 export interface Row {
   /** What follows `npm run test:mutation --`; rooms first. */
-  readonly command: readonly string[];
+  readonly command: string;
   /** That there are, without those that only take effect when a file is loaded. */
   readonly mutants: number;
   readonly tried: number;
@@ -22,9 +22,13 @@ function rows(): Row[] {
 }
 
 export function recordRow(row: Row): void {
-  const all = [...rows().filter(({ command: [room] }) => room !== row.command[0]), row];
-  const sorted = all.toSorted((one, other) => one.command.join(' ').localeCompare(other.command.join(' ')));
+  const all = [...rows().filter(({ command }) => roomOf(command) !== roomOf(row.command)), row];
+  const sorted = all.toSorted((one, other) => one.command.localeCompare(other.command));
   writeFileSync(FILE, `${JSON.stringify(sorted, null, 2)}\n`);
+}
+
+function roomOf(command: string): string | undefined {
+  return command.split(' ')[0];
 }
 
 /** Wilson's: between which shares that of all mutants lies, in 95 of 100 samples like this one. */
@@ -40,14 +44,14 @@ function percent(share: number): string {
   return `${(100 * share).toFixed(0)} %`;
 }
 
-export function wordsOf({ command: [room], mutants, tried, noticed }: Row): string {
-  return `${room}: ${noticed} of ${tried} noticed, ${percent(noticed / tried)}, of ${mutants} that there are`;
+export function wordsOf({ command, mutants, tried, noticed }: Row): string {
+  return `${roomOf(command)}: ${noticed} of ${tried} noticed, ${percent(noticed / tried)}, of ${mutants} that there are`;
 }
 
 /** What makes it, how many mutants there are and were tried, how many of these were noticed, where the share of all lies, and how many are out of reach. */
 export function mutationRows(): string[][] {
   return rows().map(({ command, mutants, tried, noticed, unreached }) => [
-    `\`${command.join(' ')}\``,
+    `\`${command}\``,
     String(mutants),
     tried === mutants ? 'all' : String(tried),
     String(noticed),

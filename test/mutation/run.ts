@@ -65,7 +65,10 @@ const inReach = new Set([...reached.values()].flatMap(({ hits }) => Object.keys(
 const report = reportOf(chosen, noticed, inReach);
 writeFileSync(join(root, folder, 'report.json'), JSON.stringify(report));
 const row = {
-  command: process.argv.slice(2).filter((argument) => argument !== '--record'),
+  command: process.argv
+    .slice(2)
+    .filter((argument) => argument !== '--record')
+    .join(' '),
   mutants: mutants.filter(({ id }) => !loaded.has(id)).length,
   tried: chosen.length,
   noticed: chosen.filter(({ id }) => noticed.has(id)).length,

@@ -1,4 +1,4 @@
-/** Where the fields and rows of an answer are, with the schemas they are read by; and answers that have all fields. */
+/** Fields and rows of an answer with their schemas; and answers that have all fields. */
 import * as z from 'zod';
 import { isRecord } from '../../src/contract/is-record.ts';
 
@@ -6,20 +6,18 @@ export type Path = readonly (string | number)[];
 
 export interface Place {
   readonly path: Path;
-  /** A row of a list or an entry of a map, in place of a field with a name of its own. */
+  /** A row of a list or an entry of a map. */
   readonly isRow: boolean;
   readonly schema: z.ZodType;
   readonly value: unknown;
 }
 
-/** What a schema is about: without optional, nullable, and preparation. */
 export function coreOf(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
     return coreOf(schema.unwrap() as z.ZodType);
   return schema instanceof z.ZodPipe ? coreOf(schema.out as z.ZodType) : schema;
 }
 
-/** Every field, every row and every entry of an answer that its schema knows, outer ones first. */
 export function placesOf(schema: z.ZodType, value: unknown, path: Path = []): Place[] {
   const core = coreOf(schema);
   if (core instanceof z.ZodUnion) {
@@ -61,7 +59,6 @@ export function fullAnswer(schema: z.ZodType): unknown {
   throw new Error(`no answer for ${core.constructor.name}`);
 }
 
-/** The answer with another value at a place. */
 export function withValue(answer: unknown, [name, ...rest]: Path, value: unknown): unknown {
   if (name === undefined) return value;
   if (Array.isArray(answer))
@@ -70,7 +67,6 @@ export function withValue(answer: unknown, [name, ...rest]: Path, value: unknown
   return { ...fields, [name]: withValue(fields[name], rest, value) };
 }
 
-/** The answer without a field or a row. */
 export function without(answer: unknown, path: Path): unknown {
   const [name = '', ...rest] = path;
   if (rest.length > 0) {

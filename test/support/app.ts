@@ -13,7 +13,6 @@ export interface TestApp extends AsyncDisposable {
   /** `http://…/health` */
   readonly url: string;
   readonly asked: number;
-  /** Connections that are open now. */
   readonly open: number;
   answer: Answer;
   /** Nothing listens any more, until `rise`. */

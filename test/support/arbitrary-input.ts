@@ -1,4 +1,4 @@
-/** Random values that a contract schema accepts, for whatever operation there is or will be. */
+/** Random values that a contract schema accepts. Throws for an unknown kind of schema. */
 import * as fc from './fast-check.ts';
 import * as z from 'zod';
 
@@ -22,7 +22,6 @@ const FIELDS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   mount_path: fc.constant('/data'),
 };
 
-/** @throws Error for a kind of schema that it does not know */
 export function arbitraryOf(schema: z.ZodType, name = ''): fc.Arbitrary<unknown> {
   const known = FIELDS[name];
   const fits = (value: unknown): boolean => schema.safeParse(value).success;
@@ -59,7 +58,6 @@ function unchecked(schema: z.ZodType, name: string): fc.Arbitrary<unknown> {
   throw new Error(`no arbitrary for ${schema.constructor.name} (${name})`);
 }
 
-/** Optional fields are there or not. */
 function objectOf(schema: z.ZodObject): fc.Arbitrary<unknown> {
   const fields = Object.entries(schema.shape) as [string, z.ZodType][];
   const required = fields.filter(([, field]) => !field.safeParse(undefined).success).map(([name]) => name);

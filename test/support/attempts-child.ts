@@ -1,6 +1,6 @@
 /**
- * A process that makes attempts over one transport and counts what they leave: its open files, connections and
- * heap are its own alone. Run with --expose-gc and an IPC channel; each Order is answered with a Count.
+ * Makes attempts over one transport in a process of its own, and counts open files, connections and heap.
+ * Needs --expose-gc and an IPC channel; answers each Order with a Count.
  */
 import { readdirSync } from 'node:fs';
 import { lookup } from 'node:dns';
@@ -10,20 +10,17 @@ import { createTransport } from '../../src/client/transport/transport.ts';
 export interface Order {
   readonly url: string;
   readonly attempts: number;
-  /** So many at a time. */
   readonly width: number;
-  /** Each is aborted after this, ms. */
   readonly abortAfter: number;
-  /** What every name resolves to, or `hang`: the resolver never answers. The system's word otherwise. */
+  /** What every name resolves to, or `hang` for ever; by default the system's resolver. */
   readonly resolver?: 'hang' | { readonly address: string };
-  /** Ends the transport afterwards. */
   readonly dispose?: boolean;
 }
 
 export interface Count {
-  /** How the attempts ended: a status, `aborted`, or the code of an error. */
+  /** By a status, `aborted`, or the code of an error. */
   readonly ends: Readonly<Record<string, number>>;
-  /** Open files and connections while the attempts were made, and when the last had ended. */
+  /** During the attempts, and after the last. */
   readonly most: { readonly files: number; readonly open: number };
   readonly left: { readonly files: number; readonly open: number; readonly heap: number };
   readonly warnings: readonly string[];

@@ -8,7 +8,7 @@ const PROXIES = /^(https?|no)_proxy$/i;
 
 export interface Attempts extends AsyncDisposable {
   make(order: Order): Promise<Count>;
-  /** Lets go of the process; resolves with the exit code with which it ends when nothing keeps it. */
+  /** Lets go of the process, and resolves with its exit code. */
   end(): Promise<number>;
 }
 

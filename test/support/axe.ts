@@ -1,4 +1,3 @@
-/** What is wrong with a page for those who cannot see it, or use no mouse. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';

@@ -1,7 +1,4 @@
-/**
- * A child process of a test in one file, for tests that start it dozens of times: of its sources most of each life would
- * be spent on reading them.
- */
+/** Bundles a child process into one file: reading sources would take most of each short life. */
 import { buildSync } from 'esbuild';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

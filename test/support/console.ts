@@ -22,18 +22,14 @@ export interface Around {
   readonly signal?: AbortSignal;
 }
 
-/** A program under way in this process. */
 export interface Running {
-  /** Everything so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
   /** Fires the signal, as Ctrl-C does. */
   readonly interrupt: (reason?: unknown) => void;
-  /** Its exit code, once it has ended. */
   readonly exit: Promise<number>;
 }
 
-/** Runs the program in this process as its `main` does. */
 export async function pilotlight(words: readonly string[], around: Around = {}): Promise<Ran> {
   const running = startInProcess(words, around);
   const code = await running.exit;

@@ -7,11 +7,10 @@ export interface DaemonProcess extends Program {
   readonly adminUrl: string;
   /** Process id of the daemon that runs at present; the program's own is the heart's. */
   daemonPid(): number;
-  /** Sends a signal to heart and daemon, as a terminal does to all of a foreground job. */
+  /** To heart and daemon, as a terminal signals a foreground job. */
   signalBoth(signal: NodeJS.Signals): void;
 }
 
-/** Its line as text, or as JSON. */
 const STARTED = /pilotlight started (\{.*\})$|^(\{.*"pilotlight started"\})$/m;
 
 /** `env` without the PILOTLIGHT_ prefix, `processEnv` as it is. Resolves once it has started. */

@@ -17,19 +17,14 @@ export interface TestDaemon extends AsyncDisposable {
   readonly adminUrl: string;
   /** Log lines of both, parsed. */
   readonly messages: readonly Record<string, unknown>[];
-  /** What came out of stdout: one record a line. */
   records(): LogRecord[];
-  /** Lines of a worker group in the order of their delivery. */
   lines(workergroupId: number): string[];
   metrics(): Promise<string>;
-  /** The end of both, with the last heartbeats. */
   stop(): Promise<void>;
 }
 
 export interface TestDaemonOptions {
-  /** Sees each chunk that goes to stdout. */
   readonly onOutput?: () => void;
-  /** Of the watch of endpoints. */
   readonly fleetClock?: Clock;
 }
 
@@ -149,10 +144,7 @@ function mailbox<Message>() {
 /** Less than a test has: what was waited for is known then, and not only that a test took too long. */
 const PATIENCE_MS = 280_000;
 
-/**
- * Waits until `condition` holds. It looks often at first, and ten times a second where it takes longer: many tests wait at
- * once, and what they ask is often a daemon.
- */
+/** Waits until `condition` holds; looks less often later, because many tests wait at once. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   for (let wait = 10; !(await condition()); wait = Math.min(100, wait * 1.2)) {

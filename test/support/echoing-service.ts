@@ -1,10 +1,9 @@
 /** A service that refuses everything, and tells the caller all that it was sent: headers, path and body. */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listening, type Listening } from './listening.ts';
 import { WRITINGS } from './secret-writings.ts';
 
-export interface EchoingService extends AsyncDisposable {
-  readonly url: string;
+export interface EchoingService extends Listening {
   /** How many requests it has answered. */
   count(): number;
 }
@@ -38,14 +37,5 @@ export async function startEchoingService(): Promise<EchoingService> {
       response.writeHead(status, { 'content-type': isJson ? 'application/json' : 'text/html' }).end(text);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    count: () => count,
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
-  };
+  return { ...(await listening(server)), count: () => count };
 }

@@ -5,7 +5,6 @@ import { defaultTraits, type Traits } from '../../src/emulator/state/traits.ts';
 import { linesBetween } from '../../src/emulator/worker-log/group-log.ts';
 import { answerLog } from '../../src/emulator/handlers/workergroups.ts';
 
-/** As the service answers it. */
 export function tailText(log: GroupLog, tail: number, nowMs: number, traits: Partial<Traits> = {}): string {
   const state = {
     traits: { ...defaultTraits('spec'), ...traits },

@@ -1,8 +1,6 @@
 /**
- * fast-check, with one seed for all properties where PROPERTY_SEED names it, as the gate does: a commit that passed it once
- * passes again. Without it each run has seeds of its own, and a property that fails prints them. PROPERTY_RUNS is the most
- * that any runs, where each is run once for each of hundreds of mutants; PROPERTY_TIMES is how many times as often each
- * runs (`npm run test:long -- test/unit`).
+ * fast-check with one seed for all properties if PROPERTY_SEED is set, as in the gate. PROPERTY_RUNS is the
+ * most runs of each (mutation); PROPERTY_TIMES multiplies them (`npm run test:long -- test/unit`).
  */
 import * as fc from 'fast-check';
 

@@ -7,20 +7,16 @@ export type FaultMode =
   | { readonly kind: 'refuse' }
   /** No handshake ends, because the queue of the listening socket is full; what was open goes silent. */
   | { readonly kind: 'hang-at-connect' }
-  /** The request is taken and never forwarded. */
   | { readonly kind: 'hang-after-request' }
-  /** The request is taken, never forwarded, and answered with these bytes. */
+  /** Answered with these bytes, and not forwarded. */
   | { readonly kind: 'answer'; readonly bytes: string }
-  /** The request takes effect; of the answer come the headers and half of the body. */
+  /** The answer comes with its headers and half of its body. */
   | { readonly kind: 'hang-in-body' }
-  /** The same, and then the connection ends. */
   | { readonly kind: 'cut-body' }
   /** RST: to what was open at once, to others with their first byte. */
   | { readonly kind: 'reset' }
-  /** What was open goes silent; new connections work. */
   | { readonly kind: 'half-open' }
   | { readonly kind: 'slow'; readonly bytesPerSecond: number }
-  /** Each way. */
   | { readonly kind: 'latency'; readonly ms: number };
 
 const STEP_MS = 100;

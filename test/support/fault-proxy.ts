@@ -13,9 +13,8 @@ export type { FaultMode } from './fault-link.ts';
 
 export interface FaultProxy extends AsyncDisposable {
   readonly url: string;
-  /** Open connections, silent ones included. */
+  /** Silent ones included. */
   readonly connections: number;
-  /** All connections that were taken. */
   readonly taken: number;
   switchTo(mode: FaultMode): Promise<void>;
 }

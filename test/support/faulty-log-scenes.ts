@@ -1,7 +1,6 @@
 /** Stretches of a log's life in which the service does something wrong, each as it was found to break a follower. */
 import type { LogServiceOptions } from './log-service.ts';
 
-/** A stretch in which the service does something wrong. */
 export interface FaultyScene {
   readonly name: string;
   readonly options: () => LogServiceOptions;
@@ -13,13 +12,11 @@ export interface FaultyScene {
   readonly isLossy?: boolean;
 }
 
-/** One of each `among` answers is so old, ms. */
 function stale(among: number, ms: number): () => number {
   let answers = 0;
   return () => (++answers % among === 0 ? ms : 0);
 }
 
-/** One line after so many tenths of a second. */
 function* steady(count: number, tenths: number, width = 0): Generator<string> {
   for (const line of numbered('Added request', 0, count)) {
     yield `${line.padEnd(width, '.')}\n`;

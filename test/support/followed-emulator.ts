@@ -13,7 +13,6 @@ export const GROUP = 7;
 export interface FollowedEmulator extends AsyncDisposable {
   readonly emulator: Emulator;
   readonly client: Client;
-  /** What was delivered. */
   readonly sink: CollectingSink;
   /** Lines that the log had at each answered poll, in all since its beginning. */
   readonly written: readonly number[];

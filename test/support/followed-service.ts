@@ -17,10 +17,7 @@ const GROUP = 7;
 /** Milliseconds from one writing to the next, from one question of the pollers to the next, and of rest at the end. */
 const [STEP_MS, POLL_MS, REST_MS] = [100, 1_000, 40_000];
 
-/**
- * @param options Made anew for each follower.
- * @param writes What is written first, and then each tenth of a second. After that it rests for a while.
- */
+/** `options` are made for each follower. `writes`: first, and then each tenth of a second. */
 export async function followService(options: () => LogServiceOptions, writes: Iterable<string>) {
   await using all = new AsyncDisposableStack();
   const starting = Array.from({ length: 3 }, async () => all.use(await startRawLogServer(options())));

@@ -1,14 +1,13 @@
 /** A forward proxy as companies have them: CONNECT for TLS, absolute addresses for plain HTTP, a password. */
-import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { listening } from './listening.ts';
 
 export interface ForwardProxy extends AsyncDisposable {
-  /** With user and password in it. */
   readonly url: string;
   /** `CONNECT service.internal:443`, `POST http://service.internal/…`, in the order in which they came. */
   readonly requests: readonly string[];
-  /** Open connections of clients. */
   readonly connections: number;
   /** `hang`: takes a CONNECT and never answers. `mute`: answers it, and takes what comes then in silence. */
   mode: 'forward' | 'hang' | 'mute' | 'refuse';
@@ -25,20 +24,26 @@ const EXPECTED = `Basic ${Buffer.from(`sidecar:${PASSWORD}`).toString('base64')}
 /** Wherever a request wants to go, it goes to a port of this machine: TLS to one, plain HTTP to the other. */
 export async function startForwardProxy(targets: { tls: number; http: number }): Promise<ForwardProxy> {
   const requests: string[] = [];
-  const sockets = new Set<Duplex>();
-  /** Of tunnels: where to. */
   const hosts = new WeakMap<Duplex, string>();
-  const proxy = {
-    mode: 'forward' as ForwardProxy['mode'],
-    modes: new Map<string, ForwardProxy['mode']>(),
+  const server = createServer();
+  const { port, sockets, [Symbol.asyncDispose]: dispose } = await listening(server);
+  const proxy: ForwardProxy = {
+    url: `http://sidecar:${PASSWORD}@127.0.0.1:${port}`,
+    requests,
+    mode: 'forward',
+    modes: new Map(),
     get connections() {
       return sockets.size;
     },
+    drop(host) {
+      for (const socket of sockets) if (host === undefined || hosts.get(socket) === host) socket.destroy();
+    },
+    [Symbol.asyncDispose]: dispose,
   };
   const admitted = ({ headers }: IncomingMessage, mode = proxy.mode): boolean =>
     mode !== 'refuse' && headers['proxy-authorization'] === EXPECTED;
 
-  const server = createServer((request, response) => {
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     requests.push(`${request.method} ${request.url}`);
     if (!admitted(request)) return void response.writeHead(407).end();
     const { pathname, search } = new URL(request.url ?? '');
@@ -49,10 +54,6 @@ export async function startForwardProxy(targets: { tls: number; http: number }):
     );
     upstream.on('error', () => response.destroy());
     request.pipe(upstream);
-  });
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
   });
   server.on('connect', (request: IncomingMessage, client: Duplex) => {
     requests.push(`CONNECT ${request.url}`);
@@ -71,20 +72,7 @@ export async function startForwardProxy(targets: { tls: number; http: number }):
     upstream.on('error', () => client.destroy());
     client.on('close', () => upstream.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return Object.assign(proxy, {
-    url: `http://sidecar:${PASSWORD}@127.0.0.1:${port}`,
-    requests,
-    drop(host?: string) {
-      for (const socket of sockets) if (host === undefined || hosts.get(socket) === host) socket.destroy();
-    },
-    async [Symbol.asyncDispose]() {
-      const closed = new Promise((resolve) => server.close(resolve));
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
-  });
+  return proxy;
 }
 
 /** A server of node:http leaves it to us to end a connection whose other side has. */

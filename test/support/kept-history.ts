@@ -1,19 +1,16 @@
 /** A history of endpoints on virtual time, with what it said. */
 import { History } from '../../src/fleet/history/history.ts';
 import type { Kept, Write } from '../../src/fleet/history/sample-table.ts';
-import type { FleetSample } from '../../src/fleet/sample.ts';
+import type { FleetSample } from '../../src/fleet/workers/measure.ts';
 import type { WorkerLife } from '../../src/fleet/workers/lives.ts';
 import { VirtualClock } from './log-time.ts';
 import { sampleAt } from './recorded-fleet.ts';
 
 export class Keeper {
   readonly clock: VirtualClock;
-  /** What the disk gets when it has missed something. */
   readonly kept = { lives: [] as WorkerLife[], starts: new Map(), known: undefined } satisfies Kept;
   readonly troubles: unknown[] = [];
-  /** How often it was said that the history is stored again. */
   stored = 0;
-  /** Paths of files that could not be read. */
   readonly aside: string[] = [];
   readonly history: History;
 
@@ -41,7 +38,6 @@ export class Keeper {
     this.history.record({ sample: ['chat', sample], ...more });
   }
 
-  /** Of `chat`, after so long. */
   async sample(load: number | null, afterMs = 15_000): Promise<void> {
     await this.clock.advance(afterMs);
     this.record(sampleAt(this.clock.now(), { load }));
@@ -52,7 +48,6 @@ export class Keeper {
     return this.history.query({ endpoint, fromMs: toMs - agoMs, toMs, maxRows });
   }
 
-  /** Of each sample. */
   async loads(): Promise<number[]> {
     const rows = await this.history.query({ endpoint: 'chat', fromMs: 0, toMs: Infinity, maxRows: 100_000 });
     return rows.map(({ measures }) => measures.load.sum);

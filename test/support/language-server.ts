@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root } from './optional.ts';
 
-/** Line and character, both from 0. */
 export interface Position {
   readonly line: number;
   readonly character: number;
@@ -27,12 +26,10 @@ interface Message {
 }
 
 export interface LanguageServer extends AsyncDisposable {
-  /** Writes a file of the project and opens it. */
   open(name: string, text: string): void;
   /** The text that hovering a place shows below the type; empty if there is none. */
   hover(name: string, position: Position): Promise<string>;
   marks(name: string): Promise<readonly Mark[]>;
-  /** The words that can be typed at a place. */
   completions(name: string, position: Position): Promise<readonly string[]>;
 }
 

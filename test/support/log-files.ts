@@ -4,7 +4,6 @@ import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { LogRecord } from '../../src/logs/record.ts';
 
-/** Names of the rotated files, oldest first. */
 export function rotatedFiles(path: string): readonly string[] {
   const prefix = `${basename(path)}.`;
   return readdirSync(dirname(path))

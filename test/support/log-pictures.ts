@@ -77,7 +77,6 @@ export class Pictured {
   }
 }
 
-/** A service that counts lines. */
 function lastLines(text: string, count: number): string {
   return text
     .split('\n')

@@ -16,7 +16,6 @@ export class LogPolls {
   next: NextPoll;
   now = 1_700_000_000_000;
   polls = 0;
-  /** What a spool has of it. */
   stored: GroupProgress | undefined;
   readonly records: LogRecord[] = [];
 
@@ -26,10 +25,7 @@ export class LogPolls {
     this.stored = beginning.progress;
   }
 
-  /**
-   * Polls once, after the time that the last step asked
-   * for or `waitMs`, and again while it asks to at once.
-   */
+  /** Polls once after `waitMs`, and again while the follower asks to at once. */
   poll(answer: (tail: number) => TailAnswer, waitMs = this.next.delayMs): readonly LogRecord[] {
     this.now += waitMs;
     const before = this.records.length;

@@ -16,10 +16,8 @@ export function numbers(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }
 
-/** Of a write that nothing ends. */
 export const NEVER = new AbortController().signal;
 
-/** As a spool hands them to a sink. */
 export function batchOf(records: readonly LogRecord[]): Batch {
   const bytes = Buffer.from(records.map((one) => `${JSON.stringify(one)}\n`).join(''));
   return createBatch({ bytes, count: records.length });
@@ -43,7 +41,7 @@ export function expectSubsequence(part: readonly string[], whole: readonly strin
   }
 }
 
-/** Lines as they are delivered: of one that was drawn again and again, the last state. */
+/** Of a line that was drawn again and again, the last state. */
 export function asDelivered(written: readonly string[]): readonly string[] {
   return written.map((line) => line.split('\r').at(-1) ?? '');
 }

@@ -28,7 +28,6 @@ export interface WrittenLine {
   readonly text: string;
   /** Of the log that it stands in, which begins anew now and then. */
   readonly epoch: number;
-  /** From when on it is seen. */
   readonly seenAt: number;
 }
 
@@ -41,7 +40,6 @@ interface Partial {
 export class LogService {
   /** Moved by whoever has a clock; without one, everything is of the same moment. */
   now = 0;
-  /** All lines that have ended, of all epochs. */
   readonly written: WrittenLine[] = [];
   readonly #options: LogServiceOptions;
   #lines: string[] = [];
@@ -50,7 +48,6 @@ export class LogService {
   readonly #partials: Partial[] = [{ at: -Infinity, text: '' }];
   /** The first line of each epoch, and when it began. */
   readonly #epochs: { readonly from: number; readonly at: number }[] = [{ from: 0, at: -Infinity }];
-  /** What the last answer showed. */
   shown: readonly WrittenLine[] = [];
 
   constructor(options: LogServiceOptions = {}) {
@@ -136,7 +133,6 @@ export class LogService {
     return { kind: 'text', text };
   }
 
-  /** The last lines that were seen at a time. */
   #view(at: number, count: number): readonly WrittenLine[] {
     const epoch = this.#epochs.findLastIndex((one) => one.at <= at);
     const from = this.#epochs[epoch]?.from ?? 0;

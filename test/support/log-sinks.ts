@@ -6,7 +6,6 @@ import { ALL_ACCEPTED, type Acceptance, type Sink } from '../../src/logs/sinks/s
 export class CollectingSink implements Sink {
   readonly name: string;
   readonly records: LogRecord[] = [];
-  /** How often. */
   closed = 0;
   /** While it is set, writes wait for it. */
   stall: Promise<void> | undefined;

@@ -24,7 +24,6 @@ export interface OpenedSpool {
   readonly wait: () => void;
 }
 
-/** Open until the test ends, or it is closed. */
 export async function openSpool(
   directory: string | undefined,
   {
@@ -111,13 +110,11 @@ export class TakingSinks {
     this.#underway.delete(sink);
   }
 
-  /** What is on its way is not there any more. */
   restart(): void {
     this.#underway.clear();
   }
 }
 
-/** Changes a database that is not open. */
 export function alter(path: string, sql: string): void {
   using db = new DatabaseSync(path);
   db.exec(sql);

@@ -14,13 +14,10 @@ import { ServiceTime } from './service-time.ts';
 export interface StallReport {
   /** Bytes, when the first poll was answered. */
   readonly rssBefore: number;
-  /** Bytes, at the end of each virtual second. */
   readonly rss: readonly number[];
-  /** Of the last record. */
   readonly seq: number;
   readonly dropped: number;
   readonly gaps: Readonly<Record<string, number>>;
-  /** Real. */
   readonly seconds: number;
 }
 

@@ -58,7 +58,6 @@ function kustomize(folder: string, ...options: readonly string[]) {
 /** Components came with kubectl 1.21; Debian's kubernetes-client is older. */
 export const hasKustomize = kustomize(`${FOLDER}example`).status === 0;
 
-/** What a folder makes. Throws what kustomize said. */
 export function kustomizedFolder(folder: string, ...options: readonly string[]): Manifest[] {
   const { status, stdout, stderr } = kustomize(folder, ...options);
   if (status !== 0) throw new Error(stderr);

@@ -1,11 +1,9 @@
 /** A group of the model that writes down all that it is told. */
 import type { EndpointGroupParameters } from '../../src/contract/operations/serverless/endpoint-groups.ts';
-import { GroupModel } from '../../src/scaling/planner/model/group.ts';
-import type { GroupObserver } from '../../src/scaling/planner/model/observer.ts';
+import { GroupModel, type GroupObserver } from '../../src/scaling/planner/model/group.ts';
 import { planSettings, type PlanSettings } from '../../src/scaling/planner/settings.ts';
 import { resolveDefaults } from '../../src/scaling/rules/check.ts';
 
-/** Writes down everything that it is told. */
 export class Notes implements GroupObserver {
   readonly all: unknown[][] = [];
   readonly gone = new Set<number>();

@@ -43,7 +43,6 @@ export class NotifyProgram implements Disposable {
     else rmSync(this.#within('fails'));
   }
 
-  /** From now on each message waits. */
   close(): void {
     execFileSync('mkfifo', [this.#within('gate')]);
     // Open for both, so that what is written stays until it is read.

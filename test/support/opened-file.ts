@@ -11,7 +11,6 @@ export interface OpenedFile extends Disposable {
   readonly path: string;
   /** @returns A descriptor, which is closed with the folder. */
   open(flags: number | string): number;
-  /** Before the end. */
   close(fd: number): void;
   /** A named pipe that takes 64 KiB, as that of a container's output does. */
   pipe(): { readonly reader: number; readonly writer: number };

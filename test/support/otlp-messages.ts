@@ -71,7 +71,6 @@ interface Request {
 export interface OtlpLogRecord {
   readonly resource: Readonly<Record<string, unknown>>;
   readonly scope: string;
-  /** Nanoseconds since 1970. */
   readonly time: bigint;
   readonly observed: bigint;
   readonly severity: string;

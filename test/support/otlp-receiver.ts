@@ -5,7 +5,6 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { decodeRequest, encodeResponse, type OtlpEncoding, type OtlpLogRecord } from './otlp-messages.ts';
 
-/** What becomes of one request. */
 export type Fate =
   | 'accept'
   /** Takes all but the last so many. */
@@ -21,7 +20,6 @@ export type Fate =
 
 export interface OtlpReceiver extends AsyncDisposable {
   readonly url: string;
-  /** What it took, in the order of its arrival. */
   readonly records: OtlpLogRecord[];
   readonly requests: {
     readonly path: string;
@@ -31,7 +29,6 @@ export interface OtlpReceiver extends AsyncDisposable {
   }[];
   /** Of the next requests; all others are accepted. */
   readonly fates: Fate[];
-  /** Decides where `fates` is empty. */
   decide: (request: OtlpReceiver['requests'][number], records: readonly OtlpLogRecord[]) => Fate;
   /** Refuses connections, and takes them again at the same address. */
   goDown(): Promise<void>;

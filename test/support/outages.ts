@@ -10,7 +10,6 @@ import { startFaultProxy, type FaultMode, type FaultProxy } from './fault-proxy.
 import type { Span } from '../simulation/span.ts';
 import { startVendorLoop } from './vendor-loop.ts';
 
-/** On the way, or in the service. */
 export type Outage = { readonly mode: FaultMode } | { readonly fault: FaultInput };
 
 export const OUTAGES: Readonly<Record<string, Outage>> = {
@@ -34,7 +33,6 @@ export interface Cell {
   readonly ttlMs: number;
   readonly outage: Outage;
   readonly outageMs: number;
-  /** From the first beats to the outage. */
   readonly offsetMs: number;
 }
 
@@ -43,11 +41,10 @@ export interface CellResult {
   /** That it lapsed though it had a window, by the times that this process really kept. */
   readonly window: Span | undefined;
   readonly vendorLapsed: boolean;
-  /** How the heart names the state of its deployment at the end. */
+  /** As the heart names it at the end. */
   readonly state: string;
   /** Attempts that failed, as the heart counts. */
   readonly failures: number;
-  /** By the emulator's books. */
   readonly minMarginMs: number;
 }
 

@@ -17,12 +17,10 @@ export function wordsOf(page: string): string[] {
     .map((text) => text.replaceAll(/&#\d+;/g, (entity) => NAMED[entity] ?? entity));
 }
 
-/** Such texts, written in one. */
 export function pieces(line: string): string[] {
   return line.split(' | ');
 }
 
-/** What its script draws. */
 export function dataOf(page: string): unknown {
   return JSON.parse(
     /<script type="application\/json" id="plan-data">([^<]*)</.exec(page)?.[1] ?? '',

@@ -8,7 +8,6 @@ import type { PlanResult } from '../../src/scaling/planner/model/stats.ts';
 import { planSettings, type PlanSettings } from '../../src/scaling/planner/settings.ts';
 
 interface Settings extends Partial<Omit<PlanSettings, 'performance'>> {
-  /** Units/s of every worker. */
   readonly speed?: number;
 }
 
@@ -20,7 +19,7 @@ export function scenarioOf(parameters: EndpointGroupParameters, settings: Settin
   };
 }
 
-/** So many workers, always hot, never more nor fewer. */
+/** Always hot. */
 export function fixedPool(workers: number, speed: number): EndpointGroupParameters {
   return {
     min_load: workers * speed,
@@ -31,7 +30,6 @@ export function fixedPool(workers: number, speed: number): EndpointGroupParamete
   };
 }
 
-/** Requests as pairs of seconds and units. */
 export function requests(...pairs: readonly (readonly [atSeconds: number, work: number])[]): Arrival[] {
   return pairs.map(([atSeconds, work]) => ({ atSeconds, work }));
 }
@@ -61,7 +59,6 @@ export const traces: fc.Arbitrary<Arrival[]> = fc
     });
   });
 
-/** Any parameters that make sense together. */
 export const groups: fc.Arbitrary<EndpointGroupParameters> = fc
   .record({
     min_load: fc.constantFrom(0, 5, 25),

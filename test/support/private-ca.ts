@@ -1,9 +1,10 @@
 /** A private certificate authority made by openssl, and a TLS front for a plain HTTP server. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
+import { listening, type Listening } from './listening.ts';
 
 export interface PrivateCa {
   /** Its own certificate, for NODE_EXTRA_CA_CERTS. */
@@ -29,18 +30,8 @@ export function createPrivateCa(folder: string): PrivateCa {
       writeFileSync(join(folder, 'names'), `subjectAltName=${alternatives.join(',')}\n`);
       openssl(folder, 'req', ...NEW_KEY, '-keyout', 'key.pem', '-out', 'request.pem', '-subj', '/CN=service');
       const signing = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2'];
-      openssl(
-        folder,
-        'x509',
-        '-req',
-        '-in',
-        'request.pem',
-        '-out',
-        'cert.pem',
-        '-extfile',
-        'names',
-        ...signing,
-      );
+      const files = ['-in', 'request.pem', '-out', 'cert.pem', '-extfile', 'names'];
+      openssl(folder, 'x509', '-req', ...files, ...signing);
       const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
       return { key: read('key.pem'), cert: read('cert.pem') };
     },
@@ -52,39 +43,31 @@ export interface Certificate {
   readonly cert: string;
 }
 
-export interface TlsFront extends AsyncDisposable {
-  readonly port: number;
+export interface TlsFront extends Listening {
   /** Shows another certificate from now on, and closes the connections that have seen the old one. */
   show(certificate: Certificate): void;
 }
 
 /** Ends TLS and hands the bytes to the server at `target`, a port of this machine. */
 export async function startTlsFront(certificate: Certificate, target: number): Promise<TlsFront> {
-  const sockets = new Set<Socket>();
   const server = createServer(certificate, (client) => {
     const upstream = connect(target, '127.0.0.1');
     for (const [one, other] of [
       [client, upstream],
       [upstream, client],
     ] as const) {
-      sockets.add(one);
-      one.on('error', () => other.destroy()).on('close', () => sockets.delete(one) && other.destroy());
+      one.on('error', () => other.destroy()).on('close', () => other.destroy());
       one.pipe(other);
     }
   });
   // A client that does not trust the certificate breaks the handshake off.
   server.on('tlsClientError', () => {});
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const listener = await listening(server, 'secureConnection');
   return {
-    port: (server.address() as AddressInfo).port,
+    ...listener,
     show(other) {
       server.setSecureContext(other);
-      for (const socket of sockets) socket.destroy();
-    },
-    async [Symbol.asyncDispose]() {
-      const closed = new Promise((resolve) => server.close(resolve));
-      for (const socket of sockets) socket.destroy();
-      await closed;
+      for (const socket of listener.sockets) socket.destroy();
     },
   };
 }

@@ -16,10 +16,8 @@ process.once('SIGTERM', () => process.exit(143));
 
 export interface Program extends AsyncDisposable {
   readonly child: ChildProcess;
-  /** Everything so far. */
   stdout(): string;
   stderr(): string;
-  /** Resolves once stderr or stdout matches. */
   seen(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves with the exit code; a signal that ended it is negative. */
   readonly exit: Promise<number>;

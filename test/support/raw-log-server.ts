@@ -3,9 +3,9 @@
  * and all that a log service does wrong.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import type { TailAnswer } from '../../src/logs/answer.ts';
+import { listening, type Listening } from './listening.ts';
 import { LogService, type LogServiceOptions } from './log-service.ts';
 
 /** Stands in a line for the bytes FF FE, which occur nowhere in UTF-8. */
@@ -14,11 +14,8 @@ export const INVALID = '\uE000';
 /** Twice: each byte is one error of its own. */
 export const REPLACED = '\uFFFD\uFFFD';
 
-export interface RawLogServer extends AsyncDisposable {
-  readonly url: string;
-  /** The log of every worker group. */
+export interface RawLogServer extends Listening {
   readonly log: LogService;
-  /** Answered so far. */
   polls(): number;
 }
 
@@ -33,9 +30,7 @@ export async function startRawLogServer(options: LogServiceOptions = {}): Promis
 }
 
 /** @param answerTo Of the worker group, which has the id. What is an error, but none of size, is a connection that ends. */
-export async function serveLog(
-  answerTo: (tail: number, id: number) => TailAnswer,
-): Promise<AsyncDisposable & { readonly url: string }> {
+export async function serveLog(answerTo: (tail: number, id: number) => TailAnswer): Promise<Listening> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.setHeader('content-type', 'application/json');
     if (request.url !== '/get_workergroup_logs') {
@@ -52,15 +47,5 @@ export async function serveLog(
     const text = Buffer.from(JSON.stringify({ logs: given.text })).toString('latin1');
     response.end(text.replaceAll(Buffer.from(INVALID).toString('latin1'), '\u00FF\u00FE'), 'latin1');
   }
-  const server = createServer((request, response) => void answer(request, response));
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return listening(createServer((request, response) => void answer(request, response)));
 }

@@ -14,7 +14,7 @@ export function readRealLog(name: RealLog): readonly string[] {
     : lines;
 }
 
-/** A real log written again and again, each time marked: as long as wanted, and it repeats only as much as it does. */
+/** A real log again and again, each pass marked. */
 export function longRealLog(name: RealLog, passes: number): readonly string[] {
   const lines = readRealLog(name);
   return Array.from({ length: passes }, (_, pass) => lines.map((line) => `${line} [${pass}]`)).flat();

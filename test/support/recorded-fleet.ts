@@ -1,7 +1,7 @@
 /** A fleet as it was recorded: what an endpoint under a morning's load looks like, as plain data. */
 import type { Aggregate, EndpointView, Fleet, FleetView, HistoryRow } from '../../src/fleet/view.ts';
+import type { FleetSample, Measure } from '../../src/fleet/workers/measure.ts';
 import type { EndpointSpend } from '../../src/spend/hours.ts';
-import type { FleetSample, Measure } from '../../src/fleet/sample.ts';
 
 const MEASURED: Readonly<Record<Measure, number | null>> = {
   load: 42,
@@ -65,7 +65,6 @@ export const UNCLEAR = {
   because: 'its workers differ: 1 of them in flight, 1 a rate',
 } as const;
 
-/** One that was never seen. */
 export const UNSEEN = {
   state: undefined,
   sample: undefined,
@@ -80,7 +79,6 @@ function aggregate(value: number | null, samples: number): Aggregate {
     : { count: samples, sum: value * samples, peak: value };
 }
 
-/** A minute of four samples. */
 export function minuteRow(
   fromMs: number,
   measures: Partial<FleetSample['measures']> = {},
@@ -132,7 +130,6 @@ export function morning(fromMs: number, minutes: number): HistoryRow[] {
   }).filter((_, minute) => minute < minutes * 0.55 || minute > minutes * 0.55 + 15);
 }
 
-/** `rows` of each endpoint, by its label. */
 export function recordedFleet(
   view: () => FleetView,
   rows: Readonly<Record<string, readonly HistoryRow[]>> = {},

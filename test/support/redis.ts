@@ -11,12 +11,9 @@ export function describeWithRedis(name: string, body: () => void): void {
 }
 
 export interface RedisServer extends AsyncDisposable {
-  /** Of one of its databases, 0 to 15. */
   url(database?: number): string;
   readonly program: Program;
-  /** One command from outside, and its answer. */
   cli(...args: readonly string[]): Promise<string>;
-  /** Writes what it has into its folder. */
   snapshot(): Promise<void>;
 }
 

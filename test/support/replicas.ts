@@ -2,16 +2,16 @@
 import { expect } from 'vitest';
 import type { Status } from '../../src/daemon/status/schema.ts';
 import type { Emulator } from '../../src/emulator/index.ts';
-import type { Gap, LogRecord } from '../../src/logs/record.ts';
+import type { LogRecord } from '../../src/logs/record.ts';
 import { startDaemonProcess, type DaemonProcess } from './daemon-process.ts';
 import { until } from './daemon.ts';
 
-/** The worker group that replicas follow. */
+export { gapsOf, linesOf } from './log-polls.ts';
+
 export const GROUP = 7;
 
 export interface Replica {
   readonly daemon: DaemonProcess;
-  /** Whole lines that it printed, so far. */
   records(): LogRecord[];
   status(): Promise<Status | undefined>;
 }
@@ -76,12 +76,4 @@ export function merged(replicas: readonly Replica[]): { records: LogRecord[]; ag
     byNumber.set(number, record);
   }
   return { records: [...byNumber.values()].sort((a, b) => a.epoch - b.epoch || a.seq - b.seq), again };
-}
-
-export function gapsOf(records: readonly LogRecord[]): Gap[] {
-  return records.flatMap((record) => ('gap' in record ? [record.gap] : []));
-}
-
-export function linesOf(records: readonly LogRecord[]): string[] {
-  return records.flatMap((record) => ('line' in record ? [record.line] : []));
 }

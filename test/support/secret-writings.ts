@@ -44,12 +44,10 @@ function readings(text: string): ReadonlySet<string> {
   return found;
 }
 
-/** Whether the secret can be read in the text. */
 export function leaks(text: string, secret: string): boolean {
   return leaked(text, [secret]).length > 0;
 }
 
-/** Those that can be read in it. */
 export function leaked(text: string, secrets: readonly string[]): readonly string[] {
   const all = [...readings(text)];
   return secrets.filter((secret) => all.some((reading) => reading.includes(secret)));

@@ -15,7 +15,6 @@ export class ServiceTime {
     this.clock = new VirtualClock(begins);
   }
 
-  /** Polls that time waits for. */
   waitingFor(fetchTail: FetchTail): FetchTail {
     return async (request) => {
       this.#underway += 1;

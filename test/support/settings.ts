@@ -1,7 +1,6 @@
 import { loadConfig } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/options.ts';
 
-/** What a daemon needs at the least. */
 const LEAST_ENVIRONMENT = {
   PILOTLIGHT_API_KEY: 'a-key',
   PILOTLIGHT_BASE_URL: 'https://service.example',

@@ -7,7 +7,6 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 export interface SmallDisk extends Disposable {
   readonly path: string;
-  /** Takes all the room that is left. */
   fill(): void;
   free(): void;
   readOnly(): void;

@@ -22,7 +22,6 @@ export const BACKUP_CODES = ['AAAA-BBBB-CCC1', 'AAAA-BBBB-CCC2', 'AAAA-BBBB-CCC3
 
 const email = 'someone@example.com';
 
-/** The value of each API key is its name. */
 function keyOf(name: string, team = false) {
   return { name, key: name, team };
 }
@@ -123,7 +122,6 @@ export function createLab(settings: SettingsInput = {}, dialect: Dialect = specD
     return send(method, path, body ? JSON.stringify(input) : '', key);
   }
 
-  /** As call, of one that has to succeed. */
   function ok(id: OperationId, input: Record<string, unknown> = {}, key: string | null = 'dev') {
     const answer = call(id, input, key);
     if (answer.status !== 200) throw new Error(`${id}: ${answer.status} ${JSON.stringify(answer.body)}`);

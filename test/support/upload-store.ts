@@ -1,15 +1,13 @@
 /** A service that makes deployments, and the store that takes their archives, which answers as it is told. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listening, type Listening } from './listening.ts';
 
 export interface Posted {
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
 }
 
-export interface UploadStore extends AsyncDisposable {
-  readonly url: string;
-  /** What arrived at the store as a whole, and at the service. */
+export interface UploadStore extends Listening {
   readonly posted: readonly Posted[];
   readonly made: readonly Readonly<Record<string, unknown>>[];
 }
@@ -24,7 +22,6 @@ export async function startUploadStore(...answers: readonly StoreAnswer[]): Prom
   const posted: Posted[] = [];
   const made: Record<string, unknown>[] = [];
   let uploads = 0;
-  let url = '';
 
   async function bodyOf(request: IncomingMessage): Promise<Buffer> {
     const chunks: Buffer[] = [];
@@ -35,7 +32,7 @@ export async function startUploadStore(...answers: readonly StoreAnswer[]): Prom
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url !== '/store?a=b') {
       made.push(JSON.parse((await bodyOf(request)).toString()) as Record<string, unknown>);
-      const upload = { upload_url: `${url}/store?a=b`, upload_fields: UPLOAD_FIELDS };
+      const upload = { upload_url: `http://${request.headers.host}/store?a=b`, upload_fields: UPLOAD_FIELDS };
       response.end(JSON.stringify({ success: true, action: 'created', deployment_id: '44', ...upload }));
       return;
     }
@@ -47,15 +44,5 @@ export async function startUploadStore(...answers: readonly StoreAnswer[]): Prom
   }
 
   const server = createServer((request, response) => void handle(request, response).catch(() => {}));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    url,
-    posted,
-    made,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { ...(await listening(server)), posted, made };
 }

@@ -6,7 +6,6 @@
 import { request } from 'node:http';
 
 export interface VendorLoop extends Disposable {
-  /** Whether the loop has died of an exception. */
   readonly dead: boolean;
 }
 

@@ -34,7 +34,6 @@ export class VirtualTime {
   /** How much later than asked a timer fires: the test's choice, ms. */
   lateness: () => number = () => 0;
 
-  /** True time since the beginning. */
   get now(): number {
     return this.#now;
   }
@@ -49,7 +48,6 @@ export class VirtualTime {
     wall: () => Math.floor(EPOCH + this.#now + this.#wallShift),
   };
 
-  /** How many timers are set. */
   get timers(): number {
     return this.#timers.size;
   }
@@ -109,7 +107,6 @@ export class VirtualTime {
     await this.runUntil(this.#now + ms);
   }
 
-  /** Lets time pass until a promise is settled. */
   async until<T>(promise: Promise<T>): Promise<T> {
     const state = { settled: false };
     const settle = (): void => {
@@ -140,7 +137,6 @@ export class VirtualTime {
   }
 }
 
-/** Lets every promise that can settle do so. */
 export async function settlePromises(): Promise<void> {
   for (let turn = 0; turn < MICROTASKS; turn += 1) await SETTLED;
 }

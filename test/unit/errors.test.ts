@@ -6,16 +6,16 @@ import { describe, expect, test } from 'vitest';
 import { DaemonAway } from '../../src/cli/fleet/daemon.ts';
 import { CommandError, InputError } from '../../src/cli/command-error.ts';
 import {
-  ArchiveError,
-  UploadError,
   AbortedError,
   ApiError,
+  ArchiveError,
   RequestError,
   ResponseError,
   ThrottledError,
   TimeoutError,
   TransportError,
   UnauthorizedError,
+  UploadError,
 } from '../../src/client/errors.ts';
 import { LaunchError, LeftBehindError } from '../../src/client/flows/launch.ts';
 import { ClientOptionsError } from '../../src/client/options.ts';
@@ -31,7 +31,7 @@ import { SinkBusy } from '../../src/logs/sinks/sink.ts';
 import { RedisAway, RedisSilent } from '../../src/daemon/replicas/redis.ts';
 import { NoRegularFile } from '../../src/logs/sinks/regular-file.ts';
 import { NoAnswer } from '../../src/time/clock.ts';
-import { EmptyList } from '../../src/fleet/observation.ts';
+import { EmptyList } from '../../src/fleet/observed-endpoint.ts';
 import { FileInUse, NewerFile, UnreadableFile } from '../../src/storage/database-file.ts';
 import { EpochOver } from '../../src/logs/spool/spool.ts';
 import type { Refusal } from '../../src/wire/response.ts';

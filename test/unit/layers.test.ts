@@ -85,7 +85,7 @@ const ALLOWED = [
   ['emulator/tfa', '../random.ts'],
   ['heartbeat/process/log', '../../driver/ports.ts'],
   ['fleet/history', '../../storage/database-file.ts'],
-  ['config/types', '../../fleet/discovery/knowledge.ts'],
+  ['config/types', '../../fleet/discovery/endpoints.ts'],
   ['config/types', '../../heartbeat/discovery/wanted.ts'],
   ['daemon/services', '../../heartbeat/heart.ts'],
   ['daemon/metrics/families', '../../../heartbeat/view/snapshot.ts'],

@@ -1,8 +1,7 @@
 /** `plan`: flags in, report out. */
 import { openRunner } from '../../scaling/parallel/thread-runner.ts';
-import { estimateOf } from '../../scaling/planner/estimate.ts';
+import { estimateOf, planStream, type Scenario } from '../../scaling/planner/plan.ts';
 import { RecordedLoad, type ArrivalStream } from '../../scaling/planner/load/load.ts';
-import { planStream, type Scenario } from '../../scaling/planner/plan.ts';
 import type { PlanResult } from '../../scaling/planner/model/stats.ts';
 import { pointOf } from '../../scaling/planner/search/search-space.ts';
 import { searchParameters, type SearchResult, type SearchStep } from '../../scaling/planner/search/search.ts';

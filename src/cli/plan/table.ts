@@ -1,10 +1,10 @@
 /** A plan as rows and sentences, for the terminal and the page. */
 import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { DEFAULT_FILLED_IN } from '../../scaling/rules/check.ts';
-import type { Estimate } from '../../scaling/planner/estimate.ts';
+import type { Estimate } from '../../scaling/planner/plan.ts';
 import { SEARCH_AXES, spreadOver } from '../../scaling/planner/search/search-space.ts';
 import type { SearchResult } from '../../scaling/planner/search/search.ts';
-import type { Outcome, Sensitivity } from '../../scaling/planner/sensitivity.ts';
+import type { CostAndWait, Sensitivity } from '../../scaling/planner/sensitivity.ts';
 import { SETTING_OPTIONS } from '../../scaling/planner/settings.ts';
 import { money, number, percent, seconds, legible } from '../text/legible.ts';
 import type { LabelledPlan, PlanReport } from './run-plan.ts';
@@ -126,7 +126,7 @@ const SHOWN = 3;
 /** What a plan hangs on. */
 export function sensitivityLines({ plans: [plan], sensitivity }: PlanReport): readonly string[] {
   if (!plan || sensitivity.length === 0) return [];
-  const own: Outcome = { costPerHour: plan.cost.perHour, p99Seconds: plan.queueTime.p99 };
+  const own: CostAndWait = { costPerHour: plan.cost.perHour, p99Seconds: plan.queueTime.p99 };
   const flag = ({ setting }: Sensitivity) => `--${SETTING_OPTIONS[setting].flag}`;
   const moving = sensitivity.filter(({ half, double }) =>
     [half, double].some((one) => inWords(one) !== inWords(own)),
@@ -141,7 +141,7 @@ export function sensitivityLines({ plans: [plan], sensitivity }: PlanReport): re
   ];
 }
 
-function inWords({ costPerHour, p99Seconds }: Outcome): string {
+function inWords({ costPerHour, p99Seconds }: CostAndWait): string {
   return `costs ${money(costPerHour)}, p99 ${seconds(p99Seconds)}`;
 }
 

@@ -1,10 +1,10 @@
 /** Value types of lists that say what to keep alive, follow and watch. */
-import type { WantedEndpoint } from '../../fleet/discovery/knowledge.ts';
+import type { WantedEndpoint } from '../../fleet/discovery/endpoints.ts';
 import { labelOf, type Wanted } from '../../heartbeat/discovery/wanted.ts';
 import type { WantedLog } from '../../logs/lookup/wanted.ts';
 import {
-  DURATION_ALLOWED,
   duration,
+  DURATION_ALLOWED,
   fine,
   id,
   listOf,

@@ -1,5 +1,5 @@
 /** The highest price that the worker groups of an endpoint search for. Pure. */
-import type { PriceCeilings } from '../../fleet/service.ts';
+import type { PriceCeilings } from '../../fleet/watch.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import type { WorkerGroup } from '../../contract/operations/serverless/worker-group-list.ts';
 

@@ -1,7 +1,7 @@
 /** The three scheduled watches in the daemon: started from the settings, replaced at a reload. */
 import type { Logger } from 'pino';
 import { createAccountWatch } from '../../watch/account.ts';
-import type { PriceSource } from '../../fleet/service.ts';
+import type { PriceSource } from '../../fleet/watch.ts';
 import { createInstancesWatch } from '../../watch/instances.ts';
 import { startJob, type Job, type JobView } from '../../watch/job.ts';
 import { createMaintenanceWatch } from '../../watch/maintenance.ts';

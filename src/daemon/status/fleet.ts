@@ -2,10 +2,10 @@
 import * as z from 'zod';
 import type { Settings } from '../../config/options.ts';
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
-import { MEASURES, NOTHING_MEASURED, type Measure } from '../../fleet/sample.ts';
-import type { Troubles } from '../../fleet/troubles/troubles.ts';
 import type { EndpointView, FleetView } from '../../fleet/view.ts';
-import { count, LABELS, metric, oneOf, seconds, type Show, type Shown, time } from './fact.ts';
+import { MEASURES, NOTHING_MEASURED, type Measure } from '../../fleet/workers/measure.ts';
+import type { Troubles } from '../../fleet/troubles/troubles.ts';
+import { count, LABELS, metric, oneOf, seconds, time, type Show, type Shown } from './fact.ts';
 import { endpointSpend, endpointSpendStatus, fleetSpend, fleetSpendStatus } from './spend.ts';
 import { bySeverity, finding } from './watches.ts';
 

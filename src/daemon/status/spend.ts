@@ -1,6 +1,6 @@
 /** What the endpoints cost, in the status: today, this month, and what of it nobody needs. */
 import * as z from 'zod';
-import { MEASURES } from '../../fleet/sample.ts';
+import { MEASURES } from '../../fleet/workers/measure.ts';
 import type { Figure } from '../../spend/hours.ts';
 import type { SpendView } from '../../spend/spend-watch.ts';
 import { count, metric } from './fact.ts';

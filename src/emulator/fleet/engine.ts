@@ -1,7 +1,6 @@
 /** Runs the planner's model for one endpoint and moves its workers. It catches up when somebody looks. */
 import type { Observation } from '../../scaling/planner/model/demand.ts';
-import { GroupModel } from '../../scaling/planner/model/group.ts';
-import type { Decision, GroupObserver } from '../../scaling/planner/model/observer.ts';
+import { GroupModel, type Decision, type GroupObserver } from '../../scaling/planner/model/group.ts';
 import { PlanStats } from '../../scaling/planner/model/stats.ts';
 import type { WorkerCounts } from '../../scaling/planner/model/time-series.ts';
 import { STATE, type State } from '../../scaling/planner/model/workers.ts';

@@ -1,70 +1,53 @@
 /**
- * The parameters that an endpoint really has: with defaults, what the rules say of them, and where they differ from
- * PILOTLIGHT_ENDPOINT_GROUPS. Pure.
+ * Parameters that an endpoint has: with defaults, with what the rules say, and with the drift from
+ * PILOTLIGHT_ENDPOINT_GROUPS.
  */
 import {
   ENDPOINT_GROUP_DEFAULTS,
   ENDPOINT_GROUP_PARAMETERS,
-  type EndpointGroupParameter,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
-import { checkEndpointGroup, DEFAULT_FILLED_IN, type CheckedGroup } from '../../scaling/rules/check.ts';
+import {
+  checkEndpointGroup,
+  DEFAULT_FILLED_IN,
+  parametersOf,
+  type CheckedGroup,
+} from '../../scaling/rules/check.ts';
 import type { Finding, WorkerFacts } from '../../scaling/rules/findings.ts';
 import type { Drift } from '../view.ts';
-import type { ListedEndpoint } from './knowledge.ts';
+import type { ListedEndpoint } from './endpoints.ts';
 
-type NumericParameter = Exclude<EndpointGroupParameter, 'endpoint_name'>;
-
-const NUMERIC_PARAMETERS = ENDPOINT_GROUP_PARAMETERS.filter((name) => name !== 'endpoint_name');
-const DEFAULTS: Partial<Readonly<Record<NumericParameter, number>>> = ENDPOINT_GROUP_DEFAULTS;
-
-/** Those that have a number, defaults filled in. */
+/** Numeric ones, with defaults. */
 export function numericParameters(row: ListedEndpoint): Readonly<Record<string, number>> {
-  return Object.fromEntries(
-    NUMERIC_PARAMETERS.flatMap((name) => {
-      const value = numberOf(row[name]) ?? DEFAULTS[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
+  const own = Object.entries(parametersOf(row)).filter(
+    (entry): entry is [string, number] => entry[0] !== 'endpoint_name' && Number.isFinite(entry[1]),
   );
+  return { ...ENDPOINT_GROUP_DEFAULTS, ...Object.fromEntries(own) };
 }
 
 /**
- * Only what somebody has written is wanted: a default that was filled in is nobody's wish, and services have others.
- * Where the endpoint has null, its default counts. A parameter that the list does not have at all is not compared.
+ * A default that was filled in is not compared, because services have other defaults. null on the endpoint
+ * means its default. A parameter missing from the list is not compared.
  */
 export function driftOf(
   row: ListedEndpoint,
   { parameters: wanted, findings }: CheckedGroup,
 ): readonly Drift[] {
-  if (wanted === undefined) return [];
   const filledIn = new Set(
     findings.filter(({ rule }) => rule === DEFAULT_FILLED_IN).map(({ parameter }) => parameter),
   );
-  return NUMERIC_PARAMETERS.flatMap((parameter): Drift[] => {
-    const should = wanted[parameter];
-    const has = row[parameter];
-    if (should === undefined || has === undefined || filledIn.has(parameter)) return [];
-    const actual = numberOf(has) ?? (typeof has === 'string' ? has : (DEFAULTS[parameter] ?? null));
-    return actual === should ? [] : [{ parameter, actual, wanted: should }];
+  const own: Readonly<Record<string, unknown>> = { ...numericParameters(row), ...parametersOf(row) };
+  return ENDPOINT_GROUP_PARAMETERS.flatMap((parameter): Drift[] => {
+    const should = wanted?.[parameter];
+    const isCompared = typeof should === 'number' && row[parameter] !== undefined && !filledIn.has(parameter);
+    const has = own[parameter];
+    const actual = typeof has === 'number' || typeof has === 'string' ? has : null;
+    return isCompared && actual !== should ? [{ parameter, actual, wanted: should }] : [];
   });
 }
 
-/** Without the notes on defaults: what the service has, somebody may well have chosen. */
+/** Without the notes on defaults: the user may have chosen these values. */
 export function findingsOf(row: ListedEndpoint, facts: WorkerFacts): readonly Finding[] {
-  const group = Object.fromEntries(
-    ENDPOINT_GROUP_PARAMETERS.flatMap((name) => {
-      const value = row[name];
-      if (value === undefined || value === null || value === '') return [];
-      return [[name, name === 'endpoint_name' ? value : (numberOf(value) ?? value)]];
-    }),
-  );
-  const { findings } = checkEndpointGroup(group, facts);
+  const group = Object.entries(parametersOf(row)).filter(([, value]) => value !== '');
+  const { findings } = checkEndpointGroup(Object.fromEntries(group), facts);
   return findings.filter(({ rule }) => rule !== DEFAULT_FILLED_IN);
-}
-
-/** Text may stand for a number, as anywhere in an answer. */
-function numberOf(value: unknown): number | undefined {
-  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
-  if (typeof value !== 'string' || value.trim() === '') return undefined;
-  const number = Number(value);
-  return Number.isFinite(number) ? number : undefined;
 }

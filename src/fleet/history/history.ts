@@ -1,6 +1,6 @@
 /**
- * The history of endpoints: takes what each look brings, and answers what was when. It is kept on disk for 40 days, or in
- * memory for one. While the disk takes nothing, memory holds what is seen, and the disk gets it as soon as it can.
+ * The history of endpoints: 40 days on disk, or one day in memory. While the disk fails, memory holds new
+ * samples, and the disk gets them later.
  */
 import { join } from 'node:path';
 import { setImmediate as othersTurn } from 'node:timers/promises';
@@ -13,19 +13,19 @@ import {
 } from '../../storage/database-file.ts';
 import { makePrivateFolder } from '../../storage/private-folder.ts';
 import type { Clock } from '../../time/clock.ts';
+import type { HistoryQuery, HistoryRow } from '../view.ts';
 import type { FleetNotice } from '../notices.ts';
 import { sumOfHours, type Hour } from '../../spend/hours.ts';
-import type { HistoryQuery, HistoryRow } from '../view.ts';
 import { rowFrom, SampleTable, together, type Folded, type Kept, type Write } from './sample-table.ts';
 
 const FILE = 'fleet.sqlite';
-/** Between two tries to use a disk that failed, ms. */
+/** Between two tries of a failed disk, ms. */
 const TRY_AGAIN_MS = 5_000;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Lengths that people can read on an axis. */
+/** Lengths that suit an axis. */
 const LENGTHS_MS = [
   ...[1, 2, 5, 10, 15, 20, 30].map((minutes) => minutes * MINUTE_MS),
   ...[1, 2, 3, 4, 6, 8, 12].map((hours) => hours * HOUR_MS),
@@ -33,10 +33,10 @@ const LENGTHS_MS = [
 ];
 
 export interface HistoryOptions {
-  /** STATE_DIR; made if it is missing. Undefined: memory alone. */
+  /** STATE_DIR; undefined: memory only. */
   readonly directory: string | undefined;
   readonly clock: Clock;
-  /** As it is now, for a disk that has missed changes of it. */
+  /** Current state, for a disk that missed changes. */
   readonly kept: () => Kept;
   readonly notice: (notice: FleetNotice) => void;
 }
@@ -47,7 +47,7 @@ export class History {
   readonly #lastMs = new Map<string, number>();
   readonly #stopping = new AbortController();
   #disk: SampleTable | undefined;
-  /** What the disk does not take, or all there is. */
+  /** What the disk did not take; everything if there is no disk. */
   #memory: SampleTable | undefined;
   #trouble: string | undefined;
   #triedMs = -Infinity;
@@ -61,12 +61,12 @@ export class History {
     return this.#path === undefined ? 'memory' : 'disk';
   }
 
-  /** Why the disk takes nothing just now; undefined if it does, or if none is wanted. */
+  /** Why the disk fails; undefined if it works, or if there is none. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
 
-  /** What a process before this one kept; undefined if there is no disk, or it cannot be used just now. */
+  /** State of an earlier process; undefined without a disk that works. */
   async open(): Promise<Kept | undefined> {
     if (this.#path === undefined) return undefined;
     try {
@@ -80,7 +80,6 @@ export class History {
     }
   }
 
-  /** When the endpoint was seen last, Unix ms. */
   lastMs(label: string): number | undefined {
     return this.#lastMs.get(label);
   }
@@ -97,21 +96,20 @@ export class History {
         this.#fail(error);
       }
     }
-    // Of all else the disk gets what it has become.
+    // The disk gets the other state when it works again.
     if (sample) (this.#memory ??= new SampleTable()).write({ sample }, nowMs);
   }
 
-  /** In the shortest rows that are not too many. Others have their turn while it works. */
+  /** In the shortest rows that are not too many. Other work goes on meanwhile. */
   query(query: HistoryQuery): Promise<readonly HistoryRow[]> {
     return this.#reading(() => this.#query(query));
   }
 
-  /** Of all endpoints that have samples. */
   labels(): readonly string[] {
     return [...this.#lastMs.keys()];
   }
 
-  /** A day at a time: others have their turn between. @param holeMs Longer than this no sample stands. */
+  /** A day at a time, so that other work goes on. `holeMs`: no sample counts for longer. */
   hours(label: string, fromMs: number, toMs: number, holeMs: number): Promise<readonly Hour[]> {
     return this.#reading(async () => {
       const found: Hour[] = [];
@@ -129,13 +127,13 @@ export class History {
     try {
       return await read();
     } catch (error) {
-      // A damaged page shows only when it is read.
+      // Damage shows only when a page is read.
       if (isUnreadable(error)) this.#fail(error);
       throw error;
     }
   }
 
-  /** What the disk does not take now is lost. */
+  /** What the disk does not take now, is lost. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('stopping'));
     if (this.#trouble !== undefined) this.#mend();
@@ -161,7 +159,7 @@ export class History {
     const lengthMs = isEach ? 0 : (LENGTHS_MS.find(fits) ?? 28 * DAY_MS);
     const stretchMs = lengthMs || HOUR_MS;
     const rows: HistoryRow[] = [];
-    // The stretch that has the first moment is answered as a whole. From one sample to the next: a hole costs nothing.
+    // The first stretch is answered whole. Empty stretches are skipped.
     let beginMs = Math.min(...ends('first', isEach ? fromMs : startOf(fromMs, lengthMs)));
     while (beginMs < toMs) {
       const endMs = Math.min(startOf(beginMs, stretchMs) + stretchMs, toMs);
@@ -183,7 +181,7 @@ export class History {
 
   #isDiskUsable(nowMs: number): boolean {
     if (this.#path === undefined) return false;
-    // SQLite goes on with a file that was removed, and what it writes there is lost.
+    // SQLite would write on to a removed file, and lose that.
     if (this.#disk?.isInPlace() === false) {
       this.#closeDisk();
       this.#fail(new UnreadableFile(`${this.#path} is gone, or another file`));
@@ -192,7 +190,7 @@ export class History {
     return Math.abs(nowMs - this.#triedMs) >= TRY_AGAIN_MS && this.#mend();
   }
 
-  /** Gives the disk what it has missed. @returns Whether it took all of that. */
+  /** Gives the disk what it missed. Returns whether it took all. */
   #mend(): boolean {
     try {
       this.#disk ??= this.#openDisk();
@@ -210,7 +208,7 @@ export class History {
     return true;
   }
 
-  /** @throws FileInUse, NewerFile, or what the file system says. */
+  /** Throws FileInUse, NewerFile or an error of the file system. */
   #openDisk(): SampleTable {
     makePrivateFolder(this.#options.directory ?? '');
     try {
@@ -237,7 +235,6 @@ export class History {
     });
   }
 
-  /** Says so when it begins. */
   #fail(error: unknown): void {
     let why = error;
     try {
@@ -252,12 +249,11 @@ export class History {
   }
 }
 
-/** A file of a newer version is whole, and left alone. */
+/** A file of a newer version is not damaged. */
 function isDamaged(error: unknown): boolean {
   return isUnreadable(error) && !(error instanceof NewerFile);
 }
 
-/** Of the stretch that has the moment. */
 function startOf(atMs: number, lengthMs: number): number {
   return Math.floor(atMs / lengthMs) * lengthMs;
 }

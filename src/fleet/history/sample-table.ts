@@ -1,45 +1,38 @@
 /**
- * One SQLite table of samples, with a row for each look at an endpoint. Beside it stands what the next process goes on
- * from: workers, how long they took to start, and the endpoints. The same on disk and in memory.
+ * One SQLite table of samples, with a row for each look. Beside it: the state for the next process. The same
+ * on disk and in memory.
  */
 import * as sqlite from 'node:sqlite';
 import { isRecord } from '../../contract/is-record.ts';
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
 import { DatabaseFile, IN_MEMORY, type DatabaseFormat } from '../../storage/database-file.ts';
-import type { KnownEndpoint } from '../discovery/knowledge.ts';
-import { MEASURES, type FleetSample, type Measure } from '../sample.ts';
-import type { WorkerLife } from '../workers/lives.ts';
-import { STEPS } from '../workers/measure.ts';
-import { UNKNOWN } from '../workers/status.ts';
-import type { StartTimes } from '../workers/trouble.ts';
-import type { Hour } from '../../spend/hours.ts';
-import type { Ledger } from '../../spend/spend-watch.ts';
+import type { KnownEndpoint } from '../discovery/endpoints.ts';
 import type { Aggregate, HistoryRow } from '../view.ts';
-import { hoursSql } from './hours.ts';
+import { MEASURES, STEPS, type FleetSample, type Measure } from '../workers/measure.ts';
+import type { StartTimes, WorkerLife } from '../workers/lives.ts';
+import { phaseOf, UNKNOWN, type Phase } from '../workers/status.ts';
+import { HOUR_MS, type Counted, type Hour } from '../../spend/hours.ts';
+import type { Ledger } from '../../spend/spend-watch.ts';
 
 export type StoredEndpoint = Pick<KnownEndpoint, 'id' | 'name' | 'label'>;
 
-/** What a process goes on from, or what of it changes. */
+/** State for the next process, or its changes. */
 export interface Kept {
   readonly lives: Iterable<WorkerLife>;
-  /** By the label of the endpoint. */
   readonly starts: ReadonlyMap<string, StartTimes>;
-  /** Undefined: as before. */
   readonly known: readonly StoredEndpoint[] | undefined;
   readonly ledger?: Ledger | undefined;
 }
 
-/** What is stored at once, or not at all. */
+/** Stored in one transaction. */
 export interface Write extends Partial<Kept> {
-  /** With the label of its endpoint. */
   readonly sample?: readonly [label: string, FleetSample];
-  /** Ids of workers that are forgotten; `all` are, before these lives are stored. */
+  /** Workers to forget; `all` are forgotten before `lives` are stored. */
   readonly gone?: readonly number[] | 'all';
 }
 
-/** What SQL has folded: of each column the sum and the peak, and how many samples knew it. */
+/** Of each column: the sum, the peak, and how many samples knew it. */
 export interface Folded {
-  /** The moment of its first sample. */
   readonly fromMs: number;
   readonly samples: number;
   readonly [column: string]: number | null;
@@ -48,16 +41,16 @@ export interface Folded {
 const DAY_MS = 86_400_000;
 const KEPT_ON_DISK_MS = 40 * DAY_MS;
 const KEPT_IN_MEMORY_MS = DAY_MS;
-/** Of all endpoints together, in memory: some 20 MB. */
+/** All endpoints together: some 20 MB. */
 const MOST_ROWS_IN_MEMORY = 200_000;
 const PURGE_EVERY_MS = 3_600_000;
 
 const MEASURE_NAMES = Object.keys(MEASURES) as Measure[];
-/** A status that nobody has heard of counts as unknown here. */
+/** Other statuses count as unknown here. */
 const STATUSES: readonly string[] = [UNKNOWN, ...WORKER_STATUSES];
-/** Measures in whole steps (STEPS), so that sums are exact; workers by status. NULL: not known, or no workers. */
+/** Measures in whole steps (STEPS), so that sums are exact. NULL: not known, or no workers. */
 const COLUMNS: readonly string[] = [...MEASURE_NAMES, ...STATUSES.map((status) => `workers_${status}`)];
-/** A column is added when the first sample knows it: each one costs a byte a row, and time when rows are folded. */
+/** A column is added with its first value: each costs a byte a row, and time to fold. */
 const SCHEMA = `
   CREATE TABLE endpoint (id INTEGER PRIMARY KEY, label TEXT NOT NULL UNIQUE) STRICT;
   CREATE TABLE samples (endpoint INTEGER, at INTEGER, PRIMARY KEY (endpoint, at)) STRICT, WITHOUT ROWID;
@@ -68,9 +61,9 @@ const FORMAT: DatabaseFormat = {
   version: 4,
   schema: SCHEMA,
   upgrades: {},
-  // A loss of power may take some seconds of the history; in return a sample costs no flush.
+  // A loss of power may cost some seconds of history; in return a sample needs no flush.
   synchronous: 'NORMAL',
-  // A check of 300 MB would hold up the daemon for a second or more.
+  // Checking 300 MB would block the daemon for a second or more.
   isChecked: false,
 };
 
@@ -80,19 +73,18 @@ const OF_RANGE =
 export class SampleTable {
   readonly #file: DatabaseFile;
   readonly #isInMemory: boolean;
-  /** Those of COLUMNS that the table has. */
   #columns: readonly string[];
   #sql: ReturnType<typeof statements>;
   #purgedMs = -Infinity;
 
-  /** @param path Of the file; undefined: in memory. @throws As DatabaseFile. */
+  /** Without a path it is in memory. Throws like DatabaseFile. */
   constructor(path?: string) {
     this.#isInMemory = path === undefined;
     this.#file = new DatabaseFile(sqlite, path ?? IN_MEMORY, FORMAT);
     try {
       this.#columns = columnsOf(this.#file.db);
       this.#sql = statements(this.#file.db, this.#columns);
-      // What cannot be read shows now, and not at the first look.
+      // An unreadable file shows now, not at the first look.
       this.kept();
     } catch (error) {
       this.#file.close();
@@ -100,18 +92,17 @@ export class SampleTable {
     }
   }
 
-  /** Whether its file still has its name. */
   isInPlace(): boolean {
     return this.#file.isInPlace();
   }
 
-  /** When each endpoint was seen last, by label, Unix ms. */
+  /** By label, Unix ms. */
   lastMs(): ReadonlyMap<string, number> {
     const rows = this.#sql.lastSamples.all();
     return new Map(rows.flatMap(({ label, at }) => (at === null ? [] : [[String(label), Number(at)]])));
   }
 
-  /** What cannot be read is left out: a worker is seen again at the next look, as a new one. */
+  /** Unreadable entries are left out: the next look sees the worker as new. */
   kept(): Kept {
     const of = (kind: string) =>
       this.#sql.state
@@ -132,9 +123,8 @@ export class SampleTable {
     };
   }
 
-  /** In one transaction. */
   write({ sample, lives = [], gone = [], starts = new Map(), known, ledger }: Write, nowMs: number): void {
-    // A clock that was set back is a reason too.
+    // A clock may be set back.
     const isPurged = Math.abs(nowMs - this.#purgedMs) >= PURGE_EVERY_MS;
     const put = (key: string, value: unknown) => this.#sql.putState.run(key, JSON.stringify(value));
     const values = sample && valuesOf(sample[1]);
@@ -152,7 +142,7 @@ export class SampleTable {
     if (isPurged) this.#purgedMs = nowMs;
   }
 
-  /** Takes the samples of a table in memory as well. */
+  /** Copies the samples of a table in memory. */
   takeFrom(held: SampleTable): void {
     this.#addColumns(held.#columns);
     this.#file.transaction(() => {
@@ -161,23 +151,23 @@ export class SampleTable {
     });
   }
 
-  /** How many samples there are, `most` at most. */
+  /** At most `most`. */
   count(label: string, fromMs: number, toMs: number, most: number): number {
     return Number(this.#sql.count.get(label, fromMs, toMs, most)?.['samples']);
   }
 
-  /** The first sample from this moment on, or the last before the other, Unix ms. */
+  /** Unix ms. */
   end(end: 'first' | 'last', label: string, fromMs: number, toMs: number): number | undefined {
     const at = this.#sql[end].get(label, fromMs, toMs)?.['at'];
     return at === undefined ? undefined : Number(at);
   }
 
-  /** One row of all samples, or none where there are none; or a row for each. */
+  /** One row for all samples, or a row for each. */
   folded(as: 'one' | 'each', label: string, fromMs: number, toMs: number): readonly Folded[] {
     return this.#sql[as].all(label, fromMs, toMs) as unknown as readonly Folded[];
   }
 
-  /** Hours that have samples. @param holeMs Longer than this no sample stands. */
+  /** Hours that have samples. */
   hours(label: string, fromMs: number, toMs: number, holeMs: number): readonly Hour[] {
     return this.#sql.hours.all(holeMs, toMs, label, fromMs, toMs) as unknown as readonly Hour[];
   }
@@ -186,8 +176,7 @@ export class SampleTable {
     this.#file.close();
   }
 
-  /** Two samples of one millisecond are one: the first. */
-  /** Outside a transaction, which could take them back. */
+  /** Outside a transaction: a rollback would drop the columns. */
   #addColumns(names: readonly string[]): void {
     const missing = names.filter((name) => !this.#columns.includes(name));
     if (missing.length === 0) return;
@@ -206,7 +195,7 @@ export class SampleTable {
     return Number(this.#sql.endpoint.get(label)?.['id']);
   }
 
-  /** Endpoints that are not watched any more too, and they themselves when nothing is left of them. */
+  /** Includes endpoints that are not watched any more; an endpoint without samples goes. */
   #purge(nowMs: number): void {
     const endpoints = this.#sql.endpoints.all().map(({ id }) => Number(id));
     const keptMs = this.#isInMemory ? KEPT_IN_MEMORY_MS : KEPT_ON_DISK_MS;
@@ -230,7 +219,7 @@ function columnsOf(db: sqlite.DatabaseSync): readonly string[] {
   return COLUMNS.filter((name) => there.has(name));
 }
 
-/** By column, what is known of a sample. */
+/** Known values, by column. */
 function valuesOf({ measures, workers }: FleetSample): Readonly<Record<string, number>> {
   const values: Record<string, number> = {};
   for (const name of MEASURE_NAMES) {
@@ -245,7 +234,7 @@ function valuesOf({ measures, workers }: FleetSample): Readonly<Record<string, n
 }
 
 function statements(db: sqlite.DatabaseSync, columns: readonly string[]) {
-  // `total` is a float, which never overflows, and is exact up to 2^53 steps.
+  // `total` is a float: it never overflows, and is exact up to 2^53 steps.
   const folded = [
     'SELECT min(at) AS fromMs, count(*) AS samples',
     ...columns.map(
@@ -269,7 +258,7 @@ function statements(db: sqlite.DatabaseSync, columns: readonly string[]) {
     last: db.prepare(`SELECT at ${OF_RANGE} ORDER BY at DESC LIMIT 1`),
     count: db.prepare(`SELECT count(*) AS samples FROM (SELECT 1 ${OF_RANGE} LIMIT ?)`),
     hours: db.prepare(hoursSql(OF_RANGE, missing)),
-    // In the order of the key, so that nothing is sorted.
+    // In key order, so that nothing is sorted.
     one: db.prepare(`${folded} ${OF_RANGE} GROUP BY endpoint`),
     each: db.prepare(`${folded} ${OF_RANGE} GROUP BY at`),
     purge: db.prepare('DELETE FROM samples WHERE endpoint = ? AND at < ?'),
@@ -291,7 +280,6 @@ function statements(db: sqlite.DatabaseSync, columns: readonly string[]) {
   };
 }
 
-/** Both as one. */
 export function together(one: Folded, other: Folded): Folded {
   const sums: Record<string, number | null> = {};
   for (const name of Object.keys({ ...one, ...other })) {
@@ -321,4 +309,48 @@ export function rowFrom(row: Folded, fromMs: number, lengthMs: number): HistoryR
       present.map((status) => [status, aggregate(`workers_${status}`, samples, 1)]),
     ),
   };
+}
+
+const DOLLARS = STEPS.spend_per_hour * HOUR_MS;
+const UNITS = STEPS.load * 1_000;
+
+function workersIn(phase: Phase): string {
+  const statuses = WORKER_STATUSES.filter((status) => phaseOf(status) === phase);
+  return `(${statuses.map((status) => `ifnull(workers_${status}, 0)`).join(' + ')})`;
+}
+
+const IS_TOLD = 'spend_told_per_hour IS NOT NULL';
+const IS_ESTIMATED = 'spend_told_per_hour IS NULL';
+const IS_SPLIT = 'spend_per_hour IS NOT NULL AND spend_idle_per_hour IS NOT NULL';
+const WORKING = '(spend_per_hour - spend_idle_per_hour - spend_starting_per_hour - spend_stopped_per_hour)';
+
+/** By name: the condition, the value that counts for the sample's time, and the storage step. */
+const SUMS: Readonly<Record<Exclude<keyof Counted, 'seenMs'>, readonly [string, string, number]>> = {
+  toldMs: [IS_TOLD, '1', 1],
+  told: [IS_TOLD, 'spend_told_per_hour', DOLLARS],
+  estimated: [IS_ESTIMATED, 'spend_per_hour', DOLLARS],
+  working: [IS_SPLIT, WORKING, DOLLARS],
+  idle: [IS_SPLIT, 'spend_idle_per_hour', DOLLARS],
+  starting: [IS_SPLIT, 'spend_starting_per_hour', DOLLARS],
+  stopped: [IS_SPLIT, 'spend_stopped_per_hour', DOLLARS],
+  usesMs: [IS_SPLIT, '1', 1],
+  readyMs: [IS_SPLIT, workersIn('ready'), 1],
+  startingMs: [IS_SPLIT, workersIn('starting'), 1],
+  load: ['load IS NOT NULL', 'load', UNITS],
+  loadMs: ['load IS NOT NULL', '1', 1],
+};
+
+/**
+ * Rows of type Hour. A sample of unknown cost is skipped: the one before goes on. Parameters of the
+ * statement: `holeMs`, the end, then those of `ofRange`. `missing`: columns that the table lacks.
+ */
+export function hoursSql(ofRange: string, missing: readonly string[]): string {
+  const nulls = missing.map((name) => `NULL AS ${name}, `).join('');
+  const columns = Object.entries(SUMS).map(
+    ([name, [isKnown, value, steps]]) =>
+      `total(CASE WHEN ${isKnown} THEN ${value} * ms END) / ${steps} AS ${name}`,
+  );
+  return `SELECT at / ${HOUR_MS} * ${HOUR_MS} AS atMs, sum(ms) AS seenMs, ${columns.join(', ')}
+    FROM (SELECT *, ${nulls} min(?, lead(at, 1, ?) OVER (ORDER BY at) - at) AS ms ${ofRange}
+      AND coalesce(spend_told_per_hour, spend_per_hour) IS NOT NULL) GROUP BY 1`;
 }

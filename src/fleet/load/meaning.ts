@@ -1,47 +1,43 @@
 /**
- * What `cur_load` means. A worker built since November 2025 reports the units that it has in flight, an older one the units
- * that it received a second, and nothing says which. So each report is held against what either kind can report: one that
- * only one kind can report is a vote for it. Pure.
+ * What `cur_load` means. Workers built since November 2025 report units in flight, older ones units received
+ * a second; no field says which. A report that only one kind can make is a vote for it.
  */
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import { phaseOf, statusOf } from '../workers/status.ts';
 
 export type LoadMeaning = 'in flight' | 'rate';
 
-export interface LoadKnowledge {
+export interface FoundMeaning {
   readonly meaning: LoadMeaning | 'unknown';
-  /** In words. */
   readonly because: string;
 }
 
-/** What of a worker's row tells of its work; undefined: it does not say. */
+/** What a worker reports; undefined: no value. */
 type Report = Readonly<Record<'load' | 'received' | 'served' | 'requests', number | undefined>>;
 
-/** What the reports of one worker have shown so far. */
 export interface LoadRecord {
   readonly report: Report | undefined;
-  /** Since when it is the same, Unix ms; Infinity: that has voted. */
+  /** Since when the report is the same, Unix ms; Infinity: this has voted. */
   readonly sinceMs: number;
-  /** Whether it ever said more than 0. */
   readonly everLoaded: boolean;
   readonly everReceived: boolean;
-  /** Of the last reports that had both: the load, and what was received. */
+  /** The last reports that had both. */
   readonly pairs: readonly (readonly [load: number, received: number])[];
   readonly votes: readonly LoadMeaning[];
 }
 
 const VOTES_KEPT = 6;
 const VOTES_NEEDED = 3;
-/** One contrary vote in so many is forgiven: a request that failed looks like neither. */
+/** One contrary vote in so many is forgiven: failed requests confuse both kinds. */
 const FORGIVEN = 5;
-/** No two reports are further apart, seconds: what was received since the last one was never spread over more. */
+/** Longest time between two reports, seconds. */
 const LONGEST_REPORT_S = 30;
-/** A report that is the same for so long was sent again meanwhile, ms: one comes in 10 s at least. */
+/** A report that is the same for so long was sent again, ms: reports come at least every 10 s. */
 const STILL_MS = 25_000;
 const PAIRS = 6;
 const NOTHING = { report: undefined, sinceMs: 0, everReceived: false, pairs: [] };
 
-/** After a look. @param known As an earlier process found it. */
+/** `known`: the meaning that an earlier process found. */
 export function loadAfter(
   before: LoadRecord | undefined,
   worker: Worker,
@@ -50,7 +46,7 @@ export function loadAfter(
 ): LoadRecord {
   const votes = known === undefined ? [] : Array<LoadMeaning>(VOTES_NEEDED).fill(known);
   const last = before ?? { ...NOTHING, everLoaded: known !== undefined, votes };
-  // What is not ready sends no reports.
+  // Only ready workers send reports.
   if (phaseOf(statusOf(worker)) !== 'ready') return { ...last, report: undefined };
   const report = reportOf(worker);
   const { load = 0, received = 0 } = report;
@@ -76,7 +72,7 @@ export function loadAfter(
   };
 }
 
-/** Whether it has served since its last report. One that says the same again may not have reported at all. */
+/** Whether it served since its last report. An unchanged report may be an old one. */
 export function hasServed(before: LoadRecord | undefined, worker: Worker): boolean {
   const report = reportOf(worker);
   return before?.report !== undefined && (report.served ?? 0) > 0 && !isSame(before.report, report);
@@ -89,8 +85,8 @@ export function meaningOf({ votes }: LoadRecord): LoadMeaning | undefined {
   return rate >= VOTES_NEEDED && inFlight * FORGIVEN <= rate ? 'rate' : undefined;
 }
 
-/** Of an endpoint: all of its workers that ever had load must have shown the same. */
-export function loadOfAll(records: readonly LoadRecord[]): LoadKnowledge {
+/** All workers that ever had load must have shown the same. */
+export function loadOfAll(records: readonly LoadRecord[]): FoundMeaning {
   const meanings = records.map((record) => meaningOf(record));
   const inFlight = meanings.filter((one) => one === 'in flight').length;
   const rate = meanings.filter((one) => one === 'rate').length;
@@ -115,8 +111,8 @@ function isSame(one: Report | undefined, other: Report): boolean {
 }
 
 /**
- * By one report. As a rate, the load is what was received over the seconds since the last report, a second or more. In
- * flight is at least what was received and not served. One with a request that failed may be neither.
+ * A rate is what was received over the seconds since the last report. Load in flight is at least what was
+ * received and not served. After a failed request it may be neither.
  */
 function voteOfOne({ load, received, served }: Report): LoadMeaning | undefined {
   if (load === undefined || received === undefined) return undefined;
@@ -127,8 +123,8 @@ function voteOfOne({ load, received, served }: Report): LoadMeaning | undefined 
 }
 
 /**
- * By reports that stay the same while nothing is received. With a request in work, the load in flight stays, and a rate is
- * 0. Without one, what was served since the last report is 0; only an older worker says how fast the last request was.
+ * Reports stay the same while nothing is received. With a request in work, load in flight stays and a rate
+ * is 0. Without one, only an older worker still reports the speed of the last request.
  */
 function voteOfStill({ load, received, served, requests }: Report, everLoaded: boolean) {
   if (load === undefined || requests === undefined || received) return undefined;
@@ -137,8 +133,8 @@ function voteOfStill({ load, received, served, requests }: Report, everLoaded: b
 }
 
 /**
- * By several: a rate is a steady part of what was received, however that varies. All of it may as well be in flight: so it
- * is where requests have just come.
+ * A rate is a steady part of what was received, however that varies. The whole of it may as well be in
+ * flight.
  */
 function voteOfPairs(pairs: LoadRecord['pairs']): LoadMeaning | undefined {
   if (pairs.length < PAIRS) return undefined;

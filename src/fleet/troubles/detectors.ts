@@ -1,46 +1,44 @@
-/** The troubles of an endpoint that are known by name: how each is told from ordinary work. Pure. */
+/** The named troubles of an endpoint: how each differs from ordinary work. */
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
-import { isPresent, presentStatus, type WorkerLife } from '../workers/lives.ts';
+import { isPresent, presentStatus, quantile, type WorkerLife } from '../workers/lives.ts';
 import { phaseOf, statusOf } from '../workers/status.ts';
-import { quantile } from '../workers/trouble.ts';
-import { leastStuckMs, type Look, type Memory } from './memory.ts';
+import { leastStuckMs, type EndpointLook, type TroubleMemory } from './memory.ts';
 
-/** Why it is thought so: a sentence that goes on from the endpoint's name, and its figures for the log. */
+/** A sentence that continues the endpoint's name, and its figures for the log. */
 export interface Evidence {
   readonly says: string;
   readonly facts: Readonly<Record<string, number | readonly number[]>>;
 }
 
-/** null: all is well. Undefined: it cannot be judged. */
+/** null: all is well. Undefined: cannot be judged. */
 type Judgement = Evidence | null | undefined;
 
 export interface Detector {
   readonly severity: 'critical' | 'warning';
-  /** It must have been seen for so long, and unseen for so long to be over, ms. */
+  /** Lasts before it begins, and before it ends, ms. */
   readonly forMs: number;
   readonly endsAfterMs: number;
-  readonly judge: (look: Look, memory: Memory) => Judgement;
+  readonly judge: (look: EndpointLook, memory: TroubleMemory) => Judgement;
 }
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** The service recruits within a minute or two. */
 const RECRUITS_WITHIN_MS = 3 * MINUTE;
-/** So many workers are no chance. */
+/** Fewer may be chance. */
 const MANY = 3;
-/** Loading is given up after 791 to 795 s, starting after 300 s; this part of it is close. */
+/** The service gives up loading after 791 to 795 s, and starting after 300 s. */
 const LIMITS_MS: ReadonlyMap<string, number> = new Map([
   ['loading', 790_000],
   ['model_loading', 790_000],
   ['starting', 300_000],
 ]);
 const CLOSE = 0.9;
-/** Machines are compared with two others at least. */
+/** A machine is compared with at least two others. */
 const LEAST_PEERS = 2;
-/** Half as fast as its peers, or twice as dear for its work. */
+/** Half as fast, or twice as dear for its work. */
 const FAR = 2;
-/** The price of an instance has its own disk in it, that of a search a usual one. */
+/** An instance's price includes its own disk; a search assumes a usual one. */
 const PRICE_TOLERANCE = 1.1;
 const SOON_MS = 24 * HOUR;
 
@@ -72,17 +70,17 @@ function detector(
 export type TroubleName = keyof typeof DETECTORS;
 export const TROUBLE_NAMES = Object.keys(DETECTORS) as TroubleName[];
 
-/** A stranded worker holds the place of one that could be recruited: its machine has no GPU left for it. */
-function notRecruiting({ row, parameters, workers, lives, atMs }: Look): Judgement {
+/** A stranded worker's machine has no free GPU, but it holds the slot of a new worker. */
+function notRecruiting({ row, parameters, workers, lives, atMs }: EndpointLook): Judgement {
   if (row === undefined) return undefined;
   const isActive = (row.endpoint_state?.toLowerCase() ?? 'active') === 'active';
   if (!isActive || workers.some(serves)) return null;
   const leastLoad = parameters['min_load'] ?? 0;
-  // Work is asked for whatever the load means: a rate, or units in flight.
+  // Load asks for work, whatever it means.
   const asked = workers.flatMap(({ cur_load, reqs_working }) => [cur_load ?? [], reqs_working ?? []].flat());
   if (Math.max(leastLoad, ...asked) <= 0)
     return asked.length < Math.min(1, workers.length) ? undefined : null;
-  // A worker that still loads is recruited, however slowly.
+  // A loading worker is recruited, however slowly.
   const isComing = (life: WorkerLife) =>
     isPresent(life) &&
     phaseOf(presentStatus(life)) === 'starting' &&
@@ -99,13 +97,13 @@ function serves({ status, cur_perf: served }: Worker): boolean {
   return phaseOf(statusOf({ status })) === 'ready' || (served ?? 0) > 0;
 }
 
-/** With a warm worker in the last place, the engine makes and destroys a cold one again and again. */
-function keepsAllCold({ parameters: { cold_workers: cold, max_workers: most } }: Look): boolean {
+/** With a warm worker in the last slot, the engine makes and destroys a cold one again and again. */
+function keepsAllCold({ parameters: { cold_workers: cold, max_workers: most } }: EndpointLook): boolean {
   return cold !== undefined && most !== undefined && cold >= most;
 }
 
-/** Some starts are given up when the load falls: it is a trouble if no fewer fail than succeed. */
-function churning({ churned, readied }: Memory, sinceMs: number, why = ''): Judgement {
+/** Falling load ends some starts: it is a trouble if at least as many fail as succeed. */
+function churning({ churned, readied }: TroubleMemory, sinceMs: number, why = ''): Judgement {
   const isOver = (churned.at(-1)?.atMs ?? -Infinity) < sinceMs;
   if (isOver || churned.length < MANY || churned.length < readied.length) return null;
   const dollars = churned.reduce((sum, { dollars: each = 0 }) => sum + each, 0);
@@ -119,7 +117,7 @@ function churning({ churned, readied }: Memory, sinceMs: number, why = ''): Judg
   };
 }
 
-function slowStart({ lives, atMs }: Look): Judgement {
+function slowStart({ lives, atMs }: EndpointLook): Judgement {
   const late = lives.filter((life) => isPresent(life) && isLate(life, atMs, CLOSE));
   const [first] = late;
   if (first === undefined) return null;
@@ -136,14 +134,14 @@ function isLate(life: WorkerLife, atMs: number, part: number): boolean {
   return inStatus(life, atMs) >= part * (LIMITS_MS.get(presentStatus(life)) ?? Infinity);
 }
 
-/** How long it has been in statuses that have the same limit, ms. */
+/** Time in statuses with the same limit, ms. */
 function inStatus(life: WorkerLife, atMs: number): number {
   const limitMs = LIMITS_MS.get(presentStatus(life));
   const other = life.changes.findLastIndex(([status]) => LIMITS_MS.get(status) !== limitMs);
   return atMs - (life.changes[other + 1]?.[1] ?? atMs);
 }
 
-function stuckRequests({ workers, atMs }: Look, memory: Memory): Judgement {
+function stuckRequests({ workers, atMs }: EndpointLook, memory: TroubleMemory): Judgement {
   if (
     workers.some(
       ({ reqs_working: requests, cur_perf: served }) => (requests ?? 0) > 0 && (served ?? null) === null,
@@ -163,7 +161,7 @@ function stuckRequests({ workers, atMs }: Look, memory: Memory): Judgement {
   };
 }
 
-function slowMachine({ workers, lives, prices }: Look): Judgement {
+function slowMachine({ workers, lives, prices }: EndpointLook): Judgement {
   const perfs = new Map(lives.map(({ id, perf }) => [id, perf]));
   const machines = workers.flatMap(({ id, gpu_name: gpu }) => {
     const perf = perfs.get(id);
@@ -189,7 +187,7 @@ function slowMachine({ workers, lives, prices }: Look): Judgement {
   return null;
 }
 
-/** NaN, which nothing is far from, if too few are known. */
+/** NaN if too few are known: comparisons with it are false. */
 function usualOf<Field extends string>(
   machines: readonly Readonly<Record<Field, number>>[],
   field: Field,
@@ -198,7 +196,7 @@ function usualOf<Field extends string>(
   return known.length > LEAST_PEERS ? quantile(known, 0.5) : NaN;
 }
 
-function priceAboveFilter({ workers, prices, priceCeiling: ceiling }: Look): Judgement {
+function priceAboveFilter({ workers, prices, priceCeiling: ceiling }: EndpointLook): Judgement {
   if (ceiling === undefined) return undefined;
   const known = workers.flatMap(({ id }) => {
     const price = prices.get(id)?.running;
@@ -213,8 +211,8 @@ function priceAboveFilter({ workers, prices, priceCeiling: ceiling }: Look): Jud
   };
 }
 
-/** Heartbeats of a deployment move its deadline from list to list: that is no end. */
-function deletesSoon({ row, atMs: nowMs }: Look, { deadline }: Memory): Judgement {
+/** Heartbeats of a deployment move its deadline. */
+function deletesSoon({ row, atMs: nowMs }: EndpointLook, { deadline }: TroubleMemory): Judgement {
   if (row?.['auto_delete_in_seconds'] === null) return null;
   if (deadline?.isFixed === undefined) return undefined;
   const leftMs = deadline.atMs - nowMs;

@@ -1,66 +1,64 @@
-/** What detectors remember of an endpoint from look to look. Pure. */
-import type { ListedEndpoint } from '../discovery/knowledge.ts';
-import { isPresent, type Look as LookAtWorkers, type WorkerLife } from '../workers/lives.ts';
+/** What detectors remember of an endpoint. */
+import type { ListedEndpoint } from '../discovery/endpoints.ts';
+import { isPresent, type Look, type WorkerLife } from '../workers/lives.ts';
 import { costPerHour, type Price, type Prices } from '../workers/measure.ts';
 import { phaseOf, statusOf } from '../workers/status.ts';
 
-/** One look at an endpoint, with what was known beside it. */
-export interface Look extends LookAtWorkers {
-  /** Of its workers, this look included. */
+export interface EndpointLook extends Look {
+  /** After this look. */
   readonly lives: readonly WorkerLife[];
   readonly prices: Prices;
-  /** Of the list of endpoints; undefined while it was not read. */
+  /** Undefined until the list of endpoints was read. */
   readonly row: ListedEndpoint | undefined;
   readonly parameters: Readonly<Record<string, number>>;
-  /** The highest price that its worker groups search for, $/h; undefined: none is known. */
+  /** The highest price that its worker groups search for, $/h. */
   readonly priceCeiling: number | undefined;
 }
 
-/** A worker that left before it was ever ready. */
 interface Leaver {
   readonly atMs: number;
-  /** What it cost; undefined if its price was never known. */
+  /** Undefined if its price was never known. */
   readonly dollars: number | undefined;
 }
 
-/** A worker has had the same requests since then, and served none. */
+/** Since when a worker has had the same requests and served none. */
 interface Quiet {
   readonly sinceMs: number;
   readonly work: string;
 }
 
-/** Outcomes of starts are remembered so long, and a worker that left is replaced within, ms. */
+/** How long outcomes of starts are remembered, and how soon a worker is replaced, ms. */
 const STARTS_KEPT_MS = 3 * 3_600_000;
 const REPLACED_WITHIN_MS = 600_000;
-/** Heartbeats come more often: a deadline that stays for so long is not moved by them, ms. */
+/** Heartbeats come more often, so a deadline that stays this long is fixed, ms. */
 const DEADLINE_STAYS_MS = 240_000;
 
-/** No request is called stuck before half an hour, nor before twice the longest that has ended, ms. */
+/** A request is not stuck before half an hour, nor before twice the longest that ended, ms. */
 const LONG_REQUEST_MS = 1_800_000;
 
-export function leastStuckMs({ longestQuietMs }: Pick<Memory, 'longestQuietMs'>): number {
+export function leastStuckMs({ longestQuietMs }: Pick<TroubleMemory, 'longestQuietMs'>): number {
   return Math.max(LONG_REQUEST_MS, 2 * longestQuietMs);
 }
 
-export class Memory {
-  /** When starts of new workers ended well, and those that were replaced instead. */
+export class TroubleMemory {
+  /** When new workers became ready, and which were replaced before. */
   readied: readonly number[] = [];
   churned: readonly Leaver[] = [];
-  /** By worker; and the longest such time that ended, ms. */
+  /** By worker; the longest such time that ended, ms. */
   quiet: ReadonlyMap<number, Quiet> = new Map();
   longestQuietMs = 0;
-  /** When the endpoint deletes itself. `isFixed`: no heartbeat moves that; undefined: not known yet. */
+  /** `isFixed`: heartbeats do not move it; undefined: not known yet. */
   deadline: { readonly atMs: number; readonly isFixed: boolean | undefined } | undefined;
   #readDeadline = { row: undefined as ListedEndpoint | undefined, atMs: 0, sinceMs: 0 };
-  /** New workers that were not ready yet, with the last price that was known. */
+  /** New workers that are not ready yet, with their last price. */
   #unready: ReadonlyMap<number, Price | undefined> = new Map();
   #leavers: readonly Leaver[] = [];
-  /** When new workers came that replaced none. */
+  /** Arrivals of new workers that have replaced none yet. */
   #recruits: readonly number[] = [];
   #isFirst = true;
 
-  /** @returns The workers that turn out to be replaced before they were ever ready. */
-  take(look: Look): readonly Leaver[] {
+  /** Returns workers that were replaced before they were ever ready. */
+  take(look: EndpointLook): readonly Leaver[] {
     const churned = this.#takeStarts(look);
     this.#takeRequests(look);
     this.#takeDeadline(look);
@@ -68,7 +66,7 @@ export class Memory {
     return churned;
   }
 
-  #takeStarts({ atMs, lives, prices, workers }: Look): readonly Leaver[] {
+  #takeStarts({ atMs, lives, prices, workers }: EndpointLook): readonly Leaver[] {
     const unready = new Map<number, Price | undefined>();
     const within = (ms: number) => (each: number) => atMs - each < ms;
     const readied = this.readied.filter(within(STARTS_KEPT_MS));
@@ -76,7 +74,7 @@ export class Memory {
     const leavers = this.#leavers.filter((each) => within(REPLACED_WITHIN_MS)(each.atMs));
     const saysReady = new Set(workers.flatMap(({ id, ready_ever }) => (ready_ever === true ? [id] : [])));
     for (const life of lives) {
-      // Those that are there at the first look were perhaps ready before.
+      // Workers of the first look may have been ready before.
       const isNew = life.firstSeenMs === atMs && !this.#isFirst;
       if (isNew) recruits.push(atMs);
       if (!isNew && !this.#unready.has(life.id)) continue;
@@ -86,7 +84,7 @@ export class Memory {
       else leavers.push({ atMs: life.missingSinceMs ?? atMs, dollars: costOf(life, price) });
     }
     const churned: Leaver[] = [];
-    // One recruit replaces one leaver.
+    // One new worker replaces one that left.
     this.#leavers = leavers.filter((leaver) => {
       const place = recruits.findIndex((recruit) => recruit >= leaver.atMs);
       if (place === -1) return true;
@@ -100,17 +98,17 @@ export class Memory {
   }
 
   /**
-   * `cur_perf` is what was served since the worker's last report, so that a look may miss it. A request that ends changes
-   * count or load as well, unless the next one is just like it. A stuck counter ends with a reboot, which teaches nothing.
+   * `cur_perf` is what was served since the last report, so a look may miss it. The end of a request also
+   * changes count or load, unless the next request is just like it.
    */
-  #takeRequests({ atMs, gapMs, workers }: Look): void {
+  #takeRequests({ atMs, gapMs, workers }: EndpointLook): void {
     const quiet = new Map<number, Quiet>();
     for (const { id, status, reqs_working: requests, cur_load: load, cur_perf: served } of workers) {
       if (phaseOf(statusOf({ status })) !== 'ready') continue;
       const last = gapMs === undefined ? undefined : this.quiet.get(id);
       const work = `${requests} ${load}`;
       const goesOn = last?.work === work && served === 0;
-      // What was told as stuck is no example of a long request.
+      // A stuck request does not count as a long one.
       const quietMs = last && !goesOn ? atMs - last.sinceMs : 0;
       if (quietMs < leastStuckMs(this)) this.longestQuietMs = Math.max(this.longestQuietMs, quietMs);
       if ((requests ?? 0) > 0 && served === 0) quiet.set(id, { sinceMs: goesOn ? last.sinceMs : atMs, work });
@@ -118,7 +116,7 @@ export class Memory {
     this.quiet = quiet;
   }
 
-  #takeDeadline({ row, atMs: readMs }: Look): void {
+  #takeDeadline({ row, atMs: readMs }: EndpointLook): void {
     const [last, read] = [this.deadline, this.#readDeadline];
     const seconds = row?.['auto_delete_in_seconds'];
     if (typeof seconds !== 'number') this.deadline = undefined;
@@ -132,12 +130,11 @@ export class Memory {
   }
 }
 
-/** A worker that is stopped has been loaded before. */
+/** A stopped worker was loaded before. */
 function wasReady({ changes, perf }: WorkerLife): boolean {
   return perf !== undefined || changes.some(([status]) => ['ready', 'cold'].includes(phaseOf(status) ?? ''));
 }
 
-/** Dollars from its first look to its last. */
 function costOf({ changes, missingSinceMs = 0 }: WorkerLife, price: Price | undefined): number | undefined {
   let dollars = 0;
   for (const [index, [status, fromMs]] of changes.entries()) {

@@ -1,21 +1,21 @@
 /**
- * What goes wrong at an endpoint, by name. Each detector judges each look. What it finds must last for a while to be a
- * trouble, and be away for a while to be over. Pure.
+ * What goes wrong at an endpoint. A finding must last for a while to be a trouble, and be away for a while
+ * to end it.
  */
 import type { FleetNotice } from '../notices.ts';
 import { DETECTORS, TROUBLE_NAMES, type Detector, type Evidence, type TroubleName } from './detectors.ts';
-import { Memory, type Look } from './memory.ts';
+import { TroubleMemory, type EndpointLook } from './memory.ts';
 
 export interface Trouble extends Pick<Detector, 'severity'>, Pick<Evidence, 'says'> {
-  /** Of the first look that saw it, Unix ms. */
+  /** First seen, Unix ms. */
   readonly sinceMs: number;
 }
 
-/** null: all is well. A trouble that cannot be judged is not in it. */
+/** null: all is well. Missing: cannot be judged. */
 export type Troubles = Readonly<Partial<Record<TroubleName, Trouble | null>>>;
 
-/** Something is seen, or was until lately. */
-interface Course {
+/** A finding that is there, or was until lately. */
+interface Sighting {
   readonly sinceMs: number;
   readonly lastMs: number;
   readonly evidence: Evidence;
@@ -23,21 +23,20 @@ interface Course {
 }
 
 export class EndpointTroubles {
-  readonly #memory = new Memory();
-  readonly #courses = new Map<TroubleName, Course>();
+  readonly #memory = new TroubleMemory();
+  readonly #sightings = new Map<TroubleName, Sighting>();
   now: Troubles = {};
-  /** Of the last look, Unix ms. */
   #lastMs = -Infinity;
 
-  /** @returns What has begun and ended, and workers that were replaced before they were ever ready. */
-  judge(look: Look) {
+  /** Returns what began and ended, and workers that were replaced before they were ever ready. */
+  judge(look: EndpointLook) {
     const churned = this.#memory.take(look);
     const notices: FleetNotice[] = [];
     const now = TROUBLE_NAMES.flatMap((name): [TroubleName, Trouble | null][] => {
       const evidence = DETECTORS[name].judge(look, this.#memory);
       if (evidence === undefined) return [];
       notices.push(...this.#follow(name, evidence, look));
-      const { isTold, sinceMs, evidence: { says } = { says: '' } } = this.#courses.get(name) ?? {};
+      const { isTold, sinceMs, evidence: { says } = { says: '' } } = this.#sightings.get(name) ?? {};
       const { severity } = DETECTORS[name];
       return [[name, isTold && sinceMs !== undefined ? { severity, sinceMs, says } : null]];
     });
@@ -46,22 +45,22 @@ export class EndpointTroubles {
     return { notices, churned };
   }
 
-  #follow(name: TroubleName, evidence: Evidence | null, look: Look): FleetNotice[] {
+  #follow(name: TroubleName, evidence: Evidence | null, look: EndpointLook): FleetNotice[] {
     const { atMs, endpoint, gapMs } = look;
     const { forMs, endsAfterMs, severity } = DETECTORS[name];
-    const known = this.#courses.get(name);
-    // What was seen once, and not in looks that followed closely, is not there for so long.
+    const known = this.#sightings.get(name);
+    // An untold finding must be seen in consecutive looks.
     const last =
       known && (known.isTold || (gapMs !== undefined && known.lastMs === this.#lastMs)) ? known : undefined;
     if (evidence) {
       const sinceMs = last?.sinceMs ?? atMs;
       const isTold = atMs - sinceMs >= forMs;
-      this.#courses.set(name, { sinceMs, lastMs: atMs, evidence, isTold });
+      this.#sightings.set(name, { sinceMs, lastMs: atMs, evidence, isTold });
       const begins = isTold && !last?.isTold;
       return begins ? [{ kind: 'trouble begun', endpoint, trouble: name, severity, evidence }] : [];
     }
     if (last?.isTold && atMs - last.lastMs < endsAfterMs) return [];
-    this.#courses.delete(name);
+    this.#sightings.delete(name);
     if (!last?.isTold) return [];
     return [{ kind: 'trouble ended', endpoint, trouble: name, seconds: (atMs - last.sinceMs) / 1000 }];
   }

@@ -1,9 +1,7 @@
 /**
- * The lives of workers, as one look after the other tells them: when each was first seen, each change of its status,
- * what it can do. From them come start times, failures, and those that hang. Pure.
- *
- * A look sees a state and never the moment of a change, so a time is as good as the looks are dense: a change that fell
- * into a hole between looks gives none.
+ * The lives of workers: first seen, changes of status, performance. From them come start times, failures and
+ * stuck workers. A look sees a state and not the moment of a change, so a change in a hole between looks
+ * gives no time.
  */
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import type { LoadMeaning } from '../load/meaning.ts';
@@ -11,74 +9,66 @@ import { phaseOf, statusOf, UNKNOWN } from './status.ts';
 
 export type Origin = 'new' | 'cold';
 
-/** A start that is under way. */
 export interface Start {
   readonly from: Origin;
-  /** When it was first seen, Unix ms. */
   readonly sinceMs: number;
-  /** Whether that is when it began: not where the worker was there already, or began out of another state. */
+  /** False if it may have begun earlier. */
   readonly timed: boolean;
 }
 
 export interface WorkerLife {
   readonly id: number;
-  /** Label of the endpoint that it was last seen at: a worker may be given to another. */
+  /** Label of its last endpoint: workers may move. */
   readonly endpoint: string;
   /** Unix ms. */
   readonly firstSeenMs: number;
-  /** Its last statuses and when each was first seen, Unix ms; the present one is the last. Never empty. */
+  /** The last statuses and when each was first seen, Unix ms. Never empty. */
   readonly changes: readonly (readonly [status: string, atMs: number])[];
   readonly start: Start | undefined;
-  /** What its own benchmark found, units a second; undefined until it has been ready. */
+  /** From its own benchmark, units a second; undefined until it was ready. */
   readonly perf: number | undefined;
-  /** What its load was found to mean; undefined while that is not known. */
   readonly load?: LoadMeaning | undefined;
-  /** Looks in a row that did not have it, no more than two are counted, and since when, Unix ms. */
+  /** Looks in a row that did not have it (at most 2). */
   readonly missed: number;
   readonly missingSinceMs: number | undefined;
 }
 
-/** One answer about the workers of an endpoint. */
 export interface Look {
   readonly endpoint: string;
   readonly atMs: number;
-  /** Since the look before; undefined: there was none, or so long ago that something may have been missed. */
+  /** Since the look before; undefined if something may have been missed. */
   readonly gapMs: number | undefined;
   readonly workers: readonly Worker[];
-  /** What the load of a worker means, as far as it is known. */
   readonly meaningOf?: (worker: number) => LoadMeaning | undefined;
 }
 
-/** What happens between two scrapes and is counted. */
+/** Events that metrics count. */
 export type FleetEvent =
   | {
       readonly kind: 'worker started';
       readonly endpoint: string;
-      /** From nothing, or from stopped. */
       readonly from: Origin;
       readonly seconds: number;
     }
   | { readonly kind: 'worker failed'; readonly endpoint: string; readonly workerId: number }
-  /** It was replaced before it was ever ready. `dollars`: what it cost; undefined if its price was never known. */
+  /** Replaced before it was ever ready. `dollars`: undefined if its price was never known. */
   | { readonly kind: 'worker churned'; readonly endpoint: string; readonly dollars: number | undefined };
 
-/** Statuses that are remembered of each worker. */
 const CHANGES_KEPT = 20;
-/** A worker that so many looks have not had is counted no more. */
+/** Looks without a worker until it no longer counts. */
 const LOOKS_TO_BE_GONE = 2;
-/** And is forgotten after so long: until then it may come back, at this endpoint or another, as the same. */
+/** Until then it may come back as the same, here or at another endpoint. */
 const FORGET_AFTER_MS = 600_000;
-/** A measured performance that differs by less is the same. */
+/** Smaller differences of measured performance are ignored. */
 const SAME_PERF = 0.01;
 
-/** Of all endpoints, by the id of the worker. */
+/** By the id of the worker. */
 export type Lives = ReadonlyMap<number, WorkerLife>;
 
 export function livesOf(lives: Lives, endpoint: string): WorkerLife[] {
   return [...lives.values()].filter((life) => life.endpoint === endpoint);
 }
 
-/** What a look changes. */
 export function afterLook(lives: Lives, look: Look) {
   const changed: WorkerLife[] = [];
   const gone: number[] = [];
@@ -100,23 +90,20 @@ export function afterLook(lives: Lives, look: Look) {
   return { changed, gone, events };
 }
 
-/** @param mostMs Between two looks that leave no hole: what happened between them happened then. */
+/** `mostMs`: the longest time between looks without a hole. */
 export function gapBetween(previousMs: number | undefined, atMs: number, mostMs: number): number | undefined {
   const gapMs = atMs - (previousMs ?? Number.NaN);
   return gapMs >= 0 && gapMs <= mostMs ? gapMs : undefined;
 }
 
-/** As it was at the last look. */
 export function presentStatus({ changes }: WorkerLife): string {
   return changes.at(-1)?.[0] ?? UNKNOWN;
 }
 
-/** What it was when it began to reboot, if it does. */
 export function statusBeforeReboot(life: WorkerLife | undefined): string | undefined {
   return life?.changes.findLast(([status]) => status !== 'rebooting')?.[0];
 }
 
-/** Whether the last look of its endpoint counts it. */
 export function isPresent({ missed }: WorkerLife): boolean {
   return missed < LOOKS_TO_BE_GONE;
 }
@@ -124,7 +111,7 @@ export function isPresent({ missed }: WorkerLife): boolean {
 function begin(worker: Worker, look: Look): WorkerLife {
   const { endpoint, atMs, gapMs } = look;
   const status = statusOf(worker);
-  // One that has been ready before somebody looked is not new, and began nobody knows when.
+  // A worker that was ready before is not new, and its start is not timed.
   const { ready_ever: wasReady } = worker;
   const from = wasReady ? 'cold' : 'new';
   const start = { from, sinceMs: atMs, timed: gapMs !== undefined && !wasReady } as const;
@@ -156,7 +143,7 @@ function goOn(life: WorkerLife, worker: Worker, look: Look): WorkerLife {
 }
 
 function startAfter(life: WorkerLife, status: string, atMs: number, isDense: boolean): Start | undefined {
-  // What nobody knows the meaning of ends nothing.
+  // An unknown status ends no start.
   if (phaseOf(status) === undefined) return life.start;
   if (phaseOf(status) !== 'starting') return undefined;
   const wasCold = phaseOf(presentStatus(life)) === 'cold';
@@ -176,7 +163,7 @@ function eventsOf(
 ): FleetEvent[] {
   const status = presentStatus(after);
   if (before && presentStatus(before) === status) return [];
-  // One that has failed before anybody looked may have done so days ago.
+  // A failure before the first look may be days old.
   if (status === 'error')
     return before || gapMs !== undefined ? [{ kind: 'worker failed', endpoint, workerId: after.id }] : [];
   if (before === undefined || phaseOf(status) !== 'ready' || gapMs === undefined) return [];
@@ -184,13 +171,59 @@ function eventsOf(
   const kind = 'worker started';
   if (start?.timed) return [{ kind, endpoint, from: start.from, seconds: (atMs - start.sinceMs) / 1000 }];
   if (start || phaseOf(presentStatus(before)) !== 'cold' || before.missed > 0) return [];
-  // It was cold at the last look and is ready at this one: it took between nothing and all of the time between.
+  // Cold at the last look and ready now: half of the time between is the best guess.
   return [{ kind, endpoint, from: 'cold', seconds: gapMs / 2000 }];
 }
 
-/** Before a worker has been ready, what it says of itself is a guess. */
+/** Before a worker was ready, its figure is a guess. */
 function measuredPerf(known: number | undefined, worker: Worker): number | undefined {
   const { measured_perf: measured } = worker;
   if (phaseOf(statusOf(worker)) !== 'ready' || !measured || !(measured > 0)) return known;
   return known !== undefined && Math.abs(measured / known - 1) < SAME_PERF ? known : measured;
+}
+
+/** Seconds that the last starts of an endpoint took. */
+export type StartTimes = Readonly<Record<Origin, readonly number[]>>;
+
+export const NO_STARTS: StartTimes = { new: [], cold: [] };
+
+const STARTS_KEPT = 100;
+/** Fewer starts have no distribution. */
+const STARTS_TO_KNOW = 5;
+/** Stuck: so many times what 19 of 20 starts take. */
+const FAR = 3;
+/** No start is stuck before, ms: a registry or disk may be slow once. */
+const FLOOR_MS: Readonly<Record<Origin, number>> = { new: 600_000, cold: 180_000 };
+/** While few starts are known, ms: large models take a quarter of an hour. */
+const WITHOUT_LIKE_MS: Readonly<Record<Origin, number>> = { new: 1_800_000, cold: 600_000 };
+
+const FAILURES = 3;
+const FAILURES_WITHIN_MS = 3_600_000;
+
+export function withStart(times: StartTimes, from: Origin, seconds: number): StartTimes {
+  return { ...times, [from]: [...times[from], seconds].slice(-STARTS_KEPT) };
+}
+
+/** Ms after its begin. */
+export function stuckAfterMs(from: Origin, seconds: readonly number[]): number {
+  if (seconds.length < STARTS_TO_KNOW) return WITHOUT_LIKE_MS[from];
+  return Math.max(FLOOR_MS[from], FAR * 1000 * quantile(seconds, 0.95));
+}
+
+export function isStuck({ start, ...life }: WorkerLife, times: StartTimes, nowMs: number): boolean {
+  if (start === undefined || !isPresent({ start, ...life })) return false;
+  return nowMs - start.sinceMs > stuckAfterMs(start.from, times[start.from]);
+}
+
+export function isFailing(life: WorkerLife, nowMs: number): boolean {
+  const failures = life.changes.filter(
+    ([status, atMs]) => status === 'error' && nowMs - atMs <= FAILURES_WITHIN_MS,
+  );
+  return isPresent(life) && presentStatus(life) !== 'destroying' && failures.length >= FAILURES;
+}
+
+/** The smallest value that a share of `part` does not exceed. */
+export function quantile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? Number.NaN;
 }

@@ -1,16 +1,44 @@
-/** The workers that an answer lists → the sample of an endpoint. Pure. */
+/** Makes a sample of the workers that an answer lists. */
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
-import type { LoadKnowledge } from '../load/meaning.ts';
-import { MEASURES, type FleetSample, type Measure } from '../sample.ts';
+import type { FoundMeaning } from '../load/meaning.ts';
 import { billingOf, phaseOf, statusOf, UNKNOWN, type Phase } from './status.ts';
 
-/** Of an instance, an hour. */
+/** In the order of storage and display, with the field names of `/api/fleet`. */
+export const MEASURES = {
+  load: 'Work asked of its workers, units a second (sum of cur_load); unknown unless that is what they report',
+  load_average: 'The same, as the service averages it (sum of cur_load_rolling_avg)',
+  load_in_flight:
+    'Units of work waiting or being done in its workers (sum of cur_load); unknown unless that is what they report',
+  capacity_hot: 'What its ready workers can do, units a second (sum of perf)',
+  capacity_cold: 'What its stopped workers could do, units a second (sum of perf)',
+  requests_working: 'Requests in its workers (sum of reqs_working)',
+  spend_per_hour:
+    'What its workers cost an hour, estimated from the price of their instances and their status',
+  spend_told_per_hour: 'What the service says that the endpoint costs an hour',
+  spend_idle_per_hour: 'Of the estimate: ready workers without requests',
+  spend_starting_per_hour: 'Of the estimate: workers that load or start',
+  spend_stopped_per_hour: 'Of the estimate: stopped workers, and those that stop',
+} as const;
+export type Measure = keyof typeof MEASURES;
+
+export const NOTHING_MEASURED = Object.fromEntries(
+  Object.keys(MEASURES).map((name) => [name, null]),
+) as Readonly<Record<Measure, null>>;
+
+export interface FleetSample {
+  readonly atMs: number;
+  /** null: not known, which is not 0. */
+  readonly measures: Readonly<Record<Measure, number | null>>;
+  /** By status in lower case; statuses without workers are missing. */
+  readonly workers: Readonly<Record<string, number>>;
+}
+
 export interface Price {
-  /** While it runs, storage included. */
+  /** Dollars an hour while it runs, storage included. */
   readonly running: number | undefined;
-  /** Of its storage alone, which is all that a stopped one costs. */
+  /** Storage alone: what a stopped instance costs. */
   readonly storage: number | undefined;
-  /** As it is now, by the status of the instance itself. */
+  /** By the instance's own status. */
   readonly now?: number | undefined;
 }
 
@@ -18,36 +46,34 @@ export type Prices = ReadonlyMap<number, Price>;
 
 export interface WorkersAnswer {
   readonly workers: readonly Worker[];
-  /** Rows that the service sent and nobody could read. */
+  /** Rows that could not be read. */
   readonly unreadable: number;
 }
 
 /**
- * How finely each measure is kept, in steps a unit. The history adds whole steps, so that its sums are exact in
- * whatever order they are made, and a sample has no more digits than that.
+ * Steps a unit in which each measure is kept. The history adds whole steps, so that sums are exact in any
+ * order.
  */
 export const STEPS = Object.fromEntries(
   Object.keys(MEASURES).map((name) => [name, name.startsWith('spend_') ? 1_000_000 : 1_000]),
 ) as Readonly<Record<Measure, number>>;
 
-/** What an answer about workers does not say of their cost. */
 export interface CostContext {
   readonly prices: Prices;
-  /** What the service says that the endpoint costs an hour. */
+  /** Dollars an hour that the service tells. */
   readonly told?: number | undefined;
-  /** What a worker was before it began to reboot, which is billed as that. */
+  /** A reboot is billed as the status before it. */
   readonly statusBeforeReboot?: (workerId: number) => string | undefined;
 }
 
 /**
- * A sum is what all say together. It is unknown, and not too small, where a worker that counts for it does not say:
- * whoever reads it must not take silence for idleness. Loads of unknown meaning have no sum.
+ * A sum is unknown, not too small, if a worker that counts for it reports nothing: silence is not idleness.
  */
 export function measure(
   { workers, unreadable }: WorkersAnswer,
   costs: CostContext,
   atMs: number,
-  meaning: LoadKnowledge['meaning'],
+  meaning: FoundMeaning['meaning'],
 ): FleetSample {
   const ready = workers.filter((worker) => phaseOf(statusOf(worker)) === 'ready');
   const cold = workers.filter((worker) => phaseOf(statusOf(worker)) === 'cold');
@@ -81,7 +107,7 @@ export function measure(
   return { atMs, measures, workers: countStatuses(workers, unreadable) };
 }
 
-/** A worker that the answer has twice is one worker: the row that came last. */
+/** Of a worker that is listed twice, the last row counts. */
 export function eachOnce(rows: readonly Worker[]): readonly Worker[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
   return byId.size === rows.length ? rows : [...byId.values()];
@@ -97,7 +123,7 @@ function countStatuses(workers: readonly Worker[], unreadable: number): Record<s
   return counts;
 }
 
-/** Every worker may have a part in it; ready ones must say theirs, and where there are workers, one must. */
+/** Ready workers must report their part; if there are workers, at least one must. */
 function sumOfAll(
   workers: readonly Worker[],
   ready: readonly Worker[],
@@ -117,12 +143,12 @@ function sum(parts: readonly (number | undefined)[]): number | undefined {
   return total;
 }
 
-/** What the service takes it to be able to do; else what its own benchmark found. */
+/** The service's own figure, else the benchmark of the worker. */
 function performance({ perf, measured_perf }: Worker): number | undefined {
   return amount(perf) ?? amount(measured_perf);
 }
 
-/** What a ready worker that may be at work costs for being idle; undefined if it does not say whether it is. */
+/** Idle cost of a ready worker that is at work; undefined if it does not say so. */
 function unlessUnknown({ reqs_working: requests }: Worker): 0 | undefined {
   return amount(requests) === undefined ? undefined : 0;
 }
@@ -135,19 +161,19 @@ function costIn({ prices, statusBeforeReboot }: CostContext) {
   };
 }
 
-/** Storage whose price nobody knows counts as nothing: it is small, and few services tell it. */
+/** Unknown storage prices count as 0: they are small, and few services tell them. */
 export function costPerHour(status: string, price: Price | undefined): number | undefined {
   const billing = billingOf(status);
   if (billing === 'compute') return amount(price?.running);
   return billing === 'storage' ? (amount(price?.storage) ?? 0) : 0;
 }
 
-/** Nothing here can be less than nothing: what is, says nothing. */
+/** Negative and infinite values count as unknown. */
 function amount(value: number | null | undefined): number | undefined {
   return value === null || value === undefined || !(value >= 0) || value === Infinity ? undefined : value;
 }
 
-/** null: more than can be kept exactly, which nothing that works can do. */
+/** null: too large to be kept exactly. */
 function inSteps(value: number, steps: number): number | null {
   const whole = Math.round(value * steps);
   return Number.isSafeInteger(whole) ? whole / steps : null;

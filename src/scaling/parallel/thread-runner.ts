@@ -1,6 +1,6 @@
 /**
- * Runs the trials of a search on all cores, over one copy of the loads that the threads share. Each thread takes the next
- * trial when it is done with one, and the outcomes are put back in order, so the number of cores changes nothing.
+ * Runs the trials of a search on all cores. Results come back in order, so the number of cores changes
+ * nothing.
  */
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -14,26 +14,25 @@ import {
 } from '../planner/search/trial.ts';
 import type { SharedGround } from './trial-thread.ts';
 
-/** In the bundle it lies beside the file that this is in. */
+/** The bundle has it beside this file. */
 const ENTRY = new URL(
   import.meta.url.endsWith('.ts') ? './trial-thread.ts' : './trial-thread.js',
   import.meta.url,
 );
-/** More would only take memory: trials come in waves of sixteen. */
+/** More threads would only take memory: trials come in waves of sixteen. */
 const MOST_THREADS = 8;
-/** Below so many requests a thread takes longer to start than it saves. */
+/** With fewer requests a thread takes longer to start than it saves. */
 const WORTH_THREADS = 100_000;
-/** A trial makes hardly any garbage: what a thread has by default is for servers. */
+/** A trial makes hardly any garbage, so a thread needs little memory. */
 const RESOURCES = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 };
 
-/** A local runner if the loads are short, or if there is only one core. */
+/** Runs short loads in this thread, and all of them if there is only one core. */
 export const openRunner: OpenRunner = (ground) => {
   const requests = ground.loads.reduce((sum, load) => sum + load.length, 0);
   const threads = Math.min(MOST_THREADS, availableParallelism());
   return requests < WORTH_THREADS || threads < 2 ? openLocalRunner(ground) : openThreads(ground, threads);
 };
 
-/** @param threads at least 1, beside this one, which runs no trials */
 export function openThreads(ground: TrialGround, threads: number): TrialRunner {
   const workerData: SharedGround = { ...ground, loads: ground.loads.map((load) => load.share()) };
   const ended = new AbortController();
@@ -58,7 +57,7 @@ export function openThreads(ground: TrialGround, threads: number): TrialRunner {
       try {
         await Promise.all(workers.map(take));
       } catch (error) {
-        // A thread may still be busy with what nobody waits for any more.
+        // A thread may still be busy with a trial that no caller waits for any more.
         ended.abort(end.reason);
         throw end.aborted ? end.reason : error;
       }

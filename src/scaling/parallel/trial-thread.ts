@@ -1,4 +1,4 @@
-/** A thread of a search: trials in, outcomes out, over loads whose memory it shares. */
+/** A thread of a search: runs trials over loads whose memory it shares. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { RecordedLoad, type SharedLoad } from '../planner/load/load.ts';
 import { runTrial, type Trial, type TrialGround } from '../planner/search/trial.ts';

@@ -1,11 +1,11 @@
-/** On which assumption a plan hangs most: each is halved and doubled, all else being equal. */
+/** Which assumption matters most to a plan: each is halved and doubled, all else being equal. */
 import type { ResolvedParameters } from '../rules/findings.ts';
 import type { Scenario } from './plan.ts';
 import type { PlanResult } from './model/stats.ts';
 import type { Candidate } from './search/search-space.ts';
 import type { PlanSetting, PlanSettings } from './settings.ts';
 
-/** Those that are measured or guessed; prices are known, and choices have no half. */
+/** Measured or guessed assumptions. Prices are known, and choices have no half. */
 const VARIED = [
   'performance',
   'startSeconds',
@@ -18,16 +18,15 @@ const VARIED = [
 export type VariedSetting = (typeof VARIED)[number];
 const FACTORS = [0.5, 2] as const;
 
-/** What a set does where an assumption is another one. */
-export type Outcome = Pick<Candidate, 'costPerHour' | 'p99Seconds'>;
+export type CostAndWait = Pick<Candidate, 'costPerHour' | 'p99Seconds'>;
 
 export interface Sensitivity {
   readonly setting: VariedSetting;
-  readonly half: Outcome;
-  readonly double: Outcome;
+  readonly half: CostAndWait;
+  readonly double: CostAndWait;
 }
 
-/** Plans to make, in the order that `sensitivityOf` takes their results in. */
+/** In the order in which `sensitivityOf` takes the results. */
 export function variedScenarios(parameters: ResolvedParameters, settings: PlanSettings): readonly Scenario[] {
   return variedOf(settings).flatMap((setting) =>
     FACTORS.map((factor) => ({
@@ -38,18 +37,18 @@ export function variedScenarios(parameters: ResolvedParameters, settings: PlanSe
   );
 }
 
-/** The assumptions, those first that move cost or p99 most. */
+/** The assumptions that move cost or p99 most come first. */
 export function sensitivityOf(plan: PlanResult, varied: readonly PlanResult[]): readonly Sensitivity[] {
   const found = variedOf(plan.settings).map((setting, index): Sensitivity => {
     const [half, double] = [varied[2 * index], varied[2 * index + 1]];
-    return { setting, half: outcomeOf(half ?? plan), double: outcomeOf(double ?? plan) };
+    return { setting, half: costAndWaitOf(half ?? plan), double: costAndWaitOf(double ?? plan) };
   });
   return found.toSorted((one, other) => weightOf(plan, other) - weightOf(plan, one));
 }
 
-/** By how much cost and p99 change at most, as a factor: waits of less than a second differ by less than anybody minds. */
+/** The largest factor of change. Differences of less than a second of waiting hardly count. */
 function weightOf(plan: PlanResult, { half, double }: Sensitivity): number {
-  const own = outcomeOf(plan);
+  const own = costAndWaitOf(plan);
   const moved = (value: number, by: number) => Math.abs(Math.log(by / value));
   return Math.max(
     ...[half, double].flatMap(({ costPerHour, p99Seconds }) => [
@@ -71,6 +70,6 @@ function times(value: PlanSettings[VariedSetting], factor: number): PlanSettings
   return { least: value.least * factor, most: value.most * factor };
 }
 
-function outcomeOf({ cost, queueTime }: PlanResult): Outcome {
+function costAndWaitOf({ cost, queueTime }: PlanResult): CostAndWait {
   return { costPerHour: cost.perHour, p99Seconds: queueTime.p99 };
 }

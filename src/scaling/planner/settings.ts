@@ -1,15 +1,15 @@
 /**
- * THE table of what the planner has to assume beside the parameters: of workers, and of the service what the interface
- * does not state. Flags, the printed list of assumptions and the checks of values come from it.
+ * Everything that the planner assumes beside the parameters. Flags, the printed list of assumptions and the
+ * checks of values come from this table.
  */
 
-/** How many units of work a worker does a second: from one bound to the other, each worker drawn evenly. */
+/** Units of work that a worker does a second; each worker is drawn evenly between the bounds. */
 export interface Performance {
   readonly least: number;
   readonly most: number;
 }
 
-/** What a value of each kind is; `seconds` and `performance` have their own way to be written on a command line. */
+/** `seconds` and `performance` are written in their own way on a command line. */
 interface Kinds {
   readonly seconds: number;
   readonly number: number;
@@ -26,13 +26,13 @@ export interface SettingOption {
   readonly choices?: readonly string[];
   /** `seconds` and `number` may be zero unless this says so. */
   readonly positive?: true;
-  /** Whether `never` (Infinity) makes sense. */
+  /** Allows `never` (Infinity). */
   readonly never?: true;
-  /** One sentence: what is assumed, why where there is a reason. */
+  /** What is assumed, and why. */
   readonly doc: string;
 }
 
-/** First those of the user's workers, then how the service behaves, then the simulation. */
+/** Order: the user's workers, the service's behaviour, the simulation. */
 export const SETTING_OPTIONS = {
   performance: {
     flag: 'performance',
@@ -139,7 +139,7 @@ type ValueOf<Option extends SettingOption> = Option extends { readonly choices: 
 /** Seconds, units/s, prices an hour; SETTING_OPTIONS says what each is, and which may be Infinity (`never`). */
 export type PlanSettings = { readonly [Key in PlanSetting]: ValueOf<(typeof SETTING_OPTIONS)[Key]> };
 
-/** What applies where nothing is given. The price while starting is the hot one: see `planSettings`. */
+/** Without priceStarting: it is the hot price. */
 export const SETTING_DEFAULTS = {
   performance: { least: 250, most: 250 },
   startSeconds: 300,
@@ -199,7 +199,7 @@ export const MODEL = [
   'A worker started from nothing goes into service if it is wanted hot once it is ready, else it becomes cold.',
 ] as const;
 
-/** What a plan leaves out, said wherever a plan is shown. */
+/** What a plan leaves out. */
 export const NOT_MODELLED = [
   'starts that fail or take longer than said',
   'machines that cannot be had when they are wanted',

@@ -1,4 +1,4 @@
-/** Checks endpoint-group parameters (§2.7): each value against the contract's schema, then the rules over them together. */
+/** Checks endpoint-group parameters (§2.7): each value against the contract, then the rules over them. */
 import * as z from 'zod';
 import {
   ENDPOINT_GROUP_DEFAULTS,
@@ -14,7 +14,6 @@ import { nearestName } from '../../contract/text/nearest-name.ts';
 import { UNKNOWN_PARAMETER, type Finding, type ResolvedParameters, type WorkerFacts } from './findings.ts';
 import { RULES } from './rules.ts';
 
-/** Id of the note that a default applies. */
 export const DEFAULT_FILLED_IN = 'default-filled-in';
 
 /** One endpoint group of a list, with what was found about it. */
@@ -40,7 +39,7 @@ export function checkEndpointGroups(groups: readonly unknown[], facts: WorkerFac
   });
 }
 
-/** What the public service takes beside the interface's: allowed, and no part of the model. */
+/** The public service takes it too; the model does not use it. */
 const { overrecruit_ratio } = endpointGroupSettings.shape;
 const CHECKED = endpointGroupParameters.extend({ overrecruit_ratio });
 
@@ -66,7 +65,9 @@ export function checkEndpointGroup(
   return { parameters, findings: [...findings, ...withoutEffect(given, names), ...filledDefaults(names)] };
 }
 
-/** Those of a row as the service has it: null is unset, text may stand for a number, and other fields are its own. */
+/**
+ * Parameters of a row of the service's list: null is unset, text may be a number, other fields are ignored.
+ */
 export function parametersOf(row: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     ENDPOINT_GROUP_PARAMETERS.flatMap((name) => {
@@ -97,7 +98,7 @@ const SHARED_NAME = {
   message: 'another group above serves the same endpoint: requests are spread over both',
 } as const;
 
-/** What the engine takes from the endpoint, and not from the worker group whose row has it. */
+/** The engine reads them from the endpoint, not from the worker group. */
 const OF_ENDPOINT = ['cold_workers', 'min_load'] as const satisfies readonly EndpointGroupParameter[];
 
 function withoutEffect(given: unknown, names: ReadonlySet<string>): Finding[] {
@@ -153,7 +154,7 @@ function invalid(issue: z.core.$ZodIssue, group: unknown): Finding[] {
   ];
 }
 
-/** What the service calls a parameter elsewhere. */
+/** Other names of the service. */
 const ALIASES: ReadonlyMap<string, EndpointGroupParameter> = new Map([['min_workers', 'cold_workers']]);
 
 function unknownParameter(name: string): Finding {
@@ -162,7 +163,7 @@ function unknownParameter(name: string): Finding {
     rule: UNKNOWN_PARAMETER,
     severity: 'error',
     parameter: name,
-    // What nobody knows may be a secret.
+    // An unknown field may hold a secret.
     got: undefined,
     allowed: ENDPOINT_GROUP_PARAMETERS.join(', '),
     message: nearest ? `no such parameter; did you mean ${nearest}?` : 'no such parameter',
@@ -174,7 +175,7 @@ function ruleSuffix(issue: z.core.$ZodIssue, got: unknown): 'type' | 'range' | '
   return issue.code === 'too_big' || issue.code === 'too_small' ? 'range' : 'type';
 }
 
-/** What a person probably meant: 90 is a percentage, 1.2 is a mistake of another kind. */
+/** 90 is a percentage; 1.2 is another mistake. */
 function hint(parameter: EndpointGroupParameter, got: unknown): string {
   if (parameter === 'target_util' && typeof got === 'number' && got >= 5 && got <= 100) {
     return `; it is a fraction: for ${got} percent write ${got / 100}`;
@@ -185,7 +186,7 @@ function hint(parameter: EndpointGroupParameter, got: unknown): string {
   return '';
 }
 
-/** The values that the contract's schema allows, in words: `a number above 0 and at most 1`. */
+/** The values that the contract allows, in words: `a number above 0 and at most 1`. */
 export function allowedValues(parameter: EndpointGroupParameter): string {
   const schema = z.toJSONSchema(CHECKED.shape[parameter]);
   if (schema.type === 'string') return 'a string that is not empty';

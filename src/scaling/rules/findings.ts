@@ -1,4 +1,3 @@
-/** What the rules have to say about a set of endpoint-group parameters. */
 import type {
   ENDPOINT_GROUP_DEFAULTS,
   EndpointGroupParameter,
@@ -23,10 +22,9 @@ export interface Finding {
   readonly message: string;
 }
 
-/** The rule of a parameter that the interface does not have. */
 export const UNKNOWN_PARAMETER = 'unknown-parameter';
 
-/** What a finding got, as its user wrote it; JSON has no word for numbers that are not finite. */
+/** The value of a finding in words. JSON has none for numbers that are not finite. */
 export function gotInWords({ rule, got }: Finding): string {
   if (rule === UNKNOWN_PARAMETER) return 'a value';
   if (got === undefined) return 'nothing';
@@ -50,15 +48,13 @@ export interface WorkerFacts {
   readonly coldStartSeconds?: number | undefined;
 }
 
-/** One rule over parameters that are valid by themselves. */
 export interface Rule {
-  /** Default: warning. */
   readonly severity?: Severity;
   readonly parameter: EndpointGroupParameter;
   readonly allowed: string;
-  /** Why it matters and what to do. May use the values. */
+  /** Why it matters and what to do. */
   readonly message: (parameters: ResolvedParameters, facts: WorkerFacts) => string;
-  /** True when the rule has something to say. `given` tells what the user wrote from what was filled in. */
+  /** `given` tells what the user wrote from what was filled in. */
   readonly applies: (
     parameters: ResolvedParameters,
     given: ReadonlySet<string>,

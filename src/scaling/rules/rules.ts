@@ -1,7 +1,4 @@
-/**
- * Rules over values that are each valid by themselves: what the service accepts, and what will nevertheless
- * cost money or time. Each says what it costs, and what to do instead.
- */
+/** Rules over values that are each valid by themselves. Each says what the problem costs, and what to do. */
 import type { Rule } from './findings.ts';
 
 export const RULES: Readonly<Record<string, Rule>> = {

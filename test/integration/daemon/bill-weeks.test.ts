@@ -9,8 +9,7 @@ import { billAnswer, type BillAnswer } from '../../../src/daemon/http/bill/answe
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src/emulator/index.ts';
 import type { EndpointSpend } from '../../../src/spend/hours.ts';
 import { dayOf } from '../../../src/spend/bill.ts';
-import type { FleetService } from '../../../src/fleet/service.ts';
-import { FleetWatch } from '../../../src/fleet/watch.ts';
+import { FleetWatch, type FleetService } from '../../../src/fleet/watch.ts';
 import { createInstancesWatch } from '../../../src/watch/instances.ts';
 import { VirtualClock } from '../../support/log-time.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

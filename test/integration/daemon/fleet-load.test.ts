@@ -65,12 +65,10 @@ async function world(traits: TraitsInput, isDone: (metrics: string, because: str
 const isKnown = (metrics: string) => !metrics.includes('meaning="unknown",endpoint_group="chat"} 1');
 
 test.concurrent.for([
-  ['in_flight', 0, ['unknown', 'in flight']],
   ['in_flight', 0.3, ['unknown', 'in flight']],
   ['rate', 0, ['unknown', 'rate']],
   ['rate', 0.3, ['unknown', 'rate']],
   ['mixed', 0, ['unknown']],
-  ['mixed', 0.3, ['unknown']],
 ] as const)(
   'workers that report %s and flicker with a probability of %d',
   { timeout: 180_000 },

@@ -1,49 +1,90 @@
-/** Two daemons with one Redis watch endpoints as one: real processes, a real Redis. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+/** Two daemons with one Redis watch endpoints as one, also while Redis is away: real processes, a real Redis. */
+import { expect, test } from 'vitest';
 import type { FleetHistory } from '../../../src/daemon/http/fleet/answer.ts';
-import { startEmulator } from '../../../src/emulator/index.ts';
+import type { Status } from '../../../src/daemon/status/schema.ts';
+import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
+import { freePort } from '../../support/ports.ts';
 import { describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const INTERVAL_MS = 5_000;
 
-describeWithRedis('with one Redis', () => {
-  let server: RedisServer;
-  beforeAll(async () => {
-    server = await startRedis();
+function start({ apiKey, url }: Emulator, server: RedisServer, env: Record<string, string> = {}) {
+  return startDaemonProcess({
+    API_KEY: apiKey,
+    BASE_URL: url,
+    ENDPOINTS: 'all',
+    FLEET_INTERVAL: '5s',
+    REDIS_URL: server.url(),
+    SHUTDOWN_TIMEOUT: '5s',
+    ...env,
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+}
 
-  async function samples({ url }: DaemonProcess): Promise<boolean> {
-    const status = (await (await fetch(`${url}/api/status`)).json()) as { fleet: { samples: boolean } };
-    return status.fleet.samples;
-  }
+async function expectElsewhere({ url }: DaemonProcess): Promise<void> {
+  const answer = await fetch(`${url}/api/fleet?endpoint=chat`);
+  expect([answer.status, await answer.json()]).toEqual([
+    503,
+    expect.objectContaining({ error: 'another_replica' }),
+  ]);
+}
 
-  /** When each look that it keeps was, Unix ms. */
-  async function kept({ url }: DaemonProcess): Promise<number[]> {
-    const answer = await fetch(`${url}/api/fleet?endpoint=chat&rows=5000`);
-    expect(answer.status).toBe(200);
-    const { endpoints } = (await answer.json()) as FleetHistory;
-    return endpoints[0]?.rows.map(({ from }) => from * 1_000) ?? [];
-  }
+async function statusOf({ url }: DaemonProcess): Promise<Status> {
+  return (await (await fetch(`${url}/api/status`)).json()) as Status;
+}
 
+/** What the history has of the only endpoint. */
+async function rowsOf({ url }: DaemonProcess) {
+  const answer = await fetch(`${url}/api/fleet?endpoint=chat&rows=5000`);
+  expect(answer.status).toBe(200);
+  return ((await answer.json()) as FleetHistory).endpoints[0]?.rows ?? [];
+}
+
+function isSettled({ replica, fleet }: Status): boolean {
+  return replica.role === 'holder' && fleet.endpoints.length > 0;
+}
+
+function gapsOf(times: readonly number[]): number[] {
+  return times.slice(1).map((at, index) => at - (times[index] ?? 0));
+}
+
+interface Outage {
+  begin(server: RedisServer): Promise<void>;
+  end(server: RedisServer, port: number): Promise<RedisServer>;
+}
+
+const FROZEN: Outage = {
+  async begin({ program }) {
+    program.child.kill('SIGSTOP');
+  },
+  async end(server) {
+    server.program.child.kill('SIGCONT');
+    return server;
+  },
+};
+const LOST: Outage = {
+  async begin({ program }) {
+    program.child.kill('SIGKILL');
+    await program.exit;
+  },
+  end: (_, port) => startRedis(port),
+};
+
+describeWithRedis('a Redis', () => {
   test('one watches and keeps the history; when it is killed the other goes on within three intervals', async () => {
     await using emulator = await startEmulator({ dialect: 'public' });
+    await using server = await startRedis();
     using folders = temporaryFolder();
-    const start = (name: string) =>
-      startDaemonProcess({
-        API_KEY: emulator.apiKey,
-        BASE_URL: emulator.url,
-        ENDPOINTS: 'all',
-        FLEET_INTERVAL: '5s',
-        REDIS_URL: server.url(1),
-        STATE_DIR: `${folders.path}/${name}`,
-        SHUTDOWN_TIMEOUT: '5s',
-      });
     const looks = () => emulator.journal.entries({ operation: 'endpointGroups.workers' });
-    const replicas = [await start('a'), await start('b')] as const;
+    /** When each look that it keeps was, Unix ms. */
+    const kept = async (daemon: DaemonProcess) => (await rowsOf(daemon)).map(({ from }) => from * 1_000);
+    const samples = async (daemon: DaemonProcess) => (await statusOf(daemon)).fleet.samples;
+    const replicas = [
+      await start(emulator, server, { STATE_DIR: `${folders.path}/a` }),
+      await start(emulator, server, { STATE_DIR: `${folders.path}/b` }),
+    ] as const;
     try {
       await until(() => looks().length >= 3);
       const watching = await Promise.all(replicas.map(samples));
@@ -51,19 +92,14 @@ describeWithRedis('with one Redis', () => {
       const [leader, other] = watching[0] ? replicas : ([replicas[1], replicas[0]] as const);
       const firstKept = await kept(leader);
       expect(firstKept.length).toBeGreaterThanOrEqual(2);
-      const answer = await fetch(`${other.url}/api/fleet?endpoint=chat`);
-      expect([answer.status, await answer.json()]).toEqual([
-        503,
-        expect.objectContaining({ error: 'another_replica' }),
-      ]);
+      await expectElsewhere(other);
       leader.child.kill('SIGKILL');
       await leader.exit;
       const before = looks().length;
       await until(() => looks().length >= before + 3);
-      const times = looks().map(({ atMs }) => atMs);
-      const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+      const gaps = gapsOf(looks().map(({ atMs }) => atMs));
       expect(Math.max(...gaps)).toBeLessThan(3 * INTERVAL_MS);
-      // And never both: no two looks are closer than the interval, but for the first of the second.
+      // And never both: no two looks are closer than the interval, except the first of the second.
       expect(gaps.filter((gap) => gap < INTERVAL_MS / 2).length).toBeLessThanOrEqual(1);
       await until(() => samples(other));
       // It keeps its own, and has nothing of what the other one saw.
@@ -73,4 +109,65 @@ describeWithRedis('with one Redis', () => {
       for (const replica of replicas) await replica[Symbol.asyncDispose]();
     }
   });
+
+  test.concurrent.each([
+    ['that does not answer for a while', FROZEN],
+    ['that is gone, and back without what it had', LOST],
+  ])(
+    '%s leaves no hole: the last holder looks on, and no other',
+    async (_, outage) => {
+      await using emulator = await startEmulator({ dialect: 'public' });
+      const port = await freePort();
+      let server = await startRedis(port);
+      const looks = () => emulator.journal.entries({ operation: 'endpointGroups.workers' });
+      const replicas = [await start(emulator, server), await start(emulator, server)] as const;
+      try {
+        await until(() => looks().length >= 2);
+        const [first] = replicas;
+        const isFirst = (await statusOf(first)).fleet.samples;
+        const [holder, standby] = isFirst ? replicas : ([replicas[1], first] as const);
+        await outage.begin(server);
+        const before = looks().length;
+        await until(() => looks().length >= before + 3);
+        // It is seen as before, and its history goes on; the other one is blind, as it was.
+        const { fleet } = await statusOf(holder);
+        expect(fleet).toMatchObject({
+          samples: true,
+          history_trouble: null,
+          endpoints: [{ endpoint_group: 'chat', last_error: null }],
+        });
+        expect(await (await fetch(`${holder.url}/metrics`)).text()).toContain(
+          'pilotlight_endpoint_requests_working{',
+        );
+        expect((await rowsOf(holder)).length).toBeGreaterThanOrEqual(3);
+        expect((await statusOf(standby)).fleet).toMatchObject({ samples: false, endpoints: [] });
+        await expectElsewhere(standby);
+        server = await outage.end(server, port);
+        // One of them, whichever: Redis may have done late what either asked of it meanwhile.
+        await until(async () => {
+          const looking = (await Promise.all(replicas.map(statusOf))).filter(
+            (status) => status.fleet.samples,
+          );
+          return looking.length === 1 && looking.every(isSettled);
+        });
+        const settled = looks().length;
+        await until(() => looks().length >= settled + 3);
+        const times = looks().map(({ atMs }) => atMs);
+        expect(Math.max(...gapsOf(times))).toBeLessThan(3 * INTERVAL_MS);
+        expect(Math.min(...gapsOf(times.slice(settled)))).toBeGreaterThan(INTERVAL_MS / 2);
+        // The one that looks has what it looked at, each look once.
+        const looking = (await statusOf(holder)).fleet.samples ? holder : standby;
+        const rows = await rowsOf(looking);
+        expect(rows.every(({ samples }) => samples === 1)).toBe(true);
+        const seen = rows.map(({ from }) => from * 1_000);
+        expect(seen.length).toBeGreaterThanOrEqual(3);
+        expect(seen.length).toBeLessThanOrEqual(looks().length);
+        if (looking === holder) expect(Math.max(...gapsOf(seen))).toBeLessThan(3 * INTERVAL_MS);
+      } finally {
+        for (const replica of replicas) await replica[Symbol.asyncDispose]();
+        await server[Symbol.asyncDispose]();
+      }
+    },
+    180_000,
+  );
 });

@@ -70,19 +70,6 @@ test('where nothing else lists the instances, the watch does', async () => {
   expect(emulator.journal.count({ operation: 'instances.page' })).toBe(1);
 });
 
-test('the next daemon goes on with what the one before has kept in STATE_DIR', async () => {
-  using folder = temporaryFolder();
-  await using emulator = await startEmulator({ dialect: 'public', seed: SEED });
-  const first = await start(emulator, { STATE_DIR: folder.path });
-  await until(() => endpoint(first)?.sample !== undefined);
-  const rows = await historyOf(first);
-  await first.stop();
-  await using second = await start(emulator, { STATE_DIR: folder.path });
-  await until(() => endpoint(second)?.sample !== undefined);
-  expect((await historyOf(second)).slice(0, rows.length)).toEqual(rows);
-  expect(second.daemon.fleet.view()).toMatchObject({ history: 'disk', historyTrouble: undefined });
-});
-
 test('a look that is refused, cut or nonsense is a missing sample, and its begin and end are logged', async () => {
   await using emulator = await startEmulator({ dialect: 'public', seed: SEED });
   const operation = 'endpointGroups.workers';

@@ -25,7 +25,7 @@ export function casesOf(
 /** Longest time that one input may take a processor, ms. A machine that is slow, or busy with others, does not count. */
 const HANG_MS = 1_000;
 
-/** Fails where what runs in this process works for longer on it than an input may. */
+/** Fails if the run takes too much processor time. */
 export async function withoutHang<Result>(run: () => Result | Promise<Result>): Promise<Result> {
   const before = process.cpuUsage();
   const result = await run();
@@ -34,7 +34,7 @@ export async function withoutHang<Result>(run: () => Result | Promise<Result>): 
   return result;
 }
 
-/** The same of another process, while it is asked for something. Of several `inputs` that come meanwhile each may take as long. */
+/** The same for another process, for each of `inputs`. */
 export async function withoutHangOf<Result>(
   pid: number,
   run: () => Promise<Result>,

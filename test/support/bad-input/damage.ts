@@ -1,7 +1,6 @@
 /** What is right, with something wrong in it: made-up input begins as an example that is accepted. */
 import * as fc from '../fast-check.ts';
 
-/** What is no sensible value of any field. */
 const ODD: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, true, 0, -1, -0, 0.1, 1e308, 2 ** 53, '', ' ', 'NaN', '-1', '1e999'),
   fc.constantFrom<unknown>(
@@ -51,7 +50,7 @@ export function damagedJson(value: unknown): fc.Arbitrary<unknown> {
   return fc.array(wound, { minLength: 1, maxLength: 3 }).map((wounds) => wounds.reduce(inflicted, value));
 }
 
-/** The same as text, or with one value of it so deep in brackets that no recursion gets to its end. */
+/** As text, or with one value nested deeper than recursion goes. */
 export function damagedJsonText(value: unknown): fc.Arbitrary<string> {
   const text = JSON.stringify(value);
   const values = Array.from(text.matchAll(/(?<=[:,[])(?:"[^"]*"|[\d.]+)(?=[,\]}])/g));
@@ -170,7 +169,6 @@ export function damagedBytes(bytes: Uint8Array): fc.Arbitrary<Buffer> {
     .map((cuts) => cuts.reduce<Buffer>((before, each) => damaged(before, each), Buffer.from(bytes)));
 }
 
-/** The same of text; what is no UTF-8 any more reads as a program reads it. */
 export function damagedText(text: string): fc.Arbitrary<string> {
   return damagedBytes(Buffer.from(text)).map((bytes) => bytes.toString('utf8'));
 }

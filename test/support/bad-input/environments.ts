@@ -35,7 +35,6 @@ export function exampleOf(key: OptionKey): string {
   return EXAMPLES[key] ?? fallback ?? '';
 }
 
-/** Of a variable, as somebody may have set it. */
 export function valuesOf(key: OptionKey): fc.Arbitrary<string> {
   const example = exampleOf(key);
   return fc.oneof(
@@ -70,7 +69,6 @@ export function valuesOf(key: OptionKey): fc.Arbitrary<string> {
   );
 }
 
-/** Variables by their names, few or many of them; a misspelt one now and then. */
 export function environments(keys: readonly OptionKey[] = OPTION_KEYS): fc.Arbitrary<Record<string, string>> {
   const entry = fc.constantFrom(...keys).chain((key) => {
     const name = PREFIX + OPTIONS[key].variable;
@@ -83,7 +81,6 @@ export function environments(keys: readonly OptionKey[] = OPTION_KEYS): fc.Arbit
   return fc.array(entry, { maxLength: 12 }).map((entries) => Object.fromEntries(entries));
 }
 
-/** The same as the lines of a file, in each way to write them, and damaged. */
 export function environmentFiles(environment: fc.Arbitrary<Record<string, string>>): fc.Arbitrary<string> {
   const written = fc
     .tuple(environment, fc.constantFrom('bare', 'single', 'double', 'export'))

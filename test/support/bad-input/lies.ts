@@ -1,12 +1,11 @@
 /** A service that answers with bytes that a test has made up, in place of an HTTP server that would correct them. */
 import * as fc from '../fast-check.ts';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { operationOf, type OperationId } from '../../../src/contract/operations.ts';
+import { listening, type Listening } from '../listening.ts';
 import { damagedBytes, damagedJsonText, damagedText } from './damage.ts';
 
-export interface LyingService extends AsyncDisposable {
-  readonly url: string;
-}
+export type LyingService = Listening;
 
 /** What comes of a request, by its method and target: the bytes of an answer, which ends its connection unless `keeps`. */
 export interface Lie {
@@ -14,14 +13,9 @@ export interface Lie {
   readonly keeps?: boolean;
 }
 
-export async function startLyingService(
-  answerTo: (method: string, target: string) => Lie,
-): Promise<LyingService> {
-  const sockets = new Set<Socket>();
+export function startLyingService(answerTo: (method: string, target: string) => Lie): Promise<Listening> {
   const server = createServer((socket) => {
     let pending = '';
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
     socket.setEncoding('latin1').on('data', (text: string) => {
       pending += text;
@@ -34,18 +28,9 @@ export async function startLyingService(
       }
     });
   });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  };
+  return listening(server);
 }
 
-/** Of the first request in it; undefined while it is not whole. */
 function endOfRequest(text: string): number | undefined {
   const head = text.indexOf('\r\n\r\n');
   if (head < 0) return undefined;
@@ -54,7 +39,6 @@ function endOfRequest(text: string): number | undefined {
   return end <= text.length ? end : undefined;
 }
 
-/** The answer as it should be. */
 export function honestAnswer(id: OperationId): Lie {
   return { bytes: written(200, [], JSON.stringify(operationOf(id).example.response)), keeps: true };
 }

@@ -1,6 +1,6 @@
 /** When one endpoint is looked at, on virtual time. */
 import { afterEach, expect, test } from 'vitest';
-import { watchEndpoint } from '../../../src/fleet/endpoint-watch.ts';
+import { watchEndpoint } from '../../../src/fleet/watch.ts';
 import { VirtualClock } from '../../support/log-time.ts';
 
 const watches: ReturnType<typeof watchEndpoint>[] = [];
@@ -26,12 +26,6 @@ function watched(look: (turn: number, clock: VirtualClock) => Promise<number> | 
   watches.push(watch);
   return { clock, at, watch, settings };
 }
-
-test('each interval, from its first moment on', async () => {
-  const { clock, at } = watched(() => 0);
-  await clock.advance(45_000);
-  expect(at).toEqual([2, 12, 22, 32, 42]);
-});
 
 test('a look that takes long keeps the beat, and what it missed is not made up for', async () => {
   const { clock, at } = watched(async (turn, time): Promise<number> => {
@@ -59,20 +53,4 @@ test('failures in a row are asked about less and less, until one has succeeded',
   expect(gaps.every((gap) => gap % 10 === 0)).toBe(true);
   expect(Math.max(...gaps.slice(0, 7))).toBeGreaterThan(10);
   expect(new Set(gaps.slice(7))).toEqual(new Set([10]));
-});
-
-test('one that is woken looks now, and goes on from there', async () => {
-  const { clock, at, watch } = watched(() => 0);
-  await clock.advance(15_000);
-  watch.wake();
-  await clock.advance(25_000);
-  expect(at).toEqual([2, 12, 15, 25, 35]);
-});
-
-test('another interval counts from the next look on', async () => {
-  const { clock, at, settings } = watched(() => 0);
-  await clock.advance(15_000);
-  settings.intervalMs = 4_000;
-  await clock.advance(20_000);
-  expect(at).toEqual([2, 12, 22, 26, 30, 34]);
 });

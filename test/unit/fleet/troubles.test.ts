@@ -1,13 +1,9 @@
 /** Each trouble by name, and its ordinary twin: the watch on virtual time, and a service that answers as a test says. */
 import { afterEach, expect, test } from 'vitest';
 import type { Worker } from '../../../src/contract/operations/serverless/workers.ts';
-import type { ListedEndpoint } from '../../../src/fleet/discovery/knowledge.ts';
-import type { FleetNotice } from '../../../src/fleet/notices.ts';
+import type { ListedEndpoint } from '../../../src/fleet/discovery/endpoints.ts';
 import type { TroubleName } from '../../../src/fleet/troubles/detectors.ts';
-import { FleetWatch } from '../../../src/fleet/watch.ts';
-import type { Price } from '../../../src/fleet/workers/measure.ts';
-import type { FleetEvent } from '../../../src/fleet/workers/lives.ts';
-import { VirtualClock } from '../../support/log-time.ts';
+import { FleetWorld } from '../../support/fleet-world.ts';
 
 /** What the service answers, minutes after the watch began. */
 interface Scene {
@@ -18,42 +14,24 @@ interface Scene {
   readonly ceiling?: number;
 }
 
-let watch: FleetWatch | undefined;
-afterEach(() => watch?.stop());
+let world: FleetWorld;
+afterEach(() => world.watch.stop());
 
 async function play({ minutes, endpoint = () => ({}), workers, prices = {}, ceiling }: Scene) {
-  const clock = new VirtualClock();
+  world = new FleetWorld();
+  const { clock, notices, events } = world;
   const begins = clock.now();
   const minute = (): number => (clock.now() - begins) / 60_000;
-  const events: FleetEvent[] = [];
-  const notices: FleetNotice[] = [];
-  const known = Object.entries(prices).map(([id, running]): [number, Price] => [
-    Number(id),
-    { running, storage: undefined },
-  ]);
-  watch = new FleetWatch({
-    wanted: [{ by: 'all' }],
-    intervalMs: 15_000,
-    groups: [],
-    service: {
-      endpoints: async () => ({
-        endpoints: [{ id: 1, endpoint_name: 'chat', max_workers: 4, cold_workers: 0, ...endpoint(minute()) }],
-        unreadable: 0,
-      }),
-      workers: async () => ({ workers: workers(minute()), unreadable: 0 }),
-      priceCeilings: async () => new Map(ceiling === undefined ? [] : [[1, ceiling]]),
-      spend: { told: async () => new Map(), charges: async () => [], howRefused: () => undefined },
-      prices: { known: () => new Map(known), listedAtMs: () => undefined, refresh() {} },
-    },
-    directory: undefined,
-    onEvent: (event) => events.push(event),
-    notice: (notice) => notices.push(notice),
-    clock,
-    random: () => 0.5,
-  });
-  await watch.start();
-  await clock.advance(minutes * 60_000);
-  const troubles = watch.view().endpoints[0]?.troubles ?? {};
+  world.endpoints = () => [
+    { id: 1, endpoint_name: 'chat', max_workers: 4, cold_workers: 0, ...endpoint(minute()) },
+  ];
+  world.workers = () => workers(minute());
+  for (const [id, running] of Object.entries(prices))
+    world.prices.set(Number(id), { running, storage: undefined });
+  if (ceiling !== undefined) world.ceilings = new Map([[1, ceiling]]);
+  await world.start();
+  await world.pass(minutes * 60);
+  const troubles = world.watch.view().endpoints[0]?.troubles ?? {};
   return {
     troubles,
     lasting: Object.entries(troubles).flatMap(([name, has]) => (has ? [name] : [])),

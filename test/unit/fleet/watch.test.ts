@@ -2,11 +2,10 @@
 import type { FleetEvent } from '../../../src/fleet/workers/lives.ts';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Worker } from '../../../src/contract/operations/serverless/workers.ts';
-import type { ListedEndpoint } from '../../../src/fleet/discovery/knowledge.ts';
-import type { FleetNotice } from '../../../src/fleet/notices.ts';
-import { FleetWatch, type FleetWatchOptions } from '../../../src/fleet/watch.ts';
-import type { Price } from '../../../src/fleet/workers/measure.ts';
+import type { ListedEndpoint } from '../../../src/fleet/discovery/endpoints.ts';
+import type { FleetWatchOptions } from '../../../src/fleet/watch.ts';
 import { checkEndpointGroups } from '../../../src/scaling/rules/check.ts';
+import { FleetWorld } from '../../support/fleet-world.ts';
 import { VirtualClock } from '../../support/log-time.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -14,81 +13,12 @@ const SECOND = 1_000;
 const CHAT: ListedEndpoint = { id: 31, endpoint_name: 'chat', endpoint_state: 'Active', target_util: 0.9 };
 const DRAW: ListedEndpoint = { id: 32, endpoint_name: 'draw' };
 
-/** A service, and a watch of it. */
-class World {
-  readonly clock: VirtualClock;
-  endpoints: () => readonly ListedEndpoint[] | Promise<never> = () => [CHAT];
-  workers: (id: number) => readonly Worker[] | Promise<readonly Worker[]> = () => [];
-  readonly prices = new Map<number, Price>();
-  readonly told = new Map<number, number>();
-  listedAtMs: number | undefined;
-  readonly lacking: boolean[] = [];
-  readonly asked: { readonly id: number; readonly atMs: number; readonly everyMs: number }[] = [];
-  lists = 0;
-  /** Rows of the list of endpoints. */
-  unreadable = 0;
-  /** Rows of a list of workers. */
-  unreadableWorkers = 0;
-  readonly events: FleetEvent[] = [];
-  readonly notices: FleetNotice[] = [];
-  watch!: FleetWatch;
+class World extends FleetWorld {
+  override endpoints: FleetWorld['endpoints'] = () => [CHAT];
 
-  constructor(clock = new VirtualClock()) {
-    this.clock = clock;
-  }
-
-  async start(options: Partial<FleetWatchOptions> = {}): Promise<this> {
-    this.watch = new FleetWatch({
-      wanted: [{ by: 'all' }],
-      intervalMs: 15 * SECOND,
-      groups: [],
-      service: {
-        endpoints: async () => {
-          this.lists += 1;
-          return { endpoints: await this.endpoints(), unreadable: this.unreadable };
-        },
-        workers: async (id, everyMs) => {
-          this.asked.push({ id, atMs: this.clock.now(), everyMs });
-          return { workers: await this.workers(id), unreadable: this.unreadableWorkers };
-        },
-        priceCeilings: () => Promise.resolve(new Map()),
-        spend: { told: async () => this.told, charges: async () => [], howRefused: () => undefined },
-        prices: {
-          known: () => this.prices,
-          listedAtMs: () => this.listedAtMs,
-          refresh: (isLacking) => this.lacking.push(isLacking),
-        },
-      },
-      directory: undefined,
-      onEvent: (event) => this.events.push(event),
-      notice: (notice) => this.notices.push(notice),
-      clock: this.clock,
-      random: () => 0.5,
-      ...options,
-    });
-    await this.watch.start();
+  override start(options?: Partial<FleetWatchOptions>): Promise<this> {
     started.push(this);
-    return this;
-  }
-
-  pass(seconds: number): Promise<void> {
-    return this.clock.advance(seconds * SECOND);
-  }
-
-  one(label = 'chat') {
-    const found = this.watch.view().endpoints.find(({ endpoint }) => endpoint === label);
-    if (!found) throw new Error(`${label} is not watched`);
-    return found;
-  }
-
-  labels(): string[] {
-    return this.watch.view().endpoints.map(({ endpoint }) => endpoint);
-  }
-
-  /** Seconds between looks at an endpoint. */
-  gaps(id = 31): number[] {
-    const times = this.asked.filter((one) => one.id === id).map(({ atMs }) => atMs);
-    return times.slice(1).map((at, index) => (at - (times[index] ?? 0)) / SECOND);
+    return super.start(options);
   }
 }
 
@@ -154,36 +84,10 @@ describe('a look', () => {
     world.workers = () => [idle(1)];
     await world.pass(60);
     expect(world.one().lastError).toBeUndefined();
-    expect(world.notices.at(-1)).toMatchObject({ kind: 'look succeeded again', endpoint: 'chat' });
+    const told = world.notices.filter(({ kind }) => kind === 'look succeeded again');
+    expect(told).toEqual([{ kind: 'look succeeded again', endpoint: 'chat', failures: expect.any(Number) }]);
     const rows = await world.watch.history({ endpoint: 'chat', fromMs: 0, toMs: Infinity, maxRows: 100 });
     expect(rows.length).toBeLessThan(8);
-  });
-
-  test('that succeeds is told after one that failed alone, and a new failure counts from one', async () => {
-    const world = new World();
-    const told = (kind: FleetNotice['kind']) => world.notices.filter((notice) => notice.kind === kind);
-    world.workers = () => [idle(1)];
-    await world.start();
-    await world.pass(60);
-    expect(told('look succeeded again')).toEqual([]);
-    world.workers = () => Promise.reject(new Error('no connection'));
-    await world.pass(120);
-    world.workers = () => [idle(1)];
-    await world.pass(60);
-    const failures = told('look failed').length;
-    expect(failures).toBeGreaterThan(1);
-    expect(told('look succeeded again')).toEqual([
-      { kind: 'look succeeded again', endpoint: 'chat', failures },
-    ]);
-    const asked = world.asked.length;
-    await world.pass(60);
-    expect(world.gaps().slice(asked - 1)).toEqual([15, 15, 15, 15]);
-    world.workers = () => Promise.reject(new Error('no connection'));
-    await world.pass(15);
-    expect(told('look failed').at(-1)).toMatchObject({ failures: 1 });
-    const before = world.asked.length;
-    await world.pass(30);
-    expect(world.gaps()[before - 1]).toBe(15);
   });
 
   test('comes at once where the interval is another one, and else when it is due', async () => {
@@ -310,24 +214,6 @@ describe('a list of workers that is empty', () => {
 });
 
 describe('workers', () => {
-  test('that start and fail are told, with the endpoint that they are of', async () => {
-    const world = new World();
-    await world.start();
-    await world.pass(16);
-    world.workers = () => [idle(1, { status: 'loading' })];
-    await world.pass(30);
-    world.workers = () => [idle(1)];
-    await world.pass(15);
-    world.workers = () => [idle(1, { status: 'error' })];
-    await world.pass(15);
-    expect(world.events).toHaveLength(1);
-    await world.pass(15);
-    expect(world.events).toEqual([
-      { kind: 'worker started', endpoint: 'chat', from: 'new', seconds: 30 },
-      { kind: 'worker failed', endpoint: 'chat', workerId: 1 },
-    ]);
-  });
-
   test('that flicker are what they were until two looks say otherwise', async () => {
     const world = new World();
     world.workers = () => [idle(1)];
@@ -514,14 +400,6 @@ describe('endpoints', () => {
     expect(world.notices).toContainEqual({ kind: 'endpoints listed again', failures });
     expect(world.notices).toContainEqual({ kind: 'endpoints unknown', names: ['chat'] });
     expect(world.lists).toBeLessThan(12);
-  });
-
-  test('are listed every five minutes', async () => {
-    const world = await new World().start();
-    await world.pass(299);
-    expect(world.lists).toBe(1);
-    await world.pass(300);
-    expect(world.lists).toBe(2);
   });
 
   test('have the parameters that the service has, their drift, and what the rules say of them', async () => {

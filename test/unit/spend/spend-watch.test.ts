@@ -3,10 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Charge } from '../../../src/contract/operations/spend.ts';
 import { History } from '../../../src/fleet/history/history.ts';
-import { NOTHING_MEASURED, type FleetSample } from '../../../src/fleet/sample.ts';
+import { NOTHING_MEASURED, type FleetSample, type Price } from '../../../src/fleet/workers/measure.ts';
 import { spentOn } from '../../../src/spend/hours.ts';
 import { SpendWatch } from '../../../src/spend/spend-watch.ts';
-import type { Price } from '../../../src/fleet/workers/measure.ts';
 import { VirtualClock } from '../../support/log-time.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -1,7 +1,7 @@
 /** What /api/fleet answers: the recorded rows of each endpoint. Times are Unix seconds; what is not known is null. */
 import * as z from 'zod';
 import type { Aggregate, HistoryRow } from '../../../fleet/view.ts';
-import { MEASURES, type Measure } from '../../../fleet/sample.ts';
+import { MEASURES, type Measure } from '../../../fleet/workers/measure.ts';
 import { count, publishedSchema, time, type DeepReadonly } from '../../status/fact.ts';
 
 const stretch = z.object({

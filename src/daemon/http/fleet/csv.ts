@@ -1,6 +1,6 @@
 /** The same as CSV: a line for each endpoint and row, always the same columns. A status that had no workers is 0. */
 import { WORKER_STATUSES } from '../../../contract/operations/serverless/workers.ts';
-import { MEASURES, type Measure } from '../../../fleet/sample.ts';
+import { MEASURES, type Measure } from '../../../fleet/workers/measure.ts';
 import { csvOf } from '../csv.ts';
 import type { FleetHistory } from './answer.ts';
 

@@ -1,4 +1,4 @@
-/** Generated loads, for use without a trace, each from a seed: the same seed makes the same load. */
+/** Generated loads, for use without a trace. The same seed makes the same load. */
 import type { Arrival } from './load.ts';
 import { createRandom, exponential, heavyTailed, type Random } from './random.ts';
 
@@ -7,7 +7,6 @@ export const LOAD_SHAPES = ['constant', 'poisson', 'diurnal', 'bursts'] as const
 export type LoadShape = (typeof LOAD_SHAPES)[number];
 
 export const REQUEST_SIZES = ['exponential', 'fixed', 'heavy-tailed'] as const;
-/** How the work of requests is distributed around its mean. */
 export type RequestSizes = (typeof REQUEST_SIZES)[number];
 
 /** A made-up load. Times in seconds, rates in work units a second. */
@@ -51,7 +50,7 @@ const DAY_SECONDS = 86_400;
 
 type Described = Pick<GeneratedLoad, 'shape' | 'unitsPerSecond'> & Partial<GeneratedLoad>;
 
-/** A made-up load; the same seed makes the same one. Throws a RangeError for a value that makes no sense. */
+/** A made-up load. Throws a RangeError if a value makes no sense. */
 export function generateLoad(described: Described): Iterable<Arrival> {
   const { seconds = GENERATOR_DEFAULTS.seconds } = described;
   const periodSeconds = Math.min(DAY_SECONDS, seconds);
@@ -105,7 +104,7 @@ const SIZES: Readonly<Record<RequestSizes, (random: Random, mean: number) => num
   'heavy-tailed': heavyTailed,
 };
 
-/** Poisson arrivals at a rate that varies, as a factor of the mean, by thinning (Lewis, Shedler 1979). */
+/** Poisson arrivals at a varying rate, by thinning (Lewis, Shedler 1979). */
 function* varying(
   load: GeneratedLoad,
   random: Random,

@@ -1,5 +1,3 @@
-/** The load of a plan: requests in the order in which they arrive. */
-
 /** One request: when it arrives, and how much work it is. */
 export interface Arrival {
   /** Since the start of the plan; never before the arrival in front of it. */
@@ -11,14 +9,14 @@ export interface Arrival {
 /** In arrays of any length: one awaits a piece, not each request, which is what makes a million cheap. */
 export type ArrivalStream = AsyncIterable<readonly Arrival[]>;
 
-/** Answers false where it has heard enough. */
+/** Returns false when it needs no more requests. */
 export type Arrive = (atSeconds: number, work: number) => boolean | void;
 
 /** A load as plain data whose arrays threads share. */
 export interface SharedLoad {
   readonly times: Float64Array<SharedArrayBuffer>;
   readonly works: Float64Array<SharedArrayBuffer>;
-  /** Of the arrays, which have room for more. */
+  /** Requests; the arrays have room for more. */
   readonly length: number;
   readonly work: number;
 }
@@ -30,7 +28,7 @@ export interface SharedLoad {
 export class RecordedLoad implements Iterable<Arrival> {
   readonly #own: { -readonly [Key in keyof SharedLoad]: SharedLoad[Key] };
 
-  /** Empty, or what another has shared, without a copy of its requests. */
+  /** Empty, or over the memory that another load shares. */
   constructor(
     shared: SharedLoad = { times: sharedArray(1024), works: sharedArray(1024), length: 0, work: 0 },
   ) {
@@ -76,7 +74,7 @@ export class RecordedLoad implements Iterable<Arrival> {
     own.work += work;
   }
 
-  /** Calls back for each request from `from` up to, and not at, `to`, in order, without making an object of it. */
+  /** Calls back for each request from `from` until before `to`, without making an object of it. */
   replay(arrive: Arrive, from = 0, to = Infinity): void {
     const { times, works, length } = this.#own;
     for (let index = this.#firstAt(from); index < length; index += 1) {
@@ -85,12 +83,12 @@ export class RecordedLoad implements Iterable<Arrival> {
     }
   }
 
-  /** How many requests `replay` would call back for. */
+  /** Counts the requests that `replay` would hand over. */
   countBetween(from: number, to: number): number {
     return this.#firstAt(to) - this.#firstAt(from);
   }
 
-  /** For the constructor to make the same load of. */
+  /** Plain data from which the constructor makes the same load. */
   share(): SharedLoad {
     return { ...this.#own };
   }
@@ -101,7 +99,6 @@ export class RecordedLoad implements Iterable<Arrival> {
     }
   }
 
-  /** Index of the first request that does not arrive before `seconds`. */
   #firstAt(seconds: number): number {
     let [from, to] = [0, seconds <= 0 ? 0 : this.#own.length];
     while (from < to) {

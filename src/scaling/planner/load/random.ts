@@ -2,7 +2,7 @@
 
 export type Random = () => number;
 
-/** sfc32 (PractRand), uniform in [0, 1). Without its first numbers, neighbouring seeds differ in all. */
+/** sfc32 (PractRand), uniform in [0, 1). The first numbers are dropped: neighbouring seeds share them. */
 export function createRandom(seed: number): Random {
   let [a, b, c, counter] = [seed | 0, Math.floor(seed / 2 ** 32) | 0, 0x9e3779b9 | 0, 1];
   function next(): number {
@@ -17,7 +17,7 @@ export function createRandom(seed: number): Random {
   return next;
 }
 
-/** A log-normally distributed number with the given mean, and a standard deviation of three times that. */
+/** Log-normal, with a standard deviation of three times the mean. */
 export function heavyTailed(random: Random, mean: number): number {
   const sigma = Math.sqrt(Math.log(1 + 3 ** 2));
   // Box, Muller 1958.
@@ -25,7 +25,6 @@ export function heavyTailed(random: Random, mean: number): number {
   return mean * Math.exp(sigma * normal - sigma ** 2 / 2);
 }
 
-/** An exponentially distributed number with the given mean. */
 export function exponential(random: Random, mean: number): number {
   return -mean * Math.log(1 - random());
 }

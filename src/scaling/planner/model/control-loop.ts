@@ -1,10 +1,9 @@
 /**
- * The rhythm of a group's decisions: what has arrived since the last one, what it remembers of those before, and whether
- * the next would be the same again. Those are passed over, so that a night costs nothing.
+ * When a group decides, and what it remembers of earlier decisions. Decisions that would repeat the last one
+ * are skipped, so that a quiet night costs nothing.
  */
 import type { PlanSettings } from '../settings.ts';
 import type { Demand, Observation } from './demand.ts';
-import { SlidingMaximum, SlidingMean } from './structures/windows.ts';
 
 export class ControlLoop {
   readonly #seconds: number;
@@ -13,9 +12,9 @@ export class ControlLoop {
   readonly #keptTotal: SlidingMaximum;
   #decisions = 0;
   #workSinceDecision = 0;
-  /** What was wanted at the last decision; undefined where something has happened since. */
+  /** Demand at the last decision; undefined if something has happened since. */
   #last: { readonly wanted: Demand; readonly kept: Demand } | undefined;
-  /** The last decision had nothing to go by, and was the one before. */
+  /** The last decision saw no load and repeated the one before. */
   isAtRest = false;
 
   constructor(settings: PlanSettings) {
@@ -26,17 +25,16 @@ export class ControlLoop {
     this.#keptTotal = new SlidingMaximum(decisionsIn(destroySeconds, controlSeconds));
   }
 
-  /** Estimated load, units/s, as of the last decision. */
   get load(): number {
     return this.#load.mean;
   }
 
-  /** When the next decision is due. Multiplied afresh each time: adding up fractions would drift. */
+  /** Multiplied afresh each time, because adding fractions would drift. */
   get next(): number {
     return (this.#decisions + 1) * this.#seconds;
   }
 
-  /** Something happens: what was decided last says nothing of what will be. */
+  /** Something happens, so the next decision may differ. */
   stir(): void {
     this.#last = undefined;
     this.isAtRest = false;
@@ -46,7 +44,7 @@ export class ControlLoop {
     this.#workSinceDecision += work;
   }
 
-  /** Passes over the decisions before `until` that would be the last one again; one that is due then is left to be made. */
+  /** Skips the decisions before `until` that would repeat the last one. */
   rest(until: number): void {
     const passed = Math.floor(until / this.#seconds) - this.#decisions - 1;
     if (!(passed > 0)) return;
@@ -56,12 +54,12 @@ export class ControlLoop {
     this.#keptTotal.addSame(passed);
   }
 
-  /** The load as a decision that is due sees it, units/s. Once a decision. */
+  /** Load for the decision that is due, units/s. Call it once a decision. */
   look(): number {
     return this.#load.add(this.#workSinceDecision / this.#seconds);
   }
 
-  /** The most that was wanted for a while, now that this is. Once a decision. */
+  /** The highest demand of the last while, this one included. Call it once a decision. */
   keep(wanted: Demand): Demand {
     return {
       ...wanted,
@@ -70,7 +68,6 @@ export class ControlLoop {
     };
   }
 
-  /** The decision is made. */
   decided({ load, waitingRequests, unfinishedWork }: Observation, wanted: Demand, kept: Demand): void {
     this.isAtRest =
       [load, waitingRequests, unfinishedWork].every((amount) => amount === 0) &&
@@ -78,19 +75,96 @@ export class ControlLoop {
       isSame(wanted, this.#last.wanted) &&
       isSame(kept, this.#last.kept) &&
       this.#load.isZero &&
-      this.#keptHot.isSettled &&
-      this.#keptTotal.isSettled;
+      this.#keptHot.isConstant &&
+      this.#keptTotal.isConstant;
     this.#last = { wanted, kept };
     this.#workSinceDecision = 0;
     this.#decisions += 1;
   }
 }
 
-/** Not wanted for a whole delay: by the decision at its start, the one at its end, and all between. */
+/** A delay counts the decision at its start, the one at its end, and all between. */
 function decisionsIn(seconds: number, controlSeconds: number): number {
   return Math.ceil(seconds / controlSeconds) + 1;
 }
 
 function isSame(one: Demand, other: Demand): boolean {
   return (Object.keys(one) as (keyof Demand)[]).every((part) => one[part] === other[part]);
+}
+
+export class SlidingMean {
+  readonly #values: Float64Array;
+  #next = 0;
+  #filled = 0;
+  #sum = 0;
+
+  constructor(length: number) {
+    this.#values = new Float64Array(Math.max(1, length));
+  }
+
+  get mean(): number {
+    return this.#filled === 0 ? 0 : Math.max(0, this.#sum) / this.#filled;
+  }
+
+  /** Whether the window holds zeros only, so that another zero changes nothing. */
+  get isZero(): boolean {
+    return this.#sum === 0 && this.#values.every((value) => value === 0);
+  }
+
+  /** Same as adding 0 so often; requires isZero. */
+  addZeros(count: number): void {
+    this.#filled = Math.min(this.#filled + count, this.#values.length);
+    this.#next = (this.#next + count) % this.#values.length;
+  }
+
+  add(value: number): number {
+    this.#sum += value - (this.#values[this.#next] as number);
+    this.#values[this.#next] = value;
+    this.#filled = Math.min(this.#filled + 1, this.#values.length);
+    this.#next = (this.#next + 1) % this.#values.length;
+    // Summed afresh once a round, because adding fractions drifts.
+    if (this.#next === 0) this.#sum = this.#values.reduce((sum, each) => sum + each, 0);
+    return this.mean;
+  }
+}
+
+/** Maximum over a sliding window: a queue of the values that may still become it. */
+export class SlidingMaximum {
+  readonly #length: number;
+  readonly #values: number[] = [];
+  readonly #times: number[] = [];
+  #now = 0;
+
+  /** `length` counts values; it may be Infinity. */
+  constructor(length: number) {
+    this.#length = Math.max(1, length);
+  }
+
+  /** Whether the last value is the largest, so that adding it again changes nothing. */
+  get isConstant(): boolean {
+    return this.#values.length === 1;
+  }
+
+  /** Same as adding the last value so often; requires isConstant. */
+  addSame(count: number): void {
+    this.#now += count;
+    if (this.#length !== Infinity) this.#times[0] = this.#now;
+  }
+
+  add(value: number): number {
+    this.#now += 1;
+    while ((this.#values.at(-1) ?? Infinity) <= value) {
+      this.#values.pop();
+      this.#times.pop();
+    }
+    if (this.#values.length === 0 || this.#length !== Infinity) {
+      this.#values.push(value);
+      this.#times.push(this.#now);
+    }
+    while ((this.#times[0] as number) <= this.#now - this.#length) {
+      this.#values.shift();
+      this.#times.shift();
+    }
+    return this.#values[0] as number;
+  }
 }

@@ -1,8 +1,8 @@
-/** How many workers the parameters ask for: the formulas of §2.7 and the public documentation, pure. */
+/** How many workers the parameters ask for: the formulas of §2.7 and the public documentation. */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { PlanSettings } from '../settings.ts';
 
-/** Capacity in units/s, and workers to have at least whatever their capacity. */
+/** Capacities in units/s; workers are minimums whatever their capacity. */
 export interface Demand {
   readonly hotCapacity: number;
   readonly hotWorkers: number;
@@ -11,13 +11,12 @@ export interface Demand {
   readonly totalWorkers: number;
 }
 
-/** What the group knows when it decides. */
 export interface Observation {
   /** Estimated load, units/s. */
   readonly load: number;
   /** How long a request that arrived now would wait, seconds; Infinity without any worker. */
   readonly expectedWaitSeconds: number;
-  /** Work accepted and not yet done, units; counted only where it matters: without a load, and in a queue that is too long. */
+  /** Units accepted and not done; undefined if the decision does not need it, because counting is slow. */
   readonly unfinishedWork: number | undefined;
   /** Requests that no worker has taken yet. */
   readonly waitingRequests: number;
@@ -42,13 +41,13 @@ export function demandFor(
   observed: Observation,
 ): Demand {
   const { min_load, min_cold_load, target_util, cold_mult, cold_workers, max_workers } = parameters;
-  // No more than all workers could ever do, so that no later sum meets an infinity.
+  // Bounded, so that no later sum meets an infinity.
   const most = max_workers * settings.performance.most;
   const forLoad = Math.max(min_load, observed.load) / target_util;
   const hotCapacity = Math.min(most, Math.max(forLoad, forQueue(parameters, settings, observed)));
   return {
     hotCapacity,
-    // A request may be no work at all, and a worker still has to answer it.
+    // Even a request of no work needs a worker to answer it.
     hotWorkers: observed.waitingRequests > 0 || staysAwake(parameters, observed.idleSeconds) ? 1 : 0,
     totalCapacity: Math.min(most, Math.max(cold_mult * hotCapacity, min_cold_load, hotCapacity)),
     totalWorkers: Math.min(max_workers, cold_workers),
@@ -63,7 +62,7 @@ function forQueue(
 ): number {
   if (expectedWaitSeconds <= target_queue_time || !unfinishedWork) return 0;
   if (queueResponse === 'clear') return load + unfinishedWork / target_queue_time;
-  // Workers on their way count: else one long start would be answered with many.
+  // Workers on their way count. Otherwise one long start would call for many.
   return unfinishedWork > committedCapacity * target_queue_time
     ? committedCapacity + (performance.least + performance.most) / 2
     : committedCapacity;

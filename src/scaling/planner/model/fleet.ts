@@ -1,15 +1,12 @@
-/**
- * The workers of the group: what starts and stops. A worker is known by its place, which another one may have after it.
- */
+/** Starts and stops the workers of a group. A place may be used by one worker after another. */
 import type { Demand } from './demand.ts';
-import { NumberHeap } from './structures/number-heap.ts';
+import { NumberHeap } from './number-heap.ts';
 import type { Random } from '../load/random.ts';
 import type { PlanSettings } from '../settings.ts';
 import { isShort, STATE, Workers, type State } from './workers.ts';
 
 const NOTHING_WANTED: Demand = { hotCapacity: 0, hotWorkers: 0, totalCapacity: 0, totalWorkers: 0 };
 
-/** What its workers have done so far. */
 export type FleetTotals = Fleet['totals'];
 
 export interface FleetOptions {
@@ -48,18 +45,18 @@ export class Fleet {
     return { served: this.workers.served, starts: this.#starts, peak: this.#peak };
   }
 
-  /** Those that there are beyond it go at the next decision. */
+  /** Surplus workers leave at the next decision. */
   setMaximum(workers: number): void {
     this.workers.max = workers;
     this.workers.makeRoom(workers);
   }
 
-  /** When the next worker changes its state by itself; Infinity when none will. */
+  /** Infinity if no worker is about to change its state. */
   get nextChange(): number {
     return this.#changes.minKey;
   }
 
-  /** Puts workers in place as if they had always been there; as many hot ones as `hotWorkers`, where given. */
+  /** Puts workers in place as if they had always been there; `hotWorkers` overrides the demand. */
   place(demand: Demand, hotWorkers: number | undefined): void {
     this.#wanted = demand;
     const pool = this.workers;
@@ -70,7 +67,6 @@ export class Fleet {
     this.#notePeaks();
   }
 
-  /** See GroupModel.put. */
   put(state: WorkerState, now: number, { place, readyAt, speed }: Whereabouts): number {
     const to = STATE[state];
     if (place !== undefined) {
@@ -85,7 +81,7 @@ export class Fleet {
     return put;
   }
 
-  /** All become cold, those that have work once it is done. */
+  /** All become cold; busy ones finish their work first. */
   stopAll(now: number): void {
     this.#wanted = NOTHING_WANTED;
     for (let place = 0; place < this.workers.places; place += 1) {
@@ -95,7 +91,6 @@ export class Fleet {
     }
   }
 
-  /** The worker whose time has come changes its state. */
   change(now: number): void {
     const worker = this.#changes.minItem;
     this.#changes.pop();
@@ -104,16 +99,13 @@ export class Fleet {
     else if (state === STATE.creating) {
       this.#move(worker, this.workers.isShortOfHot(this.#wanted) ? STATE.hot : STATE.cold);
     } else if (state === STATE.draining && this.workers.freeAt(worker) <= now) {
-      // Else it was called back meanwhile and given more.
+      // Otherwise it was called back and given more work.
       this.#move(worker, STATE.cold);
     }
     this.#notePeaks();
   }
 
-  /**
-   * Starts what `wanted` lacks, and stops what not even `kept` wants any more (the most that was wanted for a
-   * while).
-   */
+  /** Starts what `wanted` lacks, and stops what even `kept`, the highest recent demand, does not need. */
   scale(now: number, wanted: Demand, kept: Demand): void {
     this.#wanted = wanted;
     while (this.workers.isShortOfHot(wanted) && this.#reviveOrStart(now));
@@ -143,7 +135,7 @@ export class Fleet {
     this.#changes.push(now + this.#options.settings.startSeconds, this.#appear(STATE.creating));
   }
 
-  /** Stops the hot worker that is free first, if the others are enough. */
+  /** Stops the hot worker that is free first, if the others suffice. */
   #stopOne(now: number, { hotCapacity, hotWorkers }: Demand): boolean {
     const { performance, stopping } = this.#options.settings;
     const [capacity, others] = [this.workers.capacityIn(STATE.hot), this.workers.countIn(STATE.hot) - 1];
@@ -161,7 +153,7 @@ export class Fleet {
     if (busy) this.#changes.push(freeAt, worker);
   }
 
-  /** More than there may be: one that does nothing goes, else the one that is free first drains. */
+  /** Above the maximum: an idle worker goes, else the one that is free first drains. */
   #shedOne(now: number): boolean {
     const pool = this.workers;
     for (const state of [STATE.cold, STATE.creating, STATE.starting]) {
@@ -171,14 +163,14 @@ export class Fleet {
       this.#move(worker, STATE.none);
       return true;
     }
-    // Those that drain are on their way out.
+    // Draining workers are leaving already.
     if (pool.total - pool.countIn(STATE.draining) <= pool.max) return false;
     const [worker, freeAt] = this.workers.freeFirst();
     this.#drainOrStop(worker, freeAt, now);
     return true;
   }
 
-  /** Gives up a cold worker, if the others are enough. */
+  /** Destroys a cold worker if the others suffice. */
   #removeOne({ totalCapacity, totalWorkers }: Demand): boolean {
     const pool = this.workers;
     const worker = pool.last(STATE.cold);
@@ -199,7 +191,7 @@ export class Fleet {
     return worker;
   }
 
-  /** Takes from a worker what it has not done yet, and what it would have become by itself. */
+  /** Drops a worker's unfinished work and its pending change. */
   #abandonWork(place: number, now: number): void {
     this.workers.abandon(place, now);
     this.#changes.keep((item) => item !== place);

@@ -1,9 +1,7 @@
 /**
- * The model of one endpoint group, which the planner runs through a load in no time and the emulator on its clock.
- * Requests come in one by one and in order; those that workers do not take at once wait in one queue. The group decides
- * at regular intervals. Discrete events, deterministic: all chance comes from the seed. Observers count what happens.
- *
- * A request's queue time is known as soon as a worker takes it. So requests on a worker need no event, which makes it fast.
+ * The model of one endpoint group. The planner runs it through a load at once, the emulator on its clock. It
+ * is deterministic: all chance comes from the seed. A queue time is known as soon as a worker takes the
+ * request, so running requests need no event.
  */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import { createRandom, type Random } from '../load/random.ts';
@@ -11,10 +9,39 @@ import type { PlanSettings } from '../settings.ts';
 import { ControlLoop } from './control-loop.ts';
 import { demandFor, NOTHING_OBSERVED, type Demand, type Observation } from './demand.ts';
 import { Fleet, type FleetTotals, type Whereabouts, type WorkerState } from './fleet.ts';
-import type { GroupObserver } from './observer.ts';
-import { RequestQueue } from './structures/request-queue.ts';
 import type { WorkerCounts } from './time-series.ts';
 import { STATE, type State } from './workers.ts';
+import { longer } from './number-heap.ts';
+
+export interface Decision {
+  readonly observed: Observation;
+  readonly wanted: Demand;
+}
+
+/** Times in seconds since the model began. `request` is 0 if it has no name. */
+export interface GroupObserver {
+  arrived(atSeconds: number, work: number): void;
+  /** These were the workers until then. */
+  workersUntil(toSeconds: number, workers: WorkerCounts): void;
+  /** A worker takes a request, which begins after having waited so long in all. */
+  begun(arrivedSeconds: number, waited: number): void;
+  /** The same request: its worker, and when it ends if nothing happens to that worker. */
+  taken?(request: number, work: number, place: number, ends: number): void;
+  /** Its client left before a worker began it. */
+  abandoned(arrivedSeconds: number, work: number, request: number): void;
+  /** The queue was full. */
+  refused?(atSeconds: number, work: number, request: number): void;
+  /** Whether the client of a named request still waits; called when its turn comes. */
+  waits?(request: number, atSeconds: number): boolean;
+  /** After `none`, a place holds another worker. */
+  moved?(place: number, from: State, to: State, atSeconds: number): void;
+  /** At each decision that is due, even if the group does not carry it out. */
+  looked?(observed: Observation, atSeconds: number): void;
+  /** Before the resulting moves. */
+  decided?(decision: Decision, atSeconds: number): void;
+  /** After those moves. */
+  carriedOut?(atSeconds: number): void;
+}
 
 /** `suspended`: the group neither starts nor stops workers. `stopped`: all are cold, and it starts none. */
 export type GroupState = 'active' | 'suspended' | 'stopped';
@@ -23,7 +50,7 @@ export interface GroupOptions {
   readonly parameters: ResolvedParameters;
   readonly settings: PlanSettings;
   readonly observer: GroupObserver;
-  /** How many requests may wait in the global queue; further ones are refused. */
+  /** Limit of the global queue; further requests are refused. */
   readonly mostWaiting?: number;
 }
 
@@ -34,14 +61,12 @@ export class GroupModel {
   readonly #fleet: Fleet;
   readonly #random: Random;
   readonly #mostWaiting: number;
-  /** Requests that no worker takes yet. */
   readonly #queue = new RequestQueue();
   readonly #loop: ControlLoop;
   #state: GroupState = 'active';
   #now = 0;
   #lastArrival = -Infinity;
 
-  /** Begins without workers. */
   constructor({ parameters, settings, observer, mostWaiting = Infinity }: GroupOptions) {
     this.#parameters = parameters;
     this.#settings = settings;
@@ -57,17 +82,15 @@ export class GroupModel {
     this.#loop = new ControlLoop(settings);
   }
 
-  /** Seconds since it began, up to which everything has happened. */
+  /** Seconds since the start up to which everything has happened. */
   get now(): number {
     return this.#now;
   }
 
-  /** Requests in the global queue. */
   get waiting(): number {
     return this.#queue.size;
   }
 
-  /** Estimated load, units/s, as of the last decision. */
   get load(): number {
     return this.#loop.load;
   }
@@ -88,12 +111,11 @@ export class GroupModel {
     return this.#fleet.workers.stateOf(place);
   }
 
-  /** Units/s. */
   speedOf(place: number): number {
     return this.#fleet.workers.speedOf(place);
   }
 
-  /** Puts workers in place as if they had always been there: as many hot ones as the settings say. */
+  /** Puts the initial workers in place as if they had always been there. */
   place(): void {
     const { initialWorkers } = this.#settings;
     const kept = demandFor(this.#parameters, this.#settings, NOTHING_OBSERVED);
@@ -101,8 +123,8 @@ export class GroupModel {
   }
 
   /**
-   * Puts workers in place as if it had long seen such a load, units/s: hot for the one, cold too for the other, which is
-   * what it wanted while it still keeps cold ones for it.
+   * Puts workers in place as if the group had long seen these loads, units/s: hot workers for one, cold ones
+   * for the other.
    */
   placeFor(hotLoad: number, totalLoad: number): void {
     const demandAt = (load: number) =>
@@ -113,7 +135,7 @@ export class GroupModel {
     this.#loop.keep(wanted);
   }
 
-  /** See Simulation.arrive. @param request a name for the observer to know it by, an integer above 0; 0: it has none */
+  /** `request`: an integer above 0 that names it for the observer; 0 if it has no name. */
   arrive(atSeconds: number, work: number, request = 0): void {
     if (!(atSeconds >= this.#now && atSeconds < Infinity)) {
       throw new RangeError(`request at ${atSeconds} s: not in order of time`);
@@ -131,13 +153,13 @@ export class GroupModel {
     else this.#observer.refused?.(atSeconds, work, request);
   }
 
-  /** When a worker will take the request at the head of the queue: on none may it wait longer than max_queue_time. */
+  /** On no worker may a request wait longer than max_queue_time. */
   get #nextTaken(): number {
     if (this.#queue.size === 0) return Infinity;
     return Math.max(this.#now, this.#fleet.workers.free.minKey - this.#parameters.max_queue_time);
   }
 
-  /** Everything that happens up to and at `to`. */
+  /** Runs everything up to and at `to`. */
   advance(to: number): void {
     for (;;) {
       if (this.#loop.isAtRest) this.#rest(to);
@@ -157,14 +179,13 @@ export class GroupModel {
     this.#now = to;
   }
 
-  /** Until every request is done. */
   finish(): void {
     while (this.waiting > 0) this.advance(this.nextDecision);
     this.advance(this.#fleet.workers.lastBusy(this.#now));
     this.#observer.workersUntil(this.#now, this.workers);
   }
 
-  /** While nothing happens, and inactivity_timeout has not passed meanwhile, decisions are the last one again. */
+  /** Until something happens or inactivity_timeout ends, each decision repeats the last one. */
   #rest(to: number): void {
     const { inactivity_timeout: timeout = 0 } = this.#parameters;
     const awakeUntil = this.#lastArrival + timeout;
@@ -172,14 +193,14 @@ export class GroupModel {
     this.#loop.rest(until);
   }
 
-  /** From now on; what is there beyond a lower max_workers goes at the next decision, with work once it is done. */
+  /** Workers above a lower max_workers leave at the next decision; busy ones finish first. */
   setParameters(parameters: ResolvedParameters): void {
     this.#loop.stir();
     this.#parameters = parameters;
     this.#fleet.setMaximum(parameters.max_workers);
   }
 
-  /** Stopped, its workers are cold at once, or when they have done what they have. Active again, it decides at once. */
+  /** When stopped, workers become cold at once or after their work. When active again, it decides at once. */
   setState(state: GroupState): void {
     if (state === this.#state) return;
     this.#loop.stir();
@@ -190,8 +211,8 @@ export class GroupModel {
   }
 
   /**
-   * Somebody else than the group puts a worker into a state: the one at a place, which loses what it has not done yet, or
-   * without a place one that is there already. A worker that is on its way is ready at `readyAt`. Returns its place.
+   * Puts a worker into a state from outside, and returns its place. The worker at `place` loses its
+   * unfinished work. Without a place, a new worker appears; it is ready at `readyAt`.
    */
   put(state: WorkerState, at: Whereabouts = {}): number {
     this.#loop.stir();
@@ -199,7 +220,7 @@ export class GroupModel {
     return this.#fleet.put(state, this.#now, at);
   }
 
-  /** A worker takes a request that arrived at `arrival`, or its client will have gone by the time one is free. */
+  /** A worker takes the request, unless its client will be gone by then. */
   #begin(arrival: number, work: number, request: number): void {
     const { workers } = this.#fleet;
     const place = this.#settings.routing === 'shortest' ? 0 : this.#anySlot();
@@ -210,7 +231,7 @@ export class GroupModel {
       this.#observer.abandoned(arrival, work, request);
       return;
     }
-    // Before the slot gets it, for then it is another one's place.
+    // Read before the slot moves in the heap.
     const worker = workers.holderOf(place);
     const ends = begin + workers.secondsFor(work, worker);
     this.#observer.taken?.(request, work, worker, ends);
@@ -218,20 +239,19 @@ export class GroupModel {
     this.#observer.begun(arrival, waited);
   }
 
-  /** A slot drawn by chance; the one that is free first when that one has too long a queue. */
+  /** A random slot, or the one that is free first if the queue there is too long. */
   #anySlot(): number {
     const { free } = this.#fleet.workers;
     const place = Math.floor(this.#random() * free.size);
     return free.keyAt(place) - this.#now > this.#parameters.max_queue_time ? 0 : place;
   }
 
-  /** Clients at the head of the queue that have waited long enough go away. */
+  /** Clients that have waited long enough leave the queue. */
   #giveUp(): void {
     while (this.#now - this.#queue.headArrival > this.#settings.giveUpSeconds)
       this.#queue.shift((...request) => this.#observer.abandoned(...request));
   }
 
-  /** The group looks at its load and its queue, and starts or stops workers. */
   #decide(): void {
     this.#giveUp();
     const observed = this.#observe(this.#loop.look());
@@ -242,7 +262,7 @@ export class GroupModel {
     this.#loop.decided(observed, wanted, kept);
   }
 
-  /** Between two decisions: starts what lacks, and stops nothing, since that takes a while of not being wanted. */
+  /** Between two decisions it starts workers and stops none, because stopping needs a delay. */
   #reconsider(): void {
     const observed = this.#observe(this.load);
     const wanted = demandFor(this.#parameters, this.#settings, observed);
@@ -259,7 +279,7 @@ export class GroupModel {
   #observe(load: number): Observation {
     const { workers } = this.#fleet;
     const expectedWaitSeconds = this.#expectedWait();
-    // All slots are looked at for it: most of what a decision costs in a large group.
+    // Counting visits all slots: the slowest part of a decision in a large group.
     const matters = load === 0 || expectedWaitSeconds > this.#parameters.target_queue_time;
     return {
       load,
@@ -271,11 +291,57 @@ export class GroupModel {
     };
   }
 
-  /** How long a request that arrived now would wait; Infinity without workers. */
+  /** Infinity without workers. */
   #expectedWait(): number {
     const { workers } = this.#fleet;
     if (workers.free.size === 0) return Infinity;
     const hotCapacity = workers.capacityIn(STATE.hot);
     return Math.max(0, workers.free.minKey - this.#now) + this.#queue.work / hotCapacity;
+  }
+}
+
+/** Numbers of a request in the ring: arrival, work, name. */
+const WIDTH = 3;
+
+/** The global queue, first in first out: a ring in a typed array that grows with the longest queue. */
+export class RequestQueue {
+  #ring = new Float64Array(64 * WIDTH);
+  #head = 0;
+  #size = 0;
+  work = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Infinity when empty. */
+  get headArrival(): number {
+    return this.#size === 0 ? Infinity : (this.#ring[this.#head] as number);
+  }
+
+  push(arrival: number, work: number, request: number): void {
+    const length = this.#ring.length;
+    if (this.#size * WIDTH === length) {
+      // Requests before the head come after all others.
+      this.#ring = longer(this.#ring, 2 * length);
+      this.#ring.copyWithin(length, 0, this.#head);
+    }
+    const place = (this.#head + this.#size * WIDTH) % this.#ring.length;
+    this.#ring[place] = arrival;
+    this.#ring[place + 1] = work;
+    this.#ring[place + 2] = request;
+    this.#size += 1;
+    this.work += work;
+  }
+
+  /** The queue must not be empty. */
+  shift(to: (arrival: number, work: number, request: number) => void): void {
+    const [head, ring] = [this.#head, this.#ring];
+    const work = ring[head + 1] as number;
+    this.#head = (head + WIDTH) % ring.length;
+    this.#size -= 1;
+    // An empty queue has no rest from adding fractions.
+    this.work = this.#size === 0 ? 0 : this.work - work;
+    to(ring[head] as number, work, ring[head + 2] as number);
   }
 }

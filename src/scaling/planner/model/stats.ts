@@ -1,8 +1,8 @@
-/** What a plan counts while it runs: requests, work, queue times, and workers over time. */
+/** Counts requests, work, queue times and workers of a plan. */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { FleetTotals } from './fleet.ts';
-import type { GroupObserver } from './observer.ts';
-import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes } from './structures/queue-times.ts';
+import type { GroupObserver } from './group.ts';
+import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes } from './queue-times.ts';
 import type { PlanSettings } from '../settings.ts';
 import { addSeconds, TimeSeries, type WorkerCounts } from './time-series.ts';
 
@@ -28,7 +28,6 @@ export class PlanStats implements GroupObserver {
     this.#series = series ? new TimeSeries() : undefined;
   }
 
-  /** What counts as late from now on. */
   setParameters(parameters: ResolvedParameters): void {
     this.#parameters = parameters;
   }
@@ -39,7 +38,6 @@ export class PlanStats implements GroupObserver {
     this.#series?.addWork(atSeconds, work);
   }
 
-  /** A request that arrived then had waited so long when a worker began with it. */
   begun(arrivedSeconds: number, waited: number): void {
     if (waited > this.#parameters.target_queue_time) this.#late.target += 1;
     if (waited > this.#parameters.max_queue_time) this.#late.max += 1;
@@ -47,14 +45,13 @@ export class PlanStats implements GroupObserver {
     this.#series?.addQueueTime(arrivedSeconds, bucket);
   }
 
-  /** Its client went away; until then it waited like any other. */
+  /** Its client waited like any other until it left. */
   abandoned(arrivedSeconds: number, work: number): void {
     this.#abandoned.requests += 1;
     this.#abandoned.work += work;
     this.begun(arrivedSeconds, this.#settings.giveUpSeconds);
   }
 
-  /** Counts the time up to `toSeconds`, in which these were the workers. */
   workersUntil(toSeconds: number, workers: WorkerCounts): void {
     const passed = toSeconds - this.#until;
     if (passed <= 0) return;
@@ -111,7 +108,6 @@ export class PlanStats implements GroupObserver {
   }
 }
 
-/** Of so many seconds of workers. */
 export function costOf(
   { hot, cold, starting }: Omit<WorkerCounts, 'capacity'>,
   { priceHot, priceCold, priceStarting }: PlanSettings,

@@ -1,16 +1,16 @@
 /**
- * What happened over time, in a fixed number of intervals whatever the length of the load: when time runs past
- * the last one, neighbours are merged and each interval is twice as long from then on.
+ * What happened over time, in a fixed number of intervals. When time runs past the last one, neighbours are
+ * merged and each interval becomes twice as long.
  */
-import { bucketOfQuantile, QUEUE_TIME_BUCKETS, queueTimeOf } from './structures/queue-times.ts';
+import { bucketOfQuantile, QUEUE_TIME_BUCKETS, queueTimeOf } from './queue-times.ts';
 
 const INTERVALS = 400;
 const FIRST_WIDTH_SECONDS = 1;
-/** Queue times of one interval are kept more coarsely than those of the whole: within 5%. */
+/** Queue times of one interval are within 5%, coarser than those of the whole. */
 const COARSE = 10;
 const COARSE_BUCKETS = Math.ceil(QUEUE_TIME_BUCKETS / COARSE) + 1;
 
-/** How many workers there are in each state, and what the hot ones can do in units/s. */
+/** Workers by state, and what the hot ones can do in units/s. */
 export interface WorkerCounts {
   readonly hot: number;
   readonly cold: number;
@@ -20,7 +20,6 @@ export interface WorkerCounts {
 
 const COUNTS = ['hot', 'cold', 'starting', 'capacity'] as const satisfies readonly (keyof WorkerCounts)[];
 
-/** Adds so many seconds of these workers to integrals over time. */
 export function addSeconds(
   sums: Record<keyof WorkerCounts, number>,
   workers: WorkerCounts,
@@ -29,10 +28,10 @@ export function addSeconds(
   for (const count of COUNTS) sums[count] += workers[count] * seconds;
 }
 
-/** One array element an interval; the last interval may be cut short by the end. */
+/** Each array has one element an interval; the last interval may be shorter. */
 export type PlanSeries = Readonly<ReturnType<TimeSeries['read']>>;
 
-/** Columns of an interval: sums over its time, then the counts of its queue times. */
+/** Columns of an interval: sums over time, then counts of queue times. */
 const SUMS = { work: 0, hot: 1, cold: 2, starting: 3, capacity: 4 } as const;
 type Sum = keyof typeof SUMS;
 const QUEUE_TIMES = Object.keys(SUMS).length;
@@ -40,15 +39,13 @@ const COLUMNS = QUEUE_TIMES + COARSE_BUCKETS;
 
 export class TimeSeries {
   #width = FIRST_WIDTH_SECONDS;
-  /** An interval after the other. */
   readonly #cells = new Float64Array(INTERVALS * COLUMNS);
 
-  /** Work that arrived. */
   addWork(atSeconds: number, work: number): void {
     this.#add(SUMS.work, this.#indexOf(atSeconds), work);
   }
 
-  /** A request's queue time, as its bucket, at the time when it arrived. */
+  /** Counted in the interval of the request's arrival. */
   addQueueTime(arrivedSeconds: number, bucket: number): void {
     this.#add(QUEUE_TIMES + Math.ceil(bucket / COARSE), this.#indexOf(arrivedSeconds), 1);
   }
@@ -64,7 +61,7 @@ export class TimeSeries {
     }
   }
 
-  /** Everything up to `endSeconds`; prices per hour. */
+  /** Prices per hour. */
   read(endSeconds: number, prices: { hot: number; cold: number; starting: number }) {
     const count = Math.min(INTERVALS, Math.max(1, Math.ceil(endSeconds / this.#width)));
     const indexes = Array.from({ length: count }, (_, index) => index);
@@ -74,13 +71,11 @@ export class TimeSeries {
     let cost = 0;
     return {
       intervalSeconds: this.#width,
-      /** Where each interval starts. */
       atSeconds: indexes.map((index) => index * this.#width),
       /** Arriving work, units/s. */
       load: rate('work'),
-      /** What hot workers could do, units/s. */
       capacity: rate('capacity'),
-      /** Mean number of workers that serve; that are cold; that are on their way. */
+      /** Mean numbers of workers. */
       hot: rate('hot'),
       cold: rate('cold'),
       starting: rate('starting'),
@@ -113,7 +108,7 @@ export class TimeSeries {
     return queueTimeOf(bucketOfQuantile(counts, total, share) * COARSE, COARSE);
   }
 
-  /** The interval of a moment; makes room when it lies past the last one. */
+  /** The interval of a moment; merges intervals if it lies past the last one. */
   #indexOf(atSeconds: number): number {
     while (atSeconds >= INTERVALS * this.#width) this.#merge();
     return Math.floor(atSeconds / this.#width);

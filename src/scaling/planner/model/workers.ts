@@ -1,44 +1,38 @@
 /**
- * The workers of a group by their places: the state of each, until when each of its slots is busy, and what it has
- * served; nothing decides here. Slots of hot workers stand in a heap, the one that is free first at the top.
+ * The workers of a group by place. Slots of hot workers stand in a heap, the one that is free first on top.
  */
 import type { PlanSettings } from '../settings.ts';
 import type { Demand } from './demand.ts';
-import { longer, NumberHeap } from './structures/number-heap.ts';
+import { longer, NumberHeap } from './number-heap.ts';
 import type { WorkerCounts } from './time-series.ts';
 
-/** Numbers, because they live in a typed array. */
+/** Numbers, because they are kept in a typed array. */
 export const STATE = { none: 0, creating: 1, cold: 2, starting: 3, hot: 4, draining: 5 } as const;
 export type State = (typeof STATE)[keyof typeof STATE];
 const STATES = Object.keys(STATE).length;
 
-/** Sums of fractions are compared with this much tolerance, so that 90 / 0.9 asks for 100 and not for more. */
+/** Tolerance for sums of fractions, so that 90 / 0.9 asks for 100 and not for more. */
 const ALMOST = 1 - 1e-9;
 
-/** Whether that is less than wanted, by capacity (units/s) or by head. */
+/** Capacity in units/s. */
 export function isShort(capacity: number, workers: number, ofCapacity: number, ofWorkers: number): boolean {
   return workers < ofWorkers || capacity < ofCapacity * ALMOST;
 }
 
 export class Workers {
-  /** Workers to have at most; may change, and there may be more for a while. */
+  /** May change, and more workers may exist for a while. */
   max: number;
   readonly #settings: PlanSettings;
-  /** Of each worker. */
   readonly #slots: number;
   #state: Uint8Array;
   #speed: Float64Array;
-  /** Until when each slot is busy. */
   #busyUntil: Float64Array;
-  /** Work by each place, units. */
   served: Float64Array;
-  /** The slots of hot workers by the time when they are free. */
+  /** Slots of hot workers by the time when they are free. */
   readonly free = new NumberHeap();
   readonly #workers = new Int32Array(STATES);
   readonly #capacity = new Float64Array(STATES);
-  /** Workers in any state but none. */
   total = 0;
-  /** Units/s of all workers, whatever their state. */
   totalCapacity = 0;
 
   constructor(max: number, settings: PlanSettings) {
@@ -51,12 +45,11 @@ export class Workers {
     this.served = new Float64Array(max);
   }
 
-  /** How many places there are, taken or not. */
+  /** Places, taken or not. */
   get places(): number {
     return this.#state.length;
   }
 
-  /** Makes room for more workers. */
   makeRoom(places: number): void {
     if (places <= this.places) return;
     this.#state = longer(this.#state, places);
@@ -65,7 +58,7 @@ export class Workers {
     this.served = longer(this.served, places);
   }
 
-  /** Units/s of a worker, from when it first appears. */
+  /** Units/s. */
   speedOf(worker: number): number {
     return this.#speed[worker] as number;
   }
@@ -83,7 +76,7 @@ export class Workers {
     return this.#capacity[state] as number;
   }
 
-  /** Workers that finish what they have still count as hot: they are paid for, and do work. */
+  /** Draining workers count as hot: they are paid for, and do work. */
   get counts(): WorkerCounts {
     return {
       hot: this.countIn(STATE.hot) + this.countIn(STATE.draining),
@@ -93,7 +86,7 @@ export class Workers {
     };
   }
 
-  /** Units/s of the workers that take requests, or will once they have started from cold. */
+  /** Units/s of workers that are hot or start from cold. */
   get committedCapacity(): number {
     return this.capacityIn(STATE.hot) + this.capacityIn(STATE.starting);
   }
@@ -112,7 +105,7 @@ export class Workers {
     return this.#state[worker] as State;
   }
 
-  /** The first worker in a state; -1 when there is none. */
+  /** -1 if no worker is in this state. */
   first(state: State): number {
     return this.#state.indexOf(state);
   }
@@ -121,7 +114,6 @@ export class Workers {
     return this.#state.lastIndexOf(state);
   }
 
-  /** Slots take work while their worker is hot. */
   move(worker: number, to: State): void {
     const from = this.stateOf(worker);
     if (from === STATE.hot) this.free.keep((slot) => this.#workerOf(slot) !== worker);
@@ -144,13 +136,13 @@ export class Workers {
     this.totalCapacity = this.#exact(this.total, this.totalCapacity + speed);
   }
 
-  /** From the head count where all workers are alike, so that adding and taking away leaves no rest. */
+  /** Multiplied if all workers are alike, so that additions leave no rest. */
   #exact(workers: number, sum: number): number {
     const { least, most } = this.#settings.performance;
     return least === most || workers === 0 ? workers * least : sum;
   }
 
-  /** Gives the slot at `place` of `free` the work, which it has done at `until`. */
+  /** Gives work to the slot at `place` of `free`; it ends at `until`. */
   assign(place: number, until: number, work: number): void {
     const slot = this.free.itemAt(place);
     const worker = this.#workerOf(slot);
@@ -159,17 +151,15 @@ export class Workers {
     this.free.raise(place, until);
   }
 
-  /** How long a slot of the worker takes for the work. */
   secondsFor(work: number, worker: number): number {
     return (work * this.#slots) / this.speedOf(worker);
   }
 
-  /** The worker that has the slot at `place` of `free`. */
   holderOf(place: number): number {
     return this.#workerOf(this.free.itemAt(place));
   }
 
-  /** Work that hot workers have been given and not done yet, units. */
+  /** Units that hot workers have been given and not done. */
   unfinishedWork(now: number): number {
     let work = 0;
     for (let place = 0; place < this.free.size; place += 1) {
@@ -179,12 +169,11 @@ export class Workers {
     return work / this.#slots;
   }
 
-  /** When the last slot is free; at least `now`. */
   lastBusy(now: number): number {
     return this.#busyUntil.reduce((last, until) => Math.max(last, until), now);
   }
 
-  /** The hot worker that will first have done all it has, and when. */
+  /** The hot worker that finishes first, and when. */
   freeFirst(): [worker: number, freeAt: number] {
     let first: [number, number] = [-1, Infinity];
     for (let place = 0; place < this.free.size; place += 1) {
@@ -195,12 +184,11 @@ export class Workers {
     return first;
   }
 
-  /** Until when all slots of a worker are busy. */
   freeAt(worker: number): number {
     return this.#busyOf(worker).reduce((last, until) => Math.max(last, until), 0);
   }
 
-  /** What a worker has not done yet is lost; it has to move then. */
+  /** Drops a worker's unfinished work; the caller then moves it. */
   abandon(worker: number, now: number): void {
     const busy = this.#busyOf(worker);
     const left = busy.reduce((sum, until) => sum + Math.max(0, until - now), 0);

@@ -1,20 +1,20 @@
-/** Stretches that stand for a long load, so that most sets of a search need not meet all of it. */
+/** Stretches that stand for a long load, so that most sets of a search need not run all of it. */
 import type { RecordedLoad } from '../load/load.ts';
 import { createRandom, type Random } from '../load/random.ts';
 import type { PlanSettings } from '../settings.ts';
 
-/** A stretch of a load, in its seconds. */
+/** A stretch of a load, in seconds of that load. */
 export interface Part {
   /** Index of the load. */
   readonly load: number;
-  /** Requests come from here on, and count from `from` on. */
+  /** Requests arrive from here on, and count from `from` on. */
   readonly warmFrom: number;
   readonly from: number;
   /** Infinity: until the last request is done. */
   readonly to: number;
-  /** It stands for so many stretches. */
+  /** Number of stretches that it stands for. */
   readonly weight: number;
-  /** Highest loads that the group still keeps workers for at `warmFrom`, units/s; undefined at the start of a load. */
+  /** Loads that the group still keeps workers for at `warmFrom`, units/s; undefined at the start. */
   readonly began?: { readonly hot: number; readonly total: number };
 }
 
@@ -23,14 +23,12 @@ export function wholeOf(load: number): Part {
 }
 
 const STRETCH_SECONDS = 1200;
-/** Of the stretches of a sample, those that are there because the load rises most in them. */
+/** Share of the sample in which the load rises most. */
 const HARDEST_SHARE = 0.5;
 
 /**
- * Stretches that stand for long loads: the beginning, in which a load that starts in mid-traffic has a queue; those in
- * which the load rises most, which decide how long requests wait; and of the rest one of every so many, by the seed.
- * @param mostRequests of all loads together, about
- * @returns undefined if the loads are short enough to be taken whole
+ * The beginning, which may hold a queue; the steepest stretches, which decide how long requests wait; and
+ * some others, by the seed. Undefined if the loads are short enough to be taken whole.
  */
 export function sampleOf(
   settings: PlanSettings,
@@ -45,7 +43,7 @@ export function sampleOf(
   );
 }
 
-/** Stretches of a load, one of every so many; undefined if it is not much longer than its beginning. */
+/** Undefined if the load is not much longer than its beginning. */
 function stretchesOf(
   settings: PlanSettings,
   load: RecordedLoad,
@@ -60,12 +58,11 @@ function stretchesOf(
   const drawn = Math.ceil(count / every);
   if (drawn < 4) return undefined;
   const rates = ratesOf(load, window);
-  /** The highest rate of the windows between. */
   const highest = (from: number, to: number) =>
     rates
       .subarray(Math.max(0, Math.floor(from / window)), Math.ceil(to / window))
       .reduce((most, rate) => Math.max(most, rate), 0);
-  /** By how much a window of it is above the two before, at most. */
+  /** The most by which one of its windows exceeds the two before. */
   const riseIn = (from: number) => {
     let most = 0;
     for (let at = from; at < from + STRETCH_SECONDS; at += window)
@@ -93,7 +90,7 @@ function stretchesOf(
   ];
 }
 
-/** The work that arrives in each window, units/s. */
+/** Load in each window, units/s. */
 function ratesOf(load: RecordedLoad, window: number): Float64Array {
   const rates = new Float64Array(Math.floor(load.seconds / window) + 1);
   load.replay((atSeconds, work) => {

@@ -1,10 +1,9 @@
-/** The sets that a search may try: values that people write on each axis, the set in force among them. */
+/** The sets that a search may try: usual values on each axis, and today's. */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { Performance } from '../settings.ts';
 
 export const SEARCH_AXES = ['target_util', 'cold_mult', 'cold_workers', 'min_load'] as const;
 export type SearchAxis = (typeof SEARCH_AXES)[number];
-/** Values on each axis, rising. */
 export type SearchSpace = Readonly<Record<SearchAxis, readonly number[]>>;
 export type SearchPoint = Readonly<Record<SearchAxis, number>>;
 
@@ -16,14 +15,13 @@ export interface Candidate extends SearchPoint {
   readonly p99Seconds: number;
 }
 
-/** From one min_load to the next. */
 const LOAD_RATIO = 1.15;
-/** The least min_load above none, in a worker's performance. */
+/** The least min_load above 0, as a share of a worker's performance. */
 const LEAST_SHARE = 0.25;
 
 /**
- * min_load goes up to what all workers can carry. It is spaced geometrically, because the peak of a load may be many
- * times its mean. min_cold_load is not searched: it keeps what cold_workers keeps.
+ * min_load goes up to what all workers can carry. It is spaced geometrically, because a peak may be many
+ * times the mean. min_cold_load is not searched: cold_workers keeps the same.
  */
 export function searchSpace(given: ResolvedParameters, performance: Performance): SearchSpace {
   const { max_workers: most } = given;
@@ -76,7 +74,7 @@ function steps(last: number): number[] {
   return Array.from({ length: last + 1 }, (_, step) => step);
 }
 
-/** Evenly spaced in their logarithms, `to` left out. */
+/** Without `to`. */
 function geometric(from: number, to: number): number[] {
   const count = Math.ceil(Math.log(to / from) / Math.log(LOAD_RATIO));
   const ratio = (to / from) ** (1 / count);
@@ -87,7 +85,7 @@ function rising(values: readonly number[]): readonly number[] {
   return [...new Set(values)].sort((one, other) => one - other);
 }
 
-/** All up to 10, then two digits at most, ever fewer of them: 12, 14, … 20, 25, … 50, 60, … */
+/** All up to 10, then fewer and fewer: 12, 14, … 20, 25, … 50, 60, … */
 function isRoundEnough(count: number): boolean {
   if (count <= 10) return true;
   const digits = 10 ** Math.floor(Math.log10(count));

@@ -1,6 +1,6 @@
 /**
- * The parameters that cost least for the queue time wanted: a coarse grid, then coordinate descent from its best few. All
- * sets meet the same arrivals. A long load is searched on a sample, and what is best there is checked on all of it.
+ * Finds the cheapest parameters that keep a queue time: a coarse grid, then coordinate descent from its best
+ * few. A long load is searched on a sample, and the best sets are checked on all of it.
  */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { RecordedLoad } from '../load/load.ts';
@@ -44,7 +44,7 @@ export interface SearchRequest {
   readonly sampleRequests?: number;
 }
 
-/** Who computes, until when, and who hears of the progress. */
+/** How a search runs. */
 export interface SearchOptions {
   /** Who runs the trials; by default this thread. The result is the same. */
   readonly openRunner?: OpenRunner;
@@ -81,33 +81,32 @@ export interface SearchResult {
 const SAMPLE_REQUESTS = 150_000;
 const P99_LATE = 0.01;
 const TO_THE_END: TrialLimits = { mostLateShare: 1, mostCost: Infinity };
-/** Values of each axis in the grid. */
 const GRID: SearchPoint = { target_util: 6, cold_mult: 2, cold_workers: 4, min_load: 6 };
-/** Starts, each with another target_util: costs have several valleys. */
+/** Descents, each with another target_util, because costs have several valleys. */
 const DESCENTS = 3;
-/** Moves at each stride; a move that finds nothing ends it. */
+/** A move that finds nothing better ends the descent. */
 const MOST_MOVES = 12;
-/** A set has to be cheaper by this part: less is not worth a person's change. */
+/** Smaller gains are not worth a change. */
 const GAIN = 0.001;
-/** Steps that people still write; finer ones would fit the load of yesterday and no other. min_load in parts of itself. */
+/** Finer steps would fit only this load. min_load in parts of itself. */
 const FINE_STEPS: readonly SearchPoint[] = [
   { target_util: 0.02, cold_mult: 0.1, cold_workers: 1, min_load: 0.06 },
   { target_util: 0.01, cold_mult: 0.05, cold_workers: 1, min_load: 0.02 },
 ];
-/** Values of min_load that each value of another axis is tried with. */
+/** Neighbours of min_load that each value of another axis is tried with. */
 const LOADS_BESIDE = 2;
-/** A set is followed this far beyond its p99, to learn by how much a sample is off. */
+/** A set is followed this far beyond its p99, to learn how far off the sample is. */
 const FOLLOWED_LATE = 0.04;
-/** A sample's share of late requests is looked for up to this factor. */
+/** The sample's share of late requests is searched to this factor. */
 const NEAR = 1.2;
-/** Sets of each round that are tried on the whole load. */
+/** Sets of each round that meet the whole load. */
 const CHECKED = 4;
 const ROUNDS = 6;
-/** A sample of fewer stretches may miss what decides; then the last steps are taken on the whole load. */
+/** A smaller sample may miss what decides; then the last steps use the whole load. */
 const FEW_STRETCHES = 24;
-/** Points of the frontier of a long load that are tried on all of it. */
+/** Points of a long load's frontier that meet all of it. */
 const DRAWN_OF_LONG = 6;
-/** Sets between two looks at the best one and at the progress. */
+/** Sets between two looks at the best set and the progress. */
 const WAVE = 16;
 
 /**
@@ -129,7 +128,7 @@ export async function searchParameters(
   let share = 0;
   const told = () => {
     const done = whole.known.size + (first === whole ? 0 : first.known.size);
-    // Four times as many sets as the grid has are tried, about.
+    // A search tries about four times as many sets as the grid has.
     share = Math.max(share + (1 - share) / 100, Math.min(0.9, done / (4 * grid.length)));
     progress?.({ done, share, best: whole.good()[0] ?? first.good()[0] });
   };
@@ -157,7 +156,7 @@ export async function searchParameters(
   };
 }
 
-/** As many workers hot as there may be, always: what does not keep a limit then never does. */
+/** All workers hot, always: if this does not keep the limit, nothing does. */
 function allHotOf(space: SearchSpace): SearchPoint {
   const most = (axis: SearchAxis) => space[axis].at(-1) as number;
   return {
@@ -182,8 +181,8 @@ function* wavesOf(points: readonly SearchPoint[]): Generator<readonly SearchPoin
 }
 
 /**
- * Coordinate descent from the cheapest sets of the grid; in finer steps from the best that this finds.
- * @param allowed share of the requests that may be late, of a sample; a whole load is judged by its p99
+ * Coordinate descent from the cheapest sets of the grid, then in finer steps. `allowed` is the share of late
+ * requests on a sample; a whole load is judged by its p99.
  */
 async function descend(
   trials: Trials,
@@ -216,18 +215,16 @@ async function descend(
   }
 }
 
-/** Each axis with all of its values. */
 function alongAxes(point: SearchPoint, space: SearchSpace): readonly SearchPoint[] {
   const loads = space.min_load;
   const loadsNear = (load: number) => {
-    // Beyond all of them it is at the last.
+    // A load beyond all of them counts as the last.
     const place = loads.findIndex((other) => other >= load || other === loads.at(-1));
     return loads.slice(Math.max(0, place - LOADS_BESIDE), place + LOADS_BESIDE + 1);
   };
   return movesFrom(point, (axis) => space[axis], loadsNear);
 }
 
-/** Each axis with a step up or down. */
 function besideIn(point: SearchPoint, space: SearchSpace, steps: SearchPoint): readonly SearchPoint[] {
   const within = (axis: SearchAxis, values: readonly number[]) => {
     const [least, most] = [space[axis][0] as number, space[axis].at(-1) as number];
@@ -244,7 +241,7 @@ function besideIn(point: SearchPoint, space: SearchSpace, steps: SearchPoint): r
   return movesFrom(point, valuesOf, loadsNear);
 }
 
-/** One axis moves at a time, and min_load with it: less of one is made good by more of the other. */
+/** One axis moves at a time, and min_load with it, because one makes up for the other. */
 function movesFrom(
   point: SearchPoint,
   valuesOf: (axis: SearchAxis) => readonly number[],
@@ -254,7 +251,7 @@ function movesFrom(
   for (const axis of SEARCH_AXES) {
     for (const value of valuesOf(axis)) {
       const moved = { ...point, [axis]: value };
-      // What is kept hot is min_load over target_util.
+      // The hot capacity is min_load over target_util.
       const load = (point.min_load * moved.target_util) / point.target_util;
       if (axis === 'min_load') moves.push(moved);
       else for (const min_load of loadsNear(load)) moves.push({ ...moved, min_load });
@@ -264,8 +261,8 @@ function movesFrom(
 }
 
 /**
- * A sample is right about costs, and a little off about who is late. So the cheapest sets on it are tried on the whole load,
- * and how late those are tells how strict the sample has to be: as little as will do.
+ * A sample is right about costs, but a little off about lateness. The cheapest sets therefore meet the whole
+ * load, and their lateness tells how strict the sample has to be.
  */
 async function findByItsSample(sampled: Trials, whole: Trials, space: SearchSpace): Promise<void> {
   let [holds, fails] = [0, Infinity];
@@ -284,7 +281,7 @@ async function findByItsSample(sampled: Trials, whole: Trials, space: SearchSpac
     else allowed *= late > P99_LATE ? Math.min(off, 1 / NEAR) : Math.max(off, NEAR);
     if (allowed > FOLLOWED_LATE) break;
   }
-  // All workers hot keep the limit, and the sample knows of nothing else that does.
+  // Only "all workers hot" keeps the limit so far.
   if (whole.good().length === 1) await descend(whole, space);
 }
 
@@ -292,16 +289,14 @@ interface TrialsOptions extends Pick<Trial, 'limitSeconds' | 'sampled'> {
   readonly base: ResolvedParameters;
   readonly runner: TrialRunner;
   readonly signal: AbortSignal | undefined;
-  /** After each wave. */
   readonly told: () => void;
 }
 
-/** The sets tried so far, on the whole load or on its sample. */
+/** Sets tried so far, on the whole load or on its sample. */
 class Trials {
   readonly #options: TrialsOptions;
   readonly sampled: boolean;
   readonly known = new Map<string, { readonly outcome: TrialOutcome; readonly limits: TrialLimits }>();
-  /** To the end. */
   readonly tried: Candidate[] = [];
 
   constructor(options: TrialsOptions) {
@@ -309,12 +304,12 @@ class Trials {
     this.sampled = options.sampled;
   }
 
-  /** 1 if it was given up. */
+  /** 1 if the trial ended early. */
   lateShareOf(point: SearchPoint): number {
     return this.known.get(keyOf(point))?.outcome.lateShare ?? 1;
   }
 
-  /** Those that keep the limit, of all or of some; the cheapest first, and if two cost the same, the one that waits less. */
+  /** Sets that keep the limit, cheapest first; of two that cost the same, the one that waits less. */
   good(allowed = P99_LATE, points?: readonly SearchPoint[]): readonly Candidate[] {
     const { limitSeconds } = this.#options;
     const keys = points && new Set(points.map((point) => keyOf(point)));
@@ -324,10 +319,10 @@ class Trials {
       .toSorted((one, other) => one.cost - other.cost || one.p99Seconds - other.p99Seconds);
   }
 
-  /** Tries those of which trials within these limits would say something new. */
+  /** Tries the sets about which these limits would say something new. */
   async run(points: readonly SearchPoint[], limits: TrialLimits): Promise<void> {
     const { base, limitSeconds, sampled, runner, signal, told } = this.#options;
-    const unknown = points.filter((point) => !this.#isSettled(keyOf(point), limits));
+    const unknown = points.filter((point) => !this.#isDecided(keyOf(point), limits));
     const fresh = [...new Map(unknown.map((point) => [keyOf(point), pointOf(point)])).values()];
     const shared = { ...limits, limitSeconds, sampled };
     const trials = fresh.map((point) => ({ ...shared, parameters: { ...base, ...point } }));
@@ -341,7 +336,7 @@ class Trials {
     if (fresh.length > 0) told();
   }
 
-  #isSettled(key: string, { mostLateShare, mostCost }: TrialLimits): boolean {
+  #isDecided(key: string, { mostLateShare, mostCost }: TrialLimits): boolean {
     const known = this.known.get(key);
     if (known?.outcome.end === 'late') return known.limits.mostLateShare >= mostLateShare;
     if (known?.outcome.end === 'dear') return known.limits.mostCost >= mostCost;

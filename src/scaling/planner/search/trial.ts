@@ -1,52 +1,45 @@
 /**
- * One set of parameters under the loads of a search, or under a sample of them. A trial ends early once more requests are
- * late, or more money is spent, than its limits allow.
+ * One set of parameters under the loads of a search, or a sample of them. A trial ends once its limits are
+ * exceeded.
  */
 import type { ResolvedParameters } from '../../rules/findings.ts';
 import type { RecordedLoad } from '../load/load.ts';
-import { GroupModel } from '../model/group.ts';
-import type { GroupObserver } from '../model/observer.ts';
+import { GroupModel, type GroupObserver } from '../model/group.ts';
 import { costOf } from '../model/stats.ts';
-import { longestLike, QueueTimes } from '../model/structures/queue-times.ts';
+import { longestLike, QueueTimes } from '../model/queue-times.ts';
 import { addSeconds, type WorkerCounts } from '../model/time-series.ts';
 import type { PlanSettings } from '../settings.ts';
 import { wholeOf, type Part } from './sample.ts';
 
 export interface TrialLimits {
-  /** Share of the requests that may be late; 1 allows all. A p99 allows 0.01. */
+  /** 1 allows all; a p99 allows 0.01. */
   readonly mostLateShare: number;
-  /** Mean cost of the loads; may be Infinity. */
   readonly mostCost: number;
 }
 
 export interface Trial extends TrialLimits {
   readonly parameters: ResolvedParameters;
-  /** A request that waits longer is late; may be Infinity. */
   readonly limitSeconds: number;
-  /** Runs on the sample, if the ground has one. */
   readonly sampled: boolean;
 }
 
 export interface TrialOutcome {
-  /** `late` and `dear`: ended early. The other fields are Infinity then, and `lateShare` is 1. */
+  /** `late` and `dear` ended early: other fields are Infinity, and `lateShare` is 1. */
   readonly end: 'whole' | 'late' | 'dear';
   /** Means of all loads; estimates on a sample. */
   readonly cost: number;
   readonly costPerHour: number;
-  /** Of the requests of all loads together. */
   readonly p99Seconds: number;
   readonly lateShare: number;
 }
 
-/** What all trials of a search have in common. */
 export interface TrialGround {
   readonly settings: PlanSettings;
-  /** At least one. Each has its own seed for the chance in workers and routing. */
+  /** At least one. Each has its own seed for workers and routing. */
   readonly loads: readonly RecordedLoad[];
   readonly sample?: readonly Part[] | undefined;
 }
 
-/** Requests between two looks at the limits. */
 const LOOK_EVERY = 256;
 
 export function runTrial(ground: TrialGround, trial: Trial): TrialOutcome {
@@ -71,7 +64,6 @@ export function runTrial(ground: TrialGround, trial: Trial): TrialOutcome {
   };
 }
 
-/** Up to its end, or to the limits of the trial. */
 function runPart(
   { settings, loads }: TrialGround,
   parameters: ResolvedParameters,
@@ -99,10 +91,9 @@ function runPart(
   tally.finish(group.now);
 }
 
-/** What matters of a trial: money, queue times, and who was late. Times are those of the part. */
+/** Money and queue times of a trial. Times are those of the part. */
 class Tally implements GroupObserver {
   readonly queueTimes = new QueueTimes();
-  /** Sums over all parts, by their weights. */
   late = 0;
   readonly #workerSeconds = { hot: 0, cold: 0, starting: 0, capacity: 0 };
   #seconds = 0;
@@ -110,19 +101,19 @@ class Tally implements GroupObserver {
   readonly #limitSeconds: number;
   readonly #mostLate: number;
   readonly #mostCost: number;
-  /** The part that runs, in seconds of its own; what happens before `from` or after `to` does not count. */
+  /** The running part, in its own seconds; nothing before `from` or after `to` counts. */
   #part = { from: 0, to: Infinity, weight: 1 };
   #until = 0;
 
   constructor({ settings, loads }: TrialGround, trial: Trial, requests: number) {
     this.#settings = settings;
-    // No more than the percentile will say, which does not tell queue times apart that are almost alike.
+    // As coarse as the percentile, which cannot tell almost equal queue times apart.
     this.#limitSeconds = longestLike(trial.limitSeconds) * (1 + 1e-9);
     this.#mostLate = Math.max(0, requests - Math.max(1, Math.ceil((1 - trial.mostLateShare) * requests)));
     this.#mostCost = trial.mostCost * loads.length;
   }
 
-  /** Why there is no point in going on. */
+  /** Why the trial need not go on. */
   get end(): 'late' | 'dear' | undefined {
     if (this.late > this.#mostLate) return 'late';
     return this.cost > this.#mostCost ? 'dear' : undefined;
@@ -169,18 +160,15 @@ class Tally implements GroupObserver {
   }
 }
 
-/** Runs the trials of a search: in this thread or in several, with the same outcomes. */
+/** Runs trials in this thread or in several, with the same outcomes. */
 export interface TrialRunner extends AsyncDisposable {
-  /**
-   * Outcomes in the order of the trials.
-   * @throws the signal's reason, soon after it is aborted; after that it runs nothing any more
-   */
+  /** Outcomes are in the order of the trials. Throws the signal's reason once it is aborted. */
   run(trials: readonly Trial[], signal?: AbortSignal): Promise<readonly TrialOutcome[]>;
 }
 
 export type OpenRunner = (ground: TrialGround) => TrialRunner;
 
-/** One trial after the other in this thread, which can do something else between them. */
+/** Runs one trial after the other in this thread, which may do other work between them. */
 export const openLocalRunner: OpenRunner = (ground) => ({
   async run(trials, signal) {
     const outcomes: TrialOutcome[] = [];

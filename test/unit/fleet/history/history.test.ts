@@ -2,9 +2,8 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { MEASURES, type FleetSample, type Measure } from '../../../../src/fleet/sample.ts';
+import { MEASURES, STEPS, type FleetSample, type Measure } from '../../../../src/fleet/workers/measure.ts';
 import type { WorkerLife } from '../../../../src/fleet/workers/lives.ts';
-import { STEPS } from '../../../../src/fleet/workers/measure.ts';
 import * as fc from '../../../support/fast-check.ts';
 import { Keeper } from '../../../support/kept-history.ts';
 import { sampleAt } from '../../../support/recorded-fleet.ts';

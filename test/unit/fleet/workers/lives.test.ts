@@ -3,10 +3,15 @@ import type { Worker } from '../../../../src/contract/operations/serverless/work
 import {
   afterLook,
   gapBetween,
+  isFailing,
   isPresent,
+  isStuck,
+  NO_STARTS,
   presentStatus,
-  type WorkerLife,
+  stuckAfterMs,
+  withStart,
   type FleetEvent,
+  type WorkerLife,
 } from '../../../../src/fleet/workers/lives.ts';
 
 const INTERVAL = 15_000;
@@ -253,4 +258,53 @@ test('one that was missed once and is back as it was, is missed no more', () => 
   expect(watcher.life(1)).toMatchObject({ missed: 1, missingSinceMs: watcher.now });
   watcher.look({ 1: 'idle' });
   expect(watcher.life(1)).toMatchObject({ missed: 0, missingSinceMs: undefined });
+});
+
+const MINUTE = 60_000;
+
+function lifeOf(changes: WorkerLife['changes'], start?: WorkerLife['start']): WorkerLife {
+  const [id, endpoint, firstSeenMs] = [1, 'chat', 0];
+  return { id, endpoint, firstSeenMs, changes, start, perf: undefined, missed: 0, missingSinceMs: undefined };
+}
+
+describe('a start is stuck', () => {
+  test.each([
+    ['new', [], 30],
+    ['cold', [], 10],
+    ['new', [60, 60, 60, 60], 30],
+    // Three times as long as nearly all, and never before ten or three minutes.
+    ['new', [300, 300, 300, 300, 300], 15],
+    ['new', [60, 60, 60, 60, 60], 10],
+    ['cold', [100, 100, 100, 100, 100], 5],
+    ['cold', [10, 10, 10, 10, 10], 3],
+  ] as const)('from %s after starts of %j s, after %d minutes', (from, seconds, minutes) => {
+    expect(stuckAfterMs(from, seconds)).toBe(minutes * MINUTE);
+  });
+
+  test('when it has lasted longer than that, timed or not, and only while the worker is there', () => {
+    const loading = lifeOf([['loading', 0]], { from: 'cold', sinceMs: 0, timed: false });
+    expect(isStuck(loading, NO_STARTS, 10 * MINUTE)).toBe(false);
+    expect(isStuck(loading, NO_STARTS, 10 * MINUTE + 1)).toBe(true);
+    expect(isStuck({ ...loading, missed: 2 }, NO_STARTS, 11 * MINUTE)).toBe(false);
+    expect(isStuck(lifeOf([['idle', 0]]), NO_STARTS, 100 * MINUTE)).toBe(false);
+  });
+});
+
+test('the last hundred starts are the like of the next', () => {
+  let times = NO_STARTS;
+  for (let seconds = 1; seconds <= 150; seconds += 1) times = withStart(times, 'cold', seconds);
+  expect(times.cold).toHaveLength(100);
+  expect(times.cold[0]).toBe(51);
+  expect(times.new).toEqual([]);
+});
+
+test('a worker fails again and again with three failures within an hour', () => {
+  const errors = [0, 20, 50].map((minute) => ['error', minute * MINUTE] as const);
+  const changes = errors.flatMap((error) => [['loading', error[1] - 1] as const, error]);
+  expect(isFailing(lifeOf(changes), 55 * MINUTE)).toBe(true);
+  expect(isFailing(lifeOf(changes.slice(0, 4)), 55 * MINUTE)).toBe(false);
+  // The first of them is over an hour old.
+  expect(isFailing(lifeOf(changes), 61 * MINUTE)).toBe(false);
+  expect(isFailing({ ...lifeOf(changes), missed: 2 }, 55 * MINUTE)).toBe(false);
+  expect(isFailing(lifeOf([...changes, ['destroying', 52 * MINUTE]]), 55 * MINUTE)).toBe(false);
 });

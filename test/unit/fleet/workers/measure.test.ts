@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Worker } from '../../../../src/contract/operations/serverless/workers.ts';
-import { WORKER_STATUSES } from '../../../../src/contract/operations/serverless/workers.ts';
 import { eachOnce, measure, type Price } from '../../../../src/fleet/workers/measure.ts';
-import { billingOf, phaseOf } from '../../../../src/fleet/workers/status.ts';
 
 const AT = 1_790_000_000_000;
 const FULL = { cur_load: 10, cur_load_rolling_avg: 8, perf: 100, reqs_working: 2 };
@@ -196,23 +194,4 @@ describe('the cost', () => {
       sample([{ id: 1, status: 'idle', reqs_working }], price).measures.spend_idle_per_hour;
     expect([idle(0), idle(1), idle(null)]).toEqual([2, 0, null]);
   });
-
-  test('has no more digits than the history keeps', () => {
-    const thirds: [number, Price][] = [1, 2, 3].map((id) => [id, running(1 / 3)]);
-    const workers = [1, 2, 3].map((id) => ({ id, status: 'idle' }));
-    expect(sample(workers, thirds.slice(0, 1)).measures.spend_per_hour).toBeNull();
-    expect(sample(workers.slice(0, 1), thirds).measures.spend_per_hour).toBe(0.333333);
-  });
-});
-
-test('a sum that is beyond all numbers is unknown', () => {
-  const workers = [1, 2].map((id) => ({ id, status: 'idle', cur_load: 1e308, perf: 1 }));
-  expect(sample(workers).measures.load).toBeNull();
-});
-
-test('every status of the interface has a billing, and a phase but for what a late report may make of any', () => {
-  for (const status of WORKER_STATUSES) {
-    expect(phaseOf(status) === undefined).toBe(status === 'offline' || status === 'exited');
-    expect(['compute', 'storage', 'nothing']).toContain(billingOf(status));
-  }
 });

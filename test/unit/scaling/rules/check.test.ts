@@ -5,7 +5,11 @@ import {
   MEANINGS,
   type EndpointGroupParameters,
 } from '../../../../src/contract/operations/serverless/endpoint-groups.ts';
-import { checkEndpointGroup, checkEndpointGroups } from '../../../../src/scaling/rules/check.ts';
+import {
+  allowedValues,
+  checkEndpointGroup,
+  checkEndpointGroups,
+} from '../../../../src/scaling/rules/check.ts';
 import { RULES } from '../../../../src/scaling/rules/rules.ts';
 import { gotInWords, type WorkerFacts } from '../../../../src/scaling/rules/findings.ts';
 
@@ -15,29 +19,28 @@ function rulesOf(group: unknown, facts?: WorkerFacts): string[] {
     .map(({ rule, severity }) => `${severity} ${rule}`);
 }
 
+type Case = [rule: string, triggers: unknown, doesNot: EndpointGroupParameters, facts?: WorkerFacts];
+
+const NUMERIC = ENDPOINT_GROUP_PARAMETERS.filter((parameter) => parameter !== 'endpoint_name');
+const notNumbers = NUMERIC.flatMap((parameter): Case[] => {
+  const id = `error ${parameter.replaceAll('_', '-')}`;
+  return [
+    [`${id}-type`, { [parameter]: '1' }, { [parameter]: 1 }],
+    [`${id}-finite`, { [parameter]: Number.NaN }, { [parameter]: 1 }],
+  ];
+});
+
 /** A case that triggers each rule, and one a hair away that does not. */
-const cases: [rule: string, triggers: unknown, doesNot: EndpointGroupParameters, facts?: WorkerFacts][] = [
+const cases: Case[] = [
+  ...notNumbers,
   ['error target-util-range', { target_util: 1 + Number.EPSILON }, { target_util: 1 }],
   ['error target-util-range', { target_util: 90 }, { target_util: 0.9 }],
   ['error target-util-range', { target_util: 0 }, { target_util: Number.MIN_VALUE }],
-  ['error target-util-type', { target_util: '0.9' }, { target_util: 0.9 }],
-  ['error target-util-finite', { target_util: Number.NaN }, { target_util: 0.9 }],
   ['error min-load-finite', { min_load: Infinity }, { min_load: Number.MAX_VALUE }],
   ['error min-load-range', { min_load: -Number.MIN_VALUE }, { min_load: 0 }],
   ['error min-load-type', { min_load: null }, { min_load: 1 }],
   ['error min-cold-load-range', { min_cold_load: -Number.MIN_VALUE }, { min_cold_load: 0 }],
-  ['error min-cold-load-type', { min_cold_load: [] }, { min_cold_load: 1 }],
-  ['error min-cold-load-finite', { min_cold_load: Number.NaN }, { min_cold_load: 1 }],
-  ['error cold-mult-type', { cold_mult: true }, { cold_mult: 1 }],
-  ['error cold-mult-finite', { cold_mult: Infinity }, { cold_mult: Number.MAX_VALUE }],
-  ['error max-queue-time-type', { max_queue_time: '30s' }, { max_queue_time: 30 }],
-  ['error max-queue-time-finite', { max_queue_time: Infinity }, { max_queue_time: Number.MAX_VALUE }],
-  ['error target-queue-time-type', { target_queue_time: {} }, { target_queue_time: 10 }],
-  ['error target-queue-time-finite', { target_queue_time: Number.NaN }, { target_queue_time: 10 }],
   ['error cold-workers-type', { cold_workers: 0.5 }, { cold_workers: 1 }],
-  ['error cold-workers-finite', { cold_workers: Number.NaN }, { cold_workers: 1 }],
-  ['error max-workers-finite', { max_workers: Infinity }, { max_workers: 1e6 }],
-  ['error inactivity-timeout-finite', { inactivity_timeout: Number.NaN }, { inactivity_timeout: 60 }],
   ['error inactivity-timeout-range', { inactivity_timeout: 2 ** 53 }, { inactivity_timeout: 2 ** 53 - 1 }],
   ['error endpoint-name-type', { endpoint_name: 3 }, { endpoint_name: '3' }],
   ['error max-workers-range', { max_workers: 0 }, { max_workers: 1, cold_workers: 1 }],
@@ -157,6 +160,10 @@ describe('endpoint-group rules', () => {
   });
 
   test('reports every problem of a group at once, naming value and what is allowed', () => {
+    expect(checkEndpointGroup(7).findings).toMatchObject([
+      { rule: 'not-an-object', parameter: '', got: 7, message: 'each endpoint group is one JSON object' },
+    ]);
+    expect(checkEndpointGroup({ colour: 3 }).findings).toMatchObject([{ message: 'no such parameter' }]);
     const { findings } = checkEndpointGroup({ target_util: 1.5, max_worker: 3 });
     expect(findings).toEqual([
       expect.objectContaining({
@@ -201,16 +208,12 @@ describe('endpoint-group rules', () => {
     [Infinity, 'Infinity'],
     ['12', '"12"'],
     [null, 'null'],
+    [[1], 'a list'],
+    [{}, 'an object'],
     [() => 1, 'function'],
   ])('says what it got as its user wrote it: %s', (got, words) => {
     const finding = { rule: '', severity: 'error', parameter: '', got, allowed: '', message: '' } as const;
     expect(gotInWords(finding)).toBe(words);
-  });
-
-  test('labels groups by endpoint name, and by place where that is shared or missing', () => {
-    const labels = checkEndpointGroups([{ endpoint_name: 'chat' }, {}, { endpoint_name: 'chat' }]);
-    expect(labels.map(({ label }) => label)).toEqual(['chat', '#2', 'chat#2']);
-    expect(labels[2]?.findings).toContainEqual(expect.objectContaining({ rule: 'shared-endpoint-name' }));
   });
 });
 
@@ -226,4 +229,75 @@ test('a worker group is told what the engine takes from its endpoint, and the pu
     checkEndpointGroup(given).findings.filter(({ severity }) => severity === 'error');
   expect(errors({ overrecruit_ratio: 1.5 })).toEqual([]);
   expect(errors({ overrecruit_ratio: 0 })).toMatchObject([{ got: 0, allowed: 'a number above 0' }]);
+});
+
+test('groups are labelled by name, by number where they share one, by place without', () => {
+  const groups = [
+    { endpoint_name: 'chat' },
+    {},
+    { endpoint_name: 'chat' },
+    null,
+    undefined,
+    { endpoint_name: '' },
+    { endpoint_name: 7 },
+    { endpoint_name: 'chat' },
+  ];
+  const checked = checkEndpointGroups(groups);
+  expect(checked.map(({ label }) => label)).toEqual([
+    'chat',
+    '#2',
+    'chat#2',
+    '#4',
+    '#5',
+    '#6',
+    '#7',
+    'chat#3',
+  ]);
+  const shared = checked.flatMap(({ label, findings }) =>
+    findings
+      .filter(({ rule }) => rule === 'shared-endpoint-name')
+      .map((finding) => [label, finding] as const),
+  );
+  expect(shared.map(([label]) => label)).toEqual(['chat#2', 'chat#3']);
+  expect(shared[0]?.[1]).toEqual({
+    rule: 'shared-endpoint-name',
+    severity: 'note',
+    parameter: 'endpoint_name',
+    got: 'chat',
+    allowed: 'several groups may share one endpoint',
+    message: 'another group above serves the same endpoint: requests are spread over both',
+  });
+});
+
+test.each([
+  ['endpoint_name', 'a string that is not empty'],
+  ['target_util', 'a number above 0 and at most 1'],
+  ['min_load', 'a number of at least 0'],
+  ['max_workers', 'an integer of at least 1'],
+  ['inactivity_timeout', 'an integer'],
+] as const)('%s may be %s', (parameter, words) => {
+  expect(allowedValues(parameter)).toBe(words);
+});
+
+test.each<[rule: string, group: EndpointGroupParameters, facts: WorkerFacts, words: string | undefined]>([
+  ['target-util-idle-capacity', { target_util: 0.15 }, {}, 'pays for 6.7 times'],
+  [
+    'floor-above-capacity',
+    { min_load: 95, target_util: 0.5, max_workers: 2 },
+    { workerPerformance: 20 },
+    'needs 10 workers at 20 units/s each, but max_workers is 2',
+  ],
+  [
+    'floor-above-capacity',
+    { min_load: 20, target_util: 0.5, max_workers: 2 },
+    { workerPerformance: 20 },
+    undefined,
+  ],
+  ['inactivity-shorter-than-start', { inactivity_timeout: 59 }, { coldStartSeconds: 60 }, '(60 s)'],
+  ['inactivity-shorter-than-start', { inactivity_timeout: 0 }, { coldStartSeconds: 60 }, undefined],
+  ['inactivity-shorter-than-start', { inactivity_timeout: -1 }, { coldStartSeconds: 60 }, undefined],
+  ['inactivity-shorter-than-start', {}, { coldStartSeconds: 60 }, undefined],
+])('%s of %j, knowing %j, says %j', (rule, group, facts, words) => {
+  const message = checkEndpointGroup(group, facts).findings.find((finding) => finding.rule === rule)?.message;
+  expect(message).toEqual(words && expect.stringContaining(words));
 });

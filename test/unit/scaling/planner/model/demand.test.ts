@@ -113,15 +113,6 @@ describe('decisions', () => {
     expect(loop.next).toBe(20);
   });
 
-  test('keep what was wanted, hot for the one delay and in all for the other', () => {
-    const loop = new ControlLoop(SETTINGS);
-    const kept = [decide(loop, {}, { ...NONE, hotCapacity: 40, totalCapacity: 80 })];
-    for (let count = 0; count < 5; count += 1) kept.push(decide(loop));
-    expect(kept.map(({ hotCapacity }) => hotCapacity)).toEqual([40, 40, 40, 0, 0, 0]);
-    expect(kept.map(({ totalCapacity }) => totalCapacity)).toEqual([80, 80, 80, 80, 80, 0]);
-    expect(kept[5]).toEqual(NONE);
-  });
-
   test.each([
     [0, 1],
     [4, 2],

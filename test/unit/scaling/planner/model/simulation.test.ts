@@ -160,11 +160,6 @@ describe('a plan reckoned by hand', () => {
     expect(hours(Infinity).starts).toEqual({ fromCold: 1, fromNothing: 0 });
   });
 
-  test('the load lasts until its last request, however long that one takes', () => {
-    const { seconds, loadSeconds } = planOf(fixedPool(1, 10), {}, requests([0, 100], [8, 100]));
-    expect({ seconds, loadSeconds }).toEqual({ seconds: 20, loadSeconds: 8 });
-  });
-
   test('a plan of a load that falls silent goes on for as long as is asked, and longer where work is left', () => {
     const finished = (atLeastSeconds: number) => {
       const simulation = new Simulation(scenarioOf(fixedPool(2, 10), { priceHot: 3600 }));
@@ -236,13 +231,3 @@ test.each([0, -1, 1.5, Number.NaN])(
     );
   },
 );
-
-test.each([
-  [{ speed: 0 }, '--performance'],
-  [{ controlSeconds: 0 }, '--control-interval: a number above 0'],
-  [{ slots: 1.5 }, '--slots: a whole number'],
-  [{ coldStartSeconds: Infinity }, '--cold-start: a number of at least 0'],
-  [{ routing: 'nearest' as 'random' }, '--routing: one of shortest, random'],
-])('refuses settings that make no sense, by the flag’s name: %j', (settings, message) => {
-  expect(() => planOf({}, settings, [])).toThrow(message);
-});

@@ -2,9 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import {
   frontierOf,
-  keyOf,
-  pointOf,
-  rounded,
   searchSpace,
   spreadOver,
 } from '../../../../../src/scaling/planner/search/search-space.ts';
@@ -45,16 +42,6 @@ describe('the values of an axis', () => {
       123,
     ]);
   });
-});
-
-test('a point is what a search changes, and known by its values', () => {
-  const point = { target_util: 0.5, cold_mult: 2, cold_workers: 3, min_load: 60 };
-  expect(pointOf({ ...GIVEN, ...point })).toEqual(point);
-  expect(keyOf(point)).toBe('0.5 2 3 60');
-});
-
-test('three digits are enough', () => {
-  expect([1319.4082, 0.123456, 86.66, 5].map((value) => rounded(value))).toEqual([1320, 0.123, 86.7, 5]);
 });
 
 test('spreads over a list with both ends, as far as it goes', () => {

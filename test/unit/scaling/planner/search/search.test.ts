@@ -91,29 +91,6 @@ describe('a search', () => {
     expect((await searched({ loads: [possible], p99LimitSeconds: 1 })).result.best?.p99Seconds).toBe(0);
   });
 
-  test('several loads count together: the mean of their costs, the percentile of all requests', async () => {
-    const quiet = RecordedLoad.of(
-      generateLoad({ shape: 'poisson', unitsPerSecond: 20, seconds: 1800, seed: 2 }),
-    );
-    const { best } = (await searched({ loads: [load, quiet] })).result;
-    const parameters = { ...base, ...pointOf(best!) };
-    const costs = [load, quiet].map((each, index) => {
-      const own = { ...settings, seed: settings.seed + index };
-      return plan({ parameters, settings: own, series: false }, each).cost.total;
-    });
-    expect(best!.cost).toBeCloseTo((costs[0]! + costs[1]!) / 2, 9);
-  });
-
-  test('ends with the reason of its signal', async () => {
-    const controller = new AbortController();
-    const reason = new Error('enough');
-    const running = searchParameters(
-      { base, settings, loads: [load], p99LimitSeconds: 20 },
-      { signal: controller.signal, progress: () => controller.abort(reason) },
-    );
-    await expect(running).rejects.toBe(reason);
-  });
-
   test('tries only what the check lets through, within max_workers', async () => {
     // Written out, the default of cold_workers is more than there may be.
     const few = resolveDefaults({ max_workers: 2 });

@@ -1,6 +1,6 @@
 /**
- * A binary heap of numbers, smallest first, each with a small integer beside it, without garbage. Equal keys come out in
- * an order that depends on the calls alone, which makes a plan repeatable.
+ * A binary heap of numbers with an integer each, smallest first, without garbage. Equal keys come out in an
+ * order that depends on the calls alone, so plans are repeatable.
  */
 export class NumberHeap {
   #keys = new Float64Array(16);
@@ -11,17 +11,16 @@ export class NumberHeap {
     return this.#size;
   }
 
-  /** The smallest key; Infinity when empty. */
   get minKey(): number {
     return this.#size === 0 ? Infinity : this.keyAt(0);
   }
 
-  /** The item of the smallest key; -1 when empty. */
+  /** -1 when empty. */
   get minItem(): number {
     return this.#size === 0 ? -1 : this.itemAt(0);
   }
 
-  /** Key at a place of the heap, 0 to size - 1, in no particular order. */
+  /** Places are 0 to size - 1, in no particular order. */
   keyAt(place: number): number {
     return this.#keys[place] as number;
   }
@@ -30,7 +29,6 @@ export class NumberHeap {
     return this.#items[place] as number;
   }
 
-  /** O(log n). */
   push(key: number, item: number): void {
     if (this.#size === this.#keys.length) {
       this.#keys = longer(this.#keys, 2 * this.#size);
@@ -47,19 +45,19 @@ export class NumberHeap {
     this.#set(place, key, item);
   }
 
-  /** Takes the smallest out. O(log n). */
+  /** Removes the smallest. */
   pop(): void {
     if (this.#size === 0) return;
     this.#size -= 1;
     if (this.#size > 0) this.#sink(0, this.keyAt(this.#size), this.itemAt(this.#size));
   }
 
-  /** Gives the item at `place` a key that is not smaller than the one it has. O(log n). */
+  /** The new key must not be smaller than the old one. */
   raise(place: number, key: number): void {
     this.#sink(place, key, this.itemAt(place));
   }
 
-  /** Keeps the items that `wanted` says, and forgets the others. O(n log n). */
+  /** Keeps the wanted items. O(n log n). */
   keep(wanted: (item: number) => boolean): void {
     const count = this.#size;
     this.#size = 0;
@@ -90,7 +88,6 @@ export class NumberHeap {
   }
 }
 
-/** The same values in a longer array. */
 export function longer<Values extends Float64Array | Int32Array | Uint8Array>(
   values: Values,
   length: number,

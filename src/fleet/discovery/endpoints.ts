@@ -1,14 +1,13 @@
-/** What the lists of endpoints have said, what each endpoint is called, and which are watched for it. Pure. */
+/** Which endpoints there are, what they are called, and which of them are watched. */
 
-/** Which endpoints are to be watched, as a user writes it: ids change with every redeployment, names stay. */
+/** Endpoints as a user names them: ids change with every redeployment, names stay. */
 export type WantedEndpoint =
   | { readonly by: 'id'; readonly id: number }
-  /** All that have the name. One whose name is a number is wanted by its id, or with all. */
+  /** All of this name. If the name is a number, use the id or `all`. */
   | { readonly by: 'name'; readonly name: string }
-  /** All of the account. */
   | { readonly by: 'all' };
 
-/** A row of the list: an endpoint with its parameters, as far as it tells them. */
+/** A row of the list: an endpoint with its parameters. */
 export interface ListedEndpoint {
   readonly id: number;
   readonly endpoint_name?: string | null | undefined;
@@ -18,36 +17,34 @@ export interface ListedEndpoint {
 
 export interface EndpointsAnswer {
   readonly endpoints: readonly ListedEndpoint[];
-  /** Rows that the service sent and nobody could read. */
+  /** Rows that could not be read. */
   readonly unreadable: number;
 }
 
 export interface KnownEndpoint {
   readonly id: number;
-  /** Undefined: it has none. */
   readonly name: string | undefined;
-  /** What it is called everywhere: its name; `name#2` for the second that shares it; `#ID` without one. */
+  /** Its name; `name#2` for the second of that name; `#ID` without a name. */
   readonly label: string;
-  /** Its row of the last list that had it; undefined where it is known from an earlier process. */
+  /** From the last list that had it; undefined if an earlier process knew it. */
   readonly row: ListedEndpoint | undefined;
-  /** Lists in a row that did not have it, of those that could be read as a whole. */
+  /** Complete lists in a row that did not have it. */
   readonly missed: number;
 }
 
-/** In an order that stays: of those that share a name, the first has it, and the others are numbered behind it. */
-export type Knowledge = readonly KnownEndpoint[];
+/** In a stable order: the first of a name has it, the others are numbered. */
+export type KnownEndpoints = readonly KnownEndpoint[];
 
 type Unlabelled = Omit<KnownEndpoint, 'label'>;
 
-/** An endpoint is gone when so many lists in a row do not have it: one that misses it may be a fault of the service. */
+/** One list that lacks an endpoint may be a fault of the service. */
 const LISTS_TO_BE_GONE = 2;
 
 /**
- * A redeployment makes an endpoint of the same name under another id: what is new and has the name of one that is
- * missing takes its place, and with it its label, so that metrics and history go on. Where a row could not be read, it
- * may be that of any endpoint that the others lack: none counts as missing for that.
+ * A new endpoint with the name of a missing one takes its place and label, so that metrics and history go
+ * on. An unreadable row may be any endpoint, so then none counts as missing.
  */
-export function afterList(known: Knowledge, { endpoints, unreadable }: EndpointsAnswer): Knowledge {
+export function afterList(known: KnownEndpoints, { endpoints, unreadable }: EndpointsAnswer): KnownEndpoints {
   const rows = new Map(endpoints.map((row) => [row.id, row]));
   const missing = unreadable > 0 ? 0 : 1;
   const next: Unlabelled[] = [];
@@ -73,10 +70,10 @@ export function afterList(known: Knowledge, { endpoints, unreadable }: Endpoints
 
 export type WatchedEndpoint = Pick<KnownEndpoint, 'id' | 'label'>;
 
-/** Those that are wanted, in the order of the lists. One that is wanted by id needs no list. */
+/** In the order of the lists. An endpoint wanted by its id needs no list. */
 export function watchedEndpoints(
   wanted: readonly WantedEndpoint[],
-  known: Knowledge,
+  known: KnownEndpoints,
 ): readonly WatchedEndpoint[] {
   const found = known.filter(({ id, name }) =>
     wanted.some((one) => one.by === 'all' || (one.by === 'id' ? one.id === id : one.name === name)),
@@ -90,13 +87,12 @@ export function watchedEndpoints(
   return [...found.map(({ id, label }) => ({ id, label })), ...unlisted];
 }
 
-/** Wanted by a name that no known endpoint has. */
-export function unknownNames(wanted: readonly WantedEndpoint[], known: Knowledge): readonly string[] {
+export function unknownNames(wanted: readonly WantedEndpoint[], known: KnownEndpoints): readonly string[] {
   const names = new Set(known.map(({ name }) => name));
   return wanted.flatMap((one) => (one.by === 'name' && !names.has(one.name) ? [one.name] : []));
 }
 
-function labelled(endpoints: readonly Unlabelled[]): Knowledge {
+function labelled(endpoints: readonly Unlabelled[]): KnownEndpoints {
   const taken = new Set<string>();
   return endpoints.map((one) => {
     const label = freeLabel(one, taken);
@@ -105,7 +101,7 @@ function labelled(endpoints: readonly Unlabelled[]): Knowledge {
   });
 }
 
-/** Somebody may have called an endpoint `#7`. */
+/** An endpoint may be named `#7`. */
 function freeLabel(
   { id, name = `#${id}` }: Pick<Unlabelled, 'id' | 'name'>,
   taken: ReadonlySet<string>,

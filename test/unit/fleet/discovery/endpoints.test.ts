@@ -3,19 +3,19 @@ import {
   afterList,
   unknownNames,
   watchedEndpoints,
-  type Knowledge,
+  type KnownEndpoints,
   type ListedEndpoint,
-} from '../../../../src/fleet/discovery/knowledge.ts';
+} from '../../../../src/fleet/discovery/endpoints.ts';
 
 const chat = (id: number): ListedEndpoint => ({ id, endpoint_name: 'chat' });
 
-function after(...lists: readonly (readonly ListedEndpoint[])[]): Knowledge {
-  return lists.reduce<Knowledge>(
+function after(...lists: readonly (readonly ListedEndpoint[])[]): KnownEndpoints {
+  return lists.reduce<KnownEndpoints>(
     (known, listed) => afterList(known, { endpoints: listed, unreadable: 0 }),
     [],
   );
 }
-function labels(known: Knowledge): Record<number, string> {
+function labels(known: KnownEndpoints): Record<number, string> {
   return Object.fromEntries(known.map(({ id, label }) => [id, label]));
 }
 
@@ -52,11 +52,6 @@ describe('labels', () => {
     });
   });
 
-  test('go over to what is deployed anew under the same name', () => {
-    expect(labels(after([chat(31)], [chat(40)]))).toEqual({ 40: 'chat' });
-    expect(labels(after([chat(31), chat(35)], [chat(35), chat(40)]))).toEqual({ 40: 'chat', 35: 'chat#2' });
-  });
-
   test('move up where the new one was there before the old one went', () => {
     expect(labels(after([chat(31)], [chat(31), chat(40)], [chat(40)], [chat(40)]))).toEqual({ 40: 'chat' });
   });
@@ -71,14 +66,6 @@ describe('labels', () => {
 });
 
 describe('a list', () => {
-  test('that is empty once, or lacks one once, is a fault', () => {
-    expect(labels(after([chat(31), { id: 32, endpoint_name: 'draw' }], []))).toEqual({
-      31: 'chat',
-      32: 'draw',
-    });
-    expect(after([chat(31)], [], [chat(31)])).toEqual(after([chat(31)]));
-  });
-
   test('that lacks one twice in a row means it', () => {
     expect(after([chat(31)], [], [])).toEqual([]);
     expect(labels(after([chat(31)], [], [chat(31)], []))).toEqual({ 31: 'chat' });
@@ -103,11 +90,5 @@ describe('watched', () => {
     expect(
       unknownNames([{ by: 'name', name: 'gone' }, { by: 'name', name: 'chat' }, { by: 'all' }], known),
     ).toEqual(['gone']);
-  });
-
-  test('is each once, however often it is wanted', () => {
-    expect(
-      watchedEndpoints([{ by: 'all' }, { by: 'id', id: 31 }, { by: 'name', name: 'chat' }], known),
-    ).toHaveLength(3);
   });
 });

@@ -1,9 +1,9 @@
-/** Chance that is the same each time. */
+/** Loads: generated, kept, and the chance in them. */
 import { describe, expect, test } from 'vitest';
-import { generateLoad } from '../../../../../src/scaling/planner/load/generators.ts';
 import { RecordedLoad } from '../../../../../src/scaling/planner/load/load.ts';
 import { createRandom, exponential, heavyTailed } from '../../../../../src/scaling/planner/load/random.ts';
 import { requests } from '../../../../support/plans.ts';
+import { generateLoad, type GeneratedLoad } from '../../../../../src/scaling/planner/load/generators.ts';
 
 const drawn = (random: () => number, count: number) => Array.from({ length: count }, () => random());
 
@@ -93,26 +93,44 @@ describe('a load that is kept', () => {
   });
 });
 
-test('bursts come as often and are as long as is said', () => {
-  const load = generateLoad({
-    shape: 'bursts',
-    unitsPerSecond: 20,
-    unitsPerRequest: 2,
-    sizes: 'fixed',
-    seconds: 60_000,
-    burstRatio: 8,
-    burstSeconds: 50,
-    burstEverySeconds: 200,
+describe('a load', () => {
+  const generated = (over: Partial<GeneratedLoad>) => [
+    ...generateLoad({ shape: 'poisson', unitsPerSecond: 50, seconds: 2_000, ...over }),
+  ];
+  const workIn = (load: readonly { atSeconds: number; work: number }[], from: number, to: number) =>
+    load
+      .filter(({ atSeconds }) => atSeconds >= from && atSeconds < to)
+      .reduce((sum, { work }) => sum + work, 0);
+
+  test('that is constant has a request each so many seconds', () => {
+    const load = generated({ shape: 'constant', unitsPerRequest: 25, seconds: 2 });
+    expect(load).toEqual(requests([0, 25], [0.5, 25], [1, 25], [1.5, 25]));
   });
-  const seconds = new Float64Array(6_000);
-  for (const { atSeconds, work } of load) seconds[Math.floor(atSeconds / 10)]! += work / 10;
-  // A fifth of the time at eight times the base: 1 / (1 + 7 / 5) of the mean, and eight times that.
-  const high = seconds.filter((rate) => rate > 33);
-  const low = seconds.filter((rate) => rate < 20);
-  const mean = (of: Float64Array) => of.reduce((sum, rate) => sum + rate, 0) / of.length;
-  expect(mean(low) / (20 / 2.4)).toBeCloseTo(1, 0.5);
-  expect(mean(high) / (160 / 2.4)).toBeGreaterThan(0.85);
-  expect(mean(high) / (160 / 2.4)).toBeLessThan(1.1);
-  expect(high.length / 6_000).toBeGreaterThan(0.13);
-  expect(high.length / 6_000).toBeLessThan(0.27);
+
+  test('of a day is lowest at its ends, and in the middle so many times higher', () => {
+    const load = generated({ shape: 'diurnal', unitsPerRequest: 5, peakRatio: 9 });
+    const [low, high, end] = [workIn(load, 0, 100), workIn(load, 950, 1_050), workIn(load, 1_900, 2_000)];
+    expect(high / low).toBeGreaterThan(7);
+    expect(high / low).toBeLessThan(11);
+    expect(end / low).toBeCloseTo(1, 0);
+  });
+
+  test('of bursts is so many times higher in them', () => {
+    const load = generated({ shape: 'bursts', unitsPerRequest: 5, burstRatio: 20, sizes: 'fixed' });
+    const rates = Array.from({ length: 100 }, (_, index) => workIn(load, 20 * index, 20 * index + 20) / 20);
+    const sorted = rates.toSorted((one, other) => one - other);
+    expect((sorted.at(-1) ?? 0) / (sorted[30] ?? 1)).toBeGreaterThan(14);
+    expect((sorted.at(-1) ?? 0) / (sorted[30] ?? 1)).toBeLessThan(28);
+    expect(new Set(load.map(({ work }) => work))).toEqual(new Set([5]));
+  });
+
+  test.each<[Partial<GeneratedLoad>, string]>([
+    [{ unitsPerSecond: 0 }, 'unitsPerSecond: a number above 0'],
+    [{ seconds: Infinity }, 'seconds: a number above 0'],
+    [{ burstSeconds: Number.NaN }, 'burstSeconds: a number above 0'],
+    [{ peakRatio: 0.9 }, 'a ratio of at least 1'],
+    [{ burstRatio: 0.9 }, 'a ratio of at least 1'],
+  ])('of %j is refused', (over, words) => {
+    expect(() => generated(over)).toThrow(words);
+  });
 });

@@ -1,9 +1,9 @@
-/** What is known of one endpoint from looking at it, and how others see that. */
+/** What is known of one endpoint from its looks, and its view for others. */
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 import type { Worker } from '../contract/operations/serverless/workers.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
 import type { Finding } from '../scaling/rules/findings.ts';
-import type { ListedEndpoint } from './discovery/knowledge.ts';
+import type { ListedEndpoint } from './discovery/endpoints.ts';
 import { driftOf, findingsOf, numericParameters } from './discovery/parameters.ts';
 import {
   hasServed,
@@ -13,58 +13,58 @@ import {
   type LoadMeaning,
   type LoadRecord,
 } from './load/meaning.ts';
-import type { FleetSample } from './sample.ts';
-import type { Look } from './troubles/memory.ts';
-import { EndpointTroubles } from './troubles/troubles.ts';
 import type { EndpointView } from './view.ts';
+import { eachOnce, type FleetSample, type WorkersAnswer } from './workers/measure.ts';
+import type { EndpointLook } from './troubles/memory.ts';
+import { EndpointTroubles } from './troubles/troubles.ts';
 import {
+  isFailing,
   isPresent,
+  isStuck,
   livesOf,
+  NO_STARTS,
   presentStatus,
+  quantile,
+  withStart,
   type FleetEvent,
   type Lives,
+  type StartTimes,
   type WorkerLife,
 } from './workers/lives.ts';
-import { eachOnce, type WorkersAnswer } from './workers/measure.ts';
 import { phaseOf, statusOf } from './workers/status.ts';
-import { isFailing, isStuck, NO_STARTS, quantile, withStart, type StartTimes } from './workers/trouble.ts';
 
-/** The list of workers is empty where there were some: that is a fault more often than the end of all of them. */
+/** An empty list after a full one is more often a fault than the truth. */
 export class EmptyList extends PilotlightError {
   readonly code = 'empty_list';
   readonly actor = 'service';
 }
 
 export interface Surroundings {
-  /** Of the last list that had it. */
   readonly row: ListedEndpoint | undefined;
-  /** What it should be. */
+  /** Its group of PILOTLIGHT_ENDPOINT_GROUPS. */
   readonly group: CheckedGroup | undefined;
   readonly sampledAtMs: number | undefined;
-  /** Of its own workers. */
   readonly lives: readonly WorkerLife[];
   readonly nowMs: number;
 }
 
-export class Observation {
+export class ObservedEndpoint {
   readonly id: number;
   readonly label: string;
   #starts: StartTimes;
   #sample: FleetSample | undefined;
   #lastError: string | undefined;
-  /** In a row. */
   #failures = 0;
   #empties = 0;
-  /** Workers whose status does not count yet. */
+  /** Workers whose last status does not count yet. */
   #doubted: ReadonlySet<number> = new Set();
   #hasFlickered = false;
   #loads: ReadonlyMap<number, LoadRecord> = new Map();
   #load = loadOfAll([]);
   readonly #troubles = new EndpointTroubles();
-  /** What the rules said last, and of what. */
+  /** The last findings, and their inputs. */
   #findings: { readonly of: readonly unknown[]; readonly all: readonly Finding[] } = { of: [], all: [] };
 
-  /** @param starts That were timed before. */
   constructor(id: number, label: string, starts: StartTimes = NO_STARTS) {
     this.id = id;
     this.label = label;
@@ -75,18 +75,16 @@ export class Observation {
     return this.#starts;
   }
 
-  /** What the load of its workers means, as of the last answer. */
   get load() {
     return this.#load;
   }
 
-  /** That of one worker. */
   meaningOf(worker: number): LoadMeaning | undefined {
     const record = this.#loads.get(worker);
     return record && meaningOf(record);
   }
 
-  /** What its workers have shown of the service, by the names of the assumptions. */
+  /** What its workers have shown of the service, by the names of the traits. */
   get traits() {
     const meanings = new Set([...this.#loads.values()].map(meaningOf));
     const both = meanings.has('in flight') && meanings.has('rate');
@@ -99,8 +97,8 @@ export class Observation {
   }
 
   /**
-   * @returns The answer with the statuses that count, and each worker once.
-   * @throws EmptyList where it takes a second answer to believe that there are no workers.
+   * Returns the answer with the statuses that count. Throws EmptyList if a second answer must confirm that
+   * there are no workers.
    */
   understand({ workers: rows, unreadable }: WorkersAnswer, lives: Lives, atMs: number): WorkersAnswer {
     this.#empties = rows.length + unreadable === 0 ? this.#empties + 1 : 0;
@@ -111,9 +109,9 @@ export class Observation {
       const life = lives.get(worker.id);
       const last = life && presentStatus(life);
       const wasDoubted = this.#doubted.has(worker.id);
-      const settled = settle(worker, last, hasServed(this.#loads.get(worker.id), worker));
-      this.#hasFlickered ||= wasDoubted && settled !== undefined && phaseOf(last ?? '') === 'ready';
-      if (settled) return settled;
+      const counted = withCountedStatus(worker, last, hasServed(this.#loads.get(worker.id), worker));
+      this.#hasFlickered ||= wasDoubted && counted !== undefined && phaseOf(last ?? '') === 'ready';
+      if (counted) return counted;
       doubted.add(worker.id);
       return last === undefined || wasDoubted ? worker : withStatus(worker, last);
     });
@@ -126,7 +124,7 @@ export class Observation {
     return { workers, unreadable };
   }
 
-  /** @returns How many looks had failed before. */
+  /** Returns how many looks had failed before. */
   succeeded(sample: FleetSample, events: readonly FleetEvent[]): number {
     const failures = this.#failures;
     for (const event of events)
@@ -137,14 +135,13 @@ export class Observation {
     return failures;
   }
 
-  /** What is wrong after a look that succeeded. */
-  judge(look: Omit<Look, 'endpoint' | 'parameters'>) {
+  judge(look: Omit<EndpointLook, 'endpoint' | 'parameters'>) {
     const { row } = look;
     const parameters = row ? numericParameters(row) : {};
     return this.#troubles.judge({ ...look, endpoint: this.label, parameters });
   }
 
-  /** @returns How many looks in a row have failed. */
+  /** Returns how many looks in a row have failed. */
   failed(error: unknown): number {
     this.#lastError = error instanceof Error ? error.message : String(error);
     this.#failures += 1;
@@ -171,7 +168,7 @@ export class Observation {
     };
   }
 
-  /** The rules take a millisecond, and the view is asked for often: they run where something has changed. */
+  /** The rules take a millisecond and views are frequent, so they run only after a change. */
   #check(row: ListedEndpoint, performances: readonly number[]): readonly Finding[] {
     const typical = (values: readonly number[]) => (values.length > 0 ? quantile(values, 0.5) : undefined);
     const [workerPerformance, coldStartSeconds] = [typical(performances), typical(this.#starts.cold)];
@@ -183,15 +180,14 @@ export class Observation {
 }
 
 /**
- * Statuses flicker: a worker that serves may be shown as offline or loading while its report is late. So a status that a
- * ready worker loses, or that nobody knows, is in doubt, which is undefined here: it counts after two looks.
- * @param last Its status that counts so far; undefined for a new worker
+ * Statuses flicker while a report is late. So the loss of a ready status, or an unknown status, counts after
+ * two looks: until then the result is undefined. `last` is the status that counts so far.
  */
-function settle(worker: Worker, last: string | undefined, serves: boolean): Worker | undefined {
+function withCountedStatus(worker: Worker, last: string | undefined, serves: boolean): Worker | undefined {
   const status = statusOf(worker);
   const phase = phaseOf(status);
   const wasReady = phaseOf(last ?? '') === 'ready';
-  // The engine decides a stop itself, whatever workers report: that counts at once, and so does its price.
+  // The engine decides a stop, so it counts at once.
   const isBadNews = phase === undefined || (wasReady && phase !== 'ready' && phase !== 'cold');
   if (status === last || !isBadNews) return worker;
   const mayBeLate = phase === undefined || phase === 'starting';

@@ -5,19 +5,19 @@
 const SMALLEST_SECONDS = 1e-4;
 const GROWTH = 1.01;
 const LOG_GROWTH = Math.log(GROWTH);
-/** Up to 10^8 seconds, three years; longer ones share the last bucket. */
+/** Up to 10^8 seconds, three years. Longer times share the last bucket. */
 export const QUEUE_TIME_BUCKETS = Math.ceil(Math.log(1e8 / SMALLEST_SECONDS) / LOG_GROWTH) + 1;
 /** Largest relative error of a percentile above `SMALLEST_SECONDS`; below, it counts as zero. */
 export const QUEUE_TIME_RELATIVE_ERROR = (GROWTH - 1) / (GROWTH + 1);
 
-/** The bucket that a queue time falls in; 0 is no queue at all. */
+/** Bucket 0 is no queue at all. */
 export function queueTimeBucket(seconds: number): number {
   if (seconds <= SMALLEST_SECONDS) return 0;
   const bucket = Math.ceil(Math.log(seconds / SMALLEST_SECONDS) / LOG_GROWTH);
   return bucket < QUEUE_TIME_BUCKETS ? bucket : QUEUE_TIME_BUCKETS - 1;
 }
 
-/** The longest queue time that falls into the same bucket as this one. */
+/** The longest queue time of the same bucket. */
 export function longestLike(seconds: number): number {
   return SMALLEST_SECONDS * GROWTH ** queueTimeBucket(seconds);
 }
@@ -29,7 +29,6 @@ export function queueTimeOf(bucket: number, width = 1): number {
   return (upper * 2) / (GROWTH ** width + 1);
 }
 
-/** Index of the bucket that holds the given share of a histogram's counts; -1 when it is empty. */
 export function bucketOfQuantile(counts: Float64Array, total: number, quantile: number): number {
   const rank = Math.max(1, Math.ceil(quantile * total));
   let seen = 0;
@@ -46,12 +45,11 @@ export class QueueTimes {
   max = 0;
   #sum = 0;
 
-  /** Seconds; 0 when nothing was recorded. */
   get mean(): number {
     return this.count === 0 ? 0 : this.#sum / this.count;
   }
 
-  /** Counts it as often as `weight` says. Returns the bucket that it went to. */
+  /** Returns its bucket. */
   record(seconds: number, weight = 1): number {
     const bucket = queueTimeBucket(seconds);
     this.#counts[bucket] = (this.#counts[bucket] as number) + weight;
@@ -61,16 +59,16 @@ export class QueueTimes {
     return bucket;
   }
 
-  /** Share of the requests that waited longer, as finely as `quantile` says it; 0 when nothing was recorded. */
+  /** Share of the requests that waited longer, as precisely as `quantile`; 0 when nothing was recorded. */
   shareAbove(seconds: number): number {
     if (this.max <= seconds) return 0;
-    // The middle of the bucket decides, for a percentile is told as that.
+    // The middle of the bucket decides, as it does for a percentile.
     const own = queueTimeBucket(seconds);
     const from = queueTimeOf(own) > seconds ? own : own + 1;
     return this.#counts.subarray(from).reduce((sum, count) => sum + count, 0) / this.count;
   }
 
-  /** Seconds below which the share `quantile` of the requests waited; 0 when nothing was recorded. */
+  /** Seconds; 0 when nothing was recorded. */
   quantile(quantile: number): number {
     const bucket = bucketOfQuantile(this.#counts, this.count, quantile);
     return Math.min(queueTimeOf(bucket), this.max);
