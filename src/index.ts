@@ -19,14 +19,14 @@ export {
   UnauthorizedError,
   UploadError,
 } from './client/errors.ts';
-export { ClientOptionsError } from './client/options.ts';
+export { ClientOptionsError } from './client/caller.ts';
 export {
   deployArchive,
   type DeployedArchive,
   type DeployOptions,
   type DeployProgress,
 } from './client/flows/deploy.ts';
-export { explainError } from './client/flows/explain.ts';
+export { explainError } from './client/errors.ts';
 export {
   launchInstance,
   LaunchError,
@@ -35,7 +35,7 @@ export {
   type LaunchOptions,
   type LaunchProgress,
 } from './client/flows/launch.ts';
-export { fitOnstart } from './client/flows/onstart.ts';
+export { fitOnstart } from './client/flows/launch.ts';
 export {
   addSms,
   addTotp,

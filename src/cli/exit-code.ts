@@ -1,7 +1,13 @@
 /** Failures of commands: the message that is printed, and the exit code. */
-import { ApiError, CallError, TimeoutError, TransportError, UnauthorizedError } from '../client/errors.ts';
+import {
+  ApiError,
+  CallError,
+  TimeoutError,
+  TransportError,
+  UnauthorizedError,
+  adviceOf,
+} from '../client/errors.ts';
 import { ERRORS, type ErrorDefinition } from '../contract/errors.ts';
-import { adviceOf } from '../client/flows/explain.ts';
 import { EXIT } from '../config/exit-codes.ts';
 import { CommandError } from './command-error.ts';
 import { printError, type Console } from './console.ts';

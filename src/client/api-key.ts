@@ -1,17 +1,12 @@
-/** The API key as it is now: from the environment, or from a file that is read again when the service refuses it. */
+/** The API key: from the environment, or from a file that is read again after a refusal. */
 import type { Stats } from 'node:fs';
 import { readSlowFile } from './slow-file.ts';
 
 export interface ApiKey {
   current(): string;
-  /** The file that it is read from; undefined where it came from the environment. */
   file(): string | undefined;
-  /**
-   * Reads the file again, where there is one; the key as it is afterwards. Rejects, and keeps the key it has, when
-   * the file cannot be read, is empty, or holds what cannot be a key.
-   */
+  /** Rejects, and keeps the key, if the file cannot be read or holds no key. */
   reread(signal: AbortSignal): Promise<string>;
-  /** Takes the key of a reloaded configuration. */
   replace(key: string, file: string | undefined): void;
 }
 
@@ -42,11 +37,7 @@ export function createApiKey(initial: string, initialFile: string | undefined): 
   };
 }
 
-/**
- * Why a text cannot be an API key, as the end of a sentence that never quotes it; undefined where it can be one.
- * White space around it does not count. No HTTP header can hold anything else but visible ASCII: the HTTP client
- * throws, and nothing is sent at all.
- */
+/** Why a text cannot be an API key, which is visible ASCII. The sentence's end does not quote it. */
 export function keyProblem(text: string): string | undefined {
   const key = text.trim();
   if (key === '') return 'is empty';

@@ -1,4 +1,4 @@
-/** One attempt of a call: the request over the transport, within its time. Every failure is one of errors.ts. */
+/** One attempt of a call. Every failure is a CallError. */
 import type { Operation } from '../contract/define.ts';
 import { ERRORS } from '../contract/errors.ts';
 import type { OperationId } from '../contract/operations.ts';
@@ -6,7 +6,7 @@ import { PilotlightError } from '../contract/pilotlight-error.ts';
 import { rateLimitOf, type RateLimit } from '../wire/rate-limit.ts';
 import { namesShownOnce, showsOnce } from '../wire/reading.ts';
 import { requestHeaders, type InputProblem, type WireRequest } from '../wire/request.ts';
-import { decodeResponse, type Outcome, type Refusal, type WireResponse } from '../wire/response.ts';
+import { decodeResponse, type DecodedResponse, type Refusal, type WireResponse } from '../wire/response.ts';
 import { LONGEST_MS } from './delay.ts';
 import type { Turn } from './gate.ts';
 import type { RetryPolicy } from './retry.ts';
@@ -23,58 +23,45 @@ import type { Place, Subject } from './transport/address-book.ts';
 import { transportReason } from './transport/reason.ts';
 import type { Answered, Peer, Transport } from './transport/transport.ts';
 
-/** For one call, in place of what the client does otherwise. Times in ms. */
+/** Options of one call, in place of the client's. Times in ms. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /**
-   * How long what was sent may still be answered after the signal has fired, in ms: for what is not safe to repeat, and
-   * answers what is not to be lost. Default 0.
-   */
+  /** How long an answer may still come after the signal fired, in ms. Default 0. */
   readonly graceMs?: number;
-  /** For this call instead of the client's, in ms. */
+  /** Longest time of one attempt, in ms. */
   readonly timeoutMs?: number;
   /** `false`: one attempt only. */
   readonly retry?: RetryPolicy | false;
   /** Do not reuse an idle connection. */
   readonly freshConnection?: boolean;
-  /**
-   * What the call is about, if calls about the same thing should use different addresses of the service: at the same
-   * time, and after one of them said that it does not know the thing.
-   */
+  /** Calls about the same subject use different addresses, and avoid an address that does not know it. */
   readonly subject?: Subject;
-  /** Called at each attempt that is answered, with the address that answered. It may judge the answer once more. */
+  /** Called with the address that answered an attempt. It may judge the answer again. */
   readonly onPeer?: (peer: Peer) => void;
-  /** For this call instead of the client's. */
+  /** The key of this call. */
   readonly apiKey?: string;
   /** Largest accepted answer in bytes; a larger one is a TransportError. Default 64 MiB. */
   readonly maxBytes?: number;
-  /** How often this is asked, and how urgent it is: what a gate with a queue orders calls by. */
+  /** How often this is asked, and how urgent it is: a queue orders calls by it. */
   readonly turn?: Turn;
-  /**
-   * Called at each attempt when its connection is there and the request is on its way: at once where an idle
-   * connection is reused. It has passed name lookup, connect, proxy and TLS; what is slow from here on is the
-   * service. Never called where the connection is not made.
-   */
+  /** Called when an attempt's request leaves, after name lookup, connect, proxy and TLS. */
   readonly onConnected?: () => void;
 }
 
 export interface Attempt extends CallOptions {
   readonly id: OperationId;
   readonly operation: Operation;
-  /** Base address of the service, without a slash at its end. */
   readonly base: string;
   readonly request: WireRequest;
   readonly key: string | undefined;
   readonly timeoutMs: number;
 }
 
-/** A tail of 10,000 lines is a few MiB; nothing else is as large. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 export interface Answer {
   readonly value: unknown;
   readonly status: number;
-  /** The Date header. */
   readonly date: string | undefined;
   readonly rate: RateLimit | undefined;
 }
@@ -89,10 +76,9 @@ export function timeoutProblems(timeoutMs: unknown): InputProblem[] {
 
 const TIMED_OUT = Symbol('timed out');
 
-/** Resolves with the validated answer. Rejects with a CallError. */
 export async function attemptCall(transport: Transport, attempt: Attempt): Promise<Answer> {
   const { operation, request, timeoutMs, signal, graceMs = 0 } = attempt;
-  // A timer of our own rather than AbortSignal.timeout, so that nothing is left behind after an answer.
+  // AbortSignal.timeout would leave a timer behind.
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(TIMED_OUT), timeoutMs);
   let isSent = false;
@@ -126,7 +112,7 @@ export async function attemptCall(transport: Transport, attempt: Attempt): Promi
     return answerOf(attempt, answered, place);
   } catch (cause) {
     if (cause instanceof PilotlightError) throw cause;
-    // What is safe to repeat is asked for again, and leaves nothing open.
+    // A call that is safe to repeat is asked again instead.
     const cut = operation.repeatable && graceMs === 0 ? undefined : soFar?.();
     const answer = cut && completeAnswer(operation, cut);
     if (answer) return answer;
@@ -139,7 +125,6 @@ export async function attemptCall(transport: Transport, attempt: Attempt): Promi
   }
 }
 
-/** Why no answer came. */
 function failure(
   { id, timeoutMs }: Attempt,
   cause: unknown,
@@ -152,13 +137,11 @@ function failure(
   return new TransportError(id, transportReason(error), error, options);
 }
 
-/** A 408 or 5xx without a code of the contract: what is behind may have done it all the same. */
 function isOfGateway({ status, code }: Refusal): boolean {
   const isKnown = code !== undefined && code !== 'internal_error' && Object.hasOwn(ERRORS, code);
   return (status === 408 || status >= 500) && !isKnown;
 }
 
-/** @throws ApiError if the service says no, ResponseError if its answer cannot be read */
 function answerOf(
   { id, operation, key, subject, onPeer }: Attempt,
   response: Answered,
@@ -180,19 +163,18 @@ function answerOf(
   throw new ResponseError(id, response.status, outcome.reason, { rawAnswer, mayBeDone, rate, place });
 }
 
-/** What an answer says about the health of its address: a service that refuses a request is healthy. */
-function faultOf(outcome: Outcome): string | undefined {
+function faultOf(outcome: DecodedResponse): string | undefined {
   if (outcome.kind === 'unreadable') return 'unreadable';
   if (outcome.kind === 'ok') return undefined;
   const { status, code, meaning } = outcome;
-  // Without a code, a gateway, a firewall or a framework said so.
+  // A gateway, a firewall or a framework gives no code.
   const isForeign = meaning === 'other' && code === undefined && (status < 400 || FOREIGN.has(status));
   return status >= 500 || (status >= 300 && isForeign) ? `status ${status}` : undefined;
 }
 
 const FOREIGN: ReadonlySet<number> = new Set([403, 404]);
 
-/** The answer whose end did not come, where all is there of one that is shown once; undefined for any other. */
+/** A cut answer counts if its shown-once value is complete. */
 function completeAnswer(operation: Operation, cut: WireResponse): Answer | undefined {
   const outcome = decodeResponse(operation, cut);
   const isOne = outcome.kind === 'ok' && showsOnce(operation.response, outcome.value);

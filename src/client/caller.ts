@@ -1,12 +1,10 @@
-/**
- * One call of one operation: input is checked before anything is sent, the answer after it has arrived; repeats
- * what the table says is safe to repeat; every failure is one of errors.ts.
- */
+/** Checks the input, sends, reads the answer, and repeats what is safe to repeat. */
 import type { Operation } from '../contract/define.ts';
 import { isRecord } from '../contract/is-record.ts';
 import type { Input, OperationId, Output } from '../contract/operations.ts';
+import { PilotlightError } from '../contract/pilotlight-error.ts';
 import type { RateLimit } from '../wire/rate-limit.ts';
-import { encodeRequest, keyProblems, type WireRequest } from '../wire/request.ts';
+import { encodeRequest, keyProblems, type InputProblem, type WireRequest } from '../wire/request.ts';
 import { attemptCall, timeoutProblems, type Attempt, type CallOptions } from './attempt.ts';
 import { delay, NEVER } from './delay.ts';
 import {
@@ -19,7 +17,6 @@ import {
   type RefusalKind,
 } from './errors.ts';
 import { type Gate, LocalGate, type Pass, type Turn } from './gate.ts';
-import { checkClientOptions } from './options.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { DEFAULT_RETRY, NO_RETRY, type RetryPolicy, retryDelay, retryProblems } from './retry.ts';
 import { type Transport, createTransport } from './transport/transport.ts';
@@ -30,38 +27,32 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** `{serverless_url}`; the base address when absent. */
   readonly serverlessUrl?: string;
-  /**
-   * The API key, or a function that is asked at every call, so that a rotated key is used at once. Without one only what
-   * the secret of a login is enough for can be called (§5.8).
-   */
+  /** The API key, or a function that each call asks, for keys that rotate. */
   readonly apiKey?: string | (() => string | undefined);
   /** Longest time for one attempt in ms, from name lookup to the last byte. Default 30,000. */
   readonly timeoutMs?: number;
   readonly retry?: RetryPolicy;
   readonly transport?: Transport;
-  /**
-   * Where calls wait for the rate limit of the key. By default each client has its own limiter: after a 429 its calls of
-   * that operation wait. `false`: they never wait.
-   */
+  /** Where calls wait for the rate limit. Default: a limiter of this client. `false`: they never wait. */
   readonly gate?: Gate | false;
   readonly random?: () => number;
   readonly observe?: ClientObserver;
 }
 
-/** What metrics want to know; a listener that throws is the caller's fault and is not caught. */
+/** Sees each attempt and each retry. An error that it throws is not caught. */
 export interface ClientObserver {
-  /** One attempt ended. `code` is the HTTP status, or the error's `code` where no answer came that can be read. */
+  /** One attempt ended. `code` is the HTTP status, or the error's `code` if no readable answer came. */
   exchange?(event: {
     operation: OperationId;
     code: string;
     durationMs: number;
     serverDate: string | undefined;
-    /** The tightest bucket of the key's rate limit, if the answer showed it; refusals and successes show it alike. */
+    /** The tightest bucket of the key's rate limit, if the answer showed it. */
     rate?: RateLimit;
-    /** What kind of no the service said, if it did. */
+    /** How the service refused, if it did. */
     refusal?: RefusalKind;
   }): void;
-  /** The same with what was asked and what came, for those who learn how the service behaves. It may hold secrets. */
+  /** The same with input and answer, to learn how the service behaves. It may hold secrets. */
   answer?(event: AnswerEvent): void;
   retry?(event: { operation: OperationId; waitMs: number; throttled: boolean }): void;
 }
@@ -77,7 +68,6 @@ export type { CallOptions } from './attempt.ts';
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_TURN: Turn = { everyMs: 10_000, need: 'watch' };
 
-/** Calls operations of one service. */
 class Caller {
   readonly #options: ClientOptions;
   readonly #transport: Transport;
@@ -94,30 +84,28 @@ class Caller {
     };
   }
 
-  /**
-   * Resolves with the validated answer. Rejects with a CallError. A deletion whose first answer was lost, and that finds
-   * nothing to delete when it is repeated, is done.
-   */
+  /** A deletion is done if its first answer was lost and its repetition finds nothing. */
   async call(
     id: OperationId,
     operation: Operation,
     input: Readonly<Record<string, unknown>> = {},
     callOptions: CallOptions = {},
   ): Promise<unknown> {
-    const { observe, random = Math.random } = this.#options;
+    const { apiKey, observe, random = Math.random } = this.#options;
     refuseBadCall(id, operation, input, callOptions);
     const policy = this.#retryPolicy(operation, callOptions);
     let mayBeDeleted = false;
     for (let attempt = 1; ; attempt += 1) {
-      // An empty text is what an unset variable leaves.
-      const key = (callOptions.apiKey ?? this.#currentKey()) || undefined;
+      // An unset variable leaves an empty text.
+      const key = (callOptions.apiKey ?? (typeof apiKey === 'function' ? apiKey() : apiKey)) || undefined;
       const request = requestOf(id, operation, input, key);
       try {
         return await this.#attempt({ id, operation, request, key, input }, callOptions);
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
         if (mayBeDeleted && error instanceof ApiError && error.meaning === 'not-found') return {};
-        mayBeDeleted ||= operation.method === 'DELETE' && error.actor === 'service' && !isThrottled(error);
+        mayBeDeleted ||=
+          operation.method === 'DELETE' && error.actor === 'service' && !(error instanceof ThrottledError);
         const waitMs = retryDelay(error, attempt, policy, random);
         if (waitMs === undefined) throw error;
         observe?.retry?.({ operation: id, waitMs, throttled: error.code === 'throttled' });
@@ -161,7 +149,6 @@ class Caller {
       came = { error };
       if (error instanceof ApiError) refusal = error.kind;
       if (pass) tellPass(pass, error);
-      // What cannot be read is no answer, whatever its status says.
       const status = error instanceof ApiError ? String(error.status) : undefined;
       code = status ?? (error instanceof CallError ? error.code : 'bug');
       rate = error instanceof CallError ? error.rate : undefined;
@@ -175,7 +162,6 @@ class Caller {
     }
   }
 
-  /** Resolves when the request may be written. */
   async #enter(
     id: OperationId,
     { turn = DEFAULT_TURN, signal = NEVER }: CallOptions,
@@ -187,14 +173,8 @@ class Caller {
       throw new AbortedError(id, 'aborted while waiting for the rate limit', { cause });
     }
   }
-
-  #currentKey(): string | undefined {
-    const { apiKey } = this.#options;
-    return typeof apiKey === 'function' ? apiKey() : apiKey;
-  }
 }
 
-/** @throws RequestError for what no type keeps a script from handing over */
 function refuseBadCall(
   id: OperationId,
   operation: Operation | undefined,
@@ -209,7 +189,6 @@ function refuseBadCall(
   if (problems.length > 0) throw new RequestError(id, problems);
 }
 
-/** @throws RequestError with all problems */
 function requestOf(
   id: OperationId,
   operation: Operation,
@@ -222,6 +201,38 @@ function requestOf(
   return encoded.request;
 }
 
+/** Options of a client that cannot work. `problems` has all of them. */
+export class ClientOptionsError extends PilotlightError {
+  readonly code = 'invalid_client_options';
+  readonly actor = 'user';
+  readonly problems: readonly InputProblem[];
+
+  constructor(problems: readonly InputProblem[]) {
+    super(`createClient: ${problems.map(({ field, message }) => `${field}: ${message}`).join('; ')}`);
+    this.problems = problems;
+  }
+}
+
+function checkClientOptions(options: unknown): void {
+  const { baseUrl, serverlessUrl, apiKey, timeoutMs, retry } = isRecord(options) ? options : {};
+  const problems = [
+    ...addressProblems('baseUrl', baseUrl),
+    ...(serverlessUrl === undefined ? [] : addressProblems('serverlessUrl', serverlessUrl)),
+    ...(typeof apiKey === 'function' ? [] : keyProblems(apiKey)),
+    ...timeoutProblems(timeoutMs),
+    ...retryProblems(retry),
+  ];
+  if (problems.length > 0) throw new ClientOptionsError(problems);
+}
+
+function addressProblems(field: string, address: unknown): InputProblem[] {
+  const url = typeof address === 'string' && URL.canParse(address) ? new URL(address) : undefined;
+  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
+  if (url && isWeb && url.search === '' && url.hash === '') return [];
+  // The message leaves the value out: an address may hold a password.
+  return [{ field, message: 'must be an address that begins with http:// or https://, without ? and #' }];
+}
+
 function tellPass(pass: Pass, error: unknown): void {
   if (error instanceof ThrottledError) {
     const { retryAfterMs, thresholdMs, rate } = error;
@@ -229,11 +240,6 @@ function tellPass(pass: Pass, error: unknown): void {
   } else if (error instanceof ApiError || error instanceof ResponseError)
     pass.answered({ throttled: false }, error.rate);
   else pass.lost();
-}
-
-/** Turned away at the door. */
-function isThrottled(error: CallError): boolean {
-  return error instanceof ApiError && error.meaning === 'throttled';
 }
 
 function trimSlash(url: string): string {
@@ -247,7 +253,6 @@ export type Call<Id extends OperationId> =
     ? (input?: Input<Id>, options?: CallOptions) => Promise<Output<Id>>
     : (input: Input<Id>, options?: CallOptions) => Promise<Output<Id>>;
 
-/** A method for each of the operations: `client.deployments.heartbeat({ id: 42 })`. */
 export type ClientOf<Ids extends OperationId> = {
   readonly [R in Resource<Ids>]: {
     readonly [Id in Ids as MethodOf<Id, R>]: Call<Id>;
@@ -255,18 +260,14 @@ export type ClientOf<Ids extends OperationId> = {
 } & ClientBase<Ids>;
 
 interface ClientBase<Ids extends OperationId> extends AsyncDisposable {
-  /** Any of the operations by its id, for scripts; the input is checked all the same. */
+  /** Calls any operation by its id, for scripts. The input is checked too. */
   call(id: Ids, input?: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<unknown>;
-  /** The same service and connections with another key, such as a login's session_key. Disposing of one ends both. */
+  /** The same service and connections with another key. Closing one closes both. */
   withKey(apiKey: string): this;
-  /** Closes the connections; `await using` does it too. */
   close(): Promise<void>;
 }
 
-/**
- * `operations` is a part of the contract's table, for what needs few of them: the schemas of the others are not even
- * loaded. The first heartbeat leaves that soon because of it.
- */
+/** Takes a part of the operations, because the heart starts faster without loading the other schemas. */
 export function createPartialClient<Ids extends OperationId>(
   operations: Readonly<Record<Ids, Operation>>,
   options: ClientOptions,

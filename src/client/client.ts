@@ -1,7 +1,5 @@
-/** The typed client of every operation of the table. */
 import { OPERATIONS, type OperationId } from '../contract/operations.ts';
-import type { ClientOptions } from './caller.ts';
-import { createPartialClient, type ClientOf } from './caller.ts';
+import { type ClientOptions, createPartialClient, type ClientOf } from './caller.ts';
 
 export type { CallOptions, ClientObserver, ClientOptions } from './caller.ts';
 
@@ -9,8 +7,8 @@ export type { CallOptions, ClientObserver, ClientOptions } from './caller.ts';
 export interface Client extends ClientOf<OperationId> {}
 
 /**
- * A client of the service. It opens no connection before the first call; close it with `await using` or `close()`.
- * @throws ClientOptionsError for options that cannot work, with all problems
+ * A client of the service. It connects at the first call; close it with `await using` or `close()`.
+ * @throws ClientOptionsError with all problems of the options
  */
 export function createClient(options: ClientOptions): Client {
   return createPartialClient(OPERATIONS, options);

@@ -1,10 +1,8 @@
-/** The longest that a timer of Node takes, ms; a longer one would fire at once. */
+/** The longest timer of Node, ms; a longer one fires at once. */
 export const LONGEST_MS = 2 ** 31 - 1;
 
-/** Of calls without a signal. */
 export const NEVER: AbortSignal = new AbortController().signal;
 
-/** Waits `ms`, or until the signal fires: then it rejects with the signal's reason and leaves no timer behind. */
 export function delay(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason as Error);
@@ -20,7 +18,7 @@ export function delay(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Monotonic ms of the machine: unlike `performance.now()` the same in every process. */
+/** Monotonic ms, the same in every process, unlike `performance.now()`. */
 export function systemMs(): number {
   return Number(process.hrtime.bigint() / 1_000n) / 1000;
 }

@@ -1,34 +1,38 @@
-/** What can go wrong with a call, one class each. */
 import { inspect } from 'node:util';
-import { ERRORS, SECOND_FACTOR, type Actor, type ErrorCode, type ErrorFields } from '../contract/errors.ts';
+import {
+  ADVICE_BY_WORDS,
+  ERRORS,
+  SECOND_FACTOR,
+  type Actor,
+  type ErrorCode,
+  type ErrorDefinition,
+  type ErrorFields,
+} from '../contract/errors.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
+import { isoTime } from '../contract/schemas.ts';
 import type { RateLimit } from '../wire/rate-limit.ts';
 import type { InputProblem } from '../wire/request.ts';
 import type { Refusal, RefusalMeaning } from '../wire/response.ts';
 import type { Place } from './transport/address-book.ts';
 
 export interface CallErrorOptions extends ErrorOptions {
-  /** What came of the answer. */
   readonly rawAnswer?: string;
   readonly mayBeDone?: boolean;
   readonly rate?: RateLimit | undefined;
   readonly place?: Place | undefined;
 }
 
-/** The base of them. */
+/** The base class of errors of a call. */
 export abstract class CallError extends PilotlightError {
   readonly operation: OperationId;
-  /**
-   * The request was on its way, is not safe to repeat, and how it ended is not known. False of what is safe to repeat,
-   * and where the service says no, unless it names what it shows once in the same breath.
-   */
+  /** The request left, is not safe to repeat, and may have taken effect. */
   readonly mayBeDone: boolean;
-  /** The tightest bucket of the key's rate limit, if an answer came and showed it. */
+  /** The tightest bucket of the key's rate limit, if an answer showed it. */
   readonly rate: RateLimit | undefined;
-  /** Whom the request went to; undefined if it went to no one. */
+  /** The address that the request went to; undefined if it went nowhere. */
   readonly place: Place | undefined;
-  /** A private field, so that no logger, inspector or serializer finds it. */
+  /** Private, so that no logger, inspector or serializer finds it. */
   readonly #rawAnswer: string;
 
   constructor(operation: OperationId, message: string, options: CallErrorOptions = {}) {
@@ -40,10 +44,7 @@ export abstract class CallError extends PilotlightError {
     this.#rawAnswer = options.rawAnswer ?? '';
   }
 
-  /**
-   * The body of the answer as it came, as far as it came; empty where nothing did, and of a call that is safe to repeat
-   * and was not answered in full. It may hold what is shown once, and other secrets: not for logs.
-   */
+  /** The body of the answer as far as it arrived. It may hold secrets: do not log it. */
   rawAnswer(): string {
     return this.#rawAnswer;
   }
@@ -66,30 +67,26 @@ function describeProblem({ field, message, value }: InputProblem): string {
   return `${field ? `${field}: ` : ''}${message}${got}`;
 }
 
-/** Takes any value, also those that JSON cannot write. */
 const INSPECT = { depth: 1, breakLength: Infinity, compact: true } as const;
 
-/** What kind of no it is, with what its words alone tell: an expired deployment, a key without a second factor. */
+/** How the service refused, with what only its words tell. */
 export type RefusalKind = RefusalMeaning | 'expired' | 'second-factor';
 
 /** The service answered, and said no. */
 export class ApiError extends CallError {
   readonly code: 'api_error' | 'unauthorized' | 'throttled' = 'api_error';
   readonly status: number;
-  /** Code of the error table (§7), where the body had one; may be one that the table does not know. */
+  /** Code of the error body (§7). The table may not know it. */
   readonly errorCode: ErrorCode | (string & {}) | undefined;
   /** The service's own words. */
   readonly said: string;
-  /**
-   * What kind of no it is: `throttled`, `unauthorized`, `not-found` (the service itself says that what was asked
-   * for does not exist; a gateway's 404 is none), or `other`.
-   */
+  /** `not-found`: the service itself says so, not a gateway. */
   readonly meaning: RefusalMeaning;
   /** Other fields of the error body: `fail_count`, `locked_until`, … */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** When the service says to come back, in ms from the answer: Retry-After, `retry_after`, or `x-ratelimit-reset`. */
+  /** When to come back, in ms from the answer: Retry-After, `retry_after`, or `x-ratelimit-reset`. */
   readonly retryAfterMs: number | undefined;
-  /** The least time between two such requests that the body of a 429 names (`threshold=3.0`), in ms. */
+  /** The least time between two such requests, in ms, if a 429 names it (`threshold=3.0`). */
   readonly thresholdMs: number | undefined;
 
   constructor(operation: OperationId, refusal: Refusal, options: CallErrorOptions = {}) {
@@ -116,7 +113,7 @@ export class ApiError extends CallError {
     return this.errorCode === code;
   }
 
-  /** When to come back as far as the service says, in ms from the answer: `retryAfterMs`, else the threshold. */
+  /** When to come back, in ms from the answer: `retryAfterMs`, else the threshold. */
   get waitMs(): number | undefined {
     return this.retryAfterMs ?? this.thresholdMs;
   }
@@ -128,17 +125,17 @@ export class ApiError extends CallError {
   }
 }
 
-/** 401, or an expired session with 403 or 404: the key is wrong, was reset, or was deleted. Only a new key helps. */
+/** 401, or an expired session with 403 or 404: only a new key helps. */
 export class UnauthorizedError extends ApiError {
   override readonly code = 'unauthorized';
 }
 
-/** 429: come back later; `waitMs` says when, if the service did. */
+/** 429: come back later. `waitMs` says when, if the service did. */
 export class ThrottledError extends ApiError {
   override readonly code = 'throttled';
 }
 
-/** `too-large`: the answer is larger than what the call takes. `malformed`: what came is no HTTP. */
+/** `too-large`: the answer exceeds `maxBytes`. `malformed`: it is not HTTP. */
 export type TransportReason =
   | 'refused'
   | 'reset'
@@ -150,7 +147,7 @@ export type TransportReason =
   | 'malformed'
   | 'other';
 
-/** No answer, or half of one: the connection failed. The request may have taken effect. */
+/** The connection failed before the answer was complete. The request may have taken effect. */
 export class TransportError extends CallError {
   readonly code = 'transport';
   readonly actor = 'service';
@@ -163,7 +160,7 @@ export class TransportError extends CallError {
   }
 }
 
-/** The whole exchange, from name lookup to the last byte, took longer than allowed. */
+/** The exchange, from name lookup to the last byte, took too long. */
 export class TimeoutError extends CallError {
   readonly code = 'timeout';
   readonly actor = 'service';
@@ -181,10 +178,7 @@ export class AbortedError extends CallError {
   readonly actor = 'user';
 }
 
-/**
- * An answer came that the contract does not know: not JSON, or of another shape. The operation may have been done, and
- * the answer may hold what is shown once; `rawAnswer()` has it.
- */
+/** The answer is unreadable. The operation may be done; `rawAnswer()` may hold what is shown once. */
 export class ResponseError extends CallError {
   readonly code = 'unreadable_response';
   readonly actor = 'service';
@@ -196,7 +190,7 @@ export class ResponseError extends CallError {
   }
 }
 
-/** The archive of a deployment cannot be read, is none, or was changed while it was sent. */
+/** The archive of a deployment is unusable, or was changed while it was sent. */
 export class ArchiveError extends CallError {
   readonly code = 'unusable_archive';
   readonly actor = 'user';
@@ -206,12 +200,12 @@ export class ArchiveError extends CallError {
   }
 }
 
-/** The archive did not get to the store. The deployment is made; doing all of it again is safe. */
+/** The archive did not reach the store. The deployment is made; repeating all of it is safe. */
 export class UploadError extends CallError {
   readonly code = 'upload_failed';
-  /** The store's; undefined where it was not asked. */
+  /** The store's status; undefined if it was not asked. */
   readonly status: number | undefined;
-  /** Why, in the store's word: `EntityTooLarge`, `AccessDenied`; undefined where it has none. */
+  /** The store's word, such as `EntityTooLarge`; undefined if it gave none. */
   readonly reason: string | undefined;
 
   constructor(problem: string, { status, reason }: { status?: number; reason?: string | undefined } = {}) {
@@ -226,7 +220,6 @@ export class UploadError extends CallError {
   }
 }
 
-/** The class for an answer that says no. */
 export function refusalError(
   operation: OperationId,
   refusal: Refusal,
@@ -235,4 +228,31 @@ export function refusalError(
   if (refusal.meaning === 'throttled') return new ThrottledError(operation, refusal, options);
   if (refusal.meaning === 'unauthorized') return new UnauthorizedError(operation, refusal, options);
   return new ApiError(operation, refusal, options);
+}
+
+/** The service's words, and what to do next. */
+export function explainError(error: ApiError, nowMs: number = Date.now()): string {
+  return sentences([error.said, adviceOf(error, nowMs)]);
+}
+
+/** What to do next, and when; empty if the table does not know the error. */
+export function adviceOf(error: ApiError, nowMs: number = Date.now()): string {
+  const known = error.errorCode !== undefined && Object.hasOwn(ERRORS, error.errorCode);
+  const definition: ErrorDefinition | undefined = known ? ERRORS[error.errorCode as ErrorCode] : undefined;
+  const byWords = ADVICE_BY_WORDS.find(({ says }) => says.test(error.said));
+  return sentences([byWords?.advice ?? definition?.advice ?? '', ...lockSentence(error, nowMs)]);
+}
+
+function sentences(parts: readonly string[]): string {
+  return parts
+    .filter((part) => part !== '')
+    .map((part) => `${part.charAt(0).toUpperCase()}${part.slice(1).replace(/\.$/, '')}.`)
+    .join(' ');
+}
+
+function lockSentence({ fields }: ApiError, nowMs: number): string[] {
+  const until = fields['locked_until'];
+  if (typeof until !== 'number' || until * 1000 <= nowMs) return [];
+  const minutes = Math.ceil((until * 1000 - nowMs) / 60_000);
+  return [`The method is locked until ${isoTime(until)} (${minutes} min)`];
 }

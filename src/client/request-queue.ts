@@ -1,62 +1,50 @@
 /**
- * The one queue of the daemon: every request of it waits here until the heart grants it. The heart has the rate limit of
- * the key (`rate-limiter.ts`) and answers with grants; a grant is good for a second. Who is next is decided here: the
- * request that has waited for the largest part of its own interval, so that all intervals stretch in proportion. The need
- * only orders those that are due. Times are monotonic ms.
+ * Every request of the daemon waits here until the heart grants it. The request that waited for the largest
+ * part of its own interval is next, so that all intervals stretch in proportion. Times are monotonic ms.
  */
 import type { RateLimit } from '../wire/rate-limit.ts';
 import type { Gate, Need, Pass, Turn } from './gate.ts';
 import type { RateAnswer } from './rate-limiter.ts';
 
-/** What the queue tells the heart. One such message is under way at a time. */
 export interface Ask {
-  /** Counts up; the answer names it. */
   readonly number: number;
-  /** The operations of the next requests, the most overdue first. */
   readonly operations: readonly string[];
-  /** What came of earlier grants. */
   readonly answers: readonly GrantAnswer[];
 }
 
 export interface GrantAnswer {
   readonly grant: number;
-  /** Absent where no answer of the service came. */
+  /** Absent if the service did not answer. */
   readonly answer?: RateAnswer;
   readonly headers?: RateLimit;
-  /** When it came, monotonic ms of the system (`process.hrtime`). */
+  /** Monotonic ms of the system (`process.hrtime`). */
   readonly at: number;
 }
 
 export interface Grants {
   readonly number: number;
   readonly grants: readonly { readonly grant: number; readonly operation: string }[];
-  /** When they were given, monotonic ms of the system. */
+  /** Monotonic ms of the system. */
   readonly at: number;
-  /** When to ask again for what was not granted, ms; absent where all was. */
+  /** When to ask again, ms; absent if all was granted. */
   readonly againInMs?: number;
-  /** Requests of the daemon that the limit allows, per second; absent while no limit is known. */
+  /** Absent while no limit is known. */
   readonly allowedPerSecond?: number;
-  /** The time until the key opens; absent while it is open. */
   readonly closedMs?: number;
 }
 
-export interface RequestQueuePorts {
-  /** Sends it to the heart, whose answer comes to `hear`. */
+interface RequestQueuePorts {
+  /** The heart's answer comes to `hear`. */
   readonly ask: (ask: Ask) => void;
   /** Monotonic ms of the system, the same in every process. */
   readonly now: () => number;
   readonly setTimer: (ms: number, fn: () => void) => () => void;
 }
 
-/** How the daemon's requests fare under the rate limit. */
 export interface QueueView {
-  /** Requests that the configured work needs, per second. */
   readonly wantedPerSecond: number;
-  /** Requests that the limit allows, per second; undefined while no limit is known. */
   readonly allowedPerSecond: number | undefined;
-  /** How far intervals are stretched: 1 is not at all. */
   readonly stretchRatio: number;
-  /** The time until the service takes a request of the key again, ms; 0: now. */
   readonly closedMs: number;
   readonly waiting: number;
 }
@@ -72,21 +60,19 @@ interface Requester {
   readonly everyMs: number;
   lastAt: number;
   waitedMs: number;
-  /** It was never let in. */
   isFirst: boolean;
 }
 
-/** How much sooner its turn is. Below 2, so that nothing waits more than twice as long as another. */
+/** How much sooner its turn is. Below 2, so that no request waits more than twice as long as another. */
 const NEED: Readonly<Record<Need, number>> = { watch: 1, endpoint: 1.2, log: 1.4, overrun: 1.9 };
-/** What a first request counts as at most, ms: an interval of hours must not make the first look wait for hours. */
+/** The longest interval that a first request counts with, ms: it does not wait for hours. */
 const FIRST_EVERY_MS = 15_000;
-/** A grant is good for so long, ms: a process that was stopped does not send what it was granted before. */
+/** A grant expires after this time, ms: a process that was stopped does not send late. */
 const GRANT_MS = 1_000;
-/** Operations in one message. */
 const AT_ONCE = 64;
-/** A heart that does not answer is asked again after this time, ms. */
+/** The queue asks a silent heart again after this time, ms. */
 const PATIENCE_MS = 5_000;
-/** A requester that has not come for so many intervals counts no more. */
+/** A requester that stays away for this many intervals is forgotten. */
 const INTERVALS_KEPT = 3;
 
 function nameOf({ operation, turn }: Waiting): string {
@@ -99,11 +85,9 @@ export class RequestQueue implements Gate {
   readonly #requesters = new Map<string, Requester>();
   #answers: GrantAnswer[] = [];
   #number = 0;
-  /** The message that the heart has not answered yet. */
   #underWay = 0;
   #askedAt = -Infinity;
   #cancel: (() => void) | undefined;
-  /** The operations that the heart has not granted, until it is asked again. */
   #refused: ReadonlySet<string> = new Set();
   #allowedPerSecond: number | undefined;
   #closedUntil = -Infinity;
@@ -138,7 +122,6 @@ export class RequestQueue implements Gate {
     return promise;
   }
 
-  /** The heart has answered. */
   hear({ number, grants, at, againInMs, allowedPerSecond, closedMs = 0 }: Grants): void {
     if (number !== this.#underWay) return;
     this.#underWay = 0;
@@ -151,7 +134,6 @@ export class RequestQueue implements Gate {
       if (first === undefined) this.#tell({ grant, at: now });
       else this.#go(first, grant, now);
     }
-    // Some came while the message was under way; others have to wait.
     if (againInMs === undefined || this.#answers.length > 0) return this.#ask();
     this.#refused = new Set(Array.from(this.#waiting, ({ operation }) => operation));
     this.#askIn(againInMs);
@@ -161,7 +143,7 @@ export class RequestQueue implements Gate {
     const now = this.#ports.now();
     let wantedPerSecond = 0;
     let stretched = 0;
-    // One that waits now may wait for longer than the last time.
+    // A request that waits now may wait longer than its last one did.
     for (const waiting of this.#waiting) {
       const requester = this.#requesters.get(nameOf(waiting));
       if (requester) requester.lastAt = now;
@@ -184,7 +166,6 @@ export class RequestQueue implements Gate {
     };
   }
 
-  /** Sends nothing any more. */
   close(): void {
     this.#isClosed = true;
     this.#cancel?.();
@@ -223,7 +204,6 @@ export class RequestQueue implements Gate {
     const answers = this.#answers;
     this.#answers = [];
     const next = this.#mostOverdue(now).slice(0, AT_ONCE);
-    // In case the heart does not answer.
     this.#askIn(PATIENCE_MS);
     this.#ports.ask({ number: this.#number, operations: next.map(({ operation }) => operation), answers });
   }
@@ -232,7 +212,7 @@ export class RequestQueue implements Gate {
     return [...this.#waiting].toSorted((one, other) => this.overdue(other, now) - this.overdue(one, now));
   }
 
-  /** The part of its interval that it has waited for. Whoever was never let in does not wait for a long interval. */
+  /** The part of its interval that it has waited for; a first request counts with a short one. */
   protected overdue(waiting: Waiting, now: number): number {
     const { turn, since } = waiting;
     const isFirst = this.#requesters.get(nameOf(waiting))?.isFirst ?? true;

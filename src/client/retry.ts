@@ -1,4 +1,3 @@
-/** When a failed call is worth repeating, and how long to wait first. */
 import { isRecord } from '../contract/is-record.ts';
 import type { InputProblem } from '../wire/request.ts';
 import { LONGEST_MS } from './delay.ts';
@@ -11,13 +10,13 @@ import {
   type CallError,
 } from './errors.ts';
 
-/** How often a call is attempted, and how long it waits in between. Default: 3 attempts, 250 ms, 15,000 ms. */
+/** Attempts and waits of a call. Default: 3 attempts, 250 ms, 15,000 ms. */
 export interface RetryPolicy {
-  /** Attempts in all, the first included. */
+  /** Attempts in all, with the first. */
   readonly attempts: number;
-  /** Ceiling of the first wait in ms; it doubles with each attempt. */
+  /** Ceiling of the first wait in ms. It doubles with each attempt. */
   readonly baseMs: number;
-  /** Longest wait in ms, also for what the service asks for. */
+  /** Longest wait in ms, also if the service asks for more. */
   readonly maxMs: number;
 }
 
@@ -33,10 +32,7 @@ export function retryProblems(retry: unknown): InputProblem[] {
   return [{ field: 'retry', message, value: retry }];
 }
 
-/**
- * Wait in ms before attempt `attempt + 1`, or undefined when repeating does not help. Full jitter, so that many
- * clients do not come back together; what the service asks for is honoured up to the cap.
- */
+/** Undefined if repeating does not help. Full jitter keeps clients from coming back together. */
 export function retryDelay(
   error: CallError,
   attempt: number,
@@ -54,6 +50,6 @@ function isTransient(error: CallError): boolean {
   if (error instanceof TransportError || error instanceof TimeoutError) return true;
   if (error instanceof ApiError) return error.status === 429 || error.status >= 500;
   if (error instanceof UploadError) return error.actor === 'service';
-  // HTML with status 200 comes from a proxy in between, which is temporary.
+  // A proxy's HTML page with status 200 is temporary.
   return error instanceof ResponseError;
 }

@@ -1,17 +1,15 @@
 /**
- * Files that may hang: a network file system that is away answers neither yes nor no. A look at one holds up nothing but
- * a thread of libuv's pool. Each file holds one thread, however often it is asked for; after half a minute a second look
- * may find what took its place, while enough threads are free.
+ * Files that may hang with their network file system. A look holds one thread of libuv's pool, however often
+ * it is asked for; after half a minute a second one may find a new mount.
  */
 import type { Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 
-/** Longer than any file takes that is there, and shorter than a reload is waited for, ms. */
+/** Longer than a present file takes, shorter than a reload waits, ms. */
 const PATIENCE_MS = 4_000;
 
-/** A look that is older may be at a file system that is no longer mounted there, ms. */
 const STALE_MS = 30_000;
-/** Looks beyond which there is no second one. The heart has sixteen threads, and name lookups need some. */
+/** The heart has sixteen threads, and name lookups need some. */
 const MOST_LOOKS = 8;
 
 interface Look {
@@ -20,11 +18,10 @@ interface Look {
   readonly isSecond: boolean;
 }
 
-/** The last look that has not answered yet, by question. */
 const lastLooks = new Map<string, Look>();
 let underWay = 0;
 
-/** The text of a file, unless `refuse` throws at what it is. Rejects after 4 s without an answer, or with the signal. */
+/** The text of a file, unless `refuse` throws. Rejects after 4 s, or with the signal. */
 export function readSlowFile(
   path: string,
   refuse: (stats: Stats) => void,
@@ -37,14 +34,13 @@ export function readSlowFile(
   return within(`read ${path}`, read, signal);
 }
 
-/** Rejects after 4 s without an answer. */
 export function statSlowFile(path: string): Promise<Stats> {
   return within(`stat ${path}`, () => stat(path));
 }
 
 /**
- * Ends this process at once. While a file hangs, Node's own exit would wait for it, as libuv joins its threads. So
- * another program takes the place of this one, whose threads the kernel ends, and exits with the code.
+ * Ends this process at once, though libuv would join the threads of hanging files: another program replaces
+ * this one and exits.
  */
 export function endProcess(code: number): never {
   if (underWay > 0)

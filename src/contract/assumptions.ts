@@ -1,36 +1,30 @@
 /**
- * What this project assumes of the public service, in one list: nobody who wrote it could try the live one. The documents
- * print the list, `doctor` and the daemon find out which outcome is true. Evidence is marked with how sure it is: L captured
- * live, S the vendor's code, A the vendor's generated specification, D the vendor's documents, T somebody's word.
+ * What this project assumes of the public service; `doctor` and the daemon find out what is true. Evidence: L
+ * live, S vendor's code, A its generated specification, D its documents, T somebody's word.
  */
 import type { Operation } from './define.ts';
 import { ERRORS, type ErrorCode } from './errors.ts';
 
-/** `differs`: it works, and is otherwise than the interface says. `unknown`: it could not be asked. */
-export type Verdict = 'fine' | 'differs' | 'broken' | 'unknown';
+/** `differs`: it works otherwise than the interface says. `unknown`: it could not be asked. */
+export type AssumptionVerdict = 'fine' | 'differs' | 'broken' | 'unknown';
 
-export interface Outcome {
-  readonly verdict: Exclude<Verdict, 'unknown'>;
-  /** What it means here, and what to do. */
+export interface AssumptionOutcome {
+  readonly verdict: Exclude<AssumptionVerdict, 'unknown'>;
   readonly says: string;
 }
 
 interface Assumption {
   readonly assumes: string;
-  /** With its confidence, and the number of the fact. */
   readonly evidence: string;
   readonly reliesOn: string;
-  /** The read-only request that answers it, or the answers that come anyway. */
   readonly foundBy: string;
-  /** By value. */
-  readonly outcomes: Readonly<Record<string, Outcome>>;
-  /** Why no answer told it. */
+  readonly outcomes: Readonly<Record<string, AssumptionOutcome>>;
   readonly unknown: string;
 }
 
-const fine = (says: string): Outcome => ({ verdict: 'fine', says });
-const differs = (says: string): Outcome => ({ verdict: 'differs', says });
-const broken = (says: string): Outcome => ({ verdict: 'broken', says });
+const fine = (says: string): AssumptionOutcome => ({ verdict: 'fine', says });
+const differs = (says: string): AssumptionOutcome => ({ verdict: 'differs', says });
+const broken = (says: string): AssumptionOutcome => ({ verdict: 'broken', says });
 
 const THROTTLED = {
   json: 'JSON with retry_after, and headers',
@@ -248,11 +242,7 @@ export function assumptionOf(id: AssumptionId): Assumption {
   return ASSUMPTIONS[id];
 }
 
-/**
- * The table assumes more than behaviour. The interface names the codes of refusals for 2FA alone (§7), and one permission
- * of a scoped key, for the search of templates (§4.2). Elsewhere both are assumed, or the public dialect's; help and OpenAPI
- * document say so.
- */
+/** The interface names error codes for 2FA only (§7), and one permission (§4.2). */
 const NAMED_PERMISSION = 'user_read';
 
 export function isErrorAssumed({ source }: Operation, code: ErrorCode): boolean {
@@ -263,7 +253,6 @@ export function isPermissionAssumed({ permission, origin }: Operation): boolean 
   return permission !== undefined && (permission !== NAMED_PERMISSION || origin !== 'interface');
 }
 
-/** `permission`, and those of the row's own error codes. */
 export function assumedParts(operation: Operation): string[] {
   return [
     ...(isPermissionAssumed(operation) ? ['permission'] : []),

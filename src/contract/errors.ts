@@ -1,7 +1,4 @@
-/**
- * The error codes of the interface (§7), with their HTTP statuses and extra fields, and the few that it
- * leaves unnamed although a client meets them: those are marked `assumed`. One table, and as long as its rows.
- */
+/** The error codes of the interface (§7). Those that it leaves unnamed are marked `assumed`. */
 import * as z from 'zod';
 import { timestamp } from './schemas.ts';
 
@@ -9,22 +6,19 @@ import { timestamp } from './schemas.ts';
 export type Actor = 'user' | 'service' | 'bug';
 
 export interface ErrorDefinition {
-  /** Statuses that the code comes with; the first is the usual one. */
+  /** The first is the usual one. */
   readonly status: readonly [number, ...number[]];
-  /** The condition, as the interface states it. */
   readonly when: string;
   readonly actor: Actor;
-  /** What to do next, for the person who reads the message. */
   readonly advice: string;
-  /** Fields that the body has beside `error` and `msg`. */
   readonly fields?: z.ZodObject;
-  /** Of its statuses those with which it speaks of the caller's key or session, so that another one would help. */
+  /** Statuses with which it is about the key: another key would help. */
   readonly aboutKey?: readonly number[];
   /** The interface names the condition but no code; code and status are this project's assumption. */
   readonly assumed?: true;
 }
 
-/** What a row says: most errors are a 400 that the caller has to act on. */
+/** The defaults: a 400 that the caller has to act on. */
 type ErrorRow = Pick<ErrorDefinition, 'when' | 'advice'> & Partial<ErrorDefinition>;
 
 const lock = {
@@ -32,7 +26,6 @@ const lock = {
   locked_until: timestamp.describe('when the lock ends, Unix seconds'),
 };
 
-/** Of a wrong code: absent where no configured method counts it. */
 const failures = z.looseObject({
   fail_count: lock.fail_count.optional(),
   locked_until: lock.locked_until.nullish().describe('when the lock ends; null when not locked'),
@@ -238,10 +231,9 @@ export const ERRORS = Object.fromEntries([
   ...filled(ASSUMED, { assumed: true }),
 ]) as unknown as { readonly [Code in keyof Rows]: ErrorDefinition & Rows[Code] };
 
-/** An error code of the interface (§7): the `errorCode` of an ApiError, if the service named one that is known. */
+/** An error code of the interface (§7): the `errorCode` of an ApiError, if it is known. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** What comes with a code beside the message; nothing is sure to be there. */
 export type ErrorFields<Code extends ErrorCode> = Rows[Code] extends {
   readonly fields: infer Fields extends z.ZodType;
 }
@@ -249,10 +241,10 @@ export type ErrorFields<Code extends ErrorCode> = Rows[Code] extends {
   : Readonly<Record<string, unknown>>;
 export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
 
-/** How a key is refused that was made outside a session with a second factor (evidence 7.3). */
+/** The refusal of a key that was made outside a 2FA session (evidence 7.3). */
 export const SECOND_FACTOR = /logged in using two factor/i;
 
-/** What to do about refusals that the public service tells by their words alone (evidence 7.3, 7.5). */
+/** Evidence 7.3, 7.5. */
 export const ADVICE_BY_WORDS: readonly { readonly says: RegExp; readonly advice: string }[] = [
   {
     says: SECOND_FACTOR,
@@ -265,7 +257,6 @@ export const ADVICE_BY_WORDS: readonly { readonly says: RegExp; readonly advice:
   },
 ];
 
-/** Errors that any operation may answer, whatever its row says. */
 export const COMMON_ERRORS = [
   'bad_request',
   'missing_auth_value',

@@ -1,7 +1,4 @@
-/**
- * Limits that the interface states (§8) and the public dialect adds. Validators, messages and documents read
- * them here.
- */
+/** Limits of the interface (§8) and of the public dialect. */
 export const LIMITS = {
   /** Longest `onstart` script of an instance, in characters. */
   onstartLength: 4048,

@@ -1,21 +1,16 @@
-/**
- * What an instance gets when a template and the request both have something to say: the four merge rules of
- * §2.3. Pure; the emulator applies it, and a preview shows it before anything is rented.
- */
-import { envMapOf, parseEnvFlags } from './text/env-flags.ts';
+/** The four merge rules of §2.3 between a template and a request. */
+import { envMapOf, parseEnvFlags, printRegistryLogin } from './text/env-flags.ts';
 import type { InstanceRequest } from './operations/instances/instances.ts';
-import { printRegistryLogin } from './text/registry-login.ts';
 import { TEMPLATE_DEFAULTS, type TemplateFields } from './operations/templates.ts';
 
-/** `both`: a map to which each contributed entries. */
-export type MergeSource = 'template' | 'request' | 'both';
+type MergeSource = 'template' | 'request' | 'both';
 
-export interface MergedField<Value> {
+interface MergedField<Value> {
   readonly value: Value;
   readonly from: MergeSource;
 }
 
-/** The values that an instance is made of; `image` is a whole reference, tag included. */
+/** The values of an instance. `image` includes the tag. */
 export interface LaunchValues extends Omit<Required<InstanceRequest>, 'template_hash_id' | 'env'> {
   readonly env: Record<string, string>;
 }
@@ -23,12 +18,11 @@ export interface LaunchValues extends Omit<Required<InstanceRequest>, 'template_
 /** Fields that neither side sets are absent. `image_login` holds a secret. */
 export type MergedLaunch = { readonly [Field in keyof LaunchValues]?: MergedField<LaunchValues[Field]> };
 
-/** A template as far as launching needs it: search results and templates of one's own both fit. */
 export type LaunchTemplate = { readonly [Field in keyof TemplateFields]?: TemplateFields[Field] | undefined };
 
 /**
- * What a launch would use (§2.3): the values of the template with those of the request over them, each with its origin.
- * @throws FlagError for a template whose `env` is not in container-flag format
+ * What a launch would use (§2.3): each value with its origin. The request wins.
+ * @throws FlagError if the template's `env` is not in container-flag format
  */
 export function mergeLaunch(template: LaunchTemplate | undefined, request: InstanceRequest): MergedLaunch {
   const stored: Partial<LaunchValues> = template ? launchValuesOf(template) : {};
@@ -39,14 +33,13 @@ export function mergeLaunch(template: LaunchTemplate | undefined, request: Insta
       env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)])),
     }),
   });
-  // The image's arguments come in two forms, and either form in the request replaces the template's.
+  // Either form of the image's arguments replaces the template's.
   if (asked.args !== undefined) delete stored.args_str;
 
   const merged: Record<string, MergedField<unknown>> = {};
   for (const [field, value] of Object.entries(stored)) merged[field] = { value, from: 'template' };
-  // Rule 1. Rule 4 too: `stored` has no volume_info, so that only the request's can get here.
+  // Rules 1 and 4: `stored` has no volume_info.
   for (const [field, value] of Object.entries(asked)) merged[field] = { value, from: 'request' };
-  // Rules 2 and 3: by key; the request wins on a conflict.
   for (const field of ['env', 'extra_filters'] as const) {
     if (stored[field] && asked[field]) {
       merged[field] = {
@@ -58,7 +51,6 @@ export function mergeLaunch(template: LaunchTemplate | undefined, request: Insta
   return merged;
 }
 
-/** The values alone. */
 export function mergedValues(merged: MergedLaunch): Partial<LaunchValues> {
   return Object.fromEntries(Object.entries(merged).map(([field, { value }]) => [field, value]));
 }
@@ -86,18 +78,16 @@ function launchValuesOf(template: LaunchTemplate): Partial<LaunchValues> {
   });
 }
 
-/** A tag or digest that the image itself names wins over the template's `tag`. */
+/** The image's own tag or digest wins. */
 function imageReference(image: string, tag: string): string {
   return /[:@][^/]*$/.test(image) ? image : `${image}:${tag}`;
 }
 
-/** A side contributed when an entry of its own is in the result. */
 function mapSource(stored: object, asked: object): MergeSource {
   if (Object.keys(asked).length === 0) return 'template';
   return Object.keys(stored).every((key) => Object.hasOwn(asked, key)) ? 'request' : 'both';
 }
 
-/** Without the fields that are undefined or null. */
 function given<Fields extends object>(fields: Fields): { [F in keyof Fields]?: NonNullable<Fields[F]> } {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(entries) as { [F in keyof Fields]?: NonNullable<Fields[F]> };

@@ -1,4 +1,3 @@
-/** THE table: every operation of the interface by its id. See define.ts for what derives from it. */
 import type { z } from 'zod';
 import type { Operation } from './define.ts';
 import { apiKeyOperations } from './operations/api-keys.ts';
@@ -9,14 +8,13 @@ import { machineOperations } from './operations/machines.ts';
 import { serverlessOperations } from './operations/serverless/serverless.ts';
 import { offerOperations } from './operations/instances/offers.ts';
 import { spendOperations } from './operations/spend.ts';
-import { teamOperations } from './operations/teams.ts';
 import { templateOperations } from './operations/templates.ts';
 import { tfaOperations } from './operations/tfa/tfa.ts';
-import { userOperations } from './operations/users.ts';
+import { teamOperations, userOperations } from './operations/users.ts';
 import { workerGroupOperations } from './operations/serverless/worker-groups.ts';
 import { endpointWorkerOperations, groupWorkerOperations } from './operations/serverless/workers.ts';
 
-/** Every operation by its id: method, path, schemas of its request and answer, errors, and an example. */
+/** Every operation by its id: method, path, schemas of request and answer, errors, and an example. */
 export const OPERATIONS = {
   ...machineOperations,
   ...templateOperations,
@@ -40,7 +38,6 @@ export type Operations = typeof OPERATIONS;
 export type OperationId = keyof Operations;
 export const OPERATION_IDS = Object.keys(OPERATIONS) as OperationId[];
 
-/** The operation of an id, widened to what all operations share. */
 export function operationOf(id: OperationId): Operation {
   return OPERATIONS[id];
 }
@@ -51,37 +48,31 @@ type Part<Op, Key extends 'params' | 'query' | 'body'> = Op extends { readonly [
     : unknown
   : unknown;
 
-/** What a caller hands over: path parameters, query and body fields in one flat object. */
+/** The input of an operation: path parameters, query and body fields in one flat object. */
 export type Input<Id extends OperationId> = Inputs[Id];
 
 /** The input of each operation. `npm run build` adds each field with its text (.config/client-types.ts). */
 export interface Inputs extends DerivedInputs {}
 export type DerivedInputs = { readonly [Id in OperationId]: OrEmpty<Fields<Id> & Extra<Operations[Id]>> };
-/** Operations without any field take an empty object. */
 type OrEmpty<T> = unknown extends T ? Readonly<Record<string, never>> : T;
 
-/** The fields that the contract knows. */
 export type Fields<Id extends OperationId> = Part<Operations[Id], 'params'> &
   Part<Operations[Id], 'query'> &
   Part<Operations[Id], 'body'>;
 
 type Extra<Op> = Op extends { readonly body: z.ZodType } | { readonly query: z.ZodType }
   ? {
-      /**
-       * Fields that the contract does not have, or values that it does not take, such as null for what is to be
-       * unset: sent unchecked, in the body, or in the query where there is no body.
-       */
+      /** Fields or values that the contract does not take, such as null. They are sent unchecked. */
       readonly extra?: Readonly<Record<string, unknown>> | undefined;
     }
   : unknown;
 
-/** What the service answers, with whatever fields it adds. */
 export type Answer<Id extends OperationId> = z.output<Operations[Id]['response']>;
 
-/** What a caller gets back: the validated answer. Fields that the service added are there, but have no type. */
+/** The validated answer of an operation. Fields that the service added are there, without a type. */
 export type Output<Id extends OperationId> = Known<Answer<Id>>;
 
-/** Without the index signature of fields that nobody named, so that a misspelt field does not compile. */
+/** A misspelt field must not compile, so the index signature goes. */
 type Known<T> = T extends string | number | boolean | null | undefined
   ? T
   : T extends readonly (infer Item)[]

@@ -1,10 +1,7 @@
-/**
- * An error is thrown where a caller cannot go on. What a caller must decide about is a value instead:
- * `{ ok: true, … }`, or `{ ok: false, … }` with what is wrong.
- */
+/** What a caller must decide about is a value instead: `{ ok: false, … }`. */
 import type { Actor } from './errors.ts';
 
-/** The base of every error of this library: `code` says which it is, `actor` who must act. No message has a key. */
+/** The base of every error: `code` says which it is, `actor` who must act. No message has a key. */
 export abstract class PilotlightError extends Error {
   /** Words in lower case, joined by underscores. */
   abstract readonly code: string;

@@ -1,14 +1,10 @@
-/**
- * Rules between the fields of a request, beside what the schema of each field says: data of the contract, so that client,
- * help, OpenAPI document and emulator have the same. What depends on the account is the service's to check.
- */
+/** Rules between the fields of a request. The service checks what depends on the account. */
 import type { Operation, Rule } from './define.ts';
 import type { ErrorCode } from './errors.ts';
 import { isRecord } from './is-record.ts';
 
 const isMissing = (value: unknown): boolean => value === undefined || value === null;
 
-/** One of the two is needed. */
 function oneOf(field: string, other: string, error: ErrorCode = 'bad_request'): Rule {
   const isBroken: Rule['isBroken'] = (fields) => isMissing(fields[field]) && isMissing(fields[other]);
   return { field, says: `needed without ${other}`, error, isBroken };
@@ -50,7 +46,7 @@ export const DAY_RANGE: Rule = {
   },
 };
 
-/** §5.7. Of a login the method is sms unless another is named (§4.4); elsewhere the service knows which it is. */
+/** §5.7. A login's method is sms by default (§4.4); elsewhere the service knows it. */
 const secretOfSentCode = (byDefault: 'sms' | undefined): Rule => ({
   field: 'secret',
   says: 'needed with a code by sms or email',
@@ -64,13 +60,12 @@ const secretOfSentCode = (byDefault: 'sms' | undefined): Rule => ({
 const SECRET_OF_LOGIN = secretOfSentCode('sms');
 const SECRET_OF_CHANGE = secretOfSentCode(undefined);
 
-/** Those of the operation, and those of its row of the verification matrix (§5.7). */
 export function rulesOf({ rules = [], verification }: Operation): readonly Rule[] {
   if (verification.secret !== 'for sms and email') return rules;
   return [...rules, verification.secretAlone ? SECRET_OF_LOGIN : SECRET_OF_CHANGE];
 }
 
-/** What a request without an API key lacks (§5.7 to §5.9); undefined if `secret` stands in for the key. */
+/** §5.7 to §5.9. */
 export function missingWithoutKey(
   { verification }: Operation,
   { secret }: Readonly<Record<string, unknown>>,
@@ -79,7 +74,6 @@ export function missingWithoutKey(
   return isMissing(secret) ? { field: 'secret', message: 'needed without an API key' } : undefined;
 }
 
-/** For help and documents: `code is needed without backup_code.` */
 export function sentencesOf(operation: Operation): string[] {
   return rulesOf(operation).map(({ field, says }) => `${field} is ${says}.`);
 }

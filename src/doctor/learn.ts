@@ -1,7 +1,12 @@
 /** Learns from answers how the service behaves. Pure. Keeps only words of the list of assumptions. */
 import type { AnswerEvent } from '../client/caller.ts';
 import { ThrottledError } from '../client/errors.ts';
-import { ASSUMPTION_IDS, assumptionOf, type AssumptionId, type Outcome } from '../contract/assumptions.ts';
+import {
+  ASSUMPTION_IDS,
+  assumptionOf,
+  type AssumptionId,
+  type AssumptionOutcome,
+} from '../contract/assumptions.ts';
 import { isRecord } from '../contract/is-record.ts';
 import { recogniseAnswer } from '../logs/answer.ts';
 import { contradicts, isFull, PROBE_TAIL, unitOfProbe } from '../logs/follower/pace.ts';
@@ -149,7 +154,7 @@ function isOfBytes(probed: string): boolean {
   return isFull(text, PROBE_TAIL, 'bytes') && unitOfProbe(text) === 'bytes';
 }
 
-export interface KnownFinding extends Outcome {
+export interface KnownFinding extends AssumptionOutcome {
   readonly trait: AssumptionId;
   readonly value: string;
 }

@@ -1,5 +1,5 @@
 /** How many instances are in which status (§3). */
-import { listInstances, type InstancesClient } from '../client/flows/instances.ts';
+import { listInstances, type InstancesClient } from '../client/flows/lists.ts';
 import {
   FINAL_INSTANCE_STATUSES,
   INSTANCE_STATUSES,

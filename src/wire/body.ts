@@ -1,6 +1,3 @@
-/** The body of a request or an answer, as it arrives in pieces: what a peer sends is kept up to a bound. */
-
-/** `code` of the error about a body that is larger than its bound. */
 export const BODY_TOO_LARGE = 'ERR_BODY_TOO_LARGE';
 
 export class BoundedBody {
@@ -12,7 +9,7 @@ export class BoundedBody {
     this.#maxBytes = maxBytes;
   }
 
-  /** False where the body is larger than the bound: this piece, and all that follow it, are left out. */
+  /** False if the body exceeds the bound: this piece and all later ones are dropped. */
   add(chunk: Uint8Array): boolean {
     this.#size += chunk.length;
     if (this.#size > this.#maxBytes) return false;
@@ -25,7 +22,7 @@ export class BoundedBody {
   }
 }
 
-/** Reads a stream to its end, or until it passes `maxBytes`: then it is destroyed, and `complete` is false. */
+/** `complete` is false if the stream passes `maxBytes`; then it is destroyed. */
 export async function readBody(
   stream: AsyncIterable<Uint8Array>,
   maxBytes: number,

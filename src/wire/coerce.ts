@@ -1,9 +1,8 @@
-/**
- * Text → typed value, pure, for the string edges: path, query, command line. Contract schemas never coerce
- * (z.coerce turns '' into 0 and 'false' into true); what does not read as the wanted type stays text, so that
- * the schema then reports it with the value the user wrote.
- */
+/** Text → typed value. Schemas never coerce (z.coerce reads '' as 0), and report unreadable text. */
 import * as z from 'zod';
+import { parseJsonOr } from '../contract/is-record.ts';
+
+export { parseJsonOr };
 
 export function coerceFields(
   schema: z.ZodObject,
@@ -18,10 +17,9 @@ export function coerceFields(
 }
 
 const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
-/** In the one way in which each is written: an id is not given by 1e2, 007 or 4.0, which may be names. */
+/** 1e2, 007 and 4.0 may be names, not ids. */
 const INTEGER = /^(0|-?[1-9]\d*)$/;
 
-/** Reads `text` as the type that `schema` wants, or hands it back as it is. */
 export function coerceText(schema: z.ZodType, text: string): unknown {
   const inner = innerOf(schema);
   if (inner instanceof z.ZodNumber) return (inner.isInt ? INTEGER : NUMBER).test(text) ? Number(text) : text;
@@ -31,7 +29,6 @@ export function coerceText(schema: z.ZodType, text: string): unknown {
   return parseJsonOr(text);
 }
 
-/** What is inside of optional, nullable and default. */
 export function innerOf(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) {
     return innerOf(schema.unwrap() as z.ZodType);
@@ -39,20 +36,10 @@ export function innerOf(schema: z.ZodType): z.ZodType {
   return schema;
 }
 
-/** The first reading that one of the alternatives accepts. */
 function coerceUnion(options: readonly z.ZodType[], text: string): unknown {
   for (const option of options) {
     const value = coerceText(option, text);
     if (option.safeParse(value).success) return value;
   }
   return text;
-}
-
-/** What a text says as JSON; the text itself if it is none. */
-export function parseJsonOr(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
 }

@@ -1,60 +1,36 @@
-/** HTTP request line → what it means, pure: what a server of this interface does with a method and a path. */
+/** Finds the operation of a method and a path, for a server of this interface. */
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
 
 export interface Route<Value> {
   readonly method: string;
-  /** Path with `{name}` placeholders. */
   readonly path: string;
   readonly value: Value;
 }
 
 export interface RouteMatch<Value> {
   readonly value: Value;
-  /** Path parameters, decoded but still strings; see coerce.ts. */
   readonly params: Readonly<Record<string, string>>;
 }
 
-export interface Matcher<Value> {
-  /** Finds the route of a method and path (without query), with or without a slash at the end. */
+interface Matcher<Value> {
   (method: string, path: string): RouteMatch<Value> | undefined;
-  /** Methods that a path knows, for the message about one that it does not. */
   methodsOf(path: string): string[];
 }
 
-/** A segment is a literal text, or the name of a placeholder. */
-type Segment = { readonly literal: string } | { readonly name: string };
-
-interface Pattern<Value> {
-  readonly method: string;
-  readonly segments: readonly Segment[];
-  readonly value: Value;
-}
-
-/** Compiles routes once: matching is on the emulator's hot path. The first route that fits wins. */
+/** The first route that fits wins. */
 export function createMatcher<Value>(routes: readonly Route<Value>[]): Matcher<Value> {
-  const bySize = new Map<number, Pattern<Value>[]>();
-  for (const { method, path, value } of routes) {
-    const segments = segmentsOf(path).map(compileSegment);
-    const sameSize = bySize.get(segments.length) ?? [];
-    sameSize.push({ method, segments, value });
-    bySize.set(segments.length, sameSize);
-  }
+  const patterns = routes.map(({ method, path, value }) => ({ method, value, pattern: patternOf(path) }));
 
   function match(method: string, path: string): RouteMatch<Value> | undefined {
-    const segments = segmentsOf(path);
-    for (const pattern of bySize.get(segments.length) ?? []) {
-      if (pattern.method !== method) continue;
-      const params = matchSegments(pattern.segments, segments);
-      if (params) return { value: pattern.value, params };
+    for (const { method: own, value, pattern } of patterns) {
+      const params = own === method ? paramsOf(pattern, path) : undefined;
+      if (params) return { value, params };
     }
     return undefined;
   }
 
   function methodsOf(path: string): string[] {
-    const segments = segmentsOf(path);
-    return (bySize.get(segments.length) ?? [])
-      .filter((pattern) => matchSegments(pattern.segments, segments) !== undefined)
-      .map((pattern) => pattern.method);
+    return patterns.filter(({ pattern }) => paramsOf(pattern, path)).map(({ method }) => method);
   }
 
   return Object.assign(match, { methodsOf });
@@ -68,37 +44,21 @@ export const matchOperation: Matcher<OperationId> = createMatcher(
   }),
 );
 
-function compileSegment(segment: string): Segment {
-  const name = /^\{(\w+)\}$/.exec(segment)?.[1];
-  return name === undefined ? { literal: segment } : { name };
+/** With or without a slash at its end. */
+function patternOf(path: string): RegExp {
+  const inner = path.replaceAll(/^\/|\/$/g, '').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+  return new RegExp(`^/?${inner}/?$`);
 }
 
-function segmentsOf(path: string): string[] {
-  return path.slice(path.startsWith('/') ? 1 : 0, path.endsWith('/') ? -1 : undefined).split('/');
-}
-
-function matchSegments(
-  pattern: readonly Segment[],
-  actual: readonly string[],
-): Record<string, string> | undefined {
-  const params: Record<string, string> = {};
-  for (const [index, expected] of pattern.entries()) {
-    const segment = actual[index] ?? '';
-    if ('literal' in expected) {
-      if (segment !== expected.literal) return undefined;
-    } else {
-      const decoded = decodeSegment(segment);
-      if (!decoded) return undefined;
-      params[expected.name] = decoded;
-    }
-  }
-  return params;
-}
-
-function decodeSegment(segment: string): string | undefined {
-  if (!segment.includes('%')) return segment;
+function paramsOf(pattern: RegExp, path: string): Record<string, string> | undefined {
+  const found = pattern.exec(path);
+  if (found === null) return undefined;
   try {
-    return decodeURIComponent(segment);
+    const decoded = Object.entries(found.groups ?? {}).map(([name, text]) => [
+      name,
+      decodeURIComponent(text),
+    ]);
+    return Object.fromEntries(decoded) as Record<string, string>;
   } catch {
     return undefined;
   }

@@ -1,17 +1,14 @@
 /**
- * An answer is read for what it means, pure: by the schema of its operation, so that types hold. Text may stand for a
- * number, 0 and 1 for a boolean; a field that may be absent and cannot be read is absent; a row that cannot be read
- * does not lose the rows around it. Contract schemas say what may be absent and what is shown once; nothing else here
- * knows an operation.
+ * Reads an answer for its meaning, by its operation's schema. Text may stand for a number, 0 and 1 for a
+ * boolean. Unreadable optional fields and rows are left out.
  */
 import * as z from 'zod';
 import { isRecord } from '../contract/is-record.ts';
 import { isShownOnce } from '../contract/schemas.ts';
 
-/** On an answer, where nothing that goes through its fields meets it: how many rows were left out. */
+/** Hidden from code that goes through the fields of an answer. */
 const ROWS_LEFT_OUT = Symbol('rows left out');
 
-/** Counts, within one answer, the rows that could not be read. */
 interface Losses {
   rows: number;
 }
@@ -24,37 +21,30 @@ export function readAnswer(schema: z.ZodType, answer: unknown): z.ZodSafeParseRe
   return result;
 }
 
-/**
- * Rows that the service sent and nobody could read, of an answer as `readAnswer` and the client hand it out. Who wants
- * to know that something is not in a list must ask.
- */
+/** Rows of an answer that were unreadable. A missing row may be one of them. */
 export function rowsLeftOut(answer: unknown): number {
   const count: unknown = isRecord(answer) ? Reflect.get(answer, ROWS_LEFT_OUT) : 0;
   return typeof count === 'number' ? count : 0;
 }
 
-/** Most answers are as they should be, and one may have 10,000 rows: only what does not fit is taken apart. */
+/** Most answers fit, and may have 10,000 rows: only what does not fit is taken apart. */
 function read(schema: z.ZodType, answer: unknown, losses: Losses): z.ZodSafeParseResult<unknown> {
   const exact = schema.safeParse(answer);
   if (exact.success) return exact;
-  // What is lost in a reading that does not succeed is not lost: another one follows, or none at all.
+  // A failed reading loses nothing: another one follows.
   const inside = { rows: 0 };
   const result = schema.safeParse(repaired(schema, answer, inside));
   if (result.success) losses.rows += inside.rows;
   return result;
 }
 
-/**
- * Where an answer has what the service shows once, at any depth: `results.*.new_contract`, where `*` stands for each row
- * of a list or entry of a map; the empty path is the answer itself.
- */
+/** Paths of what the service shows once: `results.*.new_contract`; `*` is each row. */
 export function shownOncePaths(schema: z.ZodType): string[] {
   let paths = SHOWN_ONCE_PATHS.get(schema);
   if (paths === undefined) SHOWN_ONCE_PATHS.set(schema, (paths = findShownOnce(schema)));
   return paths;
 }
 
-/** A schema does not change. */
 const SHOWN_ONCE_PATHS = new WeakMap<z.ZodType, string[]>();
 
 function findShownOnce(schema: z.ZodType): string[] {
@@ -74,14 +64,13 @@ function pathsInside(name: string, schema: z.ZodType): string[] {
   return shownOncePaths(schema).map((path) => (path === '' ? name : `${name}.${path}`));
 }
 
-/** Whether an answer has anything that is shown once, as far as it can be read. */
+/** Whether a readable part of the answer is shown once. */
 export function showsOnce(schema: z.ZodType, answer: unknown): boolean {
   return shownOncePaths(schema).some((path) =>
     valuesAt(answer, path === '' ? [] : path.split('.')).some((value) => !isNothing(value)),
   );
 }
 
-/** Whether an answer says for each of several things what became of it, where what is shown once would be. */
 export function hasRows(schema: z.ZodType, answer: unknown): boolean {
   return shownOncePaths(schema).some((path) => {
     const names = path.split('.');
@@ -90,7 +79,6 @@ export function hasRows(schema: z.ZodType, answer: unknown): boolean {
   });
 }
 
-/** Whether a text, perhaps no complete answer, has the name of what is shown once. */
 export function namesShownOnce(schema: z.ZodType, text: string): boolean {
   return shownOncePaths(schema).some((path) => text.includes(`"${path.split('.').at(-1)}"`));
 }
@@ -102,7 +90,6 @@ function valuesAt(value: unknown, [name, ...rest]: readonly string[]): unknown[]
   return inner.flatMap((one) => valuesAt(one, rest));
 }
 
-/** True, false, and what stands for them; undefined for anything else. */
 export function readBoolean(value: unknown): boolean | undefined {
   switch (typeof value === 'string' ? value.trim().toLowerCase() : value) {
     case true:
@@ -120,12 +107,11 @@ export function readBoolean(value: unknown): boolean | undefined {
   }
 }
 
-/** Null and empty text say that there is nothing. */
-export function isNothing(value: unknown): boolean {
+function isNothing(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** What the value may mean; still to be checked. What cannot be repaired stays, so that the problem names it. */
+/** The value's likely meaning, still to be checked. What cannot be repaired stays, for the message. */
 function repaired(schema: z.ZodType, value: unknown, losses: Losses): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
     return repairedOptional(schema, value, losses);
@@ -141,7 +127,6 @@ function repaired(schema: z.ZodType, value: unknown, losses: Losses): unknown {
   }
   if (schema instanceof z.ZodUnion) return repairedAs(schema.options as z.ZodType[], value, losses);
   if (schema instanceof z.ZodPipe) {
-    // z.preprocess, which then runs again over what it has made: it leaves its own results as they are.
     const prepared = (schema.in as z.ZodType).safeParse(value);
     return prepared.success ? repaired(schema.out as z.ZodType, prepared.data, losses) : value;
   }
@@ -151,7 +136,7 @@ function repaired(schema: z.ZodType, value: unknown, losses: Losses): unknown {
   return value;
 }
 
-/** What may be absent is absent where it cannot be read; but what is shown once is then reported, not dropped. */
+/** An unreadable optional field is absent, but a shown-once value is reported. */
 function repairedOptional(schema: z.ZodOptional | z.ZodDefault, value: unknown, losses: Losses): unknown {
   const inner = read(schema.unwrap() as z.ZodType, value, losses);
   if (inner.success) return inner.data;
@@ -173,10 +158,7 @@ function repairedFields(
   );
 }
 
-/**
- * A row that cannot be read is left out, unless what is shown once could be lost with it. A list of which no row can be
- * read is no list: taken for an empty one, it would say that all is gone.
- */
+/** Unreadable rows are left out, unless a shown-once value could get lost, or all rows are unreadable. */
 function repairedRows(
   schema: z.ZodArray | z.ZodRecord,
   rows: readonly (readonly [string, unknown])[],
@@ -198,7 +180,6 @@ function holdsShownOnce(schema: z.ZodType): boolean {
   return shownOncePaths(schema).length > 0;
 }
 
-/** By the first of the alternatives that can read it. */
 function repairedAs(options: readonly z.ZodType[], value: unknown, losses: Losses): unknown {
   for (const option of options) {
     const inner = read(option, value, losses);

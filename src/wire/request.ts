@@ -1,7 +1,4 @@
-/**
- * Operation → HTTP request, pure. The one place where path parameters are encoded, where a flat input is
- * split into path, query and body, and where the key goes into a body that needs it.
- */
+/** Operation → HTTP request: splits a flat input into path, query and body. */
 import type { z } from 'zod';
 import type { Operation } from '../contract/define.ts';
 import { isRecord } from '../contract/is-record.ts';
@@ -10,25 +7,24 @@ import { isKeptOutOfMessages } from '../contract/schemas.ts';
 
 export interface WireRequest {
   readonly method: Operation['method'];
-  /** Path and query, to be appended to the base address. */
   readonly target: string;
-  /** JSON text; undefined for operations without a body, which then send no Content-Type either. */
+  /** JSON; undefined if the operation has no body. */
   readonly body: string | undefined;
 }
 
-/** What is wrong with one field of an input. `value` is absent where the field itself is. */
+/** `value` is absent if the field is. */
 export interface InputProblem {
-  /** Dotted path of the field, `''` for the input as a whole. */
+  /** Dotted path; `''` is the whole input. */
   readonly field: string;
   readonly message: string;
   readonly value?: unknown;
 }
 
-export type EncodeResult =
+type EncodeResult =
   | { readonly ok: true; readonly request: WireRequest }
   | { readonly ok: false; readonly problems: readonly InputProblem[] };
 
-/** The schemas of the parts of an operation's input, in the order in which they claim fields. */
+/** In the order in which the parts claim fields. */
 export function partsOf(operation: Operation): { part: 'params' | 'query' | 'body'; schema: z.ZodObject }[] {
   return (['params', 'query', 'body'] as const).flatMap((part) => {
     const schema = operation[part];
@@ -36,15 +32,12 @@ export function partsOf(operation: Operation): { part: 'params' | 'query' | 'bod
   });
 }
 
-/** The field of an input whose own fields are sent unchecked, beside those that the contract knows. */
 export const EXTRA = 'extra';
 
-/** Which part of a request they go into; undefined where the operation takes no fields. */
 export function extraPartOf({ body, query }: Operation): 'body' | 'query' | undefined {
   return body ? 'body' : query ? 'query' : undefined;
 }
 
-/** Validates a flat input and lays it out as a request; `apiKey` also goes into the body of operations with `keyInBody`. */
 export function encodeRequest(
   operation: Operation,
   input: Readonly<Record<string, unknown>>,
@@ -85,20 +78,17 @@ export function encodeRequest(
     };
     return { ok: true, request };
   } catch (error) {
-    // Fields that take any value also take what JSON cannot write: a BigInt, a circular reference.
     const message = `cannot be written as JSON: ${error instanceof Error ? error.message : 'not serializable'}`;
     return { ok: false, problems: [{ field: '', message }] };
   }
 }
 
-/** What is wrong with the fields together, or with what is sent beside them. */
 function wholeProblems(
   operation: Operation,
   input: Readonly<Record<string, unknown>>,
   apiKey: string | undefined,
   query: Readonly<Record<string, unknown>> = {},
 ): InputProblem[] {
-  // Most operations have none of the verification matrix.
   const rules = operation.verification.secret === 'never' ? (operation.rules ?? []) : rulesOf(operation);
   const broken = rules.filter(({ isBroken }) => isBroken(input));
   const lacking = apiKey === undefined ? missingWithoutKey(operation, input) : undefined;
@@ -115,7 +105,7 @@ function wholeProblems(
   ];
 }
 
-/** Values are not repeated: what the contract does not know may be a secret. */
+/** Values are not repeated: they may be secrets. */
 function extraProblems(
   input: Readonly<Record<string, unknown>>,
   keyInBody: string | undefined,
@@ -128,9 +118,8 @@ function extraProblems(
     .map((name) => ({ field: `${EXTRA}.${name}`, message: 'is a field of its own, and set already' }));
 }
 
-/** A key is never repeated in a message. */
 export function keyProblems(key: unknown): InputProblem[] {
-  // Visible ASCII, as a header carries it (RFC 9110 §5.5).
+  // A header holds visible ASCII only (RFC 9110 §5.5).
   if (key === undefined || (typeof key === 'string' && /^[!-~]*$/.test(key))) return [];
   const message =
     typeof key === 'string'
@@ -141,11 +130,10 @@ export function keyProblems(key: unknown): InputProblem[] {
 
 const USER_AGENT = 'pilotlight';
 
-/** Header names in lower case; without a body there is no Content-Type, without a key no Authorization. */
 export function requestHeaders(request: WireRequest, key: string | undefined): Record<string, string> {
   return {
     accept: 'application/json',
-    // Without it any coding would do (RFC 9110 §12.5.3), and none but this is read.
+    // Otherwise any coding would do (RFC 9110 §12.5.3).
     'accept-encoding': 'identity',
     'user-agent': USER_AGENT,
     ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -157,7 +145,6 @@ function unknownField(field: string, known: ReadonlySet<string>): string {
   return `unknown field "${field}"; allowed: ${[...known].join(', ') || 'none'}`;
 }
 
-/** For messages about an input, whose readers may not be those who may know its secrets. */
 function withoutSecrets(
   { shape }: z.ZodObject,
   input: Readonly<Record<string, unknown>>,
@@ -172,7 +159,6 @@ function withoutSecrets(
 
 const SECRET = '(a secret)';
 
-/** zod's issues as problems that name field, rule and value. */
 export function problemsOf(error: z.ZodError, input: unknown): InputProblem[] {
   return error.issues.map((issue) => {
     let value: unknown = input;
@@ -180,7 +166,7 @@ export function problemsOf(error: z.ZodError, input: unknown): InputProblem[] {
     const field = issue.path.map(String).join('.');
     if (value === undefined && issue.code === 'invalid_type') return { field, message: 'is missing' };
     const problem = { field, message: issue.message };
-    // What the contract does not know may be a secret.
+    // An unknown field may be a secret.
     return value === undefined || issue.code === 'unrecognized_keys' ? problem : { ...problem, value };
   });
 }
@@ -189,7 +175,7 @@ function fillPath(path: string, params: Readonly<Record<string, unknown>>): stri
   return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
 }
 
-/** Strings travel as they are; numbers, booleans, objects and arrays as JSON text, as `select_filters` does (§4.2). */
+/** Strings travel as they are, all else as JSON (§4.2). */
 function queryString(query: Readonly<Record<string, unknown>>): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

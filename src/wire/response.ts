@@ -1,7 +1,4 @@
-/**
- * HTTP response → outcome, pure: tells a success from the many shapes in which the service says no (§7 and
- * the public dialect), also where the status is that of a success.
- */
+/** HTTP response → success or refusal (§7 and the public dialect), also with the status of a success. */
 import * as z from 'zod';
 import type { Operation } from '../contract/define.ts';
 import { COMMON_ERRORS, ERRORS, type ErrorCode, type ErrorDefinition } from '../contract/errors.ts';
@@ -14,7 +11,6 @@ import { problemsOf, type InputProblem } from './request.ts';
 
 export interface WireResponse {
   readonly status: number;
-  /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
 }
@@ -22,40 +18,33 @@ export interface WireResponse {
 export interface Refusal extends Wait {
   readonly kind: 'refused';
   readonly status: number;
-  /** Code string of the error body, where it has one. */
   readonly code: string | undefined;
   readonly message: string;
   readonly meaning: RefusalMeaning;
-  /** All other fields of the error body, e.g. `fail_count` and `locked_until`. */
+  /** Other fields of the error body, such as `fail_count`. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/**
- * `throttled`: too many requests. `unauthorized`: the key or the session is not valid, only a new one helps.
- * `not-found`: the service itself says that what was asked for does not exist. `other`: anything else, also
- * what a gateway, a proxy or a framework in between said.
- */
+/** `not-found`: the service itself says so. `other`: all else, such as a gateway's words. */
 export type RefusalMeaning = 'throttled' | 'unauthorized' | 'not-found' | 'other';
 
-export type Outcome =
+export type DecodedResponse =
   | { readonly kind: 'ok'; readonly value: unknown }
   | Refusal
   | {
       readonly kind: 'unreadable';
-      /** Quotes nothing of the answer, which may hold what only its receiver should see. */
       readonly reason: string;
       readonly problems: readonly InputProblem[];
     };
 
-/** The status of a success that has no body. */
 const NO_CONTENT = 204;
-/** Longest excerpt of a foreign body that a message quotes, in characters. */
 const EXCERPT = 120;
 
-/** `key`: of the request, so that no message has a part of it. */
-export function decodeResponse(operation: Operation, response: WireResponse, key?: string): Outcome {
+/** `key`: of the request; no message repeats it. */
+export function decodeResponse(operation: Operation, response: WireResponse, key?: string): DecodedResponse {
   const body = parseJson(response.text);
-  const refused = (): Outcome => inOtherWords(operation, refusal(operation, response, body, key), body);
+  const refused = (): DecodedResponse =>
+    inOtherWords(operation, refusal(operation, response, body, key), body);
   if (response.status < 200 || response.status >= 300) return refused();
   const answer = response.status === NO_CONTENT && response.text === '' ? {} : body;
   const read = readAnswer(operation.response, answer);
@@ -77,11 +66,7 @@ export function decodeResponse(operation: Operation, response: WireResponse, key
   };
 }
 
-/**
- * A body that reports an error although the status is 2xx. What is shown once is there because the operation was done,
- * whatever is said beside it: such an answer is not refused, and where it cannot be read, nothing of it is quoted. Nor is
- * one that says for each of several things what became of it.
- */
+/** A 2xx body may report an error. But a shown-once value proves success, and rows speak for themselves. */
 function saysNo({ response }: Operation, body: unknown, read: z.ZodSafeParseResult<unknown>): boolean {
   if (typeof body === 'string') return !read.success && shownOncePaths(response).length === 0;
   if (!isRecord(body)) return false;
@@ -90,8 +75,11 @@ function saysNo({ response }: Operation, body: unknown, read: z.ZodSafeParseResu
   return no && !showsOnce(response, read.success ? read.data : body);
 }
 
-/** What the refusal means, if it is one that the contract knows to mean something else. */
-function inOtherWords({ otherWords = [], response }: Operation, refused: Refusal, body: unknown): Outcome {
+function inOtherWords(
+  { otherWords = [], response }: Operation,
+  refused: Refusal,
+  body: unknown,
+): DecodedResponse {
   const known = otherWords.find(({ says }) => says.test(refused.message));
   if (known === undefined || refused.meaning !== 'other') return refused;
   if (known.means === 'not-found') return { ...refused, meaning: 'not-found' };
@@ -114,7 +102,6 @@ function refusal(
   const quoted = isGuarded ? '' : excerptOfPage(response);
   const code = isText(error) ? error : undefined;
   const fields = readFields(code, others);
-  // Some services repeat the key that they refuse.
   const redaction = new Redaction(() => (key === undefined ? [] : [key]));
   return {
     kind: 'refused',
@@ -127,20 +114,20 @@ function refusal(
   };
 }
 
-/** Whether a request has secrets, which an answer may repeat, or the answer is one. */
+/** The answer may repeat the request's secrets, or is one. */
 function hasSecrets({ response, body, keyInBody }: Operation): boolean {
   if (keyInBody !== undefined || shownOncePaths(response).length > 0) return true;
   return Object.values(body?.shape ?? {}).some((field) => isSecret(field as z.ZodType));
 }
 
-/** Numbers and the like are no secrets; under which names a text or an object has one, nobody knows. */
+/** Texts and objects may hold secrets under any name. */
 function withoutTexts(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const isPlain = (value: unknown): boolean =>
     typeof value === 'number' || typeof value === 'boolean' || value === null;
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => isPlain(value)));
 }
 
-/** What a framework says of each field that it does not take: `{"detail":[{"loc":["body","name"],"msg":"Field required"}]}`. */
+/** A framework's problems: `{"detail":[{"loc":["body","name"],"msg":"Field required"}]}`. */
 function validationProblems(detail: unknown): string {
   if (!Array.isArray(detail)) return '';
   return detail
@@ -150,16 +137,12 @@ function validationProblems(detail: unknown): string {
     .join('; ');
 }
 
-/**
- * The beginning of what came in place of an answer: a gateway's page or sentence. What looks like JSON is an answer, may
- * have been cut off, may repeat the request, and is not quoted.
- */
+/** A gateway's page. JSON may be a cut answer that repeats the request, so it is not quoted. */
 function excerptOfPage({ status, text }: WireResponse): string {
   if ((status >= 200 && status < 300) || /^[\s\uFEFF]*["[{]/.test(text)) return '';
   return excerpt(text);
 }
 
-/** The fields that come with the code, such as `locked_until`, as the types that the table gives them. */
 function readFields(
   code: string | undefined,
   fields: Readonly<Record<string, unknown>>,
@@ -171,13 +154,8 @@ function readFields(
 }
 
 /**
- * What a refusal means. A 404 counts as `not-found` in the service's own shape alone: a JSON object with a string
- * `msg`, and either a string `error` or `success: false`; a gateway has JSON of its own for a route that it
- * lost (`{"message":"no Route matched…"}`), and so has a framework (`{"detail":"Not Found"}`), and neither
- * knows what exists. An expired session is said with 401, 403 or 404 (§7 and the public dialect), and at the serverless
- * address with a sentence alone and the status of a success.
- *
- * @param body The parsed JSON; undefined where it was none.
+ * A 404 is `not-found` if it has a string `msg`, and a string `error` or `success: false`: gateways and
+ * frameworks do not know what exists. An expired session has 401, 403 or 404, or a sentence with 200.
  */
 export function meaningOf(status: number, body: unknown): RefusalMeaning {
   if (status === 429) return 'throttled';
@@ -196,7 +174,7 @@ export function meaningOf(status: number, body: unknown): RefusalMeaning {
   return status === 401 || aboutSession ? 'unauthorized' : 'other';
 }
 
-/** That a session is over; or that a key is not valid, in the public service's words. Things have names like `session-cache`. */
+/** A session is over, or the key is not valid. Things have names like `session-cache`. */
 const ABOUT_SESSION =
   /\bsession (?:(?:has|is|was) )?(?:expired|ended|over|invalid|not valid)\b|\b(?:expired|invalid) session\b|\bplease log in\b|\binvalid user key\b/i;
 
@@ -204,7 +182,6 @@ function isAboutSession(text: unknown): boolean {
   return typeof text === 'string' && ABOUT_SESSION.test(text);
 }
 
-/** Codes such as not_found and invalid_backup_code, whatever their status, do not speak of the key. */
 function isAboutElse(code: unknown): boolean {
   return (
     typeof code === 'string' &&
@@ -215,7 +192,6 @@ function isAboutElse(code: unknown): boolean {
 
 function parseJson(text: string): unknown {
   try {
-    // A byte-order mark is not JSON; what follows it is what was meant.
     return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) as unknown;
   } catch {
     return undefined;
@@ -232,7 +208,6 @@ function contentType({ headers }: WireResponse): string {
   return typeof type === 'string' ? excerpt(type) : 'no content type';
 }
 
-/** A string with something in it: `error: ""` beside a success is not an error. */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }

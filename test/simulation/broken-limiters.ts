@@ -26,9 +26,9 @@ class AsksEarly extends RateLimiter {
 
 /** Each refusal is waited out, and the next request comes too soon again. */
 class LearnsNoSpacing extends RateLimiter {
-  override settled(departure: Departure, answer: RateAnswer, now: number): void {
+  override answered(departure: Departure, answer: RateAnswer, now: number): void {
     const { throttled, retryAfterMs = answer.thresholdMs } = answer;
-    if (throttled) super.settled(departure, { throttled, retryAfterMs }, now);
+    if (throttled) super.answered(departure, { throttled, retryAfterMs }, now);
     else this.lost(departure);
   }
 }

@@ -321,7 +321,7 @@ class OneKey {
       await new Promise<void>((resolve) => time.deliver(time.now + LATENCY, resolve));
       const answer = isDown ? undefined : this.#admit(`${process} ${LIST}`, LIST);
       if (answer === undefined) limiter.lost(departure);
-      else limiter.settled(departure, answer, time.clock.mono());
+      else limiter.answered(departure, answer, time.clock.mono());
       if (answer?.throttled === false && time.now > SETTLED_AFTER) this.#questions += 1;
       await sleep(time, QUESTION_EVERY);
     }

@@ -18,7 +18,7 @@ import {
   UploadError,
 } from '../../src/client/errors.ts';
 import { LaunchError, LeftBehindError } from '../../src/client/flows/launch.ts';
-import { ClientOptionsError } from '../../src/client/options.ts';
+import { ClientOptionsError } from '../../src/client/caller.ts';
 import { PilotlightError } from '../../src/contract/pilotlight-error.ts';
 import { FlagError } from '../../src/contract/text/shell-words.ts';
 import { SocketFileError } from '../../src/daemon/http/socket-file.ts';

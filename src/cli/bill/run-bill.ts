@@ -1,7 +1,7 @@
 /** `bill`: asks a running daemon what endpoints cost, else the service for the charges of each day. */
 import { createClient, type Client } from '../../client/client.ts';
 import { ApiError } from '../../client/errors.ts';
-import { listCharges } from '../../client/flows/charges.ts';
+import { listCharges } from '../../client/flows/lists.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { operationOf } from '../../contract/operations.ts';
 import { billAnswer, billSchema, type BillAnswer } from '../../daemon/http/bill/answer.ts';

@@ -1,8 +1,7 @@
 /** Asks the service about a configuration, with reads alone: for `check --online` and `doctor`. */
 import { createClient, type CallOptions, type Client, type ClientObserver } from '../../client/client.ts';
-import { ApiError, CallError, ThrottledError } from '../../client/errors.ts';
-import { adviceOf } from '../../client/flows/explain.ts';
-import { isUnknownOperation, listInstances } from '../../client/flows/instances.ts';
+import { ApiError, CallError, ThrottledError, adviceOf } from '../../client/errors.ts';
+import { isUnknownOperation, listInstances } from '../../client/flows/lists.ts';
 import { NO_RETRY } from '../../client/retry.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { PREFIX, type Settings } from '../../config/options.ts';

@@ -1,7 +1,7 @@
 /** Asks the service how it behaves. Beside a daemon it starts from that one's findings. */
 import { EXIT } from '../../config/exit-codes.ts';
 import type { Settings } from '../../config/options.ts';
-import type { Verdict, AssumptionId } from '../../contract/assumptions.ts';
+import type { AssumptionVerdict, AssumptionId } from '../../contract/assumptions.ts';
 import { operationOf } from '../../contract/operations.ts';
 import type { Status } from '../../daemon/status/schema.ts';
 import {
@@ -25,7 +25,7 @@ import { afterList, followedLogs, NOTHING_KNOWN as NO_LOGS } from '../../logs/lo
 export type DaemonView = Pick<Status, 'service' | 'rate_limit' | 'deployments'>;
 
 export interface Line {
-  readonly verdict: Verdict;
+  readonly verdict: AssumptionVerdict;
   /** `key`, `clock`, `deployment 42`, a variable, or an assumption. */
   readonly about: string;
   readonly value?: string;

@@ -6,9 +6,8 @@ import { REDACTED } from '../../contract/text/redaction.ts';
 import type { Console } from '../console.ts';
 import { legibleJson } from '../../contract/text/controls.ts';
 import * as z from 'zod';
-import { isSecret } from '../../contract/schemas.ts';
+import { isSecret, isoTime } from '../../contract/schemas.ts';
 import { innerOf } from '../../wire/coerce.ts';
-import { isoTime } from '../../contract/text/iso-time.ts';
 import { displayed } from '../logs/format.ts';
 import { table } from '../text/table.ts';
 

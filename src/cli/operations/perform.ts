@@ -1,9 +1,9 @@
 /** Sends what a command asks for, or shows it: every command and `call` reach the service this way. */
 import { createClient, type CallOptions, type Client } from '../../client/client.ts';
 import { CallError, RequestError } from '../../client/errors.ts';
-import { fitOnstart } from '../../client/flows/onstart.ts';
+import { fitOnstart } from '../../client/flows/launch.ts';
 import { LIMITS } from '../../contract/limits.ts';
-import { countCharacters } from '../../contract/text/characters.ts';
+import { countCharacters } from '../../contract/schemas.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { encodeRequest } from '../../wire/request.ts';

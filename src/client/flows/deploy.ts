@@ -1,8 +1,4 @@
-/**
- * Making a deployment of an archive is several steps: hash it, make the deployment or bring it up to date, and post the
- * archive where the answer says, if it is wanted. All of it can be done again without harm: a deployment that has the
- * archive already stays as it is.
- */
+/** Deploys an archive: hash it, make or update the deployment, upload it if the answer says so. */
 import { createHash, randomUUID } from 'node:crypto';
 import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -25,21 +21,21 @@ import { DEFAULT_RETRY, retryDelay, type RetryPolicy } from '../retry.ts';
 import { transportReason } from '../transport/reason.ts';
 import { createTransport, type Transport } from '../transport/transport.ts';
 
-/** What `deployments.create` takes, but for what the archive says itself. */
+/** The request, without what the archive says itself. */
 export type DeployRequest = Omit<Input<'deployments.create'>, 'file_hash' | 'file_size'>;
 
-/** The archive, what the deployment is to be, and how long to try. Times in ms. */
+/** The archive, the request, and how long to try. Times in ms. */
 export interface DeployOptions {
-  /** Path of the archive, or one that is open already. */
+  /** Path of the archive, or an open archive. */
   readonly archive: string | Archive;
   readonly request: DeployRequest;
-  /** Of each attempt of the request, and the longest time in which an upload does not move; ms. Default 30 s. */
+  /** Longest time of one attempt of the request, and of an upload that stands still, in ms. Default 30 s. */
   readonly timeoutMs?: number;
-  /** For the upload; default three attempts with jitter. */
+  /** Of the upload. Default: three attempts with jitter. */
   readonly retry?: RetryPolicy;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: DeployProgress) => void;
-  /** In [0, 1); for the pauses between attempts. */
+  /** In [0, 1), for the waits between attempts. */
   readonly random?: () => number;
 }
 
@@ -48,10 +44,10 @@ export type DeployProgress =
   | { readonly step: 'hashed'; readonly hash: string; readonly bytes: number }
   | { readonly step: 'made'; readonly deploymentId: number; readonly action: string | undefined }
   | { readonly step: 'uploading'; readonly sent: number; readonly bytes: number }
-  /** An attempt failed, and another one follows after `waitMs`. */
+  /** An attempt failed; the next one follows after `waitMs`. */
   | { readonly step: 'repeating'; readonly reason: string; readonly waitMs: number };
 
-/** What `deployArchive` made. */
+/** The deployment, and what became of its archive. */
 export interface DeployedArchive {
   readonly deploymentId: number;
   /** created, soft_update, autoscale_update or exists. */
@@ -61,19 +57,17 @@ export interface DeployedArchive {
   /** SHA-256 of the archive. */
   readonly hash: string;
   readonly bytes: number;
-  /** False where the service had the archive already. */
+  /** False if the service had the archive. */
   readonly uploaded: boolean;
 }
 
-/** Read piece by piece for its hash, and again for each upload; never in memory as a whole. */
 export interface Archive {
   readonly path: string;
   readonly content: Blob;
-  /** SHA-256, in hexadecimal; which hash the public service takes is not documented, so this one is assumed. */
+  /** SHA-256 in hexadecimal. This is assumed: the public service does not document its hash. */
   readonly hash: string;
 }
 
-/** @throws ArchiveError; AbortedError when the signal fired */
 export async function openArchive(path: string, signal: AbortSignal = NEVER): Promise<Archive> {
   const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
     const problem = cause.code === 'ENOENT' ? 'there is no such file' : `cannot be read (${cause.message})`;
@@ -100,10 +94,9 @@ const OPERATION = 'deployments.create';
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 /**
- * Makes a deployment of an archive, or brings it up to date, and uploads the archive if the service wants it. Doing it
- * again is safe.
- * @throws ArchiveError for a file that is missing, empty or no file, before anything is sent, and for one that changes
- *   meanwhile; UploadError when the store refuses it, or the answer does not say how to get there; AbortedError when the signal fired; what `deployments.create` throws
+ * Makes or updates a deployment, and uploads its archive if the service wants it. Repeating it is safe.
+ * @throws ArchiveError for an unusable file; UploadError if the store refuses it or the answer lacks its
+ * address; AbortedError when the signal fires; what `deployments.create` throws
  */
 export async function deployArchive(client: Client, options: DeployOptions): Promise<DeployedArchive> {
   const { archive: given, request, timeoutMs = DEFAULT_TIMEOUT_MS, signal = NEVER } = options;
@@ -133,11 +126,9 @@ export async function deployArchive(client: Client, options: DeployOptions): Pro
 
 interface UploadTarget {
   readonly url: string;
-  /** Sent before the archive, as they came: they say who may post what, and are secrets. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Undefined where the service wants no archive: both fields come, or neither. */
 function targetOf(made: Output<'deployments.create'>): UploadTarget | undefined {
   const { upload_url: url, upload_fields: fields } = made;
   if (!url && Object.keys(fields ?? {}).length === 0) return undefined;
@@ -155,7 +146,6 @@ function targetOf(made: Output<'deployments.create'>): UploadTarget | undefined 
 
 type UploadOptions = DeployOptions & Required<Pick<DeployOptions, 'onProgress' | 'timeoutMs' | 'signal'>>;
 
-/** Posting the same archive twice is posting it once. */
 async function upload(archive: Archive, target: UploadTarget, options: UploadOptions): Promise<void> {
   const { retry = DEFAULT_RETRY, random = Math.random, signal, onProgress } = options;
   await using transport = createTransport();
@@ -173,7 +163,6 @@ async function upload(archive: Archive, target: UploadTarget, options: UploadOpt
   }
 }
 
-/** 200, 201 and 204 are what stores answer to a post that they took. */
 const TAKEN: ReadonlySet<number> = new Set([200, 201, 204]);
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
@@ -191,7 +180,6 @@ async function post(
     for await (const chunk of form.stream()) {
       watchdog.refresh();
       yield chunk;
-      // The socket has taken it, and asks for more.
       onProgress({ step: 'uploading', sent: (sent += chunk.length), bytes: form.size });
     }
     watchdog.refresh();
@@ -224,14 +212,14 @@ async function post(
   }
 }
 
-/** With the store's own word, and no other part of its answer, which may repeat the fields. */
+/** Quotes only the store's error word: the rest may repeat the secret fields. */
 function refusal({ status, text }: WireResponse): UploadError {
   const [, reason] = /<Code>(\w+)<\/Code>/.exec(text) ?? /"(?:code|error)"\s*:\s*"(\w+)"/i.exec(text) ?? [];
   const why = reason === undefined ? '' : ` ${reason}`;
   return new UploadError(`the store did not take the archive: status ${status}${why}`, { status, reason });
 }
 
-/** multipart/form-data (RFC 7578), its fields first, as an object store takes it. */
+/** multipart/form-data (RFC 7578). Object stores want the file last. */
 function formOf({ path, content }: Archive, fields: UploadTarget['fields']) {
   const boundary = `pilotlight-${randomUUID()}`;
   const part = (head: string) => `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n`;
@@ -247,7 +235,7 @@ function formOf({ path, content }: Archive, fields: UploadTarget['fields']) {
   };
 }
 
-/** As browsers write names in a form (HTML, "multipart/form-data encoding algorithm"). */
+/** As browsers write names (HTML, "multipart/form-data encoding algorithm"). */
 function quoted(name: string): string {
   return name.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22');
 }

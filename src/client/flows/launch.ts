@@ -1,36 +1,35 @@
-/**
- * Launching an instance is several calls: rent an offer, wait for `running`, give up on one that will never
- * run (§3), destroy it and try the next. Nothing that was rented is left behind.
- */
+/** Launches an instance: rent an offer, wait for `running`, or destroy it and try the next (§3). */
+import { gzipSync } from 'node:zlib';
 import { FINAL_INSTANCE_STATUSES } from '../../contract/operations/instances/instance-list.ts';
 import { envMapOf, parseEnvFlags } from '../../contract/text/env-flags.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
 import { isRecord } from '../../contract/is-record.ts';
+import { LIMITS } from '../../contract/limits.ts';
 import { OPERATIONS, type Input } from '../../contract/operations.ts';
+import { countCharacters } from '../../contract/schemas.ts';
 import type { Client } from '../client.ts';
 import { delay, LONGEST_MS, NEVER } from '../delay.ts';
 import { AbortedError, ApiError, CallError, RequestError } from '../errors.ts';
 import { encodeRequest, type InputProblem } from '../../wire/request.ts';
-import { listInstances } from './instances.ts';
-import { fitOnstart } from './onstart.ts';
+import { listInstances } from './lists.ts';
 
 /** The request of §2.3; `env` as its map, or as container flags: `-e NAME=value -p 8000:8000`. */
 export type LaunchRequest = Omit<Input<'instances.create'>, 'offer_id' | 'env'> & {
   readonly env?: string | Input<'instances.create'>['env'];
 };
 
-/** Offers in order, what to run on them, and how long to wait. Times in ms. */
+/** Offers in order, the request, and how long to wait. Times in ms. */
 export interface LaunchOptions {
   /** Offer ids in the order in which to try them. */
   readonly offers: readonly number[];
-  /** Everything but the offer; an `onstart` that is too long is packed, `env` may be container flags. */
+  /** Everything but the offer. An `onstart` that is too long is packed. */
   readonly request: LaunchRequest;
-  /** Longest wait for `running` in ms, for each offer. Default 10 minutes. */
+  /** Longest wait for `running` in ms, per offer. Default 10 minutes. */
   readonly timeoutMs?: number;
-  /** Between two looks at the status, and two tries to destroy one, in ms. Default 5 s. */
+  /** Time between two polls, and between two tries to destroy, in ms. Default 5 s. */
   readonly pollMs?: number;
   readonly signal?: AbortSignal;
-  /** Destroys an instance; default: the public dialect's operation. Called for each that is given up. */
+  /** Destroys an instance that is given up. Default: the public dialect's operation. */
   readonly destroy?: (instanceId: number, signal: AbortSignal) => Promise<unknown>;
   readonly onProgress?: (progress: LaunchProgress) => void;
 }
@@ -40,25 +39,25 @@ export type LaunchProgress =
   | { readonly step: 'rented'; readonly offerId: number; readonly instanceId: number }
   | { readonly step: 'status'; readonly instanceId: number; readonly status: string }
   | { readonly step: 'given up'; readonly offerId: number; readonly reason: string }
-  /** It may still cost money. It is tried again until the launch ends. */
+  /** It may cost money. The launch tries again until it ends. */
   | { readonly step: 'not destroyed'; readonly instanceId: number; readonly reason: string };
 
 /** The instance that runs. */
 export interface Launched {
   readonly instanceId: number;
   readonly offerId: number;
-  /** Offers that were tried before, and why each was given up; what was rented for them is destroyed. */
+  /** Offers that failed before; their instances are destroyed. */
   readonly givenUp: readonly GivenUp[];
 }
 
 export interface GivenUp {
   readonly offerId: number;
-  /** Undefined when the offer could not be rented. */
+  /** Undefined if the offer could not be rented. */
   readonly instanceId: number | undefined;
   readonly reason: string;
 }
 
-/** No offer led to a running instance; `givenUp` has the reasons, and nothing is left of any. */
+/** No offer led to a running instance. `givenUp` has the reasons; nothing is left behind. */
 export class LaunchError extends CallError {
   readonly code = 'launch_failed';
   readonly actor = 'user';
@@ -72,16 +71,13 @@ export class LaunchError extends CallError {
   }
 }
 
-/**
- * Something that was rented on the way could not be destroyed, or may have been rented: it may still cost money. Destroy
- * it by hand. `cause` is what ended the launch otherwise; `launched` is there if an instance runs all the same.
- */
+/** Something rented may still cost money: destroy it by hand. `cause` is what ended the launch. */
 export class LeftBehindError extends CallError {
   readonly code = 'instance_left_behind';
   readonly actor = 'user';
   /** Instances that could not be destroyed. */
   readonly instanceIds: readonly number[];
-  /** An offer whose rental was not answered: look for an instance of it. */
+  /** An offer whose rental was not answered. */
   readonly offerId: number | undefined;
   readonly launched: Launched | undefined;
 
@@ -105,17 +101,15 @@ export class LeftBehindError extends CallError {
 
 const DEFAULT_TIMEOUT_MS = 10 * 60_000;
 const DEFAULT_POLL_MS = 5_000;
-/** For destroying what was rented, also after the caller has aborted. */
 const CLEAN_UP_MS = 30_000;
 const DESTROY_ATTEMPTS = 3;
-/** After the caller has aborted, for the answer that says what was rented meanwhile. */
+/** Longest wait for the answer to a rental after an abort. */
 const GRACE_MS = 10_000;
 
 /**
- * Rents offers in order until an instance runs. Each instance that is given up is destroyed.
- * @throws LeftBehindError if something that was rented could not be destroyed, whatever else happened; else LaunchError
- *   when every offer failed; AbortedError when the signal fired (what was rented is destroyed first); RequestError for bad
- *   input, before anything is sent; any other error of `instances.create`
+ * Rents offers in order until an instance runs, and destroys each that is given up.
+ * @throws LeftBehindError if a rented instance could not be destroyed; else LaunchError if every offer
+ * failed; AbortedError when the signal fired; RequestError for bad input; other errors of `instances.create`
  */
 export async function launchInstance(client: Client, options: LaunchOptions): Promise<Launched> {
   const { offers, signal = NEVER, onProgress = () => {} } = options;
@@ -129,7 +123,6 @@ export async function launchInstance(client: Client, options: LaunchOptions): Pr
     givenUp.push({ offerId, instanceId, reason });
   }
 
-  /** Resolves with undefined if the offer does not lead to an instance. */
   async function tryOffer(offerId: number): Promise<Launched | undefined> {
     const rented = await rent(client, { ...request, offer_id: offerId }, signal);
     if (typeof rented === 'string') return giveUp(offerId, undefined, rented);
@@ -168,7 +161,6 @@ export async function launchInstance(client: Client, options: LaunchOptions): Pr
   return launched;
 }
 
-/** @throws RequestError with all problems of the options and of the request */
 function prepare(options: LaunchOptions): Omit<Input<'instances.create'>, 'offer_id'> {
   const problems = optionProblems(options);
   const request: Record<string, unknown> = isRecord(options.request) ? { ...options.request } : {};
@@ -185,14 +177,12 @@ function prepare(options: LaunchOptions): Omit<Input<'instances.create'>, 'offer
     }
   }
   const operation = OPERATIONS['instances.create'];
-  // Any offer and any key: those that there are are checked elsewhere.
   const encoded = encodeRequest(operation, { ...request, offer_id: 0 }, 'key');
   if (!encoded.ok) problems.push(...encoded.problems);
   if (problems.length > 0) throw new RequestError('instances.create', problems);
   return request;
 }
 
-/** Fields that a launch takes in a form of its own. */
 const TEXTS = { onstart: fitOnstart, env: (flags: string) => envMapOf(parseEnvFlags(flags)) };
 
 function optionProblems({ offers, timeoutMs = 1, pollMs = 1 }: LaunchOptions): InputProblem[] {
@@ -206,10 +196,7 @@ function optionProblems({ offers, timeoutMs = 1, pollMs = 1 }: LaunchOptions): I
   return problems;
 }
 
-/**
- * The id of the instance, or why the offer cannot be rented. A failure that leaves open whether it was rented is thrown: trying
- * the next offer might rent two.
- */
+/** The id, or why the offer cannot be rented. Throws if it may be rented: the next would make it two. */
 async function rent(client: Client, input: Input<'instances.create'>, signal: AbortSignal) {
   try {
     const options = { signal, graceMs: GRACE_MS };
@@ -221,14 +208,12 @@ async function rent(client: Client, input: Input<'instances.create'>, signal: Ab
   }
 }
 
-/** Undefined once it runs, else why it never will. */
 async function waitUntilRunning(
   client: Client,
   instanceId: number,
   { timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = DEFAULT_POLL_MS, signal = NEVER, onProgress }: LaunchOptions,
 ): Promise<string | undefined> {
   let last = '';
-  // Timers know no steps of the clock.
   const deadline = AbortSignal.timeout(Math.min(timeoutMs, LONGEST_MS));
   const ending = AbortSignal.any([signal, deadline]);
   do {
@@ -245,7 +230,7 @@ async function waitUntilRunning(
   return `not running after ${timeoutMs / 1000} s, still ${last}`;
 }
 
-/** Undefined when the service does not say now: one failed look is no reason to give up what was rented. */
+/** Undefined if the service does not say: one failed poll does not end a launch. */
 async function statusOf(
   client: Client,
   instanceId: number,
@@ -262,7 +247,6 @@ async function statusOf(
   }
 }
 
-/** Tries each for a while; those that stay are what could not be destroyed. */
 async function destroyAll(
   left: Set<number>,
   destroy: (instanceId: number, signal: AbortSignal) => Promise<unknown>,
@@ -284,13 +268,11 @@ async function destroyAll(
   }
 }
 
-/** A listener that throws must not keep the rest from being destroyed. */
+/** A listener that throws must not stop the clean-up. */
 function tell(progress: LaunchProgress, onProgress: LaunchOptions['onProgress']): void {
   try {
     onProgress?.(progress);
-  } catch {
-    // What is left behind is thrown in the end.
-  }
+  } catch {}
 }
 
 function rejectedBy(deadline: AbortSignal): Promise<never> {
@@ -301,4 +283,42 @@ function rejectedBy(deadline: AbortSignal): Promise<never> {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * The script as it is if it fits (§8), else packed. It runs by the interpreter of its `#!` line, else by sh.
+ * The image needs sh, base64, gzip and mktemp.
+ * @throws RequestError with both lengths if it is still too long
+ */
+export function fitOnstart(script: string): string {
+  const length = countCharacters(script);
+  if (length <= LIMITS.onstartLength) return script;
+  const packed = selfExtracting(script);
+  const packedLength = countCharacters(packed);
+  if (packedLength <= LIMITS.onstartLength) return packed;
+  throw new RequestError('instances.create', [
+    {
+      field: 'onstart',
+      message:
+        `at most ${LIMITS.onstartLength} characters; this one has ${length}, and ${packedLength} compressed: ` +
+        'put it into the image, or have a short script download it',
+    },
+  ]);
+}
+
+function selfExtracting(script: string): string {
+  const data = gzipSync(script, { level: 9 }).toString('base64');
+  return [
+    '#!/bin/sh',
+    'f=$(mktemp) || exit 1',
+    `printf %s '${data}' | base64 -d | gzip -dc >"$f" || exit 1`,
+    `${interpreter(script)} "$f"`,
+    's=$?',
+    'rm -f "$f"',
+    'exit $s',
+  ].join('\n');
+}
+
+function interpreter(script: string): string {
+  return /^#!\s*(\/[\w/.+-]+(?: [\w.+-]+)*)[ \t\r]*\n/.exec(script)?.[1] ?? 'sh';
 }

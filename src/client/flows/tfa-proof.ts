@@ -1,10 +1,7 @@
-/**
- * Proving a second factor: chooses the method, has the code sent where one must be, asks the person or
- * computes it, and hands over exactly the fields that go with it (§4.4).
- */
+/** Proves a second factor: chooses the method, has the code sent, asks for it or computes it (§4.4). */
 import { Secret, TOTP } from 'otpauth';
 import * as z from 'zod';
-import { OPERATIONS, type OperationId } from '../../contract/operations.ts';
+import { OPERATIONS, type Input, type OperationId } from '../../contract/operations.ts';
 import { id as wholeId } from '../../contract/schemas.ts';
 import {
   STORED_TFA_METHODS,
@@ -18,25 +15,25 @@ import { ApiError, RequestError } from '../errors.ts';
 /** What a person is asked for. */
 export interface CodePrompt {
   readonly method: TfaMethodName;
-  /** Label or masked phone number of the method, where it has one. */
+  /** Label or masked phone number of the method. */
   readonly hint: string | undefined;
   /** The service's words about where the code was sent. */
   readonly said: string | undefined;
-  /** Has the code sent once more, for the person to whom none came; undefined for an authenticator. */
+  /** Sends the code again; undefined for an authenticator. */
   readonly resend: (() => Promise<void>) | undefined;
 }
 
-/** Hands over the 6-digit code; a rejection ends the flow. Never logged or kept. */
+/** Resolves with the 6-digit code; a rejection ends the flow. The code is never logged or kept. */
 export type AskCode = (prompt: CodePrompt, signal: AbortSignal | undefined) => Promise<string>;
 
-/** How an account proves its second factor: a person reads a code, the client computes it, or a backup code is used. */
+/** How an account proves its second factor: a code, asked for or computed, or a backup code. */
 export interface ProofOptions {
   readonly askCode: AskCode;
-  /** Base32 secret of the account's authenticator: then its codes are computed instead of asked for. */
+  /** Base32 secret of the account's authenticator, to compute codes from. */
   readonly totpSecret?: string;
-  /** A one-time backup code, used instead of any method. */
+  /** A one-time backup code, in place of a method. */
   readonly backupCode?: string;
-  /** Which method to use; default: the primary one, or e-mail where there is none. */
+  /** Default: the primary method, or e-mail if there is none. */
   readonly method?: TfaMethodName;
   readonly methodId?: number;
   /** Unix ms, for computed codes. */
@@ -46,7 +43,6 @@ export interface ProofOptions {
 
 export const isFunction = z.custom((value) => typeof value === 'function', 'must be a function');
 const { shape } = OPERATIONS['tfa.confirmNew'].body;
-/** The options of all flows. */
 const OPTIONS = z.looseObject({
   askCode: isFunction,
   totpSecret: z.string().refine(isBase32, 'must be base32').optional(),
@@ -60,11 +56,7 @@ const OPTIONS = z.looseObject({
   now: isFunction.optional(),
 });
 
-/**
- * Each flow checks its options before it sends anything: a code that was sent is used up.
- * @param needs What one flow takes beside them.
- * @throws RequestError with all problems; values are not repeated, since some are secrets
- */
+/** Options are checked first, as sending uses a code up. Messages leave values out: some are secrets. */
 export function checkOptions(
   operation: OperationId,
   options: ProofOptions,
@@ -84,14 +76,7 @@ function isBase32(text: string): boolean {
   }
 }
 
-/** The fields that every verifying operation takes. */
-export interface Proof {
-  readonly tfa_method?: TfaMethodName;
-  readonly code?: string;
-  readonly secret?: string;
-  readonly tfa_method_id?: number;
-  readonly backup_code?: string;
-}
+type Proof = Omit<Input<'tfa.regenerateBackupCodes'>, 'extra'>;
 
 export interface Choice {
   readonly method: TfaMethodName;
@@ -99,94 +84,77 @@ export interface Choice {
   readonly hint: string | undefined;
 }
 
-/**
- * `loginSecret` names the account in place of a key, and goes with whatever is sent (§5.8).
- * @throws ApiError of the send calls; whatever `askCode` rejects with
- */
+/** `loginSecret` stands in for a key (§5.8). */
 export async function proveSecondFactor(
   client: Client,
   options: ProofOptions,
   loginSecret?: string,
 ): Promise<Proof> {
-  const login = loginSecret === undefined ? {} : { secret: loginSecret };
-  if (options.backupCode !== undefined) return { backup_code: options.backupCode, ...login };
+  const { backupCode, signal } = options;
+  if (backupCode !== undefined) return { backup_code: backupCode, secret: loginSecret };
   const choice = loginSecret === undefined ? await chooseMethod(client, options) : loginChoice(options);
-  const sending = senderOf(client, choice, login, options.signal);
-  const asked = await askForCode(choice, await sending?.send(), sending?.resend, options);
-  const { code, secret = loginSecret } = asked;
-  return {
-    tfa_method: choice.method,
-    code,
-    ...(secret !== undefined && { secret }),
-    ...(choice.methodId !== undefined && { tfa_method_id: choice.methodId }),
-  };
+  const { method, methodId } = choice;
+  const sender = senderOf(client, choice, loginSecret, signal);
+  const { code, secret = loginSecret } = await askForCode(choice, sender, options);
+  return { tfa_method: method, code, secret, tfa_method_id: methodId };
 }
 
-/** The method that was asked for, else the authenticator whose secret is known, else the primary one, else e-mail. */
+/** The wanted method, else the authenticator whose secret is known, else the primary one, else e-mail. */
 export async function chooseMethod(client: Client, options: ProofOptions): Promise<Choice> {
-  const { methods } = await client.tfa.status({}, { signal: options.signal });
-  const wanted = options.method ?? (options.totpSecret === undefined ? undefined : 'totp');
+  const { methodId, totpSecret, signal } = options;
+  const { methods } = await client.tfa.status({}, { signal });
+  const wanted = options.method ?? (totpSecret === undefined ? undefined : 'totp');
   if (wanted === 'email') return EMAIL;
   const fitting = methods
     .filter(isKnown)
-    .filter(
-      ({ id, method }) =>
-        (options.methodId === undefined || id === options.methodId) &&
-        (wanted === undefined || method === wanted),
-    );
+    .filter(({ id }) => methodId === undefined || id === methodId)
+    .filter(({ method }) => wanted === undefined || method === wanted);
   const chosen = fitting.find((method) => method.is_primary) ?? fitting[0];
-  if (!chosen)
-    return wanted === undefined ? EMAIL : { method: wanted, methodId: options.methodId, hint: undefined };
-  return { method: chosen.method, methodId: chosen.id, hint: hintOf(chosen) };
+  if (!chosen) return wanted === undefined ? EMAIL : { method: wanted, methodId, hint: undefined };
+  const { id, method, label, phone_number: phone } = chosen;
+  return { method, methodId: id, hint: label || (phone ?? undefined) };
 }
 
-/** Who is not logged in cannot ask which methods there are: what is said counts, else sms, as the service has it (§4.4). */
+/** Without a login the account's methods cannot be asked; sms is the service's default (§4.4). */
 function loginChoice({ method, methodId, totpSecret }: ProofOptions): Choice {
   const fallback = totpSecret === undefined ? 'sms' : 'totp';
   return { method: method ?? fallback, methodId, hint: undefined };
 }
 
-/** A kind of method that is new is nothing that a code could be asked for. */
 function isKnown(method: TfaMethod): method is TfaMethod & { readonly method: StoredTfaMethod } {
   return (STORED_TFA_METHODS as readonly string[]).includes(method.method);
 }
 
 export const EMAIL: Choice = { method: 'email', methodId: undefined, hint: undefined };
 
-function hintOf({ label, phone_number }: TfaMethod): string | undefined {
-  return label || (phone_number ?? undefined);
-}
-
-/** A code that is on its way, and the secret that goes with it. */
-export interface Sent {
-  /** Undefined where the answer has none. */
+interface Sent {
   readonly secret?: string | undefined;
   readonly msg?: string | undefined;
 }
 
-type Send = () => Promise<Sent>;
+interface Sender {
+  readonly send: () => Promise<Sent>;
+  readonly resend: (() => Promise<Sent>) | undefined;
+}
 
-/** How a method's codes are sent; undefined for an authenticator, which needs none sent. */
 function senderOf(
   client: Client,
   { method, methodId }: Choice,
-  login: { readonly secret?: string },
+  secret: string | undefined,
   signal: AbortSignal | undefined,
-): { readonly send: Send; readonly resend: Send } | undefined {
+): Sender | undefined {
   if (method === 'totp') return undefined;
-  if (method === 'sms')
-    return smsSender(client, methodId === undefined ? login : { tfa_method_id: methodId, ...login }, signal);
-  const send: Send = () => client.tfa.sendEmail(login, { signal });
+  if (method === 'sms') return smsSender(client, { tfa_method_id: methodId, secret }, signal);
+  const send: Sender['send'] = () => client.tfa.sendEmail({ secret }, { signal });
   return { send, resend: send };
 }
 
-/** A code that is already on its way is sent once more. */
 export function smsSender(
   client: Client,
-  input: { readonly tfa_method_id?: number; readonly phone_number?: string; readonly secret?: string },
+  input: Input<'tfa.sendSms'>,
   signal: AbortSignal | undefined,
-): { readonly send: Send; readonly resend: Send } {
-  const resend: Send = () => client.tfa.resendSms(input, { signal });
+): Sender {
+  const resend: Sender['send'] = () => client.tfa.resendSms(input, { signal });
   async function send(): Promise<Sent> {
     try {
       return await client.tfa.sendSms(input, { signal });
@@ -198,27 +166,20 @@ export function smsSender(
   return { send, resend };
 }
 
-/** The code, computed or asked for, with the secret of the sending that it came by. */
+/** Without a sender the code needs no sending. */
 export async function askForCode(
   { method, hint }: Choice,
-  first: Sent | undefined,
-  resend: Send | undefined,
+  sender: Sender | undefined,
   options: ProofOptions,
 ): Promise<{ readonly code: string; readonly secret: string | undefined }> {
-  if (method === 'totp' && options.totpSecret !== undefined) {
-    return { code: totpCode(options.totpSecret, (options.now ?? Date.now)()), secret: first?.secret };
-  }
-  let sent = first;
-  const prompt: CodePrompt = {
-    method,
-    hint,
-    said: first?.msg,
-    resend:
-      resend &&
-      (async () => {
-        sent = await resend();
-      }),
+  let sent = await sender?.send();
+  if (method === 'totp' && options.totpSecret !== undefined)
+    return { code: totpCode(options.totpSecret, (options.now ?? Date.now)()), secret: sent?.secret };
+  const send = sender?.resend;
+  const resend = async (): Promise<void> => {
+    sent = await send?.();
   };
+  const prompt = { method, hint, said: sent?.msg, resend: send && resend };
   const code = await options.askCode(prompt, options.signal);
   return { code, secret: sent?.secret };
 }
@@ -228,7 +189,6 @@ export function totpCode(base32Secret: string, atMs: number): string {
   return new TOTP({ secret: Secret.fromBase32(base32Secret) }).generate({ timestamp: atMs });
 }
 
-/** What an authenticator app takes where the answer has only the secret. */
 export function provisioningUri(base32Secret: string): string {
   return new TOTP({ label: 'account', secret: Secret.fromBase32(base32Secret) }).toString();
 }

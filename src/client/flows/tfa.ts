@@ -1,4 +1,3 @@
-/** What takes several calls in two-factor authentication (§4.4), in the right order. */
 import type { Output } from '../../contract/operations.ts';
 import { phoneNumber as phoneSchema } from '../../contract/schemas.ts';
 import type { Client } from '../client.ts';
@@ -18,46 +17,39 @@ import {
 
 export interface LoginResult {
   readonly user: Output<'tfa.login'>;
-  /** The same service with the session as its key, where the answer had one; else the client as it was. */
+  /** Uses the session as its key, if the answer had one. */
   readonly client: Client;
 }
 
 /** How the account proves its second factor, and for which session. */
 export interface LoginOptions extends ProofOptions {
   readonly admin?: boolean;
-  /**
-   * The tfa_secret that a login by password answered: it stands in for a key (§5.8), and the client needs none. `method`
-   * is then sms where nothing else is said, for what the account has cannot be asked.
-   */
+  /** The tfa_secret of a login by password, in place of a key (§5.8). Default `method`: sms. */
   readonly secret?: string;
 }
 
 /**
- * Completes a login. The session key that comes back is what `client` uses from then on; there is none where the login
- * was by `secret` alone, since the service then sets a cookie instead (§4.4).
- * @throws ApiError when the service says no; what `askCode` rejects with; RequestError for bad options, before anything is sent
+ * Completes a login. The returned `client` uses the session key, if there is one (§4.4).
+ * @throws ApiError; RequestError for bad options, before anything is sent; what `askCode` rejects with
  */
 export async function login(client: Client, options: LoginOptions): Promise<LoginResult> {
   checkOptions('tfa.login', options);
   const proof = await proveSecondFactor(client, options, options.secret);
-  const admin = options.admin === undefined ? {} : { admin: options.admin };
-  const answer = await client.tfa.login({ ...proof, ...admin }, { signal: options.signal });
-  const { session_key: said, ...rest } = answer;
-  // No header takes a line break.
-  const session = said?.trim();
-  if (session === undefined || session === '') return { user: rest, client };
+  const answer = await client.tfa.login({ ...proof, admin: options.admin }, { signal: options.signal });
+  const { session_key: said = '', ...rest } = answer;
+  const session = said.trim();
+  if (session === '') return { user: rest, client };
   return { user: { ...rest, session_key: session }, client: client.withKey(session) };
 }
 
 export interface AddedMethod {
-  /** For the first method only: 10 codes, shown once. Keep them. */
+  /** 10 codes, shown once, for the first method only. Keep them. */
   readonly backupCodes: readonly string[] | undefined;
 }
 
 /**
- * Adds an authenticator app. `onSecret` shows the new secret to the person before the code is asked for;
- * with `generate` the code is computed instead, for scripts that keep the secret.
- * @throws ApiError when the service says no; what `askCode` rejects with; RequestError for bad options, before anything is sent
+ * Adds an authenticator app. `onSecret` shows the secret first. `generate` computes the code.
+ * @throws ApiError; RequestError for bad options, before anything is sent; what `askCode` rejects with
  */
 export async function addTotp(
   client: Client,
@@ -88,7 +80,7 @@ export async function addTotp(
 
 /**
  * Adds a phone number, in E.164 form.
- * @throws ApiError when the service says no; what `askCode` rejects with; RequestError for bad options, before anything is sent
+ * @throws ApiError; RequestError for bad options, before anything is sent; what `askCode` rejects with
  */
 export async function addSms(
   client: Client,
@@ -97,16 +89,15 @@ export async function addSms(
   checkOptions('tfa.sendSms', options, { phoneNumber: phoneSchema });
   const { phoneNumber, signal } = options;
   await authorize(client, options);
-  const { send, resend } = smsSender(client, { phone_number: phoneNumber }, signal);
+  const sender = smsSender(client, { phone_number: phoneNumber }, signal);
   const choice: Choice = { method: 'sms', methodId: undefined, hint: phoneNumber };
-  const { code, secret = '' } = await askForCode(choice, await send(), resend, options);
+  const { code, secret = '' } = await askForCode(choice, sender, options);
   return confirm(client, { tfa_method: 'sms', code, secret, phone_number: phoneNumber }, options);
 }
 
 /**
- * Removes a method; without `targetId` the one that the proof was made with. How many remain: 0 means 2FA is off,
- * undefined that the answer does not say.
- * @throws ApiError when the service says no; what `askCode` rejects with; RequestError for bad options, before anything is sent
+ * Removes a method; without `targetId` the method of the proof. `remainingMethods`: 0 if 2FA is off.
+ * @throws ApiError; RequestError for bad options, before anything is sent; what `askCode` rejects with
  */
 export async function removeMethod(
   client: Client,
@@ -114,25 +105,18 @@ export async function removeMethod(
 ): Promise<{ readonly remainingMethods: number | undefined }> {
   checkOptions('tfa.remove', options);
   const proof = await proveSecondFactor(client, options);
-  const target = options.targetId === undefined ? {} : { target_id: options.targetId };
-  const { remaining_methods: remaining } = await client.tfa.remove(
-    { ...proof, ...target },
+  // The answer about the last method has no such field (§4.4).
+  const { remaining_methods: remaining = 0 } = await client.tfa.remove(
+    { ...proof, target_id: options.targetId },
     { signal: options.signal },
   );
-  // Where the last one was removed the answer has no such field (§4.4).
-  return { remainingMethods: remaining === undefined ? 0 : countOf(remaining) };
-}
-
-function countOf(
-  remaining: NonNullable<Output<'tfa.remove'>['remaining_methods']> | null,
-): number | undefined {
-  if (Array.isArray(remaining)) return remaining.length;
-  return typeof remaining === 'number' ? remaining : undefined;
+  const count = Array.isArray(remaining) ? remaining.length : remaining;
+  return { remainingMethods: typeof count === 'number' ? count : undefined };
 }
 
 /**
  * A fresh set of 10 backup codes, shown once; all earlier ones stop working.
- * @throws ApiError when the service says no; what `askCode` rejects with; RequestError for bad options, before anything is sent
+ * @throws ApiError; RequestError for bad options, before anything is sent; what `askCode` rejects with
  */
 export async function regenerateBackupCodes(
   client: Client,
@@ -143,7 +127,6 @@ export async function regenerateBackupCodes(
   return (await client.tfa.regenerateBackupCodes(proof, { signal: options.signal })).backup_codes;
 }
 
-/** Opens the 30-minute window in which a method may be added, unless it is open. */
 async function authorize(client: Client, options: ProofOptions): Promise<void> {
   const { signal, backupCode } = options;
   const status = await client.tfa.status({}, { signal });
@@ -152,21 +135,15 @@ async function authorize(client: Client, options: ProofOptions): Promise<void> {
     await client.tfa.authorizeNewMethod({ backup_code: backupCode }, { signal });
     return;
   }
-  // A user without methods is forced to e-mail (§4.4), whatever codes there will be later.
+  // The service forces a user without methods to e-mail (§4.4).
   const choice = status.methods.length === 0 ? EMAIL : await chooseMethod(client, options);
-  const begin = async (): Promise<{ secret: string }> => {
-    const { secret = '' } = await client.tfa.authorizeNewMethod(
-      { tfa_method: choice.method, ...(choice.methodId !== undefined && { tfa_method_id: choice.methodId }) },
-      { signal },
-    );
-    return { secret };
+  const { method, methodId } = choice;
+  const send = async () => {
+    const input = { tfa_method: method, tfa_method_id: methodId };
+    return { secret: (await client.tfa.authorizeNewMethod(input, { signal })).secret };
   };
-  const { code, secret = '' } = await askForCode(
-    choice,
-    await begin(),
-    choice.method === 'totp' ? undefined : begin,
-    options,
-  );
+  const sender = { send, resend: method === 'totp' ? undefined : send };
+  const { code, secret = '' } = await askForCode(choice, sender, options);
   await client.tfa.confirmAuthorization({ code, secret }, { signal });
 }
 
@@ -175,6 +152,6 @@ async function confirm(
   input: Parameters<Client['tfa']['confirmNew']>[0],
   { label, signal }: { readonly label?: string; readonly signal?: AbortSignal },
 ): Promise<AddedMethod> {
-  const answer = await client.tfa.confirmNew({ ...input, ...(label !== undefined && { label }) }, { signal });
-  return { backupCodes: answer.backup_codes };
+  const { backup_codes: backupCodes } = await client.tfa.confirmNew({ ...input, label }, { signal });
+  return { backupCodes };
 }

@@ -1,8 +1,6 @@
 /**
- * One connection: a socket to one origin, through whatever proxy the environment names, and everything that
- * has to happen before it can be written to. It carries one exchange at a time. `destroy` ends it in any
- * phase (looking up a name, connecting, CONNECT to a proxy, TLS, waiting for an answer, reading a body):
- * undici alone lets a socket that is still connecting live on when its request is aborted.
+ * One socket to one origin, perhaps through a proxy, for one exchange at a time. `destroy` ends it in any
+ * phase; undici alone lets a connecting socket live on.
  */
 import { channel } from 'node:diagnostics_channel';
 import { ADDRCONFIG, type LookupAddress } from 'node:dns';
@@ -21,52 +19,41 @@ export interface Exchange {
   readonly url: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** A stream is sent as it comes; its length is in the headers. */
   readonly body: string | Readable | undefined;
   readonly signal: AbortSignal;
-  /** Open a new connection even if idle ones exist. */
   readonly fresh: boolean;
-  /**
-   * What the request is about, if attempts about the same thing should use different addresses: at the same time, and
-   * after one of them said that it does not know the thing.
-   */
+  /** Attempts about the same thing use different addresses. */
   readonly subject?: Subject | undefined;
-  /** Largest accepted body in bytes. */
   readonly maxBytes: number;
-  /** Called once when the connection is there and the request is on its way: at once on a reused one. */
   readonly onConnected?: (() => void) | undefined;
-  /** The answer has begun: `soFar` is what has come of it, at any time, also when its end never comes. */
+  /** The answer has begun; `soFar` is what has come of it. */
   readonly onAnswer?: ((soFar: () => WireResponse) => void) | undefined;
-  /** Called when the exchange ends, however it does. */
   readonly onPlace?: ((place: Place) => void) | undefined;
 }
 
-export interface ConnectionParts {
+interface ConnectionParts {
   readonly lookup: Lookup;
   readonly book: AddressBook;
-  /** Addresses that other connections about the same subject use. */
   readonly busy: () => ReadonlySet<string>;
-  /** Asked if the origin speaks TLS. */
   readonly secureContext: () => SecureContext;
-  /** Its socket was there, and is gone (may be called twice). */
   readonly onClosed: () => void;
 }
 
-/** Idle sockets are given up before most servers and load balancers do. */
+/** Shorter than most servers and load balancers keep idle sockets. */
 const KEEP_ALIVE_MS = 4_000;
-/** What gateways add to an answer may be more than Node's 16 KiB. */
+/** Gateways may add more headers than Node's 16 KiB. */
 const HEADER_BYTES = 128 * 1024;
-/** Where Node tells of each TCP socket that it makes, within net.connect. */
+/** Node reports each TCP socket that it makes, within net.connect. */
 const NEW_SOCKETS = channel('net.client.socket');
 
-/** One request, one connection holds for HTTP/1.1 only; a connector of undici's makes one socket, and resumes nothing. */
+/** HTTP/1.1 alone has one request a connection. */
 const PLAIN = { allowH2: false, maxCachedSessions: 0 };
 const CLIENT = {
   ...PLAIN,
   pipelining: 1,
   keepAliveTimeout: KEEP_ALIVE_MS,
   keepAliveMaxTimeout: KEEP_ALIVE_MS,
-  // The exchange's own deadline rules; undici's would only add a second, coarser one.
+  // The exchange has its own deadline.
   headersTimeout: 0,
   bodyTimeout: 0,
   maxHeaderSize: HEADER_BYTES,
@@ -74,32 +61,26 @@ const CLIENT = {
 
 export class Connection {
   readonly origin: string;
-  /** Of the addresses of its origin. */
   readonly book: AddressBook;
-  /** What its request is about; of an idle one, nothing. */
   subject: Subject | undefined;
   readonly #parts: ConnectionParts;
   readonly #life = new AbortController();
   readonly #dispatcher: Dispatcher;
   readonly #connect: ReturnType<typeof createConnector>;
   #race: Race | undefined;
-  /** Nothing of the answer has come yet. */
   #isAnswerDue = false;
 
-  /** Does nothing until the first request. */
   constructor(origin: string, parts: ConnectionParts) {
     this.origin = origin;
     this.book = parts.book;
     this.#parts = parts;
     const isTls = origin.startsWith('https:');
     const tls = isTls ? { secureContext: parts.secureContext() } : {};
-    // What Node and undici both call `signal` ends a socket, whatever it is doing.
     const { signal } = this.#life;
     this.#connect = createConnector({ ...PLAIN, ...tls, signal, timeout: 0 });
     const connect: buildConnector.connector = (target, callback) => this.#resolve(target, callback);
     this.#dispatcher = createAgent({
-      // Direct, or through a proxy that forwards plain HTTP, the socket is ours to open; through a tunnel undici's
-      // own `connect` opens it, over the socket that clientFactory's client leads to the proxy.
+      // We open a direct socket, and the one to a proxy; through a tunnel undici's own `connect` opens it.
       factory: (address, given: Pick<Client.Options, 'connect'>) => {
         const tunnel = isTls && typeof given.connect === 'function' && given.connect;
         const client = createSocketClient(address, { ...CLIENT, connect: tunnel || connect });
@@ -111,15 +92,11 @@ export class Connection {
     });
   }
 
-  /**
-   * The addresses that it connects to, or the one that it has connected to: the proxy's, if there is one. Empty through
-   * a SOCKS5 proxy, whose address Node chooses.
-   */
+  /** The addresses that it connects to, or the connected one. Empty behind a SOCKS5 proxy. */
   get addresses(): readonly string[] {
     return [...(this.#race?.addresses ?? [])];
   }
 
-  /** Resolves with any complete answer; rejects with what the socket, undici or `destroy` said. */
   send({ url, method, headers, body, maxBytes, onConnected, onAnswer }: Exchange): Promise<WireResponse> {
     const { pathname, search } = new URL(url);
     const path = pathname + search;
@@ -128,7 +105,7 @@ export class Connection {
       this.#isAnswerDue = true;
       let status = 0;
       let answerHeaders: WireResponse['headers'] = {};
-      // Invalid UTF-8 becomes U+FFFD: a log line with broken bytes must not cost the lines around it.
+      // A broken log line must not cost the others: invalid UTF-8 becomes U+FFFD.
       const soFar = (): WireResponse => ({
         status,
         headers: answerHeaders,
@@ -139,7 +116,6 @@ export class Connection {
         {
           onRequestStart: () => onConnected?.(),
           onResponseStart: (_, statusCode, fields) => {
-            // 1xx are not the answer.
             if (statusCode < 200) return;
             this.#isAnswerDue = false;
             [status, answerHeaders] = [statusCode, fields];
@@ -156,8 +132,7 @@ export class Connection {
   }
 
   /**
-   * The socket to a SOCKS5 proxy is made by undici alone, which takes no options for it, would leave it open
-   * when it is aborted while the two negotiate, and does not say when it closes. It is made before `dispatch` returns.
+   * undici makes the socket to a SOCKS5 proxy before `dispatch` returns, and leaves it open after an abort.
    */
   #dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     const own = (message: unknown): void => {
@@ -172,12 +147,10 @@ export class Connection {
     }
   }
 
-  /** `target` is the origin, or the proxy in front of it. */
   #resolve(target: buildConnector.Options, callback: buildConnector.Callback): void {
     const { hostname, host = hostname } = target;
     if (host !== new URL(this.origin).host) this.book.proxy = host;
     if (isIP(hostname)) return this.#raceTo([hostname], target, callback);
-    // As node:net asks.
     const options = { all: true, hints: process.platform === 'win32' ? 0 : ADDRCONFIG };
     const found: Parameters<Lookup>[2] = (error, addresses) => {
       if (error) return callback(error, null);
@@ -197,33 +170,31 @@ export class Connection {
       book: this.book,
       subject: this.subject,
       busy: this.#parts.busy,
-      open: (address, settled) => this.#connect({ ...target, hostname: address }, settled),
-      callback: (...settled) => {
-        const [, socket] = settled;
+      open: (address, onConnect) => this.#connect({ ...target, hostname: address }, onConnect),
+      callback: (...onConnect) => {
+        const [, socket] = onConnect;
         if (socket) skipContinue(socket, () => this.#isAnswerDue);
-        callback(...settled);
+        callback(...onConnect);
       },
     });
   }
 
-  /** At once; resolves when nothing of it is left. */
   async destroy(reason: Error): Promise<void> {
     this.#race?.end();
-    // First, for a client that lives would connect again.
+    // First, because a living client would connect again.
     const ended = this.#dispatcher.destroy(reason).catch(() => {});
     this.#life.abort(reason);
     await ended;
   }
 }
 
-/** The head of an interim answer. It has a few fields at most. */
 const INTERIM = /^HTTP\/1\.1 1(\d\d)(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n/;
 const INTERIM_BEGINS = 'HTTP/1.1 1';
 const INTERIM_BYTES = 1024;
 
 /**
- * A server may send `100 Continue` unasked, and more than once (RFC 9110, 15.2.1), and undici would end the connection. So
- * each is left out of what is read from the socket. An interim head that is not whole yet waits for its rest.
+ * Cuts `100 Continue` out of the socket's data: a server may send it unasked and repeatedly (RFC 9110,
+ * 15.2.1), and undici would end the connection. An incomplete head waits for its rest.
  */
 function skipContinue(socket: Socket, isAnswerDue: () => boolean): void {
   const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
@@ -261,14 +232,12 @@ function tooLarge(maxBytes: number): Error {
 interface RaceOptions {
   readonly book: AddressBook;
   readonly subject: Subject | undefined;
-  /** Addresses that other attempts about the same subject use. */
   readonly busy: () => ReadonlySet<string>;
-  readonly open: (address: string, settled: Settled) => Socket;
-  /** Called once, unless the race is ended before. */
-  readonly callback: Settled;
+  readonly open: (address: string, onConnect: OnConnect) => Socket;
+  readonly callback: OnConnect;
 }
 
-type Settled = (...args: [null, Socket] | [Error, null]) => void;
+type OnConnect = (...args: [null, Socket] | [Error, null]) => void;
 
 interface Runner {
   readonly socket: Socket;
@@ -276,14 +245,13 @@ interface Runner {
 }
 
 /**
- * Connects to one of several addresses. The best one has some time for itself; then the next one starts beside it, and
- * the first to be connected, TLS included, is used. At most two sockets are open at a time, so that open files stay
- * bounded: one that is still not there after two seconds gives way to a third address. (Node's own race gives up an
- * address after a quarter of a second, which is less than a far network takes: node #54359.)
+ * Connects to one of several addresses. The best one starts alone, then the next beside it; the first to
+ * connect (with TLS) is used. After two seconds the older of two gives way. Node's own race gives up after
+ * 250 ms, too early for a far network (node #54359).
  */
 class Race {
   readonly #options: RaceOptions;
-  /** Connecting; in the end the winner alone. The oldest is the first. */
+  /** Connecting, the oldest first; in the end the winner alone. */
   readonly #runners = new Map<string, Runner>();
   readonly #tried = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
@@ -295,12 +263,10 @@ class Race {
     this.#startNext();
   }
 
-  /** Those that it connects to, or the one that it has connected to. */
   get addresses(): Iterable<string> {
     return this.#runners.keys();
   }
 
-  /** The caller ends the sockets. */
   end(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
@@ -336,7 +302,7 @@ class Race {
     this.#schedule();
   }
 
-  /** Another one starts beside those that run, or in place of the older of two. */
+  /** The next one starts beside the others, or in place of the older of two. */
   #schedule(): void {
     clearTimeout(this.#timer);
     const next = this.#next();
@@ -344,14 +310,10 @@ class Race {
     const isFull = this.#runners.size > 1;
     const waitMs = isFull ? LONG_MS : this.#options.book.patience(next);
     this.#timer = setTimeout(() => {
-      if (isFull) this.#giveUpOldest();
+      const [oldest] = this.#runners;
+      if (isFull && oldest) this.#giveUp(...oldest);
       this.#startNext();
     }, waitMs);
-  }
-
-  #giveUpOldest(): void {
-    const [oldest] = this.#runners;
-    if (oldest) this.#giveUp(...oldest);
   }
 
   #giveUp(address: string, { socket }: Runner): void {
@@ -368,7 +330,7 @@ class Race {
     else this.#startNext();
   }
 
-  /** One that started earlier and is not there yet is slow, or dead. One that started later has only lost. */
+  /** An earlier runner that lost is slow or dead; a later one only lost. */
   #won(winner: string, socket: Socket): void {
     let isEarlier = true;
     for (const [address, runner] of this.#runners) {
@@ -384,7 +346,7 @@ class Race {
     this.#finish(null, socket);
   }
 
-  #finish(...result: Parameters<Settled>): void {
+  #finish(...result: Parameters<OnConnect>): void {
     this.end();
     this.#options.callback(...result);
   }

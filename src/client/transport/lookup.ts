@@ -1,25 +1,22 @@
 /**
- * Names to addresses, by the system's resolver, with a memory: when a name stops resolving, or the resolver does
- * not answer (it blocks a thread of libuv's pool: node #62503), the addresses that it had last are as good as any.
- * A name is asked for once at a time, however many wait for it: a resolver that hangs has one of those threads.
+ * Resolves names by the system's resolver, with a memory: if it fails or hangs, the last addresses serve. A
+ * hang blocks a thread of libuv's pool (node #62503), so a name is asked for once at a time.
  */
 import { lookup as systemLookup, type LookupAddress, type LookupOptions } from 'node:dns';
 
 type Answer = (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void;
-/** The system's, as `dns.lookup` with `all`. */
 export type Resolve = (
   hostname: string,
   options: LookupOptions & { all: true },
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
-/** As node:net calls it: without `all` (`--no-network-family-autoselection`) the answer is one address. */
+/** As node:net calls it: without `all` the answer is one address. */
 type Callback = (
   error: NodeJS.ErrnoException | null,
   address: string | LookupAddress[],
   family?: number,
 ) => void;
 
-/** `signal` ends the wait: `callback` is not called then, and nothing of it is kept. */
 export type Lookup = (
   hostname: string,
   options: LookupOptions,
@@ -27,14 +24,12 @@ export type Lookup = (
   signal?: AbortSignal,
 ) => void;
 
-/** A resolver that is slower than this is not waited for where an address is known, ms. */
+/** A known address is used if the resolver is slower, ms. */
 const ANSWER_WAIT_MS = 500;
-/** Names whose addresses are remembered; a service has two. */
 const MAX_KNOWN = 64;
 
 export function createLookup(resolve: Resolve = systemLookup): Lookup {
   const known = new Map<string, readonly LookupAddress[]>();
-  /** By question: the callbacks that wait for its answer. */
   const waiting = new Map<string, Set<Answer>>();
 
   function remember(key: string, addresses: readonly LookupAddress[]): void {
@@ -44,7 +39,6 @@ export function createLookup(resolve: Resolve = systemLookup): Lookup {
     if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest);
   }
 
-  /** Joins the question that is under way, or asks it. */
   function ask(key: string, hostname: string, options: LookupOptions, answer: Answer): void {
     const others = waiting.get(key);
     if (others) return void others.add(answer);
@@ -52,7 +46,6 @@ export function createLookup(resolve: Resolve = systemLookup): Lookup {
     waiting.set(key, answers);
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
       waiting.delete(key);
-      // Also when no callback waits any more: a late answer is used by the next question.
       if (error === null && addresses.length > 0) remember(key, addresses);
       for (const one of answers) one(error, addresses);
     });
@@ -62,21 +55,21 @@ export function createLookup(resolve: Resolve = systemLookup): Lookup {
     if (signal?.aborted) return;
     const key = `${hostname} ${options.family ?? 0}`;
     const last = known.get(key);
-    const timer = last && setTimeout(() => settle(null, last), ANSWER_WAIT_MS);
+    const timer = last && setTimeout(() => finish(null, last), ANSWER_WAIT_MS);
     signal?.addEventListener('abort', forget);
-    ask(key, hostname, options, settle);
+    ask(key, hostname, options, finish);
 
     function forget(): void {
       clearTimeout(timer);
       signal?.removeEventListener('abort', forget);
-      waiting.get(key)?.delete(settle);
+      waiting.get(key)?.delete(finish);
     }
 
-    function settle(error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]): void {
+    function finish(error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]): void {
       forget();
       if (error === null && addresses.length > 0) deliver(options, callback, addresses);
       else if (last !== undefined) deliver(options, callback, last);
-      else callback(error ?? noAddress(hostname), []);
+      else callback(error ?? Object.assign(new Error(`${hostname} has no address`), { code: 'ENODATA' }), []);
     }
   };
 }
@@ -85,8 +78,4 @@ function deliver({ all }: LookupOptions, callback: Callback, addresses: readonly
   const [first] = addresses;
   if (all) callback(null, [...addresses]);
   else callback(null, first?.address ?? '', first?.family);
-}
-
-function noAddress(hostname: string): NodeJS.ErrnoException {
-  return Object.assign(new Error(`${hostname} has no address`), { code: 'ENODATA' });
 }

@@ -1,9 +1,8 @@
-/** What kind of failure an error of a connection is. */
 import { BODY_TOO_LARGE } from '../../wire/body.ts';
 import type { TransportReason } from '../errors.ts';
 import { isUndiciError } from './undici.ts';
 
-/** EPERM and EACCES: a firewall of this machine. The last is Node's ETIMEDOUT where it tried several addresses. */
+/** EPERM and EACCES: a firewall of this machine. ETIMEDOUT: Node tried several addresses. */
 const UNREACHABLE: ReadonlySet<string> = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
@@ -15,14 +14,12 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** Node's own codes, and those of OpenSSL's verification (node:tls, "X509 certificate error codes"). */
+/** Node's own codes, and OpenSSL's (node:tls, "X509 certificate error codes"). */
 const TLS =
   /^(ERR_TLS|ERR_SSL|UNABLE_TO_|CRL_|ERROR_IN_)|CERT|^(EPROTO|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/;
 
-/** What kind of connection failure an error of the transport is. */
 export function transportReason(error: Error): TransportReason {
   const code = errorCode(error);
-  // Undici's own, which has no code of its own.
   if (code === undefined) return error.name === 'HTTPParserError' ? 'malformed' : 'other';
   if (code === 'ECONNREFUSED') return 'refused';
   if (code === BODY_TOO_LARGE) return 'too-large';
@@ -30,7 +27,7 @@ export function transportReason(error: Error): TransportReason {
     return 'reset';
   if (['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ENODATA'].includes(code)) return 'dns';
   if (UNREACHABLE.has(code)) return 'unreachable';
-  // The proxy's own refusal of a CONNECT has no code but that of an abort; a real abort never comes here.
+  // A proxy that refuses a CONNECT has the code of an abort; a real abort never comes here.
   if (code.startsWith('UND_ERR_PRX') || code === 'UND_ERR_ABORTED') return 'proxy';
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'malformed';
   if (TLS.test(code)) return 'tls';
@@ -40,7 +37,7 @@ export function transportReason(error: Error): TransportReason {
 function errorCode(error: Error): string | undefined {
   const { code } = error as NodeJS.ErrnoException;
   if (typeof code === 'string') return code;
-  // Happy eyeballs reports one error for each address.
+  // Node reports one error for each address.
   if (error instanceof AggregateError) return errorCode(error.errors[0] as Error);
   return isUndiciError(error) ? error.code : undefined;
 }

@@ -1,10 +1,9 @@
 /**
- * Bytes over undici. An exchange owns its connection from the first packet to the last byte, and one that fails or is
- * aborted takes it along in whatever phase, so that the next attempt never meets the socket that failed (stale
- * keep-alive: undici #3492; half-open TCP: kubernetes #48638). Redirects are never followed: a 301 turns a POST into a
- * GET. undici reads HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in either case.
+ * Bytes over undici. A failed exchange closes its connection, so that the next attempt does not meet it
+ * (undici #3492, kubernetes #48638). Redirects are not followed: a 301 turns a POST into a GET.
  */
 import { isIPv6 } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import type { WireResponse } from '../../wire/response.ts';
 import { AddressBook, type AddressState, type Place, type Subject } from './address-book.ts';
 import { Connection, type Exchange } from './connection.ts';
@@ -14,61 +13,48 @@ import { Trust } from './trust.ts';
 
 export type { Exchange } from './connection.ts';
 
-/** The address that answered: of the service, or of the proxy in front of it. */
+/** The address that answered: the service's, or the proxy's. */
 export interface Peer {
-  /** An IP address. */
   readonly address: string;
-  /** How many addresses could have answered, this one included. */
+  /** How many addresses could have answered, with this one. */
   readonly addresses: number;
   /**
-   * To be called by whoever has read the answer. Without a reason it was good. With one, other addresses come first for
-   * some minutes; if a subject is given, only for requests about that.
+   * Without a reason the answer was good. With one, other addresses come first for some minutes; with a
+   * subject, for requests about it.
    */
   judge(reason?: string, subject?: Subject): void;
 }
 
 export interface Answered extends WireResponse {
-  /** Absent through a SOCKS5 proxy. */
   readonly peer?: Peer;
 }
 
-/** What a transport knows of the addresses of an origin. */
 export interface OriginAddresses {
   readonly origin: string;
-  /** `host:port` of the proxy whose addresses these are; absent if they are the service's own. */
   readonly proxy?: string;
   readonly addresses: readonly AddressState[];
 }
 
 export interface Transport extends AsyncDisposable {
-  /** Connections that are being made, in use, or idle: each is one open file, and two while it is being made. */
+  /** Open connections; each is one open file, and two while it connects. */
   readonly open: number;
-  /** Of each origin that was asked lately. */
   addresses(): OriginAddresses[];
-  /**
-   * Resolves with any complete answer; rejects with what the socket or the signal said, as soon as it does, also
-   * while a body is being read (which can outlive its abort elsewhere: node #56917).
-   */
+  /** Rejects as soon as socket or signal fail, also while a body is read (node #56917). */
   exchange(exchange: Exchange): Promise<Answered>;
 }
 
-/** An exchange that is aborted earlier says nothing about its address, ms. */
 const TELLING_MS = 500;
 
 export function createTransport(resolve?: Resolve): Transport {
   return new PooledTransport(resolve);
 }
 
-/** Of more idle connections than this, the one that was used longest ago is given up. */
 const MAX_IDLE = 64;
-/** Origins whose addresses are remembered; a service has two. */
 const MAX_BOOKS = 64;
 
 class PooledTransport implements Transport {
   readonly #lookup: ReturnType<typeof createLookup>;
-  /** In use and idle ones. */
   readonly #open = new Set<Connection>();
-  /** The one that was used last is the last. */
   readonly #idle: Connection[] = [];
   readonly #books = new Map<string, AddressBook>();
   readonly #trust = new Trust();
@@ -94,18 +80,21 @@ class PooledTransport implements Transport {
     const onAbort = (): void => aborted.reject(signal.reason as Error);
     signal.addEventListener('abort', onAbort);
     try {
-      const sent = reused ? nextTurn().then(() => connection.send(request)) : connection.send(request);
+      // An idle socket notices its end in a later turn of the event loop.
+      const sent = reused ? setImmediate().then(() => connection.send(request)) : connection.send(request);
       const response = await Promise.race([sent, aborted.promise]);
       this.#keep(connection);
       return { ...response, ...peerOf(connection) };
     } catch (cause) {
       const error = cause instanceof Error ? cause : new Error('aborted', { cause });
       const reason = signal.aborted ? 'timeout' : transportReason(error);
-      // A server may close an idle connection at any time, also just before it is used.
+      // A server may close an idle connection at any time.
       const tells = signal.aborted
         ? performance.now() - startedAt >= TELLING_MS
         : !(reused && reason === 'reset');
-      if (tells) blame(connection, reason);
+      if (tells)
+        for (const address of connection.addresses)
+          connection.book.failed(address, reason, performance.now());
       void this.#giveUp(connection, error);
       if (reason === 'tls') void this.#doubtTrust();
       throw cause;
@@ -129,7 +118,6 @@ class PooledTransport implements Transport {
     await this.#giveUpAll(this.#open, 'the transport is disposed of');
   }
 
-  /** What is known of the addresses of an origin. */
   #book(origin: string): AddressBook {
     const book = this.#books.get(origin) ?? new AddressBook();
     this.#books.delete(origin);
@@ -139,7 +127,6 @@ class PooledTransport implements Transport {
     return book;
   }
 
-  /** The idle connection to a good address that was used last; it is in use from here on. */
   #take(origin: string, subject: Subject | undefined): Connection | undefined {
     const book = this.#book(origin);
     const now = performance.now();
@@ -158,7 +145,7 @@ class PooledTransport implements Transport {
       busy: () => this.#busy(connection),
       secureContext: () => this.#trust.context(),
       onClosed: () => {
-        // One in use fails its exchange, which then gives it up.
+        // A connection in use fails its exchange, which closes it.
         if (this.#idle.includes(connection)) void this.#giveUp(connection, new Error('closed while idle'));
       },
     });
@@ -167,7 +154,6 @@ class PooledTransport implements Transport {
     return connection;
   }
 
-  /** Keeps a connection whose exchange is over for the next one. */
   #keep(connection: Connection): void {
     if (!this.#open.has(connection)) return;
     connection.subject = undefined;
@@ -176,7 +162,6 @@ class PooledTransport implements Transport {
       void this.#giveUpAll(this.#idle.slice(0, 1), 'too many idle connections');
   }
 
-  /** Ends a connection; resolves when nothing of it is left. */
   #giveUp(connection: Connection, reason: Error): Promise<void> {
     this.#open.delete(connection);
     const index = this.#idle.indexOf(connection);
@@ -188,13 +173,12 @@ class PooledTransport implements Transport {
     await Promise.all(Array.from(connections, (one) => this.#giveUp(one, new Error(why))));
   }
 
-  /** A certificate was refused: perhaps others are to be trusted by now. Then none of the old connections is used again. */
+  /** A certificate was refused: perhaps the trusted certificates changed. */
   async #doubtTrust(): Promise<void> {
     if (await this.#trust.refresh())
       await this.#giveUpAll([...this.#idle], 'other certificates are trusted by now');
   }
 
-  /** Addresses that the other connections about the same subject use. */
   #busy(connection: Connection): ReadonlySet<string> {
     const { origin, subject } = connection;
     if (subject === undefined) return new Set();
@@ -221,24 +205,9 @@ function peerOf({ book, addresses: [address] }: Connection): { readonly peer?: P
   };
 }
 
-/** Of the addresses that it was connecting to, the first. */
 function placeOf({ origin, book, addresses: [address] }: Connection): Place {
   const { protocol, host } = new URL(book.proxy === undefined ? origin : `http://${book.proxy}`);
   const [, port = protocol === 'https:' ? '443' : '80'] = /:(\d+)$/.exec(host) ?? [];
   const name = address === undefined ? host.replace(/:\d+$/, '') : isIPv6(address) ? `[${address}]` : address;
   return { address: `${name}:${port}`, isProxy: book.proxy !== undefined };
-}
-
-function blame({ book, addresses }: Connection, reason: string): void {
-  for (const address of addresses) book.failed(address, reason, performance.now());
-}
-
-/**
- * What has already arrived at an idle socket, its end for one, is read before it is written to: undici looks for
- * that itself, but not beyond the turn of the event loop in which it is asked.
- */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

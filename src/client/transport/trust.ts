@@ -1,37 +1,34 @@
 /**
- * Which certificates a service may have: Node's own, and those of NODE_EXTRA_CA_CERTS. Node reads that file when it
- * starts, so a bundle that is replaced, or comes a moment later, would end all connections for good. It is read again
- * when a certificate is refused, as the key is when the service refuses it.
+ * Trusted certificates: Node's, and those of NODE_EXTRA_CA_CERTS. Node reads that file once; this reads it
+ * again when a certificate is refused.
  */
 import type { Stats } from 'node:fs';
 import type { SecureContext } from 'node:tls';
 import { readSlowFile } from '../slow-file.ts';
 
-/** The bundles of the large distributions have a quarter of that. */
 const BUNDLE_BYTES = 2 * 1024 * 1024;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 export class Trust {
   readonly #path: string | undefined;
   #context: SecureContext | undefined;
-  /** The certificates of the file that count now; undefined: those of the start. */
   #extra: string | undefined;
 
   constructor(path = process.env['NODE_EXTRA_CA_CERTS'] || undefined) {
     this.#path = path;
   }
 
-  /** One for all connections: to make it anew takes half of the processor time of a TLS connection. */
+  /** All connections share it: making one costs half of a TLS connection. */
   context(): SecureContext {
-    // Loaded where TLS is spoken, as undici loads it.
+    // TLS is loaded when it is needed, as undici does.
     return (this.#context ??= process.getBuiltinModule('node:tls').createSecureContext());
   }
 
-  /** Reads the file again. True if other certificates count from now on; one that cannot be read changes nothing. */
+  /** Reads the file again. True if other certificates count now. */
   async refresh(): Promise<boolean> {
     if (this.#path === undefined) return false;
     try {
-      // One that is damaged does not cost the others: a secure context takes garbage without a word.
+      // A secure context takes garbage silently.
       const extra = certificatesIn(await readSlowFile(this.#path, refuse)).filter((one) =>
         isCertificate(one),
       );
@@ -62,7 +59,6 @@ function isCertificate(text: string): boolean {
   }
 }
 
-/** A pipe would keep its reader for ever. */
 function refuse(stats: Stats): void {
   if (!stats.isFile()) throw new Error('it is not a regular file');
   if (stats.size > BUNDLE_BYTES) throw new Error(`${stats.size} bytes are no bundle of certificates`);

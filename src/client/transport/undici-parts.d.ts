@@ -1,2 +1,2 @@
-/** Modules of undici that come without types; undici.ts gives them theirs. */
+/** undici.ts gives these modules their types. */
 declare module 'undici/lib/*.js';

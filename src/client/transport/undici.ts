@@ -1,6 +1,6 @@
 /**
- * undici in parts. Its own entry, by being imported alone, replaces the dispatcher of the whole process, and so changes
- * what fetch() of the app around this library does (lib/global.js); it also loads much that is not used here.
+ * undici in parts. Its entry replaces the dispatcher of the process, and with it the app's fetch()
+ * (lib/global.js).
  */
 import type { Socket } from 'node:net';
 import type {
@@ -19,16 +19,12 @@ import directAgent from 'undici/lib/dispatcher/agent.js';
 import client from 'undici/lib/dispatcher/client.js';
 import agent from 'undici/lib/dispatcher/env-http-proxy-agent.js';
 
-/** One that asks no proxy. */
 export function createDirectAgent(options: DirectAgentType.Options): Dispatcher {
   const Constructor = directAgent as typeof DirectAgentType;
   return new Constructor(options);
 }
 
-/**
- * One that asks the proxy that the environment names for an origin. An empty variable counts as not set, as everywhere
- * here and in curl: compose files pass both cases of a name on, and undici would take the empty one.
- */
+/** Takes an empty proxy variable as unset, as curl does and undici does not. */
 export function createAgent(options: AgentType.Options): Dispatcher {
   const Constructor = agent as typeof AgentType;
   const { env } = process;
@@ -40,13 +36,13 @@ export function createAgent(options: AgentType.Options): Dispatcher {
   });
 }
 
-/** One socket to one origin, or to a proxy; `connect` is the method that undici's entry would have given it. */
+/** `connect` is the method that undici's entry adds. */
 export function createSocketClient(origin: string | URL, options: ClientType.Options): ClientType {
   const Constructor = client as typeof ClientType;
   return Object.assign(new Constructor(origin, options), { connect: apiConnect as ClientType['connect'] });
 }
 
-/** Makes sockets as undici's clients do. Unlike what the type says, the socket is returned while it is still connecting. */
+/** Unlike its type says, undici returns the socket while it connects. */
 export function createConnector(
   options: buildConnector.BuildOptions,
 ): (...parameters: Parameters<buildConnector.connector>) => Socket {
@@ -54,7 +50,6 @@ export function createConnector(
   return create(options) as ReturnType<typeof createConnector>;
 }
 
-/** What `agent.request(options)` is when undici's entry has been loaded. */
 export function request(
   dispatcher: Dispatcher,
   options: Dispatcher.RequestOptions,

@@ -1,9 +1,8 @@
-/** API keys (§2.5). The interface names the operations and shows no paths; these are the public dialect's. */
+/** API keys (§2.5). The interface shows no paths; these are the public dialect's. */
 import * as z from 'zod';
 import { PUBLIC_DIALECT, PUBLIC_READ, type OperationTable } from '../define.ts';
 import { byId, id, permissions, shownOnce, success } from '../schemas.ts';
 
-/** A key as a list shows it: the secret value is shown once, at creation or reset. */
 export const apiKey = z.looseObject({
   id,
   name: z.string().nullish(),
@@ -13,7 +12,7 @@ export const apiKey = z.looseObject({
 });
 export type ApiKey = z.output<typeof apiKey>;
 
-/** The public service answers a deletion with a sentence: a bare JSON string. */
+/** The public service may answer a deletion with a bare JSON string. */
 const deleted = z.preprocess(
   (body) => (typeof body === 'string' && body !== '' ? { success: true, msg: body } : body),
   success.extend({ msg: z.string().optional() }),

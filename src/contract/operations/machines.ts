@@ -9,7 +9,7 @@ export const MAINTENANCE_CATEGORIES = ['power', 'internet', 'disk', 'gpu', 'soft
 export const maintenanceWindow = z.looseObject({
   id,
   machine_id: id,
-  // Whole hours, as the interface says; a half one in an answer must not hide the window either.
+  // The interface says whole hours; an answer with half an hour counts too.
   duration_hours: z.number().meta({ type: 'integer', description: 'length of the window in hours' }),
   start_time: timestamp.describe('when the maintenance begins'),
   maintenance_category: openEnum(MAINTENANCE_CATEGORIES),
@@ -17,7 +17,7 @@ export const maintenanceWindow = z.looseObject({
 });
 export type MaintenanceWindow = z.output<typeof maintenanceWindow>;
 
-/** As it is read: which machine goes when is worth knowing, whatever else is missing. */
+/** Machine and time are worth knowing, whatever else is missing. */
 export const listedWindow = maintenanceWindow.partial({
   id: true,
   duration_hours: true,
@@ -31,7 +31,7 @@ const NO_MACHINES = 'machine_ids cannot be None: name at least one machine';
 const NOT_MACHINES =
   'machine ids are integers: a list of them, one, or a string with commas between them: "11,12"';
 
-/** Integers, a comma-separated string of them, or one integer (§4.1). */
+/** §4.1 */
 export const machineIds = z.union(
   [
     z.array(id).min(1, NO_MACHINES),

@@ -1,4 +1,4 @@
-/** What the account costs now, and what it was charged (public dialect, evidence 9). Money is in dollars. */
+/** Costs now, and charges of the past (public dialect, evidence 9). Money is in dollars. */
 import * as z from 'zod';
 import { PUBLIC_READ, type OperationTable } from '../define.ts';
 import { LIMITS } from '../limits.ts';
@@ -27,7 +27,7 @@ const chargeFields = {
   metadata: z.looseObject({ endpoint_id: id.nullish(), workergroup_id: id.nullish() }).nullish(),
 };
 
-/** One contract over the days that were asked for, or with `format` tree an endpoint with all below it. */
+/** A contract over the asked days, or with `format` tree an endpoint with all below it. */
 const charge = z.looseObject({
   ...chargeFields,
   amount,

@@ -15,16 +15,14 @@ import {
 import { FlagError } from '../text/shell-words.ts';
 
 /** §2.2 */
-export const RUNTYPES = ['ssh', 'jupyter', 'args'] as const;
+const RUNTYPES = ['ssh', 'jupyter', 'args'] as const;
 
-/** Defaults of §2.2. */
 export const TEMPLATE_DEFAULTS = {
   tag: 'latest',
   runtype: 'args',
   recommended_disk_space: LIMITS.recommendedDiskSpaceGb,
 } as const;
 
-/** Container flags, refused where they cannot be read: the message names the position and the rule. */
 const envFlags = mayHoldSecrets(
   z.string().superRefine((text, context) => {
     try {
@@ -36,7 +34,6 @@ const envFlags = mayHoldSecrets(
   }),
 );
 
-/** What a user may set on a template (§2.2). */
 const templateFields = {
   name: z.string().min(1).describe('human-readable name'),
   image: z.string().min(1).describe('container image path'),
@@ -86,7 +83,6 @@ export type TemplateFields = z.output<typeof templateBody>;
 const text = z.string().nullish();
 const flag = z.boolean().nullish();
 
-/** A stored template; fields beside the hash, by which it is used, may be missing. */
 export const template = z.looseObject({
   id: id.optional(),
   hash_id: z.string(),
@@ -119,7 +115,6 @@ export type Template = z.output<typeof template>;
 
 const epoch = z.number().describe('UTC epoch seconds');
 
-/** Fields that `select_filters` may name (§2.2). */
 export const templateFilters = z
   .strictObject({
     creator_id: filterOn(id),
@@ -142,7 +137,7 @@ export const templateFilters = z
   .partial();
 export type TemplateFilters = z.output<typeof templateFilters>;
 
-/** What templateHash of the emulator makes of the example, so that the examples of this table can be run there. */
+/** The emulator's hash of the example, so that examples run there. */
 export const EXAMPLE_HASH = 'fdcd94746ad83adcbc38b87929b9ef6f';
 
 const example = {
@@ -204,7 +199,7 @@ export const templateOperations = {
     }),
     response: z.looseObject({ template }),
     errors: ['not_found'],
-    // Not repeatable: the hash changes with the edit, so a repetition after a lost answer would not find it.
+    // A repetition would not find the old hash.
     example: {
       input: { hash_id: EXAMPLE_HASH, desc: 'serves chat' },
       response: {

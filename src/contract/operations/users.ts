@@ -1,3 +1,4 @@
+/** Users (§2.4) and team roles (§2.6). */
 import * as z from 'zod';
 import { INTERFACE, type OperationTable } from '../define.ts';
 import { id, openEnum, timestamp } from '../schemas.ts';
@@ -5,7 +6,6 @@ import { id, openEnum, timestamp } from '../schemas.ts';
 /** §2.4 */
 export const TFA_STATUSES = ['enabled', 'disabled', 'legacy'] as const;
 
-/** The user object as far as the interface shows it (§2.4). */
 export const user = z.looseObject({
   id: id.optional(),
   tfa_status: openEnum(TFA_STATUSES).optional(),
@@ -26,6 +26,29 @@ export const userOperations = {
     example: {
       input: {},
       response: { id: 7, tfa_status: 'enabled', email_verified_at: 1_780_000_000, is_admin: false },
+    },
+  },
+} as const satisfies OperationTable;
+
+export const teamOperations = {
+  'teams.createRole': {
+    ...INTERFACE,
+    method: 'POST',
+    path: '/api/v0/team/roles',
+    source: '§4.5',
+    summary: 'Create a custom role for the current team',
+    description: 'The current team is the one in whose context the key acts; names are unique within it.',
+    body: z.strictObject({
+      name: z.string().min(1).describe('role name'),
+      permissions: z
+        .record(z.string(), z.boolean())
+        .describe('permission flags; an empty object is accepted'),
+    }),
+    response: z.looseObject({ msg: z.string().optional() }),
+    errors: ['team_required', 'duplicate_role'],
+    example: {
+      input: { name: 'operators', permissions: { manage_instances: true } },
+      response: { msg: 'Role created' },
     },
   },
 } as const satisfies OperationTable;

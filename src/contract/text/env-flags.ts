@@ -1,19 +1,15 @@
-/**
- * Environment, ports and host name in container-flag format (§2.2), `-e NAME=value -p 8000:8000 -h host`, and the map
- * that an instance request takes in its place (§2.3). The forms are those of the vendor's command line. Pure; reading what was printed gives the same flags.
- */
-import { FlagError, quoteWord, splitLooseWords } from './shell-words.ts';
+/** Container flags (§2.2), as the vendor's command line has them, and their map (§2.3). */
+import { FlagError, quoteWord, splitLooseWords, splitWords } from './shell-words.ts';
 
 /** One flag of a container: a variable (`-e`), a port (`-p`), or the host name (`-h`). */
 export type EnvFlag =
-  /** Without a value it is not set. */
+  /** Not set if it has no value. */
   | { readonly kind: 'variable'; readonly name: string; readonly value: string | undefined }
-  /** `host:container`, or one port; with `/tcp` or `/udp` after it where it was written. */
+  /** `host:container`, or one port, perhaps with `/tcp` or `/udp`. */
   | { readonly kind: 'port'; readonly mapping: string }
   | { readonly kind: 'hostname'; readonly name: string };
 
 const VARIABLE = /^([A-Za-z_][A-Za-z0-9_.-]*)(?:=([^]*))?$/;
-/** Up to 99999 rather than 65535: the public service takes ports above 70000 for mappings onto themselves. */
 const MAPPING = /^[1-9]\d{0,4}(?::[1-9]\d{0,4})?(?:\/(?:tcp|udp))?$/;
 const HOSTNAME = /^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/;
 
@@ -23,9 +19,8 @@ const PORT_RULE = '-p takes host:container, two port numbers, or one port; perha
 const HOSTNAME_RULE = '-h takes a host name of letters, digits, . and -';
 
 /**
- * Reads flags in their order, repeated ones included. Quotes are a shell's where they are balanced; one that is not is
- * text: `-e MSG=it's`.
- * @throws FlagError naming the position and the rule
+ * Reads container flags in order. A quote that is not balanced is text: `-e MSG=it's`.
+ * @throws FlagError with the position and the rule
  */
 export function parseEnvFlags(text: string): EnvFlag[] {
   const flags: EnvFlag[] = [];
@@ -42,7 +37,7 @@ export function parseEnvFlags(text: string): EnvFlag[] {
   return flags;
 }
 
-/** The flags as text, in their order: what `parseEnvFlags` reads. */
+/** Prints flags as text that `parseEnvFlags` reads. */
 export function printEnvFlags(flags: readonly EnvFlag[]): string {
   return flags.map(printFlag).join(' ');
 }
@@ -54,10 +49,7 @@ function printFlag(flag: EnvFlag): string {
   return value === undefined ? `-e ${name}` : `-e ${name}=${value === '' ? '' : quoteWord(value)}`;
 }
 
-/**
- * The map of §2.3: name → value, `-p host:container` → `1`, and `-h` → the host name. Of a repeated name the last value
- * counts; a variable without a value is left out.
- */
+/** The map of §2.3. The last of a repeated name counts; a variable without a value is left out. */
 export function envMapOf(flags: readonly EnvFlag[]): Record<string, string> {
   return Object.fromEntries(
     flags.flatMap((flag) => {
@@ -68,14 +60,12 @@ export function envMapOf(flags: readonly EnvFlag[]): Record<string, string> {
   );
 }
 
-/** The rule of §2.3 that an entry of such a map breaks; undefined for a good one. */
 export function envEntryProblem(key: string, value: unknown): string | undefined {
   if (key.startsWith('-p')) {
     if (!MAPPING.test(key.replace(/^-p /, '')))
       return 'a port mapping is a key "-p host:container", or "-p port"';
     return String(value) === '1' ? undefined : 'the value of a port mapping is 1';
   }
-  // `-h` is the host name.
   return /^(?:-h|[^=\s-][^=\s]*)$/.test(key)
     ? undefined
     : 'a name is not empty, has no = and no blank, and does not begin with -';
@@ -83,7 +73,6 @@ export function envEntryProblem(key: string, value: unknown): string | undefined
 
 interface FlagForm {
   readonly rule: string;
-  /** Undefined for a text that is not in its form. */
   readonly read: (text: string) => EnvFlag | undefined;
 }
 
@@ -107,7 +96,35 @@ const FLAGS: Readonly<Record<string, FlagForm>> = {
 
 function unknownFlag(word: string): string {
   if (/^-[eph]./.test(word)) return `a space belongs between ${word.slice(0, 2)} and what it takes`;
-  // A word that is no flag may be part of a secret.
+  // Another word may be part of a secret.
   const flag = /^-[\w-]*$/.test(word) ? `, not ${word}` : '';
   return `-e, -p or -h belongs here${flag}; a value with spaces needs quotes`;
+}
+
+/** The login of a private registry as an instance request carries it (public dialect). */
+export interface RegistryLogin {
+  readonly registry: string;
+  readonly user: string;
+  readonly token: string;
+}
+
+const LOGIN_RULE = 'a registry login is -u <user> -p <token> <registry>';
+
+export function parseRegistryLogin(text: string): RegistryLogin {
+  const found: { registry?: string; user?: string; token?: string } = {};
+  const words = splitWords(text).values();
+  for (const word of words) {
+    const field = word.text === '-u' ? 'user' : word.text === '-p' ? 'token' : 'registry';
+    const value = field === 'registry' ? word : words.next().value;
+    if (!value || found[field] !== undefined) throw new FlagError(word.position, LOGIN_RULE);
+    found[field] = value.text;
+  }
+  const { registry = '', user, token } = found;
+  if (user === undefined || token === undefined) throw new FlagError(1, LOGIN_RULE);
+  return { registry, user, token };
+}
+
+export function printRegistryLogin({ registry, user, token }: RegistryLogin): string {
+  const words = ['-u', quoteWord(user), '-p', quoteWord(token)];
+  return [...words, ...(registry === '' ? [] : [quoteWord(registry)])].join(' ');
 }

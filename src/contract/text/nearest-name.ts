@@ -1,7 +1,4 @@
-/**
- * The known name closest to a misspelt one, or undefined when none is close enough to be meant: at most a
- * third of its letters differ, or `most` (optimal string alignment distance).
- */
+/** The closest known name: at most a third of its letters differ, or `most`. */
 export function nearestName(
   name: string,
   known: readonly string[],
@@ -10,7 +7,7 @@ export function nearestName(
   let best: string | undefined;
   let bestDistance = most + 1;
   for (const candidate of known) {
-    // Each letter more or less is a difference: of most this is enough to know.
+    // Each missing letter is a difference.
     if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
     const distance = alignmentDistance(name.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
@@ -18,7 +15,7 @@ export function nearestName(
   return best;
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`. */
+/** Counts insertions, deletions, substitutions and swaps (optimal string alignment). */
 function alignmentDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -1,41 +1,33 @@
-/**
- * Cuts secrets out of what is written: known ones by their value, however they are written, and codes of two-factor
- * authentication by the name of their field. Pure. Whatever comes out of JSON is JSON again: only strings in it change.
- */
-import { secretPatterns, type SecretPattern } from './secret-pattern.ts';
+/** Cuts known secrets out of text, however they are written, and 2FA codes by their field's name. */
 
 export const REDACTED = '[redacted]';
 
-/** A shorter one also occurs in ordinary words and numbers, in characters. */
+/** Shorter secrets occur in ordinary words. */
 const SHORTEST = 8;
-/** Most that are known at once: a key that was rotated away may still open something. */
+/** A key that was rotated away may still open something. */
 const KNOWN = 64;
 
-/** Fields that have a code of six digits for a value, and the same in words. */
+/** Fields with a code of six digits, and the same in words. */
 const CODE_FIELD = /(?:^|[_-])(?:code|otp|totp|pin)$|^\w*(?:[a-z](?:Code|Otp|Pin))$/i;
 const CODE = /^\d{6}$/;
-/** A quick look whether there can be one. */
 const MAY_HAVE_CODE = /(?:code|otp|pin)\W{0,12}\d{6}(?!\d)/i;
 const CODE_IN_WORDS = /\b((?:\w*[_-])?(?:code|otp|totp|pin)\\*["']?\s*[:=]\s*\\*["']?)\d{6}(?!\d)/gi;
 
 export class Redaction {
   readonly #current: () => readonly string[];
-  /** Of all secrets that have been asked for, the latest ones. */
   readonly #patterns = new Map<string, readonly SecretPattern[]>();
   #last: readonly string[] = [];
 
-  /** @param secrets Asked at each use: a rotated key is a secret too. */
+  /** @param secrets Asked at each use, because keys rotate. */
   constructor(secrets: () => readonly string[]) {
     this.#current = secrets;
   }
 
-  /** Of a text that is no JSON. */
   text(text: string): string {
     this.#learn();
     return this.#redacted(text);
   }
 
-  /** Of a JSON text; the same without a secret in it, as it is. */
   json(text: string): string {
     this.#learn();
     if (!this.#mayHaveSecret(text) && !MAY_HAVE_CODE.test(text)) return text;
@@ -47,7 +39,7 @@ export class Redaction {
     }
   }
 
-  /** Of fields as JSON has them; none of them where they are too deep to be looked through. */
+  /** Returns no fields if they are too deep to search. */
   fields(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
     this.#learn();
     try {
@@ -57,7 +49,6 @@ export class Redaction {
     }
   }
 
-  /** Of the values of labels in the text that Prometheus reads: names are ours. */
   metrics(text: string): string {
     this.#learn();
     if (!this.#mayHaveSecret(text)) return text;
@@ -82,7 +73,6 @@ export class Redaction {
       if (this.#patterns.size > KNOWN) this.#patterns.delete(secret);
   }
 
-  /** Quick, for nearly all that is written has no secret in it. */
   #mayHaveSecret(text: string): boolean {
     for (const pieces of this.#patterns.values())
       if (pieces.some((piece) => isHinted(text, piece))) return true;
@@ -115,7 +105,6 @@ function isHinted(text: string, { core, head }: SecretPattern): boolean {
   return text.includes(core) || text.includes(head);
 }
 
-/** Also of those that lie over one another. */
 function places(text: string, secret: SecretPattern): Place[] {
   if (!isHinted(text, secret)) return [];
   const { pattern } = secret;
@@ -128,7 +117,7 @@ function places(text: string, secret: SecretPattern): Place[] {
   return [...found, ...cutPlaces(text, secret)];
 }
 
-/** Of a text that was cut in the middle of a secret: its beginning stands at the end, or before an ellipsis. */
+/** A cut text may end, or continue with an ellipsis, after a secret's beginning. */
 function cutPlaces(text: string, { value, head }: SecretPattern): Place[] {
   const found: Place[] = [];
   for (let from = text.indexOf(head); from !== -1; from = text.indexOf(head, from + 1)) {
@@ -140,7 +129,7 @@ function cutPlaces(text: string, { value, head }: SecretPattern): Place[] {
   return found;
 }
 
-/** One mark for secrets that lie over one another, for half of one would be left otherwise, and for all pieces of one. */
+/** Overlapping secrets get one mark, as half of one would be left otherwise. */
 function without(text: string, found: readonly Place[]): string {
   let [result, at] = ['', 0];
   for (const [from, to] of found.toSorted((one, other) => one[0] - other[0])) {
@@ -148,4 +137,78 @@ function without(text: string, found: readonly Place[]): string {
     at = Math.max(at, to);
   }
   return result + text.slice(at);
+}
+
+interface SecretPattern {
+  readonly value: string;
+  readonly head: string;
+  /** No way of writing changes this part. */
+  readonly core: string;
+  readonly pattern: RegExp;
+}
+
+const HEAD = 8;
+
+/** Longer secrets are searched in pieces: one pattern would be too large or too slow. */
+const PIECE = 256;
+
+export function secretPatterns(secret: string): readonly SecretPattern[] {
+  const characters = Array.from(secret);
+  const pieces = Math.ceil(characters.length / PIECE);
+  const length = Math.ceil(characters.length / pieces);
+  const found = Array.from({ length: pieces }, (_, index) =>
+    characters.slice(index * length, (index + 1) * length).join(''),
+  );
+  return Array.from(new Set(found), secretPattern);
+}
+
+function secretPattern(secret: string): SecretPattern {
+  const parts = secret.match(/\w+/g) ?? [];
+  const core = parts.reduce((longest, part) => (part.length > longest.length ? part : longest), '');
+  const tokens = secret.match(/\\+|[^\\]/gu) ?? [];
+  const written = tokens.map((token) => writtenAs(token)).join('');
+  return { value: secret, head: secret.slice(0, HEAD), core, pattern: new RegExp(written, 'g') };
+}
+
+const BACKSLASH = String.raw`(?:\\|%(?:25)*5[Cc])`;
+/** JSON in JSON writes a backslash by its number. */
+const ESCAPE = String.raw`(?:${BACKSLASH}{1,16}u005[cC]|${BACKSLASH})`;
+/** Without a bound, hostile text could make the search endless. */
+const ESCAPES = `${ESCAPE}{0,16}`;
+
+/** Any way of writing has at least as many backslashes. */
+function writtenAs(token: string): string {
+  if (token.startsWith('\\')) return `${ESCAPE}{${token.length},}`;
+  if (/^\w$/.test(token)) return token;
+  const ways = [literal(token), percentEncoded(token), unicodeEscapes(token)].map((way) => ESCAPES + way);
+  const short = SHORT_ESCAPES[token];
+  if (short !== undefined) ways.push(`${ESCAPE}{1,16}${short}`);
+  if (token === ' ') ways.push('\\+');
+  return `(?:${ways.join('|')})`;
+}
+
+const SHORT_ESCAPES: Readonly<Record<string, string>> = {
+  '\n': 'n',
+  '\r': 'r',
+  '\t': 't',
+  '\b': 'b',
+  '\f': 'f',
+};
+
+function literal(character: string): string {
+  return character.replace(/[$()*+.?[\\\]^{|}/]/, String.raw`\$&`);
+}
+
+function percentEncoded(character: string): string {
+  const bytes = [...new TextEncoder().encode(character)];
+  return bytes.map((byte) => `%(?:25)*${digits(byte.toString(16).padStart(2, '0'))}`).join('');
+}
+
+function unicodeEscapes(character: string): string {
+  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
+  return units.map((unit) => `${BACKSLASH}{1,16}u${digits(unit.toString(16).padStart(4, '0'))}`).join('');
+}
+
+function digits(hexadecimal: string): string {
+  return hexadecimal.replaceAll(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
 }

@@ -1,17 +1,13 @@
-/**
- * Text ↔ words as a POSIX shell splits them, with quotes and escapes; nothing is expanded, and `#`, `;`, `&`
- * and their like stand for themselves. Pure; container flags and registry logins are written so.
- */
+/** Splits text into words as a POSIX shell does. Nothing is expanded; `#`, `;` and `&` are text. */
 import { PilotlightError } from '../pilotlight-error.ts';
 
-export interface ShellWord {
-  /** Quotes and escapes taken away. */
+interface ShellWord {
   readonly text: string;
-  /** Where it begins, in characters from 1. */
+  /** In characters from 1. */
   readonly position: number;
 }
 
-/** A text of flags that cannot be read: where, and which rule it breaks. */
+/** Flags are unreadable at `position` (in characters from 1), and break `rule`. */
 export class FlagError extends PilotlightError {
   readonly code = 'unreadable_flags';
   readonly actor = 'user';
@@ -26,11 +22,10 @@ export class FlagError extends PilotlightError {
   }
 }
 
-/** One token at a place, and the text that it stands for. The first that fits is the one. */
 const TOKENS: readonly { readonly pattern: RegExp; readonly read: (inside: string) => string }[] = [
   { pattern: /([^ \t\n'"\\]+)/y, read: (inside) => inside },
   { pattern: /'([^']*)'/y, read: (inside) => inside },
-  // Between double quotes a backslash escapes these five only, and stays before any other character.
+  // Between double quotes a backslash escapes these five only.
   {
     pattern: /"([^"\\]*(?:\\[^][^"\\]*)*)"/y,
     read: (inside) => inside.replaceAll(/\\([$`"\\\n])/g, (_, escaped: string) => unescape(escaped)),
@@ -40,16 +35,11 @@ const TOKENS: readonly { readonly pattern: RegExp; readonly read: (inside: strin
 
 const SPACE = /[ \t\n]+|(?:\\\n)+/y;
 
-/** @throws FlagError for a quote that does not end, or a backslash with nothing after it */
 export function splitWords(text: string): ShellWord[] {
   return split(text, shellToken);
 }
 
-/**
- * The same where quotes need not be balanced, as in `it's`. If they are, they are a shell's. If not, those within a word
- * are text, and so is one that does not end: `it's 'a b'` is the words `it's` and `a b`.
- * @throws FlagError for a backslash with nothing after it
- */
+/** Takes unbalanced quotes too: `it's 'a b'` is the words `it's` and `a b`. */
 export function splitLooseWords(text: string): ShellWord[] {
   return split(text, areQuotesBalanced(text) ? shellToken : looseToken);
 }
@@ -81,12 +71,10 @@ function split(text: string, nextToken: (text: string, at: number) => Token): Sh
   return words;
 }
 
-/** The text as one word that `splitWords` reads back, quoted where it has to be. */
 export function quoteWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** A backslash before a line break joins the two lines. */
 function unescape(escaped: string): string {
   return escaped === '\n' ? '' : escaped;
 }
@@ -100,7 +88,6 @@ function skipSpace(text: string, from: number): number {
   }
 }
 
-/** undefined for a quote that does not end, or a backslash with nothing after it. */
 function tokenAt(text: string, at: number): Token | undefined {
   for (const { pattern, read } of TOKENS) {
     pattern.lastIndex = at;
@@ -110,7 +97,7 @@ function tokenAt(text: string, at: number): Token | undefined {
   return undefined;
 }
 
-/** A quote after a letter or the like belongs to the word; one at its beginning, after `=`, or after another quote opens. */
+/** A quote opens at the beginning of a word, after `=`, or after another quote; elsewhere it is text. */
 function looseToken(text: string, at: number): Token {
   const isQuote = /['"]/.test(text.charAt(at));
   const isWithin = at > 0 && !/[\s='"]/.test(text.charAt(at - 1));

@@ -4,7 +4,6 @@ import type { Gate } from '../../client/gate.ts';
 import { createPartialClient, type ClientOf } from '../../client/caller.ts';
 import type { Settings } from '../../config/options.ts';
 import { instanceListOperations } from '../../contract/operations/instances/instance-list.ts';
-import { instanceSearchOperations } from '../../contract/operations/instances/instance-search.ts';
 import { machineOperations } from '../../contract/operations/machines.ts';
 import { endpointGroupOperations } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { serverlessOperations } from '../../contract/operations/serverless/serverless.ts';
@@ -23,8 +22,8 @@ const OPERATIONS = {
   'endpointGroups.logs': endpointWorkerOperations['endpointGroups.logs'],
   'endpointGroups.workers': endpointWorkerOperations['endpointGroups.workers'],
   ...machineOperations,
-  ...instanceListOperations,
-  'instances.page': instanceSearchOperations['instances.page'],
+  'instances.list': instanceListOperations['instances.list'],
+  'instances.page': instanceListOperations['instances.page'],
   'serverless.endpointsSpend': spendOperations['serverless.endpointsSpend'],
   'charges.list': spendOperations['charges.list'],
   ...userOperations,

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Settings } from '../../config/options.ts';
 import type { Traits } from '../../doctor/learn.ts';
 import { ApiError } from '../../client/errors.ts';
-import { listCharges } from '../../client/flows/charges.ts';
+import { listCharges } from '../../client/flows/lists.ts';
 import type { FleetService, FleetSettings, FleetWatch, PriceSource } from '../../fleet/watch.ts';
 import type { Fleet, FleetView } from '../../fleet/view.ts';
 import type { FleetEvent } from '../../fleet/workers/lives.ts';

@@ -1,8 +1,8 @@
 import { LIMITS } from '../../contract/limits.ts';
 import { mergedValues, mergeLaunch } from '../../contract/merge.ts';
 import type { Answer, Input } from '../../contract/operations.ts';
-import { countCharacters } from '../../contract/text/characters.ts';
-import { parseRegistryLogin } from '../../contract/text/registry-login.ts';
+import { countCharacters } from '../../contract/schemas.ts';
+import { parseRegistryLogin } from '../../contract/text/env-flags.ts';
 import { badRequest, notFound, readFlags, Refused } from '../answers/answer.ts';
 import { deleteInstance, flickers, GPU } from '../fleet/workers.ts';
 import {

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
-import { secretPatterns } from '../../contract/text/secret-pattern.ts';
+import { secretPatterns } from '../../contract/text/redaction.ts';
 import type { Call } from '../calls/call.ts';
 
 /** A request and its answer, without keys and codes. */

@@ -245,7 +245,7 @@ export class HeartbeatDriver {
           entry.calls.delete(attempt);
           const answer = rateAnswerOf(outcome);
           if (answer === undefined) this.#limiter.lost(departure);
-          else this.#limiter.settled(departure, answer, now.mono);
+          else this.#limiter.answered(departure, answer, now.mono);
           this.#tell(entry, { type: 'settled', attempt, outcome }, now);
           this.#pump();
         },

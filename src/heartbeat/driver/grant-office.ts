@@ -25,7 +25,7 @@ export class GrantOffice {
       this.#open.delete(grant);
       const answeredAt = Math.max(departure.at, Math.min(now, now - (systemNow - at)));
       if (answer === undefined) limiter.lost(departure);
-      else limiter.settled(departure, answer, answeredAt);
+      else limiter.answered(departure, answer, answeredAt);
       if (headers) limiter.heard(departure.operation, headers, now);
     }
     const grants: { grant: number; operation: string }[] = [];

@@ -36,20 +36,18 @@ afterEach(async () => {
   service.server.close();
 });
 
-const NEVER = new AbortController().signal;
+const CALL = {
+  method: 'GET',
+  headers: {},
+  body: undefined,
+  signal: new AbortController().signal,
+  fresh: false,
+  maxBytes: 1000,
+};
 
 /** Which connection answered, the first being 1. */
 async function ask(path = '/', options: Partial<Exchange> = {}): Promise<number> {
-  const { text } = await transport.exchange({
-    url: service.url + path,
-    method: 'GET',
-    headers: {},
-    body: undefined,
-    signal: NEVER,
-    fresh: false,
-    maxBytes: 1000,
-    ...options,
-  });
+  const { text } = await transport.exchange({ ...CALL, url: service.url + path, ...options });
   return (JSON.parse(text) as { connection: number }).connection;
 }
 
@@ -115,9 +113,7 @@ describe('connections', () => {
     const { hostname, port } = new URL(proxy.url);
     const addresses = [hostname, '127.255.255.254'].map((address) => ({ address, family: 4 }));
     await using named = createTransport((_hostname, _options, callback) => callback(null, addresses));
-    const url = `http://service.test:${port}/`;
-    const call = { url, method: 'GET', headers: {}, body: undefined, signal: NEVER, fresh: false };
-    const exchanged = named.exchange({ ...call, maxBytes: 1000 });
+    const exchanged = named.exchange({ ...CALL, url: `http://service.test:${port}/` });
     const isRefused = () => named.addresses()[0]?.addresses[1]?.failure?.reason === 'refused';
     await expect.poll(isRefused).toBe(true);
     // Its first packet is dropped, and sent again after a second.
@@ -154,10 +150,10 @@ describe('an end', () => {
   test('disposing ends what is under way, what is idle, and what comes later', async () => {
     await openIdle(2);
     const asked = [ask('/held'), ask('/held'), ask('/held')];
-    const settled = Promise.allSettled(asked);
+    const ended = Promise.allSettled(asked);
     await expect.poll(() => service.held.length).toBe(3);
     await transport[Symbol.asyncDispose]();
-    expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect((await ended).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     await expect(ask()).rejects.toThrow('disposed');
     expect(transport.open).toBe(0);
     await expect
@@ -200,15 +196,7 @@ describe('an address', () => {
   });
 
   test('is told to whoever reads the answer', async () => {
-    const { peer } = await transport.exchange({
-      url: service.url,
-      method: 'GET',
-      headers: {},
-      body: undefined,
-      signal: NEVER,
-      fresh: false,
-      maxBytes: 1000,
-    });
+    const { peer } = await transport.exchange({ ...CALL, url: service.url });
     expect(peer).toMatchObject({ address: '127.0.0.1', addresses: 1 });
     peer?.judge('status 503');
     expect(transport.addresses()).toEqual([
@@ -228,38 +216,25 @@ describe('an address', () => {
   });
 });
 
-describe('being told that the connection is there', () => {
-  test('happens once an exchange, new connection or used one', async () => {
-    let told = 0;
-    const onConnected = (): void => void (told += 1);
-    await ask('/', { onConnected });
-    expect(told).toBe(1);
-    await ask('/', { onConnected });
-    expect(told).toBe(2);
-    const held = ask('/held', { onConnected });
-    await expect.poll(() => service.held.length).toBe(1);
-    expect(told).toBe(3);
-    service.held.shift()?.();
-    await held;
-    expect(told).toBe(3);
-  });
-
-  test('does not happen where there is none', async () => {
-    await using proxy = await startFaultProxy(service.port);
-    await proxy.switchTo({ kind: 'hang-at-connect' });
-    let told = 0;
-    const controller = new AbortController();
-    const url = proxy.url;
-    const asked = ask('/', { url, signal: controller.signal, onConnected: () => (told += 1) });
-    const settled = Promise.allSettled([asked]);
-    // A second server is asked and answers meanwhile.
-    await ask();
-    controller.abort('enough');
-    await settled;
-    await proxy.switchTo({ kind: 'refuse' });
-    await expect(ask('/', { url, onConnected: () => (told += 1) })).rejects.toMatchObject({
-      code: 'ECONNREFUSED',
-    });
-    expect(told).toBe(0);
-  });
+test('an exchange tells once that its connection is there, and not where there is none', async () => {
+  let told = 0;
+  const onConnected = (): void => void (told += 1);
+  await ask('/', { onConnected });
+  const held = ask('/held', { onConnected });
+  await expect.poll(() => service.held.length).toBe(1);
+  expect(told).toBe(2);
+  service.held.shift()?.();
+  await held;
+  await using proxy = await startFaultProxy(service.port);
+  await proxy.switchTo({ kind: 'hang-at-connect' });
+  const controller = new AbortController();
+  const hanging = ask('/', { url: proxy.url, signal: controller.signal, onConnected });
+  const ended = Promise.allSettled([hanging]);
+  // A second server is asked and answers meanwhile.
+  await ask();
+  controller.abort('enough');
+  await ended;
+  await proxy.switchTo({ kind: 'refuse' });
+  await expect(ask('/', { url: proxy.url, onConnected })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  expect(told).toBe(2);
 });

@@ -1,9 +1,13 @@
 /** One call over a transport that answers as a test says, on virtual time. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { CallOptions, ClientObserver, ClientOptions } from '../../../src/client/caller.ts';
+import {
+  type CallOptions,
+  type ClientObserver,
+  type ClientOptions,
+  ClientOptionsError,
+} from '../../../src/client/caller.ts';
 import { createClient } from '../../../src/client/client.ts';
-import { RequestError, type CallError } from '../../../src/client/errors.ts';
-import { ClientOptionsError } from '../../../src/client/options.ts';
+import { RequestError } from '../../../src/client/errors.ts';
 import type { Answered, Peer } from '../../../src/client/transport/transport.ts';
 import type { WireResponse } from '../../../src/wire/response.ts';
 import { answer, AnsweringTransport, never } from '../../support/answering-transport.ts';
@@ -67,16 +71,13 @@ test('a client that cannot work is not made: all problems at once, and no secret
       retry: { attempts: Number.NaN, baseMs: 1, maxMs: 1 },
     });
   expect(make).toThrow(ClientOptionsError);
+  expect(() => createClient(undefined as never)).toThrow(ClientOptionsError);
   expect(make).toThrow(
     'createClient: baseUrl: must be an address that begins with http:// or https://, without ? and #; ' +
       'serverlessUrl: must be an address that begins with http:// or https://, without ? and #; ' +
       'apiKey: has a space, a line break or another character that no API key has; ' +
       'timeoutMs: must be a number above 0 and at most 2147483647; retry: must have attempts, a whole number from 1',
   );
-});
-
-test('a client without options is one without an address', () => {
-  expect(() => createClient(undefined as never)).toThrow(ClientOptionsError);
 });
 
 test.each<[string, (client: ReturnType<typeof clientOf>) => Promise<unknown>, RegExp]>([
@@ -110,12 +111,8 @@ describe('what is sent', () => {
     const transport = new AnsweringTransport(OK);
     const bases = { baseUrl: 'http://a.test/x//', serverlessUrl: 'http://b.test/' };
     await clientOf(transport, bases).instances.list();
-    await clientOf(transport, bases)
-      .call('endpointGroups.route', { endpoint: 'chat', cost: 1 })
-      .catch(() => {});
-    await clientOf(transport, { baseUrl: 'http://a.test' })
-      .call('endpointGroups.route', { endpoint: 'chat', cost: 1 })
-      .catch(() => {});
+    for (const options of [bases, {}])
+      await clientOf(transport, options).endpointGroups.route({ endpoint: 'chat', cost: 1 });
     expect(transport.asked.map(({ url }) => url)).toEqual([
       'http://a.test/x/api/v0/instances/',
       'http://b.test/route/',
@@ -222,36 +219,26 @@ describe('an attempt', () => {
     expect(await settled(call)).toMatchObject({ error: { code: 'aborted' } });
   });
 
-  test('that is aborted, and not safe to repeat, is waited for as long as is asked, once it is on its way', async () => {
+  test.each<[what: string, answerMs: number | undefined, endsMs: number, outcome: object]>([
+    ['an answer within the grace is taken', 499, 499, { value: { key: 's3cret' } }],
+    ['a later one is not', 501, 500, { error: { code: 'aborted', mayBeDone: true } }],
+    ['what is not on its way ends at once', undefined, 0, { error: { code: 'aborted', mayBeDone: false } }],
+  ])('that is aborted, and not safe to repeat: %s', async (_, answerMs, endsMs, outcome) => {
     const key = answer(200, { success: true, id: 9, key: 's3cret' });
-    const late = (ms: number) => (exchange: Parameters<typeof never>[0]) => {
+    const transport = new AnsweringTransport((exchange) => {
+      if (answerMs === undefined) return never(exchange);
       exchange.onConnected?.();
-      return Promise.race([
-        never(exchange),
-        new Promise<typeof key>((resolve) => setTimeout(() => resolve(key), ms)),
-      ]);
-    };
-    const create = async (transport: AnsweringTransport) => {
-      const controller = new AbortController();
-      let connected = 0;
-      const call = clientOf(transport).apiKeys.create(
-        { name: 'x' },
-        { signal: controller.signal, graceMs: 500, onConnected: () => (connected += 1) },
-      );
-      const outcome = settled(
-        call.finally(() => expect(connected).toBe(transport.asked[0]?.fresh ? 1 : connected)),
-      );
-      while (transport.asked.length === 0) await Promise.resolve();
-      controller.abort(new Error('Ctrl-C'));
-      return outcome;
-    };
-    expect(await create(new AnsweringTransport(late(499)))).toMatchObject({ value: { key: 's3cret' } });
-    expect(await create(new AnsweringTransport(late(501)))).toMatchObject({
-      error: { code: 'aborted', mayBeDone: true },
+      const late = new Promise<typeof key>((resolve) => setTimeout(() => resolve(key), answerMs));
+      return Promise.race([never(exchange), late]);
     });
-    expect(await create(new AnsweringTransport(never))).toMatchObject({
-      error: { code: 'aborted', mayBeDone: false },
-    });
+    const controller = new AbortController();
+    const options = { signal: controller.signal, graceMs: 500 };
+    const begunAt = performance.now();
+    const call = clientOf(transport).apiKeys.create({ name: 'x' }, options);
+    const ended = settled(call.finally(() => expect(performance.now() - begunAt).toBe(endsMs)));
+    while (transport.asked.length === 0) await Promise.resolve();
+    controller.abort(new Error('Ctrl-C'));
+    expect(await ended).toMatchObject(outcome);
   });
 });
 
@@ -267,12 +254,6 @@ test('an answer that came after the signal leaves no timer behind', async () => 
 });
 
 describe('an answer that is not safe to ask for again', () => {
-  test('and cannot be read, comes with the error', async () => {
-    const call = clientOf(new AnsweringTransport(answer(200, '<html>'))).apiKeys.create({ name: 'x' });
-    const { error } = (await settled(call)) as { error: CallError };
-    expect([error.code, error.mayBeDone, error.rawAnswer()]).toEqual(['unreadable_response', true, '<html>']);
-  });
-
   test.each([
     ['{"success":true,"id":9,"key":"s3cret"}', { value: { key: 's3cret' } }],
     ['{"success":true,"id":9}', { error: { code: 'transport', mayBeDone: true } }],
@@ -344,31 +325,17 @@ describe('a repeat', () => {
     expect(transport.asked).toHaveLength(1);
   });
 
-  test.each<[string, 'instances.destroy' | 'instances.update', AnsweringTransport, boolean]>([
-    ['a deletion whose answer was lost', 'instances.destroy', new AnsweringTransport(RESET, GONE), true],
-    [
-      'a deletion that failed inside',
-      'instances.destroy',
-      new AnsweringTransport(answer(500, ''), GONE),
-      true,
-    ],
-    [
-      'a deletion that was throttled',
-      'instances.destroy',
-      new AnsweringTransport(answer(429, ''), GONE),
-      false,
-    ],
-    ['a deletion of nothing', 'instances.destroy', new AnsweringTransport(GONE), false],
-    [
-      'a deletion that is then refused',
-      'instances.destroy',
-      new AnsweringTransport(RESET, answer(403, { error: 'forbidden', msg: 'no' })),
-      false,
-    ],
-    ['no deletion', 'instances.update', new AnsweringTransport(RESET, GONE), false],
-  ])('%s finds nothing', async (_, id, transport, isDone) => {
-    const input = id === 'instances.destroy' ? { id: 5 } : { id: 5, label: 'x' };
-    const outcome = await settled(clientOf(transport).call(id, input));
+  const NO = answer(403, { error: 'forbidden', msg: 'no' });
+  test.each<[string, 'destroy' | 'update', (WireResponse | Error)[], boolean]>([
+    ['a deletion whose answer was lost', 'destroy', [RESET, GONE], true],
+    ['a deletion that failed inside', 'destroy', [answer(500, ''), GONE], true],
+    ['a deletion that was throttled', 'destroy', [answer(429, ''), GONE], false],
+    ['a deletion of nothing', 'destroy', [GONE], false],
+    ['a deletion that is then refused', 'destroy', [RESET, NO], false],
+    ['no deletion', 'update', [RESET, GONE], false],
+  ])('%s finds nothing', async (_, method, answers, isDone) => {
+    const client = clientOf(new AnsweringTransport(...answers));
+    const outcome = await settled(client.instances[method]({ id: 5 }));
     expect(outcome).toEqual(
       isDone ? { value: {} } : { error: expect.objectContaining({ code: 'api_error' }) },
     );

@@ -16,14 +16,16 @@ class Key {
   }
 
   accepted(operation: string, at: number) {
-    const departure = this.limiter.sent(operation, at, operation === HEARTBEAT ? 'heartbeat' : 'daemon');
-    this.limiter.settled(departure, { throttled: false }, at + LATENCY);
-    return departure;
+    return this.#answered(operation, at, { throttled: false });
   }
 
   refused(operation: string, at: number, says: Omit<RateAnswer, 'throttled'> = {}) {
+    return this.#answered(operation, at, { throttled: true, ...says });
+  }
+
+  #answered(operation: string, at: number, answer: RateAnswer) {
     const departure = this.limiter.sent(operation, at, operation === HEARTBEAT ? 'heartbeat' : 'daemon');
-    this.limiter.settled(departure, { throttled: true, ...says }, at + LATENCY);
+    this.limiter.answered(departure, answer, at + LATENCY);
     return departure;
   }
 
@@ -60,14 +62,12 @@ function opens(limiter: RateLimiter, operation: string, now: number, heartbeatAt
   return limiter.opensAt(operation, 'daemon', now);
 }
 
-describe('before the service refuses anything', () => {
-  test('nothing is held back', () => {
-    const key = new Key({ spacings: { [HEARTBEAT]: 2_000 } });
-    expect(key.limiter.opensAt(HEARTBEAT)).toBe(-Infinity);
-    for (let count = 0; count < 100; count += 1) expect(key.accepted(HEARTBEAT, 5).early).toBe(false);
-    expect(key.limiter.opensAt(HEARTBEAT)).toBeLessThanOrEqual(5);
-    expect([key.limiter.closedMs(5), key.limiter.allowedPerSecond(5)]).toEqual([0, undefined]);
-  });
+test('nothing is held back before the service refuses anything', () => {
+  const key = new Key({ spacings: { [HEARTBEAT]: 2_000 } });
+  expect(key.limiter.opensAt(HEARTBEAT)).toBe(-Infinity);
+  for (let count = 0; count < 100; count += 1) expect(key.accepted(HEARTBEAT, 5).early).toBe(false);
+  expect(key.limiter.opensAt(HEARTBEAT)).toBeLessThanOrEqual(5);
+  expect([key.limiter.closedMs(5), key.limiter.allowedPerSecond(5)]).toEqual([0, undefined]);
 });
 
 describe('a 429', () => {
@@ -98,20 +98,15 @@ describe('a 429', () => {
     expect(key.waits(LOGS) - 50_000).toBe(2_000);
   });
 
-  test('of a request that was under way at another refusal says nothing new', () => {
+  test.each([
+    ['says nothing new', undefined, undefined, 2_030],
+    ['may name a later time', 9_000, 1_000, 9_020],
+  ])('of a request that was under way at another refusal %s', (_what, one, other, opensAt) => {
     const { limiter } = new Key();
     const [first, second] = [limiter.sent(LOGS, 0), limiter.sent(LOGS, 10)];
-    limiter.settled(first, { throttled: true }, 20);
-    limiter.settled(second, { throttled: true }, 30);
-    expect(limiter.opensAt(LOGS)).toBe(2_030);
-  });
-
-  test('that names a later time than another one that is under way prolongs the wait', () => {
-    const { limiter } = new Key();
-    const [first, second] = [limiter.sent(LOGS, 0), limiter.sent(LOGS, 10)];
-    limiter.settled(first, { throttled: true, retryAfterMs: 9_000 }, 20);
-    limiter.settled(second, { throttled: true, retryAfterMs: 1_000 }, 30);
-    expect(limiter.opensAt(LOGS)).toBe(9_020);
+    limiter.answered(first, { throttled: true, retryAfterMs: one }, 20);
+    limiter.answered(second, { throttled: true, retryAfterMs: other }, 30);
+    expect(limiter.opensAt(LOGS)).toBe(opensAt);
   });
 });
 
@@ -158,16 +153,11 @@ describe('the key', () => {
     for (const [operation, limit] of [one, other])
       limiter.heard(operation, { limit, remaining: 1, resetMs: 3_000 }, 100);
     expect(limiter.allowedPerSecond(100)).toBe(isKnown ? 8 : undefined);
-    // The last request is a heartbeat's.
+    // The last request is a heartbeat's; of two, one is for the daemon.
     expect(opens(limiter, LOGS, 100)).toBe(isKnown ? 3_100 : -Infinity);
     expect(limiter.opensAt(HEARTBEAT)).toBe(-Infinity);
-  });
-
-  test('with two requests left has one for the daemon', () => {
-    const { limiter } = new Key();
-    for (const operation of [LOGS, WORKERS])
-      limiter.heard(operation, { limit: 20, remaining: 2, resetMs: 3_000 }, 100);
-    expect(grantOf(limiter, LOGS, 100)).toBeDefined();
+    limiter.heard(WORKERS, { limit: 20, remaining: 2, resetMs: 3_000 }, 100);
+    expect(opens(limiter, LOGS, 100)).toBe(-Infinity);
   });
 
   test('that was waited out in vain closes the operation for twice the time that it names', () => {
@@ -186,7 +176,7 @@ describe('the key', () => {
     const { limiter } = new Key().closed();
     const departure = limiter.sent(HEARTBEAT, 10_000);
     expect(limiter.opensAt(LOGS)).toBe(11_000);
-    limiter.settled(departure, { throttled: false }, 10_400);
+    limiter.answered(departure, { throttled: false }, 10_400);
     expect(limiter.opensAt(LOGS)).toBeLessThanOrEqual(10_400);
   });
 
@@ -209,7 +199,7 @@ test('an answer to a request with another key says nothing', () => {
   const { limiter } = new Key();
   const departure = limiter.sent(HEARTBEAT, 0);
   limiter.forget();
-  limiter.settled(departure, { throttled: true, retryAfterMs: 60_000 }, 20);
+  limiter.answered(departure, { throttled: true, retryAfterMs: 60_000 }, 20);
   expect(limiter.opensAt(HEARTBEAT)).toBe(-Infinity);
 });
 
@@ -286,7 +276,7 @@ describe('a spacing', () => {
   test('counts from the moment at which a slow request may have arrived, up to half of it', () => {
     const key = new Key().proven(HEARTBEAT, { thresholdMs: 3_000 });
     const slow = (latencyMs: number, at: number) => {
-      key.limiter.settled(key.limiter.sent(HEARTBEAT, at), { throttled: false }, at + latencyMs);
+      key.limiter.answered(key.limiter.sent(HEARTBEAT, at), { throttled: false }, at + latencyMs);
       return key.limiter.opensAt(HEARTBEAT) - at;
     };
     expect(slow(LATENCY + 300, 60_000)).toBe(3_360);
@@ -335,7 +325,7 @@ describe('the daemon', () => {
       if (departure === undefined) continue;
       const second = Math.floor((now - from) / 1_000);
       counts[second] = (counts[second] ?? 0) + 1;
-      limiter.settled(departure, { throttled: false }, now);
+      limiter.answered(departure, { throttled: false }, now);
     }
     return counts;
   };
@@ -348,13 +338,6 @@ describe('the daemon', () => {
     expect(counts.slice(11)).toEqual([32, 32, 32]);
     // A limit of the key is not known for it.
     expect(limiter.allowedPerSecond(14_000)).toBeUndefined();
-  });
-
-  test('has no spacing in the end', () => {
-    const { limiter } = new Key();
-    granted(limiter, 0, 22);
-    expect(grantOf(limiter, LOGS, 22_000)).toBeDefined();
-    expect(opens(limiter, LOGS, 22_000)).toBeLessThanOrEqual(22_000);
   });
 
   test('does not double its rate if nothing is accepted', () => {
@@ -380,6 +363,7 @@ describe('the daemon', () => {
       expect(key.limiter.allowedPerSecond(22_020)).toBe(0.5);
       // The heartbeat that was refused goes first, and the bucket may be empty after it.
       key.accepted(HEARTBEAT, 26_020);
+      expect(grantOf(key.limiter, LOGS, 28_019)).toBeUndefined();
       const counts = granted(key.limiter, 28_020, 18);
       expect(counts.slice(0, 8)).toEqual([1, 1, 1, 1, 1, 2, 2, 2]);
       expect(counts.slice(12, 16)).toEqual([4, 4, 4, 8]);
@@ -445,16 +429,6 @@ describe('the daemon', () => {
     expect(grantOf(key.limiter, LOGS, 9_000, 9_001)).toMatchObject({ who: 'daemon', early: false });
   });
 
-  test('goes after a heartbeat that was refused, until one is accepted', () => {
-    const key = new Key().closed();
-    key.refused(HEARTBEAT, 10_000, { retryAfterMs: 1_000 });
-    expect(grantOf(key.limiter, LOGS, 60_000)).toBeUndefined();
-    key.accepted(HEARTBEAT, 60_000);
-    // After it the bucket may be empty.
-    expect(grantOf(key.limiter, LOGS, 61_900)).toBeUndefined();
-    expect(grantOf(key.limiter, LOGS, 62_100)).toBeDefined();
-  });
-
   test('of one operation alone slows down after each refusal, if refusals count as the key’s', () => {
     const limiter = new RateLimiter({ random: () => 0, isKeys: true });
     for (const [at, afterMs] of [
@@ -464,7 +438,7 @@ describe('the daemon', () => {
     ] as const) {
       const departure = limiter.grant(LOGS, at);
       expect(departure).toBeDefined();
-      if (departure) limiter.settled(departure, { throttled: true, retryAfterMs: 1_000 }, at + LATENCY);
+      if (departure) limiter.answered(departure, { throttled: true, retryAfterMs: 1_000 }, at + LATENCY);
       expect(limiter.opensAt(LOGS, 'daemon', at + LATENCY)).toBe(at + afterMs);
     }
   });
@@ -473,7 +447,7 @@ describe('the daemon', () => {
     const key = new Key();
     const call = key.limiter.sent(WORKERS, 0, 'call');
     key.refused(HEARTBEAT, 0, { retryAfterMs: 1_000 });
-    key.limiter.settled(call, { throttled: true, retryAfterMs: 1_000 }, LATENCY);
+    key.limiter.answered(call, { throttled: true, retryAfterMs: 1_000 }, LATENCY);
     key.proven(HEARTBEAT, { retryAfterMs: 1_000 }, 5).accepted(HEARTBEAT, 60_000);
     expect(opens(key.limiter, LOGS, 60_100)).toBe(61_020);
   });
@@ -486,13 +460,5 @@ describe('the daemon', () => {
     expect(opens(key.limiter, LOGS, 31_020)).toBe(-Infinity);
     key.refused(HEARTBEAT, 40_000, { retryAfterMs: 1_000 });
     expect(opens(key.limiter, LOGS, 40_020 + 60_000)).toBe(-Infinity);
-  });
-
-  test('asks for nothing that is closed', () => {
-    const key = new Key();
-    key.refused(LOGS, 0, { retryAfterMs: 9_000 });
-    expect(grantOf(key.limiter, LOGS, 9_019)).toBeUndefined();
-    expect(grantOf(key.limiter, WORKERS, 9_019)).toBeDefined();
-    expect(opens(key.limiter, LOGS, 9_019)).toBe(9_144);
   });
 });

@@ -129,14 +129,6 @@ describe('a grant', () => {
     });
   });
 
-  test('whose answer is lost is told too', async () => {
-    const scene = new Scene();
-    scene.enter('logs');
-    await scene.grant(['logs']);
-    scene.passes[0]?.lost();
-    expect(scene.last.answers).toEqual([{ grant: 1, at: 0 }]);
-  });
-
   test.each([
     [999, ['logs']],
     [1_000, []],
@@ -154,28 +146,23 @@ describe('a grant', () => {
     const scene = new Scene();
     const controller = new AbortController();
     scene.enter('logs', LOG, controller.signal);
-    controller.abort();
+    const reason = new Error('Ctrl-C');
+    controller.abort(reason);
+    await expect(scene.queue.enter('logs', LOG, controller.signal)).rejects.toBe(reason);
     await scene.grant(['logs']);
-    expect(scene.entered).toEqual(['logs aborted']);
+    expect([scene.queue.view().waiting, scene.entered]).toEqual([0, ['logs aborted']]);
     expect(scene.last).toEqual({ number: 2, operations: [], answers: [{ grant: 1, at: 0 }] });
   });
 });
 
 describe('messages', () => {
-  test('are one at a time', async () => {
+  test('are one at a time, with 64 requests at most', async () => {
     const scene = new Scene();
     scene.enter('logs');
-    for (let count = 0; count < 20; count += 1) scene.enter('workers');
+    for (let count = 0; count < 100; count += 1) scene.enter('workers');
     expect(scene.asked).toHaveLength(1);
     await scene.grant(['logs']);
     expect(scene.asked).toHaveLength(2);
-    expect(scene.last.operations).toHaveLength(20);
-  });
-
-  test('name 64 requests at most', async () => {
-    const scene = new Scene();
-    for (let count = 0; count < 100; count += 1) scene.enter(`logs ${count}`);
-    await scene.grant([]);
     expect(scene.last.operations).toHaveLength(64);
   });
 
@@ -228,31 +215,17 @@ describe('messages', () => {
   });
 });
 
-test('a call that is aborted leaves the queue', async () => {
-  const scene = new Scene();
-  const controller = new AbortController();
-  scene.enter('logs', LOG, controller.signal);
-  expect(scene.queue.view().waiting).toBe(1);
-  const reason = new Error('Ctrl-C');
-  controller.abort(reason);
-  await settlePromises();
-  expect([scene.queue.view().waiting, scene.entered]).toEqual([0, ['logs aborted']]);
-  await expect(scene.queue.enter('logs', LOG, controller.signal)).rejects.toBe(reason);
-});
-
 describe('the view', () => {
-  test('of an idle queue wants nothing', () => {
-    expect(new Scene().queue.view()).toEqual({
+  test('has what is wanted and allowed, and how far intervals are stretched', async () => {
+    const scene = new Scene();
+    const idle = {
       wantedPerSecond: 0,
       allowedPerSecond: undefined,
       stretchRatio: 1,
       closedMs: 0,
       waiting: 0,
-    });
-  });
-
-  test('has what is wanted and allowed, and how far intervals are stretched', async () => {
-    const scene = new Scene();
+    };
+    expect(scene.queue.view()).toEqual(idle);
     scene.enter('logs', { everyMs: 1_000, need: 'log', who: '1' });
     await scene.time.pass(3_000);
     await scene.grant(['logs'], { allowedPerSecond: 0.5 });
@@ -260,11 +233,10 @@ describe('the view', () => {
     await scene.grant(['logs'], { allowedPerSecond: 0.5 });
     // One comes every 4 s instead of each second, the other one in time.
     expect(scene.queue.view()).toEqual({
+      ...idle,
       wantedPerSecond: 2,
       allowedPerSecond: 0.5,
       stretchRatio: 2.5,
-      closedMs: 0,
-      waiting: 0,
     });
     scene.enter('logs', { everyMs: 1_000, need: 'log', who: '2' });
     await scene.grant(['logs'], { closedMs: 700 });

@@ -43,34 +43,3 @@ describe.each(OPERATION_IDS)('%s', (id) => {
     if (operation.replacedBy !== undefined) expect(OPERATION_IDS).toContain(operation.replacedBy);
   });
 });
-
-test('the spacings are those of the public dialect', () => {
-  const spacings = OPERATION_IDS.map((id) => [id, operationOf(id).publicSpacingMs] as const);
-  expect(Object.fromEntries(spacings.filter(([, ms]) => ms !== undefined))).toEqual({
-    'machines.maintenances': 1_000,
-    'templates.search': 1_900,
-    'offers.search': 2_000,
-    'instances.create': 4_500,
-    'instances.createByPost': 4_500,
-    'instances.list': 20_000,
-    'instances.page': 1_000,
-    'instances.get': 2_000,
-    'serverless.endpointsSpend': 2_000,
-    'serverless.workergroupsSpend': 2_000,
-    'users.spendRate': 2_000,
-    'charges.list': 1_000,
-    'tfa.status': 1_000,
-    'deployments.heartbeat': 2_000,
-    'deployments.list': 2_000,
-    'deployments.get': 2_000,
-    'workergroups.list': 2_000,
-    'workergroups.create': 2_000,
-    'workergroups.update': 2_000,
-    'workergroups.delete': 3_000,
-    'endpointGroups.list': 3_000,
-    'endpointGroups.get': 2_000,
-    'endpointGroups.create': 4_000,
-    'endpointGroups.update': 2_000,
-    'endpointGroups.delete': 3_000,
-  });
-});

@@ -1,7 +1,9 @@
-/** Text from a path, a query or a command line, as the type that a schema wants. */
-import { expect, test } from 'vitest';
+/** Text from a path, a query or a command line, as the type that a schema wants; and bounded bodies. */
+import { Readable } from 'node:stream';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { coerceText, innerOf } from '../../../src/wire/coerce.ts';
+import { coerceFields, coerceText, innerOf } from '../../../src/wire/coerce.ts';
+import { BoundedBody, readBody } from '../../../src/wire/body.ts';
 import { createMatcher, matchOperation } from '../../../src/wire/match.ts';
 
 test.each<[what: string, schema: z.ZodType, text: string, value: unknown]>([
@@ -29,9 +31,15 @@ test.each<[what: string, schema: z.ZodType, text: string, value: unknown]>([
   expect(coerceText(schema, text)).toEqual(value);
 });
 
-test('what is inside of a schema that has nothing around it is the schema', () => {
-  const schema = z.number();
-  expect(innerOf(schema)).toBe(schema);
+test('an integer is written as ids are, a number in any way', () => {
+  for (const text of ['1e2', '007', '4.0', '-0']) {
+    expect(coerceText(z.int(), text)).toBe(text);
+    expect(coerceText(z.number(), text)).toBe(Number(text));
+  }
+  for (const text of ['', '+7', ' 7', '0x10', '42x']) expect(coerceText(z.int(), text)).toBe(text);
+  expect(['0', '-3', '42'].map((text) => coerceText(z.int(), text))).toEqual([0, -3, 42]);
+  expect(coerceFields(z.object({ id: z.int() }), { id: '42', more: '7' })).toEqual({ id: 42, more: '7' });
+  expect(innerOf(z.number())).toBeInstanceOf(z.ZodNumber);
 });
 
 test('a placeholder is decoded, and never empty', () => {
@@ -39,6 +47,7 @@ test('a placeholder is decoded, and never empty', () => {
   expect(to('a%2Fb')).toEqual({ id: 'a/b' });
   expect(to('100%25')).toEqual({ id: '100%' });
   expect(to('')).toBeUndefined();
+  expect(to('%E0%A4%A')).toBeUndefined();
 });
 
 test('the first route that fits wins; a path tells its methods', () => {
@@ -57,4 +66,21 @@ test('the first route that fits wins; a path tells its methods', () => {
   expect(match.methodsOf('/things/')).toEqual(['GET']);
   expect(match.methodsOf('/others')).toEqual([]);
   expect(match.methodsOf('/a/b/c')).toEqual([]);
+});
+
+describe('a body', () => {
+  const PIECES = ['ab', 'cd', 'e'].map((text) => Buffer.from(text));
+
+  test('is read up to the bound, and no further', async () => {
+    const stream = Readable.from(PIECES);
+    const [whole, cut] = [await readBody(Readable.from(PIECES), 5), await readBody(stream, 3)];
+    expect([whole.bytes.toString(), whole.complete]).toEqual(['abcde', true]);
+    expect([cut.bytes.toString(), cut.complete, stream.destroyed]).toEqual(['ab', false, true]);
+  });
+
+  test('leaves out pieces that follow one that was too large, however small they are', () => {
+    const body = new BoundedBody(3);
+    expect(PIECES.map((piece) => body.add(piece))).toEqual([true, false, false]);
+    expect(body.bytes().toString()).toBe('ab');
+  });
 });

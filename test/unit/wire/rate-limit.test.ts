@@ -1,7 +1,12 @@
 /** What an answer says about the rate limit, in the shapes in which the service says it. */
 import { describe, expect, test } from 'vitest';
 import { operationOf } from '../../../src/contract/operations.ts';
-import { rateLimitOf, type RateLimit } from '../../../src/wire/rate-limit.ts';
+import {
+  rateLimitOf,
+  retryAfterMs as headerMs,
+  thresholdMs as namedMs,
+  type RateLimit,
+} from '../../../src/wire/rate-limit.ts';
 import { decodeResponse, type WireResponse } from '../../../src/wire/response.ts';
 
 /** 2026-07-25T10:00:00Z */
@@ -109,4 +114,42 @@ describe('the tightest bucket', () => {
     expect(rateLimitOf(of('2', '1'), LIVE)).toMatchObject({ limit: 2, remaining: 1 });
     expect(rateLimitOf({}, { limit: 'x', remaining: null })).toBeUndefined();
   });
+});
+
+const LONGEST = 2 ** 31 - 1;
+
+test.each<[header: string | string[], date: string | undefined, ms: number | undefined]>([
+  ['7', undefined, 7_000],
+  [' 0 ', undefined, 0],
+  ['1.25', undefined, 1_250],
+  [['3', '9'], undefined, 3_000],
+  ['9'.repeat(400), undefined, LONGEST],
+  ['Sat, 25 Jul 2026 10:00:09 GMT', SERVED, 9_000],
+  ['Saturday, 25-Jul-26 10:00:09 GMT', SERVED, 9_000],
+  ['Sat, 25 Jul 2026 09:00:00 GMT', SERVED, 0],
+  ['Sat, 21 Nov 9999 10:00:09 GMT', SERVED, LONGEST],
+  ['Sat, 25 Jul 2026 10:00:09 GMT', undefined, undefined],
+  ...['-5', 'NaN', '2s', '1.', 'soon, or later', '- Sat, 25 Jul 2026 10:00:09 GMT', ''].map(
+    (text) => [text, SERVED, undefined] as [string, string, undefined],
+  ),
+])('Retry-After %s of an answer at %s is %j ms', (header, date, ms) => {
+  expect(headerMs({ 'retry-after': header, date })).toBe(ms);
+});
+
+test('Retry-After counts from our clock where the answer has no Date', () => {
+  const header = 'Sat, 25 Jul 2026 10:00:09 GMT';
+  expect(headerMs({ 'retry-after': header }, SERVED_S * 1000)).toBe(9_000);
+});
+
+test.each<[text: string, ms: number | undefined]>([
+  ['API requests too frequent: endpoint threshold=3.0', 3_000],
+  ['Threshold = 3.25 s', 3_250],
+  ['threshold:2', 2_000],
+  [`threshold=${'9'.repeat(400)}`, LONGEST],
+  ['threshold=0', undefined],
+  ['threshold=-3', undefined],
+  ['athreshold=2', undefined],
+  ['threshold per key=2', undefined],
+])('%s: a threshold of %j ms', (text, ms) => {
+  expect(namedMs(text)).toBe(ms);
 });

@@ -3,9 +3,16 @@ import * as fc from '../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { isRecord } from '../../../src/contract/is-record.ts';
+import { shownOnce } from '../../../src/contract/schemas.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../../src/contract/operations.ts';
-import { readAnswer, rowsLeftOut, shownOncePaths } from '../../../src/wire/reading.ts';
-import { decodeResponse, type Outcome } from '../../../src/wire/response.ts';
+import {
+  namesShownOnce,
+  readAnswer,
+  rowsLeftOut,
+  showsOnce,
+  shownOncePaths,
+} from '../../../src/wire/reading.ts';
+import { decodeResponse, type DecodedResponse } from '../../../src/wire/response.ts';
 import {
   coreOf,
   fullAnswer,
@@ -70,7 +77,7 @@ const SHOWN_ONCE: Readonly<Partial<Record<OperationId, readonly string[]>>> = {
   'apiKeys.reset': ['new_api_key'],
 };
 
-function decode(id: OperationId, answer: unknown): Outcome {
+function decode(id: OperationId, answer: unknown): DecodedResponse {
   return decodeResponse(operationOf(id), { status: 200, headers: {}, text: JSON.stringify(answer) });
 }
 
@@ -386,5 +393,68 @@ describe('rows that could not be read', () => {
       list: z.union([z.strictObject({ rows, more: z.int() }), z.looseObject({ rows })]),
     });
     expect(rowsLeftOut(readAnswer(either, { list: { rows: [{ id: 1 }, {}] } }).data)).toBe(1);
+  });
+});
+
+describe('what is shown once', () => {
+  const schema = z.looseObject({ one: z.looseObject({ token: shownOnce(z.string()).optional() }) });
+  const whole = shownOnce(z.string());
+
+  test('is there or not', () => {
+    expect(showsOnce(schema, { one: { token: 't' } })).toBe(true);
+    for (const token of [undefined, null, '']) expect(showsOnce(schema, { one: { token } })).toBe(false);
+    expect(showsOnce(schema, { one: null })).toBe(false);
+    expect([showsOnce(whole, 't'), showsOnce(whole, '')]).toEqual([true, false]);
+  });
+
+  test('is named in a text that is cut off', () => {
+    expect(namesShownOnce(schema, '{"one":{"token":"t')).toBe(true);
+    expect(namesShownOnce(schema, '{"one":{"tok')).toBe(false);
+    const both = z.looseObject({ a: shownOnce(z.string()), b: shownOnce(z.string()) });
+    expect(namesShownOnce(both, '"b"')).toBe(true);
+  });
+});
+
+describe('what stands for a value', () => {
+  const one = (schema: z.ZodType, value: unknown) =>
+    (readAnswer(z.looseObject({ value: schema }), { value }).data as { value?: unknown } | undefined)?.value;
+
+  test.each([
+    [' 1e5 ', 1e5],
+    ['1.25', 1.25],
+    ['-2.50E-10', -2.5e-10],
+    ['1.5e+10', 1.5e10],
+    ['x1', undefined],
+    ['1x', undefined],
+    ['1e', undefined],
+    ['', undefined],
+    [[4], undefined],
+  ])('%j for a number', (value, number) => {
+    expect(one(z.number(), value)).toBe(number);
+  });
+
+  test.each([
+    [' True ', true],
+    ['1', true],
+    [0, false],
+    ['FALSE', false],
+    ['yes', undefined],
+  ])('%j for a boolean', (value, boolean) => {
+    expect(one(z.boolean(), value)).toBe(boolean);
+  });
+
+  test('a number for a string, and nothing else', () => {
+    expect(one(z.string(), 7)).toBe('7');
+    expect(one(z.string(), true)).toBeUndefined();
+  });
+
+  test('entries that cannot be read are left out and counted; with none left, none is lost', () => {
+    const map = z.record(z.string(), z.looseObject({ id: z.int() }));
+    const { data } = readAnswer(map, { a: { id: '1' }, b: { id: 'x' }, c: {} });
+    expect(data).toEqual({ a: { id: 1 } });
+    expect(rowsLeftOut(data)).toBe(2);
+    expect(readAnswer(map, { b: { id: 'x' } }).success).toBe(false);
+    const lists = z.looseObject({ a: z.array(z.int()), b: z.array(z.int()) });
+    expect(rowsLeftOut(readAnswer(lists, { a: [1, 'x'], b: [1, 'x', 'y'] }).data)).toBe(3);
   });
 });

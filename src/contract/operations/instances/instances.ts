@@ -1,15 +1,13 @@
 import * as z from 'zod';
 import { INTERFACE, PUBLIC_DIALECT, PUBLIC_READ, PUBLIC_WRITE, type OperationTable } from '../../define.ts';
 import { envEntryProblem } from '../../text/env-flags.ts';
-import { textUpTo } from '../../text/characters.ts';
 import { instance, instanceListOperations } from './instance-list.ts';
-import { instanceSearchOperations } from './instance-search.ts';
 import { LIMITS } from '../../limits.ts';
-import { byId, extraFilters, id, mayHoldSecrets, shownOnce, success } from '../../schemas.ts';
+import { byId, extraFilters, id, mayHoldSecrets, shownOnce, success, textUpTo } from '../../schemas.ts';
 import { IMAGE_OR_TEMPLATE, NEW_VOLUME_HAS_SIZE } from '../../rules.ts';
 import { EXAMPLE_HASH, templateBody } from '../templates.ts';
 
-/** §2.3. `size` is of a new volume: with an existing one it may be there, and has no effect. */
+/** §2.3. With an existing volume `size` has no effect. */
 export const volumeInfo = z.strictObject({
   create_new: z.boolean().describe('true creates a new volume, false links an existing one'),
   volume_id: id.describe('existing volume when linking; a volume offer when creating'),
@@ -29,10 +27,7 @@ export const envMap = mayHoldSecrets(
   }),
 );
 
-/**
- * §2.3. The interface says that other fields exist and does not show them; these are the template's own and
- * those that the public dialect's clients send.
- */
+/** §2.3 does not show all fields. */
 const createBody = z.strictObject({
   template_hash_id: z.string().min(1).optional().describe("the template's hash_id, not its numeric id"),
   image: z.string().min(1).optional().describe("overrides the template's image; needed without a template"),
@@ -84,7 +79,6 @@ const create = {
   rules: CREATE_RULES,
   response: z.looseObject({ new_contract: shownOnce(id).describe('the new instance id') }),
   errors: ['invalid_offer', 'not_found'],
-  // Not repeatable: a lost answer may have rented the machine already.
   publicSpacingMs: 4500,
   example: {
     input: { offer_id: 3001, template_hash_id: EXAMPLE_HASH, env: { HF_TOKEN: 'x', '-p 8001:8001': '1' } },
@@ -92,7 +86,7 @@ const create = {
   },
 } as const;
 
-/** Of one offer, as `instances.create` would answer it; the id alone, or a sentence alone, is read as if it were. */
+/** A row as `instances.create` answers it; a bare id or sentence is read as one. */
 const bulkEntry = z.preprocess(
   (entry) => {
     if (typeof entry === 'number') return { new_contract: entry };
@@ -117,7 +111,7 @@ export const instanceOperations = {
     summary: 'Rent an offer: create an instance',
     description: 'The new instance id is new_contract; a field id of the answer is something else.',
   },
-  // Before the next one, whose path has a place for an id where this one says bulk.
+  // Routes before `instances.create`, whose placeholder would take `bulk`.
   'instances.createBulk': {
     ...PUBLIC_DIALECT,
     permission: 'instance_write',
@@ -158,7 +152,6 @@ export const instanceOperations = {
     description: 'The interface states PUT and POST for the same operation; instances.create uses PUT.',
   },
   ...instanceListOperations,
-  ...instanceSearchOperations,
   'instances.get': {
     ...PUBLIC_READ,
     path: one.path,

@@ -1,4 +1,4 @@
-/** Offers of machines: what can be rented (public dialect). */
+/** Offers of machines (public dialect). */
 import * as z from 'zod';
 import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
 import { filterOn, id, memoryIn } from '../../schemas.ts';
@@ -6,7 +6,7 @@ import { filterOn, id, memoryIn } from '../../schemas.ts';
 const number = filterOn(z.number()).optional();
 const megabytes = filterOn(memoryIn('MB')).optional();
 
-/** The fields that most searches name; others go into `extra`. */
+/** The most used fields; others go into `extra`. */
 const searchBody = z.strictObject({
   limit: z.int().positive().optional().describe('most offers that are answered'),
   order: z

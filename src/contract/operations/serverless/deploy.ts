@@ -1,18 +1,16 @@
-/** Making and changing deployments (public dialect), apart from what the heartbeat loads. */
+/** Making and changing deployments (public dialect); the heart does not load this. */
 import * as z from 'zod';
 import { PUBLIC_READ, PUBLIC_WRITE, type OperationTable } from '../../define.ts';
+import { parseJsonOr } from '../../is-record.ts';
 import { byId, id, mayHoldSecrets, secretText, success, timestamp } from '../../schemas.ts';
 import { DEFAULT_TAG } from './deployment.ts';
 import { endpointGroupParameters } from './endpoint-groups.ts';
 
-/**
- * What became of a request for a deployment. `created`: there was none of this name and tag. `soft_update`: it has
- * another version. `autoscale_update`: other parameters alone. `exists`: nothing changed.
- */
+/** `soft_update`: another version. `autoscale_update`: only other parameters. `exists`: nothing changed. */
 export const DEPLOY_ACTIONS = ['created', 'soft_update', 'autoscale_update', 'exists'] as const;
 export type DeployAction = (typeof DEPLOY_ACTIONS)[number];
 
-export const deploymentVersion = z.looseObject({
+const deploymentVersion = z.looseObject({
   id: z.union([z.int(), z.string()]),
   version_label: z.string().nullish(),
   image: z.string().nullish(),
@@ -49,21 +47,13 @@ const deployBody = z.strictObject({
 });
 export type DeployRequest = z.output<typeof deployBody>;
 
-/** `{name: value}`; a list of pairs, or either as JSON text, is read as what it means. */
+/** A list of pairs, or JSON text, is read as `{name: value}`. */
 const uploadFields = z.preprocess(fieldsOf, z.record(z.string(), z.unknown()));
 
 function fieldsOf(given: unknown): unknown {
   const value = typeof given === 'string' ? parseJsonOr(given) : given;
   const isPairs = Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2);
   return isPairs ? Object.fromEntries(value as [string, unknown][]) : value;
-}
-
-function parseJsonOr(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
 }
 
 const stateAnswer = z.looseObject({ endpoint_state: z.string().nullish() });

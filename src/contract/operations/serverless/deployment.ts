@@ -1,9 +1,8 @@
-/** A deployment as the public service describes it (public dialect); the interface has its id only. */
+/** A deployment (public dialect); the interface has its id only. */
 import * as z from 'zod';
 import { isRecord } from '../../is-record.ts';
 import { id, timestamp } from '../../schemas.ts';
 
-/** The tag of a deployment that names none. */
 export const DEFAULT_TAG = 'default';
 
 const fields = {
@@ -32,12 +31,12 @@ const fields = {
 export const deployment = z.looseObject({ id, ...fields });
 export type Deployment = z.output<typeof deployment>;
 
-/** Who asks for one knows its id, so an answer need not repeat it; but one that says nothing is no answer. */
+/** The answer need not repeat the id; but it must say something. */
 const askedFor = z
   .looseObject({ id: id.optional(), ...fields })
   .refine((row) => 'id' in row || 'ttl' in row, 'neither id nor ttl: no deployment');
 
-/** `{deployment: D}`; an answer that is D itself is read as if it were wrapped. */
+/** A flat answer is read as if it were wrapped. */
 export const deploymentAnswer = z.preprocess(
   (body) => (isRecord(body) && !('deployment' in body) ? { deployment: body } : body),
   z.looseObject({ deployment: askedFor }),

@@ -1,4 +1,4 @@
-/** The parameters of an endpoint group, with the defaults of §2.7: the one table that all else reads. */
+/** The parameters of an endpoint group, with the defaults of §2.7. */
 import * as z from 'zod';
 import { PUBLIC_DIALECT, PUBLIC_READ, type OperationTable } from '../../define.ts';
 import { LIMITS } from '../../limits.ts';
@@ -16,7 +16,7 @@ export const ENDPOINT_GROUP_DEFAULTS = {
   target_queue_time: 10.0,
 } as const;
 
-/** Only types and the limits that the interface states; what is allowed but unwise is in src/scaling. */
+/** What is allowed but unwise is in src/scaling. */
 const parameters = {
   min_load: z.number().nonnegative().optional(),
   min_cold_load: z.number().nonnegative().optional(),
@@ -32,7 +32,6 @@ const parameters = {
 export type EndpointGroupParameter = keyof typeof parameters;
 export const ENDPOINT_GROUP_PARAMETERS = Object.keys(parameters) as EndpointGroupParameter[];
 
-/** What each parameter means, for someone who has never seen it: half a sentence that goes on from its name. */
 export const MEANINGS: Readonly<Record<EndpointGroupParameter, string>> = {
   min_load:
     'the load, in units of work a second, that hot workers are kept ready for even when nothing arrives; 0 keeps none',
@@ -52,24 +51,16 @@ export const MEANINGS: Readonly<Record<EndpointGroupParameter, string>> = {
     'how many seconds without a request pass before the last hot worker may be stopped; the next request then waits for a start',
 };
 
-/** What the create operation takes: each default stands in its schema, for help and OpenAPI document to say. */
+/** Each default stands in its schema, for help and OpenAPI document. */
 export const endpointGroupParameters = z.strictObject(described(ENDPOINT_GROUP_DEFAULTS));
-/** What an update takes: a parameter that is not sent stays as it is, so that none has a default. */
-export const endpointGroupChanges = z.strictObject(described({}));
-/**
- * The parameters of an endpoint group (§2.7); each may be left out. Times in seconds, loads in work units a
- * second.
- */
+const endpointGroupChanges = z.strictObject(described({}));
+/** The parameters of an endpoint group (§2.7). Times in seconds, loads in work units a second. */
 export type EndpointGroupParameters = z.output<typeof endpointGroupParameters>;
 
-/**
- * `active`: the engine recruits and releases workers. `suspended`: it does neither, and workers go on, and are billed.
- * `stopped`: all workers are inactive.
- */
+/** `suspended`: workers go on and are billed; none is recruited or released. */
 export const ENDPOINT_STATES = ['active', 'suspended', 'stopped'] as const;
 export type EndpointState = (typeof ENDPOINT_STATES)[number];
 
-/** What the public service takes beside the parameters. */
 const further = {
   endpoint_state: z
     .enum(ENDPOINT_STATES)
@@ -82,14 +73,12 @@ const further = {
     .describe('how many more workers to recruit than wanted'),
   autoscaler_instance: z.string().optional().describe("environment of the service's engine, such as prod"),
 };
-/** All that a new one takes. */
 export const endpointGroupSettings = endpointGroupParameters.extend(further);
 export type EndpointSettings = Pick<
   z.output<z.ZodObject<typeof further>>,
   'overrecruit_ratio' | 'autoscaler_instance'
 >;
 
-/** A stored endpoint group; the public service adds fields and may answer null where a value is unset. */
 export const endpointGroup = z.looseObject({
   id,
   endpoint_name: z.string().nullish(),
@@ -104,7 +93,7 @@ export type EndpointGroup = z.output<typeof endpointGroup>;
 
 const group = byId('endpoint group');
 
-/** The interface states the parameters and not the path; paths and answers are the public dialect's. */
+/** Paths and answers are the public dialect's. */
 const source = '§2.7, public dialect';
 const shared = { ...PUBLIC_DIALECT, source } as const;
 const read = { ...PUBLIC_READ, source } as const;
@@ -170,7 +159,6 @@ export const endpointGroupOperations = {
   },
 } as const satisfies OperationTable;
 
-/** The parameters with what they mean, and with these defaults. */
 function described(defaults: Partial<Record<EndpointGroupParameter, number>>): typeof parameters {
   const entries = ENDPOINT_GROUP_PARAMETERS.map((name) => {
     const byDefault = defaults[name] === undefined ? {} : { default: defaults[name] };

@@ -13,7 +13,7 @@ const EXAMPLE = {
   last_client_heartbeat: 1_790_000_000,
 };
 
-/** The end of a log: one text, as the interface says, or the public dialect's text for each level. */
+/** One text, as the interface says, or a text for each level (public dialect). */
 export const logAnswer = z.looseObject({
   logs: z.string().nullish(),
   info0: z.string().nullish(),

@@ -1,4 +1,4 @@
-/** Which worker groups there are (public dialect); a file of its own, so that who only looks need not load how one is made. */
+/** The list of worker groups (public dialect), loaded without the other operations. */
 import * as z from 'zod';
 import { PUBLIC_READ, type OperationTable } from '../../define.ts';
 import { id, timestamp } from '../../schemas.ts';

@@ -1,4 +1,4 @@
-/** Worker groups (public dialect): what makes the workers of an endpoint, and of what. */
+/** Worker groups (public dialect): they make the workers of an endpoint. */
 import * as z from 'zod';
 import { PUBLIC_DIALECT, PUBLIC_WRITE, type OperationTable } from '../../define.ts';
 import { isRecord } from '../../is-record.ts';
@@ -30,7 +30,7 @@ const fields = z.strictObject({
 });
 export type WorkerGroupRequest = z.output<typeof fields>;
 
-/** The service says the id as `result` too (evidence 4.12). */
+/** The service may call the id `result` (evidence 4.12). */
 const created = z.preprocess(
   (body) => (isRecord(body) && !('id' in body) && 'result' in body ? { ...body, id: body['result'] } : body),
   z.looseObject({ id: id.describe('the new worker group id') }),

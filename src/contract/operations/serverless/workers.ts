@@ -1,11 +1,11 @@
-/** What the serverless address tells of endpoints and workers (public dialect). */
+/** Endpoints and workers at the serverless address (public dialect). */
 import * as z from 'zod';
 import { PUBLIC_DIALECT, type OperationTable } from '../../define.ts';
 import { LIMITS } from '../../limits.ts';
 import { logAnswer } from './serverless.ts';
 import { id, tail, timestamp } from '../../schemas.ts';
 
-/** As the engine names what a worker does, the last four undocumented; it may have others, and writes them in either case. */
+/** The last four are undocumented; others may come, in either case. */
 export const WORKER_STATUSES = [
   'pending',
   'creating',
@@ -30,7 +30,7 @@ export const WORKER_STATUSES = [
 
 const rate = z.number().nullish();
 
-/** Any field may be missing; loads and performances are in work units a second. */
+/** Loads and performances are in work units a second. */
 export const worker = z.looseObject({
   id: id.describe('of its instance'),
   status: z.string().nullish().describe(WORKER_STATUSES.join(', ')),
@@ -52,13 +52,13 @@ export const worker = z.looseObject({
 });
 export type Worker = z.output<typeof worker>;
 
-/** `{workers: [K]}`; a list alone is read as if it were wrapped. */
+/** A bare list is read as if it were wrapped. */
 const workersAnswer = z.preprocess(
   (body) => (Array.isArray(body) ? { workers: body as unknown[] } : body),
   z.looseObject({ workers: z.array(worker) }),
 );
 
-/** A worker's place, signed, which the worker wants to see; or, without `url`, why there is none yet. */
+/** A signed place, or why there is none yet. */
 const routeAnswer = z.looseObject({
   request_idx: z.int().nullish(),
   endpoint: z.string().nullish(),

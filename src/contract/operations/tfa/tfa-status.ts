@@ -1,4 +1,4 @@
-/** The account's second factors as its status lists them (§2.4); a file of its own for those who only look. */
+/** The status of second factors (§2.4), loaded without the other 2FA operations. */
 import * as z from 'zod';
 import { INTERFACE, type OperationTable } from '../../define.ts';
 import { id, openEnum, timestamp } from '../../schemas.ts';
@@ -6,7 +6,6 @@ import { id, openEnum, timestamp } from '../../schemas.ts';
 export const STORED_TFA_METHODS = ['sms', 'totp'] as const;
 export type StoredTfaMethod = (typeof STORED_TFA_METHODS)[number];
 
-/** A second factor as the status lists it (§2.4). Secrets are never returned. */
 export const tfaMethod = z.looseObject({
   id,
   user_id: id.optional(),
@@ -33,7 +32,6 @@ export const EXAMPLE_METHOD = {
   last_used: 1_789_000_000,
 };
 
-/** What all operations of §4.4 have in common. */
 export const TFA = { ...INTERFACE, source: '§4.4' } as const;
 
 export const tfaStatusOperations = {

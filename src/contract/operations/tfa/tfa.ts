@@ -3,16 +3,15 @@ import * as z from 'zod';
 import { type OperationTable, type Verification } from '../../define.ts';
 import { LIMITS } from '../../limits.ts';
 import { CODE_OR_BACKUP_CODE, METHOD_OR_ITS_ID, NUMBER_OF_SMS, TARGET_OF_BACKUP_CODE } from '../../rules.ts';
-import { id, phoneNumber, secretText, shownOnce, success } from '../../schemas.ts';
-import { textUpTo } from '../../text/characters.ts';
+import { id, phoneNumber, secretText, shownOnce, success, textUpTo } from '../../schemas.ts';
 import { user } from '../users.ts';
 import { EXAMPLE_METHOD, STORED_TFA_METHODS, TFA, tfaMethod, tfaStatusOperations } from './tfa-status.ts';
 
-/** Methods that a code can be verified by. E-mail is never stored as a method. */
+/** E-mail is never stored as a method. */
 export const TFA_METHODS = ['sms', 'totp', 'email'] as const;
 export type TfaMethodName = (typeof TFA_METHODS)[number];
 
-/** Three groups of four characters (§2.4), which does not say of which. */
+/** §2.4 does not say which characters. */
 export const BACKUP_CODE = /^[^\s-]{4}-[^\s-]{4}-[^\s-]{4}$/;
 
 const method = z.enum(TFA_METHODS).optional();
@@ -30,7 +29,6 @@ const backupCode = z
   .describe('one-time backup code; makes the other fields unnecessary');
 const label = textUpTo(LIMITS.methodLabelLength).describe('a name of your own for the method');
 
-/** What proves a second factor: a code (with its secret where one was sent), or a backup code. */
 const proof = {
   tfa_method: method.meta({ default: 'sms', description: 'not needed with backup_code' }),
   code: code.optional().describe('6 digits; needed unless backup_code is given'),
@@ -54,7 +52,7 @@ const msg = z.string().optional();
 const said = z.looseObject({ msg });
 const sent = said.extend({ secret: z.string().optional() });
 const done = success.extend({ msg });
-/** Says the format and does not insist on it: codes that are shown once may not be lost over it. */
+/** The format is not enforced: codes that are shown once must not get lost. */
 const backupCodes = shownOnce(
   z.array(z.string().min(1).meta({ pattern: BACKUP_CODE.source })).meta({
     description: 'plaintext; shown once',
@@ -71,7 +69,6 @@ const confirmBody = z.strictObject({
   label: label.optional(),
 });
 
-/** Of a code that was sent, and its secret. */
 const CHALLENGE_ERRORS = [
   'invalid_tfa_method',
   'missing_params',
@@ -83,19 +80,16 @@ const CHALLENGE_ERRORS = [
   'team_user_forbidden',
 ] as const;
 
-/** Of a code that a configured method is verified by. */
 const METHOD_ERRORS = [...CHALLENGE_ERRORS, 'tfa_locked', 'tfa_method_not_configured', 'not_found'] as const;
 
-/** Of all that `proof` may be. */
 const PROOF_ERRORS = [...METHOD_ERRORS, 'missing_auth_value', 'invalid_backup_code'] as const;
 
-/** Of a login, which has a code of its own for a wrong code. */
+/** A login has a code of its own for a wrong code. */
 const LOGIN_ERRORS = [
   ...PROOF_ERRORS.filter((error) => error !== '2fa_verification_failed'),
   '2fa_login_failed',
 ] as const;
 
-/** Of sending an SMS. */
 const SMS_ERRORS = [
   'email_not_verified',
   'missing_phone_number',
@@ -110,7 +104,6 @@ const SMS_ERRORS = [
   'team_user_forbidden',
 ] as const;
 
-/** Of asking for an SMS. */
 const ASK_SMS_ERRORS = [
   ...SMS_ERRORS,
   'missing_auth_value',
@@ -123,7 +116,6 @@ const RESEND_SMS_ERRORS = [...ASK_SMS_ERRORS, 'no_challenge_found'] as const;
 
 const BACKUP_CODES_EXAMPLE = Array.from({ length: 10 }, (_, index) => `A1B2-C3D4-00${10 + index}`);
 
-/** Of the three ways to ask for an SMS. */
 const smsOperation = {
   ...TFA,
   method: 'POST',
@@ -133,7 +125,6 @@ const smsOperation = {
   example: { input: { phone_number: '+15551234567' }, response: { msg: 'Code sent', secret: 'b1946ac9' } },
 } as const;
 
-/** Of the two names that adding a method has. */
 const confirmOperation = {
   ...TFA,
   method: 'POST',

@@ -1,10 +1,15 @@
 /** A launch over a transport that answers as a test says. */
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createClient } from '../../../../src/client/client.ts';
-import { launchInstance, type LaunchOptions } from '../../../../src/client/flows/launch.ts';
+import { RequestError } from '../../../../src/client/errors.ts';
+import { fitOnstart, launchInstance, type LaunchOptions } from '../../../../src/client/flows/launch.ts';
 import type { Exchange } from '../../../../src/client/transport/transport.ts';
+import { LIMITS } from '../../../../src/contract/limits.ts';
 import type { WireResponse } from '../../../../src/wire/response.ts';
-import { answer, AnsweringTransport, type never } from '../../../support/answering-transport.ts';
+import { answer, AnsweringTransport, never } from '../../../support/answering-transport.ts';
+import * as fc from '../../../support/fast-check.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => vi.useRealTimers());
@@ -58,7 +63,7 @@ async function launch(transport: AnsweringTransport, options: Partial<LaunchOpti
 test('each status is told once, five seconds lie between two looks, and what is not said is as it was', async () => {
   const transport = service({
     PUT: [RENTED],
-    GET: [is(null), is('loading'), is('Loading'), answer(503, ''), is('running')],
+    GET: [is(null), is('loading'), is('Loading'), answer(503, ''), is('Running')],
   });
   const { launched, steps } = await launch(transport);
   expect(launched).toEqual({ instanceId: 505, offerId: 1, givenUp: [] });
@@ -196,7 +201,7 @@ test('a deletion that works when it is tried again leaves nothing', async () => 
   const transport = service({
     PUT: [RENTED, answer(200, { new_contract: 504 })],
     GET: [is('exited')],
-    DELETE: [answer(500, ''), DONE],
+    DELETE: [answer(500, ''), answer(404, { success: false, error: 'not_found', msg: 'no instance' })],
   });
   const { launched } = await launch(transport);
   expect(launched).toMatchObject({ instanceId: 504, givenUp: [{ instanceId: 505 }] });
@@ -220,7 +225,65 @@ test('an abort between two looks is told as such, and destroys what was rented',
   expect(transport.calls.at(-1)).toBe('DELETE /api/v0/instances/505/');
 });
 
-test('flags that are none are refused by the name of their field', async () => {
-  const { error } = await launch(service({}), { request: { image: 'a', disk: 1, env: '-x' } });
-  expect(error).toMatchObject({ code: 'invalid_request', problems: [{ field: 'env' }] });
+test('an abort while the rental is under way waits for its id, and destroys it', async () => {
+  const controller = new AbortController();
+  const transport = new AnsweringTransport((exchange) => {
+    if (exchange.method !== 'PUT') return DONE;
+    exchange.onConnected?.();
+    const ended = never(exchange);
+    controller.abort();
+    const rented = new Promise<WireResponse>((resolve) => setTimeout(() => resolve(RENTED), 1_000));
+    return Promise.race([ended, rented]);
+  });
+  expect((await launch(transport, { signal: controller.signal })).error).toMatchObject({ code: 'aborted' });
+  expect(transport.calls).toEqual(['PUT /api/v0/asks/1/', 'DELETE /api/v0/instances/505/']);
+});
+
+test('the longest wait includes polls that are not answered', async () => {
+  const transport = service({ PUT: [RENTED], GET: [never] });
+  const { error } = await launch(transport, { offers: [1], timeoutMs: 50 });
+  expect(error).toMatchObject({ givenUp: [{ reason: 'not running after 0.05 s, still created' }] });
+  expect(transport.calls.at(-1)).toBe('DELETE /api/v0/instances/505/');
+});
+
+describe('a start script', () => {
+  const filler = Array.from({ length: 200 }, (_, index) => `# a comment, number ${index % 7}\n`).join('');
+
+  function run(script: string) {
+    const { status, stdout } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
+    return { status, stdout };
+  }
+
+  test.each(['echo "hello"; exit 3', 'x'.repeat(LIMITS.onstartLength), '🔥'.repeat(LIMITS.onstartLength)])(
+    'that fits is sent as it is',
+    (script) => expect(fitOnstart(script)).toBe(script),
+  );
+
+  test('that is longer is packed, runs in sh, and keeps its exit code', () => {
+    const packed = fitOnstart(`${filler}echo ü; exit 7\n`);
+    expect(packed.length).toBeLessThanOrEqual(LIMITS.onstartLength);
+    expect(run(packed)).toEqual({ status: 7, stdout: 'ü\n' });
+  });
+
+  test('is run by the interpreter of its first line', () => {
+    const packed = fitOnstart(`#!/usr/bin/env bash\n${filler}a=(one two); echo "\${a[1]}"\n`);
+    expect(run(packed)).toEqual({ status: 0, stdout: 'two\n' });
+  });
+
+  test('that is too long even so is refused with both lengths', () => {
+    const noise = randomBytes(6_000).toString('base64');
+    expect(() => fitOnstart(noise)).toThrow(RequestError);
+    expect(() => fitOnstart(noise)).toThrow(/at most 4048 characters; this one has 8000, and \d+ compressed/);
+  });
+
+  test('prints packed whatever it prints', () => {
+    const units = fc.constantFrom('a', "'", '"', '\\', '$', ' ', '%', '!', 'ü', '\t');
+    fc.assert(
+      fc.property(fc.string({ unit: units, maxLength: 60 }), (text) => {
+        const script = `${filler}cat <<'END-OF-TEXT'\n${text}\nEND-OF-TEXT\n`;
+        expect(run(fitOnstart(script)).stdout).toBe(`${text}\n`);
+      }),
+      { numRuns: 20 },
+    );
+  });
 });

@@ -34,27 +34,15 @@ function heldResolver() {
 }
 
 test('a name that stops resolving keeps the addresses that it had last', async () => {
-  const lookup = createLookup(resolver(FIRST, SECOND, new Error('ENOTFOUND'), []));
+  const lookup = createLookup(resolver(FIRST, SECOND, new Error('ENOTFOUND'), [], new Error('ENOTFOUND')));
   expect(await ask(lookup)).toEqual(FIRST);
-  expect(await ask(lookup)).toEqual(SECOND);
-  expect(await ask(lookup)).toEqual(SECOND);
-  expect(await ask(lookup)).toEqual(SECOND);
-});
-
-test('a resolver that does not answer is not waited for where an address is known', async () => {
-  const lookup = createLookup(resolver(FIRST));
-  await ask(lookup);
-  expect(await ask(lookup)).toEqual(FIRST);
+  for (let count = 0; count < 4; count += 1) expect(await ask(lookup)).toEqual(SECOND);
 });
 
 test('a name that never resolved is an error, whatever other names did', async () => {
   const lookup = createLookup(resolver(FIRST, new Error('ENOTFOUND')));
   await ask(lookup);
   await expect(ask(lookup, 'other.test')).rejects.toThrow('ENOTFOUND');
-});
-
-test('the system resolves', async () => {
-  expect((await ask(createLookup(), 'localhost')).length).toBeGreaterThan(0);
 });
 
 test('without `all` the answer is one address and its family, as Node wants it then', async () => {
@@ -124,7 +112,7 @@ test('addresses that come with an error are not taken', async () => {
   await expect(asked).rejects.toThrow('EAI_AGAIN');
   const again = ask(lookup);
   questions[1]?.answer(null, []);
-  await expect(again).rejects.toThrow('no address');
+  await expect(again).rejects.toMatchObject({ code: 'ENODATA', message: 'service.test has no address' });
 });
 
 test('a resolver is waited for half a second where an address is known, and its late answer is the next one', async () => {
@@ -168,11 +156,4 @@ test('the names that were asked for last are known, 64 of them', async () => {
   expect(await failing('0.test')).toEqual(FIRST);
   expect(await failing('2.test')).toEqual(FIRST);
   await expect(failing('1.test')).rejects.toThrow('ENOTFOUND');
-});
-
-test('an answer without addresses is an error with the name in it', async () => {
-  await expect(ask(createLookup(resolver([])))).rejects.toMatchObject({
-    code: 'ENODATA',
-    message: 'service.test has no address',
-  });
 });

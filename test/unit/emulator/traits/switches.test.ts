@@ -11,8 +11,7 @@ import {
 import { readTraits } from '../../../../src/emulator/seed/file.ts';
 import { THROTTLED_SHAPES, TRAITS, defaultTraits } from '../../../../src/emulator/state/traits.ts';
 import { createClient } from '../../../../src/client/client.ts';
-import type { ApiError } from '../../../../src/client/errors.ts';
-import { explainError } from '../../../../src/client/flows/explain.ts';
+import { type ApiError, explainError } from '../../../../src/client/errors.ts';
 import { startPublic } from '../../../support/public-client.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 

@@ -29,7 +29,7 @@ function spaced(lastAt = NOW - 10_000): RateLimiter {
   const departures = Array.from({ length: 5 }, () => limiter.sent(HEARTBEAT, lastAt));
   for (const [index, departure] of departures.entries()) {
     const throttled = index > 0;
-    limiter.settled(departure, { throttled, ...(throttled && { thresholdMs: 3_000 }) }, lastAt + 20);
+    limiter.answered(departure, { throttled, ...(throttled && { thresholdMs: 3_000 }) }, lastAt + 20);
   }
   return limiter;
 }
@@ -37,7 +37,7 @@ function spaced(lastAt = NOW - 10_000): RateLimiter {
 /** One heartbeat was refused, so that the next may leave so long after it. */
 function closed(lastAt: number, retryAfterMs = 3_000): RateLimiter {
   const limiter = new RateLimiter({ random: () => 0 });
-  limiter.settled(limiter.sent(HEARTBEAT, lastAt), { throttled: true, retryAfterMs }, lastAt + 20);
+  limiter.answered(limiter.sent(HEARTBEAT, lastAt), { throttled: true, retryAfterMs }, lastAt + 20);
   return limiter;
 }
 
@@ -164,11 +164,11 @@ describe('under a spacing that is proven', () => {
     ['that has none, and would not live until then', 55_000, 20_000, true],
   ])('one %s goes early, or not', (_which, age, retryAfterMs, isEarly) => {
     const limiter = spaced(NOW - 1_000);
-    limiter.settled(limiter.sent(HEARTBEAT, NOW - 100), { throttled: true, retryAfterMs }, NOW - 80);
+    limiter.answered(limiter.sent(HEARTBEAT, NOW - 100), { throttled: true, retryAfterMs }, NOW - 80);
     // The refused one left early: another one may after a minute.
     const now = NOW + 60_000;
     const again = limiter.sent(HEARTBEAT, now - 100);
-    limiter.settled(again, { throttled: true, retryAfterMs }, now - 80);
+    limiter.answered(again, { throttled: true, retryAfterMs }, now - 80);
     const at = scene(limiter);
     const item = due(1, age - 60_000, { latestAt: NOW, state: 'throttled' });
     at.queue.add(item.beat.timing);
@@ -236,9 +236,9 @@ describe('what the deployments need', () => {
     const at = scene(limiter);
     for (let id = 1; id <= 40; id += 1) placed(at, due(id, 0));
     for (let round = 0; round < 4; round += 1) {
-      limiter.settled(limiter.sent(HEARTBEAT, round * 5_000), { throttled: false }, round * 5_000);
+      limiter.answered(limiter.sent(HEARTBEAT, round * 5_000), { throttled: false }, round * 5_000);
       const refused = limiter.sent(HEARTBEAT, round * 5_000 + 500);
-      limiter.settled(refused, { throttled: true }, round * 5_000 + 500);
+      limiter.answered(refused, { throttled: true }, round * 5_000 + 500);
     }
     expect(limiter.spacing(HEARTBEAT)).toBeCloseTo(47_400 / 1.5 / 40, 6);
   });

@@ -1,7 +1,7 @@
 /** The account's instances, from whichever list the service has. */
 import { expect, test } from 'vitest';
 import { createClient } from '../../../../src/client/client.ts';
-import { listInstances } from '../../../../src/client/flows/instances.ts';
+import { listInstances } from '../../../../src/client/flows/lists.ts';
 import { answer, AnsweringTransport } from '../../../support/answering-transport.ts';
 
 const row = (id: number) => ({ id, actual_status: 'running' });
