@@ -1,7 +1,4 @@
-/**
- * What a command has around it: where it prints, what it reads, whom it can ask. Handed in, so that tests can be the
- * terminal. Results go to `out`, everything else to `err`.
- */
+/** What a command has around it, handed in so that tests can be the terminal. */
 import { fstatSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
@@ -15,38 +12,32 @@ import { createInterrupts } from './interrupts.ts';
 export interface Console {
   /** Undefined: the process' own. */
   readonly environment: Environment | undefined;
-  /** Width of the terminal that results go to; undefined when they go to a file or a pipe. */
+  /** Width of the terminal that results go to; undefined for a file or a pipe. */
   readonly columns: number | undefined;
-  /** Height of that terminal; undefined as above. */
   readonly rows: number | undefined;
-  /** Width of the terminal that everything else goes to; undefined when it goes to a file or a pipe. */
+  /** Width of the terminal of `err`; undefined for a file or a pipe. */
   readonly errColumns: number | undefined;
-  /** Whether results go to a terminal that shows colours. */
   readonly hasColours: boolean;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /**
-   * Results that exist nowhere else: `err` has them where `out` does not take them. Resolves with whether it did.
-   */
+  /** For results that exist nowhere else: `err` gets them if `out` fails. Whether `out` took them. */
   readonly outOrErr: (text: string) => Promise<boolean>;
   /** Resolves when all results so far have been taken, also by a reader that has left. */
   taken(): Promise<void>;
   /** Asks a person, without echo; undefined when no person is there. */
   readonly ask: ((question: string, signal: AbortSignal) => Promise<string>) | undefined;
-  /** The text of a file; `-` is standard input. @throws InputError */
   readonly read: (path: string) => string;
   readonly interruptible: ReturnType<typeof createInterrupts>['interruptible'];
   exit(code: number): void;
 }
 
-/** The process' own streams and signals. A stream whose reader has left never ends the process with a stack. */
+/** The process' own streams and signals. A reader that leaves never ends the process with a stack. */
 export function processConsole(): Console {
   const { stdin, stdout, stderr } = process;
   const { interruptible, readerLeft } = createInterrupts();
   const err = (text: string): void => void stderr.write(text);
   const failed = (error: NodeJS.ErrnoException): void => {
     if (error.code === 'EPIPE') return readerLeft();
-    // A full disk, for one.
     err(`error: the results cannot be written: ${error.message}\n`);
     process.exit(EXIT.failed);
   };
@@ -55,7 +46,7 @@ export function processConsole(): Console {
     ? (text: string, done: Done): void => done(writeAll(stdout.fd, text))
     : (text: string, done: Done): void => void stdout.write(text, done);
   stdout.on('error', failed);
-  // Messages that nobody reads change nothing: the command goes on, and its exit code tells the rest.
+  // Lost messages change nothing: the command goes on, and its exit code says how it ended.
   stderr.on('error', () => {});
   return {
     environment: undefined,
@@ -71,7 +62,7 @@ export function processConsole(): Console {
     hasColours: stdout.isTTY && stdout.hasColors(),
     out: (text) =>
       out(text, (error) => {
-        // A stream tells it by itself.
+        // A stream has its own error event.
         if (error && onFile) failed(error);
       }),
     err,
@@ -99,15 +90,11 @@ export function processConsole(): Console {
   };
 }
 
-/** For codes and secrets: the answer is not shown. Rejects when the signal fires, and at Ctrl-C or Ctrl-D. */
-async function askHidden(
-  question: string,
-  signal: AbortSignal,
-  err: (text: string) => void,
-): Promise<string> {
+/** The answer is not shown. Rejects when the signal fires, and at Ctrl-C or Ctrl-D. */
+async function askHidden(question: string, signal: AbortSignal, err: (text: string) => void) {
   const nothing = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: nothing, terminal: true });
-  // From here on the terminal shows nothing of what is typed, so the question may be seen.
+  // From here on the terminal does not echo.
   err(question);
   const ended = new AbortController();
   lines.once('SIGINT', () => ended.abort());
@@ -129,7 +116,6 @@ function isFile(fd: number): boolean {
   }
 }
 
-/** The text of a file; `-` is standard input. @throws InputError */
 export function readText(path: string): string {
   try {
     return path === '-' ? readStandardInput() : readFileSync(path, 'utf8');
@@ -141,7 +127,7 @@ export function readText(path: string): string {
 const CHUNK = 65_536;
 const POLL_MS = 10;
 
-/** Node does not wait for a pipe that `process.stdin` was made of, as any import of node:process does: it says EAGAIN. */
+/** Reading a pipe says EAGAIN if any module imported node:process: `process.stdin` is not blocking. */
 function readStandardInput(): string {
   const chunks: Buffer[] = [];
   const pause = new Int32Array(new SharedArrayBuffer(4));
@@ -160,10 +146,7 @@ function readStandardInput(): string {
 
 type Done = (error?: NodeJS.ErrnoException | null) => void;
 
-/**
- * Node's own stream for a file takes a part of the text for all of it, which is what a disk that becomes full takes.
- * What went wrong, if anything did.
- */
+/** Node's own stream for a file reports success if a full disk took a part of the text. Returns the error. */
 function writeAll(fd: number, text: string): NodeJS.ErrnoException | undefined {
   try {
     for (let rest = Buffer.from(text); rest.length > 0;) rest = rest.subarray(writeSync(fd, rest));
@@ -177,16 +160,14 @@ export function printLine({ out }: Pick<Console, 'out'>, line: string): void {
   out(`${line}\n`);
 }
 
-/** Longest message, in characters: more of what a service says is not read. */
 const LONGEST_MESSAGE = 8_000;
 
-/** Messages have words of the service in them. */
 export function printError({ err }: Pick<Console, 'err'>, line: string): void {
   const cut = line.length > LONGEST_MESSAGE ? `${line.slice(0, LONGEST_MESSAGE)}…` : line;
   err(`${legible(cut)}\n`);
 }
 
-/** On one line for programs, indented for a person. A number that is not finite, for which JSON has only null, is its name. */
+/** On one line for programs, indented for a person. Infinity and NaN, which JSON lacks, are names. */
 export function printJson({ out, columns }: Pick<Console, 'out' | 'columns'>, value: unknown): void {
   const named = (_: string, each: unknown) =>
     typeof each === 'number' && !Number.isFinite(each) ? String(each) : each;

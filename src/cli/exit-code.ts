@@ -14,7 +14,7 @@ import { printError, type Console } from './console.ts';
 import { interruptedExit } from './interrupts.ts';
 import { legibleLine } from './text/legible.ts';
 
-/** Says why a command failed and what to do; the exit code. @throws what its user can do nothing about */
+/** Says why a command failed and what to do; the exit code. @throws an error that is not the user's */
 export function tellFailure(console: Pick<Console, 'err'>, error: unknown): number {
   if (error instanceof Error && error.name === 'AbortError') return interruptedExit(error);
   if (!(error instanceof CommandError || error instanceof CallError)) throw error;
@@ -36,7 +36,7 @@ export function exitCodeOf(error: CallError): number {
   return error.code === 'aborted' ? EXIT.interrupted : EXIT.failed;
 }
 
-/** Whether another key would help. A second factor is refused with 401 and 403 as well, whatever the key may do. */
+/** Whether another key would help. A second factor is refused with 401 and 403 as well. */
 function isAboutKey(error: ApiError): boolean {
   if (error instanceof UnauthorizedError) return true;
   const { errorCode: code, status } = error;

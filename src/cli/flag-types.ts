@@ -1,4 +1,4 @@
-/** Flags that several commands have, and the types of their values. */
+/** Flags that several commands have, the types of their values, and how their help ends. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { LONGEST_MS } from '../client/delay.ts';
 import { localToken, localUrl } from '../config/command-settings.ts';
@@ -6,16 +6,15 @@ import { parseDuration } from '../config/types/value-types.ts';
 import { InputError } from './command-error.ts';
 import type { Console } from './console.ts';
 import type { DaemonAddress } from './fleet/daemon.ts';
-import { profileOption } from './login/connection.ts';
+import { profileOption } from './logins.ts';
 
-/** Milliseconds of `500ms`, `20s`, `5m`, `1h`. */
 export function milliseconds(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined) throw new InvalidArgumentError('a duration is 500ms, 20s, 5m or 1h.');
   return ms;
 }
 
-/** The same, above 0 and no longer than a timer of Node takes, which would fire at once. */
+/** Above 0, and at most what a timer of Node takes: it fires a longer one at once. */
 export function timerMilliseconds(text: string): number {
   const ms = milliseconds(text) || milliseconds('');
   if (ms > LONGEST_MS) throw new InvalidArgumentError('at most 596h.');
@@ -26,7 +25,6 @@ export function seconds(text: string): number {
   return milliseconds(text) / 1000;
 }
 
-/** A parser of numbers that are written in a form and lie in a range; `allowed` says which. */
 function numbers(allowed: string, form: RegExp, takes: (value: number) => boolean) {
   return (text: string): number => {
     const value = form.test(text) ? Number(text) : Number.NaN;
@@ -47,7 +45,6 @@ export const atLeastZero = numbers(
 );
 export const aboveZero = numbers('a number above 0.', /\S/, (value) => value > 0 && value < Infinity);
 
-/** Those that every command of operations has, `call` too. */
 export function addCallOptions(command: Command): Command {
   return command
     .optionsGroup('Options:')
@@ -62,7 +59,6 @@ export interface DaemonFlags {
   readonly url?: string;
 }
 
-/** `--url`; without it commands go by the environment. */
 export function daemonUrlOption(): Option {
   return new Option(
     '--url <url>',
@@ -70,12 +66,10 @@ export function daemonUrlOption(): Option {
   ).argParser(daemonUrl);
 }
 
-/** The daemon that a command asks for its status. @throws InputError if the environment has no address of it */
 export function daemonOf(console: Pick<Console, 'environment'>, flags: DaemonFlags): DaemonAddress {
   return { url: daemonAddress(console, flags), token: localToken(console.environment) };
 }
 
-/** The address that a command asks the daemon at. @throws InputError if the environment has none */
 export function daemonAddress(
   console: Pick<Console, 'environment'>,
   { url }: DaemonFlags,
@@ -91,6 +85,12 @@ function daemonUrl(text: string): string {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol))
     throw new InvalidArgumentError('It is an address such as http://127.0.0.1:9847.');
-  // Paths are put behind it.
+  // Paths are appended to it.
   return text.replace(/\/+$/, '');
 }
+
+export function examples(...lines: readonly string[]): string {
+  return ['', 'Examples:', ...lines.map((line) => `  pilotlight ${line}`)].join('\n');
+}
+
+export const CONNECTION = '\nUses PILOTLIGHT_API_KEY, PILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL.';

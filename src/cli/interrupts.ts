@@ -1,16 +1,12 @@
-/** What ends a command before it is done: Ctrl-C, SIGTERM, and a reader of its results who leaves, as `head` does. */
+/** What ends a command early: Ctrl-C, SIGTERM, and a reader of its results who leaves, as `head` does. */
 import { EXIT } from '../config/exit-codes.ts';
 
-/** The signal's reason where the reader of the results has left. */
 export const READER_LEFT = new DOMException('the reader of the results has left', 'AbortError');
 
 export function createInterrupts() {
   const running = new Set<AbortController>();
   return {
-    /**
-     * Runs work that ends in order when its signal fires. The first Ctrl-C or SIGTERM fires it, a second one ends the
-     * process at once.
-     */
+    /** The first Ctrl-C or SIGTERM fires the signal of the work, a second one ends the process at once. */
     interruptible: async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
       const controller = new AbortController();
       const interrupt = (): void => {
@@ -26,20 +22,17 @@ export function createInterrupts() {
         running.delete(controller);
       }
     },
-    /** The reader of the results has left: ends the work in order, or the process where there is no such work. */
+    /** Ends the work in order, or the process if there is none. */
     readerLeft: (): void => {
-      // With the exit code that has been set so far.
+      // With the exit code set so far.
       if (running.size === 0) process.exit();
       for (const controller of running) controller.abort(READER_LEFT);
     },
   };
 }
 
-/** What fails once the signal has fired failed because of it. @throws the signal's reason, or what `work` throws */
-export async function untilInterrupted<T>(
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
+/** A failure after the signal has fired is because of it. @throws the signal's reason, or the failure */
+export async function untilInterrupted<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) {
   try {
     return await work(signal);
   } catch (error) {
@@ -47,7 +40,7 @@ export async function untilInterrupted<T>(
   }
 }
 
-/** A reader that has enough is no failure. */
+/** A reader that has enough is not a failure. */
 export function interruptedExit(reason: unknown): number {
   return reason === READER_LEFT ? EXIT.ok : EXIT.interrupted;
 }

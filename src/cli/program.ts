@@ -1,47 +1,37 @@
-/** The command line: a file for each command in commands/, which loads what it needs when it runs. */
+/** The command line: the commands in commands/ load what they need when they run. */
 import { Command, CommanderError } from 'commander';
 import { buildInfo } from '../build-info.ts';
-import { adminCommand } from './commands/admin.ts';
-import { billCommand } from './commands/bill.ts';
-import { callCommand, opsCommand } from './commands/call.ts';
-import { checkCommand } from './commands/check.ts';
+import {
+  adminCommand,
+  billCommand,
+  fleetCommand,
+  healthcheckCommand,
+  runCommand,
+  statusCommand,
+} from './commands/daemon.ts';
+import { callCommand, opsCommand, openapiCommand } from './commands/call.ts';
+import { checkCommand, doctorCommand, planCommand } from './commands/check.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
-import { demoCommand } from './commands/demo.ts';
-import { doctorCommand } from './commands/doctor.ts';
-import { emulatorCommand } from './commands/emulator.ts';
-import { fleetCommand } from './commands/fleet.ts';
-import { healthcheckCommand } from './commands/healthcheck.ts';
+import { demoCommand, emulatorCommand } from './commands/emulator.ts';
 import { loginCommand, logoutCommand } from './commands/login.ts';
 import { logsCommand } from './commands/logs.ts';
-import { openapiCommand } from './commands/openapi.ts';
-import { planCommand } from './commands/plan.ts';
-import { runCommand } from './commands/run.ts';
-import { statusCommand } from './commands/status.ts';
 import { EXIT } from '../config/exit-codes.ts';
 import { processConsole, type Console } from './console.ts';
 
-/** Never rejects for what the user did wrong: that is printed, and is the exit code. */
-export async function runProgram(
-  argv: readonly string[],
-  console: Console = processConsole(),
-): Promise<void> {
+/** Never rejects for the user's mistakes: it prints them and sets the exit code. */
+export async function runProgram(argv: readonly string[], console: Console = processConsole()) {
   const program = await createProgram(console, argv.slice(2));
   try {
     await program.parseAsync(argv);
   } catch (error) {
-    // Help and version end with an error too, with code 0.
+    // Help and version end with an error too, of code 0.
     if (error instanceof CommanderError) return console.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage);
     const { tellFailure } = await import('./exit-code.ts');
     console.exit(tellFailure(console, error));
   }
 }
 
-/**
- * The program with all its commands.
- *
- * @param words Those behind its name: commands that they cannot select are not built. The operations' commands are left out where the
- * first is another command, and resources that no word names have none of theirs. Default: all is made
- */
+/** @param words Those behind its name: commands that they cannot select are not built. Default: all */
 export async function createProgram(console: Console, words?: readonly string[]): Promise<Command> {
   const program = new Command('pilotlight')
     .description('Keeps serverless GPU deployments alive: heartbeats, logs, parameter checks, metrics.')
@@ -49,7 +39,7 @@ export async function createProgram(console: Console, words?: readonly string[])
     .configureOutput({
       writeOut: (text) => console.out(text),
       writeErr: (text) => console.err(text),
-      // What a command does not expect may be a secret.
+      // An unexpected word may be a secret.
       outputError: (text, write) =>
         write(text.replace(/(unknown option '-[^'=]*)=[^']*'/, "$1'").replace(/(but got \d+): .*/, '$1.')),
     })
@@ -77,7 +67,7 @@ export async function createProgram(console: Console, words?: readonly string[])
     completionCommand(console),
   ];
   for (const command of commands) adopt(program, command);
-  // The operations' commands are derived from the whole contract, which others need not wait for.
+  // Other commands need not wait for those of the whole contract.
   if (!commands.some((command) => command.name() === words?.[0])) {
     const { operationCommands } = await import('./operations/commands.ts');
     program.commandsGroup('Operations of the service:');
@@ -87,7 +77,6 @@ export async function createProgram(console: Console, words?: readonly string[])
   return program;
 }
 
-/** Gives a command, and those below it, the program's ways of printing and of ending. */
 function adopt(parent: Command, command: Command, path = `${parent.name()} ${command.name()}`): void {
   if (!parent.commands.includes(command)) parent.addCommand(command);
   command.copyInheritedSettings(parent).showHelpAfterError(`(${path} --help says more)`);

@@ -1,37 +1,38 @@
-/**
- * How the service behaves, learned from its answers, pure: (what is known, an answer) → what is known. Only words of the list
- * of assumptions are kept of an answer, so what is known holds no key, name or line of a log.
- */
+/** Learns from answers how the service behaves. Pure. Keeps only words of the list of assumptions. */
 import type { AnswerEvent } from '../client/caller.ts';
 import { ThrottledError } from '../client/errors.ts';
-import type { AssumptionId } from '../contract/assumptions.ts';
+import {
+  ASSUMPTION_IDS,
+  assumptionOf,
+  type AssumptionId,
+  type AssumptionOutcome,
+} from '../contract/assumptions.ts';
 import { isRecord } from '../contract/is-record.ts';
 import { recogniseAnswer } from '../logs/answer.ts';
 import { contradicts, isFull, PROBE_TAIL, unitOfProbe } from '../logs/follower/pace.ts';
 import { readText } from '../logs/text.ts';
 
-/** By assumption, the value that answers told. */
 export type Traits = Readonly<Partial<Record<AssumptionId, string>>>;
 
-export interface Knowledge {
+export interface LearnedTraits {
   readonly traits: Traits;
-  /** Texts that were long enough when they were read last, so that a short question tells the unit of `tail`. */
+  /** Long when they were last read, so that a short question shows the unit of `tail`. */
   readonly longTexts: ReadonlySet<string>;
 }
 
-export const NOTHING_KNOWN: Knowledge = { traits: {}, longTexts: new Set() };
+export const NOTHING_LEARNED: LearnedTraits = { traits: {}, longTexts: new Set() };
 
 /** What an answer tells. The heart reports its own without input and value. */
-export type Seen = Omit<AnswerEvent, 'durationMs' | 'serverDate'>;
+export type ObservedAnswer = Omit<AnswerEvent, 'durationMs' | 'serverDate'>;
 
 type Facts = readonly (readonly [id: AssumptionId, value: string])[];
 
-/** The later one outranks: a refusal proves a limit, whatever other answers show. Elsewhere the last answer counts. */
+/** The later one outranks: a refusal proves a limit. Elsewhere the last answer counts. */
 const RANKS: Partial<Record<AssumptionId, readonly string[]>> = {
   rate_limit: ['unseen', 'shown', 'refused'],
   expired_deployment: ['as_unknown', 'own_words'],
 };
-/** Reads that a key without a second factor is refused. */
+/** Refused to a key without a second factor. */
 const READS: ReadonlySet<string> = new Set([
   'deployments.list',
   'endpointGroups.list',
@@ -40,7 +41,6 @@ const READS: ReadonlySet<string> = new Set([
   'users.current',
   'workergroups.list',
 ]);
-/** Operations that a service may not have. */
 const OPTIONAL: Readonly<Record<string, AssumptionId>> = {
   'deployments.list': 'deployments_list',
   'instances.page': 'instances_v1',
@@ -50,7 +50,7 @@ const MOST_TEXTS = 1_000;
 /** So long a text shows the unit, characters. */
 const LONG_TEXT = 1_000;
 
-export function learn(knowledge: Knowledge, seen: Seen): Knowledge {
+export function learn(knowledge: LearnedTraits, seen: ObservedAnswer): LearnedTraits {
   const facts = [...rateFacts(seen), ...keyFacts(seen), ...listFacts(seen), ...deploymentFacts(seen)];
   const { traits, longTexts } = learnLog(knowledge, seen);
   return { traits: withNews(traits, Object.fromEntries(facts)), longTexts };
@@ -68,18 +68,18 @@ export function withNews(traits: Traits, news: Traits): Traits {
 }
 
 /** A bare text with status 200 is a refusal. */
-function isSuccess({ code, refusal }: Seen): boolean {
+function isSuccess({ code, refusal }: ObservedAnswer): boolean {
   return /^2\d\d$/.test(code) && refusal === undefined;
 }
 
-function rateFacts({ code, rate, refusal, error }: Seen): Facts {
+function rateFacts({ code, rate, refusal, error }: ObservedAnswer): Facts {
   if (!/^\d{3}$/.test(code)) return [];
   if (refusal !== 'throttled') return [['rate_limit', rate === undefined ? 'unseen' : 'shown']];
   const shape: Facts = error instanceof ThrottledError ? [['throttled_shape', throttledShape(error)]] : [];
   return [['rate_limit', 'refused'], ...shape];
 }
 
-/** Headers alone tell when the bucket is reset. The captured shape, `json`, has them; the older ones have none. */
+/** Only headers say when the bucket is reset. The captured shape, `json`, has them. */
 function throttledShape(error: ThrottledError): string {
   const hasHeaders = error.rate?.resetMs !== undefined;
   const body = bodyOf(error.rawAnswer());
@@ -96,24 +96,24 @@ function bodyOf(text: string): unknown {
   }
 }
 
-function keyFacts(seen: Seen): Facts {
+function keyFacts(seen: ObservedAnswer): Facts {
   if (seen.refusal === 'second-factor') return [['tfa_key', 'refused']];
   return isSuccess(seen) && READS.has(seen.operation) ? [['tfa_key', 'taken']] : [];
 }
 
-function listFacts(seen: Seen): Facts {
+function listFacts(seen: ObservedAnswer): Facts {
   const { operation, code, refusal } = seen;
   if (operation === 'instances.list')
     return isSuccess(seen) ? [['instances_v0', 'answers']] : code === '410' ? [['instances_v0', '410']] : [];
   const id = OPTIONAL[operation];
   if (id === undefined) return [];
   if (isSuccess(seen)) return [[id, 'answers']];
-  // A refused key is said with 404 as well, and a gateway says it of all that it does not know.
+  // 404 is also said of a refused key, and a gateway says it of everything unknown.
   const isUnknown = (code === '404' && refusal === 'not-found') || code === '405' || code === '501';
   return isUnknown ? [[id, 'unknown']] : [];
 }
 
-function deploymentFacts({ operation, refusal, value }: Seen): Facts {
+function deploymentFacts({ operation, refusal, value }: ObservedAnswer): Facts {
   if (!operation.startsWith('deployments.')) return [];
   if (refusal === 'expired') return [['expired_deployment', 'own_words']];
   const rows = operation === 'deployments.list' && isRecord(value) ? value['deployments'] : [];
@@ -125,11 +125,8 @@ function deploymentFacts({ operation, refusal, value }: Seen): Facts {
   return [['deployment_ttl', ttls.includes(null) ? 'none' : 'absent']];
 }
 
-/**
- * A text that was long a moment ago, asked for 64 units: so many bytes, or more in lines. Each poll of a log comes here, so
- * long texts are not read again once the unit is known.
- */
-function learnLog(knowledge: Knowledge, { operation, input = {}, value }: Seen): Knowledge {
+/** 64 units of a text that was long before: so many bytes, or more in lines. */
+function learnLog(knowledge: LearnedTraits, { operation, input = {}, value }: ObservedAnswer): LearnedTraits {
   const { traits, longTexts } = knowledge;
   const { id, tail } = input;
   if (!operation.endsWith('.logs') || value === undefined || typeof tail !== 'number') return knowledge;
@@ -155,4 +152,32 @@ function learnLog(knowledge: Knowledge, { operation, input = {}, value }: Seen):
 function isOfBytes(probed: string): boolean {
   const text = readText(probed);
   return isFull(text, PROBE_TAIL, 'bytes') && unitOfProbe(text) === 'bytes';
+}
+
+export interface KnownFinding extends AssumptionOutcome {
+  readonly trait: AssumptionId;
+  readonly value: string;
+}
+
+export type TraitFinding =
+  | KnownFinding
+  | { readonly trait: AssumptionId; readonly verdict: 'unknown'; readonly says: string };
+
+export function findingsOf(traits: Traits): TraitFinding[] {
+  return ASSUMPTION_IDS.map(
+    (trait) =>
+      knownFinding(traits, trait) ?? { trait, verdict: 'unknown', says: assumptionOf(trait).unknown },
+  );
+}
+
+export function knownFindings(traits: Traits): KnownFinding[] {
+  return ASSUMPTION_IDS.flatMap((trait) => knownFinding(traits, trait) ?? []);
+}
+
+/** A file of another version may have a value that is unknown here. */
+function knownFinding(traits: Traits, trait: AssumptionId): KnownFinding | undefined {
+  const { outcomes } = assumptionOf(trait);
+  const value = traits[trait] ?? '';
+  const outcome = Object.hasOwn(outcomes, value) ? outcomes[value] : undefined;
+  return outcome && { trait, value, ...outcome };
 }

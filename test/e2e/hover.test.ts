@@ -19,13 +19,8 @@ beforeAll(async () => {
   execFileSync(process.execPath, [join(root, '.config/build-types.ts'), join(installed, 'dist/types')]);
   for (const name of ['zod', 'undici-types', '@types'])
     symlinkSync(join(root, 'node_modules', name), join(folder.path, 'node_modules', name));
-  const compilerOptions = {
-    strict: true,
-    module: 'nodenext',
-    target: 'es2024',
-    types: ['node'],
-    noEmit: true,
-  };
+  const target = { module: 'nodenext', target: 'es2024', types: ['node'] };
+  const compilerOptions = { strict: true, noEmit: true, ...target };
   writeFileSync(join(folder.path, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
   server = await startLanguageServer(folder.path);
 });

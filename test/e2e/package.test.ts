@@ -40,23 +40,14 @@ describe('the packed library', () => {
 
   test('has types that resolve wherever an ES module can be imported', () => {
     const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js');
-    expect(run(process.execPath, [attw, '--profile', 'esm-only', tarball], root)).toMatchObject({
-      status: 0,
-    });
+    const { status } = run(process.execPath, [attw, '--profile', 'esm-only', tarball], root);
+    expect(status).toBe(0);
   });
 
   test('carries the licences of what is bundled into it', () => {
     const text = readFileSync(join(root, 'dist/LICENSES.txt'), 'utf8');
-    for (const name of [
-      '@fastify/swagger-ui',
-      'fastify',
-      'node-cron',
-      'pino',
-      'prom-client',
-      'undici',
-      'uplot',
-      'zod',
-    ])
+    const bundled = '@fastify/swagger-ui fastify node-cron pino prom-client undici uplot zod';
+    for (const name of bundled.split(' '))
       expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\S+ \\(\\S+\\)\\n\\n.*(licen[cs]e|copyright)`, 'im'));
   });
 
@@ -77,20 +68,11 @@ describe('the packed library', () => {
   test('contains the bundle, its types, and the papers', () => {
     const { output } = run('tar', ['-tzf', tarball], root);
     const names = output.trim().split('\n');
-    for (const name of [
-      'dist/pilotlight.js',
-      'dist/index.js',
-      'dist/emulator.js',
-      'dist/types/index.d.ts',
-      'dist/LICENSES.txt',
-      'LICENSE',
-      'README.md',
-      'deploy/README.md',
-      'deploy/prometheus/pilotlight.rules.yml',
-      'deploy/systemd/pilotlight.service',
-    ]) {
-      expect(names).toContain(`package/${name}`);
-    }
+    const dist = ['pilotlight.js', 'index.js', 'emulator.js', 'types/index.d.ts', 'LICENSES.txt'];
+    const deploy = ['README.md', 'prometheus/pilotlight.rules.yml', 'systemd/pilotlight.service'];
+    for (const name of ['LICENSE', 'README.md']) expect(names).toContain(`package/${name}`);
+    for (const name of dist) expect(names).toContain(`package/dist/${name}`);
+    for (const name of deploy) expect(names).toContain(`package/deploy/${name}`);
     expect(
       names.filter((name) => !/^package\/(?:deploy\/|dist\/|package\.json$|README\.md$|LICENSE$)/.test(name)),
     ).toEqual([]);
@@ -106,10 +88,8 @@ describeWith(
   beforeAll(() => {
     project = join(folder.path, 'project');
     mkdirSync(project);
-    writeFileSync(
-      join(project, 'package.json'),
-      JSON.stringify({ private: true, type: 'module', allowScripts: { node: true } }),
-    );
+    const manifest = { private: true, type: 'module', allowScripts: { node: true } };
+    writeFileSync(join(project, 'package.json'), JSON.stringify(manifest));
     const packages = [tarball, `@types/node@${versionOf('@types/node')}`, `node@${NODE_22}`];
     const installed = run('npm', ['install', '--no-audit', '--no-fund', ...packages], project);
     expect(installed, installed.output).toMatchObject({ status: 0 });
@@ -127,9 +107,8 @@ describeWith(
       const bin = join(project, 'node_modules/.bin/pilotlight');
       const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
       expect(run(node(), [bin, '--version'], project)).toEqual({ status: 0, output: `${version}\n` });
-      expect(JSON.parse(run(node(), [bin, 'ops', '--json'], project).output)).toHaveLength(
-        OPERATION_IDS.length,
-      );
+      const operations = JSON.parse(run(node(), [bin, 'ops', '--json'], project).output) as unknown[];
+      expect(operations).toHaveLength(OPERATION_IDS.length);
       await using program = startProgram(node(), [bin, 'emulator'], {}, project);
       const [, url = ''] = await program.seen(/listening on (\S+)/);
       for (const path of ['', '/json', '/static/swagger-ui-bundle.js', '/static/swagger-ui.css'])
@@ -190,21 +169,12 @@ describeWith(
   });
 
   test('its types compile under strict without skipLibCheck, with the examples; misuse does not', () => {
-    const misuse = readFileSync(join(root, 'test/types/misuse.ts'), 'utf8');
-    writeFileSync(
-      join(project, 'misuse.ts'),
-      misuse
-        .replaceAll('../../src/emulator/index.ts', 'pilotlight/emulator')
-        .replaceAll('../../src/index.ts', 'pilotlight'),
-    );
-    const compilerOptions = {
-      strict: true,
-      skipLibCheck: false,
-      module: 'nodenext',
-      target: 'es2024',
-      types: ['node'],
-      noEmit: true,
-    };
+    const misuse = readFileSync(join(root, 'test/types/misuse.ts'), 'utf8')
+      .replaceAll('../../src/emulator/index.ts', 'pilotlight/emulator')
+      .replaceAll('../../src/index.ts', 'pilotlight');
+    writeFileSync(join(project, 'misuse.ts'), misuse);
+    const target = { module: 'nodenext', target: 'es2024', types: ['node'] };
+    const compilerOptions = { strict: true, skipLibCheck: false, noEmit: true, ...target };
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
     expect(run(process.execPath, [tsc, '-p', '.'], project)).toEqual({ status: 0, output: '' });

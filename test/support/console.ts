@@ -1,6 +1,7 @@
 /** A terminal for `runProgram` that remembers what was printed, and whose user is the test. */
 import type { Console } from '../../src/cli/console.ts';
 import { untilInterrupted } from '../../src/cli/interrupts.ts';
+import { splitWords } from '../../src/contract/text/shell-words.ts';
 import { runProgram } from '../../src/cli/program.ts';
 
 export interface Ran {
@@ -33,6 +34,12 @@ export async function pilotlight(words: readonly string[], around: Around = {}):
   const running = startInProcess(words, around);
   const code = await running.exit;
   return { code, stdout: running.stdout(), stderr: running.stderr() };
+}
+
+/** A line as it is typed, its quotes as in a shell. */
+export function typed(line: string, around?: Around): Promise<Ran> {
+  const words = splitWords(line).map(({ text }) => text);
+  return pilotlight(words, around);
 }
 
 export function startInProcess(words: readonly string[], around: Around = {}): Running {

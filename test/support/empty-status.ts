@@ -74,6 +74,18 @@ export const EMPTY_DEPLOYMENT: DeploymentStatus = {
   last_heartbeats: [],
 };
 
+/** One that is kept alive. */
+export const DEPLOYMENT_STATUS: DeploymentStatus = {
+  ...EMPTY_DEPLOYMENT,
+  ttl_seconds: 30,
+  interval_seconds: 10,
+  heartbeats: 7,
+  last_success_at: 100,
+  next_heartbeat_at: 106,
+  expires_at: 130,
+  min_margin_ratio: 0.6,
+};
+
 /** The log of a worker group or endpoint without a line. */
 export const EMPTY_LOG = {
   lines: 0,

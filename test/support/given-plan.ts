@@ -1,5 +1,5 @@
 /** A plan and its report as the planner makes them, with round figures, but for what is named. */
-import { createReport, type LabelledPlan, type PlanReport } from '../../src/cli/plan/plan-report.ts';
+import { createReport, type LabelledPlan, type PlanReport } from '../../src/cli/plan/run-plan.ts';
 import { planSettings, type PlanSettings } from '../../src/scaling/planner/settings.ts';
 import type { Candidate } from '../../src/scaling/planner/search/search-space.ts';
 import type { SearchResult } from '../../src/scaling/planner/search/search.ts';

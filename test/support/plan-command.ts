@@ -2,8 +2,7 @@
 import { Command } from 'commander';
 import { readText } from '../../src/cli/console.ts';
 import { addPlanFlags, type PlanFlags } from '../../src/cli/plan/flags.ts';
-import type { PlanReport } from '../../src/cli/plan/plan-report.ts';
-import { runPlan } from '../../src/cli/plan/run-plan.ts';
+import { runPlan, type PlanReport } from '../../src/cli/plan/run-plan.ts';
 
 export async function planCommandLine(...flags: string[]): Promise<PlanReport> {
   const command = addPlanFlags(

@@ -1,14 +1,13 @@
-/** A bill as lines of text: days and endpoints, then what they add up to and why. Pure. */
+/** A bill as lines of text. Pure. */
 import type { BillAnswer, BillDay } from '../../daemon/http/bill/answer.ts';
-import { aligned } from '../text/cell-width.ts';
-import { counted, money, number } from '../text/numbers.ts';
+import { aligned } from '../text/table.ts';
+import { counted, money, number } from '../text/legible.ts';
 
-/** Endpoints with a column of their own; the others share one. */
 const MOST_COLUMNS = 6;
 const USES = { working: 'at work', idle: 'ready without requests', starting: 'starting', stopped: 'stopped' };
 const BILLED = ['gpu', 'disk', 'bandwidth', 'other'] as const;
 
-/** @param isSeen By a daemon, which knows more than the bill. */
+/** @param isSeen A daemon made it, which knows more than the service's bill. */
 export function billLines(bill: BillAnswer, isSeen: boolean): string[] {
   return [
     ...dayTable(bill.days),
@@ -85,13 +84,8 @@ function monthLines(month: BillAnswer['month']): string[] {
   return [`${month.month}: ${figure(month.so_far)} so far${unknown}, ${atEnd}.`];
 }
 
-function seenLines({
-  uses,
-  per_1000_units: perUnits,
-  dearest_hours: hours,
-  yesterday,
-  waste,
-}: BillAnswer): string[] {
+function seenLines(bill: BillAnswer): string[] {
+  const { uses, per_1000_units: perUnits, dearest_hours: hours, yesterday, waste } = bill;
   return [
     uses
       ? `Workers (estimated): ${usesText(uses)}.`
@@ -125,12 +119,8 @@ function differenceText(yesterday: NonNullable<BillAnswer['yesterday']>): string
   return `${day} cost ${signed(amount)} (${yesterday.source}) against ${before}: ${words.join(', ')} (estimated).`;
 }
 
-function wasteText({
-  idle,
-  starting,
-  orphans,
-  orphan_instances: count,
-}: NonNullable<BillAnswer['waste']>): string {
+function wasteText(waste: NonNullable<BillAnswer['waste']>): string {
+  const { idle, starting, orphans, orphan_instances: count } = waste;
   const rate = (dollars: number | null): string => (dollars === null ? 'not known' : cents(dollars));
   return `Wasted now, an hour (estimated): ready without requests ${rate(idle)}, starting ${rate(starting)}, instances without a worker ${rate(orphans)} (${count ?? 'not known'}).`;
 }

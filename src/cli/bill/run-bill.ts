@@ -1,4 +1,4 @@
-/** `bill`: asks a running daemon what endpoints cost, or else the service for the charges of each day. */
+/** `bill`: asks a running daemon what endpoints cost, else the service for the charges of each day. */
 import { createClient, type Client } from '../../client/client.ts';
 import { ApiError } from '../../client/errors.ts';
 import { listCharges } from '../../client/flows/lists.ts';
@@ -11,10 +11,9 @@ import { CommandError } from '../command-error.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { DaemonAway, fetchJson, fetchStatus, fleetSchema, type DaemonAddress } from '../fleet/daemon.ts';
-import { usableConnection, type ProfileFlag } from '../login/connection.ts';
-import { progressBar } from '../plan/progress.ts';
-import { legibleLine } from '../text/legible.ts';
-import { counted } from '../text/numbers.ts';
+import { usableConnection, type ProfileFlag } from '../logins.ts';
+import { progressBar } from '../progress.ts';
+import { legibleLine, counted } from '../text/legible.ts';
 import { billLines } from './lines.ts';
 
 export interface BillFlags extends ProfileFlag {
@@ -28,7 +27,7 @@ const DAY_SECONDS = 86_400;
 /** A forecast goes by four weeks, whatever is printed. */
 const FORECAST_DAYS = 28;
 
-/** @param isNamed Somebody has said where the daemon is. @returns The exit code. @throws CommandError, CallError */
+/** @param isNamed The user named the daemon. @returns The exit code. @throws CommandError, CallError */
 export async function runBill(
   { daemon, isNamed }: { readonly daemon: DaemonAddress; readonly isNamed: boolean },
   endpoint: string | undefined,
@@ -58,7 +57,7 @@ function print(bill: BillAnswer, isSeen: boolean, flags: BillFlags, console: Con
   return EXIT.ok;
 }
 
-/** The bill as a daemon has it, or why none has it. @throws CommandError if it wants a token, or knows no such endpoint */
+/** The daemon's bill, or why there is none. @throws CommandError for its token, or an unknown endpoint */
 async function askDaemon(
   daemon: DaemonAddress,
   endpoint: string | undefined,
@@ -71,9 +70,7 @@ async function askDaemon(
     if (!fleet.configured) return `the daemon at ${daemon.url} watches no endpoint (PILOTLIGHT_ENDPOINTS)`;
     if (!fleet.samples) return `another replica than ${replica.id} watches the endpoints`;
     const query = new URLSearchParams({ since: `${since}d`, ...(endpoint !== undefined && { endpoint }) });
-    const read = billSchema.safeParse(
-      await fetchJson<unknown>(daemon, `/api/bill?${query.toString()}`, signal),
-    );
+    const read = billSchema.safeParse(await fetchJson(daemon, `/api/bill?${query.toString()}`, signal));
     return read.success ? read.data : `the daemon at ${daemon.url} is of another version`;
   } catch (error) {
     if (error instanceof DaemonAway) return `no daemon tells more (${error.message})`;
@@ -81,19 +78,13 @@ async function askDaemon(
   }
 }
 
-/** Of each endpoint that was billed, with its name if it still exists. */
-async function askService(
-  client: Client,
-  wanted: readonly string[],
-  console: Console,
-  signal: AbortSignal,
-): Promise<EndpointSpend[]> {
+async function askService(client: Client, wanted: readonly string[], console: Console, signal: AbortSignal) {
   const names = await namesOf(client, signal);
   const days = await billedDays(client, wanted, console, signal);
   const ids = new Set([...names.keys(), ...days.flatMap(({ endpoints }) => [...endpoints.keys()])]);
   return Array.from(ids, (id) => {
     const name = id === null ? 'not told' : (names.get(id) ?? `#${id}`);
-    // Where the service does not say whose a charge is, an endpoint without any may have had that.
+    // A charge without an endpoint may belong to any endpoint that has none of its own.
     const billed = days.flatMap(({ day, endpoints }) => {
       const own = endpoints.get(id) ?? (endpoints.has(null) ? undefined : NOTHING_BILLED);
       return own ? [[day, own] as const] : [];
@@ -113,23 +104,15 @@ async function namesOf(client: Client, signal: AbortSignal): Promise<Map<number 
   }
 }
 
-async function billedDays(
-  client: Client,
-  wanted: readonly string[],
-  console: Console,
-  signal: AbortSignal,
-): Promise<BilledDay[]> {
+async function billedDays(client: Client, wanted: readonly string[], console: Console, signal: AbortSignal) {
   const bar = progressBar(console);
   const days: BilledDay[] = [];
   let lost = 0;
   try {
     for (const [index, day] of wanted.entries()) {
       const from = Date.parse(day) / 1000;
-      const { rows, unreadable } = await listCharges(
-        client,
-        { from, to: from + DAY_SECONDS - 1 },
-        { signal },
-      );
+      const range = { from, to: from + DAY_SECONDS - 1 };
+      const { rows, unreadable } = await listCharges(client, range, { signal });
       if (unreadable === 0) days.push(billedDay(day, rows));
       lost += unreadable;
       bar.update((index + 1) / wanted.length, `${day} read`);
@@ -137,10 +120,8 @@ async function billedDays(
   } catch (error) {
     if (!(error instanceof ApiError) || error.meaning !== 'unauthorized') throw error;
     const { permission } = operationOf('charges.list');
-    throw new CommandError(
-      `${legibleLine(error.message)}; it needs the permission ${permission}`,
-      exitCodeOf(error),
-    );
+    const why = `${legibleLine(error.message)}; it needs the permission ${permission}`;
+    throw new CommandError(why, exitCodeOf(error));
   } finally {
     bar.end();
   }
@@ -148,14 +129,11 @@ async function billedDays(
   return days;
 }
 
-/** @throws CommandError */
 function chosen(spends: readonly EndpointSpend[], endpoint: string): EndpointSpend {
   const found = spends.filter((spend) => spend.endpoint === endpoint || String(spend.id) === endpoint);
   const [one] = found;
   if (one && found.length === 1) return one;
   const all = spends.map((spend) => legibleLine(spend.endpoint)).join(', ') || 'none';
-  throw new CommandError(
-    `${one ? 'more than one' : 'no'} endpoint ${legibleLine(endpoint)}; there are: ${all}`,
-    EXIT.failed,
-  );
+  const count = one ? 'more than one' : 'no';
+  throw new CommandError(`${count} endpoint ${legibleLine(endpoint)}; there are: ${all}`, EXIT.failed);
 }

@@ -1,8 +1,4 @@
-/**
- * What the service says of a configuration: whether it takes the key, what time it has, whether the key may read what
- * the configured features need, and whether there are the deployments. Read-only, one question after the other. `check
- * --online` asks these questions, and `doctor` some more.
- */
+/** Asks the service about a configuration, with reads alone: for `check --online` and `doctor`. */
 import { createClient, type CallOptions, type Client, type ClientObserver } from '../../client/client.ts';
 import { ApiError, CallError, ThrottledError, adviceOf } from '../../client/errors.ts';
 import { isUnknownOperation, listInstances } from '../../client/flows/lists.ts';
@@ -15,7 +11,7 @@ import { labelOf, Selection } from '../../heartbeat/discovery/wanted.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { legibleLine } from '../text/legible.ts';
 
-export interface Finding {
+export interface CheckFinding {
   /** `unknown`: the service has no such operation, or has refused it for its rate limit. */
   readonly verdict: 'fine' | 'wrong' | 'unknown';
   /** `key`, `clock`, `deployment 42`, or the variable of a feature. */
@@ -23,13 +19,12 @@ export interface Finding {
   readonly says: string;
 }
 
-export interface Asked {
-  readonly findings: readonly Finding[];
+export interface ServiceFindings {
+  readonly findings: readonly CheckFinding[];
   readonly exit: number;
   readonly answers: Answers;
 }
 
-/** What earlier questions brought. */
 export type Answers = { readonly [Id in OperationId]?: Output<Id> };
 
 export interface Question {
@@ -39,17 +34,16 @@ export interface Question {
   readonly input?: Readonly<Record<string, unknown>>;
   /** Default: a call of `asks` with `input`. */
   readonly ask?: (client: Client, options: CallOptions, answers: Answers) => Promise<unknown>;
-  /** Whether it is still worth asking; default: it is. */
   readonly isOpen?: (answers: Answers) => boolean;
-  /** Its answer is for an observer: neither a yes nor a no of the service is a finding. */
+  /** Only an observer reads its answer: it makes no finding. */
   readonly isQuiet?: boolean;
 }
 
-export interface Asking {
+export interface AskOptions {
   readonly signal: AbortSignal;
-  /** Resolves when the next question may leave; false: ask no more. Default: at once. */
+  /** Resolves when the next question may be sent; false: stop asking. Default: at once. */
   readonly turn?: () => Promise<boolean>;
-  /** Each question once. A 429 leaves it open. */
+  /** Sends each question once. A 429 leaves it open. */
   readonly isGentle?: boolean;
   readonly onAnswer?: ClientObserver['answer'];
 }
@@ -60,9 +54,9 @@ const MOST_SKEW = 30;
 /** Never rejects for what the service says. */
 export async function askService(
   settings: Settings,
-  { signal, turn = () => Promise.resolve(true), isGentle = false, onAnswer }: Asking,
+  { signal, turn = () => Promise.resolve(true), isGentle = false, onAnswer }: AskOptions,
   questions: readonly Question[] = questionsOf(settings),
-): Promise<Asked> {
+): Promise<ServiceFindings> {
   const { apiKey, baseUrl, serverlessUrl } = settings;
   let serverDate: string | undefined;
   await using client = createClient({
@@ -94,8 +88,8 @@ export async function askService(
 
 const KEY = 'key';
 
-class Inquiry implements Asked {
-  readonly findings: Finding[] = [];
+class Inquiry implements ServiceFindings {
+  readonly findings: CheckFinding[] = [];
   readonly answers: Answers = {};
   exit: number = EXIT.ok;
   readonly #isGentle: boolean;
@@ -104,12 +98,11 @@ class Inquiry implements Asked {
     this.#isGentle = isGentle;
   }
 
-  add(verdict: Finding['verdict'], about: string, says: string, exit: number = EXIT.failed): void {
+  add(verdict: CheckFinding['verdict'], about: string, says: string, exit: number = EXIT.failed): void {
     this.findings.push({ verdict, about, says: legibleLine(says) });
     if (verdict === 'wrong') this.exit = Math.max(this.exit, exit);
   }
 
-  /** The answer; undefined if there is none, which is a finding. */
   async ask({ about, fine, isQuiet }: Question, ask: () => Promise<unknown>): Promise<unknown> {
     try {
       const answer = await ask();
@@ -147,7 +140,6 @@ class Inquiry implements Asked {
   }
 }
 
-/** The key first, then a question for each configured feature. */
 export function questionsOf(settings: Settings): Question[] {
   const { workerGroups, endpoints, endpointLogs, machines, deployments } = settings;
   const feature = (isOn: boolean, variable: string, asked: Pick<Question, 'asks' | 'input' | 'ask'>) =>

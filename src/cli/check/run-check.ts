@@ -1,5 +1,5 @@
 /** `check`: prints the problems of the configuration, and with --online the findings of the service. */
-import { type ConfigProblem, describeProblem, inCheck } from '../../config/problem.ts';
+import { describeProblem, inCheck, type ConfigProblem } from '../../config/problem.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { ENDPOINT_GROUPS_VARIABLE, loadEndpointGroups } from '../../config/command-settings.ts';
 import { loadConfig } from '../../config/load.ts';
@@ -7,9 +7,9 @@ import { ENDPOINT_GROUP_DEFAULTS } from '../../contract/operations/serverless/en
 import { checkEndpointGroups, DEFAULT_FILLED_IN } from '../../scaling/rules/check.ts';
 import { gotInWords, type WorkerFacts } from '../../scaling/rules/findings.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
-import { readGroupFile } from '../group-file.ts';
+import { readGroupFile } from '../json-input.ts';
 import { InputError } from '../command-error.ts';
-import { counted } from '../text/numbers.ts';
+import { counted } from '../text/legible.ts';
 import { askService } from './ask-service.ts';
 
 export interface CheckFlags {
@@ -20,12 +20,7 @@ export interface CheckFlags {
   readonly coldStart?: number;
 }
 
-/** The exit code. @throws InputError */
-export async function runCheck(
-  files: readonly string[],
-  flags: CheckFlags,
-  console: Console,
-): Promise<number> {
+export async function runCheck(files: readonly string[], flags: CheckFlags, console: Console) {
   const { json, online, strict } = flags;
   if (online && files.length > 0)
     throw new InputError('--online asks about the environment, not about files');
@@ -65,12 +60,7 @@ function problemsOf(
   return [...others, ...groupProblems(ENDPOINT_GROUPS_VARIABLE, groups, facts)];
 }
 
-function groupProblems(
-  source: string,
-  groups: readonly unknown[],
-  facts: WorkerFacts,
-  isArray = true,
-): readonly ConfigProblem[] {
+function groupProblems(source: string, groups: readonly unknown[], facts: WorkerFacts, isArray = true) {
   return checkEndpointGroups(groups, facts).flatMap(({ findings }, index) =>
     findings.map((finding) => {
       const { rule, severity, parameter, allowed, message } = finding;
@@ -88,7 +78,7 @@ export function printProblems(problems: readonly ConfigProblem[], console: Conso
   printLine(console, result + counted(warnings, 'warning'));
 }
 
-/** A line for each problem, then one for each group with the defaults that were filled in: --json has them singly. */
+/** The defaults that were filled in are one line a group. */
 function describeProblems(problems: readonly ConfigProblem[]): readonly string[] {
   const defaults = new Map<string, string[]>();
   const lines: string[] = [];

@@ -1,11 +1,13 @@
+/** Commands of the interface as a whole: `ops`, `call`, `openapi`. */
 import { Command } from 'commander';
 import { nearestName } from '../../contract/text/nearest-name.ts';
 import { OPERATION_IDS, operationOf } from '../../contract/operations.ts';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
-import { CONNECTION, examples } from '../text/examples.ts';
+import { CONNECTION, examples, addCallOptions } from '../flag-types.ts';
 import { printError, printLine, type Console } from '../console.ts';
-import { addCallOptions } from '../flag-types.ts';
+import { parseObject } from '../json-input.ts';
 import type { PerformOptions } from '../operations/perform.ts';
+import { loadConnection } from '../../config/command-settings.ts';
 
 export function opsCommand(console: Console): Command {
   return new Command('ops')
@@ -19,7 +21,7 @@ export function opsCommand(console: Console): Command {
         return { id, command: commandOf(id), method, path, base, origin, source, summary, deprecated };
       });
       if (options.json) return printLine(console, JSON.stringify(rows, null, 2));
-      const { table } = await import('../operations/answer/table.ts');
+      const { table } = await import('../text/table.ts');
       const cells = rows.map(({ id, command, summary, source }) => [id, command, summary, source]);
       for (const line of table(['operation', 'command', 'does', 'source'], cells, console)) {
         printLine(console, line);
@@ -49,7 +51,6 @@ export function callCommand(console: Console): Command {
       ].join('\n'),
     )
     .action(async (operation: string, text: string, options: PerformOptions) => {
-      const { parseObject } = await import('../operations/input.ts');
       const { perform } = await import('../operations/perform.ts');
       const id = OPERATION_IDS.find((known) => known === operation);
       const input = parseObject(text === '-' ? console.read('-') : text);
@@ -65,4 +66,19 @@ export function callCommand(console: Console): Command {
 function unknownOperation(operation: string): string {
   const nearest = nearestName(operation, OPERATION_IDS);
   return `error: no operation ${operation}; ${nearest ? `did you mean ${nearest}?` : 'see pilotlight ops'}`;
+}
+
+export function openapiCommand(console: Console): Command {
+  return new Command('openapi')
+    .description('Print the OpenAPI 3.1 document of the interface')
+    .addHelpText(
+      'after',
+      '\nPILOTLIGHT_BASE_URL and PILOTLIGHT_SERVERLESS_URL, where they are set, are its servers.' +
+        '\nThe emulator serves it at /openapi.json, and to people at /docs.',
+    )
+    .action(async () => {
+      const { openApiDocument } = await import('../../openapi/document.ts');
+      const { addresses } = loadConnection(console.environment);
+      printLine(console, JSON.stringify(openApiDocument(addresses), null, 2));
+    });
 }

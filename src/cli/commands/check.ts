@@ -1,7 +1,23 @@
+/** Commands that judge a configuration: `check`, `doctor` and `plan`. */
 import { Command } from 'commander';
 import type { CheckFlags } from '../check/run-check.ts';
-import type { Console } from '../console.ts';
-import { aboveZero, seconds } from '../flag-types.ts';
+import { printJson, printLine, type Console } from '../console.ts';
+import {
+  aboveZero,
+  seconds,
+  daemonOf,
+  daemonUrlOption,
+  positiveInteger,
+  examples,
+  type DaemonFlags,
+} from '../flag-types.ts';
+import type { DoctorFlags } from '../doctor/run-doctor.ts';
+import { profileOption } from '../logins.ts';
+import { accessSync, constants, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { EXIT } from '../../config/exit-codes.ts';
+import { InputError } from '../command-error.ts';
+import { addPlanFlags, type PlanFlags } from '../plan/flags.ts';
 
 const AFTER = `
 Examples:
@@ -31,4 +47,73 @@ export function checkCommand(console: Console): Command {
       const { runCheck } = await import('../check/run-check.ts');
       console.exit(await runCheck(files, flags, console));
     });
+}
+
+export function doctorCommand(console: Console): Command {
+  return new Command('doctor')
+    .description(
+      'Print how the live service really behaves, asked with reads alone, and what that means here',
+    )
+    .option('--deployment <id>', 'send one heartbeat to this deployment, which is harmless', positiveInteger)
+    .option('--report <file>', 'write what was found without secrets and names, to attach to an issue')
+    .addOption(daemonUrlOption())
+    .addOption(profileOption())
+    .option('--json', 'print the findings as JSON')
+    .addHelpText(
+      'after',
+      '\nReads the environment that run reads; without a key there, what login has stored.' +
+        '\nIf a daemon runs here, doctor starts from its findings, and uses only the requests that it leaves free.' +
+        '\nAt the first 429 it asks no more.' +
+        `\n${examples('doctor', 'doctor --report doctor.json', 'doctor --deployment 42 --json')}` +
+        '\n\nExit codes: 0 all well, 1 something is off, 2 configuration, 3 no answer, 4 the key is refused.',
+    )
+    .action(async (flags: DoctorFlags & DaemonFlags) => {
+      const { runDoctor } = await import('../doctor/run-doctor.ts');
+      console.exit(await runDoctor(daemonOf(console, flags), flags, console));
+    });
+}
+
+const EXAMPLES = `
+Parameters come from --params or PILOTLIGHT_ENDPOINT_GROUPS, with --param on top; what is not given has the
+interface's default. Units of work are yours: tokens, images, seconds of GPU, as long as load and performance agree.
+
+Examples:
+  pilotlight plan --load diurnal --rate 500 --duration 24h --performance 100
+  pilotlight plan --trace requests.csv --weight prompt_tokens=0.1 --weight output_tokens=1 --performance 800
+  pilotlight plan --trace requests.csv --compare today.json tomorrow.json --html compare.html
+  pilotlight plan --trace requests.csv --search --p99 5s --price-hot 2.49
+
+Exit codes: 0 done, 1 no set meets --p99, 2 wrong usage or input, 130 Ctrl-C.`;
+
+export function planCommand(console: Console): Command {
+  const command = new Command('plan').description(
+    'Predict what endpoint-group parameters do under a load: queue times, workers, cost (a simulation)',
+  );
+  return addPlanFlags(command)
+    .addHelpText('after', EXAMPLES)
+    .action(async (flags: PlanFlags) => {
+      const { runPlan } = await import('../plan/run-plan.ts');
+      const { html, json, p99 } = flags;
+      // Before minutes are spent on what could not be written then.
+      if (html !== undefined) onFile(html, () => accessSync(dirname(html), constants.W_OK));
+      const report = await runPlan(flags, console);
+      if (p99 !== undefined && !report.search?.best) console.exit(EXIT.failed);
+      const page = html === undefined ? '' : (await import('../plan/report/page.ts')).planPage(report);
+      if (json) printJson(console, report);
+      else {
+        const { planTable } = await import('../plan/table.ts');
+        for (const line of planTable(report)) printLine(console, line);
+      }
+      if (html === undefined) return;
+      onFile(html, () => writeFileSync(html, page));
+      if (!json) printLine(console, `Page with the plots: ${html}`);
+    });
+}
+
+function onFile(path: string, act: () => void): void {
+  try {
+    act();
+  } catch (cause) {
+    throw new InputError(`--html ${path}: ${(cause as Error).message}`, { cause });
+  }
 }

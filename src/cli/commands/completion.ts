@@ -1,11 +1,10 @@
-/** Completion in shells: a script that asks the program itself, and what may come next, read from the commands. */
+/** Completion in shells: a script that asks the program itself, and the answers from its commands. */
 import { Argument, Command, type Option } from 'commander';
 import { OPERATION_IDS } from '../../contract/operations.ts';
 import { printLine, type Console } from '../console.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
-/** The hidden command that a shell runs at each Tab. */
 const COMPLETE = '__complete';
 /** Any file may come next: the shell knows those better. */
 const FILES = ':files';
@@ -23,7 +22,7 @@ export function completionCommand(console: Console): Command {
     .action((shell: Shell) => console.out(SCRIPTS[shell]));
 }
 
-/** What the scripts call at each Tab: prints what may come next, with a tab and its meaning after it. */
+/** Prints what may come next, with a tab and its meaning after it. */
 export function completeCommand(program: Command, console: Console): Command {
   return new Command(COMPLETE).argument('[words...]').action((words: readonly string[]) => {
     for (const { value, description } of candidatesFor(program, words)) {
@@ -41,13 +40,11 @@ export function candidatesFor(program: Command, words: readonly string[]) {
   return all.filter(({ value }) => value === FILES || value.startsWith(typed));
 }
 
-/** With one short line about it. */
 function candidate(value: string, about = '') {
   const [line = ''] = about.split('\n');
   return { value, description: line.length > 60 ? `${line.slice(0, 59)}…` : line };
 }
 
-/** Where the words lead: a command, its options so far, and the one whose value comes next. */
 function walk(program: Command, words: readonly string[]) {
   let command = program;
   let pending: Option | undefined;
@@ -89,7 +86,6 @@ function wordsOf(command: Command) {
   ];
 }
 
-/** What a shell reads once: a function that asks the program itself what may come next. */
 const SCRIPTS: Readonly<Record<Shell, string>> = {
   bash: `# eval "$(pilotlight completion bash)"
 _pilotlight() {

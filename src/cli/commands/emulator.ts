@@ -1,12 +1,13 @@
+/** `emulator`, and `demo`, which runs one with the daemon. */
 import { Command, Option } from 'commander';
 import { EXIT } from '../../config/exit-codes.ts';
-import type { Snapshot } from '../../emulator/index.ts';
+import type { Seed, Snapshot } from '../../emulator/index.ts';
 import { printError, type Console } from '../console.ts';
-import { examples } from '../text/examples.ts';
+import { examples, wholeNumber, timerMilliseconds } from '../flag-types.ts';
 import { legibleLine } from '../text/legible.ts';
 import { InputError } from '../command-error.ts';
-import { wholeNumber } from '../flag-types.ts';
 import { untilAborted } from '../interrupts.ts';
+import type { LoadInput } from '../../emulator/state/endpoints.ts';
 
 const PORT = wholeNumber(0, 65_535, 'a port is a number from 0 to 65535');
 
@@ -71,13 +72,14 @@ async function serve(
   { out }: Console,
   signal: AbortSignal,
 ): Promise<void> {
-  const { readSeedFile, readTraitsFile, startEmulator } = await import('../../emulator/index.ts');
-  const { withLoads } = await import('../load-flag.ts');
-  const seed = withLoads(file === undefined ? {} : await readSeedFile(file), flags);
+  const { DEFAULT_SEED, readSeedFile, readTraitsFile, startEmulator } =
+    await import('../../emulator/index.ts');
+  const seed = file === undefined ? {} : await readSeedFile(file);
+  const { endpoint_groups: groups = DEFAULT_SEED.endpoint_groups } = seed;
+  const loaded = flags.length === 0 ? seed : { ...seed, endpoint_groups: withLoads(groups ?? [], flags) };
   const traits = traitsFile === undefined ? {} : await readTraitsFile(traitsFile);
-  const options = { host, port, dialect, seed, traits };
-  await using emulator = await startEmulator(options);
-  // At once: a reader that leaves after the first line, as `head -1` does, must not end the emulator now and then.
+  await using emulator = await startEmulator({ host, port, dialect, seed: loaded, traits });
+  // In one piece: a reader that leaves after the first line, as `head -1` does, must not end the emulator.
   out(
     [
       `emulator listening on ${emulator.url} (API key: ${emulator.apiKey}; dialect: ${dialect})`,
@@ -90,7 +92,22 @@ async function serve(
   await untilAborted(signal);
 }
 
-/** The contents at the start: one line for each kind, with ids and names. */
+/** The groups with the loads of `chat=diurnal:500`. Starting checks shape and rate. @throws InputError */
+function withLoads(groups: NonNullable<Seed['endpoint_groups']>, flags: readonly string[]) {
+  const loaded = [...groups];
+  for (const flag of flags) {
+    const [, name, shape, rate] = /^([^=]+)=([^:]+):(.+)$/.exec(flag) ?? [];
+    const allowed = groups.map((group) => group.endpoint_name).join(', ');
+    if (name === undefined)
+      throw new InputError(`--load ${flag}: allowed: ENDPOINT=SHAPE:RATE, such as chat=diurnal:500`);
+    const index = groups.findIndex((group) => group.endpoint_name === name);
+    const group = loaded[index];
+    if (!group) throw new InputError(`--load ${flag}: no endpoint ${name}; allowed: ${allowed}`);
+    loaded[index] = { ...group, load: { shape, rate: Number(rate) } as LoadInput };
+  }
+  return loaded;
+}
+
 function contentsOf({ state }: Snapshot): string[] {
   const kinds: readonly [string, readonly string[]][] = [
     ['API keys', Array.from(state.keys, ([value, { name }]) => `${value} (${name})`)],
@@ -102,9 +119,11 @@ function contentsOf({ state }: Snapshot): string[] {
     ['templates', ids(state.templates, ({ content }) => content.name)],
     ['offers', ids(state.offers)],
   ];
-  return kinds.flatMap(([kind, items]) =>
-    items.length === 0 ? [] : [legibleLine(`  ${kind.padEnd(13)}  ${listed(items)}`)],
-  );
+  return kinds.flatMap(([kind, items]) => {
+    const further = items.length > MOST_LISTED ? ` and ${items.length - MOST_LISTED} more` : '';
+    const line = `  ${kind.padEnd(13)}  ${items.slice(0, MOST_LISTED).join(', ')}${further}`;
+    return items.length === 0 ? [] : [legibleLine(line)];
+  });
 }
 
 function ids<Row>(rows: ReadonlyMap<number, Row>, name: (row: Row) => unknown = () => ''): string[] {
@@ -114,10 +133,18 @@ function ids<Row>(rows: ReadonlyMap<number, Row>, name: (row: Row) => unknown = 
   });
 }
 
-/** A seed may have thousands. */
 const MOST_LISTED = 8;
 
-function listed(items: readonly string[]): string {
-  const further = items.length - MOST_LISTED;
-  return items.slice(0, MOST_LISTED).join(', ') + (further > 0 ? ` and ${further} more` : '');
+export function demoCommand(console: Console): Command {
+  return new Command('demo')
+    .description('Run the emulator and the daemon together, in one terminal, until Ctrl-C')
+    .option('--for <duration>', 'end by itself after a duration such as 20s', timerMilliseconds)
+    .addHelpText(
+      'after',
+      `${examples('demo', 'demo --for 20s')}\n\nExit codes: 0 no deployment expired, 1 one did.`,
+    )
+    .action(async (options: { for?: number }) => {
+      const { runDemo } = await import('../demo/demo.ts');
+      console.exit(await console.interruptible((signal) => runDemo(options.for, console, signal)));
+    });
 }

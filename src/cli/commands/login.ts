@@ -1,13 +1,12 @@
-/** `login` and `logout`: the key of commands that people run by hand (§4.6, "save locally"). `run` never reads it. */
+/** `login`, `logout`: the key of commands that people run by hand (§4.6). `run` never reads it. */
 import { Command, Option } from 'commander';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
 import { hasOwnKey, loadLogin, type Connection } from '../../config/command-settings.ts';
 import { describeProblem } from '../../config/problem.ts';
 import { printError, printLine, type Console } from '../console.ts';
 import { InputError } from '../command-error.ts';
-import { notStored, profileOption, type ProfileFlag } from '../login/connection.ts';
-import { DEFAULT_PROFILE, Logins } from '../login/logins.ts';
-import { examples } from '../text/examples.ts';
+import { notStored, profileOption, DEFAULT_PROFILE, Logins, type ProfileFlag } from '../logins.ts';
+import { examples } from '../flag-types.ts';
 
 interface LoginFlags extends ProfileFlag {
   readonly baseUrl?: string;
@@ -75,7 +74,6 @@ async function login(flags: LoginFlags, console: Console, signal: AbortSignal): 
   return EXIT.ok;
 }
 
-/** @throws CallError if the service does not accept it */
 async function verify(connection: Connection, console: Console, signal: AbortSignal): Promise<void> {
   const { createClient } = await import('../../client/client.ts');
   await using client = createClient(connection);

@@ -4,10 +4,9 @@ import { LIMITS } from '../../contract/limits.ts';
 import { id as idSchema } from '../../contract/schemas.ts';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
 import { parseDuration } from '../../config/types/value-types.ts';
-import { wholeNumber } from '../flag-types.ts';
+import { wholeNumber, CONNECTION, examples } from '../flag-types.ts';
 import type { Console } from '../console.ts';
-import { profileOption, usableConnection, type ProfileFlag } from '../login/connection.ts';
-import { CONNECTION, examples } from '../text/examples.ts';
+import { profileOption, usableConnection, type ProfileFlag } from '../logins.ts';
 import type { LogFormat } from '../logs/format.ts';
 import type { LogSource } from '../../logs/source.ts';
 
@@ -18,7 +17,6 @@ interface LogsFlags extends Pick<LogFormat, 'json' | 'timestamps'>, ProfileFlag 
   readonly level?: readonly string[];
   readonly grep?: RegExp;
   readonly endpoint?: string;
-  /** `--no-color` */
   readonly color: boolean;
 }
 
@@ -72,13 +70,13 @@ export function logsCommand(console: Console): Command {
     });
 }
 
-/** Of a worker group by its id or by the endpoint that it serves, or of an endpoint. @throws CommandError, CallError */
+/** Of a worker group, by id or endpoint, or of an endpoint. @throws CommandError, CallError */
 async function findLog(
   client: Client,
   group: string | undefined,
   endpoint: string | undefined,
 ): Promise<LogSource> {
-  const { resolveNames } = await import('../operations/subjects.ts');
+  const { resolveNames } = await import('../operations/names.ts');
   const { coerceText } = await import('../../wire/coerce.ts');
   const given = coerceText(idSchema, endpoint ?? group ?? '');
   const operation = endpoint === undefined ? 'workergroups.logs' : 'endpointGroups.logs';
@@ -88,7 +86,6 @@ async function findLog(
   return { kind: 'endpoint', id, name: typeof given === 'number' ? `#${id}` : endpoint };
 }
 
-/** Unix milliseconds. */
 function parseSince(text: string): number {
   const ago = parseDuration(text);
   // Date.parse takes 10 for October.

@@ -1,4 +1,4 @@
-/** `pilotlight run` as a child process of the demo: as a user starts it, with its output read. */
+/** `pilotlight run` as a child process of the demo, with its output read. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -7,6 +7,7 @@ import { environmentOfOthers } from '../../config/other-variables.ts';
 import type { Status } from '../../daemon/status/schema.ts';
 import type { LogRecord } from '../../logs/record.ts';
 import { fetchJson } from '../fleet/daemon.ts';
+import { parseObject } from '../json-input.ts';
 
 /** Beside this file's folder as source; one flat folder in the bundle. */
 const ENTRY = new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : './pilotlight.js', import.meta.url);
@@ -20,7 +21,7 @@ export async function startDemoDaemon(
   signal: AbortSignal,
 ) {
   const child = spawn(process.execPath, [fileURLToPath(ENTRY), 'run'], {
-    // In a process group of its own, which the Ctrl-C of a terminal does not reach: the demo ends it after the last lines.
+    // A terminal's Ctrl-C does not reach its process group: the demo ends it after the last lines.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...environmentOfOthers(), ...environment },
@@ -42,12 +43,12 @@ export async function startDemoDaemon(
   signal.removeEventListener('abort', stop);
   if (url === undefined) return undefined;
   return {
-    /** Of metrics and status page. */
     url,
-    /** Undefined while the program does not answer. */
-    status: (): Promise<Status | undefined> =>
-      fetchJson<Status>({ url, token: undefined }, '/api/status', NEVER).catch(() => undefined),
-    /** SIGTERM; resolves when it has ended. */
+    status: () =>
+      fetchJson({ url, token: undefined }, '/api/status').then(
+        (status) => status as Status,
+        () => undefined,
+      ),
     stop(): Promise<void> {
       stop();
       return ended;
@@ -55,22 +56,12 @@ export async function startDemoDaemon(
   };
 }
 
-const NEVER = new AbortController().signal;
-
 function startedUrl(stderr: Readable, ended: Promise<void>): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   createInterface({ input: stderr }).on('line', (line) => {
-    const message = parseMessage(line);
-    if (message?.msg === 'pilotlight started' && message.url !== undefined) resolve(message.url);
+    const { msg, url } = parseObject(line) ?? {};
+    if (msg === 'pilotlight started' && typeof url === 'string') resolve(url);
   });
   void ended.then(() => resolve(undefined));
   return promise;
-}
-
-function parseMessage(line: string): { msg?: string; url?: string } | undefined {
-  try {
-    return JSON.parse(line) as { msg?: string; url?: string };
-  } catch {
-    return undefined;
-  }
 }

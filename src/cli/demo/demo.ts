@@ -1,24 +1,21 @@
-/**
- * The demo: the emulator in this process and `pilotlight run` beside it, over real sockets. Two deployments with a short
- * TTL, one of which is made anew under another id, two worker groups, an endpoint whose load comes and goes within a
- * minute, machines with maintenance windows, and every so often a fault that is survived.
- */
-import { startEmulator, type Emulator, type Seed } from '../../emulator/index.ts';
+/** The demo: the emulator in this process and `pilotlight run` beside it, over real sockets. */
+import {
+  startEmulator,
+  type Emulator,
+  type Seed,
+  type DeploymentView,
+  type FaultInput,
+} from '../../emulator/index.ts';
 import { delay } from '../../client/delay.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { printError, type Console } from '../console.ts';
 import { READER_LEFT } from '../interrupts.ts';
-import { createFaultPlan, createRedeployments } from './happenings.ts';
 import { startDemoDaemon, type DemoDaemon } from './daemon.ts';
-import { createScreen, type Screen } from './screen.ts';
-import { summarize } from './summary.ts';
-import { createWatcher } from './watcher.ts';
+import { createScreen, summarize, createWatcher, type Screen } from './screen.ts';
 
-/** Kept alive by its id. */
+/** Kept alive by its id; the other deployment by its name, whatever its id is. */
 const BY_ID = 42;
-/** Kept alive by its name, whatever its id is. */
 const NAME = 'square';
-/** Whose workers are watched. */
 const ENDPOINT = 'chat';
 const SEED: Seed = {
   deployments: [
@@ -35,14 +32,14 @@ const SEED: Seed = {
       id: 31,
       endpoint_name: ENDPOINT,
       target_util: 0.9,
-      // A mistake, as somebody made it: a worker is created and destroyed at each decision.
+      // A mistake on purpose: a worker is created and destroyed at each decision.
       max_workers: 3,
       cold_mult: 1,
       cold_workers: 3,
       load: { shape: 'diurnal', rate: 1_600, peak_ratio: 12, period_seconds: 60 },
     },
   ],
-  // A day of an endpoint within a minute: so must everything be that its engine waits for.
+  // A day of an endpoint passes within a minute, so its engine must be as quick.
   settings: {
     engineLoadWindowSeconds: 10,
     engineScaleDownSeconds: 10,
@@ -52,20 +49,14 @@ const SEED: Seed = {
     instanceLoadingSeconds: 2,
   },
 };
-/** Whose logs are followed. */
 const GROUPS: readonly number[] = [7, 8];
 
-/** How often the demo looks at the daemon, in ms. */
-const LOOK_MS = 250;
-/** Time for the last lines to arrive before the summary, in ms: longer than a quiet group's poll interval. */
-const SETTLE_MS = 250;
+const POLL_MS = 250;
+/** The last lines need so long to arrive before the summary: longer than a quiet group's poll interval. */
+const ARRIVAL_MS = 250;
 
-/** Runs until `lengthMs` have passed, it is interrupted, or its reader leaves; the exit code. */
-export async function runDemo(
-  lengthMs: number | undefined,
-  console: Console,
-  signal: AbortSignal,
-): Promise<number> {
+/** The exit code. */
+export async function runDemo(lengthMs: number | undefined, console: Console, signal: AbortSignal) {
   const screen = createScreen(console);
   await using emulator = await startEmulator({
     dialect: 'public',
@@ -93,14 +84,14 @@ export async function runDemo(
   while (!ending.aborted) {
     const status = await daemon.status();
     if (status) watcher.look(status);
-    await delay(LOOK_MS, ending).catch(() => {});
+    await delay(POLL_MS, ending).catch(() => {});
   }
   await Promise.all(plans);
   const ranForMs = performance.now() - startedAt;
   // The logs stop growing, so that the counts of both sides can be compared.
   for (const id of GROUPS) emulator.workergroups.setRate(id, 0);
   if (signal.reason !== READER_LEFT) await delivered(daemon, emulator);
-  // First what the service took, then what was sent: the other way round, one beat could be taken and not sent.
+  // First what the service accepted: in the other order a heartbeat could be accepted and not sent.
   const deployments = [...redeployments.replaced(), ...emulator.deployments.list()];
   const status = await daemon.status();
   await daemon.stop();
@@ -126,14 +117,13 @@ function writtenLines(emulator: Emulator): number {
   return GROUPS.reduce((sum, id) => sum + emulator.workergroups.get(id).lineCount, 0);
 }
 
-/** Waits, for as long as a quiet group's slowest poll takes, until every written line has been delivered. */
 async function delivered(daemon: DemoDaemon, emulator: Emulator): Promise<void> {
   const never = new AbortController().signal;
-  for (let waited = 0; waited < 8_000; waited += SETTLE_MS) {
+  for (let waited = 0; waited < 8_000; waited += ARRIVAL_MS) {
     const groups = (await daemon.status())?.worker_groups ?? [];
     const lines = groups.reduce((sum, group) => sum + group.lines, 0);
     if (lines >= writtenLines(emulator)) return;
-    await delay(SETTLE_MS, never);
+    await delay(ARRIVAL_MS, never);
   }
 }
 
@@ -153,4 +143,73 @@ function startDaemon(emulator: Emulator, screen: Screen, signal: AbortSignal) {
     PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
   };
   return startDemoDaemon(environment, (record) => screen.record(record), signal);
+}
+
+async function takeTurns(
+  [firstMs, laterMs]: readonly [firstMs: number, laterMs: number],
+  signal: AbortSignal,
+  act: (turn: number) => Promise<void> | void,
+): Promise<void> {
+  for (let turn = 0; !signal.aborted; turn += 1) {
+    await delay(turn === 0 ? firstMs : laterMs, signal).catch(() => {});
+    if (!signal.aborted) await act(turn);
+  }
+}
+
+/** Quiet time before each fault, in ms. */
+const FAULT_PAUSES_MS = [5_000, 12_000] as const;
+const LENGTH_MS = 4_000;
+/** After the first fault, and then every four faults: a fault never hides what is shown here. */
+const REDEPLOYMENT_PAUSES_MS = [12_000, 64_000] as const;
+
+const FAULTS: readonly { readonly says: string; readonly fault: FaultInput }[] = [
+  { says: 'the service refuses every connection', fault: { kind: 'refused' } },
+  { says: 'the service hangs: it takes requests and never answers', fault: { kind: 'hang' } },
+  { says: 'the service answers 429 "API requests too frequent" as plain text', fault: { kind: 'throttled' } },
+  { says: 'a proxy answers HTML with status 200', fault: { kind: 'html' } },
+  { says: 'the service answers 503', fault: { kind: 'status', status: 503 } },
+];
+
+export function createFaultPlan(emulator: Emulator, screen: Screen) {
+  let injected = 0;
+  let survived = 0;
+
+  async function inject({ says, fault }: (typeof FAULTS)[number], signal: AbortSignal): Promise<void> {
+    await using _lifted = await emulator.faults.add(fault);
+    injected += 1;
+    screen.event('fault', `${says}, for ${LENGTH_MS / 1000} s`, 'warn');
+    await delay(LENGTH_MS, signal).catch(() => {});
+    const expired = emulator.deployments.list().filter((deployment) => deployment.expired);
+    if (expired.length === 0) survived += 1;
+    screen.event('fault', 'over', 'warn');
+  }
+
+  return {
+    run: (signal: AbortSignal) =>
+      takeTurns(FAULT_PAUSES_MS, signal, async (turn) => {
+        const next = FAULTS[turn % FAULTS.length];
+        if (next) await inject(next, signal);
+      }),
+    /** A fault is survived if every deployment is alive after it. */
+    report: () => ({ injected, survived }),
+  };
+}
+
+export function createRedeployments(emulator: Emulator, name: string, screen: Screen) {
+  const replaced: DeploymentView[] = [];
+
+  function redeploy(): void {
+    const { deployments } = emulator;
+    const before = deployments.list().find((deployment) => deployment.name === name);
+    if (!before) return;
+    const id = deployments.redeploy(before.id);
+    replaced.push(before);
+    screen.event('redeployed', `${name} was deployment ${before.id}, is now ${id}`, 'warn');
+  }
+
+  return {
+    run: (signal: AbortSignal) => takeTurns(REDEPLOYMENT_PAUSES_MS, signal, redeploy),
+    /** Each as it was at its end. */
+    replaced: (): readonly DeploymentView[] => replaced,
+  };
 }

@@ -1,9 +1,13 @@
-/** How the demo looks: a clock, who speaks, what it says; colour on a terminal only, one line each. */
+/** What the demo prints: events, what changed between two polls of the daemon, and a summary. */
 import { styleText } from 'node:util';
 import type { LogRecord } from '../../logs/record.ts';
 import { printLine, type Console } from '../console.ts';
-import { clip } from '../text/cell-width.ts';
+import { clip } from '../text/table.ts';
 import { describeGap, displayed } from '../logs/format.ts';
+import type { DeploymentStatus, EndpointStatus, Status } from '../../daemon/status/schema.ts';
+import { countsInWords, spendPerHour, workInWords } from '../fleet/words.ts';
+import { counted, money, number, percent } from '../text/legible.ts';
+import type { DeploymentView } from '../../emulator/index.ts';
 
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'quiet';
 
@@ -11,7 +15,6 @@ const COLOURS = { good: 'green', warn: 'yellow', bad: 'red', quiet: 'dim' } as c
 
 export interface Screen {
   heading(line: string): void;
-  /** One event: who it is about, and what happened. */
   event(subject: string, text: string, tone?: Tone): void;
   record(record: LogRecord): void;
 }
@@ -41,4 +44,154 @@ export function createScreen(console: Console): Screen {
       else event(subject, displayed(record.line), 'quiet');
     },
   };
+}
+
+const BAR_WIDTH = 20;
+
+export function createWatcher(
+  screen: Screen,
+  wanted: { readonly byId: readonly number[]; readonly name: string },
+) {
+  const deployments = new Map<number, DeploymentStatus>();
+  const told = new Set<string>();
+
+  function once(key: string, tell: () => void): void {
+    if (told.has(key)) return;
+    told.add(key);
+    tell();
+  }
+
+  function lookAtDeployment(deployment: DeploymentStatus, now: number): void {
+    const subject = `deployment ${deployment.deployment_id}`;
+    const before = deployments.get(deployment.deployment_id);
+    deployments.set(deployment.deployment_id, deployment);
+    const isNamed = !wanted.byId.includes(deployment.deployment_id);
+    if (!before && isNamed) screen.event(subject, `found by its name, ${wanted.name}`, 'good');
+    if (before && before.state !== deployment.state) {
+      const { text, tone } = move(deployment, now);
+      screen.event(subject, `${before.state} → ${text}`, tone);
+    } else if (deployment.last_success_at !== (before?.last_success_at ?? null)) {
+      screen.event(subject, `heartbeat accepted  ${bar(deployment, now)}`);
+    }
+  }
+
+  function lookAtEndpoint(endpoint: EndpointStatus): void {
+    const { endpoint_group: name, last_sample_at: at, load, capacity_hot: ready } = endpoint;
+    const subject = `endpoint ${name}`;
+    for (const { parameter, actual, wanted: should } of endpoint.drift)
+      once(`${name} ${parameter} ${actual}`, () =>
+        screen.event(subject, `${parameter} is ${actual ?? 'not set'}, configured ${should}`, 'warn'),
+      );
+    for (const [trouble, has] of Object.entries(endpoint.troubles))
+      if (has) once(`${name} ${trouble} ${has.since}`, () => screen.event(subject, has.says, 'warn'));
+    if (at === null || ready === null) return;
+    once(`${name} ${at}`, () => {
+      const isOver = load !== null && load > ready;
+      screen.event(subject, endpointText(endpoint, ready), isOver ? 'warn' : 'plain');
+    });
+  }
+
+  return {
+    look(status: Status): void {
+      for (const deployment of status.deployments) lookAtDeployment(deployment, status.now);
+      for (const endpoint of status.fleet.endpoints) lookAtEndpoint(endpoint);
+      for (const { machine_id, category, starts_at } of status.maintenance_windows) {
+        once(`machine ${machine_id} ${starts_at}`, () => {
+          const hours = ((starts_at - status.now) / 3600).toFixed(1);
+          screen.event(`machine ${machine_id}`, `${category} maintenance in ${hours} h`, 'warn');
+        });
+      }
+      for (const { endpoint_group, findings } of status.endpoint_groups) {
+        for (const { severity, parameter, got, message } of findings) {
+          if (severity === 'note') continue;
+          once(`${endpoint_group} ${parameter}`, () =>
+            screen.event(`endpoint ${endpoint_group}`, `${parameter} ${String(got)}: ${message}`, 'warn'),
+          );
+        }
+      }
+    },
+    /** Also to deployments that the status no longer has. */
+    heartbeats: () => sum(Array.from(deployments.values(), ({ heartbeats }) => heartbeats)),
+  };
+}
+
+function endpointText(endpoint: EndpointStatus, ready: number): string {
+  const { workers, spend_today: today, load, load_in_flight: inFlight, requests_working: at } = endpoint;
+  const spend = spendPerHour(endpoint);
+  const use = load !== null && ready > 0 ? ` (${percent(load / ready)})` : '';
+  const words = [
+    load === null ? '' : `load ${number(load)} of ${number(ready)} units/s${use}`,
+    inFlight !== null && ready > 0 ? `load in flight ${workInWords(inFlight, ready)}` : '',
+    load === null && at !== null ? `${counted(at, 'request')} at work` : '',
+    countsInWords(workers ?? {}),
+    spend === null ? '' : `${money(spend)} an hour${today ? `, ${money(today.amount)} today` : ''}`,
+  ];
+  return words.filter((word) => word !== '').join(', ');
+}
+
+const TONES: Readonly<Record<string, Tone>> = { healthy: 'good', lapsed: 'bad', gone: 'bad', urgent: 'bad' };
+
+function move(deployment: DeploymentStatus, now: number): { text: string; tone: Tone } {
+  const { state, expires_at: expiresAt } = deployment;
+  if (state === 'replaced') return { text: 'replaced: its name has another id', tone: 'warn' };
+  const left = expiresAt === null ? '' : `, ${(expiresAt - now).toFixed(1)} s left`;
+  return { text: state + left, tone: TONES[state] ?? 'warn' };
+}
+
+function bar({ ttl_seconds, expires_at }: DeploymentStatus, now: number): string {
+  if (ttl_seconds === null || expires_at === null) return 'TTL unknown';
+  const left = Math.max(0, expires_at - now);
+  const filled = Math.min(BAR_WIDTH, Math.round((left / ttl_seconds) * BAR_WIDTH));
+  return `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} ${left.toFixed(1)} of ${ttl_seconds} s left`;
+}
+
+export interface DemoResult {
+  readonly ranForMs: number;
+  readonly status: Status;
+  readonly heartbeats: number;
+  readonly deployments: readonly DeploymentView[];
+  readonly redeployed: number;
+  readonly writtenLines: number;
+  readonly faults: { readonly injected: number; readonly survived: number };
+}
+
+export function summarize({ status, deployments, redeployed, faults, ...result }: DemoResult) {
+  const accepted = sum(deployments.map(({ beats }) => beats));
+  const lapses = sum(deployments.map((deployment) => deployment.lapses));
+  const delivered = sum(status.worker_groups.map(({ lines }) => lines));
+  const gaps = sum(status.worker_groups.flatMap((group) => Object.values(group.gaps)));
+  const closest = deployments.toSorted((a, b) => (a.minMarginRatio ?? 1) - (b.minMarginRatio ?? 1))[0];
+  return {
+    expired: lapses > 0,
+    lines: [
+      '',
+      `After ${(result.ranForMs / 1000).toFixed(0)} s:`,
+      row('heartbeats sent', `${result.heartbeats}, ${accepted} accepted by the service`),
+      row('closest approach', closest ? describeMargin(closest) : '—'),
+      row('lapses', String(lapses)),
+      row('redeployments', describeRedeployments(redeployed, deployments)),
+      row('faults', `${faults.injected} injected, ${faults.survived} survived`),
+      row('log lines', `${delivered} delivered of ${result.writtenLines} written`),
+      row('gaps', String(gaps)),
+    ],
+  };
+}
+
+function describeMargin({ id, minMarginRatio, minMarginMs }: DeploymentView): string {
+  if (minMarginRatio === null || minMarginMs === null) return '—';
+  return `deployment ${id}: ${(minMarginMs / 1000).toFixed(1)} s left, ${Math.round(minMarginRatio * 100)}% of its TTL`;
+}
+
+/** The last one is followed once it has had a heartbeat. A lapse would show that one before had none. */
+function describeRedeployments(count: number, deployments: readonly DeploymentView[]): string {
+  const waits = count > 0 && deployments.some(({ lastHeartbeatMs }) => lastHeartbeatMs === null);
+  return `${count}, ${waits ? count - 1 : count} followed to the new id`;
+}
+
+function row(name: string, value: string): string {
+  return `  ${name.padEnd(18)}${value}`;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
 }

@@ -1,30 +1,33 @@
-/**
- * Asks the service how it behaves, and says what that means here. Beside a daemon it begins with what that one has learned,
- * and asks within the rate that it leaves. At the first 429 it asks no more.
- */
+/** Asks the service how it behaves. Beside a daemon it starts from that one's findings. */
 import { EXIT } from '../../config/exit-codes.ts';
 import type { Settings } from '../../config/options.ts';
-import type { AssumptionVerdict } from '../../contract/assumptions.ts';
+import type { AssumptionVerdict, AssumptionId } from '../../contract/assumptions.ts';
 import { operationOf } from '../../contract/operations.ts';
 import type { Status } from '../../daemon/status/schema.ts';
-import { findingsOf, knownFindings, type Finding } from '../../doctor/findings.ts';
-import { learn, NOTHING_KNOWN, type Seen } from '../../doctor/learn.ts';
+import {
+  findingsOf,
+  knownFindings,
+  learn,
+  NOTHING_LEARNED,
+  type TraitFinding,
+  type ObservedAnswer,
+  type Traits,
+} from '../../doctor/learn.ts';
 import { learnList, NOTHING_KNOWN as NO_DEPLOYMENTS } from '../../heartbeat/discovery/knowledge.ts';
 import { resolve } from '../../heartbeat/discovery/resolve.ts';
 import { Selection } from '../../heartbeat/discovery/wanted.ts';
 import { timingFor } from '../../heartbeat/engine/formulas.ts';
-import { askService, type Answers, type Question } from '../check/ask-service.ts';
-import { counted } from '../text/numbers.ts';
-import { doctorQuestions } from './questions.ts';
+import { askService, questionsOf, type Answers, type Question } from '../check/ask-service.ts';
+import { counted } from '../text/legible.ts';
+import { PROBE_TAIL } from '../../logs/follower/pace.ts';
+import { afterList, followedLogs, NOTHING_KNOWN as NO_LOGS } from '../../logs/lookup/wanted.ts';
 
-/** A running daemon of the same service. */
 export type DaemonView = Pick<Status, 'service' | 'rate_limit' | 'deployments'>;
 
 export interface Line {
   readonly verdict: AssumptionVerdict;
   /** `key`, `clock`, `deployment 42`, a variable, or an assumption. */
   readonly about: string;
-  /** Of an assumption, what answers told. */
   readonly value?: string;
   readonly says: string;
 }
@@ -32,8 +35,7 @@ export interface Line {
 export interface Examination {
   readonly lines: readonly Line[];
   readonly exit: number;
-  /** In the words of tables alone. */
-  readonly exchanges: readonly Pick<Seen, 'operation' | 'code' | 'refusal' | 'rate'>[];
+  readonly exchanges: readonly Pick<ObservedAnswer, 'operation' | 'code' | 'refusal' | 'rate'>[];
 }
 
 export interface ExaminationOptions {
@@ -43,7 +45,6 @@ export interface ExaminationOptions {
   readonly deployment: number | undefined;
   readonly signal: AbortSignal;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<unknown>;
-  /** What it is about to ask, and how long it takes. */
   readonly announce: (sentence: string) => void;
 }
 
@@ -54,10 +55,10 @@ const HEARTBEAT_EVERY_MS = operationOf('deployments.heartbeat').publicSpacingMs 
 /** Never rejects for what the service says. */
 export async function examine(options: ExaminationOptions): Promise<Examination> {
   const { settings, daemon, signal, deployment, sleep, announce } = options;
-  let knowledge = { ...NOTHING_KNOWN, traits: traitsOf(daemon) };
+  let knowledge = { ...NOTHING_LEARNED, traits: traitsOf(daemon) };
   const exchanges: Examination['exchanges'][number][] = [];
   const questions = doctorQuestions(settings, () => knowledge.traits, deployment);
-  const everyMs = pace(daemon);
+  const everyMs = questionInterval(daemon);
   announce(plan(questions, everyMs, daemon));
   let isThrottled = false;
   const { findings, exit, answers } = await askService(
@@ -83,7 +84,7 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
   const lines: Line[] = [
     ...findings.map(({ verdict, about, says }) => ({ verdict: VERDICTS[verdict], about, says })),
     ...heartbeatRate(settings, daemon, answers),
-    // Without a key that is taken nothing could be asked.
+    // Nothing could be asked with a key that was refused.
     ...(Object.keys(answers).length === 0
       ? knownFindings(knowledge.traits)
       : findingsOf(knowledge.traits)
@@ -95,7 +96,7 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
   return { lines, exit: exit || (isOff ? EXIT.failed : EXIT.ok), exchanges };
 }
 
-function lineOf(finding: Finding): Line {
+function lineOf(finding: TraitFinding): Line {
   const { trait: about, verdict, says } = finding;
   return { verdict, about, ...('value' in finding && { value: finding.value }), says };
 }
@@ -106,8 +107,8 @@ function traitsOf(daemon: DaemonView | undefined): Readonly<Record<string, strin
   return Object.fromEntries((daemon?.service.traits ?? []).map(({ trait, value }) => [trait, value]));
 }
 
-/** From question to question, ms; undefined: a daemon leaves nothing of the rate limit. */
-function pace(daemon: DaemonView | undefined): number | undefined {
+/** Between two questions, ms; undefined: a daemon leaves nothing of the rate limit. */
+function questionInterval(daemon: DaemonView | undefined): number | undefined {
   const { allowed_requests_per_second: allowed = null, wanted_requests_per_second: wanted = 0 } =
     daemon?.rate_limit ?? {};
   if ((daemon?.rate_limit.paused_seconds ?? 0) > 0) return undefined;
@@ -115,11 +116,7 @@ function pace(daemon: DaemonView | undefined): number | undefined {
   return allowed > wanted ? Math.max(EVERY_MS, 1_000 / (allowed - wanted)) : undefined;
 }
 
-function plan(
-  questions: readonly Question[],
-  everyMs: number | undefined,
-  daemon: DaemonView | undefined,
-): string {
+function plan(questions: readonly Question[], everyMs: number | undefined, daemon: DaemonView | undefined) {
   const beside = daemon ? 'A daemon of this service runs here; what it has learned counts. ' : '';
   if (everyMs === undefined)
     return `${beside}It needs all requests that the rate limit allows, so nothing is asked.`;
@@ -132,9 +129,8 @@ function plan(
   return `${beside}Asks at most ${counted(questions.length, 'question')}, ${writes}, one every ${every} s, about ${inAll} s: ${names}`;
 }
 
-/** How often the heartbeats of this key leave, against what is said to be allowed. */
 function heartbeatRate(settings: Settings, daemon: DaemonView | undefined, answers: Answers): Line[] {
-  // A replaced one has no next heartbeat.
+  // A replaced deployment has no next heartbeat.
   const beaten = (daemon?.deployments ?? []).filter(({ next_heartbeat_at: next }) => next !== null);
   const intervals = beaten.map(({ interval_seconds: interval }) => interval * 1_000);
   const { deployments: wanted } = settings;
@@ -154,4 +150,51 @@ function heartbeatRate(settings: Settings, daemon: DaemonView | undefined, answe
 
 function seconds(ms: number): number {
   return Number((ms / 1_000).toPrecision(2));
+}
+
+/** Long enough to show the unit, in lines and in bytes. */
+const LONG_TAIL = 2_000;
+/** Logs can be slow, ms. */
+const LOG_TIMEOUT_MS = 60_000;
+
+/** None needs a permission that the configured features do not need. */
+export function doctorQuestions(settings: Settings, traits: () => Traits, deployment: number | undefined) {
+  const configured = questionsOf(settings);
+  const isAsked = (id: Question['asks']): boolean => configured.some(({ asks }) => asks === id);
+  const isOpen = (...ids: readonly AssumptionId[]) => ids.some((id) => traits()[id] === undefined);
+  const isTailOpen = () => isOpen('tail_unit', 'log_shape');
+  const log = (tail: number): Question => ({
+    ...quiet('workergroups.logs', (answers) => isTailOpen() && groupOf(settings, answers) !== undefined),
+    ask: (client, options, answers) =>
+      client.workergroups.logs(
+        { id: groupOf(settings, answers) ?? 0, tail },
+        { ...options, timeoutMs: LOG_TIMEOUT_MS },
+      ),
+  });
+  const heartbeat = (id: number): Question => ({
+    about: `heartbeat of ${id}`,
+    asks: 'deployments.heartbeat',
+    fine: 'accepted',
+    input: { id },
+  });
+  return [
+    ...configured,
+    ...(isAsked('workergroups.list') ? [] : [quiet('workergroups.list', isTailOpen)]),
+    log(LONG_TAIL),
+    log(PROBE_TAIL),
+    ...(isAsked('instances.page') ? [quiet('instances.list', () => isOpen('instances_v0'))] : []),
+    ...(settings.endpoints.length > 0 ? [quiet('serverless.endpointsSpend', () => isOpen('spend'))] : []),
+    ...(deployment === undefined ? [] : [heartbeat(deployment)]),
+  ];
+}
+
+function quiet(asks: Question['asks'], isOpen: NonNullable<Question['isOpen']>): Question {
+  return { about: asks, asks, fine: '', isQuiet: true, isOpen };
+}
+
+/** The first configured worker group, else the first of the account. */
+function groupOf({ workerGroups }: Settings, answers: Answers): number | undefined {
+  const wanted = workerGroups.length > 0 ? workerGroups : ([{ by: 'all' }] as const);
+  const listed = answers['workergroups.list']?.results ?? [];
+  return followedLogs('workergroup', wanted, afterList(NO_LOGS, listed))[0]?.id;
 }

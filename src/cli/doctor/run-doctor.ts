@@ -1,4 +1,4 @@
-/** `doctor`: begins as `check` does, examines the service, and prints and writes what it found. */
+/** `doctor`: begins as `check` does, examines the service, prints and writes what it found. */
 import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { buildInfo } from '../../build-info.ts';
@@ -13,7 +13,7 @@ import { printProblems } from '../check/run-check.ts';
 import { CommandError, InputError } from '../command-error.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { DaemonAway, fetchStatus, type DaemonAddress } from '../fleet/daemon.ts';
-import { usableConnection, type ProfileFlag } from '../login/connection.ts';
+import { usableConnection, type ProfileFlag } from '../logins.ts';
 import { examine, type DaemonView, type Examination, type Line } from './examine.ts';
 
 export interface DoctorFlags extends ProfileFlag {
@@ -22,12 +22,7 @@ export interface DoctorFlags extends ProfileFlag {
   readonly report?: string;
 }
 
-/** The exit code. @throws InputError */
-export async function runDoctor(
-  daemonAt: DaemonAddress,
-  flags: DoctorFlags,
-  console: Console,
-): Promise<number> {
+export async function runDoctor(daemonAt: DaemonAddress, flags: DoctorFlags, console: Console) {
   const connection = usableConnection(console, flags);
   if (!connection) return EXIT.usage;
   const environment = withConnection(console.environment ?? process.env, connection);
@@ -63,11 +58,8 @@ const WORDS: Readonly<Record<Line['verdict'], string>> = {
   unknown: 'could not ask',
 };
 
-/** What login has stored, in place of a key that the environment does not have. */
-function withConnection(
-  environment: Environment,
-  { apiKey, baseUrl, serverlessUrl }: Connection,
-): Environment {
+/** With what login has stored, if the environment has no key. */
+function withConnection(environment: Environment, { apiKey, baseUrl, serverlessUrl }: Connection) {
   if (hasOwnKey(environment)) return environment;
   return {
     ...environment,
@@ -81,7 +73,7 @@ function withConnection(
 
 const viewSchema = statusSchema.pick({ service: true, rate_limit: true, deployments: true });
 
-/** Undefined: none runs here, or it is another service's, or an older version's. */
+/** Undefined: none runs here, or it is of another service or an older version. */
 async function daemonOfService(
   address: DaemonAddress,
   baseUrl: string,
@@ -100,7 +92,7 @@ async function daemonOfService(
 
 const IDS: ReadonlySet<string> = new Set(ASSUMPTION_IDS);
 
-/** Only words of our own tables and numbers: no key, name, id, address or line of a log. @throws InputError */
+/** Words of our own tables and numbers alone: no key, name, id, address or log line. @throws InputError */
 function writeReport(path: string, { lines, exit, exchanges }: Examination): void {
   const { version, revision } = buildInfo();
   const report = {

@@ -7,7 +7,6 @@ import { legibleLine } from '../text/legible.ts';
 
 const TIMEOUT_MS = 5_000;
 
-/** The daemon could not be asked; the message says why. */
 export class DaemonAway extends CommandError {
   override readonly code = 'daemon_away';
 
@@ -16,41 +15,40 @@ export class DaemonAway extends CommandError {
   }
 }
 
-/** A running daemon, as a command reaches it. */
 export interface DaemonAddress {
   readonly url: string;
-  /** What it may ask for; undefined: none is known. */
+  /** Undefined: none is known. */
   readonly token: string | undefined;
 }
 
-/** What of the status `fleet` goes by: the rest of it may be of another version. */
+/** The part of the status that `fleet` needs: the rest may be of another version. */
 export const fleetSchema = statusSchema.pick({ now: true, replica: true, fleet: true });
 
-/** Its status, or parts of it. @throws what fetchJson does; DaemonAway also for an answer that cannot be read */
+/** @throws as fetchJson; DaemonAway also for an answer that cannot be read */
 export async function fetchStatus<Schema extends z.ZodType>(
   daemon: DaemonAddress,
   schema: Schema,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<z.infer<Schema>> {
-  const read = schema.safeParse(await fetchJson<unknown>(daemon, '/api/status', signal));
+  const read = schema.safeParse(await fetchJson(daemon, '/api/status', signal));
   if (read.success) return read.data;
   throw new DaemonAway(
     `${daemon.url}: its answer has no status that can be read; is it a daemon of this version?`,
   );
 }
 
-/** @throws DaemonAway, CommandError if it wants a token that this environment does not have, the reason of `signal` */
-export async function fetchJson<T>(
+/** @throws DaemonAway, CommandError for a missing or wrong token, the reason of `signal` */
+export async function fetchJson(
   { url, token }: DaemonAddress,
   path: string,
-  signal: AbortSignal,
-): Promise<T> {
+  signal = new AbortController().signal,
+): Promise<unknown> {
   try {
     const response = await fetch(url + path, {
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     });
-    if (response.ok) return (await response.json()) as T;
+    if (response.ok) return await response.json();
     if (response.status !== 401) throw new Error(`status ${response.status}`);
   } catch (error) {
     signal.throwIfAborted();

@@ -1,26 +1,35 @@
-/** `pilotlight fleet`: asks a running daemon again and again, and prints what it sees in the way that its reader can use. */
+/** `fleet`: polls a running daemon, and prints its endpoints as a table, lines or JSON. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT } from '../../config/exit-codes.ts';
 import type { EndpointStatus, Status } from '../../daemon/status/schema.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { InputError } from '../command-error.ts';
-import { clip } from '../text/cell-width.ts';
-import { legibleLine } from '../text/legible.ts';
+import { clip, table } from '../text/table.ts';
+import { legibleLine, money, percent } from '../text/legible.ts';
 import { DaemonAway, fetchStatus, fleetSchema, type DaemonAddress } from './daemon.ts';
-import { createLiveScreen } from './screen.ts';
-import { fleetTable, type Seen } from './table.ts';
-import { endpointInWords, fleetNotes, noEndpoints } from './words.ts';
+import {
+  endpointInWords,
+  fleetNotes,
+  noEndpoints,
+  age,
+  notesOf,
+  numberOr,
+  countsInWords,
+  spendPerHour,
+  workInWords,
+} from './words.ts';
 
 export interface FleetFlags {
   readonly json?: boolean;
   readonly once?: boolean;
-  /** Between two looks, ms. */
+  /** ms */
   readonly every: number;
 }
 
-type Print = (seen: Seen, trouble?: string) => void;
+/** An answer of the daemon, with the chosen endpoints alone. */
+export type FleetPoll = Pick<Status, 'now' | 'replica' | 'fleet'>;
+type Print = (poll: FleetPoll, trouble?: string) => void;
 
-/** Prints once, or until it is interrupted; the exit code. */
 export async function watchFleet(
   daemon: DaemonAddress,
   wanted: string | undefined,
@@ -30,14 +39,15 @@ export async function watchFleet(
   const screen = json || console.columns === undefined ? undefined : createLiveScreen();
   const print = screen ? tablePrinter(console, once, screen) : samplePrinter(console, json);
   return await console.interruptible(async (signal) => {
-    let last: Seen | undefined;
+    let last: FleetPoll | undefined;
     try {
       for (;;) {
         try {
-          last = await look(daemon, wanted, signal);
+          const status = await fetchStatus(daemon, fleetSchema, signal);
+          last = { ...status, fleet: { ...status.fleet, endpoints: chosenEndpoints(status, wanted) } };
           print(last);
         } catch (error) {
-          // It may be restarting, and know no endpoint yet: what is live goes on.
+          // A restarting daemon knows no endpoint yet: the live view goes on.
           const isPassing = error instanceof DaemonAway || error instanceof InputError;
           if (!last || once || !isPassing) throw error;
           const isAway = error instanceof DaemonAway;
@@ -52,17 +62,8 @@ export async function watchFleet(
   });
 }
 
-async function look(daemon: DaemonAddress, wanted: string | undefined, signal: AbortSignal): Promise<Seen> {
-  const status = await fetchStatus(daemon, fleetSchema, signal);
-  const fleet = { ...status.fleet, endpoints: chosenEndpoints(status, wanted) };
-  return { fleet, none: noEndpoints(status), now: status.now };
-}
-
-/** By label or id; all where none is wanted. @throws InputError where there is none such */
-export function chosenEndpoints(
-  status: Pick<Status, 'fleet' | 'replica'>,
-  wanted: string | undefined,
-): readonly EndpointStatus[] {
+/** By label or id; default: all. @throws InputError if there is no such endpoint */
+export function chosenEndpoints(status: FleetPoll, wanted: string | undefined): readonly EndpointStatus[] {
   const { endpoints } = status.fleet;
   if (wanted === undefined) return endpoints;
   const found = endpoints.find(
@@ -70,27 +71,25 @@ export function chosenEndpoints(
   );
   if (found) return [found];
   const names = endpoints.map(({ endpoint_group: name }) => legibleLine(name)).join(', ');
-  throw new InputError(
-    names === ''
-      ? `no endpoint ${wanted}: ${noEndpoints(status)}`
-      : `no endpoint ${wanted}; there is: ${names}`,
-  );
+  const why = names === '' ? `: ${noEndpoints(status)}` : `; there is: ${names}`;
+  throw new InputError(`no endpoint ${wanted}${why}`);
 }
 
-/** Each sample once: as JSON, or as a line with its time. */
 function samplePrinter(console: Console, json: boolean): Print {
   const before = new Map<string, string>();
   let said: string | undefined;
-  return ({ fleet, none, now }, trouble) => {
+  return (poll, trouble) => {
+    const { fleet, now } = poll;
     if (trouble !== undefined) return printError(console, trouble);
-    const fresh = fleet.endpoints.filter((endpoint) => {
-      const { endpoint_group: name, last_sample_at: at, last_error: error } = endpoint;
-      const state = JSON.stringify([at, error]);
-      const isNew = before.get(name) !== state;
-      before.set(name, state);
-      return isNew;
-    });
-    const notes = (fleet.endpoints.length === 0 ? [none] : fleetNotes(fleet)).join('; ');
+    const fresh = fleet.endpoints.filter(
+      ({ endpoint_group: name, last_sample_at: at, last_error: error }) => {
+        const state = JSON.stringify([at, error]);
+        const isNew = before.get(name) !== state;
+        before.set(name, state);
+        return isNew;
+      },
+    );
+    const notes = (fleet.endpoints.length === 0 ? [noEndpoints(poll)] : fleetNotes(fleet)).join('; ');
     const [isFirst, hasNotes] = [said === undefined, notes !== '' && notes !== said];
     said = notes;
     if (json) {
@@ -104,11 +103,70 @@ function samplePrinter(console: Console, json: boolean): Print {
 }
 
 function tablePrinter(console: Console, once: boolean, screen: ReturnType<typeof createLiveScreen>): Print {
-  return (seen, trouble) => {
+  return (poll, trouble) => {
     const { columns = 80, rows = 24 } = console;
-    const table = seen.fleet.endpoints.length === 0 ? [seen.none] : fleetTable(seen, columns);
+    const top = poll.fleet.endpoints.length === 0 ? [noEndpoints(poll)] : fleetTable(poll, columns);
     const below = trouble === undefined ? [] : ['', clip(legibleLine(trouble), columns)];
-    const lines = [...table, ...below];
+    const lines = [...top, ...below];
     console.out(once ? lines.map((line) => `${line}\n`).join('') : screen.frame(lines, { columns, rows }));
+  };
+}
+
+/** What matters most first: if there is no room, the last ones go. */
+const HEADS = ['endpoint', 'load / ready', 'use', 'spend/h', 'workers', 'state', 'reqs', 'seen'];
+
+export function fleetTable({ fleet, now }: FleetPoll, columns: number): string[] {
+  const rows = fleet.endpoints.map((endpoint) => cellsOf(endpoint, now).map(legibleLine));
+  const notes = fleet.endpoints.flatMap((endpoint) =>
+    notesOf(endpoint, fleet, now).map((note) => `${endpoint.endpoint_group}: ${note}`),
+  );
+  const below = [...notes, ...fleetNotes(fleet)].map(legibleLine);
+  return [...table(HEADS, rows, { columns }), ...below].map((line) => clip(line, columns));
+}
+
+function cellsOf(endpoint: EndpointStatus, now: number): string[] {
+  const { capacity_hot: ready, last_sample_at: at, workers, load, load_in_flight: inFlight } = endpoint;
+  const spend = spendPerHour(endpoint);
+  return [
+    endpoint.endpoint_group,
+    inFlight === null ? `${numberOr(load)} / ${numberOr(ready)}` : `${numberOr(inFlight)} in flight`,
+    inFlight === null || !ready ? useOf(load ?? inFlight, ready) : workInWords(inFlight, ready),
+    spend === null ? '?' : money(spend),
+    workers === null ? '?' : countsInWords(workers) || 'none',
+    endpoint.state ?? '?',
+    numberOr(endpoint.requests_working),
+    at === null ? 'never' : age(now - at),
+  ];
+}
+
+function useOf(load: number | null, ready: number | null): string {
+  if (load === null || ready === null) return '?';
+  if (ready === 0) return load > 0 ? 'none ready' : 'no load';
+  return percent(load / ready);
+}
+
+const HIDE_CURSOR = '\u001B[?25l';
+const SHOW_CURSOR = '\u001B[?25h';
+const CLEAR_TO_END_OF_LINE = '\u001B[K';
+const CLEAR_BELOW = '\u001B[J';
+const CLEAR_ALL = '\u001B[2J\u001B[H';
+
+export function createLiveScreen() {
+  let before: { readonly columns: number; readonly height: number } | undefined;
+
+  return {
+    frame(lines: readonly string[], { columns, rows }: { readonly columns: number; readonly rows: number }) {
+      // Lines above the top of the terminal cannot be reached any more.
+      const most = Math.max(1, rows - 1);
+      const left = lines.length - most + 1;
+      const shown = left > 1 ? [...lines.slice(0, most - 1), clip(`… ${left} more lines`, columns)] : lines;
+      let start = HIDE_CURSOR;
+      // A narrower terminal has broken the old lines: their start is unknown.
+      if (before && before.columns !== columns) start = CLEAR_ALL;
+      else if (before) start = before.height > 0 ? `\u001B[${before.height}A\r` : '';
+      before = { columns, height: shown.length };
+      return start + shown.map((line) => `${line}${CLEAR_TO_END_OF_LINE}\n`).join('') + CLEAR_BELOW;
+    },
+    end: () => (before ? SHOW_CURSOR : ''),
   };
 }

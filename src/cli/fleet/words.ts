@@ -1,8 +1,7 @@
-/** An endpoint in words, for a line of `status`, `fleet` without a terminal, and the notes below its table. Pure. */
+/** An endpoint in words: for `status`, `fleet` without a terminal, and notes below its table. Pure. */
 import type { EndpointStatus, FleetStatus, Status } from '../../daemon/status/schema.ts';
-import { counted, money, number, percent } from '../text/numbers.ts';
+import { counted, money, number, percent } from '../text/legible.ts';
 
-/** `now` in Unix seconds. */
 export function endpointInWords(endpoint: EndpointStatus, fleet: FleetStatus, now: number): string {
   const { last_sample_at: at, state, requests_working: requests, capacity_cold: cold, workers } = endpoint;
   const spend = spendPerHour(endpoint);
@@ -18,31 +17,25 @@ export function endpointInWords(endpoint: EndpointStatus, fleet: FleetStatus, no
   ].join(', ');
 }
 
-/** By what it means, as far as that is known. */
 function loadInWords({ load, load_in_flight: inFlight, capacity_hot: ready }: EndpointStatus): string {
   if (inFlight === null)
     return `load ${numberOr(load)} of ${numberOr(ready)} ready${load !== null && ready ? ` (${percent(load / ready)})` : ''}`;
   return `${number(inFlight)} units in flight${ready ? `, ${workInWords(inFlight, ready)}` : ', none ready'}`;
 }
 
-/** How long the ready workers take for it. */
 export function workInWords(inFlight: number, ready: number): string {
   return `${number(inFlight / ready)} s of work`;
 }
 
-/** The service's own figure, if it tells one; else the estimate. */
-export function spendPerHour({
-  spend_told_per_hour: told,
-  spend_per_hour: estimated,
-}: EndpointStatus): number | null {
-  return told ?? estimated;
+/** The service's own figure, else the estimate. */
+export function spendPerHour(endpoint: EndpointStatus): number | null {
+  return endpoint.spend_told_per_hour ?? endpoint.spend_per_hour;
 }
 
 export function numberOr(value: number | null): string {
   return value === null ? '?' : number(value);
 }
 
-/** `6 idle, 2 loading`; empty if there are none. */
 export function countsInWords(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
     .filter(([, count]) => count > 0)
@@ -50,7 +43,6 @@ export function countsInWords(counts: Readonly<Record<string, number>>): string 
     .join(', ');
 }
 
-/** Of so many seconds, in one unit. */
 export function age(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 120) return `${whole} s`;
@@ -58,10 +50,9 @@ export function age(seconds: number): string {
   return whole < 172_800 ? `${Math.round(whole / 3600)} h` : `${Math.round(whole / 86_400)} days`;
 }
 
-/** A sample that is older than this many intervals says little of now. */
+/** An older sample says little of now. */
 const STALE_AFTER_INTERVALS = 4;
 
-/** What of it needs a person; mostly nothing. */
 export function notesOf(endpoint: EndpointStatus, fleet: FleetStatus, now: number): string[] {
   const { last_sample_at: at, last_error: error, failing_workers: failing, stuck_workers: stuck } = endpoint;
   const isOld = at !== null && now - at > STALE_AFTER_INTERVALS * fleet.sample_interval_seconds;
@@ -82,7 +73,6 @@ export function notesOf(endpoint: EndpointStatus, fleet: FleetStatus, now: numbe
   ];
 }
 
-/** Why there are none. */
 export function noEndpoints({ fleet, replica: { role } }: Pick<Status, 'fleet' | 'replica'>): string {
   if (role === 'standby') return 'another replica watches the endpoints: ask that one';
   if (fleet.samples) return 'no endpoint of PILOTLIGHT_ENDPOINTS is found';
@@ -91,7 +81,6 @@ export function noEndpoints({ fleet, replica: { role } }: Pick<Status, 'fleet' |
     : 'the daemon watches no endpoint (PILOTLIGHT_ENDPOINTS)';
 }
 
-/** Of all endpoints together. */
 export function fleetNotes({ endpoints, budget_per_hour: budget, ...fleet }: FleetStatus): string[] {
   if (endpoints.length === 0) return [];
   const spend = endpoints.reduce((sum, endpoint) => sum + (spendPerHour(endpoint) ?? 0), 0);

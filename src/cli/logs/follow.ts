@@ -1,4 +1,4 @@
-/** `pilotlight logs -f`: follows a log by the same code that the daemon follows logs by. */
+/** `logs -f`: follows a log by the code that the daemon follows logs by. */
 import { createClient, type ClientOptions } from '../../client/client.ts';
 import { ApiError } from '../../client/errors.ts';
 import { LocalGate } from '../../client/gate.ts';
@@ -13,20 +13,24 @@ import { CommandError } from '../command-error.ts';
 import { printError, type Console } from '../console.ts';
 import { legibleLine } from '../text/legible.ts';
 import { interruptedExit, untilAborted } from '../interrupts.ts';
-import { createNotes } from './notes.ts';
-import { terminalSink } from './terminal-sink.ts';
-import { nameOf, type WantedLog } from './wanted.ts';
+import {
+  nameOf,
+  describeGap,
+  formatRecord,
+  createHistory,
+  matches,
+  NO_TIMES,
+  type WantedLog,
+} from './format.ts';
+import type { LogRecord } from '../../logs/record.ts';
+import { ALL_ACCEPTED, type Sink } from '../../logs/sinks/sink.ts';
 
-/** For the lines that are on their way when Ctrl-C comes, ms. */
+/** For the lines that are under way at Ctrl-C. */
 const FLUSH_MS = 1_000;
 
-/** Until it is interrupted, until the reader of the results leaves, or until the first poll is refused; the exit code. */
-export async function followLog(
-  connection: ClientOptions,
-  wanted: WantedLog,
-  console: Console,
-): Promise<number> {
-  // It may run for days beside daemons that use the same key.
+/** Until it is interrupted, the reader leaves, or the first poll is refused; the exit code. */
+export async function followLog(connection: ClientOptions, wanted: WantedLog, console: Console) {
+  // It may run for days beside daemons with the same key.
   const gate = new LocalGate(new RateLimiter({ isKeys: true }), 'daemon');
   await using client = createClient({ ...connection, gate });
   const refused = new AbortController();
@@ -61,16 +65,8 @@ export async function followLog(
   });
 }
 
-type Logs<Resource extends keyof LogClient> = LogClient[Resource]['logs'];
-
-/**
- * Tells of a first poll that is refused for what the user must fix, such as a mistyped group or a wrong key: waiting does
- * not help. A later refusal may pass, and to end then would lose lines.
- */
-function withFirstRefusal(
-  { workergroups, endpointGroups }: LogClient,
-  onRefusal: (error: ApiError) => void,
-): LogClient {
+/** Reports a first poll that the user must fix, such as a mistyped group. A later refusal may pass. */
+function withFirstRefusal(client: LogClient, onRefusal: (error: ApiError) => void): LogClient {
   let isFirst = true;
   async function watched<Answer>(answer: Promise<Answer>): Promise<Answer> {
     try {
@@ -82,7 +78,121 @@ function withFirstRefusal(
       isFirst = false;
     }
   }
-  const ofGroup: Logs<'workergroups'> = (input, options) => watched(workergroups.logs(input, options));
-  const ofEndpoint: Logs<'endpointGroups'> = (input, options) => watched(endpointGroups.logs(input, options));
-  return { workergroups: { logs: ofGroup }, endpointGroups: { logs: ofEndpoint } };
+  return {
+    workergroups: { logs: (input, options) => watched(client.workergroups.logs(input, options)) },
+    endpointGroups: { logs: (input, options) => watched(client.endpointGroups.logs(input, options)) },
+  };
+}
+
+export interface TerminalSinkOptions {
+  readonly console: Pick<Console, 'out' | 'taken'>;
+  readonly wanted: WantedLog;
+  readonly say: (words: string) => void;
+  readonly refuse: (why: string) => void;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+/** Hears the follower's events too: they say how many of the first records were there at the start. */
+export function terminalSink(options: TerminalSinkOptions): Sink & { observe(event: LogEvent): void } {
+  const { console, wanted, say, refuse, now } = options;
+  const isJson = wanted.format.json === true;
+  /** Sequence number of the last record that was there at the start. */
+  let historyTo: number | undefined;
+  let gaps = 0;
+  const textOf = (record: LogRecord) => ('line' in record ? record.line : '');
+  /** Undefined once it has been shown: it may be long. */
+  let history: ReturnType<typeof createHistory<LogRecord>> | undefined = createHistory(wanted, textOf, now());
+
+  function take(record: LogRecord): readonly LogRecord[] {
+    if (history === undefined) return [record];
+    const ofHistory = record.seq <= (historyTo ?? 0);
+    if (ofHistory && 'line' in record) history.add(record.level ?? '', record);
+    if (record.seq < (historyTo ?? 0)) return 'gap' in record ? [record] : [];
+    const shown = history.isTimeless() ? undefined : history.lines();
+    history = undefined;
+    if (!shown) {
+      refuse(NO_TIMES);
+      return [];
+    }
+    return ofHistory && 'line' in record ? shown : [...shown, record];
+  }
+
+  function print(records: readonly LogRecord[]): void {
+    let text = '';
+    for (const record of records) {
+      if ('line' in record ? matches(wanted, record.line) : isJson)
+        text += formatRecord(record, wanted.format);
+      else if ('gap' in record) {
+        // The gap stands in its place, for a reader of both.
+        console.out(text);
+        text = '';
+        say(describeGap(record.gap));
+      }
+    }
+    console.out(text);
+  }
+
+  return {
+    name: 'terminal',
+    observe(event) {
+      if (historyTo !== undefined) return;
+      if (event.kind === 'gap') gaps += 1;
+      if (event.kind === 'lines') historyTo = gaps + event.lines;
+    },
+    async write({ records }) {
+      print(records.flatMap(take));
+      await console.taken();
+      return ALL_ACCEPTED;
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Lines that come so late are worth a word, ms. */
+const LATE_MS = 5_000;
+
+/** Each trouble when it begins and when it is over. */
+export function createNotes(say: (words: string) => void) {
+  let failing = false;
+  let late = false;
+  /** Since the last delivery. */
+  let dropped = 0;
+
+  function endOverflow(): void {
+    if (dropped > 0) say(`${dropped} lines were dropped, for the output was too slow`);
+    dropped = 0;
+  }
+
+  function answered(roundTripMs: number): void {
+    if (failing) say('following again');
+    failing = false;
+    const isLate = roundTripMs >= LATE_MS;
+    if (isLate && !late)
+      say(`lines come ${Math.round(roundTripMs / 1_000)} s late: the service is slow, or limits this key`);
+    if (late && !isLate) say('lines come in time again');
+    late = isLate;
+  }
+
+  return {
+    observe(event: LogEvent): void {
+      switch (event.kind) {
+        case 'poll failed':
+          if (!failing) say(`${legibleLine(event.reason)}; trying again, nothing is lost yet`);
+          failing = true;
+          return;
+        case 'polled':
+          return answered(event.roundTripMs);
+        case 'dropped':
+          if (dropped === 0) say('lines are dropped: the output is too slow for them');
+          dropped += event.records;
+          return;
+        case 'delivered':
+          return endOverflow();
+        default:
+      }
+    },
+    /** Says what is not said yet. */
+    end: endOverflow,
+  };
 }

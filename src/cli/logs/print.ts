@@ -8,8 +8,7 @@ import { readText } from '../../logs/text.ts';
 import { CommandError } from '../command-error.ts';
 import type { Console } from '../console.ts';
 import { legibleLine } from '../text/legible.ts';
-import { formatRecord } from './format.ts';
-import { createHistory, matches, nameOf, NO_TIMES, type WantedLog } from './wanted.ts';
+import { formatRecord, createHistory, matches, nameOf, NO_TIMES, type WantedLog } from './format.ts';
 
 export async function printLog(client: Client, wanted: WantedLog, console: Console): Promise<void> {
   const { source, since, levels: wantedLevels, tail, format } = wanted;
@@ -28,17 +27,12 @@ export async function printLog(client: Client, wanted: WantedLog, console: Conso
   }
 }
 
-/** What is asked for if a time says how many lines there are. */
 const MOST_LINES = 1_000_000;
-/** The most that is asked for, in bytes. */
 const MOST_BYTES = 8_000_000;
-/** A character that is cut makes an answer longer or shorter by a few bytes. */
+/** A cut character makes an answer longer or shorter by a few bytes. */
 const SLACK = 8;
 
-/**
- * The lines of each level; its name is '' in the log of a service without levels. The service may count bytes or
- * characters: then more is asked for, until so many lines come. @throws CommandError for an answer that is no log
- */
+/** The service may count bytes or characters: then this asks for more. @throws CommandError */
 async function lastLines(client: Client, source: LogSource, wanted: number) {
   const { kind, id } = source;
   const operations = kind === 'workergroup' ? client.workergroups : client.endpointGroups;

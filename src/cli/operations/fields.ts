@@ -1,34 +1,36 @@
-/** What commands of operations take: a flag for each field, and the options that all of them have. */
+/** What commands of operations take and say: a flag for each field, shared options, and the help. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { OperationId } from '../../contract/operations.ts';
+import { operationOf, type OperationId } from '../../contract/operations.ts';
 import { printError, type Console } from '../console.ts';
-import { addCallOptions } from '../flag-types.ts';
+import { addCallOptions, CONNECTION } from '../flag-types.ts';
 import { InputError } from '../command-error.ts';
-import type { Flag } from './flags.ts';
-import { helpAfter } from './help.ts';
-import { parseObject, readInput, type Input } from './input.ts';
+import { flagsOf, type Flag } from './flags.ts';
+import { parseObject } from '../json-input.ts';
+import { readInput, type Input } from './input.ts';
 import type { PerformOptions } from './perform.ts';
+import { assumedParts } from '../../contract/assumptions.ts';
+import { sentencesOf } from '../../contract/rules.ts';
+import { quoteWord } from '../../contract/text/shell-words.ts';
+import { exitCodesText } from '../../config/exit-codes.ts';
+import { commandOf } from './names.ts';
 
 export interface CommandOptions extends PerformOptions {
   readonly input?: string;
 }
 
-/** A group of options for the fields of an operation. */
 export function addFlags(command: Command, flags: readonly Flag[]): void {
   command.optionsGroup('Fields:');
   for (const flag of flags) for (const option of optionsOf(flag)) command.addOption(option);
 }
 
 interface GivenElsewhere {
-  /** The text of --input. */
   readonly base?: string | undefined;
-  /** Arguments that stand for a flag. */
+  /** Arguments in place of a flag. */
   readonly subjects?: readonly (readonly [name: string, text: string])[];
-  /** Conditions on what an operation searches. */
   readonly query?: string | undefined;
 }
 
-/** The input that was given. Undefined if something is wrong with it, which has been said. */
+/** Undefined: its problems have been printed. */
 export function readFields(
   command: Command,
   flags: readonly Flag[],
@@ -46,7 +48,7 @@ export function readFields(
   return problems.length > 0 ? undefined : input;
 }
 
-/** Values stay texts here; flag-value.ts makes of them what the schema takes. */
+/** Values stay texts here; input.ts converts them for the schema. */
 function optionsOf(flag: Flag): Option[] {
   const { name, kind, takes, choices } = flag;
   if (kind === 'boolean') {
@@ -66,15 +68,8 @@ function optionsOf(flag: Flag): Option[] {
   ];
 }
 
-function describe({
-  description,
-  required,
-  fallback,
-  byDefault = fallback,
-  kind,
-  name,
-  secret,
-}: Flag): string {
+function describe(flag: Flag): string {
+  const { description, required, fallback, byDefault = fallback, kind, name, secret } = flag;
   const notes = [
     required && fallback === undefined ? 'required' : '',
     byDefault === undefined ? '' : `default: ${JSON.stringify(byDefault)}`,
@@ -85,7 +80,6 @@ function describe({
   return [description, notes.length > 0 ? `(${notes.join(', ')})` : ''].filter(Boolean).join(' ');
 }
 
-/** What was given on the command line, as texts, by flag name. */
 function givenTexts(command: Command, flags: readonly Flag[]): Map<string, readonly string[]> {
   const given = new Map<string, readonly string[]>();
   for (const { name, kind } of flags) {
@@ -97,7 +91,6 @@ function givenTexts(command: Command, flags: readonly Flag[]): Map<string, reado
   return given;
 }
 
-/** `example`: of a command that is not the operation alone. */
 export function addSharedOptions(command: Command, id: OperationId, example?: string): Command {
   return addCallOptions(command)
     .option('--json', 'print the answer as JSON')
@@ -105,11 +98,49 @@ export function addSharedOptions(command: Command, id: OperationId, example?: st
     .addHelpText('after', () => helpAfter(id, example));
 }
 
-/** The object of --input. @throws InputError */
 function readBase(text: string | undefined, console: Console): Input {
   if (text === undefined) return {};
   const path = text === '-' ? '-' : text.startsWith('@') ? text.slice(1) : undefined;
   const base = parseObject(path === undefined ? text : console.read(path));
   if (!base) throw new InputError('--input takes one JSON object, a file as @FILE, or - for standard input');
   return base;
+}
+
+export function helpAfter(id: OperationId, example = exampleOf(id)): string {
+  const operation = operationOf(id);
+  const { method, path, base, source, origin, permission, errors, replacedBy } = operation;
+  const assumed = assumedParts(operation);
+  const where = base === 'serverless' ? ' at the serverless address' : '';
+  return [
+    '',
+    `Request: ${method} ${path}${where}`,
+    `Source: ${source}${origin === 'interface' ? ' of the interface document' : ''}`,
+    ...(replacedBy === undefined ? [] : [`Deprecated: use ${commandOf(replacedBy as OperationId)}.`]),
+    ...sentencesOf(operation),
+    ...(permission === undefined ? [] : [`A scoped key needs the permission ${permission}.`]),
+    ...(errors.length === 0 ? [] : [`Errors: ${errors.join(', ')}`]),
+    ...(assumed.length === 0 ? [] : [`Assumed, since the interface does not say: ${assumed.join(', ')}`]),
+    `Example: ${example}`,
+    CONNECTION,
+    exitCodesText(),
+  ].join('\n');
+}
+
+export function exampleOf(id: OperationId): string {
+  const operation = operationOf(id);
+  const input = operation.example.input;
+  const words = flagsOf(operation).flatMap(({ path, field, name, subject, kind, fallback }) => {
+    const value = input[field];
+    if (path.length > 1 || value === undefined || value === fallback) return [];
+    if (kind === 'boolean') return [value === true ? `--${name}` : `--no-${name}`];
+    const text = quoteWord(textOf(value));
+    return subject ? [text] : [`--${name}`, text];
+  });
+  return ['pilotlight', commandOf(id), ...words].join(' ');
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value) && value.every((item) => typeof item === 'number')) return value.join(',');
+  return JSON.stringify(value);
 }

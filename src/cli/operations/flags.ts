@@ -1,43 +1,35 @@
-/**
- * Schema → flags: what each field of an operation's input is called on the command line, what it takes, and
- * what is said about it. No operation has a flag written by hand.
- */
+/** Schema → flags: the name, value and description of each input field. No flag is written by hand. */
 import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
 import { innerOf } from '../../wire/coerce.ts';
 import { defaultOf, isSecret } from '../../contract/schemas.ts';
 import { EXTRA, extraPartOf, partsOf } from '../../wire/request.ts';
-import { kebab } from './names.ts';
 
-/** How a flag's text becomes a value; see flag-value.ts. */
+/** How a flag's text becomes a value. */
 export type FlagKind = 'scalar' | 'choice' | 'boolean' | 'list' | 'map' | 'filter' | 'filters' | 'json';
 
 export interface Flag {
   /** Where its value stands in the input: `['volume_info', 'size']`. */
   readonly path: readonly string[];
-  /** The first of these. */
+  /** The first part of the path. */
   readonly field: string;
-  /** Without the dashes: `volume-info-size`. */
   readonly name: string;
   readonly kind: FlagKind;
   readonly schema: z.ZodType;
   readonly required: boolean;
-  /** Names what the command works on, so that it may also stand without its flag: `deployment heartbeat 42`. */
+  /** The command works on it, so it needs no flag: `deployment heartbeat 42`. */
   readonly subject: boolean;
-  /** Never shown or echoed. */
   readonly secret: boolean;
-  /** Taken where a required field is left out. */
+  /** The value of a required field that is left out. */
   readonly fallback: unknown;
-  /** What the service takes where an optional field is left out, as far as the interface says. */
+  /** The service's value of an optional field that is left out, if the interface says it. */
   readonly byDefault: unknown;
   readonly choices: readonly string[];
   /** What it takes, in a word: `integer`, `text`. */
   readonly takes: string;
-  /** Meaning and limits. */
   readonly description: string;
 }
 
-/** All flags of an operation, in the order of its schemas: path, query, body. */
 export function flagsOf(operation: Operation): Flag[] {
   const flags = partsOf(operation).flatMap(({ part, schema }) =>
     Object.entries(schema.shape).flatMap(([field, type]) =>
@@ -51,6 +43,11 @@ const further = z
   .record(z.string(), z.unknown())
   .optional()
   .describe('a further field, sent unchecked: JSON, or text; null for what is to be unset');
+
+/** `endpointGroups` and `machine_ids` → `endpoint-groups`, `machine-ids` */
+export function kebab(name: string): string {
+  return name.replaceAll('_', '-').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
 
 function flagsOfField(path: readonly string[], schema: z.ZodType, inPath: boolean): Flag[] {
   const inner = innerOf(schema);
@@ -116,14 +113,9 @@ function takesOf(kind: FlagKind, inner: z.ZodType): string {
   return inner.format === 'safeint' ? 'integer' : 'number';
 }
 
-/** `at least 1, at most 20`: what the schema says and the description may not. */
-function limitsOf({
-  minimum,
-  exclusiveMinimum,
-  maximum,
-  maxLength,
-  pattern,
-}: z.core.JSONSchema.BaseSchema): string {
+/** `at least 1, at most 20`: the description may not say it. */
+function limitsOf(schema: z.core.JSONSchema.BaseSchema): string {
+  const { minimum, exclusiveMinimum, maximum, maxLength, pattern } = schema;
   const limits = [
     minimum !== undefined && minimum > 0 ? `at least ${minimum}` : '',
     exclusiveMinimum === undefined ? '' : `more than ${exclusiveMinimum}`,

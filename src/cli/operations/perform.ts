@@ -1,4 +1,4 @@
-/** Sends what a command asks for, or shows it; the one way in which every command and `call` reach the service. */
+/** Sends what a command asks for, or shows it: every command and `call` reach the service this way. */
 import { createClient, type CallOptions, type Client } from '../../client/client.ts';
 import { CallError, RequestError } from '../../client/errors.ts';
 import { fitOnstart } from '../../client/flows/launch.ts';
@@ -6,22 +6,23 @@ import { LIMITS } from '../../contract/limits.ts';
 import { countCharacters } from '../../contract/schemas.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import { isRecord } from '../../contract/is-record.ts';
-import { encodeRequest, type WireRequest } from '../../wire/request.ts';
+import { encodeRequest } from '../../wire/request.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { hasOwnKey } from '../../config/command-settings.ts';
 import { CommandError } from '../command-error.ts';
 import { printError, printLine, type Console } from '../console.ts';
 import { READER_LEFT } from '../interrupts.ts';
-import { commandConnection, usableConnection, type ProfileFlag } from '../login/connection.ts';
+import { commandConnection, usableConnection, type ProfileFlag } from '../logins.ts';
 import { legible, legibleLine } from '../text/legible.ts';
 import { exitCodeOf, printAdvice } from '../exit-code.ts';
-import { completeInput } from './ask-codes.ts';
 import { flagsOf } from './flags.ts';
 import { describeInputProblem, type Input } from './input.ts';
 import { curlLine, httpText, KEY_MARK, previewRequest } from './preview.ts';
-import { printAnswer, printResult } from './answer/print-answer.ts';
-import { commandOf } from './names.ts';
-import { namedField, resolveNames } from './subjects.ts';
+import { printAnswer, printResult } from './answer.ts';
+import { commandOf, namedField, resolveNames } from './names.ts';
+import { proveSecondFactor, type CodePrompt } from '../../client/flows/tfa-proof.ts';
+import type { Operation } from '../../contract/define.ts';
+import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 
 export interface PerformOptions extends ProfileFlag {
   readonly json?: boolean;
@@ -29,21 +30,15 @@ export interface PerformOptions extends ProfileFlag {
   readonly dryRun?: boolean;
   readonly curl?: boolean;
   readonly timeout?: number;
-  /** The input came as fields and not as flags: problems are told in their names. */
+  /** The input came as fields, not as flags: problems have the names of fields. */
   readonly fields?: boolean;
-  /** What is done with a complete input. Default: the operation, by itself. */
+  /** Default: the operation alone. */
   readonly act?: Act;
 }
 
 export type Act = (client: Client, input: Input, options: CallOptions) => Promise<unknown>;
 
-/** The exit code. Results go to stdout, everything else to stderr. */
-export async function perform(
-  id: OperationId,
-  given: Input,
-  options: PerformOptions,
-  console: Console,
-): Promise<number> {
+export async function perform(id: OperationId, given: Input, options: PerformOptions, console: Console) {
   const input = packOnstart(id, given, console);
   if (options.dryRun || options.curl) return show(id, input, options, console);
   const connection = usableConnection(console, options, !takesSecretAlone(id, input));
@@ -70,7 +65,9 @@ export async function perform(
         throw new CommandError(`the service has nothing of this id: ${id} answered null`, EXIT.failed);
       if (id === 'apiKeys.reset' && !hasOwnKey(console.environment))
         printError(console, 'The stored key has stopped working: log in with the new one.');
-      const isDone = (await printAnswer(id, answer, options, console)) && !saysNo(answer);
+      // As of a bulk creation that did not rent everything.
+      const saysNo = isRecord(answer) && answer['success'] === false;
+      const isDone = (await printAnswer(id, answer, options, console)) && !saysNo;
       return isInterrupted ? EXIT.interrupted : isDone ? EXIT.ok : EXIT.failed;
     } catch (error) {
       if (!(error instanceof CallError && error.mayBeDone)) throw error;
@@ -81,7 +78,7 @@ export async function perform(
   });
 }
 
-/** A start script that is too long for a rental is packed, where that makes it short enough. */
+/** A start script that is too long is packed, if that makes it short enough. */
 function packOnstart(id: OperationId, input: Input, console: Console): Input {
   const { onstart: script } = input;
   if (typeof script !== 'string' || !RENTALS.has(id)) return input;
@@ -90,17 +87,14 @@ function packOnstart(id: OperationId, input: Input, console: Console): Input {
     if (onstart !== script) {
       const [before, after] = [script, onstart].map(countCharacters);
       const why = `onstart has ${before} characters, at most ${LIMITS.onstartLength} are taken`;
-      const needs = 'the image needs sh, base64, gzip and mktemp';
-      printError(
-        console,
-        `${why}: sent as ${after}, packed with gzip. Without a #! line it runs by sh; ${needs}`,
-      );
+      const runs = 'Without a #! line it runs by sh; the image needs sh, base64, gzip and mktemp';
+      printError(console, `${why}: sent as ${after}, packed with gzip. ${runs}`);
     }
     return { ...input, onstart };
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     printError(console, `error: ${error.message}`);
-    // The contract refuses it, with all else that is wrong.
+    // The contract refuses it, with all other problems.
     return input;
   }
 }
@@ -111,15 +105,15 @@ const RENTALS: ReadonlySet<OperationId> = new Set([
   'instances.createByPost',
 ]);
 
-/** §5.8: the secret of a login stands in for a key in the calls that complete it. */
+/** §5.8: the secret of a login stands for a key in the calls that complete it. */
 function takesSecretAlone(id: OperationId, input: Input): boolean {
   return operationOf(id).verification.secretAlone && input['secret'] !== undefined;
 }
 
-/** How long an answer is waited for after Ctrl-C, where nobody could tell else whether it was done. */
+/** Wait so long for the answer after Ctrl-C if nobody could tell whether it was done. */
 const GRACE_MS = 5_000;
 
-/** For what is not safe to repeat: an answer that is on its way when the command is interrupted is waited for. */
+/** For calls that are not safe to repeat: an interrupted one waits for the answer. */
 function patientOptions(options: CallOptions, signal: AbortSignal, console: Console): CallOptions {
   const tell = (): void => {
     const wait = `Waiting up to ${GRACE_MS / 1000} s for the answer to what was sent; Ctrl-C again ends at once.`;
@@ -129,17 +123,11 @@ function patientOptions(options: CallOptions, signal: AbortSignal, console: Cons
   return { ...options, graceMs: GRACE_MS, onConnected };
 }
 
-/** As of a bulk creation that rented nothing, or not everything. */
-function saysNo(answer: unknown): boolean {
-  return isRecord(answer) && answer['success'] === false;
-}
-
-/** A call that may have been done although it failed. */
 async function explainOpen(error: CallError, console: Console): Promise<void> {
   printError(console, `error: ${legibleLine(error.message)}`);
   const view = viewOf(error.operation);
   printError(console, `It may have been done${view === undefined ? '' : `: see pilotlight ${view}`}.`);
-  // What it answers may be shown only this once.
+  // The answer may be shown only this once.
   if (error.rawAnswer() !== '') {
     printError(console, 'The answer follows on standard output as it came.');
     await printResult(error.operation, `${legible(error.rawAnswer())}\n`, console);
@@ -149,14 +137,13 @@ async function explainOpen(error: CallError, console: Console): Promise<void> {
 
 const VIEWS = ['list', 'search', 'status'] as const;
 
-/** The command that shows what there is of the kind that an operation makes. */
 function viewOf(id: OperationId): string | undefined {
   const [resource] = id.split('.');
   const view = OPERATION_IDS.find((each) => VIEWS.some((method) => each === `${resource}.${method}`));
   return view && commandOf(view);
 }
 
-/** Needs no key and no address: what is not configured is shown as a variable. */
+/** Needs neither key nor address: it shows variables for them. */
 function show(id: OperationId, input: Input, options: PerformOptions, console: Console): number {
   const operation = operationOf(id);
   const request = requestOf(id, input, options, console);
@@ -179,13 +166,8 @@ function show(id: OperationId, input: Input, options: PerformOptions, console: C
   return EXIT.ok;
 }
 
-/** Undefined if the contract refuses the input; everything that is wrong with it has been said then. */
-function requestOf(
-  id: OperationId,
-  input: Input,
-  { fields = false }: PerformOptions,
-  console: Console,
-): WireRequest | undefined {
+/** Undefined: the contract refused it, and its problems have been printed. */
+function requestOf(id: OperationId, input: Input, { fields = false }: PerformOptions, console: Console) {
   const operation = operationOf(id);
   const encoded = encodeRequest(operation, input, KEY_MARK);
   if (encoded.ok) return encoded.request;
@@ -193,4 +175,56 @@ function requestOf(
   for (const problem of encoded.problems)
     printError(console, `error: ${describeInputProblem(operation, flags, problem)}`);
   return undefined;
+}
+
+interface AskedPerson {
+  readonly client: Client;
+  readonly console: Pick<Console, 'ask' | 'err'>;
+  readonly signal: AbortSignal;
+}
+
+/** Unchanged if there is nobody to ask, as in a script. */
+export async function completeInput(
+  operation: Operation,
+  input: Input,
+  { client, console: { ask, err }, signal }: AskedPerson,
+): Promise<Input> {
+  if (!ask) return input;
+  const { shape = {} } = operation.body ?? {};
+  // A code, or a backup code in its place, proves the body.
+  if ('code' in shape && 'backup_code' in shape) {
+    if (input['code'] !== undefined || input['backup_code'] !== undefined) return input;
+    // A secret means that the code has been sent already.
+    if (input['secret'] !== undefined) return { ...input, code: await ask('6-digit code: ', signal) };
+    const proof = await proveSecondFactor(client, {
+      askCode: (prompt) => askCode(prompt, (question) => ask(question, signal), err),
+      ...(input['tfa_method'] !== undefined && { method: input['tfa_method'] as TfaMethodName }),
+      ...(input['tfa_method_id'] !== undefined && { methodId: input['tfa_method_id'] as number }),
+      signal,
+    });
+    return { ...input, ...proof };
+  }
+  const asked: Input = {};
+  for (const { field, name, secret, required, fallback, description } of flagsOf(operation))
+    if (required && secret && fallback === undefined && input[field] === undefined)
+      asked[field] = await ask(`${name} (${description}): `, signal);
+  return { ...input, ...asked };
+}
+
+async function askCode(
+  { method, hint, said, resend }: CodePrompt,
+  ask: (question: string) => Promise<string>,
+  err: Console['err'],
+): Promise<string> {
+  if (said !== undefined) printError({ err }, legibleLine(said));
+  const shown = hint === undefined ? '' : ` (${legibleLine(hint)})`;
+  const of = method === 'totp' ? 'from your authenticator' : `sent by ${method}`;
+  for (;;) {
+    const answer = await ask(`6-digit code ${of}${shown}${resend ? ', or r to have it sent again' : ''}: `);
+    if (/^\d{6}$/.test(answer)) return answer;
+    if (resend && answer === 'r') {
+      await resend();
+      err('Sent again.\n');
+    } else err('A code has 6 digits.\n');
+  }
 }

@@ -1,7 +1,4 @@
-/**
- * What a command would send, without sending it: the request as HTTP text, or as a curl line. Secrets are left
- * out of the one, and are shell variables in the other.
- */
+/** Shows a request unsent: as HTTP text without secrets, or as curl with shell variables for them. */
 import type { Operation } from '../../contract/define.ts';
 import { quoteWord } from '../../contract/text/shell-words.ts';
 import { requestHeaders, type WireRequest } from '../../wire/request.ts';
@@ -10,11 +7,11 @@ import { flagsOf } from './flags.ts';
 export interface Target {
   readonly baseUrl?: string;
   readonly serverlessUrl?: string;
-  /** The secret of a login stands in for the key, and there is none. */
+  /** The secret of a login stands for the key. */
   readonly isKeyless: boolean;
 }
 
-/** The request with `show(NAME)` in place of each secret; `request` was encoded with the key `KEY_MARK`. */
+/** With `show(NAME)` for each secret; `request` was encoded with the key `KEY_MARK`. */
 export function previewRequest(
   operation: Operation,
   request: WireRequest,
@@ -30,24 +27,18 @@ export function previewRequest(
   };
 }
 
-/** Stands for the API key while a request is encoded for show, so that the real one is not used at all. */
+/** Stands for the API key in a request for show, so that the real one is not used at all. */
 export const KEY_MARK = 'the API key';
 
-/** As HTTP text. */
 export function httpText({ method, url, headers, body }: ReturnType<typeof previewRequest>): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return [`${method} ${url}`, ...lines, ...(body === undefined ? [] : ['', body])].join('\n');
 }
 
-/** What curl says of itself in its own words, or leaves out. */
+/** Curl has its own words for these. */
 const OF_OUR_CLIENT: ReadonlySet<string> = new Set(['user-agent', 'accept-encoding']);
 
-/** The equivalent curl line and the variables that it reads. */
-export function curlLine(
-  operation: Operation,
-  request: WireRequest,
-  target: Target,
-): { readonly line: string; readonly variables: readonly string[] } {
+export function curlLine(operation: Operation, request: WireRequest, target: Target) {
   const variables = new Set<string>();
   const marks = new Map<string, string>();
   const { method, url, headers, body } = previewRequest(operation, request, target, (name) => {
@@ -71,7 +62,7 @@ export function curlLine(
   return { line: words.join(' '), variables: [...variables] };
 }
 
-/** A word in which a variable stands for each mark: `'{"api_key":"'"$API_KEY"'"}'`. */
+/** With a variable for each mark: `'{"api_key":"'"$API_KEY"'"}'`. */
 function shellWord(text: string, marks: ReadonlyMap<string, string>): string {
   let word = quoteWord(text);
   for (const [mark, name] of marks) word = word.replaceAll(mark, `'"$${name}"'`);
@@ -88,7 +79,7 @@ function hideSecrets(operation: Operation, body: string, show: (name: string) =>
   return JSON.stringify(fields);
 }
 
-/** An address that is not configured is shown as the variable that it would come from. */
+/** An unknown address is shown as the variable that it would come from. */
 function baseOf({ base }: Operation, { baseUrl, serverlessUrl }: Target): string {
   if (base === 'main') return trimmed(baseUrl) ?? '$BASE_URL';
   return trimmed(serverlessUrl ?? baseUrl) ?? '$SERVERLESS_URL';

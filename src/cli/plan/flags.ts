@@ -46,7 +46,6 @@ export interface PlanFlags extends TraceOptions, DaemonFlags {
   readonly alwaysOn?: number;
   readonly search?: true;
   readonly p99?: number;
-  /** False where --no-sensitivity says so. */
   readonly sensitivity: boolean;
   readonly json?: true;
   readonly html?: string;
@@ -59,14 +58,13 @@ const PLACEHOLDERS: Readonly<Partial<Record<SettingOption['kind'], string>>> = {
   choice: 'how',
 };
 
-/** Each stands before its first setting. */
 const HEADINGS: Readonly<Partial<Record<PlanSetting, string>>> = {
   performance: 'Your workers:',
   controlSeconds: 'How the service is assumed to behave:',
   initialWorkers: 'The simulation:',
 };
 
-/** Under headings of their own in the help: those that a first plan needs stand before all others. */
+/** The help begins with the flags of a first plan. */
 export function addPlanFlags(command: Command): Command {
   const compare = new Option('--compare <files...>', 'several sets side by side, each a JSON file');
   const searched = 'try target_util, cold_mult, cold_workers and min_load for cost against waiting';
@@ -125,7 +123,6 @@ function addTraceFlags(command: Command): void {
     );
 }
 
-/** Of a made-up load. */
 function addLoadFlags(command: Command): void {
   const { sizes, peakRatio, burstRatio } = GENERATOR_DEFAULTS;
   command
@@ -168,7 +165,7 @@ function addParameterFlags(command: Command): void {
     );
 }
 
-/** What has a default in the planner's table of settings has its flag from there. */
+/** The planner's table of settings has the flag's name, text and default. */
 function settingOption(key: PlanSetting): Option {
   const setting: SettingOption = SETTING_OPTIONS[key];
   const byDefault = key in SETTING_DEFAULTS ? ` (default: ${settingValue(key, planSettings())})` : '';
@@ -181,7 +178,6 @@ function settingOption(key: PlanSetting): Option {
     : option.argParser((text) => parseSetting(setting, text));
 }
 
-/** The value of a setting as its flag takes it. */
 export function settingValue(key: PlanSetting, settings: PlanSettings): string {
   const { kind }: SettingOption = SETTING_OPTIONS[key];
   const value = settings[key];
@@ -192,7 +188,6 @@ export function settingValue(key: PlanSetting, settings: PlanSettings): string {
   return kind === 'seconds' ? `${value}s` : String(value);
 }
 
-/** The settings that were given, by their flags. */
 export function givenSettings(flags: Readonly<Record<string, unknown>>): Partial<PlanSettings> {
   return Object.fromEntries(
     SETTINGS.flatMap((key) => {
@@ -220,7 +215,7 @@ function timeZone(text: string): ZoneOffset {
   }
 }
 
-/** `name=value`, repeatable: commander hands over what came before. */
+/** Commander hands over the earlier values. */
 function collect<T>(parse: (text: string) => T) {
   return (text: string, before: ReadonlyMap<string, T> = new Map()): ReadonlyMap<string, T> => {
     const at = text.indexOf('=');

@@ -1,4 +1,4 @@
-/** The sets of parameters to plan for: from --compare's files, or --params, or the environment, with --param on top. */
+/** The sets to plan for: from --compare, --params, --endpoint or the environment, with --param on top. */
 import { coerceText } from '../../wire/coerce.ts';
 import {
   endpointGroupParameters,
@@ -15,27 +15,26 @@ import {
 } from '../../scaling/rules/findings.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
 import type { Console } from '../console.ts';
-import { readGroupFile } from '../group-file.ts';
+import { readGroupFile } from '../json-input.ts';
 import { InputError } from '../command-error.ts';
 import { legibleLine } from '../text/legible.ts';
-import type { EndpointToday } from './endpoint-today.ts';
 import type { PlanFlags } from './flags.ts';
+import type * as z from 'zod';
+import { fleetHistorySchema } from '../../daemon/http/fleet/answer.ts';
+import { billingOf, phaseOf } from '../../fleet/workers/status.ts';
+import { DaemonAway, fetchJson, fetchStatus, fleetSchema, type DaemonAddress } from '../fleet/daemon.ts';
+import { chosenEndpoints } from '../fleet/watch-fleet.ts';
 
 export interface ParameterSet {
-  /** Where it comes from, short enough for a column's head. */
   readonly label: string;
   readonly parameters: ResolvedParameters;
   readonly findings: readonly Finding[];
-  /** In place of those of the plan. */
   readonly settings?: Partial<PlanSettings>;
 }
 
 type Around = Pick<Console, 'environment' | 'read'>;
 
-/**
- * At least one.
- * @throws InputError with every problem when one of them is an error
- */
+/** At least one. @throws InputError with the problems of all of them */
 export function parameterSets(
   flags: PlanFlags,
   settings: PlanSettings,
@@ -48,23 +47,22 @@ export function parameterSets(
     return { label, parameters, findings };
   });
   const errors = sets.flatMap(({ label, findings }) =>
-    findings
-      .filter(({ severity }) => severity === 'error')
-      .map((finding) => {
-        const { parameter, allowed, message } = finding;
-        const name = parameter === '' ? label : `${label}: ${parameter}`;
-        return `${name}: got ${gotInWords(finding)}; allowed: ${allowed}; ${message}`;
-      }),
+    findings.flatMap((finding) => {
+      const { severity, parameter, allowed, message } = finding;
+      const name = parameter === '' ? label : `${label}: ${parameter}`;
+      const problem = `${name}: got ${gotInWords(finding)}; allowed: ${allowed}; ${message}`;
+      return severity === 'error' ? [problem] : [];
+    }),
   );
   if (errors.length > 0) throw new InputError(errors.join('\nerror: '));
-  // There are parameters where there is no error.
+  // Without errors there are parameters.
   const checked = sets as readonly ParameterSet[];
   const [first] = checked;
   if (!first || flags.alwaysOn === undefined) return checked;
   return [...checked, alwaysOn(first.parameters, flags.alwaysOn, settings)];
 }
 
-/** The set that stands for machines that are rented for good: all of them hot from the start on, and none more. */
+/** Machines that are rented for good: all hot from the start, and none more. */
 function alwaysOn(base: ResolvedParameters, machines: number, { performance }: PlanSettings): ParameterSet {
   const parameters = {
     ...base,
@@ -79,7 +77,7 @@ function alwaysOn(base: ResolvedParameters, machines: number, { performance }: P
   return { label: `${machines} always on`, parameters, findings: [], settings };
 }
 
-/** What the check may know of the workers because the plan does. */
+/** The check knows of the workers what the plan knows. */
 export function factsOf({ performance, coldStartSeconds }: PlanSettings): WorkerFacts {
   return { workerPerformance: (performance.least + performance.most) / 2, coldStartSeconds };
 }
@@ -108,7 +106,6 @@ function sources(
   return [{ label: 'parameters', group: {} }];
 }
 
-/** The one group there is, or the one that is asked for. */
 function chosen(groups: readonly unknown[], name: string | undefined, label: string): Source {
   const named = labelled(groups);
   const [only] = named;
@@ -118,11 +115,8 @@ function chosen(groups: readonly unknown[], name: string | undefined, label: str
   const found = named.find((source) => source.label === name);
   if (found) return found;
   const names = named.map((source) => source.label).join(', ');
-  throw new InputError(
-    name === undefined
-      ? `which group? Say --group NAME, one of ${names}`
-      : `no group ${name}; there are ${names}`,
-  );
+  if (name === undefined) throw new InputError(`which group? Say --group NAME, one of ${names}`);
+  throw new InputError(`no group ${name}; there are ${names}`);
 }
 
 function labelled(groups: readonly unknown[]): readonly Source[] {
@@ -136,7 +130,7 @@ function shortName(path: string): string {
   return path.replace(/^.*\//, '').replace(/\.json$/, '');
 }
 
-/** What the command line says of single parameters; unknown names are left to the check. */
+/** Unknown names are left to the check. */
 function withParams(group: unknown, params: ReadonlyMap<string, string> = new Map()): unknown {
   if (params.size === 0 || typeof group !== 'object' || group === null) return group;
   const read = ([name, text]: [string, string]) => {
@@ -144,4 +138,63 @@ function withParams(group: unknown, params: ReadonlyMap<string, string> = new Ma
     return [name, schema ? coerceText(schema, text) : text];
   };
   return { ...group, ...(Object.fromEntries([...params].map(read)) as object) };
+}
+
+type EndpointToday = Awaited<ReturnType<typeof endpointToday>>;
+type History = z.infer<typeof fleetHistorySchema>['endpoints'][number];
+
+/** @throws InputError for an unknown endpoint, DaemonAway */
+export async function endpointToday(name: string, daemon: DaemonAddress, signal: AbortSignal) {
+  const status = await fetchStatus(daemon, fleetSchema, signal);
+  const [endpoint] = chosenEndpoints(status, name);
+  if (!endpoint || Object.keys(endpoint.parameters).length === 0)
+    throw new InputError(`${name}: the daemon does not know its parameters yet`);
+  const label = endpoint.endpoint_group;
+  const path = `/api/fleet?format=json&from=-24h&endpoint=${encodeURIComponent(label)}`;
+  const read = fleetHistorySchema.safeParse(await fetchJson(daemon, path, signal));
+  if (!read.success)
+    throw new DaemonAway(`${daemon.url}: its history cannot be read; is it of this version?`);
+  const [history] = read.data.endpoints;
+  return { label, group: endpoint.parameters, settings: history ? measuredSettings(history) : {} };
+}
+
+/** Flags and assumptions fill in what was not measured. */
+function measuredSettings({ measured, rows }: History): Partial<PlanSettings> {
+  const { performance, start_seconds: starts } = measured;
+  const [startSeconds, coldStartSeconds] = [starts.new, starts.cold].map(median);
+  const works = performance.filter((units) => units > 0);
+  return {
+    ...(works.length > 0 ? { performance: { least: Math.min(...works), most: Math.max(...works) } } : {}),
+    ...(startSeconds !== undefined && { startSeconds }),
+    ...(coldStartSeconds !== undefined && { coldStartSeconds }),
+    ...pricesOf(rows),
+  };
+}
+
+/** Least squares: spend = hot price × running + cold price × stopped workers. {}: not to be told apart. */
+function pricesOf(rows: History['rows']): Partial<PlanSettings> {
+  let [hotHot, hotCold, coldCold, hotSpend, coldSpend] = [0, 0, 0, 0, 0];
+  for (const { spend_per_hour: spend, workers } of rows) {
+    if (!spend) continue;
+    const count = (takes: (status: string) => boolean) =>
+      Object.entries(workers).reduce((sum, [status, { mean }]) => sum + (takes(status) ? mean : 0), 0);
+    const hot = count((status) => billingOf(status) === 'compute');
+    const cold = count((status) => billingOf(status) === 'storage' && phaseOf(status) === 'cold');
+    hotHot += hot * hot;
+    hotCold += hot * cold;
+    coldCold += cold * cold;
+    hotSpend += hot * spend.mean;
+    coldSpend += cold * spend.mean;
+  }
+  if (coldCold === 0) return hotHot === 0 ? {} : { priceHot: hotSpend / hotHot };
+  if (hotHot === 0) return { priceCold: coldSpend / coldCold };
+  const determinant = hotHot * coldCold - hotCold ** 2;
+  if (determinant < 1e-6 * hotHot * coldCold) return {};
+  const priceHot = (hotSpend * coldCold - coldSpend * hotCold) / determinant;
+  const priceCold = (coldSpend * hotHot - hotSpend * hotCold) / determinant;
+  return priceHot > 0 ? { priceHot, priceCold: Math.max(0, priceCold) } : {};
+}
+
+function median(values: readonly number[]): number | undefined {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)];
 }

@@ -1,27 +1,33 @@
-/** `pilotlight plan`: flags in, report out. */
+/** `plan`: flags in, report out. */
 import { openRunner } from '../../scaling/parallel/thread-runner.ts';
 import { estimateOf, planStream, type Scenario } from '../../scaling/planner/plan.ts';
 import { RecordedLoad, type ArrivalStream } from '../../scaling/planner/load/load.ts';
 import type { PlanResult } from '../../scaling/planner/model/stats.ts';
 import { pointOf } from '../../scaling/planner/search/search-space.ts';
 import { searchParameters, type SearchResult, type SearchStep } from '../../scaling/planner/search/search.ts';
-import { sensitivityOf, variedScenarios } from '../../scaling/planner/sensitivity.ts';
-import { planSettings, type PlanSettings } from '../../scaling/planner/settings.ts';
+import { sensitivityOf, variedScenarios, type Sensitivity } from '../../scaling/planner/sensitivity.ts';
+import {
+  planSettings,
+  MODEL,
+  NOT_MODELLED,
+  SETTING_OPTIONS,
+  type PlanSettings,
+  type PlanSetting,
+} from '../../scaling/planner/settings.ts';
 import { checkEndpointGroup } from '../../scaling/rules/check.ts';
 import type { Console } from '../console.ts';
 import { InputError } from '../command-error.ts';
-import { money, seconds } from '../text/numbers.ts';
+import { money, seconds } from '../text/legible.ts';
 import { daemonOf } from '../flag-types.ts';
-import { endpointToday } from './endpoint-today.ts';
-import { givenSettings, type PlanFlags } from './flags.ts';
+import { endpointToday, factsOf, parameterSets, type ParameterSet } from './parameter-sets.ts';
+import { givenSettings, settingValue, type PlanFlags } from './flags.ts';
 import { inPieces, loadSource, type LoadSource } from './trace/load-source.ts';
-import { createReport, type LabelledPlan, type PlanReport } from './plan-report.ts';
-import { factsOf, parameterSets, type ParameterSet } from './parameter-sets.ts';
-import { progressBar } from './progress.ts';
+import { progressBar } from '../progress.ts';
+import type { Finding } from '../../scaling/rules/findings.ts';
 
 type Around = Pick<Console, 'environment' | 'read' | 'err' | 'errColumns' | 'interruptible'>;
 
-/** @throws InputError for everything that the user can fix, an AbortError if a signal ends a search */
+/** @throws InputError for everything the user can fix, an AbortError if a signal ends a search */
 export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanReport> {
   try {
     const given = givenSettings(flags as unknown as Record<string, unknown>);
@@ -37,35 +43,47 @@ export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanRep
     const load = await loadSource(flags, settings.seed);
     const isChance = flags.load !== undefined && flags.load !== 'constant';
     const seeds = isChance ? (flags.seeds ?? SEEDS) : 1;
-    const asked: Asked = { flags, sets, settings, load, seeds };
+    const asked: PlanRequest = { flags, sets, settings, load, seeds };
     const outcome = flags.search
       ? await around.interruptible((signal) => searched(asked, around, signal))
       : await plansOf(sets, asked, (index) => arrivalsOf(asked, index));
     if (outcome.plans[0]?.requests === 0) throw new InputError(`${load.name}: there are no requests in it`);
     return createReport(load, settings, { given, measured }, outcome);
   } catch (error) {
-    // The planner refuses a number or a load this way.
+    // The planner refuses a number or a load with a RangeError.
     if (error instanceof RangeError) throw new InputError(error.message, { cause: error });
     throw error;
   }
 }
 
-type Planned = Pick<PlanReport, 'plans' | 'search' | 'sensitivity'>;
+interface Planned {
+  readonly plans: readonly LabelledPlan[];
+  readonly search: SearchResult | undefined;
+  /** Of the first plan. */
+  readonly sensitivity: readonly Sensitivity[];
+}
 
-interface Asked {
+export interface LabelledPlan extends PlanResult {
+  readonly label: string;
+  readonly findings: readonly Finding[];
+  readonly estimates: ReturnType<typeof estimatesOf>;
+}
+
+export type PlanReport = ReturnType<typeof createReport>;
+
+interface PlanRequest {
   readonly flags: PlanFlags;
   readonly sets: readonly ParameterSet[];
   readonly settings: PlanSettings;
   readonly load: LoadSource;
-  /** How many loads of the same making; 1 of a trace, which there is one of. */
+  /** How many loads of the same making; 1 for a trace. */
   readonly seeds: number;
 }
 
-/** Loads that are made up say by how much the next one may differ. */
+/** Made-up loads, which show how much the next one may differ. */
 const SEEDS = 5;
 
-/** The plan of the best set beside the one of the set that was given. */
-async function searched(asked: Asked, around: Around, signal: AbortSignal): Promise<Planned> {
+async function searched(asked: PlanRequest, around: Around, signal: AbortSignal): Promise<Planned> {
   const { flags, settings } = asked;
   const [set] = asked.sets;
   if (!set) throw new InputError('--search needs one set of parameters to start from');
@@ -84,7 +102,8 @@ async function searched(asked: Asked, around: Around, signal: AbortSignal): Prom
   } finally {
     bar.end();
   }
-  const sides = [{ ...set, label: 'given', parameters: { ...set.parameters, ...pointOf(search.given) } }];
+  const given = { ...set, label: 'given', parameters: { ...set.parameters, ...pointOf(search.given) } };
+  const sides: ParameterSet[] = [given];
   if (search.best) {
     const parameters = { ...set.parameters, ...pointOf(search.best) };
     const { findings } = checkEndpointGroup(parameters, factsOf(settings));
@@ -93,15 +112,15 @@ async function searched(asked: Asked, around: Around, signal: AbortSignal): Prom
   return { ...(await plansOf(sides, asked, (index) => inPieces(loads[index] ?? [], signal))), search };
 }
 
-/** A load of the same making for each seed; the first is the one that was asked for. */
-async function arrivalsOf({ flags, settings, load }: Asked, index: number): Promise<ArrivalStream> {
+/** A load of the same making for each seed. */
+async function arrivalsOf({ flags, settings, load }: PlanRequest, index: number): Promise<ArrivalStream> {
   return index === 0 ? load.arrivals : (await loadSource(flags, settings.seed + index)).arrivals;
 }
 
-/** Each set under the first load, with its series, and what the other loads say of it; what the first set hangs on. */
+/** Each set under the first load, with its series, and the estimates of the others. */
 async function plansOf(
   sets: readonly ParameterSet[],
-  { flags, settings, seeds }: Asked,
+  { flags, settings, seeds }: PlanRequest,
   arrivalsAt: (seed: number) => ArrivalStream | Promise<ArrivalStream>,
 ): Promise<Planned> {
   const [first] = sets;
@@ -126,11 +145,50 @@ async function plansOf(
   return { plans, search: undefined, sensitivity };
 }
 
-function estimatesOf(plans: readonly PlanResult[]): LabelledPlan['estimates'] {
+/** Undefined: there is one load only. */
+function estimatesOf(plans: readonly PlanResult[]) {
   if (plans.length < 2) return undefined;
   return {
     seeds: plans.length,
     costPerHour: estimateOf(plans.map(({ cost }) => cost.perHour)),
     p99Seconds: estimateOf(plans.map(({ queueTime }) => queueTime.p99)),
+  };
+}
+
+interface Assumption {
+  readonly flag: string;
+  readonly value: string;
+  readonly given: boolean;
+  /** A daemon measured it; else, if not given, the planner assumes it. */
+  readonly measured: boolean;
+  readonly doc: string;
+}
+
+export function createReport(
+  load: LoadSource,
+  settings: PlanSettings,
+  { given, measured }: Readonly<Record<'given' | 'measured', Partial<PlanSettings>>>,
+  planned: Planned,
+) {
+  const weights = load.guessedWeights.map((value): Assumption => ({
+    flag: '--weight',
+    value,
+    given: false,
+    measured: false,
+    doc: 'units of work of a request for each of this column, guessed from its name',
+  }));
+  const assumptions = (Object.keys(SETTING_OPTIONS) as PlanSetting[]).map((key): Assumption => ({
+    flag: `--${SETTING_OPTIONS[key].flag}`,
+    value: settingValue(key, settings),
+    given: given[key] !== undefined,
+    measured: given[key] === undefined && measured[key] !== undefined,
+    doc: SETTING_OPTIONS[key].doc,
+  }));
+  return {
+    load: { name: load.name, work: load.work, workGuessed: weights.length > 0 },
+    ...planned,
+    assumptions: [...weights, ...assumptions],
+    model: MODEL as readonly string[],
+    notModelled: NOT_MODELLED as readonly string[],
   };
 }

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import * as z from 'zod';
 import type { Settings } from '../../config/options.ts';
-import { knownFindings } from '../../doctor/findings.ts';
 import {
+  knownFindings,
   learn,
-  NOTHING_KNOWN,
+  NOTHING_LEARNED,
   withNews,
-  type Knowledge,
-  type Seen,
+  type LearnedTraits,
+  type ObservedAnswer,
   type Traits,
 } from '../../doctor/learn.ts';
 import { makePrivateFolder } from '../../storage/private-folder.ts';
@@ -25,7 +25,7 @@ export class ServiceTraits {
   readonly #settings: Pick<Settings, 'stateDir' | 'baseUrl'>;
   readonly #logger: Logger;
   readonly #turns = new Turns();
-  #knowledge: Knowledge = NOTHING_KNOWN;
+  #knowledge: LearnedTraits = NOTHING_LEARNED;
 
   constructor(settings: Pick<Settings, 'stateDir' | 'baseUrl'>, logger: Logger) {
     this.#settings = settings;
@@ -35,7 +35,7 @@ export class ServiceTraits {
     if (stateDir !== undefined) void this.#turns.take('read', () => this.#read(stateDir));
   }
 
-  see(seen: Seen): void {
+  see(seen: ObservedAnswer): void {
     this.#change(learn(this.#knowledge, seen));
   }
 
@@ -52,7 +52,7 @@ export class ServiceTraits {
     await this.#turns.take('end', () => Promise.resolve());
   }
 
-  #change(after: Knowledge): void {
+  #change(after: LearnedTraits): void {
     const isNew = after.traits !== this.#knowledge.traits;
     this.#knowledge = after;
     const { stateDir } = this.#settings;

@@ -1,10 +1,9 @@
 /** `pilotlight bill` against what the emulator charged. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import type { BillAnswer } from '../../../src/daemon/http/bill/answer.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { startTestDaemon, until } from '../../support/daemon.ts';
+import { serve } from '../../support/local-server.ts';
 import { pilotlight } from '../../support/console.ts';
 
 const DAYS = 3;
@@ -24,17 +23,11 @@ async function charged(permissions?: Record<string, unknown>): Promise<Emulator>
 }
 
 /** What lists have, by the address that is asked for. */
-async function startService(rowsOf: (url: URL) => readonly object[]) {
-  const server = createServer((request, response) => {
+function startService(rowsOf: (url: URL) => readonly object[]) {
+  return serve((request, response) => {
     const results = rowsOf(new URL(request.url ?? '/', 'http://service'));
     response.end(JSON.stringify({ success: true, results, next_token: null }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    url,
-    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => void server.close(() => resolve())),
-  };
 }
 
 function environmentOf({ url, apiKey }: Pick<Emulator, 'url' | 'apiKey'>) {
@@ -116,13 +109,8 @@ test('a daemon that watches endpoints tells all of it, and one that does not is 
     return days.length >= DAYS && uses !== null && today?.source === 'billed' && today.amount > 0;
   });
   const { stdout } = await bill(watching.url, 'chat');
-  for (const part of [
-    'Today so far: ',
-    'Workers (estimated): at work ',
-    'Dearest hours:',
-    'Wasted now, an hour',
-  ])
-    expect(stdout).toContain(part);
+  const parts = ['Today so far: ', 'Workers (estimated): at work ', 'Dearest hours:', 'Wasted now, an hour'];
+  for (const part of parts) expect(stdout).toContain(part);
   expect(stdout).toMatch(/\d{4}-\d\d-\d\d +[\d.]+ +[\d.]+ +billed\n/);
   expect(await watching.metrics()).toMatch(
     /pilotlight_endpoint_spend_today\{source="billed",endpoint_group="chat"\} /,

@@ -1,40 +1,7 @@
 import { spawn } from 'node:child_process';
-import { describe, expect, test } from 'vitest';
-import { OPERATION_IDS } from '../../../src/contract/operations.ts';
-import { pilotlight } from '../../support/console.ts';
+import { expect, test } from 'vitest';
 import { describeWith, hasCommand } from '../../support/optional.ts';
 import { programFolder } from '../../support/program-folder.ts';
-
-async function candidates(...words: string[]): Promise<string[]> {
-  const { code, stdout } = await pilotlight(['__complete', '--', ...words]);
-  expect(code).toBe(0);
-  return stdout.split('\n').flatMap((line) => (line === '' ? [] : [line.split('\t')[0] ?? '']));
-}
-
-describe('what may come next', () => {
-  test('commands, the operations among them', async () => {
-    const all = await candidates('');
-    for (const name of ['run', 'logs', 'template', 'endpoint-group', 'completion'])
-      expect(all).toContain(name);
-    expect(all).not.toContain('__complete');
-    expect(await candidates('tem')).toEqual(['template']);
-    expect(await candidates('templates', 's')).toEqual(['search']);
-  });
-
-  test('flags that were not given yet, and their values', async () => {
-    const flags = await candidates('template', 'create', '--name', 'x', '--');
-    expect(flags).toContain('--runtype');
-    expect(flags).not.toContain('--name');
-    expect(await candidates('template', 'create', '--runtype', '')).toEqual(['ssh', 'jupyter', 'args']);
-    expect(await candidates('template', 'create', '--name', '')).toEqual([]);
-    expect(await candidates('emulator', '--seed', '')).toEqual([':files']);
-  });
-
-  test('operation ids and shells', async () => {
-    expect(await candidates('call', '')).toEqual(OPERATION_IDS);
-    expect(await candidates('completion', '')).toEqual(['bash', 'zsh', 'fish']);
-  });
-});
 
 function run(shell: string, args: readonly string[], path: string): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -51,55 +18,44 @@ function run(shell: string, args: readonly string[], path: string): Promise<stri
 const TYPED = ['pilotlight tem', 'pilotlight template create --runtype ', 'pilotlight tfa regen'] as const;
 const OFFERED = ['template', 'args jupyter ssh', 'regenerate-backup-codes'];
 
-describeWith(
-  'bash',
-  hasCommand('bash', '--version'),
-  'apt-get install bash',
-)('completion in bash', () => {
-  test('offers commands, flags and values', async () => {
-    using folder = programFolder();
-    const script = `
+const SHELLS = {
+  bash: {
+    args: ['--norc', '-c'],
+    script: `
       eval "$(pilotlight completion bash)"
       complete -p pilotlight >/dev/null || exit 1
       offer() {
         COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _pilotlight
         printf '%s\\n' "\${COMPREPLY[@]}" | sort | paste -sd' '
       }
-      ${TYPED.map((line) => `offer ${line.endsWith(' ') ? `${line}''` : line}`).join('\n')}`;
-    const output = await run('bash', ['--norc', '-c', script], folder.path);
-    expect(output.trim().split('\n')).toEqual(OFFERED);
-  });
-});
-
-describeWith(
-  'fish',
-  hasCommand('fish', '--version'),
-  'apt-get install fish',
-)('completion in fish', () => {
-  test('offers commands, flags and values', async () => {
-    using folder = programFolder();
-    const offers = TYPED.map((line) => `complete -C '${line}' | cut -f1 | sort | paste -sd' '`);
-    const script = `pilotlight completion fish | source; ${offers.join('; ')}`;
-    const output = await run('fish', ['--no-config', '-c', script], folder.path);
-    expect(output.trim().split('\n')).toEqual(OFFERED);
-  });
-});
-
-describeWith(
-  'zsh',
-  hasCommand('zsh', '--version'),
-  'apt-get install zsh',
-)('completion in zsh', () => {
-  test('offers commands, flags and values', async () => {
-    using folder = programFolder();
-    // zsh runs its completion functions at a prompt only; here they are called as it does, with what they offer printed.
-    const script = `
+      ${TYPED.map((line) => `offer ${line.endsWith(' ') ? `${line}''` : line}`).join('\n')}`,
+  },
+  fish: {
+    args: ['--no-config', '-c'],
+    script: `pilotlight completion fish | source
+      ${TYPED.map((line) => `complete -C '${line}' | cut -f1 | sort | paste -sd' '`).join('; ')}`,
+  },
+  zsh: {
+    args: ['-f', '-c'],
+    // zsh runs its completion functions at a prompt only: here they are called as it does, and print what they offer.
+    script: `
       compdef() { :; }
       _describe() { print -rl -- "\${(@)candidates%%:*}" | sort | paste -sd' '; }
       eval "$(pilotlight completion zsh)"
       offer() { words=("$@"); CURRENT=$#; _pilotlight; }
-      ${TYPED.map((line) => `offer ${line.endsWith(' ') ? `${line}''` : line}`).join('\n')}`;
-    const output = await run('zsh', ['-f', '-c', script], folder.path);
-    expect(output.trim().split('\n')).toEqual(OFFERED);
+      ${TYPED.map((line) => `offer ${line.endsWith(' ') ? `${line}''` : line}`).join('\n')}`,
+  },
+};
+
+for (const [shell, { args, script }] of Object.entries(SHELLS))
+  describeWith(
+    shell,
+    hasCommand(shell, '--version'),
+    `apt-get install ${shell}`,
+  )(`completion in ${shell}`, () => {
+    test('offers commands, flags and values', async () => {
+      using folder = programFolder();
+      const output = await run(shell, [...args, script], folder.path);
+      expect(output.trim().split('\n')).toEqual(OFFERED);
+    });
   });
-});

@@ -1,9 +1,8 @@
 /** Each operation of the table as a command: its help, its dry run, its curl line, and the command itself. */
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text as bodyOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exampleOf } from '../../../src/cli/operations/help.ts';
+import { exampleOf } from '../../../src/cli/operations/fields.ts';
 import { flagsOf } from '../../../src/cli/operations/flags.ts';
 import { commandOf } from '../../../src/cli/operations/names.ts';
 import { COMMON_ERRORS } from '../../../src/contract/errors.ts';
@@ -11,6 +10,7 @@ import { ENDPOINT_GROUP_DEFAULTS } from '../../../src/contract/operations/server
 import { OPERATION_IDS, operationOf, type OperationId } from '../../../src/contract/operations.ts';
 import { splitWords } from '../../../src/contract/text/shell-words.ts';
 import { DEFAULT_TEAM_KEY, startEmulator } from '../../../src/emulator/index.ts';
+import { serve } from '../../support/local-server.ts';
 import { pilotlight, type Ran } from '../../support/console.ts';
 
 const KEY = 'key-that-nobody-may-see';
@@ -24,25 +24,19 @@ interface Seen {
 
 /** A server that remembers each request to the byte, and has nothing to say. */
 let seen: Seen[] = [];
-const server = createServer((request, response) => {
-  const chunks: Buffer[] = [];
-  request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  request.on('end', () => {
+let server: Awaited<ReturnType<typeof serve>>;
+beforeAll(async () => {
+  server = await serve(async (request, response) => {
     const { method, url, headers } = request;
     seen.push({
       request: `${method} ${url}`,
       authorization: headers.authorization,
       contentType: headers['content-type'],
-      body: Buffer.concat(chunks).toString(),
+      body: await bodyOf(request),
     });
     // A refusal, since other answers are asked for again.
     response.writeHead(400).end('{"error":"bad_request"}');
   });
-});
-let url = '';
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 afterAll(() => server.close());
 
@@ -84,11 +78,11 @@ test.each(OPERATION_IDS)('%s says in its help what it takes and where that is wr
   for (const part of [operation.source, `${operation.method} ${operation.path}`, exampleOf(id)]) {
     expect(stdout).toContain(part);
   }
-  const text = stdout.replaceAll(/\s+/g, ' ');
+  const words = stdout.replaceAll(/\s+/g, ' ');
   for (const { name, choices, description } of flagsOf(operation)) {
-    expect(text).toContain(`--${name}`);
-    expect(text).toContain(description.replaceAll(/\s+/g, ' '));
-    for (const choice of choices) expect(text).toContain(`"${choice}"`);
+    expect(words).toContain(`--${name}`);
+    expect(words).toContain(description.replaceAll(/\s+/g, ' '));
+    for (const choice of choices) expect(words).toContain(`"${choice}"`);
   }
   if (operation.replacedBy) expect(stdout).toContain(commandOf(operation.replacedBy as OperationId));
 });
@@ -117,7 +111,7 @@ test('the help says what of an operation the interface does not', async () => {
 });
 
 test.each(OPERATION_IDS)('%s: the dry run and the curl line are what the command sends', async (id) => {
-  const env = { API_KEY: KEY, BASE_URL: url };
+  const env = { API_KEY: KEY, BASE_URL: server.url };
   const words = exampleWords(id);
   const requests = await requestsOf(() => pilotlight([...words, '--json'], { env }));
   const looks = operationOf(id).method === 'GET';
@@ -132,7 +126,7 @@ test.each(OPERATION_IDS)('%s: the dry run and the curl line are what the command
 
   // The dry run with its secrets put back is the request.
   const [head = '', body = ''] = dry.stdout.trimEnd().split('\n\n');
-  expect(head.split('\n')[0]?.replace(url, '')).toBe(sent?.request);
+  expect(head.split('\n')[0]?.replace(server.url, '')).toBe(sent?.request);
   const shown = body === '' ? undefined : (JSON.parse(body) as Record<string, unknown>);
   const real = sent?.body ? (JSON.parse(sent.body) as Record<string, unknown>) : undefined;
   const hidden = new Set(Object.keys(variablesOf(id)).map((name) => name.toLowerCase()));
@@ -164,11 +158,4 @@ test.each(OPERATION_IDS)('%s works as a command against the emulator', async (id
     expect(operationOf(id).response.safeParse(JSON.parse(ran.stdout)).success).toBe(true);
     expect(ran.stderr).toBe('');
   } else expectRefusalThatIsDeclared(id, ran);
-});
-
-test('pilotlight ops --json lists every operation with its command', async () => {
-  const { stdout } = await pilotlight(['ops', '--json']);
-  const rows = JSON.parse(stdout) as { id: OperationId; command: string }[];
-  expect(rows.map(({ id }) => id)).toEqual(OPERATION_IDS);
-  expect(new Set(rows.map(({ command }) => command)).size).toBe(rows.length);
 });

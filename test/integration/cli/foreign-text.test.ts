@@ -1,8 +1,7 @@
 /** What a service says may hold commands for a terminal, or be without end: neither gets there. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { legible } from '../../../src/cli/text/legible.ts';
+import { serve } from '../../support/local-server.ts';
 import { pilotlight, type Around } from '../../support/console.ts';
 
 const EVIL = '\u001B]0;pwned\u0007\u001B[2J\u009B31m\u202E';
@@ -21,26 +20,21 @@ const answers: Readonly<Record<string, unknown>> = {
   },
   '/api/v0/tfa/sms/': { msg: `sent${EVIL}`, secret: 's' },
 };
-const server = createServer((request, response) => {
-  request.resume();
-  const [path = ''] = (request.url ?? '').split('?');
-  const said = path === '/api/v0/users/current/' ? 'A'.repeat(3_000_000) : `no${EVIL}\nsecond line`;
-  const body = answers[path];
-  response.writeHead(body === undefined ? 400 : 200);
-  response.end(JSON.stringify(body ?? { success: false, error: 'bad_request', msg: said }));
-});
-let url: string;
+let server: Awaited<ReturnType<typeof serve>>;
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server = await serve((request, response) => {
+    request.resume();
+    const [path = ''] = (request.url ?? '').split('?');
+    const said = path === '/api/v0/users/current/' ? 'A'.repeat(3_000_000) : `no${EVIL}\nsecond line`;
+    const body = answers[path];
+    response.writeHead(body === undefined ? 400 : 200);
+    response.end(JSON.stringify(body ?? { success: false, error: 'bad_request', msg: said }));
+  });
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => server.close());
 
 const run = (words: readonly string[], around: Around = {}) =>
-  pilotlight(words, { columns: 80, env: { API_KEY: 'key', BASE_URL: url }, ...around });
+  pilotlight(words, { columns: 80, env: { API_KEY: 'key', BASE_URL: server.url }, ...around });
 
 test('a time that no date has is shown as it came', async () => {
   expect((await run(['tfa', 'status'])).stdout).toContain('100000000000000000000');

@@ -14,20 +14,13 @@ describeOnSmallDisk('results', () => {
       await using emulator = await startEmulator({
         seed: { workergroups: [{ id: 7, lines_per_second: 0, retained_lines: 10_000 }] },
       });
-      emulator.workergroups.append(
-        7,
-        Array.from({ length: 900 }, (_, index) => `line ${index} ${'.'.repeat(60)}`),
-      );
+      const lines = Array.from({ length: 900 }, (_, index) => `line ${index} ${'.'.repeat(60)}`);
+      emulator.workergroups.append(7, lines);
       using disk = smallDisk(32);
-      await using program = startProgram(
-        'sh',
-        ['-c', `exec "$0" "$1" ${words} >"$OUTPUT"`, process.execPath, PROGRAM],
-        {
-          OUTPUT: join(disk.path, 'out'),
-          PILOTLIGHT_API_KEY: emulator.apiKey,
-          PILOTLIGHT_BASE_URL: emulator.url,
-        },
-      );
+      const service = { PILOTLIGHT_API_KEY: emulator.apiKey, PILOTLIGHT_BASE_URL: emulator.url };
+      const script = `exec "$0" "$1" ${words} >"$OUTPUT"`;
+      const environment = { OUTPUT: join(disk.path, 'out'), ...service };
+      await using program = startProgram('sh', ['-c', script, process.execPath, PROGRAM], environment);
       expect([await program.exit, program.stderr()]).toEqual([
         1,
         expect.stringMatching(/^error: the results cannot be written: ENOSPC.*\n$/),

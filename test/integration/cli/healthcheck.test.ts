@@ -1,19 +1,12 @@
 /** A container's health check must say no where the daemon is there and not well, not only where it is gone. */
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { expect, test } from 'vitest';
+import { serve } from '../../support/local-server.ts';
 import { pilotlight } from '../../support/console.ts';
 
 async function healthOf(answer: RequestListener) {
-  const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  try {
-    return await pilotlight(['healthcheck', '--url', url]);
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  await using server = await serve(answer);
+  return await pilotlight(['healthcheck', '--url', server.url]);
 }
 
 test.concurrent.each<[string, number, string, RequestListener]>([

@@ -10,9 +10,11 @@ const SPY = `data:text/javascript,${encodeURIComponent(`
     return next(url, context);
   } });`)}`;
 
-async function loadedBy(...words: string[]): Promise<string[]> {
-  await using program = startProgram(process.execPath, ['--import', SPY, `${root}src/cli/main.ts`, ...words]);
-  await program.exit;
+/** Until it has ended, or said `end`. */
+async function loadedBy(words: string, environment: Record<string, string> = {}, end?: RegExp) {
+  const args = ['--import', SPY, `${root}src/cli/main.ts`, ...words.split(' ')];
+  await using program = startProgram(process.execPath, args, environment);
+  await (end ? program.seen(end) : program.exit);
   return [...program.stderr().matchAll(/^loaded (\S+)$/gm)].map(([, name = '']) => name);
 }
 
@@ -24,37 +26,21 @@ test('the heart loads nothing that only the daemon needs', async () => {
     PILOTLIGHT_LISTEN: '127.0.0.1:0',
     PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
   };
-  await using program = startProgram(
-    process.execPath,
-    ['--import', SPY, `${root}src/cli/main.ts`, 'run'],
-    environment,
-  );
-  await program.seen(/"pilotlight started"/);
-  const loaded = [...program.stderr().matchAll(/^loaded (\S+)$/gm)].map(([, name = '']) => name);
+  const loaded = await loadedBy('run', environment, /"pilotlight started"/);
   expect(loaded).toContain('heartbeat/process/supervision/supervisor.ts');
-  const others = loaded.filter(
-    (name) =>
-      !/^(?:cli\/(?:main|heart)\.ts$|time\/turns\.ts$|(?:heartbeat|config|client|wire|contract)\/)/.test(
-        name,
-      ),
-  );
-  expect(others).toEqual([]);
+  const own = /^(?:cli\/(?:main|heart)\.ts$|time\/turns\.ts$|(?:heartbeat|config|client|wire|contract)\/)/;
+  expect(loaded.filter((name) => !own.test(name))).toEqual([]);
   expect(loaded).not.toContain('config/load.ts');
   expect(loaded).not.toContain('contract/operations.ts');
 });
 
 test('the program and its health check load none of the commands of operations, nor the emulator or the document', async () => {
-  for (const words of [
-    ['run'],
-    ['healthcheck', '--url', 'http://127.0.0.1:1'],
-    ['status', '--url', 'http://127.0.0.1:1'],
-  ]) {
-    const loaded = await loadedBy(...words);
-    expect(loaded).toContain(words[0] === 'run' ? 'heartbeat/process/main.ts' : 'cli/program.ts');
-    expect(words[0] === 'run' && loaded.includes('cli/program.ts')).toBe(false);
-    expect(
-      loaded.filter((name) => /^(?:cli\/(?:operations|completion|logs|demo)|emulator|openapi)\//.test(name)),
-    ).toEqual([]);
+  const others = /^(?:cli\/(?:operations|logs|demo)|emulator|openapi)\//;
+  for (const words of ['run', 'healthcheck --url http://127.0.0.1:1', 'status --url http://127.0.0.1:1']) {
+    const loaded = await loadedBy(words);
+    expect(loaded).toContain(words === 'run' ? 'heartbeat/process/main.ts' : 'cli/program.ts');
+    expect(words === 'run' && loaded.includes('cli/program.ts')).toBe(false);
+    expect(loaded.filter((name) => others.test(name))).toEqual([]);
   }
-  expect(await loadedBy('user', 'current', '--dry-run')).toContain('cli/operations/commands.ts');
+  expect(await loadedBy('user current --dry-run')).toContain('cli/operations/commands.ts');
 });

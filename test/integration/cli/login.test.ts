@@ -1,10 +1,22 @@
 /** The key that commands use which a person runs: stored once, and sent to its own address alone. */
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
-import { startEmulator } from '../../../src/emulator/index.ts';
-import { pilotlight } from '../../support/console.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { pilotlight, typed, type Around, type Ran } from '../../support/console.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+let emulator: Emulator;
+beforeAll(async () => {
+  emulator = await startEmulator({ dialect: 'public' });
+});
+afterAll(() => emulator.close());
+
+/** With a key of the emulator; `more` may have others. */
+function logIn(configFolder: string, more: Around = {}, words = ''): Promise<Ran> {
+  const line = `login --base-url ${emulator.url} ${words}`;
+  return typed(line.trim(), { configFolder, stdin: emulator.apiKey, ...more });
+}
 
 function fileIn(configFolder: string): string {
   return join(configFolder, 'pilotlight', 'logins', 'default.json');
@@ -12,7 +24,6 @@ function fileIn(configFolder: string): string {
 
 test('login stores a key that the service accepts, and commands use it until logout', async () => {
   using folder = temporaryFolder();
-  await using emulator = await startEmulator({ dialect: 'public' });
   const around = { configFolder: folder.path };
   const login = ['login', '--base-url', `${emulator.url}/`];
   const asked = await pilotlight(login, { ...around, ask: () => emulator.apiKey });
@@ -37,7 +48,6 @@ test('login stores a key that the service accepts, and commands use it until log
 
 test('profiles stand side by side; the environment wins, and is never mixed with one', async () => {
   using folder = temporaryFolder();
-  await using emulator = await startEmulator();
   const [configFolder, BASE_URL] = [folder.path, emulator.url];
   const around = { configFolder, env: { BASE_URL }, stdin: `${emulator.apiKey}\n` };
   expect((await pilotlight(['login'], around)).code).toBe(0);
@@ -63,10 +73,9 @@ test('profiles stand side by side; the environment wins, and is never mixed with
 
 test('a stored key goes to no address but its own', async () => {
   using folder = temporaryFolder();
-  await using emulator = await startEmulator();
   await using other = await startEmulator();
   const around = { configFolder: folder.path };
-  await pilotlight(['login', '--base-url', emulator.url], { ...around, stdin: emulator.apiKey });
+  await logIn(folder.path);
   for (const variable of ['BASE_URL', 'SERVERLESS_URL']) {
     const env = { [variable]: other.url };
     const { code, stderr } = await pilotlight(['logs', '7'], { ...around, env });
@@ -77,17 +86,14 @@ test('a stored key goes to no address but its own', async () => {
 
 test('a key that is refused, or not given, is not stored', async () => {
   using folder = temporaryFolder();
-  await using emulator = await startEmulator();
-  const login = ['login', '--base-url', emulator.url];
-  const around = { configFolder: folder.path };
-  const wrong = await pilotlight(login, { ...around, stdin: 'not-a-key' });
+  const around = { configFolder: folder.path, stdin: 'not-a-key' };
+  const wrong = await logIn(folder.path, { stdin: 'not-a-key' });
   expect([wrong.code, wrong.stderr]).toEqual([4, expect.stringContaining('Nothing was stored.')]);
-  expect((await pilotlight(login, { ...around, stdin: '' })).code).toBe(2);
-  const nowhere = await pilotlight(['login'], { ...around, stdin: 'not-a-key' });
+  expect((await logIn(folder.path, { stdin: '' })).code).toBe(2);
+  const nowhere = await typed('login', around);
   expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('PILOTLIGHT_BASE_URL')]);
-  const silent = await pilotlight(['login', '--base-url', 'http://127.0.0.1:1'], { ...around, stdin: 'k' });
-  expect(silent.code).toBe(3);
-  const homeless = await pilotlight(login, { stdin: 'k' });
+  expect((await typed('login --base-url http://127.0.0.1:1', around)).code).toBe(3);
+  const homeless = await typed(`login --base-url ${emulator.url}`, { stdin: 'k' });
   expect([homeless.code, homeless.stderr]).toEqual([2, expect.stringContaining('set HOME')]);
   expect(() => readFileSync(fileIn(folder.path))).toThrow('ENOENT');
 });
@@ -111,13 +117,12 @@ test('Ctrl-C at the prompt ends with 130 and silence', async () => {
 
 test('a file that is kept elsewhere is written and removed there', async () => {
   using folder = temporaryFolder();
-  await using emulator = await startEmulator();
   const [path, kept] = [fileIn(folder.path), join(folder.path, 'kept.json')];
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(kept, '{}');
   symlinkSync(kept, path);
   const around = { configFolder: folder.path };
-  await pilotlight(['login', '--base-url', emulator.url], { ...around, stdin: emulator.apiKey });
+  await logIn(folder.path);
   expect(readFileSync(kept, 'utf8')).toContain(emulator.apiKey);
   await pilotlight(['logout'], around);
   expect([existsSync(kept), existsSync(path)]).toEqual([false, false]);
@@ -125,21 +130,18 @@ test('a file that is kept elsewhere is written and removed there', async () => {
 
 test('logins at the same time keep all of their keys', async () => {
   using folder = temporaryFolder();
-  await using emulator = await startEmulator();
-  const around = { configFolder: folder.path, stdin: emulator.apiKey };
   const names = ['a', 'b', 'c', 'd'];
-  await Promise.all(
-    names.map((name) => pilotlight(['login', '--profile', name, '--base-url', emulator.url], around)),
-  );
+  await Promise.all(names.map((name) => logIn(folder.path, {}, `--profile ${name}`)));
   for (const name of names)
-    expect((await pilotlight(['user', 'current', '--profile', name], around)).code).toBe(0);
+    expect(await typed(`user current --profile ${name}`, { configFolder: folder.path })).toMatchObject({
+      code: 0,
+    });
 });
 
 test('a damaged file is named, and its text is not repeated', async () => {
   using folder = temporaryFolder();
-  await using emulator = await startEmulator();
   const around = { configFolder: folder.path };
-  await pilotlight(['login', '--base-url', emulator.url], { ...around, stdin: emulator.apiKey });
+  await logIn(folder.path);
   for (const text of ['{"apiKey":"sekret"', '{"apiKey":"sekret"}', '[]']) {
     writeFileSync(fileIn(folder.path), text);
     const { code, stderr } = await pilotlight(['user', 'current'], around);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { READER_LEFT } from '../../../src/cli/interrupts.ts';
-import { pilotlight, startInProcess } from '../../support/console.ts';
+import { pilotlight, startInProcess, typed } from '../../support/console.ts';
 
 let emulator: Emulator;
 beforeAll(async () => {
@@ -42,19 +42,15 @@ describe('pilotlight logs', () => {
     const { stdout, stderr } = following;
     await expect.poll(stdout).toBe('before\n');
     const outage = await emulator.faults.add({ kind: 'status', operation: 'workergroups.logs' });
-    await expect
-      .poll(stderr)
-      .toMatch(/^pilotlight: worker group 7: .*503.*; trying again, nothing is lost yet\n$/);
+    const failing = /^pilotlight: worker group 7: .*503.*; trying again, nothing is lost yet\n$/;
+    await expect.poll(stderr).toMatch(failing);
     await outage.clear();
     emulator.workergroups.append(7, ['after', '\u001B[31mcoloured\u001B[0m']);
     await expect.poll(stdout).toBe('before\nafter\ncoloured\n');
-    await expect
-      .poll(stderr)
-      .toMatch(/trying again, nothing is lost yet\npilotlight: worker group 7: following again\n$/);
-    emulator.workergroups.append(
-      7,
-      Array.from({ length: 200 }, (_, index) => `burst ${index}`),
-    );
+    const over = /trying again, nothing is lost yet\npilotlight: worker group 7: following again\n$/;
+    await expect.poll(stderr).toMatch(over);
+    const burst = Array.from({ length: 200 }, (_, index) => `burst ${index}`);
+    emulator.workergroups.append(7, burst);
     await expect.poll(stdout).toMatch(/^burst 199$/m);
     following.interrupt();
     expect(await following.exit).toBe(130);
@@ -71,11 +67,8 @@ describe('pilotlight logs', () => {
     emulator.workergroups.clear(7);
     emulator.workergroups.append(7, ['new']);
     await expect.poll(stdout).toContain('"line":"new"');
-    const records = stdout()
-      .trimEnd()
-      .split('\n')
-      .map((line): unknown => JSON.parse(line));
-    expect(records).toMatchObject([
+    const lines = stdout().trimEnd().split('\n');
+    expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
       { workergroup_id: 7, epoch: 1, seq: 1, line: '\u001B[31mred\u001B[0m' },
       { epoch: 2, seq: 2, gap: { reason: 'reset' } },
       { epoch: 2, seq: 3, line: 'new' },
@@ -110,18 +103,16 @@ describe('pilotlight logs', () => {
   });
 
   test('says what is wrong: group, tail, service', async () => {
-    const unknown = await pilotlight(['logs', '99'], { env: env() });
-    expect(unknown).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('error: ') });
-    const mistyped = await pilotlight(['logs', '99', '-f'], { env: env() });
-    expect(mistyped).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^error: .*404.*\n$/) });
-    const locked = await pilotlight(['logs', '7', '-f'], { env: { ...env(), API_KEY: 'wrong' } });
-    expect(locked).toEqual({ code: 4, stdout: '', stderr: expect.stringContaining('401') });
-    const nobody = { API_KEY: 'k', BASE_URL: 'http://127.0.0.1:1' };
-    expect(await pilotlight(['logs', '7'], { env: nobody })).toMatchObject({ code: 3, stdout: '' });
-    expect(await pilotlight(['logs', '7'])).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringContaining('API_KEY: is not set'),
-    });
+    const said = async (line: string, over = {}) => {
+      const { code, stdout, stderr } = await typed(line, { env: { ...env(), ...over } });
+      expect(stdout).toBe('');
+      return [code, stderr];
+    };
+    expect(await said('logs 99')).toEqual([1, expect.stringContaining('error: ')]);
+    expect(await said('logs 99 -f')).toEqual([1, expect.stringMatching(/^error: .*404.*\n$/)]);
+    expect(await said('logs 7 -f', { API_KEY: 'wrong' })).toEqual([4, expect.stringContaining('401')]);
+    expect(await said('logs 7', { BASE_URL: 'http://127.0.0.1:1' })).toEqual([3, expect.any(String)]);
+    const { code, stderr } = await typed('logs 7');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('API_KEY: is not set')]);
   });
 });

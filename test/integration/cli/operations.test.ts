@@ -2,68 +2,73 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
-import {
-  DEFAULT_TEAM_KEY,
-  DEFAULT_TOTP_SECRET,
-  startEmulator,
-  type Emulator,
-} from '../../../src/emulator/index.ts';
-import { totpCode } from '../../../src/client/flows/tfa-proof.ts';
+import { DEFAULT_TEAM_KEY, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { readText } from '../../../src/cli/console.ts';
-import { pilotlight } from '../../support/console.ts';
-import { freePort } from '../../support/ports.ts';
+import { pilotlight, typed } from '../../support/console.ts';
 
 function connectionOf(emulator: Emulator): Record<string, string> {
   return { API_KEY: emulator.apiKey, BASE_URL: emulator.url };
 }
 
 /** The body that a command would send. */
-async function bodyOf(...words: string[]): Promise<unknown> {
-  const { code, stdout, stderr } = await pilotlight([...words, '--dry-run']);
+async function bodyOf(line: string, stdin = ''): Promise<unknown> {
+  const { code, stdout, stderr } = await typed(`${line} --dry-run`, { stdin });
   expect([code, stderr]).toEqual([0, '']);
   return JSON.parse(stdout.split('\n\n')[1] ?? '');
 }
 
 describe('flags', () => {
-  test('make the body that they name, with empty registry fields filled in', async () => {
-    const words = [
-      '--name',
-      'vllm',
-      '--image',
-      'vllm/vllm-openai',
-      '--env',
-      '-e A=b -p 80:80',
-      '--no-private',
-    ];
-    await expect(bodyOf('template', 'create', ...words)).resolves.toEqual({
-      name: 'vllm',
-      image: 'vllm/vllm-openai',
-      env: '-e A=b -p 80:80',
-      private: false,
-      docker_login_repo: '',
-      docker_login_user: '',
-      docker_login_pass: '',
-    });
+  const VOLUME = { create_new: true, volume_id: 4, size: 10, mount_path: '/data' };
+  const NO_REGISTRY = { docker_login_repo: '', docker_login_user: '', docker_login_pass: '' };
+  test.each<[line: string, body: object]>([
+    [
+      "template create --name vllm --image vllm/vllm-openai --env '-e A=b -p 80:80' --no-private",
+      { name: 'vllm', image: 'vllm/vllm-openai', env: '-e A=b -p 80:80', private: false, ...NO_REGISTRY },
+    ],
+    [
+      "template create --name a --image b --env '-e A=1' --env '-e B=2'",
+      { name: 'a', image: 'b', env: '-e A=1 -e B=2', ...NO_REGISTRY },
+    ],
+    [
+      `instance create 1 --image x --env "-e A='x y' -p 80:80" --env B=2=3 --env '{"C":true}'`,
+      { image: 'x', env: { A: 'x y', '-p 80:80': '1', B: '2=3', C: true } },
+    ],
+    [
+      'instances create --offer-id 1 --image x --volume-info-create-new --volume-info-volume-id 4 ' +
+        '--volume-info-size 10 --volume-info-mount-path /data --args --port --args 80',
+      { image: 'x', volume_info: VOLUME, args: ['--port', '80'] },
+    ],
+    ['worker-group create --endpoint-name chat --gpu-ram 24576MB', expect.objectContaining({ gpu_ram: 24 })],
+    ['worker-group create --endpoint-name chat --gpu-ram 24GB', expect.objectContaining({ gpu_ram: 24 })],
+    ["offer search 'gpu_ram>=24GB'", expect.objectContaining({ gpu_ram: { gte: 24_000 } })],
+    ["offer search 'num_gpus<8' --num-gpus '>= 4'", expect.objectContaining({ num_gpus: { lt: 8, gte: 4 } })],
+  ])('make the body that they name: %s', async (line, body) => {
+    expect(await bodyOf(line)).toEqual(body);
   });
 
-  test('that may not be meant are taken with a warning', async () => {
-    const words = ['--image', 'x', '--env', '-h box -p 5901 -e HOME -e A=1', '--dry-run'];
-    const { stdout, stderr } = await pilotlight(['instance', 'create', '3001', ...words]);
-    expect(stdout).toContain('"env":{"-h":"box","-p 5901":"1","A":"1"}');
-    expect(stderr).toBe('warning: -e HOME has no value and is left out; write -e HOME=value\n');
+  test('win over the object of --input, which may come from standard input', async () => {
+    const stdin = '{"name":"from stdin","image":"x","desc":"kept"}';
+    const body = await bodyOf('template create --input - --name flag', stdin);
+    expect(body).toMatchObject({ name: 'flag', image: 'x', desc: 'kept' });
   });
 
-  test('take memory in either unit, and say which one a bare number is in', async () => {
-    const group = (ram: string) => ['worker-group', 'create', '--endpoint-name', 'chat', '--gpu-ram', ram];
-    await expect(bodyOf(...group('24576MB'))).resolves.toMatchObject({ gpu_ram: 24 });
-    await expect(bodyOf(...group('24GB'))).resolves.toMatchObject({ gpu_ram: 24 });
-    await expect(bodyOf('offer', 'search', 'gpu_ram>=24GB')).resolves.toMatchObject({
-      gpu_ram: { gte: 24_000 },
-    });
-    const odd = await pilotlight([...group('24576'), '--dry-run']);
-    expect(odd.stderr).toContain('gpu_ram is in GB here, so this is 24576 GB; write 24576MB');
-    const small = await pilotlight(['offer', 'search', 'gpu_ram>=24', '--dry-run']);
-    expect(small.stderr).toContain('gpu_ram is in MB here, so this is 24 MB; write 24GB');
+  test.each([
+    [
+      "instance create 1 --image x --env '-h box -p 5901 -e HOME -e A=1'",
+      '-e HOME has no value and is left out; write -e HOME=value',
+    ],
+    [
+      'worker-group create --endpoint-name chat --gpu-ram 24576',
+      'gpu_ram is in GB here, so this is 24576 GB; write 24576MB if you mean that',
+    ],
+    ["offer search 'gpu_ram>=24'", 'gpu_ram is in MB here, so this is 24 MB; write 24GB if you mean that'],
+    [
+      "offer search 'num_gpu>=8'",
+      'num_gpu is not a field that is known here, and is sent as it is; did you mean num_gpus?',
+    ],
+  ])('that may not be meant are taken with a warning: %s', async (line, warning) => {
+    const ran = await typed(`${line} --dry-run`);
+    expect([ran.code, ran.stderr]).toEqual([0, `warning: ${warning}\n`]);
   });
 
   test('a start script that is too long is packed, and one that is too long even so is refused', async () => {
@@ -80,50 +85,11 @@ describe('flags', () => {
     expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('compressed') });
   });
 
-  test('of container flags in one text add up', async () => {
-    const words = ['--name', 'a', '--image', 'b', '--env', '-e A=1', '--env', '-e B=2'];
-    await expect(bodyOf('template', 'create', ...words)).resolves.toMatchObject({ env: '-e A=1 -e B=2' });
-  });
-
-  test('take environment and ports as container flags, one by one, or as JSON', async () => {
-    const env = ['--env', "-e A='x y' -p 80:80", '--env', 'B=2=3', '--env', '{"C":true}'];
-    await expect(bodyOf('instance', 'create', '3001', '--image', 'x', ...env)).resolves.toMatchObject({
-      env: { A: 'x y', '-p 80:80': '1', B: '2=3', C: true },
-    });
-  });
-
-  test('reach into objects and lists', async () => {
-    const volume = ['create-new', 'volume-id=4', 'size=10', 'mount-path=/data'].map(
-      (part) => `--volume-info-${part}`,
-    );
-    const words = ['--image', 'x', ...volume, '--args', '--port', '--args', '80'];
-    await expect(bodyOf('instances', 'create', '--offer-id', '3001', ...words)).resolves.toEqual({
-      image: 'x',
-      volume_info: { create_new: true, volume_id: 4, size: 10, mount_path: '/data' },
-      args: ['--port', '80'],
-    });
-  });
-
-  test('win over the object of --input, which may come from standard input', async () => {
-    const stdin = '{"name":"from stdin","image":"x","desc":"kept"}';
-    const { stdout } = await pilotlight(
-      ['template', 'create', '--input', '-', '--name', 'flag', '--dry-run'],
-      { stdin },
-    );
-    expect(JSON.parse(stdout.split('\n\n')[1] ?? '')).toMatchObject({
-      name: 'flag',
-      image: 'x',
-      desc: 'kept',
-    });
-  });
-
   test('write search filters as people do', async () => {
     await using emulator = await startEmulator();
-    const filters = ['count_created >= 100', 'tag in latest,2024-10-07', 'recommended = true'];
-    const words = filters.flatMap((filter) => ['--select-filters', filter]);
-    const { stdout } = await pilotlight(['template', 'search', ...words, '--json'], {
-      env: connectionOf(emulator),
-    });
+    const filters = ["'count_created >= 100'", "'tag in latest,2024-10-07'", "'recommended = true'"];
+    const words = filters.map((filter) => `--select-filters ${filter}`).join(' ');
+    const { stdout } = await typed(`template search ${words} --json`, { env: connectionOf(emulator) });
     expect(JSON.parse(stdout)).toMatchObject({ templates: [{ name: 'Jupyter Lab' }] });
   });
 });
@@ -131,54 +97,43 @@ describe('flags', () => {
 describe('what is wrong is said all at once, before anything is sent', () => {
   test.each([
     [
-      ['endpoint-group', 'create', '--target-util', '2', '--max-workers', 'many'],
+      'endpoint-group create --target-util 2 --max-workers many',
       ['--target-util: ', 'got 2', 'at most 1', '--max-workers: ', '"many"', '§2.7'],
     ],
     [
-      ['template', 'create', '--env', '-e'],
+      'template create --env -e',
       ['--name: is missing', '--image: is missing', '--env: ', 'NAME=value', '§4.2'],
     ],
     [
-      ['tfa', 'update', '--label', 'x'.repeat(31)],
+      `tfa update --label ${'x'.repeat(31)}`,
       ['--label: ', 'at most 30 characters', '--tfa-method-id: needed without tfa_method'],
     ],
+    ['template search --select-filters name', ["'FIELD OPERATOR VALUE'", 'notin']],
+    ["template search --select-filters 'nmae = x'", ['nmae']],
+    ['template create --runtype sssh', ['Allowed choices are ssh, jupyter, args']],
     [
-      ['template', 'search', '--select-filters', 'name'],
-      ["'FIELD OPERATOR VALUE'", 'notin'],
-    ],
-    [['template', 'search', '--select-filters', 'nmae = x'], ['nmae']],
-    [['template', 'create', '--runtype', 'sssh'], ['Allowed choices are ssh, jupyter, args']],
-    [
-      ['template', 'create', '--nmae', 'x'],
+      'template create --nmae x',
       ["unknown option '--nmae'", 'Did you mean --name', 'pilotlight template create --help'],
     ],
+    ['template serach', ["unknown command 'serach'", 'search']],
+    ['templat search', ["unknown command 'templat'", 'template']],
+    ['deployment heartbeat 42 --id 43', ['given twice']],
+    ['deployment heartbeat', ['--id: is missing', 'deployment id']],
+    // A deployment may be named; a template is deleted by its number alone.
+    ['template delete x', ['--template-id: ', '"x"']],
+    ["deployment heartbeat 1 --input '[]'", ['one JSON object']],
+    ['deployment heartbeat 1 --timeout soon', ['500ms, 20s, 5m or 1h']],
+    ['deployment heartbeat 1 --timeout 597h', ['at most 596h']],
+    ['template', ['search', 'create']],
+    ["offer search 'limit=5'", ['write --limit']],
     [
-      ['template', 'serach'],
-      ["unknown command 'serach'", 'search'],
+      "offer search num_gpus --order 'a b'",
+      [`error: "num_gpus" takes 'FIELD OPERATOR VALUE'`, `error: --order: "a b" takes a field such as price`],
     ],
-    [
-      ['templat', 'search'],
-      ["unknown command 'templat'", 'template'],
-    ],
-    [['deployment', 'heartbeat', '42', '--id', '43'], ['given twice']],
-    [
-      ['deployment', 'heartbeat'],
-      ['--id: is missing', 'deployment id'],
-    ],
-    [
-      // A deployment may be named; a template is deleted by its number alone.
-      ['template', 'delete', 'x'],
-      ['--template-id: ', '"x"'],
-    ],
-    [['deployment', 'heartbeat', '1', '--input', '[]'], ['one JSON object']],
-    [['deployment', 'heartbeat', '1', '--timeout', 'soon'], ['500ms, 20s, 5m or 1h']],
-    [['deployment', 'heartbeat', '1', '--timeout', '597h'], ['at most 596h']],
-    [['template'], ['search', 'create']],
-  ])('%j', async (words, parts) => {
-    const ran = await pilotlight(words, { env: { API_KEY: 'x', BASE_URL: 'http://127.0.0.1:9' } });
-    expect(ran.code).toBe(2);
+  ])('%s', async (line, parts) => {
+    const ran = await typed(line, { env: { API_KEY: 'x', BASE_URL: 'http://127.0.0.1:9' } });
+    expect([ran.code, ran.stdout]).toEqual([2, '']);
     for (const part of parts) expect(ran.stderr).toContain(part);
-    expect(ran.stdout).toBe('');
   });
 
   test('of a file that is not there', async () => {
@@ -190,14 +145,14 @@ describe('what is wrong is said all at once, before anything is sent', () => {
 
   test('without showing a secret', async () => {
     const env = { API_KEY: 'x', BASE_URL: 'http://127.0.0.1:9' };
-    const words = ['tfa', 'confirm-authorization', '--code', '98765', '--secret', 'b1946ac9'];
-    const { code, stderr } = await pilotlight(words, { env });
-    expect(code).toBe(2);
-    expect(stderr).toContain('--code: a code has 6 digits');
-    expect(stderr).not.toContain('98765');
-    const { stderr: called } = await pilotlight(['call', 'tfa.login', '{"code":"98765"}'], { env });
-    expect(called).toContain('a code has 6 digits');
-    expect(called).not.toContain('98765');
+    for (const line of [
+      'tfa confirm-authorization --code 98765 --secret b1946ac9',
+      `call tfa.login '{"code":"98765"}'`,
+    ]) {
+      const { code, stderr } = await typed(line, { env });
+      expect([code, stderr]).toEqual([2, expect.stringContaining('a code has 6 digits')]);
+      expect(stderr).not.toContain('98765');
+    }
   });
 
   test('with what the environment lacks', async () => {
@@ -211,21 +166,15 @@ describe('exit codes', () => {
   test('0 done, 1 refused, 3 not reachable, 4 not authorized', async () => {
     await using emulator = await startEmulator();
     const env = connectionOf(emulator);
-    await expect(pilotlight(['deployment', 'heartbeat', '42'], { env })).resolves.toMatchObject({
-      code: 0,
-      stderr: '',
-    });
-    const refused = await pilotlight(['deployment', 'heartbeat', '99'], { env });
-    expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toContain('not_found');
-    const wrong = { ...env, API_KEY: 'wrong' };
-    await expect(pilotlight(['user', 'current'], { env: wrong })).resolves.toMatchObject({ code: 4 });
-    const nobody = { ...env, BASE_URL: `http://127.0.0.1:${await freePort()}` };
-    await expect(pilotlight(['user', 'current'], { env: nobody })).resolves.toMatchObject({ code: 3 });
+    expect(await typed('deployment heartbeat 42', { env })).toMatchObject({ code: 0, stderr: '' });
+    const refused = await typed('deployment heartbeat 99', { env });
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('not_found') });
+    expect(await typed('user current', { env: { ...env, API_KEY: 'wrong' } })).toMatchObject({ code: 4 });
+    const nobody = { ...env, BASE_URL: 'http://127.0.0.1:1' };
+    expect(await typed('user current', { env: nobody })).toMatchObject({ code: 3 });
     await emulator.faults.add({ kind: 'hang' });
-    const late = await pilotlight(['template', 'delete', '9', '--timeout', '50ms'], { env });
-    expect(late).toMatchObject({ code: 3 });
-    expect(late.stderr).toContain('50 ms');
+    const late = await typed('template delete 9 --timeout 50ms', { env });
+    expect(late).toMatchObject({ code: 3, stderr: expect.stringContaining('50 ms') });
   });
 
   test.each(['spec', 'public'] as const)(
@@ -234,24 +183,20 @@ describe('exit codes', () => {
       await using emulator = await startEmulator({ dialect, clock: 'frozen' });
       const env = connectionOf(emulator);
       const code = emulator.totp(1);
-      const login = await pilotlight(['tfa', 'login', '--tfa-method', 'totp', '--code', code, '--json'], {
-        env,
-      });
+      const login = await typed(`tfa login --tfa-method totp --code ${code} --json`, { env });
       const { session_key: session } = JSON.parse(login.stdout) as { session_key: string };
-      const used = ['tfa', 'login', '--backup-code', 'AAAA-BBBB-CCCC'];
-      const unasked = ['tfa', 'confirm-new', '--tfa-method', 'totp', '--code', code, '--secret', 'JBSWY3DP'];
       for (const [words, error] of [
-        [used, 'invalid_backup_code'],
-        [unasked, 'authorization_required'],
+        ['login --backup-code AAAA-BBBB-CCCC', 'invalid_backup_code'],
+        [`confirm-new --tfa-method totp --code ${code} --secret JBSWY3DP`, 'authorization_required'],
       ] as const) {
-        const refused = await pilotlight(words, { env });
+        const refused = await typed(`tfa ${words}`, { env });
         expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(error)]);
       }
       await emulator.clock.advance(86_400_000);
       const expired = { env: { ...env, API_KEY: session } };
-      await expect(pilotlight(['user', 'current'], expired)).resolves.toMatchObject({ code: 4 });
+      expect(await typed('user current', expired)).toMatchObject({ code: 4 });
       const team = { env: { ...env, API_KEY: DEFAULT_TEAM_KEY } };
-      await expect(pilotlight(['tfa', 'status'], team)).resolves.toMatchObject({ code: 4 });
+      expect(await typed('tfa status', team)).toMatchObject({ code: 4 });
     },
   );
 
@@ -268,116 +213,58 @@ describe('exit codes', () => {
     await emulator.clock.advance(86_400_000);
     await expect(pilotlight(logs, { env })).resolves.toMatchObject({ code: 4 });
   });
-
-  test('130 when Ctrl-C ends it', async () => {
-    await using emulator = await startEmulator();
-    await emulator.faults.add({ kind: 'hang' });
-    const controller = new AbortController();
-    const ran = pilotlight(['user', 'current'], { env: connectionOf(emulator), signal: controller.signal });
-    await emulator.journal.waitFor({ operation: 'users.current' }, { arrived: true });
-    controller.abort();
-    await expect(ran).resolves.toEqual({ code: 130, stdout: '', stderr: '' });
-  });
 });
 
-describe('two-factor codes', () => {
-  test('are asked for at a terminal, and sent with what goes with them', async () => {
-    await using emulator = await startEmulator();
-    const env = connectionOf(emulator);
-    const asked: string[] = [];
-    const ask = (question: string): string => {
-      asked.push(question);
-      return asked.length === 1 ? '12' : totpCode(DEFAULT_TOTP_SECRET, emulator.clock.now());
-    };
-    const ran = await pilotlight(['tfa', 'regenerate-backup-codes', '--json'], { env, ask });
-    expect(ran.code).toBe(0);
-    expect(ran.stderr).toContain('A code has 6 digits');
-    expect((JSON.parse(ran.stdout) as { backup_codes: string[] }).backup_codes).toHaveLength(10);
-    expect(asked[0]).toContain('6-digit code from your authenticator (authenticator)');
-  });
-
-  test('of e-mail are sent, sent again on request, and verified with the secret of the last one', async () => {
-    await using emulator = await startEmulator();
-    const env = connectionOf(emulator);
-    let questions = 0;
-    const ask = (): string => {
-      questions += 1;
-      return questions === 1 ? 'r' : emulator.outbox.latest().code;
-    };
-    const ran = await pilotlight(['tfa', 'login', '--tfa-method', 'email', '--json'], { env, ask });
-    expect(ran).toMatchObject({ code: 0 });
-    expect(emulator.journal.count({ operation: 'tfa.sendEmail' })).toBe(2);
-  });
-
-  test('that are required are asked for by name; nobody is asked in a script', async () => {
-    await using emulator = await startEmulator();
-    const env = connectionOf(emulator);
-    const { secret } = JSON.parse(
-      (await pilotlight(['tfa', 'authorize-new-method', '--tfa-method', 'email', '--json'], { env })).stdout,
-    ) as { secret: string };
-    const script = await pilotlight(['tfa', 'confirm-authorization', '--secret', secret], { env });
-    expect(script).toMatchObject({ code: 2 });
-    expect(script.stderr).toContain('--code: is missing');
-    expect(script.stderr).not.toContain(secret);
-    const ask = (question: string): string =>
-      question.startsWith('code') ? emulator.outbox.latest().code : '';
-    await expect(
-      pilotlight(['tfa', 'confirm-authorization', '--secret', secret], { env, ask }),
-    ).resolves.toMatchObject({ code: 0 });
-  });
+test('a two-factor code that is required is asked for by name; nobody is asked in a script', async () => {
+  await using emulator = await startEmulator();
+  const env = connectionOf(emulator);
+  const begun = await typed('tfa authorize-new-method --tfa-method email --json', { env });
+  const { secret } = JSON.parse(begun.stdout) as { secret: string };
+  const confirm = `tfa confirm-authorization --secret ${secret}`;
+  const script = await typed(confirm, { env });
+  expect([script.code, script.stderr]).toEqual([2, expect.stringContaining('--code: is missing')]);
+  expect(script.stderr).not.toContain(secret);
+  const ask = (question: string): string =>
+    question.startsWith('code') ? emulator.outbox.latest().code : '';
+  expect(await typed(confirm, { env, ask })).toMatchObject({ code: 0 });
 });
 
 describe('the secret of a login by password', () => {
-  const PHONE = '+15551234567';
-  const seed = {
-    users: [
-      {
-        id: 1,
-        email: 'a@example.com',
-        tfa_methods: [{ id: 1, method: 'sms' as const, phone_number: PHONE }],
-      },
-    ],
-  };
+  const phone = { id: 1, method: 'sms' as const, phone_number: '+15551234567' };
+  const seed = { users: [{ id: 1, email: 'a@example.com', tfa_methods: [phone] }] };
 
   test('is enough, without a key, for the four commands that complete it', async () => {
     await using emulator = await startEmulator({ seed });
     const env = { BASE_URL: emulator.url };
-    const secret = ['--secret', emulator.tfa.startLogin(1).tfa_secret];
-    for (const name of ['send-sms', 'resend-sms', 'send-email']) {
-      await expect(pilotlight(['tfa', name, ...secret], { env })).resolves.toMatchObject({ code: 0 });
-    }
-    const code = ['--tfa-method', 'email', '--code', emulator.outbox.latest({ channel: 'email' }).code];
-    const login = await pilotlight(['tfa', 'login', ...secret, ...code, '--json'], { env });
+    const secret = `--secret ${emulator.tfa.startLogin(1).tfa_secret}`;
+    for (const name of ['send-sms', 'resend-sms', 'send-email'])
+      expect(await typed(`tfa ${name} ${secret}`, { env })).toMatchObject({ code: 0 });
+    const { code } = emulator.outbox.latest({ channel: 'email' });
+    const login = await typed(`tfa login ${secret} --tfa-method email --code ${code} --json`, { env });
     expect(login.code).toBe(0);
     expect(JSON.parse(login.stdout)).toMatchObject({ id: 1 });
   });
 
-  test('is shown as it is sent, with a key only where there is one', async () => {
-    const words = ['tfa', 'send-email', '--secret', 'b1946ac9'];
+  test.each(['--dry-run', '--curl'])('is shown by %s, with a key only where there is one', async (show) => {
     const env = { BASE_URL: 'http://127.0.0.1:9' };
-    for (const show of ['--dry-run', '--curl']) {
-      const without = await pilotlight([...words, show], { env });
-      expect(without.code).toBe(0);
-      expect(without.stdout + without.stderr).not.toMatch(/authorization|API_KEY|b1946ac9/i);
-      const withKey = await pilotlight([...words, show], { env: { ...env, API_KEY: 'key' } });
-      expect(withKey.stdout).toContain('authorization: Bearer');
-    }
+    const line = `tfa send-email --secret b1946ac9 ${show}`;
+    const { code, stdout, stderr } = await typed(line, { env });
+    expect([code, stdout + stderr]).toEqual([
+      0,
+      expect.not.stringMatching(/authorization|API_KEY|b1946ac9/i),
+    ]);
+    const withKey = await typed(line, { env: { ...env, API_KEY: 'key' } });
+    expect(withKey.stdout).toContain('authorization: Bearer');
   });
 
   test('is what they ask for in place of a key, and no other command does', async () => {
     await using emulator = await startEmulator({ seed });
     const env = { BASE_URL: emulator.url };
-    for (const words of [
-      ['send-sms'],
-      ['status'],
-      ['confirm-authorization', '--secret', 'b1946ac9', '--code', '123456'],
-    ]) {
-      const ran = await pilotlight(['tfa', ...words], { env });
-      expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining('PILOTLIGHT_API_KEY')]);
+    for (const words of ['send-sms', 'status', 'confirm-authorization --secret b1946ac9 --code 123456']) {
+      const { code, stderr } = await typed(`tfa ${words}`, { env });
+      expect([code, stderr]).toEqual([2, expect.stringContaining('PILOTLIGHT_API_KEY')]);
     }
-    const malformed = await pilotlight(['tfa', 'send-sms', '--secret', 'x'], {
-      env: { ...env, API_KEY: 'a b' },
-    });
+    const malformed = await typed('tfa send-sms --secret x', { env: { ...env, API_KEY: 'a b' } });
     expect(malformed.code).toBe(2);
     expect(emulator.journal.entries()).toEqual([]);
   });
@@ -387,42 +274,30 @@ describe('searches by conditions', () => {
   test('find offers that can be rented, in the order that is asked for', async () => {
     await using emulator = await startEmulator({ dialect: 'public' });
     const env = connectionOf(emulator);
-    const search = async (...words: string[]) => {
-      const { stdout } = await pilotlight(['offer', 'search', ...words, '--json'], { env });
+    const search = async (words: string) => {
+      const { stdout } = await typed(`offer search ${words} --json`, { env });
       return (JSON.parse(stdout) as { offers: { id: number }[] }).offers.map(({ id }) => id);
     };
-    expect(await search('gpu_name=RTX_4090 num_gpus>=1', '--order', 'price')).toEqual([3004, 3001, 3002]);
-    expect(await search('price<1 gpu_name=RTX_4090', '--order', 'price-')).toEqual([3002, 3001, 3004]);
-    await pilotlight(['instance', 'create', '3004', '--image', 'x', '--disk', '20'], { env });
-    expect(await search('price<0.5')).toEqual([3001]);
-    expect(await search('price<0.5 rented=true rentable=false')).toEqual([3004]);
+    expect(await search("'gpu_name=RTX_4090 num_gpus>=1' --order price")).toEqual([3004, 3001, 3002]);
+    expect(await search("'price<1 gpu_name=RTX_4090' --order price-")).toEqual([3002, 3001, 3004]);
+    await typed('instance create 3004 --image x --disk 20', { env });
+    expect(await search("'price<0.5'")).toEqual([3001]);
+    expect(await search("'price<0.5 rented=true rentable=false'")).toEqual([3004]);
   });
 
   test('go into select_filters, or unchecked beside the known fields', async () => {
-    const searched = await pilotlight(['offer', 'search', 'cuda_max_good>=12.4 num_gpus=1', '--dry-run']);
+    const searched = await typed("offer search 'cuda_max_good>=12.4 num_gpus=1' --dry-run");
     expect(JSON.parse(searched.stdout.split('\n\n')[1] ?? '')).toMatchObject({
       cuda_max_good: { gte: 12.4 },
       num_gpus: { eq: 1 },
       rented: { eq: false },
     });
-    const { stdout } = await pilotlight(['template', 'search', 'name=vllm recommended=False', '--dry-run']);
+    const { stdout } = await typed("template search 'name=vllm recommended=False' --dry-run");
     const [, url = ''] = /GET (\S+)/.exec(stdout) ?? [];
     expect(JSON.parse(new URLSearchParams(url.split('?')[1]).get('select_filters') ?? '')).toEqual({
       name: { eq: 'vllm' },
       recommended: { eq: false },
     });
-    const both = ['offer', 'search', 'num_gpus<8', '--num-gpus', '>= 4'];
-    await expect(bodyOf(...both)).resolves.toMatchObject({ num_gpus: { lt: 8, gte: 4 } });
-    const odd = await pilotlight(['offer', 'search', 'num_gpu>=8', '--dry-run']);
-    expect(odd.stderr).toBe(
-      'warning: num_gpu is not a field that is known here, and is sent as it is; did you mean num_gpus?\n',
-    );
-    const limit = await pilotlight(['offer', 'search', 'limit=5', '--dry-run']);
-    expect(limit).toMatchObject({ code: 2, stderr: expect.stringContaining('write --limit') });
-    const refused = await pilotlight(['offer', 'search', 'num_gpus', '--order', 'a b', '--dry-run']);
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toContain(`error: "num_gpus" takes 'FIELD OPERATOR VALUE'`);
-    expect(refused.stderr).toContain(`error: --order: "a b" takes a field such as price`);
   });
 });
 
@@ -430,20 +305,16 @@ describe('secrets', () => {
   test('in rows are hidden, unless they are asked for', async () => {
     await using emulator = await startEmulator({ dialect: 'public' });
     const env = connectionOf(emulator);
-    const read = async (...words: string[]) => (await pilotlight(words, { env })).stdout;
-    const key = /"api_key":"([0-9a-f]{64})"/.exec(
-      await read('endpoint-group', 'list', '--json', '--show-keys'),
-    )?.[1];
+    const read = async (line: string) => (await typed(line, { env })).stdout;
+    const shown = await read('endpoint-group list --json --show-keys');
+    const key = /"api_key":"([0-9a-f]{64})"/.exec(shown)?.[1];
     expect(key).toBeDefined();
-    for (const words of [
-      ['endpoint-group', 'list'],
-      ['endpoint-group', 'show', '31'],
-    ]) {
-      expect(await read(...words, '--json')).not.toContain(key);
-      expect(await read(...words)).not.toContain(key);
+    for (const line of ['endpoint-group list', 'endpoint-group show 31']) {
+      expect(await read(`${line} --json`)).not.toContain(key);
+      expect(await read(line)).not.toContain(key);
     }
-    expect(await read('call', 'endpointGroups.list')).toContain('"api_key":"[redacted]"');
-    expect(await read('call', 'endpointGroups.list', '--show-keys')).toContain(key);
+    expect(await read('call endpointGroups.list')).toContain('"api_key":"[redacted]"');
+    expect(await read('call endpointGroups.list --show-keys')).toContain(key);
   });
 
   test('in fields that nobody knows are never repeated', async () => {
@@ -459,30 +330,5 @@ describe('secrets', () => {
     const read = (): string => '{"api_key":"sekret","target_util":0.9}';
     const { code, stderr } = await pilotlight(['check', 'groups.json'], { read });
     expect([code, stderr]).toEqual([2, expect.not.stringContaining('sekret')]);
-  });
-});
-
-describe('for people', () => {
-  test('lists are tables that fit the terminal, times are readable', async () => {
-    await using emulator = await startEmulator();
-    const env = connectionOf(emulator);
-    for (const columns of [40, 60, 80, 200]) {
-      const { stdout } = await pilotlight(['instance', 'list'], { env, columns });
-      const lines = stdout.trimEnd().split('\n');
-      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns);
-      expect(stdout).toMatch(/ID +LABEL +ACTUAL_STAT/);
-      expect(stdout).toContain('501');
-    }
-    const { stdout } = await pilotlight(['machine', 'maintenances', '11,12'], { env, columns: 100 });
-    expect(stdout).toMatch(/ID +MACHINE_ID .*\n1 +11 +3 +\d{4}-\d\d-\d\dT[\d:.]+Z +power/);
-  });
-
-  test('a log is its lines, without what a terminal would obey', async () => {
-    await using emulator = await startEmulator({ seed: { workergroups: [{ id: 7, lines_per_second: 0 }] } });
-    emulator.workergroups.append(7, ['one', '\u001B[31mtwo\u001B[0m\u0007']);
-    const { stdout } = await pilotlight(['workergroup', 'logs', '7', '--tail', '9'], {
-      env: connectionOf(emulator),
-    });
-    expect(stdout).toBe('one\ntwo\n');
   });
 });

@@ -1,44 +1,44 @@
 /** What a command gets that exists nowhere else is not lost: to Ctrl-C, to a full disk, to a reader that has left. */
 import { writeFileSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { serve } from '../../support/local-server.ts';
 import { pilotlight } from '../../support/console.ts';
 import { startPilotlight, startProgram } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { PROGRAM } from '../../support/program.ts';
 
 let answer: (response: ServerResponse, path: string) => void;
-const server = createServer((request, response) => {
-  request.resume();
-  request.on('end', () => answer(response, request.url ?? ''));
-});
-let url: string;
+let server: Awaited<ReturnType<typeof serve>>;
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server = await serve((request, response) => {
+    request.resume();
+    request.on('end', () => answer(response, request.url ?? ''));
+  });
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => server.close());
 
 const KEY = '{"success":true,"id":9,"key":"s3cret"}';
 const CREATE_KEY = ['api-key', 'create', '--name', 'x'];
 const RENT = ['instance', 'create', '1', '--image', 'a', '--disk', '1'];
 const run = (words: readonly string[], signal?: AbortSignal) =>
-  pilotlight(words, { env: { API_KEY: 'key', BASE_URL: url }, ...(signal && { signal }) });
-const ENVIRONMENT = () => ({ PILOTLIGHT_API_KEY: 'key', PILOTLIGHT_BASE_URL: url });
+  pilotlight(words, { env: { API_KEY: 'key', BASE_URL: server.url }, ...(signal && { signal }) });
+const ENVIRONMENT = () => ({ PILOTLIGHT_API_KEY: 'key', PILOTLIGHT_BASE_URL: server.url });
 
 describe('Ctrl-C', () => {
-  test('waits for the answer to what was sent, and prints it', async () => {
+  /** Once the request has come; `then` is what becomes of it. */
+  function interrupted(words: readonly string[], then: (response: ServerResponse) => unknown = () => {}) {
     const controller = new AbortController();
     answer = (response) => {
       controller.abort();
-      setImmediate(() => response.end('{"new_contract":505}'));
+      setImmediate(() => then(response));
     };
-    const ran = await run(RENT, controller.signal);
+    return run(words, controller.signal);
+  }
+
+  test('waits for the answer to what was sent, and prints it', async () => {
+    const ran = await interrupted(RENT, (response) => response.end('{"new_contract":505}'));
     expect(ran).toMatchObject({ code: 130, stdout: expect.stringMatching(/new_contract +505/) });
     expect(ran.stderr).toMatch(/^Waiting up to 5 s for the answer/);
   });
@@ -47,29 +47,18 @@ describe('Ctrl-C', () => {
     [RENT, 'pilotlight instance list'],
     [CREATE_KEY, 'pilotlight api-key list'],
   ])('says where no answer comes that it may have been done: %s', async (words, view) => {
-    const controller = new AbortController();
-    answer = (response) => {
-      controller.abort();
-      setImmediate(() => response.destroy());
-    };
-    const ran = await run(words, controller.signal);
+    const ran = await interrupted(words, (response) => response.destroy());
     expect(ran).toMatchObject({ code: 130, stdout: '' });
     expect(ran.stderr).toContain(`It may have been done: see ${view}.`);
   });
 
   test('does not hide an answer that cannot be read', async () => {
-    const controller = new AbortController();
-    answer = (response) => {
-      controller.abort();
-      setImmediate(() => response.end('{"key":"s3cret'));
-    };
-    expect(await run(CREATE_KEY, controller.signal)).toMatchObject({ code: 130, stdout: '{"key":"s3cret\n' });
+    const ran = await interrupted(CREATE_KEY, (response) => response.end('{"key":"s3cret'));
+    expect(ran).toMatchObject({ code: 130, stdout: '{"key":"s3cret\n' });
   });
 
   test('ends what can be asked again at once, without a word', async () => {
-    const controller = new AbortController();
-    answer = () => controller.abort();
-    expect(await run(['instance', 'list'], controller.signal)).toEqual({ code: 130, stdout: '', stderr: '' });
+    expect(await interrupted(['instance', 'list'])).toEqual({ code: 130, stdout: '', stderr: '' });
   });
 
   test('a second time ends a process at once', async () => {
@@ -91,22 +80,14 @@ describe('Ctrl-C', () => {
       writeFileSync(archive, 'code');
       const controller = new AbortController();
       answer = (response, path) => {
+        const upload = { upload_url: `${server.url}/upload`, upload_fields: {} };
         if (path !== '/upload')
-          response.end(
-            JSON.stringify({
-              action: 'created',
-              deployment_id: 44,
-              upload_url: `${url}/upload`,
-              upload_fields: {},
-            }),
-          );
+          response.end(JSON.stringify({ action: 'created', deployment_id: 44, ...upload }));
         else if (how === 'refused') response.writeHead(403).end();
         else controller.abort();
       };
-      const ran = await run(
-        ['deployment', 'deploy', archive, '--name', 'a', '--image', 'b'],
-        controller.signal,
-      );
+      const words = ['deployment', 'deploy', archive, '--name', 'a', '--image', 'b'];
+      const ran = await run(words, controller.signal);
       expect(ran.code).toBe(how === 'refused' ? 1 : 130);
       expect(ran.stderr).toContain('Deployment 44 was made, but its archive is not uploaded');
     },

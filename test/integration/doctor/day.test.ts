@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { examine } from '../../../src/cli/doctor/examine.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { knownFindings } from '../../../src/doctor/findings.ts';
-import { learn, NOTHING_KNOWN, withNews } from '../../../src/doctor/learn.ts';
+import { knownFindings, learn, NOTHING_LEARNED, withNews } from '../../../src/doctor/learn.ts';
 import { EMPTY_STATUS } from '../../support/empty-status.ts';
 import { followEmulator, GROUP } from '../../support/followed-emulator.ts';
 
@@ -21,7 +20,7 @@ const WORLDS = [
 
 describe.each(WORLDS)('tail in $tail_unit, a log in $log_shape, files of $log_file_bytes bytes', (traits) => {
   test(`${HOURS} hours`, async () => {
-    let knowledge = NOTHING_KNOWN;
+    let knowledge = NOTHING_LEARNED;
     const seen = new Map<string, Set<string>>();
     function note(next: typeof knowledge): void {
       if (next.traits !== knowledge.traits)

@@ -56,10 +56,8 @@ describe.concurrent('doctor', () => {
     expect(stored.code).toBe(0);
     const many = Array.from({ length: 40 }, (_, index) => `${index + 100}@100s`).join(',');
     const env = { ...FEW, DEPLOYMENTS: many };
-    const { code, stdout } = await pilotlight(['doctor', ...NOWHERE, '--json'], {
-      env,
-      configFolder: folder.path,
-    });
+    const around = { env, configFolder: folder.path };
+    const { code, stdout } = await pilotlight(['doctor', ...NOWHERE, '--json'], around);
     expect(code).toBe(1);
     const { findings } = JSON.parse(stdout) as { findings: unknown[] };
     expect(findings).toContainEqual({
@@ -70,30 +68,16 @@ describe.concurrent('doctor', () => {
   });
 
   test('writes a report without a key, name, id, address or line of a log', async () => {
-    const secrets = {
-      key: 'SECRET-key-1',
-      name: 'SECRET-name',
-      tag: 'SECRET-tag',
-      line: 'SECRET-line',
-      ids: [918_273, 817_263, 716_253],
-    };
-    const [deployment = 0, group = 0, endpoint = 0] = secrets.ids;
+    const [key, name, tag] = ['SECRET-key-1', 'SECRET-name', 'SECRET-tag'];
+    const [user, deployment, group, endpoint] = [615_243, 918_273, 817_263, 716_253];
+    const lines = Array.from({ length: 90 }, (_, index) => `SECRET-line ${index}`);
     await using emulator = await startEmulator({
       dialect: 'public',
       seed: {
-        users: [
-          { id: 615_243, username: 'SECRET-user', api_keys: [{ name: 'SECRET-key-name', key: secrets.key }] },
-        ],
-        deployments: [{ id: deployment, name: secrets.name, tag: secrets.tag }],
+        users: [{ id: user, username: 'SECRET-user', api_keys: [{ name: 'SECRET-key-name', key }] }],
+        deployments: [{ id: deployment, name, tag }],
         endpoint_groups: [{ id: endpoint, endpoint_name: 'SECRET-endpoint' }],
-        workergroups: [
-          {
-            id: group,
-            endpoint_id: endpoint,
-            lines_per_second: 0,
-            replay: { lines: Array.from({ length: 90 }, (_, index) => `${secrets.line} ${index}`) },
-          },
-        ],
+        workergroups: [{ id: group, endpoint_id: endpoint, lines_per_second: 0, replay: { lines } }],
       },
     });
     await emulator.faults.add({ kind: 'status', status: 500, operation: 'tfa.status' });
@@ -101,7 +85,7 @@ describe.concurrent('doctor', () => {
     const report = join(folder.path, 'report.json');
     const env = environmentOf(emulator, {
       ACCOUNT_SCHEDULE: '* * * * *',
-      DEPLOYMENTS: `name:${secrets.name}/${secrets.tag},${deployment}`,
+      DEPLOYMENTS: `name:${name}/${tag},${deployment}`,
       WORKER_GROUPS: String(group),
       ENDPOINTS: 'SECRET-endpoint',
     });
@@ -114,8 +98,8 @@ describe.concurrent('doctor', () => {
     });
     expect(text).toContain('"deployments.heartbeat"');
     const { hostname, port } = new URL(emulator.url);
-    for (const secret of ['SECRET', ...secrets.ids.map(String), '615243', hostname, port])
-      expect(text).not.toContain(secret);
+    for (const secret of ['SECRET', hostname, port, user, deployment, group, endpoint])
+      expect(text).not.toContain(String(secret));
   });
 });
 

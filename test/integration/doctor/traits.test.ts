@@ -22,26 +22,19 @@ const SEED = {
 };
 
 function settingsOf({ url, apiKey }: Emulator, more: Readonly<Record<string, string>> = {}) {
-  const env = {
-    BASE_URL: url,
-    API_KEY: apiKey,
-    STATE_DIR: '/tmp',
-    DEPLOYMENTS: '42',
-    ENDPOINTS: 'chat',
-    ...more,
+  const watched = {
+    PILOTLIGHT_DEPLOYMENTS: '42',
+    PILOTLIGHT_ENDPOINTS: 'chat',
+    PILOTLIGHT_STATE_DIR: '/tmp',
   };
-  const { settings, problems } = loadConfig(
-    Object.fromEntries(Object.entries(env).map(([name, value]) => [`PILOTLIGHT_${name}`, value])),
-  );
+  const service = { PILOTLIGHT_BASE_URL: url, PILOTLIGHT_API_KEY: apiKey };
+  const { settings, problems } = loadConfig({ ...watched, ...service, ...more });
   if (!settings) throw new Error(JSON.stringify(problems));
   return settings;
 }
 
-async function examined(
-  emulator: Emulator,
-  more: Readonly<Record<string, string>> = {},
-): Promise<Examination> {
-  return await examine({
+function examined(emulator: Emulator, more: Readonly<Record<string, string>> = {}): Promise<Examination> {
+  return examine({
     settings: settingsOf(emulator, more),
     daemon: undefined,
     deployment: EXPIRED,
@@ -141,7 +134,7 @@ test.each<[DialectName, Readonly<Record<string, string>>]>([
   ['spec', { instances_v1: 'unknown', deployments_list: 'unknown', spend: 'unknown', tail_unit: 'lines' }],
 ])('the dialect %s is told by its answers', async (dialect, values) => {
   await using emulator = await startEmulator({ dialect, clock: 'frozen', seed: SEED });
-  const found = valuesIn(await examined(emulator, { WORKER_GROUPS: '7' }));
+  const found = valuesIn(await examined(emulator, { PILOTLIGHT_WORKER_GROUPS: '7' }));
   expect(found).toMatchObject(values);
 });
 

@@ -40,11 +40,7 @@ test.each([
 
 test('without files it reads the environment that run reads; what is known of the workers lets more rules speak', async () => {
   const group = '{"min_load":91,"max_workers":10,"cold_workers":5,"inactivity_timeout":10}';
-  const env = {
-    API_KEY: 'k',
-    BASE_URL: 'http://127.0.0.1:1',
-    ENDPOINT_GROUPS: `[${group}]`,
-  };
+  const env = { API_KEY: 'k', BASE_URL: 'http://127.0.0.1:1', ENDPOINT_GROUPS: `[${group}]` };
   const facts = ['--performance', '9', '--cold-start', '60s'];
   expect(await pilotlight(['check', '--strict'], { env })).toMatchObject({
     code: 0,
@@ -53,9 +49,8 @@ test('without files it reads the environment that run reads; what is known of th
   const known = await pilotlight(['check', '--strict', ...facts], { env });
   expect(known).toMatchObject({ code: 1, stdout: 'configuration valid, 2 warnings\n' });
   expect(known.stderr).toContain('warning: PILOTLIGHT_ENDPOINT_GROUPS[0].min_load: got 91; allowed: ');
-  const { code, stdout } = await pilotlight(['check', '--performance', '9'], {
-    env: { ...env, BASE_URL: 'x', TTL: '1' },
-  });
+  const wrong = { env: { ...env, BASE_URL: 'x', TTL: '1' } };
+  const { code, stdout } = await pilotlight(['check', '--performance', '9'], wrong);
   expect(code).toBe(2);
   expect(stdout).toBe('2 errors, 1 warning\n');
 });
@@ -66,18 +61,10 @@ test('a name that nothing reads is an error, though run only warns', async () =>
   expect([code, stdout]).toEqual([2, '1 error, 0 warnings\n']);
   expect(stderr).toMatch(/^error: PILOTLIGHT_LOG_LEVLE: .*did you mean PILOTLIGHT_LOG_LEVEL\?\n$/);
   const json = await pilotlight(['check', '--json'], { env });
-  expect([json.code, JSON.parse(json.stdout)]).toEqual([
-    2,
-    [
-      {
-        severity: 'error',
-        variable: 'PILOTLIGHT_LOG_LEVLE',
-        got: 'a value',
-        allowed: 'a known variable: see pilotlight run --help',
-        message: 'no such variable; did you mean PILOTLIGHT_LOG_LEVEL?',
-      },
-    ],
-  ]);
+  const allowed = 'a known variable: see pilotlight run --help';
+  const message = 'no such variable; did you mean PILOTLIGHT_LOG_LEVEL?';
+  const problem = { severity: 'error', variable: 'PILOTLIGHT_LOG_LEVLE', got: 'a value', allowed, message };
+  expect([json.code, JSON.parse(json.stdout)]).toEqual([2, [problem]]);
 });
 
 test('the defaults that were filled in are one line a group; advice is called advice; numbers are what they are', async () => {

@@ -8,7 +8,7 @@ import {
   TransportError,
   refusalError,
 } from '../../../src/client/errors.ts';
-import { EXIT, exitCodeOfSignal, exitCodesText } from '../../../src/config/exit-codes.ts';
+import { exitCodeOfSignal } from '../../../src/config/exit-codes.ts';
 import { operationOf } from '../../../src/contract/operations.ts';
 import { decodeResponse } from '../../../src/wire/response.ts';
 
@@ -35,16 +35,6 @@ test.each([
   ['Ctrl-C', new AbortedError(ID, 'aborted'), 130],
 ])('%s', (_name, error, code) => {
   expect(exitCodeOf(error)).toBe(code);
-});
-
-test('the codes are what scripts rely on', () => {
-  expect(EXIT).toEqual({ ok: 0, failed: 1, usage: 2, unreachable: 3, unauthorized: 4, interrupted: 130 });
-  const text = exitCodesText().split('\n');
-  expect([text[0], text[3]]).toEqual([
-    'Exit codes:',
-    '  2  wrong usage, input or configuration; nothing was sent',
-  ]);
-  expect(text).toHaveLength(7);
 });
 
 test('a signal ends as a shell reports it', () => {

@@ -1,17 +1,11 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { describeStatus } from '../../../src/cli/commands/status.ts';
-import type {
-  DeploymentStatus,
-  SinkStatus,
-  Status,
-  WorkerGroupStatus,
-} from '../../../src/daemon/status/schema.ts';
+import { describeStatus } from '../../../src/cli/commands/daemon.ts';
+import type { SinkStatus, Status, WorkerGroupStatus } from '../../../src/daemon/status/schema.ts';
 import { fleetStatus } from '../../../src/daemon/status/fleet.ts';
 import { pilotlight, type Around, type Ran } from '../../support/console.ts';
-import { EMPTY_STATUS } from '../../support/empty-status.ts';
-import { endpointView, fleetView, UNSEEN } from '../../support/recorded-fleet.ts';
+import { serve } from '../../support/local-server.ts';
+import { DEPLOYMENT_STATUS, EMPTY_STATUS } from '../../support/empty-status.ts';
+import { endpointView, fleetView, WATCH_ALL } from '../../support/recorded-fleet.ts';
 
 const GROUP: WorkerGroupStatus = {
   workergroup_id: 7,
@@ -40,12 +34,8 @@ const SINK: SinkStatus = {
 };
 
 test('the status in words: gaps of each log, and what waits for each sink', () => {
-  const quiet = describeStatus({
-    ...EMPTY_STATUS,
-    worker_groups: [GROUP],
-    endpoint_logs: [CHAT],
-    sinks: [SINK],
-  });
+  const logs = { worker_groups: [GROUP], endpoint_logs: [CHAT], sinks: [SINK] };
+  const quiet = describeStatus({ ...EMPTY_STATUS, ...logs });
   expect(quiet.slice(1)).toEqual([
     'worker group 7: 120 lines, 2.0 lines/s, no gaps',
     'log of endpoint chat: 120 lines, 2.0 lines/s, no gaps',
@@ -53,15 +43,10 @@ test('the status in words: gaps of each log, and what waits for each sink', () =
   ]);
   const gaps = { overrun: 2, reset: 1, ambiguous: 0 };
   const dropped = { overflow: 0, corruption: 0, rejected: 3 };
+  const problem = 'warning: PILOTLIGHT_AUTOTUNE: removed';
   const troubled = describeStatus({
     ...EMPTY_STATUS,
-    config_problems: [
-      {
-        variable: 'PILOTLIGHT_AUTOTUNE',
-        severity: 'warning',
-        problem: 'warning: PILOTLIGHT_AUTOTUNE: removed',
-      },
-    ],
+    config_problems: [{ variable: 'PILOTLIGHT_AUTOTUNE', severity: 'warning', problem }],
     replica: { id: 'a', role: 'standby', last_error: 'Redis is away: connect ECONNREFUSED' },
     spool_durable: false,
     worker_groups: [
@@ -91,50 +76,8 @@ test.each([
   expect(describeStatus({ ...EMPTY_STATUS, app }).slice(1)).toEqual([`app tcp://127.0.0.1:80: ${words}`]);
 });
 
-test('endpoints in words: load, capacity, workers, price, how old that is, and what is wrong', () => {
-  const view = fleetView(
-    [
-      endpointView({}, 996_000),
-      endpointView({
-        ...UNSEEN,
-        endpoint: 'new',
-        lastError: 'no answer in time',
-        drift: [{ parameter: 'max_workers', actual: 20, wanted: 5 }],
-      }),
-    ],
-    { historyTrouble: 'no space left on the device' },
-  );
-  const fleet = fleetStatus(view, {
-    endpoints: [{ by: 'all' as const }],
-    fleetInterval: 15_000,
-    budgetPerHour: 3,
-    budgetPerMonth: undefined,
-  });
-  expect(describeStatus({ ...EMPTY_STATUS, now: 1_000, fleet }).slice(1)).toEqual([
-    'endpoint chat: active, load 42 of 60 ready (70%), 12 requests at work, 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 4 s ago',
-    'endpoint new: state not known, load ? of ? ready, workers not known, price not known, never seen, last failure: no answer in time, max_workers is 20, configured 5',
-    'endpoints: together 3.20 an hour, above PILOTLIGHT_BUDGET_PER_HOUR (3.00)',
-    'endpoints: nothing is being recorded: no space left on the device',
-  ]);
-});
-
-const DEPLOYMENT: DeploymentStatus = {
-  deployment_id: 42,
-  deployment: null,
-  state: 'beating',
-  ttl_seconds: 30,
-  interval_seconds: 10,
-  heartbeats: 7,
-  failures: {},
-  last_success_at: 982.4,
-  next_heartbeat_at: 1_002,
-  expires_at: 1_012.4,
-  min_margin_ratio: 0.6,
-  lapses: 1,
-  last_error: null,
-  last_error_at: null,
-  last_heartbeats: [],
-};
+const VIEW = fleetView([endpointView({}, 996_000)], { historyTrouble: 'no space left on the device' });
+const DEPLOYMENT = { ...DEPLOYMENT_STATUS, expires_at: 1_012.4, lapses: 1 };
 
 const STATUS: Status = {
   ...EMPTY_STATUS,
@@ -144,15 +87,10 @@ const STATUS: Status = {
   service: { ...EMPTY_STATUS.service, base_url: 'https://a.test' },
   deployments: [
     DEPLOYMENT,
-    {
-      ...DEPLOYMENT,
-      deployment_id: 43,
-      deployment: 'square',
-      expires_at: null,
-      last_error: 'no\u001B[2J answer',
-    },
+    { ...DEPLOYMENT, deployment: 'square', expires_at: null, last_error: 'no\u001B[2J answer' },
   ],
   worker_groups: [{ ...GROUP, last_error: 'status 503' }],
+  fleet: fleetStatus(VIEW, WATCH_ALL),
   maintenance_windows: [{ machine_id: 11, category: 'power', starts_at: 86_400, ends_at: null }],
 };
 
@@ -162,19 +100,12 @@ async function statusOf(
   around: Around,
   answer: (path: string | undefined, token: string | undefined) => readonly [status: number, body: unknown],
 ): Promise<Ran> {
-  const server = createServer(({ url, headers }, response) => {
+  await using server = await serve(({ url, headers }, response) => {
     const [status, body] = answer(url, headers.authorization);
     response.writeHead(status).end(JSON.stringify(body));
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  const env = { LISTEN: `127.0.0.1:${port}`, ...around.env };
-  try {
-    return await pilotlight(['status', ...words], { ...around, env });
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  });
+  const env = { LISTEN: new URL(server.url).host, ...around.env };
+  return await pilotlight(['status', ...words], { ...around, env });
 }
 
 test('the daemon of this machine is asked, with its token, and told a line for each thing', async () => {
@@ -189,9 +120,11 @@ test('the daemon of this machine is asked, with its token, and told a line for e
     stderr: '',
     stdout:
       'pilotlight 1.2.3, running, up 60 s, https://a.test\n' +
-      'deployment 42: beating, 12 s left, 7 heartbeats, 1 lapse\n' +
-      'deployment square (43): beating, TTL unknown, 7 heartbeats, 1 lapse, last failure: no answer\n' +
+      'deployment 42: healthy, 12 s left, 7 heartbeats, 1 lapse\n' +
+      'deployment square (42): healthy, TTL unknown, 7 heartbeats, 1 lapse, last failure: no answer\n' +
       'worker group 7: 120 lines, 2.0 lines/s, no gaps, last failure: status 503\n' +
+      'endpoint chat: active, load 42 of 60 ready (70%), 12 requests at work, 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 4 s ago\n' +
+      'endpoints: nothing is being recorded: no space left on the device\n' +
       'machine 11: power maintenance at 1970-01-02T00:00:00.000Z\n',
   });
 });

@@ -1,20 +1,26 @@
 /** What single answers tell of the service, and what they do not. */
 import { expect, test } from 'vitest';
-import { findingsOf, knownFindings } from '../../../src/doctor/findings.ts';
-import { learn, NOTHING_KNOWN, type Knowledge, type Seen } from '../../../src/doctor/learn.ts';
+import {
+  findingsOf,
+  knownFindings,
+  learn,
+  NOTHING_LEARNED,
+  type LearnedTraits,
+  type ObservedAnswer,
+} from '../../../src/doctor/learn.ts';
 
 const PROBE = 64;
 const LONG = 'a line of a log that is long enough\n'.repeat(100);
 
-function after(...answers: readonly Seen[]): Knowledge {
-  return answers.reduce(learn, NOTHING_KNOWN);
+function after(...answers: readonly ObservedAnswer[]): LearnedTraits {
+  return answers.reduce(learn, NOTHING_LEARNED);
 }
 
-function list(code: string, refusal?: Seen['refusal']): Seen {
+function list(code: string, refusal?: ObservedAnswer['refusal']): ObservedAnswer {
   return { operation: 'deployments.list', code, ...(refusal && { refusal }) };
 }
 
-function log(value: Readonly<Record<string, string>>, tail: number): Seen {
+function log(value: Readonly<Record<string, string>>, tail: number): ObservedAnswer {
   return { operation: 'workergroups.logs', code: '200', input: { id: 7, tail }, value };
 }
 
@@ -39,7 +45,7 @@ test('a limit that was once proven stays, a refused key that is taken again does
   expect(after(list('timeout')).traits).toEqual({});
 });
 
-test.each<[string, readonly Seen[], string | undefined]>([
+test.each<[string, readonly ObservedAnswer[], string | undefined]>([
   ['more bytes than were asked for', [log({ logs: LONG }, 200)], 'lines'],
   [
     'a long text, and then 64 bytes of it',

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { plotFile } from '../../../plot-files.ts';
 import type { SearchResult } from '../../../scaling/planner/search/search.ts';
-import type { LabelledPlan, PlanReport } from '../plan-report.ts';
+import type { LabelledPlan, PlanReport } from '../run-plan.ts';
 import {
   adviceLines,
   cellsOf,
@@ -13,11 +13,11 @@ import {
   RESULT_ROWS,
   searchCounts,
   searchRows,
-  searchVerdict,
+  searchSentence,
   type Row,
-} from '../rows.ts';
+} from '../table.ts';
 
-/** The parts that a report is made of: its own style and script, and uPlot's. */
+/** Its own style and script, and uPlot's. */
 export function reportAssets() {
   return {
     styles: [plotFile('uPlot.min.css'), beside('plan-report.css')],
@@ -29,7 +29,7 @@ function beside(name: string): string {
   return readFileSync(new URL(name, import.meta.url), 'utf8');
 }
 
-/** It loads nothing: its policy allows the scripts and styles in it by their hashes, and no address at all. */
+/** Its policy allows its own scripts and styles by their hashes, and no address at all. */
 export function planPage(report: PlanReport, { styles, scripts } = reportAssets()): string {
   const { plans, search, load } = report;
   const drawn = {
@@ -84,7 +84,6 @@ export function planPage(report: PlanReport, { styles, scripts } = reportAssets(
     </html> `.text;
 }
 
-/** As a content security policy names an inline script or style. */
 function sourceHash(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
@@ -111,7 +110,6 @@ function plots(plans: readonly LabelledPlan[]): Markup[] {
   );
 }
 
-/** A row for each of the figures, a column for each plan. */
 function ofPlans(title: string, rows: readonly Row[], plans: readonly LabelledPlan[]): Markup | string {
   if (rows.length === 0) return '';
   return html`<section>
@@ -120,7 +118,7 @@ function ofPlans(title: string, rows: readonly Row[], plans: readonly LabelledPl
   </section>`;
 }
 
-/** The first cell of a row is its name. A table of many columns scrolls. */
+/** The first cell of a row is its name. A wide table scrolls. */
 function table(label: string, lines: readonly (readonly string[])[], hasHead = true): Markup {
   const [head = [], ...rows] = hasHead ? lines : [[], ...lines];
   return html`<figure class="wide" tabindex="0" role="region" aria-label="${label}">
@@ -144,7 +142,7 @@ function table(label: string, lines: readonly (readonly string[])[], hasHead = t
 }
 
 function searchSection(search: SearchResult): Markup {
-  const verdict = searchVerdict(search);
+  const verdict = searchSentence(search);
   return html`<section>
     <h2>Cost against waiting</h2>
     ${verdict === undefined ? '' : html`<p class="verdict ${search.best ? 'good' : 'warn'}">${verdict}</p>`}
@@ -181,7 +179,7 @@ function assumptionSection(assumptions: PlanReport['assumptions']): Markup {
   </section>`;
 }
 
-/** Markup that is known to be safe. */
+/** Known to be safe. */
 class Markup {
   readonly text: string;
   constructor(text: string) {
@@ -191,7 +189,7 @@ class Markup {
 
 type Value = string | number | Markup | readonly Markup[];
 
-/** HTML by template, with everything that is put in escaped: labels, file and column names come from outside. */
+/** Escapes all values: labels, file and column names come from outside. */
 function html(parts: TemplateStringsArray, ...values: readonly Value[]): Markup {
   return new Markup(parts.reduce((text, part, index) => text + rendered(values[index - 1] ?? '') + part));
 }
@@ -202,7 +200,7 @@ function rendered(value: Value): string {
   return String(value).replaceAll(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`);
 }
 
-/** JSON that no `</script>` in a label can end, with no more digits than a plot shows. */
+/** No `</script>` in a label can end it. Numbers have no more digits than a plot shows. */
 function embeddedJson(value: unknown): string {
   const rounded = (_: string, each: unknown) =>
     typeof each === 'number' && !Number.isInteger(each) ? Number(each.toPrecision(6)) : each;

@@ -1,4 +1,4 @@
-/** Which columns of a trace say when a request came and how much work it is, and how times are written; pure. */
+/** Which columns of a trace are time and work, and how times are written. Pure. */
 import { InputError } from '../../command-error.ts';
 
 export interface Column {
@@ -11,37 +11,33 @@ export interface TraceColumns {
   /** Work of a request = base + the sum of weight × column. */
   readonly work: readonly (Column & { readonly weight: number })[];
   readonly base: number;
-  /** True when the weights were guessed by the names of the columns. */
   readonly guessed: boolean;
 }
 
 export interface TraceOptions {
   readonly timeColumn?: string;
-  /** Undefined: what the column's name or its first value says. */
+  /** Default: by the column's name or its first value. */
   readonly timeUnit?: TimeUnit;
-  /** Of dates that say none; undefined: UTC. */
+  /** Of dates without one. Default: UTC. */
   readonly timeZone?: ZoneOffset;
   /** Column → units of work for each unit of its number. */
   readonly weight?: ReadonlyMap<string, number>;
-  /** Units of every request, on top of its columns. */
+  /** Units of every request, beside those of its columns. */
   readonly requestWork?: number;
 }
 
 const TIME_NAMES =
   /^(time(stamp)?|ts|at|date(time)?|arriv\w*|start\w*|(request_)?created(_?at)?)(_?(s|ms|us|ns|seconds))?$/i;
 const WORK_NAMES = /^(work|load|units)$/i;
-/**
- * Of language models: a token read in costs a fraction of a token written, because a prompt is worked on all at
- * once. A tenth is a guess; the ratio depends on model and GPU.
- */
+/** A token read costs less than a token written, as a prompt is worked on all at once. A tenth is a guess. */
 const TOKEN_WEIGHTS = [
   [/generated|output|completion|decode|response/i, 1],
   [/context|prompt|input|prefill|request/i, 0.1],
 ] as const;
-/** Parts of a count that stands beside them, and limits: usage.prompt_tokens_details.cached_tokens, max_tokens. */
+/** Parts of a count beside it, and limits: usage.prompt_tokens_details.cached_tokens, max_tokens. */
 const NO_COUNT = /detail|cache|total|max|limit/i;
 
-/** @throws InputError for columns that are not there, or cannot be guessed */
+/** @throws InputError for columns that do not exist, or cannot be guessed */
 export function chooseColumns(
   file: string,
   header: readonly string[],
@@ -80,13 +76,13 @@ function knownColumns(columns: readonly Column[]): string {
   return `the only column is ${names}${other}`;
 }
 
-/** Work as it is, else tokens read and written, each once: a gateway may say them again deeper in its row. */
+/** Work, else tokens read and written, each once: a gateway may repeat them deeper in its row. */
 function guessedWork(columns: readonly Column[]): TraceColumns['work'] {
   const work = columns.flatMap(({ name, index }) =>
     WORK_NAMES.test(name) ? [{ name, index, weight: 1 }] : [],
   );
   if (work.length > 0) return work;
-  // A column that holds prompts is not a number of tokens.
+  // A column of prompts is not a count.
   const counts = columns.filter(({ name }) => /tok|len/i.test(name) && !NO_COUNT.test(name));
   const rank = ({ name }: Column) => 2 * name.split('.').length - (/tok/i.test(name) ? 1 : 0);
   const kindOf = (name: string) => TOKEN_WEIGHTS.find(([names]) => names.test(name))?.[0];
@@ -117,7 +113,7 @@ export const TIME_UNITS = { s: 1, ms: 1e-3, us: 1e-6, ns: 1e-9 } as const;
 export type TimeUnit = keyof typeof TIME_UNITS;
 
 const UNIT_IN_NAME = /_(?:(s)(?:ec(?:onds)?)?|(ms|us|ns))$/i;
-/** Epoch times from 1973 on, in the unit; in a smaller one they would be soon after 1970. */
+/** Epoch times from 1973 on, in the unit; a smaller unit would mean soon after 1970. */
 const EPOCH_FROM = [
   [1e17, 'ns'],
   [1e14, 'us'],
@@ -125,7 +121,7 @@ const EPOCH_FROM = [
   [1e8, 's'],
 ] as const;
 
-/** Columns of public traces that tell their unit nowhere in the file, and their unit. */
+/** Public traces that do not tell their unit. */
 const KNOWN_TRACES: readonly (readonly [columns: readonly string[], unit: TimeUnit])[] = [
   // https://github.com/kvcache-ai/Mooncake
   [['timestamp', 'input_length', 'output_length', 'hash_ids'], 'ms'],
@@ -133,15 +129,8 @@ const KNOWN_TRACES: readonly (readonly [columns: readonly string[], unit: TimeUn
   [['Timestamp', 'Request tokens', 'Response tokens'], 's'],
 ];
 
-/**
- * The unit of a column of plain numbers: what its name says (`timestamp_ms`), what the trace is known for, or what its
- * values must be. Undefined: whole numbers from some start on, which are seconds here and milliseconds there.
- */
-export function timeUnitOf(
-  column: string,
-  header: readonly string[],
-  values: readonly string[],
-): TimeUnit | undefined {
+/** By the column's name, the known trace, or the values. Undefined: seconds or milliseconds. */
+export function timeUnitOf(column: string, header: readonly string[], values: readonly string[]) {
   const [, second, other] = UNIT_IN_NAME.exec(column) ?? [];
   const named = (second ?? other)?.toLowerCase();
   if (named !== undefined) return named as TimeUnit;
@@ -152,16 +141,16 @@ export function timeUnitOf(
   return values.every((value) => /^\s*\d+\s*$/.test(value)) ? undefined : 's';
 }
 
-/** `2023-11-16 18:15:46.6805900`, with T or without, with an offset (Z, +02:00, PostgreSQL's +02) or without. */
+/** `2023-11-16 18:15:46.6805900`, also with T, and with an offset: Z, +02:00, PostgreSQL's +02. */
 const DATE =
   /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?\s*(?:(Z|UTC)|([+-])(\d\d)(?::?(\d\d))?)?$/;
 
-/** Seconds that a time zone is ahead of UTC at a local time; where clocks go back it is one of two. */
+/** Seconds ahead of UTC at a local time. When clocks go back it is one of two. */
 export type ZoneOffset = (localSeconds: number) => number;
 const UTC: ZoneOffset = () => 0;
 const QUARTER_SECONDS = 900;
 
-/** @param zone such as Europe/Berlin or +02:00. @throws RangeError for one that nobody knows */
+/** @param zone such as Europe/Berlin or +02:00. @throws RangeError for an unknown one */
 export function zoneOffset(zone: string): ZoneOffset {
   const format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' });
   const offsetAt = (seconds: number): number => {
@@ -169,7 +158,7 @@ export function zoneOffset(zone: string): ZoneOffset {
     const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)/.exec(name ?? '') ?? [];
     return (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60 * (sign === '-' ? -1 : 1);
   };
-  // Rows are about in order: the last answer is mostly the next.
+  // Rows are almost in order: the last answer is mostly the next.
   let last = { quarter: Number.NaN, offset: 0 };
   return (local) => {
     const quarter = Math.floor(local / QUARTER_SECONDS);
@@ -178,7 +167,7 @@ export function zoneOffset(zone: string): ZoneOffset {
   };
 }
 
-/** Seconds since some epoch; NaN for what is not a time. A present-day date is exact to a microsecond. */
+/** Seconds since some epoch; NaN if it is not a time. */
 export function parseTime(text: string, unit: TimeUnit, offsetOf: ZoneOffset = UTC): number {
   const trimmed = text.trim();
   const number = trimmed === '' ? Number.NaN : Number(trimmed);
@@ -188,7 +177,7 @@ export function parseTime(text: string, unit: TimeUnit, offsetOf: ZoneOffset = U
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = date.slice(1, 7).map(Number);
   const [, , , , , , , fraction = '', utc, sign, offsetHours = '0', offsetMinutes = '0'] = date;
   const minutes = Date.UTC(year, month - 1, day, hour, minute);
-  // Date.UTC lets the 31st of February through as a day in March. 2026-02-31T… is not what it writes.
+  // Date.UTC reads 31 February as a day in March, which is written otherwise.
   const written = new Date(minutes).toISOString().slice(0, 16);
   if (written !== trimmed.slice(0, 16).replace(' ', 'T') || second > 60) return Number.NaN;
   const whole = minutes + 1000 * second;

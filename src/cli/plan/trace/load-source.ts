@@ -6,30 +6,25 @@ import {
 } from '../../../scaling/planner/load/generators.ts';
 import type { Arrival, ArrivalStream } from '../../../scaling/planner/load/load.ts';
 import { InputError } from '../../command-error.ts';
+import { kebab } from '../../operations/flags.ts';
 import type { PlanFlags } from '../flags.ts';
-import { number } from '../../text/numbers.ts';
+import { number } from '../../text/legible.ts';
 import { openTrace } from './trace.ts';
 import type { TraceColumns } from './columns.ts';
 
 export interface LoadSource {
   /** `azure-llm-2023-conv.csv`, or `made up: diurnal, 500 units/s`. */
   readonly name: string;
-  /** How the work of a request comes about, as a formula. */
   readonly work: string;
-  /** What the planner guessed from the names of the columns, as --weight takes it: `GeneratedTokens=1`. */
+  /** Guessed from the names of the columns, as --weight takes it: `GeneratedTokens=1`. */
   readonly guessedWeights: readonly string[];
   /** Can be read once. */
   readonly arrivals: ArrivalStream;
 }
 
-/** Flags that say what a made-up load is like. */
 const MADE_UP = 'rate duration sizes peakRatio period burstRatio burstEvery burstLength seeds'.split(
   ' ',
 ) as (keyof PlanFlags)[];
-
-function dashed(name: string): string {
-  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-}
 
 export async function loadSource(flags: PlanFlags, seed: number): Promise<LoadSource> {
   const which = '--trace FILE of real requests, or one made up, such as --load diurnal --rate 500';
@@ -37,7 +32,8 @@ export async function loadSource(flags: PlanFlags, seed: number): Promise<LoadSo
     throw new InputError(`two loads, and one is planned for: ${which}`);
   if (flags.trace === undefined && flags.load === undefined) throw new InputError(`which load? ${which}`);
   const given = flags.trace === undefined ? [] : MADE_UP.filter((name) => flags[name] !== undefined);
-  if (given.length > 0) throw new InputError(`${given.map(dashed).join(', ')}: only of a made-up load`);
+  if (given.length > 0)
+    throw new InputError(`${given.map((name) => `--${kebab(name)}`).join(', ')}: only of a made-up load`);
   return flags.load === undefined ? await traced(flags) : madeUp(flags, seed);
 }
 
@@ -88,7 +84,7 @@ const WORK: Readonly<Record<RequestSizes, string>> = {
 
 const PIECE = 4096;
 
-/** Between two pieces signals are heard. @throws the reason of `signal` */
+/** Signals are heard between two pieces. @throws the reason of `signal` */
 export async function* inPieces(load: Iterable<Arrival>, signal?: AbortSignal): ArrivalStream {
   let piece: Arrival[] = [];
   for (const arrival of load) {

@@ -1,10 +1,11 @@
-/** Reads a trace of requests as a stream, CSV or lines of JSON, packed with gzip or not: memory does not grow with the file. */
+/** Reads a trace as a stream, CSV or lines of JSON, packed or not: memory does not grow with the file. */
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { isRecord } from '../../../contract/is-record.ts';
 import { InputError } from '../../command-error.ts';
+import { parseObject } from '../../json-input.ts';
 import type { Arrival, ArrivalStream } from '../../../scaling/planner/load/load.ts';
 import {
   chooseColumns,
@@ -15,38 +16,32 @@ import {
   type TraceColumns,
   type TraceOptions,
 } from './columns.ts';
-import { isJson, recordsOf, type TraceRecord } from './records.ts';
 
 interface Trace extends TraceOptions {
-  /** Of the file. */
   readonly name: string;
   readonly columns: TraceColumns;
-  /** Of all columns. */
   readonly names: readonly string[];
-  /** A field for each column; undefined for a record that is none. */
+  /** Undefined: the record is not an object. */
   readonly fieldsOf: (text: string) => readonly string[] | undefined;
 }
 
-/**
- * Opens the file (`-` is standard input) and reads its first line.
- * @throws InputError that says what is wrong
- */
+/** `-` is standard input. @throws InputError */
 export async function openTrace(path: string, options: TraceOptions) {
   const name = path === '-' ? 'standard input' : path;
   const records = readRecords(path, name);
   const { value: begun = [] } = await records.next();
   const [header, ...rest] = begun;
   if (header === undefined) throw new InputError(`${name}: the file is empty`);
-  // As of UTF-16, whose every other byte is 0.
+  // As UTF-16, in which every other byte is 0.
   if (/[\0\uFFFD]/.test(header.text))
     throw new InputError(`${name}: its first line is no text in UTF-8; save it in that`);
   const json = isJson(header.text);
   const names = json
-    ? Object.keys(flatFields(parsed(header.text)) ?? {})
+    ? Object.keys(flatFields(parseObject(header.text)) ?? {})
     : splitFields(header.text).map((field) => field.trim());
   const columns = chooseColumns(name, names, options);
   function fieldsOfJson(text: string): string[] | undefined {
-    const fields = flatFields(parsed(text));
+    const fields = flatFields(parseObject(text));
     return fields && names.map((each) => fields[each] ?? '');
   }
   async function* batches() {
@@ -66,10 +61,10 @@ async function* readRecords(path: string, name: string): AsyncGenerator<readonly
   }
 }
 
-/** vLLM's bench (--save-detailed) writes one object with an array for each column: a record for each of its requests. */
+/** vLLM's bench (--save-detailed) writes one object of arrays: they become a record for each request. */
 function unrolled(record: TraceRecord): readonly TraceRecord[] {
   if (!(isJson(record.text) && record.text.includes('"start_times"'))) return [record];
-  const { start_times: times, input_lens: read, output_lens: written } = parsed(record.text) ?? {};
+  const { start_times: times, input_lens: read, output_lens: written } = parseObject(record.text) ?? {};
   if (!(Array.isArray(times) && Array.isArray(read) && Array.isArray(written))) return [record];
   return times.map((time: unknown, index) => {
     const request = {
@@ -81,33 +76,20 @@ function unrolled(record: TraceRecord): readonly TraceRecord[] {
   });
 }
 
-function parsed(line: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    // Without the mark of its byte order.
-    const value: unknown = JSON.parse(line.trim());
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Text in UTF-8, unpacked if it begins as gzip does. */
+/** Unpacks gzip. */
 async function* textOf(stream: Readable): AsyncGenerator<string> {
   await once(stream, 'readable');
   const first = stream.read() as Buffer | null;
   if (first === null) return;
   stream.unshift(first);
   const isPacked = first[0] === 0x1f && first[1] === 0x8b;
-  // Who reads the text hears of errors.
+  // The reader of the text gets the errors.
   const unpacked = isPacked ? pipeline(stream, createGunzip(), () => {}) : stream;
   yield* unpacked.setEncoding('utf8') as AsyncIterable<string>;
 }
 
-/** The numbers and texts of an object, those of objects in it by their path: `usage.prompt_tokens`. */
-function flatFields(
-  object: Readonly<Record<string, unknown>> | undefined,
-  before = '',
-): Readonly<Record<string, string>> | undefined {
+/** Fields of nested objects get their path: `usage.prompt_tokens`. */
+function flatFields(object: Readonly<Record<string, unknown>> | undefined, before = '') {
   const fields: Record<string, string> = {};
   for (const [name, value] of Object.entries(object ?? {})) {
     if (isRecord(value)) Object.assign(fields, flatFields(value, `${before}${name}.`));
@@ -116,28 +98,24 @@ function flatFields(
   return object && fields;
 }
 
-/** Rows that may stand before one that came earlier. */
+/** A row may come so many rows too late. */
 const HELD_ROWS = 100_000;
 
-/** Years of every worker there is: a run that reckons with more does not end. */
+/** A run with more work does not end. */
 const MOST_WORK = 1e15;
 const DAY_SECONDS = 86_400;
-/** As long as a daemon keeps its history. One odd time may be decades away, and a plan reckons with all the time between. */
+/** As long as a daemon keeps its history: one odd time would make a plan of decades. */
 const MOST_DAYS = 400;
 
 interface Request {
-  /** Seconds from some epoch on. */
+  /** Seconds since some epoch. */
   readonly at: number;
   readonly work: number;
   readonly line: number;
-  /** As it was written. */
   readonly time: string;
 }
 
-/**
- * Requests in order of time, the first at 0. Logs are often in the order in which requests ended.
- * @throws InputError for a row that is further out of order than is held, or comes long after the first
- */
+/** In order of time, the first at 0: logs are often in order of the end. @throws InputError */
 async function* inOrder(trace: Trace, batches: AsyncIterable<readonly Request[]>): ArrivalStream {
   const column = trace.columns.time;
   const refused = ({ line, time: field }: Request, allowed: string) =>
@@ -173,7 +151,7 @@ async function* inOrder(trace: Trace, batches: AsyncIterable<readonly Request[]>
   yield taken(held.length);
 }
 
-/** @throws InputError that names line and column, what it holds, and what is allowed */
+/** @throws InputError that names line, column, value and what is allowed */
 async function* requestsOf(trace: Trace, batches: AsyncIterable<readonly TraceRecord[]>) {
   const { name, names, columns, timeZone } = trace;
   const { time } = columns;
@@ -233,4 +211,69 @@ function wrongField(
 
 function wrong({ name }: Trace, line: number, what: string): InputError {
   return new InputError(`${name}, line ${line}: ${what}`);
+}
+
+export interface TraceRecord {
+  /** Counted from 1. */
+  readonly line: number;
+  readonly text: string;
+}
+
+/** Far more than a request needs; vLLM's bench has a whole run in one line. */
+const MOST_CHARACTERS = 32 * 1024 * 1024;
+
+/** RFC 4180, or lines of JSON. @throws Error that names the line where a record begins that is too long */
+export async function* recordsOf(pieces: AsyncIterable<string>): AsyncGenerator<readonly TraceRecord[]> {
+  /** A line without its end. */
+  let tail = '';
+  /** A quoted field that goes on in the next line. */
+  let open = undefined as TraceRecord | undefined;
+  let count = 0;
+  let isLinesOfJson: boolean | undefined;
+
+  function take(line: string): TraceRecord | undefined {
+    const text = line.endsWith('\r') ? line.slice(0, -1) : line;
+    count += 1;
+    isLinesOfJson ??= isJson(text);
+    const record = open ? { ...open, text: `${open.text}\n${text}` } : { line: count, text };
+    // An odd number of quotes closes the field.
+    const isEnded = isLinesOfJson || isWhole(text) === (open === undefined);
+    open = isEnded ? undefined : record;
+    if (isEnded) return record;
+    if (record.text.length > MOST_CHARACTERS) throw tooLong(record.line);
+    return undefined;
+  }
+
+  for await (const piece of pieces) {
+    const [first = '', ...others] = piece.split('\n');
+    // Joined at the end of a line only: a long one would be copied with each piece.
+    tail += first;
+    const lines = others.length === 0 ? [] : [tail, ...others.slice(0, -1)];
+    tail = others.at(-1) ?? tail;
+    const records = lines.flatMap((line) => take(line) ?? []);
+    if (tail.length > MOST_CHARACTERS) throw tooLong(open?.line ?? count + 1);
+    if (records.length > 0) yield records;
+  }
+  const last = tail === '' ? undefined : take(tail);
+  if (open)
+    throw new Error(
+      `line ${open.line}: a quote opens here that nothing closes; write a quote inside a field twice`,
+    );
+  if (last) yield [last];
+}
+
+function tooLong(line: number): Error {
+  const most = MOST_CHARACTERS.toLocaleString('en');
+  return new Error(`line ${line}: longer than ${most} characters; is it a CSV, and is every quote closed?`);
+}
+
+export function isJson(line: string): boolean {
+  return /^\s*\{/.test(line);
+}
+
+/** Quotes come in pairs, unless a field goes on in the next line. */
+function isWhole(text: string): boolean {
+  let whole = true;
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) whole = !whole;
+  return whole;
 }

@@ -1,7 +1,7 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { serve } from '../../../support/local-server.ts';
 import { pilotlight, type Ran } from '../../../support/console.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
@@ -17,25 +17,17 @@ async function adminOf(
   path?: string,
 ): Promise<{ readonly ran: Ran; readonly asked: readonly Asked[]; readonly address: string }> {
   const asked: Asked[] = [];
-  const server = createServer((request, response) => {
+  await using server = await serve((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
     request.on('end', () => {
       asked.push({ call: `${request.method} ${request.url}`, body });
       answer(request, response);
     });
-  });
-  await new Promise<void>((resolve) =>
-    path === undefined ? server.listen(0, '127.0.0.1', resolve) : server.listen(path, resolve),
-  );
-  const address = path === undefined ? `127.0.0.1:${(server.address() as AddressInfo).port}` : `unix:${path}`;
-  try {
-    const ran = await pilotlight(['admin', ...words.split(' ')], { env: { ADMIN_LISTEN: address } });
-    return { ran, asked, address };
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  }, path);
+  const address = server.url.replace('http://', '');
+  const ran = await pilotlight(['admin', ...words.split(' ')], { env: { ADMIN_LISTEN: address } });
+  return { ran, asked, address };
 }
 
 test.each([

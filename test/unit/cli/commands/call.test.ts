@@ -16,8 +16,9 @@ describe('ops', () => {
 
   test('has what programs want to know as JSON', async () => {
     const { stdout } = await pilotlight(['ops', '--json']);
-    const rows = JSON.parse(stdout) as { id: string; deprecated: boolean }[];
+    const rows = JSON.parse(stdout) as { id: string; command: string; deprecated: boolean }[];
     expect(rows.map(({ id }) => id)).toEqual([...OPERATION_IDS]);
+    expect(new Set(rows.map(({ command }) => command)).size).toBe(rows.length);
     expect(rows.find(({ id }) => id === 'deployments.heartbeat')).toMatchObject({
       command: 'deployment heartbeat',
       method: 'POST',

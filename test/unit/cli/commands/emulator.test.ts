@@ -50,6 +50,10 @@ test('has the seed, the loads, the dialect and the address that it is given', as
     expect.stringContaining('dialect: public'),
     '127.0.0.2',
   ]);
+  const loads = await fetch(`${running.url}/_emulator/load`);
+  expect(await loads.json()).toMatchObject({
+    loads: [{ id: 5, load: { shape: 'constant', rate: 5 } }],
+  });
   await using client = createClient({ baseUrl: running.url, apiKey: 'emulator-key' });
   await expect(client.deployments.heartbeat({ id: 77 })).resolves.toMatchObject({ success: true });
   running.interrupt();
@@ -73,7 +77,8 @@ test('has the traits that it is given, and tells all that is wrong with them', a
 
 test.each([
   [['--port', ''], 2, 'a port is a number from 0 to 65535'],
-  [['--load', 'nothing'], 2, 'error: '],
+  [['--load', 'chat'], 2, 'error: --load chat: allowed: ENDPOINT=SHAPE:RATE'],
+  [['--load', 'talk=constant:5'], 2, 'error: --load talk=constant:5: no endpoint talk; allowed: chat'],
   [['--seed', '/no/such/seed.json'], 2, 'error: /no/such/seed.json'],
   [['--traits', '/no/such/traits.json'], 2, 'error: /no/such/traits.json'],
   [['--host', '192.0.2.1'], 1, 'error: listen EADDRNOTAVAIL'],

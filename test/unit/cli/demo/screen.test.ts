@@ -1,26 +1,23 @@
-/** What the demo prints: a line for each event, and its end in a few lines. */
+/** What the demo prints: its events, what it tells of the daemon, and its end. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Console } from '../../../../src/cli/console.ts';
-import { createScreen } from '../../../../src/cli/demo/screen.ts';
-import { summarize, type DemoResult } from '../../../../src/cli/demo/summary.ts';
+import {
+  createScreen,
+  summarize,
+  createWatcher,
+  type DemoResult,
+  type Screen,
+} from '../../../../src/cli/demo/screen.ts';
 import type { DeploymentView } from '../../../../src/emulator/index.ts';
 import type { LogRecord } from '../../../../src/logs/record.ts';
-import { EMPTY_STATUS } from '../../../support/empty-status.ts';
+import { EMPTY_STATUS, DEPLOYMENT_STATUS } from '../../../support/empty-status.ts';
+import type { DeploymentStatus, Status } from '../../../../src/daemon/status/schema.ts';
+import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
+import { endpointView, fleetView, sampleAt, SPENT, WATCH_ALL } from '../../../support/recorded-fleet.ts';
 
 function deployment(id: number, over: Partial<DeploymentView> = {}): DeploymentView {
-  return {
-    id,
-    lastHeartbeatMs: 1,
-    expiresAtMs: null,
-    expiredAtMs: null,
-    expired: false,
-    beats: 4,
-    lateBeats: 0,
-    minMarginMs: 12_340,
-    minMarginRatio: 0.617,
-    lapses: 0,
-    ...over,
-  } as DeploymentView;
+  const margin = { minMarginMs: 12_340, minMarginRatio: 0.617 };
+  return { id, lastHeartbeatMs: 1, beats: 4, lapses: 0, ...margin, ...over } as DeploymentView;
 }
 
 const GROUP = { workergroup_id: 7, lines: 120, gaps: { overrun: 2, reset: 1, ambiguous: 0 } };
@@ -52,35 +49,28 @@ describe('the end', () => {
     });
   });
 
-  test.each<[string, Partial<DemoResult>, number, string]>([
-    ['nothing to keep alive', { deployments: [] }, 3, '  closest approach  —'],
-    [
-      'a deployment that had no heartbeat',
-      { deployments: [deployment(42, { minMarginMs: null, minMarginRatio: null })] },
-      3,
-      '  closest approach  —',
-    ],
+  const NO_MARGIN = deployment(42, { minMarginMs: null, minMarginRatio: null });
+  const NO_HEARTBEAT = deployment(44, { lastHeartbeatMs: null });
+  test.each<[string, Partial<DemoResult>, string]>([
+    ['nothing to keep alive', { deployments: [] }, '  closest approach  —'],
+    ['a deployment that had no heartbeat', { deployments: [NO_MARGIN] }, '  closest approach  —'],
     [
       'one that waits for its first',
-      { deployments: [deployment(42), deployment(44, { lastHeartbeatMs: null })] },
-      5,
+      { deployments: [deployment(42), NO_HEARTBEAT] },
       '  redeployments     2, 1 followed to the new id',
     ],
     [
       'none that was made anew',
-      { redeployed: 0, deployments: [deployment(44, { lastHeartbeatMs: null })] },
-      5,
+      { redeployed: 0, deployments: [NO_HEARTBEAT] },
       '  redeployments     0, 0 followed to the new id',
     ],
-  ])('with %s', (_, over, line, words) => {
-    expect(summarize({ ...RESULT, ...over }).lines[line]).toBe(words);
+  ])('with %s', (_, over, words) => {
+    expect(summarize({ ...RESULT, ...over }).lines).toContain(words);
   });
 
   test('is a failure where one expired', () => {
-    const { expired, lines } = summarize({
-      ...RESULT,
-      deployments: [deployment(42, { lapses: 1 }), deployment(43)],
-    });
+    const deployments = [deployment(42, { lapses: 1 }), deployment(43)];
+    const { expired, lines } = summarize({ ...RESULT, deployments });
     expect([expired, lines[4]]).toEqual([true, '  lapses            1']);
   });
 });
@@ -91,12 +81,8 @@ describe('an event', () => {
 
   function screenOf(around: Partial<Console>) {
     const out: string[] = [];
-    const screen = createScreen({
-      columns: undefined,
-      hasColours: false,
-      ...around,
-      out: (text) => out.push(text),
-    } as Console);
+    const terminal = { columns: undefined, hasColours: false, ...around };
+    const screen = createScreen({ ...terminal, out: (text) => out.push(text) } as Console);
     return { screen, out };
   }
 
@@ -141,4 +127,69 @@ describe('an event', () => {
     expect(out.map((line) => line.length)).toEqual([width + 1, width + 1]);
     expect(out.map((line) => line.at(-2))).toEqual(['x', '…']);
   });
+});
+
+function beating(id: number, heartbeats: number, state = 'healthy'): DeploymentStatus {
+  return { ...DEPLOYMENT_STATUS, deployment_id: id, heartbeats, state };
+}
+
+function status(...deployments: DeploymentStatus[]): Status {
+  return { ...EMPTY_STATUS, now: 101, deployments };
+}
+
+function watched() {
+  const told: string[] = [];
+  const event: Screen['event'] = (subject, text, tone = 'plain') =>
+    void told.push(`${tone}: ${subject} ${text}`);
+  const watcher = createWatcher({ heading() {}, record() {}, event }, { byId: [42], name: 'square' });
+  return { watcher, told };
+}
+
+test('a deployment of another id is said to be found by its name, and that it goes on is no harm', () => {
+  const { watcher, told } = watched();
+  watcher.look(status(beating(42, 1), beating(43, 1)));
+  watcher.look(status(beating(42, 1), beating(43, 3, 'replaced'), beating(44, 1)));
+  expect(told).toEqual([
+    expect.stringMatching(/^plain: deployment 42 heartbeat accepted .* 29.0 of 30 s left$/),
+    'good: deployment 43 found by its name, square',
+    expect.stringMatching(/^plain: deployment 43 heartbeat accepted/),
+    'warn: deployment 43 healthy → replaced: its name has another id',
+    'good: deployment 44 found by its name, square',
+    expect.stringMatching(/^plain: deployment 44 heartbeat accepted/),
+  ]);
+});
+
+test('an endpoint is told of once for each look at it, and of its drift once', () => {
+  const { watcher, told } = watched();
+  const withEndpoint = (at: number, load: number): Status => {
+    const measures = { load, capacity_hot: 2_000, spend_per_hour: 0.8 };
+    const view = endpointView({
+      sample: sampleAt(at * 1_000, measures, { idle: 2, stopped: 1 }),
+      sampledAtMs: at * 1_000,
+      drift: [{ parameter: 'target_util', actual: 0.9, wanted: 0.97 }],
+    });
+    return { ...status(), fleet: fleetStatus(fleetView([view], { spend: SPENT }), WATCH_ALL) };
+  };
+  watcher.look(withEndpoint(100, 1_000));
+  watcher.look(withEndpoint(100, 1_000));
+  watcher.look(withEndpoint(105, 3_000));
+  expect(told).toEqual([
+    'warn: endpoint chat target_util is 0.9, configured 0.97',
+    'plain: endpoint chat load 1,000 of 2,000 units/s (50%), 2 idle, 1 stopped, 0.80 an hour, 4.20 today',
+    'warn: endpoint chat load 3,000 of 2,000 units/s (150%), 2 idle, 1 stopped, 0.80 an hour, 4.20 today',
+  ]);
+});
+
+test('a deployment that is kept alive by its id and is gone is lost', () => {
+  const { watcher, told } = watched();
+  watcher.look(status(beating(42, 1)));
+  watcher.look(status(beating(42, 3, 'gone')));
+  expect(told.at(-1)).toBe('bad: deployment 42 healthy → gone, 29.0 s left');
+});
+
+test('heartbeats to deployments that the status has no more are counted', () => {
+  const { watcher } = watched();
+  watcher.look(status(beating(42, 4), beating(43, 5)));
+  watcher.look(status(beating(42, 6), beating(44, 2)));
+  expect(watcher.heartbeats()).toBe(13);
 });

@@ -1,6 +1,6 @@
 /** Faults and redeployments of the demo, one after the other, on virtual time. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createFaultPlan, createRedeployments } from '../../../../src/cli/demo/happenings.ts';
+import { createFaultPlan, createRedeployments } from '../../../../src/cli/demo/demo.ts';
 import type { Screen } from '../../../../src/cli/demo/screen.ts';
 import { startEmulator, type Emulator } from '../../../../src/emulator/index.ts';
 
@@ -95,14 +95,4 @@ test('a deployment is made anew after twelve seconds, and again each minute or s
   controller.abort();
   await running;
   expect(said).toHaveLength(2);
-});
-
-test('a name that nothing has is not made anew', async () => {
-  const controller = new AbortController();
-  const redeployments = createRedeployments(emulator, 'circle', screen);
-  const running = redeployments.run(controller.signal);
-  await vi.advanceTimersByTimeAsync(12_000);
-  controller.abort();
-  await running;
-  expect([said, redeployments.replaced()]).toEqual([[], []]);
 });

@@ -1,17 +1,16 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { FleetSettings } from '../../../../src/daemon/status/fleet.ts';
 import type { EndpointView, FleetView } from '../../../../src/fleet/view.ts';
 import { pilotlight, type Around } from '../../../support/console.ts';
+import { serve } from '../../../support/local-server.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 import { listenWithFleet, type FleetListener } from '../../../support/fleet-listener.ts';
 import {
   endpointView,
   fleetView,
-  minuteRow,
   recordedFleet,
   sampleAt,
+  WATCH_ALL,
 } from '../../../support/recorded-fleet.ts';
 
 let listener: FleetListener | undefined;
@@ -26,18 +25,10 @@ async function fleetOf(
   over?: Partial<FleetView>,
   watched: FleetSettings['endpoints'] = [{ by: 'all' }],
 ) {
-  const rows = { chat: [minuteRow(Date.now() - 600_000)] };
-  listener = await listenWithFleet(
-    recordedFleet(
-      () =>
-        fleetView(
-          endpoints.map((each) => endpointView(each)),
-          over,
-        ),
-      rows,
-    ),
-    { endpoints: watched, fleetInterval: 15_000, budgetPerHour: 5, budgetPerMonth: undefined },
-  );
+  const views = () => endpoints.map((each) => endpointView(each));
+  const settings = { ...WATCH_ALL, endpoints: watched, budgetPerHour: 5 };
+  const fleet = recordedFleet(() => fleetView(views(), over));
+  listener = await listenWithFleet(fleet, settings);
   return pilotlight(['fleet', ...words, '--url', listener.url], around);
 }
 
@@ -129,87 +120,68 @@ test('a daemon that does not answer is exit code 3', async () => {
   expect(stderr).toMatch(/^error: http:\/\/127\.0\.0\.1:1\/api\/status: /);
 });
 
-async function expectRefused(body: string): Promise<void> {
-  const server = createServer((_, response) => response.end(body));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+test.each<[what: string, body: unknown]>([
+  ['null', null],
+  ['an object', {}],
+  ['an endpoint without its fields', { ...EMPTY_STATUS, fleet: { ...EMPTY_STATUS.fleet, endpoints: [{}] } }],
+  ['no replica', { ...EMPTY_STATUS, replica: undefined }],
+  ['a time that no date has', { ...EMPTY_STATUS, now: 1e300 }],
+])('what answers %s is no daemon of this version', async (_what, answer) => {
+  const body = JSON.stringify(answer);
+  await using server = await serve((_, response) => response.end(body));
   for (const words of [['fleet', '--once'], ['status']]) {
-    const { code, stderr } = await pilotlight([...words, '--url', `http://127.0.0.1:${port}`]);
+    const { code, stderr } = await pilotlight([...words, '--url', server.url]);
     expect([words, code]).toEqual([words, 3]);
-    expect(stderr).toMatch(/^[^\n]*(?:says nothing of endpoints|has no status)[^\n]*of this version\?\n$/);
+    expect(stderr).toMatch(/^[^\n]*has no status[^\n]*of this version\?\n$/);
   }
-  server.close();
-}
-
-test.each([
-  'null',
-  '{}',
-  '{"fleet":{"endpoints":{}}}',
-  '[1]',
-  '{"now":1,"fleet":{"endpoints":[{}]}}',
-  '{"now":1,"fleet":{"endpoints":[null]}}',
-  '{"now":1,"fleet":{"samples":true,"endpoints":[{"endpoint_group":"chat","endpoint_id":31}]}}',
-])('what answers %s is no daemon of this version', async (body) => {
-  await expectRefused(body);
 });
 
-test.each<[what: string, status: object]>([
-  ['no replica', { replica: undefined }],
-  ['a time that no date has', { now: 1e300 }],
-])('what answers with %s is no daemon of this version', async (_, over) => {
-  await expectRefused(JSON.stringify({ ...EMPTY_STATUS, ...over }));
-});
-
-test('goes on until Ctrl-C, and says each sample once', async () => {
+/** Until its twentieth poll, of what `view` is at each. */
+async function watchUntilStopped(
+  view: (poll: number) => FleetView,
+  words: readonly string[],
+  columns?: number,
+) {
   const stop = new AbortController();
-  let looks = 0;
-  const view = fleetView([endpointView({ sample: sampleAt(0), sampledAtMs: 1_000_000 })]);
+  let polls = 0;
   listener = await listenWithFleet(
     recordedFleet(() => {
-      if (++looks === 20) stop.abort();
-      return view;
+      if (++polls === 20) stop.abort();
+      return view(polls);
     }),
   );
-  const lines = await pilotlight(['fleet', '--every', '10ms', '--url', listener.url], {
-    signal: stop.signal,
-  });
-  expect(lines.code).toBe(130);
-  expect(lines.stdout.trim().split('\n')).toHaveLength(1);
+  const all = ['fleet', ...words, '--every', '10ms', '--url', listener.url];
+  const ran = await pilotlight(all, { signal: stop.signal, ...(columns && { columns }) });
+  expect(ran.code).toBe(130);
+  return ran.stdout;
+}
+
+test('goes on until Ctrl-C, and says each sample once', async () => {
+  const view = fleetView([endpointView({ sample: sampleAt(0), sampledAtMs: 1_000_000 })]);
+  const stdout = await watchUntilStopped(() => view, []);
+  expect(stdout.trim().split('\n')).toHaveLength(1);
 });
 
 test('draws again in place at a terminal, and shows the cursor at the end', async () => {
-  const stop = new AbortController();
-  let looks = 0;
-  listener = await listenWithFleet(
-    recordedFleet(() => {
-      if (++looks === 20) stop.abort();
-      return fleetView([endpointView()]);
-    }),
-  );
-  const { code, stdout } = await pilotlight(['fleet', '--every', '10ms', '--url', listener.url], {
-    signal: stop.signal,
-    columns: 100,
-  });
-  expect(code).toBe(130);
+  const stdout = await watchUntilStopped(() => fleetView([endpointView()]), [], 100);
   expect(stdout.startsWith('\u001B[?25lENDPOINT')).toBe(true);
   expect(stdout.endsWith('\u001B[?25h')).toBe(true);
 });
 
 test('goes on while the daemon is away, or has only begun, and says so below what it saw last', async () => {
-  const stop = new AbortController();
-  let looks = 0;
-  listener = await listenWithFleet(
-    recordedFleet(() => {
-      if (++looks === 20) stop.abort();
-      return fleetView(looks < 3 ? [endpointView()] : []);
-    }),
-  );
-  const { code, stdout } = await pilotlight(['fleet', 'chat', '--every', '10ms', '--url', listener.url], {
-    signal: stop.signal,
-    columns: 100,
-  });
-  expect(code).toBe(130);
+  const view = (poll: number) => fleetView(poll < 3 ? [endpointView()] : []);
+  const stdout = await watchUntilStopped(view, ['chat'], 100);
   const last = stdout.split('ENDPOINT  ').at(-1) ?? '';
   expect(last).toMatch(/\nchat +/);
   expect(last).toContain('no endpoint chat: no endpoint of PILOTLIGHT_ENDPOINTS is found');
+});
+
+test('a daemon that hangs is waited for no longer than five seconds', async () => {
+  const limit = new AbortController();
+  const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(limit.signal);
+  onTestFinished(() => timeout.mockRestore());
+  await using server = await serve(() => limit.abort(new DOMException('too late', 'TimeoutError')));
+  const { code, stderr } = await pilotlight(['fleet', '--once', '--url', server.url]);
+  expect([code, stderr]).toEqual([3, `error: ${server.url}/api/status: too late\n`]);
+  expect(timeout).toHaveBeenCalledWith(5_000);
 });

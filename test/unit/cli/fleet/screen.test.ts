@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLiveScreen } from '../../../../src/cli/fleet/screen.ts';
+import { createLiveScreen } from '../../../../src/cli/fleet/watch-fleet.ts';
 
 const ESCAPE = '\u001B[';
 
@@ -74,20 +74,10 @@ test('what does not fit the terminal is counted, and never scrolls', () => {
   }
 });
 
-test('a terminal that became narrower is cleared, for its lines may have been broken', () => {
-  const screen = createLiveScreen();
-  screen.frame(['a'], SIZE);
-  expect(screen.frame(['a'], { columns: 10, rows: 6 })).toContain(`${ESCAPE}2J${ESCAPE}H`);
-  expect(screen.frame(['a'], { columns: 10, rows: 6 })).toContain(`${ESCAPE}1A\r`);
-});
-
-test('a screen that was never drawn upon ends without a word', () => {
-  expect(createLiveScreen().end()).toBe('');
-});
-
 test('is drawn from the top only where the terminal has changed, and where there is something to go back over', () => {
   const screen = createLiveScreen();
   const size = { columns: 20, rows: 3 };
+  expect(screen.end()).toBe('');
   expect(screen.frame([], size)).toBe('\u001B[?25l\u001B[J');
   expect(screen.frame(['a'], size)).toBe('a\u001B[K\n\u001B[J');
   expect(screen.frame(['a', 'b'], size)).toBe('\u001B[1A\ra\u001B[K\nb\u001B[K\n\u001B[J');

@@ -1,23 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { widthOf } from '../../../../src/cli/text/cell-width.ts';
-import { fleetTable, type Seen } from '../../../../src/cli/fleet/table.ts';
+import { widthOf } from '../../../../src/cli/text/table.ts';
+import { fleetTable, type FleetPoll } from '../../../../src/cli/fleet/watch-fleet.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import type { EndpointView } from '../../../../src/fleet/view.ts';
-import { endpointView, fleetView, sampleAt, UNSEEN } from '../../../support/recorded-fleet.ts';
+import { EMPTY_STATUS } from '../../../support/empty-status.ts';
+import { endpointView, fleetView, sampleAt, UNSEEN, WATCH_ALL } from '../../../support/recorded-fleet.ts';
 
 const NOW = 1_000_000;
 
-function seen(endpoints: readonly Partial<EndpointView>[], budgetPerHour?: number): Seen {
+function seen(endpoints: readonly Partial<EndpointView>[], budgetPerHour?: number): FleetPoll {
   const views = endpoints.map((over) =>
     endpointView({ sample: sampleAt(NOW * 1000), sampledAtMs: (NOW - 4) * 1000, ...over }),
   );
-  const watched = {
-    endpoints: [{ by: 'all' as const }],
-    fleetInterval: 15_000,
-    budgetPerHour,
-    budgetPerMonth: undefined,
-  };
-  return { fleet: fleetStatus(fleetView(views), watched), none: '', now: NOW };
+  const watched = { ...WATCH_ALL, budgetPerHour };
+  return { fleet: fleetStatus(fleetView(views), watched), replica: EMPTY_STATUS.replica, now: NOW };
 }
 
 test('a line for each endpoint', () => {
@@ -54,12 +50,6 @@ describe('whatever the width', () => {
   });
 });
 
-test('names of others are no commands to the terminal', () => {
-  const lines = fleetTable(seen([{ endpoint: '\u001B[2Jevil\u202E', state: '\u001B]0;x\u0007on' }]), 200);
-  expect(lines.join('')).not.toContain('\u001B');
-  expect(lines[1]).toMatch(/^evil .* on /);
-});
-
 test('what needs a person stands below, with the name of its endpoint', () => {
   const finding = {
     rule: 'r',
@@ -69,25 +59,11 @@ test('what needs a person stands below, with the name of its endpoint', () => {
     allowed: 'more',
     message: 'too small',
   } as const;
-  const lines = fleetTable(
-    seen(
-      [
-        { drift: [{ parameter: 'target_util', actual: null, wanted: 0.9 }], findings: [finding] },
-        {
-          endpoint: 'code',
-          stuckWorkers: 1,
-          failingWorkers: 2,
-          sampledAtMs: (NOW - 300) * 1000,
-          troubles: {
-            churn: { severity: 'warning', sinceMs: 0, says: 'replaced 3 workers' },
-            flapping: null,
-          },
-        },
-      ],
-      5,
-    ),
-    200,
-  );
+  const churn = { severity: 'warning', sinceMs: 0, says: 'replaced 3 workers' } as const;
+  const chat = { drift: [{ parameter: 'target_util', actual: null, wanted: 0.9 }], findings: [finding] };
+  const counts = { stuckWorkers: 1, failingWorkers: 2, sampledAtMs: (NOW - 300) * 1000 };
+  const code = { endpoint: 'code', ...counts, troubles: { churn, flapping: null } };
+  const lines = fleetTable(seen([chat, code], 5), 200);
   expect(lines.slice(3)).toEqual([
     'chat: target_util is not set, configured 0.9',
     'chat: warning: cold_mult: too small',

@@ -1,12 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  age,
-  endpointInWords,
-  fleetNotes,
-  noEndpoints,
-  numberOr,
-  countsInWords,
-} from '../../../../src/cli/fleet/words.ts';
+import { age, endpointInWords, fleetNotes, noEndpoints } from '../../../../src/cli/fleet/words.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import type { EndpointView, FleetView } from '../../../../src/fleet/view.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
@@ -17,6 +10,7 @@ import {
   sampleAt,
   UNCLEAR,
   UNSEEN,
+  WATCH_ALL,
 } from '../../../support/recorded-fleet.ts';
 
 const NOW = 1_000_000;
@@ -24,10 +18,8 @@ const NOW = 1_000_000;
 function statusOf(over: Partial<EndpointView> = {}, view: Partial<FleetView> = {}, budgetPerHour?: number) {
   const seen = { sample: sampleAt(NOW * 1000), sampledAtMs: NOW * 1000 };
   const fleet = fleetStatus(fleetView([endpointView({ ...seen, ...over })], view), {
-    endpoints: [{ by: 'all' as const }],
-    fleetInterval: 15_000,
+    ...WATCH_ALL,
     budgetPerHour,
-    budgetPerMonth: undefined,
   });
   return { fleet, endpoint: fleet.endpoints[0]! };
 }
@@ -38,36 +30,26 @@ function words(over: Partial<EndpointView> = {}, now = NOW): string {
 }
 
 describe('an endpoint in words', () => {
+  const of = (measures: Parameters<typeof sampleAt>[1], idle = 6) => ({
+    sample: sampleAt(NOW * 1000, measures, { idle }),
+  });
+  const NO_LOAD = { load: null, load_average: null };
   test.each<[string, Partial<EndpointView>, string]>([
     [
-      'all of it',
-      {},
-      'active, load 42 of 60 ready (70%), 12 requests at work, 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 0 s ago',
-    ],
-    [
       'load in flight',
-      {
-        load: IN_FLIGHT,
-        sample: sampleAt(NOW * 1000, { load: null, load_average: null, load_in_flight: 150 }, { idle: 6 }),
-      },
+      { load: IN_FLIGHT, ...of({ ...NO_LOAD, load_in_flight: 150 }) },
       'active, 150 units in flight, 2.5 s of work, 12 requests at work, 100 cold, 6 idle, 3.20 an hour, seen 0 s ago',
     ],
     [
       'load of which nobody knows what it is',
-      { load: UNCLEAR, sample: sampleAt(NOW * 1000, { load: null, load_average: null }, { idle: 6 }) },
+      { load: UNCLEAR, ...of(NO_LOAD) },
       'active, load ? of 60 ready, 12 requests at work, 100 cold, 6 idle, 3.20 an hour, seen 0 s ago, ' +
         'the meaning of its load is not known: its workers differ: 1 of them in flight, 1 a rate',
     ],
     ['nothing', UNSEEN, 'state not known, load ? of ? ready, workers not known, price not known, never seen'],
     [
       'no workers',
-      {
-        sample: sampleAt(
-          NOW * 1000,
-          { capacity_hot: 0, capacity_cold: null, spend_per_hour: 0 },
-          { idle: 0 },
-        ),
-      },
+      of({ capacity_hot: 0, capacity_cold: null, spend_per_hour: 0 }, 0),
       'active, load 42 of 0 ready, 12 requests at work, no workers, 0.00 an hour, seen 0 s ago',
     ],
   ])('%s', (_, over, expected) => {
@@ -91,15 +73,6 @@ describe('an endpoint in words', () => {
   ])('%d s ago is %s ago', (seconds, expected) => {
     expect(age(seconds)).toBe(expected);
   });
-
-  test('numbers and workers that are not there', () => {
-    expect([numberOr(null), numberOr(0), countsInWords({ idle: 0 }), countsInWords({})]).toEqual([
-      '?',
-      '0',
-      '',
-      '',
-    ]);
-  });
 });
 
 describe('of all together', () => {
@@ -113,18 +86,9 @@ describe('of all together', () => {
     expect(fleetNotes(none)).toEqual([]);
   });
 
-  test.each([
-    ['standby', { samples: true }, 'another replica watches the endpoints: ask that one'],
-    ['standby', { samples: false, configured: true }, 'another replica watches the endpoints: ask that one'],
-    ['alone', { samples: true, configured: true }, 'no endpoint of PILOTLIGHT_ENDPOINTS is found'],
-    ['alone', { samples: false }, 'the daemon watches no endpoint (PILOTLIGHT_ENDPOINTS)'],
-    [
-      'alone',
-      { samples: false, configured: true },
-      'the daemon is just starting, and has not looked at its endpoints yet: ask again soon',
-    ],
-  ] as const)('why there are none: %s, %j', (role, seen, expected) => {
-    const replica = { ...EMPTY_STATUS.replica, role };
-    expect(noEndpoints({ fleet: { ...EMPTY_STATUS.fleet, ...seen }, replica })).toBe(expected);
+  test.each([true, false])('a replica on standby has none, samples or not: %s', (samples) => {
+    const replica = { ...EMPTY_STATUS.replica, role: 'standby' } as const;
+    const fleet = { ...EMPTY_STATUS.fleet, samples, configured: true };
+    expect(noEndpoints({ fleet, replica })).toBe('another replica watches the endpoints: ask that one');
   });
 });

@@ -1,27 +1,23 @@
 /** What a person at a terminal is asked for, over a transport that answers as a test says. */
 import { describe, expect, test } from 'vitest';
-import { completeInput } from '../../../../src/cli/operations/ask-codes.ts';
+import { completeInput } from '../../../../src/cli/operations/perform.ts';
 import type { Console } from '../../../../src/cli/console.ts';
 import { createClient } from '../../../../src/client/client.ts';
 import { operationOf, type OperationId } from '../../../../src/contract/operations.ts';
 import { answer, AnsweringTransport } from '../../../support/answering-transport.ts';
 
 const { signal } = new AbortController();
+const STATUS = {
+  methods: [
+    { id: 1, method: 'sms', phone_number: '+1\u001B[2J***67', is_primary: true },
+    { id: 2, method: 'totp' },
+  ],
+  new_method_authorized: false,
+};
 
 async function complete(id: OperationId, input: Record<string, unknown>, answers?: readonly string[]) {
   const transport = new AnsweringTransport(({ url }) =>
-    answer(
-      200,
-      url.endsWith('/status/')
-        ? {
-            methods: [
-              { id: 1, method: 'sms', phone_number: '+1\u001B[2J***67', is_primary: true },
-              { id: 2, method: 'totp' },
-            ],
-            new_method_authorized: false,
-          }
-        : { secret: 'sent', msg: 'sent by sms' },
-    ),
+    answer(200, url.endsWith('/status/') ? STATUS : { secret: 'sent', msg: 'sent by sms' }),
   );
   const client = createClient({ baseUrl: 'http://a.test', apiKey: 'key', transport });
   const [left, asked, said] = [[...(answers ?? [])], [] as string[], [] as string[]];
@@ -36,22 +32,12 @@ async function complete(id: OperationId, input: Record<string, unknown>, answers
 describe('a second factor', () => {
   test('is asked for until it has six digits, and may be sent again', async () => {
     const ran = await complete('tfa.login', { admin: true }, ['12345', '1234567', 'x123456', 'r', '123456']);
-    expect(ran.completed).toEqual({
-      admin: true,
-      tfa_method: 'sms',
-      tfa_method_id: 1,
-      code: '123456',
-      secret: 'sent',
-    });
-    expect(new Set(ran.asked)).toEqual(
-      new Set(['6-digit code sent by sms (+1***67), or r to have it sent again: ']),
-    );
-    expect(ran.asked).toHaveLength(5);
-    expect(ran.said).toEqual([
-      'sent by sms\n',
-      ...Array.from({ length: 3 }, () => 'A code has 6 digits.\n'),
-      'Sent again.\n',
-    ]);
+    const proof = { tfa_method: 'sms', tfa_method_id: 1, code: '123456', secret: 'sent' };
+    expect(ran.completed).toEqual({ admin: true, ...proof });
+    const question = '6-digit code sent by sms (+1***67), or r to have it sent again: ';
+    expect(ran.asked).toEqual(Array.from({ length: 5 }, () => question));
+    const wrong = Array.from({ length: 3 }, () => 'A code has 6 digits.\n');
+    expect(ran.said).toEqual(['sent by sms\n', ...wrong, 'Sent again.\n']);
     expect(ran.calls).toEqual(['GET status/', 'POST sms/', 'POST sms/resend/']);
   });
 
@@ -67,12 +53,8 @@ describe('a second factor', () => {
   test.each([{ code: '123456' }, { backup_code: 'A1B2-C3D4-E5F6' }])(
     'that is given is not asked for: %j',
     async (input) => {
-      expect(await complete('tfa.login', input, [])).toEqual({
-        completed: input,
-        asked: [],
-        said: [],
-        calls: [],
-      });
+      const ran = await complete('tfa.login', input, []);
+      expect(ran).toEqual({ completed: input, asked: [], said: [], calls: [] });
     },
   );
 
@@ -94,8 +76,6 @@ test('a secret that a command cannot do without is asked for by its name', async
 });
 
 test('in a script nobody is asked', async () => {
-  expect(await complete('tfa.login', { admin: true })).toMatchObject({
-    completed: { admin: true },
-    calls: [],
-  });
+  const ran = await complete('tfa.login', { admin: true });
+  expect(ran).toMatchObject({ completed: { admin: true }, calls: [] });
 });

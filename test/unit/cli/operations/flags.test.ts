@@ -2,8 +2,8 @@
 import * as z from 'zod';
 import { describe, expect, test } from 'vitest';
 import { flagsOf } from '../../../../src/cli/operations/flags.ts';
-import { readFlag } from '../../../../src/cli/operations/flag-value.ts';
-import { describeInputProblem, parseObject, readInput } from '../../../../src/cli/operations/input.ts';
+import { readFlag, describeInputProblem, readInput } from '../../../../src/cli/operations/input.ts';
+import { parseObject } from '../../../../src/cli/json-input.ts';
 import type { Operation } from '../../../../src/contract/define.ts';
 import { operationOf } from '../../../../src/contract/operations.ts';
 import { emptyWhenUnused, secretText } from '../../../../src/contract/schemas.ts';
@@ -70,12 +70,8 @@ describe('a field is a flag', () => {
   });
 
   test('with dashes for underscores; those that name what it works on come first', () => {
-    const flags = flagsOf(
-      operation(
-        { machine_ids: z.string(), idle: z.string(), bid: z.string().optional() },
-        { name: z.string() },
-      ),
-    );
+    const body = { machine_ids: z.string(), idle: z.string(), bid: z.string().optional() };
+    const flags = flagsOf(operation(body, { name: z.string() }));
     expect(flags.map(({ name, subject }) => [name, subject])).toEqual([
       ['name', true],
       ['machine-ids', true],
@@ -185,19 +181,12 @@ describe('the text of a flag', () => {
 
 describe('the input', () => {
   test('is the object of --input with what flags say on top, and what is given by default below', () => {
-    const of = operation({
-      a: z.string(),
-      o: z.strictObject({ p: z.int(), q: z.int() }),
-      d: emptyWhenUnused,
-    });
-    const flags = flagsOf(of);
+    const o = z.strictObject({ p: z.int(), q: z.int() });
+    const flags = flagsOf(operation({ a: z.string(), o, d: emptyWhenUnused }));
     const base = { a: 'base', o: { p: 1, q: 2 }, z: 9 };
     const given = { flags: new Map([['o-p', ['7']]]) };
-    expect(readInput(flags, given, base)).toEqual({
-      input: { a: 'base', o: { p: 7, q: 2 }, z: 9, d: '' },
-      problems: [],
-      notes: [],
-    });
+    const input = { a: 'base', o: { p: 7, q: 2 }, z: 9, d: '' };
+    expect(readInput(flags, given, base)).toEqual({ input, problems: [], notes: [] });
     expect(base.o.p).toBe(1);
     expect(readInput(flags, { flags: new Map() }, { d: 'own' }).input).toEqual({ d: 'own' });
   });
@@ -209,18 +198,8 @@ describe('the input', () => {
         n: z.record(z.string(), z.string()).meta({ format: 'password' }),
       }),
     );
-    expect(
-      readInput(
-        flags,
-        {
-          flags: new Map([
-            ['m', ['x']],
-            ['n', ['y']],
-          ]),
-        },
-        {},
-      ).problems,
-    ).toEqual([
+    const given = { flags: new Map(Object.entries({ m: ['x'], n: ['y'] })) };
+    expect(readInput(flags, given, {}).problems).toEqual([
       '--m: "x" takes NAME=value, once for each, or one JSON object',
       '--n: takes NAME=value, once for each, or one JSON object',
     ]);
@@ -240,7 +219,7 @@ describe('the input', () => {
     const of = operation({
       a: z.int().describe('how many'),
       b: z.boolean(),
-      c: z.string(),
+      d: z.boolean().describe('whether'),
       o: z.strictObject({ p: z.int() }),
     });
     const flags = flagsOf(of);
@@ -254,13 +233,6 @@ describe('the input', () => {
     expect(told('o.z')).toBe('--o (o.z): is wrong [§9]');
     expect(told('z')).toBe('z: is wrong [§9]');
     expect(told('')).toBe('is wrong [§9]');
-    const described = operation({ b: z.boolean().describe('whether') });
-    expect(
-      describeInputProblem(described, flagsOf(described), {
-        field: 'b',
-        message: 'is wrong',
-        value: undefined,
-      }),
-    ).toBe('--b: is wrong; it takes no value: whether [§9]');
+    expect(told('d')).toBe('--d: is wrong; it takes no value: whether [§9]');
   });
 });

@@ -89,19 +89,13 @@ describe('the sets', () => {
   });
 
   test.each([
-    [
-      '--compare a/lean.json --params named.json',
-      "option '--compare <files...>' cannot be used with option '--params <file>'",
-    ],
-    [
-      '--compare a/lean.json --group chat',
-      "option '--compare <files...>' cannot be used with option '--group <name>'",
-    ],
+    ['--compare a/lean.json --params named.json', "cannot be used with option '--params <file>'"],
+    ['--compare a/lean.json --group chat', "cannot be used with option '--group <name>'"],
     ['--group chat', '--group chat: there are no groups to choose from'],
     ['--params groups.json', 'which group? Say --group NAME, one of chat, #2'],
     ['--params groups.json --group draw', 'no group draw; there are chat, #2'],
     ['--params wrong.json', 'error: wrong: max_worker: got a value; allowed: min_load, '],
-    ['--search --compare a/lean.json', "option '--search' cannot be used with option '--compare <files...>'"],
+    ['--search --compare a/lean.json', "cannot be used with option '--compare <files...>'"],
     ['--p99 5s', '--p99 belongs to --search'],
     ['--slots many', 'a number of at least 0'],
   ])('%s: %s', async (words, message) => {

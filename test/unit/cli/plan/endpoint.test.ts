@@ -16,12 +16,6 @@ test('an endpoint is planned for as a daemon knows it; a flag goes before what w
   const view = () => fleetView([endpointView({ measured, parameters })]);
   await using listener = await listenWithFleet(
     recordedFleet(view, { chat: [priced(0, 1, 3), priced(1, 3, 1), priced(2, 2, 2)] }),
-    {
-      endpoints: [{ by: 'all' }],
-      fleetInterval: 15_000,
-      budgetPerHour: undefined,
-      budgetPerMonth: undefined,
-    },
   );
   const load = ['--load', 'poisson', '--rate', '50', '--duration', '20m', '--url', listener.url];
   const report = await planCommandLine(...load, '--endpoint', 'chat', '--cold-start', '20s');

@@ -1,7 +1,6 @@
 /** A plan in the terminal, to the character. */
 import { describe, expect, test } from 'vitest';
-import { searchVerdict, sensitivityLines } from '../../../../src/cli/plan/rows.ts';
-import { planTable } from '../../../../src/cli/plan/table.ts';
+import { searchSentence, sensitivityLines, planTable } from '../../../../src/cli/plan/table.ts';
 import { DEFAULT_FILLED_IN, resolveDefaults } from '../../../../src/scaling/rules/check.ts';
 import { candidate, givenPlan, givenReport, givenSearch } from '../../../support/given-plan.ts';
 
@@ -135,8 +134,8 @@ describe('a search', () => {
     );
     const open = givenSearch({ p99LimitSeconds: undefined });
     expect(planTable(givenReport([givenPlan()], { search: open })).join('\n')).not.toContain(' plan');
-    expect(searchVerdict(open)).toBeUndefined();
-    expect(searchVerdict(givenSearch({ best: undefined, frontier: [] }))).toMatch(/the quickest has 0 s$/);
+    expect(searchSentence(open)).toBeUndefined();
+    expect(searchSentence(givenSearch({ best: undefined, frontier: [] }))).toMatch(/the quickest has 0 s$/);
   });
 
   test('shows twelve of many sets, the first and the last among them', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { legible, legibleLine } from '../../../../src/cli/text/legible.ts';
+import { legible, legibleLine, money, number, percent, seconds } from '../../../../src/cli/text/legible.ts';
 import { legibleJson } from '../../../../src/contract/text/controls.ts';
 
 test.each([
@@ -25,4 +25,38 @@ test.each([
   ['plain  text', 'plain  text'],
 ])('in a line of ours %j is shown as %j', (text, shown) => {
   expect(legibleLine(text)).toBe(shown);
+});
+
+test.each<[of: (value: number) => string, value: number, words: string]>([
+  [number, 0, '0'],
+  [number, 0.035_44, '0.0354'],
+  [number, 1.234, '1.23'],
+  [number, 999.4, '999'],
+  [number, 1000, '1,000'],
+  [number, -1000, '-1,000'],
+  [number, 19_366.6, '19,367'],
+  [number, Infinity, 'never'],
+  [number, -Infinity, '—'],
+  [number, Number.NaN, '—'],
+  [seconds, 0, '0 s'],
+  [seconds, 0.0999, '99.9 ms'],
+  [seconds, 0.1, '0.1 s'],
+  [seconds, 119, '119 s'],
+  [seconds, 120, '2 min'],
+  [seconds, 7199, '120 min'],
+  [seconds, 7200, '2 h'],
+  [seconds, Infinity, 'never'],
+  [percent, 0, '0%'],
+  [percent, 0.000_099, '< 0.01%'],
+  [percent, 0.0001, '0.01%'],
+  [percent, 0.123_45, '12.3%'],
+  [percent, 1, '100%'],
+  [money, 0, '0.00'],
+  [money, 0.0123, '0.0123'],
+  [money, 0.099, '0.0990'],
+  [money, 0.1, '0.10'],
+  [money, 999.994, '999.99'],
+  [money, 1000, '1,000'],
+])('%o of %d is %s', (of, value, words) => {
+  expect(of(value)).toBe(words);
 });

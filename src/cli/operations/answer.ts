@@ -1,10 +1,75 @@
-/** An answer as a person reads it: lists as tables, objects as lines of name and value. Pure. */
+/** Prints an answer: lists as tables, objects as lines of name and value. */
+import { operationOf, type OperationId } from '../../contract/operations.ts';
+import { shownOncePaths } from '../../wire/reading.ts';
+import { isRecord } from '../../contract/is-record.ts';
+import { REDACTED } from '../../contract/text/redaction.ts';
+import type { Console } from '../console.ts';
+import { legibleJson } from '../../contract/text/controls.ts';
 import * as z from 'zod';
-import { isRecord } from '../../../contract/is-record.ts';
-import { isSecret, isoTime } from '../../../contract/schemas.ts';
-import { innerOf } from '../../../wire/coerce.ts';
-import { displayed } from '../../logs/format.ts';
-import { table } from './table.ts';
+import { isSecret, isoTime } from '../../contract/schemas.ts';
+import { innerOf } from '../../wire/coerce.ts';
+import { displayed } from '../logs/format.ts';
+import { table } from '../text/table.ts';
+
+const WORKER = 'id status cur_load perf measured_perf reqs_working gpu_name loaded_at';
+const INSTANCE = 'id label actual_status intended_status machine_id gpu_name num_gpus dph_total image_uuid';
+
+/** The fields of a long row that a person wants to see; `--json` has them all. */
+const COLUMNS: Readonly<Partial<Record<OperationId, string>>> = {
+  'deployments.list': 'id name tag endpoint_state worker_count ttl last_client_heartbeat image',
+  'deployments.versions': 'id version_label image file_hash file_size created_at',
+  'endpointGroups.list':
+    'id endpoint_name endpoint_state min_load target_util cold_mult cold_workers max_workers',
+  'endpointGroups.workers': WORKER,
+  'workergroups.workers': WORKER,
+  'instances.list': INSTANCE,
+  'instances.page': INSTANCE,
+  'offers.search': 'id gpu_name num_gpus gpu_ram dph_total disk_space reliability machine_id',
+  'workergroups.list':
+    'id endpoint_name endpoint_id template_hash search_query gpu_ram test_workers created_at',
+};
+
+export function columnsOf(id: OperationId): readonly string[] | undefined {
+  return COLUMNS[id]?.split(' ');
+}
+
+export interface AnswerOptions {
+  readonly json?: boolean;
+  readonly showKeys?: boolean;
+}
+
+/** Resolves with whether standard output took it, if that matters. */
+export function printAnswer(id: OperationId, answer: unknown, options: AnswerOptions, console: Console) {
+  const { json, showKeys = false } = options;
+  const { columns } = console;
+  const shown = showKeys ? answer : withoutKeys(answer);
+  const layout = { columns, shown: columnsOf(id), showKeys };
+  const text = json
+    ? legibleJson(JSON.stringify(shown, null, columns === undefined ? undefined : 2))
+    : renderAnswer(shown, operationOf(id).response, layout).join('\n');
+  return printResult(id, `${text}\n`, console);
+}
+
+/** If standard output fails, standard error gets what is shown once. */
+export async function printResult(id: OperationId, text: string, console: Console): Promise<boolean> {
+  if (shownOncePaths(operationOf(id).response).length > 0) return await console.outOrErr(text);
+  console.out(text);
+  return true;
+}
+
+/** Opens an endpoint, in rows of lists. A new key has another name. */
+const KEY = 'api_key';
+
+/** At any depth: a service may have keys that the contract does not expect. */
+function withoutKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutKeys);
+  if (!isRecord(value)) return value;
+  const fields = Object.entries(value).map(([name, field]) => [
+    name,
+    name === KEY && typeof field === 'string' ? REDACTED : withoutKeys(field),
+  ]);
+  return Object.fromEntries(fields) as unknown;
+}
 
 const INDENT = '  ';
 const HIDDEN = '(a secret: --show-keys shows it)';
@@ -14,7 +79,6 @@ export interface Layout {
   readonly columns: number | undefined;
   /** Fields of the rows of a list to be shown; undefined: all but secrets. */
   readonly shown?: readonly string[] | undefined;
-  /** Secrets too. */
   readonly showKeys?: boolean;
 }
 
@@ -24,10 +88,10 @@ export function renderAnswer(answer: unknown, schema: z.ZodType, layout: Layout)
   if (Array.isArray(answer)) return renderList(answer, elementOf(schema), layout);
   if (!isRecord(answer)) return [cell(answer, undefined)];
   const all = Object.entries(answer);
-  // That it succeeded is said by the rest of the answer, where there is any.
+  // The rest of the answer shows that it succeeded.
   const entries = all.length > 1 ? all.filter(([name, value]) => name !== 'success' || value !== true) : all;
   const [only] = entries;
-  // A text alone, such as a log, is printed as it is.
+  // A lone text, such as a log, is printed as it is.
   if (entries.length === 1 && typeof only?.[1] === 'string') return multiline(only[1]);
   const inside = entries.length === 1 || columns === undefined ? columns : columns - INDENT.length;
   const fields = entries.map(([key, value]) => {
@@ -45,16 +109,14 @@ export function renderAnswer(answer: unknown, schema: z.ZodType, layout: Layout)
   return lines;
 }
 
-/** The lines of what stands below its name; undefined for what stands beside it. */
+/** The lines below its name; undefined: it stands beside it. */
 function below(value: unknown, schema: z.ZodType | undefined, layout: Layout): string[] | undefined {
   if (Array.isArray(value)) return renderList(value, elementOf(schema), layout);
   if (isRecord(value))
     return renderEntries(value, layout) ?? renderAnswer(value, schema ?? z.unknown(), layout);
-  // Of several lines, such as one level of a log.
   return typeof value === 'string' && value.includes('\n') ? multiline(value) : undefined;
 }
 
-/** A map of answers by id, as a table of them; undefined for any other object. */
 function renderEntries(value: Readonly<Record<string, unknown>>, layout: Layout): string[] | undefined {
   const entries = Object.entries(value);
   if (entries.length === 0 || !entries.every(([name, entry]) => /^\d+$/.test(name) && isRecord(entry)))
@@ -81,7 +143,6 @@ function renderList(
   );
 }
 
-/** One line, without what a terminal would take for a command. */
 function cell(value: unknown, schema: z.ZodType | undefined): string {
   if (value === undefined || value === null || value === '') return '-';
   // The service writes 0 for what has not happened.
@@ -109,13 +170,12 @@ function elementOf(schema: z.ZodType | undefined): z.ZodType | undefined {
   return inner instanceof z.ZodArray ? (inner.element as z.ZodType) : undefined;
 }
 
-/** What an answer is read as, where it is made readable first. */
 function readOf(schema: z.ZodType): z.ZodType {
   const inner = innerOf(schema);
   return inner instanceof z.ZodPipe ? readOf(inner.out as z.ZodType) : inner;
 }
 
-/** A secret among other fields is seldom what one looks for, and stays on the screen; what is shown once is none here. */
+/** Secrets among other fields are hidden; what is shown once is not one of these. */
 function isSecretField(field: z.ZodType | undefined): boolean {
   return field !== undefined && isSecret(field);
 }

@@ -1,10 +1,8 @@
 import * as z from 'zod';
 import { describe, expect, test } from 'vitest';
-import { columnsOf } from '../../../../../src/cli/operations/answer/print-answer.ts';
-import { renderAnswer } from '../../../../../src/cli/operations/answer/render.ts';
-import { table } from '../../../../../src/cli/operations/answer/table.ts';
-import { OPERATION_IDS } from '../../../../../src/contract/operations.ts';
-import { secretText, timestamp } from '../../../../../src/contract/schemas.ts';
+import { columnsOf, renderAnswer } from '../../../../src/cli/operations/answer.ts';
+import { OPERATION_IDS } from '../../../../src/contract/operations.ts';
+import { secretText, timestamp } from '../../../../src/contract/schemas.ts';
 
 const ROW = z.looseObject({ id: z.int(), at: timestamp, key: secretText });
 const SCHEMA = z.looseObject({ rows: z.array(ROW), one: ROW, at: timestamp, key: secretText });
@@ -87,32 +85,6 @@ describe('an answer', () => {
       '-',
       '(1 more field: --json shows all)',
     ]);
-  });
-});
-
-describe('a table', () => {
-  test('cuts the widest column first, none below twelve, and then lets the last ones go', () => {
-    const names = ['a', 'b', 'c'];
-    const rows = [['x'.repeat(30), 'y'.repeat(20), 'z'.repeat(12)]];
-    const widths = (columns: number) =>
-      table(names, rows, { columns })[1]
-        ?.split('  ')
-        .map((cell) => cell.length);
-    expect(widths(66)).toEqual([30, 20, 12]);
-    expect(widths(65)).toEqual([29, 20, 12]);
-    expect(widths(50)).toEqual([14, 20, 12]);
-    expect(widths(40)).toEqual([12, 12, 12]);
-    expect(table(names, rows, { columns: 39 })[2]).toBe('(1 more field: --json shows all)');
-    expect(widths(39)).toEqual([12, 12]);
-    expect(widths(25)).toEqual([12]);
-    expect(widths(5)).toEqual([5]);
-  });
-
-  test('counts what it leaves out on top of what is left out already', () => {
-    expect(table(['a', 'b'], [['x'.repeat(12), 'y'.repeat(12)]], { columns: 20, left: 3 }).at(-1)).toBe(
-      '(4 more fields: --json shows all)',
-    );
-    expect(table(['a'], [['x']], { columns: undefined })).toEqual(['A', 'x']);
   });
 });
 

@@ -2,24 +2,17 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { openTrace } from '../../../../../src/cli/plan/trace/trace.ts';
-import { splitFields } from '../../../../../src/cli/plan/trace/columns.ts';
+import { openTrace } from '../../../../src/cli/plan/trace/trace.ts';
 import {
   parseTime,
+  splitFields,
   zoneOffset,
-  type TimeUnit,
-  type ZoneOffset,
-} from '../../../../../src/cli/plan/trace/columns.ts';
-import type { Arrival } from '../../../../../src/scaling/planner/load/load.ts';
-import { temporaryFolder } from '../../../../support/temporary-folder.ts';
+  type TraceOptions,
+} from '../../../../src/cli/plan/trace/columns.ts';
+import type { Arrival } from '../../../../src/scaling/planner/load/load.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-interface Options {
-  readonly timeColumn?: string;
-  readonly timeUnit?: TimeUnit;
-  readonly timeZone?: ZoneOffset;
-  readonly weights?: Record<string, number>;
-  readonly requestWork?: number;
-}
+type Options = Omit<TraceOptions, 'weight'> & { readonly weights?: Record<string, number> };
 
 /** As a spreadsheet saves it. */
 test.each(['utf16le', 'latin1'] as const)('a file in %s is told to be no UTF-8', async (encoding) => {
@@ -193,13 +186,15 @@ describe('a trace', () => {
   });
 
   test.each([
-    ['Mooncake', '{"timestamp":0,"input_length":1,"output_length":1,"hash_ids":[0]}', 'timestamp":', 0.003],
-    ['BurstGPT', 'Timestamp,Model,Request tokens,Response tokens,Log Type\n0,a,1,1,b', '\n', 3],
-  ])('the unit of %s is known', async (_name, text, before, seconds) => {
-    const [first = '', last = ''] = text.split('\n').length > 1 ? text.split('\n') : ['', text];
-    const second = before === '\n' ? last.replace(/^0/, '3') : last.replace(`${before}0`, `${before}3`);
-    const lines = first === '' ? [last, second] : [first, last, second];
-    expect((await read(lines.join('\n'))).at(-1)?.atSeconds).toBeCloseTo(seconds, 9);
+    [
+      'Mooncake',
+      (at: number) => `{"timestamp":${at},"input_length":1,"output_length":1,"hash_ids":[0]}\n`,
+      0.003,
+    ],
+    ['BurstGPT', (at: number) => `${at},a,1,1,b\n`, 3],
+  ])('the unit of %s is known', async (name, row, seconds) => {
+    const head = name === 'BurstGPT' ? 'Timestamp,Model,Request tokens,Response tokens,Log Type\n' : '';
+    expect((await read(head + row(0) + row(3))).at(-1)?.atSeconds).toBeCloseTo(seconds, 9);
   });
 
   test('is sorted, as far as its rows are not too far from their places', async () => {

@@ -1,18 +1,18 @@
-/** A progress bar on stderr: one line drawn over and over on a terminal, a line every fifth of the way elsewhere. */
-import type { Console } from '../console.ts';
+/** A progress bar on stderr: redrawn on a terminal, a line every fifth elsewhere. */
+import type { Console } from './console.ts';
 
 const CELLS = 20;
 const DRAW_MS = 100;
 
 export type ProgressBar = ReturnType<typeof progressBar>;
 
-/** `now`: milliseconds, for what is left. */
+/** `now`: ms. */
 export function progressBar(console: Pick<Console, 'err' | 'errColumns'>, now = () => performance.now()) {
   const startedAt = now();
   let drawnAt = -Infinity;
   let fifths = 0;
 
-  /** Nothing until there is enough to judge by. */
+  /** Empty until it can be judged. */
   function left(at: number, share: number): string {
     const passed = (at - startedAt) / 1000;
     if (passed < 1 || share === 0) return '';
@@ -20,7 +20,7 @@ export function progressBar(console: Pick<Console, 'err' | 'errColumns'>, now = 
   }
 
   return {
-    /** `share` is of the whole, 0 to 1; `done` and `note` are words about it. */
+    /** `share`: 0 to 1; `done` and `note` are words about it. */
     update(share: number, done: string, note = ''): void {
       const at = now();
       const percent = `${String(Math.floor(share * 100)).padStart(3)}%`;
@@ -35,11 +35,10 @@ export function progressBar(console: Pick<Console, 'err' | 'errColumns'>, now = 
         const full = Math.round(share * CELLS);
         const bar = '█'.repeat(full) + '░'.repeat(CELLS - full);
         const line = `${bar} ${percent}${left(at, share)}  ${rest}`;
-        // A longer line would go on in the next one, and stay there.
+        // A longer line would wrap, and stay.
         console.err(`\r\u001B[K${line.slice(0, Math.max(0, columns - 1))}`);
       }
     },
-    /** Takes the bar away. */
     end(): void {
       if (console.errColumns !== undefined) console.err('\r\u001B[K');
     },

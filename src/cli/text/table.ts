@@ -1,0 +1,95 @@
+/** Tables that fit a terminal. */
+import { counted } from './legible.ts';
+
+/** Cuts with an ellipsis. */
+export function clip(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  // A terminal may say that it has no columns.
+  if (width < 1) return '';
+  let cut = '';
+  let left = width - 1;
+  for (const character of charactersOf(text)) {
+    left -= cellsOf(character);
+    if (left < 0) break;
+    cut += character;
+  }
+  return `${cut}…`;
+}
+
+/** The first `left` columns are aligned left, the others right. */
+export function aligned(rows: readonly (readonly string[])[], left: number): string[] {
+  const widths = widthsOf(rows);
+  return rows.map((row) =>
+    row
+      .map((cell, column) => {
+        const space = ' '.repeat((widths[column] ?? 0) - widthOf(cell));
+        return column < left ? cell + space : space + cell;
+      })
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+export function widthsOf(rows: readonly (readonly string[])[]): number[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, widthOf(cell));
+  return widths;
+}
+
+export function widthOf(text: string): number {
+  return charactersOf(text).reduce((sum, character) => sum + cellsOf(character), 0);
+}
+
+/** Two cells wide: East Asian scripts, full-width forms, emoji (Unicode, UAX #11). */
+const WIDE =
+  /(?![\uFF61-\uFFDC])[\p{Emoji_Presentation}\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Bopomofo}\u3000-\u303E\u30FB\u30FC\uFF01-\uFF60\uFFE0-\uFFE6]|\uFE0F/u;
+
+function cellsOf(character: string): number {
+  return WIDE.test(character) ? 2 : 1;
+}
+
+const SEGMENTER = new Intl.Segmenter();
+
+function charactersOf(text: string): string[] {
+  return Array.from(SEGMENTER.segment(text), ({ segment }) => segment);
+}
+
+/** Only short content makes a column narrower. */
+const LEAST_WIDTH = 12;
+
+/** Cuts the widest column first, then drops the last ones. `left` fields have no column. */
+export function table(
+  names: readonly string[],
+  rows: readonly (readonly string[])[],
+  { columns, left: leftOut = 0 }: { readonly columns: number | undefined; readonly left?: number },
+): string[] {
+  const all = [names.map((name) => name.toUpperCase()), ...rows];
+  const { widths, left: cut } = fit(widthsOf(all), columns);
+  const left = cut + leftOut;
+  const cells = all.map((row) => widths.map((width, column) => clip(row[column] ?? '', width)));
+  const rest = left === 0 ? [] : [`(${counted(left, 'more field')}: --json shows all)`];
+  return [...aligned(cells, names.length), ...rest];
+}
+
+function fit(natural: readonly number[], columns: number | undefined) {
+  const widths = [...natural];
+  if (columns === undefined) return { widths, left: 0 };
+  for (;;) {
+    const over = total(widths) - columns;
+    if (over <= 0 || widths.length === 1) {
+      if (over > 0) widths[0] = columns;
+      return { widths, left: natural.length - widths.length };
+    }
+    const widest = widths.indexOf(Math.max(...widths));
+    const width = widths[widest] ?? 0;
+    if (width > LEAST_WIDTH) {
+      const second = Math.max(LEAST_WIDTH, ...widths.filter((each) => each < width));
+      widths[widest] = Math.max(second, width - over);
+    } else widths.pop();
+  }
+}
+
+function total(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0) + 2 * (widths.length - 1);
+}
