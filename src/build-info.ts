@@ -1,4 +1,4 @@
-/** What is running: filled in by the build, read from package.json when the sources run as they are. */
+/** The running version: filled in by the build, or read from package.json if the sources run as they are. */
 import { readFileSync } from 'node:fs';
 
 declare const PILOTLIGHT_VERSION: string | undefined;

@@ -58,7 +58,7 @@ export class Bucket {
   refuse(at: number, kept: number, thresholdMs: number | undefined): void {
     const nearest = Math.min(...this.acceptedAt.map((other) => Math.abs(other - at)));
     if (thresholdMs !== undefined) this.named = thresholdMs;
-    // What was accepted closer together is short enough, until more is known.
+    // The gap between accepted requests is short enough, until more is known.
     const guess = Math.min(this.given || FIRST_WAIT_MS, this.#usualGap());
     if (thresholdMs !== undefined || this.spacing === 0) this.suspected = (this.named || guess) * MARGIN;
     if (nearest < this.suspected) this.proof += 1;

@@ -121,7 +121,7 @@ export class RateLimiter {
   }
 
   /**
-   * Whether a heartbeat may leave before `opensAt`. One that breaks a proven spacing costs the others a turn:
+   * Whether a heartbeat may leave before `opensAt`. A heartbeat that breaks a proven spacing costs the others a turn:
    * only a last chance may, and none for a minute after one was refused.
    */
   mayLeaveEarly(operation: string, now: number, isLast: boolean): boolean {
@@ -268,7 +268,7 @@ export class RateLimiter {
       (other) => other !== bucket && other.closedUntil > now,
     );
     const isKeys = this.#isKeys || others || now < key.limitedUntil;
-    // One that was under way when another was refused says nothing new, but may name a later time.
+    // If the request was under way when another was refused, it says nothing new, but may name a later time.
     if (departure.at >= bucket.refusedAt && !departure.early) bucket.refusals += 1;
     if (!isKeys || thresholdMs !== undefined) bucket.refuse(departure.at, departure.kept, thresholdMs);
     if (bucket.named === 0) bucket.spacing = Math.min(bucket.spacing, bucket.widest);

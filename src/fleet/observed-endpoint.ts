@@ -1,4 +1,4 @@
-/** What is known of one endpoint from its looks, and its view for others. */
+/** One endpoint as its looks showed it, and its view for others. */
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 import type { Worker } from '../contract/operations/serverless/workers.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';

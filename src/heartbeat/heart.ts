@@ -90,7 +90,7 @@ export class Heart {
   readonly #watch: DeploymentWatch;
   readonly #stopping = new AbortController();
   readonly #kept = new Map<number, Choice>();
-  /** Gone deployments by name, until a list could tell of a redeployment. The value ends the wait. */
+  /** Gone deployments by name, until a list could show a redeployment. The value ends the wait. */
   readonly #doubted = new Map<number, () => void>();
   readonly #replaced = new Map<
     number,

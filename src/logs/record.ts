@@ -1,4 +1,4 @@
-/** What is delivered: one record a line, and one for each gap. Users' scripts read the field names. */
+/** The records that are delivered: one a line, and one for each gap. Users' scripts read the field names. */
 import type { LogSource } from './source.ts';
 
 export type GapReason = 'overrun' | 'reset' | 'ambiguous' | 'handover';

@@ -94,14 +94,14 @@ export class DatabaseFile {
       this.#opened = isOnDisk ? statSync(path) : undefined;
     } catch (error) {
       this.db.close();
-      // An empty file would count as one that lost what it had.
+      // An empty file would count as a file that lost its records.
       if (isNew) removeFile(path);
       if (errcodeOf(error) !== SQLITE_BUSY) throw inSystemsWords(error, path);
       throw new FileInUse(`${path} is in use by another process`, { cause: error });
     }
   }
 
-  /** Whether the file still has its name. SQLite goes on with one that was removed, and what it writes is lost. */
+  /** Whether the file still has its name. SQLite goes on with a removed file, and loses what it writes. */
   isInPlace(): boolean {
     if (this.#opened === undefined) return true;
     try {
@@ -144,7 +144,7 @@ function makePrivate(path: string): void {
   }
 }
 
-/** Behind a disk error of SQLite mostly are missing rights, of which the system says more. */
+/** A disk error of SQLite mostly means missing rights; the system's words say more. */
 function inSystemsWords(error: unknown, path: string): unknown {
   if (!UNTOLD.has(errcodeOf(error) ?? 0)) return error;
   try {

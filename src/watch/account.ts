@@ -82,7 +82,7 @@ function priceOf(instance: Instance) {
   const storage = instance.storage_total_cost ?? undefined;
   const status = statusOf(instance);
   if (status === 'running' || status === 'loading') return { running, storage, now: running };
-  // What is broken is not billed.
+  // Broken instances are not billed.
   return { running, storage, now: [STOPPED, 'created', 'exited'].includes(status) ? storage : 0 };
 }
 

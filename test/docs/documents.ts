@@ -5,7 +5,8 @@ import { globSync, readFileSync } from 'node:fs';
 const repository = new URL('../../', import.meta.url);
 const NOT_OURS = ['node_modules', 'dist', '.git'];
 
-function filesLike(pattern: string): string[] {
+/** Paths from the root of the repository. */
+export function filesLike(pattern: string): string[] {
   return globSync(pattern, { cwd: fileURLToPath(repository), exclude: NOT_OURS }).toSorted();
 }
 

@@ -1,8 +1,8 @@
 /**
- * How long the sentences of a document are, and which turns of phrase they have that plain English does without.
- * `npm run language` prints it.
+ * How long the sentences of documents and comments are, and which turns of phrase they have that plain English does
+ * without. `npm run language` prints it.
  */
-import { DOCUMENTS, proseOf, textOf } from './documents.ts';
+import { DOCUMENTS, filesLike, proseOf, textOf } from './documents.ts';
 
 /** The most words that a sentence may have and still count as short. */
 export const SHORT = 25;
@@ -58,6 +58,24 @@ export function lengthsOf(sentences: readonly (readonly string[])[]): Lengths {
   return { mean: words / sentences.length, long: long / sentences.length };
 }
 
+/** The comments of each room of `src`, a paragraph each. A tag, such as `@throws`, begins another. */
+export function commentsByRoom(): ReadonlyMap<string, string> {
+  const files = filesLike('src/**/*.{ts,js}');
+  const byRoom = Map.groupBy(files, (file) => file.split('/').slice(0, 2).join('/'));
+  return new Map(
+    Array.from(byRoom, ([room, paths]) => [room, paths.map((path) => commentsOf(textOf(path))).join('\n\n')]),
+  );
+}
+
+function commentsOf(code: string): string {
+  return Array.from(code.matchAll(/\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n?)+/gm), ([comment]) =>
+    comment
+      .replaceAll(/^\s*\/\*+|\*+\/\s*$/g, '')
+      .replaceAll(/^\s*(?:\/\/|\*) ?/gm, '')
+      .replaceAll(/\s*@\w+\s*/g, '\n\n'),
+  ).join('\n\n');
+}
+
 /** Paragraphs, list items and cells, each on one line; a code span is one word. */
 function passagesOf(text: string): string[] {
   return proseOf(text)
@@ -77,12 +95,16 @@ function passagesOf(text: string): string[] {
 }
 
 if (import.meta.main) {
-  const all = DOCUMENTS.map((document) => ({ document, sentences: sentencesOf(textOf(document)) }));
-  for (const { document, sentences } of all) {
+  const texts = [
+    ...DOCUMENTS.map((document) => [document, textOf(document)] as const),
+    ...Array.from(commentsByRoom(), ([room, text]) => [`comments of ${room}`, text] as const),
+  ];
+  const all = texts.map(([place, text]) => ({ place, text, sentences: sentencesOf(text) }));
+  for (const { place, text, sentences } of all) {
     const { mean, long } = lengthsOf(sentences);
-    const turns = turnsOf(textOf(document));
+    const turns = turnsOf(text);
     console.log(
-      `${document}: ${mean.toFixed(1)} words a sentence, ${(long * 100).toFixed(1)}% long, ${turns.length} turns`,
+      `${place}: ${mean.toFixed(1)} words a sentence, ${(long * 100).toFixed(1)}% long, ${turns.length} turns`,
     );
     if (process.argv.includes('--all')) {
       for (const turn of turns) console.log(`  ${turn}`);

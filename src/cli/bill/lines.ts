@@ -47,7 +47,7 @@ function dayTable(rows: readonly BillDay[]): string[] {
   ).map((line) => line.trimEnd());
 }
 
-/** Without a row there was no charge, or nobody knows. */
+/** Without a row there was no charge, or it is unknown. */
 function cell(rows: readonly BillDay[]): string {
   return rows.length === 0 ? '-' : cents(total(rows));
 }

@@ -138,7 +138,7 @@ function startDaemon(emulator: Emulator, screen: Screen, signal: AbortSignal) {
     PILOTLIGHT_MACHINES: '11,12',
     PILOTLIGHT_ENDPOINT_GROUPS: `[{"endpoint_name":"${ENDPOINT}","target_util":0.97,"max_workers":3,"cold_workers":3}]`,
     PILOTLIGHT_LISTEN: '127.0.0.1:0',
-    // What is printed here anyway may be on the page too.
+    // The demo prints these lines anyway, so the page may show them.
     PILOTLIGHT_PUBLIC_STATUS: 'true',
     PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
   };

@@ -110,7 +110,7 @@ function takesSecretAlone(id: OperationId, input: Input): boolean {
   return operationOf(id).verification.secretAlone && input['secret'] !== undefined;
 }
 
-/** Wait so long for the answer after Ctrl-C if nobody could tell whether it was done. */
+/** Wait so long for the answer after Ctrl-C if its outcome would stay unknown. */
 const GRACE_MS = 5_000;
 
 /** For calls that are not safe to repeat: an interrupted one waits for the answer. */
@@ -183,7 +183,7 @@ interface AskedPerson {
   readonly signal: AbortSignal;
 }
 
-/** Unchanged if there is nobody to ask, as in a script. */
+/** Unchanged without a terminal, as in a script. */
 export async function completeInput(
   operation: Operation,
   input: Input,

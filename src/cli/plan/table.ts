@@ -120,7 +120,7 @@ export function searchSentence({ best, frontier, p99LimitSeconds: limit }: Searc
   return `None of them has a p99 of at most ${seconds(limit)}; the quickest has ${quickest}`;
 }
 
-/** Beside the first one that many more. */
+/** So many more are shown beside the first. */
 const SHOWN = 3;
 
 /** What a plan hangs on. */

@@ -9,7 +9,7 @@ const LAST_WAIT_MS = 64;
 
 const LINE_END = 0x0a;
 
-/** No stream of Node's: one that failed once, on a full disk, fails forever. Never closes the descriptor. */
+/** Not a stream of Node: after one failure, on a full disk, it would fail forever. Never closes the descriptor. */
 export function standardOutput(fd: number): LineOutput {
   return new LineOutput((bytes, signal) => writeSome(fd, bytes, signal), endsTorn(fd));
 }

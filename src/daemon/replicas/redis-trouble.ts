@@ -29,7 +29,7 @@ export class RedisTrouble {
   }
 
   failed(error: unknown): void {
-    // Another trouble tells of the connection; a lease that another replica has is none.
+    // The connection is reported elsewhere, and a lease of another replica is fine.
     if (error instanceof RedisError && (error.code === 'redis_away' || error.code === 'lease_lost')) return;
     this.#failures += 1;
     const advice = wordsFor(error);

@@ -38,7 +38,7 @@ export interface Redis {
   close(): void;
 }
 
-/** Connects in the background, and again after each failure, of which `onError` hears. */
+/** Connects in the background, and again after each failure; `onError` gets the failures. */
 export async function connectRedis(
   url: string,
   onError: (error: Error) => void,

@@ -189,7 +189,7 @@ function nothingSeen({ stateDir }: WatchedSettings, isElsewhere: boolean): Fleet
 const PRICE_NAMES = ['dph_total', 'dph'];
 const PRICE_IN_TEXT = /\bdph(?:_total)?\s*<=?\s*(\d+(?:\.\d+)?)/;
 
-/** Without endpoints of which a group has no ceiling. */
+/** Leaves out endpoints with a group that has no ceiling. */
 export function priceCeilings(groups: readonly WorkerGroup[]): PriceCeilings {
   const ceilings = new Map<number, number>();
   for (const { endpoint_id: id, search_query: query } of groups)

@@ -1,4 +1,4 @@
-/** The work that is done once, however many replicas there are: by the one that holds the lease, if there are several. */
+/** The work that only one replica does: if there are several, the replica that holds the lease. */
 import type { Settings } from '../../config/options.ts';
 import type { LineOutput } from '../../logs/sinks/line-output.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';

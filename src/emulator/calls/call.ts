@@ -119,7 +119,7 @@ function keyNamed(state: State, bearer: string): ApiKeyRecord | undefined {
   return state.keys.get(bearer) ?? state.tfa.sessions.get(bearer) ?? endpointKey(state, bearer);
 }
 
-/** An endpoint's own key reads and routes only. Ids below 0 are no key of an account. */
+/** An endpoint's own key reads and routes only. Ids below 0 are not listed in an account. */
 function endpointKey(state: State, bearer: string): ApiKeyRecord | undefined {
   const owner = state.endpointGroups.values().find(({ apiKey }) => apiKey === bearer);
   if (!owner) return undefined;
@@ -190,7 +190,7 @@ export function identify(
 ): Identity {
   if (bearer === undefined && verification.secretAlone) {
     const user = userOfSecret(state, secret, nowMs);
-    // Ids below 0 are no API key. Each user has one, since rate limits go by it.
+    // Not an API key, so its id is below 0. Each user has one, because rate limits count by id.
     const { id: userId } = user;
     const key = { id: -1_000_000 - userId, name: 'tfa_secret', userId, permissions: {}, team: false };
     return { key, user, loggedOut: true };

@@ -41,7 +41,7 @@ export interface DeploymentRecord {
 type NewDeployment = Pick<DeploymentRecord, 'id' | 'userId' | 'ttlMs' | 'createdMs' | 'countsFromMs'> &
   Partial<Pick<DeploymentRecord, 'name' | 'tag' | 'endpointState' | 'lastHeartbeatMs' | 'versions'>>;
 
-/** Without given versions it gets one that is the same in each run. */
+/** Without given versions it gets a version that is the same in each run. */
 export function createDeployment(given: NewDeployment): DeploymentRecord {
   const { id, createdMs } = given;
   return {

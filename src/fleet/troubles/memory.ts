@@ -84,7 +84,7 @@ export class TroubleMemory {
       else leavers.push({ atMs: life.missingSinceMs ?? atMs, dollars: costOf(life, price) });
     }
     const churned: Leaver[] = [];
-    // One new worker replaces one that left.
+    // Each new worker replaces one worker that left.
     this.#leavers = leavers.filter((leaver) => {
       const place = recruits.findIndex((recruit) => recruit >= leaver.atMs);
       if (place === -1) return true;

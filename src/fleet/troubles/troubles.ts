@@ -1,5 +1,5 @@
 /**
- * What goes wrong at an endpoint. A finding must last for a while to be a trouble, and be away for a while
+ * The troubles of an endpoint. A finding must last for a while to be a trouble, and be away for a while
  * to end it.
  */
 import type { FleetNotice } from '../notices.ts';

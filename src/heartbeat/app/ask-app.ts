@@ -10,7 +10,7 @@ export type AppAnswer =
   /** In words, without anything that the address holds. */
   | { readonly healthy: false; readonly why: string };
 
-/** What is beyond this is not waited for: the status is known. */
+/** The rest of a longer body is not read: the status is known. */
 const BODY_BYTES = 64 * 1024;
 const HEADER_BYTES = 16 * 1024;
 

@@ -16,7 +16,7 @@ export interface Choice extends DeploymentChoice {
   readonly tag: string | undefined;
 }
 
-/** Each deployment once. No list can end the heartbeats of one that is wanted by its id. */
+/** Each deployment once. No list can end the heartbeats of a deployment that is wanted by its id. */
 export function resolve(
   wanted: readonly Wanted[],
   knowledge: DeploymentKnowledge,

@@ -67,7 +67,7 @@ export class Calls {
     return { discount, abort };
   }
 
-  /** Gives up the oldest overdue one that has no connection yet. False: there is none. */
+  /** Gives up the oldest overdue call without a connection. False: there is none. */
   evict(): boolean {
     const [oldest] = this.#evictable;
     if (oldest === undefined) return false;

@@ -1,5 +1,5 @@
 /**
- * Which of many heartbeats may leave now: the one that would expire first. Under a rate limit, a healthy one
+ * Chooses the heartbeat that leaves next: first goes the deployment that would expire first. Under a rate limit, a healthy one
  * waits for the same part of the time that it can afford as each other. Times are monotonic ms.
  */
 import type { RateLimiter } from '../../client/rate-limiter.ts';
@@ -83,7 +83,7 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     return undefined;
   }
 
-  /** The next one that may leave; it must be placed again. An overdue request may be ended for it. */
+  /** The next heartbeat that may leave; place it again afterwards. An overdue request may be ended for it. */
   next(mono: number): T | undefined {
     const first = mono >= this.opensAt ? this.#nextTurn(mono) : this.#early(mono);
     this.#full = first !== undefined && !this.#hasRoom(first.beat, mono);
@@ -126,7 +126,7 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     };
   }
 
-  /** The first whose turn it is, else the one that has waited longest. A second attempt comes last. */
+  /** The first whose turn it is, else the heartbeat that has waited longest. A second attempt comes last. */
   #nextTurn(mono: number): T | undefined {
     let first = this.#senders.peek();
     for (; first && this.#turnAt(first.beat, mono) > mono; first = this.#senders.peek()) {

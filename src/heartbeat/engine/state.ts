@@ -53,7 +53,7 @@ export interface Heartbeat {
   readonly drift: ClockDrift;
   /** When the last accepted heartbeat was *sent*, in elapsed time; before the first, when it all began. */
   readonly basis: number;
-  /** The same on the monotonic clock alone, which nobody sets. */
+  /** The same on the monotonic clock alone, which cannot be set. */
   readonly basisMono: number;
   readonly acknowledged: boolean;
   /** Infinity while the newest attempt is awaited. */
@@ -122,7 +122,7 @@ export type Notice =
       readonly attempt: number;
       readonly latencyMs: number;
       /**
-       * Time left by the heartbeat before, ms; absent for the first one, and for one that was created again.
+       * Time left by the heartbeat before, ms; absent for the first heartbeat, and for a deployment that was created again.
        */
       readonly marginMs?: number;
       readonly marginRatio?: number;

@@ -57,7 +57,7 @@ export class HeartService {
   #supervisor: Supervisor | undefined;
   #manager: ServiceManager | undefined;
   #reloadAlone: NodeJS.Timeout | undefined;
-  /** What is wrong since the last load, and has fallen back to its default. */
+  /** Variables that were malformed at the last load, so that their defaults are used. */
   #tolerated: ReadonlySet<string>;
   readonly #turns = new Turns();
 

@@ -42,7 +42,7 @@ const LATE_BITS = 4;
 const MISSING_BITS = 4;
 /** A view that is only older is a common fault, however many lines are gone. */
 const STALE_BITS = 8;
-/** A service that gives fewer lines than were asked for, and not the oldest ones; and one that never did. */
+/** A service that gives fewer lines than were asked for, without the oldest; and a service that never did. */
 const [CAPPED_BITS, SMALL_BITS] = [24, 64];
 /** So many known lines above a view that is not full show that the service caps its answers. */
 export const CAPPED_LINES = CAPPED_BITS / MISSING_BITS;
@@ -177,7 +177,7 @@ class Scale {
     const aboveBits = isFull ? 0 : Math.min(isSmall ? SMALL_BITS : CAPPED_BITS, MISSING_BITS * older);
     const paired = partners.keys().filter((index) => (partners[index] ?? -1) >= 0);
     const bits = this.#evidence(paired) - LATE_BITS * late - MISSING_BITS * missing - goneBits - aboveBits;
-    // Of a log of few lines, a view of all of it that has them all, and more above them, is no other log.
+    // A short log stays the same log if a view of all of it has all lines, and more above them.
     const hasAll = older === 0 && lacking.length === 0 && isWhole && !isFull;
     return hasAll ? Math.max(0, bits) : bits;
   }

@@ -95,7 +95,7 @@ function longestAscending(common: readonly Anchor[]): readonly Anchor[] {
   return chain.reverse();
 }
 
-/** @param isOpen What one has beyond the end of the other is no difference. */
+/** @param isOpen Lines beyond the end of the other do not count as a difference. */
 function pairsOf(one: Float64Array, other: Float64Array, isOpen: boolean): [number, number][] {
   const pairs: [number, number][] = [];
   let start = 0;

@@ -86,7 +86,7 @@ export interface GroupState {
   readonly failures: number;
   /** Bytes of the last answer that came through. */
   readonly goodBytes: number;
-  /** More that an answer made necessary, until one is taken: an error in between is no reason to begin again with less. */
+  /** More that an answer made necessary, until one is taken: an error in between does not reduce it. */
   readonly wantedTail: number;
   /** How often more failed right after an answer came through, since one was taken. */
   readonly tries: number;
@@ -94,7 +94,7 @@ export interface GroupState {
 
 export interface PollResult {
   readonly answer: TailAnswer;
-  /** What was asked for, in units of the service. */
+  /** The tail that was asked for, in units of the service. */
   readonly tail: number;
   /** Unix milliseconds at which the answer came. */
   readonly now: number;
@@ -131,7 +131,7 @@ export interface LogBeginning {
   readonly mark?: Gap | undefined;
 }
 
-/** What was known of a log is lost: lines may come again. */
+/** The memory of a log is lost: lines may come again. */
 export const FORGOTTEN: Gap = { reason: 'reset', lost_min: 0, lost_estimate: null };
 
 export interface Beginning extends LogBeginning {

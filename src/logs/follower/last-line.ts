@@ -15,7 +15,7 @@ export interface Pending {
 /** Lines to deliver. */
 export interface Lines {
   readonly lines: readonly string[];
-  /** Index of the line that is only the rest of one that was delivered in part. */
+  /** Index of a line that is only the rest of a line delivered in part. */
   readonly continues?: number | undefined;
 }
 
@@ -67,7 +67,7 @@ export function lastLineAfter(
   };
 }
 
-/** What was delivered of the pending line is not delivered again. */
+/** The delivered part of the pending line is not delivered again. */
 export function withoutBegun(
   pending: Pending | undefined,
   fresh: readonly string[],

@@ -169,7 +169,7 @@ function isSure(limit: Limit | undefined, now: number): limit is Limit {
   return limit !== undefined && limit.strikes >= SURE_STRIKES && now < limit.retryAt;
 }
 
-/** Bytes to ask for. An outage is no reason to ask for less, but a third failure in a row may be one of size. */
+/** Bytes to ask for. An outage alone does not reduce it, but a third failure in a row may be one of size. */
 export function bytesToAsk(
   wanted: number,
   { limit, failures, least }: { limit: Limit | undefined; failures: number; least: number },
@@ -191,7 +191,7 @@ export type TailUnit = 'lines' | 'bytes';
 
 /** Asked for while nothing is known: enough in either unit. */
 export const FIRST_TAIL = 100_000;
-/** Asked for once to learn the unit. A service that counts bytes or characters gives so many; one that counts lines more. */
+/** Asked for once to learn the unit. A service that counts bytes or characters gives so many; a service that counts lines gives more. */
 export const PROBE_TAIL = 64;
 /** The log must have as much before that is asked. */
 const ENOUGH = { lines: PROBE_TAIL, bytes: 1_000 } as const;

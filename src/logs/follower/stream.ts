@@ -85,7 +85,7 @@ const MOST_CAME = 64;
 const MOST_LAST = 256;
 /** Milliseconds. A backend lags by less; a view that lacks older lines is another log. */
 const LONGEST_LAG_MS = 30_000;
-/** Milliseconds since another backend showed all known lines: the older view is of one that lags. */
+/** Milliseconds since another backend showed all known lines: the older view comes from a backend that lags. */
 const SEEN_LATELY_MS = 10_000;
 /** Views in a row that lack lines and only grow. By chance one backend in three that lags does that once in 20,000 times. */
 const SHORTER_VIEWS = 6;
@@ -108,7 +108,7 @@ const NEARLY = 0.9;
 export function begin(sighting: Sighting, deliver: boolean): ViewResult {
   const outcome = take(EMPTY_STREAM, deliver ? sighting : { ...sighting, canWiden: false });
   if (outcome.kind !== 'taken') return outcome;
-  // What the service no longer has is no loss; what does not come through is.
+  // Lines that the service no longer has do not count as lost; lines that do not come through do.
   if (deliver) return sighting.isFull ? outcome : { ...outcome, gap: undefined };
   const { pending } = outcome.stream;
   const stream = { ...outcome.stream, pending: pending && { ...pending, taken: pending.text.length } };
@@ -254,7 +254,7 @@ function lesser(cap: Stream['cap'], { lines, bytes }: Text): NonNullable<Stream[
   };
 }
 
-/** Nothing joins the two. A full view means that more lines came than it holds; a whole one that the log began again. */
+/** Nothing joins the two. A full view means that more lines came than it holds; a whole view, that the log began again. */
 function broken(stream: Stream, sighting: Sighting, isFull: boolean): ViewResult {
   return isFull ? overrun(stream, sighting) : reset(stream, sighting);
 }
@@ -283,7 +283,7 @@ function overrun(stream: Stream, sighting: Sighting): ViewResult {
   const { text, expected } = sighting;
   const { pending, endsLines, last } = stream;
   const cap = sighting.isFull ? stream.cap : lesser(stream.cap, text);
-  // The first line may be cut. What is above it is lost, so it is delivered, unless it was before.
+  // The first line may be cut. The lines above it are lost, so it is delivered, unless it was before.
   const [top = ''] = text.lines;
   const isKnown = [last, pending?.text].some((known) => known?.endsWith(top.slice(-MOST_LAST)));
   const lines = isKnown ? text.lines.slice(1) : text.lines;

@@ -10,7 +10,7 @@ export type WantedLog =
 /** A row of a list: a worker group, or an endpoint. */
 export interface ListedLog {
   readonly id: number;
-  /** Of the endpoint; for a worker group, of the one that it serves. */
+  /** Of the endpoint; for a worker group, of the endpoint that it serves. */
   readonly endpoint_name?: string | null | undefined;
 }
 

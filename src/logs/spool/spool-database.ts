@@ -77,7 +77,7 @@ interface SinkPlace extends SinkStanding {
   readonly underway: number;
 }
 
-/** What is known without a query. */
+/** Known without a query. */
 interface State {
   /** Of all chunks. */
   readonly bytes: number;

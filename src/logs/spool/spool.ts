@@ -274,7 +274,7 @@ function epochOfNow(clock: Pick<Clock, 'now'>): number {
   return Math.floor(clock.now());
 }
 
-/** Whether there may be a spool, even one that cannot be opened. */
+/** Whether there may be a spool, even if it cannot be opened. */
 function mayBeSpool(path: string): boolean {
   try {
     return statSync(path).size > 0;

@@ -28,7 +28,7 @@ export interface SettingOption {
   readonly positive?: true;
   /** Allows `never` (Infinity). */
   readonly never?: true;
-  /** What is assumed, and why. */
+  /** The assumption, and why. */
   readonly doc: string;
 }
 

@@ -14,9 +14,9 @@ export interface Finding {
   readonly severity: Severity;
   /** Name of the parameter, as the user wrote it. */
   readonly parameter: string;
-  /** The value it got; undefined where it was not given, or nobody knows the parameter. */
+  /** The value it got; undefined if it was not given, or if the parameter is unknown. */
   readonly got: unknown;
-  /** What is allowed or advised, in words: `a number above 0 and at most 1`. */
+  /** The allowed or advised values, in words: `a number above 0 and at most 1`. */
   readonly allowed: string;
   /** Why it matters and what to do. */
   readonly message: string;

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { DOCUMENTS, proseOf, textOf } from '../../docs/documents.ts';
-import { lengthsOf, sentencesOf, turnsOf } from '../../docs/language.ts';
+import { commentsByRoom, lengthsOf, sentencesOf, turnsOf } from '../../docs/language.ts';
 
 /** Three screens, without code blocks and generated tables. */
 const ROOM_LINES = 180;
 const README_LINES = 150;
 
-describe.each(DOCUMENTS)('%s', (document) => {
-  const text = textOf(document);
-
+describe.each([
+  ...DOCUMENTS.map((document) => [document, textOf(document)] as const),
+  ...Array.from(commentsByRoom(), ([room, text]) => [`comments of ${room}`, text] as const),
+])('%s', (_, text) => {
   test('has short sentences', () => {
     const { mean, long } = lengthsOf(sentencesOf(text));
     expect(mean).toBeLessThanOrEqual(14);

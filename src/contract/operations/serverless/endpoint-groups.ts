@@ -16,7 +16,7 @@ export const ENDPOINT_GROUP_DEFAULTS = {
   target_queue_time: 10.0,
 } as const;
 
-/** What is allowed but unwise is in src/scaling. */
+/** src/scaling warns of values that are allowed but unwise. */
 const parameters = {
   min_load: z.number().nonnegative().optional(),
   min_cold_load: z.number().nonnegative().optional(),

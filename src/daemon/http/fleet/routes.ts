@@ -138,7 +138,7 @@ export function readFleetQuery(
 }
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-/** With a zone, so that nobody guesses. A day alone is UTC. */
+/** With a zone, because a guess could be wrong. A day alone is UTC. */
 const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/;
 /** The range of Date. */
 const LAST_MS = 8.64e15;

@@ -5,7 +5,7 @@ const STORED = 'pilotlight-token';
 /** The characters of a header. */
 const SENDABLE = /^[ -~]+$/;
 
-/** `refused`: the daemon has refused the one that it got. */
+/** `refused`: the daemon has refused a token. */
 export class TokenNeeded extends Error {
   constructor(refused) {
     super('a token is needed');

@@ -266,7 +266,7 @@ function isOver(story: Story): boolean {
   return !story.trouble && !isUnlogged(story) && story.namedAt.size === 0;
 }
 
-/** Of the one that expires first, s. */
+/** Of the deployment that expires first, s. */
 function leastRemaining(stories: readonly (readonly [number, Story])[]): number | undefined {
   const least = Math.min(...stories.map(([, { expiresAt = Infinity }]) => expiresAt));
   return least === Infinity ? undefined : seconds(least - performance.now());

@@ -48,7 +48,7 @@ export function startDaemonChild(options: DaemonChildOptions): DaemonChild {
     ended: ending(child),
     kill: () => void child.kill('SIGKILL'),
     send(message) {
-      // The end of the child is handled, so a closed channel is no error.
+      // The end of the child is handled, so a closed channel is fine.
       if (child.connected) child.send(message, () => {});
     },
     listen(hear) {

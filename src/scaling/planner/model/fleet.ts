@@ -23,7 +23,7 @@ export interface Whereabouts {
   readonly place?: number;
   /** In seconds since the model began; default: the start from cold takes its time. */
   readonly readyAt?: number;
-  /** Of one that is there already, units/s; default: it is drawn. */
+  /** Of a worker that is there already, units/s; default: it is drawn. */
   readonly speed?: number | undefined;
 }
 
@@ -153,7 +153,7 @@ export class Fleet {
     if (busy) this.#changes.push(freeAt, worker);
   }
 
-  /** Above the maximum: an idle worker goes, else the one that is free first drains. */
+  /** Above the maximum: an idle worker goes, else the worker that is free first drains. */
   #shedOne(now: number): boolean {
     const pool = this.workers;
     for (const state of [STATE.cold, STATE.creating, STATE.starting]) {

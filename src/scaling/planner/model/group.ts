@@ -239,7 +239,7 @@ export class GroupModel {
     this.#observer.begun(arrival, waited);
   }
 
-  /** A random slot, or the one that is free first if the queue there is too long. */
+  /** A random slot, or the slot that is free first if the queue there is too long. */
   #anySlot(): number {
     const { free } = this.#fleet.workers;
     const place = Math.floor(this.#random() * free.size);

@@ -10,7 +10,7 @@ export const QUEUE_TIME_BUCKETS = Math.ceil(Math.log(1e8 / SMALLEST_SECONDS) / L
 /** Largest relative error of a percentile above `SMALLEST_SECONDS`; below, it counts as zero. */
 export const QUEUE_TIME_RELATIVE_ERROR = (GROWTH - 1) / (GROWTH + 1);
 
-/** Bucket 0 is no queue at all. */
+/** Bucket 0 means no queue. */
 export function queueTimeBucket(seconds: number): number {
   if (seconds <= SMALLEST_SECONDS) return 0;
   const bucket = Math.ceil(Math.log(seconds / SMALLEST_SECONDS) / LOG_GROWTH);

@@ -1,5 +1,5 @@
 /**
- * The workers of a group by place. Slots of hot workers stand in a heap, the one that is free first on top.
+ * The workers of a group by place. Slots of hot workers stand in a heap, with the slot that is free first on top.
  */
 import type { PlanSettings } from '../settings.ts';
 import type { Demand } from './demand.ts';

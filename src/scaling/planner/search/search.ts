@@ -110,7 +110,7 @@ const DRAWN_OF_LONG = 6;
 const WAVE = 16;
 
 /**
- * The cheapest set that keeps the limit. Deterministic: the same request has the same result, whoever runs it.
+ * The cheapest set that keeps the limit. Deterministic: the same request has the same result everywhere.
  * @throws the signal's reason once it is aborted
  */
 export async function searchParameters(
@@ -309,7 +309,7 @@ class Trials {
     return this.known.get(keyOf(point))?.outcome.lateShare ?? 1;
   }
 
-  /** Sets that keep the limit, cheapest first; of two that cost the same, the one that waits less. */
+  /** Sets that keep the limit, cheapest first; of two equal costs, the shorter wait. */
   good(allowed = P99_LATE, points?: readonly SearchPoint[]): readonly Candidate[] {
     const { limitSeconds } = this.#options;
     const keys = points && new Set(points.map((point) => keyOf(point)));
