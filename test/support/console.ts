@@ -30,6 +30,15 @@ export interface Running {
   readonly exit: Promise<number>;
 }
 
+/** @throws With all that was printed, if stdout has no JSON. */
+export function jsonIn({ stdout, stderr }: Pick<Ran, 'stdout' | 'stderr'>): unknown {
+  try {
+    return JSON.parse(stdout);
+  } catch (cause) {
+    throw new Error(`stdout is not JSON: ${stdout}\nstderr: ${stderr}`, { cause });
+  }
+}
+
 export async function pilotlight(words: readonly string[], around: Around = {}): Promise<Ran> {
   const running = startInProcess(words, around);
   const code = await running.exit;

@@ -4,7 +4,7 @@ import type { BillAnswer } from '../../../src/daemon/http/bill/answer.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { startTestDaemon, until } from '../../support/daemon.ts';
 import { serve } from '../../support/local-server.ts';
-import { pilotlight } from '../../support/console.ts';
+import { jsonIn, pilotlight } from '../../support/console.ts';
 
 const DAYS = 3;
 const DAY_MS = 86_400_000;
@@ -44,7 +44,7 @@ test('the days add up to what was charged, to a cent', async () => {
   const now = Date.now() / 1000;
   const range = { day: { gte: now - 40 * 86_400, lte: now + 86_400 }, type: { in: ['serverless'] } };
   const all = await pilotlight(['call', 'charges.list', JSON.stringify({ select_filters: range })], { env });
-  const { results } = JSON.parse(all.stdout) as { results: { amount: number }[] };
+  const { results } = jsonIn(all) as { results: { amount: number }[] };
   const sum = (amounts: readonly number[]): number => amounts.reduce((total, each) => total + each, 0);
   expect(sum(days.map((day) => day.amount))).toBeCloseTo(sum(results.map(({ amount }) => amount)), 2);
   expect(days.length).toBeGreaterThanOrEqual(DAYS);

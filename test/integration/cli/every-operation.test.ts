@@ -11,7 +11,7 @@ import { OPERATION_IDS, operationOf, type OperationId } from '../../../src/contr
 import { splitWords } from '../../../src/contract/text/shell-words.ts';
 import { DEFAULT_TEAM_KEY, startEmulator } from '../../../src/emulator/index.ts';
 import { serve } from '../../support/local-server.ts';
-import { pilotlight, type Ran } from '../../support/console.ts';
+import { jsonIn, pilotlight, type Ran } from '../../support/console.ts';
 
 const KEY = 'key-that-nobody-may-see';
 
@@ -155,7 +155,7 @@ test.each(OPERATION_IDS)('%s works as a command against the emulator', async (id
   const ran = await pilotlight([...exampleWords(id), '--json'], { env });
   expect(emulator.journal.count({ operation: id })).toBe(1);
   if (ran.code === 0) {
-    expect(operationOf(id).response.safeParse(JSON.parse(ran.stdout)).success).toBe(true);
+    expect(operationOf(id).response.safeParse(jsonIn(ran)).success).toBe(true);
     expect(ran.stderr).toBe('');
   } else expectRefusalThatIsDeclared(id, ran);
 });

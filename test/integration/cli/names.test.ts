@@ -1,7 +1,7 @@
 /** Names where ids are awkward, and tables that a person reads. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
-import { pilotlight, type Around, type Ran } from '../../support/console.ts';
+import { type Around, jsonIn, pilotlight, type Ran } from '../../support/console.ts';
 
 let emulator: Emulator;
 beforeEach(async () => {
@@ -92,7 +92,7 @@ describe('tables', () => {
     expect(groups.stdout).toMatch(/^ID +ENDPOINT_NAME +ENDPOINT_STATE/);
     expect(groups.stdout).not.toMatch(/[0-9a-f]{64}/);
     const all = await run('endpoint-group list --json');
-    expect(JSON.parse(all.stdout)).toMatchObject({ results: [{ api_key: expect.any(String) as unknown }] });
+    expect(jsonIn(all)).toMatchObject({ results: [{ api_key: expect.any(String) as unknown }] });
   });
 
   test('show what became of each offer, a row for each', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { DEFAULT_TEAM_KEY, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { readText } from '../../../src/cli/console.ts';
-import { pilotlight, typed } from '../../support/console.ts';
+import { jsonIn, pilotlight, typed } from '../../support/console.ts';
 
 function connectionOf(emulator: Emulator): Record<string, string> {
   return { API_KEY: emulator.apiKey, BASE_URL: emulator.url };
@@ -184,7 +184,7 @@ describe('exit codes', () => {
       const env = connectionOf(emulator);
       const code = emulator.totp(1);
       const login = await typed(`tfa login --tfa-method totp --code ${code} --json`, { env });
-      const { session_key: session } = JSON.parse(login.stdout) as { session_key: string };
+      const { session_key: session } = jsonIn(login) as { session_key: string };
       for (const [words, error] of [
         ['login --backup-code AAAA-BBBB-CCCC', 'invalid_backup_code'],
         [`confirm-new --tfa-method totp --code ${code} --secret JBSWY3DP`, 'authorization_required'],
@@ -219,7 +219,7 @@ test('a two-factor code that is required is asked for by name; nobody is asked i
   await using emulator = await startEmulator();
   const env = connectionOf(emulator);
   const begun = await typed('tfa authorize-new-method --tfa-method email --json', { env });
-  const { secret } = JSON.parse(begun.stdout) as { secret: string };
+  const { secret } = jsonIn(begun) as { secret: string };
   const confirm = `tfa confirm-authorization --secret ${secret}`;
   const script = await typed(confirm, { env });
   expect([script.code, script.stderr]).toEqual([2, expect.stringContaining('--code: is missing')]);
@@ -242,7 +242,7 @@ describe('the secret of a login by password', () => {
     const { code } = emulator.outbox.latest({ channel: 'email' });
     const login = await typed(`tfa login ${secret} --tfa-method email --code ${code} --json`, { env });
     expect(login.code).toBe(0);
-    expect(JSON.parse(login.stdout)).toMatchObject({ id: 1 });
+    expect(jsonIn(login)).toMatchObject({ id: 1 });
   });
 
   test.each(['--dry-run', '--curl'])('is shown by %s, with a key only where there is one', async (show) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { openApiDocument } from '../../../src/openapi/document.ts';
-import { pilotlight } from '../../support/console.ts';
+import { jsonIn, pilotlight } from '../../support/console.ts';
 
 test('the emulator serves the document with itself as the server; the command prints the same', async () => {
   await using emulator = await startEmulator();
@@ -9,7 +9,7 @@ test('the emulator serves the document with itself as the server; the command pr
   expect(served).toEqual(JSON.parse(JSON.stringify(openApiDocument({ baseUrl: emulator.url }))));
   const printed = await pilotlight(['openapi'], { env: { BASE_URL: emulator.url } });
   expect(printed).toMatchObject({ code: 0, stderr: '' });
-  expect(JSON.parse(printed.stdout)).toEqual(served);
+  expect(jsonIn(printed)).toEqual(served);
 });
 
 test('its page loads nothing from anywhere else, and the documentation is no part of the journal', async () => {

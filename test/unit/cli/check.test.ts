@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pilotlight, type Ran } from '../../support/console.ts';
+import { jsonIn, pilotlight, type Ran } from '../../support/console.ts';
 
 /** Of such a file. */
 function check(content: string, ...flags: string[]): Promise<Ran> {
@@ -64,7 +64,7 @@ test('a name that nothing reads is an error, though run only warns', async () =>
   const allowed = 'a known variable: see pilotlight run --help';
   const message = 'no such variable; did you mean PILOTLIGHT_LOG_LEVEL?';
   const problem = { severity: 'error', variable: 'PILOTLIGHT_LOG_LEVLE', got: 'a value', allowed, message };
-  expect([json.code, JSON.parse(json.stdout)]).toEqual([2, [problem]]);
+  expect([json.code, jsonIn(json)]).toEqual([2, [problem]]);
 });
 
 test('the defaults that were filled in are one line a group; advice is called advice; numbers are what they are', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { describeStatus } from '../../../src/cli/commands/daemon.ts';
 import type { SinkStatus, Status, WorkerGroupStatus } from '../../../src/daemon/status/schema.ts';
 import { fleetStatus } from '../../../src/daemon/status/fleet.ts';
-import { pilotlight, type Around, type Ran } from '../../support/console.ts';
+import { type Around, jsonIn, pilotlight, type Ran } from '../../support/console.ts';
 import { serve } from '../../support/local-server.ts';
 import { DEPLOYMENT_STATUS, EMPTY_STATUS } from '../../support/empty-status.ts';
 import { endpointView, fleetView, WATCH_ALL } from '../../support/recorded-fleet.ts';
@@ -131,7 +131,7 @@ test('the daemon of this machine is asked, with its token, and told a line for e
 
 test('the whole of it is JSON; a daemon that answers otherwise is an exit code', async () => {
   const whole = await statusOf(['--json'], {}, () => [200, STATUS]);
-  expect(JSON.parse(whole.stdout)).toEqual(STATUS);
+  expect(jsonIn(whole)).toEqual(STATUS);
   expect(await statusOf([], {}, () => [401, {}])).toMatchObject({ code: 4, stdout: '' });
   const trouble = await statusOf([], {}, () => [500, {}]);
   expect(trouble).toMatchObject({ code: 3, stdout: '' });

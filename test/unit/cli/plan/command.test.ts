@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { READER_LEFT } from '../../../../src/cli/interrupts.ts';
-import { pilotlight } from '../../../support/console.ts';
+import { jsonIn, pilotlight } from '../../../support/console.ts';
 import { wordsOf } from '../../../support/page-words.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
@@ -20,7 +20,7 @@ describe('a page', () => {
     expect(stdout.trimEnd().split('\n').at(-1)).toBe(`Page with the plots: ${path}`);
     expect(wordsOf(readFileSync(path, 'utf8'))[0]).toBe('What these parameters will do');
     const json = await plan(`--json --html ${path}`);
-    expect(JSON.parse(json.stdout)).toMatchObject({ load: { work: 'the same for all' } });
+    expect(jsonIn(json)).toMatchObject({ load: { work: 'the same for all' } });
   });
 
   test('that cannot be written is wrong usage', async () => {
