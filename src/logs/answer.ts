@@ -23,7 +23,7 @@ export interface Refusal {
 /** Without `error`, which is how an error body begins. */
 const LEVEL = /^(?:info|warn|trace|debug)\d*$/;
 /** "authenticate_…_apikey: invalid api_key or … not found". */
-const NOT_FOUND = /invalid api_key or .*not found/i;
+export const NOT_FOUND = /invalid api_key or .*not found/i;
 const ERROR_KEYS = ['error_msg', 'error', 'detail', 'msg', 'message'] as const;
 
 /** @param body The parsed JSON, or the text if it was none. */

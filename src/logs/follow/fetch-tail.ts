@@ -7,7 +7,7 @@ import {
   TransportError,
   type TransportReason,
 } from '../../client/errors.ts';
-import { recogniseAnswer, type Refusal } from '../answer.ts';
+import { NOT_FOUND, recogniseAnswer, type Refusal } from '../answer.ts';
 import { sourceKey } from '../source.ts';
 import type { FetchTail, TailRequest } from './group-follower.ts';
 
@@ -39,10 +39,13 @@ export function createTailFetcher(client: LogClient): FetchTail {
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       const retryAfterMs = error instanceof ApiError ? error.waitMs : undefined;
-      const tooLarge = whetherTooLarge(error);
+      const notFound =
+        NOT_FOUND.test(error.message) || (error instanceof ApiError && error.hasCode('not_found'));
+      const tooLarge = notFound ? undefined : whetherTooLarge(error);
       return {
         kind: 'error',
         reason: error.message,
+        ...(notFound && { notFound }),
         ...(retryAfterMs !== undefined && { retryAfterMs }),
         ...(tooLarge && { tooLarge }),
       };

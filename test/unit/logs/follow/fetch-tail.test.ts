@@ -42,3 +42,17 @@ test.each([
   const said = await polled(given);
   expect('tooLarge' in said ? said.tooLarge : undefined).toBe(tooLarge);
 });
+
+const UNKNOWN_GROUP = 'authenticate_workergroup_with_apikey: invalid api_key or workergroup not found';
+
+test.each([
+  ['a bare JSON string', answer(200, JSON.stringify(UNKNOWN_GROUP)), true],
+  ['a message', answer(200, JSON.stringify({ msg: UNKNOWN_GROUP })), true],
+  ['a 404', answer(404, '{"success":false,"error":"not_found","msg":"no such worker group"}'), true],
+  ['a 400', answer(400, JSON.stringify({ error_msg: UNKNOWN_GROUP })), true],
+  ['a page of a gateway', answer(404, '<html>404 Not Found</html>'), undefined],
+  ['another refusal', answer(400, '{"error_msg":"tail must be a number"}'), undefined],
+])('%s may say that the group is not there yet', async (_, given, notFound) => {
+  expect(await polled(given)).toMatchObject({ kind: 'error', ...(notFound && { notFound }) });
+  expect('notFound' in (await polled(given))).toBe(notFound === true);
+});
