@@ -40,7 +40,7 @@ export async function untilInterrupted<T>(signal: AbortSignal, work: (signal: Ab
   }
 }
 
-/** A reader that has enough is not a failure. */
+/** If `| head` closes the pipe, the command has not failed. */
 export function interruptedExit(reason: unknown): number {
   return reason === READER_LEFT ? EXIT.ok : EXIT.interrupted;
 }

@@ -23,7 +23,7 @@ export interface Pass {
   lost(): void;
 }
 
-/** A call of a library or a command waits no longer for another one's 429, ms. */
+/** Calls of the library and of commands wait at most this long after another call's 429, ms. */
 const LONGEST_WAIT_MS = 15_000;
 
 export class LocalGate implements Gate {

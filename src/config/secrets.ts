@@ -23,21 +23,18 @@ export function credentialHeaders(headers: Readonly<Record<string, string>>): [s
   return Object.entries(headers).filter(([name]) => CREDENTIAL.test(name));
 }
 
-type CredentialSettings = Pick<Settings, 'apiKey'> &
-  Partial<Pick<Settings, 'appHealth' | 'metricsToken' | 'redisUrl' | 'otlpHeaders'>>;
-
 /** `currentKey`: the key's file may have been read again since. */
 export function credentialsOf(
-  { apiKey, appHealth, metricsToken, redisUrl, otlpHeaders = {} }: CredentialSettings,
+  settings: Pick<Settings, 'apiKey'> & Partial<Settings>,
   currentKey: string,
   environment: Environment = process.env,
 ): string[] {
+  const { appHealth, redisUrl, otlpHeaders = {} } = settings;
   const proxies = PROXY_VARIABLES.map((name) => environment[name]);
+  const secrets = OPTION_KEYS.filter((key) => (OPTIONS[key] as Option).secret).map((key) => settings[key]);
   const found = [
     currentKey,
-    apiKey,
-    metricsToken,
-    redisUrl,
+    ...secrets.filter((value) => typeof value === 'string'),
     ...[appHealth, redisUrl, ...proxies].flatMap((url) => loginOf(url)),
     ...credentialHeaders(otlpHeaders).flatMap(([, value]) => [value].concat(schemeless(value))),
   ];

@@ -39,7 +39,7 @@ export function loadValues<Key extends string>(
   return { values, files, broken, problemsOf, problems: [...problemsOf.values()].flat() };
 }
 
-/** Compose passes on empty variables, so they are not set. A blank token must not open what it closes. */
+/** Compose passes on empty variables, so they are not set. A blank token must not mean "no token". */
 export function textOf(environment: Environment, name: string): string | undefined {
   return environment[name] === '' ? undefined : environment[name]?.trim();
 }

@@ -16,7 +16,7 @@ export type Traits = Readonly<Partial<Record<AssumptionId, string>>>;
 
 export interface LearnedTraits {
   readonly traits: Traits;
-  /** Long when they were last read, so that a short question shows the unit of `tail`. */
+  /** Logs that were long when last read: a short question to one shows the unit of `tail`. */
   readonly longTexts: ReadonlySet<string>;
 }
 

@@ -87,7 +87,7 @@ const LIST_EVERY_MS = 300_000;
 /** After a list that lacks an endpoint, ms. */
 const DOUBT_MS = 30_000;
 
-/** Fractions of its multiples are spread evenly, however many there are. */
+/** The golden ratio: it spaces first looks evenly for any number of endpoints. */
 const GOLDEN = 0.618_033_988_75;
 
 export class FleetWatch implements Fleet {

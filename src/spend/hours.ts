@@ -33,7 +33,7 @@ export type Counted = Readonly<typeof NOTHING_COUNTED>;
 
 export type Hour = Counted & { readonly atMs: number };
 
-/** A sum has the source of its weakest part. */
+/** A sum counts as estimated if any part is. */
 export type Source = 'billed' | 'told' | 'estimated';
 const SOURCES: readonly Source[] = ['estimated', 'told', 'billed'];
 

@@ -31,7 +31,7 @@ export function rowsLeftOut(answer: unknown): number {
 function read(schema: z.ZodType, answer: unknown, losses: Losses): z.ZodSafeParseResult<unknown> {
   const exact = schema.safeParse(answer);
   if (exact.success) return exact;
-  // A failed reading loses nothing: another one follows.
+  // Lost rows count only if this repair succeeds.
   const inside = { rows: 0 };
   const result = schema.safeParse(repaired(schema, answer, inside));
   if (result.success) losses.rows += inside.rows;

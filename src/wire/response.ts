@@ -66,7 +66,7 @@ export function decodeResponse(operation: Operation, response: WireResponse, key
   };
 }
 
-/** A 2xx body may report an error. But a shown-once value proves success, and rows speak for themselves. */
+/** A 2xx body may report an error. But a shown-once value proves success, and an answer with a result a row counts as one. */
 function saysNo({ response }: Operation, body: unknown, read: z.ZodSafeParseResult<unknown>): boolean {
   if (typeof body === 'string') return !read.success && shownOncePaths(response).length === 0;
   if (!isRecord(body)) return false;

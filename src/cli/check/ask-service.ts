@@ -43,7 +43,7 @@ export interface AskOptions {
   readonly signal: AbortSignal;
   /** Resolves when the next question may be sent; false: stop asking. Default: at once. */
   readonly turn?: () => Promise<boolean>;
-  /** Sends each question once. A 429 leaves it open. */
+  /** Sends each question once. A 429 is reported as unknown. */
   readonly isGentle?: boolean;
   readonly onAnswer?: ClientObserver['answer'];
 }

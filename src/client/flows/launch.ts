@@ -196,7 +196,7 @@ function optionProblems({ offers, timeoutMs = 1, pollMs = 1 }: LaunchOptions): I
   return problems;
 }
 
-/** The id, or why the offer cannot be rented. Throws if it may be rented: the next would make it two. */
+/** The id, or why the offer cannot be rented. Throws if the rental may have succeeded: the next offer could rent a second instance. */
 async function rent(client: Client, input: Input<'instances.create'>, signal: AbortSignal) {
   try {
     const options = { signal, graceMs: GRACE_MS };

@@ -9,7 +9,7 @@ import { ApiError, ResponseError } from '../errors.ts';
 export type InstancesClient = Pick<ClientOf<'instances.page' | 'instances.list'>, 'instances'>;
 
 const UNKNOWN_OPERATION: ReadonlySet<number> = new Set([404, 405, 501]);
-/** More than an account has: a service that repeats its pages does not keep us. */
+/** More than an account has: it ends a loop if the service repeats its pages. */
 const MOST_PAGES = 400;
 
 async function* pagesOf<Page extends { readonly next_token?: string | null | undefined }>(

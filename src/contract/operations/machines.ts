@@ -17,7 +17,7 @@ export const maintenanceWindow = z.looseObject({
 });
 export type MaintenanceWindow = z.output<typeof maintenanceWindow>;
 
-/** Machine and time are worth knowing, whatever else is missing. */
+/** Only the machine and the start are required. */
 export const listedWindow = maintenanceWindow.partial({
   id: true,
   duration_hours: true,

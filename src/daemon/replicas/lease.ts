@@ -100,7 +100,7 @@ export function startLease({ redis, keys, now, clock, ...on }: LeaseOptions) {
   }
 
   return {
-    /** Whether this replica may act now. False before another could. */
+    /** Whether this replica may act now. It turns false before another replica could act. */
     held,
     /** A write was refused: ends the holding, and tries to take the lease again. */
     forfeit(): void {

@@ -42,7 +42,7 @@ export class RedisTrouble {
   }
 
   passed(): void {
-    if (this.#failures > 0) this.#logger.info({ failures: this.#failures }, 'Redis does again as it is told');
+    if (this.#failures > 0) this.#logger.info({ failures: this.#failures }, 'Redis accepts commands again');
     this.#failures = 0;
     this.#last = undefined;
   }

@@ -24,12 +24,12 @@ export interface ReplicasOptions {
   readonly startFollowing: (share: (spool: Spool) => LogStore) => Promise<LogFollowing>;
   /** The watches are this replica's now. */
   readonly onTaken: () => void;
-  /** Redis says, again and again, that they are another's; awaited before the lease is tried again. */
+  /** Called at every try while another replica has the lease; awaited before the next try. */
   readonly onDenied: () => Promise<void>;
 }
 
 export async function joinReplicas({ id, redisUrl, settings, logger, ...options }: ReplicasOptions) {
-  const nobody = 'heartbeats go on, nobody follows logs until it is mended';
+  const nobody = 'heartbeats go on; no replica follows logs until Redis works';
   const away = new RedisTrouble(logger, 'Redis is away', nobody);
   const leasing = new RedisTrouble(logger, 'The lease could not be had or used', nobody);
   const wait = 'they wait, and it is tried again';

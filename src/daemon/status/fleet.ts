@@ -232,7 +232,7 @@ export const fleet = z.object({
   history_trouble: metric(
     z.string().nullable(),
     'fleet_history_stored',
-    'Why the history of endpoints takes nothing just now. In the metric 1 while it takes what this replica sees, 0 while it does not; absent if this replica does not look.',
+    'Why the history of endpoints is not being stored. In the metric 1 while it takes what this replica sees, 0 while it does not; absent if this replica does not look.',
     {
       value: (trouble, { configured, samples }: Watching) =>
         configured && samples ? trouble === null : null,

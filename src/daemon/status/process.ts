@@ -22,7 +22,7 @@ export const replica = z.object({
     'holder: follows the logs and runs the watches; standby: another does; alone: without REDIS_URL. 0 in the metric for standby, else 1.',
     { value: (role) => role !== 'standby' },
   ),
-  last_error: z.string().nullable().describe('Why Redis is of no use just now; null when it is'),
+  last_error: z.string().nullable().describe('The last error of Redis; null while it works'),
 });
 
 const avoidedAddress = metric(

@@ -1,4 +1,4 @@
-/** Runs the planner's model for one endpoint and moves its workers. It catches up when somebody looks. */
+/** Runs the planner's model for one endpoint and moves its workers. It catches up before each read. */
 import type { Observation } from '../../scaling/planner/model/demand.ts';
 import { GroupModel, type Decision, type GroupObserver } from '../../scaling/planner/model/group.ts';
 import { PlanStats } from '../../scaling/planner/model/stats.ts';

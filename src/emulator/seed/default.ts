@@ -95,7 +95,7 @@ export const DEFAULT_SEED: Seed = {
       id: 3004,
       machine_id: 12,
       dph_total: 0.15,
-      // It is cheap, and its instance fails to start.
+      // The cheapest offer, whose instance never runs.
       statuses: [
         { actual_status: 'created', seconds: 10 },
         { actual_status: 'loading', seconds: 60 },

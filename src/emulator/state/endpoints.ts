@@ -11,7 +11,7 @@ export interface EndpointGroupRecord {
   readonly id: number;
   readonly userId: number;
   readonly createdMs: number;
-  /** Without defaults: rules may tell the two apart. */
+  /** As it was sent, so that rules can tell unset from default. */
   parameters: EndpointGroupParameters;
   further: EndpointSettings;
   state: EndpointState;
@@ -24,7 +24,7 @@ export interface EndpointGroupRecord {
   load: LoadRecord | null;
   /** Its engine begins with the workers that the parameters keep. */
   readonly established: boolean;
-  /** No start of its workers ends. */
+  /** Its workers never finish starting. */
   hangs: boolean;
   requests: number;
 }

@@ -17,7 +17,7 @@ type Report = Readonly<Record<'load' | 'received' | 'served' | 'requests', numbe
 
 export interface LoadRecord {
   readonly report: Report | undefined;
-  /** Since when the report is the same, Unix ms; Infinity: this has voted. */
+  /** Since when the report is the same, Unix ms; Infinity: this report was counted. */
   readonly sinceMs: number;
   readonly everLoaded: boolean;
   readonly everReceived: boolean;

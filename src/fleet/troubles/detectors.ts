@@ -25,7 +25,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 const RECRUITS_WITHIN_MS = 3 * MINUTE;
-/** Fewer may be chance. */
+/** Fewer replaced workers than this are not reported. */
 const MANY = 3;
 /** The service gives up loading after 791 to 795 s, and starting after 300 s. */
 const LIMITS_MS: ReadonlyMap<string, number> = new Map([

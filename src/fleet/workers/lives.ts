@@ -194,7 +194,7 @@ const STARTS_TO_KNOW = 5;
 const FAR = 3;
 /** No start is stuck before, ms: a registry or disk may be slow once. */
 const FLOOR_MS: Readonly<Record<Origin, number>> = { new: 600_000, cold: 180_000 };
-/** While few starts are known, ms: large models take a quarter of an hour. */
+/** Until enough starts are known, ms: large models take a quarter of an hour. */
 const WITHOUT_LIKE_MS: Readonly<Record<Origin, number>> = { new: 1_800_000, cold: 600_000 };
 
 const FAILURES = 3;

@@ -321,7 +321,7 @@ class Alarm {
     this.#ring = ring;
   }
 
-  /** Rings then, or when it was to ring before. Infinity: no more. */
+  /** Sets the timer, unless it is set to an earlier time. Infinity clears it. */
   set(at: number): void {
     const { clock, setTimer } = this.#ports;
     if (this.#cancel !== undefined && this.#setFor <= at && at !== Infinity) return;

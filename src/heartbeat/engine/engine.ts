@@ -115,7 +115,7 @@ function giveUpOnSlowAttempts(draft: Draft): void {
   }
 }
 
-/** An overdue attempt without a connection is the least promising of all. */
+/** Drops an overdue attempt that has no connection yet: it is the least promising. */
 function evict(draft: Draft, id: number): void {
   const attempt = draft.beat.inFlight.find((candidate) => candidate.id === id);
   if (attempt?.overdue) giveUp(draft, attempt);
@@ -237,7 +237,7 @@ function accept(draft: Draft, attempt: Attempt): void {
   const madeAgain = beat.gone && lifeLeft(beat, now.mono) <= 0;
   const margin = beat.acknowledged && !madeAgain ? expiresAt(beat) - now.mono : Infinity;
   const { ttl, interval, tick } = beat.timing;
-  // The others first, so that the last notice says that all is well.
+  // The others first, so that `accepted` is the last notice.
   for (const other of beat.inFlight) {
     if (other.overdue) giveUp(draft, other);
     else supersede(draft, other);

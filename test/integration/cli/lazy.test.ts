@@ -28,7 +28,8 @@ test('the heart loads nothing that only the daemon needs', async () => {
   };
   const loaded = await loadedBy('run', environment, /"pilotlight started"/);
   expect(loaded).toContain('heartbeat/process/supervision/supervisor.ts');
-  const own = /^(?:cli\/(?:main|heart)\.ts$|time\/turns\.ts$|(?:heartbeat|config|client|wire|contract)\/)/;
+  const own =
+    /^(?:cli\/(?:main|heart)\.ts$|time\/repeating\.ts$|(?:heartbeat|config|client|wire|contract)\/)/;
   expect(loaded.filter((name) => !own.test(name))).toEqual([]);
   expect(loaded).not.toContain('config/load.ts');
   expect(loaded).not.toContain('contract/operations.ts');

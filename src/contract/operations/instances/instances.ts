@@ -111,7 +111,7 @@ export const instanceOperations = {
     summary: 'Rent an offer: create an instance',
     description: 'The new instance id is new_contract; a field id of the answer is something else.',
   },
-  // Routes before `instances.create`, whose placeholder would take `bulk`.
+  // Stands before `instances.createByPost`, whose placeholder would match `bulk`.
   'instances.createBulk': {
     ...PUBLIC_DIALECT,
     permission: 'instance_write',

@@ -195,7 +195,7 @@ export function openSinks(settings: SinkSettings, stdout: LineOutput, logger: Lo
 
 async function openFileSink(settings: SinkSettings, logger: Logger): Promise<Sink> {
   const { logFile: path, logFileMaxBytes: maxBytes, logFileMaxFiles: maxFiles } = settings;
-  if (path === undefined) throw new Error('the configuration check lets no file sink without a path through');
+  if (path === undefined) throw new Error('bug: a file sink without LOG_FILE');
   const { fileSink } = await import('../../../logs/sinks/file.ts');
   return fileSink({
     path,

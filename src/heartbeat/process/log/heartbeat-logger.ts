@@ -27,7 +27,7 @@ const SUMMARY_MS = 60_000;
 /** How long changes are gathered, and the least time between two lines about them, ms. */
 const GATHER_MS = 250;
 const BETWEEN_MS = 1_000;
-/** A deployment that comes and goes is named again with the same trouble after this, ms. */
+/** A flapping deployment is logged with the same trouble at most once in this time, ms. */
 const NAMED_AGAIN_MS = 60_000;
 
 /** One deployment, as it is and as the log has it. */

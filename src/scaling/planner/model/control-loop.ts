@@ -59,7 +59,7 @@ export class ControlLoop {
     return this.#load.add(this.#workSinceDecision / this.#seconds);
   }
 
-  /** The highest demand of the last while, this one included. Call it once a decision. */
+  /** The highest demand within the scale-down delay, this one included. Call it once a decision. */
   keep(wanted: Demand): Demand {
     return {
       ...wanted,

@@ -136,7 +136,7 @@ export class Workers {
     this.totalCapacity = this.#exact(this.total, this.totalCapacity + speed);
   }
 
-  /** Multiplied if all workers are alike, so that additions leave no rest. */
+  /** If all workers are equally fast, it multiplies: that avoids rounding drift. */
   #exact(workers: number, sum: number): number {
     const { least, most } = this.#settings.performance;
     return least === most || workers === 0 ? workers * least : sum;

@@ -82,7 +82,7 @@ const SAMPLE_REQUESTS = 150_000;
 const P99_LATE = 0.01;
 const TO_THE_END: TrialLimits = { mostLateShare: 1, mostCost: Infinity };
 const GRID: SearchPoint = { target_util: 6, cold_mult: 2, cold_workers: 4, min_load: 6 };
-/** Descents, each with another target_util, because costs have several valleys. */
+/** Descents, each with another target_util, because there are several local minima. */
 const DESCENTS = 3;
 /** A move that finds nothing better ends the descent. */
 const MOST_MOVES = 12;
@@ -93,7 +93,7 @@ const FINE_STEPS: readonly SearchPoint[] = [
   { target_util: 0.02, cold_mult: 0.1, cold_workers: 1, min_load: 0.06 },
   { target_util: 0.01, cold_mult: 0.05, cold_workers: 1, min_load: 0.02 },
 ];
-/** Neighbours of min_load that each value of another axis is tried with. */
+/** Steps of min_load to either side that are tried with each move on another axis. */
 const LOADS_BESIDE = 2;
 /** A set is followed this far beyond its p99, to learn how far off the sample is. */
 const FOLLOWED_LATE = 0.04;

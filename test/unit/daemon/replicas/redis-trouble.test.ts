@@ -56,7 +56,7 @@ test('it is told when it begins and after twice as many failures each time, and 
   expect(lines.map(({ level }) => level)).toEqual([40, 40, 20, 40, 20]);
   subject.passed();
   subject.passed();
-  expect(lines.slice(5)).toEqual([{ level: 30, failures: 5, msg: 'Redis does again as it is told' }]);
+  expect(lines.slice(5)).toEqual([{ level: 30, failures: 5, msg: 'Redis accepts commands again' }]);
   expect(subject.last).toBeUndefined();
   subject.failed(new Error('away'));
   expect(lines.at(-1)).toMatchObject({ level: 40, failures: 1 });
