@@ -61,7 +61,7 @@ export class GroupModel {
   readonly #fleet: Fleet;
   readonly #random: Random;
   readonly #mostWaiting: number;
-  readonly #queue = new RequestQueue();
+  readonly #queue = new WaitingRequests();
   readonly #loop: ControlLoop;
   #state: GroupState = 'active';
   #now = 0;
@@ -304,7 +304,7 @@ export class GroupModel {
 const WIDTH = 3;
 
 /** The global queue, first in first out: a ring in a typed array that grows with the longest queue. */
-export class RequestQueue {
+export class WaitingRequests {
   #ring = new Float64Array(64 * WIDTH);
   #head = 0;
   #size = 0;

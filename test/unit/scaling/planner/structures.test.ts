@@ -2,7 +2,7 @@ import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import { NumberHeap } from '../../../../src/scaling/planner/model/number-heap.ts';
 import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes } from '../../../../src/scaling/planner/model/queue-times.ts';
-import { RequestQueue } from '../../../../src/scaling/planner/model/group.ts';
+import { WaitingRequests } from '../../../../src/scaling/planner/model/group.ts';
 import { TimeSeries } from '../../../../src/scaling/planner/model/time-series.ts';
 import { SlidingMaximum, SlidingMean } from '../../../../src/scaling/planner/model/control-loop.ts';
 
@@ -54,7 +54,7 @@ test('queue times of nothing are zero', () => {
 test('the global queue is first in, first out, however it grows and turns round', () => {
   fc.assert(
     fc.property(fc.array(fc.boolean(), { maxLength: 500 }), (pushes) => {
-      const [queue, model] = [new RequestQueue(), [] as number[]];
+      const [queue, model] = [new WaitingRequests(), [] as number[]];
       pushes.forEach((push, index) => {
         if (push) {
           queue.push(index, index, 0);
