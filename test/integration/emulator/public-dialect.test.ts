@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
+import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { ask } from '../../support/public-client.ts';
 
@@ -34,6 +35,24 @@ test('a client gives fields that the interface does not have, and unsets by null
   await using strict = await startEmulator();
   await using asInterface = createClient({ baseUrl: strict.url, apiKey: strict.apiKey });
   await expect(asInterface.templates.create(input)).rejects.toMatchObject({ errorCode: 'bad_request' });
+});
+
+test('operations that the interface does not have are unknown under the spec dialect', async () => {
+  await using strict = await startEmulator();
+  const operations = OPERATION_IDS.map((id) => operationOf(id));
+  const added = operations.filter(({ origin, path }) => {
+    const isOfBoth = operations.some((other) => other.origin !== origin && other.path === path);
+    return origin === 'public dialect' && !isOfBoth;
+  });
+  expect(added.length).toBeGreaterThan(15);
+  for (const { method, path } of added) {
+    const answer = await ask(
+      strict,
+      [method, path.replaceAll(/\{\w+\}/g, '1')],
+      method === 'GET' ? undefined : {},
+    );
+    expect([method, path, answer.status]).toEqual([method, path, 404]);
+  }
 });
 
 describe('deployments are listed as they are', () => {
