@@ -88,6 +88,7 @@ export const faultSchema = z.discriminatedUnion('kind', [
 /** A fault: what goes wrong, for which requests, and how often. */
 export type FaultInput = z.input<typeof faultSchema>;
 export type Fault = z.output<typeof faultSchema>;
+/** The kinds of faults that the emulator injects. */
 export type FaultKind = Fault['kind'];
 type Selective = Exclude<Fault, { kind: 'refused' }>;
 export type LatencyFault = Extract<Fault, { kind: 'latency' }>;

@@ -210,7 +210,7 @@ export class TraitsError extends PilotlightError {
   }
 }
 
-/** @throws SeedError for a missing file, invalid JSON, or a seed that does not fit */
+/** A seed from a JSON file. @throws SeedError for a missing file, invalid JSON, or a seed that does not fit */
 export async function readSeedFile(path: string): Promise<Seed> {
   const seed = await readJson(path, SeedError);
   checkSeed(seed);
@@ -225,7 +225,7 @@ export function checkSeed(seed: unknown): void {
   throw new SeedError(told.join('; '), { cause: parsed.error });
 }
 
-/** @throws TraitsError for a missing file, invalid JSON, or traits that do not fit */
+/** Traits from a JSON file. @throws TraitsError for a missing file, invalid JSON, or traits that do not fit */
 export async function readTraitsFile(path: string): Promise<Partial<Traits>> {
   return readTraits(await readJson(path, TraitsError));
 }
