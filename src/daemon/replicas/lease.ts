@@ -40,7 +40,7 @@ export interface LeaseOptions {
   /** Monotonic ms. */
   readonly now: () => number;
   readonly clock: Clock;
-  /** Begins the work, within the lease's time. If it rejects, the lease is given back. */
+  /** Begins the work; the lease is renewed meanwhile. If it rejects, the lease is given back. */
   readonly onTaken: (token: number, version: number) => Promise<void>;
   readonly onRenewed: (version: number) => void;
   /** Another replica holds it. */
@@ -85,13 +85,23 @@ export function startLease({ redis, keys, now, clock, ...on }: LeaseOptions) {
     if (isDenied) return;
     if (isLeading) return on.onRenewed(version);
     token = answer[0];
+    // Redis may be slow, or have much to tell.
+    const meanwhile = new Repeating({ run: extend, firstInMs: RENEW_EVERY_MS, clock });
     try {
-      await on.onTaken(Number(token), version);
+      await on.onTaken(Number(token), version).finally(() => meanwhile.stop());
       isLeading = true;
     } catch (error) {
       await giveBack();
       throw error;
     }
+  }
+
+  async function extend(): Promise<number> {
+    const askedAt = now();
+    const args = [keys.lease, keys.index, token, String(LEASE_MS), ''];
+    const answer = await redis.command('EVAL', HOLD, '2', ...args).catch(() => undefined);
+    if (held() && Array.isArray(answer)) validUntil = answer[0] === token ? askedAt + VALID_MS : -Infinity;
+    return RENEW_EVERY_MS;
   }
 
   async function giveBack(): Promise<void> {

@@ -17,7 +17,8 @@ const MESSAGES = {
   redis_silent: `no answer from Redis in ${TIMEOUT_MS} ms`,
   redis_forgot:
     'Redis may have lost something: the replica that held the lease last is waited for, some seconds at most',
-  lease_lost: 'the lease has gone to another replica',
+  redis_slow: 'Redis answers too slowly: the lease ran out before the logs were read',
+  lease_lost: 'this replica does not hold the lease any more',
 } as const;
 
 export class RedisError extends PilotlightError {

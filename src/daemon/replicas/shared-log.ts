@@ -29,6 +29,7 @@ interface StoredLog extends Omit<GroupProgress, 'streams'> {
 }
 type StoredStream = Omit<Stream, 'window'> & { readonly from: number; readonly lines: number };
 
+/** `progress` may carry the token of an earlier holding, as the spool keeps one. */
 export function encodeLog({ token, progress }: SharedLog): Buffer {
   const { streams, ...rest } = progress;
   const count = Object.keys(streams).length;
@@ -38,7 +39,7 @@ export function encodeLog({ token, progress }: SharedLog): Buffer {
     stored: withoutWindow(stream, MOST_PENDING_BYTES / count),
   }));
   const bare = levels.map(({ level, stored }) => [level, stored]);
-  const bytes = Buffer.byteLength(JSON.stringify({ token, ...rest, streams: bare }));
+  const bytes = Buffer.byteLength(JSON.stringify({ ...rest, token, streams: bare }));
   const room = MOST_BYTES - CHECKSUM_BYTES - bytes - WINDOW_BYTES * count;
   const share = Math.max(0, Math.floor(Math.min(MOST_HASHES, room / HASH_BYTES) / count));
   const windows: Buffer[] = [];
@@ -49,7 +50,7 @@ export function encodeLog({ token, progress }: SharedLog): Buffer {
     const isWhole = stream.isWhole && cut === 0;
     return [level, { ...stream, isWhole, from: window.from + cut, lines: hashes.length }];
   });
-  const header = JSON.stringify({ token, ...rest, streams: Object.fromEntries(stored) });
+  const header = JSON.stringify({ ...rest, token, streams: Object.fromEntries(stored) });
   const body = Buffer.concat([Buffer.from(`${header}\n`), ...windows]);
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
   checksum.writeUInt32BE(crc32(body));

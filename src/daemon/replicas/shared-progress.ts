@@ -11,18 +11,29 @@ import type { RedisTrouble } from './redis-trouble.ts';
 import { RedisError, type Redis } from './redis.ts';
 import { decodeLog, encodeLog, type SharedLog } from './shared-log.ts';
 
-/** Writes fields of the index, and a value if there is a third key. The version rises above all that were seen. */
+/**
+ * Writes fields of the index, and a value if there is a third key. The version rises with each write, so it is lower than
+ * the writer saw if Redis went back in time. Then nothing is written, except `again`, which leaves it low until all is
+ * told. `raise` lifts it above all that were seen.
+ */
 const WRITE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-if KEYS[3] then redis.call('SET', KEYS[3], ARGV[3]) end
-redis.call('HSET', KEYS[2], unpack(ARGV, KEYS[3] and 4 or 3))
-local version = math.max(tonumber(redis.call('HGET', KEYS[2], 'version') or 0), tonumber(ARGV[2])) + 1
+local version = tonumber(redis.call('HGET', KEYS[2], 'version') or 0)
+local seen = tonumber(ARGV[2])
+if ARGV[3] == 'next' and version < seen then return -1 end
+if KEYS[3] then redis.call('SET', KEYS[3], ARGV[4]) end
+redis.call('HSET', KEYS[2], unpack(ARGV, KEYS[3] and 5 or 4))
+if ARGV[3] == 'again' then return seen end
+version = math.max(version, seen) + 1
 redis.call('HSET', KEYS[2], 'version', string.format('%.0f', version))
 return version`;
+type WriteKind = 'next' | 'again' | 'raise';
 
 /** Between two writes of one value, and between two tries, ms. */
 const WRITE_EVERY_MS = 2_000;
 const RETRY_MS = 200;
+/** Values that are read at once: each answer must come within the time of one. */
+const READ_AT_ONCE = 16;
 /** The last leader may know what Redis lost, and is waited for so long, ms. The lease of a dead one runs out earlier. */
 const PATIENCE_MS = 10_000;
 
@@ -84,6 +95,8 @@ export class SharedProgress implements LogStore {
   /** Monotonic ms: since then Redis may lack something that was written. */
   #inDoubtSince: number | undefined;
   #telling: Promise<void> | undefined;
+  /** Redis went back in time, and was not told all again since. */
+  #isBehind = false;
 
   constructor(options: SharedProgressOptions) {
     this.#options = options;
@@ -98,7 +111,7 @@ export class SharedProgress implements LogStore {
 
   /** The connection is new: what others wrote before, this replica may not have seen. */
   lostSight(): void {
-    if (this.#version > 0) this.#inDoubtSince = this.#options.now();
+    if (this.#version > 0) this.#inDoubtSince ??= this.#options.now();
   }
 
   /** This replica leads. @returns Whether logs begin a new epoch, as Redis may have lost something. */
@@ -109,19 +122,21 @@ export class SharedProgress implements LogStore {
     const index = new Map(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, Number(flat[at + 1])]] : [])));
     const written = new Set([...index.keys()].filter((name) => name.includes('/')));
     const isUpgrade = written.size === 0 && (await redis.command('EXISTS', keys.old)) === 1;
-    const read = async (source: string) => (await redis.binary('GET', keys.logs + source)) as Buffer | null;
-    const logs = await Promise.all([...written].map(async (source) => [source, await read(source)] as const));
-    if (!held()) throw new RedisError('lease_lost');
     this.#values.clear();
-    for (const [source, bytes] of logs) {
+    const read = async (source: string): Promise<void> => {
+      const bytes = (await redis.binary('GET', keys.logs + source)) as Buffer | null;
       const log = bytes === null ? undefined : decodeLog(bytes);
       const delivered = index.get(source) ?? 0;
       if (log !== undefined) this.#values.set(source, { log, delivered, isOwn: false, writtenAt: 0 });
-    }
+    };
+    const sources = [...written];
+    while (sources.length > 0) await Promise.all(sources.splice(0, READ_AT_ONCE).map(read));
+    if (!held()) throw new RedisError('redis_slow');
     const isInDoubt = hasForgotten || isUpgrade;
     const lost = isInDoubt ? token : (index.get('lost') ?? 0);
     this.#holding = { token, held, lost, written, over: new AbortController() };
-    if (isInDoubt) await this.#write([], ['lost', String(lost)], this.#holding.over.signal);
+    this.#isBehind = false;
+    if (isInDoubt) await this.#write([], ['lost', String(lost)], this.#holding.over.signal, 'raise');
     this.#inDoubtSince = undefined;
     return hasForgotten;
   }
@@ -180,25 +195,23 @@ export class SharedProgress implements LogStore {
 
   /** The lease was renewed. @returns Whether Redis went back in time, and is told all again. */
   refresh(version: number): boolean {
-    const isBehind = version < this.#version && this.#values.size > 0;
+    this.#isBehind ||= version < this.#version;
     this.#version = Math.max(this.#version, version);
     const signal = this.#holding?.over.signal;
     if (signal === undefined || this.#telling !== undefined) return false;
+    const isBehind = this.#isBehind && this.#values.size > 0;
     this.#telling = this.#tell(isBehind, signal).finally(() => (this.#telling = undefined));
     return isBehind;
   }
 
   async finish(signal: AbortSignal): Promise<void> {
     await this.#telling;
-    await this.#tell(false, signal);
+    await this.#tell(this.#isBehind, signal);
   }
 
   /** Tells Redis what was delivered, after all values if it lost them. The next renewal tries again what failed. */
   async #tell(isAll: boolean, signal: AbortSignal): Promise<void> {
-    const writes = (isAll ? [...this.#values] : []).map(([source, before]) =>
-      this.#inTurn(source, () => this.#writeLog(source, this.#values.get(source) ?? before, signal)),
-    );
-    await Promise.allSettled(writes);
+    if (isAll && !(await this.#tellAgain(signal))) return;
     const told = new Map<string, number>();
     for (const [source, { log, delivered: before, isOwn }] of this.#values) {
       const { seq } = log.progress;
@@ -212,6 +225,19 @@ export class SharedProgress implements LogStore {
       const value = this.#values.get(source);
       if (value !== undefined) this.#values.set(source, { ...value, delivered });
     }
+  }
+
+  /** @returns Whether Redis has all now. Before that, its version is too low, and the next leader doubts it. */
+  async #tellAgain(signal: AbortSignal): Promise<boolean> {
+    const { lost = 0 } = this.#holding ?? {};
+    const writes = [...this.#values].map(([source, before]) =>
+      this.#inTurn(source, () => this.#writeLog(source, this.#values.get(source) ?? before, signal, 'again')),
+    );
+    const told = await Promise.allSettled(writes);
+    if (told.some(({ status }) => status === 'rejected')) return false;
+    const [raised] = await Promise.allSettled([this.#write([], ['lost', String(lost)], signal, 'raise')]);
+    this.#isBehind = raised.status === 'rejected';
+    return !this.#isBehind;
   }
 
   /** There may have been a value that this replica does not know. */
@@ -246,9 +272,14 @@ export class SharedProgress implements LogStore {
     return turn;
   }
 
-  #writeLog(source: string, { log, delivered }: Pick<Value, 'log' | 'delivered'>, signal: AbortSignal) {
+  #writeLog(
+    source: string,
+    { log, delivered }: Pick<Value, 'log' | 'delivered'>,
+    signal: AbortSignal,
+    kind?: WriteKind,
+  ): Promise<void> {
     const args = [encodeLog(log), source, String(delivered)];
-    return this.#write([this.#options.keys.logs + source], args, signal);
+    return this.#write([this.#options.keys.logs + source], args, signal, kind);
   }
 
   /** Tries as long as this replica holds the lease. @throws lease_lost */
@@ -256,16 +287,25 @@ export class SharedProgress implements LogStore {
     names: readonly string[],
     args: readonly (string | Buffer)[],
     signal: AbortSignal,
+    given: WriteKind = 'next',
   ): Promise<void> {
     const { redis, keys, writing, onRefused } = this.#options;
     const all = [keys.lease, keys.index, ...names];
     const lost = new RedisError('lease_lost');
     for (; this.#holding?.held() === true && !signal.aborted; await this.#pause(RETRY_MS, signal)) {
-      const fence = [String(this.#holding.token), String(this.#version)];
+      const kind = given === 'next' && this.#isBehind ? 'again' : given;
+      const fence = [String(this.#holding.token), String(this.#version), kind];
       try {
-        const answer = await redis.command('EVAL', WRITE, String(all.length), ...all, ...fence, ...args);
-        this.#version = Math.max(this.#version, Number(answer));
-        if (answer !== 0) return writing.passed();
+        const answer = Number(
+          await redis.command('EVAL', WRITE, String(all.length), ...all, ...fence, ...args),
+        );
+        this.#version = Math.max(this.#version, answer);
+        if (answer > 0) return writing.passed();
+        if (answer < 0) {
+          // The next renewal tells all again; this write is a part of that.
+          this.#isBehind = true;
+          continue;
+        }
       } catch (error) {
         writing.failed(error);
         continue;

@@ -132,8 +132,8 @@ export class SpoolDatabase extends DatabaseFile {
 
   /** If an earlier file was lost: the epoch in which logs begin, above all of its epochs. */
   get epochAfterLoss(): number | undefined {
-    const epoch = this.db.prepare('SELECT epoch FROM loss').get()?.['epoch'];
-    return epoch === undefined ? undefined : Number(epoch);
+    const epoch = this.db.prepare('SELECT max(epoch) AS epoch FROM loss').get()?.['epoch'];
+    return epoch === null ? undefined : Number(epoch);
   }
 
   place(sink: string): SinkPlace {

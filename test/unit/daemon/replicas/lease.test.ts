@@ -180,15 +180,28 @@ test('it counts from when it was asked for, not from when the answer came', asyn
 });
 
 describe('the work under it', () => {
-  test('that begins too slowly is ended before it is tried again', async () => {
+  test('that still begins is no reason not to renew it, and is told of no renewal', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     begin = () => promise;
     const own = lease();
-    await clock.advance(4_500);
+    await clock.advance(10_000);
+    expect([own.held(), happened]).toEqual([true, ['taken']]);
+    resolve();
+    await clock.advance(1_000);
+    expect(happened).toEqual(['taken', 'renewed']);
+  });
+
+  test('that still begins when it is lost is waited for', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    begin = () => promise;
+    const own = lease();
+    await settled();
+    [redis.holder, redis.until] = ['other', 60_000];
+    await clock.advance(3_000);
     expect([own.held(), happened]).toEqual([false, ['taken']]);
     resolve();
     await settled();
-    expect([own.held(), happened]).toEqual([true, ['taken', 'lost', 'taken']]);
+    expect(happened).toEqual(['taken', 'lost', 'denied']);
   });
 
   test('that ends slowly is waited for before it is tried again', async () => {

@@ -11,6 +11,11 @@ const stream = (count: number, more: Partial<Stream> = {}): Stream => ({
   ...more,
 });
 
+test('the token of a log is that of its writer, whatever holding the progress is from', () => {
+  const progress = Object.assign(progressAt(9), { token: 3 });
+  expect(decodeLog(encodeLog({ token: 5, progress }))?.token).toBe(5);
+});
+
 test('a log is read as it was written, with the end of its window', () => {
   const full = stream(20_000, {
     came: Array.from({ length: 64 }, (_, at) => [at, 1]),

@@ -308,6 +308,36 @@ describeWithRedis('what replicas share', () => {
       expect(two.shared.beginning(SOURCE).mark).toBeUndefined();
     });
 
+    test('is noticed by a write too, which comes before the renewal and raises nothing', async () => {
+      const [one, two] = [replica(), replica()];
+      await one.lead();
+      await one.append(1, 3);
+      const seen = await goBack(() => one.append(4, 3));
+      const other = one.shared.append('workergroup/8', [], progressAt(1, LINES), NEVER);
+      // Refused once, and tried again.
+      while ((await redis.command('EXISTS', 'log:workergroup/8')) === 0) await one.clock.advance(200);
+      await other;
+      expect(await version()).toBeLessThan(seen);
+      await renewed(one);
+      expect(await version()).toBeGreaterThan(seen);
+      two.shared.saw(seen);
+      await two.lead();
+      expect(two.shared.beginning(SOURCE)).toMatchObject({ progress: { seq: 6 } });
+    });
+
+    test('and a connection that breaks again and again: the last leader is waited for once', async () => {
+      const [one, two] = [replica(), replica()];
+      await one.lead();
+      await one.append(1, 3);
+      two.shared.saw(await version());
+      for (let breaks = 0; breaks < 3; breaks += 1) {
+        two.shared.lostSight();
+        two.clock.standStill(5_000);
+      }
+      await redis.command('SET', KEYS.lease, '9999');
+      expect(await two.shared.begin(9999, await version(), () => true)).toBe(true);
+    });
+
     test('while a replica leads has all of it again: the next one goes on without a mark', async () => {
       const [one, two] = [replica(), replica()];
       await one.lead();

@@ -25,6 +25,7 @@ function writeOld(version: number, path: string): void {
     ${version >= 2 ? `CREATE TABLE window_block (${rows}, packed BLOB NOT NULL, ${key}) STRICT;` : ''}
     PRAGMA user_version = ${version};
     INSERT INTO sink VALUES ('stdout', 498, 5);
+    INSERT INTO loss VALUES (2);
   `);
   const waiting = db.prepare('INSERT INTO record VALUES (?, 300, ?)');
   for (const seq of [499, 500]) waiting.run(seq, JSON.stringify(record(seq, LINES[seq - 1])));
