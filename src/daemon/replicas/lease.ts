@@ -87,13 +87,12 @@ export function startLease({ redis, keys, now, clock, ...on }: LeaseOptions) {
     token = answer[0];
     // Redis may be slow, or have much to tell.
     const meanwhile = new Repeating({ run: extend, firstInMs: RENEW_EVERY_MS, clock });
-    try {
-      await on.onTaken(Number(token), version).finally(() => meanwhile.stop());
-      isLeading = true;
-    } catch (error) {
-      await giveBack();
-      throw error;
-    }
+    const [taken] = await Promise.allSettled([on.onTaken(Number(token), version)]);
+    await meanwhile.stop();
+    isLeading = taken.status === 'fulfilled';
+    if (taken.status === 'fulfilled') return;
+    await giveBack();
+    throw taken.reason;
   }
 
   async function extend(): Promise<number> {
