@@ -55,7 +55,10 @@ export function doctorCommand(console: Console): Command {
       'Print how the live service really behaves, asked with reads alone, and what that means here',
     )
     .option('--deployment <id>', 'send one heartbeat to this deployment, which is harmless', positiveInteger)
-    .option('--report <file>', 'write what was found without secrets and names, to attach to an issue')
+    .option(
+      '--report <file>',
+      'write the findings to a file you can attach to an issue: no secrets, no names',
+    )
     .addOption(daemonUrlOption())
     .addOption(profileOption())
     .option('--json', 'print the findings as JSON')
@@ -74,8 +77,8 @@ export function doctorCommand(console: Console): Command {
 }
 
 const EXAMPLES = `
-Parameters come from --params or PILOTLIGHT_ENDPOINT_GROUPS, with --param on top; what is not given has the
-interface's default. Units of work are yours: tokens, images, seconds of GPU, as long as load and performance agree.
+Parameters come from --params or PILOTLIGHT_ENDPOINT_GROUPS, with --param on top. Parameters you leave out
+get the interface's default. Units of work are yours: tokens, images, seconds of GPU, as long as load and performance agree.
 
 Examples:
   pilotlight plan --load diurnal --rate 500 --duration 24h --performance 100

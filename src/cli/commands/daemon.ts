@@ -171,8 +171,8 @@ export function fleetCommand(console: Console): Command {
     .addHelpText(
       'after',
       '\nAt a terminal, redraws a table in place; elsewhere prints a line for each sample.' +
-        "\nLOAD / READY is what is asked of the endpoint's workers and what its ready ones can do, in units of work a second." +
-        '\nWhat is not known is a question mark.' +
+        '\nLOAD / READY: the current load, and the capacity of the ready workers, in units of work a second.' +
+        '\nA question mark means unknown.' +
         `\n${examples('fleet', 'fleet chat --once', 'fleet --json --every 10s')}\n\n${exitCodesText()}`,
     )
     .action(async (endpoint: string | undefined, flags: FleetFlags & DaemonFlags) => {
